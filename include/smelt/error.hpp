@@ -1,0 +1,31 @@
+// The errors that smelt throws. Nothing in the library prints or aborts.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace smelt {
+
+// Base of everything that smelt throws.
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// The program, the shapes, the data or the machine is at fault. The message says what, where, with the values, and
+// what to do.
+class UserError : public Error {
+ public:
+  using Error::Error;
+};
+
+// A bug in smelt. The message ends with how to report it.
+class InternalError : public Error {
+ public:
+  explicit InternalError(const std::string& what)
+      : Error("internal error in smelt: " + what +
+              "\nThis is a bug in smelt, not in your program. Please report it with the program and the output of "
+              "`smelt explain PROGRAM --dump graph,plan,kernel`.") {}
+};
+
+}  // namespace smelt

@@ -1,0 +1,23 @@
+#include "base/shape.hpp"
+
+namespace smelt {
+
+std::string str(const Shape& shape) {
+  std::string text = "[";
+  for (size_t d = 0; d < shape.size(); ++d) text += (d ? ", " : "") + shape[d].str();
+  return text + "]";
+}
+
+IntExpr count(const Shape& shape) {
+  IntExpr product = 1;
+  for (const IntExpr& size : shape) product = product * size;
+  return product;
+}
+
+Dims evaluate(const Shape& shape, const SizeBinding& sizes) {
+  Dims dims;
+  for (const IntExpr& size : shape) dims.push_back(size.evaluate(sizes));
+  return dims;
+}
+
+}  // namespace smelt

@@ -1,0 +1,81 @@
+// Builds a Graph: infers dtypes and shapes, inserts casts and broadcasts, and explains what does not fit.
+#pragma once
+
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "graph/graph.hpp"
+
+namespace smelt {
+
+// A shape or dtype that does not fit, before the frontend adds the line and the caret.
+struct BuildError {
+  std::string message;  // what, with the shapes or dtypes
+  std::string help;     // what to do
+};
+
+// A number written in the program: weak, that is, it takes the dtype of what it meets.
+using Literal = std::variant<bool, int64_t, double>;
+
+// What an operation takes: a node, or a literal.
+struct Operand {
+  NodeId node = -1;
+  Literal literal = int64_t{0};
+  Operand(NodeId id) : node(id) {}                       // NOLINT: meant to convert
+  Operand(double value) : literal(value) {}              // NOLINT
+  Operand(Literal value) : literal(value) {}             // NOLINT
+  bool is_literal() const { return node < 0; }
+};
+
+// Every function throws UserBuildError, never anything else, for what the user can get wrong.
+class UserBuildError : public UserError {
+ public:
+  explicit UserBuildError(BuildError e) : UserError(e.message + (e.help.empty() ? "" : "\n" + e.help)), error(std::move(e)) {}
+  BuildError error;
+};
+
+class GraphBuilder {
+ public:
+  // What the nodes built from now on are said to come from.
+  void set_origin(Origin origin, std::string label);
+  Graph finish(std::vector<NodeId> outputs, std::string source = "");
+
+  const Node& at(NodeId id) const { return graph_.at(id); }
+  const Shape& shape(NodeId id) const { return at(id).shape; }
+  DType dtype(NodeId id) const { return at(id).dtype; }
+  int rank(NodeId id) const { return static_cast<int>(shape(id).size()); }
+
+  NodeId input(std::string name, DType dtype, Shape shape);
+  NodeId constant(const Scalar& value);
+  NodeId size_value(const IntExpr& size);  // i64, rank 0
+  NodeId iota(Shape shape, int axis);      // i64
+
+  // Promotes (literals are weak), broadcasts, and applies the op. All-literal arguments: the default dtypes i64, f32, bool.
+  NodeId elementwise(Op op, std::span<const Operand> args);
+  NodeId elementwise(Op op, std::initializer_list<Operand> args) { return elementwise(op, std::span(args.begin(), args.size())); }
+  NodeId materialize(const Operand& operand);                    // a literal becomes a constant of its default dtype
+  NodeId materialize(const Operand& operand, DType dtype);       // of this dtype (error when it does not fit: 300 as i8)
+  NodeId cast(NodeId x, DType to, bool wrap = false);            // x itself when it is of that dtype
+  NodeId reduce(ReduceKind kind, NodeId x, std::vector<int> axes, bool keepdims);  // axes may be negative; empty: all
+  NodeId reshape(NodeId x, Shape to);                            // one size may be -1
+  NodeId permute(NodeId x, std::vector<int> order);
+  NodeId broadcast_to(NodeId x, Shape to);
+  NodeId slice(NodeId x, std::vector<IntExpr> starts, std::vector<int64_t> steps, Shape result);  // proved or constrained in range
+  NodeId pad(NodeId x, std::vector<IntExpr> low, std::vector<IntExpr> high, const Operand& value);
+  NodeId concat(std::vector<NodeId> xs, int axis);
+  NodeId gather(NodeId x, NodeId indices, int axis, GatherMode mode);
+
+  Shape broadcast_shapes(std::span<const Shape> shapes) const;   // NumPy's rule; a symbol meets itself and 1
+  int normalize_axis(int axis, int rank) const;
+  void require(Constraint constraint);                            // throws at once when it is known to fail
+
+ private:
+  NodeId add(Node node);
+  Graph graph_;
+  Origin origin_;
+  std::string label_;
+};
+
+}  // namespace smelt

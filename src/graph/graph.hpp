@@ -1,0 +1,104 @@
+// Graph: a program as primitive tensor operations in single-assignment form. Immutable once built.
+//
+//   Graph  := nodes, inputs, outputs, constraints
+//   Node   := Input                              an array of the caller (rank 0: a scalar, a runtime argument)
+//           | Constant(scalar)                   rank 0
+//           | SizeValue(IntExpr)                 rank 0, i64: a size of the program as a value
+//           | Iota(axis)                         i64: the index along `axis` of a given shape
+//           | Elementwise(op, args...)           args have the node's shape; dtypes as the op's rule says
+//           | Cast(x)                            to the node's dtype; saturating, or wrapping
+//           | Reduce(kind, x, axes)              drops the axes
+//           | Reshape(x) | Permute(x, order) | Broadcast(x) | Slice(x, starts, steps)
+//           | Pad(x, value, low)                 value is rank 0
+//           | Concat(axis, args...)
+//           | Gather(x, indices, axis, mode)     numpy.take
+//
+// What leaves no trace in memory: Reshape, Permute, Broadcast and Slice are views. Broadcasting is explicit: args of
+// Elementwise all have the node's shape. All functions that a user calls beyond these are built from them (functions.hpp).
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/scalar.hpp"
+#include "base/shape.hpp"
+#include "ops/op.hpp"
+
+namespace smelt {
+
+using NodeId = int32_t;
+
+enum class NodeKind : uint8_t {
+  Input, Constant, SizeValue, Iota, Elementwise, Cast, Reduce, Reshape, Permute, Broadcast, Slice, Pad, Concat, Gather
+};
+enum class ReduceKind : uint8_t { Sum, Prod, Max, Min, Any, All, ArgMax, ArgMin };
+enum class GatherMode : uint8_t { Check, Clamp, Wrap };  // an index out of range: error, nearest, modulo
+
+std::string_view name_of(NodeKind kind);
+std::string_view name_of(ReduceKind kind);
+
+// Where in the user's text a node comes from; length 0 when it comes from C++.
+struct Origin {
+  int line = 0, column = 0, length = 0;  // line and column from 1
+};
+
+struct Node {
+  NodeKind kind;
+  Op op{};                         // Elementwise
+  ReduceKind reduce{};             // Reduce
+  bool wrap = false;               // Cast: keep the low bits instead of saturating
+  GatherMode gather{};             // Gather
+  DType dtype{};
+  Shape shape;
+  std::vector<NodeId> args;
+  std::vector<int> axes;           // Reduce: the axes, ascending; Permute: result dimension d is argument dimension axes[d];
+                                   // Iota, Concat, Gather: one axis
+  std::vector<IntExpr> starts;     // Slice: first index per dimension; Pad: elements in front, per dimension
+  std::vector<int64_t> steps;      // Slice: per dimension, not 0; result[i] = x[start + step * i]
+  Scalar constant;                 // Constant
+  IntExpr size;                    // SizeValue
+  std::string name;                // Input: the user's name (for messages only)
+  Origin origin;
+  std::string label;               // what the user wrote for it: "relu", "layernorm", "+"
+};
+
+// Something that must hold of the sizes of a call: left = right, left >= right, or left divisible by right.
+struct Constraint {
+  enum Kind : uint8_t { Equal, AtLeast, Divisible } kind;
+  IntExpr left, right;
+  std::string message;  // complete, for the user, without the numbers
+  Origin origin;
+};
+
+struct Graph {
+  std::vector<Node> nodes;          // arguments come before their users
+  std::vector<NodeId> inputs;       // in the order of declaration
+  std::vector<NodeId> outputs;      // a node may stand here twice
+  std::vector<Constraint> constraints;
+  std::string source;               // the user's text, for messages
+
+  const Node& at(NodeId id) const { return nodes[static_cast<size_t>(id)]; }
+  std::vector<std::string> size_symbols() const;  // of the inputs' shapes, in order of appearance
+};
+
+// The same text for the same graph: one line a node, "%3 = add f32[B, 1024] %1 %2".
+std::string print(const Graph& graph);
+// Throws InternalError when an argument, a shape, a dtype or an attribute breaks the grammar above.
+void verify(const Graph& graph);
+// How many users each node has (uses by outputs counted).
+std::vector<int> use_counts(const Graph& graph);
+
+// Finds the value of every size symbol from the inputs' real dims. Throws UserError (naming the input) when ranks or
+// sizes disagree, or when a constraint of the graph does not hold.
+SizeBinding bind_sizes(const Graph& graph, const std::vector<Dims>& input_dims);
+
+// Folds constants, drops what is not used, merges equal nodes, and removes operations that do nothing. Never changes
+// a result: no rule that is false for NaN, -0 or infinity.
+Graph simplify(const Graph& graph);
+
+// The reference: op by op, floats in float64 with no rounding in between (an explicit cast to a float type rounds), integers
+// exact. One result per output: floats as F64 tensors, others in their own dtype. Throws UserError on a gather out of range.
+std::vector<Tensor> interpret(const Graph& graph, const std::vector<TensorView>& inputs);
+
+}  // namespace smelt

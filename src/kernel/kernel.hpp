@@ -1,0 +1,136 @@
+// Kernel: the loop-level form of one launch. The same grammar serves SIMT (GPU) and SIMD (CPU) targets; schedules choose
+// different loops for each.
+//
+//   Kernel := params, locals, buffers, exprs, phases
+//   Param  := Input | Output | Temporary (an array in memory, with dims)  | Scalar (a rank-0 value)  | Size (a symbol)
+//   Phase  := a list of statements, whose outermost loop is a Grid loop; a grid-wide barrier stands between phases
+//   Stmt   := Loop(kind, var, extent, body)       var = 0 .. extent-1
+//           | Let(local, expr)                    a value named once, visible in the rest of its block and in inner blocks
+//           | Assign(local, expr)                 gives a mutable local its (next) value: accumulators
+//           | Combine(local, op, scope)           reduces a local's lanes of the Vector loop just ended to one uniform value
+//           | Alloc(buffer)                       scratch memory of this workgroup (CPU: of this thread)
+//           | Store(param or buffer, index, mask?, expr)
+//           | If(expr, body)                      uniform condition
+//   Expr   := Const(scalar) | Local(local) | Index(IntExpr) | Apply(op, args) | Cast(x, wrap) | Bitcast(x)
+//           | Load(param or buffer, index, mask?, other)
+//
+// Loop kinds. Grid: independent iterations over workgroups (CPU: spread over threads). Thread: over the threads of a
+// workgroup. Vector: over lanes; its body is written for one lane, and runs only where var < extent (the printer masks the tail).
+// Unrolled and Serial: in order. A local assigned inside a Vector loop but declared outside is one value per lane, until
+// Combine makes it uniform.
+//
+// Types in registers: bool is a condition (i1); f16 and bf16 never occur as the dtype of an Expr: Load widens them to f32 and
+// Store narrows them. Every other dtype is itself. Index expressions stay one per dimension until verify() has proved them
+// inside the array's dims; only the printers flatten them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/int_expr.hpp"
+#include "base/shape.hpp"
+#include "graph/graph.hpp"
+#include "ops/op.hpp"
+
+namespace smelt::kernel {
+
+using ExprId = int32_t;
+using LocalId = int32_t;
+inline constexpr ExprId kNoExpr = -1;
+
+enum class ParamKind : uint8_t { Input, Output, Temporary, Scalar, Size };
+
+struct Param {
+  ParamKind kind;
+  DType dtype{};
+  Shape dims;                    // of an array
+  std::vector<IntExpr> strides;  // of an array, in elements; symbols "%stride<param>_<d>" are launch arguments
+  std::string symbol;            // of a Size
+  std::string note;              // what it is, for print and for comments
+};
+
+// Scratch memory.
+enum class Scope : uint8_t { Lane, Subgroup, Workgroup, Grid };
+struct ScratchBuffer {
+  DType dtype;
+  std::vector<IntExpr> dims;  // row-major
+  Scope scope = Scope::Workgroup;
+};
+
+// An element of an array or of a scratch buffer, one index per dimension.
+struct Access {
+  bool scratch = false;  // `array` counts buffers instead of params
+  int array = 0;
+  std::vector<IntExpr> index;
+};
+
+enum class ExprKind : uint8_t { Const, Local, Index, Apply, Cast, Bitcast, Load };
+struct Expr {
+  ExprKind kind;
+  DType dtype{};              // in registers: never f16, bf16
+  Op op{};                    // Apply
+  bool wrap = false;          // Cast
+  std::vector<ExprId> args;   // Apply, Cast, Bitcast
+  Scalar constant;            // Const
+  LocalId local = -1;         // Local
+  IntExpr index;              // Index: its value, as i64
+  Access access;              // Load
+  ExprId mask = kNoExpr;      // Load: a bool; where it is false nothing is read and `other` is the value
+  ExprId other = kNoExpr;
+};
+
+struct Local {
+  DType dtype;
+  bool is_mutable = false;    // assigned more than once
+};
+
+enum class LoopKind : uint8_t { Grid, Thread, Vector, Unrolled, Serial };
+enum class StmtKind : uint8_t { Loop, Let, Assign, Combine, Alloc, Store, If };
+
+struct Stmt {
+  StmtKind kind;
+  // Loop
+  LoopKind loop{};
+  std::string var;            // "%i0"
+  IntExpr extent;
+  int lanes = 1;              // Vector: lanes per step, a power of two
+  std::vector<Stmt> body;     // Loop, If
+  // Let, Assign, Combine
+  LocalId local = -1;
+  Op op{};                    // Combine: Add, Mul, Max, Min, And, Or. Argument reductions combine `local` and `index_local` together:
+  LocalId index_local = -1;   //   the extreme of `local` (nan wins), and of equals the smallest index
+  Scope scope{};
+  ExprId value = kNoExpr;     // Let, Assign, Store; the condition of If
+  // Alloc
+  int buffer = -1;
+  // Store
+  Access access;
+  ExprId mask = kNoExpr;      // Store: a bool; nothing is written where it is false
+  bool streaming = false;     // Store: will not be read again soon; may bypass the caches
+};
+
+struct Phase {
+  std::vector<Stmt> body;
+};
+
+struct Kernel {
+  std::string name;           // generated: "k0"
+  std::vector<Param> params;
+  std::vector<Local> locals;
+  std::vector<ScratchBuffer> buffers;
+  std::vector<Expr> exprs;    // arguments come before their users; equal expressions are one
+  std::vector<Phase> phases;
+
+  const Expr& at(ExprId id) const { return exprs[static_cast<size_t>(id)]; }
+};
+
+// Indented text, the same for the same kernel.
+std::string print(const Kernel& kernel);
+
+// Proves that every index of every access lies inside its array (from the ranges of the loops; sizes may be symbols), or is
+// guarded by its mask, that locals are defined before use, and that dtypes agree. Throws InternalError with the access at fault.
+void verify(const Kernel& kernel);
+
+}  // namespace smelt::kernel
