@@ -115,6 +115,18 @@ struct Phase {
   std::vector<Stmt> body;
 };
 
+// A size that is computed at launch from the sizes of the call and "%threads": how many ways a reduction is split, say.
+struct LaunchSize {
+  std::string symbol;         // "%splits"; stands in params as a Size too
+  IntExpr value;
+};
+
+// A local of type i64 that index expressions may use, as the symbol "%v<local>": a gathered index after its clamp.
+struct IndexLocal {
+  LocalId local;
+  IntExpr extent;             // 0 <= value < extent, by construction
+};
+
 struct Kernel {
   std::string name;           // generated: "k0"
   std::vector<Param> params;
@@ -122,6 +134,8 @@ struct Kernel {
   std::vector<ScratchBuffer> buffers;
   std::vector<Expr> exprs;    // arguments come before their users; equal expressions are one
   std::vector<Phase> phases;
+  std::vector<LaunchSize> launch_sizes;  // in order: a later one may use an earlier one
+  std::vector<IndexLocal> index_locals;
 
   const Expr& at(ExprId id) const { return exprs[static_cast<size_t>(id)]; }
 };

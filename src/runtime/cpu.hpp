@@ -1,0 +1,61 @@
+// The CPU as a device: what it is, and the loader that turns LLVM IR text into callable code.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace smelt::runtime {
+
+// What is known of the host, read once when asked for.
+struct CpuFacts {
+  std::string name;             // "AMD EPYC ..."
+  std::string isa;              // "avx512", "avx2", "neon", "sse2"
+  int vector_bits = 128;
+  int threads = 1;              // usable by this process (affinity and cgroup limits respected)
+  int64_t l1_bytes = 32 << 10, l2_bytes = 1 << 20, l3_bytes = 8 << 20;  // data cache per core, per core, shared
+  int64_t memory_bytes = 0;
+};
+CpuFacts read_cpu_facts();
+
+// libLLVM, opened at run time. Looked for: $SMELT_LLVM (a path to the library; nothing else is tried when it is set), then
+// libLLVM 22 down to 16 by the system's names.
+class Llvm {
+ public:
+  // Nothing when it is not there; then `why` says what was tried and the command that installs it.
+  static std::shared_ptr<Llvm> open(std::string& why);
+  virtual ~Llvm() = default;
+  virtual int version() const = 0;             // major
+  virtual std::string version_text() const = 0;  // "19.1.7"
+  virtual std::string path() const = 0;
+  virtual std::string triple() const = 0;
+  virtual std::string cpu_name() const = 0;
+
+  // Parsed, optimised, compiled and linked in process. Throws InternalError with the message of LLVM and the line of the
+  // text when the IR is wrong.
+  virtual std::shared_ptr<class Module> load(const std::string& ir_text) = 0;
+  virtual std::string assembly(const std::string& ir_text) = 0;   // what load() would make, as text
+};
+
+// Loaded code; unloaded when the last owner lets go.
+class Module {
+ public:
+  virtual ~Module() = default;
+  using PhaseFunction = void (*)(int64_t begin, int64_t end, void** arrays, const int64_t* sizes, char* scratch);
+  virtual PhaseFunction function(const std::string& name) const = 0;  // throws InternalError when absent
+};
+
+// Runs body(thread, begin, end) over [0, count) split into contiguous pieces of about equal size, multiples of `grain`
+// (but the last); on the calling thread alone when one piece is all there is. The first exception reaches the caller.
+void parallel_for(int threads, int64_t count, int64_t grain,
+                  const std::function<void(int thread, int64_t begin, int64_t end)>& body);
+
+// Seconds that a parallel copy of `bytes` from one buffer to another takes: median over runs; memory already touched.
+double measure_copy_seconds(int64_t bytes, int threads, int runs);
+// Evicts the caches by streaming through a buffer several times their size.
+void flush_caches(const CpuFacts& facts, int threads);
+
+}  // namespace smelt::runtime
