@@ -1,0 +1,36 @@
+// The expression language: text in, Graph out. docs/language.md is its manual.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "graph/graph.hpp"
+
+namespace smelt::lang {
+
+// The type of an input as the caller gives it, for a bare expression that declares none, and to check declared ones.
+struct InputType {
+  std::string name;
+  DType dtype;
+  Shape shape;
+};
+
+// Parses and builds. `text` is a program (statements) or one bare expression, whose free names are looked up in `inputs`, in the
+// order given. `file` is for messages only ("<expression>" for a quoted one). Throws UserError with the message ready to print:
+//
+//   norm.smelt:3:18: error: cannot broadcast f32[B, 8] with f32[B, 4]
+//     return x + y * 2
+//            ^~~~~~~~~
+//     help: ...
+Graph parse_program(const std::string& text, const std::string& file, const std::vector<InputType>& inputs = {});
+
+// "f32[B, 1024]" or "f32" (a scalar). Throws UserError as above, with `what` named as the place.
+struct ArrayType {
+  DType dtype;
+  Shape shape;
+};
+ArrayType parse_type(const std::string& text, const std::string& what);
+
+}  // namespace smelt::lang
