@@ -5,7 +5,7 @@
 
 #include "smelt/error.hpp"
 
-#define SMELT_CHECK(condition, ...)                                     \
-  do {                                                                  \
+#define SMELT_CHECK(condition, ...)                                           \
+  do {                                                                        \
     if (!(condition)) throw ::smelt::InternalError(fmt::format(__VA_ARGS__)); \
   } while (false)

@@ -1,8 +1,10 @@
-// Integer expressions over named symbols: sizes ("B"), and loop variables ("%i0", always with a percent sign, so that they
-// never meet a user's name). Kept as a polynomial over atoms, so that equal expressions are equal values:
+// Integer expressions over named symbols: sizes ("B"), and loop variables ("%i0", always with a percent sign,
+// so that they never meet a user's name). Kept as a polynomial over atoms, so that equal expressions are
+// equal values:
 //
 //   IntExpr := sum of  coefficient * atom * atom * ...
-//   Atom    := symbol | floordiv(IntExpr, IntExpr) | mod(IntExpr, IntExpr) | min(IntExpr, IntExpr) | max(IntExpr, IntExpr)
+//   Atom    := symbol | floordiv(IntExpr, IntExpr) | mod(IntExpr, IntExpr) | min(IntExpr, IntExpr) |
+//   max(IntExpr, IntExpr)
 //
 // floordiv and mod are those of Python: the quotient rounds down, the remainder has the divisor's sign.
 #pragma once
@@ -19,7 +21,8 @@ namespace smelt {
 
 class IntExpr;
 
-// What is known of a symbol: low <= symbol <= high. Sizes that are not in the table are known to be >= 1 inside loops.
+// What is known of symbols: low <= symbol <= high. A symbol that is not in the table is a size: >= 0 when the
+// table is empty (outside of loops), >= 1 when it is not (inside loops that run at least once).
 struct Interval;
 using Ranges = std::map<std::string, Interval>;
 
@@ -35,6 +38,7 @@ class IntExpr {
   IntExpr() = default;
   IntExpr(int64_t constant);  // NOLINT: sizes are written as plain numbers everywhere
   static IntExpr symbol(std::string name);
+  static IntExpr of_term(Term term);
 
   friend IntExpr operator+(const IntExpr& a, const IntExpr& b);
   friend IntExpr operator-(const IntExpr& a, const IntExpr& b);
@@ -51,12 +55,13 @@ class IntExpr {
 
   bool mentions(const std::string& symbol) const;
   void collect_symbols(std::vector<std::string>& into) const;  // each once, in order of first appearance
-  // The coefficient of `symbol` when the expression is linear in it (and it stands in no floordiv, mod, min or max).
+  // The coefficient of `symbol` when the expression is linear in it (and it stands in no floordiv, mod, min
+  // or max).
   std::optional<IntExpr> coefficient_of(const std::string& symbol) const;
   IntExpr substitute(const std::map<std::string, IntExpr>& replacements, const Ranges& ranges) const;
 
-  // Its value with numbers for the symbols. Throws UserError when the result does not fit 64 bits, InternalError
-  // when a symbol is unknown.
+  // Its value with numbers for the symbols. Throws UserError when the result does not fit 64 bits,
+  // InternalError when a symbol is unknown.
   int64_t evaluate(const std::function<int64_t(const std::string&)>& value_of) const;
   int64_t evaluate(const std::map<std::string, int64_t>& values) const;
 
@@ -77,6 +82,12 @@ struct IntExpr::Atom {
   IntExpr a, b;      // of the others
   std::string key;   // canonical text: equal keys mean equal atoms
 };
+
+// a = quotient * b + remainder, by taking out the terms that b divides; the remainder may be anything.
+struct Division {
+  IntExpr quotient, remainder;
+};
+Division divide_terms(const IntExpr& a, const IntExpr& b);
 
 // Constructors that simplify as far as the ranges allow. The divisor must be known to be positive.
 IntExpr floordiv(const IntExpr& a, const IntExpr& b, const Ranges& ranges = {});

@@ -21,18 +21,19 @@ struct Scalar {
   static Scalar of_bool(bool value);
 
   double as_double() const;
-  int64_t as_int() const;  // of an integer or bool; wraps u64
-  bool as_bool() const;    // NaN and every number but zero are true
-  std::string str() const; // shortest text that reads back the same: "1.5", "-3", "true", "nan", "-inf"
+  int64_t as_int() const;   // of an integer or bool; wraps u64
+  bool as_bool() const;     // NaN and every number but zero are true
+  std::string str() const;  // shortest text that reads back the same: "1.5", "-3", "true", "nan", "-inf"
 
-  friend bool operator==(const Scalar& a, const Scalar& b);  // same dtype and same bits (NaN equals NaN, -0 is not 0)
+  friend bool operator==(const Scalar& a,
+                         const Scalar& b);  // same dtype and same bits (NaN equals NaN, -0 is not 0)
 };
 
 // Rounds a double to the nearest value of a float dtype.
 double round_to(DType dtype, double value);
 
-// Float to integer truncates and saturates, NaN becomes 0; integer to integer saturates when `wrap` is false, else keeps the
-// low bits; anything to bool is "is not zero".
+// Float to integer truncates and saturates, NaN becomes 0; integer to integer saturates when `wrap` is false,
+// else keeps the low bits; anything to bool is "is not zero".
 Scalar convert(const Scalar& value, DType to, bool wrap = false);
 
 // Reads and writes one element in memory (unaligned allowed).

@@ -13,8 +13,8 @@ namespace smelt {
 using Shape = std::vector<IntExpr>;
 using SizeBinding = std::map<std::string, int64_t>;  // size symbol -> its value in this call
 
-std::string str(const Shape& shape);                           // "[B, 1024]"
-IntExpr count(const Shape& shape);                             // product of the sizes
-Dims evaluate(const Shape& shape, const SizeBinding& sizes);   // numbers
+std::string str(const Shape& shape);                          // "[B, 1024]"
+IntExpr count(const Shape& shape);                            // product of the sizes
+Dims evaluate(const Shape& shape, const SizeBinding& sizes);  // numbers
 
 }  // namespace smelt

@@ -11,15 +11,19 @@
 
 namespace smelt {
 
-std::string str(const Dims& dims) { return fmt::format("[{}]", fmt::join(dims, ", ")); }
+std::string str(const Dims& dims) {
+  return fmt::format("[{}]", fmt::join(dims, ", "));
+}
 
 int64_t element_count(const Dims& dims) {
   int64_t count = 1;
   bool overflow = false, empty = false;
   for (int64_t d : dims) {
     if (d < 0) throw UserError(fmt::format("shape {} has the negative size {}", str(dims), d));
-    if (d == 0) empty = true;
-    else overflow = overflow || __builtin_mul_overflow(count, d, &count);
+    if (d == 0)
+      empty = true;
+    else
+      overflow = overflow || __builtin_mul_overflow(count, d, &count);
   }
   if (empty) return 0;
   // 16 bytes is more than any element takes, so the byte count fits too.

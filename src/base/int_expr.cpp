@@ -1,0 +1,349 @@
+#include "base/int_expr.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/check.hpp"
+
+namespace smelt {
+
+using Atoms = std::vector<IntExpr::AtomPtr>;
+
+static int compare(const Atoms& a, const Atoms& b) {
+  for (size_t i = 0; i < a.size() && i < b.size(); ++i)
+    if (a[i] != b[i])
+      if (int order = a[i]->key.compare(b[i]->key)) return order;
+  return a.size() == b.size() ? 0 : a.size() < b.size() ? -1 : 1;
+}
+
+// Sizes multiply in user programs, so coefficients can overflow; that is the user's error, not undefined
+// behaviour.
+static int64_t checked_add(int64_t a, int64_t b) {
+  int64_t r;
+  if (__builtin_add_overflow(a, b, &r)) throw UserError("a size expression does not fit 64 bits");
+  return r;
+}
+
+static int64_t checked_mul(int64_t a, int64_t b) {
+  int64_t r;
+  if (__builtin_mul_overflow(a, b, &r)) throw UserError("a size expression does not fit 64 bits");
+  return r;
+}
+
+// A sum or product in parentheses, for use inside // and %.
+static std::string wrapped(const IntExpr& e) {
+  const bool simple = e.constant() || e.as_symbol();
+  return simple ? e.str() : "(" + e.str() + ")";
+}
+
+struct IntExprBuilder {
+  static IntExpr from(std::vector<IntExpr::Term> terms) {
+    std::sort(terms.begin(), terms.end(),
+              [](const auto& a, const auto& b) { return compare(a.atoms, b.atoms) < 0; });
+    IntExpr e;
+    for (auto& t : terms) {
+      if (!e.terms_.empty() && compare(e.terms_.back().atoms, t.atoms) == 0)
+        e.terms_.back().coefficient = checked_add(e.terms_.back().coefficient, t.coefficient);
+      else
+        e.terms_.push_back(std::move(t));
+      if (e.terms_.back().coefficient == 0) e.terms_.pop_back();
+    }
+    return e;
+  }
+  static IntExpr of_atom(AtomKind kind, std::string name, IntExpr a, IntExpr b) {
+    auto atom = std::make_shared<IntExpr::Atom>();
+    atom->kind = kind;
+    switch (kind) {
+      case AtomKind::Symbol: atom->key = name; break;
+      case AtomKind::FloorDiv: atom->key = fmt::format("({} // {})", wrapped(a), wrapped(b)); break;
+      case AtomKind::Mod: atom->key = fmt::format("({} % {})", wrapped(a), wrapped(b)); break;
+      case AtomKind::Min: atom->key = fmt::format("min({}, {})", a.str(), b.str()); break;
+      case AtomKind::Max: atom->key = fmt::format("max({}, {})", a.str(), b.str()); break;
+    }
+    atom->name = std::move(name);
+    atom->a = std::move(a);
+    atom->b = std::move(b);
+    return from({{1, {std::move(atom)}}});
+  }
+};
+
+IntExpr IntExpr::of_term(Term term) {
+  return IntExprBuilder::from({std::move(term)});
+}
+
+IntExpr::IntExpr(int64_t constant) {
+  if (constant) terms_.push_back({constant, {}});
+}
+
+IntExpr IntExpr::symbol(std::string name) {
+  return IntExprBuilder::of_atom(AtomKind::Symbol, std::move(name), {}, {});
+}
+
+IntExpr operator+(const IntExpr& a, const IntExpr& b) {
+  if (a.terms_.empty()) return b;
+  if (b.terms_.empty()) return a;
+  std::vector<IntExpr::Term> terms = a.terms_;
+  terms.insert(terms.end(), b.terms_.begin(), b.terms_.end());
+  return IntExprBuilder::from(std::move(terms));
+}
+
+IntExpr operator*(const IntExpr& a, const IntExpr& b) {
+  if (a.is(1)) return b;
+  if (b.is(1)) return a;
+  std::vector<IntExpr::Term> terms;
+  for (const auto& s : a.terms_)
+    for (const auto& t : b.terms_) {
+      IntExpr::Term product{checked_mul(s.coefficient, t.coefficient), s.atoms};
+      product.atoms.insert(product.atoms.end(), t.atoms.begin(), t.atoms.end());
+      std::sort(product.atoms.begin(), product.atoms.end(),
+                [](const auto& x, const auto& y) { return x->key < y->key; });
+      terms.push_back(std::move(product));
+    }
+  return IntExprBuilder::from(std::move(terms));
+}
+
+IntExpr operator-(const IntExpr& a, const IntExpr& b) {
+  return a + b * IntExpr(-1);
+}
+
+bool operator==(const IntExpr& a, const IntExpr& b) {
+  if (a.terms_.size() != b.terms_.size()) return false;
+  for (size_t i = 0; i < a.terms_.size(); ++i)
+    if (a.terms_[i].coefficient != b.terms_[i].coefficient ||
+        compare(a.terms_[i].atoms, b.terms_[i].atoms) != 0)
+      return false;
+  return true;
+}
+
+bool operator<(const IntExpr& a, const IntExpr& b) {
+  for (size_t i = 0; i < a.terms_.size() && i < b.terms_.size(); ++i) {
+    if (int order = compare(a.terms_[i].atoms, b.terms_[i].atoms)) return order < 0;
+    if (a.terms_[i].coefficient != b.terms_[i].coefficient)
+      return a.terms_[i].coefficient < b.terms_[i].coefficient;
+  }
+  return a.terms_.size() < b.terms_.size();
+}
+
+std::optional<int64_t> IntExpr::constant() const {
+  if (terms_.empty()) return 0;
+  if (terms_.size() == 1 && terms_[0].atoms.empty()) return terms_[0].coefficient;
+  return std::nullopt;
+}
+
+std::optional<std::string> IntExpr::as_symbol() const {
+  if (terms_.size() != 1 || terms_[0].coefficient != 1 || terms_[0].atoms.size() != 1) return std::nullopt;
+  if (terms_[0].atoms[0]->kind != AtomKind::Symbol) return std::nullopt;
+  return terms_[0].atoms[0]->name;
+}
+
+std::string IntExpr::str() const {
+  if (terms_.empty()) return "0";
+  std::string text;
+  auto append = [&](const Term& t) {
+    int64_t c = t.coefficient;
+    if (!text.empty())
+      text += c < 0 ? " - " : " + ";
+    else if (c < 0)
+      text += "-";
+    const uint64_t magnitude = c < 0 ? 0 - static_cast<uint64_t>(c) : static_cast<uint64_t>(c);
+    if (t.atoms.empty() || magnitude != 1) text += fmt::format("{}{}", magnitude, t.atoms.empty() ? "" : "*");
+    for (size_t i = 0; i < t.atoms.size(); ++i) text += (i ? "*" : "") + t.atoms[i]->key;
+  };
+  for (const Term& t : terms_)
+    if (!t.atoms.empty()) append(t);
+  for (const Term& t : terms_)
+    if (t.atoms.empty()) append(t);  // the constant last, as people write it
+  return text;
+}
+
+bool IntExpr::mentions(const std::string& symbol) const {
+  for (const Term& t : terms_)
+    for (const AtomPtr& atom : t.atoms)
+      if (atom->kind == AtomKind::Symbol ? atom->name == symbol
+                                         : atom->a.mentions(symbol) || atom->b.mentions(symbol))
+        return true;
+  return false;
+}
+
+void IntExpr::collect_symbols(std::vector<std::string>& into) const {
+  for (const Term& t : terms_)
+    for (const AtomPtr& atom : t.atoms) {
+      if (atom->kind != AtomKind::Symbol) {
+        atom->a.collect_symbols(into);
+        atom->b.collect_symbols(into);
+      } else if (std::find(into.begin(), into.end(), atom->name) == into.end()) {
+        into.push_back(atom->name);
+      }
+    }
+}
+
+std::optional<IntExpr> IntExpr::coefficient_of(const std::string& symbol) const {
+  IntExpr coefficient;
+  for (const Term& t : terms_) {
+    Term rest{t.coefficient, {}};
+    int found = 0;
+    for (const AtomPtr& atom : t.atoms) {
+      if (atom->kind == AtomKind::Symbol && atom->name == symbol) {
+        ++found;
+      } else {
+        if (atom->kind != AtomKind::Symbol && (atom->a.mentions(symbol) || atom->b.mentions(symbol)))
+          return std::nullopt;
+        rest.atoms.push_back(atom);
+      }
+    }
+    if (found > 1) return std::nullopt;
+    if (found) coefficient = coefficient + IntExpr::of_term(std::move(rest));
+  }
+  return coefficient;
+}
+
+IntExpr IntExpr::substitute(const std::map<std::string, IntExpr>& replacements, const Ranges& ranges) const {
+  IntExpr result;
+  for (const Term& t : terms_) {
+    IntExpr product = t.coefficient;
+    for (const AtomPtr& atom : t.atoms) {
+      if (atom->kind == AtomKind::Symbol) {
+        auto it = replacements.find(atom->name);
+        product = product * (it != replacements.end() ? it->second : IntExpr::of_term({1, {atom}}));
+        continue;
+      }
+      IntExpr a = atom->a.substitute(replacements, ranges), b = atom->b.substitute(replacements, ranges);
+      switch (atom->kind) {
+        case AtomKind::Symbol: break;
+        case AtomKind::FloorDiv: product = product * floordiv(a, b, ranges); break;
+        case AtomKind::Mod: product = product * mod(a, b, ranges); break;
+        case AtomKind::Min: product = product * min(a, b, ranges); break;
+        case AtomKind::Max: product = product * max(a, b, ranges); break;
+      }
+    }
+    result = result + product;
+  }
+  return recombine(result);
+}
+
+static int64_t floor_quotient(int64_t a, int64_t b) {
+  if (b == 0) return 0;  // only an empty array divides by its size, and then nothing is read
+  if (b == -1) return checked_mul(a, -1);
+  return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+
+int64_t IntExpr::evaluate(const std::function<int64_t(const std::string&)>& value_of) const {
+  int64_t sum = 0;
+  for (const Term& t : terms_) {
+    int64_t product = t.coefficient;
+    for (const AtomPtr& atom : t.atoms) {
+      int64_t value = 0;
+      if (atom->kind == AtomKind::Symbol) {
+        value = value_of(atom->name);
+      } else {
+        const int64_t a = atom->a.evaluate(value_of), b = atom->b.evaluate(value_of);
+        switch (atom->kind) {
+          case AtomKind::Symbol: break;
+          case AtomKind::FloorDiv: value = floor_quotient(a, b); break;
+          case AtomKind::Mod: value = b == 0 ? 0 : a - b * floor_quotient(a, b); break;
+          case AtomKind::Min: value = std::min(a, b); break;
+          case AtomKind::Max: value = std::max(a, b); break;
+        }
+      }
+      product = checked_mul(product, value);
+    }
+    sum = checked_add(sum, product);
+  }
+  return sum;
+}
+
+int64_t IntExpr::evaluate(const std::map<std::string, int64_t>& values) const {
+  return evaluate([&](const std::string& name) {
+    auto it = values.find(name);
+    SMELT_CHECK(it != values.end(), "size {} has no value", name);
+    return it->second;
+  });
+}
+
+Division divide_terms(const IntExpr& a, const IntExpr& b) {
+  if (a == b) return {1, 0};
+  Division d{0, a};
+  if (b.terms().size() != 1 || b.terms()[0].coefficient <= 0) return d;
+  const auto& divisor = b.terms()[0];
+  for (const auto& t : a.terms()) {
+    IntExpr::Term q{0, {}};
+    size_t matched = 0;
+    for (const auto& atom : t.atoms) {
+      if (matched < divisor.atoms.size() && divisor.atoms[matched]->key == atom->key)
+        ++matched;
+      else
+        q.atoms.push_back(atom);
+    }
+    if (matched != divisor.atoms.size()) continue;
+    q.coefficient = floor_quotient(t.coefficient, divisor.coefficient);
+    // Whole multiples come out; of a constant also the part that is one (7 = 1*4 + 3).
+    if (q.coefficient * divisor.coefficient != t.coefficient && !t.atoms.empty()) continue;
+    if (q.coefficient == 0) continue;
+    IntExpr piece = IntExpr::of_term(std::move(q));
+    d.quotient = d.quotient + piece;
+    d.remainder = d.remainder - piece * b;
+  }
+  return d;
+}
+
+IntExpr floordiv(const IntExpr& a, const IntExpr& b, const Ranges& ranges) {
+  if (b.is(1)) return a;
+  if (auto x = a.constant(), y = b.constant(); x && y) return floor_quotient(*x, *y);
+  const auto [quotient, remainder] = divide_terms(a, b);
+  if (remainder.is(0)) return quotient;
+  if (proves_nonnegative(remainder, ranges) && proves_nonnegative(b - 1 - remainder, ranges)) return quotient;
+  if (proves_nonnegative(-remainder - 1, ranges) && proves_nonnegative(remainder + b, ranges))
+    return quotient - 1;
+  return quotient + IntExprBuilder::of_atom(AtomKind::FloorDiv, {}, remainder, b);
+}
+
+IntExpr mod(const IntExpr& a, const IntExpr& b, const Ranges& ranges) {
+  if (b.is(1)) return 0;
+  if (auto x = a.constant(), y = b.constant(); x && y) return *y ? *x - *y * floor_quotient(*x, *y) : 0;
+  const auto [quotient, remainder] = divide_terms(a, b);
+  if (remainder.is(0)) return 0;
+  if (proves_nonnegative(remainder, ranges) && proves_nonnegative(b - 1 - remainder, ranges))
+    return remainder;
+  if (proves_nonnegative(-remainder - 1, ranges) && proves_nonnegative(remainder + b, ranges))
+    return remainder + b;
+  return IntExprBuilder::of_atom(AtomKind::Mod, {}, remainder, b);
+}
+
+IntExpr min(const IntExpr& a, const IntExpr& b, const Ranges& ranges) {
+  if (proves_le(a, b, ranges)) return a;
+  if (proves_le(b, a, ranges)) return b;
+  return a < b ? IntExprBuilder::of_atom(AtomKind::Min, {}, a, b)
+               : IntExprBuilder::of_atom(AtomKind::Min, {}, b, a);
+}
+
+IntExpr max(const IntExpr& a, const IntExpr& b, const Ranges& ranges) {
+  if (proves_le(a, b, ranges)) return b;
+  if (proves_le(b, a, ranges)) return a;
+  return a < b ? IntExprBuilder::of_atom(AtomKind::Max, {}, a, b)
+               : IntExprBuilder::of_atom(AtomKind::Max, {}, b, a);
+}
+
+IntExpr ceildiv(const IntExpr& a, const IntExpr& b, const Ranges& ranges) {
+  return floordiv(a + b - 1, b, ranges);
+}
+
+IntExpr recombine(const IntExpr& e) {
+  for (const auto& t : e.terms())
+    for (size_t i = 0; i < t.atoms.size(); ++i) {
+      const IntExpr::Atom& atom = *t.atoms[i];
+      if (atom.kind != AtomKind::Mod) continue;
+      // rest * mod(a, b) meets rest * b * floordiv(a, b)?
+      IntExpr::Term rest_term{t.coefficient, t.atoms};
+      rest_term.atoms.erase(rest_term.atoms.begin() + static_cast<long>(i));
+      const IntExpr rest = IntExpr::of_term(rest_term);
+      const IntExpr quotient = IntExprBuilder::of_atom(AtomKind::FloorDiv, {}, atom.a, atom.b);
+      const IntExpr partner = rest * atom.b * quotient;
+      IntExpr without = e - partner - IntExpr::of_term(t);
+      if (without.terms().size() + partner.terms().size() + 1 == e.terms().size())
+        return recombine(without + rest * atom.a);
+    }
+  return e;
+}
+
+}  // namespace smelt

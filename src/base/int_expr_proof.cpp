@@ -1,0 +1,202 @@
+// Proofs that an integer expression is never negative, from what is known of its symbols.
+//
+// The expression is linear in most of its atoms, so its smallest value is found by putting one atom after the
+// other at an end of its range: the low end where its coefficient is proved >= 0, the high end where it is
+// proved <= 0. Atoms whose ends mention other atoms go first. What is left mentions sizes only; with every
+// size written as smallest + s, s >= 0, it is >= 0 if no coefficient is negative.
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "base/check.hpp"
+#include "base/int_expr.hpp"
+
+namespace smelt {
+namespace {
+
+// A proof that needs more than this is not worth the time: the caller then keeps a mask or a division.
+constexpr int kMaxDepth = 16;
+constexpr int kMaxSteps = 4000;
+
+class Prover {
+ public:
+  explicit Prover(const Ranges& ranges) : ranges_(ranges), smallest_size_(ranges.empty() ? 0 : 1) {}
+
+  bool nonnegative(const IntExpr& e, int depth) const {
+    if (auto c = e.constant()) return *c >= 0;
+    if (depth > kMaxDepth || ++steps_ > kMaxSteps) return false;
+    if (sizes_only_nonnegative(e)) return true;
+    for (const auto& atom : removable_atoms(e))
+      if (nonnegative_without(e, *atom, depth)) return true;
+    return false;
+  }
+
+ private:
+  // Atoms that are no plain sizes, those first that no other atom's range mentions.
+  std::vector<IntExpr::AtomPtr> removable_atoms(const IntExpr& e) const {
+    std::vector<IntExpr::AtomPtr> atoms;
+    for (const auto& t : e.terms())
+      for (const auto& atom : t.atoms)
+        if (removable(*atom) && std::none_of(atoms.begin(), atoms.end(),
+                                             [&](const auto& other) { return other->key == atom->key; }))
+          atoms.push_back(atom);
+    auto inside = [&](const IntExpr::AtomPtr& inner, const IntExpr::AtomPtr& outer) {
+      if (outer->kind != AtomKind::Symbol)
+        return inner->kind == AtomKind::Symbol &&
+               (outer->a.mentions(inner->name) || outer->b.mentions(inner->name));
+      if (inner->kind != AtomKind::Symbol) return false;
+      const Interval& range = ranges_.at(outer->name);
+      return range.low.mentions(inner->name) || range.high.mentions(inner->name);
+    };
+    std::vector<std::pair<long, IntExpr::AtomPtr>> ranked;
+    for (const auto& atom : atoms)
+      ranked.emplace_back(
+          std::count_if(atoms.begin(), atoms.end(), [&](const auto& o) { return inside(atom, o); }), atom);
+    std::stable_sort(ranked.begin(), ranked.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::transform(ranked.begin(), ranked.end(), atoms.begin(), [](const auto& r) { return r.second; });
+    if (atoms.size() > 2)
+      atoms.resize(2);  // a wrong first choice is rare; trying every order would be exponential
+    return atoms;
+  }
+
+  bool removable(const IntExpr::Atom& atom) const {
+    return atom.kind != AtomKind::Symbol || ranges_.count(atom.name);
+  }
+
+  bool nonnegative_without(const IntExpr& e, const IntExpr::Atom& atom, int depth) const {
+    IntExpr coefficient, rest;
+    for (const auto& t : e.terms()) {
+      auto it =
+          std::find_if(t.atoms.begin(), t.atoms.end(), [&](const auto& a) { return a->key == atom.key; });
+      if (it == t.atoms.end()) {
+        rest = rest + IntExpr::of_term(t);
+        continue;
+      }
+      IntExpr::Term factor = t;
+      factor.atoms.erase(factor.atoms.begin() + (it - t.atoms.begin()));
+      if (std::any_of(factor.atoms.begin(), factor.atoms.end(),
+                      [&](const auto& a) { return a->key == atom.key; }))
+        return false;  // not linear
+      coefficient = coefficient + IntExpr::of_term(factor);
+    }
+    auto at = [&](const IntExpr& value) { return nonnegative(coefficient * value + rest, depth + 1); };
+    const bool rising = nonnegative(coefficient, depth + 1);
+    const bool falling = !rising && nonnegative(-coefficient, depth + 1);
+    switch (atom.kind) {
+      case AtomKind::Symbol: {
+        const Interval& range = ranges_.at(atom.name);
+        return (rising && at(range.low)) || (falling && at_high(range.high, at));
+      }
+      case AtomKind::Min:
+        if (falling) return at(atom.a) || at(atom.b);
+        return at(atom.a) && at(atom.b);
+      case AtomKind::Max:
+        if (rising) return at(atom.a) || at(atom.b);
+        return at(atom.a) && at(atom.b);
+      case AtomKind::Mod:
+        if (rising) return at(0);
+        return falling && (at(atom.b - 1) || (nonnegative(atom.a, depth + 1) && at(atom.a)));
+      case AtomKind::FloorDiv: return quotient(coefficient, rest, atom, rising, falling, depth);
+    }
+    return false;
+  }
+
+  // A range's high end may be min(a, b): then both are upper bounds, and either may do.
+  template <class At>
+  static bool at_high(const IntExpr& high, const At& at) {
+    if (at(high)) return true;
+    if (high.terms().size() == 1 && high.terms()[0].coefficient == 1 && high.terms()[0].atoms.size() == 1) {
+      const IntExpr::Atom& atom = *high.terms()[0].atoms[0];
+      if (atom.kind == AtomKind::Min) return at_high(atom.a, at) || at_high(atom.b, at);
+    }
+    return false;
+  }
+
+  // coefficient * (a // b) + rest >= 0, from  a - b + 1 <= b * (a // b) <= a.
+  bool quotient(const IntExpr& coefficient, const IntExpr& rest, const IntExpr::Atom& atom, bool rising,
+                bool falling, int depth) const {
+    // When b divides the coefficient, the bounds above stay exact.
+    if (const auto [factor, remainder] = divide_terms(coefficient, atom.b); remainder.is(0)) {
+      if (rising && nonnegative(factor * (atom.a - atom.b + 1) + rest, depth + 1)) return true;
+      if (falling && nonnegative(factor * atom.a + rest, depth + 1)) return true;
+    }
+    if (rising) {
+      if (nonnegative(atom.a, depth + 1) && nonnegative(rest, depth + 1)) return true;
+      if (auto low = end_of(atom.a, false, depth)) {
+        auto bound = floor_below(*low, atom.b, depth);
+        return bound && nonnegative(coefficient * *bound + rest, depth + 1);
+      }
+    }
+    if (falling) {
+      if (auto high = end_of(atom.a, true, depth)) {
+        auto bound = floor_above(*high, atom.b, depth);
+        return bound && nonnegative(coefficient * *bound + rest, depth + 1);
+      }
+    }
+    return false;
+  }
+
+  // Bounds of x // b that need no new floordiv: the quotient of the terms that b divides, and what is left
+  // over decides the rest.
+  std::optional<IntExpr> floor_above(const IntExpr& x, const IntExpr& b, int depth) const {
+    const auto [quotient, remainder] = divide_terms(x, b);
+    if (nonnegative(-remainder - 1, depth + 1)) return quotient - 1;
+    if (nonnegative(b - 1 - remainder, depth + 1)) return quotient;
+    return std::nullopt;
+  }
+  std::optional<IntExpr> floor_below(const IntExpr& x, const IntExpr& b, int depth) const {
+    const auto [quotient, remainder] = divide_terms(x, b);
+    if (nonnegative(remainder, depth + 1)) return quotient;
+    if (nonnegative(remainder + b, depth + 1)) return quotient - 1;
+    return std::nullopt;
+  }
+
+  // A bound of `e` free of symbols with ranges, by putting them at their ends.
+  std::optional<IntExpr> end_of(IntExpr e, bool upper, int depth) const {
+    for (int round = 0; round < kMaxDepth; ++round) {
+      const auto atoms = removable_atoms(e);
+      if (atoms.empty()) return e;
+      const IntExpr::Atom& atom = *atoms[0];
+      if (atom.kind != AtomKind::Symbol) return std::nullopt;
+      auto coefficient = e.coefficient_of(atom.name);
+      if (!coefficient) return std::nullopt;
+      const IntExpr rest = e - *coefficient * IntExpr::symbol(atom.name);
+      const Interval& range = ranges_.at(atom.name);
+      if (nonnegative(*coefficient, depth + 1))
+        e = *coefficient * (upper ? range.high : range.low) + rest;
+      else if (nonnegative(-*coefficient, depth + 1))
+        e = *coefficient * (upper ? range.low : range.high) + rest;
+      else
+        return std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+  bool sizes_only_nonnegative(const IntExpr& e) const {
+    for (const auto& t : e.terms())
+      for (const auto& atom : t.atoms)
+        if (removable(*atom)) return false;
+    IntExpr shifted;
+    for (const auto& t : e.terms()) {
+      IntExpr product = t.coefficient;
+      for (const auto& atom : t.atoms) product = product * (IntExpr::symbol(atom->name) + smallest_size_);
+      shifted = shifted + product;
+    }
+    return std::all_of(shifted.terms().begin(), shifted.terms().end(),
+                       [](const auto& t) { return t.coefficient >= 0; });
+  }
+
+  const Ranges& ranges_;
+  int64_t smallest_size_;
+  mutable int steps_ = 0;
+};
+
+}  // namespace
+
+bool proves_nonnegative(const IntExpr& e, const Ranges& ranges) {
+  if (auto c = e.constant()) return *c >= 0;
+  return Prover(ranges).nonnegative(e, 0);
+}
+
+}  // namespace smelt
