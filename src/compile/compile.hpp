@@ -25,23 +25,23 @@ struct Device {
 
 struct CompileOptions {
   bool fuse = true;
-  int threads = 0;              // 0: all that the device has
-  SizeBinding sizes;            // the sizes at hand, for estimates
+  int threads = 0;    // 0: all that the device has
+  SizeBinding sizes;  // the sizes at hand, for estimates
 };
 
 // Milliseconds of each stage, in order.
 struct StageTime {
-  std::string stage;            // "simplify", "plan", "lower", "emit", "load"
+  std::string stage;  // "simplify", "plan", "lower", "emit", "load"
   double ms;
 };
 
 // A whole runnable plan. Cheap to copy, safe to run from many threads at once, serves every size of its symbols.
 class Executable {
  public:
-  const Graph& graph() const;               // simplified
+  const Graph& graph() const;  // simplified
   const plan::Plan& plan() const;
-  const std::vector<kernel::Kernel>& kernels() const;   // one per group of the plan; empty without LLVM
-  bool interpreted() const;                 // no LLVM: the reference interpreter runs the program
+  const std::vector<kernel::Kernel>& kernels() const;  // one per group of the plan; empty without LLVM
+  bool interpreted() const;                            // no LLVM: the reference interpreter runs the program
   const std::vector<StageTime>& stage_times() const;
   double compile_ms() const;
 
@@ -51,7 +51,7 @@ class Executable {
   // overlaps an input).
   void run_into(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs) const;
   std::vector<Dims> output_dims(const std::vector<TensorView>& inputs) const;
-  int64_t temporary_bytes(const SizeBinding& sizes) const;   // the arena for values between kernels
+  int64_t temporary_bytes(const SizeBinding& sizes) const;  // the arena for values between kernels
 
   // "graph", "plan", "kernel", "source" (LLVM IR), "asm". Throws UserError for another name.
   std::string dump(const std::string& stage) const;

@@ -23,16 +23,17 @@ using Literal = std::variant<bool, int64_t, double>;
 struct Operand {
   NodeId node = -1;
   Literal literal = int64_t{0};
-  Operand(NodeId id) : node(id) {}                       // NOLINT: meant to convert
-  Operand(double value) : literal(value) {}              // NOLINT
-  Operand(Literal value) : literal(value) {}             // NOLINT
+  Operand(NodeId id) : node(id) {}            // NOLINT: meant to convert
+  Operand(double value) : literal(value) {}   // NOLINT
+  Operand(Literal value) : literal(value) {}  // NOLINT
   bool is_literal() const { return node < 0; }
 };
 
 // Every function throws UserBuildError, never anything else, for what the user can get wrong.
 class UserBuildError : public UserError {
  public:
-  explicit UserBuildError(BuildError e) : UserError(e.message + (e.help.empty() ? "" : "\n" + e.help)), error(std::move(e)) {}
+  explicit UserBuildError(BuildError e)
+      : UserError(e.message + (e.help.empty() ? "" : "\n" + e.help)), error(std::move(e)) {}
   BuildError error;
 };
 
@@ -54,22 +55,25 @@ class GraphBuilder {
 
   // Promotes (literals are weak), broadcasts, and applies the op. All-literal arguments: the default dtypes i64, f32, bool.
   NodeId elementwise(Op op, std::span<const Operand> args);
-  NodeId elementwise(Op op, std::initializer_list<Operand> args) { return elementwise(op, std::span(args.begin(), args.size())); }
-  NodeId materialize(const Operand& operand);                    // a literal becomes a constant of its default dtype
-  NodeId materialize(const Operand& operand, DType dtype);       // of this dtype (error when it does not fit: 300 as i8)
-  NodeId cast(NodeId x, DType to, bool wrap = false);            // x itself when it is of that dtype
+  NodeId elementwise(Op op, std::initializer_list<Operand> args) {
+    return elementwise(op, std::span(args.begin(), args.size()));
+  }
+  NodeId materialize(const Operand& operand);               // a literal becomes a constant of its default dtype
+  NodeId materialize(const Operand& operand, DType dtype);  // of this dtype (error when it does not fit: 300 as i8)
+  NodeId cast(NodeId x, DType to, bool wrap = false);       // x itself when it is of that dtype
   NodeId reduce(ReduceKind kind, NodeId x, std::vector<int> axes, bool keepdims);  // axes may be negative; empty: all
-  NodeId reshape(NodeId x, Shape to);                            // one size may be -1
+  NodeId reshape(NodeId x, Shape to);                                              // one size may be -1
   NodeId permute(NodeId x, std::vector<int> order);
   NodeId broadcast_to(NodeId x, Shape to);
-  NodeId slice(NodeId x, std::vector<IntExpr> starts, std::vector<int64_t> steps, Shape result);  // proved or constrained in range
+  NodeId slice(NodeId x, std::vector<IntExpr> starts, std::vector<int64_t> steps,
+               Shape result);  // proved or constrained in range
   NodeId pad(NodeId x, std::vector<IntExpr> low, std::vector<IntExpr> high, const Operand& value);
   NodeId concat(std::vector<NodeId> xs, int axis);
   NodeId gather(NodeId x, NodeId indices, int axis, GatherMode mode);
 
-  Shape broadcast_shapes(std::span<const Shape> shapes) const;   // NumPy's rule; a symbol meets itself and 1
+  Shape broadcast_shapes(std::span<const Shape> shapes) const;  // NumPy's rule; a symbol meets itself and 1
   int normalize_axis(int axis, int rank) const;
-  void require(Constraint constraint);                            // throws at once when it is known to fail
+  void require(Constraint constraint);  // throws at once when it is known to fail
 
  private:
   NodeId add(Node node);

@@ -30,7 +30,20 @@ namespace smelt {
 using NodeId = int32_t;
 
 enum class NodeKind : uint8_t {
-  Input, Constant, SizeValue, Iota, Elementwise, Cast, Reduce, Reshape, Permute, Broadcast, Slice, Pad, Concat, Gather
+  Input,
+  Constant,
+  SizeValue,
+  Iota,
+  Elementwise,
+  Cast,
+  Reduce,
+  Reshape,
+  Permute,
+  Broadcast,
+  Slice,
+  Pad,
+  Concat,
+  Gather
 };
 enum class ReduceKind : uint8_t { Sum, Prod, Max, Min, Any, All, ArgMax, ArgMin };
 enum class GatherMode : uint8_t { Check, Clamp, Wrap };  // an index out of range: error, nearest, modulo
@@ -45,22 +58,22 @@ struct Origin {
 
 struct Node {
   NodeKind kind;
-  Op op{};                         // Elementwise
-  ReduceKind reduce{};             // Reduce
-  bool wrap = false;               // Cast: keep the low bits instead of saturating
-  GatherMode gather{};             // Gather
+  Op op{};              // Elementwise
+  ReduceKind reduce{};  // Reduce
+  bool wrap = false;    // Cast: keep the low bits instead of saturating
+  GatherMode gather{};  // Gather
   DType dtype{};
   Shape shape;
   std::vector<NodeId> args;
-  std::vector<int> axes;           // Reduce: the axes, ascending; Permute: result dimension d is argument dimension axes[d];
-                                   // Iota, Concat, Gather: one axis
-  std::vector<IntExpr> starts;     // Slice: first index per dimension; Pad: elements in front, per dimension
-  std::vector<int64_t> steps;      // Slice: per dimension, not 0; result[i] = x[start + step * i]
-  Scalar constant;                 // Constant
-  IntExpr size;                    // SizeValue
-  std::string name;                // Input: the user's name (for messages only)
+  std::vector<int> axes;  // Reduce: the axes, ascending; Permute: result dimension d is argument dimension axes[d];
+                          // Iota, Concat, Gather: one axis
+  std::vector<IntExpr> starts;  // Slice: first index per dimension; Pad: elements in front, per dimension
+  std::vector<int64_t> steps;   // Slice: per dimension, not 0; result[i] = x[start + step * i]
+  Scalar constant;              // Constant
+  IntExpr size;                 // SizeValue
+  std::string name;             // Input: the user's name (for messages only)
   Origin origin;
-  std::string label;               // what the user wrote for it: "relu", "layernorm", "+"
+  std::string label;  // what the user wrote for it: "relu", "layernorm", "+"
 };
 
 // Something that must hold of the sizes of a call: left = right, left >= right, or left divisible by right.
@@ -72,11 +85,11 @@ struct Constraint {
 };
 
 struct Graph {
-  std::vector<Node> nodes;          // arguments come before their users
-  std::vector<NodeId> inputs;       // in the order of declaration
-  std::vector<NodeId> outputs;      // a node may stand here twice
+  std::vector<Node> nodes;      // arguments come before their users
+  std::vector<NodeId> inputs;   // in the order of declaration
+  std::vector<NodeId> outputs;  // a node may stand here twice
   std::vector<Constraint> constraints;
-  std::string source;               // the user's text, for messages
+  std::string source;  // the user's text, for messages
 
   const Node& at(NodeId id) const { return nodes[static_cast<size_t>(id)]; }
   std::vector<std::string> size_symbols() const;  // of the inputs' shapes, in order of appearance

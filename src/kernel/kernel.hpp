@@ -69,21 +69,21 @@ struct Access {
 enum class ExprKind : uint8_t { Const, Local, Index, Apply, Cast, Bitcast, Load };
 struct Expr {
   ExprKind kind;
-  DType dtype{};              // in registers: never f16, bf16
-  Op op{};                    // Apply
-  bool wrap = false;          // Cast
-  std::vector<ExprId> args;   // Apply, Cast, Bitcast
-  Scalar constant;            // Const
-  LocalId local = -1;         // Local
-  IntExpr index;              // Index: its value, as i64
-  Access access;              // Load
-  ExprId mask = kNoExpr;      // Load: a bool; where it is false nothing is read and `other` is the value
+  DType dtype{};             // in registers: never f16, bf16
+  Op op{};                   // Apply
+  bool wrap = false;         // Cast
+  std::vector<ExprId> args;  // Apply, Cast, Bitcast
+  Scalar constant;           // Const
+  LocalId local = -1;        // Local
+  IntExpr index;             // Index: its value, as i64
+  Access access;             // Load
+  ExprId mask = kNoExpr;     // Load: a bool; where it is false nothing is read and `other` is the value
   ExprId other = kNoExpr;
 };
 
 struct Local {
   DType dtype;
-  bool is_mutable = false;    // assigned more than once
+  bool is_mutable = false;  // assigned more than once
 };
 
 enum class LoopKind : uint8_t { Grid, Thread, Vector, Unrolled, Serial };
@@ -93,22 +93,22 @@ struct Stmt {
   StmtKind kind;
   // Loop
   LoopKind loop{};
-  std::string var;            // "%i0"
+  std::string var;  // "%i0"
   IntExpr extent;
-  int lanes = 1;              // Vector: lanes per step, a power of two
-  std::vector<Stmt> body;     // Loop, If
+  int lanes = 1;           // Vector: lanes per step, a power of two
+  std::vector<Stmt> body;  // Loop, If
   // Let, Assign, Combine
   LocalId local = -1;
-  Op op{};                    // Combine: Add, Mul, Max, Min, And, Or. Argument reductions combine `local` and `index_local` together:
-  LocalId index_local = -1;   //   the extreme of `local` (nan wins), and of equals the smallest index
+  Op op{};  // Combine: Add, Mul, Max, Min, And, Or. Argument reductions combine `local` and `index_local` together:
+  LocalId index_local = -1;  //   the extreme of `local` (nan wins), and of equals the smallest index
   Scope scope{};
-  ExprId value = kNoExpr;     // Let, Assign, Store; the condition of If
+  ExprId value = kNoExpr;  // Let, Assign, Store; the condition of If
   // Alloc
   int buffer = -1;
   // Store
   Access access;
-  ExprId mask = kNoExpr;      // Store: a bool; nothing is written where it is false
-  bool streaming = false;     // Store: will not be read again soon; may bypass the caches
+  ExprId mask = kNoExpr;   // Store: a bool; nothing is written where it is false
+  bool streaming = false;  // Store: will not be read again soon; may bypass the caches
 };
 
 struct Phase {
@@ -117,22 +117,22 @@ struct Phase {
 
 // A size that is computed at launch from the sizes of the call and "%threads": how many ways a reduction is split, say.
 struct LaunchSize {
-  std::string symbol;         // "%splits"; stands in params as a Size too
+  std::string symbol;  // "%splits"; stands in params as a Size too
   IntExpr value;
 };
 
 // A local of type i64 that index expressions may use, as the symbol "%v<local>": a gathered index after its clamp.
 struct IndexLocal {
   LocalId local;
-  IntExpr extent;             // 0 <= value < extent, by construction
+  IntExpr extent;  // 0 <= value < extent, by construction
 };
 
 struct Kernel {
-  std::string name;           // generated: "k0"
+  std::string name;  // generated: "k0"
   std::vector<Param> params;
   std::vector<Local> locals;
   std::vector<ScratchBuffer> buffers;
-  std::vector<Expr> exprs;    // arguments come before their users; equal expressions are one
+  std::vector<Expr> exprs;  // arguments come before their users; equal expressions are one
   std::vector<Phase> phases;
   std::vector<LaunchSize> launch_sizes;  // in order: a later one may use an earlier one
   std::vector<IndexLocal> index_locals;

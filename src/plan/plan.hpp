@@ -15,14 +15,14 @@ struct Target {
   int threads = 1;
   int vector_bits = 256;
   int64_t l1_bytes = 32 << 10;
-  int64_t l2_bytes = 1 << 20;   // per core
+  int64_t l2_bytes = 1 << 20;  // per core
   int64_t l3_bytes = 8 << 20;
 };
 
 struct Options {
-  bool fuse = true;             // false: one kernel per primitive operation; views still cost nothing
+  bool fuse = true;  // false: one kernel per primitive operation; views still cost nothing
   Target target;
-  SizeBinding sizes;            // the sizes at hand: estimates use them, results never depend on them
+  SizeBinding sizes;  // the sizes at hand: estimates use them, results never depend on them
 };
 
 // How a group runs.
@@ -37,34 +37,35 @@ std::string_view name_of(Strategy strategy);
 
 // One kernel.
 struct FusionGroup {
-  std::vector<NodeId> nodes;    // ascending; what the kernel computes (views and constants that it folds in are not listed)
+  std::vector<NodeId>
+      nodes;  // ascending; what the kernel computes (views and constants that it folds in are not listed)
   std::vector<NodeId> outputs;  // of these, the values that it stores: graph outputs and what other groups read
   std::vector<NodeId> inputs;   // values that it reads from memory: graph inputs and outputs of other groups
   Strategy strategy{};
-  std::string schedule_note;    // one line for people: "a row of 1024 per iteration, 2 passes, 1 value kept"
+  std::string schedule_note;  // one line for people: "a row of 1024 per iteration, 2 passes, 1 value kept"
 };
 
 struct Decision {
-  NodeId producer, consumer;    // an edge between two computing nodes (views in between are skipped)
+  NodeId producer, consumer;  // an edge between two computing nodes (views in between are skipped)
   bool fused;
-  std::string reason;           // "elementwise into its only consumer"
-  int64_t bytes;                // fused: bytes of traffic saved; cut: bytes paid for the round trip
-  std::string remedy;           // cut: what would change it; empty when fused
-  std::string value_policy;     // a value with several consumers: "kept", "recomputed", "stored"; else empty
+  std::string reason;        // "elementwise into its only consumer"
+  int64_t bytes;             // fused: bytes of traffic saved; cut: bytes paid for the round trip
+  std::string remedy;        // cut: what would change it; empty when fused
+  std::string value_policy;  // a value with several consumers: "kept", "recomputed", "stored"; else empty
 };
 
 // Bytes that move between memory and the kernels, for the sizes at hand.
 struct Traffic {
-  int64_t unfused_bytes = 0;    // every operation reads its inputs and writes its output
-  int64_t fused_bytes = 0;      // every kernel reads its inputs and writes its outputs
-  int64_t ideal_bytes = 0;      // every input of the program once, every output once
-  double savings_pct() const;   // 100 * (1 - fused/unfused); 0 when nothing moves
+  int64_t unfused_bytes = 0;        // every operation reads its inputs and writes its output
+  int64_t fused_bytes = 0;          // every kernel reads its inputs and writes its outputs
+  int64_t ideal_bytes = 0;          // every input of the program once, every output once
+  double savings_pct() const;       // 100 * (1 - fused/unfused); 0 when nothing moves
   double speedup_estimate() const;  // unfused/fused; 0 when nothing moves
 };
 
 struct Plan {
-  std::vector<FusionGroup> groups;    // in the order of execution
-  std::vector<Decision> decisions;    // ascending by producer, consumer
+  std::vector<FusionGroup> groups;  // in the order of execution
+  std::vector<Decision> decisions;  // ascending by producer, consumer
   Traffic traffic;
 };
 

@@ -12,10 +12,10 @@ namespace smelt::runtime {
 
 // What is known of the host, read once when asked for.
 struct CpuFacts {
-  std::string name;             // "AMD EPYC ..."
-  std::string isa;              // "avx512", "avx2", "neon", "sse2"
+  std::string name;  // "AMD EPYC ..."
+  std::string isa;   // "avx512", "avx2", "neon", "sse2"
   int vector_bits = 128;
-  int threads = 1;              // usable by this process (affinity and cgroup limits respected)
+  int threads = 1;  // usable by this process (affinity and cgroup limits respected)
   int64_t l1_bytes = 32 << 10, l2_bytes = 1 << 20, l3_bytes = 8 << 20;  // data cache per core, per core, shared
   int64_t memory_bytes = 0;
 };
@@ -28,7 +28,7 @@ class Llvm {
   // Nothing when it is not there; then `why` says what was tried and the command that installs it.
   static std::shared_ptr<Llvm> open(std::string& why);
   virtual ~Llvm() = default;
-  virtual int version() const = 0;             // major
+  virtual int version() const = 0;               // major
   virtual std::string version_text() const = 0;  // "19.1.7"
   virtual std::string path() const = 0;
   virtual std::string triple() const = 0;
@@ -37,7 +37,7 @@ class Llvm {
   // Parsed, optimised, compiled and linked in process. Throws InternalError with the message of LLVM and the line of the
   // text when the IR is wrong.
   virtual std::shared_ptr<class Module> load(const std::string& ir_text) = 0;
-  virtual std::string assembly(const std::string& ir_text) = 0;   // what load() would make, as text
+  virtual std::string assembly(const std::string& ir_text) = 0;  // what load() would make, as text
 };
 
 // Loaded code; unloaded when the last owner lets go.

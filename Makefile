@@ -1,0 +1,49 @@
+# Two commands for a new user: `make demo` and `make test`. CMake does the building (presets release, debug, asan).
+JOBS ?= $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+# Ninja where it is there; a folder that is already configured keeps its generator.
+GENERATOR = $(if $(wildcard build/$(1)/CMakeCache.txt),,$(if $(shell command -v ninja),-G Ninja,-G "Unix Makefiles"))
+configure = cmake --preset $(1) $(call GENERATOR,$(1)) $(2) -Wno-dev --log-level=NOTICE
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test build debug asan format check clean
+
+help: ## this list
+	@echo "smelt: fuses array programs into few kernels"
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/    make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+
+demo: ## installs what is missing, builds, fuses and benchmarks the three examples on this machine
+	@bash scripts/setup.sh demo
+	@$(call configure,release,$(if $(wildcard build/release/CMakeCache.txt),,-DSMELT_TESTS=OFF))
+	@cmake --build build/release --target smelt -j $(JOBS)
+	@bash scripts/demo.sh build/release/smelt
+
+test: ## installs what is missing, builds, runs every test
+	@bash scripts/setup.sh test
+	@$(call configure,release,-DSMELT_TESTS=ON)
+	@cmake --build build/release -j $(JOBS)
+	@ctest --preset release -j $(JOBS)
+
+build: ## the release build, in build/release
+	@$(call configure,release)
+	@cmake --build build/release -j $(JOBS)
+
+debug: ## a build for the debugger, and its tests, in build/debug
+	@$(call configure,debug)
+	@cmake --build build/debug -j $(JOBS)
+	@ctest --preset debug -j $(JOBS)
+
+asan: ## the tests under the address and undefined-behaviour sanitizers, in build/asan
+	@$(call configure,asan)
+	@cmake --build build/asan -j $(JOBS)
+	@ctest --preset asan -j $(JOBS)
+
+format: ## lays out every C++ file with clang-format
+	@bash scripts/check_format.sh --fix
+
+check: ## the checks that need no build: layout, includes, words
+	@bash scripts/check_format.sh
+	@python3 scripts/check_includes.py
+	@bash scripts/check_words.sh
+
+clean: ## removes everything built
+	@rm -rf build

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Checks that the stages of smelt include one another in one direction only (docs/architecture.md).
+
+Every include of a project header from src/<stage>/ must name the same stage or one below it; include/smelt/ is free to all,
+and tools/, bench/ and tests/ may use everything.
+"""
+import pathlib
+import re
+import sys
+
+# A stage may use those named here, and all that they may use.
+USES = {
+    "base": [],
+    "ops": ["base"],
+    "graph": ["ops"],
+    "plan": ["graph"],
+    "schedule": ["plan"],
+    "kernel": ["schedule"],
+    "emit": ["kernel"],
+    "runtime": ["base"],
+    "compile": ["emit", "runtime"],
+    "frontends": ["graph"],
+    "report": ["compile"],
+}
+# The public face names the library; its headers may use these stages (a user's program sees no more).
+INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
+
+
+def closure(stage):
+    seen = {stage}
+    for used in USES[stage]:
+        seen |= closure(used)
+    return seen
+
+
+def faults(root):
+    allowed = {stage: closure(stage) for stage in USES}
+    for folder in sorted((root / "src").iterdir()):
+        if folder.is_dir() and folder.name not in USES:
+            yield f"src/{folder.name}: not a stage that scripts/check_includes.py knows"
+    for path in sorted((root / "src").rglob("*")):
+        if path.suffix not in (".cpp", ".hpp", ".def") or path.relative_to(root).parts[1] not in USES:
+            continue
+        stage = path.relative_to(root).parts[1]
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            match = INCLUDE.match(line)
+            if not match:
+                continue
+            name = match.group(1)
+            target = name.split("/")[0]
+            where = f"{path.relative_to(root)}:{number}"
+            if target == "smelt":
+                continue
+            if name.startswith("."):
+                yield f'{where}: "{name}": name the stage ("{stage}/...") instead of a relative path'
+            elif target not in USES:
+                # A generated header, or one beside the file: the stage's name in front says which.
+                if not (root / "src" / name).exists() and not (path.parent / name).exists():
+                    continue
+                yield f'{where}: "{name}": write the stage in front ("{stage}/{name}")'
+            elif target not in allowed[stage]:
+                below = ", ".join(s for s in USES if s in allowed[stage])
+                yield f'{where}: {stage} may not include "{name}"; it may use {below}'
+
+
+def main():
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).parent.parent).resolve()
+    found = list(faults(root))
+    for fault in found:
+        print(fault)
+    print(f"includes: {len(found)} in the wrong direction" if found else "includes: all in one direction")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Names that say nothing (docs/architecture.md, "Words"), and things left behind in the text of the project.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
+  mapfile -d '' files < <(git ls-files -z -- include src tools tests bench examples docs cmake '*.md')
+else
+  mapfile -d '' files < <(find include src tools tests bench examples docs cmake ./*.md -type f -print0 2>/dev/null)
+fi
+existing=()
+for file in "${files[@]}"; do [ -f "$file" ] && existing+=("$file"); done
+
+found=0
+look() { # look PATTERN WHY
+  if grep -nIHE -- "$1" "${existing[@]}"; then
+    echo "words: $2"
+    found=1
+  fi
+}
+look '\b(class|struct|namespace|enum) +[A-Za-z]*(Manager|Helper|Utils?|Visitor)\b' 'say what it does: Manager, Helper, Utils and Visitor do not'
+look '\b(TODO|FIXME|XXX)\b' 'finish it, or say in docs/ what is missing'
+look '[Cc]odegen' 'write emit (to text) or lower (to IR)'
+look '(^|[^A-Za-z0-9_.])/(home|work|root|Users)/[A-Za-z]' 'a path of one machine'
+look '[[:blank:]]+$' 'blanks at the end of a line'
+for file in "${existing[@]}"; do
+  case $(basename "$file") in
+    *[Hh]elper* | *[Uu]tils* | *[Mm]anager*) echo "words: $file: a file is called after what it does"; found=1 ;;
+  esac
+done
+[ $found -eq 0 ] && echo "words: ${#existing[@]} files in order"
+exit $found

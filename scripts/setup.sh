@@ -1,0 +1,159 @@
+#!/usr/bin/env bash
+# Installs what the build needs and the machine lacks. Usage: scripts/setup.sh [demo|test]
+#
+# Debian and Ubuntu: by apt, as root or with sudo; says each package and why; does nothing when all is there. Elsewhere: names
+# the packages and stops. SMELT_SETUP=skip leaves the machine alone whatever it lacks.
+set -euo pipefail
+
+goal=${1:-test}
+case $goal in
+  demo | test) ;;
+  *) echo "usage: scripts/setup.sh [demo|test]" >&2; exit 2 ;;
+esac
+if [ "${SMELT_SETUP:-}" = skip ]; then
+  echo "setup: skipped, since SMELT_SETUP=skip"
+  exit 0
+fi
+
+have_command() { command -v "$1" >/dev/null 2>&1; }
+have_package() { have_command dpkg-query && [ "$(dpkg-query -W -f='${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
+# A header that the compiler finds is as good as the package (built from source, another system).
+have_header() { have_command g++ && echo "#include <$1>" | g++ -std=c++20 -x c++ -E - >/dev/null 2>&1; }
+have_llvm() {
+  [ -n "${SMELT_LLVM:-}" ] && return 0
+  local list
+  list=$({ /sbin/ldconfig -p || ldconfig -p; } 2>/dev/null || true)
+  [[ $list =~ libLLVM(-|\.so\.)(1[6-9]|2[0-2])([^0-9]|$) ]]
+}
+have_clang_format() { have_command clang-format-14 || [ "$(clang-format --version 2>/dev/null | sed -n 's/.*version \([0-9]*\).*/\1/p')" = 14 ]; }
+
+missing=() # "package|why"
+need() { # need PACKAGE WHY PROBE...
+  local package=$1 why=$2
+  shift 2
+  "$@" || have_package "$package" || missing+=("$package|$why")
+}
+
+need g++ "compiles smelt" have_command g++
+need make "runs the Makefile" have_command make
+need cmake "configures the build" have_command cmake
+need ninja-build "runs the build" have_command ninja
+need libfmt-dev "formats text" have_header fmt/format.h
+need libcli11-dev "reads the command line" have_header CLI/CLI.hpp
+need nlohmann-json3-dev "writes reports" have_header nlohmann/json.hpp
+need libllvm "turns kernels into machine code while smelt runs" have_llvm
+if [ "$goal" = test ]; then
+  need libgtest-dev "runs the tests" have_header gtest/gtest.h
+  need python3 "checks which part includes which" have_command python3
+  need clang-format-14 "checks the layout of the code" have_clang_format
+fi
+
+if [ ${#missing[@]} -eq 0 ]; then
+  echo "setup: nothing to install"
+  exit 0
+fi
+
+if ! have_command apt-get; then
+  {
+    echo "setup: this is neither Debian nor Ubuntu, so nothing is installed here. What is missing, by its Debian name:"
+    for entry in "${missing[@]}"; do
+      printf '    %-20s %s\n' "${entry%%|*}" "${entry#*|}"
+    done
+    echo "libllvm may be any of LLVM 16 to 22 (19 is the usual one), or the library that SMELT_LLVM names."
+    echo "Install these and try again, or set SMELT_SETUP=skip to go on without them."
+    echo "    Fedora: dnf install gcc-c++ make cmake ninja-build fmt-devel cli11-devel json-devel gtest-devel llvm-libs python3"
+    echo "    Arch:   pacman -S gcc make cmake ninja fmt cli11 nlohmann-json gtest llvm-libs python"
+  } >&2
+  exit 1
+fi
+
+as_root=()
+if [ "$(id -u)" -ne 0 ]; then
+  if ! have_command sudo; then
+    {
+      echo "setup: these packages are missing, and installing them takes root (there is no sudo here):"
+      for entry in "${missing[@]}"; do
+        printf '    %-20s %s\n' "${entry%%|*}" "${entry#*|}"
+      done
+    } >&2
+    exit 1
+  fi
+  as_root=(sudo)
+  # Nobody can answer a question for the password where there is no terminal.
+  [ -t 0 ] || as_root+=(-n)
+fi
+apt() {
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get -q -y --no-install-recommends -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 "$@" </dev/null
+}
+offered() { [ -n "$(apt-cache policy "$1" 2>/dev/null | sed -n 's/^ *Candidate: *//p' | grep -v '(none)')" ]; }
+
+# Which LLVM: 19 is the one that smelt is developed with; then the newest that the system offers.
+llvm_package() {
+  local version
+  for version in 19 22 21 20 18 17 16; do
+    for name in "libllvm$version" "libllvm${version}t64"; do
+      if offered "$name"; then
+        echo "$name"
+        return 0
+      fi
+    done
+  done
+  return 1
+}
+# The names as this system has them, in `packages`; fails when one is not offered.
+resolve() {
+  packages=() notes=() unknown=()
+  local entry name why
+  for entry in "${missing[@]}"; do
+    name=${entry%%|*} why=${entry#*|}
+    if [ "$name" = libllvm ]; then
+      name=$(llvm_package) || { unknown+=("libllvm19"); continue; }
+    elif ! offered "$name"; then
+      unknown+=("$name")
+      continue
+    fi
+    packages+=("$name")
+    notes+=("$(printf '    %-20s %s' "$name" "$why")")
+  done
+  [ ${#unknown[@]} -eq 0 ]
+}
+
+update_done=no
+update() {
+  echo "setup: reading the package lists (apt-get update)"
+  # A broken list of a third party must not stop the rest: what is really missing shows at the installation.
+  apt update >/dev/null || echo "setup: apt-get update complained; going on with the lists that it got" >&2
+  update_done=yes
+}
+
+resolve || { update && resolve; } || true
+for name in "${unknown[@]}"; do
+  if [ "$name" = clang-format-14 ]; then
+    echo "setup: this system has no clang-format-14; the check of the code's layout will be skipped"
+  elif [ "$name" = libllvm19 ]; then
+    echo "setup: this system offers no LLVM from 16 to 22; smelt will run programs by its slow interpreter" >&2
+  else
+    echo "setup: this system offers no package $name (on Ubuntu, is 'universe' on?)" >&2
+    exit 1
+  fi
+done
+if [ ${#packages[@]} -eq 0 ]; then
+  echo "setup: nothing more to install"
+  exit 0
+fi
+
+echo "setup: installing with apt-get:"
+printf '%s\n' "${notes[@]}"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+install() { apt install "${packages[@]}" >"$log" 2>&1; }
+if ! install; then
+  # Old lists name files that the servers have dropped.
+  if [ $update_done = yes ] || { update && ! install; }; then
+    tail -n 25 "$log" >&2
+    echo "setup: apt-get could not install them; its last words stand above" >&2
+    exit 1
+  fi
+fi
+echo "setup: installed"
