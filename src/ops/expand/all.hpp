@@ -1,0 +1,6 @@
+// Every expansion that ops.def names.
+#pragma once
+
+#include "ops/expand/integer.hpp"
+#include "ops/expand/minmax.hpp"
+#include "ops/expand/pending.hpp"
