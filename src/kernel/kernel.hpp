@@ -12,10 +12,11 @@
 //           | Store(param or buffer, index, mask?, expr)
 //           | If(expr, body)                      uniform condition
 //   Expr   := Const(scalar) | Local(local) | Index(IntExpr) | Apply(op, args) | Cast(x, wrap) | Bitcast(x)
+//           | Raw(raw, args)                     what only expansions use: undefined outside of its stated operands
 //           | Load(param or buffer, index, mask?, other)
 //
 // Loop kinds. Grid: independent iterations over workgroups (CPU: spread over threads). Thread: over the threads of a
-// workgroup. Vector: over lanes; its body is written for one lane, and runs only where var < extent (the printer masks the tail).
+// workgroup. Vector: over lanes (Serial and Unrolled loops may stand inside it, their extents uniform; no other Vector loop); its body is written for one lane, and runs only where var < extent (the printer masks the tail).
 // Unrolled and Serial: in order. A local assigned inside a Vector loop but declared outside is one value per lane, until
 // Combine makes it uniform.
 //
@@ -112,7 +113,8 @@ struct Stmt {
 };
 
 struct Phase {
-  std::vector<Stmt> body;
+  std::vector<Stmt> body;     // one Grid loop
+  IntExpr work = 1;           // elements touched by one iteration of the Grid loop: how finely it is worth spreading
 };
 
 // A size that is computed at launch from the sizes of the call and "%threads": how many ways a reduction is split, say.
@@ -136,6 +138,7 @@ struct Kernel {
   std::vector<Phase> phases;
   std::vector<LaunchSize> launch_sizes;  // in order: a later one may use an earlier one
   std::vector<IndexLocal> index_locals;
+  int error_param = -1;       // i32[1]: a gather that meets an index out of range stores its NodeId + 1 here
 
   const Expr& at(ExprId id) const { return exprs[static_cast<size_t>(id)]; }
 };

@@ -1,0 +1,163 @@
+#include "kernel/build.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cmath>
+
+#include "base/check.hpp"
+
+namespace smelt::kernel {
+
+static std::string key_of(const Access& a) {
+  std::string key = fmt::format("{}{}", a.scratch ? "s" : "p", a.array);
+  for (const IntExpr& i : a.index) key += "," + i.str();
+  return key;
+}
+
+static std::string key_of(const Expr& e) {
+  std::string key = fmt::format("{}/{}", static_cast<int>(e.kind), static_cast<int>(e.dtype));
+  switch (e.kind) {
+    case ExprKind::Const:
+      key += is_float(e.dtype) ? fmt::format(":{:x}", std::bit_cast<uint64_t>(e.constant.f))
+                               : fmt::format(":{}:{}", e.constant.i, e.constant.u);
+      break;
+    case ExprKind::Local: key += fmt::format(":{}", e.local); break;
+    case ExprKind::Index: key += ":" + e.index.str(); break;
+    case ExprKind::Apply: key += fmt::format(":o{}", static_cast<int>(e.op)); break;
+    case ExprKind::Raw: key += fmt::format(":r{}", static_cast<int>(e.raw)); break;
+    case ExprKind::Cast: key += e.wrap ? ":w" : ":c"; break;
+    case ExprKind::Bitcast: break;
+    case ExprKind::Load: key += fmt::format(":{}:{}:{}", key_of(e.access), e.mask, e.other); break;
+  }
+  for (ExprId a : e.args) key += fmt::format(" {}", a);
+  return key;
+}
+
+ExprId Builder::add(Expr e) {
+  auto [it, fresh] = known_.try_emplace(key_of(e), static_cast<ExprId>(kernel_.exprs.size()));
+  if (fresh) kernel_.exprs.push_back(std::move(e));
+  return it->second;
+}
+
+ExprId Builder::constant(const Scalar& value) {
+  // In registers half precision is f32; every f16 and bf16 value is an f32 value.
+  Scalar s = value;
+  s.dtype = compute_type(value.dtype);
+  return add({.kind = ExprKind::Const, .dtype = s.dtype, .constant = s});
+}
+
+ExprId Builder::local(LocalId id) {
+  return add({.kind = ExprKind::Local, .dtype = kernel_.locals[static_cast<size_t>(id)].dtype, .local = id});
+}
+
+ExprId Builder::index(const IntExpr& value) {
+  if (auto c = value.constant()) return constant(Scalar::of_int(DType::I64, *c));
+  return add({.kind = ExprKind::Index, .dtype = DType::I64, .index = value});
+}
+
+ExprId Builder::load(DType memory_dtype, Access access, ExprId mask, ExprId other) {
+  return add({.kind = ExprKind::Load,
+              .dtype = compute_type(memory_dtype),
+              .access = std::move(access),
+              .mask = mask,
+              .other = other});
+}
+
+// Whether the printers spell this operation as it stands.
+static bool has_spelling(Op op, DType argument) {
+  return !(is_float(argument) ? info(op).llvm_float : info(op).llvm_int).empty();
+}
+
+ExprId Builder::apply(Op op, std::vector<ExprId> args) {
+  const DType argument = dtype(args.back());
+  bool all_constant = true;
+  for (ExprId a : args) all_constant = all_constant && at(a).kind == ExprKind::Const;
+  if (all_constant) {
+    std::vector<Scalar> values;
+    for (ExprId a : args) values.push_back(at(a).constant);
+    return constant(evaluate(op, values));
+  }
+  if (op == Op::Where) {
+    if (args[1] == args[2]) return args[1];
+    if (at(args[0]).kind == ExprKind::Const) return at(args[0]).constant.as_bool() ? args[1] : args[2];
+  }
+  if (!has_spelling(op, argument)) return expand(op, args);
+  return add({.kind = ExprKind::Apply, .dtype = result_type(op, argument), .op = op, .args = std::move(args)});
+}
+
+ExprId Builder::cast(ExprId x, DType to, bool wrap) {
+  const DType from = dtype(x);
+  if (to == DType::F16 || to == DType::BF16) return round_to_half(from == DType::F32 ? x : cast(x, DType::F32), to);
+  if (from == to) return x;
+  if (at(x).kind == ExprKind::Const) return constant(convert(at(x).constant, to, wrap));
+  return add({.kind = ExprKind::Cast, .dtype = to, .wrap = wrap, .args = {x}});
+}
+
+ExprId Builder::bitcast(ExprId x, DType to) {
+  const DType from = dtype(x);
+  if (from == to) return x;
+  if (at(x).kind == ExprKind::Const) {
+    uint64_t raw = 0;
+    store_scalar(at(x).constant, &raw);
+    return constant(load_scalar(to, &raw));
+  }
+  return add({.kind = ExprKind::Bitcast, .dtype = to, .args = {x}});
+}
+
+ExprId Builder::raw(RawOp op, DType dtype, std::vector<ExprId> args) {
+  return add({.kind = ExprKind::Raw, .dtype = dtype, .raw = op, .args = std::move(args)});
+}
+
+LocalId Builder::new_local(DType dtype, bool is_mutable) {
+  kernel_.locals.push_back({dtype, is_mutable});
+  return static_cast<LocalId>(kernel_.locals.size() - 1);
+}
+
+Stmt loop(LoopKind kind, std::string var, IntExpr extent, std::vector<Stmt> body, int lanes) {
+  Stmt s;
+  s.kind = StmtKind::Loop;
+  s.loop = kind;
+  s.var = std::move(var);
+  s.extent = std::move(extent);
+  s.body = std::move(body);
+  s.lanes = lanes;
+  return s;
+}
+
+static Stmt with_local(StmtKind kind, LocalId local, ExprId value) {
+  Stmt s;
+  s.kind = kind;
+  s.local = local;
+  s.value = value;
+  return s;
+}
+
+Stmt let(LocalId local, ExprId value) { return with_local(StmtKind::Let, local, value); }
+Stmt assign(LocalId local, ExprId value) { return with_local(StmtKind::Assign, local, value); }
+
+Stmt combine(LocalId local, Op op, LocalId index_local) {
+  Stmt s = with_local(StmtKind::Combine, local, kNoExpr);
+  s.op = op;
+  s.index_local = index_local;
+  return s;
+}
+
+Stmt alloc(int buffer) {
+  Stmt s;
+  s.kind = StmtKind::Alloc;
+  s.buffer = buffer;
+  return s;
+}
+
+Stmt store(Access access, ExprId value, ExprId mask, bool streaming) {
+  Stmt s;
+  s.kind = StmtKind::Store;
+  s.access = std::move(access);
+  s.value = value;
+  s.mask = mask;
+  s.streaming = streaming;
+  return s;
+}
+
+}  // namespace smelt::kernel

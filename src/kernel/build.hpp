@@ -1,0 +1,47 @@
+// Builds the expressions of a Kernel: equal expressions become one, constants fold, and operations that the target does not have
+// become their expansions (ops/expand/). Val is the value type that those expansions are instantiated on.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "kernel/kernel.hpp"
+
+namespace smelt::kernel {
+
+class Builder {
+ public:
+  explicit Builder(Kernel& kernel) : kernel_(kernel) {}
+
+  ExprId constant(const Scalar& value);
+  ExprId local(LocalId id);
+  ExprId index(const IntExpr& value);  // i64
+  ExprId load(DType memory_dtype, Access access, ExprId mask = kNoExpr, ExprId other = kNoExpr);
+  ExprId apply(Op op, std::vector<ExprId> args);  // expanded when the target lacks it
+  ExprId cast(ExprId x, DType to, bool wrap = false);  // `to` may be f16 or bf16: rounds to it, stays f32
+  ExprId bitcast(ExprId x, DType to);
+  ExprId raw(RawOp op, DType dtype, std::vector<ExprId> args);
+
+  LocalId new_local(DType dtype, bool is_mutable);
+  const Expr& at(ExprId id) const { return kernel_.at(id); }
+  DType dtype(ExprId id) const { return at(id).dtype; }
+  Kernel& kernel() { return kernel_; }
+
+ private:
+  ExprId add(Expr e);
+  ExprId expand(Op op, const std::vector<ExprId>& args);
+  ExprId round_to_half(ExprId x, DType to);
+  Kernel& kernel_;
+  std::unordered_map<std::string, ExprId> known_;
+};
+
+// Statements.
+Stmt loop(LoopKind kind, std::string var, IntExpr extent, std::vector<Stmt> body, int lanes = 1);
+Stmt let(LocalId local, ExprId value);
+Stmt assign(LocalId local, ExprId value);
+Stmt combine(LocalId local, Op op, LocalId index_local = -1);
+Stmt alloc(int buffer);
+Stmt store(Access access, ExprId value, ExprId mask = kNoExpr, bool streaming = false);
+
+}  // namespace smelt::kernel

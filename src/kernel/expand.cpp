@@ -1,0 +1,62 @@
+// Operations that the target does not have, as expressions that it has.
+#include "base/check.hpp"
+#include "kernel/value.hpp"
+#include "ops/expand/all.hpp"
+
+namespace smelt::kernel {
+namespace {
+
+[[maybe_unused]] Val no_expansion(Val, Op op) {
+  throw InternalError(fmt::format("operation {} has neither a spelling nor an expansion", name_of(op)));
+}
+
+}  // namespace
+
+// Rounds f32 to the nearest f16 or bf16 value and keeps it as f32, by bit arithmetic: the same on every target.
+ExprId Builder::round_to_half(ExprId id, DType to) {
+  if (at(id).kind == ExprKind::Const) return constant(convert(at(id).constant, to));
+  const Val x{this, id};
+  const Val raw = as_unsigned(bits(x));
+  if (to == DType::BF16) {
+    const Val odd = (raw >> like(raw, 16)) & like(raw, 1);
+    const Val rounded = (raw + like(raw, 0x7fff) + odd) & like(raw, 0xffff0000u);
+    return select(x != x, x, from_bits(as_signed(rounded))).id;
+  }
+  // Normal f16: drop 13 bits of the fraction. Subnormal f16 (below 2^-14): adding and taking away 2^-24 * 2^23 = 0.5 rounds to
+  // multiples of 2^-24. Past the largest (65519.99... rounds to 65504): infinity.
+  const Val odd = (raw >> like(raw, 13)) & like(raw, 1);
+  const Val normal = from_bits(as_signed((raw + like(raw, 0xfff) + odd) & like(raw, 0xffffe000u)));
+  const Val magnitude = abs(x);
+  const Val small = (magnitude + like(x, 0.5)) - like(x, 0.5);
+  const Val finite = select(magnitude < like(x, 0x1p-14), copysign(small, x), normal);
+  const Val limited = select(magnitude >= like(x, 65520.0), copysign(like(x, HUGE_VAL), x), finite);
+  return select(x != x, x, limited).id;
+}
+
+ExprId Builder::expand(Op op, const std::vector<ExprId>& args) {
+  using namespace smelt;
+  const Val a{this, args[0]};
+  const Val b{this, args[args.size() > 1 ? 1 : 0]};
+  const Val c{this, args[args.size() > 2 ? 2 : 0]};
+  (void)b, (void)c;
+#define NONE no_expansion(a, op)
+  if (is_float(dtype(args.back()))) {
+    switch (op) {
+#define SMELT_OP(id, name, arity, rule, llvm_f, llvm_i, ulp32, ulp64, doc, host_f, host_i, expand_f, expand_i) \
+  case Op::id: return Val(expand_f).id;
+#include "ops/ops.def"
+#undef SMELT_OP
+    }
+  } else {
+    switch (op) {
+#define SMELT_OP(id, name, arity, rule, llvm_f, llvm_i, ulp32, ulp64, doc, host_f, host_i, expand_f, expand_i) \
+  case Op::id: return Val(expand_i).id;
+#include "ops/ops.def"
+#undef SMELT_OP
+    }
+  }
+#undef NONE
+  throw InternalError("unknown operation");
+}
+
+}  // namespace smelt::kernel
