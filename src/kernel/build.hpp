@@ -18,7 +18,7 @@ class Builder {
   ExprId local(LocalId id);
   ExprId index(const IntExpr& value);  // i64
   ExprId load(DType memory_dtype, Access access, ExprId mask = kNoExpr, ExprId other = kNoExpr);
-  ExprId apply(Op op, std::vector<ExprId> args);  // expanded when the target lacks it
+  ExprId apply(Op op, std::vector<ExprId> args);       // expanded when the target lacks it
   ExprId cast(ExprId x, DType to, bool wrap = false);  // `to` may be f16 or bf16: rounds to it, stays f32
   ExprId bitcast(ExprId x, DType to);
   ExprId raw(RawOp op, DType dtype, std::vector<ExprId> args);

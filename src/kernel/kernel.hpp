@@ -16,8 +16,9 @@
 //           | Load(param or buffer, index, mask?, other)
 //
 // Loop kinds. Grid: independent iterations over workgroups (CPU: spread over threads). Thread: over the threads of a
-// workgroup. Vector: over lanes (Serial and Unrolled loops may stand inside it, their extents uniform; no other Vector loop); its body is written for one lane, and runs only where var < extent (the printer masks the tail).
-// Unrolled and Serial: in order. A local assigned inside a Vector loop but declared outside is one value per lane, until
+// workgroup. Vector: over lanes; its body is written for one lane, and runs only where var < extent (the printer masks the
+// tail); Serial and Unrolled loops may stand inside it, their extents uniform, but no other Vector loop. Unrolled and Serial:
+// in order. A local assigned inside a Vector loop but declared outside is one value per lane, until
 // Combine makes it uniform.
 //
 // Types in registers: bool is a condition (i1); f16 and bf16 never occur as the dtype of an Expr: Load widens them to f32 and
@@ -67,13 +68,23 @@ struct Access {
   std::vector<IntExpr> index;
 };
 
-enum class ExprKind : uint8_t { Const, Local, Index, Apply, Cast, Bitcast, Load };
+enum class ExprKind : uint8_t { Const, Local, Index, Apply, Cast, Bitcast, Raw, Load };
+
+// What expansions compute with. Outside of the operands stated the result is undefined, and a division may trap.
+enum class RawOp : uint8_t {
+  TruncDiv,  // integers, rounded toward zero; divisor not 0, not MIN / -1
+  TruncRem,  // its remainder
+  Shl,
+  Shr,    // integers by 0 <= count < width; Shr keeps the sign of signed ones
+  ToInt,  // a float to the signed integer of its width, truncated; any value without a trap when it does not fit
+};
 struct Expr {
   ExprKind kind;
   DType dtype{};             // in registers: never f16, bf16
   Op op{};                   // Apply
+  RawOp raw{};               // Raw
   bool wrap = false;         // Cast
-  std::vector<ExprId> args;  // Apply, Cast, Bitcast
+  std::vector<ExprId> args;  // Apply, Cast, Bitcast, Raw
   Scalar constant;           // Const
   LocalId local = -1;        // Local
   IntExpr index;             // Index: its value, as i64
@@ -113,8 +124,8 @@ struct Stmt {
 };
 
 struct Phase {
-  std::vector<Stmt> body;     // one Grid loop
-  IntExpr work = 1;           // elements touched by one iteration of the Grid loop: how finely it is worth spreading
+  std::vector<Stmt> body;  // one Grid loop
+  IntExpr work = 1;        // elements touched by one iteration of the Grid loop: how finely it is worth spreading
 };
 
 // A size that is computed at launch from the sizes of the call and "%threads": how many ways a reduction is split, say.
@@ -138,7 +149,9 @@ struct Kernel {
   std::vector<Phase> phases;
   std::vector<LaunchSize> launch_sizes;  // in order: a later one may use an earlier one
   std::vector<IndexLocal> index_locals;
-  int error_param = -1;       // i32[1]: a gather that meets an index out of range stores its NodeId + 1 here
+  // Each is >= 0 in every call: what the graph's constraints say of the sizes, checked when they are bound.
+  std::vector<IntExpr> assumptions;
+  int error_param = -1;  // i32[1]: a gather that meets an index out of range stores its NodeId + 1 here
 
   const Expr& at(ExprId id) const { return exprs[static_cast<size_t>(id)]; }
 };

@@ -44,7 +44,7 @@ struct Val {
 template <class N>
 Val like(Val x, N n) {
   const DType t = x.dtype();
-  Scalar s = is_float(t) ? Scalar::of_float(t, static_cast<double>(n))
+  Scalar s = is_float(t)          ? Scalar::of_float(t, static_cast<double>(n))
              : is_unsigned_int(t) ? Scalar::of_uint(t, static_cast<uint64_t>(n))
                                   : Scalar::of_int(t, static_cast<int64_t>(n));
   return {x.builder, x.builder->constant(s)};

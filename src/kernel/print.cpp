@@ -1,0 +1,307 @@
+// Text of a Kernel: parameters, then phases with one statement a line. An expression stands inside its statement; one that
+// is used several times, or is long, gets a line of its own ("%3: f32 = ...") in front of the first statement that needs it,
+// in the innermost block that does.
+#include <fmt/format.h>
+
+#include <map>
+
+#include "kernel/text.hpp"
+
+namespace smelt::kernel {
+
+std::string_view name_of(LoopKind kind) {
+  switch (kind) {
+    case LoopKind::Grid: return "grid";
+    case LoopKind::Thread: return "thread";
+    case LoopKind::Vector: return "vector";
+    case LoopKind::Unrolled: return "unrolled";
+    case LoopKind::Serial: return "serial";
+  }
+  return "?";
+}
+
+std::string_view name_of(Scope scope) {
+  switch (scope) {
+    case Scope::Lane: return "lane";
+    case Scope::Subgroup: return "subgroup";
+    case Scope::Workgroup: return "workgroup";
+    case Scope::Grid: return "grid";
+  }
+  return "?";
+}
+
+std::string_view name_of(RawOp op) {
+  switch (op) {
+    case RawOp::TruncDiv: return "trunc_div";
+    case RawOp::TruncRem: return "trunc_rem";
+    case RawOp::Shl: return "shl";
+    case RawOp::Shr: return "shr";
+    case RawOp::ToInt: return "to_int";
+  }
+  return "?";
+}
+
+std::string param_name(const Kernel& kernel, int param) {
+  if (param < 0 || static_cast<size_t>(param) >= kernel.params.size()) return fmt::format("param{}?", param);
+  switch (kernel.params[static_cast<size_t>(param)].kind) {
+    case ParamKind::Input: return fmt::format("in{}", param);
+    case ParamKind::Output: return fmt::format("out{}", param);
+    case ParamKind::Temporary: return fmt::format("tmp{}", param);
+    case ParamKind::Scalar: return fmt::format("scalar{}", param);
+    case ParamKind::Size: return fmt::format("size{}", param);
+  }
+  return "?";
+}
+
+std::string access_text(const Kernel& kernel, const Access& access) {
+  const std::string name = access.scratch ? fmt::format("scratch{}", access.array) : param_name(kernel, access.array);
+  const bool whole = access.index.empty() && !access.scratch;  // a rank-0 array or a scalar
+  return whole ? name : name + str(Shape(access.index));
+}
+
+namespace {
+
+constexpr size_t kLongLine = 90;
+
+std::string_view infix(Op op) {
+  switch (op) {
+    case Op::Add: return "+";
+    case Op::Sub: return "-";
+    case Op::Mul: return "*";
+    case Op::Div: return "/";
+    case Op::FloorDiv: return "//";
+    case Op::Mod: return "%";
+    case Op::Eq: return "==";
+    case Op::Ne: return "!=";
+    case Op::Lt: return "<";
+    case Op::Le: return "<=";
+    case Op::Gt: return ">";
+    case Op::Ge: return ">=";
+    case Op::And: return "&";
+    case Op::Or: return "|";
+    case Op::Xor: return "^";
+    case Op::ShiftLeft: return "<<";
+    case Op::ShiftRight: return ">>";
+    default: return "";
+  }
+}
+
+bool is_leaf(const Expr& e) {
+  return e.kind == ExprKind::Const || e.kind == ExprKind::Local || e.kind == ExprKind::Index ||
+         (e.kind == ExprKind::Load && e.mask == kNoExpr);
+}
+
+// Whether the text must stand in parentheses inside a larger one.
+bool is_open(const Expr& e) {
+  return (e.kind == ExprKind::Apply && e.args.size() == 2 && !infix(e.op).empty()) ||
+         (e.kind == ExprKind::Load && e.mask != kNoExpr);
+}
+
+std::string index_text(const IntExpr& e) { return e.constant() || e.as_symbol() ? e.str() : "(" + e.str() + ")"; }
+
+// The text of one expression, given how its operands are written.
+template <class Operand>
+std::string text_of(const Kernel& kernel, const Expr& e, const Operand& operand) {
+  switch (e.kind) {
+    case ExprKind::Const:
+      return is_bool(e.dtype) ? e.constant.str() : fmt::format("{}:{}", e.constant.str(), name_of(e.dtype));
+    case ExprKind::Local: return fmt::format("%v{}", e.local);
+    case ExprKind::Index:
+      return "index" + (e.index.constant() || e.index.as_symbol() ? "(" + e.index.str() + ")" : index_text(e.index));
+    case ExprKind::Load: {
+      std::string text = access_text(kernel, e.access);
+      if (e.mask != kNoExpr) text += fmt::format(" if {} else {}", operand(e.mask), operand(e.other));
+      return text;
+    }
+    case ExprKind::Cast:
+      return fmt::format("{}<{}>({})", e.wrap ? "wrap" : "cast", name_of(e.dtype), operand(e.args[0]));
+    case ExprKind::Bitcast: return fmt::format("bitcast<{}>({})", name_of(e.dtype), operand(e.args[0]));
+    case ExprKind::Apply:
+    case ExprKind::Raw: break;
+  }
+  if (is_open(e)) {
+    const std::string left = operand(e.args[0]);
+    return fmt::format("{} {} {}", left, infix(e.op), operand(e.args[1]));
+  }
+  std::string list;
+  for (const ExprId arg : e.args) list += (list.empty() ? "" : ", ") + operand(arg);
+  return fmt::format("{}({})", e.kind == ExprKind::Raw ? name_of(e.raw) : smelt::name_of(e.op), list);
+}
+
+class Printer {
+ public:
+  explicit Printer(const Kernel& kernel) : kernel_(kernel), uses_(kernel.exprs.size()) {
+    for (const Phase& phase : kernel.phases) count_uses(phase.body);
+  }
+
+  std::string run() {
+    line("kernel {}", kernel_.name);
+    ++depth_;
+    for (size_t i = 0; i < kernel_.params.size(); ++i) param(static_cast<int>(i));
+    for (const LaunchSize& size : kernel_.launch_sizes) line("launch {} = {}", size.symbol, size.value.str());
+    for (const IntExpr& e : kernel_.assumptions) line("assume {} >= 0", e.str());
+    for (const IndexLocal& index : kernel_.index_locals) line("index %v{} < {}", index.local, index.extent.str());
+    if (kernel_.error_param >= 0) line("errors to {}", param_name(kernel_, kernel_.error_param));
+    for (size_t i = 0; i < kernel_.locals.size(); ++i)
+      if (kernel_.locals[i].is_mutable) line("mutable %v{}: {}", i, name_of(kernel_.locals[i].dtype));
+    --depth_;
+    for (size_t i = 0; i < kernel_.phases.size(); ++i) {
+      line("phase {}, work {}", i, kernel_.phases[i].work.str());
+      block(kernel_.phases[i].body);
+    }
+    return std::move(text_);
+  }
+
+ private:
+  template <class... Args>
+  void line(fmt::format_string<Args...> format, Args&&... args) {
+    text_.append(static_cast<size_t>(depth_) * 2, ' ');
+    text_ += fmt::format(format, std::forward<Args>(args)...) + "\n";
+  }
+
+  void param(int i) {
+    const Param& p = kernel_.params[static_cast<size_t>(i)];
+    const std::string note = p.note.empty() ? "" : "  # " + p.note;
+    switch (p.kind) {
+      case ParamKind::Size: return line("{}: {}{}", param_name(kernel_, i), p.symbol, note);
+      case ParamKind::Scalar: return line("{}: {}{}", param_name(kernel_, i), name_of(p.dtype), note);
+      case ParamKind::Input:
+      case ParamKind::Output:
+      case ParamKind::Temporary:
+        return line("{}: {}{} strides {}{}", param_name(kernel_, i), name_of(p.dtype), str(p.dims),
+                    str(Shape(p.strides)), note);
+    }
+  }
+
+  void count_uses(const std::vector<Stmt>& body) {
+    for (const Stmt& s : body) {
+      count_use(s.value);
+      count_use(s.mask);
+      count_uses(s.body);
+    }
+  }
+  void count_use(ExprId id) {
+    if (id == kNoExpr || ++uses_[static_cast<size_t>(id)] > 1) return;
+    const Expr& e = kernel_.at(id);
+    for (const ExprId arg : e.args) count_use(arg);
+    count_use(e.mask);
+    count_use(e.other);
+  }
+
+  // The text for a use of `id`, after the lines that it needs.
+  std::string use(ExprId id, bool inside) {
+    if (auto it = named_.find(id); it != named_.end()) return it->second;
+    const Expr& e = kernel_.at(id);
+    std::string text = text_of(kernel_, e, [&](ExprId arg) { return use(arg, true); });
+    if (!is_leaf(e) && (uses_[static_cast<size_t>(id)] > 1 || (inside && text.size() > kLongLine))) {
+      const std::string name = fmt::format("%{}", next_name_++);
+      line("{}: {} = {}", name, name_of(e.dtype), text);
+      named_[id] = name;
+      return name;
+    }
+    return inside && is_open(e) ? "(" + text + ")" : text;
+  }
+  std::string use(ExprId id) { return use(id, false); }
+
+  void block(const std::vector<Stmt>& body) {
+    const auto outer = named_;
+    ++depth_;
+    for (const Stmt& s : body) statement(s);
+    --depth_;
+    named_ = outer;
+  }
+
+  void statement(const Stmt& s) {
+    switch (s.kind) {
+      case StmtKind::Loop:
+        forget_changed(s.body);  // the body's later iterations come before its earlier lines too
+        if (s.loop == LoopKind::Vector)
+          line("vector {} < {} by {}:", s.var, s.extent.str(), s.lanes);
+        else
+          line("{} {} < {}:", name_of(s.loop), s.var, s.extent.str());
+        return block(s.body);
+      case StmtKind::Let: {
+        const std::string value = use(s.value);
+        return line("let %v{}: {} = {}", s.local, name_of(kernel_.locals[static_cast<size_t>(s.local)].dtype), value);
+      }
+      case StmtKind::Assign: {
+        const std::string value = use(s.value);
+        forget_changed(s);
+        return line("%v{} := {}", s.local, value);
+      }
+      case StmtKind::Combine: {
+        const std::string index = s.index_local < 0 ? "" : fmt::format(", %v{}", s.index_local);
+        forget_changed(s);
+        return line("combine %v{}{} by {} over {}", s.local, index, smelt::name_of(s.op), name_of(s.scope));
+      }
+      case StmtKind::Alloc: {
+        const ScratchBuffer& b = kernel_.buffers[static_cast<size_t>(s.buffer)];
+        return line("alloc scratch{}: {}{} per {}", s.buffer, name_of(b.dtype), str(Shape(b.dims)), name_of(b.scope));
+      }
+      case StmtKind::Store: {
+        const std::string mask = s.mask == kNoExpr ? "" : " if " + use(s.mask);
+        const std::string value = use(s.value);
+        forget_changed(s);
+        return line("{}{} = {}{}", s.streaming ? "stream " : "", access_text(kernel_, s.access), value, mask);
+      }
+      case StmtKind::If: {
+        const std::string condition = use(s.value);
+        line("if {}:", condition);
+        block(s.body);
+        return forget_changed(s.body);
+      }
+    }
+  }
+
+  // A name stands for a value; once what it was computed from has changed, it must not be used again.
+  void forget_changed(const std::vector<Stmt>& body) {
+    for (const Stmt& s : body) {
+      forget_changed(s);
+      forget_changed(s.body);
+    }
+  }
+  void forget_changed(const Stmt& s) {
+    if (named_.empty()) return;
+    std::vector<bool> stale(kernel_.exprs.size());
+    for (size_t i = 0; i < stale.size(); ++i) {
+      const Expr& e = kernel_.exprs[i];
+      stale[i] = changes(s, e);
+      for (const ExprId arg : e.args) stale[i] = stale[i] || stale[static_cast<size_t>(arg)];
+      for (const ExprId arg : {e.mask, e.other})
+        stale[i] = stale[i] || (arg != kNoExpr && stale[static_cast<size_t>(arg)]);
+    }
+    std::erase_if(named_, [&](const auto& entry) { return stale[static_cast<size_t>(entry.first)]; });
+  }
+  static bool changes(const Stmt& s, const Expr& e) {
+    const bool assigns = s.kind == StmtKind::Assign || s.kind == StmtKind::Combine;
+    if (assigns && e.kind == ExprKind::Local && e.local >= 0) return e.local == s.local || e.local == s.index_local;
+    return s.kind == StmtKind::Store && e.kind == ExprKind::Load && e.access.scratch == s.access.scratch &&
+           e.access.array == s.access.array;
+  }
+
+  const Kernel& kernel_;
+  std::vector<int> uses_;
+  std::map<ExprId, std::string> named_;
+  std::string text_;
+  int depth_ = 0;
+  int next_name_ = 0;
+};
+
+std::string short_text(const Kernel& kernel, ExprId id, int depth) {
+  if (id < 0 || static_cast<size_t>(id) >= kernel.exprs.size()) return "?";
+  if (depth > 4) return "...";
+  const Expr& e = kernel.at(id);
+  return text_of(kernel, e, [&](ExprId arg) {
+    const bool known = arg >= 0 && static_cast<size_t>(arg) < kernel.exprs.size();
+    const std::string text = short_text(kernel, arg, depth + 1);
+    return known && is_open(kernel.at(arg)) ? "(" + text + ")" : text;
+  });
+}
+
+}  // namespace
+
+std::string expr_text(const Kernel& kernel, ExprId expr) { return short_text(kernel, expr, 0); }
+
+std::string print(const Kernel& kernel) { return Printer(kernel).run(); }
+
+}  // namespace smelt::kernel
