@@ -42,16 +42,16 @@ ExprId Builder::expand(Op op, const std::vector<ExprId>& args) {
 #define NONE no_expansion(a, op)
   if (is_float(dtype(args.back()))) {
     switch (op) {
-#define SMELT_OP(id, name, arity, rule, llvm_f, llvm_i, ulp32, ulp64, doc, host_f, host_i, expand_f, expand_i) \
-  case Op::id:                                                                                                 \
+#define SMELT_OP(Id, name, arity, rule, llvm_f, llvm_i, ulp32, ulp64, doc, host_f, host_i, expand_f, expand_i) \
+  case Op::Id:                                                                                                 \
     return Val(expand_f).id;
 #include "ops/ops.def"
 #undef SMELT_OP
     }
   } else {
     switch (op) {
-#define SMELT_OP(id, name, arity, rule, llvm_f, llvm_i, ulp32, ulp64, doc, host_f, host_i, expand_f, expand_i) \
-  case Op::id:                                                                                                 \
+#define SMELT_OP(Id, name, arity, rule, llvm_f, llvm_i, ulp32, ulp64, doc, host_f, host_i, expand_f, expand_i) \
+  case Op::Id:                                                                                                 \
     return Val(expand_i).id;
 #include "ops/ops.def"
 #undef SMELT_OP
