@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "graph/graph.hpp"
-#include "smelt/error.hpp"
 
 namespace smelt {
 

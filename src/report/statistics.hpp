@@ -1,0 +1,18 @@
+// What repeated measurements say.
+#pragma once
+
+#include <vector>
+
+namespace smelt::report {
+
+struct Summary {
+  double median = 0, min = 0, max = 0;
+  double spread = 0;  // median absolute deviation, scaled so that it estimates the standard deviation of normal noise
+  double noise = 0;   // standard error of the median, relative to it
+  int runs = 0;
+};
+
+double median(std::vector<double> values);  // 0 of nothing; the mean of the middle two
+Summary summarize(const std::vector<double>& values);
+
+}  // namespace smelt::report

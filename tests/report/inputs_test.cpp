@@ -1,0 +1,159 @@
+#include "report/inputs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <set>
+
+#include "smelt/error.hpp"
+
+namespace smelt::report {
+namespace {
+
+std::string failure(const std::string& text) {
+  try {
+    parse_input(text);
+  } catch (const UserError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(InputSpec, Files) {
+  const InputSpec spec = parse_input("x=@a=b.npy");
+  EXPECT_EQ(spec.kind, InputSpec::File);
+  EXPECT_EQ(spec.name, "x");
+  EXPECT_EQ(spec.path, "a=b.npy");
+}
+
+TEST(InputSpec, Types) {
+  const InputSpec plain = parse_input("x = f32[4096, B]");
+  EXPECT_EQ(plain.kind, InputSpec::Array);
+  EXPECT_EQ(plain.filler, Filler::Normal);
+  EXPECT_EQ(plain.type, "f32[4096, B]");
+  for (const Filler filler : {Filler::Normal, Filler::Uniform, Filler::Zeros, Filler::Ones, Filler::Iota}) {
+    const InputSpec spec = parse_input("weights_2=" + std::string(name_of(filler)) + ":i8[3]");
+    EXPECT_EQ(spec.filler, filler);
+    EXPECT_EQ(spec.type, "i8[3]");
+  }
+  EXPECT_EQ(parse_input("s=f16").type, "f16");
+}
+
+TEST(InputSpec, Numbers) {
+  const auto number = [](const std::string& text) { return parse_input("s=" + text).number; };
+  EXPECT_EQ(number("4.2"), Scalar::of_float(DType::F64, 4.2));
+  EXPECT_EQ(number("-7"), Scalar::of_int(DType::I64, -7));
+  EXPECT_EQ(number("1e3"), Scalar::of_float(DType::F64, 1000));
+  EXPECT_EQ(number("18446744073709551615"), Scalar::of_uint(DType::U64, UINT64_MAX));
+  EXPECT_EQ(number("true"), Scalar::of_bool(true));
+  EXPECT_EQ(number("-inf").f, -INFINITY);
+  EXPECT_TRUE(std::isnan(number("nan").f));
+  EXPECT_EQ(number("i8(-128)"), Scalar::of_int(DType::I8, -128));
+  EXPECT_EQ(number("f16(0.1)"), Scalar::of_float(DType::F16, 0.1));
+  EXPECT_EQ(parse_input("s=bf16(2)").dtype, DType::BF16);
+}
+
+TEST(InputSpec, WhatIsNoNumber) {
+  for (const char* text : {"", "-", ".", "e5", "0x10", "1_000", "1..2", " 1", "1 ", "nan(1)", "infinity", "1e", "--1",
+                           "-18446744073709551615"})
+    EXPECT_FALSE(parse_number(text)) << text;
+}
+
+TEST(InputSpec, NumbersInADtype) {
+  const auto as = [](const std::string& text, DType dtype) { return number_as(parse_input("s=" + text), dtype); };
+  EXPECT_EQ(as("3", DType::F32), Scalar::of_float(DType::F32, 3));
+  EXPECT_EQ(as("255", DType::U8), Scalar::of_int(DType::U8, 255));
+  EXPECT_EQ(as("false", DType::Bool), Scalar::of_bool(false));
+  EXPECT_EQ(as("1e300", DType::F32).f, INFINITY);
+  for (const auto& [text, dtype] : {std::pair{"256", DType::U8},
+                                    {"-1", DType::U64},
+                                    {"-129", DType::I8},
+                                    {"128", DType::I8},
+                                    {"18446744073709551615", DType::I64},
+                                    {"1.0", DType::I32},
+                                    {"1", DType::Bool},
+                                    {"nan", DType::I8}})
+    EXPECT_THROW(as(text, dtype), UserError) << text;
+}
+
+TEST(InputSpec, MistakesSayWhatToWrite) {
+  EXPECT_NE(failure("f32[4]").find("does not begin with NAME="), std::string::npos);
+  EXPECT_NE(failure("=f32[4]").find("does not begin with NAME="), std::string::npos);
+  EXPECT_NE(failure("3x=f32[4]").find("does not begin with NAME="), std::string::npos);
+  EXPECT_NE(failure("x=").find("nothing stands behind"), std::string::npos);
+  EXPECT_NE(failure("x=@").find("no file is named"), std::string::npos);
+  EXPECT_NE(failure("x=f31[4]").find("\"f31[4]\" is neither"), std::string::npos);
+  EXPECT_NE(failure("x=random:f32[4]").find("there is no filler \"random\""), std::string::npos);
+  EXPECT_NE(failure("x=i8(300)").find("cannot hold"), std::string::npos);
+  EXPECT_NE(failure("x=i8(x)").find("is not a number"), std::string::npos);
+  EXPECT_NE(failure("x=data.npy").find("neither a file (@)"), std::string::npos);
+  EXPECT_NE(failure("x=data.npy").find("help: write NAME=@file.npy"), std::string::npos);
+}
+
+TEST(Sizes, AreParsed) {
+  EXPECT_EQ(parse_size("B=4096").size, 4096);
+  EXPECT_EQ(parse_size("B=0").size, 0);
+  EXPECT_EQ(parse_sweep("B=1024, 4096,16384").sizes, (std::vector<int64_t>{1024, 4096, 16384}));
+  for (const char* text : {"B", "B=", "B=-1", "B=1.5", "B=x", "=1", "B=9223372036854775808"})
+    EXPECT_THROW(parse_size(text), UserError) << text;
+  for (const char* text : {"B=", "B=1,", "B=1,,2", "B=,1", "1,2"}) EXPECT_THROW(parse_sweep(text), UserError) << text;
+}
+
+double value(const Tensor& t, int64_t i) {
+  return load_scalar(t.dtype, static_cast<char*>(t.data) + i * size_of(t.dtype)).as_double();
+}
+
+TEST(Fill, EveryFillerAndDtype) {
+  for (const DType dtype : kAllDTypes) {
+    const Tensor zeros = fill(Filler::Zeros, dtype, {3, 5}, 1), ones = fill(Filler::Ones, dtype, {15}, 1);
+    const Tensor iota = fill(Filler::Iota, dtype, {300}, 1), uniform = fill(Filler::Uniform, dtype, {300}, 1);
+    for (int i = 0; i < 15; ++i) {
+      EXPECT_EQ(value(zeros, i), 0) << name_of(dtype);
+      EXPECT_EQ(value(ones, i), 1) << name_of(dtype);
+      EXPECT_EQ(value(iota, i), dtype == DType::Bool ? i > 0 : i) << name_of(dtype);
+    }
+    for (int i = 0; i < 300; ++i) {
+      EXPECT_GE(value(uniform, i), 0);
+      EXPECT_LE(value(uniform, i), is_float(dtype) || is_bool(dtype) ? 1 : 99);
+    }
+    EXPECT_EQ(fill(Filler::Normal, dtype, {0, 7}, 1).count(), 0);
+  }
+  EXPECT_EQ(value(fill(Filler::Iota, DType::U8, {300}, 1), 299), 43);  // wraps
+}
+
+TEST(Fill, NormalNumbersAreNormal) {
+  const int64_t n = 100001;  // odd: the last pair is cut
+  for (const DType dtype : {DType::F64, DType::F32, DType::F16, DType::BF16, DType::I32}) {
+    const Tensor t = fill(Filler::Normal, dtype, {n}, 42);
+    double sum = 0, squares = 0, cubes = 0;
+    const double scale = dtype == DType::I32 ? 10 : 1;
+    for (int64_t i = 0; i < n; ++i) {
+      const double x = value(t, i) / scale;
+      ASSERT_TRUE(std::isfinite(x));
+      sum += x;
+      squares += x * x;
+      cubes += x * x * x;
+    }
+    EXPECT_NEAR(sum / n, 0, 0.02) << name_of(dtype);
+    EXPECT_NEAR(squares / n, 1, 0.03) << name_of(dtype);
+    EXPECT_NEAR(cubes / n, 0, 0.06) << name_of(dtype);
+  }
+  const Tensor coins = fill(Filler::Normal, DType::Bool, {n}, 42);
+  double heads = 0;
+  for (int64_t i = 0; i < n; ++i) heads += value(coins, i);
+  EXPECT_NEAR(heads / n, 0.5, 0.01);
+}
+
+TEST(Fill, TheSeedDecides) {
+  const Tensor a = fill(Filler::Normal, DType::F32, {10000}, 7), b = fill(Filler::Normal, DType::F32, {10000}, 7);
+  const Tensor c = fill(Filler::Normal, DType::F32, {10000}, 8);
+  EXPECT_EQ(std::memcmp(a.data, b.data, 40000), 0);
+  EXPECT_NE(std::memcmp(a.data, c.data, 40000), 0);
+  std::set<double> distinct;
+  for (int i = 0; i < 10000; ++i) distinct.insert(value(a, i));
+  EXPECT_GT(distinct.size(), 9900u);
+}
+
+}  // namespace
+}  // namespace smelt::report
