@@ -1,0 +1,128 @@
+// The stable text of a graph, and small questions about it.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/check.hpp"
+#include "graph/graph.hpp"
+
+namespace smelt {
+
+std::string_view name_of(NodeKind kind) {
+  switch (kind) {
+    case NodeKind::Input: return "input";
+    case NodeKind::Constant: return "constant";
+    case NodeKind::SizeValue: return "size";
+    case NodeKind::Iota: return "iota";
+    case NodeKind::Elementwise: return "elementwise";
+    case NodeKind::Cast: return "cast";
+    case NodeKind::Reduce: return "reduce";
+    case NodeKind::Reshape: return "reshape";
+    case NodeKind::Permute: return "permute";
+    case NodeKind::Broadcast: return "broadcast";
+    case NodeKind::Slice: return "slice";
+    case NodeKind::Pad: return "pad";
+    case NodeKind::Concat: return "concat";
+    case NodeKind::Gather: return "gather";
+  }
+  throw InternalError("a node of no kind");
+}
+
+std::string_view name_of(ReduceKind kind) {
+  switch (kind) {
+    case ReduceKind::Sum: return "sum";
+    case ReduceKind::Prod: return "prod";
+    case ReduceKind::Max: return "max";
+    case ReduceKind::Min: return "min";
+    case ReduceKind::Any: return "any";
+    case ReduceKind::All: return "all";
+    case ReduceKind::ArgMax: return "argmax";
+    case ReduceKind::ArgMin: return "argmin";
+  }
+  throw InternalError("a reduction of no kind");
+}
+
+static std::string_view name_of(GatherMode mode) {
+  switch (mode) {
+    case GatherMode::Check: return "check";
+    case GatherMode::Clamp: return "clamp";
+    case GatherMode::Wrap: return "wrap";
+  }
+  throw InternalError("a gather of no mode");
+}
+
+// A name as one word: what is no letter, digit or underscore of ASCII is written as its byte.
+static std::string quoted(const std::string& name) {
+  std::string text;
+  for (char c : name) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+    text += plain ? std::string(1, c) : fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+  }
+  return text;
+}
+
+// What follows the arguments.
+static std::string attributes(const Node& node) {
+  switch (node.kind) {
+    case NodeKind::Input: return node.name.empty() ? "" : fmt::format(" {}", quoted(node.name));
+    case NodeKind::Constant: return fmt::format(" {}", node.constant.str());
+    case NodeKind::SizeValue: return fmt::format(" {}", node.size.str());
+    case NodeKind::Cast: return node.wrap ? " wrap" : "";
+    case NodeKind::Reduce: return fmt::format(" axes=[{}]", fmt::join(node.axes, ", "));
+    case NodeKind::Permute: return fmt::format(" order=[{}]", fmt::join(node.axes, ", "));
+    case NodeKind::Iota:
+    case NodeKind::Concat: return fmt::format(" axis={}", fmt::join(node.axes, ", "));
+    case NodeKind::Gather: return fmt::format(" axis={} mode={}", fmt::join(node.axes, ", "), name_of(node.gather));
+    case NodeKind::Slice: return fmt::format(" starts={} steps=[{}]", str(node.starts), fmt::join(node.steps, ", "));
+    case NodeKind::Pad: return fmt::format(" low={}", str(node.starts));
+    case NodeKind::Elementwise:
+    case NodeKind::Reshape:
+    case NodeKind::Broadcast: return "";
+  }
+  return "";
+}
+
+static std::string_view operation(const Node& node) {
+  if (node.kind == NodeKind::Elementwise) return name_of(node.op);
+  return node.kind == NodeKind::Reduce ? name_of(node.reduce) : name_of(node.kind);
+}
+
+static std::string str(const Constraint& c) {
+  switch (c.kind) {
+    case Constraint::Equal: return fmt::format("require {} == {}", c.left.str(), c.right.str());
+    case Constraint::AtLeast: return fmt::format("require {} >= {}", c.left.str(), c.right.str());
+    case Constraint::Divisible: return fmt::format("require ({}) % ({}) == 0", c.left.str(), c.right.str());
+  }
+  return "";
+}
+
+std::string print(const Graph& graph) {
+  std::string text;
+  for (size_t id = 0; id < graph.nodes.size(); ++id) {
+    const Node& node = graph.nodes[id];
+    text += fmt::format("%{} = {} {}{}", id, operation(node), name_of(node.dtype),
+                        node.shape.empty() ? "" : str(node.shape));
+    for (NodeId arg : node.args) text += fmt::format(" %{}", arg);
+    text += attributes(node) + "\n";
+  }
+  for (const Constraint& c : graph.constraints) text += str(c) + "\n";
+  text += "return";
+  for (NodeId id : graph.outputs) text += fmt::format(" %{}", id);
+  return text + "\n";
+}
+
+std::vector<std::string> Graph::size_symbols() const {
+  std::vector<std::string> symbols;
+  for (NodeId id : inputs)
+    for (const IntExpr& size : at(id).shape) size.collect_symbols(symbols);
+  return symbols;
+}
+
+std::vector<int> use_counts(const Graph& graph) {
+  std::vector<int> counts(graph.nodes.size(), 0);
+  for (const Node& node : graph.nodes)
+    for (NodeId arg : node.args) ++counts[static_cast<size_t>(arg)];
+  for (NodeId id : graph.outputs) ++counts[static_cast<size_t>(id)];
+  return counts;
+}
+
+}  // namespace smelt

@@ -1,0 +1,116 @@
+#include <fmt/format.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "runtime/cpu.hpp"
+
+namespace smelt::runtime {
+
+static std::string first_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+// A number with a unit, as sysfs writes cache sizes: "48K", "32M", "1024".
+static int64_t parse_bytes(const std::string& text) {
+  const long long number = std::atoll(text.c_str());
+  if (text.find('K') != std::string::npos) return number << 10;
+  if (text.find('M') != std::string::npos) return number << 20;
+  return number;
+}
+
+static void read_caches(CpuFacts& facts) {
+  for (int i = 0; i < 16; ++i) {
+    const std::string folder = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/", i);
+    const std::string level = first_line(folder + "level");
+    if (level.empty()) return;
+    const int64_t bytes = parse_bytes(first_line(folder + "size"));
+    if (bytes <= 0 || first_line(folder + "type") == "Instruction") continue;
+    if (level == "1") facts.l1_bytes = bytes;
+    if (level == "2") facts.l2_bytes = bytes;
+    if (level == "3") facts.l3_bytes = bytes;
+  }
+}
+
+static std::string read_name() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const size_t colon = line.find(": ");
+    if (line.rfind("model name", 0) == 0 && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "unknown CPU";
+}
+
+// Processors that a cgroup grants, rounded up; 0 when it sets no limit. `quota` and `period` are microseconds.
+static int granted(double quota, double period) {
+  if (quota <= 0 || period <= 0) return 0;
+  return static_cast<int>(quota / period + 0.999);
+}
+
+static int cgroup_threads() {
+  std::istringstream v2(first_line("/sys/fs/cgroup/cpu.max"));
+  std::string quota;
+  double period = 0;
+  if (v2 >> quota >> period) return quota == "max" ? 0 : granted(std::atof(quota.c_str()), period);
+  return granted(std::atof(first_line("/sys/fs/cgroup/cpu/cpu.cfs_quota_us").c_str()),
+                 std::atof(first_line("/sys/fs/cgroup/cpu/cpu.cfs_period_us").c_str()));
+}
+
+static int usable_threads() {
+  int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 0) threads = CPU_COUNT(&set);
+  if (const int limit = cgroup_threads()) threads = std::min(threads, limit);
+  return std::max(threads, 1);
+}
+
+static int64_t memory_bytes() {
+  int64_t bytes = static_cast<int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  for (const char* path : {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+    const long long limit = std::atoll(first_line(path).c_str());
+    if (limit > 0) bytes = std::min<int64_t>(bytes, limit);
+  }
+  return bytes;
+}
+
+static std::string read_isa() {
+#if defined(__x86_64__)
+  if (const char* chosen = std::getenv("SMELT_CPU"); chosen && *chosen) {
+    if (!std::strcmp(chosen, "x86-64-v4")) return "avx512";
+    return !std::strcmp(chosen, "x86-64-v3") ? "avx2" : "sse2";
+  }
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl"))
+    return "avx512";
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return "avx2";
+  return "sse2";
+#elif defined(__aarch64__)
+  return "neon";
+#else
+  return "generic";
+#endif
+}
+
+CpuFacts read_cpu_facts() {
+  CpuFacts facts;
+  facts.name = read_name();
+  facts.isa = read_isa();
+  facts.vector_bits = facts.isa == "avx512" ? 512 : facts.isa == "avx2" ? 256 : 128;
+  facts.threads = usable_threads();
+  facts.memory_bytes = memory_bytes();
+  read_caches(facts);
+  return facts;
+}
+
+}  // namespace smelt::runtime

@@ -1,0 +1,81 @@
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <numeric>
+#include <stdexcept>
+#include <thread>
+
+#include "runtime/cpu.hpp"
+
+using namespace smelt::runtime;
+
+TEST(CpuFacts, ArePlausible) {
+  const CpuFacts facts = read_cpu_facts();
+  EXPECT_FALSE(facts.name.empty());
+  EXPECT_TRUE(facts.vector_bits == 128 || facts.vector_bits == 256 || facts.vector_bits == 512);
+  EXPECT_GE(facts.threads, 1);
+  EXPECT_LE(facts.threads, static_cast<int>(std::thread::hardware_concurrency()));
+  EXPECT_GE(facts.l1_bytes, 8 << 10);
+  EXPECT_LE(facts.l1_bytes, facts.l2_bytes);
+  EXPECT_GT(facts.memory_bytes, 64 << 20);
+}
+
+TEST(ParallelFor, CoversEveryIndexOnceInGrains) {
+  for (int threads : {1, 2, 3, 7})
+    for (int64_t count : {0, 1, 15, 16, 17, 100, 1000})
+      for (int64_t grain : {0, 1, 16, 64, 5000}) {
+        std::vector<int> seen(static_cast<size_t>(count), 0);
+        std::vector<int> pieces(static_cast<size_t>(threads), 0);
+        parallel_for(threads, count, grain, [&](int thread, int64_t begin, int64_t end) {
+          ASSERT_GE(thread, 0);
+          ASSERT_LT(thread, threads);
+          ++pieces[static_cast<size_t>(thread)];
+          ASSERT_LT(begin, end);
+          ASSERT_EQ(begin % std::max<int64_t>(grain, 1), 0);
+          for (int64_t i = begin; i < end; ++i) ++seen[static_cast<size_t>(i)];
+        });
+        for (int s : seen) ASSERT_EQ(s, 1);
+        for (int p : pieces) ASSERT_LE(p, 1);  // a thread number stands for one piece, so it may own scratch memory
+      }
+}
+
+TEST(ParallelFor, SmallWorkStaysOnTheCaller) {
+  const auto caller = std::this_thread::get_id();
+  parallel_for(8, 64, 64, [&](int thread, int64_t begin, int64_t end) {
+    EXPECT_EQ(std::this_thread::get_id(), caller);
+    EXPECT_EQ(thread, 0);
+    EXPECT_EQ(begin, 0);
+    EXPECT_EQ(end, 64);
+  });
+}
+
+TEST(ParallelFor, CarriesExceptionsOver) {
+  for (int threads : {1, 4})
+    EXPECT_THROW(parallel_for(threads, 100, 1,
+                              [](int, int64_t, int64_t end) {
+                                if (end == 100) throw std::runtime_error("lost");
+                              }),
+                 std::runtime_error);
+}
+
+TEST(ParallelFor, RunsFromManyThreadsAndInsideItself) {
+  std::atomic<int64_t> sum = 0;
+  std::vector<std::thread> callers;
+  for (int t = 0; t < 4; ++t)
+    callers.emplace_back([&] {
+      parallel_for(2, 10, 1, [&](int, int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) parallel_for(2, 10, 1, [&](int, int64_t b, int64_t e) { sum += e - b; });
+      });
+    });
+  for (auto& caller : callers) caller.join();
+  EXPECT_EQ(sum, 4 * 100);
+}
+
+TEST(CopyBench, MeasuresSomethingPossible) {
+  const double seconds = measure_copy_seconds(16 << 20, 2, 3);
+  EXPECT_GT(seconds, 1e-5);
+  EXPECT_LT(seconds, 10);
+  EXPECT_EQ(measure_copy_seconds(0, 2, 3), 0);
+  EXPECT_GT(measure_copy_seconds(1000, 2, 3), 0);  // not a multiple of anything
+  flush_caches(read_cpu_facts(), 2);
+}

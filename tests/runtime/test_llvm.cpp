@@ -1,0 +1,179 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <thread>
+
+#include "runtime/cpu.hpp"
+#include "smelt/error.hpp"
+
+using namespace smelt;
+using namespace smelt::runtime;
+using testing::HasSubstr;
+
+namespace {
+
+// Sets an environment variable for one test.
+class Setting {
+ public:
+  Setting(std::string name, const std::string& value) : name_(std::move(name)) {
+    if (const char* old = std::getenv(name_.c_str())) old_ = old;
+    setenv(name_.c_str(), value.c_str(), 1);
+  }
+  ~Setting() {
+    if (old_)
+      setenv(name_.c_str(), old_->c_str(), 1);
+    else
+      unsetenv(name_.c_str());
+  }
+
+ private:
+  std::string name_;
+  std::optional<std::string> old_;
+};
+
+std::shared_ptr<Llvm> open_or_skip() {
+  std::string why;
+  return Llvm::open(why);
+}
+
+// Adds `value` to the first i64 of the first array.
+std::string adder(int value) {
+  return "define void @k0_p0(i64 %begin, i64 %end, ptr %arrays, ptr %sizes, ptr %scratch) {\n"
+         "  %p = load ptr, ptr %arrays\n"
+         "  %x = load i64, ptr %p\n"
+         "  %y = add i64 %x, " +
+         std::to_string(value) +
+         "\n"
+         "  store i64 %y, ptr %p\n"
+         "  ret void\n"
+         "}\n";
+}
+
+int64_t call(const Module& module, int64_t x) {
+  void* arrays[] = {&x};
+  module.function("k0_p0")(0, 1, arrays, nullptr, nullptr);
+  return x;
+}
+
+int64_t resident_bytes() {
+  FILE* file = std::fopen("/proc/self/statm", "r");
+  long total = 0, resident = 0;
+  const int read = std::fscanf(file, "%ld %ld", &total, &resident);
+  std::fclose(file);
+  return read == 2 ? resident * 4096L : 0;
+}
+
+}  // namespace
+
+TEST(Llvm, SaysWhatItIs) {
+  auto llvm = open_or_skip();
+  if (!llvm) GTEST_SKIP() << "no libLLVM here";
+  EXPECT_GE(llvm->version(), 16);
+  EXPECT_THAT(llvm->version_text(), HasSubstr(std::to_string(llvm->version()) + "."));
+  EXPECT_THAT(llvm->path(), HasSubstr("LLVM"));
+  EXPECT_THAT(llvm->triple(), HasSubstr("linux"));
+  EXPECT_FALSE(llvm->cpu_name().empty());
+}
+
+TEST(Llvm, ModulesWithTheSameNamesLiveTogetherAndOutliveTheLoader) {
+  auto llvm = open_or_skip();
+  if (!llvm) GTEST_SKIP() << "no libLLVM here";
+  auto one = llvm->load(adder(1)), ten = llvm->load(adder(10));
+  llvm.reset();
+  EXPECT_EQ(call(*one, 5), 6);
+  EXPECT_EQ(call(*ten, 5), 15);
+  one.reset();
+  EXPECT_EQ(call(*ten, 6), 16);
+  EXPECT_THROW(ten->function("k1_p0"), InternalError);
+}
+
+TEST(Llvm, KernelsReachTheMathsLibrary) {
+  auto llvm = open_or_skip();
+  if (!llvm) GTEST_SKIP() << "no libLLVM here";
+  auto module = llvm->load(
+      "declare double @hypot(double, double)\n"
+      "define void @f(i64 %begin, i64 %end, ptr %arrays, ptr %sizes, ptr %scratch) {\n"
+      "  %p = load ptr, ptr %arrays\n  %x = load double, ptr %p\n  %y = call double @hypot(double %x, double 4.0)\n"
+      "  store double %y, ptr %p\n  ret void\n}\n");
+  double x = 3;
+  void* arrays[] = {&x};
+  module->function("f")(0, 1, arrays, nullptr, nullptr);
+  EXPECT_EQ(x, 5);
+}
+
+TEST(Llvm, ErrorsShowTheLine) {
+  auto llvm = open_or_skip();
+  if (!llvm) GTEST_SKIP() << "no libLLVM here";
+  auto message = [&](const std::string& text) {
+    try {
+      llvm->load(text);
+    } catch (const InternalError& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  const std::string parse = message("define void @f() {\n  %a = add i32 1, 2\n  %b = bogus i32 %a\n  ret void\n}\n");
+  EXPECT_THAT(parse, HasSubstr(":3:"));
+  EXPECT_THAT(parse, HasSubstr("bogus i32 %a"));
+  const std::string verify = message(
+      "define i32 @f(i1 %c) {\nentry:\n  br i1 %c, label %a, label %b\na:\n  %x = add i32 1, 2\n  br label %b\n"
+      "b:\n  %y = mul i32 %x, 3\n  ret i32 %y\n}\n");
+  EXPECT_THAT(verify, HasSubstr("dominate"));
+  EXPECT_THAT(verify, HasSubstr("line 5: %x = add i32 1, 2"));
+  const std::string link = message(
+      "declare void @no_such_function()\ndefine void @f() {\n"
+      "  call void @no_such_function()\n  ret void\n}\n");
+  EXPECT_THAT(link, HasSubstr("no_such_function"));
+  EXPECT_EQ(call(*llvm->load(adder(2)), 1), 3);  // and it goes on working
+}
+
+TEST(Llvm, AssemblyIsText) {
+  auto llvm = open_or_skip();
+  if (!llvm) GTEST_SKIP() << "no libLLVM here";
+  EXPECT_THAT(llvm->assembly(adder(77)), HasSubstr("77"));
+  EXPECT_THAT(llvm->assembly(adder(77)), HasSubstr("k0_p0:"));
+}
+
+TEST(Llvm, ManyThreadsLoadAtOnce) {
+  auto llvm = open_or_skip();
+  if (!llvm) GTEST_SKIP() << "no libLLVM here";
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong = 0;
+  for (int t = 0; t < 16; ++t)
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 4; ++i)
+        if (call(*llvm->load(adder(100 * t + i)), 1) != 100 * t + i + 1) ++wrong;
+    });
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(Llvm, ManyModulesComeAndGoInFlatMemory) {
+  auto llvm = open_or_skip();
+  if (!llvm) GTEST_SKIP() << "no libLLVM here";
+  // 10,000 by SMELT_MANY=10000; fewer by default to keep the run short.
+  const char* many = std::getenv("SMELT_MANY");
+  const int count = many ? std::atoi(many) : 1000;
+  for (int i = 0; i < 200; ++i) llvm->load(adder(i));
+  const int64_t before = resident_bytes();
+  for (int i = 0; i < count; ++i) ASSERT_EQ(call(*llvm->load(adder(i)), 1), i + 1);
+  const int64_t grown = resident_bytes() - before;
+  RecordProperty("grown_bytes", std::to_string(grown));
+  EXPECT_LT(grown, (4 << 20) + int64_t{400} * count);
+}
+
+TEST(Llvm, AMissingLibraryIsExplained) {
+  const Setting setting("SMELT_LLVM", "/nonexistent/libLLVM.so");
+  std::string why;
+  EXPECT_EQ(Llvm::open(why), nullptr);
+  EXPECT_THAT(why, HasSubstr("/nonexistent/libLLVM.so"));
+  EXPECT_THAT(why, HasSubstr("apt-get install libllvm19"));
+}
+
+TEST(Llvm, ALibraryThatIsNotLlvmIsExplained) {
+  const Setting setting("SMELT_LLVM", "libm.so.6");
+  std::string why;
+  EXPECT_EQ(Llvm::open(why), nullptr);
+  EXPECT_THAT(why, HasSubstr("LLVMGetVersion"));
+}
