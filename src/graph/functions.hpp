@@ -1,0 +1,114 @@
+// Everything that a user calls beyond the primitives of build.hpp, as plain functions that build primitives: fusion then needs
+// no special cases.
+//
+// Conventions
+// - f16 and bf16 arrays are computed in f32 from the first step to the last, and the result is rounded once to the dtype of the
+//   first array (a mean of 100,000 ones in f16 is 1, and eps=1e-5 keeps its value). Elementwise primitives on them are left to
+//   the rules of numerics.md.
+// - Plain numbers (eps, slope) are Operands: a literal takes the dtype that the formula is computed in, a node may be an array
+//   that broadcasts.
+// - `axes` may count from the end; empty means all axes.
+// - Functions of floats refuse integers and bools with the cast to write, as the Array API standard leaves that mix undefined.
+// - What the user can get wrong is thrown as UserBuildError.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "graph/build.hpp"
+
+namespace smelt::functions {
+
+using Axes = std::vector<int>;
+
+// How a loss becomes one number.
+enum class Reduction : uint8_t { Mean, Sum, None };
+
+// ---- activations: x of any shape -> the same shape and dtype ------------------------------------------------------------------
+NodeId relu(GraphBuilder& b, NodeId x);                              // maximum(x, 0): nan stays nan; integers too
+NodeId leaky_relu(GraphBuilder& b, NodeId x, const Operand& slope);  // x where x >= 0, else slope * x
+NodeId elu(GraphBuilder& b, NodeId x, const Operand& alpha);         // x where x > 0, else alpha * (exp(x) - 1)
+NodeId gelu(GraphBuilder& b, NodeId x);                              // x * Phi(x) by erf (Hendrycks & Gimpel 2016)
+NodeId gelu_tanh(GraphBuilder& b, NodeId x);                         // its approximation by tanh, from the same paper
+NodeId sigmoid(GraphBuilder& b, NodeId x);                           // 1 / (1 + exp(-x)): 0 or 1 far out, never nan
+NodeId silu(GraphBuilder& b, NodeId x);                              // x * sigmoid(x)
+NodeId softplus(GraphBuilder& b, NodeId x);                          // log(1 + exp(x)), without overflow
+NodeId mish(GraphBuilder& b, NodeId x);                              // x * tanh(softplus(x)) (Misra 2019)
+NodeId hardswish(GraphBuilder& b, NodeId x);                         // x * clamp(x + 3, 0, 6) / 6 (Howard et al. 2019)
+// Between lo and hi; a missing bound does not bound. nan stays nan; lo > hi gives hi, as in NumPy.
+NodeId clamp(GraphBuilder& b, NodeId x, std::optional<Operand> lo, std::optional<Operand> hi);
+// base ** exponent; a literal exponent of 2, 3 or -1 becomes products or a reciprocal.
+NodeId power(GraphBuilder& b, const Operand& base, const Operand& exponent);
+
+// ---- quantisation, interpolation
+// i8(clamp(round(x / scale + zero_point), -128, 127)); nan gives 0. Halves round to even.
+NodeId quantize_int8(GraphBuilder& b, NodeId x, const Operand& scale, const Operand& zero_point);
+// (to(q) - zero_point) * scale
+NodeId dequantize(GraphBuilder& b, NodeId q, const Operand& scale, const Operand& zero_point, DType to);
+// start + weight * (end - start)
+NodeId lerp(GraphBuilder& b, const Operand& start, const Operand& end, const Operand& weight);
+
+// ---- reductions: drop the axes, or keep them with size 1 (sum, max and so on: GraphBuilder::reduce)
+NodeId mean(GraphBuilder& b, NodeId x, Axes axes, bool keepdims);  // of nothing: nan
+// Two passes: mean((x - mean(x)) ** 2), the squares' sum divided by count - ddof (by 0 when that is negative).
+NodeId var(GraphBuilder& b, NodeId x, Axes axes, int64_t ddof, bool keepdims);
+NodeId stddev(GraphBuilder& b, NodeId x, Axes axes, int64_t ddof, bool keepdims);
+// log(sum(exp(x))), after the maximum is taken out; all -inf gives -inf, an inf gives inf.
+NodeId logsumexp(GraphBuilder& b, NodeId x, Axes axes, bool keepdims);
+// The vector norm of the elements: (sum |x| ** order) ** (1 / order). Order 1, 2, inf, -inf, 0 (how many are not zero), or any other.
+NodeId norm(GraphBuilder& b, NodeId x, double order, Axes axes, bool keepdims);
+NodeId l2norm(GraphBuilder& b, NodeId x, Axes axes, bool keepdims);  // sqrt(sum(x * x))
+
+// ---- normalisation: x of any shape -> the same shape and dtype ------------------------------------------------------------------
+// The row maximum is subtracted first. A row of -inf alone gives nan.
+NodeId softmax(GraphBuilder& b, NodeId x, Axes axes);
+NodeId log_softmax(GraphBuilder& b, NodeId x, Axes axes);
+// (x - mean) / sqrt(var + eps) over the axes (Ba et al. 2016), then * weight + bias where given; these broadcast against x.
+NodeId layernorm(GraphBuilder& b, NodeId x, Axes axes, const Operand& eps, std::optional<NodeId> weight,
+                 std::optional<NodeId> bias);
+// x / sqrt(mean(x * x) + eps) over the axes (Zhang & Sennrich 2019), then * weight where given.
+NodeId rmsnorm(GraphBuilder& b, NodeId x, Axes axes, const Operand& eps, std::optional<NodeId> weight);
+// x: [N, C, ...]. Channels fall into `groups` equal groups, each normalised with the rest of its axes (Wu & He 2018); weight, bias: [C].
+NodeId groupnorm(GraphBuilder& b, NodeId x, const IntExpr& groups, const Operand& eps, std::optional<NodeId> weight,
+                 std::optional<NodeId> bias);
+// Inference: (x - mean) / sqrt(var + eps) * weight + bias with statistics per channel, [C] along `axis` (Ioffe & Szegedy 2015).
+NodeId batchnorm(GraphBuilder& b, NodeId x, NodeId mean, NodeId var, const Operand& eps, std::optional<NodeId> weight,
+                 std::optional<NodeId> bias, int axis);
+
+// ---- losses
+// -log_softmax(logits, axis) at the target. targets: integers, the shape of logits without `axis`. A target that names no class
+// gives nan. The result has the logits' dtype.
+NodeId cross_entropy(GraphBuilder& b, NodeId logits, NodeId targets, int axis, Reduction reduction);
+NodeId mse(GraphBuilder& b, NodeId x, NodeId target, Reduction reduction);  // (x - target) ** 2
+// With d = |x - target|: d*d/2 where d <= delta, else delta * (d - delta/2) (Huber 1964).
+NodeId huber(GraphBuilder& b, NodeId x, NodeId target, const Operand& delta, Reduction reduction);
+
+// ---- movement
+NodeId expand_dims(GraphBuilder& b, NodeId x, Axes axes);  // the axes count in the result
+NodeId squeeze(GraphBuilder& b, NodeId x, Axes axes);      // empty: every axis of size 1
+NodeId transpose(GraphBuilder& b, NodeId x, Axes order);   // empty: all axes in reverse
+NodeId swapaxes(GraphBuilder& b, NodeId x, int first, int second);
+NodeId moveaxis(GraphBuilder& b, NodeId x, int from, int to);
+NodeId flatten(GraphBuilder& b, NodeId x);
+NodeId flip(GraphBuilder& b, NodeId x, Axes axes);
+NodeId roll(GraphBuilder& b, NodeId x, const IntExpr& shift,
+            std::optional<int> axis);  // without an axis: as if flattened
+NodeId tile(GraphBuilder& b, NodeId x, const Shape& repeats);
+NodeId repeat(GraphBuilder& b, NodeId x, const IntExpr& count,
+              std::optional<int> axis);  // each element; no axis: flattened
+NodeId stack(GraphBuilder& b, const std::vector<NodeId>& xs, int axis);
+// numpy.take: result shape is that of x with `axis` replaced by the indices' shape; without an axis x is flattened. With
+// GatherMode::Check indices below 0 count from the end.
+NodeId take(GraphBuilder& b, NodeId x, NodeId indices, std::optional<int> axis, GatherMode mode);
+NodeId tril(GraphBuilder& b, NodeId x, int64_t diagonal);  // zero above the diagonal of the last two axes
+NodeId triu(GraphBuilder& b, NodeId x, int64_t diagonal);  // zero below it
+
+// ---- creation
+// start, start + step, ... below stop. i64 unless `dtype` says otherwise. The step is not 0.
+NodeId arange(GraphBuilder& b, const IntExpr& start, const IntExpr& stop, int64_t step, DType dtype);
+NodeId arange(GraphBuilder& b, double start, double stop, double step, DType dtype);
+NodeId eye(GraphBuilder& b, const IntExpr& rows, const IntExpr& columns, int64_t diagonal, DType dtype);
+NodeId full(GraphBuilder& b, const Shape& shape, const Operand& value, std::optional<DType> dtype);
+
+}  // namespace smelt::functions
