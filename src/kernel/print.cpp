@@ -91,10 +91,13 @@ bool is_leaf(const Expr& e) {
          (e.kind == ExprKind::Load && e.mask == kNoExpr);
 }
 
-// Whether the text must stand in parentheses inside a larger one.
-bool is_open(const Expr& e) {
-  return (e.kind == ExprKind::Apply && e.args.size() == 2 && !infix(e.op).empty()) ||
-         (e.kind == ExprKind::Load && e.mask != kNoExpr);
+bool is_infix(const Expr& e) { return e.kind == ExprKind::Apply && e.args.size() == 2 && !infix(e.op).empty(); }
+
+// Whether the text must stand in parentheses as an operand of `user`.
+bool is_open(const Expr& e, const Expr& user) {
+  const bool masked = e.kind == ExprKind::Load && e.mask != kNoExpr;
+  const bool user_is_bare = is_infix(user) || user.kind == ExprKind::Load;
+  return masked || (is_infix(e) && user_is_bare);
 }
 
 std::string index_text(const IntExpr& e) { return e.constant() || e.as_symbol() ? e.str() : "(" + e.str() + ")"; }
@@ -119,7 +122,7 @@ std::string text_of(const Kernel& kernel, const Expr& e, const Operand& operand)
     case ExprKind::Apply:
     case ExprKind::Raw: break;
   }
-  if (is_open(e)) {
+  if (is_infix(e)) {
     const std::string left = operand(e.args[0]);
     return fmt::format("{} {} {}", left, infix(e.op), operand(e.args[1]));
   }
@@ -189,19 +192,19 @@ class Printer {
   }
 
   // The text for a use of `id`, after the lines that it needs.
-  std::string use(ExprId id, bool inside) {
+  std::string use(ExprId id, const Expr* user) {
     if (auto it = named_.find(id); it != named_.end()) return it->second;
     const Expr& e = kernel_.at(id);
-    std::string text = text_of(kernel_, e, [&](ExprId arg) { return use(arg, true); });
-    if (!is_leaf(e) && (uses_[static_cast<size_t>(id)] > 1 || (inside && text.size() > kLongLine))) {
+    std::string text = text_of(kernel_, e, [&](ExprId arg) { return use(arg, &e); });
+    if (!is_leaf(e) && (uses_[static_cast<size_t>(id)] > 1 || (user && text.size() > kLongLine))) {
       const std::string name = fmt::format("%{}", next_name_++);
       line("{}: {} = {}", name, name_of(e.dtype), text);
       named_[id] = name;
       return name;
     }
-    return inside && is_open(e) ? "(" + text + ")" : text;
+    return user && is_open(e, *user) ? "(" + text + ")" : text;
   }
-  std::string use(ExprId id) { return use(id, false); }
+  std::string use(ExprId id) { return use(id, nullptr); }
 
   void block(const std::vector<Stmt>& body) {
     const auto outer = named_;
@@ -294,7 +297,7 @@ std::string short_text(const Kernel& kernel, ExprId id, int depth) {
   return text_of(kernel, e, [&](ExprId arg) {
     const bool known = arg >= 0 && static_cast<size_t>(arg) < kernel.exprs.size();
     const std::string text = short_text(kernel, arg, depth + 1);
-    return known && is_open(kernel.at(arg)) ? "(" + text + ")" : text;
+    return known && is_open(kernel.at(arg), e) ? "(" + text + ")" : text;
   });
 }
 

@@ -1,0 +1,171 @@
+#include "kernel/facts.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace smelt::kernel {
+namespace {
+
+using Replacements = std::map<std::string, IntExpr>;
+
+// More facts than this at one place never decide a proof; trying all pairs of them would only take time.
+constexpr size_t kMaxFacts = 24;
+constexpr size_t kMaxSteps = 40;
+
+bool is_symbol(const IntExpr::AtomPtr& atom) { return atom->kind == AtomKind::Symbol; }
+
+// What else e >= 0 says: a quotient that is at least 1, a minimum that bounds both its sides.
+void add_with_consequences(const IntExpr& e, std::vector<IntExpr>& into, int depth = 0) {
+  if (e.constant() || depth > 4 || into.size() >= kMaxFacts) return;
+  if (std::find(into.begin(), into.end(), e) != into.end()) return;
+  into.push_back(e);
+  for (const auto& t : e.terms()) {
+    if (t.atoms.size() != 1 || t.coefficient != 1) continue;
+    const IntExpr::Atom& atom = *t.atoms[0];
+    const IntExpr rest = e - IntExpr::of_term(t);
+    if (atom.kind == AtomKind::Min) {
+      add_with_consequences(atom.a + rest, into, depth + 1);
+      add_with_consequences(atom.b + rest, into, depth + 1);
+    } else if (atom.kind == AtomKind::FloorDiv) {
+      // a // b >= -rest, so a >= -rest * b.
+      add_with_consequences(atom.a + rest * atom.b, into, depth + 1);
+    }
+  }
+}
+
+// Sizes that must be >= 1 for e >= 0: with every symbol >= 0, one product of symbols outweighs all the rest.
+void positive_sizes(const IntExpr& e, std::set<std::string>& into) {
+  const IntExpr::Term* positive = nullptr;
+  bool below = false;  // a negative constant
+  for (const auto& t : e.terms()) {
+    if (!std::all_of(t.atoms.begin(), t.atoms.end(), is_symbol)) return;
+    if (t.coefficient > 0 && (positive || t.atoms.empty())) return;
+    if (t.coefficient > 0) positive = &t;
+    if (t.coefficient < 0 && t.atoms.empty()) below = true;
+  }
+  if (positive && below)
+    for (const auto& atom : positive->atoms) into.insert(atom->name);
+}
+
+// Narrows the range of the innermost variable that a fact bounds alone; the bound then names outer variables only.
+void narrow(const IntExpr& fact, const std::vector<std::pair<std::string, IntExpr>>& variables, Ranges& ranges) {
+  for (auto v = variables.rbegin(); v != variables.rend(); ++v) {
+    if (!fact.mentions(v->first)) continue;
+    const auto coefficient = fact.coefficient_of(v->first);
+    if (!coefficient || !(coefficient->is(1) || coefficient->is(-1))) return;
+    const IntExpr rest = fact - *coefficient * IntExpr::symbol(v->first);
+    Interval& range = ranges.at(v->first);
+    if (coefficient->is(1))
+      range.low = max(range.low, -rest);
+    else
+      range.high = min(range.high, rest);
+    return;
+  }
+}
+
+// Factors with which taking a fact away from e cancels one of its terms.
+std::vector<IntExpr> factors(const IntExpr& e, const IntExpr& fact, const Ranges& ranges) {
+  std::vector<IntExpr> found = {1};
+  for (const auto& f : fact.terms())
+    for (const auto& t : e.terms()) {
+      if (f.atoms.empty() || t.coefficient % f.coefficient != 0 || t.coefficient / f.coefficient < 0) continue;
+      IntExpr::Term quotient{t.coefficient / f.coefficient, {}};
+      size_t matched = 0;
+      for (const auto& atom : t.atoms) {
+        if (matched < f.atoms.size() && f.atoms[matched]->key == atom->key)
+          ++matched;
+        else
+          quotient.atoms.push_back(atom);
+      }
+      const IntExpr factor = IntExpr::of_term(quotient);
+      if (matched != f.atoms.size() || std::find(found.begin(), found.end(), factor) != found.end()) continue;
+      if (proves_nonnegative(factor, ranges)) found.push_back(factor);
+    }
+  return found;
+}
+
+// e >= 0 when e minus some facts (each >= 0, taken some number of times) is.
+bool follows(const IntExpr& e, const std::vector<IntExpr>& facts, const Ranges& ranges, int more, size_t& steps) {
+  if (proves_nonnegative(e, ranges)) return true;
+  if (more == 0) return false;
+  for (const IntExpr& fact : facts)
+    for (const IntExpr& factor : factors(e, fact, ranges)) {
+      if (++steps > kMaxSteps) return false;
+      if (follows(e - factor * fact, facts, ranges, more - 1, steps)) return true;
+    }
+  return false;
+}
+
+bool follows(const IntExpr& e, const std::vector<IntExpr>& facts, const Ranges& ranges) {
+  // One fact first, over all of them; two only then.
+  for (int depth = 1; depth <= 2; ++depth) {
+    size_t steps = 0;
+    if (follows(e, facts, ranges, depth, steps)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void Facts::add_range(const std::string& symbol, const IntExpr& extent) {
+  variables_.emplace_back(symbol, extent);
+  add(extent - 1);
+}
+
+void Facts::add(const IntExpr& e) {
+  add_with_consequences(e, facts_);
+  prepared_.clear();
+  known_.clear();
+}
+
+// proves_nonnegative takes every size for >= 1. One that may be 0 is written as another, less 1.
+void Facts::Prepared::rewrite_sizes_of(const IntExpr& e) {
+  std::vector<std::string> symbols;
+  e.collect_symbols(symbols);
+  for (const std::string& s : symbols)
+    if (!variables.count(s) && !positive.count(s)) sizes.try_emplace(s, IntExpr::symbol("%0" + s) - 1);
+}
+
+IntExpr Facts::Prepared::rewritten(const IntExpr& e) {
+  const IntExpr replaced = replacements.empty() ? e : e.substitute(replacements, {});
+  rewrite_sizes_of(replaced);
+  return sizes.empty() ? replaced : replaced.substitute(sizes, {});
+}
+
+Facts::Prepared Facts::prepare(const Replacements& replacements) const {
+  Prepared p;
+  p.replacements = replacements;
+  p.positive = {"%threads"};
+  std::vector<IntExpr> replaced;
+  for (const IntExpr& fact : facts_) {
+    positive_sizes(fact, p.positive);
+    if (!replacements.empty()) add_with_consequences(fact.substitute(replacements, {}), replaced);
+  }
+  for (const IntExpr& fact : replaced) positive_sizes(fact, p.positive);
+  for (const auto& [name, extent] : variables_) p.variables.insert(name);
+  for (const auto& [name, extent] : variables_) p.ranges[name] = {0, p.rewritten(extent) - 1};
+  for (const IntExpr& fact : facts_) add_with_consequences(p.rewritten(fact), p.facts);
+  for (const IntExpr& fact : p.facts) narrow(fact, variables_, p.ranges);
+  return p;
+}
+
+Facts::Prepared& Facts::prepared(bool with_launch_sizes) const {
+  if (prepared_.empty()) prepared_.push_back(prepare({}));
+  if (with_launch_sizes && prepared_.size() < 2) prepared_.push_back(prepare(launch_sizes_));
+  return prepared_[with_launch_sizes ? 1 : 0];
+}
+
+bool Facts::proves(const IntExpr& e) const {
+  if (auto c = e.constant()) return *c >= 0;
+  auto [it, fresh] = known_.try_emplace(e.str(), false);
+  if (!fresh) return it->second;
+  for (const bool with_launch_sizes : {false, true}) {
+    if (with_launch_sizes && launch_sizes_.empty()) break;
+    Prepared& p = prepared(with_launch_sizes);
+    const IntExpr goal = p.rewritten(e);
+    if (follows(goal, p.facts, p.ranges)) return it->second = true;
+  }
+  return false;
+}
+
+}  // namespace smelt::kernel

@@ -1,0 +1,45 @@
+// What is known of the integers at a place in a kernel: the loops around it, the masks that hold there, the sizes of the call.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/int_expr.hpp"
+
+namespace smelt::kernel {
+
+class Facts {
+ public:
+  // `launch_sizes` are symbols with a value: a proof may look at the value where the symbol alone does not do.
+  explicit Facts(std::map<std::string, IntExpr> launch_sizes = {}) : launch_sizes_(std::move(launch_sizes)) {}
+
+  void add_range(const std::string& symbol, const IntExpr& extent);  // 0 <= symbol < extent, so the extent is >= 1
+  void add(const IntExpr& e);                                        // e >= 0
+
+  // True when e >= 0 follows. A size is taken to be >= 1 only where that follows too: from a loop around it that runs.
+  bool proves(const IntExpr& e) const;
+
+ private:
+  // The facts in the form that proves_nonnegative takes.
+  struct Prepared {
+    std::map<std::string, IntExpr> replacements;  // launch sizes by their values
+    std::set<std::string> variables, positive;    // symbols with a range; sizes that are >= 1
+    std::map<std::string, IntExpr> sizes;         // sizes that may be 0, by a symbol that is >= 1
+    Ranges ranges;
+    std::vector<IntExpr> facts;
+    void rewrite_sizes_of(const IntExpr& e);
+    IntExpr rewritten(const IntExpr& e);
+  };
+  Prepared prepare(const std::map<std::string, IntExpr>& replacements) const;
+  Prepared& prepared(bool with_launch_sizes) const;
+
+  std::map<std::string, IntExpr> launch_sizes_;
+  std::vector<std::pair<std::string, IntExpr>> variables_;  // outermost first, with their extents
+  std::vector<IntExpr> facts_;
+  mutable std::vector<Prepared> prepared_;  // as they stand, and with launch sizes replaced; empty when out of date
+  mutable std::map<std::string, bool> known_;
+};
+
+}  // namespace smelt::kernel

@@ -1,0 +1,242 @@
+#include <algorithm>
+#include <set>
+
+#include "kernel/text.hpp"
+#include "kernel/verify_parts.hpp"
+
+namespace smelt::kernel {
+namespace {
+
+// Walks a kernel with the symbols that are known at each place.
+class Structure {
+ public:
+  explicit Structure(const Kernel& kernel) : kernel_(kernel) {}
+
+  void run() {
+    params();
+    for (size_t i = 0; i < kernel_.exprs.size(); ++i) expr(static_cast<ExprId>(i));
+    for (const ScratchBuffer& b : kernel_.buffers)
+      for (const IntExpr& dim : b.dims) need_known(dim, sizes_, "a scratch buffer");
+    for (const IndexLocal& index : kernel_.index_locals) {
+      need(index.local >= 0 && index.local < local_count(), "index local %v{} does not exist", index.local);
+      need(local(index.local).dtype == DType::I64, "index local %v{} is no i64", index.local);
+      need_known(index.extent, sizes_, "the extent of an index local");
+    }
+    for (size_t i = 0; i < kernel_.phases.size(); ++i) {
+      const Phase& p = kernel_.phases[i];
+      need(p.body.size() == 1 && p.body[0].kind == StmtKind::Loop && p.body[0].loop == LoopKind::Grid,
+           "phase {} is not one grid loop", i);
+      need_known(p.work, sizes_, "the work of a phase");
+      known_ = sizes_;
+      for (const IndexLocal& index : kernel_.index_locals) known_.insert(symbol_of(index.local));
+      block(p.body);
+    }
+  }
+
+ private:
+  template <class... Args>
+  void need(bool condition, fmt::format_string<Args...> format, Args&&... args) const {
+    if (!condition) fail(kernel_, format, std::forward<Args>(args)...);
+  }
+  int local_count() const { return static_cast<int>(kernel_.locals.size()); }
+  const Local& local(LocalId id) const { return kernel_.locals[static_cast<size_t>(id)]; }
+  static std::string symbol_of(LocalId id) { return fmt::format("%v{}", id); }
+
+  void need_known(const IntExpr& e, const std::set<std::string>& known, const std::string& where) const {
+    std::vector<std::string> symbols;
+    e.collect_symbols(symbols);
+    for (const std::string& s : symbols)
+      need(known.count(s), "{} names {}, which is not known there: {}", where, s, e.str());
+  }
+
+  void params() {
+    std::set<std::string> declared;
+    for (const Param& p : kernel_.params) {
+      if (p.kind != ParamKind::Size) continue;
+      need(!p.symbol.empty() && declared.insert(p.symbol).second, "size {} is declared twice", p.symbol);
+    }
+    sizes_ = declared;
+    std::set<std::string> before = declared;
+    before.insert("%threads");
+    for (const LaunchSize& l : kernel_.launch_sizes) before.erase(l.symbol);
+    for (const LaunchSize& l : kernel_.launch_sizes) {
+      need(declared.count(l.symbol), "launch size {} is no parameter", l.symbol);
+      need_known(l.value, before, "launch size " + l.symbol);
+      before.insert(l.symbol);
+    }
+    for (size_t i = 0; i < kernel_.params.size(); ++i) {
+      const Param& p = kernel_.params[i];
+      const std::string name = param_name(kernel_, static_cast<int>(i));
+      const bool array = p.kind != ParamKind::Size && p.kind != ParamKind::Scalar;
+      need(array || (p.dims.empty() && p.strides.empty()), "{} has dimensions", name);
+      need(p.dims.size() == p.strides.size(), "{} has {} dimensions and {} strides", name, p.dims.size(),
+           p.strides.size());
+      for (const IntExpr& dim : p.dims) need_known(dim, declared, name);
+      for (const IntExpr& stride : p.strides) {
+        need_known(stride, declared, name);
+        // A stride may be negative or 0; as a size it would prove what is not so.
+        if (auto symbol = stride.as_symbol(); symbol && symbol->starts_with("%stride")) sizes_.erase(*symbol);
+      }
+    }
+    for (const IntExpr& e : kernel_.assumptions) need_known(e, sizes_, "an assumption");
+    if (kernel_.error_param < 0) return;
+    need(static_cast<size_t>(kernel_.error_param) < kernel_.params.size(), "the error parameter does not exist");
+    const Param& error = kernel_.params[static_cast<size_t>(kernel_.error_param)];
+    need(error.dtype == DType::I32 && error.dims.size() == 1 && error.dims[0].is(1),
+         "the error parameter is no i32[1]");
+  }
+
+  // Numbers that expressions refer by: everything later may then follow them.
+  void expr(ExprId id) {
+    const Expr& e = kernel_.at(id);
+    std::vector<ExprId> used = e.args;
+    if (e.mask != kNoExpr) used.push_back(e.mask);
+    if (e.other != kNoExpr) used.push_back(e.other);
+    for (const ExprId a : used)
+      need(a >= 0 && a < id, "expression {} uses expression {}, which is not before it", id, a);
+    if (e.kind == ExprKind::Local) need(e.local >= 0 && e.local < local_count(), "expression {} reads no local", id);
+    if (e.kind == ExprKind::Load) access(e.access, "load");
+    need(e.kind != ExprKind::Load || (e.mask == kNoExpr) == (e.other == kNoExpr),
+         "load {} has a mask or a value beside it, but not both", access_text(kernel_, e.access));
+  }
+
+  void access(const Access& a, const char* what) const {
+    if (a.scratch) {
+      need(a.array >= 0 && static_cast<size_t>(a.array) < kernel_.buffers.size(),
+           "{} of scratch{}, which does not exist", what, a.array);
+      const size_t rank = kernel_.buffers[static_cast<size_t>(a.array)].dims.size();
+      need(a.index.size() == rank, "{} {}: {} indices for rank {}", what, access_text(kernel_, a), a.index.size(),
+           rank);
+      return;
+    }
+    need(a.array >= 0 && static_cast<size_t>(a.array) < kernel_.params.size(), "{} of param {}, which does not exist",
+         what, a.array);
+    const Param& p = kernel_.params[static_cast<size_t>(a.array)];
+    need(p.kind != ParamKind::Size, "{} of {}: a size is no memory", what, param_name(kernel_, a.array));
+    need(a.index.size() == p.dims.size(), "{} {}: {} indices for rank {}", what, access_text(kernel_, a),
+         a.index.size(), p.dims.size());
+  }
+
+  void block(const std::vector<Stmt>& body) {
+    for (const Stmt& s : body) statement(s);
+  }
+
+  void use(ExprId id, const char* what) {
+    need(id >= 0 && static_cast<size_t>(id) < kernel_.exprs.size(), "{} of expression {}, which does not exist", what,
+         id);
+    symbols_of(id);
+  }
+
+  // Every index of what is evaluated here must be made of what is known here.
+  void symbols_of(ExprId id) {
+    if (id == kNoExpr || !seen_.insert(id).second) return;
+    const Expr& e = kernel_.at(id);
+    if (e.kind == ExprKind::Index) need_known(e.index, known_, "an index value");
+    if (e.kind == ExprKind::Load)
+      for (const IntExpr& i : e.access.index) need_known(i, known_, "load " + access_text(kernel_, e.access));
+    for (const ExprId a : e.args) symbols_of(a);
+    symbols_of(e.mask);
+    symbols_of(e.other);
+  }
+
+  void need_local(LocalId id) const { need(id >= 0 && id < local_count(), "local %v{} does not exist", id); }
+
+  void statement(const Stmt& s) {
+    switch (s.kind) {
+      case StmtKind::Loop: return loop(s);
+      case StmtKind::If: {
+        use(s.value, "condition");
+        return block(s.body);
+      }
+      case StmtKind::Let:
+      case StmtKind::Assign:
+        need_local(s.local);
+        need(s.kind == StmtKind::Assign || !local(s.local).is_mutable, "let of the mutable local %v{}", s.local);
+        need(written_.insert(s.local).second || local(s.local).is_mutable,
+             "%v{} gets a second value, but is not mutable", s.local);
+        return use(s.value, "value");
+      case StmtKind::Combine:
+        need_local(s.local);
+        need(s.index_local < 0 || s.index_local != s.local, "%v{} is combined with itself", s.local);
+        if (s.index_local >= 0) need_local(s.index_local);
+        return;
+      case StmtKind::Alloc:
+        return need(s.buffer >= 0 && static_cast<size_t>(s.buffer) < kernel_.buffers.size(),
+                    "scratch{} is allocated but does not exist", s.buffer);
+      case StmtKind::Store: {
+        access(s.access, "store");
+        const bool writable = s.access.scratch ||
+                              kernel_.params[static_cast<size_t>(s.access.array)].kind == ParamKind::Output ||
+                              kernel_.params[static_cast<size_t>(s.access.array)].kind == ParamKind::Temporary;
+        need(writable, "store {}: only outputs, temporaries and scratch are written", access_text(kernel_, s.access));
+        for (const IntExpr& i : s.access.index) need_known(i, known_, "store " + access_text(kernel_, s.access));
+        use(s.value, "value");
+        if (s.mask != kNoExpr) use(s.mask, "mask");
+        return all_different(s);
+      }
+    }
+  }
+
+  void loop(const Stmt& s) {
+    const bool inside = !loops_.empty();
+    need((s.loop == LoopKind::Grid) == !inside, "loop {}: the outermost loop, and no other, is a grid loop", s.var);
+    need(s.var.size() > 1 && s.var[0] == '%' && !s.var.starts_with("%v"), "loop variable '{}' is no %name", s.var);
+    need(!known_.count(s.var), "loop variable {} hides another", s.var);
+    need_known(s.extent, known_, "the extent of loop " + s.var);
+    if (s.loop == LoopKind::Vector) {
+      need(s.lanes >= 1 && (s.lanes & (s.lanes - 1)) == 0, "vector loop {}: {} lanes are no power of two", s.var,
+           s.lanes);
+      need(!vector(), "vector loop {} stands inside another", s.var);
+    } else if (const Stmt* outer = vector()) {
+      need(!s.extent.mentions(outer->var), "loop {} runs {} times, which differs from lane to lane", s.var,
+           s.extent.str());
+    }
+    known_.insert(s.var);
+    loops_.push_back(&s);
+    const auto seen = seen_;
+    block(s.body);
+    seen_ = seen;
+    loops_.pop_back();
+    known_.erase(s.var);
+  }
+
+  const Stmt* vector() const {
+    for (const Stmt* l : loops_)
+      if (l->loop == LoopKind::Vector) return l;
+    return nullptr;
+  }
+
+  // Iterations that run at the same time must not all write one element.
+  void all_different(const Stmt& s) const {
+    if (!s.access.scratch && s.access.array == kernel_.error_param) return;  // any one of the errors will do
+    for (const Stmt* l : loops_) {
+      const bool parallel = l->loop == LoopKind::Vector ||
+                            ((l->loop == LoopKind::Grid || l->loop == LoopKind::Thread) && !s.access.scratch);
+      if (!parallel || l->extent.is(1)) continue;
+      const bool differs = std::any_of(s.access.index.begin(), s.access.index.end(),
+                                       [&](const IntExpr& i) { return i.mentions(l->var); });
+      need(differs, "store {}: every iteration of the {} loop {} writes the same element",
+           access_text(kernel_, s.access), name_of(l->loop), l->var);
+    }
+  }
+
+  const Kernel& kernel_;
+  std::set<std::string> sizes_;  // sizes that index expressions may use
+  std::set<std::string> known_;  // those, and the loops around
+  std::vector<const Stmt*> loops_;
+  std::set<ExprId> seen_;
+  std::set<LocalId> written_;
+};
+
+}  // namespace
+
+void verify_structure(const Kernel& kernel) { Structure(kernel).run(); }
+
+void verify(const Kernel& kernel) {
+  verify_structure(kernel);
+  verify_types(kernel);
+  verify_locals(kernel);
+  verify_accesses(kernel);
+}
+
+}  // namespace smelt::kernel

@@ -1,0 +1,165 @@
+// Shows for every load and store that each index lies inside its dimension: from the ranges of the loops around it, from the
+// conditions around it, or from its own mask.
+#include <functional>
+
+#include "kernel/facts.hpp"
+#include "kernel/text.hpp"
+#include "kernel/verify_parts.hpp"
+
+namespace smelt::kernel {
+namespace {
+
+class Accesses {
+ public:
+  explicit Accesses(const Kernel& kernel) : kernel_(kernel), value_of_(kernel.locals.size(), kNoExpr) {
+    for (const Phase& phase : kernel.phases) remember_lets(phase.body);
+  }
+
+  void run() {
+    std::map<std::string, IntExpr> launch;
+    for (const LaunchSize& l : kernel_.launch_sizes) launch[l.symbol] = l.value.substitute(launch, {});
+    Facts facts(std::move(launch));
+    for (const IntExpr& e : kernel_.assumptions) facts.add(e);
+    for (const IndexLocal& local : kernel_.index_locals)
+      facts.add_range(fmt::format("%v{}", local.local), local.extent);
+    for (const Phase& phase : kernel_.phases) block(phase.body, facts, {});
+  }
+
+ private:
+  using Seen = std::vector<bool>;  // expressions already shown to be safe in a block around this place
+
+  void remember_lets(const std::vector<Stmt>& body) {
+    for (const Stmt& s : body) {
+      if (s.kind == StmtKind::Let) value_of_[static_cast<size_t>(s.local)] = s.value;
+      remember_lets(s.body);
+    }
+  }
+
+  void block(const std::vector<Stmt>& body, const Facts& facts, Seen seen) {
+    seen.resize(kernel_.exprs.size());
+    for (const Stmt& s : body) statement(s, facts, seen);
+  }
+
+  void statement(const Stmt& s, const Facts& facts, Seen& seen) {
+    switch (s.kind) {
+      case StmtKind::Loop: {
+        Facts inside = facts;
+        inside.add_range(s.var, s.extent);
+        around_.push_back(fmt::format("{} {} < {}", name_of(s.loop), s.var, s.extent.str()));
+        block(s.body, inside, seen);
+        around_.pop_back();
+        return;
+      }
+      case StmtKind::If: {
+        loads(s.value, facts, seen);
+        Facts inside = facts;
+        learn(s.value, true, inside);
+        around_.push_back("if " + expr_text(kernel_, s.value));
+        block(s.body, inside, seen);
+        around_.pop_back();
+        return;
+      }
+      case StmtKind::Let:
+      case StmtKind::Assign: return loads(s.value, facts, seen);
+      case StmtKind::Store:
+        loads(s.value, facts, seen);
+        loads(s.mask, facts, seen);
+        return access("store", s.access, s.mask, facts);
+      case StmtKind::Combine:
+      case StmtKind::Alloc: return;
+    }
+  }
+
+  void loads(ExprId id, const Facts& facts, Seen& seen) {
+    if (id == kNoExpr || seen[static_cast<size_t>(id)]) return;
+    seen[static_cast<size_t>(id)] = true;
+    const Expr& e = kernel_.at(id);
+    for (const ExprId arg : e.args) loads(arg, facts, seen);
+    loads(e.mask, facts, seen);
+    loads(e.other, facts, seen);
+    if (e.kind == ExprKind::Load) access("load", e.access, e.mask, facts);
+  }
+
+  void access(const char* what, const Access& a, ExprId mask, const Facts& facts) {
+    const std::vector<IntExpr>& dims = a.scratch ? kernel_.buffers[static_cast<size_t>(a.array)].dims
+                                                 : kernel_.params[static_cast<size_t>(a.array)].dims;
+    std::optional<Facts> masked;
+    auto proved = [&](const IntExpr& e) {
+      if (facts.proves(e)) return true;
+      if (mask == kNoExpr) return false;
+      if (!masked) learn(mask, true, masked.emplace(facts));
+      return masked->proves(e);
+    };
+    for (size_t d = 0; d < dims.size(); ++d) {
+      const IntExpr& i = a.index[d];
+      if (!proved(i)) blame(what, a, mask, d, fmt::format("{} >= 0", i.str()));
+      if (!proved(dims[d] - 1 - i)) blame(what, a, mask, d, fmt::format("{} < {}", i.str(), dims[d].str()));
+    }
+  }
+
+  [[noreturn]] void blame(const char* what, const Access& a, ExprId mask, size_t d, const std::string& goal) const {
+    std::string place;
+    for (const std::string& line : around_) place += (place.empty() ? "" : ", ") + line;
+    if (mask != kNoExpr) place += ", masked by " + expr_text(kernel_, mask);
+    fail(kernel_, "{} {}: index {} is not proved inside its dimension: {} does not follow from {}", what,
+         access_text(kernel_, a), d, goal, place);
+  }
+
+  // What a condition that is true (or false) says of indices.
+  void learn(ExprId id, bool truth, Facts& facts) const {
+    const Expr& e = resolved(id);
+    if (e.kind != ExprKind::Apply) return;
+    if (e.op == Op::Not) return learn(e.args[0], !truth, facts);
+    if ((e.op == Op::And && truth) || (e.op == Op::Or && !truth)) {
+      learn(e.args[0], truth, facts);
+      learn(e.args[1], truth, facts);
+      return;
+    }
+    if (e.args.size() != 2) return;
+    const auto a = index_value(e.args[0]), b = index_value(e.args[1]);
+    if (!a || !b) return;
+    const auto less = [&](const IntExpr& x, const IntExpr& y) { facts.add(y - x - 1); };
+    const auto at_most = [&](const IntExpr& x, const IntExpr& y) { facts.add(y - x); };
+    switch (e.op) {
+      case Op::Lt: return truth ? less(*a, *b) : at_most(*b, *a);
+      case Op::Le: return truth ? at_most(*a, *b) : less(*b, *a);
+      case Op::Gt: return truth ? less(*b, *a) : at_most(*a, *b);
+      case Op::Ge: return truth ? at_most(*b, *a) : less(*a, *b);
+      case Op::Eq:
+      case Op::Ne:
+        if (truth != (e.op == Op::Eq)) return;
+        at_most(*a, *b);
+        return at_most(*b, *a);
+      default: return;
+    }
+  }
+
+  // A local that was named once is what it was named for.
+  const Expr& resolved(ExprId id) const {
+    const Expr& e = kernel_.at(id);
+    if (e.kind != ExprKind::Local || value_of_[static_cast<size_t>(e.local)] == kNoExpr) return e;
+    return resolved(value_of_[static_cast<size_t>(e.local)]);
+  }
+
+  // An i64 as an index expression, if it is one.
+  std::optional<IntExpr> index_value(ExprId id) const {
+    if (kernel_.at(id).dtype != DType::I64) return std::nullopt;
+    if (const Expr& e = kernel_.at(id); e.kind == ExprKind::Local)
+      for (const IndexLocal& local : kernel_.index_locals)
+        if (local.local == e.local) return IntExpr::symbol(fmt::format("%v{}", e.local));
+    const Expr& e = resolved(id);
+    if (e.kind == ExprKind::Index) return e.index;
+    if (e.kind == ExprKind::Const) return e.constant.i;
+    return std::nullopt;
+  }
+
+  const Kernel& kernel_;
+  std::vector<ExprId> value_of_;  // of locals with a Let
+  std::vector<std::string> around_;
+};
+
+}  // namespace
+
+void verify_accesses(const Kernel& kernel) { Accesses(kernel).run(); }
+
+}  // namespace smelt::kernel

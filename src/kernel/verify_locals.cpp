@@ -1,0 +1,206 @@
+// The flow of values through locals and scratch: what is read has a value, and one value where one is needed.
+//
+// A local that is assigned inside a Vector (or Thread) loop and declared outside of it differs from lane to lane (from thread to
+// thread) until Combine; it may then be read in such a loop only. What a block declares ends with the block.
+#include <map>
+#include <set>
+
+#include "kernel/text.hpp"
+#include "kernel/verify_parts.hpp"
+
+namespace smelt::kernel {
+namespace {
+
+// Sets of loops that a value differs over.
+using Over = unsigned;
+constexpr Over kNothing = 0, kLanes = 1, kThreads = 2;
+
+Over over(LoopKind kind) { return kind == LoopKind::Vector ? kLanes : kind == LoopKind::Thread ? kThreads : kNothing; }
+
+struct Value {
+  Over differs = kNothing;   // over what its values differ
+  Over declared = kNothing;  // the loops around its declaration
+  int lanes = 0;             // of the Vector loop that it differs over
+};
+
+struct State {
+  std::map<LocalId, Value> locals;
+  std::set<int> scratch;
+};
+
+class Flow {
+ public:
+  explicit Flow(const Kernel& kernel) : kernel_(kernel) {}
+
+  void run() {
+    for (const Phase& phase : kernel_.phases) {
+      state_ = {};
+      block(phase.body);
+    }
+  }
+
+ private:
+  // What a block leaves behind: nothing new, but changes to what was there.
+  void block(const std::vector<Stmt>& body) {
+    const State before = state_;
+    for (const Stmt& s : body) statement(s);
+    for (auto it = state_.locals.begin(); it != state_.locals.end();)
+      it = before.locals.count(it->first) ? std::next(it) : state_.locals.erase(it);
+    state_.scratch = before.scratch;
+  }
+
+  // A block that runs any number of times, or not at all.
+  void maybe(const std::vector<Stmt>& body) {
+    const State before = state_;
+    block(body);
+    for (auto& [id, value] : state_.locals) {
+      const Value& old = before.locals.at(id);
+      value.differs |= old.differs;
+      value.lanes = std::max(value.lanes, old.lanes);
+    }
+  }
+
+  void statement(const Stmt& s) {
+    switch (s.kind) {
+      case StmtKind::Loop: return loop(s);
+      case StmtKind::If:
+        if (differs_over_lanes(s.value))
+          fail(kernel_, "the condition {} differs from lane to lane", expr_text(kernel_, s.value));
+        read(s.value);
+        return maybe(s.body);
+      case StmtKind::Let:
+        read(s.value);
+        state_.locals[s.local] = {differs_over_lanes(s.value) ? kLanes : kNothing, around_, lanes_};
+        return;
+      case StmtKind::Assign: return assign(s);
+      case StmtKind::Combine:
+        combine(s, s.local);
+        if (s.index_local >= 0) combine(s, s.index_local);
+        return;
+      case StmtKind::Alloc:
+        if (!state_.scratch.insert(s.buffer).second) fail(kernel_, "scratch{} is allocated twice", s.buffer);
+        return;
+      case StmtKind::Store:
+        read(s.value);
+        if (s.mask != kNoExpr) read(s.mask);
+        need_scratch(s.access);
+        return read_indices(s.access.index, "store " + access_text(kernel_, s.access));
+    }
+  }
+
+  void loop(const Stmt& s) {
+    read_indices({s.extent}, "loop " + s.var);
+    const Over around = around_;
+    const int lanes = lanes_;
+    const std::string vector = vector_;
+    around_ |= over(s.loop);
+    if (s.loop == LoopKind::Vector) lanes_ = s.lanes, vector_ = s.var;
+    maybe(s.body);
+    maybe(s.body);  // again: a later iteration begins with what an earlier one left
+    around_ = around, lanes_ = lanes, vector_ = vector;
+  }
+
+  void assign(const Stmt& s) {
+    read(s.value);
+    auto [it, fresh] = state_.locals.try_emplace(s.local);
+    Value& value = it->second;
+    if (fresh) value.declared = around_;
+    value.differs = around_ & ~value.declared;
+    if (differs_over_lanes(s.value)) value.differs |= kLanes;
+    if (value.differs & kLanes) value.lanes = lanes_;
+  }
+
+  void combine(const Stmt& s, LocalId id) {
+    auto it = state_.locals.find(id);
+    if (it == state_.locals.end()) fail(kernel_, "combine of %v{} before it has a value", id);
+    const Over combined = s.scope == Scope::Lane ? kLanes : kLanes | kThreads;
+    if (!(it->second.differs & combined)) fail(kernel_, "combine of %v{}: it has one value already", id);
+    if (around_ & (s.scope == Scope::Lane ? kLanes : kThreads))
+      fail(kernel_, "combine of %v{} inside the loop that it combines", id);
+    it->second.differs &= ~combined;
+  }
+
+  // Checks all that the value of `id` reads.
+  void read(ExprId id) {
+    std::set<ExprId> seen;
+    read(id, seen);
+  }
+  void read(ExprId id, std::set<ExprId>& seen) {
+    if (id == kNoExpr || !seen.insert(id).second) return;
+    const Expr& e = kernel_.at(id);
+    if (e.kind == ExprKind::Local) read_local(e.local, expr_text(kernel_, id));
+    if (e.kind == ExprKind::Index) read_indices({e.index}, "index " + e.index.str());
+    if (e.kind == ExprKind::Load) {
+      need_scratch(e.access);
+      read_indices(e.access.index, "load " + access_text(kernel_, e.access));
+    }
+    for (const ExprId arg : e.args) read(arg, seen);
+    read(e.mask, seen);
+    read(e.other, seen);
+  }
+
+  void read_local(LocalId id, const std::string& where) const {
+    auto it = state_.locals.find(id);
+    if (it == state_.locals.end()) fail(kernel_, "{}: %v{} is read before it has a value", where, id);
+    const Value& value = it->second;
+    if (value.differs & ~around_)
+      fail(kernel_, "{}: %v{} has one value per {} here; combine it first", where, id,
+           value.differs & ~around_ & kLanes ? "lane" : "thread");
+    if ((value.differs & kLanes) && value.lanes != lanes_)
+      fail(kernel_, "{}: %v{} has {} lanes, but the vector loop here has {}", where, id, value.lanes, lanes_);
+  }
+
+  // Index expressions may name locals: "%v3".
+  void read_indices(const std::vector<IntExpr>& indices, const std::string& where) const {
+    if (kernel_.index_locals.empty()) return;
+    for (const IndexLocal& local : kernel_.index_locals)
+      for (const IntExpr& i : indices)
+        if (i.mentions(fmt::format("%v{}", local.local))) read_local(local.local, where);
+  }
+
+  void need_scratch(const Access& a) const {
+    if (a.scratch && !state_.scratch.count(a.array))
+      fail(kernel_, "{}: scratch{} is used before it is allocated", access_text(kernel_, a), a.array);
+  }
+
+  // Whether the value of `id` may differ between the lanes of the Vector loop around.
+  bool differs_over_lanes(ExprId id) const {
+    if (!(around_ & kLanes)) return false;
+    std::set<ExprId> seen;
+    return differs_over_lanes(id, seen);
+  }
+  bool differs_over_lanes(ExprId id, std::set<ExprId>& seen) const {
+    if (id == kNoExpr || !seen.insert(id).second) return false;
+    const Expr& e = kernel_.at(id);
+    if (e.kind == ExprKind::Local) return differs_over_lanes_local(e.local);
+    if (e.kind == ExprKind::Index && differs_over_lanes(e.index)) return true;
+    if (e.kind == ExprKind::Load)
+      for (const IntExpr& i : e.access.index)
+        if (differs_over_lanes(i)) return true;
+    for (const ExprId arg : e.args)
+      if (differs_over_lanes(arg, seen)) return true;
+    return differs_over_lanes(e.mask, seen) || differs_over_lanes(e.other, seen);
+  }
+  bool differs_over_lanes_local(LocalId id) const {
+    auto it = state_.locals.find(id);
+    return it != state_.locals.end() && (it->second.differs & kLanes);
+  }
+  bool differs_over_lanes(const IntExpr& e) const {
+    if (e.mentions(vector_)) return true;
+    for (const IndexLocal& local : kernel_.index_locals)
+      if (differs_over_lanes_local(local.local) && e.mentions(fmt::format("%v{}", local.local))) return true;
+    return false;
+  }
+
+  const Kernel& kernel_;
+  State state_;
+  Over around_ = kNothing;  // the loops around this place
+  int lanes_ = 0;           // of the Vector loop around
+  std::string vector_;      // its variable
+};
+
+}  // namespace
+
+void verify_locals(const Kernel& kernel) { Flow(kernel).run(); }
+
+}  // namespace smelt::kernel

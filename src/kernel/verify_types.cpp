@@ -1,0 +1,133 @@
+// Dtypes: each expression has the one that its kind and its operands give it, and half precision occurs in memory only.
+#include "kernel/text.hpp"
+#include "kernel/verify_parts.hpp"
+
+namespace smelt::kernel {
+namespace {
+
+class Types {
+ public:
+  explicit Types(const Kernel& kernel) : kernel_(kernel) {}
+
+  void run() const {
+    for (size_t i = 0; i < kernel_.locals.size(); ++i)
+      need(in_register(kernel_.locals[i].dtype), "local %v{} is {}, which occurs in memory only", i,
+           name_of(kernel_.locals[i].dtype));
+    for (size_t i = 0; i < kernel_.exprs.size(); ++i) expr(static_cast<ExprId>(i));
+    for (const Phase& phase : kernel_.phases) block(phase.body);
+  }
+
+ private:
+  template <class... Args>
+  void need(bool condition, fmt::format_string<Args...> format, Args&&... args) const {
+    if (!condition) fail(kernel_, format, std::forward<Args>(args)...);
+  }
+  static bool in_register(DType t) { return compute_type(t) == t; }
+  DType dtype(ExprId id) const { return kernel_.at(id).dtype; }
+  std::string text(ExprId id) const { return expr_text(kernel_, id); }
+
+  DType memory_dtype(const Access& a) const {
+    return a.scratch ? kernel_.buffers[static_cast<size_t>(a.array)].dtype
+                     : kernel_.params[static_cast<size_t>(a.array)].dtype;
+  }
+
+  void need_dtype(ExprId id, DType wanted, std::string_view why) const {
+    need(dtype(id) == wanted, "{} is {}, but {} is {}", text(id), name_of(dtype(id)), why, name_of(wanted));
+  }
+  void need_result(ExprId id, DType wanted) const { need_dtype(id, wanted, "its value"); }
+
+  void expr(ExprId id) const {
+    const Expr& e = kernel_.at(id);
+    need(in_register(e.dtype), "{} is {}, which occurs in memory only", text(id), name_of(e.dtype));
+    const size_t wanted = e.kind == ExprKind::Apply ? static_cast<size_t>(info(e.op).arity)
+                          : e.kind == ExprKind::Raw ? (e.raw == RawOp::ToInt ? 1 : 2)
+                          : e.kind == ExprKind::Cast || e.kind == ExprKind::Bitcast ? 1
+                                                                                    : 0;
+    need(e.args.size() == wanted, "{} has {} operands, not {}", text(id), e.args.size(), wanted);
+    switch (e.kind) {
+      case ExprKind::Const: return need_result(id, e.constant.dtype);
+      case ExprKind::Local: return need_result(id, kernel_.locals[static_cast<size_t>(e.local)].dtype);
+      case ExprKind::Index: return need_result(id, DType::I64);
+      case ExprKind::Apply: return apply(id, e);
+      case ExprKind::Raw: return raw(id, e);
+      case ExprKind::Cast: return;  // every dtype to every other
+      case ExprKind::Bitcast:
+        return need(!is_bool(e.dtype) && !is_bool(dtype(e.args[0])) && size_of(e.dtype) == size_of(dtype(e.args[0])),
+                    "{}: {} and {} have not the same number of bits", text(id), name_of(dtype(e.args[0])),
+                    name_of(e.dtype));
+      case ExprKind::Load:
+        need_result(id, compute_type(memory_dtype(e.access)));
+        if (e.mask == kNoExpr) return;
+        need_dtype(e.mask, DType::Bool, "a mask");
+        return need_dtype(e.other, e.dtype, "the value beside it");
+    }
+  }
+
+  void apply(ExprId id, const Expr& e) const {
+    const DType argument = dtype(e.args.back());
+    need(accepts(e.op, argument), "{}: {} does not take {}", text(id), smelt::name_of(e.op), name_of(argument));
+    for (size_t i = 0; i < e.args.size(); ++i) {
+      const bool condition = info(e.op).rule == TypeRule::Select && i == 0;
+      need_dtype(e.args[i], condition ? DType::Bool : argument, condition ? "a condition" : "another operand");
+    }
+    need_result(id, result_type(e.op, argument));
+  }
+
+  void raw(ExprId id, const Expr& e) const {
+    const DType argument = dtype(e.args[0]);
+    if (e.raw == RawOp::ToInt) {
+      need(is_float(argument) && is_signed_int(e.dtype) && size_of(argument) == size_of(e.dtype),
+           "{}: {} to {} is not a float to the signed integer of its width", text(id), name_of(argument),
+           name_of(e.dtype));
+      return;
+    }
+    need(is_int(argument), "{}: {} is no integer", text(id), name_of(argument));
+    need_dtype(e.args[1], argument, "another operand");
+    need_result(id, argument);
+  }
+
+  void block(const std::vector<Stmt>& body) const {
+    for (const Stmt& s : body) statement(s);
+  }
+
+  void statement(const Stmt& s) const {
+    switch (s.kind) {
+      case StmtKind::Loop: return block(s.body);
+      case StmtKind::If: need_dtype(s.value, DType::Bool, "a condition"); return block(s.body);
+      case StmtKind::Let:
+      case StmtKind::Assign:
+        return need_dtype(s.value, kernel_.locals[static_cast<size_t>(s.local)].dtype,
+                          fmt::format("local %v{}", s.local));
+      case StmtKind::Combine: return combine(s);
+      case StmtKind::Alloc: return;
+      case StmtKind::Store: {
+        const DType wanted = compute_type(memory_dtype(s.access));
+        need(dtype(s.value) == wanted, "store {}: the value {} is {}, not {}", access_text(kernel_, s.access),
+             text(s.value), name_of(dtype(s.value)), name_of(wanted));
+        if (s.mask != kNoExpr) need_dtype(s.mask, DType::Bool, "a mask");
+        return;
+      }
+    }
+  }
+
+  void combine(const Stmt& s) const {
+    const bool reduces =
+        s.op == Op::Add || s.op == Op::Mul || s.op == Op::Max || s.op == Op::Min || s.op == Op::And || s.op == Op::Or;
+    const DType t = kernel_.locals[static_cast<size_t>(s.local)].dtype;
+    need(reduces && accepts(s.op, t), "combine %v{}: {} does not combine {}", s.local, smelt::name_of(s.op),
+         name_of(t));
+    if (s.index_local < 0) return;
+    need(s.op == Op::Max || s.op == Op::Min, "combine %v{}, %v{}: {} has no index", s.local, s.index_local,
+         smelt::name_of(s.op));
+    need(kernel_.locals[static_cast<size_t>(s.index_local)].dtype == DType::I64,
+         "combine %v{}, %v{}: the index is no i64", s.local, s.index_local);
+  }
+
+  const Kernel& kernel_;
+};
+
+}  // namespace
+
+void verify_types(const Kernel& kernel) { Types(kernel).run(); }
+
+}  // namespace smelt::kernel

@@ -1,0 +1,113 @@
+// Small kernels built by hand.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kernel/build.hpp"
+
+namespace smelt::kernel {
+
+inline IntExpr sym(const std::string& name) { return IntExpr::symbol(name); }
+
+inline std::vector<IntExpr> row_major(const Shape& dims) {
+  std::vector<IntExpr> strides(dims.size());
+  IntExpr stride = 1;
+  for (size_t d = dims.size(); d-- > 0;) {
+    strides[d] = stride;
+    stride = stride * dims[d];
+  }
+  return strides;
+}
+
+// A kernel under construction: arrays by the number that accesses use.
+struct Sample {
+  Kernel kernel;
+  Builder build{kernel};
+  Sample() { kernel.name = "k0"; }
+  Sample(const Sample&) = delete;
+
+  int array(ParamKind kind, DType dtype, Shape dims, std::string note = "") {
+    Param p{.kind = kind, .dtype = dtype, .dims = dims, .strides = row_major(dims), .note = std::move(note)};
+    kernel.params.push_back(std::move(p));
+    return static_cast<int>(kernel.params.size()) - 1;
+  }
+  int input(DType dtype, Shape dims, std::string note = "") {
+    return array(ParamKind::Input, dtype, std::move(dims), std::move(note));
+  }
+  int output(DType dtype, Shape dims, std::string note = "") {
+    return array(ParamKind::Output, dtype, std::move(dims), std::move(note));
+  }
+  void size(const std::string& symbol) { kernel.params.push_back({.kind = ParamKind::Size, .symbol = symbol}); }
+  int scratch(DType dtype, std::vector<IntExpr> dims) {
+    kernel.buffers.push_back({dtype, std::move(dims)});
+    return static_cast<int>(kernel.buffers.size()) - 1;
+  }
+  ExprId load(int array, std::vector<IntExpr> index, ExprId mask = kNoExpr, ExprId other = kNoExpr) {
+    return build.load(kernel.params[static_cast<size_t>(array)].dtype, {false, array, std::move(index)}, mask, other);
+  }
+  ExprId load_scratch(int buffer, std::vector<IntExpr> index) {
+    return build.load(kernel.buffers[static_cast<size_t>(buffer)].dtype, {true, buffer, std::move(index)});
+  }
+  ExprId f32(double value) { return build.constant(Scalar::of_float(DType::F32, value)); }
+  ExprId less(const IntExpr& a, const IntExpr& b) { return build.apply(Op::Lt, {build.index(a), build.index(b)}); }
+  ExprId at_least(const IntExpr& a, const IntExpr& b) { return build.apply(Op::Ge, {build.index(a), build.index(b)}); }
+  ExprId both(ExprId a, ExprId b) { return build.apply(Op::And, {a, b}); }
+
+  void phase(Stmt grid, IntExpr work = 1) { kernel.phases.push_back({{std::move(grid)}, std::move(work)}); }
+};
+
+inline Stmt grid(std::string var, IntExpr extent, std::vector<Stmt> body) {
+  return loop(LoopKind::Grid, std::move(var), std::move(extent), std::move(body));
+}
+inline Stmt vector(std::string var, IntExpr extent, std::vector<Stmt> body, int lanes = 8) {
+  return loop(LoopKind::Vector, std::move(var), std::move(extent), std::move(body), lanes);
+}
+inline Stmt serial(std::string var, IntExpr extent, std::vector<Stmt> body) {
+  return loop(LoopKind::Serial, std::move(var), std::move(extent), std::move(body));
+}
+inline Stmt when(ExprId condition, std::vector<Stmt> body) {
+  Stmt s;
+  s.kind = StmtKind::If;
+  s.value = condition;
+  s.body = std::move(body);
+  return s;
+}
+
+// out[i, j] = f(in[at]) for i < B, j < C, with the index of the load given.
+inline void fill_pointwise(Sample& s, std::vector<IntExpr> at, Shape in_dims, const Shape& out_dims) {
+  for (const IntExpr& dim : out_dims)
+    if (auto symbol = dim.as_symbol()) s.size(*symbol);
+  const int in = s.input(DType::F32, std::move(in_dims), "x");
+  const int out = s.output(DType::F32, out_dims);
+  const ExprId value = s.build.apply(Op::Sqrt, {s.load(in, std::move(at))});
+  s.phase(
+      grid("%i0", out_dims[0], {vector("%i1", out_dims[1], {store({false, out, {sym("%i0"), sym("%i1")}}, value)})}));
+}
+
+// Rows minus their sums: sum of a row over lanes, the row kept in scratch.
+inline void fill_row(Sample& s) {
+  s.size("B");
+  s.size("C");
+  const Shape dims = {sym("B"), sym("C")};
+  const int in = s.input(DType::F16, dims, "x");
+  const int out = s.output(DType::F16, dims, "result");
+  const int row = s.scratch(DType::F32, {sym("C")});
+  const LocalId sum = s.build.new_local(DType::F32, true);
+  const LocalId x = s.build.new_local(DType::F32, false);
+  const IntExpr i = sym("%i0"), j = sym("%i1"), k = sym("%i2");
+  s.phase(
+      grid("%i0", sym("B"),
+           {alloc(row), assign(sum, s.f32(0)),
+            vector("%i1", sym("C"),
+                   {let(x, s.load(in, {i, j})), store({true, row, {j}}, s.build.local(x)),
+                    assign(sum, s.build.apply(Op::Add, {s.build.local(sum), s.build.local(x)}))}),
+            combine(sum, Op::Add),
+            vector("%i2", sym("C"),
+                   {store({false, out, {i, k}}, s.build.apply(Op::Sub, {s.load_scratch(row, {k}), s.build.local(sum)}),
+                          kNoExpr, true)})}),
+      sym("C"));
+}
+
+}  // namespace smelt::kernel

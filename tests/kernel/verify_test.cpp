@@ -1,0 +1,459 @@
+// verify() passes kernels that are right, and names the access or the local at fault in those that are not.
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "kernel/kernel.hpp"
+#include "samples.hpp"
+#include "smelt/error.hpp"
+
+namespace smelt::kernel {
+namespace {
+
+// The message of verify(), or "" when it passes.
+std::string fault(const Kernel& kernel) {
+  try {
+    verify(kernel);
+  } catch (const InternalError& e) {
+    const std::string text = e.what();
+    return text.substr(0, text.find('\n'));
+  }
+  return "";
+}
+
+#define EXPECT_FAULT(kernel, part)                                                      \
+  do {                                                                                  \
+    const std::string message = fault(kernel);                                          \
+    EXPECT_NE(message.find(part), std::string::npos) << "message: '" << message << "'"; \
+  } while (false)
+
+const IntExpr i = sym("%i0"), j = sym("%i1");
+
+std::string pointwise_fault(std::vector<IntExpr> at, Shape in_dims, Shape out_dims) {
+  Sample s;
+  fill_pointwise(s, std::move(at), std::move(in_dims), out_dims);
+  return fault(s.kernel);
+}
+
+TEST(Verify, RightKernelsPass) {
+  const IntExpr B = sym("B"), C = sym("C");
+  EXPECT_EQ(pointwise_fault({i, j}, {4, 8}, {4, 8}), "");
+  EXPECT_EQ(pointwise_fault({i, j}, {B, C}, {B, C}), "");
+  EXPECT_EQ(pointwise_fault({j, i}, {C, B}, {B, C}), "") << "transposed";
+  EXPECT_EQ(pointwise_fault({0, j}, {1, C}, {B, C}), "") << "broadcast";
+  EXPECT_EQ(pointwise_fault({B - 1 - i, j}, {B, C}, {B, C}), "") << "flipped";
+  EXPECT_EQ(pointwise_fault({i * 2 + 1, j}, {B * 2, C}, {B, C}), "") << "strided";
+  EXPECT_EQ(pointwise_fault({i * C + j}, {B * C}, {B, C}), "") << "flattened";
+  EXPECT_EQ(pointwise_fault({i + 3, C - j}, {B + 5, C + 1}, {B, C}), "") << "sliced";
+  Sample row;
+  fill_row(row);
+  EXPECT_EQ(fault(row.kernel), "");
+}
+
+TEST(Verify, Reshapes) {
+  const IntExpr B = sym("B"), C = sym("C");
+  const Ranges inside = {{"%i0", {0, B - 1}}, {"%i1", {0, C - 1}}};
+  // [B, C] read as [C, B]: through the flat index.
+  const IntExpr flat = i * C + j;
+  EXPECT_EQ(pointwise_fault({floordiv(flat, B, inside), mod(flat, B, inside)}, {C, B}, {B, C}), "");
+  // [B, 6] as [B, 2, 3], [12 * B, 1] as [B, 3, 4], a dimension split and another merged.
+  const Ranges six = {{"%i0", {0, B - 1}}, {"%i1", {0, 5}}};
+  EXPECT_EQ(pointwise_fault({i, floordiv(j, 3, six), mod(j, 3, six)}, {B, 2, 3}, {B, 6}), "");
+  // [12 * B] as [B, 3, 4].
+  Sample s;
+  s.size("B");
+  const int in = s.input(DType::F32, {B, 3, 4});
+  const int out = s.output(DType::F32, {B * 12});
+  const Ranges many = {{"%i0", {0, B * 12 - 1}}};
+  const std::vector<IntExpr> at = {floordiv(i, 12, many), mod(floordiv(i, 4, many), 3, many), mod(i, 4, many)};
+  s.phase(grid("%i0", B * 12, {store({false, out, {i}}, s.load(in, at))}));
+  EXPECT_EQ(fault(s.kernel), "");
+}
+
+TEST(Verify, IndexPastTheEnd) {
+  const IntExpr B = sym("B"), C = sym("C");
+  EXPECT_EQ(pointwise_fault({i, j + 1}, {B, C}, {B, C}),
+            "internal error in smelt: kernel k0: load in2[%i0, %i1 + 1]: index 1 is not proved inside its dimension: "
+            "%i1 + 1 < C does not follow from grid %i0 < B, vector %i1 < C");
+  EXPECT_NE(pointwise_fault({i - 1, j}, {B, C}, {B, C}).find("load in2[%i0 - 1, %i1]: index 0"), std::string::npos);
+  EXPECT_NE(pointwise_fault({j, i}, {B, C}, {B, C}), "");
+  EXPECT_NE(pointwise_fault({i, j}, {4, 7}, {4, 8}), "");
+  EXPECT_NE(pointwise_fault({i, j}, {B, 8}, {B, C}), "") << "a size is not a number";
+  EXPECT_NE(pointwise_fault({B - i, j}, {B, C}, {B, C}), "");
+  EXPECT_NE(pointwise_fault({i * B + j}, {B * C}, {B, C}), "") << "wrong stride";
+}
+
+// A loop that runs says that its own sizes are not 0, and nothing of others.
+TEST(Verify, SizesMayBeZero) {
+  auto first_of = [](bool loop_over_it) {
+    Sample s;
+    s.size("B");
+    s.size("C");
+    const int in = s.input(DType::F32, {sym("C")});
+    const int out = s.output(DType::F32, {sym("B") * (loop_over_it ? sym("C") : 1)});
+    s.phase(grid("%i0", sym("B") * (loop_over_it ? sym("C") : 1), {store({false, out, {i}}, s.load(in, {0}))}));
+    return fault(s.kernel);
+  };
+  EXPECT_EQ(first_of(true), "");
+  EXPECT_NE(first_of(false).find("0 < C does not follow"), std::string::npos);
+}
+
+TEST(Verify, Assumptions) {
+  auto sliced = [](bool assumed) {
+    Sample s;
+    s.size("N");
+    const int in = s.input(DType::F32, {sym("N")});
+    const int out = s.output(DType::F32, {3});
+    s.phase(grid("%i0", 3, {store({false, out, {i}}, s.load(in, {i + 2}))}));
+    if (assumed) s.kernel.assumptions.push_back(sym("N") - 5);
+    return fault(s.kernel);
+  };
+  EXPECT_EQ(sliced(true), "");
+  EXPECT_NE(sliced(false).find("%i0 + 2 < N"), std::string::npos);
+}
+
+// x padded by 2 in front and 3 behind, with masks that may be wrong.
+std::string padded_fault(const std::function<ExprId(Sample&)>& mask_of) {
+  Sample s;
+  s.size("N");
+  const int in = s.input(DType::F32, {sym("N")});
+  const int out = s.output(DType::F32, {sym("N") + 5});
+  const ExprId mask = mask_of(s);
+  const ExprId x = s.load(in, {i - 2}, mask, mask == kNoExpr ? kNoExpr : s.f32(0));
+  s.phase(grid("%i0", sym("N") + 5, {store({false, out, {i}}, x)}));
+  return fault(s.kernel);
+}
+
+TEST(Verify, Masks) {
+  const IntExpr N = sym("N");
+  EXPECT_EQ(padded_fault([&](Sample& s) { return s.both(s.at_least(i, 2), s.less(i, N + 2)); }), "");
+  EXPECT_EQ(padded_fault([&](Sample& s) { return s.both(s.less(i, N + 2), s.at_least(i - 2, 0)); }), "");
+  EXPECT_EQ(padded_fault([&](Sample& s) {
+              return s.build.apply(Op::Not, {s.build.apply(Op::Or, {s.less(i, 2), s.at_least(i, N + 2)})});
+            }),
+            "");
+  EXPECT_NE(padded_fault([&](Sample&) { return kNoExpr; }), "");
+  EXPECT_NE(padded_fault([&](Sample& s) { return s.at_least(i, 2); }), "") << "only the front";
+  EXPECT_NE(padded_fault([&](Sample& s) { return s.both(s.at_least(i, 1), s.less(i, N + 2)); }), "") << "one too far";
+  EXPECT_NE(padded_fault([&](Sample& s) { return s.both(s.at_least(i, 2), s.less(i, N + 3)); }), "");
+  EXPECT_NE(padded_fault([&](Sample& s) {
+              return s.build.apply(Op::Or, {s.at_least(i, 2), s.less(i, N + 2)});
+            }),
+            "")
+      << "either is not both";
+  EXPECT_NE(padded_fault([&](Sample& s) { return s.build.constant(Scalar::of_bool(true)); }), "");
+}
+
+TEST(Verify, MaskNamedByALocal) {
+  Sample s;
+  s.size("N");
+  const int in = s.input(DType::F32, {sym("N")});
+  const int out = s.output(DType::F32, {sym("N") + 5});
+  const LocalId inside = s.build.new_local(DType::Bool, false);
+  const ExprId mask = s.both(s.at_least(i, 2), s.less(i, sym("N") + 2));
+  const ExprId x = s.load(in, {i - 2}, s.build.local(inside), s.f32(0));
+  s.phase(grid("%i0", sym("N") + 5, {let(inside, mask), store({false, out, {i}}, x)}));
+  EXPECT_EQ(fault(s.kernel), "");
+}
+
+TEST(Verify, ConditionsGuard) {
+  for (const int64_t limit : {4, 5}) {
+    Sample s;
+    const int in = s.input(DType::F32, {4});
+    const int out = s.output(DType::F32, {9});
+    s.phase(grid("%i0", 9, {when(s.less(i, limit), {store({false, out, {i}}, s.load(in, {i}))})}));
+    EXPECT_EQ(fault(s.kernel).empty(), limit == 4);
+  }
+}
+
+TEST(Verify, MaskOfAStore) {
+  for (const int64_t limit : {6, 7}) {
+    Sample s;
+    const int out = s.output(DType::F32, {2, 3});
+    s.phase(grid("%i0", 8, {store({false, out, {floordiv(i, 3), mod(i, 3)}}, s.f32(1), s.less(i, limit))}));
+    EXPECT_EQ(fault(s.kernel).empty(), limit == 6) << fault(s.kernel);
+  }
+}
+
+// A reduction split into chunks whose number is known at launch only.
+TEST(Verify, LaunchSizes) {
+  for (const bool guarded : {true, false}) {
+    Sample s;
+    s.size("N");
+    s.size("%splits");
+    s.size("%chunk");
+    const IntExpr N = sym("N"), splits = sym("%splits"), chunk = sym("%chunk");
+    s.kernel.launch_sizes = {{"%splits", min(sym("%threads"), N)}, {"%chunk", ceildiv(N, splits)}};
+    const int in = s.input(DType::F32, {N});
+    const int out = s.array(ParamKind::Temporary, DType::F32, {splits});
+    const LocalId sum = s.build.new_local(DType::F32, true);
+    const IntExpr at = i * chunk + j;
+    const IntExpr extent = guarded ? min(chunk, N - i * chunk) : chunk;
+    s.phase(grid("%i0", splits,
+                 {assign(sum, s.f32(0)),
+                  vector("%i1", extent, {assign(sum, s.build.apply(Op::Add, {s.build.local(sum), s.load(in, {at})}))}),
+                  combine(sum, Op::Add), store({false, out, {i}}, s.build.local(sum))}));
+    EXPECT_EQ(fault(s.kernel).empty(), guarded) << fault(s.kernel);
+  }
+}
+
+TEST(Verify, IndexLocals) {
+  for (const bool known : {true, false}) {
+    Sample s;
+    s.size("N");
+    s.size("M");
+    const int table = s.input(DType::F32, {sym("N")});
+    const int indices = s.input(DType::I64, {sym("M")});
+    const int out = s.output(DType::F32, {sym("M")});
+    const LocalId at = s.build.new_local(DType::I64, false);
+    const ExprId clamped = s.build.apply(
+        Op::Where, {s.less(i, 0), s.build.index(0), s.load(indices, {i})});  // what it is does not matter here
+    const IntExpr symbol = sym("%v" + std::to_string(at));
+    if (known) s.kernel.index_locals.push_back({at, sym("N")});
+    s.phase(grid("%i0", sym("M"), {let(at, clamped), store({false, out, {i}}, s.load(table, {symbol}))}));
+    if (known) {
+      EXPECT_EQ(fault(s.kernel), "");
+    } else {
+      EXPECT_FAULT(s.kernel, "names %v0, which is not known there");
+    }
+  }
+}
+
+// ---- structure
+
+TEST(Verify, UnknownSymbols) {
+  Sample s;
+  const int out = s.output(DType::F32, {4});
+  s.phase(grid("%i0", 4, {store({false, out, {sym("%i9")}}, s.f32(1))}));
+  EXPECT_FAULT(s.kernel, "store out0[%i9] names %i9");
+  Sample t;
+  t.output(DType::F32, {sym("N")});
+  t.phase(grid("%i0", sym("N"), {store({false, 0, {i}}, t.f32(1))}));
+  EXPECT_FAULT(t.kernel, "out0 names N");
+}
+
+TEST(Verify, StridesAreNoSizes) {
+  Sample s;
+  s.size("%stride1_0");
+  const int in = s.input(DType::F32, {4});
+  const int out = s.output(DType::F32, {4});
+  s.kernel.params[static_cast<size_t>(in)].strides = {sym("%stride1_0")};
+  s.phase(grid("%i0", 4, {store({false, out, {i}}, s.load(in, {i}))}));
+  EXPECT_EQ(fault(s.kernel), "");
+  s.kernel.phases[0].body[0].extent = sym("%stride1_0");
+  EXPECT_FAULT(s.kernel, "the extent of loop %i0 names %stride1_0");
+}
+
+TEST(Verify, Loops) {
+  Sample s;
+  const ExprId one = s.f32(1);
+  const Stmt put = store({false, 0, {i, j}}, one);
+  auto check = [&](Stmt stmt, const std::string& part) {
+    Sample k;
+    k.output(DType::F32, {4, 4});
+    k.f32(1);
+    k.phase(std::move(stmt));
+    const std::string message = fault(k.kernel);
+    EXPECT_NE(message.find(part), std::string::npos) << message;
+    if (part.empty()) {
+      EXPECT_EQ(message, "");
+    }
+  };
+  check(grid("%i0", 4, {serial("%i1", 4, {put})}), "");
+  check(serial("%i0", 4, {serial("%i1", 4, {put})}), "phase 0 is not one grid loop");
+  check(grid("%i0", 4, {grid("%i1", 4, {put})}), "loop %i1: the outermost loop");
+  check(grid("%i0", 4, {vector("%i1", 4, {vector("%i2", 4, {put})})}), "vector loop %i2 stands inside another");
+  check(grid("%i0", 4, {vector("%i1", 4, {put}, 3)}), "3 lanes are no power of two");
+  check(grid("%i0", 4, {serial("%i0", 4, {put})}), "loop variable %i0 hides another");
+  check(grid("i0", 4, {}), "is no %name");
+  check(grid("%i0", 4, {vector("%i1", 4, {serial("%i2", j + 1, {put})})}), "differs from lane to lane");
+  check(grid("%i0", 4, {store({false, 0, {0, 0}}, one)}),
+        "every iteration of the grid loop %i0 writes the same element");
+  check(grid("%i0", 4, {vector("%i1", 4, {store({false, 0, {i, 0}}, one)})}), "every iteration of the vector loop %i1");
+}
+
+TEST(Verify, WhatIsWritten) {
+  Sample s;
+  const int in = s.input(DType::F32, {4});
+  s.phase(grid("%i0", 4, {store({false, in, {i}}, s.f32(1))}));
+  EXPECT_FAULT(s.kernel, "store in0[%i0]: only outputs, temporaries and scratch are written");
+  Sample t;
+  const int out = t.output(DType::F32, {4, 4});
+  t.phase(grid("%i0", 4, {store({false, out, {i}}, t.f32(1))}));
+  EXPECT_FAULT(t.kernel, "store out0[%i0]: 1 indices for rank 2");
+}
+
+// ---- locals
+
+// A kernel out[i] = ... with the statements given, made by `fill` from the sample and two locals (f32; the first mutable).
+std::string flow_fault(const std::function<std::vector<Stmt>(Sample&, LocalId, LocalId)>& fill) {
+  Sample s;
+  const int in = s.input(DType::F32, {4, 16});
+  s.output(DType::F32, {4});
+  (void)in;
+  const LocalId sum = s.build.new_local(DType::F32, true), x = s.build.new_local(DType::F32, false);
+  s.phase(grid("%i0", 4, fill(s, sum, x)));
+  return fault(s.kernel);
+}
+Stmt put(Sample& s, LocalId local) { return store({false, 1, {i}}, s.build.local(local)); }
+Stmt add_row(Sample& s, LocalId sum, int lanes = 8) {
+  return vector("%i1", 16, {assign(sum, s.build.apply(Op::Add, {s.build.local(sum), s.load(0, {i, j})}))}, lanes);
+}
+
+TEST(Verify, Flow) {
+  EXPECT_EQ(flow_fault([](Sample& s, LocalId sum, LocalId) {
+              return std::vector{assign(sum, s.f32(0)), add_row(s, sum), combine(sum, Op::Add), put(s, sum)};
+            }),
+            "");
+  // Chunks of a row: one loop over lanes inside another in order.
+  EXPECT_EQ(flow_fault([](Sample& s, LocalId sum, LocalId) {
+              return std::vector{assign(sum, s.f32(0)), serial("%i2", 3, {add_row(s, sum)}), combine(sum, Op::Add),
+                                 put(s, sum)};
+            }),
+            "");
+}
+
+TEST(Verify, UsedBeforeAssigned) {
+  EXPECT_NE(flow_fault([](Sample& s, LocalId sum, LocalId) {
+              return std::vector{add_row(s, sum), combine(sum, Op::Add), put(s, sum)};
+            }).find("%v0 is read before it has a value"),
+            std::string::npos);
+  // Named in a block that has ended; assigned in a loop that may not run.
+  EXPECT_NE(flow_fault([](Sample& s, LocalId, LocalId x) {
+              return std::vector{serial("%i1", 16, {let(x, s.load(0, {i, j}))}), put(s, x)};
+            }).find("%v1 is read before"),
+            std::string::npos);
+  EXPECT_NE(flow_fault([](Sample& s, LocalId sum, LocalId) {
+              return std::vector{when(s.less(i, 2), {assign(sum, s.f32(1))}), put(s, sum)};
+            }).find("%v0 is read before"),
+            std::string::npos);
+}
+
+TEST(Verify, LanesBeforeCombine) {
+  EXPECT_NE(flow_fault([](Sample& s, LocalId sum, LocalId) {
+              return std::vector{assign(sum, s.f32(0)), add_row(s, sum), put(s, sum)};
+            }).find("%v0 has one value per lane here; combine it first"),
+            std::string::npos);
+  // The second time around, the value of the first is one per lane.
+  EXPECT_NE(
+      flow_fault([](Sample& s, LocalId sum, LocalId x) {
+        return std::vector{assign(sum, s.f32(0)), serial("%i2", 3, {let(x, s.build.local(sum)), add_row(s, sum)})};
+      }).find("%v0 has one value per lane here"),
+      std::string::npos);
+  EXPECT_NE(flow_fault([](Sample& s, LocalId sum, LocalId) {
+              return std::vector{assign(sum, s.f32(0)), combine(sum, Op::Add), put(s, sum)};
+            }).find("combine of %v0: it has one value already"),
+            std::string::npos);
+  EXPECT_NE(
+      flow_fault([](Sample& s, LocalId sum, LocalId) {
+        return std::vector{assign(sum, s.f32(0)), vector("%i1", 16, {assign(sum, s.f32(1)), combine(sum, Op::Add)})};
+      }).find("inside the loop that it combines"),
+      std::string::npos);
+  EXPECT_NE(flow_fault([](Sample& s, LocalId sum, LocalId) {
+              Stmt second = add_row(s, sum, 4);
+              return std::vector{assign(sum, s.f32(0)), add_row(s, sum, 8), second, combine(sum, Op::Add)};
+            }).find("%v0 has 8 lanes, but the vector loop here has 4"),
+            std::string::npos);
+}
+
+TEST(Verify, SecondValues) {
+  EXPECT_NE(flow_fault([](Sample& s, LocalId, LocalId x) {
+              return std::vector{let(x, s.f32(0)), assign(x, s.f32(1))};
+            }).find("%v1 gets a second value"),
+            std::string::npos);
+  EXPECT_NE(flow_fault([](Sample& s, LocalId sum, LocalId) {
+              return std::vector{let(sum, s.f32(0))};
+            }).find("let of the mutable"),
+            std::string::npos);
+}
+
+TEST(Verify, ConditionsAreUniform) {
+  EXPECT_NE(
+      flow_fault([](Sample& s, LocalId sum, LocalId) {
+        return std::vector{assign(sum, s.f32(0)), vector("%i1", 16, {when(s.less(j, 3), {assign(sum, s.f32(1))})})};
+      }).find("differs from lane to lane"),
+      std::string::npos);
+}
+
+TEST(Verify, Scratch) {
+  Sample s;
+  fill_row(s);
+  std::vector<Stmt>& body = s.kernel.phases[0].body[0].body;
+  Kernel twice = s.kernel;
+  twice.phases[0].body[0].body.insert(twice.phases[0].body[0].body.begin(), alloc(0));
+  EXPECT_FAULT(twice, "scratch0 is allocated twice");
+  body.erase(body.begin());
+  EXPECT_FAULT(s.kernel, "scratch0[%i1]: scratch0 is used before it is allocated");
+}
+
+TEST(Verify, ScratchBounds) {
+  Sample s;
+  fill_row(s);
+  s.kernel.buffers[0].dims = {sym("B")};
+  EXPECT_FAULT(s.kernel, "store scratch0[%i1]: index 0 is not proved");
+}
+
+// ---- dtypes
+
+// Breaks the kernel of fill_row, whose expressions are known.
+template <class Break>
+void expect_broken(const Break& change, const std::string& part) {
+  Sample s;
+  fill_row(s);
+  change(s.kernel);
+  EXPECT_FAULT(s.kernel, part);
+}
+Expr& first(Kernel& k, ExprKind kind) {
+  for (Expr& e : k.exprs)
+    if (e.kind == kind) return e;
+  throw std::logic_error("no such expression");
+}
+
+TEST(Verify, Types) {
+  expect_broken([](Kernel& k) { first(k, ExprKind::Apply).dtype = DType::F64; }, "is f64, but its value is f32");
+  expect_broken([](Kernel& k) { first(k, ExprKind::Apply).op = Op::And; }, "bitwise_and does not take f32");
+  expect_broken([](Kernel& k) { first(k, ExprKind::Apply).args.pop_back(); }, "has 1 operands, not 2");
+  expect_broken([](Kernel& k) { first(k, ExprKind::Load).dtype = DType::F16; }, "is f16, which occurs in memory only");
+  expect_broken([](Kernel& k) { first(k, ExprKind::Load).dtype = DType::F64; },
+                "in2[%i0, %i1] is f64, but its value is f32");
+  expect_broken([](Kernel& k) { first(k, ExprKind::Const).constant.dtype = DType::I32; }, "but its value is i32");
+  expect_broken([](Kernel& k) { k.locals[0].dtype = DType::BF16; }, "local %v0 is bf16");
+  expect_broken([](Kernel& k) { k.locals[1].dtype = DType::F64; }, "%v1");
+  expect_broken([](Kernel& k) { k.params[3].dtype = DType::F64; }, "store out3[%i0, %i2]: the value");
+  expect_broken([](Kernel& k) { k.phases[0].body[0].body[3].op = Op::Sub; }, "subtract does not combine f32");
+  expect_broken([](Kernel& k) { k.phases[0].body[0].body[3].op = Op::Or; }, "bitwise_or does not combine f32");
+  expect_broken([](Kernel& k) { k.phases[0].body[0].body[3].index_local = 1; }, "add has no index");
+  expect_broken([](Kernel& k) { first(k, ExprKind::Load).mask = 0; }, "a mask or a value beside it, but not both");
+  expect_broken([](Kernel& k) { first(k, ExprKind::Load).mask = first(k, ExprKind::Load).other = 0; },
+                "but a mask is bool");
+}
+
+TEST(Verify, OrderOfExpressions) {
+  Sample s;
+  fill_row(s);
+  Expr& sum = first(s.kernel, ExprKind::Apply);
+  sum.args[0] = static_cast<ExprId>(s.kernel.exprs.size() - 1);
+  EXPECT_FAULT(s.kernel, "which is not before it");
+}
+
+TEST(Verify, NumbersOutOfRange) {
+  expect_broken([](Kernel& k) { first(k, ExprKind::Local).local = 7; }, "reads no local");
+  expect_broken([](Kernel& k) { first(k, ExprKind::Load).access.array = 9; }, "load of param 9, which does not exist");
+  expect_broken([](Kernel& k) { first(k, ExprKind::Load).access = {false, 0, {}}; }, "a size is no memory");
+  expect_broken([](Kernel& k) { k.phases[0].body[0].body[0].buffer = 1; }, "scratch1 is allocated but does not exist");
+  expect_broken([](Kernel& k) { k.phases[0].body[0].body[1].local = -1; }, "local %v-1 does not exist");
+  expect_broken([](Kernel& k) { k.phases[0].body[0].body[1].value = 99; }, "value of expression 99");
+}
+
+TEST(Verify, Bitcasts) {
+  Sample s;
+  const int in = s.input(DType::F32, {4});
+  const int out = s.output(DType::I32, {4});
+  s.phase(grid("%i0", 4, {store({false, out, {i}}, s.build.bitcast(s.load(in, {i}), DType::I32))}));
+  EXPECT_EQ(fault(s.kernel), "");
+  s.kernel.exprs.back().dtype = DType::I64;
+  EXPECT_FAULT(s.kernel, "f32 and i64 have not the same number of bits");
+}
+
+}  // namespace
+}  // namespace smelt::kernel
