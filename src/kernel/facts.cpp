@@ -142,6 +142,7 @@ Facts::Prepared Facts::prepare(const Replacements& replacements) const {
     if (!replacements.empty()) add_with_consequences(fact.substitute(replacements, {}), replaced);
   }
   for (const IntExpr& fact : replaced) positive_sizes(fact, p.positive);
+  p.ranges["%"] = {0, 0};  // never empty: an empty table would allow every size to be 0
   for (const auto& [name, extent] : variables_) p.variables.insert(name);
   for (const auto& [name, extent] : variables_) p.ranges[name] = {0, p.rewritten(extent) - 1};
   for (const IntExpr& fact : facts_) add_with_consequences(p.rewritten(fact), p.facts);

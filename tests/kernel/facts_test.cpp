@@ -1,0 +1,111 @@
+// What follows from loops and masks, and that nothing false does.
+#include "kernel/facts.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace smelt::kernel {
+namespace {
+
+IntExpr sym(const std::string& name) { return IntExpr::symbol(name); }
+const IntExpr B = sym("B"), C = sym("C"), i = sym("%i"), j = sym("%j");
+
+TEST(Facts, ALoopThatRunsSaysThatItsSizesAreNotZero) {
+  Facts facts;
+  EXPECT_FALSE(facts.proves(B - 1));
+  EXPECT_TRUE(facts.proves(B)) << "no size is negative";
+  facts.add_range("%i", B * C);
+  EXPECT_TRUE(facts.proves(B - 1));
+  EXPECT_TRUE(facts.proves(C - 1));
+  EXPECT_FALSE(facts.proves(sym("D") - 1));
+  Facts blocks;
+  blocks.add_range("%i", ceildiv(B, 8));
+  EXPECT_TRUE(blocks.proves(B - 1));
+  EXPECT_TRUE(blocks.proves(B + 7 - i * 8 - 1));
+  Facts either;
+  either.add_range("%i", B + C);
+  EXPECT_FALSE(either.proves(B - 1));
+  EXPECT_TRUE(either.proves(B + C - 1));
+}
+
+TEST(Facts, Combine) {
+  Facts facts;
+  facts.add_range("%i", B * 2);
+  facts.add(B - 1 - floordiv(i, 2));
+  facts.add(i - 3);
+  EXPECT_TRUE(facts.proves(i - 3));
+  EXPECT_FALSE(facts.proves(i - 4));
+  EXPECT_TRUE(facts.proves(B * C - 1 - floordiv(i, 2) * C - (C - 1))) << "a fact taken C times";
+  Facts two;
+  two.add_range("%i", 100);
+  two.add_range("%j", 100);
+  two.add(B - i - 1);
+  two.add(C - j - 1);
+  EXPECT_TRUE(two.proves(B + C - i - j - 2));
+  EXPECT_FALSE(two.proves(B + C - i - j - 3));
+  two.add(20 - i - j);
+  EXPECT_TRUE(two.proves(20 - i));
+  EXPECT_FALSE(two.proves(19 - i));
+}
+
+TEST(Facts, LaunchSizesByTheirValues) {
+  Facts facts({{"%chunk", ceildiv(B, sym("%threads"))}});
+  facts.add_range("%i", sym("%threads"));
+  facts.add_range("%j", sym("%chunk"));
+  EXPECT_TRUE(facts.proves(B - 1)) << "a chunk that runs is not empty";
+  EXPECT_TRUE(facts.proves(sym("%threads") * sym("%chunk") - 1 - i * sym("%chunk") - j));
+  EXPECT_FALSE(facts.proves(B - 1 - i * sym("%chunk") - j)) << "the last chunk may be shorter";
+}
+
+TEST(Facts, NothingFalseFollows) {
+  int claims = 0;
+  for (unsigned seed = 0; seed < 400; ++seed) {
+    std::mt19937 engine(seed);
+    auto number = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(engine); };
+    const std::vector<IntExpr> extents = {B,          C,     B * C,         B + C, ceildiv(B, 3), min(B, C + 1),
+                                          IntExpr(4), B - 1, floordiv(B, 2)};
+    auto extent = [&] { return extents[static_cast<size_t>(number(0, static_cast<int>(extents.size()) - 1))]; };
+    auto linear = [&] {
+      IntExpr e = number(-4, 4);
+      for (const IntExpr& s : {B, C, i, j})
+        if (number(0, 2) == 0) e = e + s * number(-2, 2);
+      if (number(0, 3) == 0)
+        e = e + (number(0, 1) ? floordiv(i, number(2, 3)) : mod(i + j, number(2, 3))) * number(-1, 2);
+      if (number(0, 5) == 0) e = e + i * C * number(-1, 1);
+      return e;
+    };
+    const IntExpr first = extent(), second = extent();
+    std::vector<IntExpr> masks;
+    for (int m = number(0, 3); m > 0; --m) masks.push_back(linear());
+    Facts facts;
+    facts.add_range("%i", first);
+    facts.add_range("%j", second);
+    for (const IntExpr& m : masks) facts.add(m);
+
+    std::vector<IntExpr> proved;
+    for (int goal = 0; goal < 12; ++goal) {
+      const IntExpr e = linear() + (masks.empty() || number(0, 1) ? IntExpr(0) : masks[0]);
+      if (facts.proves(e)) proved.push_back(e);
+    }
+    claims += static_cast<int>(proved.size());
+    for (int64_t b = 0; b < 6; ++b)
+      for (int64_t c = 0; c < 6; ++c) {
+        std::map<std::string, int64_t> v = {{"B", b}, {"C", c}};
+        const int64_t rows = first.evaluate(v), columns = second.evaluate(v);
+        for (v["%i"] = 0; v["%i"] < rows; ++v["%i"])
+          for (v["%j"] = 0; v["%j"] < columns; ++v["%j"]) {
+            const bool here =
+                std::all_of(masks.begin(), masks.end(), [&](const auto& m) { return m.evaluate(v) >= 0; });
+            for (const IntExpr& e : proved)
+              ASSERT_TRUE(!here || e.evaluate(v) >= 0)
+                  << "seed " << seed << ": " << e.str() << " is negative at B=" << b << " C=" << c << " i=" << v["%i"]
+                  << " j=" << v["%j"] << ", loops " << first.str() << ", " << second.str();
+          }
+      }
+  }
+  EXPECT_GT(claims, 300);
+}
+
+}  // namespace
+}  // namespace smelt::kernel
