@@ -22,7 +22,7 @@ have_header() { have_command g++ && echo "#include <$1>" | g++ -std=c++20 -x c++
 have_llvm() {
   [ -n "${SMELT_LLVM:-}" ] && return 0
   local list
-  list=$({ /sbin/ldconfig -p || ldconfig -p; } 2>/dev/null || true)
+  list=$("${SMELT_LDCONFIG:-/sbin/ldconfig}" -p 2>/dev/null || true)
   [[ $list =~ libLLVM(-|\.so\.)(1[6-9]|2[0-2])([^0-9]|$) ]]
 }
 have_clang_format() { have_command clang-format-14 || [ "$(clang-format --version 2>/dev/null | sed -n 's/.*version \([0-9]*\).*/\1/p')" = 14 ]; }
@@ -127,7 +127,23 @@ update() {
   update_done=yes
 }
 
-resolve || { update && resolve; } || true
+# Lists that are empty, or older than the package: read them again. Not for what this system may well never have, or every run
+# would read them.
+lists_are_old() {
+  local name
+  offered make || return 0
+  for name in "${unknown[@]}"; do
+    case $name in
+      clang-format-14 | libllvm19) ;;
+      *) return 0 ;;
+    esac
+  done
+  return 1
+}
+if ! resolve && lists_are_old; then
+  update
+  resolve || true
+fi
 for name in "${unknown[@]}"; do
   if [ "$name" = clang-format-14 ]; then
     echo "setup: this system has no clang-format-14; the check of the code's layout will be skipped"
