@@ -50,6 +50,7 @@ struct Param {
   Shape dims;                    // of an array
   std::vector<IntExpr> strides;  // of an array, in elements; symbols "%stride<param>_<d>" are launch arguments
   std::string symbol;            // of a Size
+  NodeId value = -1;             // the node of the graph that it holds; -1: memory between the phases of this kernel
   std::string note;              // what it is, for print and for comments
 };
 

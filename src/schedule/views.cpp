@@ -27,8 +27,10 @@ Index reshaped_index(const Shape& from, const Shape& to, const Index& index, con
     if (t < to.size()) take_to();
     while (!(from_count == to_count) && (f < from.size() || t < to.size())) {
       // Grow the side that is provably smaller; when neither is, take everything that is left.
-      if (f < from.size() && (t == to.size() || proves_le(from_count, to_count, ranges))) take_from();
-      else if (t < to.size() && (f == from.size() || proves_le(to_count, from_count, ranges))) take_to();
+      if (f < from.size() && (t == to.size() || proves_le(from_count, to_count, ranges)))
+        take_from();
+      else if (t < to.size() && (f == from.size() || proves_le(to_count, from_count, ranges)))
+        take_to();
       else {
         while (f < from.size()) take_from();
         while (t < to.size()) take_to();
@@ -83,13 +85,60 @@ std::optional<Index> into_view(const Graph& graph, const Node& view, const Index
     case NodeKind::Slice:
       for (size_t d = 0; d < result.size(); ++d) {
         if (!(view.shape[d] == source[d])) return std::nullopt;
-        if (view.steps[d] == 1 && view.starts[d].is(0)) result[d] = index[d];
-        else if (view.steps[d] == -1) result[d] = view.starts[d] - index[d];
-        else return std::nullopt;
+        if (view.steps[d] == 1 && view.starts[d].is(0))
+          result[d] = index[d];
+        else if (view.steps[d] == -1)
+          result[d] = view.starts[d] - index[d];
+        else
+          return std::nullopt;
       }
       return result;
     default: return std::nullopt;
   }
+}
+
+static void guard_dimension(Piece& piece, size_t d, const IntExpr& extent, const Ranges& ranges) {
+  const IntExpr& i = piece.index[d];
+  if (proves_nonnegative(i, ranges) && proves_nonnegative(extent - 1 - i, ranges)) return;
+  piece.guards.push_back({i, extent});
+}
+
+std::vector<Piece> pieces(const Graph& graph, const Node& joined, const Index& index, const Ranges& ranges) {
+  std::vector<Piece> result;
+  if (joined.kind == NodeKind::Pad) {
+    const Shape& inner = graph.at(joined.args[0]).shape;
+    Piece piece{joined.args[0], index, {}};
+    for (size_t d = 0; d < index.size(); ++d) {
+      piece.index[d] = index[d] - joined.starts[d];
+      if (!joined.starts[d].is(0) || !(inner[d] == joined.shape[d])) guard_dimension(piece, d, inner[d], ranges);
+    }
+    result.push_back(std::move(piece));
+    return result;
+  }
+  SMELT_CHECK(joined.kind == NodeKind::Concat, "pieces of a node that joins nothing");
+  const size_t axis = static_cast<size_t>(joined.axes[0]);
+  IntExpr front = 0;
+  for (NodeId arg : joined.args) {
+    Piece piece{arg, index, {}};
+    piece.index[axis] = index[axis] - front;
+    guard_dimension(piece, axis, graph.at(arg).shape[axis], ranges);
+    result.push_back(std::move(piece));
+    front = front + graph.at(arg).shape[axis];
+  }
+  return result;
+}
+
+Index gather_indices_index(const Graph& graph, const Node& gather, const Index& index) {
+  const auto first = index.begin() + gather.axes[0];
+  return Index(first, first + static_cast<long>(graph.at(gather.args[1]).shape.size()));
+}
+
+Index gather_data_index(const Graph& graph, const Node& gather, const Index& index, const IntExpr& picked) {
+  const auto first = index.begin() + gather.axes[0];
+  Index result(index.begin(), first);
+  result.push_back(picked);
+  result.insert(result.end(), first + static_cast<long>(graph.at(gather.args[1]).shape.size()), index.end());
+  return result;
 }
 
 }  // namespace smelt::schedule

@@ -22,4 +22,20 @@ std::optional<Index> into_view(const Graph& graph, const Node& view, const Index
 // The index in `to` of the element that stands at `index` in `from`, in row-major order; counts are equal.
 Index reshaped_index(const Shape& from, const Shape& to, const Index& index, const Ranges& ranges);
 
+// Joining nodes read an argument only where a guard holds: 0 <= value < extent.
+struct Guard {
+  IntExpr value, extent;
+};
+struct Piece {
+  NodeId arg;
+  Index index;                // in the argument
+  std::vector<Guard> guards;  // those that do not hold always; where one fails the piece gives no value
+};
+// Pad: one piece, the padded array (its value is args[1]). Concat: one piece an argument; the first whose guards hold counts.
+std::vector<Piece> pieces(const Graph& graph, const Node& joined, const Index& index, const Ranges& ranges);
+
+// The index into Gather's index array, and the one into its data, where `picked` stands for the gathered index.
+Index gather_indices_index(const Graph& graph, const Node& gather, const Index& index);
+Index gather_data_index(const Graph& graph, const Node& gather, const Index& index, const IntExpr& picked);
+
 }  // namespace smelt::schedule

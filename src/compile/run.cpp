@@ -1,0 +1,266 @@
+// Running an executable: sizes, memory, launches.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/check.hpp"
+#include "compile/state.hpp"
+
+namespace smelt {
+namespace {
+
+// A piece of work smaller than this is not worth handing to another thread.
+constexpr int64_t kWorkPerPiece = 32768;
+constexpr int64_t kAlignment = 64;
+
+int64_t aligned(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+// Offsets of the slots in one block of memory; slots that are not alive together may share bytes.
+struct Arena {
+  std::vector<int64_t> offsets;
+  int64_t bytes = 0;
+};
+
+Arena lay_out(const std::vector<Slot>& slots, const SizeBinding& sizes) {
+  Arena arena;
+  std::vector<int64_t> lengths;
+  for (size_t s = 0; s < slots.size(); ++s) {
+    const int64_t length = aligned(element_count(evaluate(slots[s].dims, sizes)) * size_of(slots[s].dtype));
+    // First fit: the lowest place that no slot alive at the same time occupies.
+    int64_t at = 0;
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (size_t o = 0; o < s; ++o) {
+        const bool together = slots[o].first_use <= slots[s].last_use && slots[s].first_use <= slots[o].last_use;
+        if (together && at < arena.offsets[o] + lengths[o] && arena.offsets[o] < at + length) {
+          at = arena.offsets[o] + lengths[o];
+          moved = true;
+        }
+      }
+    }
+    arena.offsets.push_back(at);
+    lengths.push_back(length);
+    arena.bytes = std::max(arena.bytes, at + length);
+  }
+  return arena;
+}
+
+std::shared_ptr<char> allocate(int64_t bytes) {
+  void* memory = std::aligned_alloc(kAlignment, static_cast<size_t>(aligned(std::max<int64_t>(bytes, 1))));
+  if (!memory)
+    throw UserError(
+        fmt::format("cannot allocate {} bytes for values between kernels: use smaller arrays or free memory", bytes));
+  return {static_cast<char*>(memory), std::free};
+}
+
+std::string shape_text(const TensorView& view) { return fmt::format("{}{}", name_of(view.dtype), str(view.dims)); }
+
+// Names the first gather that met an index out of range.
+[[noreturn]] void throw_out_of_range(const Graph& graph, int32_t code) {
+  const Node& node = graph.at(code - 1);
+  throw UserError(
+      fmt::format("{} met an index out of range: axis {} of {} has no such element{}\nhelp: check the indices, or ask "
+                  "for clamped ones",
+                  node.label.empty() ? "take" : node.label, node.axes[0], str(graph.at(node.args[0]).shape),
+                  node.origin.line ? fmt::format(" (line {})", node.origin.line) : ""));
+}
+
+void launch(const Executable::State& state, const Launch& l, const kernel::Kernel& kernel, const SizeBinding& sizes,
+            std::vector<void*>& arrays) {
+  SizeBinding all = sizes;
+  all["%threads"] = state.threads;
+  for (const kernel::LaunchSize& s : kernel.launch_sizes) all[s.symbol] = s.value.evaluate(all);
+  std::vector<int64_t> arguments;
+  for (const std::string& symbol : l.sizes) arguments.push_back(all.at(symbol));
+  const int64_t scratch = aligned(l.scratch_bytes.evaluate(all));
+  for (size_t p = 0; p < l.phases.size(); ++p) {
+    const kernel::Phase& phase = kernel.phases[p];
+    const int64_t extent = phase.body.back().extent.evaluate(all);
+    if (extent <= 0) continue;
+    const int64_t work = std::max<int64_t>(phase.work.evaluate(all), 1);
+    const int64_t grain = std::max<int64_t>(1, kWorkPerPiece / work);
+    std::shared_ptr<char> memory = scratch > 0 ? allocate(scratch * state.threads) : nullptr;
+    runtime::parallel_for(state.threads, extent, grain, [&](int thread, int64_t begin, int64_t end) {
+      l.phases[p](begin, end, arrays.data(), arguments.data(), memory ? memory.get() + scratch * thread : nullptr);
+    });
+  }
+}
+
+}  // namespace
+
+void execute(const Executable::State& state, const SizeBinding& sizes, const std::vector<TensorView>& inputs,
+             const std::vector<TensorView>& outputs) {
+  const Arena arena = lay_out(state.slots, sizes);
+  const std::shared_ptr<char> memory = arena.bytes > 0 ? allocate(arena.bytes) : nullptr;
+  int32_t error = 0;
+  for (size_t k = 0; k < state.launches.size(); ++k) {
+    const Launch& l = state.launches[k];
+    std::vector<void*> arrays;
+    for (const Binding& b : l.arrays) switch (b.kind) {
+        case Binding::Input: arrays.push_back(inputs[static_cast<size_t>(b.index)].data); break;
+        case Binding::Output: arrays.push_back(outputs[static_cast<size_t>(b.index)].data); break;
+        case Binding::Slot: arrays.push_back(memory.get() + arena.offsets[static_cast<size_t>(b.index)]); break;
+        case Binding::Error: arrays.push_back(&error); break;
+      }
+    launch(state, l, state.kernels[k], sizes, arrays);
+    if (error) throw_out_of_range(state.graph, error);
+  }
+}
+
+namespace {
+
+std::vector<Dims> dims_of(const std::vector<TensorView>& views) {
+  std::vector<Dims> dims;
+  for (const TensorView& v : views) dims.push_back(v.dims);
+  return dims;
+}
+
+void check_dtypes(const Graph& graph, const std::vector<TensorView>& inputs) {
+  if (inputs.size() != graph.inputs.size())
+    throw UserError(fmt::format("the program has {} inputs, but {} were given", graph.inputs.size(), inputs.size()));
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Node& node = graph.at(graph.inputs[i]);
+    if (inputs[i].dtype != node.dtype)
+      throw UserError(fmt::format("input {} is {}, but the program declares {}\nhelp: convert it, or declare it as {}",
+                                  node.name, shape_text(inputs[i]), name_of(node.dtype), name_of(inputs[i].dtype)));
+  }
+}
+
+// Kernels read row-major arrays. A bool of the caller may hold any byte; in kernels it is 0 or 1 only where it was stored so,
+// which the printer's loads do not rely on.
+std::vector<TensorView> row_major_inputs(const std::vector<TensorView>& inputs, std::vector<Tensor>& copies) {
+  std::vector<TensorView> result;
+  for (const TensorView& view : inputs) {
+    if (view.contiguous()) {
+      result.push_back(view);
+    } else {
+      copies.push_back(contiguous_copy(view));
+      result.push_back(copies.back());
+    }
+  }
+  return result;
+}
+
+// The bytes that a view may touch, as addresses.
+std::pair<const char*, const char*> extent_of(const TensorView& view) {
+  int64_t low = 0, high = 0;
+  for (size_t d = 0; d < view.dims.size(); ++d) {
+    const int64_t step = (view.dims[d] - 1) * view.strides[d];
+    (step < 0 ? low : high) += step;
+  }
+  const char* base = static_cast<const char*>(view.data);
+  const int size = size_of(view.dtype);
+  return {base + low * size, base + (high + 1) * size};
+}
+
+bool overlap(const TensorView& a, const TensorView& b) {
+  if (a.count() == 0 || b.count() == 0) return false;
+  const auto [a0, a1] = extent_of(a);
+  const auto [b0, b1] = extent_of(b);
+  return a0 < b1 && b0 < a1;
+}
+
+void copy_into(const TensorView& from, const TensorView& to) {
+  const int size = size_of(from.dtype);
+  if (to.contiguous()) {
+    if (from.count()) std::memcpy(to.data, from.data, static_cast<size_t>(from.bytes()));
+    return;
+  }
+  Dims index(to.dims.size(), 0);
+  for (int64_t i = 0, n = from.count(); i < n; ++i) {
+    int64_t offset = 0;
+    for (size_t d = 0; d < index.size(); ++d) offset += index[d] * to.strides[d];
+    std::memcpy(static_cast<char*>(to.data) + offset * size, static_cast<const char*>(from.data) + i * size,
+                static_cast<size_t>(size));
+    for (size_t d = index.size(); d-- > 0;) {
+      if (++index[d] < to.dims[d]) break;
+      index[d] = 0;
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Dims> Executable::output_dims(const std::vector<TensorView>& inputs) const {
+  const SizeBinding sizes = bind_sizes(state_->graph, dims_of(inputs));
+  std::vector<Dims> dims;
+  for (NodeId id : state_->graph.outputs) dims.push_back(evaluate(state_->graph.at(id).shape, sizes));
+  return dims;
+}
+
+int64_t Executable::temporary_bytes(const SizeBinding& sizes) const {
+  SizeBinding all = sizes;
+  all["%threads"] = state_->threads;
+  return lay_out(state_->slots, all).bytes;
+}
+
+std::vector<Tensor> Executable::run(const std::vector<TensorView>& inputs) const {
+  check_dtypes(state_->graph, inputs);
+  const std::vector<Dims> dims = output_dims(inputs);
+  std::vector<Tensor> outputs;
+  for (size_t o = 0; o < dims.size(); ++o)
+    outputs.push_back(Tensor::empty(state_->graph.at(state_->graph.outputs[o]).dtype, dims[o]));
+  run_into(inputs, {outputs.begin(), outputs.end()});
+  return outputs;
+}
+
+static void interpret_into(const Graph& graph, const std::vector<TensorView>& inputs,
+                           const std::vector<TensorView>& outputs) {
+  const std::vector<Tensor> results = interpret(graph, inputs);
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    Tensor narrowed = Tensor::empty(outputs[o].dtype, outputs[o].dims);
+    for (int64_t i = 0, n = narrowed.count(); i < n; ++i) {
+      const char* from = static_cast<const char*>(results[o].data) + i * size_of(results[o].dtype);
+      store_scalar(convert(load_scalar(results[o].dtype, from), narrowed.dtype),
+                   static_cast<char*>(narrowed.data) + i * size_of(narrowed.dtype));
+    }
+    copy_into(narrowed, outputs[o]);
+  }
+}
+
+void Executable::run_into(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs) const {
+  const State& state = *state_;
+  check_dtypes(state.graph, inputs);
+  const SizeBinding sizes = bind_sizes(state.graph, dims_of(inputs));
+  if (outputs.size() != state.graph.outputs.size())
+    throw UserError(fmt::format("the program has {} outputs, but memory for {} was given", state.graph.outputs.size(),
+                                outputs.size()));
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    const Node& node = state.graph.at(state.graph.outputs[o]);
+    const Dims dims = evaluate(node.shape, sizes);
+    if (outputs[o].dtype != node.dtype || outputs[o].dims != dims)
+      throw UserError(fmt::format("output {} is {}{}, but the memory given for it is {}", o, name_of(node.dtype),
+                                  str(dims), shape_text(outputs[o])));
+    for (size_t d = 0; d < dims.size(); ++d)
+      if (dims[d] > 1 && outputs[o].strides[d] == 0)
+        throw UserError(fmt::format("output {} has stride 0 along axis {}: its elements would share memory", o, d));
+  }
+  if (interpreted()) return interpret_into(state.graph, inputs, outputs);
+
+  std::vector<Tensor> copies;
+  const std::vector<TensorView> sources = row_major_inputs(inputs, copies);
+  // Kernels write row-major memory that no input shares; anything else is written aside and copied.
+  std::vector<TensorView> targets = outputs;
+  std::vector<size_t> aside;
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    bool direct = outputs[o].contiguous();
+    for (const TensorView& in : sources) direct = direct && !overlap(in, outputs[o]);
+    for (size_t p = 0; p < o; ++p) direct = direct && !overlap(outputs[p], outputs[o]);
+    if (direct) continue;
+    copies.push_back(Tensor::empty(outputs[o].dtype, outputs[o].dims));
+    targets[o] = copies.back();
+    aside.push_back(o);
+  }
+  execute(state, sizes, sources, targets);
+  // A node that is returned twice was computed into its first output.
+  for (size_t o = 0; o < targets.size(); ++o) {
+    const auto first = std::find(state.graph.outputs.begin(), state.graph.outputs.end(), state.graph.outputs[o]);
+    const size_t f = static_cast<size_t>(first - state.graph.outputs.begin());
+    if (f != o) copy_into(targets[f], targets[o]);
+  }
+  for (size_t o : aside) copy_into(targets[o], outputs[o]);
+}
+
+}  // namespace smelt

@@ -1,0 +1,176 @@
+#include "kernel/evaluate.hpp"
+
+#include <fmt/format.h>
+
+#include "base/check.hpp"
+#include "plan/plan.hpp"
+
+namespace smelt::kernel {
+
+Evaluator::Evaluator(const Graph& graph, const std::vector<NodeId>& members, Builder& builder)
+    : graph_(graph), members_(members.begin(), members.end()), builder_(builder) {}
+
+static std::vector<IntExpr> row_major(const Shape& shape) {
+  std::vector<IntExpr> strides(shape.size());
+  IntExpr stride = 1;
+  for (size_t d = shape.size(); d-- > 0;) {
+    strides[d] = stride;
+    stride = stride * shape[d];
+  }
+  return strides;
+}
+
+static int add_param(Kernel& kernel, const Graph& graph, NodeId id, ParamKind kind) {
+  const Node& node = graph.at(id);
+  Param p;
+  p.kind = kind;
+  p.dtype = node.dtype;
+  p.dims = node.shape;
+  p.strides = row_major(node.shape);
+  p.value = id;
+  p.note = node.kind == NodeKind::Input ? "input " + node.name : fmt::format("%{} {}", id, node.label);
+  kernel.params.push_back(std::move(p));
+  return static_cast<int>(kernel.params.size()) - 1;
+}
+
+int Evaluator::input_param(NodeId id) {
+  auto [it, fresh] = inputs_.try_emplace(id, 0);
+  if (fresh) {
+    const bool scalar = graph_.at(id).kind == NodeKind::Input && graph_.at(id).shape.empty();
+    it->second = add_param(builder_.kernel(), graph_, id, scalar ? ParamKind::Scalar : ParamKind::Input);
+  }
+  return it->second;
+}
+
+int Evaluator::output_param(NodeId id) {
+  auto [it, fresh] = outputs_.try_emplace(id, 0);
+  if (fresh) it->second = add_param(builder_.kernel(), graph_, id, ParamKind::Output);
+  return it->second;
+}
+
+void Evaluator::enter(std::vector<Stmt>* block, const Ranges* ranges) {
+  block_ = block;
+  ranges_ = ranges;
+  guard_ = kNoExpr;
+  known_.clear();
+}
+
+ExprId Evaluator::value(NodeId id, const Index& index) {
+  std::string key = fmt::format("{}/{}", id, guard_);
+  for (const IntExpr& i : index) key += "," + i.str();
+  auto it = known_.find(key);
+  if (it != known_.end()) return it->second;
+  const ExprId result = compute(id, index);
+  known_[key] = result;
+  return result;
+}
+
+ExprId Evaluator::compute(NodeId id, const Index& index) {
+  const Node& node = graph_.at(id);
+  const bool member = members_.count(id) > 0;
+  if (node.kind == NodeKind::Input || (!member && plan::computes(graph_, id))) return load(id, index);
+  switch (node.kind) {
+    case NodeKind::Input: return load(id, index);
+    case NodeKind::Constant: return builder_.constant(node.constant);
+    case NodeKind::SizeValue: return builder_.index(node.size);
+    case NodeKind::Iota: return builder_.index(index[static_cast<size_t>(node.axes[0])]);
+    case NodeKind::Elementwise: {
+      std::vector<ExprId> args;
+      for (NodeId arg : node.args) args.push_back(value(arg, index));
+      return builder_.apply(node.op, std::move(args));
+    }
+    case NodeKind::Cast: return builder_.cast(value(node.args[0], index), node.dtype, node.wrap);
+    case NodeKind::Reduce: {
+      auto it = reductions_.find(id);
+      SMELT_CHECK(it != reductions_.end(), "reduction %{} is used before it is computed", id);
+      return it->second;
+    }
+    case NodeKind::Reshape:
+    case NodeKind::Permute:
+    case NodeKind::Broadcast:
+    case NodeKind::Slice: return value(node.args[0], schedule::through_view(graph_, node, index, *ranges_));
+    case NodeKind::Pad:
+    case NodeKind::Concat: return joined(node, index);
+    case NodeKind::Gather: return gathered(id, index);
+  }
+  throw InternalError("unknown kind of node");
+}
+
+ExprId Evaluator::load(NodeId id, const Index& index) {
+  const Node& node = graph_.at(id);
+  const ExprId other = guard_ == kNoExpr ? kNoExpr : builder_.constant(Scalar::of_int(compute_type(node.dtype), 0));
+  return builder_.load(node.dtype, {false, input_param(id), index}, guard_, other);
+}
+
+ExprId Evaluator::both(ExprId a, ExprId b) {
+  if (a == kNoExpr) return b;
+  return b == kNoExpr ? a : builder_.apply(Op::And, {a, b});
+}
+
+ExprId Evaluator::guard_condition(const std::vector<schedule::Guard>& guards) {
+  ExprId condition = kNoExpr;
+  for (const schedule::Guard& g : guards) {
+    const ExprId value = builder_.index(g.value);
+    if (!proves_nonnegative(g.value, *ranges_))
+      condition = both(condition, builder_.apply(Op::Ge, {value, builder_.index(0)}));
+    if (!proves_nonnegative(g.extent - 1 - g.value, *ranges_))
+      condition = both(condition, builder_.apply(Op::Lt, {value, builder_.index(g.extent)}));
+  }
+  return condition;
+}
+
+// Each piece is evaluated under its guards only, so that nothing is read outside of its array.
+ExprId Evaluator::joined(const Node& node, const Index& index) {
+  ExprId result = node.kind == NodeKind::Pad ? value(node.args[1], {}) : kNoExpr;
+  auto parts = schedule::pieces(graph_, node, index, *ranges_);
+  for (size_t p = parts.size(); p-- > 0;) {
+    const ExprId condition = guard_condition(parts[p].guards);
+    const ExprId outer = guard_;
+    guard_ = both(outer, condition);
+    const ExprId inside = value(parts[p].arg, parts[p].index);
+    guard_ = outer;
+    result =
+        result == kNoExpr || condition == kNoExpr ? inside : builder_.apply(Op::Where, {condition, inside, result});
+  }
+  return result;
+}
+
+ExprId Evaluator::gathered(NodeId id, const Index& index) {
+  const Node& node = graph_.at(id);
+  const IntExpr extent = graph_.at(node.args[0]).shape[static_cast<size_t>(node.axes[0])];
+  const ExprId zero = builder_.index(0), size = builder_.index(extent), last = builder_.index(extent - 1);
+  const ExprId raw =
+      builder_.cast(value(node.args[1], schedule::gather_indices_index(graph_, node, index)), DType::I64);
+  ExprId picked = raw;
+  if (node.gather == GatherMode::Wrap) {
+    picked = builder_.apply(Op::Mod, {raw, size});
+  } else if (node.gather == GatherMode::Check) {
+    // As in Python, -1 is the last element.
+    picked =
+        builder_.apply(Op::Where, {builder_.apply(Op::Lt, {raw, zero}), builder_.apply(Op::Add, {raw, size}), raw});
+    Kernel& kernel = builder_.kernel();
+    if (kernel.error_param < 0) {
+      Param p;
+      p.kind = ParamKind::Output;
+      p.dtype = DType::I32;
+      p.dims = {1};
+      p.strides = {1};
+      p.note = "error";
+      kernel.error_param = static_cast<int>(kernel.params.size());
+      kernel.params.push_back(std::move(p));
+    }
+    ExprId outside =
+        builder_.apply(Op::Or, {builder_.apply(Op::Lt, {picked, zero}), builder_.apply(Op::Ge, {picked, size})});
+    outside = both(guard_, outside);
+    block_->push_back(store({false, kernel.error_param, {IntExpr(0)}},
+                            builder_.constant(Scalar::of_int(DType::I32, id + 1)), outside));
+  }
+  const ExprId clamped = builder_.apply(Op::Max, {builder_.apply(Op::Min, {picked, last}), zero});
+  const LocalId local = builder_.new_local(DType::I64, false);
+  block_->push_back(let(local, clamped));
+  builder_.kernel().index_locals.push_back({local, extent});
+  const IntExpr symbol = IntExpr::symbol(fmt::format("%v{}", local));
+  return value(node.args[0], schedule::gather_data_index(graph_, node, index, symbol));
+}
+
+}  // namespace smelt::kernel

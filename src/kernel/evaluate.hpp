@@ -1,0 +1,52 @@
+// Lowering is evaluation at an index: the value of a node of the graph, at an index given by loop variables, as an expression of
+// the kernel. Views rewrite the index; what the group does not compute itself becomes a load.
+#pragma once
+
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "kernel/build.hpp"
+#include "schedule/views.hpp"
+
+namespace smelt::kernel {
+
+using schedule::Index;
+
+class Evaluator {
+ public:
+  Evaluator(const Graph& graph, const std::vector<NodeId>& members, Builder& builder);
+
+  // The param that holds a value, made at first use (an Input, or a Scalar for inputs of rank 0).
+  int input_param(NodeId id);
+  int output_param(NodeId id);
+
+  // From here on expressions belong to `block`, with these ranges; statements that they need (gathered indices) go there.
+  void enter(std::vector<Stmt>* block, const Ranges* ranges);
+  ExprId value(NodeId id, const Index& index);
+
+  // What a reduction of this group is worth inside the current block.
+  void set_reduction(NodeId id, ExprId value) { reductions_[id] = value; }
+
+ private:
+  ExprId load(NodeId id, const Index& index);
+  ExprId joined(const Node& node, const Index& index);
+  ExprId gathered(NodeId id, const Index& index);
+  ExprId guard_condition(const std::vector<schedule::Guard>& guards);
+  ExprId both(ExprId a, ExprId b);
+  ExprId compute(NodeId id, const Index& index);
+
+  const Graph& graph_;
+  std::unordered_set<NodeId> members_;
+  Builder& builder_;
+  std::map<NodeId, int> inputs_, outputs_;
+  std::map<NodeId, ExprId> reductions_;
+  std::vector<Stmt>* block_ = nullptr;
+  const Ranges* ranges_ = nullptr;
+  ExprId guard_ = kNoExpr;
+  std::unordered_map<std::string, ExprId> known_;  // within the current block
+};
+
+}  // namespace smelt::kernel

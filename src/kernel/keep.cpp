@@ -1,0 +1,150 @@
+// Values that one pass over a row computes and a later pass needs again: kept in scratch when computing them twice costs more than
+// writing and reading them once.
+//
+//   pass 1:  s += exp(x[i] - m)            pass 1:  t = exp(x[i] - m); kept[i] = t; s += t
+//   pass 2:  y[i] = exp(x[i] - m) / s  ->  pass 2:  y[i] = kept[i] / s
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+
+#include "base/check.hpp"
+#include "kernel/lowering.hpp"
+
+namespace smelt::kernel {
+namespace {
+
+// Operations that cost less than a round trip through the first-level cache are done again.
+constexpr int kWorthKeeping = 8;
+
+class Reuse {
+ public:
+  Reuse(Builder& builder, std::string innermost) : builder_(builder), innermost_(std::move(innermost)) {}
+
+  void collect(ExprId id, std::set<ExprId>& into) const {
+    if (id == kNoExpr || !into.insert(id).second) return;
+    const Expr& e = builder_.at(id);
+    for (ExprId a : e.args) collect(a, into);
+    collect(e.mask, into);
+    collect(e.other, into);
+  }
+
+  // Depends on the innermost loop, and on nothing that changes from pass to pass.
+  bool keepable(ExprId id) {
+    auto it = keepable_.find(id);
+    if (it != keepable_.end()) return it->second;
+    const bool result = varies(id) && !mutable_inside(id) && cost(id) >= kWorthKeeping;
+    return keepable_[id] = result;
+  }
+
+  // The expression with kept parts replaced by loads. `kept` grows by what is worth keeping.
+  ExprId rewrite(ExprId id, const std::set<ExprId>& earlier, std::map<ExprId, ExprId>& kept,
+                 const std::function<ExprId(ExprId)>& keep) {
+    if (id == kNoExpr) return id;
+    auto done = kept.find(id);
+    if (done != kept.end()) return done->second;
+    if (earlier.count(id) && keepable(id)) {
+      const ExprId load = keep(id);
+      if (load != kNoExpr) return kept[id] = load;
+    }
+    auto seen = rewritten_.find(id);
+    if (seen != rewritten_.end()) return seen->second;
+    Expr e = builder_.at(id);
+    bool changed = false;
+    for (ExprId& a : e.args) {
+      const ExprId next = rewrite(a, earlier, kept, keep);
+      changed = changed || next != a;
+      a = next;
+    }
+    ExprId result = id;
+    if (changed) switch (e.kind) {
+        case ExprKind::Apply: result = builder_.apply(e.op, e.args); break;
+        case ExprKind::Cast: result = builder_.cast(e.args[0], e.dtype, e.wrap); break;
+        case ExprKind::Bitcast: result = builder_.bitcast(e.args[0], e.dtype); break;
+        case ExprKind::Raw: result = builder_.raw(e.raw, e.dtype, e.args); break;
+        case ExprKind::Const:
+        case ExprKind::Local:
+        case ExprKind::Index:
+        case ExprKind::Load: break;
+      }
+    rewritten_[id] = result;
+    return result;
+  }
+
+  void next_stage() { rewritten_.clear(); }
+
+ private:
+  bool varies(ExprId id) const {
+    std::set<ExprId> all;
+    collect(id, all);
+    return std::any_of(all.begin(), all.end(), [&](ExprId i) {
+      const Expr& e = builder_.at(i);
+      return e.index.mentions(innermost_) || std::any_of(e.access.index.begin(), e.access.index.end(),
+                                                         [&](const IntExpr& x) { return x.mentions(innermost_); });
+    });
+  }
+  // A gathered index ("%v12") is a local of its own pass.
+  bool mutable_inside(ExprId id) const {
+    std::set<ExprId> all;
+    collect(id, all);
+    const Kernel& kernel = builder_.kernel();
+    return std::any_of(all.begin(), all.end(), [&](ExprId i) {
+      const Expr& e = builder_.at(i);
+      return std::any_of(kernel.index_locals.begin(), kernel.index_locals.end(), [&](const IndexLocal& l) {
+        const std::string symbol = fmt::format("%v{}", l.local);
+        return std::any_of(e.access.index.begin(), e.access.index.end(),
+                           [&](const IntExpr& x) { return x.mentions(symbol); });
+      });
+    });
+  }
+  int cost(ExprId id) const {
+    std::set<ExprId> all;
+    collect(id, all);
+    return static_cast<int>(std::count_if(all.begin(), all.end(), [&](ExprId i) {
+      const ExprKind kind = builder_.at(i).kind;
+      return kind == ExprKind::Apply || kind == ExprKind::Raw || kind == ExprKind::Cast;
+    }));
+  }
+
+  Builder& builder_;
+  std::string innermost_;
+  std::map<ExprId, bool> keepable_;
+  std::map<ExprId, ExprId> rewritten_;
+};
+
+}  // namespace
+
+void Lowering::keep_values(std::vector<Stage>& stages, const std::vector<IntExpr>& keep_index,
+                           const std::vector<IntExpr>& keep_dims, int64_t points, const std::string& innermost) {
+  Reuse reuse(builder_, innermost);
+  std::vector<std::set<ExprId>> used(stages.size());
+  for (size_t s = 0; s < stages.size(); ++s)
+    for (const Stmt& stmt : stages[s].body) {
+      reuse.collect(stmt.value, used[s]);
+      reuse.collect(stmt.mask, used[s]);
+    }
+  std::set<ExprId> earlier;
+  std::map<ExprId, ExprId> kept;
+  int64_t bytes = 0;
+  for (size_t s = 0; s < stages.size(); ++s) {
+    auto keep = [&](ExprId id) {
+      const DType t = builder_.dtype(id);
+      if ((bytes += points * size_of(t)) > schedule_.keep_bytes) return kNoExpr;
+      const Access at{true, add_scratch(t, keep_dims), keep_index};
+      for (size_t first = 0; first < s; ++first)
+        if (used[first].count(id)) {
+          stages[first].body.push_back(store(at, id));
+          break;
+        }
+      return builder_.load(t, at);
+    };
+    reuse.next_stage();
+    if (s > 0)
+      for (Stmt& stmt : stages[s].body) stmt.value = reuse.rewrite(stmt.value, earlier, kept, keep);
+    earlier.insert(used[s].begin(), used[s].end());
+  }
+}
+
+}  // namespace smelt::kernel

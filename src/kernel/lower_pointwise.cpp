@@ -1,0 +1,58 @@
+// Pointwise: every output element on its own.
+//
+//   grid %g over the outer axes and the chunks of the vector axis
+//     vector %v over a chunk
+//       out[...] = f(in[...], ...)
+#include "base/check.hpp"
+#include "kernel/lowering.hpp"
+
+namespace smelt::kernel {
+
+void Lowering::pointwise() {
+  const auto& axes = domain().axes;
+  Grid grid;
+  Placement placement;
+  IntExpr vector_extent = 1;
+  if (schedule_.flattened) {
+    for (const Axis& axis : axes) vector_extent = vector_extent * axis.extent;
+  } else if (!axes.empty()) {
+    vector_extent = axes.back().extent;
+    for (size_t d = 0; d + 1 < axes.size(); ++d) grid.add(axes[d].var, axes[d].extent);
+  }
+
+  const auto constant = vector_extent.constant();
+  const bool chunked = !(constant && *constant <= schedule_.tile);
+  const IntExpr tile = schedule_.tile;
+  if (chunked) grid.add("%chunk", ceildiv(vector_extent, tile));
+  grid.decode(placement);
+
+  IntExpr lane = IntExpr::symbol("%v"), length = vector_extent, at = lane;
+  if (chunked) {
+    const IntExpr first = placement.value_of.at("%chunk") * tile;
+    length = min(tile, vector_extent - first);
+    at = first + lane;
+  }
+  placement.ranges["%v"] = {0, length - 1};
+  if (schedule_.flattened) {
+    Grid flat;  // decode the flat position like a grid position
+    for (size_t d = axes.size(); d-- > 0;) {
+      placement.place(axes[d].var, d == 0 ? at : mod(at, axes[d].extent, placement.ranges));
+      at = floordiv(at, axes[d].extent, placement.ranges);
+    }
+  } else if (!axes.empty()) {
+    placement.place(axes.back().var, at);
+  }
+
+  std::vector<Stmt> body;
+  evaluator_.enter(&body, &placement.ranges);
+  std::vector<Stmt> stores;
+  for (const StoredOutput& o : domain().outputs)
+    stores.push_back(store_output(o, placement, evaluator_.value(o.base, placement.at(o.base_index))));
+  body.insert(body.end(), stores.begin(), stores.end());
+  const IntExpr work = chunked ? tile : vector_extent;
+  std::vector<Stmt> grid_body;
+  grid_body.push_back(loop(LoopKind::Vector, "%v", length, std::move(body), schedule_.lanes));
+  add_phase(grid.extent(), std::move(grid_body), work);
+}
+
+}  // namespace smelt::kernel

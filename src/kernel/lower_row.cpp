@@ -1,0 +1,156 @@
+// Row: reductions along the fastest axis, all passes over a row in one iteration.
+//
+//   grid %g over the rows
+//     for each level of reductions:
+//       serial over the outer reduced axes, and over blocks of a long row
+//         vector %v over the row (or block):  accumulate; store what is ready; keep what later passes need
+//       combine the lanes
+//       store results of one element a row
+#include "base/check.hpp"
+#include "kernel/lowering.hpp"
+
+namespace smelt::kernel {
+
+// Vector steps of one accumulator before its lanes are added up: keeps the error of long sums near that of pairwise summation.
+constexpr int64_t kBlockSteps = 256;
+
+RowLoops Lowering::row_loops(Placement& placement, const IntExpr& first, const IntExpr& length,
+                             int64_t estimate) const {
+  RowLoops loops;
+  for (size_t d = 0; d < domain().axes.size(); ++d) {
+    const Axis& axis = domain().axes[d];
+    if (!axis.reduced || static_cast<int>(d) == schedule_.vector_axis || placement.value_of.count(axis.var)) continue;
+    placement.ranges[axis.var] = {0, axis.extent - 1};
+    loops.serial.emplace_back(axis.var, axis.extent);
+  }
+  if (schedule_.vector_axis < 0) return loops;
+  const int64_t block = kBlockSteps * schedule_.lanes;
+  IntExpr start = first;
+  loops.vector_extent = length;
+  if (estimate > 2 * block) {
+    loops.blocked = true;
+    loops.serial.emplace_back("%b", ceildiv(length, block, placement.ranges));
+    placement.ranges["%b"] = {0, loops.serial.back().second - 1};
+    const IntExpr offset = IntExpr::symbol("%b") * block;
+    start = start + offset;
+    loops.vector_extent = min(block, length - offset);
+  }
+  placement.ranges["%v"] = {0, loops.vector_extent - 1};
+  placement.place(vector_axis().var, start + IntExpr::symbol("%v"));
+  return loops;
+}
+
+// The loops of one pass around `body`, which runs once per element; `accs` are its accumulators.
+std::vector<Stmt> Lowering::row_pass(const RowLoops& loops, const std::vector<Accumulator>& accs,
+                                     std::vector<Stmt> body) {
+  std::vector<Stmt> result;
+  std::vector<Stmt> inner;
+  if (!loops.blocked) {
+    result = start(accs);
+    inner.push_back(loop(LoopKind::Vector, "%v", loops.vector_extent, std::move(body), schedule_.lanes));
+  } else {
+    // Each block has accumulators of its own, added to the row's.
+    inner = start(accs);
+    inner.push_back(loop(LoopKind::Vector, "%v", loops.vector_extent, std::move(body), schedule_.lanes));
+    for (const Accumulator& a : accs) {
+      Accumulator total = a;
+      total.value = row_total_.at(a.value).first;
+      total.index = row_total_.at(a.value).second;
+      inner.push_back(combine_lanes(a));
+      for (Stmt& s : update(total, builder_.local(a.value), a.with_index() ? builder_.local(a.index) : kNoExpr))
+        inner.push_back(std::move(s));
+      for (Stmt& s : start({total})) result.push_back(std::move(s));
+    }
+  }
+  for (size_t d = loops.serial.size(); d-- > 0;) {
+    std::vector<Stmt> wrapped;
+    wrapped.push_back(loop(LoopKind::Serial, loops.serial[d].first, loops.serial[d].second, std::move(inner)));
+    inner = std::move(wrapped);
+  }
+  for (Stmt& s : inner) result.push_back(std::move(s));
+  if (!loops.blocked)
+    for (const Accumulator& a : accs) result.push_back(combine_lanes(a));
+  return result;
+}
+
+// What the pass leaves: the row's accumulators.
+std::vector<Accumulator> Lowering::row_results(const RowLoops& loops, const std::vector<Accumulator>& accs) {
+  std::vector<Accumulator> result = accs;
+  if (loops.blocked)
+    for (Accumulator& a : result) std::tie(a.value, a.index) = row_total_.at(a.value);
+  return result;
+}
+
+std::vector<Accumulator> Lowering::row_accumulators(const RowLoops& loops, int level) {
+  std::vector<Accumulator> accs = accumulators(level);
+  if (loops.blocked)
+    for (const Accumulator& a : accs)
+      row_total_[a.value] = {builder_.new_local(a.value_type, true),
+                             a.with_index() ? builder_.new_local(DType::I64, true) : -1};
+  return accs;
+}
+
+void Lowering::row() {
+  Grid grid;
+  for (const Axis& axis : domain().axes)
+    if (!axis.reduced) grid.add(axis.var, axis.extent);
+  Placement placement;
+  grid.decode(placement);
+  const IntExpr length = schedule_.vector_axis < 0 ? IntExpr(1) : vector_axis().extent;
+  const RowLoops loops = row_loops(placement, 0, length, schedule_.vector_axis < 0 ? 1 : vector_axis().estimate);
+
+  const int passes = domain().levels + 1;
+  std::vector<Stage> stages(static_cast<size_t>(passes));
+  std::vector<std::vector<Accumulator>> accs(static_cast<size_t>(passes));
+  std::vector<std::vector<Stmt>> after(static_cast<size_t>(passes));
+  for (int level = 0; level < passes; ++level) {
+    const auto p = static_cast<size_t>(level);
+    if (level < domain().levels) accs[p] = row_accumulators(loops, level);
+    element_pass(level, accs[p], placement, stages[p].body);
+    for (const Accumulator& a : row_results(loops, accs[p])) evaluator_.set_reduction(a.reduction->node, result(a));
+    row_outputs(level + 1, placement, after[p]);
+  }
+  std::vector<IntExpr> keep_index, keep_dims;
+  for (const Axis& axis : domain().axes)
+    if (axis.reduced) {
+      keep_index.push_back(axis.value().substitute(placement.value_of, placement.ranges));
+      keep_dims.push_back(axis.extent);
+    }
+  keep_values(stages, keep_index, keep_dims, domain().estimate(true), "%v");
+
+  std::vector<Stmt> body;
+  for (size_t p = 0; p < stages.size(); ++p) {
+    if (!stages[p].body.empty())
+      for (Stmt& s : row_pass(loops, accs[p], std::move(stages[p].body))) body.push_back(std::move(s));
+    for (Stmt& s : after[p]) body.push_back(std::move(s));
+  }
+  add_phase(grid.extent(), std::move(body), reduced_count() * passes);
+}
+
+// The body of one pass: accumulate the reductions of this level, store the outputs that are ready.
+void Lowering::element_pass(int level, const std::vector<Accumulator>& accs, const Placement& placement,
+                            std::vector<Stmt>& body) {
+  evaluator_.enter(&body, &placement.ranges);
+  std::vector<Stmt> tail;
+  for (const Accumulator& a : accs) {
+    const NodeId argument = graph_.at(a.reduction->node).args[0];
+    const ExprId value = evaluator_.value(argument, placement.at(a.reduction->argument_index));
+    for (Stmt& s : update(a, value, position(placement))) tail.push_back(std::move(s));
+  }
+  for (const StoredOutput& o : domain().outputs)
+    if (!o.per_row && o.level == level)
+      tail.push_back(store_output(o, placement, evaluator_.value(o.base, placement.at(o.base_index))));
+  for (Stmt& s : tail) body.push_back(std::move(s));
+}
+
+// Outputs of one element a row that are ready once `level` levels are done.
+void Lowering::row_outputs(int level, const Placement& placement, std::vector<Stmt>& body) {
+  evaluator_.enter(&body, &placement.ranges);
+  std::vector<Stmt> tail;
+  for (const StoredOutput& o : domain().outputs)
+    if (o.per_row && (o.level == level || (o.level == 0 && level == 1)))
+      tail.push_back(store_output(o, placement, evaluator_.value(o.base, placement.at(o.base_index))));
+  for (Stmt& s : tail) body.push_back(std::move(s));
+}
+
+}  // namespace smelt::kernel

@@ -1,0 +1,236 @@
+// Split: one reduction spread over the grid. A first phase leaves partial results, a second combines them.
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "kernel/lowering.hpp"
+
+namespace smelt::kernel {
+
+// More parts than this only lengthen the second phase.
+constexpr int64_t kMaxParts = 1024;
+// Elements (or rows of a column) that a part should have at least.
+constexpr int64_t kPartElements = 32768;
+constexpr int64_t kPartRows = 256;
+
+// The first reduced axis is the one that is split; its parts have "%part" points, a multiple of `multiple`.
+Lowering::SplitAxis Lowering::split_axis(int64_t least, int64_t multiple) {
+  SplitAxis split;
+  for (const Axis& axis : domain().axes)
+    if (axis.reduced) {
+      split.axis = &axis;
+      break;
+    }
+  const IntExpr n = split.axis->extent;
+  const IntExpr wanted = max(1, min(kMaxParts, ceildiv(n, least)));
+  split.part = launch_size("%part", ceildiv(ceildiv(n, wanted), multiple) * multiple);
+  split.parts = launch_size("%parts", ceildiv(n, split.part));
+  return split;
+}
+
+// Partial results: one array per accumulator, and one more for the indices of argmax.
+std::vector<Lowering::Partial> Lowering::partials(const std::vector<Accumulator>& accs, const Shape& dims) {
+  std::vector<Partial> result;
+  for (const Accumulator& a : accs) {
+    Partial p;
+    p.value = add_temporary(a.value_type, dims, "partial result");
+    if (a.with_index()) p.index = add_temporary(DType::I64, dims, "partial index");
+    result.push_back(p);
+  }
+  return result;
+}
+
+void Lowering::store_partials(const std::vector<Accumulator>& accs, const std::vector<Partial>& parts, const Index& at,
+                              std::vector<Stmt>& body) {
+  for (size_t i = 0; i < accs.size(); ++i) {
+    body.push_back(store({false, parts[i].value, at}, builder_.local(accs[i].value)));
+    if (accs[i].with_index()) body.push_back(store({false, parts[i].index, at}, builder_.local(accs[i].index)));
+  }
+}
+
+std::vector<Stmt> Lowering::take_partials(const std::vector<Accumulator>& accs, const std::vector<Partial>& parts,
+                                          const Index& at) {
+  std::vector<Stmt> body;
+  for (size_t i = 0; i < accs.size(); ++i) {
+    const ExprId value = builder_.load(accs[i].value_type, {false, parts[i].value, at});
+    const ExprId index = accs[i].with_index() ? builder_.load(DType::I64, {false, parts[i].index, at}) : kNoExpr;
+    for (Stmt& s : update(accs[i], value, index)) body.push_back(std::move(s));
+  }
+  return body;
+}
+
+//   phase 0: grid %g over the rows and their parts:  one pass over the part, combine the lanes, store the partial result
+//   phase 1: grid %g over the rows:  vector over the parts, combine, store
+void Lowering::split_rows() {
+  const SplitAxis split = split_axis(kPartElements, schedule_.lanes);
+  const bool splits_vector = split.axis == &vector_axis();
+  Grid grid;
+  Shape partial_dims;
+  for (const Axis& axis : domain().axes)
+    if (!axis.reduced) {
+      grid.add(axis.var, axis.extent);
+      partial_dims.push_back(axis.extent);
+    }
+  Grid rows = grid;
+  grid.add("%s", split.parts);
+  partial_dims.push_back(split.parts);
+
+  Placement placement;
+  grid.decode(placement);
+  const IntExpr first = placement.value_of.at("%s") * split.part;
+  const IntExpr length = min(split.part, split.axis->extent - first);
+  RowLoops loops;
+  if (splits_vector) {
+    loops = row_loops(placement, first, length, std::max<int64_t>(split.axis->estimate / kMaxParts, kPartElements));
+  } else {
+    placement.ranges["%r"] = {0, length - 1};
+    placement.place(split.axis->var, first + IntExpr::symbol("%r"));
+    loops = row_loops(placement, 0, vector_axis().extent, vector_axis().estimate);
+    loops.serial.insert(loops.serial.begin(), {"%r", length});
+  }
+  std::vector<Accumulator> accs = row_accumulators(loops, 0);
+  std::vector<Stmt> element, body;
+  element_pass(0, accs, placement, element);
+  body = row_pass(loops, accs, std::move(element));
+  accs = row_results(loops, accs);
+  const auto parts = partials(accs, partial_dims);
+  Index at;
+  for (const auto& [var, extent] : grid.dims) at.push_back(placement.value_of.at(var));
+  store_partials(accs, parts, at, body);
+  add_phase(grid.extent(), std::move(body), splits_vector ? split.part : split.part * vector_axis().extent);
+
+  Placement final_placement;
+  rows.decode(final_placement);
+  final_placement.ranges["%v"] = {0, split.parts - 1};
+  Index from;
+  for (const auto& [var, extent] : rows.dims) from.push_back(final_placement.value_of.at(var));
+  from.push_back(IntExpr::symbol("%v"));
+  std::vector<Stmt> last = start(accs);
+  last.push_back(loop(LoopKind::Vector, "%v", split.parts, take_partials(accs, parts, from), schedule_.lanes));
+  for (const Accumulator& a : accs) {
+    last.push_back(combine_lanes(a));
+    evaluator_.set_reduction(a.reduction->node, result(a));
+  }
+  row_outputs(1, final_placement, last);
+  add_phase(rows.extent(), std::move(last), split.parts);
+}
+
+//   phase 0: grid %g over the outer kept axes, tiles of columns and parts of rows:
+//     accumulators of a tile live in scratch; serial over the rows of the part, four at a time: vector %v over the columns
+//   phase 1: grid %g over the columns, lanes side by side: serial over the parts, store
+void Lowering::split_columns() {
+  constexpr int64_t kRowsAtOnce = 4;
+  const SplitAxis split = split_axis(kPartRows, kRowsAtOnce);
+  const IntExpr tile = schedule_.tile, columns = vector_axis().extent;
+  Grid grid;
+  Shape partial_dims{split.parts};
+  for (const Axis& axis : domain().axes)
+    if (!axis.reduced) {
+      partial_dims.push_back(axis.extent);
+      if (&axis != &vector_axis()) grid.add(axis.var, axis.extent);
+    }
+  const Grid outer = grid;
+  grid.add("%t", ceildiv(columns, tile));
+  grid.add("%s", split.parts);
+
+  Placement placement;
+  grid.decode(placement);
+  const IntExpr first_column = placement.value_of.at("%t") * tile;
+  const IntExpr width = min(tile, columns - first_column);
+  const IntExpr first_row = placement.value_of.at("%s") * split.part;
+  const IntExpr height = min(split.part, split.axis->extent - first_row);
+  const IntExpr lane = IntExpr::symbol("%v");
+  placement.ranges["%v"] = {0, width - 1};
+  placement.place(vector_axis().var, first_column + lane);
+  std::vector<std::pair<std::string, IntExpr>> serial;
+  for (const Axis& axis : domain().axes)
+    if (axis.reduced && &axis != split.axis) {
+      placement.ranges[axis.var] = {0, axis.extent - 1};
+      serial.emplace_back(axis.var, axis.extent);
+    }
+
+  std::vector<Accumulator> accs = accumulators(0);
+  std::vector<Access> value_at, index_at;
+  for (const Accumulator& a : accs) {
+    value_at.push_back({true, add_scratch(a.value_type, {tile}), {lane}});
+    index_at.push_back(a.with_index() ? Access{true, add_scratch(DType::I64, {tile}), {lane}} : Access{});
+  }
+  auto vector = [&](std::vector<Stmt> body) {
+    return loop(LoopKind::Vector, "%v", width, std::move(body), schedule_.lanes);
+  };
+  auto write_back = [&](std::vector<Stmt>& body) {
+    for (size_t i = 0; i < accs.size(); ++i) {
+      body.push_back(store(value_at[i], builder_.local(accs[i].value)));
+      if (accs[i].with_index()) body.push_back(store(index_at[i], builder_.local(accs[i].index)));
+    }
+  };
+  auto read_back = [&](std::vector<Stmt>& body) {
+    for (size_t i = 0; i < accs.size(); ++i) {
+      body.push_back(assign(accs[i].value, builder_.load(accs[i].value_type, value_at[i])));
+      if (accs[i].with_index()) body.push_back(assign(accs[i].index, builder_.load(DType::I64, index_at[i])));
+    }
+  };
+  // One vector loop that takes `rows` rows into the accumulators, the first at `row`.
+  auto rows_pass = [&](const IntExpr& row, int64_t rows) {
+    std::vector<Stmt> body;
+    read_back(body);
+    for (int64_t u = 0; u < rows; ++u) {
+      placement.place(split.axis->var, row + u);
+      element_pass(0, accs, placement, body);
+    }
+    write_back(body);
+    std::vector<Stmt> nest;
+    nest.push_back(vector(std::move(body)));
+    for (size_t d = serial.size(); d-- > 0;) {
+      std::vector<Stmt> wrapped;
+      wrapped.push_back(loop(LoopKind::Serial, serial[d].first, serial[d].second, std::move(nest)));
+      nest = std::move(wrapped);
+    }
+    return nest;
+  };
+
+  std::vector<Stmt> body, init = start(accs);
+  write_back(init);
+  body.push_back(vector(std::move(init)));
+  const IntExpr quads = floordiv(height, kRowsAtOnce), rest = height - quads * kRowsAtOnce;
+  placement.ranges["%q"] = {0, quads - 1};
+  body.push_back(
+      loop(LoopKind::Serial, "%q", quads, rows_pass(first_row + IntExpr::symbol("%q") * kRowsAtOnce, kRowsAtOnce)));
+  placement.ranges["%r"] = {0, rest - 1};
+  body.push_back(
+      loop(LoopKind::Serial, "%r", rest, rows_pass(first_row + quads * kRowsAtOnce + IntExpr::symbol("%r"), 1)));
+  const auto parts = partials(accs, partial_dims);
+  Index at{placement.value_of.at("%s")};
+  for (const Axis& axis : domain().axes)
+    if (!axis.reduced) at.push_back(placement.value_of.at(axis.var));
+  std::vector<Stmt> last;
+  read_back(last);
+  store_partials(accs, parts, at, last);
+  body.push_back(vector(std::move(last)));
+  add_phase(grid.extent(), std::move(body), split.part * tile);
+
+  combine_columns(outer, split, accs, parts);
+}
+
+void Lowering::combine_columns(Grid grid, const SplitAxis& split, const std::vector<Accumulator>& accs,
+                               const std::vector<Partial>& parts) {
+  const IntExpr tile = schedule_.lanes, columns = vector_axis().extent;
+  grid.add("%t", ceildiv(columns, tile));
+  Placement placement;
+  grid.decode(placement);
+  const IntExpr first = placement.value_of.at("%t") * tile, width = min(tile, columns - first);
+  placement.ranges["%v"] = {0, width - 1};
+  placement.ranges["%p"] = {0, split.parts - 1};
+  placement.place(vector_axis().var, first + IntExpr::symbol("%v"));
+  Index from{IntExpr::symbol("%p")};
+  for (const Axis& axis : domain().axes)
+    if (!axis.reduced) from.push_back(placement.value_of.at(axis.var));
+  std::vector<Stmt> lanes = start(accs);
+  lanes.push_back(loop(LoopKind::Serial, "%p", split.parts, take_partials(accs, parts, from)));
+  for (const Accumulator& a : accs) evaluator_.set_reduction(a.reduction->node, result(a));
+  row_outputs(1, placement, lanes);
+  std::vector<Stmt> body;
+  body.push_back(loop(LoopKind::Vector, "%v", width, std::move(lanes), schedule_.lanes));
+  add_phase(grid.extent(), std::move(body), split.parts * tile);
+}
+
+}  // namespace smelt::kernel

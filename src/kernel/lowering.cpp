@@ -1,0 +1,192 @@
+#include "kernel/lowering.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/check.hpp"
+
+namespace smelt::kernel {
+
+// Outputs larger than this in total do not stay in the caches until they are read again, so they are written past them.
+constexpr int64_t kStreamBytes = 8 << 20;
+
+Index Placement::at(const Index& index) const {
+  Index result;
+  for (const IntExpr& i : index) result.push_back(i.substitute(value_of, ranges));
+  return result;
+}
+
+IntExpr Grid::extent() const {
+  IntExpr product = 1;
+  for (const auto& [var, extent] : dims) product = product * extent;
+  return product;
+}
+
+void Grid::decode(Placement& placement) const {
+  placement.ranges["%g"] = {0, extent() - 1};
+  IntExpr rest = IntExpr::symbol("%g");
+  for (size_t d = dims.size(); d-- > 0;) {
+    const auto& [var, extent] = dims[d];
+    if (extent.is(1)) {
+      placement.place(var, 0);
+    } else if (d == 0) {
+      placement.place(var, rest);
+    } else {
+      placement.place(var, mod(rest, extent, placement.ranges));
+      rest = floordiv(rest, extent, placement.ranges);
+    }
+  }
+}
+
+Lowering::Lowering(const Graph& graph, const plan::FusionGroup& group, const Schedule& schedule, std::string name)
+    : graph_(graph), group_(group), schedule_(schedule), builder_(kernel_), evaluator_(graph, group.nodes, builder_) {
+  kernel_.name = std::move(name);
+}
+
+Kernel Lowering::run() {
+  switch (schedule_.strategy) {
+    case plan::Strategy::Pointwise:
+    case plan::Strategy::Tiled: pointwise(); break;
+    case plan::Strategy::Row: row(); break;
+    case plan::Strategy::Column: column(); break;
+    case plan::Strategy::Split:
+      if (vector_axis().reduced)
+        split_rows();
+      else
+        split_columns();
+      break;
+  }
+  finish();
+  return std::move(kernel_);
+}
+
+Stmt Lowering::store_output(const StoredOutput& output, const Placement& placement, ExprId value) {
+  return store({false, evaluator_.output_param(output.node), placement.at(output.store_index)}, value, kNoExpr,
+               !output.per_row);
+}
+
+void Lowering::add_phase(IntExpr extent, std::vector<Stmt> body, IntExpr work) {
+  body.insert(body.begin(), allocs_.begin(), allocs_.end());
+  allocs_.clear();
+  Phase phase;
+  phase.body.push_back(loop(LoopKind::Grid, "%g", std::move(extent), std::move(body)));
+  phase.work = std::move(work);
+  kernel_.phases.push_back(std::move(phase));
+}
+
+static std::vector<IntExpr> row_major(const Shape& shape) {
+  std::vector<IntExpr> strides(shape.size());
+  IntExpr stride = 1;
+  for (size_t d = shape.size(); d-- > 0; stride = stride * shape[d]) strides[d] = stride;
+  return strides;
+}
+
+int Lowering::add_temporary(DType dtype, Shape dims, const std::string& note) {
+  Param p;
+  p.kind = ParamKind::Temporary;
+  p.dtype = dtype;
+  p.strides = row_major(dims);
+  p.dims = std::move(dims);
+  p.note = note;
+  kernel_.params.push_back(std::move(p));
+  return static_cast<int>(kernel_.params.size()) - 1;
+}
+
+int Lowering::add_scratch(DType dtype, std::vector<IntExpr> dims) {
+  kernel_.buffers.push_back({dtype, std::move(dims)});
+  const int id = static_cast<int>(kernel_.buffers.size()) - 1;
+  allocs_.push_back(alloc(id));
+  return id;
+}
+
+IntExpr Lowering::launch_size(const std::string& symbol, const IntExpr& value) {
+  if (value.constant()) return value;
+  kernel_.launch_sizes.push_back({symbol, value});
+  return IntExpr::symbol(symbol);
+}
+
+IntExpr Lowering::reduced_count() const {
+  IntExpr product = 1;
+  for (const Axis& axis : domain().axes)
+    if (axis.reduced) product = product * axis.extent;
+  return product;
+}
+
+namespace {
+
+// Every symbol that is no loop variable and no local is an argument of the launch.
+class Symbols {
+ public:
+  explicit Symbols(const Kernel& kernel) : kernel_(kernel) {
+    for (const Param& p : kernel.params) {
+      use(p.dims);
+      use(p.strides);
+    }
+    for (const ScratchBuffer& b : kernel.buffers) use(b.dims);
+    for (const LaunchSize& l : kernel.launch_sizes) use(l.value);
+    for (const Expr& e : kernel.exprs) {
+      use(e.index);
+      use(e.access.index);
+    }
+    for (const Phase& p : kernel.phases) {
+      use(p.work);
+      walk(p.body);
+    }
+    for (const IndexLocal& l : kernel.index_locals) {
+      use(l.extent);
+      loops_.insert(fmt::format("%v{}", l.local));
+    }
+  }
+
+  std::vector<std::string> arguments() const {
+    std::vector<std::string> result;
+    for (const std::string& s : order_)
+      if (!loops_.count(s)) result.push_back(s);
+    return result;
+  }
+
+ private:
+  void use(const IntExpr& e) { e.collect_symbols(order_); }
+  void use(const std::vector<IntExpr>& es) {
+    for (const IntExpr& e : es) use(e);
+  }
+  void walk(const std::vector<Stmt>& body) {
+    for (const Stmt& s : body) {
+      if (s.kind == StmtKind::Loop) loops_.insert(s.var);
+      use(s.extent);
+      use(s.access.index);
+      walk(s.body);
+    }
+  }
+  const Kernel& kernel_;
+  std::vector<std::string> order_;
+  std::set<std::string> loops_;
+};
+
+}  // namespace
+
+void Lowering::finish() {
+  IntExpr bytes = 0;
+  for (const Param& p : kernel_.params)
+    if (p.kind == ParamKind::Output && p.value >= 0) bytes = bytes + count(p.dims) * size_of(p.dtype);
+  kernel_.launch_sizes.push_back({"%stream", min(1, floordiv(bytes, kStreamBytes))});
+  auto arguments = Symbols(kernel_).arguments();
+  for (const LaunchSize& l : kernel_.launch_sizes)
+    if (!std::count(arguments.begin(), arguments.end(), l.symbol)) arguments.push_back(l.symbol);
+  for (const std::string& symbol : arguments) {
+    Param p;
+    p.kind = ParamKind::Size;
+    p.dtype = DType::I64;
+    p.symbol = symbol;
+    p.note = "size";
+    kernel_.params.push_back(std::move(p));
+  }
+}
+
+Kernel lower(const Graph& graph, const plan::FusionGroup& group, const Schedule& schedule, const std::string& name) {
+  return Lowering(graph, group, schedule, name).run();
+}
+
+}  // namespace smelt::kernel

@@ -1,0 +1,131 @@
+// What the lowerings of all strategies share. Internal to this folder.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "kernel/evaluate.hpp"
+#include "kernel/lower.hpp"
+
+namespace smelt::kernel {
+
+using schedule::Axis;
+using schedule::Domain;
+using schedule::Reduction;
+using schedule::Schedule;
+using StoredOutput = schedule::Output;
+
+// A reduction while it runs: its accumulator, and for argmax and argmin the index beside it.
+struct Accumulator {
+  const Reduction* reduction;
+  ReduceKind kind;
+  LocalId value = -1, index = -1;
+  DType dtype() const;
+  DType value_type{};
+  bool with_index() const { return kind == ReduceKind::ArgMax || kind == ReduceKind::ArgMin; }
+};
+
+// How the axes of the domain are reached: each axis variable as an expression over loop variables.
+struct Placement {
+  std::map<std::string, IntExpr> value_of;
+  Ranges ranges;
+  void place(const std::string& var, const IntExpr& value) { value_of[var] = value; }
+  Index at(const Index& index) const;
+};
+
+// The grid: a list of dimensions run as one flat loop "%g".
+struct Grid {
+  std::vector<std::pair<std::string, IntExpr>> dims;
+  void add(std::string var, IntExpr extent) { dims.emplace_back(std::move(var), std::move(extent)); }
+  IntExpr extent() const;
+  void decode(Placement& placement) const;  // var -> its part of %g
+};
+
+// The loops of one pass over a row: `serial` ones outside, then a vector loop "%v".
+struct RowLoops {
+  std::vector<std::pair<std::string, IntExpr>> serial;
+  IntExpr vector_extent = 1;
+  bool blocked = false;  // the innermost serial loop runs over blocks of a long row
+};
+
+class Lowering {
+ public:
+  Lowering(const Graph& graph, const plan::FusionGroup& group, const Schedule& schedule, std::string name);
+  Kernel run();
+
+ private:
+  // One per strategy: lower_pointwise.cpp, lower_row.cpp, lower_column.cpp, lower_split.cpp.
+  void pointwise();
+  void row();
+  void column();
+  void split_rows();
+  void split_columns();
+
+  // lower_row.cpp
+  RowLoops row_loops(Placement& placement, const IntExpr& first, const IntExpr& length, int64_t estimate) const;
+  std::vector<Accumulator> row_accumulators(const RowLoops& loops, int level);
+  std::vector<Stmt> row_pass(const RowLoops& loops, const std::vector<Accumulator>& accs, std::vector<Stmt> body);
+  std::vector<Accumulator> row_results(const RowLoops& loops, const std::vector<Accumulator>& accs);
+  void element_pass(int level, const std::vector<Accumulator>& accs, const Placement& placement,
+                    std::vector<Stmt>& body);
+  void row_outputs(int level, const Placement& placement, std::vector<Stmt>& body);
+
+  // lower_split.cpp
+  struct SplitAxis {
+    const Axis* axis = nullptr;
+    IntExpr part, parts;  // points of a part, number of parts
+  };
+  struct Partial {
+    int value = -1, index = -1;  // params
+  };
+  SplitAxis split_axis(int64_t least, int64_t multiple);
+  std::vector<Partial> partials(const std::vector<Accumulator>& accs, const Shape& dims);
+  void store_partials(const std::vector<Accumulator>& accs, const std::vector<Partial>& parts, const Index& at,
+                      std::vector<Stmt>& body);
+  std::vector<Stmt> take_partials(const std::vector<Accumulator>& accs, const std::vector<Partial>& parts,
+                                  const Index& at);
+  void combine_columns(Grid grid, const SplitAxis& split, const std::vector<Accumulator>& accs,
+                       const std::vector<Partial>& parts);
+
+  // lowering.cpp
+  const Axis& vector_axis() const { return domain().axes[static_cast<size_t>(schedule_.vector_axis)]; }
+  const Domain& domain() const { return schedule_.domain; }
+  Stmt store_output(const StoredOutput& output, const Placement& placement, ExprId value);
+  void finish();
+  void add_phase(IntExpr extent, std::vector<Stmt> body, IntExpr work);
+  int add_temporary(DType dtype, Shape dims, const std::string& note);
+  int add_scratch(DType dtype, std::vector<IntExpr> dims);
+  IntExpr launch_size(const std::string& symbol, const IntExpr& value);
+  IntExpr reduced_count() const;
+
+  // reductions.cpp
+  std::vector<Accumulator> accumulators(int level);
+  ExprId initial(const Accumulator& a);
+  ExprId merged(const Accumulator& a, ExprId current, ExprId next);
+  std::vector<Stmt> start(const std::vector<Accumulator>& accs);
+  std::vector<Stmt> update(const Accumulator& a, ExprId value, const IntExpr& position);
+  std::vector<Stmt> update(const Accumulator& a, ExprId value, ExprId position);
+  Stmt combine_lanes(const Accumulator& a);
+  ExprId result(const Accumulator& a);
+  IntExpr position(const Placement& placement) const;  // row-major over the reduced axes: what argmax counts
+
+  // keep.cpp: values of a stage that later stages need again are kept on chip when that is cheaper.
+  struct Stage {
+    std::vector<Stmt> body;
+  };
+  void keep_values(std::vector<Stage>& stages, const std::vector<IntExpr>& keep_index,
+                   const std::vector<IntExpr>& keep_dims, int64_t points, const std::string& innermost);
+
+  const Graph& graph_;
+  const plan::FusionGroup& group_;
+  const Schedule& schedule_;
+  Kernel kernel_;
+  Builder builder_;
+  Evaluator evaluator_;
+  std::vector<Stmt> allocs_;
+  std::map<LocalId, std::pair<LocalId, LocalId>> row_total_;  // a block's accumulator -> the row's (value, index)
+};
+
+}  // namespace smelt::kernel

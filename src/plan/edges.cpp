@@ -1,0 +1,68 @@
+#include "plan/edges.hpp"
+
+#include <algorithm>
+
+namespace smelt::plan {
+
+bool recomputable(const Node& node) { return node.kind != NodeKind::Reduce; }
+
+static void add_once(std::vector<NodeId>& list, NodeId id) {
+  if (std::find(list.begin(), list.end(), id) == list.end()) list.push_back(id);
+}
+
+Edges::Edges(const Graph& graph, const SizeBinding& sizes) {
+  const size_t n = graph.nodes.size();
+  computing.resize(n);
+  is_output.resize(n);
+  sources.resize(n);
+  consumers.resize(n);
+  elements.resize(n);
+  for (NodeId id : graph.outputs) is_output[static_cast<size_t>(id)] = true;
+  // reach: what a node stands for when it is an argument. A view stands for what it views.
+  std::vector<std::vector<NodeId>> reach(n);
+  for (size_t i = 0; i < n; ++i) {
+    const NodeId id = static_cast<NodeId>(i);
+    const Node& node = graph.nodes[i];
+    elements[i] = element_count(evaluate(node.shape, sizes));
+    computing[i] = computes(graph, id);
+    std::vector<NodeId> from;
+    for (NodeId arg : node.args)
+      for (NodeId source : reach[static_cast<size_t>(arg)]) add_once(from, source);
+    if (computing[i]) {
+      if (node.kind == NodeKind::Input) add_once(from, id);
+      sources[i] = from;
+      for (NodeId source : from)
+        if (source != id) consumers[static_cast<size_t>(source)].push_back(id);
+      // An input that is also an output is copied; its readers read the input itself.
+      reach[i] = {id};
+    } else {
+      reach[i] = node.kind == NodeKind::Input ? std::vector<NodeId>{id} : from;
+    }
+  }
+}
+
+int64_t Edges::bytes(const Graph& graph, NodeId id) const {
+  return elements[static_cast<size_t>(id)] * size_of(graph.at(id).dtype);
+}
+
+int64_t Edges::unfused_bytes(const Graph& graph, NodeId id) const {
+  int64_t total = bytes(graph, id);
+  for (NodeId arg : graph.at(id).args) {
+    // A view reads no more than it shows, and no more than there is behind it.
+    int64_t least = bytes(graph, arg);
+    bool generated = false;
+    for (NodeId v = arg;; v = graph.at(v).args[0]) {
+      least = std::min(least, bytes(graph, v));
+      const Node& node = graph.at(v);
+      if (computing[static_cast<size_t>(v)] || node.kind == NodeKind::Input) break;
+      if (node.args.empty()) {
+        generated = true;  // constants, sizes and indices take no memory
+        break;
+      }
+    }
+    if (!generated) total += least;
+  }
+  return total;
+}
+
+}  // namespace smelt::plan

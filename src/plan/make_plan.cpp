@@ -1,0 +1,376 @@
+// The planner: a greedy merge of producers into consumers, then of siblings that read the same values, then cheap values are
+// computed again where that avoids a store. What may merge is for the schedules to say (Accepts).
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+#include <unordered_set>
+
+#include "base/check.hpp"
+#include "plan/edges.hpp"
+#include "plan/plan.hpp"
+
+namespace smelt::plan {
+namespace {
+
+// A value is computed again in each reader when that takes no more than this many operations an element.
+constexpr int kCheapToRepeat = 60;
+
+int repeat_cost(const Node& node) {
+  if (node.kind != NodeKind::Elementwise) return 1;
+  return node.op >= Op::Cbrt && node.op <= Op::Erfc ? 20 : node.op == Op::Pow ? 40 : 2;
+}
+
+class Planner {
+ public:
+  Planner(const Graph& graph, const Options& options, const Accepts& accepts)
+      : graph_(graph), options_(options), accepts_(accepts), edges_(graph, options.sizes) {
+    group_of_.assign(graph.nodes.size(), -1);
+    for (size_t i = 0; i < graph.nodes.size(); ++i)
+      if (edges_.computing[i]) {
+        group_of_[i] = static_cast<int>(members_.size());
+        members_.push_back({static_cast<NodeId>(i)});
+      }
+    copies_.resize(members_.size());
+  }
+
+  Plan run() {
+    if (options_.fuse) {
+      merge_producers();
+      merge_siblings();
+      repeat_cheap_values();
+    }
+    Plan plan;
+    plan.groups = ordered_groups();
+    plan.decisions = decisions();
+    plan.traffic = traffic(plan);
+    return plan;
+  }
+
+ private:
+  int group_of(NodeId id) const { return group_of_[static_cast<size_t>(id)]; }
+  bool computing(NodeId id) const { return edges_.computing[static_cast<size_t>(id)]; }
+  const std::vector<NodeId>& consumers(NodeId id) const { return edges_.consumers[static_cast<size_t>(id)]; }
+  const std::vector<NodeId>& sources(NodeId id) const { return edges_.sources[static_cast<size_t>(id)]; }
+
+  // The group that these nodes would be. Copies are computed for its own use only.
+  FusionGroup describe(const std::vector<NodeId>& own, const std::set<NodeId>& copies = {}) const {
+    FusionGroup group;
+    std::set<NodeId> inside(own.begin(), own.end());
+    for (NodeId id : inside) {
+      const bool read_outside = std::any_of(consumers(id).begin(), consumers(id).end(), [&](NodeId c) {
+        return (!inside.count(c) && !copied_into(group_of(c), id)) || read_by_copy(c, id);
+      });
+      if (edges_.is_output[static_cast<size_t>(id)] || read_outside) group.outputs.push_back(id);
+    }
+    inside.insert(copies.begin(), copies.end());
+    std::set<NodeId> inputs;
+    for (NodeId id : inside)
+      for (NodeId source : sources(id))
+        if (!inside.count(source) || graph_.at(source).kind == NodeKind::Input) inputs.insert(source);
+    group.nodes.assign(inside.begin(), inside.end());
+    group.inputs.assign(inputs.begin(), inputs.end());
+    return group;
+  }
+  FusionGroup describe_group(int g) const {
+    return describe(members_[static_cast<size_t>(g)], copies_[static_cast<size_t>(g)]);
+  }
+
+  std::vector<NodeId> united(int a, int b) const {
+    std::vector<NodeId> nodes = members_[static_cast<size_t>(a)];
+    const auto& more = members_[static_cast<size_t>(b)];
+    nodes.insert(nodes.end(), more.begin(), more.end());
+    return nodes;
+  }
+
+  void merge(int from, int into) {
+    for (NodeId id : members_[static_cast<size_t>(from)]) group_of_[static_cast<size_t>(id)] = into;
+    auto& target = members_[static_cast<size_t>(into)];
+    auto& source = members_[static_cast<size_t>(from)];
+    target.insert(target.end(), source.begin(), source.end());
+    source.clear();
+  }
+
+  // A way from group a to group b through another group: merging them would close a cycle.
+  bool path_around(int a, int b) const {
+    std::vector<int> todo;
+    std::unordered_set<int> seen{a, b};
+    NodeId last = -1;  // nodes past the last of b cannot lead to b
+    for (NodeId id : members_[static_cast<size_t>(b)]) last = std::max(last, id);
+    auto push_successors = [&](int g, bool skip_b) {
+      for (NodeId id : members_[static_cast<size_t>(g)])
+        for (NodeId c : consumers(id)) {
+          if (c > last) continue;
+          const int next = group_of(c);
+          if (next == b && !skip_b) return true;
+          if (seen.insert(next).second) todo.push_back(next);
+        }
+      return false;
+    };
+    push_successors(a, true);
+    while (!todo.empty()) {
+      const int g = todo.back();
+      todo.pop_back();
+      if (push_successors(g, false)) return true;
+    }
+    return false;
+  }
+
+  // A small value that costs much is not computed again for every element of a large reader.
+  bool repeats_too_much(NodeId producer, NodeId consumer) const {
+    const int64_t n = edges_.elements[static_cast<size_t>(producer)];
+    if (n <= 1 || n * 4 > reach(consumer)) return false;
+    int cost = 0;
+    for (NodeId id : members_[static_cast<size_t>(group_of(producer))]) {
+      if (!recomputable(graph_.at(id))) return false;
+      cost += repeat_cost(graph_.at(id));
+    }
+    return cost > 10;
+  }
+  // Points over which a node is evaluated: of a reduction, its argument's.
+  int64_t reach(NodeId id) const {
+    const Node& node = graph_.at(id);
+    return edges_.elements[static_cast<size_t>(node.kind == NodeKind::Reduce ? node.args[0] : id)];
+  }
+
+  void merge_producers() {
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      const NodeId consumer = static_cast<NodeId>(i);
+      if (!edges_.computing[i]) continue;
+      std::vector<NodeId> producers;
+      for (NodeId source : sources(consumer))
+        if (source != consumer && computing(source) && group_of(source) >= 0) producers.push_back(source);
+      std::stable_sort(producers.begin(), producers.end(),
+                       [&](NodeId a, NodeId b) { return edges_.bytes(graph_, a) > edges_.bytes(graph_, b); });
+      for (NodeId producer : producers) {
+        const int a = group_of(producer), b = group_of(consumer);
+        if (a == b || repeats_too_much(producer, consumer) || path_around(a, b)) continue;
+        if (accepts_(graph_, describe(united(a, b)), options_).accepted) merge(a, b);
+      }
+    }
+  }
+
+  // Independent groups that read the same array: one read serves both.
+  void merge_siblings() {
+    std::map<NodeId, std::vector<int>> readers;
+    for (size_t i = 0; i < graph_.nodes.size(); ++i)
+      if (edges_.computing[i])
+        for (NodeId source : sources(static_cast<NodeId>(i)))
+          if (edges_.elements[static_cast<size_t>(source)] > 1) readers[source].push_back(static_cast<int>(i));
+    for (const auto& [source, nodes] : readers)
+      for (size_t x = 1; x < nodes.size(); ++x) {
+        const int a = group_of(nodes[0]), b = group_of(nodes[x]);
+        if (a == b || path_around(a, b) || path_around(b, a) || adjacent(a, b) || adjacent(b, a)) continue;
+        if (accepts_(graph_, describe(united(a, b)), options_).accepted) merge(a, b);
+      }
+  }
+  bool adjacent(int a, int b) const {
+    for (NodeId id : members_[static_cast<size_t>(a)])
+      for (NodeId c : consumers(id))
+        if (group_of(c) == b) return true;
+    return false;
+  }
+
+  // A stored value whose readers could compute it from what they can read as cheaply: they do, and the store goes away.
+  void repeat_cheap_values() {
+    for (size_t i = graph_.nodes.size(); i-- > 0;) {
+      const NodeId id = static_cast<NodeId>(i);
+      if (!edges_.computing[i] || edges_.is_output[i]) continue;
+      std::set<int> readers;
+      for (NodeId c : consumers(id))
+        if (group_of(c) != group_of(id) && !copied_into(group_of(c), id)) readers.insert(group_of(c));
+      if (readers.empty() || readers.size() > 4) continue;
+      std::vector<NodeId> chain;
+      if (!repeatable_chain(id, chain)) continue;
+      if (!worth_repeating(id, chain, readers)) continue;
+      apply_repeat(chain, readers);
+    }
+  }
+
+  // The nodes of its own group that must be repeated for `id`; stops at reductions and at what is stored anyway.
+  bool repeatable_chain(NodeId id, std::vector<NodeId>& chain) const {
+    int cost = 0;
+    std::vector<NodeId> todo{id};
+    std::set<NodeId> seen{id};
+    while (!todo.empty()) {
+      const NodeId n = todo.back();
+      todo.pop_back();
+      if (!recomputable(graph_.at(n))) {
+        if (n == id) return false;
+        continue;
+      }
+      chain.push_back(n);
+      if ((cost += repeat_cost(graph_.at(n))) > kCheapToRepeat) return false;
+      for (NodeId s : sources(n))
+        if (computing(s) && group_of(s) == group_of(id) && seen.insert(s).second) todo.push_back(s);
+    }
+    return true;
+  }
+
+  bool worth_repeating(NodeId id, const std::vector<NodeId>& chain, const std::set<int>& readers) const {
+    const std::set<NodeId> inside(chain.begin(), chain.end());
+    std::set<NodeId> needed;
+    for (NodeId n : chain)
+      for (NodeId s : sources(n))
+        if (!inside.count(s)) needed.insert(s);
+    const int64_t store = edges_.bytes(graph_, id);
+    int64_t paid = 0, saved = store;
+    for (int g : readers) {
+      saved += store;
+      const FusionGroup group = describe_group(g);
+      for (NodeId s : needed)
+        if (!std::count(group.inputs.begin(), group.inputs.end(), s)) paid += edges_.bytes(graph_, s);
+    }
+    for (NodeId s : needed)  // what only lived on chip so far must be stored now
+      if (computing(s) && group_of(s) == group_of(id)) paid += edges_.bytes(graph_, s);
+    return paid < saved;
+  }
+
+  void apply_repeat(const std::vector<NodeId>& chain, const std::set<int>& readers) {
+    const auto before = copies_;
+    std::set<int> touched = readers;
+    touched.insert(group_of(chain[0]));
+    for (int g : readers) copies_[static_cast<size_t>(g)].insert(chain.begin(), chain.end());
+    for (int g : touched) {
+      const FusionGroup group = describe_group(g);
+      // A group with nothing left to store was there for the repeated values only.
+      if (group.outputs.empty() || accepts_(graph_, group, options_).accepted) continue;
+      copies_ = before;
+      return;
+    }
+  }
+
+  std::vector<FusionGroup> ordered_groups() {
+    std::vector<FusionGroup> groups(members_.size());
+    std::vector<bool> placed(members_.size(), false);
+    std::map<NodeId, int> stored_by;
+    for (size_t g = 0; g < members_.size(); ++g) {
+      if (members_[g].empty()) continue;
+      groups[g] = describe_group(static_cast<int>(g));
+      for (NodeId id : groups[g].outputs) stored_by[id] = static_cast<int>(g);
+    }
+    std::vector<FusionGroup> order;
+    std::function<void(size_t)> place = [&](size_t g) {
+      if (placed[g]) return;
+      placed[g] = true;
+      for (NodeId in : groups[g].inputs)
+        if (auto it = stored_by.find(in); it != stored_by.end() && it->second != static_cast<int>(g))
+          place(static_cast<size_t>(it->second));
+      order.push_back(groups[g]);
+    };
+    for (size_t g = 0; g < groups.size(); ++g)
+      if (!groups[g].outputs.empty()) place(g);
+    for (FusionGroup& group : order) {
+      const Verdict verdict = accepts_(graph_, group, options_);
+      SMELT_CHECK(verdict.accepted, "no schedule for the group that writes %{}: {}", group.outputs[0], verdict.reason);
+      group.strategy = verdict.strategy;
+      group.schedule_note = verdict.note;
+    }
+    return order;
+  }
+
+  std::vector<Decision> decisions() const {
+    std::vector<Decision> result;
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      const NodeId producer = static_cast<NodeId>(i);
+      if (!edges_.computing[i]) continue;
+      for (NodeId consumer : consumers(producer)) result.push_back(decide(producer, consumer));
+    }
+    return result;
+  }
+
+  Decision decide(NodeId producer, NodeId consumer) const {
+    Decision d{producer, consumer, false, {}, 0, {}, {}};
+    const int64_t bytes = edges_.bytes(graph_, producer);
+    const bool several = consumers(producer).size() > 1;
+    const int a = group_of(producer), b = group_of(consumer);
+    if (a == b) {
+      d.fused = true;
+      d.bytes = bytes + (needed_in_memory(producer) ? 0 : bytes);
+      d.reason = fused_reason(producer, consumer);
+      if (several) d.value_policy = "kept";
+    } else if (copied_into(b, producer)) {
+      d.fused = true;
+      d.bytes = bytes;
+      d.reason = "cheap enough to compute again where it is read";
+      d.value_policy = "recomputed";
+    } else {
+      d.bytes = 2 * bytes;
+      if (several) d.value_policy = "stored";
+      if (!options_.fuse) {
+        d.reason = "fusion is off";
+        d.remedy = "run with fusion";
+      } else if (repeats_too_much(producer, consumer)) {
+        d.reason = fmt::format("{} elements would be computed again for each of {}",
+                               edges_.elements[static_cast<size_t>(producer)], reach(consumer));
+        d.remedy = "nothing: storing the small value is cheaper";
+      } else if (path_around(a, b)) {
+        d.reason = "another kernel between them needs the one and feeds the other";
+        d.remedy = "fuse or move what stands between";
+      } else {
+        const Verdict verdict = accepts_(graph_, describe(united(a, b)), options_);
+        d.reason = verdict.accepted ? "merged too late: another merge was made first" : verdict.reason;
+        d.remedy = verdict.remedy;
+      }
+    }
+    return d;
+  }
+
+  // Whether a copy of `c` in some other group finds `id` in memory.
+  bool read_by_copy(NodeId c, NodeId id) const {
+    for (size_t g = 0; g < copies_.size(); ++g)
+      if (copies_[g].count(c) && !copies_[g].count(id) && group_of(id) != static_cast<int>(g)) return true;
+    return false;
+  }
+  bool copied_into(int g, NodeId id) const { return copies_[static_cast<size_t>(g)].count(id) > 0; }
+  bool needed_in_memory(NodeId id) const {
+    return edges_.is_output[static_cast<size_t>(id)] ||
+           std::any_of(consumers(id).begin(), consumers(id).end(),
+                       [&](NodeId c) { return group_of(c) != group_of(id) && !copied_into(group_of(c), id); });
+  }
+
+  std::string fused_reason(NodeId producer, NodeId consumer) const {
+    const bool from_reduce = graph_.at(producer).kind == NodeKind::Reduce;
+    const bool to_reduce = graph_.at(consumer).kind == NodeKind::Reduce;
+    if (from_reduce && to_reduce) return "reductions over the same rows";
+    if (from_reduce) return "the rest of the row is still on chip when its reduction is done";
+    if (to_reduce) return "computed on the way into the reduction";
+    return consumers(producer).size() == 1 ? "elementwise into its only reader" : "elementwise, at the same index";
+  }
+
+  Traffic traffic(const Plan& plan) const {
+    Traffic t;
+    for (size_t i = 0; i < graph_.nodes.size(); ++i)
+      if (edges_.computing[i]) t.unfused_bytes += edges_.unfused_bytes(graph_, static_cast<NodeId>(i));
+    std::set<NodeId> inputs;
+    for (const FusionGroup& group : plan.groups) {
+      for (NodeId id : group.inputs) {
+        t.fused_bytes += edges_.bytes(graph_, id);
+        if (graph_.at(id).kind == NodeKind::Input) inputs.insert(id);
+      }
+      for (NodeId id : group.outputs) t.fused_bytes += edges_.bytes(graph_, id);
+    }
+    for (NodeId id : inputs) t.ideal_bytes += edges_.bytes(graph_, id);
+    for (NodeId id : std::set<NodeId>(graph_.outputs.begin(), graph_.outputs.end()))
+      t.ideal_bytes += edges_.bytes(graph_, id);
+    return t;
+  }
+
+  const Graph& graph_;
+  const Options& options_;
+  const Accepts& accepts_;
+  Edges edges_;
+  std::vector<int> group_of_;
+  std::vector<std::vector<NodeId>> members_;
+  std::vector<std::set<NodeId>> copies_;  // per group: nodes of other groups that it computes again
+};
+
+}  // namespace
+
+Plan make_plan(const Graph& graph, const Options& options, const Accepts& accepts) {
+  return Planner(graph, options, accepts).run();
+}
+
+}  // namespace smelt::plan

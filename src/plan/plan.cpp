@@ -1,0 +1,94 @@
+#include "plan/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/check.hpp"
+
+namespace smelt::plan {
+
+std::string_view name_of(Strategy strategy) {
+  switch (strategy) {
+    case Strategy::Pointwise: return "pointwise";
+    case Strategy::Tiled: return "tiled";
+    case Strategy::Row: return "row";
+    case Strategy::Column: return "column";
+    case Strategy::Split: return "split";
+  }
+  return "?";
+}
+
+double Traffic::savings_pct() const {
+  return unfused_bytes > 0 ? 100.0 * (1.0 - static_cast<double>(fused_bytes) / static_cast<double>(unfused_bytes)) : 0;
+}
+
+double Traffic::speedup_estimate() const {
+  return fused_bytes > 0 ? static_cast<double>(unfused_bytes) / static_cast<double>(fused_bytes) : 0;
+}
+
+bool computes(const Graph& graph, NodeId id) {
+  switch (graph.at(id).kind) {
+    case NodeKind::Elementwise:
+    case NodeKind::Cast:
+    case NodeKind::Reduce:
+    case NodeKind::Pad:
+    case NodeKind::Concat:
+    case NodeKind::Gather: return true;
+    case NodeKind::Input:
+    case NodeKind::Constant:
+    case NodeKind::SizeValue:
+    case NodeKind::Iota:
+    case NodeKind::Reshape:
+    case NodeKind::Permute:
+    case NodeKind::Broadcast:
+    case NodeKind::Slice: return std::count(graph.outputs.begin(), graph.outputs.end(), id) > 0;
+  }
+  return false;
+}
+
+std::string print(const Graph& graph, const Plan& plan) {
+  auto list = [](const std::vector<NodeId>& ids) {
+    std::string text;
+    for (NodeId id : ids) text += fmt::format("{}%{}", text.empty() ? "" : " ", id);
+    return text;
+  };
+  std::string text;
+  for (size_t g = 0; g < plan.groups.size(); ++g) {
+    const FusionGroup& group = plan.groups[g];
+    text += fmt::format("group {}: {}\n  computes {}\n  reads {}\n  writes {}\n  {}\n", g, name_of(group.strategy),
+                        list(group.nodes), list(group.inputs), list(group.outputs), group.schedule_note);
+  }
+  for (const Decision& d : plan.decisions) {
+    text += fmt::format("%{} {} -> %{} {}: {}, {} ({} bytes)", d.producer, graph.at(d.producer).label, d.consumer,
+                        graph.at(d.consumer).label, d.fused ? "fused" : "cut", d.reason, d.bytes);
+    if (!d.value_policy.empty()) text += fmt::format("; {}", d.value_policy);
+    if (!d.remedy.empty()) text += fmt::format("; to fuse: {}", d.remedy);
+    text += "\n";
+  }
+  text += fmt::format("traffic: unfused {}, fused {}, ideal {} bytes\n", plan.traffic.unfused_bytes,
+                      plan.traffic.fused_bytes, plan.traffic.ideal_bytes);
+  return text;
+}
+
+void verify(const Graph& graph, const Plan& plan) {
+  std::vector<int> stored_by(graph.nodes.size(), -1), computed(graph.nodes.size(), 0);
+  for (size_t g = 0; g < plan.groups.size(); ++g) {
+    const FusionGroup& group = plan.groups[g];
+    SMELT_CHECK(!group.outputs.empty(), "group {} stores nothing", g);
+    for (NodeId id : group.nodes) computed[static_cast<size_t>(id)] = 1;
+    for (NodeId id : group.inputs)
+      SMELT_CHECK(graph.at(id).kind == NodeKind::Input || stored_by[static_cast<size_t>(id)] >= 0,
+                  "group {} reads %{} before it is stored", g, id);
+    for (NodeId id : group.outputs) {
+      SMELT_CHECK(std::count(group.nodes.begin(), group.nodes.end(), id), "group {} stores %{} of another", g, id);
+      SMELT_CHECK(stored_by[static_cast<size_t>(id)] < 0, "%{} is stored twice", id);
+      stored_by[static_cast<size_t>(id)] = static_cast<int>(g);
+    }
+  }
+  for (NodeId id = 0; id < static_cast<NodeId>(graph.nodes.size()); ++id)
+    SMELT_CHECK(computed[static_cast<size_t>(id)] || !computes(graph, id), "%{} is in no group", id);
+  for (NodeId id : graph.outputs) SMELT_CHECK(stored_by[static_cast<size_t>(id)] >= 0, "output %{} is not stored", id);
+}
+
+}  // namespace smelt::plan

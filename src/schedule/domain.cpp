@@ -1,0 +1,308 @@
+#include "schedule/domain.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "base/check.hpp"
+
+namespace smelt::schedule {
+
+int64_t Domain::estimate(bool reduced) const {
+  int64_t n = 1;
+  for (const Axis& axis : axes)
+    if (axis.reduced == reduced) n *= std::max<int64_t>(axis.estimate, 1);
+  return n;
+}
+
+Index Domain::values() const {
+  Index index;
+  for (const Axis& axis : axes) index.push_back(axis.value());
+  return index;
+}
+
+IntExpr flat_offset(const Shape& shape, const Index& index) {
+  IntExpr flat = 0;
+  for (size_t d = 0; d < shape.size(); ++d) flat = flat * shape[d] + index[d];
+  return recombine(flat);
+}
+
+namespace {
+
+std::string key_of(NodeId node, const Index& index) {
+  std::string key = std::to_string(node);
+  for (const IntExpr& i : index) key += "," + i.str();
+  return key;
+}
+
+// The sizes of a shape with neighbours of one kind (reduced or kept) multiplied, ones dropped: shapes that agree here can share loops.
+std::vector<std::pair<IntExpr, bool>> signature(const Shape& shape, const std::vector<int>& reduced_axes) {
+  std::vector<std::pair<IntExpr, bool>> result;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d].is(1)) continue;
+    const bool reduced = std::count(reduced_axes.begin(), reduced_axes.end(), static_cast<int>(d)) > 0;
+    if (!result.empty() && result.back().second == reduced)
+      result.back().first = result.back().first * shape[d];
+    else
+      result.emplace_back(shape[d], reduced);
+  }
+  return result;
+}
+
+class Walk {
+ public:
+  Walk(const Graph& graph, const plan::FusionGroup& group, const SizeBinding& sizes)
+      : graph_(graph), group_(group), sizes_(sizes), members_(group.nodes.begin(), group.nodes.end()) {}
+
+  std::variant<Domain, Refusal> run() {
+    try {
+      make_axes();
+      place_reductions();
+      place_outputs();
+      for (const Reduction& r : domain_.reductions) visit(graph_.at(r.node).args[0], r.argument_index, r.level);
+      for (const Output& o : domain_.outputs) visit(o.base, o.base_index, o.level);
+      return std::move(domain_);
+    } catch (const Refusal& refusal) {
+      return refusal;
+    }
+  }
+
+ private:
+  bool member(NodeId id) const { return members_.count(id) > 0; }
+  const Node& at(NodeId id) const { return graph_.at(id); }
+
+  // What is computed for an output: the node itself, or what its chain of views starts from.
+  NodeId base_of(NodeId id) const {
+    while (is_view(at(id).kind) && at(id).kind != NodeKind::Broadcast && keeps_every_element(at(id))) {
+      const NodeId arg = at(id).args[0];
+      if (!member(arg) && !is_view(at(arg).kind)) break;
+      id = arg;
+    }
+    return id;
+  }
+
+  bool keeps_every_element(const Node& view) const {
+    if (view.kind != NodeKind::Slice) return true;
+    for (size_t d = 0; d < view.shape.size(); ++d)
+      if (!(view.shape[d] == at(view.args[0]).shape[d]) || (view.steps[d] != 1 && view.steps[d] != -1)) return false;
+    return true;
+  }
+
+  void make_axes() {
+    const Node* reference = nullptr;
+    for (NodeId id : group_.nodes)
+      if (at(id).kind == NodeKind::Reduce &&
+          (!reference || at(id).shape.size() + at(id).axes.size() > reference->shape.size() + reference->axes.size()))
+        reference = &at(id);
+    const Shape& shape = reference ? at(reference->args[0]).shape : at(base_of(group_.outputs[0])).shape;
+    for (size_t d = 0; d < shape.size(); ++d) {
+      Axis axis{fmt::format("%a{}", d), shape[d], false, shape[d].evaluate(sizes_)};
+      if (reference) axis.reduced = std::count(reference->axes.begin(), reference->axes.end(), static_cast<int>(d)) > 0;
+      domain_.axes.push_back(axis);
+      domain_.ranges[axis.var] = {0, shape[d] - 1};
+    }
+    // Never empty: sizes inside loops are at least 1.
+    domain_.ranges["%one"] = {1, 1};
+    if (reference) {
+      domain_signature_ = signature(shape, reference->axes);
+      domain_shape_ = shape;
+    }
+  }
+
+  Shape kept_shape() const {
+    Shape shape;
+    for (const Axis& axis : domain_.axes)
+      if (!axis.reduced) shape.push_back(axis.extent);
+    return shape;
+  }
+  Shape full_shape() const {
+    Shape shape;
+    for (const Axis& axis : domain_.axes) shape.push_back(axis.extent);
+    return shape;
+  }
+  Index kept_values() const {
+    Index index;
+    for (const Axis& axis : domain_.axes)
+      if (!axis.reduced) index.push_back(axis.value());
+    return index;
+  }
+
+  void place_reductions() {
+    for (NodeId id : group_.nodes) {
+      const Node& node = at(id);
+      if (node.kind != NodeKind::Reduce) continue;
+      const Shape& argument = at(node.args[0]).shape;
+      if (signature(argument, node.axes) != domain_signature_)
+        throw Refusal{fmt::format("it reduces {} over other axes than the rest of the kernel, which runs over {}",
+                                  str(argument), str(domain_shape_)),
+                      "reduce over the same axes, or store the value in between"};
+      Reduction r{id, level_of(id), reshaped_index(full_shape(), argument, domain_.values(), domain_.ranges), {}};
+      for (size_t d = 0; d < argument.size(); ++d)
+        if (!std::count(node.axes.begin(), node.axes.end(), static_cast<int>(d)))
+          r.result_index.push_back(r.argument_index[d]);
+      domain_.levels = std::max(domain_.levels, r.level + 1);
+      result_index_[id] = r.result_index;
+      domain_.reductions.push_back(std::move(r));
+    }
+  }
+
+  void place_outputs() {
+    const IntExpr full = count(full_shape()), kept = count(kept_shape());
+    for (NodeId id : group_.outputs) {
+      Output o{id, base_of(id), false, 0, {}, {}};
+      const Shape& shape = at(o.base).shape;
+      const bool any_reduction = domain_.levels > 0;
+      if (any_reduction && count(shape) == kept) {
+        o.per_row = true;
+        o.base_index = reshaped_index(kept_shape(), shape, kept_values(), domain_.ranges);
+      } else if (count(shape) == full) {
+        o.base_index = reshaped_index(full_shape(), shape, domain_.values(), domain_.ranges);
+      } else {
+        throw Refusal{fmt::format("it stores {}, while the kernel runs over {}", str(shape), str(full_shape())),
+                      "outputs of one kernel must have the shape of its loops, or of its rows"};
+      }
+      o.level = ready_after(o.base);
+      o.store_index = o.base_index;
+      std::vector<NodeId> chain;
+      for (NodeId v = id; v != o.base; v = at(v).args[0]) chain.push_back(v);
+      for (auto v = chain.rbegin(); v != chain.rend(); ++v) {
+        auto forward = into_view(graph_, at(*v), o.store_index, domain_.ranges);
+        SMELT_CHECK(forward, "output view cannot be stored through");
+        o.store_index = *forward;
+      }
+      domain_.outputs.push_back(std::move(o));
+    }
+  }
+
+  // How many levels of reductions must be done before the node can be evaluated; of a reduction, before its argument can be.
+  int level_of(NodeId id) {
+    auto known = level_.find(id);
+    if (known != level_.end()) return known->second;
+    int level = 0;
+    if (member(id) || !plan::computes(graph_, id))
+      for (NodeId arg : at(id).args) level = std::max(level, ready_after(arg));
+    return level_[id] = level;
+  }
+  int ready_after(NodeId id) { return level_of(id) + (member(id) && at(id).kind == NodeKind::Reduce ? 1 : 0); }
+
+  void visit(NodeId id, const Index& index, int level) {
+    if (!visited_.insert(key_of(id, index)).second) return;
+    const Node& node = at(id);
+    const bool outside = !member(id) && (node.kind == NodeKind::Input || plan::computes(graph_, id));
+    if (outside) {
+      domain_.reads.push_back({id, index, level});
+      return;
+    }
+    switch (node.kind) {
+      case NodeKind::Constant:
+      case NodeKind::SizeValue: return;
+      case NodeKind::Input: domain_.reads.push_back({id, index, level}); return;
+      case NodeKind::Iota: pin(index[static_cast<size_t>(node.axes[0])]); return;
+      case NodeKind::Elementwise:
+      case NodeKind::Cast:
+        for (NodeId arg : node.args) visit(arg, index, level);
+        return;
+      case NodeKind::Reduce:
+        if (!(result_index_.at(id) == index))
+          throw Refusal{"the result of a reduction is needed at other rows than the one at hand",
+                        "nothing, unless the rows can be reordered in the program"};
+        return;
+      case NodeKind::Reshape:
+      case NodeKind::Permute:
+      case NodeKind::Broadcast:
+      case NodeKind::Slice: visit(node.args[0], through_view(graph_, node, index, domain_.ranges), level); return;
+      case NodeKind::Pad:
+      case NodeKind::Concat:
+        for (const Piece& piece : pieces(graph_, node, index, domain_.ranges)) {
+          for (const Guard& guard : piece.guards) pin(guard.value);
+          visit(piece.arg, piece.index, level);
+        }
+        if (node.kind == NodeKind::Pad) visit(node.args[1], {}, level);
+        return;
+      case NodeKind::Gather: {
+        visit(node.args[1], gather_indices_index(graph_, node, index), level);
+        const std::string picked = fmt::format("%picked{}", domain_.ranges.size());
+        domain_.ranges[picked] = {0, at(node.args[0]).shape[static_cast<size_t>(node.axes[0])] - 1};
+        visit(node.args[0], gather_data_index(graph_, node, index, IntExpr::symbol(picked)), level);
+        return;
+      }
+    }
+  }
+
+  void pin(const IntExpr& e) {
+    std::vector<std::string> symbols;
+    e.collect_symbols(symbols);
+    domain_.pinned.insert(symbols.begin(), symbols.end());
+  }
+
+  const Graph& graph_;
+  const plan::FusionGroup& group_;
+  const SizeBinding& sizes_;
+  std::unordered_set<NodeId> members_;
+  Domain domain_;
+  Shape domain_shape_;
+  std::vector<std::pair<IntExpr, bool>> domain_signature_;
+  std::map<NodeId, Index> result_index_;
+  std::map<NodeId, int> level_;
+  std::unordered_set<std::string> visited_;
+};
+
+}  // namespace
+
+std::variant<Domain, Refusal> find_domain(const Graph& graph, const plan::FusionGroup& group,
+                                          const SizeBinding& sizes) {
+  return Walk(graph, group, sizes).run();
+}
+
+// Whether every access steps over `inner` and then over `outer` as over one axis of outer * inner points.
+static bool step_as_one(const Graph& graph, const Domain& domain, const Axis& outer, const Axis& inner) {
+  auto as_one = [&](NodeId node, const Index& index) {
+    const IntExpr flat = flat_offset(graph.at(node).shape, index);
+    auto a = flat.coefficient_of(outer.var), b = flat.coefficient_of(inner.var);
+    return a && b && *a == *b * inner.extent;
+  };
+  return std::all_of(domain.reads.begin(), domain.reads.end(),
+                     [&](const Read& r) { return as_one(r.node, r.index); }) &&
+         std::all_of(domain.outputs.begin(), domain.outputs.end(),
+                     [&](const Output& o) { return as_one(o.node, o.store_index); });
+}
+
+static void merge_pair(Domain& domain, size_t d) {
+  Axis& outer = domain.axes[d];
+  const Axis inner = domain.axes[d + 1];
+  const Axis merged{outer.var + inner.var.substr(1), outer.extent * inner.extent, outer.reduced,
+                    outer.estimate * inner.estimate};
+  domain.ranges[merged.var] = {0, merged.extent - 1};
+  const IntExpr m = IntExpr::symbol(merged.var);
+  const std::map<std::string, IntExpr> parts{{outer.var, floordiv(m, inner.extent, domain.ranges)},
+                                             {inner.var, mod(m, inner.extent, domain.ranges)}};
+  auto rewrite = [&](Index& index) {
+    for (IntExpr& i : index) i = i.substitute(parts, domain.ranges);
+  };
+  for (Reduction& r : domain.reductions) rewrite(r.argument_index), rewrite(r.result_index);
+  for (Output& o : domain.outputs) rewrite(o.base_index), rewrite(o.store_index);
+  for (Read& r : domain.reads) rewrite(r.index);
+  domain.ranges.erase(outer.var);
+  domain.ranges.erase(inner.var);
+  outer = merged;
+  domain.axes.erase(domain.axes.begin() + static_cast<long>(d) + 1);
+}
+
+void merge_axes(const Graph& graph, Domain& domain) {
+  for (size_t d = domain.axes.size(); d-- > 0;)
+    if (domain.axes[d].extent.is(1)) {
+      domain.ranges.erase(domain.axes[d].var);
+      domain.axes.erase(domain.axes.begin() + static_cast<long>(d));
+    }
+  for (size_t d = 0; d + 1 < domain.axes.size();) {
+    const Axis &outer = domain.axes[d], &inner = domain.axes[d + 1];
+    const bool free = !domain.pinned.count(outer.var) && !domain.pinned.count(inner.var);
+    if (free && outer.reduced == inner.reduced && step_as_one(graph, domain, outer, inner))
+      merge_pair(domain, d);
+    else
+      ++d;
+  }
+}
+
+}  // namespace smelt::schedule

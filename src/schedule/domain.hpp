@@ -1,0 +1,72 @@
+// The loops that a group of nodes shares: its iteration domain, where each reduction and output stands in it, and what the group
+// reads. This walk is what makes a merge legal or not.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "plan/plan.hpp"
+#include "schedule/views.hpp"
+
+namespace smelt::schedule {
+
+// One dimension of the domain. The value of the loop is the symbol `var`, or 0 when the extent is 1.
+struct Axis {
+  std::string var;
+  IntExpr extent;
+  bool reduced = false;
+  int64_t estimate = 1;  // extent for the sizes at hand
+  IntExpr value() const { return extent.is(1) ? IntExpr(0) : IntExpr::symbol(var); }
+};
+
+// A reduction of the group: its argument is evaluated at `argument_index`, its result lives at `result_index`.
+struct Reduction {
+  NodeId node;
+  int level = 0;  // 0: needs no other reduction of the group; n: needs one of level n-1
+  Index argument_index, result_index;
+};
+
+// Something that the group stores. `base` is the value computed, `node` is what is stored: a view of it, or itself.
+struct Output {
+  NodeId node, base;
+  bool per_row = false;  // one element for each point of the kept axes; else one for each point of the domain
+  int level = 0;         // the number of reduction levels that must be done before
+  Index base_index, store_index;
+};
+
+struct Read {
+  NodeId node;
+  Index index;
+  int level = 0;  // of the first stage that reads it
+};
+
+struct Domain {
+  std::vector<Axis> axes;  // outermost first
+  Ranges ranges;           // of the axes' variables
+  std::vector<Reduction> reductions;
+  int levels = 0;  // of reductions; 0: pointwise
+  std::vector<Output> outputs;
+  std::vector<Read> reads;       // distinct (node, index) pairs
+  std::set<std::string> pinned;  // variables used as values or in guards: their axes are not merged with others
+
+  int64_t estimate(bool reduced) const;  // points of the reduced (or the kept) axes, for the sizes at hand
+  Index values() const;
+};
+
+struct Refusal {
+  std::string reason, remedy;
+};
+
+// What the group has in common with its readers' loops, or why it cannot share loops.
+std::variant<Domain, Refusal> find_domain(const Graph& graph, const plan::FusionGroup& group, const SizeBinding& sizes);
+
+// Merges neighbouring axes wherever every read and output steps through them as through one.
+void merge_axes(const Graph& graph, Domain& domain);
+
+// Row-major offset of an element.
+IntExpr flat_offset(const Shape& shape, const Index& index);
+
+}  // namespace smelt::schedule

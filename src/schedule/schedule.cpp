@@ -1,0 +1,162 @@
+#include "schedule/schedule.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/check.hpp"
+
+namespace smelt::schedule {
+namespace {
+
+using plan::Strategy;
+
+// A grid iteration of about this many elements is long enough to hide its own overhead and short enough to balance.
+constexpr int64_t kChunk = 8192;
+// Column sums keep their accumulators in the first-level cache.
+constexpr int64_t kColumnTile = 2048;
+// Below this much work there is nothing to gain from spreading one reduction over threads.
+constexpr int64_t kSmallWork = 1 << 16;
+// Rows shorter than this leave most lanes of a vector empty.
+constexpr int64_t kShortRow = 16;
+// A reduction over at least this many rows is split, so that threads share it and its error stays small.
+constexpr int64_t kTallColumn = 512;
+
+int natural_lanes(const plan::Options& options) { return std::max(4, options.target.vector_bits / 32); }
+
+int lanes_for(const Graph& graph, const plan::FusionGroup& group, const plan::Options& options) {
+  int cost = 0;
+  for (NodeId id : group.nodes) cost += cost_of(graph.at(id));
+  // Light bodies want several vectors in flight; heavy ones would only spill.
+  return natural_lanes(options) * (cost <= 12 ? 4 : cost <= 80 ? 2 : 1);
+}
+
+bool stores_in_rows(const Domain& domain) {
+  return std::any_of(domain.outputs.begin(), domain.outputs.end(), [](const Output& o) { return !o.per_row; });
+}
+
+int last_axis(const Domain& domain, bool reduced) {
+  for (int d = static_cast<int>(domain.axes.size()); d-- > 0;)
+    if (domain.axes[static_cast<size_t>(d)].reduced == reduced) return d;
+  return -1;
+}
+
+Schedule pointwise(const Graph& graph, Domain domain, const plan::FusionGroup& group, const plan::Options& options) {
+  Schedule s;
+  s.strategy = Strategy::Pointwise;
+  s.lanes = lanes_for(graph, group, options);
+  s.vector_axis = static_cast<int>(domain.axes.size()) - 1;
+  s.flattened = domain.axes.size() > 1 && domain.axes.back().estimate < 2 * natural_lanes(options);
+  s.tile = kChunk;
+  std::string over;
+  for (const Axis& axis : domain.axes) over += (over.empty() ? "" : " x ") + axis.extent.str();
+  s.note = fmt::format("every element on its own over {}, {} lanes", over.empty() ? "one point" : over, s.lanes);
+  s.domain = std::move(domain);
+  return s;
+}
+
+// Reductions whose rows lie along the fastest axis.
+std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const plan::FusionGroup& group,
+                                    const plan::Options& options) {
+  Schedule s;
+  const int64_t rows = domain.estimate(false), length = domain.estimate(true);
+  const bool few_rows = rows < 2 * options.target.threads && length * rows > kSmallWork;
+  s.lanes = lanes_for(graph, group, options);
+  s.vector_axis = last_axis(domain, true);
+  const bool one_pass = domain.levels == 1 && !stores_in_rows(domain);
+  if (few_rows && one_pass) {
+    s.strategy = Strategy::Split;
+    s.note = fmt::format("{} row{} of {} split over the grid, then combined", rows, rows == 1 ? "" : "s", length);
+  } else if (few_rows && rows < options.target.threads && domain.levels + stores_in_rows(domain) > 1 &&
+             length * rows > 16 * kSmallWork) {
+    return Refusal{fmt::format("{} row{} of {} cannot keep {} threads busy in one kernel", rows, rows == 1 ? "" : "s",
+                               length, options.target.threads),
+                   "more rows, or fewer threads"};
+  } else {
+    s.strategy = Strategy::Row;
+    s.keep_bytes = options.target.l2_bytes / 2;
+    s.note = fmt::format("a row of {} per iteration, {} pass{} over it", length, domain.levels + stores_in_rows(domain),
+                         domain.levels + stores_in_rows(domain) > 1 ? "es" : "");
+  }
+  s.domain = std::move(domain);
+  return s;
+}
+
+// Reductions across the fastest axis: lanes are neighbouring columns.
+std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const plan::FusionGroup& group,
+                                       const plan::Options& options) {
+  Schedule s;
+  const int64_t height = domain.estimate(true), width = domain.estimate(false);
+  s.lanes = lanes_for(graph, group, options);
+  s.vector_axis = last_axis(domain, false);
+  const bool one_pass = domain.levels == 1 && !stores_in_rows(domain);
+  if (one_pass && height >= kTallColumn && height * width > kSmallWork) {
+    s.strategy = Strategy::Split;
+    s.tile = kColumnTile;
+    s.note = fmt::format("{} columns of {}, rows split over the grid, then combined", width, height);
+  } else {
+    s.strategy = Strategy::Column;
+    s.tile = s.lanes;
+    s.keep_bytes = options.target.l2_bytes / 2;
+    if (!one_pass && height * s.lanes * 4 > 4 * options.target.l2_bytes)
+      return Refusal{fmt::format("a column of {} does not stay on chip between its passes", height),
+                     fmt::format("columns shorter than {}", options.target.l2_bytes / s.lanes)};
+    s.note =
+        fmt::format("{} columns of {} side by side, {} pass{}", s.lanes, height, domain.levels + stores_in_rows(domain),
+                    domain.levels + stores_in_rows(domain) > 1 ? "es" : "");
+  }
+  s.domain = std::move(domain);
+  return s;
+}
+
+}  // namespace
+
+int cost_of(const Node& node) {
+  switch (node.kind) {
+    case NodeKind::Elementwise: {
+      if (!info(node.op).llvm_float.empty() && is_float(node.dtype))
+        return node.op == Op::Div || node.op == Op::Sqrt ? 4 : 1;
+      if (node.op >= Op::Cbrt && node.op <= Op::Erfc) return 20;
+      return node.op == Op::Pow ? 40 : node.op == Op::FloorDiv || node.op == Op::Mod || node.op == Op::Fmod ? 10 : 2;
+    }
+    case NodeKind::Reduce:
+    case NodeKind::Cast:
+    case NodeKind::Pad:
+    case NodeKind::Concat: return 1;
+    case NodeKind::Gather: return 4;
+    default: return 0;
+  }
+}
+
+std::variant<Schedule, Refusal> make_schedule(const Graph& graph, const plan::FusionGroup& group,
+                                              const plan::Options& options) {
+  auto found = find_domain(graph, group, options.sizes);
+  if (auto* refusal = std::get_if<Refusal>(&found)) return *refusal;
+  Domain domain = std::get<Domain>(std::move(found));
+  merge_axes(graph, domain);
+  if (domain.levels == 0) return pointwise(graph, std::move(domain), group, options);
+  const int last = static_cast<int>(domain.axes.size()) - 1;
+  const bool along_rows = last < 0 || domain.axes[static_cast<size_t>(last)].reduced;
+  const bool has_columns = last_axis(domain, false) >= 0, has_rows = last_axis(domain, true) >= 0;
+  const bool short_rows =
+      along_rows && domain.estimate(true) < kShortRow && domain.estimate(false) >= 4 * natural_lanes(options);
+  if (has_columns && (!along_rows || !has_rows || short_rows)) return column(graph, std::move(domain), group, options);
+  return row(graph, std::move(domain), group, options);
+}
+
+plan::Verdict accepts(const Graph& graph, const plan::FusionGroup& group, const plan::Options& options) {
+  plan::Verdict verdict;
+  auto made = make_schedule(graph, group, options);
+  if (auto* refusal = std::get_if<Refusal>(&made)) {
+    verdict.reason = refusal->reason;
+    verdict.remedy = refusal->remedy;
+    return verdict;
+  }
+  const Schedule& s = std::get<Schedule>(made);
+  verdict.accepted = true;
+  verdict.strategy = s.strategy;
+  verdict.note = s.note;
+  return verdict;
+}
+
+}  // namespace smelt::schedule

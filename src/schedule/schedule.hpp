@@ -1,0 +1,31 @@
+// How a group runs on a target: the one source of what may be fused. A group is legal exactly when it has a Schedule.
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "schedule/domain.hpp"
+
+namespace smelt::schedule {
+
+struct Schedule {
+  plan::Strategy strategy{};
+  Domain domain;           // axes merged
+  int vector_axis = -1;    // the axis whose points are lanes; -1: the domain has one point
+  bool flattened = false;  // Pointwise: all axes as one vector axis, indices by division
+  int lanes = 1;           // elements of one vector step
+  int64_t tile = 0;        // points of the vector axis in one grid iteration; 0: all
+  int64_t keep_bytes = 0;  // Row, Column: on-chip memory for values that several stages need
+  std::string note;        // one line for people
+};
+
+std::variant<Schedule, Refusal> make_schedule(const Graph& graph, const plan::FusionGroup& group,
+                                              const plan::Options& options);
+
+// The same as a verdict for the planner.
+plan::Verdict accepts(const Graph& graph, const plan::FusionGroup& group, const plan::Options& options);
+
+// Rough number of machine operations of one element of a node.
+int cost_of(const Node& node);
+
+}  // namespace smelt::schedule
