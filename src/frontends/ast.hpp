@@ -1,0 +1,83 @@
+// A program as it was written:
+//
+//   Program    := statements, expressions
+//   Statement  := Input(name, type) | Assign(names, value) | Return(value) | Expression(value)
+//   Expression := Number | Text | Name | None | Ellipsis | Unary(op, x) | Binary(op, x, y) | Compare(ops, xs)
+//               | Conditional(x, condition, y) | Call(callee, arguments) | Index(x, item) | Slice(start?, stop?, step?)
+//               | Attribute(x, name) | Tuple(items)
+//
+// Expressions lie in one list, arguments before their users, so that going through the list in order evaluates the program:
+// nothing recurses over a chain of a million additions.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "frontends/diagnostics.hpp"
+#include "frontends/language.hpp"
+#include "graph/build.hpp"
+
+namespace smelt::lang {
+
+using ExprId = int32_t;
+inline constexpr ExprId kAbsent = -1;  // a bound of a slice that is not written
+
+enum class ExprKind : uint8_t {
+  Number,
+  Text,
+  Name,
+  None,
+  Ellipsis,
+  Unary,
+  Binary,
+  Compare,
+  Conditional,
+  Call,
+  Index,
+  Slice,
+  Attribute,
+  Tuple
+};
+
+struct Argument {
+  std::string_view name;  // empty: by position
+  Span span;              // with the name
+  ExprId value;
+};
+
+struct Expr {
+  ExprKind kind;
+  Span span;
+  std::string_view text;                    // operator, name, attribute, or contents of a Text
+  Literal literal = int64_t{0};             // Number
+  std::vector<ExprId> args;                 // Slice: three, possibly kAbsent
+  std::vector<std::string_view> operators;  // Compare: one less than args
+  std::vector<Argument> arguments;          // Call, whose callee is args[0]
+  bool called = false;                      // Name, Attribute: what a call calls
+};
+
+enum class StatementKind : uint8_t { Input, Assign, Return, Expression };
+
+struct Target {
+  std::string_view name;
+  Span span;
+};
+
+struct Statement {
+  StatementKind kind;
+  Span span;                    // of its first word
+  std::vector<Target> targets;  // Input, Assign
+  ArrayType type{};             // Input
+  Span type_span{};             // Input
+  ExprId value = kAbsent;       // all but Input
+  ExprId first = 0, last = 0;   // its expressions: first <= id < last
+};
+
+struct Program {
+  std::vector<Statement> statements;
+  std::vector<Expr> exprs;
+
+  const Expr& at(ExprId id) const { return exprs[static_cast<size_t>(id)]; }
+};
+
+}  // namespace smelt::lang

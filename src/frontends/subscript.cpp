@@ -1,0 +1,182 @@
+// x[...]: integers, slices with steps, None, ..., and one array of indices; and the items of tuples.
+//
+// On a constant size the bounds are clamped, as in NumPy. On a symbolic size they must lie inside, which each call checks.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "frontends/value.hpp"
+#include "graph/build_detail.hpp"
+#include "graph/functions.hpp"
+
+namespace smelt::lang {
+
+namespace {
+
+// The part of one axis that an item names.
+struct Range {
+  IntExpr start = 0, length = 0;
+  int64_t step = 1;
+};
+
+int64_t step_of(GraphBuilder& b, const Value& value) {
+  if (value.is_none()) return 1;
+  const auto step = as_integer(value);
+  if (!step) fail(fmt::format("the step of a slice is an integer, not {}", describe(b, value)), "as in x[::2]");
+  if (*step == 0) fail("the step of a slice is 0", "take another step, as in x[::2]");
+  if (*step == INT64_MIN) fail("this step is too large", "take a smaller step");
+  return *step;
+}
+
+// A bound counted from the front. Bounds below 0 count from the end.
+IntExpr bound(GraphBuilder& b, const Value& value, const IntExpr& size, int64_t step, const IntExpr& missing) {
+  if (value.is_none()) return missing;
+  const auto given = as_size(value);
+  if (!given)
+    fail(fmt::format("a bound of a slice is an integer or a size, not {}", describe(b, value)),
+         value.as<Array>() ? "take(x, indices) picks elements whose places are calculated" : "as in x[1:-1]");
+  const auto n = size.constant(), k = given->constant();
+  if (n && k) {
+    const int64_t lowest = step > 0 ? 0 : -1, highest = step > 0 ? *n : *n - 1;
+    return std::clamp(*k < 0 ? *k + *n : *k, lowest, highest);
+  }
+  return proves_nonnegative(-*given - 1, {}) ? size + *given : *given;
+}
+
+Range slice_range(GraphBuilder& b, const Bounds& bounds, const IntExpr& size) {
+  const auto& items = *bounds.items;
+  Range range;
+  range.step = step_of(b, items[2]);
+  const bool forward = range.step > 0;
+  range.start = bound(b, items[0], size, range.step, forward ? IntExpr(0) : size - 1);
+  const IntExpr stop = bound(b, items[1], size, range.step, forward ? size : IntExpr(-1));
+  const IntExpr span = forward ? stop - range.start : range.start - stop;
+  range.length = ceildiv(span, IntExpr(std::abs(range.step)));
+  if (const auto n = range.length.constant(); n && *n <= 0) range = {0, 0, 1};
+  return range;
+}
+
+Range element(GraphBuilder& b, NodeId x, size_t axis, const IntExpr& index) {
+  const IntExpr& size = b.shape(x)[axis];
+  const auto n = size.constant(), k = index.constant();
+  if (n && k && (*k < -*n || *k >= *n))
+    fail(fmt::format("index {} is out of range for axis {} of {}", *k, axis, smelt::describe(b.at(x))),
+         *n == 0 ? "this axis has no elements" : fmt::format("indices go from {} to {}", -*n, *n - 1));
+  return {proves_nonnegative(-index - 1, {}) ? size + index : index, 1, 1};
+}
+
+bool takes_axis(const Value& item) { return !item.is_none() && !item.as<Dots>(); }
+
+// The items with ... written out as whole slices.
+std::vector<Value> spelled_out(GraphBuilder& b, NodeId x, const std::vector<Value>& items) {
+  const auto used = static_cast<size_t>(std::count_if(items.begin(), items.end(), takes_axis));
+  const size_t rank = b.shape(x).size();
+  if (used > rank)
+    fail(fmt::format("{} indices for {}", used, smelt::describe(b.at(x))),
+         rank == 0 ? "a scalar has no axes to index" : fmt::format("it has {} {}", rank, rank == 1 ? "axis" : "axes"));
+  const Value whole(Bounds{std::make_shared<const std::vector<Value>>(3)});
+  std::vector<Value> result;
+  bool dots = false;
+  for (const Value& item : items) {
+    if (!item.as<Dots>()) {
+      result.push_back(item);
+      continue;
+    }
+    if (dots) fail("an index has at most one ...", "write : for the other axes");
+    dots = true;
+    result.insert(result.end(), rank - used, whole);
+  }
+  if (!dots) result.insert(result.end(), rank - used, whole);
+  return result;
+}
+
+void check_index_array(GraphBuilder& b, NodeId index) {
+  if (smelt::is_bool(b.dtype(index)))
+    fail(
+        fmt::format("an index of bools, {}, would give a shape that depends on the data", smelt::describe(b.at(index))),
+        "where(mask, x, 0) keeps the shape");
+  if (!is_int(b.dtype(index)))
+    fail(fmt::format("an index is an integer, not {}", smelt::describe(b.at(index))), "cast it: i64(...)");
+}
+
+// NumPy moves an axis of indices to the front when a slice stands between it and an integer. That is refused rather than
+// imitated.
+void check_neighbours(const std::vector<Value>& items, size_t array_at) {
+  for (size_t i = 0; i < items.size(); ++i) {
+    if (!as_size(items[i])) continue;
+    for (size_t between = std::min(i, array_at) + 1; between < std::max(i, array_at); ++between)
+      if (!as_size(items[between]))
+        fail("an integer and an array of indices with a slice between them", "index twice: x[0][:, indices]");
+  }
+}
+
+Value subscript_array(GraphBuilder& b, NodeId x, const std::vector<Value>& given) {
+  const std::vector<Value> items = spelled_out(b, x, given);
+  std::vector<IntExpr> starts;
+  std::vector<int64_t> steps;
+  Shape sliced, result;
+  NodeId index = -1;
+  size_t index_axis = 0;
+  for (size_t i = 0; i < items.size(); ++i) {
+    const Value& item = items[i];
+    if (item.is_none()) {
+      result.push_back(1);
+      continue;
+    }
+    const size_t axis = starts.size();
+    Range range{0, b.shape(x)[axis], 1};
+    if (const auto* bounds = item.as<Bounds>()) {
+      range = slice_range(b, *bounds, b.shape(x)[axis]);
+      result.push_back(range.length);
+    } else if (const auto size = as_size(item)) {
+      range = element(b, x, axis, *size);
+    } else if (item.as<Array>()) {
+      if (index >= 0)
+        fail("two arrays of indices in one subscript", "use take(x, indices, axis) twice, or index a flattened array");
+      index = item.as<Array>()->node, index_axis = axis;
+      check_index_array(b, index);
+      check_neighbours(items, i);
+      result.insert(result.end(), b.shape(index).begin(), b.shape(index).end());
+    } else {
+      fail(fmt::format("an index is an integer, a slice, None or ..., not {}", describe(b, item)),
+           "as in x[0, 1:, None]");
+    }
+    starts.push_back(range.start);
+    steps.push_back(range.step);
+    sliced.push_back(range.length);
+  }
+  NodeId part = b.slice(x, starts, steps, sliced);
+  if (index >= 0) part = functions::take(b, part, index, static_cast<int>(index_axis), GatherMode::Check);
+  return Value::array(b.reshape(part, result));
+}
+
+Value subscript_tuple(GraphBuilder& b, const std::vector<Value>& tuple, const Value& item) {
+  const auto size = static_cast<int64_t>(tuple.size());
+  if (const auto* bounds = item.as<Bounds>()) {
+    const Range range = slice_range(b, *bounds, IntExpr(size));
+    const auto start = range.start.constant(), length = range.length.constant();
+    if (!start || !length) fail("a tuple is sliced by plain integers", "as in x.shape[:-1]");
+    std::vector<Value> part;
+    for (int64_t i = 0; i < *length; ++i) part.push_back(tuple[static_cast<size_t>(*start + i * range.step)]);
+    return Value::tuple(std::move(part));
+  }
+  const auto k = as_integer(item);
+  if (!k) fail(fmt::format("a tuple is indexed by an integer, not {}", describe(b, item)), "as in x.shape[0]");
+  if (*k < -size || *k >= size)
+    fail(fmt::format("index {} is out of range for a tuple of {} items", *k, size),
+         size == 0 ? "" : fmt::format("indices go from {} to {}", -size, size - 1));
+  return tuple[static_cast<size_t>(*k < 0 ? *k + size : *k)];
+}
+
+}  // namespace
+
+Value subscript(GraphBuilder& b, const Value& value, const Value& item) {
+  if (const auto* tuple = value.as<Tuple>()) return subscript_tuple(b, *tuple->items, item);
+  if (!value.as<Array>())
+    fail(fmt::format("{} cannot be indexed", describe(b, value)), "only arrays and tuples have items");
+  const auto* items = item.as<Tuple>();
+  return with_sizes_checked(
+      [&] { return subscript_array(b, value.as<Array>()->node, items ? *items->items : std::vector<Value>{item}); });
+}
+
+}  // namespace smelt::lang
