@@ -34,18 +34,19 @@ int64_t element_count(const Dims& dims) {
 
 Dims contiguous_strides(const Dims& dims) {
   Dims strides(dims.size());
-  int64_t stride = 1;
+  uint64_t stride = 1;  // may wrap around for an empty array, which no stride leads into
   for (size_t d = dims.size(); d-- > 0;) {
-    strides[d] = stride;
-    stride *= dims[d] > 0 ? dims[d] : 1;
+    strides[d] = static_cast<int64_t>(stride);
+    stride *= dims[d] > 0 ? static_cast<uint64_t>(dims[d]) : 1;
   }
   return strides;
 }
 
 bool TensorView::contiguous() const {
+  for (int64_t d : dims)
+    if (d == 0) return true;
   int64_t stride = 1;
   for (size_t d = dims.size(); d-- > 0;) {
-    if (dims[d] == 0) return true;
     if (dims[d] != 1 && strides[d] != stride) return false;
     stride *= dims[d];
   }

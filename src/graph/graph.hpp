@@ -46,7 +46,9 @@ enum class NodeKind : uint8_t {
   Gather
 };
 enum class ReduceKind : uint8_t { Sum, Prod, Max, Min, Any, All, ArgMax, ArgMin };
-enum class GatherMode : uint8_t { Check, Clamp, Wrap };  // an index out of range: error, nearest, modulo
+// What an index i outside of 0 .. size-1 means. Check: from the end for -size .. -1, as in numpy.take, else an error.
+// Clamp: the nearest. Wrap: modulo.
+enum class GatherMode : uint8_t { Check, Clamp, Wrap };
 
 std::string_view name_of(NodeKind kind);
 std::string_view name_of(ReduceKind kind);

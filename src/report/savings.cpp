@@ -51,7 +51,11 @@ double round_to_decimals(double value, int decimals) {
 std::vector<ChainOperation> parse_chain(const std::string& json_text, const std::string& where) {
   ordered_json list;
   try {
-    list = ordered_json::parse(json_text);
+    list = ordered_json::parse(json_text, [&](int depth, ordered_json::parse_event_t, ordered_json&) {
+      // A list of objects of numbers is three deep; far deeper text would exhaust the stack when it is printed.
+      if (depth > 64) throw UserError(fmt::format("{} is nested more than 64 deep\n{}", where, kForm));
+      return true;
+    });
   } catch (const ordered_json::exception& e) {
     throw UserError(fmt::format("{} is not JSON: {}", where, printable(e.what())));
   }

@@ -58,10 +58,11 @@ std::string format_significant(double value, int digits) {
   return fmt::format("{:.{}f}", value, std::max(0, digits - before));
 }
 
-std::string format_ms(double ms) {
-  if (!(ms > 0)) return "0";
-  if (ms < 0.1) return fmt::format("{:.5f}", ms);
-  return ms < 1 ? fmt::format("{:.4f}", ms) : ms < 1000 ? fmt::format("{:.2f}", ms) : fmt::format("{:.0f}", ms);
+std::string format_ms(double ms, double scale) {
+  const double shown = scale > 0 ? scale : ms;
+  if (!(shown > 0)) return "0";
+  const int decimals = shown < 0.1 ? 5 : shown < 1 ? 4 : shown < 1000 ? 2 : 0;
+  return fmt::format("{:.{}f}", ms, decimals);
 }
 
 std::string format_error(double error) { return error == 0 ? "0" : fmt::format("{:.1e}", error); }

@@ -11,8 +11,8 @@ std::string format_bytes(int64_t bytes);                       // "285.2 MB": po
 std::string format_memory(int64_t bytes);                      // "64 GiB": powers of 1024, as memories are sold
 std::string format_count(int64_t count);                       // "1,048,576"
 std::string format_significant(double value, int digits = 3);  // "0.00296", "21.9", "1234"
-std::string format_ms(double ms);                              // enough decimals for three digits or more
-std::string format_error(double error);                        // "4.8e-07", "0"
+std::string format_ms(double ms, double scale = 0);  // three digits or more; decimals as for `scale`, when it is given
+std::string format_error(double error);              // "4.8e-07", "0"
 
 // Text of a user made safe for a terminal, a table or an XML file: control characters and broken UTF-8 become '?', and
 // what is longer than `limit` characters ends in "...".

@@ -1,0 +1,279 @@
+// Loads and stores. The flattened offset of an access is a polynomial; its coefficient of the Vector variable says how the lanes
+// lie in memory.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "emit/llvm_phase.hpp"
+
+namespace smelt::emit {
+
+using kernel::Access;
+using kernel::Expr;
+using kernel::Stmt;
+
+int PhasePrinter::resource_of(const Access& access) const {
+  return static_cast<int>(kernel_.locals.size() + (access.scratch ? kernel_.params.size() : 0)) + access.array;
+}
+
+Place PhasePrinter::place(const Access& access) const {
+  Place p;
+  p.resource = resource_of(access);
+  std::vector<IntExpr> strides;
+  const auto array = static_cast<size_t>(access.array);
+  if (access.scratch) {
+    const kernel::ScratchBuffer& buffer = kernel_.buffers[array];
+    p.dtype = buffer.dtype;
+    const auto found = buffers_.find(access.array);
+    SMELT_CHECK(found != buffers_.end(), "scratch buffer {} is used but not allocated", access.array);
+    p.base = found->second;
+    strides.resize(buffer.dims.size());
+    IntExpr stride = 1;
+    for (size_t d = buffer.dims.size(); d-- > 0;) {
+      strides[d] = stride;
+      stride = stride * buffer.dims[d];
+    }
+  } else {
+    const kernel::Param& param = kernel_.params[array];
+    p.dtype = param.dtype;
+    p.base = fmt::format("%p{}", access.array);
+    strides = param.strides;
+    p.always = param.dims.empty();
+  }
+  SMELT_CHECK(strides.size() == access.index.size(), "{} is indexed by {} indices, but has {} strides", p.base,
+              access.index.size(), strides.size());
+  for (size_t d = 0; d < strides.size(); ++d) p.offset = p.offset + access.index[d] * strides[d];
+  return p;
+}
+
+// How the lanes of the Vector loop lie; `step` is the distance of neighbours where that is a constant, else 0.
+PhasePrinter::Pattern PhasePrinter::pattern(const IntExpr& offset, int64_t& step) const {
+  step = 0;
+  if (!varies(offset)) return Pattern::Uniform;
+  const auto coefficient = offset.coefficient_of(vector_.var);
+  if (!coefficient || varies(offset - *coefficient * IntExpr::symbol(vector_.var))) return Pattern::Scattered;
+  step = coefficient->constant().value_or(0);
+  return step == 1 ? Pattern::Contiguous : step == -1 ? Pattern::Reversed : Pattern::Scattered;
+}
+
+// The address of element `offset`: one getelementptr per scope, so that what changes fast is added last, and a constant after
+// everything, where it folds into the addressing.
+Value PhasePrinter::pointer(const Place& place, const IntExpr& offset) {
+  const bool still = stands_still(offset);
+  const std::string key = fmt::format("pointer {} {}", place.base, offset.str());
+  if (const Value* known = still ? recall(key) : nullptr) return *known;
+  std::map<int, IntExpr> by_scope;
+  IntExpr last;
+  for (const IntExpr::Term& term : offset.terms()) {
+    const IntExpr part = IntExpr::of_term(term);
+    IntExpr& sum = term.atoms.empty() ? last : by_scope[scope_of(part)];
+    sum = sum + part;
+  }
+  Value at{place.base, DType::I64, 0, 0};
+  std::string so_far = fmt::format("pointer {}", place.base);
+  auto advance = [&](const IntExpr& by) {
+    so_far += " + " + by.str();
+    if (const Value* known = still ? recall(so_far) : nullptr) {
+      at = *known;
+      return;
+    }
+    const Value distance = integer(by);
+    const int scope = std::max(at.scope, distance.scope);
+    at = define(scope, DType::I64, 0,
+                fmt::format("getelementptr {}, ptr {}, i64 {}", memory_type(place.dtype), at.text, distance.text));
+    if (still) remember(so_far, at);
+  };
+  for (const auto& [scope, sum] : by_scope) advance(sum);
+  if (!last.is(0)) advance(last);
+  if (still && at.text != place.base && so_far != key) remember(key, at);
+  return at;
+}
+
+// A pointer per lane. Lanes past the extent point where lane 0 does, unless a mask keeps them from being used.
+Value PhasePrinter::lane_pointers(const Place& place, bool masked) {
+  IntExpr uniform, varying;
+  const auto step = place.offset.coefficient_of(vector_.var);
+  const bool linear = step && !varies(*step) && !varies(place.offset - *step * IntExpr::symbol(vector_.var));
+  Value distances;
+  if (linear) {
+    uniform = place.offset;  // of lane 0
+    distances = op("mul $T $a, $b", DType::I64, {iota(vector_.lanes, DType::I64), integer(*step)});
+  } else {
+    for (const IntExpr::Term& term : place.offset.terms()) {
+      const IntExpr part = IntExpr::of_term(term);
+      IntExpr& sum = varies(part) ? varying : uniform;
+      sum = sum + part;
+    }
+    distances = integer_lanes(varying);
+  }
+  const Value base = pointer(place, uniform);
+  if (vector_.tail && !masked) {
+    Value first = constant(DType::I64, 0);
+    if (!linear)
+      first = define(distances.scope, DType::I64, 0,
+                     fmt::format("extractelement {} {}, i64 0", type_of(distances), distances.text));
+    distances = op("select $C $a, $T $b, $T $c", DType::I64, {*vector_.tail, distances, first});
+  }
+  const int scope = std::max(base.scope, distances.scope);
+  return define(scope, DType::I64, vector_.lanes,
+                fmt::format("getelementptr {}, ptr {}, {} {}", memory_type(place.dtype), base.text, type_of(distances),
+                            distances.text));
+}
+
+std::string PhasePrinter::reversed(int scope, std::string_view element, int lanes, const std::string& x) {
+  std::string order;
+  for (int i = lanes; i-- > 0;) order += fmt::format("i32 {}{}", i, i ? ", " : "");
+  const std::string type = vector_of(element, lanes);
+  return name(scope, fmt::format("shufflevector {} {}, {} poison, <{} x i32> <{}>", type, x, type, lanes, order));
+}
+
+// A call of llvm.masked.load, store, gather or scatter.
+std::string PhasePrinter::masked_call(const std::string& what, std::string_view element, int lanes,
+                                      const std::string& pointer, int align, const std::string& mask,
+                                      const std::string& value, bool is_store) {
+  const bool scattered = what == "gather" || what == "scatter";
+  const std::string type = vector_of(element, lanes);
+  const std::string pointers = scattered ? vector_of("ptr", lanes) : "ptr";
+  const std::string of = fmt::format("{}.{}", suffix(element, lanes), suffix("ptr", scattered ? lanes : 0));
+  if (is_store)
+    return fmt::format("call void @llvm.masked.{}.{}({} {}, {} {}, i32 {}, <{} x i1> {})", what, of, type, value,
+                       pointers, pointer, align, lanes, mask);
+  return fmt::format("call {} @llvm.masked.{}.{}({} {}, i32 {}, <{} x i1> {}, {} {})", type, what, of, pointers,
+                     pointer, align, lanes, mask, type, value);
+}
+
+Value PhasePrinter::load(const Expr& e) {
+  const Place p = place(e.access);
+  int64_t step = 0;
+  const Pattern how = pattern(p.offset, step);
+  std::optional<Value> mask, other;
+  if (e.mask != kernel::kNoExpr) {
+    mask = value_of(e.mask);
+    other = value_of(e.other);
+  }
+  return how == Pattern::Uniform ? load_uniform(p, mask, other) : load_lanes(p, how, mask, other);
+}
+
+// One element for all lanes. Under a mask the address is that of a dummy where nothing may be read; so no branch is needed.
+Value PhasePrinter::load_uniform(const Place& p, std::optional<Value> mask, const std::optional<Value>& other) {
+  Value at = pointer(p, p.offset);
+  int scope = at.scope;
+  if (mask) {
+    Value any = *mask;
+    if (mask->lanes)
+      any = define(mask->scope, DType::Bool, 0,
+                   fmt::format("call i1 @llvm.vector.reduce.or.v{}i1({} {})", mask->lanes, type_of(*mask), mask->text));
+    scope = std::max(scope, any.scope);
+    at = define(scope, DType::I64, 0, fmt::format("select i1 {}, ptr {}, ptr %dummy", any.text, at.text));
+  } else if (!p.always) {
+    scope = std::max(scope, reading_scope());
+  }
+  scope = std::max(scope, changing_scope(p.resource));
+  const std::string memory = memory_type(p.dtype);
+  const std::string raw = name(scope, fmt::format("load {}, ptr {}, align {}", memory, at.text, size_of(p.dtype)));
+  const Value value = from_memory(p.dtype, 0, scope, raw);
+  return mask ? op("select $C $a, $T $b, $T $c", value.dtype, {*mask, value, *other}) : value;
+}
+
+Value PhasePrinter::load_lanes(const Place& p, Pattern how, std::optional<Value> mask,
+                               const std::optional<Value>& other) {
+  const int lanes = vector_.lanes, align = size_of(p.dtype);
+  const std::string memory = memory_type(p.dtype), type = vector_of(memory, lanes);
+  const bool scattered = how == Pattern::Scattered;
+  const bool guarded = mask.has_value();
+  // Scattered lanes past the extent read what lane 0 reads: a mask would cost a branch per lane where the target has no gather.
+  if (vector_.tail && (!scattered || mask)) mask = both(mask, vector_.tail, lanes);
+  if (mask) mask = splat(*mask, lanes);
+  IntExpr first = p.offset;
+  if (how == Pattern::Reversed) first = first - (lanes - 1);
+  const Value at = scattered ? lane_pointers(p, guarded) : pointer(p, first);
+  int scope = std::max({at.scope, reading_scope(), changing_scope(p.resource), mask ? mask->scope : 0});
+  std::string raw;
+  if (scattered) {
+    const std::string all = splat(constant(DType::Bool, 1), lanes).text;
+    raw = name(scope,
+               masked_call("gather", memory, lanes, at.text, align, mask ? mask->text : all, "zeroinitializer", false));
+  } else if (mask) {
+    std::string active = mask->text;
+    if (how == Pattern::Reversed) active = reversed(scope, "i1", lanes, active);
+    raw = name(scope, masked_call("load", memory, lanes, at.text, align, active, "zeroinitializer", false));
+  } else {
+    raw = name(scope, fmt::format("load {}, ptr {}, align {}", type, at.text, align));
+  }
+  if (how == Pattern::Reversed) raw = reversed(scope, memory, lanes, raw);
+  const Value value = from_memory(p.dtype, lanes, scope, raw);
+  return guarded ? op("select $C $a, $T $b, $T $c", value.dtype, {*mask, value, *other}) : value;
+}
+
+void PhasePrinter::store(const Stmt& s) {
+  const Place p = place(s.access);
+  int64_t step = 0;
+  const Pattern how = pattern(p.offset, step);
+  const Value value = value_of(s.value);
+  std::optional<Value> mask;
+  if (s.mask != kernel::kNoExpr) mask = value_of(s.mask);
+  if (how == Pattern::Uniform && value.lanes == 0)
+    store_uniform(p, value, mask);
+  else
+    store_lanes(p, how, value, mask, s.streaming && vector_.streaming);
+  Changes changes = no_changes();
+  changes[static_cast<size_t>(p.resource)] = true;
+  forget(changes);
+}
+
+void PhasePrinter::store_uniform(const Place& p, const Value& value, std::optional<Value> mask) {
+  Value at = pointer(p, p.offset);
+  int scope = 0;
+  const std::string bits = to_memory(p.dtype, value, scope);
+  if (mask) {
+    if (mask->lanes) {
+      const Value active = both(mask, vector_.tail, mask->lanes);
+      mask = define(
+          active.scope, DType::Bool, 0,
+          fmt::format("call i1 @llvm.vector.reduce.or.v{}i1({} {})", active.lanes, type_of(active), active.text));
+    }
+    at = define(std::max(at.scope, mask->scope), DType::I64, 0,
+                fmt::format("select i1 {}, ptr {}, ptr %dummy", mask->text, at.text));
+  }
+  line(fmt::format("store {} {}, ptr {}, align {}", memory_type(p.dtype), bits, at.text, size_of(p.dtype)));
+}
+
+void PhasePrinter::store_lanes(const Place& p, Pattern how, const Value& value, std::optional<Value> mask,
+                               bool streaming) {
+  const int lanes = vector_.lanes, align = size_of(p.dtype);
+  const std::string memory = memory_type(p.dtype), type = vector_of(memory, lanes);
+  if (vector_.tail) mask = both(mask, vector_.tail, lanes);
+  if (mask) mask = splat(*mask, lanes);
+  int scope = 0;
+  std::string bits = to_memory(p.dtype, splat(value, lanes), scope);
+  if (how == Pattern::Scattered || how == Pattern::Uniform) {
+    const Value at = how == Pattern::Uniform ? splat_pointer(pointer(p, p.offset), lanes) : lane_pointers(p, true);
+    const std::string active = mask ? mask->text : splat(constant(DType::Bool, 1), lanes).text;
+    return line(masked_call("scatter", memory, lanes, at.text, align, active, bits, true));
+  }
+  IntExpr first = p.offset;
+  if (how == Pattern::Reversed) {
+    first = first - (lanes - 1);
+    bits = reversed(scope, memory, lanes, bits);
+  }
+  const Value at = pointer(p, first);
+  if (mask) {
+    std::string active = mask->text;
+    if (how == Pattern::Reversed) active = reversed(mask->scope, "i1", lanes, active);
+    return line(masked_call("store", memory, lanes, at.text, align, active, bits, true));
+  }
+  if (streaming && how == Pattern::Contiguous)
+    return line(fmt::format("store {} {}, ptr {}, align {}, !nontemporal !0", type, bits, at.text,
+                            std::min(64, lanes * align)));
+  line(fmt::format("store {} {}, ptr {}, align {}", type, bits, at.text, align));
+}
+
+Value PhasePrinter::splat_pointer(const Value& at, int lanes) {
+  const std::string type = vector_of("ptr", lanes);
+  const std::string one = name(at.scope, fmt::format("insertelement {} poison, ptr {}, i64 0", type, at.text));
+  return define(at.scope, DType::I64, lanes,
+                fmt::format("shufflevector {} {}, {} poison, <{} x i32> zeroinitializer", type, one, type, lanes));
+}
+
+}  // namespace smelt::emit

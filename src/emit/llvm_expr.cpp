@@ -1,0 +1,138 @@
+// Expressions, computed when first needed, in the outermost scope that can.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "emit/llvm_phase.hpp"
+
+namespace smelt::emit {
+
+using kernel::Expr;
+using kernel::ExprId;
+using kernel::ExprKind;
+
+std::vector<ExprId> PhasePrinter::operands(const Expr& e) const {
+  std::vector<ExprId> ids = e.args;
+  if (e.mask != kernel::kNoExpr) ids.push_back(e.mask);
+  if (e.other != kernel::kNoExpr) ids.push_back(e.other);
+  return ids;
+}
+
+// The mutable locals, and the arrays that this phase stores to, whose contents an expression depends on.
+const std::vector<int>& PhasePrinter::dependencies(ExprId id) {
+  std::optional<std::vector<int>>& known = dependencies_[static_cast<size_t>(id)];
+  if (known) return *known;
+  const Expr& e = kernel_.at(id);
+  std::vector<int> found;
+  auto add_symbols_of = [&](const IntExpr& index) {
+    std::vector<std::string> symbols;
+    index.collect_symbols(symbols);
+    for (const kernel::IndexLocal& l : kernel_.index_locals)
+      if (kernel_.locals[static_cast<size_t>(l.local)].is_mutable &&
+          std::find(symbols.begin(), symbols.end(), fmt::format("%v{}", l.local)) != symbols.end())
+        found.push_back(l.local);
+  };
+  if (e.kind == ExprKind::Local && kernel_.locals[static_cast<size_t>(e.local)].is_mutable) found.push_back(e.local);
+  if (e.kind == ExprKind::Index) add_symbols_of(e.index);
+  if (e.kind == ExprKind::Load) {
+    for (const IntExpr& index : e.access.index) add_symbols_of(index);
+    const int resource = resource_of(e.access);
+    if (stored_[static_cast<size_t>(resource)]) found.push_back(resource);
+  }
+  for (ExprId operand : operands(e)) {
+    const std::vector<int>& more = dependencies(operand);
+    found.insert(found.end(), more.begin(), more.end());
+  }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  known = std::move(found);
+  return *known;
+}
+
+// Depth first with a stack of its own: chains of thousands of operations are ordinary.
+Value PhasePrinter::value_of(ExprId root) {
+  std::vector<ExprId> waiting{root};
+  while (!waiting.empty()) {
+    const ExprId id = waiting.back();
+    const Expr& e = kernel_.at(id);
+    // Immutable locals are bound, not remembered: an unrolled loop binds them again.
+    const bool is_bound = e.kind == ExprKind::Local && !kernel_.locals[static_cast<size_t>(e.local)].is_mutable;
+    if (is_bound || known_[static_cast<size_t>(id)]) {
+      waiting.pop_back();
+      continue;
+    }
+    const size_t depth = waiting.size();
+    for (ExprId operand : operands(e)) {
+      const Expr& o = kernel_.at(operand);
+      const bool ready = known_[static_cast<size_t>(operand)].has_value() ||
+                         (o.kind == ExprKind::Local && bindings_[static_cast<size_t>(o.local)]);
+      if (!ready) waiting.push_back(operand);
+    }
+    if (waiting.size() > depth) continue;
+    waiting.pop_back();
+    remember(id, compute(e));
+  }
+  const Expr& e = kernel_.at(root);
+  const auto& known = known_[static_cast<size_t>(root)];
+  return known ? *known : read_local(e.local);
+}
+
+Value PhasePrinter::compute(const Expr& e) {
+  auto argument = [&](size_t i) { return value_of(e.args[i]); };
+  switch (e.kind) {
+    case ExprKind::Const: return {literal(e.constant), e.dtype, 0, 0};
+    case ExprKind::Local: return read_local(e.local);
+    case ExprKind::Index: return integer_lanes(e.index);
+    case ExprKind::Cast: return cast(argument(0), e.dtype, e.wrap);
+    case ExprKind::Bitcast: return bitcast(argument(0), e.dtype);
+    case ExprKind::Raw: return raw(e);
+    case ExprKind::Load: return load(e);
+    case ExprKind::Apply: break;
+  }
+  std::vector<Value> args;
+  for (ExprId id : e.args) args.push_back(value_of(id));
+  const OpInfo& row = info(e.op);
+  const std::string_view spelling = is_float(args.back().dtype) ? row.llvm_float : row.llvm_int;
+  SMELT_CHECK(!spelling.empty(), "{} of {} reached the printer unexpanded", row.name, name_of(args.back().dtype));
+  return op(spelling, e.dtype, args);
+}
+
+Value PhasePrinter::raw(const Expr& e) {
+  std::vector<Value> args;
+  for (ExprId id : e.args) args.push_back(value_of(id));
+  switch (e.raw) {
+    case kernel::RawOp::TruncDiv: return op("$sdiv $T $a, $b", e.dtype, args);
+    case kernel::RawOp::TruncRem: return op("$srem $T $a, $b", e.dtype, args);
+    case kernel::RawOp::Shl: return op("shl $T $a, $b", e.dtype, args);
+    case kernel::RawOp::Shr: return op("$shr $T $a, $b", e.dtype, args);
+    case kernel::RawOp::ToInt: {
+      // Frozen, because what does not fit would otherwise make everything that it touches undefined.
+      const Value x = convert("fptosi", args[0], e.dtype);
+      return define(x.scope, e.dtype, x.lanes, fmt::format("freeze {} {}", type_of(x), x.text));
+    }
+  }
+  return {};
+}
+
+Value PhasePrinter::read_local(kernel::LocalId id) {
+  const kernel::Local& local = kernel_.locals[static_cast<size_t>(id)];
+  if (!local.is_mutable) {
+    const auto& bound = bindings_[static_cast<size_t>(id)];
+    SMELT_CHECK(bound, "local {} is read before its Let", id);
+    return *bound;
+  }
+  const Slot& slot = slots_[static_cast<size_t>(id)];
+  SMELT_CHECK(slot.declared, "local {} is read but never assigned", id);
+  const bool as_lanes =
+      vector_.loop && slot.lanes && (slot.declared_in || slot.in_lanes || vector_.changes[static_cast<size_t>(id)]);
+  SMELT_CHECK(as_lanes || !slot.in_lanes, "local {} is read before the Combine of its lanes", id);
+  SMELT_CHECK(!as_lanes || slot.lanes == vector_.lanes, "local {} has {} lanes, its loop {}", id, slot.lanes,
+              vector_.lanes);
+  const int lanes = as_lanes ? slot.lanes : 0;
+  return define(
+      changing_scope(id), local.dtype, lanes,
+      fmt::format("load {}, ptr %l{}{}", vector_of(lane_type(local.dtype), lanes), id, lanes ? ".lanes" : ""));
+}
+
+}  // namespace smelt::emit

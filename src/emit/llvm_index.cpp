@@ -1,0 +1,165 @@
+// Integer expressions as i64: scalars, or one per lane. Sums go from the outermost scope inward, so that each partial sum is
+// computed where its last operand becomes known.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/check.hpp"
+#include "emit/llvm_phase.hpp"
+
+namespace smelt::emit {
+
+using Atom = IntExpr::Atom;
+using Term = IntExpr::Term;
+
+// "%v7" names local 7.
+static std::optional<kernel::LocalId> local_of(const std::string& symbol) {
+  if (symbol.rfind("%v", 0) != 0 || symbol.size() < 3 || symbol[2] < '0' || symbol[2] > '9') return std::nullopt;
+  return std::atoi(symbol.c_str() + 2);
+}
+
+template <class Predicate>
+static bool any_symbol(const IntExpr& e, const Predicate& predicate) {
+  std::vector<std::string> symbols;
+  e.collect_symbols(symbols);
+  return std::any_of(symbols.begin(), symbols.end(), predicate);
+}
+
+bool PhasePrinter::varies(const IntExpr& e) const {
+  if (!vector_.loop) return false;
+  return any_symbol(e, [&](const std::string& s) {
+    if (s == vector_.var) return true;
+    const auto local = local_of(s);
+    if (!local) return false;
+    const auto& bound = bindings_[static_cast<size_t>(*local)];
+    if (bound) return bound->lanes > 0;
+    return slots_[static_cast<size_t>(*local)].lanes > 0;
+  });
+}
+
+int PhasePrinter::scope_of(const IntExpr& e) const {
+  int scope = 0;
+  any_symbol(e, [&](const std::string& s) {
+    if (vector_.loop && s == vector_.var) {
+      scope = std::max(scope, vector_.start.scope);
+    } else if (const auto local = local_of(s)) {
+      const auto& bound = bindings_[static_cast<size_t>(*local)];
+      scope = std::max(scope, bound ? bound->scope : changing_scope(*local));
+    } else if (const auto found = symbols_.find(s); found != symbols_.end()) {
+      scope = std::max(scope, found->second.scope);
+    }
+    return false;
+  });
+  return scope;
+}
+
+bool PhasePrinter::stands_still(const IntExpr& e) const {
+  return !any_symbol(e, [&](const std::string& s) {
+    const auto local = local_of(s);
+    return local && kernel_.locals[static_cast<size_t>(*local)].is_mutable;
+  });
+}
+
+Value PhasePrinter::symbol(const std::string& symbol, bool lanes) {
+  if (vector_.loop && symbol == vector_.var) {
+    if (!lanes) return vector_.start;
+    return op("add $T $a, $b", DType::I64, {vector_.start, iota(vector_.lanes, DType::I64)});
+  }
+  if (const auto local = local_of(symbol)) return read_local(*local);
+  const auto found = symbols_.find(symbol);
+  SMELT_CHECK(found != symbols_.end(), "the size {} is no parameter of the kernel", symbol);
+  return found->second;
+}
+
+// Rounds down. The divisor is positive in every iteration that runs, but a hoisted division also runs where none does.
+Value PhasePrinter::divide(const Atom& a, bool lanes) {
+  const DType t = DType::I64;
+  const bool quotient = a.kind == AtomKind::FloorDiv;
+  const Value x = lanes ? integer_lanes(a.a) : integer(a.a);
+  Value y = lanes ? integer_lanes(a.b) : integer(a.b);
+  const auto constant_divisor = a.b.constant();
+  SMELT_CHECK(!constant_divisor || *constant_divisor > 0, "an index is divided by {}", a.b.str());
+  if (!constant_divisor) y = op("call $T @llvm.smax.$V($T $a, $T $b)", t, {y, constant(t, 1)});
+  if (proves_nonnegative(a.a, ranges_)) return op(quotient ? "udiv $T $a, $b" : "urem $T $a, $b", t, {x, y});
+  const Value remainder = op("srem $T $a, $b", t, {x, y});
+  const Value below = op("icmp slt $T $a, $b", DType::Bool, {remainder, constant(t, 0)});
+  if (!quotient) return op("select $C $a, $T $b, $T $c", t, {below, op("add $T $a, $b", t, {remainder, y}), remainder});
+  const Value whole = op("sdiv $T $a, $b", t, {x, y});
+  return op("select $C $a, $T $b, $T $c", t, {below, op("sub $T $a, $b", t, {whole, constant(t, 1)}), whole});
+}
+
+Value PhasePrinter::atom(const Atom& a, bool lanes) {
+  if (a.kind == AtomKind::Symbol) return symbol(a.name, lanes);
+  IntExpr whole = IntExpr::of_term({1, {std::make_shared<const Atom>(a)}});
+  const std::string key = (lanes ? "atoms " : "atom ") + a.key;
+  if (const Value* known = recall(key)) return *known;
+  Value value;
+  if (a.kind == AtomKind::Min || a.kind == AtomKind::Max) {
+    const Value x = lanes ? integer_lanes(a.a) : integer(a.a), y = lanes ? integer_lanes(a.b) : integer(a.b);
+    value = op(a.kind == AtomKind::Min ? "call $T @llvm.smin.$V($T $a, $T $b)" : "call $T @llvm.smax.$V($T $a, $T $b)",
+               DType::I64, {x, y});
+  } else {
+    value = divide(a, lanes);
+  }
+  if (stands_still(whole)) remember(key, value);
+  return value;
+}
+
+// The terms of `e`, each computed and added, outermost first.
+Value PhasePrinter::integer_sum(const IntExpr& e, bool lanes) {
+  std::vector<std::pair<int, const Term*>> terms;
+  int64_t offset = 0;
+  for (const Term& term : e.terms()) {
+    if (term.atoms.empty()) {
+      offset = term.coefficient;
+      continue;
+    }
+    terms.emplace_back(scope_of(IntExpr::of_term(term)), &term);
+  }
+  std::stable_sort(terms.begin(), terms.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::optional<Value> sum;
+  const DType t = DType::I64;
+  for (const auto& [scope, term] : terms) {
+    std::vector<Value> factors;
+    for (const IntExpr::AtomPtr& a : term->atoms)
+      factors.push_back(atom(*a, lanes && varies(IntExpr::of_term({1, {a}}))));
+    std::stable_sort(factors.begin(), factors.end(), [](const Value& a, const Value& b) { return a.scope < b.scope; });
+    Value product = factors[0];
+    for (size_t i = 1; i < factors.size(); ++i) product = op("mul $T $a, $b", t, {product, factors[i]});
+    const bool subtract = sum && term->coefficient == -1;
+    if (term->coefficient != 1 && !subtract)
+      product = op("mul $T $a, $b", t, {product, constant(t, term->coefficient)});
+    sum = !sum ? product : op(subtract ? "sub $T $a, $b" : "add $T $a, $b", t, {*sum, product});
+  }
+  if (!sum) return constant(t, offset);
+  return offset ? op("add $T $a, $b", t, {*sum, constant(t, offset)}) : *sum;
+}
+
+Value PhasePrinter::integer(const IntExpr& e) {
+  if (const auto value = e.constant()) return constant(DType::I64, *value);
+  const std::string key = "int " + e.str();
+  if (const Value* known = recall(key)) return *known;
+  const Value value = integer_sum(e, false);
+  SMELT_CHECK(value.lanes == 0, "the index {} differs between lanes", e.str());
+  if (stands_still(e)) remember(key, value);
+  return value;
+}
+
+Value PhasePrinter::integer_lanes(const IntExpr& e) {
+  if (!varies(e)) return integer(e);
+  const std::string key = "ints " + e.str();
+  if (const Value* known = recall(key)) return *known;
+  const auto step = e.coefficient_of(vector_.var);
+  Value value;
+  if (step && !varies(*step) && !varies(e - *step * IntExpr::symbol(vector_.var))) {
+    const Value steps = op("mul $T $a, $b", DType::I64, {iota(vector_.lanes, DType::I64), integer(*step)});
+    value = op("add $T $a, $b", DType::I64, {integer(e), step->is(1) ? iota(vector_.lanes, DType::I64) : steps});
+  } else {
+    value = integer_sum(e, true);
+  }
+  if (stands_still(e)) remember(key, value);
+  return value;
+}
+
+}  // namespace smelt::emit

@@ -1,0 +1,238 @@
+// Loops.
+//
+// A counting loop: the guard jumps over everything when there is nothing to do, so that what was hoisted into pre may read memory.
+//
+//     br nonempty, pre, exit
+//   pre:    hoisted
+//   loop:   var = phi; body
+//   next:   var + 1; br loop or exit
+//   exit:
+//
+// A Vector loop takes `lanes` at a time while they all lie inside the extent, then once more under a mask:
+//
+//     br nonempty, pre, exit
+//   pre:    hoisted;                br full steps, main, rest
+//   main:   (streaming stores: br aligned, stream, loop)
+//   loop:   body                    br loop or rest
+//   stream: body with streaming stores
+//   rest:                           br elements left, tail, exit
+//   tail:   body under a mask
+//   exit:
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "emit/llvm_phase.hpp"
+
+namespace smelt::emit {
+
+using kernel::Stmt;
+using kernel::StmtKind;
+
+static constexpr int64_t kMostUnrolled = 64;
+
+void PhasePrinter::bind_variable(const Stmt& s, const Value& value) {
+  symbols_[s.var] = value;
+  ranges_[s.var] = {0, s.extent - 1};
+}
+
+// Whether a run of `body` leaves a local in lanes: what the last statement to change it does.
+static std::optional<bool> leaves_lanes(const std::vector<Stmt>& body, kernel::LocalId id, bool in_vector) {
+  for (auto s = body.rbegin(); s != body.rend(); ++s) {
+    if (s->kind == StmtKind::Loop || s->kind == StmtKind::If) {
+      const bool vector = s->kind == StmtKind::Loop && s->loop == kernel::LoopKind::Vector && s->lanes > 1;
+      if (const auto inner = leaves_lanes(s->body, id, in_vector || vector)) return inner;
+    } else if (s->kind == StmtKind::Assign && s->local == id) {
+      return in_vector;
+    } else if (s->kind == StmtKind::Combine && (s->local == id || s->index_local == id)) {
+      return false;
+    }
+  }
+  return std::nullopt;
+}
+
+// What the loop changes is not known from before any more, neither in its body nor behind it.
+void PhasePrinter::enter_loop(const Stmt& s, const Changes& changes) {
+  forget(changes);
+  for (size_t id = 0; id < slots_.size(); ++id) {
+    if (!changes[id] || !slots_[id].lanes || slots_[id].declared_in || vector_.loop) continue;
+    if (s.loop != kernel::LoopKind::Vector && leaves_lanes(s.body, static_cast<int>(id), false).value_or(false))
+      slots_[id].in_lanes = true;
+  }
+}
+
+void PhasePrinter::count_loop(const Stmt& s, const Value& begin, const Value& end) {
+  const int label = ++labels_;
+  Changes changes = no_changes();
+  collect_changes(s.body, changes);
+  enter_loop(s, changes);
+  const bool surely_runs = begin.text == "0" && s.extent.constant().value_or(0) > 0;
+  const std::string var = fmt::format("{}.{}", s.var, label);
+  push(!surely_runs, no_changes());
+  push(false, changes);
+  bind_variable(s, {var, DType::I64, 0, top()});
+  statements(s.body);
+  const std::string body = pop(), pre = pop();
+  line(fmt::format("; loop {} < {}", s.var, comment_text(s.extent.str())));
+  if (surely_runs) {
+    line(fmt::format("br label %pre{}", label));
+  } else {
+    const std::string guard = name(top(), fmt::format("icmp slt i64 {}, {}", begin.text, end.text));
+    line(fmt::format("br i1 {}, label %pre{}, label %exit{}", guard, label, label));
+  }
+  scopes_.back().text += fmt::format(
+      "pre{0}:\n{1}  br label %loop{0}\nloop{0}:\n"
+      "  {2} = phi i64 [ {3}, %pre{0} ], [ {2}.next, %next{0} ]\n{4}  br label %next{0}\nnext{0}:\n"
+      "  {2}.next = add nsw i64 {2}, 1\n  {2}.more = icmp slt i64 {2}.next, {5}\n"
+      "  br i1 {2}.more, label %loop{0}, label %exit{0}\nexit{0}:\n",
+      label, pre, var, begin.text, body, end.text);
+}
+
+void PhasePrinter::unrolled_loop(const Stmt& s) {
+  const auto extent = s.extent.constant();
+  SMELT_CHECK(extent, "the unrolled loop {} has the extent {}", s.var, s.extent.str());
+  if (*extent > kMostUnrolled) return count_loop(s, constant(DType::I64, 0), integer(s.extent));
+  Changes changes = no_changes();
+  collect_changes(s.body, changes);
+  enter_loop(s, changes);
+  for (int64_t i = 0; i < *extent; ++i) {
+    push(false, changes);
+    Value value = constant(DType::I64, i);
+    value.scope = top();
+    bind_variable(s, value);
+    statements(s.body);
+    const std::string body = pop();
+    scopes_.back().text += body;
+  }
+}
+
+// Whether the streaming stores of a Vector loop may bypass the caches: their addresses at its start are aligned, and the launch
+// asks for it. Nothing when the loop has no such stores.
+std::optional<Value> PhasePrinter::streaming_condition(const Stmt& s) {
+  std::optional<Value> condition;
+  const DType t = DType::I64;
+  for (const Stmt& inner : s.body) {
+    if (inner.kind != StmtKind::Store || !inner.streaming || inner.mask != kernel::kNoExpr) continue;
+    const Place p = place(inner.access);
+    const auto step = p.offset.coefficient_of(s.var);
+    const int bytes = s.lanes * size_of(p.dtype);
+    if (!step || !step->is(1) || bytes < 16) continue;
+    const IntExpr first = p.offset - IntExpr::symbol(s.var);
+    std::vector<std::string> symbols;
+    first.collect_symbols(symbols);
+    const bool known_here = std::all_of(symbols.begin(), symbols.end(),
+                                        [&](const std::string& symbol) { return symbols_.count(symbol) > 0; });
+    if (!known_here) continue;
+    const Value at = pointer(p, first);
+    const Value address = define(at.scope, t, 0, fmt::format("ptrtoint ptr {} to i64", at.text));
+    const Value low = op("and $T $a, $b", t, {address, constant(t, std::min(bytes, 64) - 1)});
+    const Value aligned = op("icmp eq $T $a, $b", DType::Bool, {low, constant(t, 0)});
+    condition = condition ? op("and $T $a, $b", DType::Bool, {*condition, aligned}) : aligned;
+  }
+  if (const auto wish = symbols_.find("%stream"); condition && wish != symbols_.end()) {
+    const Value wanted = op("icmp ne $T $a, $b", DType::Bool, {wish->second, constant(t, 0)});
+    condition = op("and $T $a, $b", DType::Bool, {wanted, *condition});
+  }
+  if (condition) streams_ = true;
+  return condition;
+}
+
+// The body once, for the lanes from `start` on. `extent`: only those below it count; nothing: all do.
+std::string PhasePrinter::vector_body(const Stmt& s, Value start, const Value* extent, bool streaming) {
+  push(false, vector_.changes);
+  start.scope = top();
+  vector_.start = start;
+  vector_.streaming = streaming;
+  vector_.tail.reset();
+  if (extent) {
+    // Fewer than `lanes` remain, so narrow numbers do; they make the cheapest mask.
+    const Value left = op("sub $T $a, $b", DType::I64, {*extent, start});
+    const Value narrow = convert("trunc", left, DType::I32);
+    vector_.tail = op("icmp ult $T $a, $b", DType::Bool, {iota(s.lanes, DType::I32), splat(narrow, s.lanes)});
+  }
+  statements(s.body);
+  return pop();
+}
+
+void PhasePrinter::vector_loop(const Stmt& s) {
+  SMELT_CHECK(!vector_.loop, "Vector loop {} stands inside Vector loop {}", s.var, vector_.var);
+  const int label = ++labels_;
+  const DType t = DType::I64;
+  Changes changes = no_changes();
+  collect_changes(s.body, changes);
+  const Value extent = integer(s.extent);
+  enter_loop(s, changes);
+  const auto count = s.extent.constant();
+  const bool surely_runs = count.value_or(0) > 0;
+  const Value full =
+      count ? constant(t, *count / s.lanes * s.lanes) : op("and $T $a, $b", t, {extent, constant(t, -s.lanes)});
+  push(!surely_runs, no_changes());
+  vector_ = VectorLoop{};
+  vector_.changes = changes;
+  // Only now do expressions depend on the lane; the condition is one for all.
+  const std::optional<Value> streaming = streaming_condition(s);
+  vector_.loop = &s;
+  vector_.var = s.var;
+  vector_.lanes = s.lanes;
+  ranges_[s.var] = {0, s.extent - 1};
+  const std::string steps = vector_steps(s, extent, full, streaming, label);
+  vector_ = VectorLoop{};
+  const std::string pre = pop();
+  line(fmt::format("; vector loop {} < {}, {} lanes", s.var, comment_text(s.extent.str()), s.lanes));
+  if (surely_runs) {
+    line(fmt::format("br label %pre{}", label));
+  } else {
+    const std::string guard = name(top(), fmt::format("icmp sgt i64 {}, 0", extent.text));
+    line(fmt::format("br i1 {}, label %pre{}, label %exit{}", guard, label, label));
+  }
+  scopes_.back().text += fmt::format("pre{}:\n{}{}exit{}:\n", label, pre, steps, label);
+}
+
+// Everything between pre and exit.
+std::string PhasePrinter::vector_steps(const Stmt& s, const Value& extent, const Value& full,
+                                       const std::optional<Value>& streaming, int label) {
+  const auto count = s.extent.constant();
+  const bool has_full = !count || *count >= s.lanes;
+  const bool has_tail = !count || *count % s.lanes;
+  const std::string after = has_tail ? fmt::format("rest{}", label) : fmt::format("exit{}", label);
+  std::string text;
+  auto loop = [&](const std::string& kind, bool streams) {
+    const std::string var = fmt::format("{}.{}{}", s.var, kind, label);
+    const std::string body = vector_body(s, {var, DType::I64, 0, 0}, nullptr, streams);
+    text += fmt::format(
+        "{0}{1}:\n  {2} = phi i64 [ 0, %main{1} ], [ {2}.next, %{0}next{1} ]\n{3}  br label %{0}next{1}\n{0}next{1}:\n"
+        "  {2}.next = add nsw i64 {2}, {4}\n  {2}.more = icmp slt i64 {2}.next, {5}\n"
+        "  br i1 {2}.more, label %{0}{1}, label %{6}\n",
+        kind, label, var, body, s.lanes, full.text, after);
+  };
+  if (has_full) {
+    const std::string branch =
+        streaming ? fmt::format("br i1 {}, label %stream{}, label %loop{}", streaming->text, label, label)
+                  : fmt::format("br label %loop{}", label);
+    if (count) {
+      text += fmt::format("  br label %main{}\nmain{}:\n  {}\n", label, label, branch);
+    } else {
+      const std::string some = fmt::format("%main{}.some", label);
+      text += fmt::format("  {0} = icmp sgt i64 {1}, 0\n  br i1 {0}, label %main{2}, label %{3}\nmain{2}:\n  {4}\n",
+                          some, full.text, label, after, branch);
+    }
+    loop("loop", false);
+    if (streaming) loop("stream", true);
+  } else {
+    text += fmt::format("  br label %{}\n", after);
+  }
+  if (!has_tail) return text;
+  const std::string body = vector_body(s, full, &extent, false);
+  if (count) {
+    text += fmt::format("rest{0}:\n{1}  br label %exit{0}\n", label, body);
+  } else {
+    text += fmt::format(
+        "rest{0}:\n  %rest{0}.some = icmp slt i64 {1}, {2}\n  br i1 %rest{0}.some, label %tail{0}, label %exit{0}\n"
+        "tail{0}:\n{3}  br label %exit{0}\n",
+        label, full.text, extent.text, body);
+  }
+  return text;
+}
+
+}  // namespace smelt::emit

@@ -1,0 +1,191 @@
+// Prints one phase of a kernel as a function of LLVM IR. SPMD on SIMD: an expression that depends on the variable of the
+// enclosing Vector loop is one value per lane, every other is one scalar, splatted where the two meet.
+//
+// Text grows in scopes, one for each loop or If being printed, innermost last. A scope's text ends where its inner scope begins,
+// so an expression is printed at the end of the outermost scope that knows all its operands: invariants come out hoisted.
+//
+//   entry | pre (before a loop, if it runs at all) | body | pre | body | ...
+//
+// Pure arithmetic may be hoisted past anything. Memory is read only where the program would read it: not before the innermost
+// scope that may be skipped.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "emit/llvm.hpp"
+#include "emit/llvm_types.hpp"
+
+namespace smelt::emit {
+
+// An array or scratch buffer being accessed.
+struct Place {
+  std::string base;     // "%p0"
+  DType dtype{};        // in memory
+  IntExpr offset;       // in elements
+  int resource = 0;     // for tracking what changes
+  bool always = false;  // readable whatever the sizes: rank 0
+  int scope = 0;        // of `base`
+};
+
+class PhasePrinter {
+ public:
+  // `declarations` collects what the module must declare.
+  PhasePrinter(const kernel::Kernel& kernel, int phase, const LlvmTarget& target, std::set<std::string>& declarations);
+  std::string print();  // the body function and its exported wrapper
+
+ private:
+  // What an assignment or store changes: a local, a param or a buffer, as one number.
+  using Changes = std::vector<bool>;
+  struct Scope {
+    std::string text;
+    bool skippable = false;             // may not run although the scope around it does
+    Changes changes;                    // what runs of this scope change, for loops and Ifs
+    std::vector<kernel::ExprId> exprs;  // what was remembered here
+    std::vector<std::string> keys;
+  };
+  // A mutable local lives in a stack slot, which LLVM turns into registers. One assigned in a Vector loop has a slot of lanes too;
+  // when it was declared outside that loop, both slots are written whenever it is uniform.
+  struct Slot {
+    const kernel::Stmt* declared_in = nullptr;  // the Vector loop around its first Assign
+    bool declared = false;
+    int lanes = 0;
+    bool in_lanes = false;  // the lanes hold its value now, until Combine
+  };
+  struct VectorLoop {
+    const kernel::Stmt* loop = nullptr;
+    std::string var;
+    int lanes = 0;
+    std::optional<Value> tail;  // which lanes are inside the extent, in the last step
+    Value start;                // the variable's value in lane 0
+    bool streaming = false;
+    Changes changes;
+  };
+  enum class Pattern : uint8_t { Uniform, Contiguous, Reversed, Scattered };
+
+  // llvm_phase.cpp: the frame
+  void find_resources();
+  std::string parameters(bool with_types) const;
+  std::string body_function();
+  std::string wrapper();
+  void define_slots();
+  void define_buffers();
+
+  // llvm_scope.cpp: text, and what is remembered of it
+  int top() const { return static_cast<int>(scopes_.size()) - 1; }
+  Scope& scope_at(int index) { return scopes_[static_cast<size_t>(index)]; }
+  void push(bool skippable, Changes changes);
+  std::string pop();
+  void line(const std::string& text);                           // at the end of the innermost scope
+  std::string name(int scope, const std::string& instruction);  // "%v7", defined there
+  Value define(int scope, DType dtype, int lanes, const std::string& instruction);
+  void remember(kernel::ExprId id, const Value& value);
+  void remember(const std::string& key, const Value& value);
+  const Value* recall(const std::string& key) const;
+  void forget(const Changes& changes);
+  int changing_scope(int resource) const;  // the innermost scope whose runs change it
+  int reading_scope() const;               // the innermost scope that may be skipped
+  Changes no_changes() const { return Changes(static_cast<size_t>(resource_count_), false); }
+  void collect_changes(const std::vector<kernel::Stmt>& body, Changes& into) const;
+
+  // llvm_value.cpp: operations on values
+  Value op(std::string_view spelling, DType result, const std::vector<Value>& args);
+  Value convert(std::string_view instruction, const Value& x, DType to);
+  Value splat(const Value& x, int lanes);
+  Value constant(DType dtype, int64_t value) const;
+  Value cast(const Value& x, DType to, bool wrap);
+  Value cast_float_to_int(const Value& x, DType to);
+  Value cast_int_to_int(const Value& x, DType to, bool wrap);
+  Value bitcast(const Value& x, DType to);
+  Value maximum(const Value& a, const Value& b, bool smaller);
+  Value both(const std::optional<Value>& a, const std::optional<Value>& b, int lanes);
+  Value iota(int lanes, DType dtype);
+  Value from_memory(DType dtype, int lanes, int scope, const std::string& raw);
+  std::string to_memory(DType dtype, const Value& x, int& scope);
+
+  // llvm_index.cpp: integer expressions
+  bool varies(const IntExpr& e) const;
+  int scope_of(const IntExpr& e) const;
+  bool stands_still(const IntExpr& e) const;  // its value is the same wherever its text is
+  Value integer(const IntExpr& e);            // scalar; the Vector variable stands for lane 0
+  Value integer_lanes(const IntExpr& e);      // one per lane
+  Value integer_sum(const IntExpr& e, bool lanes);
+  Value atom(const IntExpr::Atom& a, bool lanes);
+  Value symbol(const std::string& symbol, bool lanes);
+  Value divide(const IntExpr::Atom& a, bool lanes);
+
+  // llvm_access.cpp: loads and stores
+  int resource_of(const kernel::Access& access) const;
+  Place place(const kernel::Access& access) const;
+  Pattern pattern(const IntExpr& offset, int64_t& step) const;
+  Value pointer(const Place& place, const IntExpr& offset);
+  Value lane_pointers(const Place& place, bool masked);
+  Value splat_pointer(const Value& pointer, int lanes);
+  Value load(const kernel::Expr& e);
+  Value load_uniform(const Place& place, std::optional<Value> mask, const std::optional<Value>& other);
+  Value load_lanes(const Place& place, Pattern pattern, std::optional<Value> mask, const std::optional<Value>& other);
+  void store(const kernel::Stmt& s);
+  void store_uniform(const Place& place, const Value& value, std::optional<Value> mask);
+  void store_lanes(const Place& place, Pattern pattern, const Value& value, std::optional<Value> mask, bool streaming);
+  std::string reversed(int scope, std::string_view element, int lanes, const std::string& x);
+  std::string masked_call(const std::string& what, std::string_view element, int lanes, const std::string& pointer,
+                          int align, const std::string& mask, const std::string& value, bool is_store);
+
+  // llvm_expr.cpp
+  Value value_of(kernel::ExprId id);
+  Value compute(const kernel::Expr& e);
+  Value raw(const kernel::Expr& e);
+  Value read_local(kernel::LocalId id);
+  std::vector<kernel::ExprId> operands(const kernel::Expr& e) const;
+  const std::vector<int>& dependencies(kernel::ExprId id);
+
+  // llvm_stmt.cpp, llvm_loop.cpp
+  void statements(const std::vector<kernel::Stmt>& body);
+  void statement(const kernel::Stmt& s);
+  void let(const kernel::Stmt& s);
+  void assign(const kernel::Stmt& s);
+  void combine(const kernel::Stmt& s);
+  Value reduce_lanes(Op op, Value x);
+  void write_slot(kernel::LocalId id, const Value& value);
+  void conditional(const kernel::Stmt& s);
+  void find_slots(const std::vector<kernel::Stmt>& body, const kernel::Stmt* vector_loop);
+  void enter_loop(const kernel::Stmt& s, const Changes& changes);
+  void count_loop(const kernel::Stmt& s, const Value& begin, const Value& end);
+  void unrolled_loop(const kernel::Stmt& s);
+  void vector_loop(const kernel::Stmt& s);
+  std::string vector_steps(const kernel::Stmt& s, const Value& extent, const Value& full,
+                           const std::optional<Value>& streaming, int label);
+  std::string vector_body(const kernel::Stmt& s, Value start, const Value* extent, bool streaming);
+  std::optional<Value> streaming_condition(const kernel::Stmt& s);
+  void bind_variable(const kernel::Stmt& s, const Value& value);
+
+  const kernel::Kernel& kernel_;
+  const int phase_;
+  const LlvmTarget& target_;
+  std::set<std::string>& declarations_;
+
+  std::vector<Scope> scopes_;
+  std::vector<std::optional<Value>> known_;             // by ExprId
+  std::unordered_map<std::string, Value> known_texts_;  // integer expressions, splats, pointers
+  std::vector<std::optional<Value>> bindings_;          // immutable locals
+  std::vector<Slot> slots_;                             // mutable locals
+  std::map<std::string, Value> symbols_;                // sizes and loop variables
+  std::map<int, std::string> buffers_;                  // scratch buffers: their pointers
+  Ranges ranges_;
+  VectorLoop vector_;
+  std::vector<std::optional<std::vector<int>>> dependencies_;
+  std::vector<bool> stored_;  // params and buffers that this phase stores to
+  int resource_count_ = 0;
+  int values_ = 0, labels_ = 0;
+  bool streams_ = false;
+};
+
+// Scratch buffers that are too small to leave the stack, and where the others stand in `scratch`.
+bool on_stack(const kernel::ScratchBuffer& buffer);
+IntExpr bytes_of(const kernel::ScratchBuffer& buffer);  // rounded up to 64
+
+}  // namespace smelt::emit

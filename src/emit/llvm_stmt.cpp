@@ -1,0 +1,142 @@
+// Statements other than loops.
+#include <fmt/format.h>
+
+#include "base/check.hpp"
+#include "emit/llvm_phase.hpp"
+
+namespace smelt::emit {
+
+using kernel::Stmt;
+using kernel::StmtKind;
+
+void PhasePrinter::statements(const std::vector<Stmt>& body) {
+  for (const Stmt& s : body) statement(s);
+}
+
+void PhasePrinter::statement(const Stmt& s) {
+  switch (s.kind) {
+    case StmtKind::Let: return let(s);
+    case StmtKind::Assign: return assign(s);
+    case StmtKind::Combine: return combine(s);
+    case StmtKind::Alloc: return;  // its memory is there from the start
+    case StmtKind::Store: return store(s);
+    case StmtKind::If: return conditional(s);
+    case StmtKind::Loop: break;
+  }
+  switch (s.loop) {
+    case kernel::LoopKind::Grid:
+      SMELT_CHECK(top() == 0, "a Grid loop stands inside another loop");
+      return count_loop(s, {"%begin", DType::I64, 0, 0}, {"%end", DType::I64, 0, 0});
+    case kernel::LoopKind::Vector:
+      if (s.lanes > 1) return vector_loop(s);
+      [[fallthrough]];
+    case kernel::LoopKind::Thread:
+    case kernel::LoopKind::Serial: return count_loop(s, constant(DType::I64, 0), integer(s.extent));
+    case kernel::LoopKind::Unrolled: return unrolled_loop(s);
+  }
+}
+
+void PhasePrinter::let(const Stmt& s) {
+  const Value value = value_of(s.value);
+  bindings_[static_cast<size_t>(s.local)] = value;
+  for (const kernel::IndexLocal& l : kernel_.index_locals)
+    if (l.local == s.local) ranges_[fmt::format("%v{}", s.local)] = {0, l.extent - 1};
+}
+
+void PhasePrinter::write_slot(kernel::LocalId id, const Value& value) {
+  line(fmt::format("store {} {}, ptr %l{}{}", type_of(value), value.text, id, value.lanes ? ".lanes" : ""));
+}
+
+void PhasePrinter::assign(const Stmt& s) {
+  Slot& slot = slots_[static_cast<size_t>(s.local)];
+  Value value = value_of(s.value);
+  if (vector_.loop && slot.lanes) {
+    value = splat(value, slot.lanes);
+    // Lanes past the extent keep what they have.
+    if (vector_.tail && !slot.declared_in)
+      value = op("select $C $a, $T $b, $T $c", value.dtype, {*vector_.tail, value, read_local(s.local)});
+    write_slot(s.local, value);
+    slot.in_lanes = !slot.declared_in;
+  } else {
+    SMELT_CHECK(value.lanes == 0, "local {} becomes one value per lane outside a Vector loop", s.local);
+    write_slot(s.local, value);
+    if (slot.lanes) write_slot(s.local, splat(value, slot.lanes));
+    slot.in_lanes = false;
+  }
+  Changes changes = no_changes();
+  changes[static_cast<size_t>(s.local)] = true;
+  forget(changes);
+}
+
+// Halves again and again: lane i meets lane i + n/2. The order is the same on every machine.
+Value PhasePrinter::reduce_lanes(Op with, Value x) {
+  for (int half = x.lanes / 2; half >= 1; half /= 2) {
+    const std::string type = type_of(x);
+    auto part = [&](int first) {
+      if (half == 1)
+        return define(x.scope, x.dtype, 0, fmt::format("extractelement {} {}, i64 {}", type, x.text, first));
+      std::string order;
+      for (int i = 0; i < half; ++i) order += fmt::format("{}i32 {}", i ? ", " : "", first + i);
+      return define(x.scope, x.dtype, half,
+                    fmt::format("shufflevector {} {}, {} poison, <{} x i32> <{}>", type, x.text, type, half, order));
+    };
+    const Value low = part(0), high = part(half);
+    if (with == Op::Max || with == Op::Min)
+      x = maximum(low, high, with == Op::Min);
+    else
+      x = op(is_float(x.dtype) ? info(with).llvm_float : info(with).llvm_int, x.dtype, {low, high});
+  }
+  return x;
+}
+
+void PhasePrinter::combine(const Stmt& s) {
+  SMELT_CHECK(s.scope != kernel::Scope::Grid, "a CPU combines over the grid between phases only");
+  SMELT_CHECK(!vector_.loop, "local {} is combined inside a Vector loop", s.local);
+  Slot& slot = slots_[static_cast<size_t>(s.local)];
+  if (!slot.lanes) return;  // its loop had one lane
+  auto lanes_of = [&](kernel::LocalId id) {
+    const DType t = kernel_.locals[static_cast<size_t>(id)].dtype;
+    return define(top(), t, slot.lanes,
+                  fmt::format("load {}, ptr %l{}.lanes", vector_of(lane_type(t), slot.lanes), id));
+  };
+  auto settle = [&](kernel::LocalId id, const Value& value) {
+    write_slot(id, value);
+    write_slot(id, splat(value, slot.lanes));
+    slots_[static_cast<size_t>(id)].in_lanes = false;
+    Changes changes = no_changes();
+    changes[static_cast<size_t>(id)] = true;
+    forget(changes);
+  };
+  const Value each = lanes_of(s.local);
+  const Value result = reduce_lanes(s.op, each);
+  if (s.index_local >= 0) {
+    SMELT_CHECK(slots_[static_cast<size_t>(s.index_local)].lanes == slot.lanes, "the index has other lanes");
+    // The smallest index among the lanes that hold the result; where the result is NaN, among those that hold NaN.
+    Value holds =
+        op(is_float(each.dtype) ? info(Op::Eq).llvm_float : info(Op::Eq).llvm_int, DType::Bool, {each, result});
+    if (is_float(each.dtype)) {
+      const Value nan = op("fcmp uno $T $a, $b", DType::Bool, {each, each});
+      holds = op("or $T $a, $b", DType::Bool, {holds, nan});  // if any lane is NaN, no lane equals the result
+    }
+    const Value index = lanes_of(s.index_local);
+    const Value none = constant(index.dtype, static_cast<int64_t>(max_int(index.dtype)));
+    const Value candidates = op("select $C $a, $T $b, $T $c", index.dtype, {holds, index, none});
+    settle(s.index_local, reduce_lanes(Op::Min, candidates));
+  }
+  settle(s.local, result);
+}
+
+void PhasePrinter::conditional(const Stmt& s) {
+  const Value condition = value_of(s.value);
+  SMELT_CHECK(condition.lanes == 0, "the condition of an If differs between lanes");
+  const int label = ++labels_;
+  Changes changes = no_changes();
+  collect_changes(s.body, changes);
+  push(true, changes);
+  statements(s.body);
+  const std::string body = pop();
+  line(fmt::format("br i1 {}, label %then{}, label %done{}", condition.text, label, label));
+  scopes_.back().text += fmt::format("then{}:\n{}  br label %done{}\ndone{}:\n", label, body, label, label);
+}
+
+}  // namespace smelt::emit

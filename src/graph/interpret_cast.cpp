@@ -1,0 +1,98 @@
+// Casts of the reference: the same meaning as convert() of base/scalar.hpp, a loop per pair of types.
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include "graph/interpret_array.hpp"
+
+namespace smelt::reference {
+
+namespace {
+
+// Rounds to a format with `kMantissa` bits of mantissa, all in double: normal numbers by their bits, subnormal ones by
+// adding a number so large that only multiples of the format's smallest step remain.
+template <int kMantissa>
+double round_small(double value, double smallest_normal, double to_infinity, double subnormal_shift) {
+  const double magnitude = std::fabs(value);
+  if (!(magnitude < to_infinity)) return std::isnan(value) ? value : std::copysign(HUGE_VAL, value);
+  if (magnitude < smallest_normal) return std::copysign((magnitude + subnormal_shift) - subnormal_shift, value);
+  constexpr int kDropped = 52 - kMantissa;
+  uint64_t bits = std::bit_cast<uint64_t>(value);
+  bits += (uint64_t{1} << (kDropped - 1)) - 1 + ((bits >> kDropped) & 1);
+  return std::bit_cast<double>(bits >> kDropped << kDropped);
+}
+
+double round_f16(double value) { return round_small<10>(value, 0x1p-14, 65520.0, 0x1p28); }
+double round_bf16(double value) { return round_small<7>(value, 0x1p-126, 0x1.ffp127, 0x1p-81); }
+
+template <class To>
+To int_from_double(double value) {
+  if (std::isnan(value)) return 0;
+  // A power of two, so exact in double for every width.
+  const double above = std::ldexp(1.0, std::numeric_limits<To>::digits);
+  if (value >= above) return std::numeric_limits<To>::max();
+  if (value <= (std::is_signed_v<To> ? -above : 0)) return std::numeric_limits<To>::min();
+  return static_cast<To>(value);
+}
+
+template <class To, class From>
+To int_from_int(From value, bool wrap) {
+  if (!wrap && std::cmp_less(value, std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
+  if (!wrap && std::cmp_greater(value, std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
+  return static_cast<To>(value);
+}
+
+template <class From, class To, class F>
+void each(const Tensor& x, Tensor& out, F f) {
+  Reader reader(x);
+  From scratch[kChunk];
+  To* to = static_cast<To*>(out.data);
+  for (int64_t left = out.count(); left > 0; left -= kChunk) {
+    const int64_t n = std::min(left, kChunk);
+    const From* from = reader.next_as(n, scratch);
+    for (int64_t i = 0; i < n; ++i) to[i] = f(from[i]);
+    to += n;
+  }
+}
+
+template <class From>
+void to_float(DType to, const Tensor& x, Tensor& out) {
+  const auto loop = [&](auto f) { each<From, double>(x, out, f); };
+  switch (to) {
+    case DType::F16: return loop([](From v) { return round_f16(static_cast<double>(v)); });
+    case DType::BF16: return loop([](From v) { return round_bf16(static_cast<double>(v)); });
+    case DType::F32: return loop([](From v) { return static_cast<double>(static_cast<float>(v)); });
+    default: return loop([](From v) { return static_cast<double>(v); });
+  }
+}
+
+template <class From>
+void to_int(bool wrap, const Tensor& x, Tensor& out) {
+  with_storage(out.dtype, [&]<class To>(To) {
+    if constexpr (std::is_same_v<To, double>)
+      return;
+    else if constexpr (std::is_same_v<From, double>)
+      each<From, To>(x, out, int_from_double<To>);
+    else
+      each<From, To>(x, out, [wrap](From v) { return int_from_int<To>(v, wrap); });
+  });
+}
+
+}  // namespace
+
+Tensor cast(const Node& node, DType from, const Tensor& x) {
+  Tensor out = Tensor::empty(storage_type(node.dtype), x.dims);
+  with_storage(from, [&]<class From>(From) {
+    if (is_bool(node.dtype))
+      each<From, uint8_t>(x, out, [](From v) { return !(v == 0); });
+    else if (is_float(node.dtype))
+      to_float<From>(node.dtype, x, out);
+    else
+      to_int<From>(node.wrap, x, out);
+  });
+  return out;
+}
+
+}  // namespace smelt::reference

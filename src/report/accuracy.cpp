@@ -1,0 +1,306 @@
+#include "report/accuracy.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <mutex>
+
+#include "base/check.hpp"
+#include "report/units.hpp"
+#include "runtime/cpu.hpp"
+
+namespace smelt::report {
+namespace {
+
+constexpr double kFarPast = 1000;        // tolerances: further off is wrong, whatever the unfused program does
+constexpr double kBoundaryShare = 1e-4;  // of integers computed from floats
+constexpr double kUnsharedShare = 1e-5;  // of these, where fused and unfused fell on different sides
+constexpr int64_t kSamples = 1'000'000;
+
+double largest(DType dtype) {
+  switch (dtype) {
+    case DType::F16: return 65504;
+    case DType::BF16: return 0x1.fep127;
+    case DType::F32: return std::numeric_limits<float>::max();
+    default: return std::numeric_limits<double>::max();
+  }
+}
+
+// Errors of one element.
+struct Error {
+  double abs = 0, rel = 0, ulp = 0;
+};
+
+// What one thread found in its piece of one output.
+struct Findings {
+  Error max;
+  int64_t outside = 0, far = 0, patterns = 0, boundary = 0, unshared = 0, wrong = 0;
+  int64_t first_bad = -1;  // the lowest index of a pattern, far or wrong element
+  int64_t first_outside = -1;
+
+  void merge(const Findings& other) {
+    max = {std::max(max.abs, other.max.abs), std::max(max.rel, other.max.rel), std::max(max.ulp, other.max.ulp)};
+    outside += other.outside;
+    far += other.far;
+    patterns += other.patterns;
+    boundary += other.boundary;
+    unshared += other.unshared;
+    wrong += other.wrong;
+    const auto lower = [](int64_t a, int64_t b) { return a < 0 ? b : b < 0 ? a : std::min(a, b); };
+    first_bad = lower(first_bad, other.first_bad);
+    first_outside = lower(first_outside, other.first_outside);
+  }
+  void mark_bad(int64_t at) {
+    if (first_bad < 0) first_bad = at;
+  }
+};
+
+double float_at(const Tensor& t, int64_t i) {
+  const char* at = static_cast<const char*>(t.data) + i * size_of(t.dtype);
+  if (t.dtype == DType::F64) {
+    double value;
+    std::memcpy(&value, at, 8);
+    return value;
+  }
+  if (t.dtype == DType::F32) {
+    float value;
+    std::memcpy(&value, at, 4);
+    return static_cast<double>(value);
+  }
+  return load_scalar(t.dtype, at).as_double();
+}
+
+double rounded(DType dtype, double value) {
+  return dtype == DType::F64   ? value
+         : dtype == DType::F32 ? static_cast<double>(static_cast<float>(value))
+                               : round_to(dtype, value);
+}
+
+bool same_pattern(DType dtype, double got, double exact) {
+  const double want = rounded(dtype, exact);
+  if (std::isnan(got) || std::isnan(want)) return std::isnan(got) && std::isnan(want);
+  if (std::isinf(got) != std::isinf(want)) {  // right at the largest number, the last bit decides
+    const double edge = largest(dtype), finite = std::isinf(got) ? exact : got;
+    return std::isfinite(exact) && std::signbit(got) == std::signbit(want) &&
+           std::fabs(finite) >= edge * (1 - tolerance_of(dtype).relative) &&
+           std::fabs(exact) <= edge * (1 + tolerance_of(dtype).relative);
+  }
+  if (std::isinf(got) || (got == 0 && want == 0)) return std::signbit(got) == std::signbit(want);
+  return true;
+}
+
+Error error_between(DType dtype, double got, double exact) {
+  Error e;
+  e.abs = std::fabs(got - exact);
+  e.rel = exact != 0 ? e.abs / std::fabs(exact) : 0;
+  e.ulp = e.abs / unit_in_last_place(dtype, exact);
+  return e;
+}
+
+void raise(Error& max, const Error& e) {
+  max.abs = std::max(max.abs, e.abs);
+  max.rel = std::max(max.rel, e.rel);
+  max.ulp = std::max(max.ulp, e.ulp);
+}
+
+void look_at_float(const Tensor& result, const Tensor& reference, int64_t i, const Tolerance& near, Findings& found) {
+  const double got = float_at(result, i), exact = float_at(reference, i);
+  if (!same_pattern(result.dtype, got, exact)) {
+    ++found.patterns;
+    found.mark_bad(i);
+    return;
+  }
+  if (!std::isfinite(got) || !std::isfinite(exact)) return;
+  const Error e = error_between(result.dtype, got, exact);
+  raise(found.max, e);
+  const double allowed = near.absolute + near.relative * std::fabs(exact);
+  if (e.abs <= allowed) return;
+  ++found.outside;
+  if (found.first_outside < 0) found.first_outside = i;
+  if (e.abs <= kFarPast * allowed) return;
+  ++found.far;
+  found.mark_bad(i);
+}
+
+void look_at_integer(const Tensor& result, const Tensor& unfused, const Tensor& reference, int64_t i, bool from_floats,
+                     Findings& found) {
+  const int64_t offset = i * size_of(result.dtype);
+  const auto value = [&](const Tensor& t) { return load_scalar(t.dtype, static_cast<const char*>(t.data) + offset); };
+  const Scalar got = value(result), want = value(reference);
+  if (got == want) return;
+  const Error e = error_between(result.dtype, got.as_double(), want.as_double());
+  raise(found.max, e);
+  const bool shared = got == value(unfused);
+  if (!from_floats || (e.abs > 1 && !shared && e.rel > tolerance_of(DType::F32).relative)) {
+    ++found.wrong;
+    found.mark_bad(i);
+    return;
+  }
+  if (e.rel <= tolerance_of(DType::F32).relative) return;  // a large number, near enough
+  ++found.boundary;
+  if (!shared) ++found.unshared;
+  if (found.first_outside < 0) found.first_outside = i;
+}
+
+Findings examine(const Tensor& result, const Tensor& unfused, const Tensor& reference, bool from_floats, int threads) {
+  Findings all;
+  std::mutex merging;
+  const Tolerance near = tolerance_of(result.dtype);
+  runtime::parallel_for(threads, result.count(), 4096, [&](int, int64_t begin, int64_t end) {
+    Findings found;
+    for (int64_t i = begin; i < end; ++i) {
+      if (is_float(result.dtype)) {
+        look_at_float(result, reference, i, near, found);
+      } else {
+        look_at_integer(result, unfused, reference, i, from_floats, found);
+      }
+    }
+    const std::lock_guard lock(merging);
+    all.merge(found);
+  });
+  return all;
+}
+
+bool computed_from_floats(const Graph& graph, NodeId output) {
+  std::vector<NodeId> open{output};
+  std::vector<bool> seen(graph.nodes.size(), false);
+  while (!open.empty()) {
+    const NodeId id = open.back();
+    open.pop_back();
+    if (seen[static_cast<size_t>(id)]) continue;
+    seen[static_cast<size_t>(id)] = true;
+    if (is_float(graph.at(id).dtype)) return true;
+    open.insert(open.end(), graph.at(id).args.begin(), graph.at(id).args.end());
+  }
+  return false;
+}
+
+std::string place(const Tensor& t, int64_t index) {
+  Dims at(t.dims.size());
+  for (size_t d = t.dims.size(); d-- > 0;) {
+    at[d] = index % t.dims[d];
+    index /= t.dims[d];
+  }
+  return str(at);
+}
+
+std::string difference(size_t output, const Tensor& result, const Tensor& reference, int64_t i) {
+  const auto value = [&](const Tensor& t) {
+    return load_scalar(t.dtype, static_cast<const char*>(t.data) + i * size_of(t.dtype)).str();
+  };
+  return fmt::format("output {} at {} is {}, the reference has {}", output + 1, place(result, i), value(result),
+                     value(reference));
+}
+
+// Decides over one output, and adds what it found to the whole.
+void judge(Accuracy& all, size_t output, const Tensor& result, const Tensor& unfused, const Tensor& reference,
+           const Findings& found, int threads) {
+  const auto n = static_cast<double>(result.count());
+  all.elements += result.count();
+  all.outside += found.outside;
+  all.patterns += found.patterns;
+  all.boundary += found.boundary;
+  all.max_abs = std::max(all.max_abs, found.max.abs);
+  all.max_rel = std::max(all.max_rel, found.max.rel);
+  all.max_ulp = std::max(all.max_ulp, found.max.ulp);
+
+  const auto wrong = [&](int64_t at) {
+    if (all.correct) all.note = difference(output, result, reference, at);
+    all.correct = false;
+  };
+  if (found.patterns + found.far + found.wrong > 0) return wrong(found.first_bad);
+  if (static_cast<double>(found.boundary) > kBoundaryShare * n + 1 ||
+      static_cast<double>(found.unshared) > kUnsharedShare * n + 1)
+    return wrong(found.first_outside);
+  if (found.outside > 0) {
+    const Findings theirs = examine(unfused, unfused, reference, true, threads);
+    if (found.max.abs > 2 * theirs.max.abs) return wrong(found.first_outside);
+    if (all.correct)
+      all.note = fmt::format(
+          "{} of {} elements are past the tolerance, by no more than twice the error of the unfused program",
+          format_count(found.outside), format_count(result.count()));
+  }
+  if (found.boundary > 0 && all.correct)
+    all.note = fmt::format("{} of {} integers fell on the other side of a rounding boundary",
+                           format_count(found.boundary), format_count(result.count()));
+}
+
+// Errors of elements evenly spread over an output.
+void sample(const Tensor& result, const Tensor& reference, std::vector<Error>& errors) {
+  const int64_t n = result.count(), step = std::max<int64_t>(1, n / kSamples);
+  for (int64_t i = 0; i < n; i += step) {
+    const double got = float_at(result, i), exact = float_at(reference, i);
+    if (std::isfinite(got) && std::isfinite(exact)) errors.push_back(error_between(result.dtype, got, exact));
+  }
+}
+
+std::vector<Percentile> percentiles_of(const std::vector<Error>& errors) {
+  std::vector<Percentile> out;
+  for (const double percent : {50.0, 90.0, 99.0, 99.9, 100.0}) out.push_back({percent});
+  if (errors.empty()) return out;
+  for (double Error::*const field : {&Error::abs, &Error::rel, &Error::ulp}) {
+    std::vector<double> values;
+    values.reserve(errors.size());
+    for (const Error& e : errors) values.push_back(e.*field);
+    std::sort(values.begin(), values.end());
+    for (Percentile& p : out) {
+      const auto rank = static_cast<size_t>(std::ceil(p.percent * static_cast<double>(values.size()) / 100 - 1e-6));
+      const double value = values[std::min(std::max<size_t>(rank, 1), values.size()) - 1];
+      (field == &Error::abs ? p.abs : field == &Error::rel ? p.rel : p.ulp) = value;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Tolerance tolerance_of(DType dtype) {
+  switch (dtype) {
+    case DType::F64: return {1e-12, 1e-12};
+    case DType::F32: return {1e-5, 1e-6};
+    case DType::F16: return {1e-3, 1e-3};
+    case DType::BF16: return {1.6e-2, 1.6e-2};
+    default: return {};
+  }
+}
+
+double unit_in_last_place(DType dtype, double value) {
+  struct Format {
+    int digits, lowest;  // bits of the significand behind the first; exponent of the smallest normal number
+  };
+  Format format{};
+  switch (dtype) {
+    case DType::F64: format = {52, -1022}; break;
+    case DType::F32: format = {23, -126}; break;
+    case DType::F16: format = {10, -14}; break;
+    case DType::BF16: format = {7, -126}; break;
+    default: return 1;
+  }
+  const int exponent = value == 0 ? format.lowest : std::max(std::ilogb(value), format.lowest);
+  return std::ldexp(1.0, exponent - format.digits);
+}
+
+Accuracy compare(const Graph& graph, const std::vector<Tensor>& results, const std::vector<Tensor>& unfused,
+                 const std::vector<Tensor>& reference, int threads) {
+  SMELT_CHECK(
+      results.size() == graph.outputs.size() && unfused.size() == results.size() && reference.size() == results.size(),
+      "{}, {} and {} results to compare for {} outputs", results.size(), unfused.size(), reference.size(),
+      graph.outputs.size());
+  Accuracy all;
+  std::vector<Error> errors;
+  for (size_t o = 0; o < results.size(); ++o) {
+    SMELT_CHECK(results[o].dims == reference[o].dims && unfused[o].dims == reference[o].dims,
+                "output {} has shape {}, the reference {}", o + 1, str(results[o].dims), str(reference[o].dims));
+    const bool from_floats = computed_from_floats(graph, graph.outputs[o]);
+    const Findings found = examine(results[o], unfused[o], reference[o], from_floats, threads);
+    judge(all, o, results[o], unfused[o], reference[o], found, threads);
+    sample(results[o], reference[o], errors);
+  }
+  all.percentiles = percentiles_of(errors);
+  return all;
+}
+
+}  // namespace smelt::report

@@ -1,0 +1,62 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "report/bench_text.hpp"
+#include "report/svg.hpp"
+#include "report/units.hpp"
+
+namespace smelt::report {
+namespace {
+
+std::string size_label(const BenchResult& r, bool several) {
+  if (!several) return "";
+  std::string label;
+  for (const auto& [name, size] : r.sizes) label += fmt::format("{}{}={}", label.empty() ? "" : ", ", name, size);
+  return label;
+}
+
+Bar time_bar(Bar::Kind kind, const char* label, const Summary& s) {
+  return {kind, label, s.median, format_ms(s.median) + " ms"};
+}
+
+Bar copy_time(const BenchResult& r) {
+  const double ms = r.fused.copy_gbs > 0 ? static_cast<double>(r.fused.bytes) / r.fused.copy_gbs * 1e-6 : 0;
+  return {Bar::Yardstick, "copy", ms, format_ms(ms) + " ms"};
+}
+
+Bar bandwidth_bar(Bar::Kind kind, const char* label, double gbs) {
+  return {kind, label, gbs, format_significant(gbs) + " GB/s"};
+}
+
+Bar bytes_bar(Bar::Kind kind, const char* label, const Side& side) {
+  return {kind, label, static_cast<double>(side.bytes),
+          fmt::format("{} in {} kernel{}", format_bytes(side.bytes), side.kernels, side.kernels == 1 ? "" : "s")};
+}
+
+}  // namespace
+
+std::string bench_chart(const BenchTitle& title, const std::vector<BenchResult>& results) {
+  Panel time{"time per call (median)", {}}, bytes{"bytes moved", {}}, bandwidth{"bandwidth", {}};
+  for (const BenchResult& r : results) {
+    const std::string label = size_label(r, results.size() > 1);
+    Bar fused = time_bar(Bar::After, "fused", r.fused.time_ms.hot);
+    fused.text += fmt::format(" ({:.2f}x)", r.speedup);
+    time.groups.push_back({label, {time_bar(Bar::Before, "unfused", r.unfused.time_ms.hot), fused, copy_time(r)}});
+    bytes.groups.push_back(
+        {label, {bytes_bar(Bar::Before, "unfused", r.unfused), bytes_bar(Bar::After, "fused", r.fused)}});
+    bandwidth.groups.push_back({label,
+                                {bandwidth_bar(Bar::Before, "unfused", r.unfused.bandwidth_gbs),
+                                 bandwidth_bar(Bar::After, "fused", r.fused.bandwidth_gbs),
+                                 bandwidth_bar(Bar::Yardstick, "copy", r.fused.copy_gbs)}});
+  }
+  Chart chart;
+  chart.title = title.program;
+  const std::string inputs = results.empty() ? "" : fmt::format("{}   ", fmt::join(results[0].inputs, ", "));
+  chart.subtitle = inputs + describe_machine(title);
+  chart.panels = {time, bytes, bandwidth};
+  chart.footnote =
+      "unfused: same program and engine, one kernel per primitive operation. copy: parallel copy of the fused bytes.";
+  return to_svg(chart);
+}
+
+}  // namespace smelt::report

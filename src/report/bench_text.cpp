@@ -1,0 +1,116 @@
+#include "report/bench_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cmath>
+
+#include "report/table.hpp"
+#include "report/units.hpp"
+
+namespace smelt::report {
+namespace {
+
+std::string with_spread(const Summary& s) {
+  return fmt::format("{} ± {}", format_ms(s.median), format_ms(s.spread, s.median));
+}
+
+std::string megabytes(int64_t bytes) {
+  return bytes < 100'000 ? fmt::format("{:.4f}", static_cast<double>(bytes) * 1e-6)
+                         : fmt::format("{:.1f}", static_cast<double>(bytes) * 1e-6);
+}
+
+std::string percent(double share) { return fmt::format("{:.0f} %", 100 * share); }
+
+std::string first_line(const BenchTitle& title, const std::vector<std::string>& inputs, const Style& style) {
+  return fmt::format("{}   {}   {}\n", style.bold(printable(title.program, 80)),
+                     printable(fmt::format("{}", fmt::join(inputs, ", "))), describe_machine(title));
+}
+
+constexpr std::string_view kUnfused =
+    "unfused: the same program through the same engine with fusion off, one kernel per primitive operation\n";
+
+std::string verdict(const BenchResult& r, const Style& style) {
+  if (!r.checked) return style.warn("not checked against the reference (--no-check)") + "\n";
+  const Accuracy& a = r.accuracy;
+  const std::string errors =
+      fmt::format("max abs error {}, max {} ULP, against the float64 reference", format_error(a.max_abs),
+                  a.max_ulp < 1e6 ? fmt::format("{:.4g}", std::ceil(a.max_ulp * 10) / 10) : format_error(a.max_ulp));
+  if (!a.correct) return style.bad("WRONG") + ": " + a.note + "; " + errors + "\n";
+  return style.good("correct") + ": " + errors + (a.note.empty() ? "" : " (" + a.note + ")") + "\n";
+}
+
+}  // namespace
+
+std::string describe_machine(const BenchTitle& title) {
+  return fmt::format("{}: {} thread{}, {}", title.device, title.threads, title.threads == 1 ? "" : "s", title.isa);
+}
+
+std::string bench_table(const BenchTitle& title, const BenchResult& r, const Style& style) {
+  Table table(
+      {{"", Align::Left}, {"kernels"}, {"time (ms)"}, {"moved (MB)"}, {"bandwidth (GB/s)"}, {"of copy"}, {"speedup"}});
+  const auto row = [&](const char* name, const Side& side, double speedup) {
+    table.add({name, fmt::format("{}", side.kernels), with_spread(side.time_ms.hot), megabytes(side.bytes),
+               format_significant(side.bandwidth_gbs), percent(side.of_copy()), fmt::format("{:.2f}x", speedup)});
+  };
+  row("unfused", r.unfused, 1);
+  row("fused", r.fused, r.speedup);
+  std::string out = first_line(title, r.inputs, style) + table.str();
+  out += verdict(r, style);
+  out += style.faint(fmt::format(
+             "cold caches: unfused {} ms, fused {} ms, {:.2f}x; into fresh outputs: unfused {} ms, fused {} ms",
+             with_spread(r.unfused.time_ms.cold), with_spread(r.fused.time_ms.cold), r.cold_speedup,
+             format_ms(r.unfused.time_ms.fresh.median), format_ms(r.fused.time_ms.fresh.median))) +
+         "\n";
+  out +=
+      style.faint(fmt::format(
+          "compiled in {} ms; a parallel copy of as many bytes moves {} GB/s (unfused: {}); medians of {} and {} runs",
+          format_ms(r.compile_ms), format_significant(r.fused.copy_gbs), format_significant(r.unfused.copy_gbs),
+          r.unfused.time_ms.hot.runs, r.fused.time_ms.hot.runs)) +
+      "\n";
+  out += style.faint(std::string(kUnfused));
+  return out;
+}
+
+std::string sweep_table(const BenchTitle& title, const std::string& symbol, const std::vector<BenchResult>& results,
+                        const Style& style) {
+  Table table({{symbol},
+               {"unfused (ms)"},
+               {"fused (ms)"},
+               {"speedup"},
+               {"cold"},
+               {"moved (MB)"},
+               {"bandwidth (GB/s)"},
+               {"of copy"},
+               {"max abs error"},
+               {"", Align::Left}});
+  for (const BenchResult& r : results) {
+    const auto size = r.sizes.find(symbol);
+    table.add({size == r.sizes.end() ? "" : fmt::format("{}", size->second), with_spread(r.unfused.time_ms.hot),
+               with_spread(r.fused.time_ms.hot), fmt::format("{:.2f}x", r.speedup),
+               fmt::format("{:.2f}x", r.cold_speedup), megabytes(r.fused.bytes),
+               format_significant(r.fused.bandwidth_gbs), percent(r.fused.of_copy()),
+               r.checked ? format_error(r.accuracy.max_abs) : "",
+               !r.checked           ? "not checked"
+               : r.accuracy.correct ? "correct"
+                                    : "WRONG"});
+  }
+  std::string out =
+      results.empty()
+          ? ""
+          : first_line(title, {fmt::format("{} swept; {}", symbol, fmt::join(results[0].inputs, ", "))}, style);
+  out += table.str();
+  for (const BenchResult& r : results)
+    if (r.checked && !r.accuracy.correct)
+      out += style.bad("WRONG") + fmt::format(" at {}={}: {}\n", symbol, r.sizes.at(symbol), r.accuracy.note);
+  const BenchResult* first = results.empty() ? nullptr : &results[0];
+  if (first) {
+    out += style.faint(fmt::format("kernels: unfused {}, fused {}; compiled once, in {} ms, for all sizes",
+                                   first->unfused.kernels, first->fused.kernels, format_ms(first->compile_ms))) +
+           "\n";
+  }
+  out += style.faint(std::string(kUnfused));
+  return out;
+}
+
+}  // namespace smelt::report

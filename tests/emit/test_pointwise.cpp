@@ -1,0 +1,228 @@
+#include <cmath>
+#include <numeric>
+
+#include "fixture.hpp"
+
+namespace smelt::test {
+
+class Pointwise : public OnEveryLlvm {};
+INSTANTIATE_TEST_SUITE_P(Llvm, Pointwise, testing::ValuesIn(libraries()), library_name);
+
+// out[i] = a * x[i] + y[i] over chunks of 64 elements.
+TEST_P(Pointwise, Saxpy) {
+  Maker m;
+  const IntExpr n = m.size("N");
+  const int a = m.array(ParamKind::Scalar, DType::F32, {});
+  const int x = m.input(DType::F32, {n}), y = m.input(DType::F32, {n}), out = m.output(DType::F32, {n});
+  const IntExpr chunk = 64, i = sym("%i0") * chunk + sym("%i1");
+  const ExprId value = m.op(Op::Add, {m.op(Op::Mul, {m.load(a, {}), m.load(x, {i})}), m.load(y, {i})});
+  const IntExpr left = min(chunk, n - sym("%i0") * chunk);
+  m.phase({grid(ceildiv(n, chunk), {vector("%i1", left, {kernel::store(m.at(out, {i}), value)})})});
+  auto module = load(m.kernel);
+  for (size_t count : kOddSizes)
+    for (size_t misalign : {0, 1, 3}) {
+      Guarded<float> gx(count, misalign), gy(count, 1), go(count, misalign);
+      for (size_t k = 0; k < count; ++k) {
+        gx[k] = static_cast<float>(k) - 7.5f;
+        gy[k] = 1.0f / static_cast<float>(k + 1);
+      }
+      float factor = 3.0f;
+      run(*module, 0, static_cast<int64_t>((count + 63) / 64), {&factor, gx.data(), gy.data(), go.data()},
+          {static_cast<int64_t>(count)});
+      for (size_t k = 0; k < count; ++k) ASSERT_EQ(go[k], factor * gx[k] + gy[k]) << k << " of " << count;
+      ASSERT_TRUE(go.guards_intact() && gx.guards_intact()) << count;
+    }
+}
+
+// out[i] = x[n-1-i], x[3*i], x[0] and x[i] by a stride of the launch.
+TEST_P(Pointwise, ReverseStridedBroadcast) {
+  Maker m;
+  const IntExpr n = m.size("N"), stride = m.size("%stride0_0");
+  const int x = m.input(DType::F32, {n * 3}), out = m.output(DType::F32, {4, n});
+  const int s = m.input(DType::F32, {n});
+  m.kernel.params[static_cast<size_t>(s)].strides = {stride};
+  const IntExpr i = sym("%i1");
+  m.phase({grid(1, {vector("%i1", n,
+                           {kernel::store(m.at(out, {0, i}), m.load(x, {n - 1 - i})),
+                            kernel::store(m.at(out, {1, i}), m.load(x, {i * 3})),
+                            kernel::store(m.at(out, {2, i}), m.load(x, {0})),
+                            kernel::store(m.at(out, {3, n - 1 - i}), m.load(s, {i}))})})});
+  auto module = load(m.kernel);
+  for (size_t count : kOddSizes) {
+    Guarded<float> gx(3 * count), go(4 * count);
+    for (size_t k = 0; k < 3 * count; ++k) gx[k] = static_cast<float>(k + 1);
+    for (int64_t step : {0, 1, 2, -1}) {
+      float* base = gx.data() + (step < 0 && count ? count - 1 : 0);
+      run(*module, 0, 1, {gx.data(), go.data(), base}, {static_cast<int64_t>(count), step});
+      for (size_t k = 0; k < count; ++k) {
+        ASSERT_EQ(go[k], gx[count - 1 - k]);
+        ASSERT_EQ(go[count + k], gx[3 * k]);
+        ASSERT_EQ(go[2 * count + k], gx[0]);
+        ASSERT_EQ(go[3 * count + count - 1 - k], base[static_cast<int64_t>(k) * step]) << step;
+      }
+      ASSERT_TRUE(go.guards_intact());
+    }
+  }
+}
+
+// A padded shift: out[i] = x[i - 2] where that exists, else 9; and only even i are stored in the second output.
+TEST_P(Pointwise, MaskedLoadAndStore) {
+  Maker m;
+  const IntExpr n = m.size("N"), i = sym("%i1");
+  const int x = m.input(DType::F32, {n}), out = m.output(DType::F32, {n}), even = m.output(DType::F32, {n});
+  const ExprId inside = m.op(Op::Ge, {m.build.index(i), m.i64(2)});
+  const ExprId value = m.build.load(DType::F32, m.at(x, {i - 2}), inside, m.f32(9));
+  const ExprId is_even = m.op(Op::Eq, {m.build.index(mod(i, 2)), m.i64(0)});
+  m.phase({grid(
+      1, {vector("%i1", n, {kernel::store(m.at(out, {i}), value), kernel::store(m.at(even, {i}), value, is_even)})})});
+  auto module = load(m.kernel);
+  for (size_t count : kOddSizes) {
+    Guarded<float> gx(count), go(count), ge(count);
+    for (size_t k = 0; k < count; ++k) gx[k] = static_cast<float>(k), ge[k] = -1;
+    run(*module, 0, 1, {gx.data(), go.data(), ge.data()}, {static_cast<int64_t>(count)});
+    for (size_t k = 0; k < count; ++k) {
+      ASSERT_EQ(go[k], k < 2 ? 9.0f : gx[k - 2]) << k;
+      ASSERT_EQ(ge[k], k % 2 ? -1.0f : go[k]) << k;
+    }
+    ASSERT_TRUE(go.guards_intact() && ge.guards_intact());
+  }
+}
+
+// A uniform load under a mask that is false must not touch memory.
+TEST_P(Pointwise, MaskedUniformLoadReadsNothing) {
+  Maker m;
+  const IntExpr n = m.size("N"), i = sym("%i1");
+  const int x = m.input(DType::F32, {n}), out = m.output(DType::F32, {4});
+  const ExprId some = m.op(Op::Gt, {m.build.index(n), m.i64(0)});
+  const ExprId value = m.build.load(DType::F32, m.at(x, {0}), some, m.f32(5));
+  const ExprId never = m.op(Op::And, {some, m.op(Op::Lt, {m.build.index(i), m.i64(0)})});
+  const ExprId sum = m.op(Op::Add, {value, m.build.load(DType::F32, m.at(x, {1000}), never, m.f32(1))});
+  m.phase({grid(1, {vector("%i1", 4, {kernel::store(m.at(out, {i}), sum)})})});
+  auto module = load(m.kernel);
+  Guarded<float> out_memory(4);
+  run(*module, 0, 1, {nullptr, out_memory.data()}, {0});
+  EXPECT_EQ(out_memory[0], 6);
+  EXPECT_EQ(out_memory[3], 6);
+}
+
+// An empty inner loop whose invariant load has nothing to read.
+TEST_P(Pointwise, HoistedLoadsStayInsideTheirLoop) {
+  Maker m;
+  const IntExpr rows = m.size("R"), n = m.size("N"), i = sym("%i0"), j = sym("%i1");
+  const int x = m.input(DType::F32, {rows, n}), out = m.output(DType::F32, {rows, n});
+  m.phase({grid(rows, {vector("%i1", n, {kernel::store(m.at(out, {i, j}), m.load(x, {i, 0}))})})});
+  auto module = load(m.kernel);
+  run(*module, 0, 5, {nullptr, nullptr}, {5, 0});
+  Guarded<float> gx(6), go(6);
+  for (size_t k = 0; k < 6; ++k) gx[k] = static_cast<float>(k);
+  run(*module, 0, 2, {gx.data(), go.data()}, {2, 3});
+  EXPECT_EQ(go[2], 0);
+  EXPECT_EQ(go[5], 3);
+  EXPECT_TRUE(go.guards_intact());
+}
+
+// Integer division of indices rounds down, also below zero, in lanes and in scalars; a division by an empty size does not trap.
+TEST_P(Pointwise, IndexDivision) {
+  Maker m;
+  const IntExpr n = m.size("N"), d = m.size("D"), i = sym("%i1");
+  const int out = m.output(DType::I64, {5, n});
+  const IntExpr shifted = i - 20;
+  m.phase({grid(1, {vector("%i1", n,
+                           {kernel::store(m.at(out, {0, i}), m.build.index(floordiv(shifted, 7))),
+                            kernel::store(m.at(out, {1, i}), m.build.index(mod(shifted, 7))),
+                            kernel::store(m.at(out, {2, i}), m.build.index(floordiv(i, d))),
+                            kernel::store(m.at(out, {3, i}), m.build.index(mod(shifted * 3, d))),
+                            kernel::store(m.at(out, {4, i}), m.build.index(max(min(i, 9), 5) + floordiv(n, d)))})})});
+  auto module = load(m.kernel);
+  auto floor_mod = [](int64_t a, int64_t b) { return ((a % b) + b) % b; };
+  for (int64_t count : {0, 1, 16, 45})
+    for (int64_t divisor : {1, 5, 8}) {
+      Guarded<int64_t> go(static_cast<size_t>(5 * count));
+      run(*module, 0, 1, {go.data()}, {count, divisor});
+      for (int64_t k = 0; k < count; ++k) {
+        auto at = [&](int64_t row) { return go[static_cast<size_t>(row * count + k)]; };
+        ASSERT_EQ(at(0), (k - 20 - floor_mod(k - 20, 7)) / 7);
+        ASSERT_EQ(at(1), floor_mod(k - 20, 7));
+        ASSERT_EQ(at(2), k / divisor);
+        ASSERT_EQ(at(3), floor_mod((k - 20) * 3, divisor));
+        ASSERT_EQ(at(4), std::max<int64_t>(std::min<int64_t>(k, 9), 5) + count / divisor);
+      }
+      ASSERT_TRUE(go.guards_intact());
+    }
+  run(*module, 0, 1, {nullptr}, {0, 0});
+}
+
+// Gathered rows: out[i, j] = x[index[i], j], and out2[j] = x[0, index[j]] where the index differs between lanes.
+TEST_P(Pointwise, IndexLocals) {
+  Maker m;
+  const IntExpr n = m.size("N"), i = sym("%i0"), j = sym("%i1");
+  const int x = m.input(DType::I32, {8, n}), index = m.input(DType::I64, {n}), out = m.output(DType::I32, {8, n}),
+            picked = m.output(DType::I32, {n});
+  const LocalId row = m.build.new_local(DType::I64, false), column = m.build.new_local(DType::I64, false);
+  m.kernel.index_locals = {{row, 8}, {column, n}};
+  const IntExpr row_index = sym(fmt::format("%v{}", row)), column_index = sym(fmt::format("%v{}", column));
+  m.phase({grid(
+      8, {kernel::let(row, m.build.index(7 - i)),
+          vector("%i1", n,
+                 {kernel::let(column, m.load(index, {j})), kernel::store(m.at(out, {i, j}), m.load(x, {row_index, j})),
+                  kernel::store(m.at(picked, {j}), m.load(x, {0, column_index}))})})});
+  auto module = load(m.kernel);
+  for (size_t count : {1, 16, 21, 40}) {
+    Guarded<int32_t> gx(8 * count), go(8 * count), gp(count);
+    Guarded<int64_t> gi(count);
+    for (size_t k = 0; k < 8 * count; ++k) gx[k] = static_cast<int32_t>(k);
+    for (size_t k = 0; k < count; ++k) gi[k] = static_cast<int64_t>((k * 7) % count);
+    run(*module, 0, 8, {gx.data(), gi.data(), go.data(), gp.data()}, {static_cast<int64_t>(count)});
+    for (size_t k = 0; k < count; ++k) {
+      ASSERT_EQ(gp[k], gx[static_cast<size_t>(gi[k])]);
+      for (size_t r = 0; r < 8; ++r) ASSERT_EQ(go[r * count + k], gx[(7 - r) * count + k]);
+    }
+    ASSERT_TRUE(go.guards_intact() && gp.guards_intact());
+  }
+}
+
+// Streaming stores: aligned and not, wanted and not.
+TEST_P(Pointwise, Streaming) {
+  for (int lanes : {16, 64}) {
+    Maker m;
+    const IntExpr n = m.size("N"), i = sym("%i1");
+    m.size("%stream");
+    const int x = m.input(DType::F32, {n}), out = m.output(DType::F32, {n}), small = m.output(DType::I8, {n});
+    const ExprId twice = m.op(Op::Add, {m.load(x, {i}), m.load(x, {i})});
+    m.phase({grid(1, {vector("%i1", n,
+                             {kernel::store(m.at(out, {i}), twice, kernel::kNoExpr, true),
+                              kernel::store(m.at(small, {i}), m.build.cast(twice, DType::I8), kernel::kNoExpr, true)},
+                             lanes)})});
+    EXPECT_NE(text(m.kernel).find("!nontemporal"), std::string::npos);
+    EXPECT_NE(open(GetParam())->assembly(text(m.kernel)).find("movnt"), std::string::npos);
+    auto module = load(m.kernel);
+    for (size_t count : kOddSizes)
+      for (size_t misalign : {0, 1})
+        for (int64_t stream : {0, 1}) {
+          Guarded<float> gx(count), go(count, misalign);
+          Guarded<int8_t> gs(count, misalign);
+          for (size_t k = 0; k < count; ++k) gx[k] = static_cast<float>(k % 61);
+          run(*module, 0, 1, {gx.data(), go.data(), gs.data()}, {static_cast<int64_t>(count), stream});
+          for (size_t k = 0; k < count; ++k) {
+            ASSERT_EQ(go[k], 2 * gx[k]);
+            ASSERT_EQ(gs[k], 2 * (k % 61));
+          }
+          ASSERT_TRUE(go.guards_intact() && gs.guards_intact());
+        }
+  }
+}
+
+TEST_P(Pointwise, UserTextReachesCommentsOnlyAsPrintableText) {
+  Maker m;
+  const int out = m.output(DType::F32, {});
+  m.kernel.params[0].note = "x;}asm(\"\n\ndefine void @evil() { ret void }\n\xff" + std::string(100000, 'y');
+  m.phase({grid(1, {kernel::store(m.at(out, {}), m.f32(1.5))})});
+  const std::string printed = text(m.kernel);
+  EXPECT_LT(printed.size(), 2000u);
+  EXPECT_EQ(printed.find("\ndefine void @evil"), std::string::npos);
+  float value = 0;
+  run(*load(m.kernel), 0, 1, {&value}, {});
+  EXPECT_EQ(value, 1.5f);
+}
+
+}  // namespace smelt::test

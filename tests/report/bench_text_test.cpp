@@ -1,0 +1,167 @@
+// The table, the JSON and the picture of made-up results.
+#include "report/bench_text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "report/svg.hpp"
+
+namespace smelt::report {
+namespace {
+
+Summary summary(double median, double spread) { return {median, median - spread, median + spread, spread, 0.01, 40}; }
+
+BenchResult result(int64_t b) {
+  BenchResult r;
+  r.sizes = {{"B", b}};
+  r.inputs = {"x: f32[" + std::to_string(b) + ",1024]"};
+  r.unfused = {9, 285212672, {summary(21.9, 0.41), summary(23, 1), summary(30, 1)}, 13.02, 13.4};
+  r.fused = {1, 33554432, {summary(2.96, 0.05), summary(3.1, 0.1), summary(5, 1)}, 11.33, 13.3};
+  r.speedup = 7.4;
+  r.cold_speedup = 7.42;
+  r.checked = true;
+  r.accuracy.max_abs = 4.8e-7;
+  r.accuracy.max_ulp = 2.96;
+  r.accuracy.percentiles = {{50, 0, 0, 0}, {99.9, 1e-7, 1e-7, 2}};
+  r.compile_ms = 12.5;
+  return r;
+}
+
+const BenchTitle kTitle{"relu_layernorm", "cpu", "avx2", 2};
+
+TEST(BenchTable, LooksLikeItsForm) {
+  const std::string text = bench_table(kTitle, result(4096), Style{});
+  const std::string expected =
+      "relu_layernorm   x: f32[4096,1024]   cpu: 2 threads, avx2\n"
+      "          kernels      time (ms)   moved (MB)   bandwidth (GB/s)   of copy   speedup\n"
+      "unfused         9   21.90 ± 0.41        285.2               13.0      97 %     1.00x\n"
+      "fused           1    2.96 ± 0.05         33.6               11.3      85 %     7.40x\n"
+      "correct: max abs error 4.8e-07, max 3 ULP, against the float64 reference\n";
+  EXPECT_EQ(text.substr(0, expected.size()), expected);
+  EXPECT_NE(text.find("one kernel per primitive operation"), std::string::npos);
+  EXPECT_NE(text.find("cold caches"), std::string::npos);
+  EXPECT_NE(text.find("compiled in 12.50 ms"), std::string::npos);
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+  EXPECT_NE(bench_table(kTitle, result(4096), Style{true}).find('\x1b'), std::string::npos);
+}
+
+TEST(BenchTable, SaysWhatIsWrong) {
+  BenchResult r = result(8);
+  r.accuracy.correct = false;
+  r.accuracy.note = "output 1 at [3] is 1, the reference has 2";
+  EXPECT_NE(bench_table(kTitle, r, Style{}).find("WRONG: output 1 at [3]"), std::string::npos);
+  EXPECT_NE(sweep_table(kTitle, "B", {result(4), r}, Style{}).find("WRONG at B=8: output 1 at [3]"), std::string::npos);
+  r.checked = false;
+  EXPECT_NE(bench_table(kTitle, r, Style{}).find("not checked"), std::string::npos);
+}
+
+TEST(SweepTable, HasARowPerSize) {
+  const std::string text = sweep_table(kTitle, "B", {result(1024), result(4096), result(16384)}, Style{});
+  for (const char* size : {"\n 1024   ", "\n 4096   ", "\n16384   "})
+    EXPECT_NE(text.find(size), std::string::npos) << text;
+}
+
+TEST(BenchJson, HasTheDocumentedKeys) {
+  const auto json = to_json(kTitle, {result(1024), result(4096)});
+  ASSERT_EQ(json["results"].size(), 2u);
+  const auto& r = json["results"][1];
+  for (const char* key : {"fused", "unfused", "copy_gbs", "speedup", "accuracy", "correct", "compile_ms"})
+    EXPECT_TRUE(r.contains(key)) << key;
+  for (const char* side : {"fused", "unfused"}) {
+    for (const char* key : {"kernels", "time_ms", "bytes", "bandwidth_gbs"}) EXPECT_TRUE(r[side].contains(key)) << key;
+    for (const char* key : {"median", "min", "max", "runs"}) EXPECT_TRUE(r[side]["time_ms"].contains(key)) << key;
+  }
+  for (const char* key : {"max_abs", "max_rel", "max_ulp", "percentiles"})
+    EXPECT_TRUE(r["accuracy"].contains(key)) << key;
+  EXPECT_EQ(r["accuracy"]["percentiles"]["99.9"]["ulp"], 2);
+  EXPECT_EQ(r["fused"]["kernels"], 1);
+  EXPECT_EQ(r["fused"]["time_ms"]["median"], 2.96);
+  EXPECT_EQ(r["sizes"]["B"], 4096);
+  EXPECT_EQ(r["correct"], true);
+}
+
+// Every tag closed in order, every attribute quoted, no bare '<' or '&': enough of XML to know that a browser reads it.
+std::string xml_fault(const std::string& text) {
+  std::vector<std::string> open;
+  for (size_t at = 0; at < text.size();) {
+    if (text[at] == '&') {
+      const size_t end = text.find(';', at);
+      if (end == std::string::npos || end - at > 6) return "a bare &";
+      at = end + 1;
+    } else if (text[at] != '<') {
+      ++at;
+    } else {
+      const size_t end = text.find('>', at);
+      if (end == std::string::npos) return "an open tag";
+      const std::string tag = text.substr(at + 1, end - at - 1);
+      if (tag.find('<') != std::string::npos) return "a bare <";
+      if (std::count(tag.begin(), tag.end(), '"') % 2 != 0) return "an open quote in " + tag;
+      if (tag[0] == '/') {
+        if (open.empty() || open.back() != tag.substr(1)) return "closes " + tag;
+        open.pop_back();
+      } else if (tag.back() != '/') {
+        open.push_back(tag.substr(0, tag.find_first_of(" \n")));
+      }
+      at = end + 1;
+    }
+  }
+  return open.empty() ? "" : "never closes " + open.back();
+}
+
+TEST(Svg, IsWellFormedWhateverTheNames) {
+  BenchTitle title = kTitle;
+  title.program = "</text><script>alert(1)</script> & \"quotes\" 'x' \x1b[31m \xff\xfe größe";
+  const std::string svg = bench_chart(title, {result(1024), result(4096)});
+  EXPECT_EQ(xml_fault(svg), "");
+  EXPECT_EQ(svg.find("<script"), std::string::npos);
+  EXPECT_EQ(svg.find('\x1b'), std::string::npos);
+  EXPECT_NE(svg.find("größe"), std::string::npos);
+  EXPECT_EQ(svg.find("@font-face"), std::string::npos);
+  EXPECT_EQ(svg.find("href"), std::string::npos);
+  EXPECT_NE(svg.find("prefers-color-scheme: dark"), std::string::npos);
+}
+
+TEST(Svg, ShowsEveryFigure) {
+  const std::string svg = bench_chart(kTitle, {result(4096)});
+  for (const char* text : {"21.90 ms", "2.96 ms (7.40x)", "285.2 MB in 9 kernels", "33.6 MB in 1 kernel", "13.0 GB/s",
+                           "11.3 GB/s", "13.3 GB/s"})
+    EXPECT_NE(svg.find(text), std::string::npos) << text;
+}
+
+// The widths of all bars of one class, in order.
+std::vector<double> widths(const std::string& svg, const std::string& css) {
+  std::vector<double> out;
+  for (size_t at = 0; (at = svg.find("class=\"" + css + "\"", at)) != std::string::npos; ++at)
+    out.push_back(std::stod(svg.substr(svg.rfind("width=\"", at) + 7)));
+  return out;
+}
+
+TEST(Svg, BarsAreInProportion) {
+  Chart chart{"t",
+              "s",
+              {{"p", {{"", {{Bar::Before, "a", 100, ""}, {Bar::After, "b", 25, ""}, {Bar::Yardstick, "c", 0, ""}}}}}},
+              ""};
+  const std::string svg = to_svg(chart);
+  EXPECT_NEAR(widths(svg, "after")[0] * 4, widths(svg, "before")[0], 0.5);
+  EXPECT_EQ(widths(svg, "yardstick")[0], 1.0);
+}
+
+TEST(Svg, NothingAndNanAreDrawn) {
+  EXPECT_EQ(xml_fault(to_svg({})), "");
+  Chart chart{"t", "s", {{"p", {{"", {{Bar::Before, "a", std::nan(""), "nan"}, {Bar::After, "b", 0, "0"}}}}}}, ""};
+  EXPECT_EQ(xml_fault(to_svg(chart)), "");
+  EXPECT_EQ(to_svg(chart).find("width=\"nan"), std::string::npos);
+}
+
+TEST(Svg, TheCheckOfThisTestFindsFaults) {
+  EXPECT_NE(xml_fault("<a><b></a></b>"), "");
+  EXPECT_NE(xml_fault("<a>"), "");
+  EXPECT_NE(xml_fault("<a>x & y</a>"), "");
+  EXPECT_NE(xml_fault("<a b=\"></a>"), "");
+}
+
+}  // namespace
+}  // namespace smelt::report
