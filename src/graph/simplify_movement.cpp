@@ -1,0 +1,75 @@
+// Rules for movement: two views in a row are one view, and a view of a constant is a constant.
+#include <algorithm>
+
+#include "graph/simplify_detail.hpp"
+#include "smelt/error.hpp"
+
+namespace smelt::simplifying {
+
+namespace {
+
+std::optional<NodeId> merge_slices(Rewriter& r, const Node& node, const Node& inner) {
+  Node merged = node;
+  merged.args = inner.args;
+  try {
+    for (size_t d = 0; d < node.steps.size(); ++d) {
+      merged.starts[d] = inner.starts[d] + IntExpr(inner.steps[d]) * node.starts[d];
+      if (__builtin_mul_overflow(inner.steps[d], node.steps[d], &merged.steps[d])) return std::nullopt;
+    }
+  } catch (const UserError&) {
+    return std::nullopt;  // too large for 64 bits; two slices they stay
+  }
+  return r.emit(std::move(merged));
+}
+
+}  // namespace
+
+// reshape(broadcast(1)) -> broadcast(1)
+std::optional<NodeId> move_uniforms(Rewriter& r, const Node& node) {
+  if (node.kind != NodeKind::Reshape && node.kind != NodeKind::Permute && node.kind != NodeKind::Broadcast &&
+      node.kind != NodeKind::Slice)
+    return std::nullopt;
+  const Scalar* s = r.uniform(node.args[0]);
+  return s ? std::optional(r.emit_uniform(*s, node.shape, node)) : std::nullopt;
+}
+
+// Views that show their argument as it is.
+std::optional<NodeId> drop_still_movement(Rewriter& r, const Node& node) {
+  const auto still = [&] {
+    switch (node.kind) {
+      case NodeKind::Reshape:
+      case NodeKind::Broadcast: return node.shape == r.arg(node, 0).shape;
+      case NodeKind::Permute: return std::is_sorted(node.axes.begin(), node.axes.end());
+      case NodeKind::Cast: return node.dtype == r.arg(node, 0).dtype;
+      case NodeKind::Slice:
+        return node.shape == r.arg(node, 0).shape &&
+               std::all_of(node.starts.begin(), node.starts.end(), [](const IntExpr& s) { return s.is(0); }) &&
+               std::all_of(node.steps.begin(), node.steps.end(), [](int64_t s) { return s == 1; });
+      case NodeKind::Pad: return node.shape == r.arg(node, 0).shape;
+      case NodeKind::Concat: return node.args.size() == 1;
+      default: return false;
+    }
+  };
+  return still() ? std::optional(node.args[0]) : std::nullopt;
+}
+
+// reshape(reshape(x)), permute(permute(x)), broadcast(broadcast(x)), slice(slice(x)) -> one of them
+std::optional<NodeId> merge_movement(Rewriter& r, const Node& node) {
+  if (node.args.empty()) return std::nullopt;
+  const Node& inner = r.arg(node, 0);
+  if (inner.kind != node.kind) return std::nullopt;
+  switch (node.kind) {
+    case NodeKind::Reshape:
+    case NodeKind::Broadcast: return r.emit_like(node.kind, inner.args[0], node);
+    case NodeKind::Permute: {
+      Node merged = node;
+      merged.args = inner.args;
+      for (int& axis : merged.axes) axis = inner.axes[static_cast<size_t>(axis)];
+      return r.emit(std::move(merged));
+    }
+    case NodeKind::Slice: return merge_slices(r, node, inner);
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace smelt::simplifying
