@@ -15,6 +15,7 @@ using kernel::Stmt;
 using kernel::StmtKind;
 
 static constexpr int64_t kMostStackBytes = 4096;
+static constexpr int64_t kLargest = int64_t{1} << 56;  // no size or stride is greater
 
 IntExpr bytes_of(const ScratchBuffer& buffer) {
   const IntExpr bytes = count(buffer.dims) * size_of(buffer.dtype);
@@ -105,8 +106,9 @@ std::string PhasePrinter::body_function() {
     const Param& param = kernel_.params[i];
     if (param.kind != ParamKind::Size) continue;
     symbols_[param.symbol] = {fmt::format("%s{}", i), DType::I64, 0, 0};
-    // Strides may be anything; sizes are at least 1 wherever a loop over them runs.
-    if (param.symbol.rfind("%stride", 0) == 0) ranges_[param.symbol] = {INT64_MIN / 4, INT64_MAX / 4};
+    // Extents are computed for empty arrays too, where a size is 0. Strides may be anything.
+    const bool is_stride = param.symbol.rfind("%stride", 0) == 0;
+    ranges_[param.symbol] = {is_stride ? -kLargest : 0, kLargest};
   }
   define_slots();
   define_buffers();
