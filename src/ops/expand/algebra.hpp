@@ -16,7 +16,7 @@
 //   to_float(i)    a signed 32- or 64-bit integer as the float of the same width
 //   as_unsigned(i), as_signed(i)   the same bits as the other integer dtype
 //   widen(f)       f32 as f64;  narrow(f)  f64 rounded to f32
-//   by_width(x, on32, on64)        on32(x) or on64(x), by the width of the float x
+//   by_width(x, on32, on64)        on32(x) or on64(x), by the width of the float x; any result type
 //   is_signed(i), width(i)         facts of an integer dtype: a C++ bool, and a C++ int in bits
 //
 // Rules. No expansion traps, or depends on floating-point exceptions, or on a rounding mode other than to nearest.
@@ -127,11 +127,11 @@ inline double widen(float a) { return a; }
 inline float narrow(double a) { return static_cast<float>(a); }
 
 template <class On32, class On64>
-float by_width(float x, On32 on32, On64) {
+auto by_width(float x, On32 on32, On64) {
   return on32(x);
 }
 template <class On32, class On64>
-double by_width(double x, On32, On64 on64) {
+auto by_width(double x, On32, On64 on64) {
   return on64(x);
 }
 

@@ -1,6 +1,9 @@
 // Every expansion that ops.def names.
 #pragma once
 
+#include "ops/expand/exp.hpp"
 #include "ops/expand/integer.hpp"
+#include "ops/expand/log.hpp"
 #include "ops/expand/minmax.hpp"
 #include "ops/expand/pending.hpp"
+#include "ops/expand/trig.hpp"

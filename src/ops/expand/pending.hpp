@@ -38,62 +38,6 @@ V hypot(V a, V) {
   return not_yet("hypot", a);
 }
 template <class V>
-V exp(V a) {
-  return not_yet("exp", a);
-}
-template <class V>
-V exp2(V a) {
-  return not_yet("exp2", a);
-}
-template <class V>
-V expm1(V a) {
-  return not_yet("expm1", a);
-}
-template <class V>
-V log(V a) {
-  return not_yet("log", a);
-}
-template <class V>
-V log2(V a) {
-  return not_yet("log2", a);
-}
-template <class V>
-V log10(V a) {
-  return not_yet("log10", a);
-}
-template <class V>
-V log1p(V a) {
-  return not_yet("log1p", a);
-}
-template <class V>
-V sin(V a) {
-  return not_yet("sin", a);
-}
-template <class V>
-V cos(V a) {
-  return not_yet("cos", a);
-}
-template <class V>
-V tan(V a) {
-  return not_yet("tan", a);
-}
-template <class V>
-V asin(V a) {
-  return not_yet("asin", a);
-}
-template <class V>
-V acos(V a) {
-  return not_yet("acos", a);
-}
-template <class V>
-V atan(V a) {
-  return not_yet("atan", a);
-}
-template <class V>
-V atan2(V a, V) {
-  return not_yet("atan2", a);
-}
-template <class V>
 V sinh(V a) {
   return not_yet("sinh", a);
 }

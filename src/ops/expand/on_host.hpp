@@ -1,13 +1,15 @@
-// The columns of ops.def that the tests compare with the host meaning: the expansions and what LLVM is asked to do, on host
-// values.
+// The expansion columns of ops.def on host values: on_float::Exp<float>(a, b, c) is the expansion of Op::Exp in f32. Rows
+// without an expansion return NONE. For tests and measurements.
 #pragma once
+
+#include <type_traits>
 
 #include "ops/expand/all.hpp"
 #include "ops/op.hpp"
 
+// In the namespace of the overloads for host values, so that like, select and the rest of algebra.hpp are found.
 namespace smelt::expand {
 
-// In this namespace, so that like, select and the rest are the overloads for host values.
 namespace on_float {
 #define SMELT_OP(id, name, arity, rule, llvm_float, llvm_int, ulp_f32, ulp_f64, doc, host_float, host_int, \
                  expand_float, ...)                                                                        \

@@ -1,0 +1,121 @@
+// exp, exp2 and expm1: x = n ln 2 + r with |r| <= ln 2 / 2, a polynomial in r, and 2^n put together from its exponent
+// bits.
+#pragma once
+
+#include "ops/expand/float_format.hpp"
+
+namespace smelt::expand {
+
+// x = n ln 2 + rest. It is n - 1 that is kept, here and below: the largest results are 2^128 times something below 1,
+// but 2^128 is no float.
+template <class V>
+struct ExpParts {
+  V rest;
+  V exponent;  // a float whose lowest bits are n - 1 + bias
+};
+
+inline double exponent_offset(const FloatFormat& format) { return format.to_integer + format.bias - 1; }
+
+template <class V>
+ExpParts<V> exp_parts(V x, const FloatFormat& format) {
+  const auto offset = like(x, exponent_offset(format));
+  const auto exponent = fma(x, like(x, kLog2E), offset);
+  const auto n = exponent - offset;
+  const auto high = fma(n, like(x, -format.ln2_high), x);
+  return {fma(n, like(x, -format.ln2_low), high), exponent};
+}
+
+// 2^(n-1), where that is a normal number.
+template <class V>
+V half_power_of_two(V exponent, const FloatFormat& format) {
+  return from_bits(shift_left_by(bits(exponent), format.mantissa));
+}
+
+// doubled * 2^(n-1), where n may lie below the normal exponents if `tiny` says so: then in two steps, rounding once.
+template <class V, class C>
+V scaled(V doubled, V exponent, C tiny, const FloatFormat& format) {
+  const auto k = bits(exponent);
+  const auto raised = k + select(tiny, like(k, 64), like(k, 0));
+  const auto power = from_bits(shift_left_by(raised, format.mantissa));
+  return doubled * power * select(tiny, like(doubled, 0x1p-64), like(doubled, 1));
+}
+
+// 2 e^r
+template <class V>
+V twice_exp_of_rest(V r) {
+  const auto on32 = [](auto r) {
+    return polynomial(r, 2, 2, 0x1.fffffcp-1, 0x1.555492p-2, 0x1.5558b4p-4, 0x1.12399ap-6, 0x1.6a48c8p-9);
+  };
+  const auto on64 = [](auto r) {
+    return polynomial(r, 2, 2, 0x1.000000000000ap+0, 0x1.555555555550cp-2, 0x1.555555555079ep-4, 0x1.11111111246e2p-6,
+                      0x1.6c16c18438b7ap-9, 0x1.a01a0138209a2p-12, 0x1.a0199a0e90a23p-15, 0x1.71df0cbeca588p-18,
+                      0x1.28ad5d4a3792ap-21, 0x1.ad9f59a27cbf2p-25);
+  };
+  return by_width(r, on32, on64);
+}
+
+template <class V>
+V exp(V x) {
+  return with_format(x, [](auto x, const FloatFormat& format) {
+    const auto inside = clamped(x, pick(format, -104, -746), pick(format, 89, 710));
+    const auto parts = exp_parts(inside, format);
+    const auto tiny = inside < like(x, pick(format, -86, -707));
+    return scaled(twice_exp_of_rest(parts.rest), parts.exponent, tiny, format);
+  });
+}
+
+// 2 * 2^r for |r| <= 1/2
+template <class V>
+V twice_exp2_of_rest(V r) {
+  const auto on32 = [](auto r) {
+    return polynomial(r, 2, 0x1.62e430p+0, 0x1.ebfbdcp-2, 0x1.c6af7cp-4, 0x1.3b2de0p-6, 0x1.5f0838p-9, 0x1.416b82p-12);
+  };
+  const auto on64 = [](auto r) {
+    return polynomial(r, 2, 0x1.62e42fefa39efp+0, 0x1.ebfbdff82c59cp-2, 0x1.c6b08d704a0d4p-4, 0x1.3b2ab6fba11f2p-6,
+                      0x1.5d87fe78b3c5ep-9, 0x1.4309130c01b10p-12, 0x1.ffcbfbf8724eap-16, 0x1.62bfcddd5612cp-19,
+                      0x1.b5260e6400d34p-23, 0x1.e611a1dfbd6b5p-27, 0x1.e80dbcc58dda8p-31);
+  };
+  return by_width(r, on32, on64);
+}
+
+template <class V>
+V exp2(V x) {
+  return with_format(x, [](auto x, const FloatFormat& format) {
+    const auto inside = clamped(x, pick(format, -151, -1076), pick(format, 129, 1025));
+    const auto offset = like(x, exponent_offset(format));
+    const auto exponent = inside + offset;
+    const auto rest = inside - (exponent - offset);
+    const auto tiny = inside < like(x, pick(format, -125, -1021));
+    return scaled(twice_exp2_of_rest(rest), exponent, tiny, format);
+  });
+}
+
+// e^r - 1
+template <class V>
+V expm1_of_rest(V r) {
+  const auto on32 = [](auto r) {
+    const auto q = polynomial(r, 0x1.fffffep-2, 0x1.5554b4p-3, 0x1.5556f2p-5, 0x1.122560p-7, 0x1.6b9ca4p-10);
+    return fma(r * r, q, r);
+  };
+  const auto on64 = [](auto r) {
+    const auto q = polynomial(r, 0x1.0000000000005p-1, 0x1.5555555555559p-3, 0x1.55555555524dcp-5, 0x1.1111111113015p-7,
+                              0x1.6c16c17e14d4ep-10, 0x1.a01a018e78ea8p-13, 0x1.a019a9db32634p-16,
+                              0x1.71de5a791f37dp-19, 0x1.289f8a02f9823p-22, 0x1.aea67599e9ec8p-26);
+    return fma(r * r, q, r);
+  };
+  return by_width(r, on32, on64);
+}
+
+template <class V>
+V expm1(V x) {
+  return with_format(x, [](auto x, const FloatFormat& format) {
+    const auto inside = clamped(x, pick(format, -18, -38), pick(format, 89, 710));
+    const auto parts = exp_parts(inside, format);
+    const auto half_power = half_power_of_two(parts.exponent, format);
+    const auto half = fma(half_power, expm1_of_rest(parts.rest), half_power - like(x, 0.5));
+    // A tiny x is its own result, where half of it might not be a float, and so is -0.
+    return select(abs(x) < like(x, 0x1p-60), x, half + half);
+  });
+}
+
+}  // namespace smelt::expand

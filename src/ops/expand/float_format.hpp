@@ -1,0 +1,42 @@
+// What f32 and f64 are made of, so that one function serves both.
+#pragma once
+
+#include "ops/expand/algebra.hpp"
+
+namespace smelt::expand {
+
+struct FloatFormat {
+  int mantissa;              // explicit bits
+  int bias;                  // of the exponent
+  double to_integer;         // 1.5 * 2^mantissa: added to a small x it leaves rint(x) in the lowest bits
+  double ln2_high, ln2_low;  // ln2_high is short: its product with an exponent is exact
+  double half_pi_high, half_pi_low;
+};
+
+inline constexpr FloatFormat kF32 = {
+    23, 127, 0x1.8p23, 0x1.62e4p-1, 0x1.7f7d1cf79abcap-20, 0x1.921fb6p+0, -0x1.777a5cp-25};
+inline constexpr FloatFormat kF64 = {
+    52, 1023, 0x1.8p52, 0x1.62e42fefap-1, 0x1.cf79abc9e3b3ap-40, 0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54};
+
+inline constexpr double kLog2E = 0x1.71547652b82fep+0;
+
+// on(x, kF32) or on(x, kF64), by the width of x.
+template <class V, class On>
+auto with_format(V x, On on) {
+  return by_width(
+      x, [&](auto x) { return on(x, kF32); }, [&](auto x) { return on(x, kF64); });
+}
+
+// The one of two numbers that belongs to a format.
+inline double pick(const FloatFormat& format, double for_f32, double for_f64) {
+  return format.mantissa == kF32.mantissa ? for_f32 : for_f64;
+}
+
+// x within [low, high]; nan stays nan.
+template <class V>
+V clamped(V x, double low, double high) {
+  const auto below = select(x > like(x, high), like(x, high), x);
+  return select(below < like(x, low), like(x, low), below);
+}
+
+}  // namespace smelt::expand

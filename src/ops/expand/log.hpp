@@ -1,0 +1,120 @@
+// Logarithms: x = 2^e (1 + f) with 1 + f around 1, and log(1 + f) from a polynomial.
+#pragma once
+
+#include "ops/expand/float_format.hpp"
+
+namespace smelt::expand {
+
+// x = 2^exponent * (1 + fraction), for positive x.
+template <class V>
+struct LogParts {
+  V exponent, fraction;
+};
+
+// The integer e such that x = 2^e m with 2/3 <= m < 4/3 (f64: sqrt(1/2) <= m < sqrt(2)), for a normal x.
+template <class V>
+auto exponent_around_one(V x, const FloatFormat& format) {
+  const auto k = bits(x);
+  return shift_right_by(k - bits(like(x, pick(format, 0x1.555556p-1, 0x1.6a09e667f3bcdp-1))), format.mantissa);
+}
+
+template <class V>
+LogParts<V> log_parts(V x, const FloatFormat& format) {
+  const double up = pick(format, 0x1p24, 0x1p53);
+  const auto subnormal = x < like(x, pick(format, 0x1p-126, 0x1p-1022));
+  const auto normal = select(subnormal, x * like(x, up), x);
+  const auto e = exponent_around_one(normal, format);
+  const auto m = from_bits(bits(normal) - shift_left_by(e, format.mantissa));
+  const auto lift = select(subnormal, like(x, pick(format, 24, 53)), like(x, 0));
+  return {to_float(e) - lift, m - like(x, 1)};
+}
+
+// log(1 + f) - f
+template <class V>
+V log1p_tail(V f) {
+  const auto on32 = [](auto f) {
+    const auto q = polynomial(f, -0x1.000000p-1, 0x1.555506p-2, -0x1.fffefcp-3, 0x1.99d044p-3, -0x1.559c40p-3,
+                              0x1.1ed666p-3, -0x1.f33386p-4, 0x1.1e6766p-3, -0x1.07c758p-3);
+    return f * f * q;
+  };
+  // A polynomial in f would need twice as many terms as this one in s = f / (2 + f): log(1 + f) is
+  // log((1 + s) / (1 - s)) = 2s + s^3 (2/3 + ...), and 2s = f - s f.
+  const auto on64 = [](auto f) {
+    const auto s = f / (f + like(f, 2));
+    const auto s2 = s * s;
+    const auto r =
+        s2 * polynomial(s2, 0x1.5555555555593p-1, 0x1.999999997f9cep-2, 0x1.249249422ea70p-2, 0x1.c71c51d2b4c15p-3,
+                        0x1.74664b079d366p-3, 0x1.39a06b9d19edep-3, 0x1.2f136b6b3a5c3p-3);
+    const auto half_square = like(f, 0.5) * f * f;
+    return fma(s, half_square + r, -half_square);
+  };
+  return by_width(f, on32, on64);
+}
+
+// value, but for what a logarithm of any base has at the ends of its domain.
+template <class V>
+V with_log_specials(V x, V value) {
+  const auto infinite = like(x, HUGE_VAL);
+  const auto finite = select(x < infinite, value, x);
+  const auto at_zero = select(x == like(x, 0), -infinite, finite);
+  return select(x < like(x, 0), like(x, NAN), at_zero);
+}
+
+// e ln 2 + log(1 + f)
+template <class V>
+V log_of_parts(LogParts<V> parts, const FloatFormat& format) {
+  const auto f = parts.fraction, e = parts.exponent;
+  const auto low = fma(e, like(f, format.ln2_low), log1p_tail(f));
+  return fma(e, like(f, format.ln2_high), f + low);
+}
+
+template <class V>
+V log(V x) {
+  return with_format(x, [](auto x, const FloatFormat& format) {
+    return with_log_specials(x, log_of_parts(log_parts(x, format), format));
+  });
+}
+
+template <class V>
+V log2(V x) {
+  return with_format(x, [](auto x, const FloatFormat& format) {
+    const auto parts = log_parts(x, format);
+    const auto f = parts.fraction;
+    // log2(e) = 1 + 0.44...: f itself is exact.
+    const auto tail = log1p_tail(f);
+    const auto low = fma(tail, like(x, kLog2E), f * like(x, kLog2E - 1));
+    return with_log_specials(x, parts.exponent + (f + low));
+  });
+}
+
+template <class V>
+V log10(V x) {
+  return with_format(x, [](auto x, const FloatFormat& format) {
+    const auto parts = log_parts(x, format);
+    const auto f = parts.fraction, e = parts.exponent, log10_e = like(x, 0x1.bcb7b1526e50ep-2);
+    // log10(2), of which the high part is short.
+    const auto high = like(x, pick(format, 0x1.344p-2, 0x1.34413509f7800p-2));
+    const auto low = like(x, pick(format, 0x1.3509f79fef312p-18, 0x1.fef311f12b358p-46));
+    const auto tail = fma(e, low, log1p_tail(f) * log10_e);
+    return with_log_specials(x, fma(e, high, fma(f, log10_e, tail)));
+  });
+}
+
+// log(1 + x), where 1 + x = 2^e (1 + f) gives f without rounding 1 + x first.
+template <class V>
+V log1p(V x) {
+  return with_format(x, [](auto x, const FloatFormat& format) {
+    const auto e = exponent_around_one(x + like(x, 1), format);
+    // 4 / 2^e, since 1 / 2^e may be subnormal.
+    const auto scale = from_bits(shift_left_by(like(e, format.bias + 2) - e, format.mantissa));
+    const auto f = fma(x * like(x, 0.25), scale, scale * like(x, 0.25) - like(x, 1));
+    const auto value = log_of_parts(LogParts<decltype(x)>{to_float(e), f}, format);
+    const auto finite = select(x < like(x, HUGE_VAL), value, x);
+    const auto at_pole = select(x == like(x, -1), like(x, -HUGE_VAL), finite);
+    const auto inside = select(x < like(x, -1), like(x, NAN), at_pole);
+    // A tiny x is its own result, where a quarter of it might not be a float, and so is -0.
+    return select(abs(x) < like(x, 0x1p-60), x, inside);
+  });
+}
+
+}  // namespace smelt::expand
