@@ -90,7 +90,7 @@ inline bool is_signed(Val a) { return is_signed_int(a.dtype()); }
 inline int width(Val a) { return 8 * size_of(a.dtype()); }
 
 template <class On32, class On64>
-Val by_width(Val x, On32 on32, On64 on64) {
+auto by_width(Val x, On32 on32, On64 on64) {
   return size_of(x.dtype()) == 8 ? on64(x) : on32(x);
 }
 
