@@ -10,15 +10,15 @@ namespace {
 
 class Verifier {
  public:
-  explicit Verifier(const Graph& graph) : graph_(graph), symbols_(graph.size_symbols()) {
-    std::sort(symbols_.begin(), symbols_.end());
-  }
+  explicit Verifier(const Graph& graph) : graph_(graph) {}
 
   void run() {
     check_inputs();
+    symbols_ = graph_.size_symbols();
+    std::sort(symbols_.begin(), symbols_.end());
     for (id_ = 0; id_ < graph_.nodes.size(); ++id_) check_node(graph_.nodes[id_]);
     for (NodeId id : graph_.outputs)
-      SMELT_CHECK(id >= 0 && static_cast<size_t>(id) < graph_.nodes.size(), "output %{} is no node", id);
+      SMELT_CHECK(id >= 0 && static_cast<size_t>(id) < graph_.nodes.size(), "graph: output %{} is no node", id);
     for (const Constraint& c : graph_.constraints) {
       check_symbols(c.left, "a constraint");
       check_symbols(c.right, "a constraint");
