@@ -1,7 +1,7 @@
 // Column: reductions across the fastest axis; lanes are neighbouring columns, each lane runs down its own.
 //
 //   grid %g over the outer kept axes and the tiles of columns
-//     vector %v over the columns of a tile
+//     vector %i over the columns of a tile
 //       for each level of reductions:
 //         serial over the reduced axes:  accumulate; store what is ready; keep what later passes need
 //         store results of one element a column
@@ -21,8 +21,8 @@ void Lowering::column() {
   grid.decode(placement);
   const IntExpr first = placement.value_of.at("%t") * tile;
   const IntExpr width = min(tile, vector_axis().extent - first, placement.ranges);
-  placement.ranges["%v"] = {0, width - 1};
-  placement.place(vector_axis().var, first + IntExpr::symbol("%v"));
+  placement.ranges["%i"] = {0, width - 1};
+  placement.place(vector_axis().var, first + IntExpr::symbol("%i"));
   std::vector<const Axis*> reduced;
   for (const Axis& axis : domain().axes)
     if (axis.reduced) {
@@ -46,7 +46,7 @@ void Lowering::column() {
     keep_index.push_back(axis->value());
     keep_dims.push_back(axis->extent);
   }
-  keep_index.push_back(IntExpr::symbol("%v"));
+  keep_index.push_back(IntExpr::symbol("%i"));
   keep_dims.push_back(tile);
   keep_values(stages, keep_index, keep_dims, domain().estimate(true) * schedule_.tile,
               reduced.empty() ? "" : reduced.back()->var);
@@ -66,7 +66,7 @@ void Lowering::column() {
     for (Stmt& s : after[p]) lanes.push_back(std::move(s));
   }
   std::vector<Stmt> body;
-  body.push_back(loop(LoopKind::Vector, "%v", width, std::move(lanes), schedule_.lanes));
+  body.push_back(loop(LoopKind::Vector, "%i", width, std::move(lanes), schedule_.lanes));
   add_phase(grid.extent(), std::move(body), reduced_count() * tile * passes);
 }
 

@@ -1,7 +1,7 @@
 // Pointwise: every output element on its own.
 //
 //   grid %g over the outer axes and the chunks of the vector axis
-//     vector %v over a chunk
+//     vector %i over a chunk
 //       out[...] = f(in[...], ...)
 #include "base/check.hpp"
 #include "kernel/lowering.hpp"
@@ -26,13 +26,13 @@ void Lowering::pointwise() {
   if (chunked) grid.add("%chunk", ceildiv(vector_extent, tile));
   grid.decode(placement);
 
-  IntExpr lane = IntExpr::symbol("%v"), length = vector_extent, at = lane;
+  IntExpr lane = IntExpr::symbol("%i"), length = vector_extent, at = lane;
   if (chunked) {
     const IntExpr first = placement.value_of.at("%chunk") * tile;
     length = min(tile, vector_extent - first);
     at = first + lane;
   }
-  placement.ranges["%v"] = {0, length - 1};
+  placement.ranges["%i"] = {0, length - 1};
   if (schedule_.flattened) {
     Grid flat;  // decode the flat position like a grid position
     for (size_t d = axes.size(); d-- > 0;) {
@@ -51,7 +51,7 @@ void Lowering::pointwise() {
   body.insert(body.end(), stores.begin(), stores.end());
   const IntExpr work = chunked ? tile : vector_extent;
   std::vector<Stmt> grid_body;
-  grid_body.push_back(loop(LoopKind::Vector, "%v", length, std::move(body), schedule_.lanes));
+  grid_body.push_back(loop(LoopKind::Vector, "%i", length, std::move(body), schedule_.lanes));
   add_phase(grid.extent(), std::move(grid_body), work);
 }
 

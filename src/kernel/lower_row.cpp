@@ -3,7 +3,7 @@
 //   grid %g over the rows
 //     for each level of reductions:
 //       serial over the outer reduced axes, and over blocks of a long row
-//         vector %v over the row (or block):  accumulate; store what is ready; keep what later passes need
+//         vector %i over the row (or block):  accumulate; store what is ready; keep what later passes need
 //       combine the lanes
 //       store results of one element a row
 #include "base/check.hpp"
@@ -35,8 +35,8 @@ RowLoops Lowering::row_loops(Placement& placement, const IntExpr& first, const I
     start = start + offset;
     loops.vector_extent = min(block, length - offset);
   }
-  placement.ranges["%v"] = {0, loops.vector_extent - 1};
-  placement.place(vector_axis().var, start + IntExpr::symbol("%v"));
+  placement.ranges["%i"] = {0, loops.vector_extent - 1};
+  placement.place(vector_axis().var, start + IntExpr::symbol("%i"));
   return loops;
 }
 
@@ -47,11 +47,11 @@ std::vector<Stmt> Lowering::row_pass(const RowLoops& loops, const std::vector<Ac
   std::vector<Stmt> inner;
   if (!loops.blocked) {
     result = start(accs);
-    inner.push_back(loop(LoopKind::Vector, "%v", loops.vector_extent, std::move(body), schedule_.lanes));
+    inner.push_back(loop(LoopKind::Vector, "%i", loops.vector_extent, std::move(body), schedule_.lanes));
   } else {
     // Each block has accumulators of its own, added to the row's.
     inner = start(accs);
-    inner.push_back(loop(LoopKind::Vector, "%v", loops.vector_extent, std::move(body), schedule_.lanes));
+    inner.push_back(loop(LoopKind::Vector, "%i", loops.vector_extent, std::move(body), schedule_.lanes));
     for (const Accumulator& a : accs) {
       Accumulator total = a;
       total.value = row_total_.at(a.value).first;
@@ -116,7 +116,7 @@ void Lowering::row() {
       keep_index.push_back(axis.value().substitute(placement.value_of, placement.ranges));
       keep_dims.push_back(axis.extent);
     }
-  keep_values(stages, keep_index, keep_dims, domain().estimate(true), "%v");
+  keep_values(stages, keep_index, keep_dims, domain().estimate(true), "%i");
 
   std::vector<Stmt> body;
   for (size_t p = 0; p < stages.size(); ++p) {

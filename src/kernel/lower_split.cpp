@@ -100,12 +100,12 @@ void Lowering::split_rows() {
 
   Placement final_placement;
   rows.decode(final_placement);
-  final_placement.ranges["%v"] = {0, split.parts - 1};
+  final_placement.ranges["%i"] = {0, split.parts - 1};
   Index from;
   for (const auto& [var, extent] : rows.dims) from.push_back(final_placement.value_of.at(var));
-  from.push_back(IntExpr::symbol("%v"));
+  from.push_back(IntExpr::symbol("%i"));
   std::vector<Stmt> last = start(accs);
-  last.push_back(loop(LoopKind::Vector, "%v", split.parts, take_partials(accs, parts, from), schedule_.lanes));
+  last.push_back(loop(LoopKind::Vector, "%i", split.parts, take_partials(accs, parts, from), schedule_.lanes));
   for (const Accumulator& a : accs) {
     last.push_back(combine_lanes(a));
     evaluator_.set_reduction(a.reduction->node, result(a));
@@ -115,7 +115,7 @@ void Lowering::split_rows() {
 }
 
 //   phase 0: grid %g over the outer kept axes, tiles of columns and parts of rows:
-//     accumulators of a tile live in scratch; serial over the rows of the part, four at a time: vector %v over the columns
+//     accumulators of a tile live in scratch; serial over the rows of the part, four at a time: vector %i over the columns
 //   phase 1: grid %g over the columns, lanes side by side: serial over the parts, store
 void Lowering::split_columns() {
   constexpr int64_t kRowsAtOnce = 4;
@@ -138,8 +138,8 @@ void Lowering::split_columns() {
   const IntExpr width = min(tile, columns - first_column);
   const IntExpr first_row = placement.value_of.at("%s") * split.part;
   const IntExpr height = min(split.part, split.axis->extent - first_row);
-  const IntExpr lane = IntExpr::symbol("%v");
-  placement.ranges["%v"] = {0, width - 1};
+  const IntExpr lane = IntExpr::symbol("%i");
+  placement.ranges["%i"] = {0, width - 1};
   placement.place(vector_axis().var, first_column + lane);
   std::vector<std::pair<std::string, IntExpr>> serial;
   for (const Axis& axis : domain().axes)
@@ -155,7 +155,7 @@ void Lowering::split_columns() {
     index_at.push_back(a.with_index() ? Access{true, add_scratch(DType::I64, {tile}), {lane}} : Access{});
   }
   auto vector = [&](std::vector<Stmt> body) {
-    return loop(LoopKind::Vector, "%v", width, std::move(body), schedule_.lanes);
+    return loop(LoopKind::Vector, "%i", width, std::move(body), schedule_.lanes);
   };
   auto write_back = [&](std::vector<Stmt>& body) {
     for (size_t i = 0; i < accs.size(); ++i) {
@@ -218,9 +218,9 @@ void Lowering::combine_columns(Grid grid, const SplitAxis& split, const std::vec
   Placement placement;
   grid.decode(placement);
   const IntExpr first = placement.value_of.at("%t") * tile, width = min(tile, columns - first);
-  placement.ranges["%v"] = {0, width - 1};
+  placement.ranges["%i"] = {0, width - 1};
   placement.ranges["%p"] = {0, split.parts - 1};
-  placement.place(vector_axis().var, first + IntExpr::symbol("%v"));
+  placement.place(vector_axis().var, first + IntExpr::symbol("%i"));
   Index from{IntExpr::symbol("%p")};
   for (const Axis& axis : domain().axes)
     if (!axis.reduced) from.push_back(placement.value_of.at(axis.var));
@@ -229,7 +229,7 @@ void Lowering::combine_columns(Grid grid, const SplitAxis& split, const std::vec
   for (const Accumulator& a : accs) evaluator_.set_reduction(a.reduction->node, result(a));
   row_outputs(1, placement, lanes);
   std::vector<Stmt> body;
-  body.push_back(loop(LoopKind::Vector, "%v", width, std::move(lanes), schedule_.lanes));
+  body.push_back(loop(LoopKind::Vector, "%i", width, std::move(lanes), schedule_.lanes));
   add_phase(grid.extent(), std::move(body), split.parts * tile);
 }
 

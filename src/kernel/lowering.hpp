@@ -43,7 +43,7 @@ struct Grid {
   void decode(Placement& placement) const;  // var -> its part of %g
 };
 
-// The loops of one pass over a row: `serial` ones outside, then a vector loop "%v".
+// The loops of one pass over a row: `serial` ones outside, then a vector loop "%i".
 struct RowLoops {
   std::vector<std::pair<std::string, IntExpr>> serial;
   IntExpr vector_extent = 1;
