@@ -25,10 +25,30 @@ std::string cast_text(const GraphBuilder& builder, const Operand& operand, DType
   return fmt::format("{}({})", name_of(to), expression_text(builder, operand));
 }
 
+// Sizes grow with every slice, pad and concat of symbolic sizes, and programs may come from anyone. The text of a size bounds
+// the work of every later proof about it; the number of terms bounds that of the element count.
+constexpr size_t kMaxSizeText = 1000;
+constexpr size_t kMaxCountTerms = 1024;
+
+static void check_complexity(const Shape& shape) {
+  size_t count_terms = 1;
+  for (const IntExpr& size : shape) {
+    size_t text = 0;
+    for (const IntExpr::Term& term : size.terms())
+      for (const auto& atom : term.atoms) text += atom->key.size() + 1;
+    count_terms *= std::max<size_t>(size.terms().size(), 1);
+    if (text > kMaxSizeText || count_terms > kMaxCountTerms)
+      fail(
+          fmt::format("the symbolic sizes of this array are too long to reason about: {}...", size.str().substr(0, 60)),
+          "give an input whose size is a symbol of its own, or use constant sizes");
+  }
+}
+
 void check_shape(const Shape& shape) {
   if (shape.size() > kMaxRank)
     fail(fmt::format("an array cannot have {} dimensions", shape.size()),
          fmt::format("use at most {} dimensions", kMaxRank));
+  check_complexity(shape);
   Dims known;
   for (const IntExpr& size : shape)
     if (auto c = size.constant()) {

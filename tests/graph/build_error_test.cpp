@@ -239,6 +239,22 @@ TEST(BuildError, SizesThatDoNotFit) {
   });
 }
 
+// Each step doubles the text of the size; without a bound, thirty lines of program fill the memory.
+TEST(BuildError, SizesThatGrowWithoutEnd) {
+  GraphBuilder g;
+  NodeId x = g.input("x", DType::U8, {B});
+  EXPECT_THROW(
+      for (int i = 0; i < 60; ++i) {
+        const IntExpr size = g.shape(x)[0];
+        x = g.concat({x, g.slice(x, {0}, {3}, {ceildiv(size, 3)})}, 0);
+      },
+      UserBuildError);
+  GraphBuilder h;
+  Shape shape;
+  for (int d = 0; d < 30; ++d) shape.push_back(IntExpr::symbol(std::string(1, static_cast<char>('a' + d))) + 1);
+  EXPECT_THROW(h.reshape(h.input("x", DType::U8, shape), {-1}), UserBuildError);
+}
+
 TEST(BuildError, SlicePadConcatGather) {
   const auto slice = [](Shape a, std::vector<IntExpr> starts, std::vector<int64_t> steps, Shape result) {
     return [=](GraphBuilder& g) { g.slice(g.input("x", DType::F32, a), starts, steps, result); };
