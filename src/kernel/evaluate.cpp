@@ -98,6 +98,8 @@ ExprId Evaluator::compute(NodeId id, const Index& index) {
 
 ExprId Evaluator::load(NodeId id, const Index& index) {
   const Node& node = graph_.at(id);
+  if (redirect_ && guard_ == kNoExpr)
+    if (auto staged = redirect_(id, index)) return builder_.load(node.dtype, *staged);
   const ExprId other = guard_ == kNoExpr ? kNoExpr : builder_.constant(Scalar::of_int(compute_type(node.dtype), 0));
   return builder_.load(node.dtype, {false, input_param(id), index}, guard_, other);
 }

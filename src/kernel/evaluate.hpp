@@ -2,7 +2,9 @@
 // the kernel. Views rewrite the index; what the group does not compute itself becomes a load.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -27,6 +29,10 @@ class Evaluator {
   void enter(std::vector<Stmt>* block, const Ranges* ranges);
   ExprId value(NodeId id, const Index& index);
 
+  // Asked before every load: another place where the element already is, in scratch.
+  using Redirect = std::function<std::optional<Access>(NodeId, const Index&)>;
+  void set_redirect(Redirect redirect) { redirect_ = std::move(redirect); }
+
   // What a reduction of this group is worth inside the current block.
   void set_reduction(NodeId id, ExprId value) { reductions_[id] = value; }
 
@@ -45,6 +51,7 @@ class Evaluator {
   std::map<NodeId, ExprId> reductions_;
   std::vector<Stmt>* block_ = nullptr;
   const Ranges* ranges_ = nullptr;
+  Redirect redirect_;
   ExprId guard_ = kNoExpr;
   std::unordered_map<std::string, ExprId> known_;  // within the current block
 };

@@ -47,8 +47,8 @@ Lowering::Lowering(const Graph& graph, const plan::FusionGroup& group, const Sch
 
 Kernel Lowering::run() {
   switch (schedule_.strategy) {
-    case plan::Strategy::Pointwise:
-    case plan::Strategy::Tiled: pointwise(); break;
+    case plan::Strategy::Pointwise: pointwise(); break;
+    case plan::Strategy::Tiled: tiled(); break;
     case plan::Strategy::Row: row(); break;
     case plan::Strategy::Column: column(); break;
     case plan::Strategy::Split:

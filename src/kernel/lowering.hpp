@@ -56,8 +56,9 @@ class Lowering {
   Kernel run();
 
  private:
-  // One per strategy: lower_pointwise.cpp, lower_row.cpp, lower_column.cpp, lower_split.cpp.
+  // One per strategy: lower_pointwise.cpp, lower_tiled.cpp, lower_row.cpp, lower_column.cpp, lower_split.cpp.
   void pointwise();
+  void tiled();
   void row();
   void column();
   void split_rows();

@@ -13,6 +13,9 @@ using plan::Strategy;
 
 // A grid iteration of about this many elements is long enough to hide its own overhead and short enough to balance.
 constexpr int64_t kChunk = 8192;
+// Tiles of transposed reads: this many rows and columns, and no more of them than stay in the second-level cache.
+constexpr int64_t kTile = 64;
+constexpr size_t kMaxStaged = 4;
 // Column sums keep their accumulators in the first-level cache.
 constexpr int64_t kColumnTile = 2048;
 // Below this much work there is nothing to gain from spreading one reduction over threads.
@@ -41,9 +44,53 @@ int last_axis(const Domain& domain, bool reduced) {
   return -1;
 }
 
+// The axis along which an access is contiguous, if there is one; -1 for values that are the same everywhere or stepped over.
+int contiguous_axis(const Graph& graph, const Domain& domain, NodeId node, const Index& index) {
+  const IntExpr flat = flat_offset(graph.at(node).shape, index);
+  for (size_t d = 0; d < domain.axes.size(); ++d) {
+    const auto step = flat.coefficient_of(domain.axes[d].var);
+    if (step && (step->is(1) || step->is(-1))) return static_cast<int>(d);
+  }
+  return -1;
+}
+
+bool always_inside(const Graph& graph, const Domain& domain, const Read& read) {
+  const Shape& shape = graph.at(read.node).shape;
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (!proves_nonnegative(read.index[d], domain.ranges) ||
+        !proves_nonnegative(shape[d] - 1 - read.index[d], domain.ranges))
+      return false;
+  return true;
+}
+
+// Lanes follow the first output; an axis order in which it is stored across would waste every cache line.
+void follow_output(const Graph& graph, Domain& domain) {
+  const int axis = contiguous_axis(graph, domain, domain.outputs[0].node, domain.outputs[0].store_index);
+  if (axis < 0 || axis + 1 == static_cast<int>(domain.axes.size())) return;
+  std::rotate(domain.axes.begin() + axis, domain.axes.begin() + axis + 1, domain.axes.end());
+}
+
+// Reads that are contiguous along one other axis than the lanes; the tile of such a read is turned in scratch.
+void find_staged(const Graph& graph, Schedule& s) {
+  const int last = static_cast<int>(s.domain.axes.size()) - 1;
+  if (last < 1 || s.domain.axes.back().estimate < 8) return;
+  for (const Read& read : s.domain.reads) {
+    const int axis = contiguous_axis(graph, s.domain, read.node, read.index);
+    if (axis < 0 || axis == last || s.domain.axes[static_cast<size_t>(axis)].estimate < 8) continue;
+    const IntExpr flat = flat_offset(graph.at(read.node).shape, read.index);
+    const auto step = flat.coefficient_of(s.domain.axes.back().var);
+    if (!step || step->is(0) || !always_inside(graph, s.domain, read)) continue;
+    if (s.across_axis >= 0 && s.across_axis != axis) continue;
+    if (s.staged.size() == kMaxStaged) continue;
+    s.across_axis = axis;
+    s.staged.push_back(read);
+  }
+}
+
 Schedule pointwise(const Graph& graph, Domain domain, const plan::FusionGroup& group, const plan::Options& options) {
   Schedule s;
   s.strategy = Strategy::Pointwise;
+  follow_output(graph, domain);
   s.lanes = lanes_for(graph, group, options);
   s.vector_axis = static_cast<int>(domain.axes.size()) - 1;
   s.flattened = domain.axes.size() > 1 && domain.axes.back().estimate < 2 * natural_lanes(options);
@@ -52,6 +99,14 @@ Schedule pointwise(const Graph& graph, Domain domain, const plan::FusionGroup& g
   for (const Axis& axis : domain.axes) over += (over.empty() ? "" : " x ") + axis.extent.str();
   s.note = fmt::format("every element on its own over {}, {} lanes", over.empty() ? "one point" : over, s.lanes);
   s.domain = std::move(domain);
+  if (!s.flattened) find_staged(graph, s);
+  if (s.across_axis >= 0) {
+    s.strategy = Strategy::Tiled;
+    s.tile = kTile;
+    s.lanes = std::min<int>(s.lanes, kTile);
+    s.note = fmt::format("tiles of {} x {}, {} read{} turned on chip", kTile, kTile, s.staged.size(),
+                         s.staged.size() == 1 ? "" : "s");
+  }
   return s;
 }
 

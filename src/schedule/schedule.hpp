@@ -10,13 +10,15 @@ namespace smelt::schedule {
 
 struct Schedule {
   plan::Strategy strategy{};
-  Domain domain;           // axes merged
-  int vector_axis = -1;    // the axis whose points are lanes; -1: the domain has one point
-  bool flattened = false;  // Pointwise: all axes as one vector axis, indices by division
-  int lanes = 1;           // elements of one vector step
-  int64_t tile = 0;        // points of the vector axis in one grid iteration; 0: all
-  int64_t keep_bytes = 0;  // Row, Column: on-chip memory for values that several stages need
-  std::string note;        // one line for people
+  Domain domain;             // axes merged
+  int vector_axis = -1;      // the axis whose points are lanes; -1: the domain has one point
+  bool flattened = false;    // Pointwise: all axes as one vector axis, indices by division
+  int across_axis = -1;      // Tiled: the axis along which the reads of `staged` are contiguous
+  std::vector<Read> staged;  // Tiled: what is read across the vector axis, and goes through scratch tile by tile
+  int lanes = 1;             // elements of one vector step
+  int64_t tile = 0;          // points of the vector axis in one grid iteration; 0: all
+  int64_t keep_bytes = 0;    // Row, Column: on-chip memory for values that several stages need
+  std::string note;          // one line for people
 };
 
 std::variant<Schedule, Refusal> make_schedule(const Graph& graph, const plan::FusionGroup& group,
