@@ -69,6 +69,7 @@ struct Statement {
   std::vector<Target> targets;  // Input, Assign
   ArrayType type{};             // Input
   Span type_span{};             // Input
+  bool open = false;            // Input: f32[..., C] takes any dimensions in front
   ExprId value = kAbsent;       // all but Input
   ExprId first = 0, last = 0;   // its expressions: first <= id < last
 };

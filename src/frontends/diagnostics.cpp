@@ -150,7 +150,7 @@ static size_t distance(std::string_view a, std::string_view b) {
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
   if (word.size() > 64) return "";
   std::string best;
-  size_t best_distance = word.size() < 3 ? 2 : word.size() / 3 + 2;  // this many edits are too many
+  size_t best_distance = word.size() < 3 ? 2 : word.size() / 3 + 1;  // this many edits are too many
   for (const std::string& candidate : candidates) {
     if (candidate.size() > 64) continue;
     const size_t edits = distance(word, candidate);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "graph/graph.hpp"
+#include "smelt/error.hpp"
 
 namespace smelt::lang {
 

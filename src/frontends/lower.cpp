@@ -104,30 +104,48 @@ class Lowering {
     if (!input_names_.insert(std::string(target.name)).second)
       source_.fail(target.span, fmt::format("the input {} is declared twice", quoted(target.name)),
                    "choose another name");
+    const ArrayType type = closed(s);
     declare_sizes(s.type.shape, s.type_span);
-    for (const InputType& given : given_)
-      if (given.name == target.name) check_given(given, s);
+    if (const InputType* given = given_for(target.name)) check_given(*given, s, type);
     located(s.type_span, [&] {
       b_.set_origin(source_.origin(target.span), "input");
-      declare(target.name, target.span, Value::array(b_.input(std::string(target.name), s.type.dtype, s.type.shape)));
+      declare(target.name, target.span, Value::array(b_.input(std::string(target.name), type.dtype, type.shape)));
     });
   }
 
+  const InputType* given_for(std::string_view name) const {
+    const auto found =
+        std::find_if(given_.begin(), given_.end(), [&](const InputType& given) { return given.name == name; });
+    return found == given_.end() ? nullptr : &*found;
+  }
+
+  // The dimensions that "..." stands for are those of the caller's array. Not knowing it, they are one dimension.
+  ArrayType closed(const Statement& s) const {
+    ArrayType type = s.type;
+    if (!s.open) return type;
+    const InputType* given = given_for(s.targets[0].name);
+    if (!given) {
+      type.shape.insert(type.shape.begin(), IntExpr::symbol("..."));
+    } else if (given->shape.size() >= type.shape.size()) {
+      const auto front = given->shape.end() - static_cast<std::ptrdiff_t>(type.shape.size());
+      type.shape.insert(type.shape.begin(), given->shape.begin(), front);
+    }
+    return type;
+  }
+
   // The array that the caller has against the type that the program declares.
-  void check_given(const InputType& given, const Statement& s) {
-    bool fits = given.dtype == s.type.dtype && given.shape.size() == s.type.shape.size();
+  void check_given(const InputType& given, const Statement& s, const ArrayType& type) {
+    bool fits = given.dtype == type.dtype && given.shape.size() == type.shape.size();
     for (size_t d = 0; fits && d < given.shape.size(); ++d) {
-      const auto have = given.shape[d].constant(), want = s.type.shape[d].constant();
+      const auto have = given.shape[d].constant(), want = type.shape[d].constant();
       fits = !have || !want || *have == *want;
     }
     if (fits) return;
     const std::string name = shown(s.targets[0].name), have = smelt::describe(given.dtype, given.shape);
-    source_.fail(s.type_span,
-                 fmt::format("the input '{}' is declared {}, but given {}", name,
-                             smelt::describe(s.type.dtype, s.type.shape), have),
-                 given.dtype != s.type.dtype
-                     ? fmt::format("declare it {}: {}, or convert the data", name, have)
-                     : "give an array of this shape, or use a name for a size that varies: f32[B, 1024]");
+    source_.fail(
+        s.type_span, fmt::format("the input '{}' is declared {}, but given {}", name, source_.text(s.type_span), have),
+        given.dtype != type.dtype ? fmt::format("declare it {}: {}, or convert the data", name, have)
+                                  : "give an array of this shape, or use a name for a size that varies: f32[B, 1024]");
   }
 
   // Without declarations the free names are the caller's inputs.
@@ -321,9 +339,9 @@ class Lowering {
       check_bool(e, e.args[0]);
       return apply(b_, Op::Not, {x}, "'not'");
     }
-    if (e.text == "~") return apply(b_, Op::Not, {x}, "'~'");
-    if (e.text == "-") return apply(b_, Op::Neg, {x}, "'-'");
-    if (!x.as<Array>()) return apply(b_, Op::Add, {Value::integer(0), x}, "'+'");
+    if (e.text == "~") return apply(b_, Op::Not, {x}, "~");
+    if (e.text == "-") return apply(b_, Op::Neg, {x}, "-");
+    if (!x.as<Array>()) return apply(b_, Op::Add, {Value::integer(0), x}, "+");
     if (is_bool(b_.dtype(x.as<Array>()->node))) fail("+ takes numbers, not bools", "cast them: i32(x)");
     return x;
   }
@@ -343,7 +361,7 @@ class Lowering {
       return Value::tuple(std::move(items));
     }
     try {
-      return apply(b_, binary_op(e.text), {x, y}, fmt::format("'{}'", e.text));
+      return apply(b_, binary_op(e.text), {x, y}, e.text);
     } catch (const UserBuildError& error) {
       // a > 0 & b > 0 groups as a > (0 & b) > 0, which surprises everyone once.
       const bool bits = e.text == "&" || e.text == "|";
@@ -368,9 +386,8 @@ class Lowering {
     for (size_t i = 0; i < e.operators.size(); ++i) {
       mark(e, e.operators[i]);
       const Value &x = value_of(e.args[i]), &y = value_of(e.args[i + 1]);
-      Value one = x.as<DType>() && y.as<DType>()
-                      ? same_type(e.operators[i], *x.as<DType>(), *y.as<DType>())
-                      : apply(b_, binary_op(e.operators[i]), {x, y}, fmt::format("'{}'", e.operators[i]));
+      Value one = x.as<DType>() && y.as<DType>() ? same_type(e.operators[i], *x.as<DType>(), *y.as<DType>())
+                                                 : apply(b_, binary_op(e.operators[i]), {x, y}, e.operators[i]);
       result = i == 0 ? std::move(one) : apply(b_, Op::And, {result, one}, "'and'");
     }
     return result;
@@ -386,7 +403,7 @@ class Lowering {
     mark(e, "if else");
     const auto* literal = condition.as<Literal>();
     if (const auto* known = literal ? std::get_if<bool>(literal) : nullptr) return value_of(e.args[*known ? 0 : 2]);
-    return apply(b_, Op::Where, {condition, value_of(e.args[0]), value_of(e.args[2])}, "'if else'");
+    return apply(b_, Op::Where, {condition, value_of(e.args[0]), value_of(e.args[2])}, "if else");
   }
 
   const Source& source_;

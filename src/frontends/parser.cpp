@@ -134,7 +134,7 @@ class Parser {
     s.targets.push_back({name.text, name.span});
     expect(":", fmt::format("write input {}: f32[B, 1024]", shown(name.text)));
     const Span begin = peek().span;
-    s.type = type();
+    s.type = type(&s.open);
     s.type_span = join(begin, last_span());
   }
 
@@ -172,13 +172,19 @@ class Parser {
 
   // ---- types
 
-  ArrayType type() {
+  // `open`: where to note that the type begins with "..."; such types are for inputs only.
+  ArrayType type(bool* open = nullptr) {
     const Token& name = take();
     ArrayType result{};
     const auto dtype = name.kind == TokenKind::Name ? dtype_named(name.text) : std::nullopt;
     if (!dtype) fail_dtype(name);
     result.dtype = *dtype;
     if (!accept("[")) return result;
+    if (open && accept("...")) {
+      *open = true;
+      if (!accept(",") && !peek().is("]"))
+        source_.fail(peek().span, "sizes are separated by commas", "as in f32[..., C]");
+    }
     while (!peek().is("]")) {
       result.shape.push_back(size());
       if (!accept(",")) break;
@@ -210,6 +216,8 @@ class Parser {
       return IntExpr::symbol(std::string(token.text));
     }
     const Span all = join(token.span, more && peek().kind != TokenKind::EndOfText ? peek().span : token.span);
+    if (token.is("..."))
+      source_.fail(token.span, "'...' stands for the first dimensions of an input only", "as in input x: f32[..., C]");
     if (token.is("-")) source_.fail(all, "a size is 0 or more", "write a number such as 1024, or a name such as B");
     if (token.kind == TokenKind::Number && !std::holds_alternative<int64_t>(token.literal))
       source_.fail(token.span, fmt::format("a size is an integer, not {}", shown(token.text)),
@@ -390,6 +398,7 @@ class Parser {
       all.args = items;
       what = add(std::move(all));
     }
+    if (peek().is(":")) source_.fail(peek().span, "a slice has at most three parts", "start:stop:step");
     expect("]", "separate indices by commas");
     Expr expr{.kind = ExprKind::Index, .span = {begin, last_span().end}};
     expr.args = {value, what};
@@ -424,6 +433,8 @@ class Parser {
     };
     if (token.kind == TokenKind::Number) return leaf(ExprKind::Number);
     if (token.kind == TokenKind::String) return leaf(ExprKind::Text);
+    if (token.text == "lambda" && (peek().kind == TokenKind::Name || peek().is(":")))
+      source_.fail(token.span, "there is no 'lambda' in this language", "give the expression a name: y = ...");
     if (token.kind == TokenKind::Name) return leaf(ExprKind::Name);
     if (token.is("None")) return leaf(ExprKind::None);
     if (token.is("...")) return leaf(ExprKind::Ellipsis);

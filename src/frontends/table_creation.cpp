@@ -7,8 +7,9 @@ namespace smelt::lang {
 namespace f = functions;
 
 // An array of one number, which every dtype holds.
-static Value filled(Call& c, const Shape& shape, int64_t number, DType dtype) {
-  return Value::array(c.b.broadcast_to(c.b.constant(convert(Scalar::of_int(DType::I64, number), dtype)), shape));
+static Value filled(Call& c, Shape shape, int64_t number, DType dtype) {
+  return Value::array(
+      c.b.broadcast_to(c.b.constant(convert(Scalar::of_int(DType::I64, number), dtype)), std::move(shape)));
 }
 
 static Value filled_like(Call& c, int64_t number) {

@@ -109,6 +109,6 @@ NodeId triu(GraphBuilder& b, NodeId x, int64_t diagonal);  // zero below it
 NodeId arange(GraphBuilder& b, const IntExpr& start, const IntExpr& stop, int64_t step, DType dtype);
 NodeId arange(GraphBuilder& b, double start, double stop, double step, DType dtype);
 NodeId eye(GraphBuilder& b, const IntExpr& rows, const IntExpr& columns, int64_t diagonal, DType dtype);
-NodeId full(GraphBuilder& b, const Shape& shape, const Operand& value, std::optional<DType> dtype);
+NodeId full(GraphBuilder& b, Shape shape, const Operand& value, std::optional<DType> dtype);
 
 }  // namespace smelt::functions

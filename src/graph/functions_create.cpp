@@ -45,10 +45,10 @@ NodeId eye(GraphBuilder& b, const IntExpr& rows, const IntExpr& columns, int64_t
   return narrowed(equal(row + integer(diagonal), column), dtype);
 }
 
-NodeId full(GraphBuilder& b, const Shape& shape, const Operand& value, std::optional<DType> dtype) {
+NodeId full(GraphBuilder& b, Shape shape, const Operand& value, std::optional<DType> dtype) {
   NodeId filled = value.is_literal() && dtype ? b.materialize(value, *dtype) : b.materialize(value);
   if (dtype) filled = b.cast(filled, *dtype);
-  return b.broadcast_to(filled, shape);
+  return b.broadcast_to(filled, std::move(shape));
 }
 
 }  // namespace smelt::functions
