@@ -82,6 +82,8 @@ ExprId Builder::apply(Op op, std::vector<ExprId> args) {
     if (args[1] == args[2]) return args[1];
     if (at(args[0]).kind == ExprKind::Const) return at(args[0]).constant.as_bool() ? args[1] : args[2];
   }
+  if ((op == Op::Max || op == Op::Min) && is_float(argument))
+    if (const ExprId simple = extreme_of_constant(op, args); simple != kNoExpr) return simple;
   if (!has_spelling(op, argument)) return expand(op, args);
   return add({.kind = ExprKind::Apply, .dtype = result_type(op, argument), .op = op, .args = std::move(args)});
 }
@@ -91,6 +93,7 @@ ExprId Builder::cast(ExprId x, DType to, bool wrap) {
   if (to == DType::F16 || to == DType::BF16) return round_to_half(from == DType::F32 ? x : cast(x, DType::F32), to);
   if (from == to) return x;
   if (at(x).kind == ExprKind::Const) return constant(convert(at(x).constant, to, wrap));
+  if (is_float(from) && is_int(to) && to != DType::U64) return saturate(x, to);
   return add({.kind = ExprKind::Cast, .dtype = to, .wrap = wrap, .args = {x}});
 }
 

@@ -32,6 +32,8 @@ class Builder {
   ExprId add(Expr e);
   ExprId expand(Op op, const std::vector<ExprId>& args);
   ExprId round_to_half(ExprId x, DType to);
+  ExprId saturate(ExprId x, DType to);
+  ExprId extreme_of_constant(Op op, const std::vector<ExprId>& args);
   Kernel& kernel_;
   std::unordered_map<std::string, ExprId> known_;
 };

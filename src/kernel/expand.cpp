@@ -1,4 +1,6 @@
 // Operations that the target does not have, as expressions that it has.
+#include <cmath>
+
 #include "base/check.hpp"
 #include "kernel/value.hpp"
 #include "ops/expand/all.hpp"
@@ -31,6 +33,40 @@ ExprId Builder::round_to_half(ExprId id, DType to) {
   const Val finite = select(magnitude < like(x, 0x1p-14), copysign(small, x), normal);
   const Val limited = select(magnitude >= like(x, 65520.0), copysign(like(x, HUGE_VAL), x), finite);
   return select(x != x, x, limited).id;
+}
+
+// Float to integer: saturates, NaN becomes 0. By clamping first, since machines convert out-of-range values each in their own way
+// and the general operation is scalar code on most of them.
+ExprId Builder::saturate(ExprId id, DType to) {
+  Val x{this, id};
+  // Integers of up to the float's own width less one bit fit it exactly, or are met by the next wider float.
+  if (x.dtype() == DType::F32 && (size_of(to) == 8 || to == DType::U32)) x = widen(x);
+  const double low = static_cast<double>(min_int(to)), high = static_cast<double>(max_int(to));
+  const Val least = like(x, low);
+  const bool exact = size_of(to) < size_of(x.dtype());  // the largest integer is a float too
+  // Below 2^31 (2^63) the largest float is short of the largest integer, which is then chosen after the conversion.
+  const Val most = exact ? like(x, high) : like(x, x.dtype() == DType::F32 ? 0x1.fffffep30 : 0x1.fffffffffffffp62);
+  const Val above = select(x > least, x, least);
+  const Val inside = select(above < most, above, most);
+  const Val whole = to_int(inside);
+  Val converted{this, cast(whole.id, to, true)};
+  if (!exact) converted = select(x > most, like(converted, max_int(to)), converted);
+  return select(x == x, converted, like(converted, 0)).id;
+}
+
+// max(x, c) and min(x, c) for a constant that is no NaN: one comparison. NaN fails it and stays; of equal zeros the comparison picks
+// the right one.
+ExprId Builder::extreme_of_constant(Op op, const std::vector<ExprId>& args) {
+  for (size_t k = 0; k < 2; ++k) {
+    const Expr& e = at(args[k]);
+    if (e.kind != ExprKind::Const || e.constant.f != e.constant.f) continue;
+    const double value = e.constant.f;
+    const bool zero = value == 0, negative = std::signbit(value);
+    const Val c{this, args[k]}, x{this, args[1 - k]};
+    const Val beaten = op == Op::Max ? (zero && !negative ? x <= c : x < c) : (zero && negative ? x >= c : x > c);
+    return select(beaten, c, x).id;
+  }
+  return kNoExpr;
 }
 
 ExprId Builder::expand(Op op, const std::vector<ExprId>& args) {
