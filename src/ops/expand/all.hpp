@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ops/expand/exp.hpp"
+#include "ops/expand/hyperbolic.hpp"
 #include "ops/expand/integer.hpp"
 #include "ops/expand/log.hpp"
 #include "ops/expand/minmax.hpp"

@@ -106,13 +106,18 @@ V expm1_of_rest(V r) {
   return by_width(r, on32, on64);
 }
 
+// (e^x - 1) / 2, for x in the range of exp_parts that gives no subnormal power of two.
+template <class V>
+V half_expm1(V x, const FloatFormat& format) {
+  const auto parts = exp_parts(x, format);
+  const auto half_power = half_power_of_two(parts.exponent, format);
+  return fma(half_power, expm1_of_rest(parts.rest), half_power - like(x, 0.5));
+}
+
 template <class V>
 V expm1(V x) {
   return with_format(x, [](auto x, const FloatFormat& format) {
-    const auto inside = clamped(x, pick(format, -18, -38), pick(format, 89, 710));
-    const auto parts = exp_parts(inside, format);
-    const auto half_power = half_power_of_two(parts.exponent, format);
-    const auto half = fma(half_power, expm1_of_rest(parts.rest), half_power - like(x, 0.5));
+    const auto half = half_expm1(clamped(x, pick(format, -18, -38), pick(format, 89, 710)), format);
     // A tiny x is its own result, where half of it might not be a float, and so is -0.
     return select(abs(x) < like(x, 0x1p-60), x, half + half);
   });

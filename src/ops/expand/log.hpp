@@ -100,15 +100,20 @@ V log10(V x) {
   });
 }
 
-// log(1 + x), where 1 + x = 2^e (1 + f) gives f without rounding 1 + x first.
+// 1 + x = 2^e (1 + f), without rounding 1 + x first, for x > -1.
+template <class V>
+LogParts<V> log1p_parts(V x, const FloatFormat& format) {
+  const auto e = exponent_around_one(x + like(x, 1), format);
+  // 4 / 2^e, since 1 / 2^e may be subnormal.
+  const auto scale = from_bits(shift_left_by(like(e, format.bias + 2) - e, format.mantissa));
+  const auto f = fma(x * like(x, 0.25), scale, scale * like(x, 0.25) - like(x, 1));
+  return {to_float(e), f};
+}
+
 template <class V>
 V log1p(V x) {
   return with_format(x, [](auto x, const FloatFormat& format) {
-    const auto e = exponent_around_one(x + like(x, 1), format);
-    // 4 / 2^e, since 1 / 2^e may be subnormal.
-    const auto scale = from_bits(shift_left_by(like(e, format.bias + 2) - e, format.mantissa));
-    const auto f = fma(x * like(x, 0.25), scale, scale * like(x, 0.25) - like(x, 1));
-    const auto value = log_of_parts(LogParts<decltype(x)>{to_float(e), f}, format);
+    const auto value = log_of_parts(log1p_parts(x, format), format);
     const auto finite = select(x < like(x, HUGE_VAL), value, x);
     const auto at_pole = select(x == like(x, -1), like(x, -HUGE_VAL), finite);
     const auto inside = select(x < like(x, -1), like(x, NAN), at_pole);

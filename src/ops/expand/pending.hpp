@@ -38,30 +38,6 @@ V hypot(V a, V) {
   return not_yet("hypot", a);
 }
 template <class V>
-V sinh(V a) {
-  return not_yet("sinh", a);
-}
-template <class V>
-V cosh(V a) {
-  return not_yet("cosh", a);
-}
-template <class V>
-V tanh(V a) {
-  return not_yet("tanh", a);
-}
-template <class V>
-V asinh(V a) {
-  return not_yet("asinh", a);
-}
-template <class V>
-V acosh(V a) {
-  return not_yet("acosh", a);
-}
-template <class V>
-V atanh(V a) {
-  return not_yet("atanh", a);
-}
-template <class V>
 V erf(V a) {
   return not_yet("erf", a);
 }

@@ -1,0 +1,138 @@
+// sinh, cosh, tanh and their inverses.
+#pragma once
+
+#include "ops/expand/exp.hpp"
+#include "ops/expand/log.hpp"
+
+namespace smelt::expand {
+
+// sinh(n ln 2) / 2 and cosh(n ln 2) / 2, sinh(r) and cosh(r) - 1, where x = n ln 2 + r.
+template <class V>
+struct HyperbolicParts {
+  V sinh_n, cosh_n, sinh_r, cosh_r;
+};
+
+// 2^(k - bias), and 0 for negative k.
+template <class I>
+auto power_of_exponent_bits(I k, const FloatFormat& format) {
+  return from_bits(shift_left_by(select(k < like(k, 0), like(k, 0), k), format.mantissa));
+}
+
+// sinh(r) for |r| <= ln 2 / 2
+template <class V>
+V sinh_of_rest(V r) {
+  const auto on32 = [](auto r) {
+    const auto r2 = r * r;
+    return fma(r * r2, polynomial(r2, 0x1.5554b0p-3, 0x1.122794p-7), r);
+  };
+  const auto on64 = [](auto r) {
+    const auto r2 = r * r;
+    const auto p = polynomial(r2, 0x1.5555555555555p-3, 0x1.1111111111388p-7, 0x1.a01a019e9f5e1p-13,
+                              0x1.71de4088a24b3p-19, 0x1.ae4cb46212fbap-26, 0x1.82e62e622d18bp-33);
+    return fma(r * r2, p, r);
+  };
+  return by_width(r, on32, on64);
+}
+
+// cosh(r) - 1 for |r| <= ln 2 / 2
+template <class V>
+V cosh_of_rest(V r) {
+  const auto on32 = [](auto r) {
+    const auto r2 = r * r;
+    return r2 * polynomial(r2, 0x1.000000p-1, 0x1.5554e6p-5, 0x1.6d4f3cp-10);
+  };
+  const auto on64 = [](auto r) {
+    const auto r2 = r * r;
+    return r2 * polynomial(r2, 0x1.0000000000000p-1, 0x1.5555555555558p-5, 0x1.6c16c16c14ff1p-10,
+                           0x1.a01a01ad86bf1p-16, 0x1.27e4cbf6d9e21p-22, 0x1.1f8c13a8ff7c1p-29);
+  };
+  return by_width(r, on32, on64);
+}
+
+template <class V>
+HyperbolicParts<V> hyperbolic_parts(V x, const FloatFormat& format) {
+  // The limits lie beyond the overflow of the result, but within that of 2^(n-2).
+  const auto parts = exp_parts(clamped(x, pick(format, -89.5, -710.6), pick(format, 89.5, 710.6)), format);
+  const auto n = bits(parts.exponent) - bits(like(x, exponent_offset(format)));
+  const auto rising = power_of_exponent_bits(like(n, format.bias - 2) + n, format);
+  const auto falling = power_of_exponent_bits(like(n, format.bias - 2) - n, format);
+  return {rising - falling, rising + falling, sinh_of_rest(parts.rest), cosh_of_rest(parts.rest)};
+}
+
+// By the addition theorem, which needs no division and does not cancel where x is small.
+template <class V>
+V sinh(V x) {
+  return with_format(x, [](auto x, const FloatFormat& format) {
+    const auto p = hyperbolic_parts(x, format);
+    const auto half = p.sinh_n + fma(p.sinh_n, p.cosh_r, p.cosh_n * p.sinh_r);
+    return select(abs(x) < like(x, 0x1p-60), x, half + half);
+  });
+}
+
+template <class V>
+V cosh(V x) {
+  return with_format(x, [](auto x, const FloatFormat& format) {
+    const auto p = hyperbolic_parts(x, format);
+    const auto half = p.cosh_n + fma(p.cosh_n, p.cosh_r, p.sinh_n * p.sinh_r);
+    return half + half;
+  });
+}
+
+// With e = exp(-2 |x|) - 1, -e / (e + 2): never above 1, and as accurate at its ends as in between, which the cheaper
+// rational approximations are not.
+template <class V>
+V tanh(V x) {
+  return with_format(x, [](auto x, const FloatFormat& format) {
+    const auto minus_two_x = abs(x) * like(x, -2);
+    const auto low = like(x, pick(format, -20, -40));
+    const auto half = half_expm1(select(minus_two_x < low, low, minus_two_x), format);
+    return copysign(half / (half + like(x, 1)), x);
+  });
+}
+
+// From here on sqrt(x^2 + 1) and sqrt(x^2 - 1) are x in f32 and f64.
+inline constexpr double kLarge = 0x1p60;
+
+template <class V>
+V asinh(V x) {
+  return with_format(x, [](auto x, const FloatFormat& format) {
+    const auto a = abs(x), one = like(x, 1), zero = like(x, 0);
+    // Where a + sqrt(a^2 + 1) is 2 a, the 2 goes to the exponent.
+    const auto large = a > like(x, kLarge);
+    const auto square = a * a;
+    const auto sum = a + square / (one + sqrt(square + one));
+    auto parts = log1p_parts(select(large, a, sum), format);
+    parts.exponent = parts.exponent + select(large, one, zero);
+    const auto value = log_of_parts(parts, format);
+    const auto finite = select(a < like(x, HUGE_VAL), value, a);
+    return copysign(select(a < like(x, 0x1p-40), a, finite), x);
+  });
+}
+
+template <class V>
+V acosh(V x) {
+  return with_format(x, [](auto x, const FloatFormat& format) {
+    const auto one = like(x, 1), zero = like(x, 0);
+    const auto large = x > like(x, kLarge);
+    const auto above = x - one;
+    const auto sum = above + sqrt(fma(above, above, above + above));
+    auto parts = log1p_parts(select(large, x, sum), format);
+    parts.exponent = parts.exponent + select(large, one, zero);
+    const auto finite = select(x < like(x, HUGE_VAL), log_of_parts(parts, format), x);
+    return select(x < one, like(x, NAN), finite);
+  });
+}
+
+template <class V>
+V atanh(V x) {
+  return with_format(x, [](auto x, const FloatFormat& format) {
+    const auto a = abs(x), one = like(x, 1);
+    const auto ratio = (a + a) / (one - a);
+    const auto value = like(x, 0.5) * log_of_parts(log1p_parts(ratio, format), format);
+    const auto at_pole = select(a == one, like(x, HUGE_VAL), value);
+    const auto inside = select(a <= one, at_pole, like(x, NAN));
+    return copysign(select(a < like(x, 0x1p-40), a, inside), x);
+  });
+}
+
+}  // namespace smelt::expand
