@@ -39,8 +39,7 @@ static std::string wrapped(const IntExpr& e) {
 
 struct IntExprBuilder {
   static IntExpr from(std::vector<IntExpr::Term> terms) {
-    std::sort(terms.begin(), terms.end(),
-              [](const auto& a, const auto& b) { return compare(a.atoms, b.atoms) < 0; });
+    std::sort(terms.begin(), terms.end(), [](const auto& a, const auto& b) { return compare(a.atoms, b.atoms) < 0; });
     IntExpr e;
     for (auto& t : terms) {
       if (!e.terms_.empty() && compare(e.terms_.back().atoms, t.atoms) == 0)
@@ -68,17 +67,13 @@ struct IntExprBuilder {
   }
 };
 
-IntExpr IntExpr::of_term(Term term) {
-  return IntExprBuilder::from({std::move(term)});
-}
+IntExpr IntExpr::of_term(Term term) { return IntExprBuilder::from({std::move(term)}); }
 
 IntExpr::IntExpr(int64_t constant) {
   if (constant) terms_.push_back({constant, {}});
 }
 
-IntExpr IntExpr::symbol(std::string name) {
-  return IntExprBuilder::of_atom(AtomKind::Symbol, std::move(name), {}, {});
-}
+IntExpr IntExpr::symbol(std::string name) { return IntExprBuilder::of_atom(AtomKind::Symbol, std::move(name), {}, {}); }
 
 IntExpr operator+(const IntExpr& a, const IntExpr& b) {
   if (a.terms_.empty()) return b;
@@ -103,15 +98,12 @@ IntExpr operator*(const IntExpr& a, const IntExpr& b) {
   return IntExprBuilder::from(std::move(terms));
 }
 
-IntExpr operator-(const IntExpr& a, const IntExpr& b) {
-  return a + b * IntExpr(-1);
-}
+IntExpr operator-(const IntExpr& a, const IntExpr& b) { return a + b * IntExpr(-1); }
 
 bool operator==(const IntExpr& a, const IntExpr& b) {
   if (a.terms_.size() != b.terms_.size()) return false;
   for (size_t i = 0; i < a.terms_.size(); ++i)
-    if (a.terms_[i].coefficient != b.terms_[i].coefficient ||
-        compare(a.terms_[i].atoms, b.terms_[i].atoms) != 0)
+    if (a.terms_[i].coefficient != b.terms_[i].coefficient || compare(a.terms_[i].atoms, b.terms_[i].atoms) != 0)
       return false;
   return true;
 }
@@ -119,8 +111,7 @@ bool operator==(const IntExpr& a, const IntExpr& b) {
 bool operator<(const IntExpr& a, const IntExpr& b) {
   for (size_t i = 0; i < a.terms_.size() && i < b.terms_.size(); ++i) {
     if (int order = compare(a.terms_[i].atoms, b.terms_[i].atoms)) return order < 0;
-    if (a.terms_[i].coefficient != b.terms_[i].coefficient)
-      return a.terms_[i].coefficient < b.terms_[i].coefficient;
+    if (a.terms_[i].coefficient != b.terms_[i].coefficient) return a.terms_[i].coefficient < b.terms_[i].coefficient;
   }
   return a.terms_.size() < b.terms_.size();
 }
@@ -160,8 +151,7 @@ std::string IntExpr::str() const {
 bool IntExpr::mentions(const std::string& symbol) const {
   for (const Term& t : terms_)
     for (const AtomPtr& atom : t.atoms)
-      if (atom->kind == AtomKind::Symbol ? atom->name == symbol
-                                         : atom->a.mentions(symbol) || atom->b.mentions(symbol))
+      if (atom->kind == AtomKind::Symbol ? atom->name == symbol : atom->a.mentions(symbol) || atom->b.mentions(symbol))
         return true;
   return false;
 }
@@ -261,30 +251,67 @@ int64_t IntExpr::evaluate(const std::map<std::string, int64_t>& values) const {
   });
 }
 
-Division divide_terms(const IntExpr& a, const IntExpr& b) {
-  if (a == b) return {1, 0};
+// The atoms of t without those of the divisor; nothing when the divisor has one that t has not.
+static std::optional<Atoms> atoms_without(const Atoms& atoms, const Atoms& divisor) {
+  Atoms rest;
+  size_t matched = 0;
+  for (const auto& atom : atoms) {
+    if (matched < divisor.size() && divisor[matched]->key == atom->key)
+      ++matched;
+    else
+      rest.push_back(atom);
+  }
+  if (matched != divisor.size()) return std::nullopt;
+  return rest;
+}
+
+// By one term: whole multiples come out; of a constant also the part that is one (7 = 1*4 + 3).
+static Division divide_by_term(const IntExpr& a, const IntExpr& b) {
   Division d{0, a};
-  if (b.terms().size() != 1 || b.terms()[0].coefficient <= 0) return d;
   const auto& divisor = b.terms()[0];
+  if (divisor.coefficient <= 0) return d;
   for (const auto& t : a.terms()) {
-    IntExpr::Term q{0, {}};
-    size_t matched = 0;
-    for (const auto& atom : t.atoms) {
-      if (matched < divisor.atoms.size() && divisor.atoms[matched]->key == atom->key)
-        ++matched;
-      else
-        q.atoms.push_back(atom);
-    }
-    if (matched != divisor.atoms.size()) continue;
-    q.coefficient = floor_quotient(t.coefficient, divisor.coefficient);
-    // Whole multiples come out; of a constant also the part that is one (7 = 1*4 + 3).
-    if (q.coefficient * divisor.coefficient != t.coefficient && !t.atoms.empty()) continue;
-    if (q.coefficient == 0) continue;
-    IntExpr piece = IntExpr::of_term(std::move(q));
+    auto rest = atoms_without(t.atoms, divisor.atoms);
+    if (!rest) continue;
+    const int64_t times = floor_quotient(t.coefficient, divisor.coefficient);
+    if (times * divisor.coefficient != t.coefficient && !t.atoms.empty()) continue;
+    if (times == 0) continue;
+    const IntExpr piece = IntExpr::of_term({times, std::move(*rest)});
     d.quotient = d.quotient + piece;
     d.remainder = d.remainder - piece * b;
   }
   return d;
+}
+
+// By a sum, with one of its terms as the leading one: what that term divides comes out, as long as there is such a term.
+static Division divide_by_sum(const IntExpr& a, const IntExpr& b, const IntExpr::Term& lead) {
+  constexpr int kMaxSteps = 8;  // the rest of the divisor may bring the leading term back, without end
+  Division d{0, a};
+  for (int step = 0; step < kMaxSteps; ++step) {
+    IntExpr piece;
+    for (const auto& t : d.remainder.terms()) {
+      auto rest = atoms_without(t.atoms, lead.atoms);
+      if (!rest || t.coefficient % lead.coefficient != 0) continue;
+      piece = IntExpr::of_term({t.coefficient / lead.coefficient, std::move(*rest)});
+      break;
+    }
+    if (piece.is(0)) break;
+    d.quotient = d.quotient + piece;
+    d.remainder = d.remainder - piece * b;
+  }
+  return d;
+}
+
+Division divide_terms(const IntExpr& a, const IntExpr& b) {
+  if (a == b) return {1, 0};
+  if (b.terms().size() == 1) return divide_by_term(a, b);
+  Division best{0, a};
+  for (const auto& lead : b.terms()) {
+    if (lead.atoms.empty()) continue;
+    Division d = divide_by_sum(a, b, lead);
+    if (d.remainder.terms().size() < best.remainder.terms().size()) best = std::move(d);
+  }
+  return best;
 }
 
 IntExpr floordiv(const IntExpr& a, const IntExpr& b, const Ranges& ranges) {
@@ -293,8 +320,7 @@ IntExpr floordiv(const IntExpr& a, const IntExpr& b, const Ranges& ranges) {
   const auto [quotient, remainder] = divide_terms(a, b);
   if (remainder.is(0)) return quotient;
   if (proves_nonnegative(remainder, ranges) && proves_nonnegative(b - 1 - remainder, ranges)) return quotient;
-  if (proves_nonnegative(-remainder - 1, ranges) && proves_nonnegative(remainder + b, ranges))
-    return quotient - 1;
+  if (proves_nonnegative(-remainder - 1, ranges) && proves_nonnegative(remainder + b, ranges)) return quotient - 1;
   return quotient + IntExprBuilder::of_atom(AtomKind::FloorDiv, {}, remainder, b);
 }
 
@@ -303,30 +329,24 @@ IntExpr mod(const IntExpr& a, const IntExpr& b, const Ranges& ranges) {
   if (auto x = a.constant(), y = b.constant(); x && y) return *y ? *x - *y * floor_quotient(*x, *y) : 0;
   const auto [quotient, remainder] = divide_terms(a, b);
   if (remainder.is(0)) return 0;
-  if (proves_nonnegative(remainder, ranges) && proves_nonnegative(b - 1 - remainder, ranges))
-    return remainder;
-  if (proves_nonnegative(-remainder - 1, ranges) && proves_nonnegative(remainder + b, ranges))
-    return remainder + b;
+  if (proves_nonnegative(remainder, ranges) && proves_nonnegative(b - 1 - remainder, ranges)) return remainder;
+  if (proves_nonnegative(-remainder - 1, ranges) && proves_nonnegative(remainder + b, ranges)) return remainder + b;
   return IntExprBuilder::of_atom(AtomKind::Mod, {}, remainder, b);
 }
 
 IntExpr min(const IntExpr& a, const IntExpr& b, const Ranges& ranges) {
   if (proves_le(a, b, ranges)) return a;
   if (proves_le(b, a, ranges)) return b;
-  return a < b ? IntExprBuilder::of_atom(AtomKind::Min, {}, a, b)
-               : IntExprBuilder::of_atom(AtomKind::Min, {}, b, a);
+  return a < b ? IntExprBuilder::of_atom(AtomKind::Min, {}, a, b) : IntExprBuilder::of_atom(AtomKind::Min, {}, b, a);
 }
 
 IntExpr max(const IntExpr& a, const IntExpr& b, const Ranges& ranges) {
   if (proves_le(a, b, ranges)) return b;
   if (proves_le(b, a, ranges)) return a;
-  return a < b ? IntExprBuilder::of_atom(AtomKind::Max, {}, a, b)
-               : IntExprBuilder::of_atom(AtomKind::Max, {}, b, a);
+  return a < b ? IntExprBuilder::of_atom(AtomKind::Max, {}, a, b) : IntExprBuilder::of_atom(AtomKind::Max, {}, b, a);
 }
 
-IntExpr ceildiv(const IntExpr& a, const IntExpr& b, const Ranges& ranges) {
-  return floordiv(a + b - 1, b, ranges);
-}
+IntExpr ceildiv(const IntExpr& a, const IntExpr& b, const Ranges& ranges) { return floordiv(a + b - 1, b, ranges); }
 
 IntExpr recombine(const IntExpr& e) {
   for (const auto& t : e.terms())

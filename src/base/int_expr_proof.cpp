@@ -6,7 +6,8 @@
 // size written as smallest + s, s >= 0, it is >= 0 if no coefficient is negative.
 #include <algorithm>
 #include <optional>
-#include <set>
+#include <string>
+#include <unordered_map>
 
 #include "base/check.hpp"
 #include "base/int_expr.hpp"
@@ -16,19 +17,26 @@ namespace {
 
 // A proof that needs more than this is not worth the time: the caller then keeps a mask or a division.
 constexpr int kMaxDepth = 16;
-constexpr int kMaxSteps = 4000;
+constexpr int kMaxSteps = 250;
 
 class Prover {
  public:
   explicit Prover(const Ranges& ranges) : ranges_(ranges), smallest_size_(ranges.empty() ? 0 : 1) {}
 
-  bool nonnegative(const IntExpr& e, int depth) const {
+  bool nonnegative(const IntExpr& given, int depth) const {
+    if (auto c = given.constant()) return *c >= 0;
+    if (depth > kMaxDepth || steps_ > kMaxSteps) return false;
+    const IntExpr e = recombine(given);
     if (auto c = e.constant()) return *c >= 0;
-    if (depth > kMaxDepth || ++steps_ > kMaxSteps) return false;
-    if (sizes_only_nonnegative(e)) return true;
-    for (const auto& atom : removable_atoms(e))
-      if (nonnegative_without(e, *atom, depth)) return true;
-    return false;
+    // Orders of elimination meet in the same expressions; one that is being tried counts as not proved.
+    auto [it, fresh] = known_.try_emplace(e.str(), false);
+    if (!fresh) return it->second;
+    ++steps_;
+    bool proved = sizes_only_nonnegative(e);
+    if (!proved)
+      for (const auto& atom : removable_atoms(e))
+        if ((proved = nonnegative_without(e, *atom, depth))) break;
+    return it->second = proved;
   }
 
  private:
@@ -37,46 +45,46 @@ class Prover {
     std::vector<IntExpr::AtomPtr> atoms;
     for (const auto& t : e.terms())
       for (const auto& atom : t.atoms)
-        if (removable(*atom) && std::none_of(atoms.begin(), atoms.end(),
-                                             [&](const auto& other) { return other->key == atom->key; }))
+        if (removable(*atom) &&
+            std::none_of(atoms.begin(), atoms.end(), [&](const auto& other) { return other->key == atom->key; }))
           atoms.push_back(atom);
     auto inside = [&](const IntExpr::AtomPtr& inner, const IntExpr::AtomPtr& outer) {
-      if (outer->kind != AtomKind::Symbol)
-        return inner->kind == AtomKind::Symbol &&
-               (outer->a.mentions(inner->name) || outer->b.mentions(inner->name));
-      if (inner->kind != AtomKind::Symbol) return false;
+      if (outer->kind != AtomKind::Symbol) return contains(outer->a, *inner) || contains(outer->b, *inner);
       const Interval& range = ranges_.at(outer->name);
-      return range.low.mentions(inner->name) || range.high.mentions(inner->name);
+      return contains(range.low, *inner) || contains(range.high, *inner);
     };
     std::vector<std::pair<long, IntExpr::AtomPtr>> ranked;
     for (const auto& atom : atoms)
-      ranked.emplace_back(
-          std::count_if(atoms.begin(), atoms.end(), [&](const auto& o) { return inside(atom, o); }), atom);
-    std::stable_sort(ranked.begin(), ranked.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
+      ranked.emplace_back(std::count_if(atoms.begin(), atoms.end(), [&](const auto& o) { return inside(atom, o); }),
+                          atom);
+    std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     std::transform(ranked.begin(), ranked.end(), atoms.begin(), [](const auto& r) { return r.second; });
-    if (atoms.size() > 2)
-      atoms.resize(2);  // a wrong first choice is rare; trying every order would be exponential
+    if (atoms.size() > 2) atoms.resize(2);  // a wrong first choice is rare; trying every order would be exponential
     return atoms;
   }
 
-  bool removable(const IntExpr::Atom& atom) const {
-    return atom.kind != AtomKind::Symbol || ranges_.count(atom.name);
+  static bool contains(const IntExpr& e, const IntExpr::Atom& wanted) {
+    for (const auto& t : e.terms())
+      for (const auto& atom : t.atoms) {
+        if (atom->key == wanted.key) return true;
+        if (atom->kind != AtomKind::Symbol && (contains(atom->a, wanted) || contains(atom->b, wanted))) return true;
+      }
+    return false;
   }
+
+  bool removable(const IntExpr::Atom& atom) const { return atom.kind != AtomKind::Symbol || ranges_.count(atom.name); }
 
   bool nonnegative_without(const IntExpr& e, const IntExpr::Atom& atom, int depth) const {
     IntExpr coefficient, rest;
     for (const auto& t : e.terms()) {
-      auto it =
-          std::find_if(t.atoms.begin(), t.atoms.end(), [&](const auto& a) { return a->key == atom.key; });
+      auto it = std::find_if(t.atoms.begin(), t.atoms.end(), [&](const auto& a) { return a->key == atom.key; });
       if (it == t.atoms.end()) {
         rest = rest + IntExpr::of_term(t);
         continue;
       }
       IntExpr::Term factor = t;
       factor.atoms.erase(factor.atoms.begin() + (it - t.atoms.begin()));
-      if (std::any_of(factor.atoms.begin(), factor.atoms.end(),
-                      [&](const auto& a) { return a->key == atom.key; }))
+      if (std::any_of(factor.atoms.begin(), factor.atoms.end(), [&](const auto& a) { return a->key == atom.key; }))
         return false;  // not linear
       coefficient = coefficient + IntExpr::of_term(factor);
     }
@@ -114,8 +122,15 @@ class Prover {
   }
 
   // coefficient * (a // b) + rest >= 0, from  a - b + 1 <= b * (a // b) <= a.
-  bool quotient(const IntExpr& coefficient, const IntExpr& rest, const IntExpr::Atom& atom, bool rising,
-                bool falling, int depth) const {
+  bool quotient(const IntExpr& coefficient, const IntExpr& rest, const IntExpr::Atom& atom, bool rising, bool falling,
+                int depth) const {
+    // c * (a // b) + c * q + r >= 0 with c, r >= 0 is a // b + q >= 0, that is a + q * b >= 0: no rounding is left. The same
+    // for c * q + r - c * (a // b), where a // b <= q is a < (q + 1) * b.
+    if (rising || falling) {
+      const auto [q, r] = divide_terms(rest, rising ? coefficient : -coefficient);
+      const IntExpr whole = rising ? atom.a + q * atom.b : (q + 1) * atom.b - 1 - atom.a;
+      if (nonnegative(r, depth + 1) && nonnegative(whole, depth + 1)) return true;
+    }
     // When b divides the coefficient, the bounds above stay exact.
     if (const auto [factor, remainder] = divide_terms(coefficient, atom.b); remainder.is(0)) {
       if (rising && nonnegative(factor * (atom.a - atom.b + 1) + rest, depth + 1)) return true;
@@ -190,6 +205,7 @@ class Prover {
   const Ranges& ranges_;
   int64_t smallest_size_;
   mutable int steps_ = 0;
+  mutable std::unordered_map<std::string, bool> known_;
 };
 
 }  // namespace

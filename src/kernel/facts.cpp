@@ -96,15 +96,6 @@ bool follows(const IntExpr& e, const std::vector<IntExpr>& facts, const Ranges& 
   return false;
 }
 
-bool follows(const IntExpr& e, const std::vector<IntExpr>& facts, const Ranges& ranges) {
-  // One fact first, over all of them; two only then.
-  for (int depth = 1; depth <= 2; ++depth) {
-    size_t steps = 0;
-    if (follows(e, facts, ranges, depth, steps)) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 void Facts::add_range(const std::string& symbol, const IntExpr& extent) {
@@ -113,6 +104,7 @@ void Facts::add_range(const std::string& symbol, const IntExpr& extent) {
 }
 
 void Facts::add(const IntExpr& e) {
+  if (auto c = e.constant(); c && *c < 0) impossible_ = true;
   add_with_consequences(e, facts_);
   prepared_.clear();
   known_.clear();
@@ -150,22 +142,34 @@ Facts::Prepared Facts::prepare(const Replacements& replacements) const {
   return p;
 }
 
-Facts::Prepared& Facts::prepared(bool with_launch_sizes) const {
-  if (prepared_.empty()) prepared_.push_back(prepare({}));
-  if (with_launch_sizes && prepared_.size() < 2) prepared_.push_back(prepare(launch_sizes_));
-  return prepared_[with_launch_sizes ? 1 : 0];
+Facts::Prepared& Facts::prepared(size_t launch_sizes) const {
+  while (prepared_.size() <= launch_sizes) {
+    Replacements replacements;
+    for (size_t l = launch_sizes_.size() - prepared_.size(); l < launch_sizes_.size(); ++l)
+      replacements[launch_sizes_[l].first] = launch_sizes_[l].second.substitute(replacements, {});
+    prepared_.push_back(prepare(replacements));
+  }
+  return prepared_[launch_sizes];
+}
+
+bool Facts::proves(const IntExpr& e, int effort) const {
+  if (auto c = e.constant(); impossible_ || c) return impossible_ || *c >= 0;
+  auto [it, fresh] = known_.try_emplace({e.str(), effort}, false);
+  if (!fresh) return it->second;
+  // How many launch sizes to replace, how many facts to use at once.
+  const size_t most_replaced = effort == 0 ? 0 : launch_sizes_.size();
+  for (size_t replaced = 0; replaced <= most_replaced; ++replaced) {
+    Prepared& p = prepared(replaced);
+    const int facts = effort == 1 ? (replaced == 0 ? 1 : 0) : std::max(0, effort - 1);
+    size_t steps = 0;
+    if (follows(p.rewritten(e), p.facts, p.ranges, facts, steps)) return it->second = true;
+  }
+  return false;
 }
 
 bool Facts::proves(const IntExpr& e) const {
-  if (auto c = e.constant()) return *c >= 0;
-  auto [it, fresh] = known_.try_emplace(e.str(), false);
-  if (!fresh) return it->second;
-  for (const bool with_launch_sizes : {false, true}) {
-    if (with_launch_sizes && launch_sizes_.empty()) break;
-    Prepared& p = prepared(with_launch_sizes);
-    const IntExpr goal = p.rewritten(e);
-    if (follows(goal, p.facts, p.ranges)) return it->second = true;
-  }
+  for (int effort = 0; effort < kEfforts; ++effort)
+    if (proves(e, effort)) return true;
   return false;
 }
 

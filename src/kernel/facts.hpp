@@ -12,13 +12,18 @@ namespace smelt::kernel {
 
 class Facts {
  public:
-  // `launch_sizes` are symbols with a value: a proof may look at the value where the symbol alone does not do.
-  explicit Facts(std::map<std::string, IntExpr> launch_sizes = {}) : launch_sizes_(std::move(launch_sizes)) {}
+  // `launch_sizes` are symbols with a value, a later one may use earlier ones: a proof looks at the values where the symbols
+  // alone do not do.
+  explicit Facts(std::vector<std::pair<std::string, IntExpr>> launch_sizes = {})
+      : launch_sizes_(std::move(launch_sizes)) {}
 
   void add_range(const std::string& symbol, const IntExpr& extent);  // 0 <= symbol < extent, so the extent is >= 1
   void add(const IntExpr& e);                                        // e >= 0
 
-  // True when e >= 0 follows. A size is taken to be >= 1 only where that follows too: from a loop around it that runs.
+  // True when e >= 0 follows. A size is taken to be >= 1 only where that follows too: from a loop around it that runs. More
+  // effort looks further; without a number, as far as it goes.
+  static constexpr int kEfforts = 4;
+  bool proves(const IntExpr& e, int effort) const;
   bool proves(const IntExpr& e) const;
 
  private:
@@ -33,13 +38,14 @@ class Facts {
     IntExpr rewritten(const IntExpr& e);
   };
   Prepared prepare(const std::map<std::string, IntExpr>& replacements) const;
-  Prepared& prepared(bool with_launch_sizes) const;
+  Prepared& prepared(size_t launch_sizes) const;
 
-  std::map<std::string, IntExpr> launch_sizes_;
+  std::vector<std::pair<std::string, IntExpr>> launch_sizes_;
   std::vector<std::pair<std::string, IntExpr>> variables_;  // outermost first, with their extents
   std::vector<IntExpr> facts_;
-  mutable std::vector<Prepared> prepared_;  // as they stand, and with launch sizes replaced; empty when out of date
-  mutable std::map<std::string, bool> known_;
+  bool impossible_ = false;                 // the facts contradict each other: this place is never reached
+  mutable std::vector<Prepared> prepared_;  // with no launch size replaced, with the last one, the last two, ...
+  mutable std::map<std::pair<std::string, int>, bool> known_;
 };
 
 }  // namespace smelt::kernel

@@ -40,6 +40,9 @@ class Structure {
   }
   int local_count() const { return static_cast<int>(kernel_.locals.size()); }
   const Local& local(LocalId id) const { return kernel_.locals[static_cast<size_t>(id)]; }
+  static bool is_local_symbol(const std::string& name) {
+    return name.starts_with("%v") && name.size() > 2 && name.find_first_not_of("0123456789", 2) == std::string::npos;
+  }
   static std::string symbol_of(LocalId id) { return fmt::format("%v{}", id); }
 
   void need_known(const IntExpr& e, const std::set<std::string>& known, const std::string& where) const {
@@ -180,7 +183,7 @@ class Structure {
   void loop(const Stmt& s) {
     const bool inside = !loops_.empty();
     need((s.loop == LoopKind::Grid) == !inside, "loop {}: the outermost loop, and no other, is a grid loop", s.var);
-    need(s.var.size() > 1 && s.var[0] == '%' && !s.var.starts_with("%v"), "loop variable '{}' is no %name", s.var);
+    need(s.var.size() > 1 && s.var[0] == '%' && !is_local_symbol(s.var), "loop variable '{}' is no %name", s.var);
     need(!known_.count(s.var), "loop variable {} hides another", s.var);
     need_known(s.extent, known_, "the extent of loop " + s.var);
     if (s.loop == LoopKind::Vector) {

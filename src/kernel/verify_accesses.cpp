@@ -16,8 +16,8 @@ class Accesses {
   }
 
   void run() {
-    std::map<std::string, IntExpr> launch;
-    for (const LaunchSize& l : kernel_.launch_sizes) launch[l.symbol] = l.value.substitute(launch, {});
+    std::vector<std::pair<std::string, IntExpr>> launch;
+    for (const LaunchSize& l : kernel_.launch_sizes) launch.emplace_back(l.symbol, l.value);
     Facts facts(std::move(launch));
     for (const IntExpr& e : kernel_.assumptions) facts.add(e);
     for (const IndexLocal& local : kernel_.index_locals)
@@ -85,10 +85,14 @@ class Accesses {
                                                  : kernel_.params[static_cast<size_t>(a.array)].dims;
     std::optional<Facts> masked;
     auto proved = [&](const IntExpr& e) {
-      if (facts.proves(e)) return true;
-      if (mask == kNoExpr) return false;
-      if (!masked) learn(mask, true, masked.emplace(facts));
-      return masked->proves(e);
+      // Little effort with the mask comes before much without.
+      for (int effort = 0; effort < Facts::kEfforts; ++effort) {
+        if (facts.proves(e, effort)) return true;
+        if (mask == kNoExpr) continue;
+        if (!masked) learn(mask, true, masked.emplace(facts));
+        if (masked->proves(e, effort)) return true;
+      }
+      return false;
     };
     for (size_t d = 0; d < dims.size(); ++d) {
       const IntExpr& i = a.index[d];

@@ -13,6 +13,7 @@ bool is_view(NodeKind kind) {
 // the others alone.
 Index reshaped_index(const Shape& from, const Shape& to, const Index& index, const Ranges& ranges) {
   Index result(to.size(), IntExpr(0));
+  if (count(from).is(0)) return result;  // nothing is read, and dimensions of an empty array do not pair up
   size_t f = 0, t = 0;
   while (f < from.size() || t < to.size()) {
     const size_t f0 = f, t0 = t;
