@@ -215,7 +215,8 @@ class Structure {
     for (const Stmt* l : loops_) {
       const bool parallel = l->loop == LoopKind::Vector ||
                             ((l->loop == LoopKind::Grid || l->loop == LoopKind::Thread) && !s.access.scratch);
-      if (!parallel || l->extent.is(1)) continue;
+      const auto times = l->extent.constant();
+      if (!parallel || (times && *times <= 1)) continue;
       const bool differs = std::any_of(s.access.index.begin(), s.access.index.end(),
                                        [&](const IntExpr& i) { return i.mentions(l->var); });
       need(differs, "store {}: every iteration of the {} loop {} writes the same element",
