@@ -19,35 +19,29 @@ std::vector<ExprId> PhasePrinter::operands(const Expr& e) const {
   return ids;
 }
 
-// The mutable locals, and the arrays that this phase stores to, whose contents an expression depends on.
-const std::vector<int>& PhasePrinter::dependencies(ExprId id) {
-  std::optional<std::vector<int>>& known = dependencies_[static_cast<size_t>(id)];
-  if (known) return *known;
-  const Expr& e = kernel_.at(id);
-  std::vector<int> found;
-  auto add_symbols_of = [&](const IntExpr& index) {
-    std::vector<std::string> symbols;
-    index.collect_symbols(symbols);
-    for (const kernel::IndexLocal& l : kernel_.index_locals)
-      if (kernel_.locals[static_cast<size_t>(l.local)].is_mutable &&
-          std::find(symbols.begin(), symbols.end(), fmt::format("%v{}", l.local)) != symbols.end())
-        found.push_back(l.local);
-  };
-  if (e.kind == ExprKind::Local && kernel_.locals[static_cast<size_t>(e.local)].is_mutable) found.push_back(e.local);
-  if (e.kind == ExprKind::Index) add_symbols_of(e.index);
-  if (e.kind == ExprKind::Load) {
-    for (const IntExpr& index : e.access.index) add_symbols_of(index);
-    const int resource = resource_of(e.access);
-    if (stored_[static_cast<size_t>(resource)]) found.push_back(resource);
+// The mutable locals, and the arrays that this phase stores to, whose contents each expression depends on. Arguments come before
+// their users, so one pass in order finds them all.
+void PhasePrinter::find_dependencies() {
+  std::vector<std::string> symbols;
+  for (size_t id = 0; id < kernel_.exprs.size(); ++id) {
+    const Expr& e = kernel_.exprs[id];
+    std::vector<int>& found = dependencies_[id];
+    symbols.clear();
+    if (e.kind == ExprKind::Index) e.index.collect_symbols(symbols);
+    for (const IntExpr& index : e.access.index) index.collect_symbols(symbols);
+    for (const std::string& symbol : symbols)
+      if (const auto local = local_of(symbol); local && kernel_.locals[static_cast<size_t>(*local)].is_mutable)
+        found.push_back(*local);
+    if (e.kind == ExprKind::Local && kernel_.locals[static_cast<size_t>(e.local)].is_mutable) found.push_back(e.local);
+    if (e.kind == ExprKind::Load && stored_[static_cast<size_t>(resource_of(e.access))])
+      found.push_back(resource_of(e.access));
+    for (ExprId operand : operands(e)) {
+      const std::vector<int>& more = dependencies_[static_cast<size_t>(operand)];
+      found.insert(found.end(), more.begin(), more.end());
+    }
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
   }
-  for (ExprId operand : operands(e)) {
-    const std::vector<int>& more = dependencies(operand);
-    found.insert(found.end(), more.begin(), more.end());
-  }
-  std::sort(found.begin(), found.end());
-  found.erase(std::unique(found.begin(), found.end()), found.end());
-  known = std::move(found);
-  return *known;
 }
 
 // Depth first with a stack of its own: chains of thousands of operations are ordinary.
@@ -58,6 +52,7 @@ Value PhasePrinter::value_of(ExprId root) {
     const Expr& e = kernel_.at(id);
     // Immutable locals are bound, not remembered: an unrolled loop binds them again.
     const bool is_bound = e.kind == ExprKind::Local && !kernel_.locals[static_cast<size_t>(e.local)].is_mutable;
+    SMELT_CHECK(!is_bound || bindings_[static_cast<size_t>(e.local)], "local {} is read before its Let", e.local);
     if (is_bound || known_[static_cast<size_t>(id)]) {
       waiting.pop_back();
       continue;
@@ -118,9 +113,8 @@ Value PhasePrinter::raw(const Expr& e) {
 Value PhasePrinter::read_local(kernel::LocalId id) {
   const kernel::Local& local = kernel_.locals[static_cast<size_t>(id)];
   if (!local.is_mutable) {
-    const auto& bound = bindings_[static_cast<size_t>(id)];
-    SMELT_CHECK(bound, "local {} is read before its Let", id);
-    return *bound;
+    SMELT_CHECK(bindings_[static_cast<size_t>(id)], "local {} is read before its Let", id);
+    return *bindings_[static_cast<size_t>(id)];
   }
   const Slot& slot = slots_[static_cast<size_t>(id)];
   SMELT_CHECK(slot.declared, "local {} is read but never assigned", id);

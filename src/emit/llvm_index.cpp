@@ -13,8 +13,7 @@ namespace smelt::emit {
 using Atom = IntExpr::Atom;
 using Term = IntExpr::Term;
 
-// "%v7" names local 7.
-static std::optional<kernel::LocalId> local_of(const std::string& symbol) {
+std::optional<kernel::LocalId> local_of(const std::string& symbol) {
   if (symbol.rfind("%v", 0) != 0 || symbol.size() < 3 || symbol[2] < '0' || symbol[2] > '9') return std::nullopt;
   return std::atoi(symbol.c_str() + 2);
 }

@@ -101,6 +101,7 @@ std::string PhasePrinter::body_function() {
   const std::vector<Stmt>& body = kernel_.phases[static_cast<size_t>(phase_)].body;
   stored_ = no_changes();
   collect_changes(body, stored_);
+  find_dependencies();
   find_slots(body, nullptr);
   for (size_t i = 0; i < kernel_.params.size(); ++i) {
     const Param& param = kernel_.params[i];

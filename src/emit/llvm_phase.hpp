@@ -68,7 +68,6 @@ class PhasePrinter {
   enum class Pattern : uint8_t { Uniform, Contiguous, Reversed, Scattered };
 
   // llvm_phase.cpp: the frame
-  void find_resources();
   std::string parameters(bool with_types) const;
   std::string body_function();
   std::string wrapper();
@@ -141,7 +140,7 @@ class PhasePrinter {
   Value raw(const kernel::Expr& e);
   Value read_local(kernel::LocalId id);
   std::vector<kernel::ExprId> operands(const kernel::Expr& e) const;
-  const std::vector<int>& dependencies(kernel::ExprId id);
+  void find_dependencies();
 
   // llvm_stmt.cpp, llvm_loop.cpp
   void statements(const std::vector<kernel::Stmt>& body);
@@ -177,12 +176,15 @@ class PhasePrinter {
   std::map<int, std::string> buffers_;                  // scratch buffers: their pointers
   Ranges ranges_;
   VectorLoop vector_;
-  std::vector<std::optional<std::vector<int>>> dependencies_;
-  std::vector<bool> stored_;  // params and buffers that this phase stores to
+  std::vector<std::vector<int>> dependencies_;  // by ExprId: locals and arrays
+  std::vector<bool> stored_;                    // params and buffers that this phase stores to
   int resource_count_ = 0;
   int values_ = 0, labels_ = 0;
   bool streams_ = false;
 };
+
+// "%v7" names local 7.
+std::optional<kernel::LocalId> local_of(const std::string& symbol);
 
 // Scratch buffers that are too small to leave the stack, and where the others stand in `scratch`.
 bool on_stack(const kernel::ScratchBuffer& buffer);

@@ -65,7 +65,7 @@ void PhasePrinter::forget(const Changes& changes) {
     auto stale = [&](ExprId id) {
       auto& known = known_[static_cast<size_t>(id)];
       if (!known) return true;
-      for (int resource : dependencies(id))
+      for (int resource : dependencies_[static_cast<size_t>(id)])
         if (changes[static_cast<size_t>(resource)]) {
           known.reset();
           return true;

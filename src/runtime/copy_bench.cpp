@@ -1,5 +1,5 @@
-#if defined(__SSE2__)
-#include <emmintrin.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
 #endif
 
 #include <algorithm>
@@ -22,29 +22,50 @@ static Memory allocate(int64_t bytes) {
   return Memory(memory, std::free);
 }
 
-// A copy whose stores bypass the caches; both ends 16-byte aligned.
-static void copy_streaming(char* to, const char* from, int64_t bytes) {
-#if defined(__SSE2__)
-  int64_t i = 0;
-  for (; i + 64 <= bytes; i += 64) {
-    const auto* source = reinterpret_cast<const __m128i*>(from + i);
-    auto* target = reinterpret_cast<__m128i*>(to + i);
-    const __m128i a = _mm_load_si128(source), b = _mm_load_si128(source + 1);
-    const __m128i c = _mm_load_si128(source + 2), d = _mm_load_si128(source + 3);
-    _mm_stream_si128(target, a);
-    _mm_stream_si128(target + 1, b);
-    _mm_stream_si128(target + 2, c);
-    _mm_stream_si128(target + 3, d);
+using Copy = void (*)(char* to, const char* from, int64_t bytes);
+
+static void copy_plain(char* to, const char* from, int64_t bytes) { std::memcpy(to, from, static_cast<size_t>(bytes)); }
+
+#if defined(__x86_64__)
+// Copies whose stores bypass the caches, by whole lines; both ends 64-byte aligned.
+static void copy_streaming_128(char* to, const char* from, int64_t bytes) {
+  const int64_t whole = bytes / 64 * 64;
+  for (int64_t i = 0; i < whole; i += 16) {
+    const __m128i lane = _mm_load_si128(reinterpret_cast<const __m128i*>(from + i));
+    _mm_stream_si128(reinterpret_cast<__m128i*>(to + i), lane);
   }
   _mm_sfence();
-  std::memcpy(to + i, from + i, static_cast<size_t>(bytes - i));
-#else
-  std::memcpy(to, from, static_cast<size_t>(bytes));
-#endif
+  copy_plain(to + whole, from + whole, bytes - whole);
 }
 
-template <class Copy>
-static double median_seconds(int64_t bytes, int threads, int runs, char* to, const char* from, const Copy& copy) {
+__attribute__((target("avx"))) static void copy_streaming_256(char* to, const char* from, int64_t bytes) {
+  const int64_t whole = bytes / 64 * 64;
+  for (int64_t i = 0; i < whole; i += 32) {
+    const __m256i lane = _mm256_load_si256(reinterpret_cast<const __m256i*>(from + i));
+    _mm256_stream_si256(reinterpret_cast<__m256i*>(to + i), lane);
+  }
+  _mm_sfence();
+  copy_plain(to + whole, from + whole, bytes - whole);
+}
+
+__attribute__((target("avx512f"))) static void copy_streaming_512(char* to, const char* from, int64_t bytes) {
+  const int64_t whole = bytes / 64 * 64;
+  for (int64_t i = 0; i < whole; i += 64)
+    _mm512_stream_si512(reinterpret_cast<__m512i*>(to + i), _mm512_load_si512(from + i));
+  _mm_sfence();
+  copy_plain(to + whole, from + whole, bytes - whole);
+}
+
+static Copy streaming_copy() {
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx512f")) return copy_streaming_512;
+  return __builtin_cpu_supports("avx") ? copy_streaming_256 : copy_streaming_128;
+}
+#else
+static Copy streaming_copy() { return copy_plain; }
+#endif
+
+static double median_seconds(int64_t bytes, int threads, int runs, char* to, const char* from, Copy copy) {
   std::vector<double> seconds;
   for (int run = -1; run < runs; ++run) {
     const auto start = std::chrono::steady_clock::now();
@@ -53,8 +74,9 @@ static double median_seconds(int64_t bytes, int threads, int runs, char* to, con
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
     if (run >= 0) seconds.push_back(elapsed.count());  // the first one warms up
   }
-  std::nth_element(seconds.begin(), seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2), seconds.end());
-  return seconds[seconds.size() / 2];
+  const auto middle = seconds.begin() + static_cast<std::ptrdiff_t>(seconds.size() / 2);
+  std::nth_element(seconds.begin(), middle, seconds.end());
+  return *middle;
 }
 
 // The faster of the C library's copy and one with streaming stores: which one wins depends on the size, and a yardstick
@@ -67,10 +89,8 @@ double measure_copy_seconds(int64_t bytes, int threads, int runs) {
     std::memset(from.get() + begin, 1, static_cast<size_t>(end - begin));
     std::memset(to.get() + begin, 2, static_cast<size_t>(end - begin));
   });
-  const double plain =
-      median_seconds(bytes, threads, runs, to.get(), from.get(),
-                     [](char* t, const char* f, int64_t n) { std::memcpy(t, f, static_cast<size_t>(n)); });
-  const double streaming = median_seconds(bytes, threads, runs, to.get(), from.get(), copy_streaming);
+  const double plain = median_seconds(bytes, threads, runs, to.get(), from.get(), copy_plain);
+  const double streaming = median_seconds(bytes, threads, runs, to.get(), from.get(), streaming_copy());
   return std::min(plain, streaming);
 }
 

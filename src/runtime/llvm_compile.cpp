@@ -12,10 +12,7 @@ namespace smelt::runtime::llvm {
 
 // The text arrives with vectors explicit, loops in shape and invariants hoisted. What remains is to make registers of
 // stack slots, to fold constants and patterns of the target, and to clean up.
-static const char* pipeline() {
-  const char* chosen = std::getenv("SMELT_PASSES");
-  return chosen ? chosen : "function(sroa,early-cse,instcombine,simplifycfg)";
-}
+static constexpr const char* kPipeline = "function(sroa,early-cse,instcombine,simplifycfg)";
 
 static std::string take_text(const Api& api, char* text) {
   std::string copy = text ? text : "";
@@ -124,7 +121,7 @@ std::vector<std::string> rename_exports(Compilation& c, const std::string& prefi
 
 void optimise(Compilation& c) {
   PassOptions options = c.api.create_pass_options();
-  Error error = c.api.run_passes(c.module, pipeline(), c.machine, options);
+  Error error = c.api.run_passes(c.module, kPipeline, c.machine, options);
   c.api.dispose_pass_options(options);
   if (error) throw InternalError("LLVM cannot optimise a kernel: " + take_message(c.api, error));
 }
