@@ -175,6 +175,18 @@ void Lowering::finish() {
   auto arguments = Symbols(kernel_).arguments();
   for (const LaunchSize& l : kernel_.launch_sizes)
     if (!std::count(arguments.begin(), arguments.end(), l.symbol)) arguments.push_back(l.symbol);
+  // What was checked of this kernel's sizes when they were bound.
+  auto assume = [&](const IntExpr& e) {
+    std::vector<std::string> symbols;
+    e.collect_symbols(symbols);
+    auto known = [&](const std::string& s) { return std::count(arguments.begin(), arguments.end(), s) > 0; };
+    if (std::all_of(symbols.begin(), symbols.end(), known)) kernel_.assumptions.push_back(e);
+  };
+  for (const Constraint& c : graph_.constraints) {
+    if (c.kind == Constraint::Divisible) continue;
+    assume(c.left - c.right);
+    if (c.kind == Constraint::Equal) assume(c.right - c.left);
+  }
   for (const std::string& symbol : arguments) {
     Param p;
     p.kind = ParamKind::Size;
