@@ -51,8 +51,9 @@ std::string bench_chart(const BenchTitle& title, const std::vector<BenchResult>&
   }
   Chart chart;
   chart.title = title.program;
-  const std::string inputs = results.empty() ? "" : fmt::format("{}   ", fmt::join(results[0].inputs, ", "));
-  chart.subtitle = inputs + describe_machine(title);
+  const std::string inputs = results.size() == 1 ? fmt::format("{}", fmt::join(results[0].inputs, ", "))
+                                                 : fmt::format("{} sizes", results.size());
+  chart.subtitle = inputs + " · " + describe_machine(title);
   chart.panels = {time, bytes, bandwidth};
   chart.footnote =
       "unfused: same program and engine, one kernel per primitive operation. copy: parallel copy of the fused bytes.";

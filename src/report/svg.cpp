@@ -80,7 +80,7 @@ struct Page {
     for (size_t g = 0; g < panel.groups.size(); ++g) {
       if (g > 0) y += kGroupGap;
       if (!panel.groups[g].label.empty()) {
-        text(kBarLeft, y + 15, "quiet", panel.groups[g].label);
+        text(kBarLeft + 6, y + 15, "quiet", panel.groups[g].label);
         y += kGroupLabel;
       }
       for (const Bar& b : panel.groups[g].bars) bar(b, scale);

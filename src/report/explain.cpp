@@ -1,0 +1,197 @@
+#include "report/explain.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "report/savings.hpp"
+#include "report/table.hpp"
+#include "report/traffic.hpp"
+#include "report/units.hpp"
+#include "report/view.hpp"
+
+namespace smelt::report {
+namespace {
+
+std::string what_it_does(const Node& node) {
+  if (node.kind == NodeKind::Elementwise) return std::string(name_of(node.op));
+  if (node.kind == NodeKind::Reduce) return std::string(name_of(node.reduce));
+  return std::string(name_of(node.kind));
+}
+
+std::string label_of(const Node& node) { return printable(node.label.empty() ? what_it_does(node) : node.label, 40); }
+
+// "relu (2 operations), layernorm (9 operations)": operations that one thing of the user's text became stand together.
+std::string contents(const Graph& graph, const plan::FusionGroup& group) {
+  struct Part {
+    std::string label;
+    int operations;
+  };
+  std::vector<Part> parts;
+  for (const NodeId id : group.nodes) {
+    const std::string label = label_of(graph.at(id));
+    const auto same = std::find_if(parts.begin(), parts.end(), [&](const Part& p) { return p.label == label; });
+    if (same == parts.end()) {
+      parts.push_back({label, 1});
+    } else {
+      ++same->operations;
+    }
+  }
+  std::vector<std::string> words;
+  for (const Part& part : parts)
+    words.push_back(part.operations == 1 ? part.label : fmt::format("{} ({} operations)", part.label, part.operations));
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+// Which output of the program a value is, from 1; 0 when it is none.
+size_t output_number(const Graph& graph, NodeId id) {
+  for (size_t o = 0; o < graph.outputs.size(); ++o)
+    if (graph.outputs[o] == id) return o + 1;
+  return 0;
+}
+
+std::string role(const Graph& graph, NodeId id) {
+  if (graph.at(id).kind == NodeKind::Input) return printable(graph.at(id).name, 40);
+  const size_t output = output_number(graph, id);
+  return output > 0 ? fmt::format("output {}", output) : name_of_value(graph, id);
+}
+
+std::string transfer(const Explanation& e, NodeId id) {
+  const Node& node = e.graph.at(id);
+  return fmt::format("{}: {} ({})", role(e.graph, id), describe_type(node.dtype, evaluate(node.shape, e.sizes)),
+                     format_bytes(bytes_of(e.graph, id, e.sizes)));
+}
+
+int64_t total(const Explanation& e, const std::vector<NodeId>& ids) {
+  int64_t bytes = 0;
+  for (const NodeId id : ids) bytes += bytes_of(e.graph, id, e.sizes);
+  return bytes;
+}
+
+std::string transfers(const Explanation& e, const std::vector<NodeId>& ids) {
+  if (ids.empty()) return "nothing";
+  std::vector<std::string> words;
+  for (const NodeId id : ids) words.push_back(transfer(e, id));
+  return fmt::format("{}", fmt::join(words, ", "));
+}
+
+std::string kernels_text(const Explanation& e, const Style& style) {
+  std::string out;
+  for (size_t k = 0; k < e.plan.groups.size(); ++k) {
+    const plan::FusionGroup& group = e.plan.groups[k];
+    out += fmt::format("{}  {}{}\n", style.bold(fmt::format("kernel {}", k + 1)), plan::name_of(group.strategy),
+                       group.schedule_note.empty() ? "" : ": " + group.schedule_note);
+    out += fmt::format("  does    {}\n", contents(e.graph, group));
+    out += fmt::format("  reads   {}\n", transfers(e, group.inputs));
+    out += fmt::format("  writes  {}\n", transfers(e, group.outputs));
+  }
+  return out;
+}
+
+std::string decision_text(const Explanation& e, const plan::Decision& d, const Style& style) {
+  const std::string edge =
+      fmt::format("{} -> {}", name_of_value(e.graph, d.producer), name_of_value(e.graph, d.consumer));
+  std::string out = fmt::format("  {}  {}: {}", d.fused ? style.good("fused") : style.warn("cut  "), edge, d.reason);
+  if (!d.value_policy.empty()) out += fmt::format(" (value {})", d.value_policy);
+  out += fmt::format("; {} {}\n", d.fused ? "saves" : "costs", format_bytes(d.bytes));
+  if (!d.remedy.empty()) out += fmt::format("         to change it: {}\n", d.remedy);
+  return out;
+}
+
+std::string ledger_text(const plan::Traffic& t) {
+  Table table({{"", Align::Left}, {"", Align::Right}, {"", Align::Left}});
+  table.add({"unfused", format_bytes(t.unfused_bytes), "every operation reads its inputs and writes its output"});
+  table.add({"fused", format_bytes(t.fused_bytes), "every kernel reads its inputs and writes its outputs"});
+  table.add({"ideal", format_bytes(t.ideal_bytes), "every input once, every output once"});
+  return table.str(2) + fmt::format("  saves {:.2f} % of the bytes; estimated speed-up {:.2f}x\n", t.savings_pct(),
+                                    t.speedup_estimate());
+}
+
+nlohmann::ordered_json value_json(const Explanation& e, NodeId id) {
+  const Node& node = e.graph.at(id);
+  return {{"node", id},
+          {"name", role(e.graph, id)},
+          {"dtype", name_of(node.dtype)},
+          {"shape", evaluate(node.shape, e.sizes)},
+          {"bytes", bytes_of(e.graph, id, e.sizes)}};
+}
+
+nlohmann::ordered_json operation_json(const Graph& graph, NodeId id) {
+  const Node& node = graph.at(id);
+  return {{"node", id},
+          {"operation", what_it_does(node)},
+          {"label", node.label},
+          {"line", node.origin.line},
+          {"column", node.origin.column}};
+}
+
+nlohmann::ordered_json kernel_json(const Explanation& e, const plan::FusionGroup& group) {
+  using nlohmann::ordered_json;
+  ordered_json operations = ordered_json::array(), inputs = ordered_json::array(), outputs = ordered_json::array();
+  for (const NodeId id : group.nodes) operations.push_back(operation_json(e.graph, id));
+  for (const NodeId id : group.inputs) inputs.push_back(value_json(e, id));
+  for (const NodeId id : group.outputs) outputs.push_back(value_json(e, id));
+  return {{"strategy", plan::name_of(group.strategy)},
+          {"note", group.schedule_note},
+          {"operations", operations},
+          {"reads", inputs},
+          {"writes", outputs},
+          {"bytes_read", total(e, group.inputs)},
+          {"bytes_written", total(e, group.outputs)}};
+}
+
+}  // namespace
+
+std::string name_of_value(const Graph& graph, NodeId id) {
+  const Node& node = graph.at(id);
+  if (node.kind == NodeKind::Input) return printable(node.name, 40);
+  const std::string label = label_of(node), operation = what_it_does(node);
+  return fmt::format("{}{} %{}", label, label == operation || node.label.empty() ? "" : "." + operation, id);
+}
+
+std::string to_text(const Explanation& e, const Style& style) {
+  std::vector<std::string> sizes;
+  for (const auto& [name, size] : e.sizes) sizes.push_back(fmt::format("{}={}", name, size));
+  const size_t kernels = e.plan.groups.size();
+  std::string out =
+      fmt::format("{}   {} kernel{}{}\n\n", style.bold(printable(e.program, 80)), kernels, kernels == 1 ? "" : "s",
+                  sizes.empty() ? "" : fmt::format("   at {}", fmt::join(sizes, ", ")));
+  out += kernels_text(e, style);
+  out += "\n" + style.bold("edges") + "\n";
+  if (e.plan.decisions.empty()) out += "  none: no operation reads what another one computes\n";
+  for (const plan::Decision& d : e.plan.decisions) out += decision_text(e, d, style);
+  out += "\n" + style.bold("bytes moved") + "\n" + ledger_text(e.plan.traffic);
+  return out;
+}
+
+nlohmann::ordered_json to_json(const Explanation& e) {
+  using nlohmann::ordered_json;
+  ordered_json kernels = ordered_json::array(), decisions = ordered_json::array();
+  for (const plan::FusionGroup& group : e.plan.groups) kernels.push_back(kernel_json(e, group));
+  for (const plan::Decision& d : e.plan.decisions) {
+    decisions.push_back({{"producer", d.producer},
+                         {"consumer", d.consumer},
+                         {"from", name_of_value(e.graph, d.producer)},
+                         {"to", name_of_value(e.graph, d.consumer)},
+                         {"fused", d.fused},
+                         {"reason", d.reason},
+                         {"bytes", d.bytes},
+                         {"remedy", d.remedy},
+                         {"value_policy", d.value_policy}});
+  }
+  const plan::Traffic& t = e.plan.traffic;
+  return {{"program", e.program},
+          {"sizes", e.sizes},
+          {"kernels", kernels},
+          {"decisions", decisions},
+          {"traffic",
+           {{"unfused_bytes", t.unfused_bytes},
+            {"fused_bytes", t.fused_bytes},
+            {"ideal_bytes", t.ideal_bytes},
+            {"savings_pct", round_to_decimals(t.savings_pct(), 2)},
+            {"speedup_estimate", round_to_decimals(t.speedup_estimate(), 2)}}}};
+}
+
+}  // namespace smelt::report

@@ -1,0 +1,27 @@
+// What the planner did and why, as text and as JSON: the kernels, a decision for every edge, and the ledger of bytes.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "graph/graph.hpp"
+#include "plan/plan.hpp"
+#include "report/style.hpp"
+
+namespace smelt::report {
+
+struct Explanation {
+  std::string program;  // its name
+  const Graph& graph;
+  const plan::Plan& plan;
+  const SizeBinding& sizes;  // what the plan's bytes were counted with
+};
+
+std::string to_text(const Explanation& e, const Style& style);
+nlohmann::ordered_json to_json(const Explanation& e);
+
+// How the user would call this value: an input's name, or what was written for it, the operation that it became, and the node's
+// number: "softmax.exp %3".
+std::string name_of_value(const Graph& graph, NodeId id);
+
+}  // namespace smelt::report

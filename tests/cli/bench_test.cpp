@@ -1,0 +1,115 @@
+#include <gtest/gtest.h>
+
+#include "../report/temporary_folder.hpp"
+#include "process.hpp"
+
+namespace {
+
+const std::vector<std::string> kSmall = {"bench", "(x + y) * 2",  "-i",           "x=f32[64,32]",
+                                         "-i",    "y=f32[64,32]", "--time-limit", "0.02"};
+
+std::vector<std::string> with(std::vector<std::string> arguments, const std::vector<std::string>& more) {
+  arguments.insert(arguments.end(), more.begin(), more.end());
+  return arguments;
+}
+
+TEST(CliBench, PrintsTheTable) {
+  if (!has_llvm()) GTEST_SKIP() << "no LLVM here";
+  const Result r = tool(kSmall);
+  EXPECT_EQ(r.status, 0) << r.err;
+  EXPECT_EQ(r.out.rfind("(x + y) * 2   x: f32[64,32], y: f32[64,32]   cpu: ", 0), 0u) << r.out;
+  for (const char* part : {"kernels", "time (ms)", "moved (MB)", "bandwidth (GB/s)", "of copy", "speedup", "\nunfused",
+                           "\nfused", "1.00x", "\ncorrect: max abs error", "against the float64 reference",
+                           "cold caches", "compiled in", "one kernel per primitive operation"})
+    EXPECT_TRUE(r.out_has(part)) << part << "\n" << r.out;
+  EXPECT_EQ(r.out.find('\x1b'), std::string::npos);
+  EXPECT_EQ(r.err, "");
+}
+
+TEST(CliBench, JsonCarriesEveryFigure) {
+  if (!has_llvm()) GTEST_SKIP() << "no LLVM here";
+  const Result r = tool(with(kSmall, {"--json", "-", "--threads", "1"}));
+  ASSERT_EQ(r.status, 0) << r.err;
+  const auto json = r.json();
+  EXPECT_EQ(json["threads"], 1);
+  ASSERT_EQ(json["results"].size(), 1u);
+  const auto& result = json["results"][0];
+  for (const char* side : {"fused", "unfused"}) {
+    EXPECT_GT(result[side]["time_ms"]["median"], 0.0);
+    EXPECT_LE(result[side]["time_ms"]["min"], result[side]["time_ms"]["median"]);
+    EXPECT_GE(result[side]["time_ms"]["max"], result[side]["time_ms"]["median"]);
+    EXPECT_GE(result[side]["time_ms"]["runs"], 3);
+    EXPECT_GT(result[side]["bandwidth_gbs"], 0.0);
+  }
+  EXPECT_EQ(result["fused"]["kernels"], 1);
+  EXPECT_EQ(result["unfused"]["kernels"], 2);
+  EXPECT_EQ(result["fused"]["bytes"], 3 * 64 * 32 * 4);
+  EXPECT_EQ(result["unfused"]["bytes"], 5 * 64 * 32 * 4);
+  EXPECT_GT(result["copy_gbs"], 0.0);
+  EXPECT_GT(result["speedup"], 0.0);
+  EXPECT_GT(result["compile_ms"], 0.0);
+  EXPECT_EQ(result["correct"], true);
+  for (const char* key : {"max_abs", "max_rel", "max_ulp", "percentiles"})
+    EXPECT_TRUE(result["accuracy"].contains(key)) << key;
+}
+
+TEST(CliBench, SweepsWithOneExecutable) {
+  if (!has_llvm()) GTEST_SKIP() << "no LLVM here";
+  const Result r =
+      tool({"bench", "x * 2 + 1", "-i", "x=f32[B,16]", "--sweep", "B=1,7,33", "--time-limit", "0.02", "--json", "-"});
+  ASSERT_EQ(r.status, 0) << r.err;
+  const auto results = r.json()["results"];
+  ASSERT_EQ(results.size(), 3u);
+  const int sizes[] = {1, 7, 33};
+  for (size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(results[i]["sizes"]["B"], sizes[i]);
+    EXPECT_EQ(results[i]["fused"]["bytes"], 2 * sizes[i] * 16 * 4);
+    EXPECT_EQ(results[i]["correct"], true);
+    EXPECT_EQ(results[i]["compile_ms"], results[0]["compile_ms"]) << "compiled once";
+  }
+  const Result text = tool({"bench", "x * 2 + 1", "-i", "x=f32[B,16]", "--sweep", "B=1,7,33", "--time-limit", "0.02"});
+  EXPECT_TRUE(text.out_has("\n 1   ") && text.out_has("\n 7   ") && text.out_has("\n33   ")) << text.out;
+}
+
+TEST(CliBench, DrawsAPicture) {
+  if (!has_llvm()) GTEST_SKIP() << "no LLVM here";
+  const TemporaryFolder folder;
+  const Result r = tool(with(kSmall, {"--plot", folder / "p.svg"}));
+  EXPECT_EQ(r.status, 0) << r.err;
+  const std::string svg = bytes_of(folder / "p.svg");
+  EXPECT_EQ(svg.rfind("<svg ", 0), 0u);
+  EXPECT_NE(svg.find("</svg>"), std::string::npos);
+  EXPECT_TRUE(r.out_has("picture: " + (folder / "p.svg")));
+  EXPECT_EQ(folder.entries(), 1u);
+}
+
+TEST(CliBench, DeclaredInputsNeedNoSpecOnlySizes) {
+  if (!has_llvm()) GTEST_SKIP() << "no LLVM here";
+  const TemporaryFolder folder;
+  const std::string program = folder.file("scale.smelt", "input x: f32[B, C]\ninput s: f32\nreturn x * s\n");
+  const Result r = tool({"bench", program, "--size", "B=4", "--size", "C=8", "--time-limit", "0.02"});
+  EXPECT_EQ(r.status, 0) << r.err;
+  EXPECT_EQ(r.out.rfind("scale   x: f32[4,8], s: f32   cpu: ", 0), 0u) << r.out;
+}
+
+TEST(CliBench, EmptyArraysAreNoProblem) {
+  if (!has_llvm()) GTEST_SKIP() << "no LLVM here";
+  const Result r = tool({"bench", "x + 1", "-i", "x=f32[0]", "--time-limit", "0.02"});
+  EXPECT_EQ(r.status, 0) << r.err;
+}
+
+TEST(CliBench, MistakesAreNamed) {
+  EXPECT_TRUE(tool_without_llvm({"bench", "x + 1", "-i", "x=f32[4]"}).err_has("apt-get install libllvm19"));
+  EXPECT_EQ(tool_without_llvm({"bench", "x + 1", "-i", "x=f32[4]"}).status, 2);
+  if (!has_llvm()) GTEST_SKIP() << "no LLVM here";
+  const Result constant = tool({"bench", "x + 1", "-i", "x=f32[4]", "--sweep", "B=1,2"});
+  EXPECT_EQ(constant.status, 2);
+  EXPECT_TRUE(constant.err_has("no input has a size of that name that can vary")) << constant.err;
+  EXPECT_EQ(tool({"bench", "x + 1", "-i", "x=f32[B]", "--sweep", "B=1,x"}).status, 2);
+  EXPECT_EQ(tool({"bench", "x + 1", "-i", "x=f32[B]", "--sweep", "B=-1"}).status, 2);
+  EXPECT_EQ(tool({"bench", "x + 1", "-i", "x=f32[4]", "--time-limit", "0"}).status, 2);
+  EXPECT_EQ(tool({"bench", "x + 1", "-i", "x=f32[4]", "--plot", "/nonexistent/p.svg", "--time-limit", "0.02"}).status,
+            2);
+}
+
+}  // namespace

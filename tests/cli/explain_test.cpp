@@ -1,0 +1,97 @@
+#include <gtest/gtest.h>
+
+#include "../report/temporary_folder.hpp"
+#include "process.hpp"
+
+namespace {
+
+TEST(CliExplain, NamesKernelsEdgesAndBytes) {
+  const Result r = tool_without_llvm({"explain", "softmax(x * 2)", "-i", "x=f32[B,64]", "--size", "B=10"});
+  EXPECT_EQ(r.status, 0) << r.err;
+  for (const char* part : {"kernel 1", "at B=10", "reads   x: f32[10,64]", "writes  output 1", "edges", "fused",
+                           "ideal", "estimated speed-up"})
+    EXPECT_TRUE(r.out_has(part)) << part << "\n" << r.out;
+}
+
+TEST(CliExplain, JsonHasTheDocumentedKeys) {
+  const auto json =
+      tool_without_llvm({"explain", "softmax(x * 2)", "-i", "x=f32[B,64]", "--size", "B=10", "--json", "-"}).json();
+  ASSERT_FALSE(json["kernels"].empty());
+  ASSERT_FALSE(json["decisions"].empty());
+  for (const char* key : {"strategy", "note", "operations", "reads", "writes", "bytes_read", "bytes_written"})
+    EXPECT_TRUE(json["kernels"][0].contains(key)) << key;
+  for (const char* key : {"producer", "consumer", "fused", "reason", "bytes", "remedy", "value_policy"})
+    EXPECT_TRUE(json["decisions"][0].contains(key)) << key;
+  const auto& traffic = json["traffic"];
+  for (const char* key : {"unfused_bytes", "fused_bytes", "ideal_bytes", "savings_pct", "speedup_estimate"})
+    EXPECT_TRUE(traffic.contains(key)) << key;
+  EXPECT_EQ(traffic["ideal_bytes"], 2 * 10 * 64 * 4);
+  EXPECT_GE(traffic["unfused_bytes"], traffic["fused_bytes"]);
+  EXPECT_GE(traffic["fused_bytes"], traffic["ideal_bytes"]);
+}
+
+TEST(CliExplain, FusionOffCutsEveryEdge) {
+  const auto json =
+      tool_without_llvm({"explain", "exp(x * 2) + 1", "-i", "x=f32[100]", "--no-fuse", "--json", "-"}).json();
+  EXPECT_EQ(json["kernels"].size(), 3u);
+  for (const auto& d : json["decisions"]) {
+    EXPECT_EQ(d["fused"], false);
+    EXPECT_NE(d["reason"], "");
+    EXPECT_NE(d["remedy"], "");
+  }
+  EXPECT_EQ(json["traffic"]["unfused_bytes"], json["traffic"]["fused_bytes"]);
+}
+
+TEST(CliExplain, AValueWithTwoReadersIsReadTwiceUnfused) {
+  // y is written once and read twice, x read once, the result written once: five times 400 bytes.
+  const auto json = tool_without_llvm({"explain", "exp(x) * exp(x)", "-i", "x=f32[100]", "--json", "-"}).json();
+  EXPECT_EQ(json["traffic"]["unfused_bytes"], 5 * 400);
+  EXPECT_EQ(json["traffic"]["fused_bytes"], 2 * 400);
+  EXPECT_EQ(json["traffic"]["savings_pct"], 60.0);
+  EXPECT_EQ(json["traffic"]["speedup_estimate"], 2.5);
+}
+
+TEST(CliExplain, DumpsStages) {
+  const Result graph = tool_without_llvm({"explain", "x + 1", "-i", "x=f32[4]", "--dump", "graph"});
+  EXPECT_EQ(graph.status, 0) << graph.err;
+  EXPECT_TRUE(graph.out_has("add f32[4]")) << graph.out;
+  EXPECT_FALSE(graph.out_has("kernel 1"));
+  const Result two = tool_without_llvm({"explain", "x + 1", "-i", "x=f32[4]", "--dump", "graph,plan"});
+  EXPECT_TRUE(two.out_has("---- graph") && two.out_has("---- plan")) << two.out;
+  const auto json =
+      tool_without_llvm({"explain", "x + 1", "-i", "x=f32[4]", "--dump", "graph,plan", "--json", "-"}).json();
+  EXPECT_TRUE(json["dump"].contains("graph") && json["dump"].contains("plan"));
+  const Result wrong = tool({"explain", "x + 1", "-i", "x=f32[4]", "--dump", "graph,tree"});
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_TRUE(wrong.err_has("there is no stage \"tree\"\n  help: one or more of graph,plan,kernel,source,asm"))
+      << wrong.err;
+}
+
+TEST(CliExplain, DumpsKernelsWhereThereIsACompiler) {
+  if (!has_llvm()) GTEST_SKIP() << "no LLVM here";
+  for (const char* stage : {"kernel", "source", "asm"}) {
+    const Result r = tool({"explain", "x + 1", "-i", "x=f32[B]", "--size", "B=64", "--dump", stage});
+    EXPECT_EQ(r.status, 0) << r.err;
+    EXPECT_GT(r.out.size(), 50u) << stage;
+  }
+}
+
+TEST(CliExplain, DeclaredInputsNeedNoSpecOnlySizes) {
+  const TemporaryFolder folder;
+  const std::string program = folder.file("p.smelt", "input x: f32[B, C]\nreturn sum(x, axis=1)\n");
+  const Result missing = tool_without_llvm({"explain", program, "--size", "B=8"});
+  EXPECT_EQ(missing.status, 2);
+  EXPECT_TRUE(missing.err_has("the size C of the input x (f32[B,C]) has no value")) << missing.err;
+  const Result r = tool_without_llvm({"explain", program, "--size", "B=8", "--size", "C=16"});
+  EXPECT_EQ(r.status, 0) << r.err;
+  EXPECT_TRUE(r.out_has("reads   x: f32[8,16]")) << r.out;
+}
+
+TEST(CliExplain, ReadsOnlyTheHeadersOfFiles) {
+  const TemporaryFolder folder;
+  const Result r = tool_without_llvm({"explain", "x + 1", "-i", "x=f32[1000000000000]"});
+  EXPECT_EQ(r.status, 0) << r.err;
+  EXPECT_TRUE(r.out_has("4.0 TB")) << r.out;
+}
+
+}  // namespace

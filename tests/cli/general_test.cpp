@@ -1,0 +1,146 @@
+// What every command has in common: help, exit statuses, JSON, colour, errors.
+#include <gtest/gtest.h>
+
+#include "../report/temporary_folder.hpp"
+#include "process.hpp"
+
+namespace {
+
+const std::vector<std::string> kCommands = {"run", "bench", "explain", "savings", "devices", "ops"};
+
+TEST(Cli, EveryCommandHasHelpWithAnExample) {
+  const Result all = tool({"--help"});
+  EXPECT_EQ(all.status, 0);
+  EXPECT_EQ(all.err, "");
+  for (const std::string& command : kCommands) {
+    EXPECT_TRUE(all.out_has("\n  " + command + " ")) << command;
+    const Result r = tool({command, "--help"});
+    EXPECT_EQ(r.status, 0) << command;
+    EXPECT_TRUE(r.out_has("Example")) << command;
+    EXPECT_TRUE(r.out_has("smelt " + command)) << command;
+    for (const char* option : {"--json", "--device", "--threads"})
+      EXPECT_TRUE(r.out_has(option)) << command << " " << option;
+  }
+}
+
+TEST(Cli, VersionIsOneLine) {
+  const Result r = tool({"--version"});
+  EXPECT_EQ(r.status, 0);
+  EXPECT_EQ(r.out.rfind("smelt ", 0), 0u) << r.out;
+}
+
+TEST(Cli, MistakesExitWithTwoAndSayWhatToDo) {
+  struct Row {
+    std::vector<std::string> arguments;
+    std::string says;
+  };
+  const Row rows[] = {
+      {{}, "Usage"},
+      {{"fuse"}, "there is no command \"fuse\"\n  help: one of run, bench"},
+      {{"--fast"}, "help: smelt --help"},
+      {{"run"}, "PROGRAM is required\n  help: smelt run --help"},
+      {{"run", "x", "--fast"}, "help: smelt run --help"},
+      {{"run", "x", "-i", "x=f32[4]", "--threads", "0"}, "--threads"},
+      {{"run", "x", "-i", "x=f32[4]", "--threads", "many"}, "--threads"},
+      {{"run", "x", "-i", "x=f32[4]", "--device", "cuda"}, "there is no CUDA engine in this version"},
+      {{"ops", "--device", "abacus"}, "there is no device \"abacus\""},
+      {{"savings", "x.json", "--device", "cuda"}, "there is no CUDA engine"},
+      {{"devices", "--device", "cuda"}, "there is no CUDA engine"},
+      {{"ops", "--json"}, "--json"},
+      {{"run", "-x + 1", "-i", "x=f32[4]"}, "put -- before an expression"},
+      {{"run", "x", "x"}, "error: "},
+  };
+  for (const Row& row : rows) {
+    const Result r = tool(row.arguments);
+    std::string command;
+    for (const std::string& argument : row.arguments) command += " " + argument;
+    EXPECT_EQ(r.status, 2) << command;
+    EXPECT_TRUE(r.err_has(row.says)) << command << "\n" << r.err;
+    EXPECT_EQ(r.out, "") << command;
+    EXPECT_EQ(r.err.find('\x1b'), std::string::npos);
+  }
+}
+
+TEST(Cli, OpsIsTheTable) {
+  const Result text = tool({"ops"});
+  EXPECT_EQ(text.status, 0);
+  for (const char* part : {"name", "ULP f32", "floor_divide", "rounded down as in Python", "exp", "left_shift"})
+    EXPECT_TRUE(text.out_has(part)) << part;
+  const Result markdown = tool({"ops", "--markdown"});
+  EXPECT_EQ(markdown.out.rfind("| name |", 0), 0u) << markdown.out.substr(0, 80);
+  EXPECT_TRUE(markdown.out_has("a \\| b")) << "the bar of bitwise or";
+  const Result r = tool({"ops", "--json", "-"});
+  const auto ops = r.json()["ops"];
+  ASSERT_GT(ops.size(), 50u);
+  for (const auto& op : ops)
+    for (const char* key : {"name", "arity", "dtypes", "gives", "max_ulp_f32", "max_ulp_f64", "doc"})
+      EXPECT_TRUE(op.contains(key)) << op << key;
+  EXPECT_EQ(ops[0]["name"], "add");
+  EXPECT_EQ(ops[0]["gives"]["f32"], "f32");
+}
+
+TEST(Cli, JsonGoesToAFileBesideTheText) {
+  const TemporaryFolder folder;
+  const Result r = tool({"ops", "--json", folder / "ops.json"});
+  EXPECT_EQ(r.status, 0);
+  EXPECT_TRUE(r.out_has("floor_divide"));
+  EXPECT_EQ(nlohmann::json::parse(bytes_of(folder / "ops.json"))["ops"][0]["name"], "add");
+  EXPECT_EQ(folder.entries(), 1u);
+  const Result bad = tool({"ops", "--json", folder / "no/ops.json"});
+  EXPECT_EQ(bad.status, 2);
+  EXPECT_TRUE(bad.err_has("mkdir -p"));
+}
+
+TEST(Cli, AFullDiskIsAnError) {
+  const Result r = tool({"ops", "--json", "/dev/full"});
+  EXPECT_EQ(r.status, 2);
+  EXPECT_TRUE(r.err_has("cannot write /dev/full")) << r.err;
+}
+
+TEST(Cli, DevicesSaysWhatIsThereAndWhatIsMissing) {
+  const Result r =
+      run({{"devices", "--threads", "1", "--json", "-"}, {{"SMELT_LLVM", "/nonexistent/libLLVM.so"}}, "", false});
+  EXPECT_EQ(r.status, 0) << r.err;
+  const auto devices = r.json()["devices"];
+  EXPECT_EQ(devices[0]["name"], "cpu");
+  EXPECT_GE(devices[0]["vector_bits"], 128);
+  EXPECT_GT(devices[0]["copy_gbs"], 0.0);
+  EXPECT_GT(devices[0]["memory_bytes"], 1 << 20);
+  EXPECT_EQ(devices[0]["llvm"]["available"], false);
+  EXPECT_NE(devices[0]["llvm"]["missing"].get<std::string>().find("apt-get install libllvm19"), std::string::npos);
+  EXPECT_EQ(devices[1]["name"], "cuda");
+  EXPECT_EQ(devices[1]["available"], false);
+}
+
+TEST(Cli, ColourOnlyOnATerminalWithoutNoColor) {
+  const std::vector<std::string> explain = {"explain", "x + 1", "-i", "x=f32[4]"};
+  const std::map<std::string, std::string> no_llvm = {{"SMELT_LLVM", "/nonexistent/libLLVM.so"}};
+  std::map<std::string, std::string> plain = no_llvm, dumb = no_llvm, empty = no_llvm;
+  plain["NO_COLOR"] = "1";
+  dumb["TERM"] = "dumb";
+  empty["NO_COLOR"] = "";
+  EXPECT_NE(run({explain, no_llvm, "", true}).out.find('\x1b'), std::string::npos);
+  EXPECT_NE(run({explain, empty, "", true}).out.find('\x1b'), std::string::npos);
+  EXPECT_EQ(run({explain, plain, "", true}).out.find('\x1b'), std::string::npos);
+  EXPECT_EQ(run({explain, dumb, "", true}).out.find('\x1b'), std::string::npos);
+  EXPECT_EQ(run({explain, no_llvm, "", false}).out.find('\x1b'), std::string::npos);
+  EXPECT_NE(run({{"run", "y"}, no_llvm, "", true}).out.find("error"), std::string::npos);
+}
+
+TEST(Cli, ProgressShowsOnATerminalOnlyAndGoesAway) {
+  // Long enough for the interpreter: some seconds of transcendental functions, with one thread or many.
+  const std::vector<std::string> slow = {"run", "sum(sin(x)*cos(x)*exp(-x*x)*tanh(x)*log1p(x*x)*erf(x)*atan(x))", "-i",
+                                         "x=f32[9000000]"};
+  const std::map<std::string, std::string> no_llvm = {{"SMELT_LLVM", "/nonexistent/libLLVM.so"}};
+  const Result shown = run({slow, no_llvm, "", true});
+  EXPECT_EQ(shown.status, 0) << shown.out;
+  const size_t at = shown.out.find("\r\x1b[K");
+  ASSERT_NE(at, std::string::npos) << shown.out;
+  EXPECT_NE(shown.out.find(" s)", at), std::string::npos);
+  EXPECT_GT(shown.out.find("f32   min"), shown.out.rfind("\r\x1b[K")) << "the line is wiped before the result";
+  const Result piped = run({slow, no_llvm, "", false});
+  EXPECT_EQ(piped.err.find('\r'), std::string::npos);
+  EXPECT_EQ(piped.err.find(" s)"), std::string::npos);
+}
+
+}  // namespace

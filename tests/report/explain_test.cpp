@@ -1,0 +1,69 @@
+// The explanation of a plan made by hand: x -> relu -> sum, cut between them.
+#include "report/explain.hpp"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "graph/build.hpp"
+#include "report/traffic.hpp"
+
+namespace smelt::report {
+namespace {
+
+struct Example {
+  Graph graph;
+  plan::Plan plan;
+  SizeBinding sizes{{"B", 100}};
+  NodeId x, relu, sum;
+
+  Example() {
+    GraphBuilder b;
+    x = b.input("x", DType::F32, {IntExpr::symbol("B"), 8});
+    b.set_origin({2, 5, 4}, "relu");
+    relu = b.elementwise(Op::Max, {x, x});
+    b.set_origin({2, 1, 3}, "sum");
+    sum = b.reduce(ReduceKind::Sum, relu, {1}, false);
+    graph = b.finish({sum});
+    plan.groups = {{{relu}, {relu}, {x}, plan::Strategy::Pointwise, "vectors of 8"},
+                   {{sum}, {sum}, {relu}, plan::Strategy::Row, "a row of 8 per iteration"}};
+    plan.decisions = {{relu, sum, false, "a test says so", 6400, "do not say so", "stored"}};
+    plan.traffic = {10000, 9984, 3600};
+  }
+  Explanation explanation() const { return {"example", graph, plan, sizes}; }
+};
+
+TEST(Explain, TextNamesKernelsEdgesAndBytes) {
+  const Example example;
+  const std::string text = to_text(example.explanation(), Style{});
+  for (const char* part : {"example   2 kernels   at B=100", "kernel 1  ", ": vectors of 8", "does    relu\n",
+                           "reads   x: f32[100,8] (3.2 kB)", "writes  output 1: f32[100] (400 B)",
+                           "a test says so (value stored); costs 6.4 kB", "to change it: do not say so",
+                           "unfused   10.0 kB", "estimated speed-up"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  EXPECT_EQ(text.find('\x1b'), std::string::npos);
+}
+
+TEST(Explain, JsonHasTheDocumentedKeys) {
+  const Example example;
+  const auto json = to_json(example.explanation());
+  ASSERT_EQ(json["kernels"].size(), 2u);
+  EXPECT_EQ(json["kernels"][0]["operations"][0]["label"], "relu");
+  EXPECT_EQ(json["kernels"][0]["reads"][0]["name"], "x");
+  EXPECT_EQ(json["kernels"][0]["bytes_read"], 3200);
+  EXPECT_EQ(json["kernels"][1]["bytes_written"], 400);
+  EXPECT_EQ(json["decisions"][0]["fused"], false);
+  EXPECT_EQ(json["decisions"][0]["bytes"], 6400);
+  EXPECT_EQ(json["decisions"][0]["remedy"], "do not say so");
+  for (const char* key : {"unfused_bytes", "fused_bytes", "ideal_bytes", "savings_pct", "speedup_estimate"})
+    EXPECT_TRUE(json["traffic"].contains(key)) << key;
+}
+
+TEST(Explain, KernelBytesFollowTheSizes) {
+  const Example example;
+  EXPECT_EQ(kernel_bytes(example.graph, example.plan, {{"B", 100}}), 3200 + 3200 + 3200 + 400);
+  EXPECT_EQ(kernel_bytes(example.graph, example.plan, {{"B", 1}}), 100);
+}
+
+}  // namespace
+}  // namespace smelt::report

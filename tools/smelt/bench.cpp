@@ -1,0 +1,113 @@
+// smelt bench: fused against unfused against a copy, checked against the reference.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "command.hpp"
+#include "program.hpp"
+#include "progress.hpp"
+#include "report/bench_text.hpp"
+#include "report/file.hpp"
+#include "report/json.hpp"
+#include "smelt/error.hpp"
+
+namespace smelt::tool {
+namespace {
+
+struct BenchCommand {
+  CommonOptions common;
+  ProgramOptions program;
+  std::string plot, sweep;
+  double time_limit_s = 2;
+  bool no_check = false;
+};
+
+// The sizes to measure, each in addition to --size; one empty entry without --sweep.
+std::vector<SizeBinding> sizes_to_measure(const BenchCommand& options, const Program& program, std::string& symbol) {
+  if (options.sweep.empty()) return {{}};
+  const report::SizeSweep sweep = report::parse_sweep(options.sweep);
+  symbol = sweep.name;
+  std::vector<SizeBinding> all;
+  for (const int64_t size : sweep.sizes) {
+    all.push_back({{sweep.name, size}});
+    const SizeBinding bound = program.sizes(all.back());
+    const auto found = bound.find(sweep.name);
+    if (found == bound.end() || found->second != size) {
+      throw UserError(
+          fmt::format("--sweep {}: no input has a size of that name that can vary\n"
+                      "help: name it in a type: -i x=f32[{},1024]",
+                      sweep.name, sweep.name));
+    }
+  }
+  return all;
+}
+
+int run_bench(const BenchCommand& options) {
+  const Output output(options.common);
+  const Device device = find_device(options.common);
+  if (!device.llvm) throw UserError("a benchmark needs the compiler: " + device.missing);
+  const Program program(options.program, true);
+  std::string symbol;
+  const std::vector<SizeBinding> sizes = sizes_to_measure(options, program, symbol);
+  for (const SizeBinding& s : sizes) check_memory(program, program.dims(s), device.facts.memory_bytes);
+
+  CompileOptions compile_options;
+  compile_options.threads = thread_count(options.common, device);
+  compile_options.sizes = program.sizes(sizes.back());
+  const report::BenchTitle title{program.title(), device.name, device.facts.isa, compile_options.threads};
+  auto progress = std::make_unique<Progress>();
+  progress->stage("compiling");
+  const Executable fused = compile(program.graph(), device, compile_options);
+  compile_options.fuse = false;
+  const Executable unfused = compile(program.graph(), device, compile_options);
+
+  std::vector<report::BenchResult> results;
+  for (const SizeBinding& s : sizes) {
+    const std::string place = s.empty() ? "" : fmt::format("{}={}: ", symbol, s.begin()->second);
+    report::BenchOptions bench_options;
+    bench_options.threads = compile_options.threads;
+    bench_options.time_limit_s = options.time_limit_s;
+    bench_options.check = !options.no_check;
+    bench_options.progress = [&](const std::string& what) { progress->stage(place + what); };
+    bench_options.progress("making inputs");
+    results.push_back(report::bench(fused, unfused, device, program.arrays(s), bench_options));
+  }
+  progress.reset();
+
+  output.text(symbol.empty() ? report::bench_table(title, results[0], output.style())
+                             : report::sweep_table(title, symbol, results, output.style()));
+  if (!options.plot.empty()) {
+    report::write_text(options.plot, report::bench_chart(title, results));
+    output.text(fmt::format("picture: {}\n", options.plot));
+  }
+  output.json(report::to_json(title, results));
+  const bool right =
+      std::all_of(results.begin(), results.end(), [](const auto& r) { return !r.checked || r.accuracy.correct; });
+  return right ? kFine : kCheckFailed;
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, int& status) {
+  auto options = std::make_shared<BenchCommand>();
+  CLI::App* command = app.add_subcommand("bench", "measure a program: fused, unfused, and a copy of as many bytes");
+  add_program_options(*command, options->program);
+  command->add_option("--plot", options->plot, "draw the result as a bar chart")->type_name("FILE.svg");
+  command->add_option("--sweep", options->sweep, "measure at several values of a size: B=1024,4096,16384")
+      ->type_name("NAME=N,N,..");
+  command->add_option("--time-limit", options->time_limit_s, "seconds that one measurement may take")
+      ->type_name("S")
+      ->capture_default_str()
+      ->check(CLI::Range(0.001, 3600.0).description(""));
+  command->add_flag("--no-check", options->no_check, "do not compare with the float64 reference");
+  add_common_options(*command, options->common);
+  command->footer(
+      "Examples:\n"
+      "  smelt bench examples/relu_layernorm.smelt -i x=f32[4096,1024] --plot relu_layernorm.svg\n"
+      "  smelt bench 'exp((x + y) * 2)' -i x=f32[N] -i y=f32[N] --sweep N=1000,1000000 --json -\n"
+      "Declared inputs without -i are filled with normal random numbers; --size gives their sizes.");
+  command->callback([options, &status] { status = run_bench(*options); });
+}
+
+}  // namespace smelt::tool

@@ -1,0 +1,82 @@
+// smelt explain: what became one kernel, what did not, and why.
+#include "report/explain.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "command.hpp"
+#include "program.hpp"
+#include "report/json.hpp"
+#include "report/units.hpp"
+#include "smelt/error.hpp"
+
+namespace smelt::tool {
+namespace {
+
+constexpr const char* kStages[] = {"graph", "plan", "kernel", "source", "asm"};
+
+struct ExplainOptions {
+  CommonOptions common;
+  ProgramOptions program;
+  std::vector<std::string> dump;
+  bool no_fuse = false;
+};
+
+void check_stages(const std::vector<std::string>& stages) {
+  for (const std::string& stage : stages)
+    if (std::find(std::begin(kStages), std::end(kStages), stage) == std::end(kStages))
+      throw UserError(fmt::format("--dump: there is no stage \"{}\"\nhelp: one or more of graph,plan,kernel,source,asm",
+                                  report::printable(stage, 40)));
+}
+
+int run_explain(const ExplainOptions& options) {
+  const Output output(options.common);
+  check_stages(options.dump);
+  const Device device = find_device(options.common);
+  const Program program(options.program, true);
+  CompileOptions compile_options;
+  compile_options.threads = thread_count(options.common, device);
+  compile_options.sizes = program.sizes();
+  compile_options.fuse = !options.no_fuse;
+  const Executable executable = compile(program.graph(), device, compile_options);
+
+  const report::Explanation explanation{program.title(), executable.graph(), executable.plan(), compile_options.sizes};
+  nlohmann::ordered_json json = report::to_json(explanation);
+  if (options.dump.empty()) output.text(report::to_text(explanation, output.style()));
+  for (const std::string& stage : options.dump) {
+    const std::string text = executable.dump(stage);
+    const std::string title = options.dump.size() > 1 ? output.style().bold("---- " + stage) + "\n" : "";
+    output.text(title + text + (text.empty() || text.back() == '\n' ? "" : "\n"));
+    json["dump"][stage] = text;
+  }
+  nlohmann::ordered_json stages = nlohmann::ordered_json::array();
+  for (const StageTime& time : executable.stage_times()) stages.push_back({{"stage", time.stage}, {"ms", time.ms}});
+  json["stages"] = stages;
+  if (!device.llvm) output.note("note: there is no compiler, so there are no kernels to look at\n  " + device.missing);
+  output.json(json);
+  return kFine;
+}
+
+}  // namespace
+
+void add_explain(CLI::App& app, int& status) {
+  auto options = std::make_shared<ExplainOptions>();
+  CLI::App* command = app.add_subcommand("explain", "tell what is fused, why, and how many bytes that saves");
+  add_program_options(*command, options->program);
+  command->add_option("--dump", options->dump, "print stages of the compiler instead: graph,plan,kernel,source,asm")
+      ->type_name("STAGE,..")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command->add_flag("--no-fuse", options->no_fuse, "explain the program with fusion off");
+  add_common_options(*command, options->common);
+  command->footer(
+      "Examples:\n"
+      "  smelt explain examples/relu_layernorm.smelt -i x=f32[4096,1024]\n"
+      "  smelt explain 'softmax(x)' -i x=f32[B,1024] --size B=512 --dump source\n"
+      "Declared inputs without -i take their declared type; --size gives their sizes.");
+  command->callback([options, &status] { status = run_explain(*options); });
+}
+
+}  // namespace smelt::tool

@@ -1,0 +1,284 @@
+#include "program.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "base/check.hpp"
+#include "report/file.hpp"
+#include "report/npy.hpp"
+#include "report/units.hpp"
+#include "report/view.hpp"
+
+namespace smelt::tool {
+namespace {
+
+using report::InputSpec;
+using report::printable;
+
+constexpr int64_t kLargestProgram = 16 << 20;
+
+bool ends_with(const std::string& text, std::string_view end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+Shape constant_shape(const Dims& dims) { return {dims.begin(), dims.end()}; }
+
+// A number without a dtype is weak: it takes the dtype of the first array that it could be computed with.
+DType weak_dtype(const InputSpec& spec, const std::vector<InputSource>& others) {
+  if (spec.dtype) return *spec.dtype;
+  if (is_bool(spec.number.dtype)) return DType::Bool;
+  const bool whole = is_int(spec.number.dtype);
+  for (const InputSource& other : others) {
+    if (other.spec.kind == InputSpec::Number) continue;
+    if (is_float(other.dtype) || (whole && is_int(other.dtype))) return other.dtype;
+  }
+  return whole ? DType::I64 : DType::F32;
+}
+
+// Files and types; numbers keep the dtype that they are given later.
+InputSource source_of(const InputSpec& spec) {
+  InputSource source{spec, DType::F32, {}};
+  if (spec.kind == InputSpec::File) {
+    const report::NpyHeader header = report::read_npy_header(spec.path);
+    source.dtype = header.dtype;
+    source.shape = constant_shape(header.dims);
+  } else if (spec.kind == InputSpec::Array) {
+    const lang::ArrayType type = lang::parse_type(spec.type, fmt::format("-i {}", spec.name));
+    source.dtype = type.dtype;
+    source.shape = type.shape;
+  }
+  return source;
+}
+
+std::vector<lang::InputType> types_of(const std::vector<InputSource>& sources) {
+  std::vector<lang::InputType> types;
+  for (const InputSource& source : sources) types.push_back({source.spec.name, source.dtype, source.shape});
+  return types;
+}
+
+std::vector<InputSpec> parse_inputs(const std::vector<std::string>& texts) {
+  std::vector<InputSpec> specs;
+  std::set<std::string> names;
+  for (const std::string& text : texts) {
+    specs.push_back(report::parse_input(text));
+    if (!names.insert(specs.back().name).second)
+      throw UserError(fmt::format("-i gives the input {} twice\nhelp: keep one of them", specs.back().name));
+  }
+  return specs;
+}
+
+// Whether some line declares an input, as in "input x: f32[B]".
+bool declares_inputs(const std::string& text) {
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    const size_t word = text.find_first_not_of(" \t", at);
+    if (word < end && text.compare(word, 5, "input") == 0 && word + 5 < end &&
+        (text[word + 5] == ' ' || text[word + 5] == '\t'))
+      return true;
+    at = end + 1;
+  }
+  return false;
+}
+
+std::vector<std::string> unknown_symbols(const Shape& shape, const SizeBinding& sizes) {
+  std::vector<std::string> symbols, unknown;
+  for (const IntExpr& size : shape) size.collect_symbols(symbols);
+  for (const std::string& s : symbols)
+    if (!sizes.count(s) && std::find(unknown.begin(), unknown.end(), s) == unknown.end()) unknown.push_back(s);
+  return unknown;
+}
+
+std::string type_text(DType dtype, const Shape& shape) {
+  std::string sizes;
+  for (const IntExpr& size : shape) sizes += (sizes.empty() ? "" : ",") + size.str();
+  return shape.empty() ? std::string(name_of(dtype)) : fmt::format("{}[{}]", name_of(dtype), sizes);
+}
+
+}  // namespace
+
+void add_program_options(CLI::App& command, ProgramOptions& options) {
+  command.add_option("PROGRAM", options.program, "a .smelt file, or an expression in quotes")
+      ->required()
+      ->type_name("");
+  command
+      .add_option("-i,--input", options.inputs,
+                  "an input: NAME=@file.npy, NAME=f32[4096,1024] (normal random numbers), NAME=uniform:f32[..], "
+                  "zeros:, ones:, iota:, "
+                  "or a number: NAME=4.2; once per input")
+      ->type_name("NAME=SPEC")
+      ->allow_extra_args(false);
+  command.add_option("--size", options.sizes, "the value of a size that a type names: B=4096; once per size")
+      ->type_name("NAME=N")
+      ->allow_extra_args(false);
+  command.add_option("--seed", options.seed, "of the random numbers")->type_name("N")->capture_default_str();
+}
+
+Program::Program(const ProgramOptions& options, bool fill_missing) : seed_(options.seed) {
+  read_text(options.program);
+  for (const std::string& text : options.sizes) {
+    const report::NamedSize size = report::parse_size(text);
+    if (!given_sizes_.emplace(size.name, size.size).second)
+      throw UserError(fmt::format("--size gives {} twice\nhelp: keep one of them", size.name));
+  }
+  const std::vector<InputSpec> specs = parse_inputs(options.inputs);
+  bool declared = true;
+  try {
+    graph_ = lang::parse_program(text_, file_);
+  } catch (const UserError&) {
+    if (declares_inputs(text_)) throw;
+    declared = false;  // a name of it is an input, perhaps
+  }
+  if (declared && !(graph_.inputs.empty() && !specs.empty() && !declares_inputs(text_))) {
+    match_declared(specs, fill_missing);
+  } else {
+    parse_bare(specs);
+  }
+  for (const auto& [name, size] : given_sizes_)
+    if (!has_size(name)) throw UserError(fmt::format("--size {}={}: no input has a size of that name", name, size));
+}
+
+void Program::read_text(const std::string& program) {
+  std::error_code ignored;
+  const bool named = ends_with(program, ".smelt");
+  if (named || std::filesystem::is_regular_file(program, ignored)) {
+    text_ = report::read_text(program, kLargestProgram);
+    file_ = program;
+    title_ = std::filesystem::path(program).stem().string();
+    return;
+  }
+  text_ = program;
+  file_ = "<expression>";
+  title_ = printable(program, 60);
+}
+
+void Program::parse_bare(const std::vector<InputSpec>& specs) {
+  for (const InputSpec& spec : specs) sources_.push_back(source_of(spec));
+  for (InputSource& source : sources_)
+    if (source.spec.kind == InputSpec::Number) source.dtype = weak_dtype(source.spec, sources_);
+  graph_ = lang::parse_program(text_, file_, types_of(sources_));
+  SMELT_CHECK(graph_.inputs.size() == sources_.size(), "{} inputs for {} -i", graph_.inputs.size(), sources_.size());
+}
+
+void Program::match_declared(const std::vector<InputSpec>& specs, bool fill_missing) {
+  std::vector<InputSource> given;
+  for (const InputSpec& spec : specs) {
+    given.push_back(source_of(spec));
+    for (const NodeId id : graph_.inputs) {
+      const Node& node = graph_.at(id);
+      if (node.name != spec.name || spec.kind != InputSpec::Number) continue;
+      given.back().dtype = spec.dtype.value_or(node.dtype);
+    }
+  }
+  // The language compares what is given with what is declared, and says where they differ.
+  lang::parse_program(text_, file_, types_of(given));
+  for (const NodeId id : graph_.inputs) {
+    const Node& node = graph_.at(id);
+    const auto found =
+        std::find_if(given.begin(), given.end(), [&](const InputSource& s) { return s.spec.name == node.name; });
+    if (found != given.end()) {
+      sources_.push_back(*found);
+      continue;
+    }
+    const std::string type = type_text(node.dtype, node.shape);
+    if (!fill_missing) {
+      throw UserError(
+          fmt::format("the input {} ({}) is not given\nhelp: -i {}=@file.npy, or -i {}={} for random numbers",
+                      printable(node.name), type, printable(node.name, 40), printable(node.name, 40), type));
+    }
+    InputSource filled{{}, node.dtype, node.shape};
+    filled.spec.name = node.name;
+    filled.spec.text = filled.spec.type = type;
+    sources_.push_back(filled);
+  }
+}
+
+bool Program::has_size(const std::string& symbol) const {
+  const auto mentions = [&](const Shape& shape) {
+    return std::any_of(shape.begin(), shape.end(), [&](const IntExpr& size) { return size.mentions(symbol); });
+  };
+  return std::any_of(sources_.begin(), sources_.end(), [&](const InputSource& s) { return mentions(s.shape); }) ||
+         std::any_of(graph_.inputs.begin(), graph_.inputs.end(),
+                     [&](NodeId id) { return mentions(graph_.at(id).shape); });
+}
+
+std::vector<Dims> Program::dims(const SizeBinding& more) const {
+  SizeBinding known = given_sizes_;
+  for (const auto& [name, size] : more) known[name] = size;
+  // What one input says of the declared sizes serves the next: x: f32[B,C] from a file gives C to scale: f32[C].
+  for (bool learned = true; learned;) {
+    learned = false;
+    for (size_t i = 0; i < sources_.size(); ++i) {
+      const Shape& declared = graph_.at(graph_.inputs[i]).shape;
+      if (!unknown_symbols(sources_[i].shape, known).empty() || declared.size() != sources_[i].shape.size()) continue;
+      for (size_t d = 0; d < declared.size(); ++d) {
+        const auto symbol = declared[d].as_symbol();
+        if (!symbol || known.count(*symbol)) continue;
+        known[*symbol] = sources_[i].shape[d].evaluate(known);
+        learned = true;
+      }
+    }
+  }
+  std::vector<Dims> all;
+  for (const InputSource& source : sources_) {
+    const std::vector<std::string> unknown = unknown_symbols(source.shape, known);
+    if (!unknown.empty()) {
+      throw UserError(fmt::format("the size {} of the input {} ({}) has no value\nhelp: give it one: --size {}=1024",
+                                  unknown[0], printable(source.spec.name, 40), source.spec.text, unknown[0]));
+    }
+    all.push_back(evaluate(source.shape, known));
+    element_count(all.back());  // negative sizes and products past 64 bits are errors here
+  }
+  return all;
+}
+
+SizeBinding Program::sizes(const SizeBinding& more) const {
+  SizeBinding sizes = bind_sizes(graph_, dims(more));
+  for (const auto& [name, size] : given_sizes_) {
+    const auto bound = sizes.find(name);
+    if (bound != sizes.end() && bound->second != size && !more.count(name))
+      throw UserError(fmt::format("--size {}={}, but the inputs say {}={}\nhelp: leave one of them out", name, size,
+                                  name, bound->second));
+  }
+  return sizes;
+}
+
+std::vector<Tensor> Program::arrays(const SizeBinding& more) const {
+  const std::vector<Dims> all = dims(more);
+  std::vector<Tensor> out;
+  for (size_t i = 0; i < sources_.size(); ++i) {
+    const InputSource& source = sources_[i];
+    switch (source.spec.kind) {
+      case InputSpec::File: out.push_back(report::read_npy(source.spec.path)); break;
+      case InputSpec::Array: out.push_back(report::fill(source.spec.filler, source.dtype, all[i], seed_ + i)); break;
+      case InputSpec::Number: {
+        Tensor scalar = Tensor::empty(source.dtype, {});
+        store_scalar(report::number_as(source.spec, source.dtype), scalar.data);
+        out.push_back(scalar);
+        break;
+      }
+    }
+    if (out.back().dims != all[i] || out.back().dtype != source.dtype)
+      throw UserError(fmt::format("{} changed while it was read", source.spec.path));
+  }
+  return out;
+}
+
+void check_memory(const Program& program, const std::vector<Dims>& dims, int64_t memory_bytes) {
+  const Graph& graph = program.graph();
+  const SizeBinding sizes = bind_sizes(graph, dims);
+  __int128 bytes = 0;
+  for (size_t i = 0; i < dims.size(); ++i) bytes += element_count(dims[i]) * size_of(graph.at(graph.inputs[i]).dtype);
+  for (const NodeId id : graph.outputs)
+    bytes += element_count(evaluate(graph.at(id).shape, sizes)) * size_of(graph.at(id).dtype);
+  if (memory_bytes <= 0 || bytes <= memory_bytes) return;
+  const auto shown = static_cast<int64_t>(std::min<__int128>(bytes, INT64_MAX));
+  throw UserError(
+      fmt::format("the inputs and outputs take {}, and this machine has {} of memory\nhelp: use smaller sizes",
+                  report::format_memory(shown), report::format_memory(memory_bytes)));
+}
+
+}  // namespace smelt::tool

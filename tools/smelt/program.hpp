@@ -1,0 +1,61 @@
+// A PROGRAM and its -i and --size options, made into a graph and the arrays to run it on.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "frontends/language.hpp"
+#include "graph/graph.hpp"
+#include "report/inputs.hpp"
+
+namespace smelt::tool {
+
+struct ProgramOptions {
+  std::string program;
+  std::vector<std::string> inputs, sizes;
+  uint64_t seed = 0;
+};
+void add_program_options(CLI::App& command, ProgramOptions& options);
+
+// Where the array of one input of the graph comes from.
+struct InputSource {
+  report::InputSpec spec;
+  DType dtype = DType::F32;
+  Shape shape;  // constants for a file; may have symbols for a type
+};
+
+class Program {
+ public:
+  // With `fill_missing`, a declared input without -i is filled with normal random numbers of its declared type; else it is
+  // an error. Throws UserError.
+  Program(const ProgramOptions& options, bool fill_missing);
+
+  const std::string& title() const { return title_; }
+  const Graph& graph() const { return graph_; }
+
+  // The dims of every input, in the graph's order; `more` adds to --size. Throws UserError that names a size without a value.
+  std::vector<Dims> dims(const SizeBinding& more = {}) const;
+  // The sizes of the program's symbols, checked against the program's constraints.
+  SizeBinding sizes(const SizeBinding& more = {}) const;
+  std::vector<Tensor> arrays(const SizeBinding& more = {}) const;
+  // Whether dims() depends on this size.
+  bool has_size(const std::string& symbol) const;
+
+ private:
+  void read_text(const std::string& program);
+  void parse_bare(const std::vector<report::InputSpec>& specs);
+  void match_declared(const std::vector<report::InputSpec>& specs, bool fill_missing);
+
+  std::string title_, text_, file_;
+  uint64_t seed_ = 0;
+  Graph graph_;
+  SizeBinding given_sizes_;
+  std::vector<InputSource> sources_;  // in the order of graph_.inputs
+};
+
+// Throws UserError when the arrays cannot fit this machine's memory, before any is allocated.
+void check_memory(const Program& program, const std::vector<Dims>& dims, int64_t memory_bytes);
+
+}  // namespace smelt::tool

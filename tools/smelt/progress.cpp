@@ -1,0 +1,46 @@
+#include "progress.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+
+namespace smelt::tool {
+
+Progress::Progress() {
+  const char* terminal = std::getenv("TERM");
+  const bool dumb = !terminal || std::string_view(terminal) == "dumb";
+  if (::isatty(STDERR_FILENO) == 1 && !dumb) thread_ = std::thread([this] { show(); });
+}
+
+Progress::~Progress() {
+  {
+    const std::lock_guard lock(mutex_);
+    done_ = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Progress::stage(const std::string& what) {
+  const std::lock_guard lock(mutex_);
+  what_ = what;
+}
+
+void Progress::show() {
+  const auto start = std::chrono::steady_clock::now();
+  std::unique_lock lock(mutex_);
+  if (changed_.wait_for(lock, std::chrono::seconds(1), [this] { return done_; })) return;
+  // Seldom: a benchmark runs at the same time.
+  do {
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    fmt::print(stderr, "\r\033[K{} ({:.0f} s)", what_, seconds);
+    std::fflush(stderr);
+  } while (!changed_.wait_for(lock, std::chrono::milliseconds(500), [this] { return done_; }));
+  fmt::print(stderr, "\r\033[K");
+  std::fflush(stderr);
+}
+
+}  // namespace smelt::tool
