@@ -13,32 +13,31 @@ namespace smelt::lang {
 
 namespace {
 
-// What other libraries call the same argument.
-std::string_view usual_name(std::string_view name) {
-  constexpr std::pair<std::string_view, std::string_view> kSynonyms[] = {{"dim", "axis"},
-                                                                         {"dims", "axes"},
-                                                                         {"keepdim", "keepdims"},
-                                                                         {"correction", "ddof"},
-                                                                         {"min", "lo"},
-                                                                         {"max", "hi"},
-                                                                         {"fill_value", "value"},
-                                                                         {"constant_values", "value"},
-                                                                         {"input", "x"},
-                                                                         {"a", "x"},
-                                                                         {"x1", "x"},
-                                                                         {"x2", "y"},
-                                                                         {"other", "y"},
-                                                                         {"negative_slope", "slope"},
-                                                                         {"target", "targets"},
-                                                                         {"axes", "axis"},
-                                                                         {"num_groups", "groups"},
-                                                                         {"diagonal", "k"},
-                                                                         {"newshape", "shape"},
-                                                                         {"p", "ord"}};
-  for (const auto& [other, ours] : kSynonyms)
-    if (other == name) return ours;
-  return name;
-}
+// What other libraries call the same argument. A name may stand here twice, for different functions.
+constexpr std::pair<std::string_view, std::string_view> kSynonyms[] = {{"dim", "axis"},
+                                                                       {"dims", "axes"},
+                                                                       {"axes", "axis"},
+                                                                       {"keepdim", "keepdims"},
+                                                                       {"correction", "ddof"},
+                                                                       {"min", "lo"},
+                                                                       {"max", "hi"},
+                                                                       {"fill_value", "value"},
+                                                                       {"input", "x"},
+                                                                       {"input", "a"},
+                                                                       {"other", "y"},
+                                                                       {"other", "b"},
+                                                                       {"x", "a"},
+                                                                       {"y", "b"},
+                                                                       {"z", "c"},
+                                                                       {"x1", "a"},
+                                                                       {"x2", "b"},
+                                                                       {"a", "x"},
+                                                                       {"target", "targets"},
+                                                                       {"negative_slope", "slope"},
+                                                                       {"num_groups", "groups"},
+                                                                       {"constant_values", "value"},
+                                                                       {"diagonal", "k"},
+                                                                       {"p", "ord"}};
 
 // The value of a default as the table writes it.
 Value default_value(std::string_view text) {
@@ -105,7 +104,8 @@ void Call::fill(const std::vector<Given>& given) {
       ++next;
     } else {
       slot = index_of(given[i].name);
-      if (slot == slots_.size()) slot = index_of(usual_name(given[i].name));
+      for (const auto& [other, ours] : kSynonyms)
+        if (slot == slots_.size() && other == given[i].name) slot = index_of(ours);
       if (slot == slots_.size())
         source_.fail(given[i].span, fmt::format("{} has no argument {}", written_, quoted(given[i].name)), usage());
     }

@@ -34,12 +34,8 @@ Function function_of(const Row& row, std::string_view group) {
     if (equals != std::string_view::npos) p.default_text = text.substr(equals + 1);
     f.parameters.push_back(p);
   }
-  if (!row.build) {
-    f.op = op_from_name(row.name);
-    SMELT_CHECK(f.op && static_cast<int>(f.parameters.size()) == info(*f.op).arity, "row {} names no operation",
-                row.name);
-    f.row.doc = info(*f.op).doc;
-  }
+  if (!row.build) f.op = op_from_name(row.name);
+  SMELT_CHECK(row.build || f.op, "row {} names no operation", row.name);
   return f;
 }
 

@@ -28,7 +28,15 @@ int64_t step_of(GraphBuilder& b, const Value& value) {
   return *step;
 }
 
-// A bound counted from the front. Bounds below 0 count from the end.
+// An index below 0 counts from the end. Of a symbolic one that is known by its sign, and must not turn out to be -0.
+IntExpr from_front(GraphBuilder& b, const IntExpr& index, const IntExpr& size) {
+  if (index.is(0) || !proves_nonnegative(-index, {})) return index;
+  b.require(
+      {Constraint::AtLeast, -index, IntExpr(1), fmt::format("the index {} must count from the end", index.str()), {}});
+  return size + index;
+}
+
+// A bound counted from the front.
 IntExpr bound(GraphBuilder& b, const Value& value, const IntExpr& size, int64_t step, const IntExpr& missing) {
   if (value.is_none()) return missing;
   const auto given = as_size(value);
@@ -40,7 +48,7 @@ IntExpr bound(GraphBuilder& b, const Value& value, const IntExpr& size, int64_t 
     const int64_t lowest = step > 0 ? 0 : -1, highest = step > 0 ? *n : *n - 1;
     return std::clamp(*k < 0 ? *k + *n : *k, lowest, highest);
   }
-  return proves_nonnegative(-*given - 1, {}) ? size + *given : *given;
+  return from_front(b, *given, size);
 }
 
 Range slice_range(GraphBuilder& b, const Bounds& bounds, const IntExpr& size) {
@@ -62,7 +70,7 @@ Range element(GraphBuilder& b, NodeId x, size_t axis, const IntExpr& index) {
   if (n && k && (*k < -*n || *k >= *n))
     fail(fmt::format("index {} is out of range for axis {} of {}", *k, axis, smelt::describe(b.at(x))),
          *n == 0 ? "this axis has no elements" : fmt::format("indices go from {} to {}", -*n, *n - 1));
-  return {proves_nonnegative(-index - 1, {}) ? size + index : index, 1, 1};
+  return {from_front(b, index, size), 1, 1};
 }
 
 bool takes_axis(const Value& item) { return !item.is_none() && !item.as<Dots>(); }

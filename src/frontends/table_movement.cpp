@@ -52,7 +52,9 @@ static Value pad(Call& c) {
   const NodeId x = c.array("x");
   std::vector<IntExpr> low, high;
   for (const Shape& pair : widths(c, c.b.shape(x).size())) low.push_back(pair[0]), high.push_back(pair[1]);
-  return Value::array(c.b.pad(x, low, high, c.operand("value")));
+  Operand value = c.operand("value");
+  if (is_bool(c.b.dtype(x)) && as_integer(c.value("value")) == 0) value = Literal(false);  // the default
+  return Value::array(c.b.pad(x, low, high, value));
 }
 
 static Value take(Call& c) {

@@ -1,75 +1,59 @@
-// The operations of the op table, under the names that NumPy, the Array API standard and PyTorch have for them.
+// The operations of the op table. A new row of ops.def is a function of the language without a word here; this file adds the
+// other names that NumPy, the Array API standard and PyTorch have for some.
 #include "frontends/function_table.hpp"
 
 namespace smelt::lang {
 
-// The meaning of each stands in ops.def.
-static constexpr Row kRows[] = {
-    {"add", "", "x, y", "", nullptr},
-    {"subtract", "sub", "x, y", "", nullptr},
-    {"multiply", "mul", "x, y", "", nullptr},
-    {"divide", "div true_divide", "x, y", "", nullptr},
-    {"floor_divide", "floordiv", "x, y", "", nullptr},
-    {"remainder", "mod", "x, y", "", nullptr},
-    {"fmod", "", "x, y", "", nullptr},
-    {"pow", "power", "x, y", "", nullptr},
-    {"negative", "neg", "x", "", nullptr},
-    {"abs", "absolute fabs", "x", "", nullptr},
-    {"sign", "sgn", "x", "", nullptr},
-    {"fma", "", "x, y, z", "", nullptr},
-    {"square", "", "x", "", nullptr},
-    {"reciprocal", "", "x", "", nullptr},
-    {"maximum", "", "x, y", "", nullptr},
-    {"minimum", "", "x, y", "", nullptr},
-    {"floor", "", "x", "", nullptr},
-    {"ceil", "", "x", "", nullptr},
-    {"trunc", "fix", "x", "", nullptr},
-    {"round", "rint around", "x", "", nullptr},
-    {"sqrt", "", "x", "", nullptr},
-    {"rsqrt", "", "x", "", nullptr},
-    {"cbrt", "", "x", "", nullptr},
-    {"hypot", "", "x, y", "", nullptr},
-    {"exp", "", "x", "", nullptr},
-    {"exp2", "", "x", "", nullptr},
-    {"expm1", "", "x", "", nullptr},
-    {"log", "", "x", "", nullptr},
-    {"log2", "", "x", "", nullptr},
-    {"log10", "", "x", "", nullptr},
-    {"log1p", "", "x", "", nullptr},
-    {"sin", "", "x", "", nullptr},
-    {"cos", "", "x", "", nullptr},
-    {"tan", "", "x", "", nullptr},
-    {"asin", "arcsin", "x", "", nullptr},
-    {"acos", "arccos", "x", "", nullptr},
-    {"atan", "arctan", "x", "", nullptr},
-    {"atan2", "arctan2", "x, y", "", nullptr},
-    {"sinh", "", "x", "", nullptr},
-    {"cosh", "", "x", "", nullptr},
-    {"tanh", "", "x", "", nullptr},
-    {"asinh", "arcsinh", "x", "", nullptr},
-    {"acosh", "arccosh", "x", "", nullptr},
-    {"atanh", "arctanh", "x", "", nullptr},
-    {"erf", "", "x", "", nullptr},
-    {"erfc", "", "x", "", nullptr},
-    {"copysign", "", "x, y", "", nullptr},
-    {"equal", "eq", "x, y", "", nullptr},
-    {"not_equal", "ne", "x, y", "", nullptr},
-    {"less", "lt", "x, y", "", nullptr},
-    {"less_equal", "le", "x, y", "", nullptr},
-    {"greater", "gt", "x, y", "", nullptr},
-    {"greater_equal", "ge", "x, y", "", nullptr},
-    {"isnan", "", "x", "", nullptr},
-    {"isinf", "", "x", "", nullptr},
-    {"isfinite", "", "x", "", nullptr},
-    {"bitwise_and", "", "x, y", "", nullptr},
-    {"bitwise_or", "", "x, y", "", nullptr},
-    {"bitwise_xor", "", "x, y", "", nullptr},
-    {"bitwise_not", "bitwise_invert invert", "x", "", nullptr},
-    {"left_shift", "bitwise_left_shift", "x, y", "", nullptr},
-    {"right_shift", "bitwise_right_shift", "x, y", "", nullptr},
-    {"where", "", "condition, x, y", "", nullptr},
+static constexpr std::pair<Op, std::string_view> kAliases[] = {
+    {Op::Sub, "sub"},
+    {Op::Mul, "mul"},
+    {Op::Div, "div true_divide"},
+    {Op::FloorDiv, "floordiv"},
+    {Op::Mod, "mod"},
+    {Op::Pow, "power"},
+    {Op::Neg, "neg"},
+    {Op::Abs, "absolute fabs"},
+    {Op::Sign, "sgn"},
+    {Op::Trunc, "fix"},
+    {Op::Round, "rint around"},
+    {Op::Asin, "arcsin"},
+    {Op::Acos, "arccos"},
+    {Op::Atan, "arctan"},
+    {Op::Atan2, "arctan2"},
+    {Op::Asinh, "arcsinh"},
+    {Op::Acosh, "arccosh"},
+    {Op::Atanh, "arctanh"},
+    {Op::Eq, "eq"},
+    {Op::Ne, "ne"},
+    {Op::Lt, "lt"},
+    {Op::Le, "le"},
+    {Op::Gt, "gt"},
+    {Op::Ge, "ge"},
+    {Op::Not, "bitwise_invert invert"},
+    {Op::ShiftLeft, "bitwise_left_shift"},
+    {Op::ShiftRight, "bitwise_right_shift"},
 };
 
-std::span<const Row> op_rows() { return kRows; }
+static Row row_of(const OpInfo& op) {
+  Row row{op.name, "", "", op.doc, nullptr};
+  for (const auto& [other, aliases] : kAliases)
+    if (other == op.op) row.aliases = aliases;
+  constexpr std::string_view kSignatures[] = {"", "a", "a, b", "a, b, c"};
+  row.signature = kSignatures[op.arity];
+  if (op.rule == TypeRule::Select) {
+    row.signature = "condition, x, y";
+    row.doc = "x where condition is true, else y";
+  }
+  return row;
+}
+
+std::span<const Row> op_rows() {
+  static const std::vector<Row> rows = [] {
+    std::vector<Row> made;
+    for (int i = 0; i < kOpCount; ++i) made.push_back(row_of(info(static_cast<Op>(i))));
+    return made;
+  }();
+  return rows;
+}
 
 }  // namespace smelt::lang
