@@ -41,6 +41,7 @@ class Planner {
       merge_producers();
       merge_siblings();
       repeat_cheap_values();
+      merge_readers();
     }
     Plan plan;
     plan.groups = ordered_groups();
@@ -242,15 +243,77 @@ class Planner {
     }
   }
 
-  std::vector<FusionGroup> ordered_groups() {
-    std::vector<FusionGroup> groups(members_.size());
-    std::vector<bool> placed(members_.size(), false);
-    std::map<NodeId, int> stored_by;
-    for (size_t g = 0; g < members_.size(); ++g) {
-      if (members_[g].empty()) continue;
-      groups[g] = describe_group(static_cast<int>(g));
-      for (NodeId id : groups[g].outputs) stored_by[id] = static_cast<int>(g);
+  // Copies may have made readers of one array out of groups that had nothing in common before.
+  void merge_readers() {
+    constexpr size_t kManyGroups = 256;  // pairs are tried one by one
+    if (std::none_of(copies_.begin(), copies_.end(), [](const auto& c) { return !c.empty(); })) return;
+    for (bool changed = true; changed;) {
+      changed = false;
+      const std::vector<FusionGroup> groups = described_groups();
+      std::vector<int> alive;
+      for (size_t g = 0; g < groups.size(); ++g)
+        if (!groups[g].outputs.empty()) alive.push_back(static_cast<int>(g));
+      if (alive.size() > kManyGroups) return;
+      for (size_t x = 0; x < alive.size() && !changed; ++x)
+        for (size_t y = x + 1; y < alive.size() && !changed; ++y)
+          changed = share_array(groups, alive[x], alive[y]) && !depends(groups, alive[x], alive[y]) &&
+                    !depends(groups, alive[y], alive[x]) && merge_with_copies(alive[x], alive[y]);
     }
+  }
+
+  bool share_array(const std::vector<FusionGroup>& groups, int a, int b) const {
+    const auto& x = groups[static_cast<size_t>(a)].inputs;
+    const auto& y = groups[static_cast<size_t>(b)].inputs;
+    return std::any_of(x.begin(), x.end(), [&](NodeId id) {
+      return edges_.elements[static_cast<size_t>(id)] > 1 && std::binary_search(y.begin(), y.end(), id);
+    });
+  }
+
+  // Whether group b needs, directly or not, what group a stores.
+  static bool depends(const std::vector<FusionGroup>& groups, int a, int b) {
+    std::set<NodeId> stored(groups[static_cast<size_t>(a)].outputs.begin(),
+                            groups[static_cast<size_t>(a)].outputs.end());
+    for (bool grown = true; grown;) {
+      grown = false;
+      for (const FusionGroup& g : groups) {
+        const bool reads = std::any_of(g.inputs.begin(), g.inputs.end(), [&](NodeId id) { return stored.count(id); });
+        if (!reads) continue;
+        if (&g == &groups[static_cast<size_t>(b)]) return true;
+        for (NodeId id : g.outputs) grown = stored.insert(id).second || grown;
+      }
+    }
+    return false;
+  }
+
+  std::set<NodeId> united_copies(int a, int b) const {
+    std::set<NodeId> copies = copies_[static_cast<size_t>(a)];
+    copies.insert(copies_[static_cast<size_t>(b)].begin(), copies_[static_cast<size_t>(b)].end());
+    for (NodeId id : united(a, b)) copies.erase(id);
+    return copies;
+  }
+
+  bool merge_with_copies(int a, int b) {
+    std::set<NodeId> copies = united_copies(a, b);
+    if (!accepts_(graph_, describe(united(a, b), copies), options_).accepted) return false;
+    merge(a, b);
+    copies_[static_cast<size_t>(a)].clear();
+    copies_[static_cast<size_t>(b)] = std::move(copies);
+    return true;
+  }
+
+  std::vector<FusionGroup> described_groups() const {
+    std::vector<FusionGroup> groups(members_.size());
+    for (size_t g = 0; g < members_.size(); ++g)
+      if (!members_[g].empty()) groups[g] = describe_group(static_cast<int>(g));
+    return groups;
+  }
+
+  std::vector<FusionGroup> ordered_groups() const {
+    const std::vector<FusionGroup> groups = described_groups();
+    std::vector<bool> placed(groups.size(), false);
+    std::map<NodeId, int> stored_by;
+    for (size_t g = 0; g < groups.size(); ++g)
+      for (NodeId id : groups[g].outputs) stored_by[id] = static_cast<int>(g);
     std::vector<FusionGroup> order;
     std::function<void(size_t)> place = [&](size_t g) {
       if (placed[g]) return;
@@ -310,8 +373,9 @@ class Planner {
         d.reason = "another kernel between them needs the one and feeds the other";
         d.remedy = "fuse or move what stands between";
       } else {
-        const Verdict verdict = accepts_(graph_, describe(united(a, b)), options_);
-        d.reason = verdict.accepted ? "merged too late: another merge was made first" : verdict.reason;
+        const int reader = home(consumer);
+        const Verdict verdict = accepts_(graph_, describe(united(a, reader), united_copies(a, reader)), options_);
+        d.reason = verdict.accepted ? "each alone may join others that the two together may not" : verdict.reason;
         d.remedy = verdict.remedy;
       }
     }
@@ -323,6 +387,13 @@ class Planner {
     for (size_t g = 0; g < copies_.size(); ++g)
       if (copies_[g].count(c) && !copies_[g].count(id) && group_of(id) != static_cast<int>(g)) return true;
     return false;
+  }
+  // The group that computes a node for good: its own, or the first with a copy when its own stores nothing any more.
+  int home(NodeId id) const {
+    if (!describe_group(group_of(id)).outputs.empty()) return group_of(id);
+    for (size_t g = 0; g < copies_.size(); ++g)
+      if (copies_[g].count(id)) return static_cast<int>(g);
+    return group_of(id);
   }
   bool copied_into(int g, NodeId id) const { return copies_[static_cast<size_t>(g)].count(id) > 0; }
   bool needed_in_memory(NodeId id) const {

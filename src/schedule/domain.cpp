@@ -1,6 +1,7 @@
 #include "schedule/domain.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <unordered_set>
@@ -48,6 +49,10 @@ std::vector<std::pair<IntExpr, bool>> signature(const Shape& shape, const std::v
       result.emplace_back(shape[d], reduced);
   }
   return result;
+}
+
+std::string axes_text(const std::vector<int>& axes) {
+  return fmt::format("{} {}", axes.size() == 1 ? "axis" : "axes", fmt::join(axes, ", "));
 }
 
 class Walk {
@@ -107,6 +112,7 @@ class Walk {
     if (reference) {
       domain_signature_ = signature(shape, reference->axes);
       domain_shape_ = shape;
+      domain_reduced_ = reference->axes;
     }
   }
 
@@ -134,9 +140,10 @@ class Walk {
       if (node.kind != NodeKind::Reduce) continue;
       const Shape& argument = at(node.args[0]).shape;
       if (signature(argument, node.axes) != domain_signature_)
-        throw Refusal{fmt::format("it reduces {} over other axes than the rest of the kernel, which runs over {}",
-                                  str(argument), str(domain_shape_)),
-                      "reduce over the same axes, or store the value in between"};
+        throw Refusal{fmt::format("{} reduces {} of {}, while the rest of the kernel reduces {} of {}",
+                                  node.label.empty() ? name_of(node.reduce) : node.label, axes_text(node.axes),
+                                  str(argument), axes_text(domain_reduced_), str(domain_shape_)),
+                      "reduce over the same axes"};
       Reduction r{id, level_of(id), reshaped_index(full_shape(), argument, domain_.values(), domain_.ranges), {}};
       for (size_t d = 0; d < argument.size(); ++d)
         if (!std::count(node.axes.begin(), node.axes.end(), static_cast<int>(d)))
@@ -242,6 +249,7 @@ class Walk {
   std::unordered_set<NodeId> members_;
   Domain domain_;
   Shape domain_shape_;
+  std::vector<int> domain_reduced_;
   std::vector<std::pair<IntExpr, bool>> domain_signature_;
   std::map<NodeId, Index> result_index_;
   std::map<NodeId, int> level_;

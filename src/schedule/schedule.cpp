@@ -34,8 +34,17 @@ int lanes_for(const Graph& graph, const plan::FusionGroup& group, const plan::Op
   return natural_lanes(options) * (cost <= 12 ? 4 : cost <= 80 ? 2 : 1);
 }
 
-bool stores_in_rows(const Domain& domain) {
-  return std::any_of(domain.outputs.begin(), domain.outputs.end(), [](const Output& o) { return !o.per_row; });
+// How often the rows are gone over: once for each level of reductions, and once more for outputs that need the last of them.
+int passes_of(const Domain& domain) {
+  int passes = domain.levels;
+  for (const Output& o : domain.outputs)
+    if (!o.per_row) passes = std::max(passes, o.level + 1);
+  return passes;
+}
+
+std::string passes_text(const Domain& domain) {
+  const int passes = passes_of(domain);
+  return fmt::format("{} pass{}", passes, passes == 1 ? "" : "es");
 }
 
 int last_axis(const Domain& domain, bool reduced) {
@@ -118,20 +127,18 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const pla
   const bool few_rows = rows < 2 * options.target.threads && length * rows > kSmallWork;
   s.lanes = lanes_for(graph, group, options);
   s.vector_axis = last_axis(domain, true);
-  const bool one_pass = domain.levels == 1 && !stores_in_rows(domain);
+  const bool one_pass = passes_of(domain) == 1;
   if (few_rows && one_pass) {
     s.strategy = Strategy::Split;
     s.note = fmt::format("{} row{} of {} split over the grid, then combined", rows, rows == 1 ? "" : "s", length);
-  } else if (few_rows && rows < options.target.threads && domain.levels + stores_in_rows(domain) > 1 &&
-             length * rows > 16 * kSmallWork) {
+  } else if (few_rows && rows < options.target.threads && !one_pass && length * rows > 16 * kSmallWork) {
     return Refusal{fmt::format("{} row{} of {} cannot keep {} threads busy in one kernel", rows, rows == 1 ? "" : "s",
                                length, options.target.threads),
                    "more rows, or fewer threads"};
   } else {
     s.strategy = Strategy::Row;
     s.keep_bytes = options.target.l2_bytes / 2;
-    s.note = fmt::format("a row of {} per iteration, {} pass{} over it", length, domain.levels + stores_in_rows(domain),
-                         domain.levels + stores_in_rows(domain) > 1 ? "es" : "");
+    s.note = fmt::format("a row of {} per iteration, {} over it", length, passes_text(domain));
   }
   s.domain = std::move(domain);
   return s;
@@ -144,7 +151,7 @@ std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const 
   const int64_t height = domain.estimate(true), width = domain.estimate(false);
   s.lanes = lanes_for(graph, group, options);
   s.vector_axis = last_axis(domain, false);
-  const bool one_pass = domain.levels == 1 && !stores_in_rows(domain);
+  const bool one_pass = passes_of(domain) == 1;
   if (one_pass && height >= kTallColumn && height * width > kSmallWork) {
     s.strategy = Strategy::Split;
     s.tile = kColumnTile;
