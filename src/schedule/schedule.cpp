@@ -163,9 +163,7 @@ std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const 
     if (!one_pass && height * s.lanes * 4 > 4 * options.target.l2_bytes)
       return Refusal{fmt::format("a column of {} does not stay on chip between its passes", height),
                      fmt::format("columns shorter than {}", options.target.l2_bytes / s.lanes)};
-    s.note =
-        fmt::format("{} columns of {} side by side, {} pass{}", s.lanes, height, domain.levels + stores_in_rows(domain),
-                    domain.levels + stores_in_rows(domain) > 1 ? "es" : "");
+    s.note = fmt::format("{} columns of {} side by side, {}", s.lanes, height, passes_text(domain));
   }
   s.domain = std::move(domain);
   return s;
