@@ -11,6 +11,7 @@
 
 #include "base/check.hpp"
 #include "base/int_expr.hpp"
+#include "smelt/error.hpp"
 
 namespace smelt {
 namespace {
@@ -212,7 +213,11 @@ class Prover {
 
 bool proves_nonnegative(const IntExpr& e, const Ranges& ranges) {
   if (auto c = e.constant()) return *c >= 0;
-  return Prover(ranges).nonnegative(e, 0);
+  try {
+    return Prover(ranges).nonnegative(e, 0);
+  } catch (const UserError&) {
+    return false;  // a number on the way did not fit 64 bits: nobody's mistake, and no proof
+  }
 }
 
 }  // namespace smelt

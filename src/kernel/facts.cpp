@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "smelt/error.hpp"
+
 namespace smelt::kernel {
 namespace {
 
@@ -156,13 +158,23 @@ bool Facts::proves(const IntExpr& e, int effort) const {
   if (auto c = e.constant(); impossible_ || c) return impossible_ || *c >= 0;
   auto [it, fresh] = known_.try_emplace({e.str(), effort}, false);
   if (!fresh) return it->second;
+  try {
+    return it->second = search(e, effort);
+  } catch (const UserError&) {
+    return false;  // a number on the way did not fit 64 bits: no proof
+  }
+}
+
+bool Facts::search(const IntExpr& e, int effort) const {
+  for (const IntExpr& fact : facts_)
+    if (auto c = (e - fact).constant(); c && *c >= 0) return true;
   // How many launch sizes to replace, how many facts to use at once.
   const size_t most_replaced = effort == 0 ? 0 : launch_sizes_.size();
   for (size_t replaced = 0; replaced <= most_replaced; ++replaced) {
     Prepared& p = prepared(replaced);
     const int facts = effort == 1 ? (replaced == 0 ? 1 : 0) : std::max(0, effort - 1);
     size_t steps = 0;
-    if (follows(p.rewritten(e), p.facts, p.ranges, facts, steps)) return it->second = true;
+    if (follows(p.rewritten(e), p.facts, p.ranges, facts, steps)) return true;
   }
   return false;
 }

@@ -37,6 +37,7 @@ class Facts {
     void rewrite_sizes_of(const IntExpr& e);
     IntExpr rewritten(const IntExpr& e);
   };
+  bool search(const IntExpr& e, int effort) const;
   Prepared prepare(const std::map<std::string, IntExpr>& replacements) const;
   Prepared& prepared(size_t launch_sizes) const;
 

@@ -142,6 +142,15 @@ TEST(IntExpr, Proofs) {
   EXPECT_FALSE(proves_nonnegative(sym("N") - ceildiv(sym("N"), 4) * 4, {{"%k", {0, 0}}}));
 }
 
+// Numbers that do not fit 64 bits on the way are nobody's mistake.
+TEST(IntExpr, ProofsMayOverflow) {
+  const IntExpr big = int64_t{1} << 61;
+  const Ranges ranges = {{"%i", {0, big * B}}, {"%j", {0, big}}};
+  EXPECT_FALSE(proves_nonnegative(big - i * 7, ranges));
+  EXPECT_FALSE(proves_nonnegative(big - i * j, ranges));
+  EXPECT_FALSE(proves_nonnegative(floordiv(i * 5, 3) * 6 - j * big, ranges));
+}
+
 // ---- against brute force
 
 struct Random {

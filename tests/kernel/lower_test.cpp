@@ -187,8 +187,9 @@ std::vector<Program> programs() {
   };
 }
 
-// Lowers all groups of a program and proves them; what went wrong, or "".
-std::string fault(const Program& program, const IntExpr& rows, const IntExpr& columns, bool fuse) {
+// All kernels of a program, by `visit`; what went wrong, or "".
+std::string with_kernels(const Program& program, const IntExpr& rows, const IntExpr& columns, bool fuse,
+                         const std::function<void(kernel::Kernel&)>& visit) {
   GraphBuilder builder;
   std::string text;
   try {
@@ -201,9 +202,9 @@ std::string fault(const Program& program, const IntExpr& rows, const IntExpr& co
     for (const plan::FusionGroup& group : plan.groups) {
       const auto made = schedule::make_schedule(graph, group, options);
       if (!std::holds_alternative<schedule::Schedule>(made)) return "no schedule";
-      const kernel::Kernel kernel = kernel::lower(graph, group, std::get<schedule::Schedule>(made), "k0");
+      kernel::Kernel kernel = kernel::lower(graph, group, std::get<schedule::Schedule>(made), "k0");
       text = print(kernel);
-      verify(kernel);
+      visit(kernel);
     }
   } catch (const UserError& e) {
     return rows.is(0) ? "" : e.what();  // the maximum of nothing
@@ -223,8 +224,42 @@ TEST(Lower, EveryKernelIsProved) {
       for (const bool fuse : {true, false}) {
         SCOPED_TRACE(
             fmt::format("{} of {} x {}, {}", program.name, rows.str(), columns.str(), fuse ? "fused" : "unfused"));
-        EXPECT_EQ(fault(program, rows, columns, fuse), "");
+        EXPECT_EQ(with_kernels(program, rows, columns, fuse, [](const auto& kernel) { verify(kernel); }), "");
       }
+}
+
+// Calls visit for every store of a block.
+void for_all_stores(std::vector<kernel::Stmt>& body, const std::function<void(kernel::Stmt&)>& visit) {
+  for (kernel::Stmt& s : body) {
+    if (s.kind == kernel::StmtKind::Store) visit(s);
+    for_all_stores(s.body, visit);
+  }
+}
+
+// An output is written to its last element, so a store moved by one in any dimension leaves it: that must not be proved.
+TEST(Lower, AStoreOneTooFarIsNotProved) {
+  const IntExpr N = IntExpr::symbol("N"), M = IntExpr::symbol("M");
+  int moved = 0;
+  for (const Program& program : programs())
+    for (const bool fuse : {true, false}) {
+      SCOPED_TRACE(fmt::format("{}, {}", program.name, fuse ? "fused" : "unfused"));
+      const auto move_stores = [&](kernel::Kernel& kernel) {
+        for (kernel::Phase& phase : kernel.phases)
+          for_all_stores(phase.body, [&](kernel::Stmt& store) {
+            const bool output = !store.access.scratch && store.access.array != kernel.error_param;
+            if (!output || store.mask != kernel::kNoExpr) return;
+            for (const int64_t by : {1, -1})
+              for (IntExpr& index : store.access.index) {
+                index = index + by;
+                EXPECT_THROW(verify(kernel), InternalError) << kernel::print(kernel);
+                index = index - by;
+                ++moved;
+              }
+          });
+      };
+      EXPECT_EQ(with_kernels(program, N, M, fuse, move_stores), "");
+    }
+  EXPECT_GT(moved, 100);
 }
 
 }  // namespace
