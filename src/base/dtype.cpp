@@ -82,15 +82,9 @@ static uint16_t small_float_from_double(double value, int mantissa, int min_expo
   return static_cast<uint16_t>(sign | (biased << mantissa) | (whole & ((1 << mantissa) - 1)));
 }
 
-uint16_t f16_from_double(double value) {
-  return small_float_from_double(value, 10, -14, 15);
-}
-uint16_t bf16_from_double(double value) {
-  return small_float_from_double(value, 7, -126, 127);
-}
-uint16_t f16_from_float(float value) {
-  return f16_from_double(value);
-}
+uint16_t f16_from_double(double value) { return small_float_from_double(value, 10, -14, 15); }
+uint16_t bf16_from_double(double value) { return small_float_from_double(value, 7, -126, 127); }
+uint16_t f16_from_float(float value) { return f16_from_double(value); }
 
 uint16_t bf16_from_float(float value) {
   uint32_t bits = std::bit_cast<uint32_t>(value);
@@ -109,8 +103,6 @@ float float_from_f16(uint16_t bits) {
   return std::bit_cast<float>(sign | ((exponent + 112) << 23) | (mantissa << 13));
 }
 
-float float_from_bf16(uint16_t bits) {
-  return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
-}
+float float_from_bf16(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
 
 }  // namespace smelt

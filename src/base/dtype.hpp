@@ -17,34 +17,20 @@ int size_of(DType dtype);               // bytes of one element; a bool is one b
 std::string_view name_of(DType dtype);  // "f32", "bool", ...
 std::optional<DType> dtype_from_name(std::string_view name);
 
-inline bool is_bool(DType t) {
-  return t == DType::Bool;
-}
-inline bool is_signed_int(DType t) {
-  return t >= DType::I8 && t <= DType::I64;
-}
-inline bool is_unsigned_int(DType t) {
-  return t >= DType::U8 && t <= DType::U64;
-}
-inline bool is_int(DType t) {
-  return t >= DType::I8 && t <= DType::U64;
-}
-inline bool is_float(DType t) {
-  return t >= DType::F16;
-}
+inline bool is_bool(DType t) { return t == DType::Bool; }
+inline bool is_signed_int(DType t) { return t >= DType::I8 && t <= DType::I64; }
+inline bool is_unsigned_int(DType t) { return t >= DType::U8 && t <= DType::U64; }
+inline bool is_int(DType t) { return t >= DType::I8 && t <= DType::U64; }
+inline bool is_float(DType t) { return t >= DType::F16; }
 
 // The dtype that arithmetic on a and b has; nothing where the standard leaves the mix undefined
 // (bool with numbers, integers with floats, u64 with signed integers, f16 with bf16 gives f32).
 std::optional<DType> promote(DType a, DType b);
 
 // The dtype that a value of type t is computed in: f16 and bf16 compute in f32, everything else as itself.
-inline DType compute_type(DType t) {
-  return t == DType::F16 || t == DType::BF16 ? DType::F32 : t;
-}
+inline DType compute_type(DType t) { return t == DType::F16 || t == DType::BF16 ? DType::F32 : t; }
 // The dtype that a sum or product of t accumulates in.
-inline DType accumulator_type(DType t) {
-  return compute_type(t);
-}
+inline DType accumulator_type(DType t) { return compute_type(t); }
 
 // Bits of an f16 or bf16 from a float, rounded half to even (subnormals kept, overflow to infinity, NaN stays
 // NaN).

@@ -9,8 +9,7 @@
 namespace smelt {
 
 int64_t min_int(DType dtype) {
-  return is_signed_int(dtype) ? (size_of(dtype) == 8 ? INT64_MIN : -(int64_t{1} << (8 * size_of(dtype) - 1)))
-                              : 0;
+  return is_signed_int(dtype) ? (size_of(dtype) == 8 ? INT64_MIN : -(int64_t{1} << (8 * size_of(dtype) - 1))) : 0;
 }
 
 uint64_t max_int(DType dtype) {
@@ -74,9 +73,7 @@ double Scalar::as_double() const {
   return is_unsigned_int(dtype) ? static_cast<double>(u) : static_cast<double>(i);
 }
 
-int64_t Scalar::as_int() const {
-  return is_unsigned_int(dtype) ? static_cast<int64_t>(u) : i;
-}
+int64_t Scalar::as_int() const { return is_unsigned_int(dtype) ? static_cast<int64_t>(u) : i; }
 
 bool Scalar::as_bool() const {
   if (is_float(dtype)) return !(f == 0);
@@ -94,8 +91,7 @@ std::string Scalar::str() const {
 bool operator==(const Scalar& a, const Scalar& b) {
   if (a.dtype != b.dtype) return false;
   if (is_float(a.dtype))
-    return (std::isnan(a.f) && std::isnan(b.f)) ||
-           std::bit_cast<uint64_t>(a.f) == std::bit_cast<uint64_t>(b.f);
+    return (std::isnan(a.f) && std::isnan(b.f)) || std::bit_cast<uint64_t>(a.f) == std::bit_cast<uint64_t>(b.f);
   return is_unsigned_int(a.dtype) ? a.u == b.u : a.i == b.i;
 }
 

@@ -11,9 +11,7 @@
 
 namespace smelt {
 
-std::string str(const Dims& dims) {
-  return fmt::format("[{}]", fmt::join(dims, ", "));
-}
+std::string str(const Dims& dims) { return fmt::format("[{}]", fmt::join(dims, ", ")); }
 
 int64_t element_count(const Dims& dims) {
   int64_t count = 1;

@@ -20,14 +20,14 @@ enum class Op : uint8_t {
 
 // Which dtypes an operation takes and gives. All arguments have one dtype unless it says otherwise.
 enum class TypeRule : uint8_t {
-  Numeric,   // integers and floats -> the same
-  Float,     // floats -> the same
-  Integer,   // integers -> the same
-  Bits,      // integers and bool -> the same
-  Any,       // every dtype -> the same
-  Compare,   // every dtype -> bool
-  Test,      // integers and floats -> bool
-  Select,    // bool, T, T -> T
+  Numeric,  // integers and floats -> the same
+  Float,    // floats -> the same
+  Integer,  // integers -> the same
+  Bits,     // integers and bool -> the same
+  Any,      // every dtype -> the same
+  Compare,  // every dtype -> bool
+  Test,     // integers and floats -> bool
+  Select,   // bool, T, T -> T
 };
 
 // The type of NONE, which stands in a row of ops.def where the operation has no such form.
@@ -36,13 +36,13 @@ inline constexpr None NONE;
 
 struct OpInfo {
   Op op;
-  std::string_view id;           // "FloorDiv"
-  std::string_view name;         // as the language calls it: "floor_divide"
+  std::string_view id;    // "FloorDiv"
+  std::string_view name;  // as the language calls it: "floor_divide"
   int arity;
   TypeRule rule;
-  std::string_view llvm_float;   // how LLVM spells it on floats; empty: expanded. Placeholders: see emit/llvm.hpp
-  std::string_view llvm_int;     // the same on integers and bools
-  bool on_float, on_int;         // has a meaning on floats / on integers
+  std::string_view llvm_float;      // how LLVM spells it on floats; empty: expanded. Placeholders: see emit/llvm.hpp
+  std::string_view llvm_int;        // the same on integers and bools
+  bool on_float, on_int;            // has a meaning on floats / on integers
   double max_ulp_f32, max_ulp_f64;  // documented error in units in the last place; 0: exact, 0.5: correctly rounded
   std::string_view doc;
 };

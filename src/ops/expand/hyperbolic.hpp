@@ -43,8 +43,8 @@ V cosh_of_rest(V r) {
   };
   const auto on64 = [](auto r) {
     const auto r2 = r * r;
-    return r2 * polynomial(r2, 0x1.0000000000000p-1, 0x1.5555555555558p-5, 0x1.6c16c16c14ff1p-10,
-                           0x1.a01a01ad86bf1p-16, 0x1.27e4cbf6d9e21p-22, 0x1.1f8c13a8ff7c1p-29);
+    return r2 * polynomial(r2, 0x1.0000000000000p-1, 0x1.5555555555558p-5, 0x1.6c16c16c14ff1p-10, 0x1.a01a01ad86bf1p-16,
+                           0x1.27e4cbf6d9e21p-22, 0x1.1f8c13a8ff7c1p-29);
   };
   return by_width(r, on32, on64);
 }
