@@ -182,6 +182,8 @@ Value PhasePrinter::load_lanes(const Place& p, Pattern how, std::optional<Value>
   const std::string memory = memory_type(p.dtype), type = vector_of(memory, lanes);
   const bool scattered = how == Pattern::Scattered;
   const bool guarded = mask.has_value();
+  if (vector_.tail && !mask && !scattered && !has_masks(p.dtype))
+    return from_memory(p.dtype, lanes, top(), load_tail(p, how));
   // Scattered lanes past the extent read what lane 0 reads: a mask would cost a branch per lane where the target has no gather.
   if (vector_.tail && (!scattered || mask)) mask = both(mask, vector_.tail, lanes);
   if (mask) mask = splat(*mask, lanes);
@@ -243,11 +245,13 @@ void PhasePrinter::store_lanes(const Place& p, Pattern how, const Value& value, 
                                bool streaming) {
   const int lanes = vector_.lanes, align = size_of(p.dtype);
   const std::string memory = memory_type(p.dtype), type = vector_of(memory, lanes);
-  if (vector_.tail) mask = both(mask, vector_.tail, lanes);
-  if (mask) mask = splat(*mask, lanes);
+  const bool scattered = how == Pattern::Scattered || how == Pattern::Uniform;
   int scope = 0;
   std::string bits = to_memory(p.dtype, splat(value, lanes), scope);
-  if (how == Pattern::Scattered || how == Pattern::Uniform) {
+  if (vector_.tail && !mask && !scattered && !has_masks(p.dtype)) return store_tail(p, how, bits);
+  if (vector_.tail) mask = both(mask, vector_.tail, lanes);
+  if (mask) mask = splat(*mask, lanes);
+  if (scattered) {
     const Value at = how == Pattern::Uniform ? splat_pointer(pointer(p, p.offset), lanes) : lane_pointers(p, true);
     const std::string active = mask ? mask->text : splat(constant(DType::Bool, 1), lanes).text;
     return line(masked_call("scatter", memory, lanes, at.text, align, active, bits, true));

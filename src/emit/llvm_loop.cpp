@@ -149,6 +149,7 @@ std::string PhasePrinter::vector_body(const Stmt& s, Value start, const Value* e
     // Fewer than `lanes` remain, so narrow numbers do; they make the cheapest mask.
     const Value left = op("sub $T $a, $b", DType::I64, {*extent, start});
     const Value narrow = convert("trunc", left, DType::I32);
+    vector_.left = left;
     vector_.tail = op("icmp ult $T $a, $b", DType::Bool, {iota(s.lanes, DType::I32), splat(narrow, s.lanes)});
   }
   statements(s.body);

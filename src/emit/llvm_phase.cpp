@@ -56,13 +56,17 @@ void PhasePrinter::find_slots(const std::vector<Stmt>& body, const Stmt* vector_
   }
 }
 
+void PhasePrinter::define_stack(const std::string& name, const std::string& type) {
+  stack_ += fmt::format("  {} = alloca {}, align 64\n", name, type);
+}
+
 void PhasePrinter::define_slots() {
-  line("%dummy = alloca i64");
+  define_stack("%dummy", "i64");
   for (size_t id = 0; id < slots_.size(); ++id) {
     if (!slots_[id].declared) continue;
     const std::string type = lane_type(kernel_.locals[id].dtype);
-    if (!slots_[id].declared_in) line(fmt::format("%l{} = alloca {}", id, type));
-    if (slots_[id].lanes) line(fmt::format("%l{}.lanes = alloca {}", id, vector_of(type, slots_[id].lanes)));
+    if (!slots_[id].declared_in) define_stack(fmt::format("%l{}", id), type);
+    if (slots_[id].lanes) define_stack(fmt::format("%l{}.lanes", id), vector_of(type, slots_[id].lanes));
   }
 }
 
@@ -73,7 +77,7 @@ void PhasePrinter::define_buffers() {
     const std::string pointer = fmt::format("%b{}", i);
     buffers_[static_cast<int>(i)] = pointer;
     if (on_stack(buffer)) {
-      line(fmt::format("{} = alloca [{} x i8], align 64", pointer, *bytes_of(buffer).constant()));
+      define_stack(pointer, fmt::format("[{} x i8]", *bytes_of(buffer).constant()));
       continue;
     }
     line(fmt::format("{} = getelementptr i8, ptr %scratch, i64 {}", pointer, integer(offset).text));
@@ -116,8 +120,9 @@ std::string PhasePrinter::body_function() {
   statements(body);
   if (streams_ && target_.triple.rfind("x86_64", 0) == 0) line("call void @llvm.x86.sse.sfence()");
   line("ret void");
-  return fmt::format("define internal void @{}_p{}.body({}) #0 {{\nentry:\n{}}}\n", kernel_.name, phase_,
-                     parameters(true), pop());
+  const std::string text = pop();
+  return fmt::format("define internal void @{}_p{}.body({}) #0 {{\nentry:\n{}{}}}\n", kernel_.name, phase_,
+                     parameters(true), stack_, text);
 }
 
 std::string PhasePrinter::wrapper() {

@@ -61,6 +61,7 @@ class PhasePrinter {
     std::string var;
     int lanes = 0;
     std::optional<Value> tail;  // which lanes are inside the extent, in the last step
+    Value left;                 // how many those are
     Value start;                // the variable's value in lane 0
     bool streaming = false;
     Changes changes;
@@ -72,6 +73,7 @@ class PhasePrinter {
   std::string body_function();
   std::string wrapper();
   void define_slots();
+  void define_stack(const std::string& name, const std::string& type);
   void define_buffers();
 
   // llvm_scope.cpp: text, and what is remembered of it
@@ -116,6 +118,7 @@ class PhasePrinter {
   Value atom(const IntExpr::Atom& a, bool lanes);
   Value symbol(const std::string& symbol, bool lanes);
   Value divide(const IntExpr::Atom& a, bool lanes);
+  std::optional<Value> divide_neighbours(const IntExpr::Atom& a);
 
   // llvm_access.cpp: loads and stores
   int resource_of(const kernel::Access& access) const;
@@ -130,6 +133,11 @@ class PhasePrinter {
   void store(const kernel::Stmt& s);
   void store_uniform(const Place& place, const Value& value, std::optional<Value> mask);
   void store_lanes(const Place& place, Pattern pattern, const Value& value, std::optional<Value> mask, bool streaming);
+  bool has_masks(DType dtype) const;
+  std::string tail_memory(std::string_view element, int lanes);
+  std::string load_tail(const Place& place, Pattern pattern);
+  void store_tail(const Place& place, Pattern pattern, const std::string& bits);
+  void copy_tail(const Place& place, Pattern pattern, const std::string& memory, bool out);
   std::string reversed(int scope, std::string_view element, int lanes, const std::string& x);
   std::string masked_call(const std::string& what, std::string_view element, int lanes, const std::string& pointer,
                           int align, const std::string& mask, const std::string& value, bool is_store);
@@ -167,6 +175,7 @@ class PhasePrinter {
   const LlvmTarget& target_;
   std::set<std::string>& declarations_;
 
+  std::string stack_;  // allocas, at the start of the function
   std::vector<Scope> scopes_;
   std::vector<std::optional<Value>> known_;             // by ExprId
   std::unordered_map<std::string, Value> known_texts_;  // integer expressions, splats, pointers

@@ -124,11 +124,15 @@ class OnEveryLlvm : public testing::TestWithParam<std::string> {
     if (!llvm) throw std::runtime_error(why);
     return llvm;
   }
-  std::string text(const Kernel& kernel) {
+  // `vector_bits` 0: the host's. Fewer make the text of lesser machines, which runs here too.
+  std::string text(const Kernel& kernel, int vector_bits = 0) {
     auto llvm = open(GetParam());
-    return emit::emit_llvm(kernel, {llvm->triple(), llvm->version(), runtime::read_cpu_facts().vector_bits});
+    if (!vector_bits) vector_bits = runtime::read_cpu_facts().vector_bits;
+    return emit::emit_llvm(kernel, {llvm->triple(), llvm->version(), vector_bits});
   }
-  std::shared_ptr<runtime::Module> load(const Kernel& kernel) { return open(GetParam())->load(text(kernel)); }
+  std::shared_ptr<runtime::Module> load(const Kernel& kernel, int vector_bits = 0) {
+    return open(GetParam())->load(text(kernel, vector_bits));
+  }
 
   // Runs a phase over [0, count).
   static void run(const runtime::Module& module, int phase, int64_t count, std::vector<void*> arrays,

@@ -18,20 +18,22 @@ TEST_P(Pointwise, Saxpy) {
   const ExprId value = m.op(Op::Add, {m.op(Op::Mul, {m.load(a, {}), m.load(x, {i})}), m.load(y, {i})});
   const IntExpr left = min(chunk, n - sym("%i0") * chunk);
   m.phase({grid(ceildiv(n, chunk), {vector("%i1", left, {kernel::store(m.at(out, {i}), value)})})});
-  auto module = load(m.kernel);
-  for (size_t count : kOddSizes)
-    for (size_t misalign : {0, 1, 3}) {
-      Guarded<float> gx(count, misalign), gy(count, 1), go(count, misalign);
-      for (size_t k = 0; k < count; ++k) {
-        gx[k] = static_cast<float>(k) - 7.5f;
-        gy[k] = 1.0f / static_cast<float>(k + 1);
+  for (int bits : {128, 256, 512}) {
+    auto module = load(m.kernel, bits);
+    for (size_t count : kOddSizes)
+      for (size_t misalign : {0, 1, 3}) {
+        Guarded<float> gx(count, misalign), gy(count, 1), go(count, misalign);
+        for (size_t k = 0; k < count; ++k) {
+          gx[k] = static_cast<float>(k) - 7.5f;
+          gy[k] = 1.0f / static_cast<float>(k + 1);
+        }
+        float factor = 3.0f;
+        run(*module, 0, static_cast<int64_t>((count + 63) / 64), {&factor, gx.data(), gy.data(), go.data()},
+            {static_cast<int64_t>(count)});
+        for (size_t k = 0; k < count; ++k) ASSERT_EQ(go[k], factor * gx[k] + gy[k]) << k << " of " << count;
+        ASSERT_TRUE(go.guards_intact() && gx.guards_intact()) << count;
       }
-      float factor = 3.0f;
-      run(*module, 0, static_cast<int64_t>((count + 63) / 64), {&factor, gx.data(), gy.data(), go.data()},
-          {static_cast<int64_t>(count)});
-      for (size_t k = 0; k < count; ++k) ASSERT_EQ(go[k], factor * gx[k] + gy[k]) << k << " of " << count;
-      ASSERT_TRUE(go.guards_intact() && gx.guards_intact()) << count;
-    }
+  }
 }
 
 // out[i] = x[n-1-i], x[3*i], x[0] and x[i] by a stride of the launch.
@@ -47,20 +49,22 @@ TEST_P(Pointwise, ReverseStridedBroadcast) {
                             kernel::store(m.at(out, {1, i}), m.load(x, {i * 3})),
                             kernel::store(m.at(out, {2, i}), m.load(x, {0})),
                             kernel::store(m.at(out, {3, n - 1 - i}), m.load(s, {i}))})})});
-  auto module = load(m.kernel);
-  for (size_t count : kOddSizes) {
-    Guarded<float> gx(3 * count), go(4 * count);
-    for (size_t k = 0; k < 3 * count; ++k) gx[k] = static_cast<float>(k + 1);
-    for (int64_t step : {0, 1, 2, -1}) {
-      float* base = gx.data() + (step < 0 && count ? count - 1 : 0);
-      run(*module, 0, 1, {gx.data(), go.data(), base}, {static_cast<int64_t>(count), step});
-      for (size_t k = 0; k < count; ++k) {
-        ASSERT_EQ(go[k], gx[count - 1 - k]);
-        ASSERT_EQ(go[count + k], gx[3 * k]);
-        ASSERT_EQ(go[2 * count + k], gx[0]);
-        ASSERT_EQ(go[3 * count + count - 1 - k], base[static_cast<int64_t>(k) * step]) << step;
+  for (int bits : {128, 512}) {
+    auto module = load(m.kernel, bits);
+    for (size_t count : kOddSizes) {
+      Guarded<float> gx(3 * count), go(4 * count);
+      for (size_t k = 0; k < 3 * count; ++k) gx[k] = static_cast<float>(k + 1);
+      for (int64_t step : {0, 1, 2, -1}) {
+        float* base = gx.data() + (step < 0 && count ? count - 1 : 0);
+        run(*module, 0, 1, {gx.data(), go.data(), base}, {static_cast<int64_t>(count), step});
+        for (size_t k = 0; k < count; ++k) {
+          ASSERT_EQ(go[k], gx[count - 1 - k]);
+          ASSERT_EQ(go[count + k], gx[3 * k]);
+          ASSERT_EQ(go[2 * count + k], gx[0]);
+          ASSERT_EQ(go[3 * count + count - 1 - k], base[static_cast<int64_t>(k) * step]) << step;
+        }
+        ASSERT_TRUE(go.guards_intact());
       }
-      ASSERT_TRUE(go.guards_intact());
     }
   }
 }
@@ -125,19 +129,21 @@ TEST_P(Pointwise, HoistedLoadsStayInsideTheirLoop) {
 TEST_P(Pointwise, IndexDivision) {
   Maker m;
   const IntExpr n = m.size("N"), d = m.size("D"), i = sym("%i1");
-  const int out = m.output(DType::I64, {5, n});
+  const int out = m.output(DType::I64, {7, n});
   const IntExpr shifted = i - 20;
   m.phase({grid(1, {vector("%i1", n,
                            {kernel::store(m.at(out, {0, i}), m.build.index(floordiv(shifted, 7))),
                             kernel::store(m.at(out, {1, i}), m.build.index(mod(shifted, 7))),
                             kernel::store(m.at(out, {2, i}), m.build.index(floordiv(i, d))),
                             kernel::store(m.at(out, {3, i}), m.build.index(mod(shifted * 3, d))),
-                            kernel::store(m.at(out, {4, i}), m.build.index(max(min(i, 9), 5) + floordiv(n, d)))})})});
+                            kernel::store(m.at(out, {4, i}), m.build.index(max(min(i, 9), 5) + floordiv(n, d))),
+                            kernel::store(m.at(out, {5, i}), m.build.index(floordiv(shifted * 3 + n, 100))),
+                            kernel::store(m.at(out, {6, i}), m.build.index(mod(shifted * 3 + n, 100)))})})});
   auto module = load(m.kernel);
   auto floor_mod = [](int64_t a, int64_t b) { return ((a % b) + b) % b; };
   for (int64_t count : {0, 1, 16, 45})
     for (int64_t divisor : {1, 5, 8}) {
-      Guarded<int64_t> go(static_cast<size_t>(5 * count));
+      Guarded<int64_t> go(static_cast<size_t>(7 * count));
       run(*module, 0, 1, {go.data()}, {count, divisor});
       for (int64_t k = 0; k < count; ++k) {
         auto at = [&](int64_t row) { return go[static_cast<size_t>(row * count + k)]; };
@@ -145,6 +151,9 @@ TEST_P(Pointwise, IndexDivision) {
         ASSERT_EQ(at(1), floor_mod(k - 20, 7));
         ASSERT_EQ(at(2), k / divisor);
         ASSERT_EQ(at(3), floor_mod((k - 20) * 3, divisor));
+        const int64_t x = (k - 20) * 3 + count;
+        ASSERT_EQ(at(5), (x - floor_mod(x, 100)) / 100);
+        ASSERT_EQ(at(6), floor_mod(x, 100));
         ASSERT_EQ(at(4), std::max<int64_t>(std::min<int64_t>(k, 9), 5) + count / divisor);
       }
       ASSERT_TRUE(go.guards_intact());

@@ -1,0 +1,54 @@
+// The last lanes of a Vector loop on targets without masked loads and stores of their type: LLVM would make a branch per lane of
+// them, so the elements go through a full vector on the stack instead, by a copy of just their bytes.
+#include <fmt/format.h>
+
+#include "emit/llvm_phase.hpp"
+
+namespace smelt::emit {
+
+// AVX-512 masks every type, AVX2 elements of 4 and 8 bytes.
+bool PhasePrinter::has_masks(DType dtype) const {
+  if (target_.triple.rfind("x86_64", 0) != 0) return false;
+  return target_.vector_bits >= 512 || (target_.vector_bits >= 256 && size_of(dtype) >= 4);
+}
+
+std::string PhasePrinter::tail_memory(std::string_view element, int lanes) {
+  const std::string memory = fmt::format("%tail.{}", suffix(element, lanes));
+  if (stack_.find("  " + memory + " =") == std::string::npos) define_stack(memory, vector_of(element, lanes));
+  return memory;
+}
+
+// Reversed lanes end at the end of the vector, others start at its start.
+void PhasePrinter::copy_tail(const Place& p, Pattern how, const std::string& memory, bool out) {
+  const DType t = DType::I64;
+  const std::string element = memory_type(p.dtype);
+  Value there = pointer(p, p.offset), here{memory, DType::I64, 0, 0};
+  if (how == Pattern::Reversed) {
+    const Value back = op("sub $T $a, $b", t, {constant(t, 1), vector_.left});
+    const Value gap = op("sub $T $a, $b", t, {constant(t, vector_.lanes), vector_.left});
+    there = define(top(), t, 0, fmt::format("getelementptr {}, ptr {}, i64 {}", element, there.text, back.text));
+    here = define(top(), t, 0, fmt::format("getelementptr {}, ptr {}, i64 {}", element, here.text, gap.text));
+  }
+  const Value bytes = op("mul $T $a, $b", t, {vector_.left, constant(t, size_of(p.dtype))});
+  line(fmt::format("call void @llvm.memcpy.p0.p0.i64(ptr {}, ptr {}, i64 {}, i1 false)", out ? there.text : here.text,
+                   out ? here.text : there.text, bytes.text));
+}
+
+std::string PhasePrinter::load_tail(const Place& p, Pattern how) {
+  const std::string element = memory_type(p.dtype), type = vector_of(element, vector_.lanes);
+  const std::string memory = tail_memory(element, vector_.lanes);
+  line(fmt::format("store {} zeroinitializer, ptr {}", type, memory));
+  copy_tail(p, how, memory, false);
+  const std::string bits = name(top(), fmt::format("load {}, ptr {}", type, memory));
+  return how == Pattern::Reversed ? reversed(top(), element, vector_.lanes, bits) : bits;
+}
+
+void PhasePrinter::store_tail(const Place& p, Pattern how, const std::string& bits) {
+  const std::string element = memory_type(p.dtype), type = vector_of(element, vector_.lanes);
+  const std::string memory = tail_memory(element, vector_.lanes);
+  const std::string ordered = how == Pattern::Reversed ? reversed(top(), element, vector_.lanes, bits) : bits;
+  line(fmt::format("store {} {}, ptr {}", type, ordered, memory));
+  copy_tail(p, how, memory, true);
+}
+
+}  // namespace smelt::emit
