@@ -11,41 +11,9 @@
 namespace smelt {
 namespace {
 
-// A piece of work smaller than this is not worth handing to another thread.
-constexpr int64_t kWorkPerPiece = 32768;
 constexpr int64_t kAlignment = 64;
 
 int64_t aligned(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
-
-// Offsets of the slots in one block of memory; slots that are not alive together may share bytes.
-struct Arena {
-  std::vector<int64_t> offsets;
-  int64_t bytes = 0;
-};
-
-Arena lay_out(const std::vector<Slot>& slots, const SizeBinding& sizes) {
-  Arena arena;
-  std::vector<int64_t> lengths;
-  for (size_t s = 0; s < slots.size(); ++s) {
-    const int64_t length = aligned(element_count(evaluate(slots[s].dims, sizes)) * size_of(slots[s].dtype));
-    // First fit: the lowest place that no slot alive at the same time occupies.
-    int64_t at = 0;
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (size_t o = 0; o < s; ++o) {
-        const bool together = slots[o].first_use <= slots[s].last_use && slots[s].first_use <= slots[o].last_use;
-        if (together && at < arena.offsets[o] + lengths[o] && arena.offsets[o] < at + length) {
-          at = arena.offsets[o] + lengths[o];
-          moved = true;
-        }
-      }
-    }
-    arena.offsets.push_back(at);
-    lengths.push_back(length);
-    arena.bytes = std::max(arena.bytes, at + length);
-  }
-  return arena;
-}
 
 std::shared_ptr<char> allocate(int64_t bytes) {
   void* memory = std::aligned_alloc(kAlignment, static_cast<size_t>(aligned(std::max<int64_t>(bytes, 1))));
@@ -67,32 +35,30 @@ std::string shape_text(const TensorView& view) { return fmt::format("{}{}", name
                   node.origin.line ? fmt::format(" (line {})", node.origin.line) : ""));
 }
 
-void launch(const Executable::State& state, const Launch& l, const kernel::Kernel& kernel, const SizeBinding& sizes,
+void launch(const Executable::State& state, const Launch& l, const Prepared::Launch& prepared,
             std::vector<void*>& arrays) {
-  SizeBinding all = sizes;
-  all["%threads"] = state.threads;
-  for (const kernel::LaunchSize& s : kernel.launch_sizes) all[s.symbol] = s.value.evaluate(all);
-  std::vector<int64_t> arguments;
-  for (const std::string& symbol : l.sizes) arguments.push_back(all.at(symbol));
-  const int64_t scratch = aligned(l.scratch_bytes.evaluate(all));
+  const std::shared_ptr<char> scratch =
+      prepared.scratch_bytes > 0 ? allocate(prepared.scratch_bytes * state.threads) : nullptr;
   for (size_t p = 0; p < l.phases.size(); ++p) {
-    const kernel::Phase& phase = kernel.phases[p];
-    const int64_t extent = phase.body.back().extent.evaluate(all);
-    if (extent <= 0) continue;
-    const int64_t work = std::max<int64_t>(phase.work.evaluate(all), 1);
-    const int64_t grain = std::max<int64_t>(1, kWorkPerPiece / work);
-    std::shared_ptr<char> memory = scratch > 0 ? allocate(scratch * state.threads) : nullptr;
-    runtime::parallel_for(state.threads, extent, grain, [&](int thread, int64_t begin, int64_t end) {
-      l.phases[p](begin, end, arrays.data(), arguments.data(), memory ? memory.get() + scratch * thread : nullptr);
+    const Prepared::Phase& phase = prepared.phases[p];
+    if (phase.extent <= 0) continue;
+    char* memory = scratch.get();
+    if (phase.extent <= phase.grain) {
+      l.phases[p](0, phase.extent, arrays.data(), prepared.arguments.data(), memory);
+      continue;
+    }
+    runtime::parallel_for(state.threads, phase.extent, phase.grain, [&](int thread, int64_t begin, int64_t end) {
+      l.phases[p](begin, end, arrays.data(), prepared.arguments.data(),
+                  memory ? memory + prepared.scratch_bytes * thread : nullptr);
     });
   }
 }
 
 }  // namespace
 
-void execute(const Executable::State& state, const SizeBinding& sizes, const std::vector<TensorView>& inputs,
+void execute(const Executable::State& state, const Prepared& prepared, const std::vector<TensorView>& inputs,
              const std::vector<TensorView>& outputs) {
-  const Arena arena = lay_out(state.slots, sizes);
+  const Arena& arena = prepared.arena;
   const std::shared_ptr<char> memory = arena.bytes > 0 ? allocate(arena.bytes) : nullptr;
   int32_t error = 0;
   for (size_t k = 0; k < state.launches.size(); ++k) {
@@ -104,29 +70,12 @@ void execute(const Executable::State& state, const SizeBinding& sizes, const std
         case Binding::Slot: arrays.push_back(memory.get() + arena.offsets[static_cast<size_t>(b.index)]); break;
         case Binding::Error: arrays.push_back(&error); break;
       }
-    launch(state, l, state.kernels[k], sizes, arrays);
+    launch(state, l, prepared.launches[k], arrays);
     if (error) throw_out_of_range(state.graph, error);
   }
 }
 
 namespace {
-
-std::vector<Dims> dims_of(const std::vector<TensorView>& views) {
-  std::vector<Dims> dims;
-  for (const TensorView& v : views) dims.push_back(v.dims);
-  return dims;
-}
-
-void check_dtypes(const Graph& graph, const std::vector<TensorView>& inputs) {
-  if (inputs.size() != graph.inputs.size())
-    throw UserError(fmt::format("the program has {} inputs, but {} were given", graph.inputs.size(), inputs.size()));
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const Node& node = graph.at(graph.inputs[i]);
-    if (inputs[i].dtype != node.dtype)
-      throw UserError(fmt::format("input {} is {}, but the program declares {}\nhelp: convert it, or declare it as {}",
-                                  node.name, shape_text(inputs[i]), name_of(node.dtype), name_of(inputs[i].dtype)));
-  }
-}
 
 // Kernels read row-major arrays. A bool of the caller may hold any byte; in kernels it is 0 or 1 only where it was stored so,
 // which the printer's loads do not rely on.
@@ -184,10 +133,7 @@ void copy_into(const TensorView& from, const TensorView& to) {
 }  // namespace
 
 std::vector<Dims> Executable::output_dims(const std::vector<TensorView>& inputs) const {
-  const SizeBinding sizes = bind_sizes(state_->graph, dims_of(inputs));
-  std::vector<Dims> dims;
-  for (NodeId id : state_->graph.outputs) dims.push_back(evaluate(state_->graph.at(id).shape, sizes));
-  return dims;
+  return prepare(*state_, inputs)->output_dims;
 }
 
 int64_t Executable::temporary_bytes(const SizeBinding& sizes) const {
@@ -197,7 +143,6 @@ int64_t Executable::temporary_bytes(const SizeBinding& sizes) const {
 }
 
 std::vector<Tensor> Executable::run(const std::vector<TensorView>& inputs) const {
-  check_dtypes(state_->graph, inputs);
   const std::vector<Dims> dims = output_dims(inputs);
   std::vector<Tensor> outputs;
   for (size_t o = 0; o < dims.size(); ++o)
@@ -222,14 +167,13 @@ static void interpret_into(const Graph& graph, const std::vector<TensorView>& in
 
 void Executable::run_into(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs) const {
   const State& state = *state_;
-  check_dtypes(state.graph, inputs);
-  const SizeBinding sizes = bind_sizes(state.graph, dims_of(inputs));
+  const std::shared_ptr<const Prepared> prepared = prepare(state, inputs);
   if (outputs.size() != state.graph.outputs.size())
     throw UserError(fmt::format("the program has {} outputs, but memory for {} was given", state.graph.outputs.size(),
                                 outputs.size()));
   for (size_t o = 0; o < outputs.size(); ++o) {
     const Node& node = state.graph.at(state.graph.outputs[o]);
-    const Dims dims = evaluate(node.shape, sizes);
+    const Dims& dims = prepared->output_dims[o];
     if (outputs[o].dtype != node.dtype || outputs[o].dims != dims)
       throw UserError(fmt::format("output {} is {}{}, but the memory given for it is {}", o, name_of(node.dtype),
                                   str(dims), shape_text(outputs[o])));
@@ -253,7 +197,7 @@ void Executable::run_into(const std::vector<TensorView>& inputs, const std::vect
     targets[o] = copies.back();
     aside.push_back(o);
   }
-  execute(state, sizes, sources, targets);
+  execute(state, *prepared, sources, targets);
   // A node that is returned twice was computed into its first output.
   for (size_t o = 0; o < targets.size(); ++o) {
     const auto first = std::find(state.graph.outputs.begin(), state.graph.outputs.end(), state.graph.outputs[o]);

@@ -1,6 +1,7 @@
 // What an Executable holds. Internal to this folder.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,6 +31,28 @@ struct Launch {
   std::shared_ptr<runtime::Module> module;
 };
 
+// Offsets of the slots in one block of memory; slots that are not alive together may share bytes.
+struct Arena {
+  std::vector<int64_t> offsets;
+  int64_t bytes = 0;
+};
+Arena lay_out(const std::vector<Slot>& slots, const SizeBinding& sizes);
+
+// Everything about a call that follows from the sizes of its inputs: calls with the same sizes again do not compute it again.
+struct Prepared {
+  struct Phase {
+    int64_t extent, grain;
+  };
+  struct Launch {
+    std::vector<int64_t> arguments;  // per Size param
+    std::vector<Phase> phases;
+    int64_t scratch_bytes = 0;  // per thread
+  };
+  std::vector<Dims> input_dims, output_dims;
+  Arena arena;
+  std::vector<Launch> launches;
+};
+
 struct Executable::State {
   Graph graph;
   plan::Plan plan;
@@ -40,10 +63,14 @@ struct Executable::State {
   std::vector<StageTime> times;
   Device device;
   int threads = 1;
+  mutable std::atomic<std::shared_ptr<const Prepared>> last;  // of the latest call
 };
 
+// For these inputs: the latest call's, when its sizes were the same. Throws UserError when the inputs do not fit.
+std::shared_ptr<const Prepared> prepare(const Executable::State& state, const std::vector<TensorView>& inputs);
+
 // Runs all launches in order. `inputs` and `outputs` are row-major, with the dims of this call.
-void execute(const Executable::State& state, const SizeBinding& sizes, const std::vector<TensorView>& inputs,
+void execute(const Executable::State& state, const Prepared& prepared, const std::vector<TensorView>& inputs,
              const std::vector<TensorView>& outputs);
 
 }  // namespace smelt

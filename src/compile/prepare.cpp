@@ -1,0 +1,88 @@
+// What a call needs to know before it launches: sizes, extents, the arena.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "compile/state.hpp"
+
+namespace smelt {
+namespace {
+
+// A piece of work smaller than this is not worth handing to another thread.
+constexpr int64_t kWorkPerPiece = 32768;
+constexpr int64_t kAlignment = 64;
+
+int64_t aligned(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+
+void check_dtypes(const Graph& graph, const std::vector<TensorView>& inputs) {
+  if (inputs.size() != graph.inputs.size())
+    throw UserError(fmt::format("the program has {} inputs, but {} were given", graph.inputs.size(), inputs.size()));
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Node& node = graph.at(graph.inputs[i]);
+    if (inputs[i].dtype != node.dtype)
+      throw UserError(
+          fmt::format("input {} is {}{}, but the program declares {}\nhelp: convert it, or declare it as {}", node.name,
+                      name_of(inputs[i].dtype), str(inputs[i].dims), name_of(node.dtype), name_of(inputs[i].dtype)));
+  }
+}
+
+Prepared::Launch prepare_launch(const Launch& launch, const kernel::Kernel& kernel, SizeBinding sizes) {
+  for (const kernel::LaunchSize& s : kernel.launch_sizes) sizes[s.symbol] = s.value.evaluate(sizes);
+  Prepared::Launch prepared;
+  for (const std::string& symbol : launch.sizes) prepared.arguments.push_back(sizes.at(symbol));
+  prepared.scratch_bytes = aligned(launch.scratch_bytes.evaluate(sizes));
+  for (const kernel::Phase& phase : kernel.phases) {
+    const int64_t work = std::max<int64_t>(phase.work.evaluate(sizes), 1);
+    prepared.phases.push_back({phase.body.back().extent.evaluate(sizes), std::max<int64_t>(1, kWorkPerPiece / work)});
+  }
+  return prepared;
+}
+
+bool same_dims(const Prepared& prepared, const std::vector<TensorView>& inputs) {
+  return std::equal(prepared.input_dims.begin(), prepared.input_dims.end(), inputs.begin(), inputs.end(),
+                    [](const Dims& dims, const TensorView& input) { return dims == input.dims; });
+}
+
+}  // namespace
+
+Arena lay_out(const std::vector<Slot>& slots, const SizeBinding& sizes) {
+  Arena arena;
+  std::vector<int64_t> lengths;
+  for (size_t s = 0; s < slots.size(); ++s) {
+    const int64_t length = aligned(element_count(evaluate(slots[s].dims, sizes)) * size_of(slots[s].dtype));
+    // First fit: the lowest place that no slot alive at the same time occupies.
+    int64_t at = 0;
+    for (bool moved = true; moved;) {
+      moved = false;
+      for (size_t o = 0; o < s; ++o) {
+        const bool together = slots[o].first_use <= slots[s].last_use && slots[s].first_use <= slots[o].last_use;
+        if (together && at < arena.offsets[o] + lengths[o] && arena.offsets[o] < at + length) {
+          at = arena.offsets[o] + lengths[o];
+          moved = true;
+        }
+      }
+    }
+    arena.offsets.push_back(at);
+    lengths.push_back(length);
+    arena.bytes = std::max(arena.bytes, at + length);
+  }
+  return arena;
+}
+
+std::shared_ptr<const Prepared> prepare(const Executable::State& state, const std::vector<TensorView>& inputs) {
+  check_dtypes(state.graph, inputs);
+  if (auto last = state.last.load(); last && same_dims(*last, inputs)) return last;
+  auto prepared = std::make_shared<Prepared>();
+  for (const TensorView& input : inputs) prepared->input_dims.push_back(input.dims);
+  SizeBinding sizes = bind_sizes(state.graph, prepared->input_dims);
+  for (NodeId id : state.graph.outputs) prepared->output_dims.push_back(evaluate(state.graph.at(id).shape, sizes));
+  sizes["%threads"] = state.threads;
+  prepared->arena = lay_out(state.slots, sizes);
+  for (size_t k = 0; k < state.launches.size(); ++k)
+    prepared->launches.push_back(prepare_launch(state.launches[k], state.kernels[k], sizes));
+  state.last.store(prepared);
+  return prepared;
+}
+
+}  // namespace smelt
