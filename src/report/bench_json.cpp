@@ -11,7 +11,8 @@ namespace {
 using nlohmann::ordered_json;
 
 ordered_json summary(const Summary& s) {
-  return {{"median", s.median}, {"min", s.min}, {"max", s.max}, {"spread", s.spread}, {"runs", s.runs}};
+  return {{"median", s.median}, {"min", s.min},     {"max", s.max},
+          {"spread", s.spread}, {"noise", s.noise}, {"runs", s.runs}};
 }
 
 ordered_json side(const Side& s) {

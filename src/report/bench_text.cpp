@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "report/table.hpp"
@@ -10,6 +11,8 @@
 
 namespace smelt::report {
 namespace {
+
+constexpr double kQuiet = 0.02;  // what a benchmark strives for
 
 std::string with_spread(const Summary& s) {
   return fmt::format("{} ± {}", format_ms(s.median), format_ms(s.spread, s.median));
@@ -30,14 +33,36 @@ std::string first_line(const BenchTitle& title, const std::vector<std::string>& 
 constexpr std::string_view kUnfused =
     "unfused: the same program through the same engine with fusion off, one kernel per primitive operation\n";
 
+std::string ulp(double value) {
+  return value < 1e6 ? fmt::format("{:.4g}", std::ceil(value * 10) / 10) : format_error(value);
+}
+
+// The largest error in ULP is often that of an element beside zero; then nearly all of the others are told too.
+std::string errors_text(const Accuracy& a) {
+  std::string out = fmt::format("max abs error {}, max {} ULP", format_error(a.max_abs), ulp(a.max_ulp));
+  for (const Percentile& p : a.percentiles)
+    if (p.percent == 99.9 && a.max_ulp > 4 * p.ulp && a.max_ulp > 4)
+      out += fmt::format(" (99.9 % within {})", ulp(p.ulp));
+  return out + ", against the float64 reference";
+}
+
 std::string verdict(const BenchResult& r, const Style& style) {
   if (!r.checked) return style.warn("not checked against the reference (--no-check)") + "\n";
   const Accuracy& a = r.accuracy;
-  const std::string errors =
-      fmt::format("max abs error {}, max {} ULP, against the float64 reference", format_error(a.max_abs),
-                  a.max_ulp < 1e6 ? fmt::format("{:.4g}", std::ceil(a.max_ulp * 10) / 10) : format_error(a.max_ulp));
-  if (!a.correct) return style.bad("WRONG") + ": " + a.note + "; " + errors + "\n";
-  return style.good("correct") + ": " + errors + (a.note.empty() ? "" : " (" + a.note + ")") + "\n";
+  if (!a.correct) return style.bad("WRONG") + ": " + a.note + "; " + errors_text(a) + "\n";
+  return style.good("correct") + ": " + errors_text(a) + (a.note.empty() ? "" : "; " + a.note) + "\n";
+}
+
+// When the time limit ended a measurement before its median was known well.
+std::string warning(const std::vector<BenchResult>& results, const Style& style) {
+  double noise = 0;
+  for (const BenchResult& r : results)
+    noise = std::max({noise, r.fused.time_ms.hot.noise, r.unfused.time_ms.hot.noise});
+  if (noise < kQuiet) return "";
+  return style.warn(
+             fmt::format("noisy: medians are known to {} only; quiet the machine, or measure longer (--time-limit)",
+                         percent(noise))) +
+         "\n";
 }
 
 }  // namespace
@@ -56,7 +81,7 @@ std::string bench_table(const BenchTitle& title, const BenchResult& r, const Sty
   row("unfused", r.unfused, 1);
   row("fused", r.fused, r.speedup);
   std::string out = first_line(title, r.inputs, style) + table.str();
-  out += verdict(r, style);
+  out += verdict(r, style) + warning({r}, style);
   out += style.faint(fmt::format(
              "cold caches: unfused {} ms, fused {} ms, {:.2f}x; into fresh outputs: unfused {} ms, fused {} ms",
              with_spread(r.unfused.time_ms.cold), with_spread(r.fused.time_ms.cold), r.cold_speedup,
@@ -72,8 +97,8 @@ std::string bench_table(const BenchTitle& title, const BenchResult& r, const Sty
   return out;
 }
 
-std::string sweep_table(const BenchTitle& title, const std::string& symbol, const std::vector<BenchResult>& results,
-                        const Style& style) {
+std::string sweep_table(const BenchTitle& title, const std::string& symbol, const std::vector<std::string>& inputs,
+                        const std::vector<BenchResult>& results, const Style& style) {
   Table table({{symbol},
                {"unfused (ms)"},
                {"fused (ms)"},
@@ -95,14 +120,12 @@ std::string sweep_table(const BenchTitle& title, const std::string& symbol, cons
                : r.accuracy.correct ? "correct"
                                     : "WRONG"});
   }
-  std::string out =
-      results.empty()
-          ? ""
-          : first_line(title, {fmt::format("{} swept; {}", symbol, fmt::join(results[0].inputs, ", "))}, style);
+  std::string out = first_line(title, inputs, style);
   out += table.str();
   for (const BenchResult& r : results)
     if (r.checked && !r.accuracy.correct)
       out += style.bad("WRONG") + fmt::format(" at {}={}: {}\n", symbol, r.sizes.at(symbol), r.accuracy.note);
+  out += warning(results, style);
   const BenchResult* first = results.empty() ? nullptr : &results[0];
   if (first) {
     out += style.faint(fmt::format("kernels: unfused {}, fused {}; compiled once, in {} ms, for all sizes",

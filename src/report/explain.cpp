@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <nlohmann/json.hpp>
 
 #include "report/savings.hpp"
@@ -148,7 +149,8 @@ std::string name_of_value(const Graph& graph, NodeId id) {
   const Node& node = graph.at(id);
   if (node.kind == NodeKind::Input) return printable(node.name, 40);
   const std::string label = label_of(node), operation = what_it_does(node);
-  return fmt::format("{}{} %{}", label, label == operation || node.label.empty() ? "" : "." + operation, id);
+  const bool is_word = std::isalpha(static_cast<unsigned char>(label[0])) != 0;
+  return fmt::format("{}{} %{}", label, !is_word || label == operation ? "" : "." + operation, id);
 }
 
 std::string to_text(const Explanation& e, const Style& style) {

@@ -19,7 +19,7 @@ constexpr std::string_view kForms =
     "or a number: NAME=4.2";
 
 bool is_name(std::string_view text) {
-  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c & 0x80); };
   if (text.empty() || !letter(text[0])) return false;
   for (const char c : text)
     if (!letter(c) && !(c >= '0' && c <= '9')) return false;

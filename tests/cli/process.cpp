@@ -32,6 +32,7 @@ struct Pipe {
   ::unsetenv("NO_COLOR");
   ::unsetenv("SMELT_LLVM");
   ::setenv("TERM", "xterm-256color", 1);
+  ::setenv("OMP_WAIT_POLICY", "passive", 1);  // tests share the processors with other tests
   for (const auto& [name, value] : invocation.environment) ::setenv(name.c_str(), value.c_str(), 1);
   std::vector<char*> argv;
   const std::string path = std::string(SMELT_BINARY_DIR) + "/smelt";

@@ -101,6 +101,31 @@ TEST(CliRun, ProgramsComeFromFiles) {
   EXPECT_TRUE(tool({"run", folder / "none.smelt"}).err_has("No such file"));
 }
 
+TEST(CliRun, DeclarationsAreToldFromExpressions) {
+  struct Row {
+    const char* program;
+    std::vector<std::string> inputs;
+    const char* says;
+  };
+  const Row rows[] = {
+      {"inputs + 1", {"inputs=ones:f32[2]"}, "[2, 2]"},
+      {"# input y: f32[3]\nx + 1", {"x=ones:f32[2]"}, "[2, 2]"},
+      {"# all; input y: f32[3]\nx + 1", {"x=ones:f32[2]"}, "[2, 2]"},
+      {"input x : f32[B]; return x + 1", {"x=ones:f32[2]"}, "[2, 2]"},
+      {"k = 3\n  input\tx: f32[B]\nreturn x * k", {"x=ones:f32[2]"}, "[3, 3]"},
+      {"input größe: f32[B]\nreturn größe", {"größe=ones:f32[2]"}, "[1, 1]"},
+      {"größe * 2", {"größe=ones:f32[2]"}, "[2, 2]"},
+      {"arange(3)", {}, "[0, 1, 2]"},
+  };
+  for (const Row& row : rows) {
+    std::vector<std::string> arguments = {"run", row.program};
+    for (const std::string& input : row.inputs) arguments.insert(arguments.end(), {"-i", input});
+    const Result r = tool_without_llvm(arguments);
+    EXPECT_EQ(r.status, 0) << row.program << "\n" << r.err;
+    EXPECT_TRUE(r.out_has(row.says)) << row.program << "\n" << r.out;
+  }
+}
+
 TEST(CliRun, NumbersAreWeakInExpressions) {
   for (const auto& [type, dtype] : {std::pair{"f16[2]", "f16[2]"}, {"f64[2]", "f64[2]"}, {"i8[2]", "i8[2]"}}) {
     const Result r = tool_without_llvm({"run", "x * s", "-i", std::string("x=ones:") + type, "-i", "s=2"});

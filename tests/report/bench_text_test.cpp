@@ -48,18 +48,31 @@ TEST(BenchTable, LooksLikeItsForm) {
   EXPECT_NE(bench_table(kTitle, result(4096), Style{true}).find('\x1b'), std::string::npos);
 }
 
+TEST(BenchTable, TellsOfNoiseAndOfElementsBesideZero) {
+  BenchResult r = result(8);
+  EXPECT_EQ(bench_table(kTitle, r, Style{}).find("noisy"), std::string::npos);
+  r.fused.time_ms.hot.noise = 0.13;
+  r.accuracy.max_ulp = 221100;
+  const std::string text = bench_table(kTitle, r, Style{});
+  EXPECT_NE(text.find("noisy: medians are known to 13 % only"), std::string::npos) << text;
+  EXPECT_NE(text.find("max 2.211e+05 ULP (99.9 % within 2), against the float64 reference"), std::string::npos) << text;
+}
+
 TEST(BenchTable, SaysWhatIsWrong) {
   BenchResult r = result(8);
   r.accuracy.correct = false;
   r.accuracy.note = "output 1 at [3] is 1, the reference has 2";
   EXPECT_NE(bench_table(kTitle, r, Style{}).find("WRONG: output 1 at [3]"), std::string::npos);
-  EXPECT_NE(sweep_table(kTitle, "B", {result(4), r}, Style{}).find("WRONG at B=8: output 1 at [3]"), std::string::npos);
+  EXPECT_NE(sweep_table(kTitle, "B", {"x: f32[B,1024]"}, {result(4), r}, Style{}).find("WRONG at B=8: output 1 at [3]"),
+            std::string::npos);
   r.checked = false;
   EXPECT_NE(bench_table(kTitle, r, Style{}).find("not checked"), std::string::npos);
 }
 
 TEST(SweepTable, HasARowPerSize) {
-  const std::string text = sweep_table(kTitle, "B", {result(1024), result(4096), result(16384)}, Style{});
+  const std::string text =
+      sweep_table(kTitle, "B", {"x: f32[B,1024]"}, {result(1024), result(4096), result(16384)}, Style{});
+  EXPECT_EQ(text.rfind("relu_layernorm   x: f32[B,1024]   cpu", 0), 0u) << text;
   for (const char* size : {"\n 1024   ", "\n 4096   ", "\n16384   "})
     EXPECT_NE(text.find(size), std::string::npos) << text;
 }

@@ -75,8 +75,10 @@ int run_bench(const BenchCommand& options) {
   }
   progress.reset();
 
-  output.text(symbol.empty() ? report::bench_table(title, results[0], output.style())
-                             : report::sweep_table(title, symbol, results, output.style()));
+  output.text(symbol.empty()
+                  ? report::bench_table(title, results[0], output.style())
+                  : report::sweep_table(title, symbol, program.describe_inputs(symbol, compile_options.sizes), results,
+                                        output.style()));
   if (!options.plot.empty()) {
     report::write_text(options.plot, report::bench_chart(title, results));
     output.text(fmt::format("picture: {}\n", options.plot));

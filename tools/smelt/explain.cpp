@@ -31,6 +31,18 @@ void check_stages(const std::vector<std::string>& stages) {
                                   report::printable(stage, 40)));
 }
 
+// A bug in a late stage must not hide what the early ones made: that is what a report of it needs.
+Executable compile_or_dump(const Program& program, const Device& device, const CompileOptions& options,
+                           const std::vector<std::string>& stages, const Output& output) {
+  try {
+    return compile(program.graph(), device, options);
+  } catch (const InternalError&) {
+    for (const std::string& stage : stages)
+      if (stage == "graph") output.text("---- graph, before it is simplified\n" + print(program.graph()));
+    throw;
+  }
+}
+
 int run_explain(const ExplainOptions& options) {
   const Output output(options.common);
   check_stages(options.dump);
@@ -40,7 +52,7 @@ int run_explain(const ExplainOptions& options) {
   compile_options.threads = thread_count(options.common, device);
   compile_options.sizes = program.sizes();
   compile_options.fuse = !options.no_fuse;
-  const Executable executable = compile(program.graph(), device, compile_options);
+  const Executable executable = compile_or_dump(program, device, compile_options, options.dump, output);
 
   const report::Explanation explanation{program.title(), executable.graph(), executable.plan(), compile_options.sizes};
   nlohmann::ordered_json json = report::to_json(explanation);

@@ -71,15 +71,27 @@ std::vector<InputSpec> parse_inputs(const std::vector<std::string>& texts) {
   return specs;
 }
 
-// Whether some line declares an input, as in "input x: f32[B]".
-bool declares_inputs(const std::string& text) {
-  for (size_t at = 0; at < text.size();) {
-    const size_t end = std::min(text.find('\n', at), text.size());
-    const size_t word = text.find_first_not_of(" \t", at);
-    if (word < end && text.compare(word, 5, "input") == 0 && word + 5 < end &&
-        (text[word + 5] == ' ' || text[word + 5] == '\t'))
-      return true;
-    at = end + 1;
+bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+bool is_declaration(std::string_view statement) {
+  constexpr std::string_view kWord = "input";
+  while (!statement.empty() && is_blank(statement.front())) statement.remove_prefix(1);
+  return statement.substr(0, kWord.size()) == kWord && statement.size() > kWord.size() &&
+         is_blank(statement[kWord.size()]);
+}
+
+// Whether the program says what its inputs are; if not, they are those of -i. Statements end with a line or a semicolon.
+bool declares_inputs(std::string_view text) {
+  while (!text.empty()) {
+    const size_t line_end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, line_end);
+    line = line.substr(0, line.find('#'));
+    for (size_t end = 0; end != std::string_view::npos;
+         line.remove_prefix(end == std::string_view::npos ? 0 : end + 1)) {
+      end = line.find(';');
+      if (is_declaration(line.substr(0, end))) return true;
+    }
+    text.remove_prefix(std::min(line_end + 1, text.size()));
   }
   return false;
 }
@@ -125,14 +137,7 @@ Program::Program(const ProgramOptions& options, bool fill_missing) : seed_(optio
       throw UserError(fmt::format("--size gives {} twice\nhelp: keep one of them", size.name));
   }
   const std::vector<InputSpec> specs = parse_inputs(options.inputs);
-  bool declared = true;
-  try {
-    graph_ = lang::parse_program(text_, file_);
-  } catch (const UserError&) {
-    if (declares_inputs(text_)) throw;
-    declared = false;  // a name of it is an input, perhaps
-  }
-  if (declared && !(graph_.inputs.empty() && !specs.empty() && !declares_inputs(text_))) {
+  if (declares_inputs(text_)) {
     match_declared(specs, fill_missing);
   } else {
     parse_bare(specs);
@@ -164,17 +169,17 @@ void Program::parse_bare(const std::vector<InputSpec>& specs) {
 }
 
 void Program::match_declared(const std::vector<InputSpec>& specs, bool fill_missing) {
-  std::vector<InputSource> given;
-  for (const InputSpec& spec : specs) {
-    given.push_back(source_of(spec));
-    for (const NodeId id : graph_.inputs) {
-      const Node& node = graph_.at(id);
-      if (node.name != spec.name || spec.kind != InputSpec::Number) continue;
-      given.back().dtype = spec.dtype.value_or(node.dtype);
-    }
+  std::vector<InputSource> given, numbers;
+  for (const InputSpec& spec : specs) (spec.kind == InputSpec::Number ? numbers : given).push_back(source_of(spec));
+  // The language compares what is given with what is declared, and says where they differ. A declared f32[...] becomes
+  // the shape that is given. Numbers wait until it is known of what dtype they are.
+  graph_ = lang::parse_program(text_, file_, types_of(given));
+  for (InputSource& number : numbers) {
+    for (const NodeId id : graph_.inputs)
+      if (graph_.at(id).name == number.spec.name) number.dtype = number.spec.dtype.value_or(graph_.at(id).dtype);
+    given.push_back(number);
   }
-  // The language compares what is given with what is declared, and says where they differ.
-  lang::parse_program(text_, file_, types_of(given));
+  if (!numbers.empty()) graph_ = lang::parse_program(text_, file_, types_of(given));
   for (const NodeId id : graph_.inputs) {
     const Node& node = graph_.at(id);
     const auto found =
@@ -263,6 +268,18 @@ std::vector<Tensor> Program::arrays(const SizeBinding& more) const {
     }
     if (out.back().dims != all[i] || out.back().dtype != source.dtype)
       throw UserError(fmt::format("{} changed while it was read", source.spec.path));
+  }
+  return out;
+}
+
+std::vector<std::string> Program::describe_inputs(const std::string& varying, const SizeBinding& sizes) const {
+  std::vector<std::string> out;
+  for (const NodeId id : graph_.inputs) {
+    const Node& node = graph_.at(id);
+    Shape shape;
+    for (const IntExpr& size : node.shape)
+      shape.push_back(size.mentions(varying) ? size : IntExpr(size.evaluate(sizes)));
+    out.push_back(fmt::format("{}: {}", printable(node.name, 40), type_text(node.dtype, shape)));
   }
   return out;
 }

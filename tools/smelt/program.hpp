@@ -40,6 +40,8 @@ class Program {
   // The sizes of the program's symbols, checked against the program's constraints.
   SizeBinding sizes(const SizeBinding& more = {}) const;
   std::vector<Tensor> arrays(const SizeBinding& more = {}) const;
+  // "x: f32[B,1024]": numbers for all sizes but this one.
+  std::vector<std::string> describe_inputs(const std::string& varying, const SizeBinding& sizes) const;
   // Whether dims() depends on this size.
   bool has_size(const std::string& symbol) const;
 
