@@ -168,13 +168,7 @@ NodeId take(GraphBuilder& b, NodeId x, NodeId indices, std::optional<int> axis, 
     throw UserBuildError(
         {fmt::format("take: indices are integers, not {}", describe(b.at(indices))), "cast them: i64(...)"});
   if (!axis) return take(b, flatten(b, x), indices, 0, mode);
-  const size_t d = at_axis(b, x, *axis);
-  Term index(b, indices);
-  if (mode == GatherMode::Check && is_signed_int(b.dtype(indices))) {
-    index = Term(b, b.cast(indices, DType::I64));
-    index = where(index < integer(0), index + Term(b, b.size_value(b.shape(x)[d])), index);
-  }
-  return b.gather(x, index.id(), static_cast<int>(d), mode);
+  return b.gather(x, indices, b.normalize_axis(*axis, b.rank(x)), mode);
 }
 
 // Whether column + shift is at most / at least the row, for the last two axes of x.

@@ -236,6 +236,17 @@ TEST(Numbers, SpecialValues) {
   EXPECT_EQ(f64("softplus(x)", {-1e4, 1e4, -INFINITY, INFINITY}), list({0, 1e4, 0, INFINITY}));
 }
 
+TEST(Numbers, IndicesOutOfRange) {
+  const NamedTensors inputs = {{"x", make_tensor(DType::F32, {4}, {1, 2, 3, 4})},
+                               {"k", make_tensor(DType::I64, {}, {-5})}};
+  EXPECT_THROW(run("x[k]", inputs), UserError);
+  EXPECT_THROW(run("take(x, k)", inputs), UserError);
+  EXPECT_THROW(run("x[i8(k + 9)]", inputs), UserError);
+  EXPECT_EQ(numbers("x[k + 1]", inputs), list({1}));
+  EXPECT_EQ(numbers("take(x, k, mode='clip')", inputs), list({1}));
+  EXPECT_EQ(numbers("take(x, k, mode='wrap')", inputs), list({4}));
+}
+
 // ---- what the graph remembers
 
 TEST(Origins, NameTheInnermostCallOrOperator) {
