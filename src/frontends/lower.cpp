@@ -429,9 +429,4 @@ Graph parse_program(const std::string& text, const std::string& file, const std:
   return Lowering(source, program, inputs).run();
 }
 
-ArrayType parse_type(const std::string& text, const std::string& what) {
-  const Source source(text, what);
-  return parse_whole_type(source);
-}
-
 }  // namespace smelt::lang

@@ -201,6 +201,7 @@ TEST(Sizes, FunctionsOnSymbolicShapes) {
   EXPECT_THROW(symbolic("return max(x, axis=0)", 0, 2), UserError);
   EXPECT_EQ(symbolic("return take(x, i64(x[0]) - 1, axis=1)", 1, 3), list({2, 0, 1}));
   EXPECT_EQ(symbolic("return groupnorm(x, C, eps=0)[0]", 1, 2).size(), 2u);
+  EXPECT_EQ(symbolic("return groupnorm(x, 2, eps=0)", 1, 4), list({-1, 1, -1, 1}));
   EXPECT_THROW(symbolic("return groupnorm(x, 2)", 1, 3), UserError);
 }
 
@@ -313,6 +314,33 @@ TEST(Functions, StandInTheManual) {
     return;
   }
   EXPECT_EQ(text.substr(first, to - first), "\n" + function_reference() + "\n");
+}
+
+static std::string example(const std::string& name) {
+  std::ifstream in(std::string(SMELT_SOURCE_DIR) + "/examples/" + name + ".smelt");
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+TEST(Examples, HaveTheirValues) {
+  const auto f32 = [](const Dims& dims, const std::vector<double>& values) {
+    return make_tensor(DType::F32, dims, values);
+  };
+  // Hull, Options, Futures, and Other Derivatives: a call of 4.76 and a put of 0.81.
+  const auto prices = run(example("black_scholes"), {{"spot", f32({1}, {42})},
+                                                     {"strike", f32({1}, {40})},
+                                                     {"years", f32({1}, {0.5})},
+                                                     {"rate", f32({}, {0.1})},
+                                                     {"volatility", f32({}, {0.2})}});
+  EXPECT_NEAR(numbers_of(prices.at(0)).at(0), 4.7594, 5e-5);
+  EXPECT_NEAR(numbers_of(prices.at(1)).at(0), 0.8086, 5e-5);
+  const NamedTensors x = {{"x", f32({2, 3}, {-1e4, 0, 4.2, 8.4, 600, NAN})}};
+  EXPECT_EQ(numbers(example("quantize_int8"), x), list({-128, 1, 2, 3, 127, 0}));
+  EXPECT_EQ(numbers(example("add_mul_exp"), {{"x", f32({2}, {1, 2})}, {"y", f32({2}, {-1, -2})}}), list({1, 1}));
+  const NamedTensors logits = {{"logits", f32({2, 2}, {0, 0, 5, 5})},
+                               {"targets", make_tensor(DType::I64, {2}, {0, 1})}};
+  EXPECT_NEAR(numbers(example("cross_entropy"), logits).at(0), std::log(2.0), 1e-12);
 }
 
 // Each example says what it is in its first line, parses, and has a plain graph.
