@@ -347,11 +347,12 @@ class Planner {
   Decision decide(NodeId producer, NodeId consumer) const {
     Decision d{producer, consumer, false, {}, 0, {}, {}};
     const int64_t bytes = edges_.bytes(graph_, producer);
-    const bool several = consumers(producer).size() > 1;
+    const bool several = consumers(producer).size() > 1, first = consumers(producer).front() == consumer;
     const int a = group_of(producer), b = group_of(consumer);
     if (a == b) {
       d.fused = true;
-      d.bytes = bytes + (needed_in_memory(producer) ? 0 : bytes);
+      // The store is counted once, with the first reader; so the edges add up to what fusion saves.
+      d.bytes = bytes + (first && !needed_in_memory(producer) ? bytes : 0);
       d.reason = fused_reason(producer, consumer);
       if (several) d.value_policy = "kept";
     } else if (copied_into(b, producer)) {
@@ -360,7 +361,7 @@ class Planner {
       d.reason = "cheap enough to compute again where it is read";
       d.value_policy = "recomputed";
     } else {
-      d.bytes = 2 * bytes;
+      d.bytes = bytes + (first ? bytes : 0);
       if (several) d.value_policy = "stored";
       if (!options_.fuse) {
         d.reason = "fusion is off";

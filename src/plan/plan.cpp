@@ -27,10 +27,27 @@ double Traffic::speedup_estimate() const {
   return fused_bytes > 0 ? static_cast<double>(unfused_bytes) / static_cast<double>(fused_bytes) : 0;
 }
 
-bool computes(const Graph& graph, NodeId id) {
-  switch (graph.at(id).kind) {
+// A number that follows from sizes and constants alone, in a few steps: worked out where it is needed, never stored.
+static bool is_size_arithmetic(const Graph& graph, NodeId id, int steps = 4) {
+  const Node& node = graph.at(id);
+  if (steps == 0) return false;
+  switch (node.kind) {
+    case NodeKind::Constant:
+    case NodeKind::SizeValue: return true;
     case NodeKind::Elementwise:
     case NodeKind::Cast:
+    case NodeKind::Reshape:
+      return node.shape.empty() && std::all_of(node.args.begin(), node.args.end(),
+                                               [&](NodeId arg) { return is_size_arithmetic(graph, arg, steps - 1); });
+    default: return false;
+  }
+}
+
+bool computes(const Graph& graph, NodeId id) {
+  const bool is_output = std::count(graph.outputs.begin(), graph.outputs.end(), id) > 0;
+  switch (graph.at(id).kind) {
+    case NodeKind::Elementwise:
+    case NodeKind::Cast: return is_output || !is_size_arithmetic(graph, id);
     case NodeKind::Reduce:
     case NodeKind::Pad:
     case NodeKind::Concat:
@@ -42,7 +59,7 @@ bool computes(const Graph& graph, NodeId id) {
     case NodeKind::Reshape:
     case NodeKind::Permute:
     case NodeKind::Broadcast:
-    case NodeKind::Slice: return std::count(graph.outputs.begin(), graph.outputs.end(), id) > 0;
+    case NodeKind::Slice: return is_output;
   }
   return false;
 }
