@@ -11,11 +11,31 @@ struct LogParts {
   V exponent, fraction;
 };
 
-// The integer e such that x = 2^e m with 2/3 <= m < 4/3 (f64: sqrt(1/2) <= m < sqrt(2)), for a normal x.
+// With k = bits_around_one(x), x = 2^e m with 2/3 <= m < 4/3 (f64: sqrt(1/2) <= m < sqrt(2)), for a normal x, where e stands
+// in the exponent bits of k.
 template <class V>
-auto exponent_around_one(V x, const FloatFormat& format) {
-  const auto k = bits(x);
-  return shift_right_by(k - bits(like(x, pick(format, 0x1.555556p-1, 0x1.6a09e667f3bcdp-1))), format.mantissa);
+auto bits_around_one(V x, const FloatFormat& format) {
+  return bits(x) - bits(like(x, pick(format, 0x1.555556p-1, 0x1.6a09e667f3bcdp-1)));
+}
+
+// k without its mantissa bits: e in the place of an exponent.
+template <class I>
+I exponent_bits(I k, const FloatFormat& format) {
+  return k & like(k, -(int64_t{1} << format.mantissa));
+}
+
+// e as a float. Not every machine shifts signed 64-bit integers or converts them: in f64 e is made positive, and put into the
+// low bits of a float.
+template <class V, class I>
+V exponent_as_float(V x, I k, const FloatFormat& format) {
+  constexpr double kTop = 0x1p52, kLift = 1024;
+  return by_width(
+      x, [&](auto) { return to_float(shift_right_by(k, format.mantissa)); },
+      [&](auto x) {
+        const auto lifted = as_unsigned(k + like(k, int64_t{1024} << 52));
+        const auto e = as_signed(shift_right_by(lifted, 52));
+        return from_bits(e | bits(like(x, kTop))) - like(x, kTop + kLift);
+      });
 }
 
 template <class V>
@@ -23,10 +43,10 @@ LogParts<V> log_parts(V x, const FloatFormat& format) {
   const double up = pick(format, 0x1p24, 0x1p53);
   const auto subnormal = x < like(x, pick(format, 0x1p-126, 0x1p-1022));
   const auto normal = select(subnormal, x * like(x, up), x);
-  const auto e = exponent_around_one(normal, format);
-  const auto m = from_bits(bits(normal) - shift_left_by(e, format.mantissa));
+  const auto k = bits_around_one(normal, format);
+  const auto m = from_bits(bits(normal) - exponent_bits(k, format));
   const auto lift = select(subnormal, like(x, pick(format, 24, 53)), like(x, 0));
-  return {to_float(e) - lift, m - like(x, 1)};
+  return {exponent_as_float(x, k, format) - lift, m - like(x, 1)};
 }
 
 // log(1 + f) - f
@@ -103,11 +123,11 @@ V log10(V x) {
 // 1 + x = 2^e (1 + f), without rounding 1 + x first, for x > -1.
 template <class V>
 LogParts<V> log1p_parts(V x, const FloatFormat& format) {
-  const auto e = exponent_around_one(x + like(x, 1), format);
+  const auto k = bits_around_one(x + like(x, 1), format);
   // 4 / 2^e, since 1 / 2^e may be subnormal.
-  const auto scale = from_bits(shift_left_by(like(e, format.bias + 2) - e, format.mantissa));
+  const auto scale = from_bits(bits(like(x, 4)) - exponent_bits(k, format));
   const auto f = fma(x * like(x, 0.25), scale, scale * like(x, 0.25) - like(x, 1));
-  return {to_float(e), f};
+  return {exponent_as_float(x, k, format), f};
 }
 
 template <class V>

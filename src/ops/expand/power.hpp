@@ -1,0 +1,146 @@
+// pow, cbrt and hypot.
+#pragma once
+
+#include "ops/expand/exp.hpp"
+#include "ops/expand/log.hpp"
+#include "ops/expand/pair.hpp"
+
+namespace smelt::expand {
+
+// log2(1 + f) / f in f64 to 2^-33, enough for powers in f32.
+template <class V>
+V log2_for_f32(V f) {
+  return polynomial(f, 0x1.715476521cb69p+0, -0x1.7154764bac2ddp-1, 0x1.ec70a3dbf2fe0p-2, -0x1.71548451bfdacp-2,
+                    0x1.27744d0f1ea89p-2, -0x1.ec68bdcedd295p-3, 0x1.a6d1799fc3a4cp-3, -0x1.724528792b88cp-3,
+                    0x1.3c0f63050c91ep-3, -0x1.19b4a04c95727p-3, 0x1.689c6f38a73e0p-3, -0x1.539462676dbaep-3);
+}
+
+// |x|^y in f32, through a logarithm in f64.
+template <class V>
+V power_32(V magnitude, V y) {
+  const auto wide = widen(magnitude);
+  // No f32 is subnormal in f64. Division by 2^e leaves 2/3 <= m < 4/3.
+  const auto k = bits(wide) - bits(like(wide, 0x1.5555555555555p-1));
+  const auto m = from_bits(bits(wide) - (k & like(k, -(int64_t{1} << 52))));
+  const auto f = m - like(wide, 1);
+  const auto finite = fma(f, log2_for_f32(f), exponent_as_float(wide, k, kF64));
+  const auto infinite = like(wide, HUGE_VAL);
+  const auto below_infinity = select(wide < infinite, finite, wide);
+  const auto logarithm = select(wide == like(wide, 0), -infinite, below_infinity);
+  // A finite y keeps 1^y from being nan, and is as good as infinity for any other base.
+  const auto power = clamped(logarithm * clamped(widen(y), -0x1p40, 0x1p40), -152, 129);
+  const auto whole = rint(power);
+  const auto rest = narrow(power - whole), n = narrow(whole);
+  const auto exponent = n + like(n, exponent_offset(kF32));
+  return scaled(twice_exp2_of_rest(rest), exponent, n < like(n, -125), kF32);
+}
+
+// log2(m) for sqrt(1/2) <= m < sqrt(2), to about 2^-68: with s = (m - 1) / (m + 1), log m = 2 (s + s^3/3 + s^5/5 + ...), of
+// which the leading terms are kept in pairs.
+template <class V>
+Pair<V> log2_in_pair(V m) {
+  const auto f = m - like(m, 1), d = m + like(m, 1);
+  const auto d_error = f - (d - like(m, 2));
+  const auto inverse = like(m, 1) / d;
+  const auto quotient = f * inverse;
+  const auto remainder = fma(-quotient, d_error, fma(-quotient, d, f));
+  const Pair<V> s = {quotient, remainder * inverse};
+  const auto s2 = product(s, s);
+  const auto tail =
+      s2.high * polynomial(s2.high, 0x1.24924924927d5p-3, 0x1.c71c71c658778p-4, 0x1.745d17d860183p-4,
+                           0x1.3b1377e473595p-4, 0x1.111ddbe00783bp-4, 0x1.de9c313b67737p-5, 0x1.e7f48caa6af6bp-5);
+  auto fifth = sum_of_ordered(like(m, 0x1.999999999999ap-3), tail);
+  fifth.low = fifth.low + like(m, -0x1.999999999999ap-57);
+  const auto fifth_s2 = product(s2, fifth);
+  auto third = sum_of_ordered(like(m, 0x1.5555555555555p-2), fifth_s2.high);
+  third.low = third.low + (fifth_s2.low + like(m, 0x1.5555555555555p-56));
+  const auto third_s2 = product(s2, third);
+  auto one = sum_of_ordered(like(m, 1), third_s2.high);
+  one.low = one.low + third_s2.low;
+  // 2 / ln 2
+  return product(product(s, one), pair_like(m, 0x1.71547652b82fep+1, 0x1.777d0ffda0d24p-55));
+}
+
+// |x|^y in f64, the logarithm as a pair.
+template <class V>
+V power_64(V magnitude, V y) {
+  const auto parts = log_parts(magnitude, kF64);
+  const auto of_m = log2_in_pair(parts.fraction + like(y, 1));
+  auto logarithm = sum_of_ordered(parts.exponent, of_m.high);
+  logarithm.low = logarithm.low + of_m.low;
+  const auto infinite = like(y, HUGE_VAL);
+  const auto below_infinity = select(magnitude < infinite, logarithm.high, magnitude);
+  const auto high = select(magnitude == like(y, 0), -infinite, below_infinity);
+  // A finite y keeps 1^y from being nan, and is as good as infinity for any other base.
+  const auto factor = clamped(y, -0x1p70, 0x1p70);
+  const auto product_high = factor * high;
+  const auto power = clamped(product_high, -1080, 1025);
+  const auto error = fma(factor, logarithm.low, fma(factor, high, -product_high));
+  const auto offset = like(y, exponent_offset(kF64));
+  const auto exponent = power + offset;
+  const auto rest = (power - (exponent - offset)) + select(power == product_high, error, like(y, 0));
+  return scaled(twice_exp2_of_rest(rest), exponent, power < like(y, -1021), kF64);
+}
+
+template <class V>
+V pow(V x, V y) {
+  return with_format(x, [&](auto x, const FloatFormat&) {
+    const auto magnitude = abs(x), zero = like(x, 0), one = like(x, 1);
+    const auto power = by_width(
+        x, [&](auto) { return power_32(magnitude, y); }, [&](auto) { return power_64(magnitude, y); });
+    const auto half = y * like(y, 0.5);
+    const auto y_is_integer = trunc(y) == y;
+    const auto y_is_odd = y_is_integer & (trunc(half) != half);
+    const auto negative = bits(x) < like(bits(x), 0);
+    const auto with_sign = select(negative & y_is_odd, -power, power);
+    const auto no_real_root = (x < zero) & (magnitude < like(x, HUGE_VAL)) & !y_is_integer;
+    const auto value = select(no_real_root, like(x, NAN), with_sign);
+    return select((x == one) | (y == zero), one, value);
+  });
+}
+
+template <class V>
+V cbrt(V x) {
+  return with_format(x, [](auto x, const FloatFormat& format) {
+    // |x| = 8^q m with 1/3 <= m < 8/3.
+    const auto parts = log_parts(abs(x), format);
+    const auto q = rint(parts.exponent * like(x, 1.0 / 3));
+    const auto two_bits = fma(q, like(x, -3), parts.exponent);
+    const auto to_integer = like(x, format.to_integer);
+    const auto as_exponent = [&](auto n) { return shift_left_by(bits(n + to_integer), format.mantissa); };
+    const auto m = from_bits(bits(parts.fraction + like(x, 1)) + as_exponent(two_bits));
+    // r = 1 / cbrt(m), each step with three times as many digits.
+    auto r = polynomial(m, 0x1.ede6e0p+0, -0x1.e84b1ap+0, 0x1.688f9ep+0, -0x1.02ee54p-1, 0x1.181380p-4);
+    for (int step = 0; step < (format.mantissa == kF32.mantissa ? 1 : 2); ++step) {
+      const auto h = fma(-m * r, r * r, like(x, 1));
+      r = fma(r * h, fma(h, like(x, 2.0 / 9), like(x, 1.0 / 3)), r);
+    }
+    const auto root = m * r * r;
+    const auto better = fma(fma(-root * root, root, m) * (r * r), like(x, 1.0 / 3), root);
+    const auto scaled = from_bits(bits(better) + as_exponent(q));
+    const auto finite = select(abs(x) < like(x, HUGE_VAL), copysign(scaled, x), x);
+    return select(x == like(x, 0), x, finite);
+  });
+}
+
+template <class V>
+V hypot(V a, V b) {
+  return with_format(a, [&](auto a, const FloatFormat& format) {
+    const auto x = abs(a), y = abs(b);
+    const auto longer = select(x > y, x, y), shorter = select(x > y, y, x);
+    // A power of two that brings the longer side near 1, and its inverse, both normal numbers.
+    const auto k = bits(longer);
+    const auto one_bit = shift_left_by(like(k, 1), format.mantissa);
+    const auto e = k & like(k, format.mantissa == kF32.mantissa ? 0x7f800000 : 0x7ff0000000000000);
+    const int least = format.mantissa == kF32.mantissa ? 25 : 60;
+    const auto bounded = select(e < one_bit * like(k, least), one_bit * like(k, least), e);
+    const auto down = from_bits(one_bit * like(k, 2 * format.bias + 1) - bounded);
+    const auto up = from_bits(bounded - one_bit);
+    const auto p = longer * down, q = shorter * down;
+    const auto length = sqrt(fma(p, p, q * q)) * up;
+    const auto infinite = like(a, HUGE_VAL);
+    return select((x == infinite) | (y == infinite), infinite, length);
+  });
+}
+
+}  // namespace smelt::expand
