@@ -46,7 +46,8 @@ static void initialize_target(const Api& api) {
 
 // Opens one library. The handle is never closed: LLVM keeps state for the life of the process.
 static OpenedLibrary try_open(const std::string& name, std::string& why) {
-  void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  // Global, since LLVM 16 and 17 look up functions of their own through the process when they start a JIT.
+  void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (!handle) {
     const char* message = dlerror();
     why = message ? message : "cannot be opened";
