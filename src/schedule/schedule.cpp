@@ -160,9 +160,9 @@ std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const 
     s.strategy = Strategy::Column;
     s.tile = s.lanes;
     s.keep_bytes = options.target.l2_bytes / 2;
-    if (!one_pass && height * s.lanes * 4 > 4 * options.target.l2_bytes)
+    if (!one_pass && height * s.lanes * 4 > options.target.l2_bytes / 2)
       return Refusal{fmt::format("a column of {} does not stay on chip between its passes", height),
-                     fmt::format("columns shorter than {}", options.target.l2_bytes / s.lanes)};
+                     fmt::format("columns of at most {}", options.target.l2_bytes / 8 / s.lanes)};
     s.note = fmt::format("{} columns of {} side by side, {}", s.lanes, height, passes_text(domain));
   }
   s.domain = std::move(domain);
