@@ -44,6 +44,8 @@ Place PhasePrinter::place(const Access& access) const {
   SMELT_CHECK(strides.size() == access.index.size(), "{} is indexed by {} indices, but has {} strides", p.base,
               access.index.size(), strides.size());
   for (size_t d = 0; d < strides.size(); ++d) p.offset = p.offset + access.index[d] * strides[d];
+  // A flat loop over several dimensions splits its variable into indices; their sum is the variable again.
+  p.offset = recombine(p.offset);
   return p;
 }
 

@@ -161,6 +161,23 @@ TEST_P(Pointwise, IndexDivision) {
   run(*module, 0, 1, {nullptr}, {0, 0});
 }
 
+// A flat loop over a matrix: dividing its variable into indices and adding them up again costs nothing.
+TEST_P(Pointwise, FlatLoopOverDimensions) {
+  Maker m;
+  const IntExpr rows = m.size("R"), n = m.size("N"), f = sym("%i1");
+  const int x = m.input(DType::F32, {rows, n}), out = m.output(DType::F32, {rows, n});
+  const std::vector<IntExpr> index = {floordiv(f, n), mod(f, n)};
+  m.phase({grid(1, {vector("%i1", rows * n, {kernel::store(m.at(out, index), m.load(x, index))})})});
+  const std::string printed = text(m.kernel);
+  EXPECT_EQ(printed.find("div"), std::string::npos);
+  EXPECT_EQ(printed.find("gather"), std::string::npos);
+  Guarded<float> gx(35), go(35);
+  for (size_t k = 0; k < 35; ++k) gx[k] = static_cast<float>(k);
+  run(*load(m.kernel), 0, 1, {gx.data(), go.data()}, {5, 7});
+  for (size_t k = 0; k < 35; ++k) ASSERT_EQ(go[k], gx[k]);
+  EXPECT_TRUE(go.guards_intact());
+}
+
 // Gathered rows: out[i, j] = x[index[i], j], and out2[j] = x[0, index[j]] where the index differs between lanes.
 TEST_P(Pointwise, IndexLocals) {
   Maker m;
