@@ -9,9 +9,9 @@
 #include <thread>
 #include <vector>
 
-#include "error.hpp"
 #include "ops/expand/on_host.hpp"
 #include "ops/host.hpp"
+#include "ops/ulp.hpp"
 
 namespace smelt::bench {
 namespace {
@@ -32,7 +32,7 @@ Worst sweep_part(uint64_t begin, uint64_t end, uint64_t stride, Expansion expans
     for (int k = 0; k < kBlock; ++k) in[k] = std::bit_cast<float>(static_cast<uint32_t>(start + k * stride));
     for (int k = 0; k < kBlock; ++k) out[k] = expansion(in[k]);
     for (int k = 0; k < kBlock; ++k) {
-      const double exact = meaning(in[k]), error = ulp_error(out[k], exact);
+      const double exact = meaning(in[k]), error = ulp_error_f32(out[k], exact);
       if (error > worst.ulp) worst = {error, in[k], out[k], exact};
     }
   }
