@@ -1,0 +1,20 @@
+// The reference with an error bound for every element: what a correct program may differ by, whatever it fuses. Each step adds
+// its own rounding to what its arguments are uncertain by, so the bound is tight where the program is well conditioned, and
+// infinite where a difference in the last place decides (a comparison of two nearly equal floats).
+#pragma once
+
+#include <vector>
+
+#include "graph/graph.hpp"
+
+namespace smelt::testing {
+
+struct Bounded {
+  Tensor value;               // as interpret() gives it: floats as F64
+  std::vector<double> error;  // per element, row-major: 0 exact to the bit, infinity: anything goes
+};
+
+// One per output. Throws UserError where interpret() does.
+std::vector<Bounded> interpret_bounded(const Graph& graph, const std::vector<TensorView>& inputs);
+
+}  // namespace smelt::testing

@@ -1,0 +1,208 @@
+#include "check.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "bounds.hpp"
+#include "frontends/language.hpp"
+#include "smelt/error.hpp"
+
+namespace smelt::testing {
+
+namespace {
+constexpr unsigned char kGuard = 0xA5;
+constexpr size_t kGuardBytes = 256;
+}  // namespace
+
+Guarded::Guarded(DType dtype, const Dims& dims, int offset) {
+  view_.dtype = dtype;
+  view_.dims = dims;
+  view_.strides = contiguous_strides(dims);
+  bytes_.assign(static_cast<size_t>(view_.bytes()) + 2 * kGuardBytes + 256, kGuard);
+  auto address = reinterpret_cast<uintptr_t>(bytes_.data()) + kGuardBytes;
+  address = (address + 63) / 64 * 64 + static_cast<uintptr_t>(offset * size_of(dtype));
+  view_.data = reinterpret_cast<void*>(address);
+}
+
+bool Guarded::intact() const {
+  const auto* begin = static_cast<const unsigned char*>(view_.data);
+  const unsigned char* end = begin + view_.bytes();
+  for (const unsigned char& byte : bytes_)
+    if ((&byte < begin || &byte >= end) && byte != kGuard) return false;
+  return true;
+}
+
+std::string differences(const TensorView& got, const Bounded& expected, Coverage* coverage) {
+  const bool floats = is_float(got.dtype);
+  for (int64_t i = 0, n = got.count(); i < n; ++i) {
+    const double allowed = expected.error[static_cast<size_t>(i)];
+    if (coverage) {
+      ++coverage->elements;
+      coverage->exact += allowed == 0;
+      coverage->undecidable += std::isinf(allowed);
+    }
+    if (std::isinf(allowed)) continue;
+    const Scalar g = load_scalar(got.dtype, static_cast<const char*>(got.data) + i * size_of(got.dtype));
+    const Tensor& values = expected.value;
+    const Scalar e = load_scalar(values.dtype, static_cast<const char*>(values.data) + i * size_of(values.dtype));
+    bool same = false;
+    if (!floats) {
+      same = g == e;
+      // A bool is stored as 0 or 1.
+      if (is_bool(got.dtype)) same = same && static_cast<const unsigned char*>(got.data)[i] <= 1;
+    } else {
+      const double x = g.f, y = e.f;
+      if (std::isnan(y) || std::isinf(y))
+        same = std::isnan(y) ? std::isnan(x) : x == y;
+      else if (allowed == 0)
+        same = x == y && std::signbit(x) == std::signbit(y);
+      else
+        same = std::fabs(x - y) <= allowed;
+    }
+    if (!same)
+      return fmt::format("element {} of {}{} is {}, not {}{}\n", i, name_of(got.dtype), str(got.dims), g.str(), e.str(),
+                         allowed > 0 ? fmt::format(" within {:.3g}", allowed) : "");
+  }
+  return {};
+}
+
+std::string describe(const Program& program) {
+  std::string text = fmt::format("seed {}\n{}", program.seed, program.text());
+  for (const SizeBinding& sizes : program.sizes) {
+    if (sizes.empty()) continue;
+    text += "# with";
+    for (const auto& [name, value] : sizes) text += fmt::format(" {}={}", name, value);
+    text += "\n";
+  }
+  return text;
+}
+
+namespace {
+
+// One way of compiling: for each of the program's sizes, runs and compares.
+struct Way {
+  bool fuse;
+  int threads;
+};
+
+std::string check_way(const Program& program, const Graph& graph, const Device& device, const Way& way,
+                      const std::vector<std::vector<Tensor>>& inputs, const std::vector<std::vector<Bounded>>& expected,
+                      const std::vector<std::string>& errors, Coverage* coverage) {
+  CompileOptions options;
+  options.fuse = way.fuse;
+  options.threads = way.threads;
+  // Estimates at hand may be those of a call, or none.
+  if (program.seed % 2) options.sizes = program.sizes[0];
+  const Executable executable = compile(graph, device, options);
+  if (coverage) coverage->kernels += static_cast<int64_t>(executable.kernels().size());
+  for (size_t call = 0; call < program.sizes.size(); ++call) {
+    std::vector<TensorView> views(inputs[call].begin(), inputs[call].end());
+    std::vector<Guarded> memory;
+    std::vector<TensorView> outputs;
+    std::string error;
+    try {
+      const std::vector<Dims> dims = executable.output_dims(views);
+      for (size_t o = 0; o < dims.size(); ++o)
+        memory.emplace_back(graph.at(graph.outputs[o]).dtype, dims[o], static_cast<int>((program.seed + o) % 2));
+      for (const Guarded& m : memory) outputs.push_back(m.view());
+      executable.run_into(views, outputs);
+      if (coverage) ++coverage->runs;
+    } catch (const UserError& e) {
+      error = e.what();
+    }
+    const std::string where =
+        fmt::format("call {} {}, {} threads: ", call, way.fuse ? "fused" : "unfused", way.threads);
+    if (error.empty() != errors[call].empty())
+      return fmt::format("{}the reference says '{}', the executable '{}'\n", where, errors[call], error);
+    if (!error.empty()) continue;
+    for (size_t o = 0; o < outputs.size(); ++o) {
+      const std::string difference = differences(outputs[o], expected[call][o], coverage);
+      if (!difference.empty()) return fmt::format("{}output {}: {}", where, o, difference);
+      if (!memory[o].intact()) return fmt::format("{}output {}: bytes around it were written\n", where, o);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string check(const Program& program, const Device& device, Coverage* coverage) {
+  try {
+    const Graph graph = lang::parse_program(program.text(), "random.smelt");
+    std::vector<std::vector<Tensor>> inputs;
+    std::vector<std::vector<Bounded>> expected;
+    std::vector<std::string> errors;
+    for (const SizeBinding& sizes : program.sizes) {
+      inputs.push_back(random_inputs(program, graph, sizes));
+      expected.emplace_back();
+      errors.emplace_back();
+      try {
+        expected.back() = interpret_bounded(graph, {inputs.back().begin(), inputs.back().end()});
+      } catch (const UserError& e) {
+        errors.back() = e.what();
+      }
+    }
+    std::string complaint = check_way(program, graph, device, {true, 1 + static_cast<int>(program.seed % 3)}, inputs,
+                                      expected, errors, coverage);
+    if (complaint.empty() && program.seed % 4 == 0)
+      complaint = check_way(program, graph, device, {false, 2}, inputs, expected, errors, coverage);
+    return complaint;
+  } catch (const std::exception& e) {
+    return fmt::format("{}\n", e.what());
+  }
+}
+
+std::string shrunk(const Program& program, const Device& device) {
+  Program best = program;
+  // A single output, the earliest that fails.
+  for (const Statement& s : program.statements) {
+    Program one = program;
+    one.outputs = {s.name};
+    if (!check(one, device).empty()) {
+      best = one;
+      break;
+    }
+  }
+  // Then single size bindings, and every name replaced by an earlier one where that still fails.
+  for (size_t call = 0; best.sizes.size() > 1 && call < best.sizes.size(); ++call) {
+    Program one = best;
+    one.sizes = {best.sizes[call]};
+    if (!check(one, device).empty()) best = one;
+  }
+  for (bool smaller = true; smaller;) {
+    smaller = false;
+    for (size_t s = 0; s < best.statements.size() && !smaller; ++s) {
+      const std::string name = best.statements[s].name;
+      std::vector<std::string> others;
+      for (const InputSpec& input : best.inputs) others.push_back(input.name);
+      for (size_t p = 0; p < s; ++p) others.push_back(best.statements[p].name);
+      for (const std::string& other : others) {
+        Program next = best;
+        next.statements.erase(next.statements.begin() + static_cast<long>(s));
+        bool used = false;
+        for (Statement& t : next.statements)
+          for (size_t at = t.expression.find(name); at != std::string::npos; at = t.expression.find(name, at + 1)) {
+            const size_t end = at + name.size();
+            if (end < t.expression.size() && std::isdigit(static_cast<unsigned char>(t.expression[end]))) continue;
+            t.expression.replace(at, name.size(), other);
+            used = true;
+          }
+        if (!used || next.text().size() >= best.text().size()) continue;
+        try {
+          lang::parse_program(next.text(), "random.smelt");
+        } catch (const UserError&) {
+          continue;
+        }
+        if (check(next, device).empty()) continue;
+        best = next;
+        smaller = true;
+        break;
+      }
+    }
+  }
+  return fmt::format("smaller:\n{}{}", describe(best), check(best, device));
+}
+
+}  // namespace smelt::testing

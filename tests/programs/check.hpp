@@ -1,0 +1,38 @@
+// Compiles a program in several ways, runs it, and compares with the reference.
+#pragma once
+
+#include <string>
+
+#include "compile/compile.hpp"
+#include "generator.hpp"
+
+namespace smelt::testing {
+
+// What the checks looked at: shows that they look at something.
+struct Coverage {
+  int64_t runs = 0, kernels = 0, elements = 0, exact = 0, undecidable = 0;
+};
+
+// Empty when all is right, else what is wrong.
+std::string check(const Program& program, const Device& device, Coverage* coverage = nullptr);
+// The smallest part of a failing program that still fails, as text; with its complaint.
+std::string shrunk(const Program& program, const Device& device);
+std::string describe(const Program& program);
+
+// Memory with guard bytes on both sides of an array, which starts `offset` elements after an aligned address.
+class Guarded {
+ public:
+  Guarded(DType dtype, const Dims& dims, int offset);
+  TensorView view() const { return view_; }
+  bool intact() const;
+
+ private:
+  std::vector<unsigned char> bytes_;
+  TensorView view_;
+};
+
+// Where `got` differs from `expected` by more than its error allows; empty when nowhere.
+struct Bounded;
+std::string differences(const TensorView& got, const Bounded& expected, Coverage* coverage = nullptr);
+
+}  // namespace smelt::testing

@@ -1,0 +1,40 @@
+// Random programs of the expression language, with inputs for them. The same seed gives the same program and the same data.
+#pragma once
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "graph/graph.hpp"
+
+namespace smelt::testing {
+
+struct Statement {
+  std::string name, expression;
+  std::string text() const { return name + " = " + expression; }
+};
+
+// What an input holds, beyond its type.
+struct InputSpec {
+  std::string name;
+  DType dtype;
+  Shape shape;
+  int64_t index_below = 0;  // not 0: valid indices into an axis of this size
+};
+
+struct Program {
+  uint64_t seed = 0;
+  std::vector<InputSpec> inputs;
+  std::vector<Statement> statements;
+  std::vector<std::string> outputs;
+  std::vector<SizeBinding> sizes;  // the same executable runs at each of them
+  int data = 0;                    // how inputs are filled
+
+  std::string text() const;  // only the statements that the outputs need
+};
+
+Program random_program(uint64_t seed);
+// One tensor per input that the text declares, in that order.
+std::vector<Tensor> random_inputs(const Program& program, const Graph& graph, const SizeBinding& sizes);
+
+}  // namespace smelt::testing

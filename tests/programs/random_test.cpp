@@ -1,0 +1,46 @@
+// Random programs, fused and unfused, against the reference with an error bound for every element.
+//   SMELT_SEED=N      runs program N alone, and prints it
+//   SMELT_PROGRAMS=N  how many programs (from SMELT_FIRST, default 0)
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "check.hpp"
+#include "generator.hpp"
+
+namespace smelt::testing {
+namespace {
+
+uint64_t number_from(const char* name, uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+TEST(RandomPrograms, FusedAndUnfusedMatchTheReference) {
+  const Device device = Device::cpu();
+  if (!device.llvm) GTEST_SKIP() << device.missing;
+  const bool one = std::getenv("SMELT_SEED");
+  const uint64_t first = one ? number_from("SMELT_SEED", 0) : number_from("SMELT_FIRST", 0);
+  const uint64_t programs = one ? 1 : number_from("SMELT_PROGRAMS", 250);
+  int failures = 0;
+  Coverage coverage;
+  for (uint64_t seed = first; seed < first + programs; ++seed) {
+    const Program program = random_program(seed);
+    if (one) fmt::print("{}", describe(program));
+    std::string complaint = check(program, device, &coverage);
+    if (complaint.empty()) continue;
+    ADD_FAILURE() << "SMELT_SEED=" << seed << "\n" << describe(program) << complaint << shrunk(program, device);
+    if (++failures == 10) break;
+  }
+  fmt::print("{} programs, {} runs, {} kernels, {} elements compared, {} of them exact, {} undecidable\n", programs,
+             coverage.runs, coverage.kernels, coverage.elements, coverage.exact, coverage.undecidable);
+}
+
+TEST(RandomPrograms, TheSameSeedIsTheSameProgram) {
+  EXPECT_EQ(random_program(7).text(), random_program(7).text());
+  EXPECT_NE(random_program(7).text(), random_program(8).text());
+}
+
+}  // namespace
+}  // namespace smelt::testing
