@@ -10,22 +10,27 @@ namespace {
 
 using Replacements = std::map<std::string, IntExpr>;
 
-// More facts than this at one place never decide a proof; trying all pairs of them would only take time.
-constexpr size_t kMaxFacts = 24;
-constexpr size_t kMaxSteps = 40;
+// More facts than this at one place never decide a proof; trying all pairs of them would only take time. What masks say
+// (two bounds for each dimension of a padded array of padded arrays) comes before what follows from it.
+constexpr size_t kMaxFacts = 64;
+constexpr size_t kMaxConsequences = 24;
+constexpr size_t kMaxSteps = 60;
 
 bool is_symbol(const IntExpr::AtomPtr& atom) { return atom->kind == AtomKind::Symbol; }
 
 // What else e >= 0 says: a quotient that is at least 1, a minimum that bounds both its sides.
 void add_with_consequences(const IntExpr& e, std::vector<IntExpr>& into, int depth = 0) {
-  if (e.constant() || depth > 4 || into.size() >= kMaxFacts) return;
+  if (e.constant() || depth > 4 || into.size() >= (depth > 0 ? kMaxConsequences : kMaxFacts)) return;
   if (std::find(into.begin(), into.end(), e) != into.end()) return;
   into.push_back(e);
   for (const auto& t : e.terms()) {
-    if (t.atoms.size() != 1 || t.coefficient != 1) continue;
+    if (t.atoms.size() != 1 || (t.coefficient != 1 && t.coefficient != -1)) continue;
     const IntExpr::Atom& atom = *t.atoms[0];
     const IntExpr rest = e - IntExpr::of_term(t);
-    if (atom.kind == AtomKind::Min) {
+    if (t.coefficient == -1) {
+      // a // b <= rest, so a < (rest + 1) * b.
+      if (atom.kind == AtomKind::FloorDiv) add_with_consequences((rest + 1) * atom.b - 1 - atom.a, into, depth + 1);
+    } else if (atom.kind == AtomKind::Min) {
       add_with_consequences(atom.a + rest, into, depth + 1);
       add_with_consequences(atom.b + rest, into, depth + 1);
     } else if (atom.kind == AtomKind::FloorDiv) {
@@ -65,9 +70,38 @@ void narrow(const IntExpr& fact, const std::vector<std::pair<std::string, IntExp
   }
 }
 
+bool mentions_any(const IntExpr& e, const std::vector<std::pair<std::string, IntExpr>>& variables) {
+  return std::any_of(variables.begin(), variables.end(), [&](const auto& v) { return e.mentions(v.first); });
+}
+
+// Other ways to say e >= 0. Without its quotients, one at a time; each form says exactly the same as e:
+//   rest + c * (a // b) >= 0   is   a // b >= -(rest // c)     is   a + (rest // c) * b >= 0
+//   rest - c * (a // b) >= 0   is   a // b <= rest // c        is   (rest // c + 1) * b - 1 - a >= 0
+// And b times e, which can meet facts with b * (a // b): e is an integer, so b * e > -b is enough.
+std::vector<IntExpr> other_forms(const IntExpr& e, const std::vector<std::pair<std::string, IntExpr>>& variables) {
+  std::vector<IntExpr> forms{e}, scaled;
+  for (size_t done = 0; done < 8 && done < forms.size(); ++done) {
+    const IntExpr form = forms[done];
+    for (const auto& t : form.terms()) {
+      if (t.atoms.size() != 1 || t.atoms[0]->kind != AtomKind::FloorDiv) continue;
+      const IntExpr::Atom& atom = *t.atoms[0];
+      const IntExpr rest = form - IntExpr::of_term(t);
+      const int64_t c = t.coefficient < 0 ? -t.coefficient : t.coefficient;
+      // Dividing the rest must not make another quotient of loop variables.
+      if (!mentions_any(atom.a, variables) || (c > 1 && mentions_any(rest, variables))) continue;
+      const IntExpr bound = floordiv(rest, c);
+      forms.push_back(t.coefficient > 0 ? atom.a + bound * atom.b : (bound + 1) * atom.b - 1 - atom.a);
+      if (atom.b.constant()) scaled.push_back(form * atom.b + atom.b - 1);
+      break;
+    }
+  }
+  forms.insert(forms.end(), scaled.begin(), scaled.end());
+  return forms;
+}
+
 // Factors with which taking a fact away from e cancels one of its terms.
 std::vector<IntExpr> factors(const IntExpr& e, const IntExpr& fact, const Ranges& ranges) {
-  std::vector<IntExpr> found = {1};
+  std::vector<IntExpr> found;
   for (const auto& f : fact.terms())
     for (const auto& t : e.terms()) {
       if (f.atoms.empty() || t.coefficient % f.coefficient != 0 || t.coefficient / f.coefficient < 0) continue;
@@ -90,10 +124,17 @@ std::vector<IntExpr> factors(const IntExpr& e, const IntExpr& fact, const Ranges
 bool follows(const IntExpr& e, const std::vector<IntExpr>& facts, const Ranges& ranges, int more, size_t& steps) {
   if (proves_nonnegative(e, ranges)) return true;
   if (more == 0) return false;
-  for (const IntExpr& fact : facts)
-    for (const IntExpr& factor : factors(e, fact, ranges)) {
-      if (++steps > kMaxSteps) return false;
-      if (follows(e - factor * fact, facts, ranges, more - 1, steps)) return true;
+  // Facts that cancel something come first.
+  for (const bool cancelling : {true, false})
+    for (const IntExpr& fact : facts) {
+      std::vector<IntExpr> takes = factors(e, fact, ranges);
+      if (!cancelling)
+        takes = std::find(takes.begin(), takes.end(), IntExpr(1)) == takes.end() ? std::vector<IntExpr>{1}
+                                                                                 : std::vector<IntExpr>{};
+      for (const IntExpr& factor : takes) {
+        if (++steps > kMaxSteps) return false;
+        if (follows(e - factor * fact, facts, ranges, more - 1, steps)) return true;
+      }
     }
   return false;
 }
@@ -168,13 +209,16 @@ bool Facts::proves(const IntExpr& e, int effort) const {
 bool Facts::search(const IntExpr& e, int effort) const {
   for (const IntExpr& fact : facts_)
     if (auto c = (e - fact).constant(); c && *c >= 0) return true;
+  const std::vector<IntExpr> goals = effort == 0 ? std::vector<IntExpr>{e} : other_forms(e, variables_);
   // How many launch sizes to replace, how many facts to use at once.
   const size_t most_replaced = effort == 0 ? 0 : launch_sizes_.size();
   for (size_t replaced = 0; replaced <= most_replaced; ++replaced) {
     Prepared& p = prepared(replaced);
     const int facts = effort == 1 ? (replaced == 0 ? 1 : 0) : std::max(0, effort - 1);
-    size_t steps = 0;
-    if (follows(p.rewritten(e), p.facts, p.ranges, facts, steps)) return true;
+    for (const IntExpr& goal : goals) {
+      size_t steps = 0;
+      if (follows(p.rewritten(goal), p.facts, p.ranges, facts, steps)) return true;
+    }
   }
   return false;
 }
