@@ -141,8 +141,11 @@ ExprId Evaluator::gathered(NodeId id, const Index& index) {
   const Node& node = graph_.at(id);
   const IntExpr extent = graph_.at(node.args[0]).shape[static_cast<size_t>(node.axes[0])];
   const ExprId zero = builder_.index(0), size = builder_.index(extent), last = builder_.index(extent - 1);
-  const ExprId raw =
-      builder_.cast(value(node.args[1], schedule::gather_indices_index(graph_, node, index)), DType::I64);
+  ExprId raw = value(node.args[1], schedule::gather_indices_index(graph_, node, index));
+  // A large u64 wraps as itself; everything else survives the conversion, or stays out of range.
+  if (node.gather == GatherMode::Wrap && builder_.dtype(raw) == DType::U64)
+    raw = builder_.apply(Op::Mod, {raw, builder_.cast(size, DType::U64)});
+  raw = builder_.cast(raw, DType::I64);
   ExprId picked = raw;
   if (node.gather == GatherMode::Wrap) {
     picked = builder_.apply(Op::Mod, {raw, size});
