@@ -102,6 +102,9 @@ TEST(CliBench, MistakesAreNamed) {
   EXPECT_TRUE(tool_without_llvm({"bench", "x + 1", "-i", "x=f32[4]"}).err_has("apt-get install libllvm19"));
   EXPECT_EQ(tool_without_llvm({"bench", "x + 1", "-i", "x=f32[4]"}).status, 2);
   if (!has_llvm()) GTEST_SKIP() << "no LLVM here";
+  const Result large = tool({"bench", "x + 1", "-i", "x=f32[100000000000000]"});
+  EXPECT_EQ(large.status, 2);
+  EXPECT_TRUE(large.err_has("this machine has")) << large.err;
   const Result constant = tool({"bench", "x + 1", "-i", "x=f32[4]", "--sweep", "B=1,2"});
   EXPECT_EQ(constant.status, 2);
   EXPECT_TRUE(constant.err_has("no input has a size of that name that can vary")) << constant.err;

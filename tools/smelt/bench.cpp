@@ -50,7 +50,10 @@ int run_bench(const BenchCommand& options) {
   const Program program(options.program, true);
   std::string symbol;
   const std::vector<SizeBinding> sizes = sizes_to_measure(options, program, symbol);
-  for (const SizeBinding& s : sizes) check_memory(program, program.dims(s), device.facts.memory_bytes);
+  for (const SizeBinding& s : sizes) {
+    check_memory(program, program.dims(s), device.facts.memory_bytes);
+    if (!options.no_check) check_reference_memory(program, program.dims(s), device.facts.memory_bytes);
+  }
 
   CompileOptions compile_options;
   compile_options.threads = thread_count(options.common, device);

@@ -149,7 +149,7 @@ Program::Program(const ProgramOptions& options, bool fill_missing) : seed_(optio
 void Program::read_text(const std::string& program) {
   std::error_code ignored;
   const bool named = ends_with(program, ".smelt");
-  if (named || std::filesystem::is_regular_file(program, ignored)) {
+  if (named || (std::filesystem::exists(program, ignored) && !std::filesystem::is_directory(program, ignored))) {
     text_ = report::read_text(program, kLargestProgram);
     file_ = program;
     title_ = std::filesystem::path(program).stem().string();
@@ -284,6 +284,14 @@ std::vector<std::string> Program::describe_inputs(const std::string& varying, co
   return out;
 }
 
+namespace {
+
+std::string memory_text(__int128 bytes) {
+  return report::format_memory(static_cast<int64_t>(std::min<__int128>(bytes, INT64_MAX)));
+}
+
+}  // namespace
+
 void check_memory(const Program& program, const std::vector<Dims>& dims, int64_t memory_bytes) {
   const Graph& graph = program.graph();
   const SizeBinding sizes = bind_sizes(graph, dims);
@@ -292,10 +300,24 @@ void check_memory(const Program& program, const std::vector<Dims>& dims, int64_t
   for (const NodeId id : graph.outputs)
     bytes += element_count(evaluate(graph.at(id).shape, sizes)) * size_of(graph.at(id).dtype);
   if (memory_bytes <= 0 || bytes <= memory_bytes) return;
-  const auto shown = static_cast<int64_t>(std::min<__int128>(bytes, INT64_MAX));
   throw UserError(
       fmt::format("the inputs and outputs take {}, and this machine has {} of memory\nhelp: use smaller sizes",
-                  report::format_memory(shown), report::format_memory(memory_bytes)));
+                  memory_text(bytes), memory_text(memory_bytes)));
+}
+
+void check_reference_memory(const Program& program, const std::vector<Dims>& dims, int64_t memory_bytes) {
+  const Graph& graph = program.graph();
+  const SizeBinding sizes = bind_sizes(graph, dims);
+  __int128 largest = 0;
+  for (const Node& node : graph.nodes)
+    largest = std::max<__int128>(largest, element_count(evaluate(node.shape, sizes)));
+  // The reference holds float64 values: the arguments and the result of one operation, and what later ones need.
+  const __int128 bytes = 4 * largest * static_cast<int>(sizeof(double));
+  if (memory_bytes <= 0 || bytes <= memory_bytes) return;
+  throw UserError(
+      fmt::format("the float64 reference would take {} or more, and this machine has {} of memory\n"
+                  "help: use smaller sizes, or measure without the check: --no-check",
+                  memory_text(bytes), memory_text(memory_bytes)));
 }
 
 }  // namespace smelt::tool

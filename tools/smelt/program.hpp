@@ -59,5 +59,7 @@ class Program {
 
 // Throws UserError when the arrays cannot fit this machine's memory, before any is allocated.
 void check_memory(const Program& program, const std::vector<Dims>& dims, int64_t memory_bytes);
+// The same for the values of the reference interpreter, roughly.
+void check_reference_memory(const Program& program, const std::vector<Dims>& dims, int64_t memory_bytes);
 
 }  // namespace smelt::tool
