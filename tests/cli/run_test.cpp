@@ -181,6 +181,8 @@ TEST(CliRun, MistakesAreNamed) {
       {{"x", "-i", "x=@" + (folder / "none.npy")}, "No such file"},
       {{"x + 1", "-i", "x=i8(300)"}, "cannot hold this number"},
       {{program}, "the input x (f32[B,4]) is not given\n  help: -i x=@file.npy"},
+      {{"input x: f32[...]\nreturn x", "--size", "B=2"},
+       "takes any shape, and is not given\n  help: give it one: -i x=f32[1024]"},
       {{program, "-i", "x=f32[2,5]"}, "declared f32[B, 4]"},
       {{program, "-i", "x=@" + (folder / "f64.npy")}, "f64"},
       {{program, "-i", "z=f32[2,4]"}, "no input 'z'"},

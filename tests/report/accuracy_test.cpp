@@ -89,6 +89,12 @@ TEST(Accuracy, EveryPatternCounts) {
   }
 }
 
+TEST(Accuracy, TheSignOfATinyNumberIsNoPattern) {
+  EXPECT_TRUE(floats(DType::F32, {0.0}, {-1e-60}).correct);
+  EXPECT_TRUE(floats(DType::F32, {-0.0}, {1e-60}).correct);
+  EXPECT_TRUE(floats(DType::F32, {1e-9}, {-1e-9}).correct);
+}
+
 TEST(Accuracy, OverflowOfTheDtypeIsInfinity) {
   EXPECT_TRUE(floats(DType::F32, {kInf}, {1e39}).correct);
   EXPECT_TRUE(floats(DType::F16, {kInf}, {70000}).correct);

@@ -188,6 +188,11 @@ void Program::match_declared(const std::vector<InputSpec>& specs, bool fill_miss
       sources_.push_back(*found);
       continue;
     }
+    // The language calls the dimensions that "..." stands for by that name.
+    if (std::any_of(node.shape.begin(), node.shape.end(), [](const IntExpr& size) { return size.mentions("..."); })) {
+      throw UserError(fmt::format("the input {} takes any shape, and is not given\nhelp: give it one: -i {}={}[1024]",
+                                  printable(node.name), printable(node.name, 40), name_of(node.dtype)));
+    }
     const std::string type = type_text(node.dtype, node.shape);
     if (!fill_missing) {
       throw UserError(
