@@ -31,6 +31,7 @@ using kernel::Stmt;
 using kernel::StmtKind;
 
 static constexpr int64_t kMostUnrolled = 64;
+static constexpr int64_t kMostStreamedLines = 500;
 
 void PhasePrinter::bind_variable(const Stmt& s, const Value& value) {
   symbols_[s.var] = value;
@@ -134,7 +135,6 @@ std::optional<Value> PhasePrinter::streaming_condition(const Stmt& s) {
     const Value wanted = op("icmp ne $T $a, $b", DType::Bool, {wish->second, constant(t, 0)});
     condition = op("and $T $a, $b", DType::Bool, {wanted, *condition});
   }
-  if (condition) streams_ = true;
   return condition;
 }
 
@@ -190,50 +190,51 @@ void PhasePrinter::vector_loop(const Stmt& s) {
   scopes_.back().text += fmt::format("pre{}:\n{}{}exit{}:\n", label, pre, steps, label);
 }
 
+// A loop over the steps of all lanes; it goes on to the label `after`.
+std::string PhasePrinter::full_steps(const Stmt& s, const Value& full, const std::string& kind, int label,
+                                     const std::string& after) {
+  const std::string var = fmt::format("{}.{}{}", s.var, kind, label);
+  const std::string body = vector_body(s, {var, DType::I64, 0, 0}, nullptr, kind == "stream");
+  return fmt::format(
+      "{0}{1}:\n  {2} = phi i64 [ 0, %main{1} ], [ {2}.next, %{0}next{1} ]\n{3}  br label %{0}next{1}\n{0}next{1}:\n"
+      "  {2}.next = add nsw i64 {2}, {4}\n  {2}.more = icmp slt i64 {2}.next, {5}\n"
+      "  br i1 {2}.more, label %{0}{1}, label %{6}\n",
+      kind, label, var, body, s.lanes, full.text, after);
+}
+
+// The loop, and beside it the one with streaming stores, unless its body is so long that memory is not what it waits for.
+std::string PhasePrinter::main_steps(const Stmt& s, const Value& full, std::optional<Value> streaming, int label,
+                                     const std::string& after) {
+  std::string loops = full_steps(s, full, "loop", label, after);
+  if (std::count(loops.begin(), loops.end(), '\n') > kMostStreamedLines) streaming.reset();
+  if (streaming) {
+    streams_ = true;
+    loops += full_steps(s, full, "stream", label, after);
+  }
+  const std::string branch =
+      streaming ? fmt::format("br i1 {}, label %stream{}, label %loop{}", streaming->text, label, label)
+                : fmt::format("br label %loop{}", label);
+  if (s.extent.constant()) return fmt::format("  br label %main{0}\nmain{0}:\n  {1}\n{2}", label, branch, loops);
+  return fmt::format(
+      "  %main{0}.some = icmp sgt i64 {1}, 0\n  br i1 %main{0}.some, label %main{0}, label %{2}\nmain{0}:\n  {3}\n{4}",
+      label, full.text, after, branch, loops);
+}
+
 // Everything between pre and exit.
 std::string PhasePrinter::vector_steps(const Stmt& s, const Value& extent, const Value& full,
                                        const std::optional<Value>& streaming, int label) {
   const auto count = s.extent.constant();
   const bool has_full = !count || *count >= s.lanes;
   const bool has_tail = !count || *count % s.lanes;
-  const std::string after = has_tail ? fmt::format("rest{}", label) : fmt::format("exit{}", label);
-  std::string text;
-  auto loop = [&](const std::string& kind, bool streams) {
-    const std::string var = fmt::format("{}.{}{}", s.var, kind, label);
-    const std::string body = vector_body(s, {var, DType::I64, 0, 0}, nullptr, streams);
-    text += fmt::format(
-        "{0}{1}:\n  {2} = phi i64 [ 0, %main{1} ], [ {2}.next, %{0}next{1} ]\n{3}  br label %{0}next{1}\n{0}next{1}:\n"
-        "  {2}.next = add nsw i64 {2}, {4}\n  {2}.more = icmp slt i64 {2}.next, {5}\n"
-        "  br i1 {2}.more, label %{0}{1}, label %{6}\n",
-        kind, label, var, body, s.lanes, full.text, after);
-  };
-  if (has_full) {
-    const std::string branch =
-        streaming ? fmt::format("br i1 {}, label %stream{}, label %loop{}", streaming->text, label, label)
-                  : fmt::format("br label %loop{}", label);
-    if (count) {
-      text += fmt::format("  br label %main{}\nmain{}:\n  {}\n", label, label, branch);
-    } else {
-      const std::string some = fmt::format("%main{}.some", label);
-      text += fmt::format("  {0} = icmp sgt i64 {1}, 0\n  br i1 {0}, label %main{2}, label %{3}\nmain{2}:\n  {4}\n",
-                          some, full.text, label, after, branch);
-    }
-    loop("loop", false);
-    if (streaming) loop("stream", true);
-  } else {
-    text += fmt::format("  br label %{}\n", after);
-  }
+  const std::string after = fmt::format("{}{}", has_tail ? "rest" : "exit", label);
+  std::string text = has_full ? main_steps(s, full, streaming, label, after) : fmt::format("  br label %{}\n", after);
   if (!has_tail) return text;
   const std::string body = vector_body(s, full, &extent, false);
-  if (count) {
-    text += fmt::format("rest{0}:\n{1}  br label %exit{0}\n", label, body);
-  } else {
-    text += fmt::format(
-        "rest{0}:\n  %rest{0}.some = icmp slt i64 {1}, {2}\n  br i1 %rest{0}.some, label %tail{0}, label %exit{0}\n"
-        "tail{0}:\n{3}  br label %exit{0}\n",
-        label, full.text, extent.text, body);
-  }
-  return text;
+  if (count) return text + fmt::format("rest{0}:\n{1}  br label %exit{0}\n", label, body);
+  return text + fmt::format(
+                    "rest{0}:\n  %rest{0}.some = icmp slt i64 {1}, {2}\n"
+                    "  br i1 %rest{0}.some, label %tail{0}, label %exit{0}\ntail{0}:\n{3}  br label %exit{0}\n",
+                    label, full.text, extent.text, body);
 }
 
 }  // namespace smelt::emit

@@ -166,6 +166,10 @@ class PhasePrinter {
   void vector_loop(const kernel::Stmt& s);
   std::string vector_steps(const kernel::Stmt& s, const Value& extent, const Value& full,
                            const std::optional<Value>& streaming, int label);
+  std::string full_steps(const kernel::Stmt& s, const Value& full, const std::string& kind, int label,
+                         const std::string& after);
+  std::string main_steps(const kernel::Stmt& s, const Value& full, std::optional<Value> streaming, int label,
+                         const std::string& after);
   std::string vector_body(const kernel::Stmt& s, Value start, const Value* extent, bool streaming);
   std::optional<Value> streaming_condition(const kernel::Stmt& s);
   void bind_variable(const kernel::Stmt& s, const Value& value);

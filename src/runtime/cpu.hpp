@@ -49,7 +49,8 @@ class Module {
 };
 
 // Runs body(thread, begin, end) over [0, count) split into contiguous pieces of about equal size, multiples of `grain`
-// (but the last); on the calling thread alone when one piece is all there is. The first exception reaches the caller.
+// (but the last), several for each thread; 0 <= thread < threads, and no two pieces with the same number run at a time. On the calling
+// thread alone when one grain is all there is, and inside another loop. The first exception reaches the caller.
 void parallel_for(int threads, int64_t count, int64_t grain,
                   const std::function<void(int thread, int64_t begin, int64_t end)>& body);
 

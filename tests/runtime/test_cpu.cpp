@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <numeric>
 #include <stdexcept>
@@ -25,17 +26,17 @@ TEST(ParallelFor, CoversEveryIndexOnceInGrains) {
     for (int64_t count : {0, 1, 15, 16, 17, 100, 1000})
       for (int64_t grain : {0, 1, 16, 64, 5000}) {
         std::vector<int> seen(static_cast<size_t>(count), 0);
-        std::vector<int> pieces(static_cast<size_t>(threads), 0);
+        std::vector<std::atomic<int>> running(static_cast<size_t>(threads));
         parallel_for(threads, count, grain, [&](int thread, int64_t begin, int64_t end) {
           ASSERT_GE(thread, 0);
           ASSERT_LT(thread, threads);
-          ++pieces[static_cast<size_t>(thread)];
+          ASSERT_EQ(++running[static_cast<size_t>(thread)], 1);  // so that a thread's number may own scratch memory
           ASSERT_LT(begin, end);
           ASSERT_EQ(begin % std::max<int64_t>(grain, 1), 0);
           for (int64_t i = begin; i < end; ++i) ++seen[static_cast<size_t>(i)];
+          --running[static_cast<size_t>(thread)];
         });
         for (int s : seen) ASSERT_EQ(s, 1);
-        for (int p : pieces) ASSERT_LE(p, 1);  // a thread number stands for one piece, so it may own scratch memory
       }
 }
 
@@ -56,6 +57,41 @@ TEST(ParallelFor, CarriesExceptionsOver) {
                                 if (end == 100) throw std::runtime_error("lost");
                               }),
                  std::runtime_error);
+}
+
+TEST(ParallelFor, WorksAfterAnException) {
+  for (int round = 0; round < 50; ++round) {
+    EXPECT_THROW(parallel_for(3, 30, 1, [](int, int64_t, int64_t) { throw std::runtime_error("each"); }),
+                 std::runtime_error);
+    std::atomic<int64_t> sum = 0;
+    parallel_for(3, 30, 1, [&](int, int64_t begin, int64_t end) { sum += end - begin; });
+    EXPECT_EQ(sum, 30);
+  }
+}
+
+TEST(ParallelFor, ManyShortLoops) {
+  // Workers come late, leave early, and meet loops of other sizes.
+  std::atomic<int64_t> sum = 0;
+  int64_t expected = 0;
+  for (int i = 0; i < 20000; ++i) {
+    const int64_t count = 2 + i % 37;
+    expected += count;
+    parallel_for(2 + i % 5, count, 1, [&](int, int64_t begin, int64_t end) { sum += end - begin; });
+    if (i % 1000 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  EXPECT_EQ(sum, expected);
+}
+
+TEST(ParallelFor, ManyCallersAtOnce) {
+  std::atomic<int64_t> sum = 0;
+  std::vector<std::thread> callers;
+  for (int t = 0; t < 12; ++t)
+    callers.emplace_back([&] {
+      for (int i = 0; i < 500; ++i)
+        parallel_for(3, 100, 7, [&](int, int64_t begin, int64_t end) { sum += end - begin; });
+    });
+  for (auto& caller : callers) caller.join();
+  EXPECT_EQ(sum, 12 * 500 * 100);
 }
 
 TEST(ParallelFor, RunsFromManyThreadsAndInsideItself) {
