@@ -13,6 +13,9 @@ namespace smelt::runtime::llvm {
 // The text arrives with vectors explicit, loops in shape and invariants hoisted. What remains is to make registers of
 // stack slots, to fold constants and patterns of the target, and to clean up.
 static constexpr const char* kPipeline = "function(sroa,early-cse,instcombine,simplifycfg)";
+// From LLVM 18 on, a pipeline given as text makes instcombine end the process when one round does not simplify everything,
+// unless told not to.
+static constexpr const char* kPipeline18 = "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)";
 
 static std::string take_text(const Api& api, char* text) {
   std::string copy = text ? text : "";
@@ -121,7 +124,9 @@ std::vector<std::string> rename_exports(Compilation& c, const std::string& prefi
 
 void optimise(Compilation& c) {
   PassOptions options = c.api.create_pass_options();
-  Error error = c.api.run_passes(c.module, kPipeline, c.machine, options);
+  unsigned major = 0, minor = 0, patch = 0;
+  c.api.get_version(&major, &minor, &patch);
+  Error error = c.api.run_passes(c.module, major >= 18 ? kPipeline18 : kPipeline, c.machine, options);
   c.api.dispose_pass_options(options);
   if (error) throw InternalError("LLVM cannot optimise a kernel: " + take_message(c.api, error));
 }
