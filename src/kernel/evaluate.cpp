@@ -101,7 +101,17 @@ ExprId Evaluator::load(NodeId id, const Index& index) {
   if (redirect_ && guard_ == kNoExpr)
     if (auto staged = redirect_(id, index)) return builder_.load(node.dtype, *staged);
   const ExprId other = guard_ == kNoExpr ? kNoExpr : builder_.constant(Scalar::of_int(compute_type(node.dtype), 0));
-  return builder_.load(node.dtype, {false, input_param(id), index}, guard_, other);
+  return builder_.load(node.dtype, {false, input_param(id), inside(id, index)}, guard_, other);
+}
+
+Index Evaluator::inside(NodeId id, const Index& index) const {
+  if (!clamp_) return index;
+  const Shape& shape = graph_.at(id).shape;
+  Index result = index;
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (!proves_nonnegative(index[d], *ranges_) || !proves_nonnegative(shape[d] - 1 - index[d], *ranges_))
+      result[d] = max(0, min(index[d], shape[d] - 1));
+  return result;
 }
 
 ExprId Evaluator::both(ExprId a, ExprId b) {

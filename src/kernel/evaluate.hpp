@@ -33,6 +33,10 @@ class Evaluator {
   using Redirect = std::function<std::optional<Access>(NodeId, const Index&)>;
   void set_redirect(Redirect redirect) { redirect_ = std::move(redirect); }
 
+  // From here on, indices that are not proved inside their array by the ranges alone are clamped to it.
+  void set_clamp(bool clamp) { clamp_ = clamp; }
+  Index inside(NodeId id, const Index& index) const;
+
   // What a reduction of this group is worth inside the current block.
   void set_reduction(NodeId id, ExprId value) { reductions_[id] = value; }
 
@@ -52,6 +56,7 @@ class Evaluator {
   std::vector<Stmt>* block_ = nullptr;
   const Ranges* ranges_ = nullptr;
   Redirect redirect_;
+  bool clamp_ = false;
   ExprId guard_ = kNoExpr;
   std::unordered_map<std::string, ExprId> known_;  // within the current block
 };

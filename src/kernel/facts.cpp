@@ -99,6 +99,24 @@ std::vector<IntExpr> other_forms(const IntExpr& e, const std::vector<std::pair<s
   return forms;
 }
 
+bool same_atoms(const IntExpr::Term& x, const IntExpr::Term& y) {
+  return std::equal(x.atoms.begin(), x.atoms.end(), y.atoms.begin(), y.atoms.end(),
+                    [](const auto& a, const auto& b) { return a->key == b->key; });
+}
+
+// Multiples of e that can meet a fact, where the fact bounds a multiple of something in e: k * e + k - 1 >= 0 says e > -1.
+void add_multiples(const IntExpr& e, const std::vector<IntExpr>& facts, std::vector<IntExpr>& into) {
+  for (const IntExpr& fact : facts)
+    for (const auto& f : fact.terms())
+      for (const auto& t : e.terms()) {
+        if (f.atoms.empty() || !same_atoms(f, t) || std::abs(t.coefficient) != 1) continue;
+        const int64_t k = t.coefficient * f.coefficient;
+        if (k <= 1 || k > INT32_MAX) continue;
+        const IntExpr multiple = e * k + k - 1;
+        if (std::find(into.begin(), into.end(), multiple) == into.end()) into.push_back(multiple);
+      }
+}
+
 // Factors with which taking a fact away from e cancels one of its terms.
 std::vector<IntExpr> factors(const IntExpr& e, const IntExpr& fact, const Ranges& ranges) {
   std::vector<IntExpr> found;
@@ -209,7 +227,8 @@ bool Facts::proves(const IntExpr& e, int effort) const {
 bool Facts::search(const IntExpr& e, int effort) const {
   for (const IntExpr& fact : facts_)
     if (auto c = (e - fact).constant(); c && *c >= 0) return true;
-  const std::vector<IntExpr> goals = effort == 0 ? std::vector<IntExpr>{e} : other_forms(e, variables_);
+  std::vector<IntExpr> goals = effort == 0 ? std::vector<IntExpr>{e} : other_forms(e, variables_);
+  if (effort > 1) add_multiples(e, facts_, goals);
   // How many launch sizes to replace, how many facts to use at once.
   const size_t most_replaced = effort == 0 ? 0 : launch_sizes_.size();
   for (size_t replaced = 0; replaced <= most_replaced; ++replaced) {

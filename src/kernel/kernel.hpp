@@ -152,6 +152,7 @@ struct Kernel {
   std::vector<IndexLocal> index_locals;
   // Each is >= 0 in every call: what the graph's constraints say of the sizes, checked when they are bound.
   std::vector<IntExpr> assumptions;
+  bool clamped = false;  // indices that could not be proved inside are clamped: slower, never wrong
   int error_param = -1;  // i32[1]: a gather that meets an index out of range stores its NodeId + 1 here
 
   const Expr& at(ExprId id) const { return exprs[static_cast<size_t>(id)]; }

@@ -45,7 +45,9 @@ Lowering::Lowering(const Graph& graph, const plan::FusionGroup& group, const Sch
   kernel_.name = std::move(name);
 }
 
-Kernel Lowering::run() {
+Kernel Lowering::run(bool clamp) {
+  kernel_.clamped = clamp;
+  evaluator_.set_clamp(clamp);
   switch (schedule_.strategy) {
     case plan::Strategy::Pointwise: pointwise(); break;
     case plan::Strategy::Tiled: tiled(); break;
@@ -63,8 +65,9 @@ Kernel Lowering::run() {
 }
 
 Stmt Lowering::store_output(const StoredOutput& output, const Placement& placement, ExprId value) {
-  return store({false, evaluator_.output_param(output.node), placement.at(output.store_index)}, value, kNoExpr,
-               !output.per_row);
+  return store(
+      {false, evaluator_.output_param(output.node), evaluator_.inside(output.node, placement.at(output.store_index))},
+      value, kNoExpr, !output.per_row);
 }
 
 void Lowering::add_phase(IntExpr extent, std::vector<Stmt> body, IntExpr work) {
@@ -198,7 +201,15 @@ void Lowering::finish() {
 }
 
 Kernel lower(const Graph& graph, const plan::FusionGroup& group, const Schedule& schedule, const std::string& name) {
-  return Lowering(graph, group, schedule, name).run();
+  try {
+    Kernel kernel = Lowering(graph, group, schedule, name).run(false);
+    verify(kernel);
+    return kernel;
+  } catch (const InternalError&) {
+    Kernel kernel = Lowering(graph, group, schedule, name).run(true);
+    verify(kernel);
+    return kernel;
+  }
 }
 
 }  // namespace smelt::kernel

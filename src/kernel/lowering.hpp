@@ -53,7 +53,7 @@ struct RowLoops {
 class Lowering {
  public:
   Lowering(const Graph& graph, const plan::FusionGroup& group, const Schedule& schedule, std::string name);
-  Kernel run();
+  Kernel run(bool clamp);
 
  private:
   // One per strategy: lower_pointwise.cpp, lower_tiled.cpp, lower_row.cpp, lower_column.cpp, lower_split.cpp.

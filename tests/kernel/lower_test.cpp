@@ -204,6 +204,7 @@ std::string with_kernels(const Program& program, const IntExpr& rows, const IntE
       if (!std::holds_alternative<schedule::Schedule>(made)) return "no schedule";
       kernel::Kernel kernel = kernel::lower(graph, group, std::get<schedule::Schedule>(made), "k0");
       text = print(kernel);
+      EXPECT_FALSE(kernel.clamped) << text;
       visit(kernel);
     }
   } catch (const UserError& e) {
