@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 
 #include "bounds.hpp"
@@ -97,6 +98,10 @@ std::string check_way(const Program& program, const Graph& graph, const Device& 
   if (program.seed % 2) options.sizes = program.sizes[0];
   const Executable executable = compile(graph, device, options);
   if (coverage) coverage->kernels += static_cast<int64_t>(executable.kernels().size());
+  for (const kernel::Kernel& k : executable.kernels()) {
+    if (k.clamped && coverage) ++coverage->clamped;
+    if (k.clamped && std::getenv("SMELT_SHOW_CLAMPED")) fmt::print("{}{}", program.text(), kernel::print(k));
+  }
   for (size_t call = 0; call < program.sizes.size(); ++call) {
     std::vector<TensorView> views(inputs[call].begin(), inputs[call].end());
     std::vector<Guarded> memory;

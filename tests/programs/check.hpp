@@ -10,7 +10,7 @@ namespace smelt::testing {
 
 // What the checks looked at: shows that they look at something.
 struct Coverage {
-  int64_t runs = 0, kernels = 0, elements = 0, exact = 0, undecidable = 0;
+  int64_t runs = 0, kernels = 0, clamped = 0, elements = 0, exact = 0, undecidable = 0;
 };
 
 // Empty when all is right, else what is wrong.

@@ -182,7 +182,12 @@ class Generator {
     if (!is_float(t))
       return chance(2) ? fmt::format("{}({})", word({"abs", "sign", "square"}), x) : word({"-", "~"}) + x;
     if (chance(8)) return fmt::format("{}({})", word({"isnan", "isinf", "isfinite"}), x);
-    if (chance(6)) return fmt::format("{} ** {}", x, word({"2", "3", "-1", "0.5"}));
+    if (chance(6)) return fmt::format("{} ** {}", x, word({"2", "3", "-1", "0.5", "1.7"}));
+    if (chance(3))
+      return fmt::format("{}({})",
+                         word({"exp",  "exp",  "log",  "sin",     "cos",  "tanh", "erf",  "log1p", "exp2",  "expm1",
+                               "log2", "atan", "cbrt", "sigmoid", "asin", "erfc", "sinh", "acosh", "log10", "tan"}),
+                         x);
     return fmt::format(
         "{}({})",
         word({"abs", "sign", "square", "floor", "ceil", "trunc", "round", "sqrt", "reciprocal", "rsqrt", "-"}), x);
@@ -244,7 +249,11 @@ class Generator {
     const std::string axes = axes_of(a);
     if (is_float(a.dtype) && chance(2)) {
       const std::string axis = axes == "None" ? "-1" : axes;
-      switch (pick(5)) {
+      switch (pick(9)) {
+        case 5: return fmt::format("softmax({}, axis={})", a.name, axis);
+        case 6: return fmt::format("log_softmax({}, axis={})", a.name, axis);
+        case 7: return fmt::format("logsumexp({}, axis={})", a.name, axes);
+        case 8: return fmt::format("{0} - logsumexp({0}, axis={1}, keepdims=True)", a.name, axes);
         case 0: return fmt::format("layernorm({}, axis={})", a.name, axis);
         case 1: return fmt::format("rmsnorm({}, axis={})", a.name, axis);
         case 2: return fmt::format("{0} / (sum(abs({0}), axis={1}, keepdims=True) + 1)", a.name, axes);
@@ -356,7 +365,9 @@ class Generator {
     const Value a = any();
     const DType t = is_float(a.dtype) ? a.dtype : DType::F32;
     const std::string x = as(t, a), y = as(t, any_of(t));
-    switch (pick(12)) {
+    switch (pick(14)) {
+      case 12: return fmt::format("{}({})", word({"gelu", "silu", "softplus", "mish", "gelu_tanh", "elu"}), x);
+      case 13: return fmt::format("{}({}, {})", word({"atan2", "hypot"}), x, y);
       case 0: return fmt::format("relu({})", x);
       case 1: return fmt::format("leaky_relu({}, 0.1)", x);
       case 2: return fmt::format("clamp({}, {}, {})", a.name, is_unsigned_int(a.dtype) ? "1" : "-1", "2");

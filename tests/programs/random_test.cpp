@@ -33,8 +33,11 @@ TEST(RandomPrograms, FusedAndUnfusedMatchTheReference) {
     ADD_FAILURE() << "SMELT_SEED=" << seed << "\n" << describe(program) << complaint << shrunk(program, device);
     if (++failures == 10) break;
   }
-  fmt::print("{} programs, {} runs, {} kernels, {} elements compared, {} of them exact, {} undecidable\n", programs,
-             coverage.runs, coverage.kernels, coverage.elements, coverage.exact, coverage.undecidable);
+  fmt::print(
+      "{} programs, {} runs, {} kernels ({} with clamped indices), {} elements compared, {} of them exact, {} "
+      "undecidable\n",
+      programs, coverage.runs, coverage.kernels, coverage.clamped, coverage.elements, coverage.exact,
+      coverage.undecidable);
 }
 
 TEST(RandomPrograms, TheSameSeedIsTheSameProgram) {
