@@ -1,6 +1,7 @@
 #include "kernel/facts.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "smelt/error.hpp"
@@ -18,11 +19,25 @@ constexpr size_t kMaxSteps = 60;
 
 bool is_symbol(const IntExpr::AtomPtr& atom) { return atom->kind == AtomKind::Symbol; }
 
+// g * x + c >= 0 for integers says x + floor(c / g) >= 0.
+IntExpr without_common_factor(const IntExpr& e) {
+  int64_t divisor = 0, rest = 0;
+  for (const auto& t : e.terms())
+    (t.atoms.empty() ? rest : divisor) = t.atoms.empty() ? t.coefficient : std::gcd(divisor, t.coefficient);
+  if (divisor <= 1) return e;
+  IntExpr smaller = floordiv(rest, divisor);
+  for (const auto& t : e.terms())
+    if (!t.atoms.empty()) smaller = smaller + IntExpr::of_term({t.coefficient / divisor, t.atoms});
+  return smaller;
+}
+
 // What else e >= 0 says: a quotient that is at least 1, a minimum that bounds both its sides.
 void add_with_consequences(const IntExpr& e, std::vector<IntExpr>& into, int depth = 0) {
   if (e.constant() || depth > 4 || into.size() >= (depth > 0 ? kMaxConsequences : kMaxFacts)) return;
   if (std::find(into.begin(), into.end(), e) != into.end()) return;
   into.push_back(e);
+  if (const IntExpr smaller = without_common_factor(e); !(smaller == e))
+    add_with_consequences(smaller, into, depth + 1);
   for (const auto& t : e.terms()) {
     if (t.atoms.size() != 1 || (t.coefficient != 1 && t.coefficient != -1)) continue;
     const IntExpr::Atom& atom = *t.atoms[0];
@@ -85,12 +100,23 @@ std::vector<IntExpr> other_forms(const IntExpr& e, const std::vector<std::pair<s
     for (const auto& t : form.terms()) {
       if (t.atoms.size() != 1 || t.atoms[0]->kind != AtomKind::FloorDiv) continue;
       const IntExpr::Atom& atom = *t.atoms[0];
-      const IntExpr rest = form - IntExpr::of_term(t);
-      const int64_t c = t.coefficient < 0 ? -t.coefficient : t.coefficient;
-      // Dividing the rest must not make another quotient of loop variables.
-      if (!mentions_any(atom.a, variables) || (c > 1 && mentions_any(rest, variables))) continue;
-      const IntExpr bound = floordiv(rest, c);
-      forms.push_back(t.coefficient > 0 ? atom.a + bound * atom.b : (bound + 1) * atom.b - 1 - atom.a);
+      // Loop variables beside the quotient go into it: c * (a // b) + c * q is c * ((a + q * b) // b).
+      IntExpr inside = atom.a, rest = 0;
+      bool divides = true;
+      for (const auto& other : form.terms()) {
+        if (&other == &t) continue;
+        const IntExpr term = IntExpr::of_term(other);
+        if (!mentions_any(term, variables)) {
+          rest = rest + term;
+        } else if (other.coefficient % t.coefficient == 0) {
+          inside = inside + IntExpr::of_term({other.coefficient / t.coefficient, other.atoms}) * atom.b;
+        } else {
+          divides = false;
+        }
+      }
+      if (!divides || !mentions_any(atom.a, variables)) continue;
+      const IntExpr bound = floordiv(rest, std::abs(t.coefficient));
+      forms.push_back(t.coefficient > 0 ? inside + bound * atom.b : (bound + 1) * atom.b - 1 - inside);
       if (atom.b.constant()) scaled.push_back(form * atom.b + atom.b - 1);
       break;
     }
