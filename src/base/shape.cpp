@@ -8,6 +8,13 @@ std::string str(const Shape& shape) {
   return text + "]";
 }
 
+Shape row_major_strides(const Shape& shape) {
+  Shape strides(shape.size());
+  IntExpr stride = 1;
+  for (size_t d = shape.size(); d-- > 0; stride = stride * shape[d]) strides[d] = stride;
+  return strides;
+}
+
 IntExpr count(const Shape& shape) {
   IntExpr product = 1;
   for (const IntExpr& size : shape) product = product * size;

@@ -14,6 +14,7 @@ using Shape = std::vector<IntExpr>;
 using SizeBinding = std::map<std::string, int64_t>;  // size symbol -> its value in this call
 
 std::string str(const Shape& shape);                          // "[B, 1024]"
+Shape row_major_strides(const Shape& shape);                  // in elements
 IntExpr count(const Shape& shape);                            // product of the sizes
 Dims evaluate(const Shape& shape, const SizeBinding& sizes);  // numbers
 

@@ -10,23 +10,13 @@ namespace smelt::kernel {
 Evaluator::Evaluator(const Graph& graph, const std::vector<NodeId>& members, Builder& builder)
     : graph_(graph), members_(members.begin(), members.end()), builder_(builder) {}
 
-static std::vector<IntExpr> row_major(const Shape& shape) {
-  std::vector<IntExpr> strides(shape.size());
-  IntExpr stride = 1;
-  for (size_t d = shape.size(); d-- > 0;) {
-    strides[d] = stride;
-    stride = stride * shape[d];
-  }
-  return strides;
-}
-
 static int add_param(Kernel& kernel, const Graph& graph, NodeId id, ParamKind kind) {
   const Node& node = graph.at(id);
   Param p;
   p.kind = kind;
   p.dtype = node.dtype;
   p.dims = node.shape;
-  p.strides = row_major(node.shape);
+  p.strides = row_major_strides(node.shape);
   p.value = id;
   p.note = node.kind == NodeKind::Input ? "input " + node.name : fmt::format("%{} {}", id, node.label);
   kernel.params.push_back(std::move(p));

@@ -79,18 +79,11 @@ void Lowering::add_phase(IntExpr extent, std::vector<Stmt> body, IntExpr work) {
   kernel_.phases.push_back(std::move(phase));
 }
 
-static std::vector<IntExpr> row_major(const Shape& shape) {
-  std::vector<IntExpr> strides(shape.size());
-  IntExpr stride = 1;
-  for (size_t d = shape.size(); d-- > 0; stride = stride * shape[d]) strides[d] = stride;
-  return strides;
-}
-
 int Lowering::add_temporary(DType dtype, Shape dims, const std::string& note) {
   Param p;
   p.kind = ParamKind::Temporary;
   p.dtype = dtype;
-  p.strides = row_major(dims);
+  p.strides = row_major_strides(dims);
   p.dims = std::move(dims);
   p.note = note;
   kernel_.params.push_back(std::move(p));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <unordered_set>
 
@@ -32,6 +33,8 @@ class Planner {
       if (edges_.computing[i]) {
         group_of_[i] = static_cast<int>(members_.size());
         members_.push_back({static_cast<NodeId>(i)});
+        const Node& node = graph.nodes[i];
+        even_.push_back(node.kind == NodeKind::Reduce ? std::nullopt : std::optional(count(node.shape)));
       }
     copies_.resize(members_.size());
   }
@@ -87,6 +90,7 @@ class Planner {
   }
 
   void merge(int from, int into) {
+    if (!surely_accepted(from, into)) even_[static_cast<size_t>(into)].reset();
     for (NodeId id : members_[static_cast<size_t>(from)]) group_of_[static_cast<size_t>(id)] = into;
     auto& target = members_[static_cast<size_t>(into)];
     auto& source = members_[static_cast<size_t>(from)];
@@ -148,9 +152,16 @@ class Planner {
       for (NodeId producer : producers) {
         const int a = group_of(producer), b = group_of(consumer);
         if (a == b || repeats_too_much(producer, consumer) || path_around(a, b)) continue;
-        if (accepts_(graph_, describe(united(a, b)), options_).accepted) merge(a, b);
+        if (surely_accepted(a, b) || accepts_(graph_, describe(united(a, b)), options_).accepted) merge(a, b);
       }
     }
+  }
+
+  // Without reductions, and with equally many elements in every value, any loops will do: no need to ask the schedules, which go
+  // through the whole group each time.
+  bool surely_accepted(int a, int b) const {
+    const auto &x = even_[static_cast<size_t>(a)], &y = even_[static_cast<size_t>(b)];
+    return x && y && *x == *y;
   }
 
   // Independent groups that read the same array: one read serves both.
@@ -436,7 +447,8 @@ class Planner {
   Edges edges_;
   std::vector<int> group_of_;
   std::vector<std::vector<NodeId>> members_;
-  std::vector<std::set<NodeId>> copies_;  // per group: nodes of other groups that it computes again
+  std::vector<std::optional<IntExpr>> even_;  // per group: the elements of every value, if equal and none is reduced
+  std::vector<std::set<NodeId>> copies_;      // per group: nodes of other groups that it computes again
 };
 
 }  // namespace
