@@ -81,6 +81,8 @@ std::shared_ptr<const Prepared> prepare(const Executable::State& state, const st
   prepared->arena = lay_out(state.slots, sizes);
   for (size_t k = 0; k < state.launches.size(); ++k)
     prepared->launches.push_back(prepare_launch(state.launches[k], state.kernels[k], sizes));
+  for (const Prepared::Launch& launch : prepared->launches)
+    prepared->scratch_bytes = std::max(prepared->scratch_bytes, launch.scratch_bytes * state.threads);
   state.last.store(prepared);
   return prepared;
 }

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 
 #include "base/check.hpp"
@@ -10,18 +9,6 @@
 
 namespace smelt {
 namespace {
-
-constexpr int64_t kAlignment = 64;
-
-int64_t aligned(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
-
-std::shared_ptr<char> allocate(int64_t bytes) {
-  void* memory = std::aligned_alloc(kAlignment, static_cast<size_t>(aligned(std::max<int64_t>(bytes, 1))));
-  if (!memory)
-    throw UserError(
-        fmt::format("cannot allocate {} bytes for values between kernels: use smaller arrays or free memory", bytes));
-  return {static_cast<char*>(memory), std::free};
-}
 
 std::string shape_text(const TensorView& view) { return fmt::format("{}{}", name_of(view.dtype), str(view.dims)); }
 
@@ -36,20 +23,16 @@ std::string shape_text(const TensorView& view) { return fmt::format("{}{}", name
 }
 
 void launch(const Executable::State& state, const Launch& l, const Prepared::Launch& prepared,
-            std::vector<void*>& arrays) {
-  const std::shared_ptr<char> scratch =
-      prepared.scratch_bytes > 0 ? allocate(prepared.scratch_bytes * state.threads) : nullptr;
+            std::vector<void*>& arrays, char* scratch) {
   for (size_t p = 0; p < l.phases.size(); ++p) {
     const Prepared::Phase& phase = prepared.phases[p];
     if (phase.extent <= 0) continue;
-    char* memory = scratch.get();
     if (phase.extent <= phase.grain) {
-      l.phases[p](0, phase.extent, arrays.data(), prepared.arguments.data(), memory);
+      l.phases[p](0, phase.extent, arrays.data(), prepared.arguments.data(), scratch);
       continue;
     }
     runtime::parallel_for(state.threads, phase.extent, phase.grain, [&](int thread, int64_t begin, int64_t end) {
-      l.phases[p](begin, end, arrays.data(), prepared.arguments.data(),
-                  memory ? memory + prepared.scratch_bytes * thread : nullptr);
+      l.phases[p](begin, end, arrays.data(), prepared.arguments.data(), scratch + prepared.scratch_bytes * thread);
     });
   }
 }
@@ -59,7 +42,8 @@ void launch(const Executable::State& state, const Launch& l, const Prepared::Lau
 void execute(const Executable::State& state, const Prepared& prepared, const std::vector<TensorView>& inputs,
              const std::vector<TensorView>& outputs) {
   const Arena& arena = prepared.arena;
-  const std::shared_ptr<char> memory = arena.bytes > 0 ? allocate(arena.bytes) : nullptr;
+  MemoryPool::Block block = state.pool.take(arena.bytes + prepared.scratch_bytes);
+  char* const memory = block.first.get();
   int32_t error = 0;
   for (size_t k = 0; k < state.launches.size(); ++k) {
     const Launch& l = state.launches[k];
@@ -67,12 +51,14 @@ void execute(const Executable::State& state, const Prepared& prepared, const std
     for (const Binding& b : l.arrays) switch (b.kind) {
         case Binding::Input: arrays.push_back(inputs[static_cast<size_t>(b.index)].data); break;
         case Binding::Output: arrays.push_back(outputs[static_cast<size_t>(b.index)].data); break;
-        case Binding::Slot: arrays.push_back(memory.get() + arena.offsets[static_cast<size_t>(b.index)]); break;
+        case Binding::Slot: arrays.push_back(memory + arena.offsets[static_cast<size_t>(b.index)]); break;
         case Binding::Error: arrays.push_back(&error); break;
       }
-    launch(state, l, prepared.launches[k], arrays);
-    if (error) throw_out_of_range(state.graph, error);
+    launch(state, l, prepared.launches[k], arrays, memory + arena.bytes);
+    if (error) break;
   }
+  state.pool.give_back(std::move(block));
+  if (error) throw_out_of_range(state.graph, error);
 }
 
 namespace {

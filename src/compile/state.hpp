@@ -3,7 +3,9 @@
 
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compile/compile.hpp"
@@ -50,7 +52,21 @@ struct Prepared {
   };
   std::vector<Dims> input_dims, output_dims;
   Arena arena;
+  int64_t scratch_bytes = 0;  // of the hungriest launch, all threads; stands behind the arena
   std::vector<Launch> launches;
+};
+
+// Memory between calls: a call takes a block that is large enough and gives it back, so that only the first pays for fresh pages.
+class MemoryPool {
+ public:
+  using Block = std::pair<std::shared_ptr<char>, int64_t>;  // 64-byte aligned, bytes
+  Block take(int64_t bytes);
+  void give_back(Block block);
+
+ private:
+  static constexpr size_t kMaxBlocks = 4;  // calls at the same time that find their block again
+  std::mutex mutex_;
+  std::vector<Block> blocks_;
 };
 
 struct Executable::State {
@@ -64,6 +80,7 @@ struct Executable::State {
   Device device;
   int threads = 1;
   mutable std::atomic<std::shared_ptr<const Prepared>> last;  // of the latest call
+  mutable MemoryPool pool;
 };
 
 // For these inputs: the latest call's, when its sizes were the same. Throws UserError when the inputs do not fit.
