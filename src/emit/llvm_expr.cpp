@@ -85,6 +85,7 @@ Value PhasePrinter::compute(const Expr& e) {
     case ExprKind::Load: return load(e);
     case ExprKind::Apply: break;
   }
+  if (const auto mask = compare_indices(e)) return *mask;
   std::vector<Value> args;
   for (ExprId id : e.args) args.push_back(value_of(id));
   const OpInfo& row = info(e.op);

@@ -88,35 +88,6 @@ Value PhasePrinter::divide(const Atom& a, bool lanes) {
   return op("select $C $a, $T $b, $T $c", t, {below, op("sub $T $a, $b", t, {whole, constant(t, 1)}), whole});
 }
 
-// Lanes whose numerators are neighbours, `step` apart, by a constant: one scalar division for lane 0; what the other lanes add
-// to its remainder is small, so narrow numbers do. Vector divisions of 64 bits are a scalar division per lane on most targets.
-std::optional<Value> PhasePrinter::divide_neighbours(const Atom& a) {
-  const auto divisor = a.b.constant();
-  const auto coefficient = a.a.coefficient_of(vector_.var);
-  if (!divisor || !coefficient || varies(a.a - *coefficient * IntExpr::symbol(vector_.var))) return std::nullopt;
-  const auto step = coefficient->constant();
-  constexpr int64_t most = int64_t{1} << 20;
-  if (!step || *step <= 0 || *step > most || *divisor > most * vector_.lanes) return std::nullopt;
-  const DType narrow = DType::U32, wide = DType::I64;
-  const bool quotient = a.kind == AtomKind::FloorDiv;
-  const Value first = convert("trunc", integer(mod(a.a, a.b, ranges_)), narrow);
-  Value steps = iota(vector_.lanes, narrow);
-  if (*step != 1) steps = op("mul $T $a, $b", narrow, {steps, constant(narrow, *step)});
-  const Value sum = op("add $T $a, $b", narrow, {first, steps});
-  const Value by = constant(narrow, *divisor);
-  Value result;
-  if (*step * (vector_.lanes - 1) < *divisor) {
-    // At most one multiple of the divisor lies between lane 0 and any other.
-    const Value past = op("icmp uge $T $a, $b", DType::Bool, {sum, by});
-    result = quotient ? convert("zext", past, wide)
-                      : op("select $C $a, $T $b, $T $c", narrow, {past, op("sub $T $a, $b", narrow, {sum, by}), sum});
-  } else {
-    result = op(quotient ? "udiv $T $a, $b" : "urem $T $a, $b", narrow, {sum, by});
-  }
-  if (result.dtype != wide) result = convert("zext", result, wide);
-  return quotient ? op("add $T $a, $b", wide, {integer(floordiv(a.a, a.b, ranges_)), result}) : result;
-}
-
 Value PhasePrinter::atom(const Atom& a, bool lanes) {
   if (a.kind == AtomKind::Symbol) return symbol(a.name, lanes);
   IntExpr whole = IntExpr::of_term({1, {std::make_shared<const Atom>(a)}});

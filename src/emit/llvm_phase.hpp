@@ -118,7 +118,15 @@ class PhasePrinter {
   Value atom(const IntExpr::Atom& a, bool lanes);
   Value symbol(const std::string& symbol, bool lanes);
   Value divide(const IntExpr::Atom& a, bool lanes);
+
+  // llvm_lanes.cpp: how they differ between neighbouring lanes
+  std::optional<int64_t> lane_step(const IntExpr& e) const;
+  Value lane_steps(int64_t step, DType dtype);
   std::optional<Value> divide_neighbours(const IntExpr::Atom& a);
+  Value divide_by_size(const IntExpr::Atom& a, const Value& remainder, int64_t step);
+  std::optional<Value> compare_indices(const kernel::Expr& e);
+  std::optional<int64_t> step_without_wraps(const IntExpr& e, std::optional<Value>& fits);
+  std::optional<std::string> load_mostly_regular(const Place& place);
 
   // llvm_access.cpp: loads and stores
   int resource_of(const kernel::Access& access) const;

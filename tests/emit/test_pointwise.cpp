@@ -178,6 +178,61 @@ TEST_P(Pointwise, FlatLoopOverDimensions) {
   EXPECT_TRUE(go.guards_intact());
 }
 
+// Tiled and repeated rows: indices that wrap around now and then, by sizes small and large.
+TEST_P(Pointwise, WrappingIndices) {
+  Maker m;
+  const IntExpr n = m.size("N"), d = m.size("D"), i = sym("%i1");
+  const int x = m.input(DType::I32, {n + d}), out = m.output(DType::I32, {5, n});
+  const std::vector<IntExpr> reads = {mod(i + 3, d), floordiv(i, d), mod(i, 200) + floordiv(i, 200), mod(2 * i, d),
+                                      d * floordiv(i, d) + mod(i + 1, d)};
+  std::vector<Stmt> body;
+  for (int k = 0; k < 5; ++k)
+    body.push_back(kernel::store(m.at(out, {k, i}), m.load(x, {reads[static_cast<size_t>(k)]})));
+  m.phase({grid(1, {vector("%i1", n, body)})});
+  auto module = load(m.kernel);
+  for (int64_t count : {1, 16, 40, 1000, 1025})
+    for (int64_t size : {1, 2, 5, 16, 17, 100, 1000, 100000}) {
+      Guarded<int32_t> gx(static_cast<size_t>(count + size)), go(static_cast<size_t>(5 * count));
+      for (size_t k = 0; k < gx.size(); ++k) gx[k] = static_cast<int32_t>(k * 3);
+      run(*module, 0, 1, {gx.data(), go.data()}, {count, size});
+      for (int64_t k = 0; k < count; ++k) {
+        const int64_t expected[] = {(k + 3) % size, k / size, k % 200 + k / 200, 2 * k % size,
+                                    k / size * size + (k + 1) % size};
+        for (int64_t r = 0; r < 5; ++r)
+          ASSERT_EQ(go[static_cast<size_t>(r * count + k)], 3 * expected[r]) << r << ": " << k << " by " << size;
+      }
+      ASSERT_TRUE(go.guards_intact());
+    }
+}
+
+// Masks made of indices, near and far from the lanes.
+TEST_P(Pointwise, ComparedIndices) {
+  Maker m;
+  const IntExpr n = m.size("N"), b = m.size("%stride9_9"), i = sym("%i1");
+  const int out = m.output(DType::Bool, {7, n});
+  auto at = [&](const IntExpr& e) { return m.build.index(e); };
+  const std::vector<ExprId> masks = {m.op(Op::Lt, {at(i), at(b)}),     m.op(Op::Le, {at(b), at(3 * i)}),
+                                     m.op(Op::Gt, {at(0 - i), at(b)}), m.op(Op::Ge, {at(i + b), m.i64(7)}),
+                                     m.op(Op::Eq, {at(i), at(b)}),     m.op(Op::Ne, {at(2 * i), at(b + i)}),
+                                     m.op(Op::Lt, {at(b), m.i64(5)})};
+  std::vector<Stmt> body;
+  for (int k = 0; k < 7; ++k) body.push_back(kernel::store(m.at(out, {k, i}), masks[static_cast<size_t>(k)]));
+  m.phase({grid(1, {vector("%i1", n, body)})});
+  auto module = load(m.kernel);
+  constexpr int64_t count = 41;
+  for (int64_t bound : {int64_t{0}, int64_t{1}, int64_t{20}, int64_t{-20}, int64_t{1} << 31, -(int64_t{1} << 32),
+                        int64_t{1} << 50, -(int64_t{1} << 50)}) {
+    std::vector<uint8_t> result(7 * count);
+    run(*module, 0, 1, {result.data()}, {count, bound});
+    for (int64_t k = 0; k < count; ++k) {
+      const bool expected[] = {k<bound, bound <= 3 * k, -k> bound, k + bound >= 7, k == bound, 2 * k != bound + k,
+                               bound < 5};
+      for (int64_t r = 0; r < 7; ++r)
+        ASSERT_EQ(result[static_cast<size_t>(r * count + k)], expected[r]) << r << ": " << k << " against " << bound;
+    }
+  }
+}
+
 // Gathered rows: out[i, j] = x[index[i], j], and out2[j] = x[0, index[j]] where the index differs between lanes.
 TEST_P(Pointwise, IndexLocals) {
   Maker m;

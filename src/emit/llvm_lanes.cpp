@@ -1,0 +1,171 @@
+// Index arithmetic between neighbouring lanes. Lane numbers are small, so what lanes add to lane 0 is computed in narrow numbers, and
+// 64-bit work is left to scalars: vector divisions and comparisons of 64 bits are slow or missing on most targets.
+#include <fmt/format.h>
+
+#include "emit/llvm_phase.hpp"
+
+namespace smelt::emit {
+
+using Atom = IntExpr::Atom;
+using kernel::Expr;
+using kernel::ExprKind;
+
+static constexpr int64_t kMostStep = int64_t{1} << 20;
+
+// The distance of neighbouring lanes, when `e` is linear in the Vector variable with a small constant.
+std::optional<int64_t> PhasePrinter::lane_step(const IntExpr& e) const {
+  const auto coefficient = e.coefficient_of(vector_.var);
+  if (!coefficient || varies(e - *coefficient * IntExpr::symbol(vector_.var))) return std::nullopt;
+  const auto step = coefficient->constant();
+  return step && *step >= -kMostStep && *step <= kMostStep ? step : std::nullopt;
+}
+
+// 0, step, 2 * step, ...
+Value PhasePrinter::lane_steps(int64_t step, DType dtype) {
+  const Value lanes = iota(vector_.lanes, dtype);
+  return step == 1 ? lanes : op("mul $T $a, $b", dtype, {lanes, constant(dtype, step)});
+}
+
+// A floordiv or mod whose numerators are neighbours: one scalar division for lane 0, whose remainder the lanes add to.
+std::optional<Value> PhasePrinter::divide_neighbours(const Atom& a) {
+  const auto step = lane_step(a.a);
+  const auto divisor = a.b.constant();
+  if (!step || *step <= 0 || varies(a.b)) return std::nullopt;
+  if (divisor && *divisor > kMostStep * vector_.lanes) return std::nullopt;
+  const DType narrow = DType::U32, wide = DType::I64;
+  const bool quotient = a.kind == AtomKind::FloorDiv;
+  const Value remainder = integer(mod(a.a, a.b, ranges_));
+  Value result;
+  if (!divisor) {
+    result = divide_by_size(a, remainder, *step);
+  } else {
+    const Value sum = op("add $T $a, $b", narrow, {convert("trunc", remainder, narrow), lane_steps(*step, narrow)});
+    const Value by = constant(narrow, *divisor);
+    if (*step * (vector_.lanes - 1) < *divisor) {
+      // At most one multiple of the divisor lies between lane 0 and any other.
+      const Value past = op("icmp uge $T $a, $b", DType::Bool, {sum, by});
+      const Value less = op("sub $T $a, $b", narrow, {sum, by});
+      result = quotient ? past : op("select $C $a, $T $b, $T $c", narrow, {past, less, sum});
+    } else {
+      result = op(quotient ? "udiv $T $a, $b" : "urem $T $a, $b", narrow, {sum, by});
+    }
+    result = convert("zext", result, wide);
+  }
+  return quotient ? op("add $T $a, $b", wide, {integer(floordiv(a.a, a.b, ranges_)), result}) : result;
+}
+
+// (remainder + lane * step) divided by a size of the call, in doubles. The sum t is a whole number below 2^52, and the quotient
+// small; (t + 1/2) / b keeps a distance of 1/(2b) from whole numbers, far more than the product with 1/b is wrong by, so that
+// truncation gives the exact quotient.
+Value PhasePrinter::divide_by_size(const Atom& a, const Value& remainder, int64_t step) {
+  const DType f = DType::F64, wide = DType::I64;
+  const Value size = op("call $T @llvm.smax.$V($T $a, $T $b)", wide, {integer(a.b), constant(wide, 1)});
+  const Value one{"1.0", f, 0, 0}, half{"5.0e-01", f, 0, 0};
+  const Value inverse = op("fdiv $T $a, $b", f, {one, convert("sitofp", size, f)});
+  const Value first = op("fadd $T $a, $b", f, {convert("sitofp", remainder, f), half});
+  const Value sum = op("fadd $T $a, $b", f, {first, convert("uitofp", lane_steps(step, DType::U32), f)});
+  const Value times = convert("fptosi", op("fmul $T $a, $b", f, {sum, inverse}), DType::I32);
+  const Value quotient = convert("zext", times, wide);
+  if (a.kind == AtomKind::FloorDiv) return quotient;
+  const Value total = op("add $T $a, $b", wide, {remainder, lane_steps(step, wide)});
+  return op("sub $T $a, $b", wide, {total, op("mul $T $a, $b", wide, {quotient, size})});
+}
+
+// What an operand of a comparison is as an index, if it is one.
+static std::optional<IntExpr> as_index(const Expr& e) {
+  if (e.kind == ExprKind::Index) return e.index;
+  if (e.kind == ExprKind::Const && e.dtype == DType::I64) return IntExpr(e.constant.i);
+  return std::nullopt;
+}
+
+// Index against index, as masks of padding and joining do: base + lane * step against 0 is lane * step against -base, cut to a range
+// that no lane leaves.
+std::optional<Value> PhasePrinter::compare_indices(const Expr& e) {
+  if (!vector_.loop || e.args.size() != 2 || info(e.op).rule != TypeRule::Compare) return std::nullopt;
+  const auto left = as_index(kernel_.at(e.args[0])), right = as_index(kernel_.at(e.args[1]));
+  if (!left || !right) return std::nullopt;
+  const IntExpr difference = *left - *right;
+  const auto step = lane_step(difference);
+  if (!step || *step == 0) return std::nullopt;
+  const DType wide = DType::I64, narrow = DType::I32;
+  constexpr int64_t far = int64_t{1} << 30;
+  Value bound = op("sub $T $a, $b", wide, {constant(wide, 0), integer(difference)});
+  bound = op("call $T @llvm.smax.$V($T $a, $T $b)", wide, {bound, constant(wide, -far)});
+  bound = op("call $T @llvm.smin.$V($T $a, $T $b)", wide, {bound, constant(wide, far)});
+  return op(info(e.op).llvm_int, DType::Bool, {lane_steps(*step, narrow), convert("trunc", bound, narrow)});
+}
+
+// The distance of neighbouring lanes as long as no floordiv or mod in `e` wraps around between them. `fits` becomes the condition
+// of that (a scalar, computed at run time). Nothing when the lanes are not that regular.
+std::optional<int64_t> PhasePrinter::step_without_wraps(const IntExpr& e, std::optional<Value>& fits) {
+  IntExpr total;
+  std::vector<IntExpr::AtomPtr> wrapping;
+  for (const IntExpr::Term& term : e.terms()) {
+    IntExpr slope;  // of the one factor that varies
+    IntExpr::Term rest{term.coefficient, {}};
+    bool found = false;
+    for (const IntExpr::AtomPtr& a : term.atoms) {
+      if (!varies(IntExpr::of_term({1, {a}}))) {
+        rest.atoms.push_back(a);
+        continue;
+      }
+      if (found) return std::nullopt;
+      found = true;
+      if (a->kind == AtomKind::Symbol && a->name == vector_.var) {
+        slope = 1;
+        continue;
+      }
+      if (a->kind != AtomKind::FloorDiv && a->kind != AtomKind::Mod) return std::nullopt;
+      const int64_t step = lane_step(a->a).value_or(0);
+      // A small divisor wraps in nearly every step.
+      const int64_t divisor = a->b.constant().value_or(INT64_MAX);
+      if (step <= 0 || varies(a->b) || divisor < 2 * step * vector_.lanes) return std::nullopt;
+      wrapping.push_back(a);
+      slope = a->kind == AtomKind::Mod ? step : 0;
+    }
+    total = total + slope * IntExpr::of_term(rest);
+  }
+  const auto step = total.constant();
+  if (!step || wrapping.empty()) return std::nullopt;
+  std::set<std::string> seen;
+  for (const IntExpr::AtomPtr& a : wrapping) {
+    const IntExpr last = mod(a->a, a->b, ranges_) + *lane_step(a->a) * (vector_.lanes - 1);
+    if (!seen.insert((last - a->b).str()).second) continue;
+    const Value inside = op("icmp slt $T $a, $b", DType::Bool, {integer(last), integer(a->b)});
+    fits = fits ? op("and $T $a, $b", DType::Bool, {*fits, inside}) : inside;
+  }
+  return step;
+}
+
+// A scattered load that is mostly regular: where no index wraps between its lanes, it is a plain load.
+std::optional<std::string> PhasePrinter::load_mostly_regular(const Place& p) {
+  std::optional<Value> fits;
+  const auto step = step_without_wraps(p.offset, fits);
+  if (!step || (*step != 0 && *step != 1)) return std::nullopt;
+  const int lanes = vector_.lanes, align = size_of(p.dtype), label = ++labels_;
+  const std::string memory = memory_type(p.dtype), type = vector_of(memory, lanes);
+  const Value at = pointer(p, p.offset);
+  auto in_block = [&](const auto& load) {
+    push(false, no_changes());
+    const std::string result = load();
+    return std::pair{result, pop()};
+  };
+  const auto [near, near_text] = in_block([&] {
+    if (*step == 1) return name(top(), fmt::format("load {}, ptr {}, align {}", type, at.text, align));
+    const std::string one = name(top(), fmt::format("load {}, ptr {}, align {}", memory, at.text, align));
+    const std::string first = name(top(), fmt::format("insertelement {} poison, {} {}, i64 0", type, memory, one));
+    return name(top(),
+                fmt::format("shufflevector {} {}, {} poison, <{} x i32> zeroinitializer", type, first, type, lanes));
+  });
+  const auto [far, far_text] = in_block([&] {
+    const std::string all = splat(constant(DType::Bool, 1), lanes).text;
+    const Value each = lane_pointers(p, false);
+    return name(top(), masked_call("gather", memory, lanes, each.text, align, all, "zeroinitializer", false));
+  });
+  line(fmt::format("br i1 {}, label %near{}, label %far{}", fits->text, label, label));
+  scopes_.back().text += fmt::format("near{0}:\n{1}  br label %got{0}\nfar{0}:\n{2}  br label %got{0}\ngot{0}:\n",
+                                     label, near_text, far_text);
+  return name(top(), fmt::format("phi {} [ {}, %near{} ], [ {}, %far{} ]", type, near, label, far, label));
+}
+
+}  // namespace smelt::emit
