@@ -2,10 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 
-#include "command.hpp"
-#include "program.hpp"
+#include "arguments.hpp"
 #include "progress.hpp"
 #include "report/bench_text.hpp"
 #include "report/file.hpp"
@@ -14,14 +12,6 @@
 
 namespace smelt::tool {
 namespace {
-
-struct BenchCommand {
-  CommonOptions common;
-  ProgramOptions program;
-  std::string plot, sweep;
-  double time_limit_s = 2;
-  bool no_check = false;
-};
 
 // The sizes to measure, each in addition to --size; one empty entry without --sweep.
 std::vector<SizeBinding> sizes_to_measure(const BenchCommand& options, const Program& program, std::string& symbol) {
@@ -42,6 +32,8 @@ std::vector<SizeBinding> sizes_to_measure(const BenchCommand& options, const Pro
   }
   return all;
 }
+
+}  // namespace
 
 int run_bench(const BenchCommand& options) {
   const Output output(options.common);
@@ -90,29 +82,6 @@ int run_bench(const BenchCommand& options) {
   const bool right =
       std::all_of(results.begin(), results.end(), [](const auto& r) { return !r.checked || r.accuracy.correct; });
   return right ? kFine : kCheckFailed;
-}
-
-}  // namespace
-
-void add_bench(CLI::App& app, int& status) {
-  auto options = std::make_shared<BenchCommand>();
-  CLI::App* command = app.add_subcommand("bench", "measure a program: fused, unfused, and a copy of as many bytes");
-  add_program_options(*command, options->program);
-  command->add_option("--plot", options->plot, "draw the result as a bar chart")->type_name("FILE.svg");
-  command->add_option("--sweep", options->sweep, "measure at several values of a size: B=1024,4096,16384")
-      ->type_name("NAME=N,N,..");
-  command->add_option("--time-limit", options->time_limit_s, "seconds that one measurement may take")
-      ->type_name("S")
-      ->capture_default_str()
-      ->check(CLI::Range(0.001, 3600.0).description(""));
-  command->add_flag("--no-check", options->no_check, "do not compare with the float64 reference");
-  add_common_options(*command, options->common);
-  command->footer(
-      "Examples:\n"
-      "  smelt bench examples/relu_layernorm.smelt -i x=f32[4096,1024] --plot relu_layernorm.svg\n"
-      "  smelt bench 'exp((x + y) * 2)' -i x=f32[N] -i y=f32[N] --sweep N=1000,1000000 --json -\n"
-      "Declared inputs without -i are filled with normal random numbers; --size gives their sizes.");
-  command->callback([options, &status] { status = run_bench(*options); });
 }
 
 }  // namespace smelt::tool

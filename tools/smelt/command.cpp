@@ -22,15 +22,6 @@ void write_out(std::FILE* file, const std::string& text, const char* name) {
 
 }  // namespace
 
-void add_common_options(CLI::App& command, CommonOptions& options) {
-  command.add_option("--json", options.json, "write the result as JSON to FILE (- for standard output)")
-      ->type_name("FILE");
-  command.add_option("--device", options.device, "where to run: cpu")->type_name("NAME");
-  command.add_option("--threads", options.threads, "threads to use (default: all that this process may use)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 4096).description(""));
-}
-
 Device find_device(const CommonOptions& options) {
   if (options.device == "cpu") return Device::cpu();
   const std::string name = report::printable(options.device, 40);

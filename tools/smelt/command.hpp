@@ -1,7 +1,6 @@
 // What the commands share: common options, where text and JSON go, and the exit statuses.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -13,12 +12,14 @@ namespace smelt::tool {
 
 enum ExitStatus : int { kFine = 0, kCheckFailed = 1, kUserMistake = 2, kBug = 3 };
 
+// Prints an error for people; returns the status.
+int fail(int status, const std::string& message);
+
 struct CommonOptions {
   std::string json;  // a path, "-" for standard output, empty for none
   std::string device = "cpu";
   int threads = 0;  // 0: all that the device has
 };
-void add_common_options(CLI::App& command, CommonOptions& options);
 
 // The device by its name. Throws UserError for one that this version has not.
 Device find_device(const CommonOptions& options);
@@ -37,13 +38,5 @@ class Output {
   std::string json_path_;
   report::Style style_;
 };
-
-// Each adds a subcommand; its result is set to the command's exit status when it was asked for and ran.
-void add_run(CLI::App& app, int& status);
-void add_bench(CLI::App& app, int& status);
-void add_explain(CLI::App& app, int& status);
-void add_savings(CLI::App& app, int& status);
-void add_devices(CLI::App& app, int& status);
-void add_ops(CLI::App& app, int& status);
 
 }  // namespace smelt::tool

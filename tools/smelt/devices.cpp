@@ -2,9 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 
-#include "command.hpp"
+#include "arguments.hpp"
 #include "progress.hpp"
 #include "report/json.hpp"
 #include "report/table.hpp"
@@ -74,6 +73,8 @@ nlohmann::ordered_json json_of(const Device& device, int threads, double copy_gb
   return {{"version", SMELT_VERSION}, {"devices", ordered_json::array({cpu, cuda})}};
 }
 
+}  // namespace
+
 int run_devices(const CommonOptions& options) {
   const Output output(options);
   const Device device = find_device(options);
@@ -85,16 +86,6 @@ int run_devices(const CommonOptions& options) {
   output.text(text_of(device, threads, copy_gbs, output.style()));
   output.json(json_of(device, threads, copy_gbs));
   return kFine;
-}
-
-}  // namespace
-
-void add_devices(CLI::App& app, int& status) {
-  auto options = std::make_shared<CommonOptions>();
-  CLI::App* command = app.add_subcommand("devices", "tell what is found on this machine, and what is missing");
-  add_common_options(*command, *options);
-  command->footer("Example:\n  smelt devices");
-  command->callback([options, &status] { status = run_devices(*options); });
 }
 
 }  // namespace smelt::tool

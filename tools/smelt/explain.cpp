@@ -4,10 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <memory>
 
-#include "command.hpp"
-#include "program.hpp"
+#include "arguments.hpp"
 #include "report/json.hpp"
 #include "report/units.hpp"
 #include "smelt/error.hpp"
@@ -16,13 +14,6 @@ namespace smelt::tool {
 namespace {
 
 constexpr const char* kStages[] = {"graph", "plan", "kernel", "source", "asm"};
-
-struct ExplainOptions {
-  CommonOptions common;
-  ProgramOptions program;
-  std::vector<std::string> dump;
-  bool no_fuse = false;
-};
 
 void check_stages(const std::vector<std::string>& stages) {
   for (const std::string& stage : stages)
@@ -42,6 +33,8 @@ Executable compile_or_dump(const Program& program, const Device& device, const C
     throw;
   }
 }
+
+}  // namespace
 
 int run_explain(const ExplainOptions& options) {
   const Output output(options.common);
@@ -69,26 +62,6 @@ int run_explain(const ExplainOptions& options) {
   if (!device.llvm) output.note("note: there is no compiler, so there are no kernels to look at\n  " + device.missing);
   output.json(json);
   return kFine;
-}
-
-}  // namespace
-
-void add_explain(CLI::App& app, int& status) {
-  auto options = std::make_shared<ExplainOptions>();
-  CLI::App* command = app.add_subcommand("explain", "tell what is fused, why, and how many bytes that saves");
-  add_program_options(*command, options->program);
-  command->add_option("--dump", options->dump, "print stages of the compiler instead: graph,plan,kernel,source,asm")
-      ->type_name("STAGE,..")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command->add_flag("--no-fuse", options->no_fuse, "explain the program with fusion off");
-  add_common_options(*command, options->common);
-  command->footer(
-      "Examples:\n"
-      "  smelt explain examples/relu_layernorm.smelt -i x=f32[4096,1024]\n"
-      "  smelt explain 'softmax(x)' -i x=f32[B,1024] --size B=512 --dump source\n"
-      "Declared inputs without -i take their declared type; --size gives their sizes.");
-  command->callback([options, &status] { status = run_explain(*options); });
 }
 
 }  // namespace smelt::tool

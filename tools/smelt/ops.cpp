@@ -3,19 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <memory>
-
-#include "command.hpp"
+#include "arguments.hpp"
 #include "report/json.hpp"
 #include "report/table.hpp"
 
 namespace smelt::tool {
 namespace {
-
-struct OpsOptions {
-  CommonOptions common;
-  bool markdown = false;
-};
 
 const OpInfo& row(int i) { return info(static_cast<Op>(i)); }
 
@@ -100,6 +93,8 @@ nlohmann::ordered_json json_of_ops() {
   return {{"ops", ops}};
 }
 
+}  // namespace
+
 int run_ops(const OpsOptions& options) {
   const Output output(options.common);
   find_device(options.common);  // the table is the same everywhere, and yet a wrong name is a mistake
@@ -107,17 +102,6 @@ int run_ops(const OpsOptions& options) {
   output.text(options.markdown ? table.markdown() : table.str(0, 2));
   output.json(json_of_ops());
   return kFine;
-}
-
-}  // namespace
-
-void add_ops(CLI::App& app, int& status) {
-  auto options = std::make_shared<OpsOptions>();
-  CLI::App* command = app.add_subcommand("ops", "list the scalar operations with their types and documented errors");
-  command->add_flag("--markdown", options->markdown, "as a Markdown table");
-  add_common_options(*command, options->common);
-  command->footer("Example:\n  smelt ops --markdown > ops.md");
-  command->callback([options, &status] { status = run_ops(*options); });
 }
 
 }  // namespace smelt::tool

@@ -112,23 +112,6 @@ std::string type_text(DType dtype, const Shape& shape) {
 
 }  // namespace
 
-void add_program_options(CLI::App& command, ProgramOptions& options) {
-  command.add_option("PROGRAM", options.program, "a .smelt file, or an expression in quotes")
-      ->required()
-      ->type_name("");
-  command
-      .add_option("-i,--input", options.inputs,
-                  "an input: NAME=@file.npy, NAME=f32[4096,1024] (normal random numbers), NAME=uniform:f32[..], "
-                  "zeros:, ones:, iota:, "
-                  "or a number: NAME=4.2; once per input")
-      ->type_name("NAME=SPEC")
-      ->allow_extra_args(false);
-  command.add_option("--size", options.sizes, "the value of a size that a type names: B=4096; once per size")
-      ->type_name("NAME=N")
-      ->allow_extra_args(false);
-  command.add_option("--seed", options.seed, "of the random numbers")->type_name("N")->capture_default_str();
-}
-
 Program::Program(const ProgramOptions& options, bool fill_missing) : seed_(options.seed) {
   read_text(options.program);
   for (const std::string& text : options.sizes) {

@@ -1,7 +1,6 @@
 // A PROGRAM and its -i and --size options, made into a graph and the arrays to run it on.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -17,7 +16,6 @@ struct ProgramOptions {
   std::vector<std::string> inputs, sizes;
   uint64_t seed = 0;
 };
-void add_program_options(CLI::App& command, ProgramOptions& options);
 
 // Where the array of one input of the graph comes from.
 struct InputSource {

@@ -3,10 +3,8 @@
 #include <fmt/ranges.h>
 
 #include <chrono>
-#include <memory>
 
-#include "command.hpp"
-#include "program.hpp"
+#include "arguments.hpp"
 #include "progress.hpp"
 #include "report/json.hpp"
 #include "report/npy.hpp"
@@ -16,12 +14,6 @@
 
 namespace smelt::tool {
 namespace {
-
-struct RunOptions {
-  CommonOptions common;
-  ProgramOptions program;
-  std::vector<std::string> outputs;
-};
 
 // Before anything is computed: it would be a pity to find out afterwards.
 void check_outputs(const Graph& graph, const std::vector<std::string>& paths) {
@@ -66,6 +58,8 @@ nlohmann::ordered_json output_json(const Tensor& array, const report::ArrayStati
   out["inf"] = s.infinities;
   return out;
 }
+
+}  // namespace
 
 int run_program(const RunOptions& options) {
   const Output output(options.common);
@@ -123,25 +117,6 @@ int run_program(const RunOptions& options) {
                {"run_ms", ms},
                {"outputs", outputs}});
   return kFine;
-}
-
-}  // namespace
-
-void add_run(CLI::App& app, int& status) {
-  auto options = std::make_shared<RunOptions>();
-  CLI::App* command = app.add_subcommand("run", "run a program");
-  add_program_options(*command, options->program);
-  command
-      ->add_option("-o,--output", options->outputs, "write an output to a .npy file; once per output, in their order")
-      ->type_name("FILE")
-      ->allow_extra_args(false);
-  add_common_options(*command, options->common);
-  command->footer(
-      "Examples:\n"
-      "  smelt run examples/quantize_int8.smelt -i x=@weights.npy -o q.npy\n"
-      "  smelt run 'softmax(x * s)' -i x=f32[4,8] -i s=0.5\n"
-      "Put -- before an expression that begins with a minus: smelt run -i x=f32[8] -- '-x'");
-  command->callback([options, &status] { status = run_program(*options); });
 }
 
 }  // namespace smelt::tool

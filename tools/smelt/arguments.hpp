@@ -1,0 +1,53 @@
+// The options of every command, and what each command does with them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "command.hpp"
+#include "program.hpp"
+
+namespace smelt::tool {
+
+struct RunOptions {
+  CommonOptions common;
+  ProgramOptions program;
+  std::vector<std::string> outputs;
+};
+
+struct BenchCommand {
+  CommonOptions common;
+  ProgramOptions program;
+  std::string plot, sweep;
+  double time_limit_s = 2;
+  bool no_check = false;
+};
+
+struct ExplainOptions {
+  CommonOptions common;
+  ProgramOptions program;
+  std::vector<std::string> dump;
+  bool no_fuse = false;
+};
+
+struct SavingsOptions {
+  CommonOptions common;
+  std::string list;
+  int64_t dtype_bytes = 2;
+};
+
+struct OpsOptions {
+  CommonOptions common;
+  bool markdown = false;
+};
+
+// Reads the arguments and runs the command that they ask for. All give the exit status.
+int run_command_line(int argc, char** argv);
+int run_program(const RunOptions& options);
+int run_bench(const BenchCommand& options);
+int run_explain(const ExplainOptions& options);
+int run_savings(const SavingsOptions& options);
+int run_devices(const CommonOptions& options);
+int run_ops(const OpsOptions& options);
+
+}  // namespace smelt::tool
