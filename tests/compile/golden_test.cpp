@@ -1,0 +1,93 @@
+// The printed forms of whole programs, stage by stage, for one made-up machine: tests/golden/programs/NAME/STAGE.txt.
+// SMELT_UPDATE_GOLDENS=1 writes them anew; then read the difference before you commit it.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "emit/llvm.hpp"
+#include "frontends/language.hpp"
+#include "kernel/lower.hpp"
+#include "plan/plan.hpp"
+#include "schedule/schedule.hpp"
+
+namespace smelt {
+namespace {
+
+struct Program {
+  const char* name;
+  const char* text;
+  SizeBinding sizes;
+};
+
+std::vector<Program> programs() {
+  return {
+      {"relu_layernorm", "input x: f32[B, C]\nreturn layernorm(relu(x))", {{"B", 4096}, {"C", 1024}}},
+      {"quantize_int8", "input x: f32[N]\nreturn int8(clamp(round(x / 4.2 + 1.2), -128, 127))", {{"N", 1000000}}},
+      {"add_mul_exp", "input x: f32[N]\ninput y: f32[N]\nreturn exp((x + y) * 2)", {{"N", 1000000}}},
+      {"softmax", "input x: f32[B, C]\nreturn softmax(x)", {{"B", 512}, {"C", 300}}},
+      {"column_sum", "input x: f32[65536, 2048]\nreturn sum(relu(x), axis=0)", {}},
+      {"total", "input x: f32[N]\nreturn sqrt(sum(x * x))", {{"N", 10000000}}},
+      {"variance", "input x: f32[100, 3]\nreturn var(x, axis=1)", {}},
+      {"argmax", "input x: f32[B, 1000]\nreturn argmax(x, axis=-1)", {{"B", 64}}},
+      {"transpose_add", "input x: f32[M, N]\ninput y: f32[N, M]\nreturn x.T + y", {{"M", 512}, {"N", 768}}},
+      {"concat", "input x: f32[A, 8]\ninput y: f32[B, 8]\nreturn concat([x, y], axis=0) * 2", {{"A", 10}, {"B", 20}}},
+      {"take", "input x: f32[V, 64]\ninput i: i64[N]\nreturn take(x, i, axis=0)", {{"V", 1000}, {"N", 50}}},
+      {"two_outputs", "input b: f32[N]\ninput c: f32[N]\na = b + c\nreturn a, a * b", {{"N", 100000}}},
+      {"bf16_rmsnorm", "input x: bf16[B, 4096]\ninput w: bf16[4096]\nreturn rmsnorm(x, w)", {{"B", 16}}},
+      {"standardise", "input x: f32[65536, 64]\nreturn (x - mean(x, axis=0)) / std(x, axis=0)", {}},
+  };
+}
+
+using Stages = std::map<std::string, std::string>;
+
+Stages print_stages(const Program& program) {
+  Stages stages;
+  const Graph graph = simplify(lang::parse_program(program.text, "<golden>"));
+  stages["graph"] = print(graph);
+  plan::Options options;
+  options.target.threads = 2;
+  options.target.vector_bits = 256;
+  options.sizes = program.sizes;
+  const plan::Plan plan = plan::make_plan(graph, options, schedule::accepts);
+  stages["plan"] = plan::print(graph, plan);
+  for (size_t g = 0; g < plan.groups.size(); ++g) {
+    auto made = schedule::make_schedule(graph, plan.groups[g], options);
+    const kernel::Kernel kernel =
+        kernel::lower(graph, plan.groups[g], std::get<schedule::Schedule>(made), fmt::format("k{}", g));
+    kernel::verify(kernel);
+    stages["kernel"] += kernel::print(kernel);
+    stages["source"] += emit::emit_llvm(kernel, {"x86_64-pc-linux-gnu", 19, 256});
+  }
+  return stages;
+}
+
+std::string read(const std::filesystem::path& path) {
+  std::ifstream in(path);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+class Golden : public testing::TestWithParam<Program> {};
+
+TEST_P(Golden, Stages) {
+  const std::filesystem::path folder =
+      std::filesystem::path(SMELT_SOURCE_DIR) / "tests" / "golden" / "programs" / GetParam().name;
+  const bool update = std::getenv("SMELT_UPDATE_GOLDENS") != nullptr;
+  if (update) std::filesystem::create_directories(folder);
+  for (const auto& [stage, text] : print_stages(GetParam())) {
+    const auto path = folder / (stage + ".txt");
+    if (update) std::ofstream(path) << text;
+    EXPECT_EQ(text, read(path)) << path << " differs; SMELT_UPDATE_GOLDENS=1 writes it anew";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Programs, Golden, testing::ValuesIn(programs()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace smelt
