@@ -9,17 +9,17 @@ namespace smelt::expand {
 template <class V>
 V erf_exponent(V a) {
   const auto on32 = [](auto a) {
-    return polynomial(a, 0x1.a0be84p+0, 0x1.d63ebep-1, 0x1.2fad02p-3, -0x1.c4dc7ep-6, -0x1.c60acep-13, 0x1.398a24p-9,
-                      -0x1.dbd1fep-11, 0x1.61e768p-13, -0x1.bee0b8p-17);
+    return polynomial(a, 0x1.a0be84p+0, 0x1.d63ebep-1, 0x1.2facfcp-3, -0x1.c4da7ep-6, -0x1.c9d28ep-13, 0x1.39f456p-9,
+                      -0x1.dd3f42p-11, 0x1.6426fep-13, -0x1.c3f264p-17);
   };
   const auto on64 = [](auto a) {
-    return polynomial(a, 0x1.a0be83d8d032dp+0, 0x1.d63ed7499580fp-1, 0x1.2fa7eecb34045p-3, -0x1.c4242d0ffb15dp-6,
-                      -0x1.3c76d6dc2fdb9p-12, 0x1.40bf3e642baf2p-9, -0x1.be5b283ae99d4p-11, 0x1.38bd53f115539p-15,
-                      0x1.86d9dde297d11p-14, -0x1.6a2ee35f602b7p-15, 0x1.68b040cef1214p-18, 0x1.d95537350d154p-19,
-                      -0x1.079cbcf099316p-19, 0x1.faa36b2dc0ffdp-25, 0x1.f20723d7bfdd7p-22, -0x1.6ac75581a0bb6p-22,
-                      0x1.3eed4fd86e4b8p-23, -0x1.980ff2b3b6a7ep-25, 0x1.8eb9570ba571ap-27, -0x1.2c0082c9df9dap-29,
-                      0x1.573d9849d5e4cp-32, -0x1.2152cd19e7866p-35, 0x1.52f970ec4ad19p-39, -0x1.ece1c4f922d51p-44,
-                      0x1.4eb518d18f383p-49);
+    return polynomial(a, 0x1.a0be83d8d032dp+0, 0x1.d63ed7499580cp-1, 0x1.2fa7eecb343b3p-3, -0x1.c4242d1024f67p-6,
+                      -0x1.3c76d65d79fe5p-12, 0x1.40bf3df38e56bp-9, -0x1.be5b202b3e798p-11, 0x1.38bbc209b64f0p-15,
+                      0x1.86db94519438cp-14, -0x1.6a34251e57da6p-15, 0x1.68dbfe1de27f5p-18, 0x1.d9220a58a6269p-19,
+                      -0x1.07a3573410a1ap-19, 0x1.039a46f0d14d4p-24, 0x1.f0247446c6f53p-22, -0x1.695d9de801117p-22,
+                      0x1.3d66e287aa996p-23, -0x1.9596479f790a2p-25, 0x1.8baa27b39d003p-27, -0x1.29217cbc5e622p-29,
+                      0x1.53365e6dd6692p-32, -0x1.1d3ae451a5ccap-35, 0x1.4d488416d426ep-39, -0x1.e33335bef7e30p-44,
+                      0x1.471c3abe0542cp-49);
   };
   return by_width(a, on32, on64);
 }
@@ -29,12 +29,12 @@ template <class V>
 V exp2m1_of_rest(V r) {
   const auto on32 = [](auto r) {
     return r *
-           polynomial(r, 0x1.62e430p-1, 0x1.ebfbdcp-3, 0x1.c6af7cp-5, 0x1.3b2de0p-7, 0x1.5f0838p-10, 0x1.416b82p-13);
+           polynomial(r, 0x1.62e430p-1, 0x1.ebfbdcp-3, 0x1.c6af7ap-5, 0x1.3b2ddcp-7, 0x1.5f095ep-10, 0x1.417064p-13);
   };
   const auto on64 = [](auto r) {
-    return r * polynomial(r, 0x1.62e42fefa39efp-1, 0x1.ebfbdff82c59cp-3, 0x1.c6b08d704a0d4p-5, 0x1.3b2ab6fba11f2p-7,
-                          0x1.5d87fe78b3c5ep-10, 0x1.4309130c01b10p-13, 0x1.ffcbfbf8724eap-17, 0x1.62bfcddd5612cp-20,
-                          0x1.b5260e6400d34p-24, 0x1.e611a1dfbd6b5p-28, 0x1.e80dbcc58dda8p-32);
+    return r * polynomial(r, 0x1.62e42fefa39efp-1, 0x1.ebfbdff82c59cp-3, 0x1.c6b08d704a0d4p-5, 0x1.3b2ab6fba11f4p-7,
+                          0x1.5d87fe78b3bb4p-10, 0x1.4309130c01739p-13, 0x1.ffcbfbf8bd368p-17, 0x1.62bfcddd80890p-20,
+                          0x1.b5260db5e4eb8p-24, 0x1.e611a21f39fd6p-28, 0x1.e80ec7e82e537p-32);
   };
   return by_width(r, on32, on64);
 }
@@ -59,16 +59,16 @@ V erf(V x) {
 template <class V>
 V scaled_erfc_at(V t) {
   const auto on32 = [](auto t) {
-    return polynomial(t, 0x1.6e9828p-3, -0x1.2d8830p-3, 0x1.92edcap-4, -0x1.a7e3cap-5, 0x1.466844p-6, -0x1.2523bep-8,
-                      -0x1.b24306p-13, 0x1.0c4f96p-11, -0x1.465c40p-14, -0x1.b556c2p-15);
+    return polynomial(t, 0x1.6e9828p-3, -0x1.2d8830p-3, 0x1.92edcap-4, -0x1.a7e3cap-5, 0x1.46680ep-6, -0x1.252612p-8,
+                      -0x1.b21214p-13, 0x1.0c9426p-11, -0x1.44ba66p-14, -0x1.b4e1fap-15);
   };
   const auto on64 = [](auto t) {
-    return polynomial(t, 0x1.6e9827d229d2dp-3, -0x1.2d882f67c6cf9p-3, 0x1.92ede1b27d8f1p-4, -0x1.a7e42c5727c30p-5,
-                      0x1.4663f6120f858p-6, -0x1.2506628f17897p-8, -0x1.a7c534184a115p-13, 0x1.091ed16a6ef32p-11,
-                      -0x1.7f4bd6ba87371p-14, -0x1.82f6a51e3cb3ap-15, 0x1.2cc36effc40e0p-16, 0x1.53ff35631b86ap-18,
-                      -0x1.86cc9f13d1d03p-19, -0x1.a8ee13bda766fp-21, 0x1.eea7f7aa2956cp-22, 0x1.654406ad0cbdfp-23,
-                      -0x1.2284e7a5204fbp-24, -0x1.4c67b748e37aep-25, 0x1.f8bce627b7983p-28, 0x1.17fb9eed40607p-27,
-                      -0x1.dafdf081412d9p-36, -0x1.43238f5a8d858p-30, -0x1.397dbf50cb5ddp-33, 0x1.db27221a53e1ep-35);
+    return polynomial(t, 0x1.6e9827d229d2dp-3, -0x1.2d882f67c6cf9p-3, 0x1.92ede1b27d872p-4, -0x1.a7e42c5727bd3p-5,
+                      0x1.4663f612165c7p-6, -0x1.2506628f22243p-8, -0x1.a7c53461a9914p-13, 0x1.091ed1701f706p-11,
+                      -0x1.7f4bd06629a57p-14, -0x1.82f6a7a93f669p-15, 0x1.2cc2cb02c4aa8p-16, 0x1.53ff69b37f5dcp-18,
+                      -0x1.86b7c89da395bp-19, -0x1.a8ea67f3a07f4p-21, 0x1.ecf13c013c913p-22, 0x1.64b32ce9ef893p-23,
+                      -0x1.16d5d08019c45p-24, -0x1.45ddcc971d7e6p-25, 0x1.3151ceaeed7abp-28, 0x1.e2fcfff8de68ap-28,
+                      0x1.dd04afe790063p-30, -0x1.65bfd85054542p-32, -0x1.4e2fa5e115269p-31, -0x1.cf06493be6327p-33);
   };
   return by_width(t, on32, on64);
 }

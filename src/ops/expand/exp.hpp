@@ -44,12 +44,12 @@ V scaled(V doubled, V exponent, C tiny, const FloatFormat& format) {
 template <class V>
 V twice_exp_of_rest(V r) {
   const auto on32 = [](auto r) {
-    return polynomial(r, 2, 2, 0x1.fffffcp-1, 0x1.555492p-2, 0x1.5558b4p-4, 0x1.12399ap-6, 0x1.6a48c8p-9);
+    return polynomial(r, 2, 2, 0x1.fffffcp-1, 0x1.555492p-2, 0x1.5558b8p-4, 0x1.1239a2p-6, 0x1.6a451cp-9);
   };
   const auto on64 = [](auto r) {
-    return polynomial(r, 2, 2, 0x1.000000000000ap+0, 0x1.555555555550cp-2, 0x1.555555555079ep-4, 0x1.11111111246e2p-6,
-                      0x1.6c16c18438b7ap-9, 0x1.a01a0138209a2p-12, 0x1.a0199a0e90a23p-15, 0x1.71df0cbeca588p-18,
-                      0x1.28ad5d4a3792ap-21, 0x1.ad9f59a27cbf2p-25);
+    return polynomial(r, 2, 2, 0x1.000000000000ap+0, 0x1.555555555550ap-2, 0x1.5555555550772p-4, 0x1.1111111124ccfp-6,
+                      0x1.6c16c18446638p-9, 0x1.a01a013699d67p-12, 0x1.a01999e38f509p-15, 0x1.71df0f594e912p-18,
+                      0x1.28ad8886f36a7p-21, 0x1.ad9c4264579d4p-25);
   };
   return by_width(r, on32, on64);
 }
@@ -68,12 +68,12 @@ V exp(V x) {
 template <class V>
 V twice_exp2_of_rest(V r) {
   const auto on32 = [](auto r) {
-    return polynomial(r, 2, 0x1.62e430p+0, 0x1.ebfbdcp-2, 0x1.c6af7cp-4, 0x1.3b2de0p-6, 0x1.5f0838p-9, 0x1.416b82p-12);
+    return polynomial(r, 2, 0x1.62e430p+0, 0x1.ebfbdcp-2, 0x1.c6af7ap-4, 0x1.3b2ddcp-6, 0x1.5f095ep-9, 0x1.417064p-12);
   };
   const auto on64 = [](auto r) {
-    return polynomial(r, 2, 0x1.62e42fefa39efp+0, 0x1.ebfbdff82c59cp-2, 0x1.c6b08d704a0d4p-4, 0x1.3b2ab6fba11f2p-6,
-                      0x1.5d87fe78b3c5ep-9, 0x1.4309130c01b10p-12, 0x1.ffcbfbf8724eap-16, 0x1.62bfcddd5612cp-19,
-                      0x1.b5260e6400d34p-23, 0x1.e611a1dfbd6b5p-27, 0x1.e80dbcc58dda8p-31);
+    return polynomial(r, 2, 0x1.62e42fefa39efp+0, 0x1.ebfbdff82c59cp-2, 0x1.c6b08d704a0d4p-4, 0x1.3b2ab6fba11f4p-6,
+                      0x1.5d87fe78b3bb4p-9, 0x1.4309130c01739p-12, 0x1.ffcbfbf8bd368p-16, 0x1.62bfcddd80890p-19,
+                      0x1.b5260db5e4eb8p-23, 0x1.e611a21f39fd6p-27, 0x1.e80ec7e82e537p-31);
   };
   return by_width(r, on32, on64);
 }
@@ -94,13 +94,13 @@ V exp2(V x) {
 template <class V>
 V expm1_of_rest(V r) {
   const auto on32 = [](auto r) {
-    const auto q = polynomial(r, 0x1.fffffep-2, 0x1.5554b4p-3, 0x1.5556f2p-5, 0x1.122560p-7, 0x1.6b9ca4p-10);
+    const auto q = polynomial(r, 0x1.fffffep-2, 0x1.5554b4p-3, 0x1.5556f2p-5, 0x1.12254ap-7, 0x1.6b9c68p-10);
     return fma(r * r, q, r);
   };
   const auto on64 = [](auto r) {
-    const auto q = polynomial(r, 0x1.0000000000005p-1, 0x1.5555555555559p-3, 0x1.55555555524dcp-5, 0x1.1111111113015p-7,
-                              0x1.6c16c17e14d4ep-10, 0x1.a01a018e78ea8p-13, 0x1.a019a9db32634p-16,
-                              0x1.71de5a791f37dp-19, 0x1.289f8a02f9823p-22, 0x1.aea67599e9ec8p-26);
+    const auto q = polynomial(r, 0x1.0000000000005p-1, 0x1.5555555555559p-3, 0x1.55555555524f7p-5, 0x1.111111111303fp-7,
+                              0x1.6c16c17e0ee32p-10, 0x1.a01a018e603bdp-13, 0x1.a019a9e6ec830p-16,
+                              0x1.71de5abbd3cacp-19, 0x1.289f847231521p-22, 0x1.aea60aafa41f1p-26);
     return fma(r * r, q, r);
   };
   return by_width(r, on32, on64);

@@ -23,12 +23,12 @@ template <class V>
 V sinh_of_rest(V r) {
   const auto on32 = [](auto r) {
     const auto r2 = r * r;
-    return fma(r * r2, polynomial(r2, 0x1.5554b0p-3, 0x1.122794p-7), r);
+    return fma(r * r2, polynomial(r2, 0x1.5554b0p-3, 0x1.1227a6p-7), r);
   };
   const auto on64 = [](auto r) {
     const auto r2 = r * r;
-    const auto p = polynomial(r2, 0x1.5555555555555p-3, 0x1.1111111111388p-7, 0x1.a01a019e9f5e1p-13,
-                              0x1.71de4088a24b3p-19, 0x1.ae4cb46212fbap-26, 0x1.82e62e622d18bp-33);
+    const auto p = polynomial(r2, 0x1.5555555555555p-3, 0x1.1111111111388p-7, 0x1.a01a019e9f6b1p-13,
+                              0x1.71de40881ed16p-19, 0x1.ae4cb7a427f79p-26, 0x1.82df9b5ca4ea6p-33);
     return fma(r * r2, p, r);
   };
   return by_width(r, on32, on64);
@@ -39,12 +39,12 @@ template <class V>
 V cosh_of_rest(V r) {
   const auto on32 = [](auto r) {
     const auto r2 = r * r;
-    return r2 * polynomial(r2, 0x1.000000p-1, 0x1.5554e6p-5, 0x1.6d4f3cp-10);
+    return r2 * polynomial(r2, 0x1.000000p-1, 0x1.5554e6p-5, 0x1.6d4f3ep-10);
   };
   const auto on64 = [](auto r) {
     const auto r2 = r * r;
-    return r2 * polynomial(r2, 0x1.0000000000000p-1, 0x1.5555555555558p-5, 0x1.6c16c16c14ff1p-10, 0x1.a01a01ad86bf1p-16,
-                           0x1.27e4cbf6d9e21p-22, 0x1.1f8c13a8ff7c1p-29);
+    return r2 * polynomial(r2, 0x1.0000000000000p-1, 0x1.5555555555558p-5, 0x1.6c16c16c14ff1p-10, 0x1.a01a01ad86bcap-16,
+                           0x1.27e4cbf6e8811p-22, 0x1.1f8c137e298c2p-29);
   };
   return by_width(r, on32, on64);
 }

@@ -53,8 +53,8 @@ LogParts<V> log_parts(V x, const FloatFormat& format) {
 template <class V>
 V log1p_tail(V f) {
   const auto on32 = [](auto f) {
-    const auto q = polynomial(f, -0x1.000000p-1, 0x1.555506p-2, -0x1.fffefcp-3, 0x1.99d044p-3, -0x1.559c40p-3,
-                              0x1.1ed666p-3, -0x1.f33386p-4, 0x1.1e6766p-3, -0x1.07c758p-3);
+    const auto q = polynomial(f, -0x1.000000p-1, 0x1.555506p-2, -0x1.fffefcp-3, 0x1.99d044p-3, -0x1.559c42p-3,
+                              0x1.1ed660p-3, -0x1.f3334cp-4, 0x1.1e679ep-3, -0x1.07c7c8p-3);
     return f * f * q;
   };
   // A polynomial in f would need twice as many terms as this one in s = f / (2 + f): log(1 + f) is
@@ -63,8 +63,8 @@ V log1p_tail(V f) {
     const auto s = f / (f + like(f, 2));
     const auto s2 = s * s;
     const auto r =
-        s2 * polynomial(s2, 0x1.5555555555593p-1, 0x1.999999997f9cep-2, 0x1.249249422ea70p-2, 0x1.c71c51d2b4c15p-3,
-                        0x1.74664b079d366p-3, 0x1.39a06b9d19edep-3, 0x1.2f136b6b3a5c3p-3);
+        s2 * polynomial(s2, 0x1.5555555555593p-1, 0x1.999999997f9d0p-2, 0x1.249249422e946p-2, 0x1.c71c51d2b60eep-3,
+                        0x1.74664b0a2dba2p-3, 0x1.39a06b1a0fbbfp-3, 0x1.2f1372c2f97d7p-3);
     const auto half_square = like(f, 0.5) * f * f;
     return fma(s, half_square + r, -half_square);
   };

@@ -10,9 +10,9 @@ namespace smelt::expand {
 // log2(1 + f) / f in f64 to 2^-33, enough for powers in f32.
 template <class V>
 V log2_for_f32(V f) {
-  return polynomial(f, 0x1.715476521cb69p+0, -0x1.7154764bac2ddp-1, 0x1.ec70a3dbf2fe0p-2, -0x1.71548451bfdacp-2,
-                    0x1.27744d0f1ea89p-2, -0x1.ec68bdcedd295p-3, 0x1.a6d1799fc3a4cp-3, -0x1.724528792b88cp-3,
-                    0x1.3c0f63050c91ep-3, -0x1.19b4a04c95727p-3, 0x1.689c6f38a73e0p-3, -0x1.539462676dbaep-3);
+  return polynomial(f, 0x1.715476521c99dp+0, -0x1.71547650f9a81p-1, 0x1.ec70a38f930b0p-2, -0x1.71548079f9febp-2,
+                    0x1.2774619453ebdp-2, -0x1.ec69bf72118dep-3, 0x1.a6cdbd5340cbcp-3, -0x1.7235861534097p-3,
+                    0x1.3c3351c937d70p-3, -0x1.1a271745aacb2p-3, 0x1.6821e67416a4fp-3, -0x1.5254b626e2493p-3);
 }
 
 // |x|^y in f32, through a logarithm in f64.
@@ -47,8 +47,8 @@ Pair<V> log2_in_pair(V m) {
   const Pair<V> s = {quotient, remainder * inverse};
   const auto s2 = product(s, s);
   const auto tail =
-      s2.high * polynomial(s2.high, 0x1.24924924927d5p-3, 0x1.c71c71c658778p-4, 0x1.745d17d860183p-4,
-                           0x1.3b1377e473595p-4, 0x1.111ddbe00783bp-4, 0x1.de9c313b67737p-5, 0x1.e7f48caa6af6bp-5);
+      s2.high * polynomial(s2.high, 0x1.24924924927d2p-3, 0x1.c71c71c659116p-4, 0x1.745d17d800570p-4,
+                           0x1.3b137802782e0p-4, 0x1.111dd6d351d65p-4, 0x1.de9d102209c27p-5, 0x1.e7eccf8142fb5p-5);
   auto fifth = sum_of_ordered(like(m, 0x1.999999999999ap-3), tail);
   fifth.low = fifth.low + like(m, -0x1.999999999999ap-57);
   const auto fifth_s2 = product(s2, fifth);
@@ -110,7 +110,7 @@ V cbrt(V x) {
     const auto as_exponent = [&](auto n) { return shift_left_by(bits(n + to_integer), format.mantissa); };
     const auto m = from_bits(bits(parts.fraction + like(x, 1)) + as_exponent(two_bits));
     // r = 1 / cbrt(m), each step with three times as many digits.
-    auto r = polynomial(m, 0x1.ede6e0p+0, -0x1.e84b1ap+0, 0x1.688f9ep+0, -0x1.02ee54p-1, 0x1.181380p-4);
+    auto r = polynomial(m, 0x1.ede634p+0, -0x1.e848ccp+0, 0x1.688d02p+0, -0x1.02ebeep-1, 0x1.181076p-4);
     for (int step = 0; step < (format.mantissa == kF32.mantissa ? 1 : 2); ++step) {
       const auto h = fma(-m * r, r * r, like(x, 1));
       r = fma(r * h, fma(h, like(x, 2.0 / 9), like(x, 1.0 / 3)), r);

@@ -15,8 +15,8 @@ V sin_of_rest(V r) {
   const auto on64 = [](auto r) {
     const auto r2 = r * r;
     const auto p =
-        polynomial(r2, -0x1.5555555555555p-3, 0x1.111111111106ep-7, -0x1.a01a019fffedfp-13, 0x1.71de3a367ff63p-19,
-                   -0x1.ae6430de4989dp-26, 0x1.610d15be04b68p-33, -0x1.a1d624c8f9a5dp-41);
+        polynomial(r2, -0x1.5555555555555p-3, 0x1.111111111106ep-7, -0x1.a01a019fffedep-13, 0x1.71de3a367fc41p-19,
+                   -0x1.ae6430dde15a0p-26, 0x1.610d1565b4e64p-33, -0x1.a1d5f00f7ad4dp-41);
     return fma(r * r2, p, r);
   };
   return by_width(r, on32, on64);
@@ -28,8 +28,8 @@ V cos_of_rest(V r) {
     return polynomial(r * r, 1, -0x1.000000p-1, 0x1.555548p-5, -0x1.6c0af4p-10, 0x1.99911cp-16);
   };
   const auto on64 = [](auto r) {
-    return polynomial(r * r, 1, -0x1.0000000000000p-1, 0x1.5555555555548p-5, -0x1.6c16c16c149a5p-10,
-                      0x1.a01a019bef03cp-16, -0x1.27e4f77e2bc73p-22, 0x1.1ee98d7bb19a7p-29, -0x1.8f7e015cf83fbp-37);
+    return polynomial(r * r, 1, -0x1.0000000000000p-1, 0x1.5555555555548p-5, -0x1.6c16c16c149a6p-10,
+                      0x1.a01a019bef416p-16, -0x1.27e4f77e71915p-22, 0x1.1ee98db9f2341p-29, -0x1.8f7e27fef36c2p-37);
   };
   return by_width(r, on32, on64);
 }
@@ -69,16 +69,16 @@ V tan_of_rest(V r) {
   const auto on32 = [](auto r) {
     const auto r2 = r * r;
     const auto p =
-        polynomial(r2, 0x1.5554bcp-2, 0x1.1134dep-3, 0x1.b49d92p-5, 0x1.96ebe4p-6, 0x1.435df6p-9, 0x1.40346ap-7);
+        polynomial(r2, 0x1.5554bcp-2, 0x1.1134dep-3, 0x1.b49d9ap-5, 0x1.96eb5ap-6, 0x1.4368c6p-9, 0x1.403254p-7);
     return fma(r * r2, p, r);
   };
   const auto on64 = [](auto r) {
     const auto r2 = r * r;
     const auto p =
-        polynomial(r2, 0x1.555555555549fp-2, 0x1.111111111d9fcp-3, 0x1.ba1ba1b06ef4ap-5, 0x1.664f4a63d3d82p-6,
-                   0x1.226dfe1ef6625p-7, 0x1.d6dc002fef94ep-9, 0x1.7d39fb8aed9adp-10, 0x1.390e64bebdf5ap-11,
-                   0x1.c5f35fb734110p-13, 0x1.3776c81fc8e29p-13, -0x1.68deca788ccfbp-15, 0x1.b64d741d17fa7p-14,
-                   -0x1.bb8aa6e4b0391p-15, 0x1.7dce195dc0b24p-16);
+        polynomial(r2, 0x1.555555555549fp-2, 0x1.111111111da01p-3, 0x1.ba1ba1b06ef3cp-5, 0x1.664f4a63c8b49p-6,
+                   0x1.226dfe21b1ad6p-7, 0x1.d6dbff8f74939p-9, 0x1.7d3a062e8b24fp-10, 0x1.390df32896784p-11,
+                   0x1.c5f996e8354fap-13, 0x1.376847542d608p-13, -0x1.688561c86fb7ep-15, 0x1.b621b9978f3a4p-14,
+                   -0x1.bb597152c6bd4p-15, 0x1.7db5d4ea39758p-16);
     return fma(r * r2, p, r);
   };
   return by_width(r, on32, on64);
@@ -100,13 +100,13 @@ V tan(V x) {
 template <class V>
 V asin_tail(V x2) {
   const auto on32 = [](auto x2) {
-    return polynomial(x2, 0x1.5555c8p-3, 0x1.330204p-4, 0x1.747bb8p-5, 0x1.8c3e54p-6, 0x1.595c56p-5);
+    return polynomial(x2, 0x1.5555c8p-3, 0x1.330204p-4, 0x1.747bb8p-5, 0x1.8c3e54p-6, 0x1.595c58p-5);
   };
   const auto on64 = [](auto x2) {
-    return polynomial(x2, 0x1.5555555555577p-3, 0x1.333333332e132p-4, 0x1.6db6db7212578p-5, 0x1.f1c71a94f99dep-6,
-                      0x1.6e8bdedf84643p-6, 0x1.1c49f06960d46p-6, 0x1.ca1f8c59c5dcdp-7, 0x1.758591ceb36a8p-7,
-                      0x1.613c62c8a6c7ep-7, 0x1.e5f7c6c43bcebp-9, 0x1.639bd21ceaa31p-6, -0x1.57fcabbf30c4fp-6,
-                      0x1.0b46815b201e1p-5);
+    return polynomial(x2, 0x1.5555555555577p-3, 0x1.333333332e133p-4, 0x1.6db6db721244ep-5, 0x1.f1c71a95025e4p-6,
+                      0x1.6e8bdede57591p-6, 0x1.1c49f083f27cdp-6, 0x1.ca1f89271b2b9p-7, 0x1.7585b35fd35b0p-7,
+                      0x1.613b75adbd341p-7, 0x1.e608fcf755345p-9, 0x1.63958ac70e2fcp-6, -0x1.57f24256f000cp-6,
+                      0x1.0b42c4a408d90p-5);
   };
   return by_width(x2, on32, on64);
 }
@@ -151,18 +151,18 @@ template <class V>
 V atan_below_one(V t) {
   const auto on32 = [](auto t) {
     const auto t2 = t * t;
-    const auto p = polynomial(t2, -0x1.5554dcp-2, 0x1.9978ecp-3, -0x1.230a94p-3, 0x1.b4deb2p-4, -0x1.3550e6p-4,
-                              0x1.61eee4p-5, -0x1.0c1834p-6, 0x1.7ea792p-9);
+    const auto p = polynomial(t2, -0x1.5554dcp-2, 0x1.9978ecp-3, -0x1.230a9ap-3, 0x1.b4df1ep-4, -0x1.355254p-4,
+                              0x1.61f382p-5, -0x1.0c1f5ep-6, 0x1.7eb8c4p-9);
     return fma(t * t2, p, t);
   };
   const auto on64 = [](auto t) {
     const auto t2 = t * t;
     const auto p =
-        polynomial(t2, -0x1.5555555555526p-2, 0x1.99999999955b2p-3, -0x1.249249237f4fap-3, 0x1.c71c717fcdae3p-4,
-                   -0x1.745d11ae579c7p-4, 0x1.3b136698ea335p-4, -0x1.110e511d24309p-4, 0x1.e1bba5f80f9a4p-5,
-                   -0x1.ae5e70b61e1bbp-5, 0x1.82dad07ce7ce4p-5, -0x1.59a3ebc695366p-5, 0x1.2c2e338e8098cp-5,
-                   -0x1.e9f984a3a3fd3p-6, 0x1.683c190adb41ep-6, -0x1.c78e70ecb268bp-7, 0x1.d7b723477d2f0p-8,
-                   -0x1.7a376f2adfecdp-9, 0x1.b3f79917117d1p-11, -0x1.3f336af343a67p-13, 0x1.bbe8d28f39225p-17);
+        polynomial(t2, -0x1.5555555555526p-2, 0x1.99999999955b3p-3, -0x1.249249237f549p-3, 0x1.c71c717fceecap-4,
+                   -0x1.745d11ae6f4b4p-4, 0x1.3b13669a15d84p-4, -0x1.110e512780df7p-4, 0x1.e1bba67cae9b1p-5,
+                   -0x1.ae5e732af6f84p-5, 0x1.82dad9485d184p-5, -0x1.59a403df44df0p-5, 0x1.2c2e667e3cd64p-5,
+                   -0x1.e9fa2b421b43bp-6, 0x1.683ceb4c19628p-6, -0x1.c7900666cdd04p-7, 0x1.d7b96db25a0fcp-8,
+                   -0x1.7a39d6b96571bp-9, 0x1.b3fb0ea7d29f1p-11, -0x1.3f3677ce1dc2cp-13, 0x1.bbedcb7f73099p-17);
     return fma(t * t2, p, t);
   };
   return by_width(t, on32, on64);
