@@ -24,14 +24,20 @@ struct Worst {
 
 constexpr int kBlock = 1024;
 
-template <class Expansion, class Meaning>
-Worst sweep_part(uint64_t begin, uint64_t end, uint64_t stride, Expansion expansion, Meaning meaning) {
+// The host meaning takes most of the time, so it is asked only where the expansion on f64, which is within 2^-26 of it in units of
+// f32, shows an error that may be the largest so far.
+template <class Expansion, class Wide, class Meaning>
+[[gnu::flatten]] Worst sweep_part(uint64_t begin, uint64_t end, uint64_t stride, Expansion expansion, Wide wide,
+                                  Meaning meaning) {
   Worst worst;
   float in[kBlock], out[kBlock];
+  double about[kBlock];
   for (uint64_t start = begin; start < end; start += kBlock * stride) {
     for (int k = 0; k < kBlock; ++k) in[k] = std::bit_cast<float>(static_cast<uint32_t>(start + k * stride));
     for (int k = 0; k < kBlock; ++k) out[k] = expansion(in[k]);
+    for (int k = 0; k < kBlock; ++k) about[k] = wide(in[k]);
     for (int k = 0; k < kBlock; ++k) {
+      if (ulp_error_f32(out[k], about[k]) < worst.ulp - 0.001) continue;
       const double exact = meaning(in[k]), error = ulp_error_f32(out[k], exact);
       if (error > worst.ulp) worst = {error, in[k], out[k], exact};
     }
@@ -39,15 +45,15 @@ Worst sweep_part(uint64_t begin, uint64_t end, uint64_t stride, Expansion expans
   return worst;
 }
 
-template <class Expansion, class Meaning>
-Worst sweep(uint64_t stride, int threads, Expansion expansion, Meaning meaning) {
+template <class Expansion, class Wide, class Meaning>
+Worst sweep(uint64_t stride, int threads, Expansion expansion, Wide wide, Meaning meaning) {
   std::vector<Worst> parts(static_cast<size_t>(threads));
   std::vector<std::thread> pool;
   const uint64_t all = uint64_t{1} << 32;
   for (int t = 0; t < threads; ++t)
     pool.emplace_back([&, t] {
       parts[static_cast<size_t>(t)] =
-          sweep_part(all / threads * t, all / threads * (t + 1), stride, expansion, meaning);
+          sweep_part(all / threads * t, all / threads * (t + 1), stride, expansion, wide, meaning);
     });
   for (std::thread& thread : pool) thread.join();
   Worst worst;
@@ -68,11 +74,12 @@ struct Options {
   }
 };
 
-template <class Result, class Expansion, class Meaning>
-void report(const Options& options, const char* name, double documented, Expansion expansion, Meaning meaning) {
+template <class Result, class Expansion, class Wide, class Meaning>
+void report(const Options& options, const char* name, double documented, Expansion expansion, Wide wide,
+            Meaning meaning) {
   if constexpr (std::is_same_v<Result, float> && std::is_same_v<decltype(meaning(0.0)), double>) {
     if (!options.wants(name)) return;
-    const Worst w = sweep(options.stride, options.threads, expansion, meaning);
+    const Worst w = sweep(options.stride, options.threads, expansion, wide, meaning);
     fmt::print("| {} | {:.2f} | {} | {:a} | {:.9g} | {:.9g} | {:.17g} |{}\n", name, w.ulp, documented, w.input, w.input,
                w.got, w.exact, w.ulp > documented ? " **above the bound**" : "");
     std::fflush(stdout);
@@ -85,6 +92,7 @@ void run(const Options& options) {
   if (arity == 1)                                                                                               \
     report<decltype(expand::on_float::id<float>(0, 0, 0))>(                                                     \
         options, name, ulp_f32, [](float a) { return expand::on_float::id<float>(a, a, a); },                   \
+        [](double a) { return expand::on_float::id<double>(a, a, a); },                                         \
         []([[maybe_unused]] double a, [[maybe_unused]] double b = 0, [[maybe_unused]] double c = 0) {           \
           return host_float;                                                                                    \
         });

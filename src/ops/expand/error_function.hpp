@@ -78,12 +78,12 @@ template <class V>
 V scaled_erfc(V a) {
   const auto sum = a + like(a, 3), sum_error = a - (sum - like(a, 3));
   const auto v = like(a, 6) / sum;
-  const auto value = v * scaled_erfc_at(like(a, 1) - v);
+  const auto factor = scaled_erfc_at(like(a, 1) - v);
   // v is that of a slightly different a: the difference, from what the roundings left over, times the slope of the function,
   // which is 2 a value - 2 / sqrt(pi).
   const auto remainder = fma(-v, sum, like(a, 6)) - v * sum_error;
-  const auto slope = fma(a + a, value, like(a, -0x1.20dd750429b6dp+0));
-  return fma(slope * sum, remainder * like(a, -1.0 / 6), value);
+  const auto slope = fma(a + a, v * factor, like(a, -0x1.20dd750429b6dp+0));
+  return fma(v, factor, slope * sum * (remainder * like(a, -1.0 / 6)));
 }
 
 template <class V>
@@ -92,8 +92,8 @@ V erfc(V x) {
     // Beyond the end the result is 0.
     const auto a = clamped(abs(x), 0, pick(format, 10.2, 27.3));
     const auto square = a * a, square_error = fma(a, a, -square);
-    const auto parts = exp_parts(-square, format);
-    const auto doubled = twice_exp_of_rest(parts.rest - square_error) * scaled_erfc(a);
+    const auto parts = exp_parts(-square, -square_error, format);
+    const auto doubled = twice_exp_of_rest(parts.rest) * scaled_erfc(a);
     const auto right = scaled(doubled, parts.exponent, square > like(x, pick(format, 80, 700)), format);
     return select(x < like(x, 0), like(x, 2) - right, right);
   });

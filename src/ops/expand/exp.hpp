@@ -25,6 +25,16 @@ ExpParts<V> exp_parts(V x, const FloatFormat& format) {
   return {fma(n, like(x, -format.ln2_low), high), exponent};
 }
 
+// The same of x + low, where low is far below x.
+template <class V>
+ExpParts<V> exp_parts(V x, V low, const FloatFormat& format) {
+  const auto offset = like(x, exponent_offset(format));
+  const auto exponent = fma(x, like(x, kLog2E), offset);
+  const auto n = exponent - offset;
+  const auto high = fma(n, like(x, -format.ln2_high), x);
+  return {high + fma(n, like(x, -format.ln2_low), low), exponent};
+}
+
 // 2^(n-1), where that is a normal number.
 template <class V>
 V half_power_of_two(V exponent, const FloatFormat& format) {
