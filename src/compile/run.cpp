@@ -14,6 +14,7 @@ std::string shape_text(const TensorView& view) { return fmt::format("{}{}", name
 
 // Names the first gather that met an index out of range.
 [[noreturn]] void throw_out_of_range(const Graph& graph, int32_t code) {
+  SMELT_CHECK(code != kernel::kOutsideOfArray, "an index that was not proved inside its array left it");
   const Node& node = graph.at(code - 1);
   throw UserError(
       fmt::format("{} met an index out of range: axis {} of {} has no such element{}\nhelp: check the indices, or ask "

@@ -40,7 +40,7 @@ int Evaluator::output_param(NodeId id) {
 
 void Evaluator::enter(std::vector<Stmt>* block, const Ranges* ranges) {
   block_ = block;
-  ranges_ = ranges;
+  ranges_ = *ranges;
   guard_ = kNoExpr;
   known_.clear();
 }
@@ -78,7 +78,7 @@ ExprId Evaluator::compute(NodeId id, const Index& index) {
     case NodeKind::Reshape:
     case NodeKind::Permute:
     case NodeKind::Broadcast:
-    case NodeKind::Slice: return value(node.args[0], schedule::through_view(graph_, node, index, *ranges_));
+    case NodeKind::Slice: return value(node.args[0], schedule::through_view(graph_, node, index, ranges_));
     case NodeKind::Pad:
     case NodeKind::Concat: return joined(node, index);
     case NodeKind::Gather: return gathered(id, index);
@@ -94,14 +94,36 @@ ExprId Evaluator::load(NodeId id, const Index& index) {
   return builder_.load(node.dtype, {false, input_param(id), inside(id, index)}, guard_, other);
 }
 
-Index Evaluator::inside(NodeId id, const Index& index) const {
+Index Evaluator::inside(NodeId id, const Index& index) {
   if (!clamp_) return index;
   const Shape& shape = graph_.at(id).shape;
   Index result = index;
-  for (size_t d = 0; d < shape.size(); ++d)
-    if (!proves_nonnegative(index[d], *ranges_) || !proves_nonnegative(shape[d] - 1 - index[d], *ranges_))
-      result[d] = max(0, min(index[d], shape[d] - 1));
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (proves_nonnegative(index[d], ranges_) && proves_nonnegative(shape[d] - 1 - index[d], ranges_)) continue;
+    result[d] = max(0, min(index[d], shape[d] - 1));
+    const ExprId value = builder_.index(index[d]);
+    report_where(builder_.apply(Op::Or, {builder_.apply(Op::Lt, {value, builder_.index(0)}),
+                                         builder_.apply(Op::Ge, {value, builder_.index(shape[d])})}),
+                 kOutsideOfArray);
+  }
   return result;
+}
+
+// Stores an error code where the condition holds and the current guard does.
+void Evaluator::report_where(ExprId condition, int32_t code) {
+  Kernel& kernel = builder_.kernel();
+  if (kernel.error_param < 0) {
+    Param p;
+    p.kind = ParamKind::Output;
+    p.dtype = DType::I32;
+    p.dims = {1};
+    p.strides = {1};
+    p.note = "error";
+    kernel.error_param = static_cast<int>(kernel.params.size());
+    kernel.params.push_back(std::move(p));
+  }
+  block_->push_back(store({false, kernel.error_param, {IntExpr(0)}},
+                          builder_.constant(Scalar::of_int(DType::I32, code)), both(guard_, condition)));
 }
 
 ExprId Evaluator::both(ExprId a, ExprId b) {
@@ -113,9 +135,9 @@ ExprId Evaluator::guard_condition(const std::vector<schedule::Guard>& guards) {
   ExprId condition = kNoExpr;
   for (const schedule::Guard& g : guards) {
     const ExprId value = builder_.index(g.value);
-    if (!proves_nonnegative(g.value, *ranges_))
+    if (!proves_nonnegative(g.value, ranges_))
       condition = both(condition, builder_.apply(Op::Ge, {value, builder_.index(0)}));
-    if (!proves_nonnegative(g.extent - 1 - g.value, *ranges_))
+    if (!proves_nonnegative(g.extent - 1 - g.value, ranges_))
       condition = both(condition, builder_.apply(Op::Lt, {value, builder_.index(g.extent)}));
   }
   return condition;
@@ -124,7 +146,7 @@ ExprId Evaluator::guard_condition(const std::vector<schedule::Guard>& guards) {
 // Each piece is evaluated under its guards only, so that nothing is read outside of its array.
 ExprId Evaluator::joined(const Node& node, const Index& index) {
   ExprId result = node.kind == NodeKind::Pad ? value(node.args[1], {}) : kNoExpr;
-  auto parts = schedule::pieces(graph_, node, index, *ranges_);
+  auto parts = schedule::pieces(graph_, node, index, ranges_);
   for (size_t p = parts.size(); p-- > 0;) {
     const ExprId condition = guard_condition(parts[p].guards);
     const ExprId outer = guard_;
@@ -134,7 +156,8 @@ ExprId Evaluator::joined(const Node& node, const Index& index) {
     result =
         result == kNoExpr || condition == kNoExpr ? inside : builder_.apply(Op::Where, {condition, inside, result});
   }
-  return result;
+  // A concatenation of nothing has no elements, so any value will do.
+  return result == kNoExpr ? builder_.constant(Scalar::of_int(compute_type(node.dtype), 0)) : result;
 }
 
 ExprId Evaluator::gathered(NodeId id, const Index& index) {
@@ -153,28 +176,17 @@ ExprId Evaluator::gathered(NodeId id, const Index& index) {
     // As in Python, -1 is the last element.
     picked =
         builder_.apply(Op::Where, {builder_.apply(Op::Lt, {raw, zero}), builder_.apply(Op::Add, {raw, size}), raw});
-    Kernel& kernel = builder_.kernel();
-    if (kernel.error_param < 0) {
-      Param p;
-      p.kind = ParamKind::Output;
-      p.dtype = DType::I32;
-      p.dims = {1};
-      p.strides = {1};
-      p.note = "error";
-      kernel.error_param = static_cast<int>(kernel.params.size());
-      kernel.params.push_back(std::move(p));
-    }
-    ExprId outside =
-        builder_.apply(Op::Or, {builder_.apply(Op::Lt, {picked, zero}), builder_.apply(Op::Ge, {picked, size})});
-    outside = both(guard_, outside);
-    block_->push_back(store({false, kernel.error_param, {IntExpr(0)}},
-                            builder_.constant(Scalar::of_int(DType::I32, id + 1)), outside));
+    report_where(
+        builder_.apply(Op::Or, {builder_.apply(Op::Lt, {picked, zero}), builder_.apply(Op::Ge, {picked, size})}),
+        id + 1);
   }
   const ExprId clamped = builder_.apply(Op::Max, {builder_.apply(Op::Min, {picked, last}), zero});
   const LocalId local = builder_.new_local(DType::I64, false);
   block_->push_back(let(local, clamped));
   builder_.kernel().index_locals.push_back({local, extent});
-  const IntExpr symbol = IntExpr::symbol(fmt::format("%v{}", local));
+  const std::string name = fmt::format("%v{}", local);
+  ranges_[name] = {0, extent - 1};
+  const IntExpr symbol = IntExpr::symbol(name);
   return value(node.args[0], schedule::gather_data_index(graph_, node, index, symbol));
 }
 

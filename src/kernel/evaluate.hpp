@@ -33,9 +33,10 @@ class Evaluator {
   using Redirect = std::function<std::optional<Access>(NodeId, const Index&)>;
   void set_redirect(Redirect redirect) { redirect_ = std::move(redirect); }
 
-  // From here on, indices that are not proved inside their array by the ranges alone are clamped to it.
+  // From here on, indices that are not proved inside their array by the ranges alone are clamped to it; one that was outside after
+  // all is reported as an error of smelt.
   void set_clamp(bool clamp) { clamp_ = clamp; }
-  Index inside(NodeId id, const Index& index) const;
+  Index inside(NodeId id, const Index& index);
 
   // What a reduction of this group is worth inside the current block.
   void set_reduction(NodeId id, ExprId value) { reductions_[id] = value; }
@@ -46,6 +47,7 @@ class Evaluator {
   ExprId gathered(NodeId id, const Index& index);
   ExprId guard_condition(const std::vector<schedule::Guard>& guards);
   ExprId both(ExprId a, ExprId b);
+  void report_where(ExprId condition, int32_t code);
   ExprId compute(NodeId id, const Index& index);
 
   const Graph& graph_;
@@ -54,7 +56,7 @@ class Evaluator {
   std::map<NodeId, int> inputs_, outputs_;
   std::map<NodeId, ExprId> reductions_;
   std::vector<Stmt>* block_ = nullptr;
-  const Ranges* ranges_ = nullptr;
+  Ranges ranges_;
   Redirect redirect_;
   bool clamp_ = false;
   ExprId guard_ = kNoExpr;

@@ -94,8 +94,8 @@ class Reuse {
       const Expr& e = builder_.at(i);
       return std::any_of(kernel.index_locals.begin(), kernel.index_locals.end(), [&](const IndexLocal& l) {
         const std::string symbol = fmt::format("%v{}", l.local);
-        return std::any_of(e.access.index.begin(), e.access.index.end(),
-                           [&](const IntExpr& x) { return x.mentions(symbol); });
+        return e.index.mentions(symbol) || std::any_of(e.access.index.begin(), e.access.index.end(),
+                                                       [&](const IntExpr& x) { return x.mentions(symbol); });
       });
     });
   }

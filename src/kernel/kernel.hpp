@@ -141,6 +141,9 @@ struct IndexLocal {
   IntExpr extent;  // 0 <= value < extent, by construction
 };
 
+// What a clamped kernel stores as its error when an index was outside: a mistake of the compiler, not of the caller.
+inline constexpr int32_t kOutsideOfArray = -1;
+
 struct Kernel {
   std::string name;  // generated: "k0"
   std::vector<Param> params;
@@ -153,7 +156,8 @@ struct Kernel {
   // Each is >= 0 in every call: what the graph's constraints say of the sizes, checked when they are bound.
   std::vector<IntExpr> assumptions;
   bool clamped = false;  // indices that could not be proved inside are clamped: slower, never wrong
-  int error_param = -1;  // i32[1]: a gather that meets an index out of range stores its NodeId + 1 here
+  int error_param =
+      -1;  // i32[1]: a gather that meets an index out of range stores its NodeId + 1 here, or kOutsideOfArray
 
   const Expr& at(ExprId id) const { return exprs[static_cast<size_t>(id)]; }
 };
