@@ -55,6 +55,19 @@ std::string axes_text(const std::vector<int>& axes) {
   return fmt::format("{} {}", axes.size() == 1 ? "axis" : "axes", fmt::join(axes, ", "));
 }
 
+// A quotient or remainder of more than one loop variable: the axes of one shape lie across those of the other.
+bool divides_several_variables(const IntExpr& e) {
+  for (const auto& t : e.terms())
+    for (const auto& atom : t.atoms) {
+      if (atom->kind == AtomKind::Symbol) continue;
+      std::vector<std::string> symbols;
+      atom->a.collect_symbols(symbols);
+      if (std::count_if(symbols.begin(), symbols.end(), [](const std::string& s) { return s[0] == '%'; }) > 1)
+        return true;
+    }
+  return false;
+}
+
 class Walk {
  public:
   Walk(const Graph& graph, const plan::FusionGroup& group, const SizeBinding& sizes)
@@ -165,6 +178,10 @@ class Walk {
         o.base_index = reshaped_index(kept_shape(), shape, kept_values(), domain_.ranges);
       } else if (count(shape) == full) {
         o.base_index = reshaped_index(full_shape(), shape, domain_.values(), domain_.ranges);
+        if (std::any_of(o.base_index.begin(), o.base_index.end(), divides_several_variables))
+          throw Refusal{fmt::format("it stores {}, while the kernel runs over {} in another order", str(shape),
+                                    str(full_shape())),
+                        "nothing, unless both can be stored in the same order"};
       } else {
         throw Refusal{fmt::format("it stores {}, while the kernel runs over {}", str(shape), str(full_shape())),
                       "outputs of one kernel must have the shape of its loops, or of its rows"};
