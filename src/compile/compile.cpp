@@ -47,8 +47,19 @@ plan::Options plan_options(const Device& device, const CompileOptions& options) 
 // Sizes that the caller did not give are taken to be middling; they only steer estimates.
 SizeBinding estimated_sizes(const Graph& graph, const SizeBinding& given) {
   SizeBinding sizes = given;
-  for (const std::string& symbol : graph.size_symbols()) sizes.try_emplace(symbol, 1024);
-  return sizes;
+  std::vector<std::string> missing;
+  for (const std::string& symbol : graph.size_symbols())
+    if (!sizes.count(symbol)) missing.push_back(symbol);
+  // With many symbols, smaller ones, so that no array is beyond any memory.
+  for (int64_t estimate = 1024;; estimate /= 2) {
+    for (const std::string& symbol : missing) sizes[symbol] = estimate;
+    try {
+      for (const Node& node : graph.nodes) element_count(evaluate(node.shape, sizes));
+      return sizes;
+    } catch (const UserError&) {
+      if (estimate == 1 || missing.empty()) throw;
+    }
+  }
 }
 
 std::vector<kernel::Kernel> lower_groups(const Graph& graph, const plan::Plan& plan, const plan::Options& options) {
