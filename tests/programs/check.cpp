@@ -97,6 +97,10 @@ std::string check_way(const Program& program, const Graph& graph, const Device& 
   // Estimates at hand may be those of a call, or none.
   if (program.seed % 2) options.sizes = program.sizes[0];
   const Executable executable = compile(graph, device, options);
+  if (coverage && executable.compile_ms() / static_cast<double>(executable.kernels().size()) > coverage->slowest_ms) {
+    coverage->slowest_ms = executable.compile_ms() / static_cast<double>(executable.kernels().size());
+    coverage->slowest = program.seed;
+  }
   if (coverage) coverage->kernels += static_cast<int64_t>(executable.kernels().size());
   for (const kernel::Kernel& k : executable.kernels()) {
     if (k.clamped && coverage) ++coverage->clamped;

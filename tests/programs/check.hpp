@@ -10,6 +10,8 @@ namespace smelt::testing {
 
 // What the checks looked at: shows that they look at something.
 struct Coverage {
+  double slowest_ms = 0;  // to compile, and of which program
+  uint64_t slowest = 0;
   int64_t runs = 0, kernels = 0, clamped = 0, elements = 0, exact = 0, undecidable = 0;
 };
 

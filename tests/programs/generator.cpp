@@ -82,7 +82,7 @@ class Generator {
       for (size_t d = 0; d < rank; ++d) {
         int64_t n = chance(16) ? among<int64_t>({1000, 1023, 1025, 257}) : small_size();
         while (n > budget) n = among<int64_t>({1, 2, 3, 5});
-        if (chance(150)) n = 0;
+        if (chance(80)) n = 0;
         budget /= std::max<int64_t>(n, 1);
         dims_.emplace_back(n);
       }
@@ -98,7 +98,7 @@ class Generator {
       const std::string& name = names[used++];
       program_.sizes[0][name] = *d.constant();
       const int64_t n = *d.constant();
-      program_.sizes[1][name] = n > 1000 ? n / 2 + 1 : chance(20) ? 0 : small_size() % 70 + (chance(8) ? 0 : 1);
+      program_.sizes[1][name] = n > 1000 ? n / 2 + 1 : chance(10) ? 0 : small_size() % 70 + (chance(8) ? 0 : 1);
       d = IntExpr::symbol(name);
     }
   }

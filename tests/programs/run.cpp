@@ -1,0 +1,128 @@
+#include "run.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include "bounds.hpp"
+#include "frontends/language.hpp"
+
+namespace smelt::testing {
+
+const Device& cpu() {
+  static const Device device = Device::cpu();
+  return device;
+}
+
+static char* at(const TensorView& t, int64_t i) { return static_cast<char*>(t.data) + i * size_of(t.dtype); }
+
+Tensor array(DType dtype, Dims dims, const std::vector<double>& values) {
+  Tensor t = Tensor::empty(dtype, std::move(dims));
+  EXPECT_EQ(t.count(), static_cast<int64_t>(values.size()));
+  for (size_t i = 0; i < values.size(); ++i)
+    store_scalar(convert(Scalar::of_float(DType::F64, values[i]), dtype), at(t, static_cast<int64_t>(i)));
+  return t;
+}
+
+Tensor vector(DType dtype, const std::vector<double>& values) {
+  return array(dtype, {static_cast<int64_t>(values.size())}, values);
+}
+
+Tensor scalar(DType dtype, double value) { return array(dtype, {}, {value}); }
+
+Tensor filled(DType dtype, const Dims& dims, double value) {
+  Tensor t = Tensor::empty(dtype, dims);
+  const Scalar s = convert(Scalar::of_float(DType::F64, value), dtype);
+  for (int64_t i = 0, n = t.count(); i < n; ++i) store_scalar(s, at(t, i));
+  return t;
+}
+
+Tensor noise(DType dtype, const Dims& dims, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  Tensor t = Tensor::empty(dtype, dims);
+  for (int64_t i = 0, n = t.count(); i < n; ++i) {
+    const double v = static_cast<double>(random() >> 11) * 0x1p-50 - 4;
+    const double whole =
+        static_cast<double>(random() % (is_unsigned_int(dtype) ? 100 : 200)) - (is_unsigned_int(dtype) ? 0 : 100);
+    store_scalar(is_float(dtype)  ? Scalar::of_float(dtype, v)
+                 : is_bool(dtype) ? Scalar::of_bool(v > 0)
+                                  : Scalar::of_int(dtype, static_cast<int64_t>(whole)),
+                 at(t, i));
+  }
+  return t;
+}
+
+double number(const Tensor& t, int64_t i) { return load_scalar(t.dtype, at(t, i)).as_double(); }
+
+std::vector<double> numbers(const TensorView& view) {
+  const Tensor t = contiguous_copy(view);
+  std::vector<double> result;
+  for (int64_t i = 0, n = t.count(); i < n; ++i) result.push_back(number(t, i));
+  return result;
+}
+std::vector<double> numbers(const Tensor& t) { return numbers(static_cast<const TensorView&>(t)); }
+
+static Graph parsed(const std::string& program) { return lang::parse_program(program, "case.smelt"); }
+
+Executable compiled(const std::string& program, bool fuse, int threads) {
+  CompileOptions options;
+  options.fuse = fuse;
+  options.threads = threads;
+  return compile(parsed(program), cpu(), options);
+}
+
+std::vector<Tensor> run_all(const std::string& program, const std::vector<TensorView>& inputs, bool fuse) {
+  return compiled(program, fuse).run(inputs);
+}
+
+Tensor run(const std::string& program, const std::vector<TensorView>& inputs) { return run_all(program, inputs).at(0); }
+
+static std::string wrong(const Executable& executable, const Graph& graph, const std::vector<TensorView>& inputs,
+                         const std::vector<Bounded>& expected) {
+  std::vector<Guarded> memory;
+  std::vector<TensorView> outputs;
+  const std::vector<Dims> dims = executable.output_dims(inputs);
+  for (size_t o = 0; o < dims.size(); ++o) memory.emplace_back(graph.at(graph.outputs[o]).dtype, dims[o], 0);
+  for (const Guarded& m : memory) outputs.push_back(m.view());
+  executable.run_into(inputs, outputs);
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    const std::string difference = differences(outputs[o], expected[o]);
+    if (!difference.empty()) return fmt::format("output {}: {}", o, difference);
+    if (!memory[o].intact()) return fmt::format("bytes around output {} were written", o);
+  }
+  return {};
+}
+
+::testing::AssertionResult right(const std::string& program, const std::vector<std::vector<TensorView>>& calls) {
+  const Graph graph = parsed(program);
+  std::vector<std::vector<Bounded>> expected;
+  for (const auto& inputs : calls) expected.push_back(interpret_bounded(graph, inputs));
+  for (const bool fuse : {true, false}) {
+    const Executable executable = compiled(program, fuse);
+    for (size_t c = 0; c < calls.size(); ++c)
+      if (const std::string text = wrong(executable, graph, calls[c], expected[c]); !text.empty())
+        return ::testing::AssertionFailure()
+               << program << (fuse ? "fused" : "unfused") << ", call " << c << ", " << text;
+  }
+  return ::testing::AssertionSuccess();
+}
+
+::testing::AssertionResult right(const std::string& program, const std::vector<TensorView>& inputs) {
+  return right(program, std::vector<std::vector<TensorView>>{inputs});
+}
+
+::testing::AssertionResult same_numbers(const std::vector<double>& got, const std::vector<double>& expected) {
+  if (got.size() != expected.size())
+    return ::testing::AssertionFailure() << got.size() << " numbers, not " << expected.size();
+  for (size_t i = 0; i < got.size(); ++i) {
+    const bool same = std::isnan(expected[i])
+                          ? std::isnan(got[i])
+                          : got[i] == expected[i] && std::signbit(got[i]) == std::signbit(expected[i]);
+    if (!same) return ::testing::AssertionFailure() << "number " << i << " is " << got[i] << ", not " << expected[i];
+  }
+  return ::testing::AssertionSuccess();
+}
+
+}  // namespace smelt::testing

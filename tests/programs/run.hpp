@@ -1,0 +1,45 @@
+// Programs as text, compiled and run: what the tests of single cases need.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "check.hpp"
+#include "compile/compile.hpp"
+
+namespace smelt::testing {
+
+inline constexpr double kNan = __builtin_nan("");
+inline constexpr double kInf = __builtin_inf();
+
+const Device& cpu();
+// Skips a test where there is no LLVM.
+#define NEEDS_LLVM() \
+  if (!cpu().llvm) GTEST_SKIP() << cpu().missing
+
+Tensor array(DType dtype, Dims dims, const std::vector<double>& values);
+Tensor vector(DType dtype, const std::vector<double>& values);  // rank 1
+Tensor scalar(DType dtype, double value);
+Tensor filled(DType dtype, const Dims& dims, double value);
+// Numbers between -4 and 4, or small integers.
+Tensor noise(DType dtype, const Dims& dims, uint64_t seed = 1);
+double number(const Tensor& t, int64_t i = 0);
+std::vector<double> numbers(const Tensor& t);
+std::vector<double> numbers(const TensorView& view);  // of any strides
+
+Executable compiled(const std::string& program, bool fuse = true, int threads = 0);
+std::vector<Tensor> run_all(const std::string& program, const std::vector<TensorView>& inputs, bool fuse = true);
+// The only output, of the fused program.
+Tensor run(const std::string& program, const std::vector<TensorView>& inputs);
+
+// Fused and unfused, both within the bounds of the reference, with the bytes around the outputs intact.
+::testing::AssertionResult right(const std::string& program, const std::vector<TensorView>& inputs);
+// The same for several calls of one executable.
+::testing::AssertionResult right(const std::string& program, const std::vector<std::vector<TensorView>>& calls);
+
+// The same number, nan included; -0 is not 0.
+::testing::AssertionResult same_numbers(const std::vector<double>& got, const std::vector<double>& expected);
+
+}  // namespace smelt::testing
