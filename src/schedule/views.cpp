@@ -13,7 +13,6 @@ bool is_view(NodeKind kind) {
 // the others alone.
 Index reshaped_index(const Shape& from, const Shape& to, const Index& index, const Ranges& ranges) {
   Index result(to.size(), IntExpr(0));
-  if (count(from).is(0)) return result;  // there is nothing to index
   size_t f = 0, t = 0;
   while (f < from.size() || t < to.size()) {
     const size_t f0 = f, t0 = t;
@@ -112,7 +111,6 @@ std::vector<Piece> pieces(const Graph& graph, const Node& joined, const Index& i
   std::vector<Piece> result;
   if (joined.kind == NodeKind::Pad) {
     const Shape& inner = graph.at(joined.args[0]).shape;
-    if (count(inner).is(0)) return result;
     Piece piece{joined.args[0], index, {}};
     for (size_t d = 0; d < index.size(); ++d) {
       piece.index[d] = index[d] - joined.starts[d];
@@ -125,7 +123,6 @@ std::vector<Piece> pieces(const Graph& graph, const Node& joined, const Index& i
   const size_t axis = static_cast<size_t>(joined.axes[0]);
   IntExpr front = 0;
   for (NodeId arg : joined.args) {
-    if (graph.at(arg).shape[axis].is(0)) continue;
     Piece piece{arg, index, {}};
     piece.index[axis] = index[axis] - front;
     guard_dimension(piece, axis, graph.at(arg).shape[axis], ranges);
