@@ -44,6 +44,7 @@ need nlohmann-json3-dev "writes reports" have_header nlohmann/json.hpp
 need libllvm "turns kernels into machine code while smelt runs" have_llvm
 if [ "$goal" = test ]; then
   need libgtest-dev "runs the tests" have_header gtest/gtest.h
+  need libgmock-dev "matches texts in the tests" have_header gmock/gmock.h
   need python3 "checks which part includes which" have_command python3
   need clang-format-14 "checks the layout of the code" have_clang_format
 fi
@@ -61,7 +62,7 @@ if ! have_command apt-get; then
     done
     echo "libllvm may be any of LLVM 16 to 22 (19 is the usual one), or the library that SMELT_LLVM names."
     echo "Install these and try again, or set SMELT_SETUP=skip to go on without them."
-    echo "    Fedora: dnf install gcc-c++ make cmake ninja-build fmt-devel cli11-devel json-devel gtest-devel llvm-libs python3"
+    echo "    Fedora: dnf install gcc-c++ make cmake ninja-build fmt-devel cli11-devel json-devel gtest-devel gmock-devel llvm-libs python3"
     echo "    Arch:   pacman -S gcc make cmake ninja fmt cli11 nlohmann-json gtest llvm-libs python"
   } >&2
   exit 1
