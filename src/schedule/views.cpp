@@ -49,7 +49,7 @@ Index reshaped_index(const Shape& from, const Shape& to, const Index& index, con
     for (size_t d = t; d-- > t0;) {
       if (d == t0) {
         result[d] = flat;
-      } else {
+      } else if (!to[d].is(0)) {  // an axis without elements has no index, and divides nothing
         result[d] = mod(flat, to[d], ranges);
         flat = floordiv(flat, to[d], ranges);
       }
