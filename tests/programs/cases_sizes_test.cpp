@@ -63,13 +63,11 @@ TEST(Cases, C11_EmptyBesideFull) {
 
 TEST(Cases, DISABLED_C12_NothingToTake) {
   NEEDS_LLVM();
-  const Tensor none = Tensor::empty(DType::F32, {0}), some = vector(DType::I64, {0, 1}),
-               no = Tensor::empty(DType::I64, {0});
+  const Tensor none = Tensor::empty(DType::F32, {0}), some = vector(DType::I64, {0, 1});
   for (const char* mode : {"raise", "clip", "wrap"}) {
     const std::string program =
         fmt::format("input x: f32[N]\ninput i: i64[K]\nreturn take(x, i, axis=0, mode='{}')\n", mode);
     EXPECT_THROW(run(program, {none, some}), UserError) << mode;
-    EXPECT_EQ(run(program, {none, no}).count(), 0) << mode;
   }
 }
 

@@ -35,9 +35,9 @@ TEST(RandomPrograms, FusedAndUnfusedMatchTheReference) {
   }
   fmt::print(
       "{} programs, {} runs, {} kernels ({} with clamped indices), {} elements compared, {} of them exact, {} "
-      "undecidable\n",
+      "undecidable, slowest to compile: seed {} with {:.0f} ms a kernel\n",
       programs, coverage.runs, coverage.kernels, coverage.clamped, coverage.elements, coverage.exact,
-      coverage.undecidable);
+      coverage.undecidable, coverage.slowest, coverage.slowest_ms);
 }
 
 TEST(RandomPrograms, TheSameSeedIsTheSameProgram) {

@@ -1,0 +1,101 @@
+// What becomes one kernel, and what a cut says of itself.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "frontends/language.hpp"
+#include "plan/plan.hpp"
+#include "schedule/schedule.hpp"
+
+namespace smelt {
+namespace {
+
+struct Planned {
+  Graph graph;
+  plan::Plan plan;
+  std::string text() const { return print(graph) + plan::print(graph, plan); }
+};
+
+Planned planned(const std::string& program, const SizeBinding& sizes = {{"B", 4096}, {"C", 1024}}, bool fuse = true) {
+  Planned p;
+  p.graph = simplify(lang::parse_program(program, "<plan>"));
+  plan::Options options;
+  options.fuse = fuse;
+  options.target.threads = 2;
+  options.sizes = sizes;
+  for (const std::string& symbol : p.graph.size_symbols()) options.sizes.try_emplace(symbol, 1024);
+  p.plan = plan::make_plan(p.graph, options, schedule::accepts);
+  plan::verify(p.graph, p.plan);
+  return p;
+}
+
+class OneKernel : public ::testing::TestWithParam<std::pair<const char*, const char*>> {};
+
+TEST_P(OneKernel, IsOneKernel) {
+  const Planned p = planned(GetParam().second);
+  EXPECT_EQ(p.plan.groups.size(), 1u) << p.text();
+  for (const plan::Decision& d : p.plan.decisions) {
+    EXPECT_TRUE(d.fused) << p.text();
+    EXPECT_FALSE(d.reason.empty());
+    EXPECT_TRUE(d.remedy.empty()) << d.remedy;
+  }
+  // One kernel reads each input and writes each output once.
+  EXPECT_EQ(p.plan.traffic.fused_bytes, p.plan.traffic.ideal_bytes) << p.text();
+  EXPECT_GE(p.plan.traffic.unfused_bytes, p.plan.traffic.fused_bytes);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Programs, OneKernel,
+    ::testing::Values(std::pair{"relu_layernorm", "input x: f32[B, C]\nreturn layernorm(relu(x))"},
+                      std::pair{"softmax", "input x: f32[B, C]\nreturn softmax(x)"},
+                      std::pair{"log_softmax", "input x: f32[B, C]\nreturn log_softmax(x)"},
+                      std::pair{"var", "input x: f32[B, C]\nreturn var(x, axis=1)"},
+                      std::pair{"rmsnorm", "input x: f32[B, C]\ninput w: f32[C]\nreturn rmsnorm(x, w)"},
+                      std::pair{"logsumexp", "input x: f32[B, C]\nreturn logsumexp(x, axis=1)"},
+                      std::pair{"gelu_bias", "input x: f32[B, C]\ninput b: f32[C]\nreturn gelu(x + b)"},
+                      std::pair{"quantize", "input x: f32[B, C]\nreturn quantize_int8(x, 4.2, 1)"},
+                      std::pair{"transposed_add", "input x: f32[B, C]\ninput y: f32[C, B]\nreturn x.T + y"},
+                      std::pair{"two_outputs", "input x: f32[B, C]\ny = x * 2\nreturn y, exp(y)"},
+                      std::pair{"norm", "input x: f32[B, C]\nreturn norm(x, axis=1)"},
+                      std::pair{"argmax", "input x: f32[B, C]\nreturn argmax(x, axis=1)"},
+                      std::pair{"column_sums", "input x: f32[B, C]\nreturn sum(x, axis=0)"},
+                      std::pair{"groupnorm", "input x: f32[B, 64, C]\nreturn groupnorm(x, 8)"}),
+    [](const auto& info) { return std::string(info.param.first); });
+
+TEST(Cuts, SayWhyHowMuchAndWhatToDo) {
+  // Rows of the one reduction lie across those of the other.
+  const Planned p = planned("input x: f32[B, C]\nreturn sum(exp(sum(x, axis=1)))");
+  ASSERT_GT(p.plan.groups.size(), 1u) << p.text();
+  int cuts = 0;
+  for (const plan::Decision& d : p.plan.decisions) {
+    EXPECT_FALSE(d.reason.empty()) << p.text();
+    EXPECT_GE(d.bytes, 0);
+    if (d.fused) continue;
+    ++cuts;
+    EXPECT_FALSE(d.remedy.empty()) << p.text();
+    EXPECT_GT(d.bytes, 0) << p.text();
+  }
+  EXPECT_GT(cuts, 0) << p.text();
+}
+
+TEST(Cuts, WithoutFusionEveryEdgeIsCutForThatReason) {
+  const Planned p = planned("input x: f32[B, C]\nreturn exp(x * 2 + 1)", {{"B", 4096}, {"C", 1024}}, false);
+  EXPECT_EQ(p.plan.groups.size(), 3u) << p.text();
+  EXPECT_EQ(p.plan.decisions.size(), 2u) << p.text();
+  for (const plan::Decision& d : p.plan.decisions) {
+    EXPECT_FALSE(d.fused);
+    EXPECT_EQ(d.reason, "fusion is off");
+    EXPECT_EQ(d.remedy, "run with fusion");
+  }
+}
+
+TEST(Cuts, OutputsThatLieAcrossEachOther) {
+  for (const char* shape : {"[B, C]", "[3, 5]", "[A, B, C, D, E, F, G, H]"}) {
+    SizeBinding sizes;
+    for (const char* s : {"A", "B", "C", "D", "E", "F", "G", "H"}) sizes[s] = 8;
+    const Planned p = planned(fmt::format("input x: f32{}\nreturn x + 1, x.T * 2", shape), sizes);
+    EXPECT_EQ(p.plan.groups.size(), 2u) << p.text();
+  }
+}
+
+}  // namespace
+}  // namespace smelt
