@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/check.hpp"
+#include "kernel/value.hpp"
 
 namespace smelt::kernel {
 
@@ -88,9 +89,30 @@ ExprId Builder::apply(Op op, std::vector<ExprId> args) {
   return add({.kind = ExprKind::Apply, .dtype = result_type(op, argument), .op = op, .args = std::move(args)});
 }
 
+// An f64 as an f32 that rounds to every smaller format as the f64 itself would: what is dropped leaves the last bit set, so that it
+// never looks like a tie.
+static ExprId rounded_to_odd(Builder& builder, ExprId f64) {
+  const Val x{&builder, f64}, near = narrow(x), back = widen(near), bits = kernel::bits(near);
+  const Val toward_zero = select(abs(back) > abs(x), bits - like(bits, 1), bits);
+  return from_bits(select(back != x, toward_zero | like(bits, 1), bits)).id;
+}
+
+// An f32 with a value that rounds to a half once: f64 and wide integers do not fit an f32.
+static ExprId before_half(Builder& builder, ExprId x) {
+  const DType from = builder.dtype(x);
+  if (from == DType::F32) return x;
+  if (from == DType::F64) return rounded_to_odd(builder, x);
+  if (is_int(from) && size_of(from) >= 4) return rounded_to_odd(builder, builder.cast(x, DType::F64));
+  return builder.cast(x, DType::F32);
+}
+
 ExprId Builder::cast(ExprId x, DType to, bool wrap) {
   const DType from = dtype(x);
-  if (to == DType::F16 || to == DType::BF16) return round_to_half(from == DType::F32 ? x : cast(x, DType::F32), to);
+  if (to == DType::F16 || to == DType::BF16) {
+    if (at(x).kind == ExprKind::Const)
+      return constant(Scalar::of_float(DType::F32, convert(at(x).constant, to, wrap).as_double()));
+    return round_to_half(before_half(*this, x), to);
+  }
   if (from == to) return x;
   if (at(x).kind == ExprKind::Const) return constant(convert(at(x).constant, to, wrap));
   if (is_float(from) && is_int(to) && to != DType::U64) return saturate(x, to);
