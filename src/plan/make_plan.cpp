@@ -34,7 +34,7 @@ class Planner {
         group_of_[i] = static_cast<int>(members_.size());
         members_.push_back({static_cast<NodeId>(i)});
         const Node& node = graph.nodes[i];
-        even_.push_back(node.kind == NodeKind::Reduce ? std::nullopt : std::optional(count(node.shape)));
+        even_.push_back(node.kind == NodeKind::Reduce ? std::nullopt : std::optional(node.shape));
       }
     copies_.resize(members_.size());
   }
@@ -157,7 +157,7 @@ class Planner {
     }
   }
 
-  // Without reductions, and with equally many elements in every value, any loops will do: no need to ask the schedules, which go
+  // Without reductions, and with one shape for every value, the same loops will do: no need to ask the schedules, which go
   // through the whole group each time.
   bool surely_accepted(int a, int b) const {
     const auto &x = even_[static_cast<size_t>(a)], &y = even_[static_cast<size_t>(b)];
@@ -447,8 +447,8 @@ class Planner {
   Edges edges_;
   std::vector<int> group_of_;
   std::vector<std::vector<NodeId>> members_;
-  std::vector<std::optional<IntExpr>> even_;  // per group: the elements of every value, if equal and none is reduced
-  std::vector<std::set<NodeId>> copies_;      // per group: nodes of other groups that it computes again
+  std::vector<std::optional<Shape>> even_;  // per group: the shape of every value, if equal and none is reduced
+  std::vector<std::set<NodeId>> copies_;    // per group: nodes of other groups that it computes again
 };
 
 }  // namespace
