@@ -244,10 +244,26 @@ bool Facts::proves(const IntExpr& e, int effort) const {
   auto [it, fresh] = known_.try_emplace({e.str(), effort}, false);
   if (!fresh) return it->second;
   try {
-    return it->second = search(e, effort);
+    const bool proved = search(e, effort) || (effort > 0 && proves_sides(e, effort));
+    return known_[{e.str(), effort}] = proved;
   } catch (const UserError&) {
     return false;  // a number on the way did not fit 64 bits: no proof
   }
+}
+
+// rest + min(a, b) >= 0 where both sides are, rest - min(a, b) >= 0 where one is; of maxima the other way round.
+bool Facts::proves_sides(const IntExpr& e, int effort) const {
+  for (const auto& t : e.terms()) {
+    if (t.atoms.size() != 1 || std::abs(t.coefficient) != 1) continue;
+    const IntExpr::Atom& atom = *t.atoms[0];
+    if (atom.kind != AtomKind::Min && atom.kind != AtomKind::Max) continue;
+    const IntExpr rest = e - IntExpr::of_term(t);
+    const bool first = proves(rest + atom.a * t.coefficient, effort);
+    const bool both = (atom.kind == AtomKind::Min) == (t.coefficient > 0);
+    if (both != first) return first;
+    return proves(rest + atom.b * t.coefficient, effort);
+  }
+  return false;
 }
 
 bool Facts::search(const IntExpr& e, int effort) const {

@@ -38,6 +38,7 @@ class Facts {
     IntExpr rewritten(const IntExpr& e);
   };
   bool search(const IntExpr& e, int effort) const;
+  bool proves_sides(const IntExpr& e, int effort) const;
   Prepared prepare(const std::map<std::string, IntExpr>& replacements) const;
   Prepared& prepared(size_t launch_sizes) const;
 
