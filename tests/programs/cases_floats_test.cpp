@@ -173,6 +173,21 @@ TEST(Cases, C28_HalvesRoundWhereTheyAreStored) {
                            {1, 0x1.fp127 > 3.3e38 ? 0x1.fp127 : 0x1.fp127, 1, 0x1.04p0}));
 }
 
+// Just beside the middle between two halves: rounding to f32 first would make a tie of it.
+TEST(Cases, C28_WideNumbersRoundToHalvesOnce) {
+  NEEDS_LLVM();
+  const Tensor x =
+      vector(DType::F64, {1 + 0x1p-11 + 0x1p-40, -1 - 0x1p-11 - 0x1p-40, 1 + 0x1.8p-10 - 0x1p-40, 65520 - 0x1p-30});
+  EXPECT_TRUE(same_numbers(numbers(run("input x: f64[N]\nreturn f16(x)\n", {x})),
+                           {1 + 0x1p-10, -1 - 0x1p-10, 1 + 0x1p-10, 65504}));
+  const Tensor y = vector(DType::F64, {1 + 0x1p-8 + 0x1p-40, kNan, kInf, -0.0, 1e-320, 1e300});
+  EXPECT_TRUE(
+      same_numbers(numbers(run("input x: f64[N]\nreturn bf16(x)\n", {y})), {1 + 0x1p-7, kNan, kInf, -0.0, 0, kInf}));
+  const Tensor n = vector(DType::I32, {(1 << 30) + (1 << 22) + 1, 16777217});
+  EXPECT_TRUE(right("input x: i32[N]\nreturn bf16(x), f16(x)\n", {n}));
+  EXPECT_EQ(number(run("input x: i32[N]\nreturn bf16(x)\n", {n})), (1 << 30) + (1 << 23));
+}
+
 // Every f16 and bf16 number through every function of one float.
 TEST(Cases, C29_EveryFunctionOfEveryHalf) {
   NEEDS_LLVM();
