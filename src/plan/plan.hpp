@@ -12,11 +12,16 @@ namespace smelt::plan {
 // What the planner must know of the machine.
 struct Target {
   std::string device = "cpu";
-  int threads = 1;
+  bool gpu = false;  // iterations of the grid are run by teams of threads, not by one thread each
+  int threads = 1;   // CPU threads, or multiprocessors of a GPU
   int vector_bits = 256;
   int64_t l1_bytes = 32 << 10;
   int64_t l2_bytes = 1 << 20;  // per core
   int64_t l3_bytes = 8 << 20;
+  // GPU
+  int compute = 90;                  // compute capability, times ten
+  int64_t shared_bytes = 227 << 10;  // that one workgroup may have
+  bool clusters = false;             // workgroups of a cluster read each other's shared memory
 };
 
 struct Options {
