@@ -128,19 +128,27 @@ TEST(Cli, ColourOnlyOnATerminalWithoutNoColor) {
 }
 
 TEST(Cli, ProgressShowsOnATerminalOnlyAndGoesAway) {
-  // Long enough for the interpreter: some seconds of transcendental functions, with one thread or many.
-  const std::vector<std::string> slow = {"run", "sum(sin(x)*cos(x)*exp(-x*x)*tanh(x)*log1p(x*x)*erf(x)*atan(x))", "-i",
-                                         "x=f32[9000000]"};
-  const std::map<std::string, std::string> no_llvm = {{"SMELT_LLVM", "/nonexistent/libLLVM.so"}};
-  const Result shown = run({slow, no_llvm, "", true});
+  const std::vector<std::string> program = {"run", "sum(x)", "-i", "x=f32[8]"};
+  const auto variables = [](const std::string& delay) {
+    return std::map<std::string, std::string>{{"SMELT_LLVM", "/nonexistent/libLLVM.so"},
+                                              {"SMELT_PROGRESS_DELAY", delay}};
+  };
+  const Result shown = run({program, variables("0"), "", true});
   EXPECT_EQ(shown.status, 0) << shown.out;
   const size_t at = shown.out.find("\r\x1b[K");
   ASSERT_NE(at, std::string::npos) << shown.out;
   EXPECT_NE(shown.out.find(" s)", at), std::string::npos);
   EXPECT_GT(shown.out.find("f32   min"), shown.out.rfind("\r\x1b[K")) << "the line is wiped before the result";
-  const Result piped = run({slow, no_llvm, "", false});
+  const Result piped = run({program, variables("0"), "", false});
+  EXPECT_EQ(piped.status, 0) << piped.err;
   EXPECT_EQ(piped.err.find('\r'), std::string::npos);
   EXPECT_EQ(piped.err.find(" s)"), std::string::npos);
+  const Result quick = run({program, variables("1000"), "", true});
+  EXPECT_EQ(quick.status, 0) << quick.out;
+  EXPECT_EQ(quick.out.find("\r\x1b[K"), std::string::npos) << quick.out;
+  const Result wrong = run({program, variables("soon"), "", false});
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_TRUE(wrong.err_has("SMELT_PROGRESS_DELAY is \"soon\"")) << wrong.err;
 }
 
 }  // namespace

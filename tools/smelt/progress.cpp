@@ -7,9 +7,30 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "smelt/error.hpp"
+
 namespace smelt::tool {
 
+namespace {
+
+// A second, or what SMELT_PROGRESS_DELAY says: 0 shows the line always, however short the work.
+std::chrono::duration<double> delay() {
+  const char* chosen = std::getenv("SMELT_PROGRESS_DELAY");
+  if (!chosen || !*chosen) return std::chrono::seconds(1);
+  char* end = nullptr;
+  const double seconds = std::strtod(chosen, &end);
+  if (*end || !(seconds >= 0 && seconds <= 1e6))
+    throw UserError(fmt::format(
+        "SMELT_PROGRESS_DELAY is \"{}\", not a number of seconds from 0 to 1000000\nhelp: write for instance "
+        "SMELT_PROGRESS_DELAY=0.5",
+        chosen));
+  return std::chrono::duration<double>(seconds);
+}
+
+}  // namespace
+
 Progress::Progress() {
+  delay_ = delay();
   const char* terminal = std::getenv("TERM");
   const bool dumb = !terminal || std::string_view(terminal) == "dumb";
   if (::isatty(STDERR_FILENO) == 1 && !dumb) thread_ = std::thread([this] { show(); });
@@ -32,7 +53,7 @@ void Progress::stage(const std::string& what) {
 void Progress::show() {
   const auto start = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
-  if (changed_.wait_for(lock, std::chrono::seconds(1), [this] { return done_; })) return;
+  if (delay_.count() > 0 && changed_.wait_for(lock, delay_, [this] { return done_; })) return;
   // Seldom: a benchmark runs at the same time.
   do {
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

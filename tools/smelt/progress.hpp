@@ -1,6 +1,8 @@
-// A line on the terminal that says what takes so long: shown after a second, gone at the end, never in a pipe.
+// A line on the terminal that says what takes so long: shown after a second (SMELT_PROGRESS_DELAY sets another delay), gone at the
+// end, never in a pipe.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <string>
@@ -20,6 +22,7 @@ class Progress {
  private:
   void show();
 
+  std::chrono::duration<double> delay_{};
   std::mutex mutex_;
   std::condition_variable changed_;
   std::string what_;
