@@ -61,13 +61,20 @@ TEST(Cases, C11_EmptyBesideFull) {
   EXPECT_TRUE(right("input x: f32[3, 1]\nreturn concat((x[:0], x[3:]), axis=0), sum(x[:0], axis=0)\n", {x}));
 }
 
-TEST(Cases, DISABLED_C12_NothingToTake) {
+TEST(Cases, C12_NothingToTake) {
   NEEDS_LLVM();
   const Tensor none = Tensor::empty(DType::F32, {0}), some = vector(DType::I64, {0, 1});
   for (const char* mode : {"raise", "clip", "wrap"}) {
     const std::string program =
         fmt::format("input x: f32[N]\ninput i: i64[K]\nreturn take(x, i, axis=0, mode='{}')\n", mode);
     EXPECT_THROW(run(program, {none, some}), UserError) << mode;
+    // The axis has elements, the array has none: nothing is taken, and nothing is wrong.
+    const std::string columns =
+        fmt::format("input x: f32[M, N]\ninput i: i64[K]\nreturn take(x, i, axis=1, mode='{}') + 1\n", mode);
+    EXPECT_EQ(run(columns, {Tensor::empty(DType::F32, {0, 5}), some}).dims, (Dims{0, 2})) << mode;
+    EXPECT_THROW(run(columns, {Tensor::empty(DType::F32, {5, 0}), some}), UserError) << mode;
+    // No indices: the array is not touched.
+    EXPECT_EQ(run(columns, {noise(DType::F32, {3, 5}), Tensor::empty(DType::I64, {0})}).dims, (Dims{3, 0})) << mode;
   }
 }
 
