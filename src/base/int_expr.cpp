@@ -50,6 +50,25 @@ struct IntExprBuilder {
     }
     return e;
   }
+  // a + sign * b. Both are in order already, so that no sorting is needed.
+  static IntExpr merged(const IntExpr& a, const IntExpr& b, int64_t sign) {
+    IntExpr e;
+    e.terms_.reserve(a.terms_.size() + b.terms_.size());
+    auto x = a.terms_.begin();
+    auto y = b.terms_.begin();
+    while (x != a.terms_.end() || y != b.terms_.end()) {
+      const int order = x == a.terms_.end() ? 1 : y == b.terms_.end() ? -1 : compare(x->atoms, y->atoms);
+      if (order < 0) {
+        e.terms_.push_back(*x++);
+        continue;
+      }
+      const int64_t second = checked_mul(y->coefficient, sign);
+      const int64_t sum = order == 0 ? checked_add(x++->coefficient, second) : second;
+      if (sum != 0) e.terms_.push_back({sum, y->atoms});
+      ++y;
+    }
+    return e;
+  }
   static IntExpr of_atom(AtomKind kind, std::string name, IntExpr a, IntExpr b) {
     auto atom = std::make_shared<IntExpr::Atom>();
     atom->kind = kind;
@@ -67,6 +86,8 @@ struct IntExprBuilder {
   }
 };
 
+IntExpr IntExpr::of_terms(std::vector<Term> terms) { return IntExprBuilder::from(std::move(terms)); }
+
 IntExpr IntExpr::of_term(Term term) { return IntExprBuilder::from({std::move(term)}); }
 
 IntExpr::IntExpr(int64_t constant) {
@@ -78,9 +99,7 @@ IntExpr IntExpr::symbol(std::string name) { return IntExprBuilder::of_atom(AtomK
 IntExpr operator+(const IntExpr& a, const IntExpr& b) {
   if (a.terms_.empty()) return b;
   if (b.terms_.empty()) return a;
-  std::vector<IntExpr::Term> terms = a.terms_;
-  terms.insert(terms.end(), b.terms_.begin(), b.terms_.end());
-  return IntExprBuilder::from(std::move(terms));
+  return IntExprBuilder::merged(a, b, 1);
 }
 
 IntExpr operator*(const IntExpr& a, const IntExpr& b) {
@@ -98,7 +117,7 @@ IntExpr operator*(const IntExpr& a, const IntExpr& b) {
   return IntExprBuilder::from(std::move(terms));
 }
 
-IntExpr operator-(const IntExpr& a, const IntExpr& b) { return a + b * IntExpr(-1); }
+IntExpr operator-(const IntExpr& a, const IntExpr& b) { return IntExprBuilder::merged(a, b, -1); }
 
 bool operator==(const IntExpr& a, const IntExpr& b) {
   if (a.terms_.size() != b.terms_.size()) return false;
@@ -267,20 +286,20 @@ static std::optional<Atoms> atoms_without(const Atoms& atoms, const Atoms& divis
 
 // By one term: whole multiples come out; of a constant also the part that is one (7 = 1*4 + 3).
 static Division divide_by_term(const IntExpr& a, const IntExpr& b) {
-  Division d{0, a};
   const auto& divisor = b.terms()[0];
-  if (divisor.coefficient <= 0) return d;
+  if (divisor.coefficient <= 0) return {0, a};
+  std::vector<IntExpr::Term> pieces;
   for (const auto& t : a.terms()) {
     auto rest = atoms_without(t.atoms, divisor.atoms);
     if (!rest) continue;
     const int64_t times = floor_quotient(t.coefficient, divisor.coefficient);
     if (times * divisor.coefficient != t.coefficient && !t.atoms.empty()) continue;
     if (times == 0) continue;
-    const IntExpr piece = IntExpr::of_term({times, std::move(*rest)});
-    d.quotient = d.quotient + piece;
-    d.remainder = d.remainder - piece * b;
+    pieces.push_back({times, std::move(*rest)});
   }
-  return d;
+  if (pieces.empty()) return {0, a};
+  const IntExpr quotient = IntExpr::of_terms(std::move(pieces));
+  return {quotient, a - quotient * b};
 }
 
 // By a sum, with one of its terms as the leading one: what that term divides comes out, as long as there is such a term.

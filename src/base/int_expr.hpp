@@ -39,6 +39,7 @@ class IntExpr {
   IntExpr(int64_t constant);  // NOLINT: sizes are written as plain numbers everywhere
   static IntExpr symbol(std::string name);
   static IntExpr of_term(Term term);
+  static IntExpr of_terms(std::vector<Term> terms);  // their sum
 
   friend IntExpr operator+(const IntExpr& a, const IntExpr& b);
   friend IntExpr operator-(const IntExpr& a, const IntExpr& b);

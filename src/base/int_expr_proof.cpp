@@ -76,19 +76,20 @@ class Prover {
   bool removable(const IntExpr::Atom& atom) const { return atom.kind != AtomKind::Symbol || ranges_.count(atom.name); }
 
   bool nonnegative_without(const IntExpr& e, const IntExpr::Atom& atom, int depth) const {
-    IntExpr coefficient, rest;
+    std::vector<IntExpr::Term> factors, others;
     for (const auto& t : e.terms()) {
       auto it = std::find_if(t.atoms.begin(), t.atoms.end(), [&](const auto& a) { return a->key == atom.key; });
       if (it == t.atoms.end()) {
-        rest = rest + IntExpr::of_term(t);
+        others.push_back(t);
         continue;
       }
       IntExpr::Term factor = t;
       factor.atoms.erase(factor.atoms.begin() + (it - t.atoms.begin()));
       if (std::any_of(factor.atoms.begin(), factor.atoms.end(), [&](const auto& a) { return a->key == atom.key; }))
         return false;  // not linear
-      coefficient = coefficient + IntExpr::of_term(factor);
+      factors.push_back(std::move(factor));
     }
+    const IntExpr coefficient = IntExpr::of_terms(std::move(factors)), rest = IntExpr::of_terms(std::move(others));
     auto at = [&](const IntExpr& value) { return nonnegative(coefficient * value + rest, depth + 1); };
     const bool rising = nonnegative(coefficient, depth + 1);
     const bool falling = !rising && nonnegative(-coefficient, depth + 1);

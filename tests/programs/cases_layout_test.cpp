@@ -183,6 +183,8 @@ TEST(Cases, C10_RankZeroAndRankEight) {
   EXPECT_TRUE(right(in + "return x + 1, x.T * 2\n", {x}));
   EXPECT_TRUE(right(in + "return sum(x, axis=(1, 3, 6)), max(x, axis=(0, 2, 4, 6), keepdims=True)\n", {x}));
   EXPECT_TRUE(right(in + "return transpose(x, (7, 0, 6, 1, 5, 2, 4, 3)), softmax(x, axis=4)\n", {x}));
+  EXPECT_TRUE(right(in + "return softmax(transpose(x, (7, 0, 6, 1, 5, 2, 4, 3)), axis=(0, 5))\n", {x}));
+  EXPECT_TRUE(right(in + "return transpose(x, (1, 0, 3, 2, 5, 4, 7, 6))[::2, 1:, ::-1, :, ::3, :-1, ::-2]\n", {x}));
 }
 
 }  // namespace
