@@ -71,6 +71,23 @@ TEST(CliBench, SweepsWithOneExecutable) {
   EXPECT_TRUE(text.out_has("\n 1   ") && text.out_has("\n 7   ") && text.out_has("\n33   ")) << text.out;
 }
 
+TEST(CliBench, AFailedCheckExitsWithOne) {
+  if (!has_llvm()) GTEST_SKIP() << "no LLVM here";
+  // What the addition rounds away in f32 is all of the answer.
+  const TemporaryFolder folder;
+  const std::vector<std::string> wrong = {"bench", "(x + 1e8) - 1e8", "-i", "x=f32[64,32]", "--time-limit", "0.02"};
+  const Result text = tool(with(wrong, {"--plot", folder / "p.svg"}));
+  EXPECT_EQ(text.status, 1) << text.out << text.err;
+  EXPECT_TRUE(text.out_has("\nWRONG: output 1 at [0, 0] is ")) << text.out;
+  EXPECT_EQ(text.err, "");
+  EXPECT_EQ(folder.entries(), 1u) << "the rest of the report is written all the same";
+  const Result json = tool(with(wrong, {"--json", "-"}));
+  EXPECT_EQ(json.status, 1);
+  EXPECT_EQ(json.json()["results"][0]["correct"], false);
+  const Result unchecked = tool(with(wrong, {"--no-check"}));
+  EXPECT_EQ(unchecked.status, 0) << unchecked.err;
+}
+
 TEST(CliBench, DrawsAPicture) {
   if (!has_llvm()) GTEST_SKIP() << "no LLVM here";
   const TemporaryFolder folder;
