@@ -45,6 +45,8 @@ enum class NodeKind : uint8_t {
   Concat,
   Gather
 };
+// Another look at the same elements.
+constexpr bool is_view(NodeKind kind) { return kind >= NodeKind::Reshape && kind <= NodeKind::Slice; }
 enum class ReduceKind : uint8_t { Sum, Prod, Max, Min, Any, All, ArgMax, ArgMin };
 // What an index i outside of 0 .. size-1 means. Check: from the end for -size .. -1, as in numpy.take, else an error.
 // Clamp: the nearest. Wrap: modulo.

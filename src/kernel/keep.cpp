@@ -114,17 +114,37 @@ class Reuse {
   std::map<ExprId, ExprId> rewritten_;
 };
 
+// What reads a local that its own pass still assigns (an accumulator on its way) is another value once the pass is done.
+void drop_unfinished(const Builder& builder, const std::vector<Stmt>& body, std::set<ExprId>& used) {
+  std::set<LocalId> assigned;
+  for (const Stmt& s : body)
+    if (s.kind == StmtKind::Assign || s.kind == StmtKind::Let) assigned.insert(s.local);
+  std::map<ExprId, bool> known;
+  const std::function<bool(ExprId)> unfinished = [&](ExprId id) {
+    if (id == kNoExpr) return false;
+    if (auto it = known.find(id); it != known.end()) return it->second;
+    const Expr& e = builder.at(id);
+    const bool result = (e.kind == ExprKind::Local && assigned.count(e.local)) ||
+                        std::any_of(e.args.begin(), e.args.end(), unfinished) || unfinished(e.mask) ||
+                        unfinished(e.other);
+    return known[id] = result;
+  };
+  for (auto it = used.begin(); it != used.end();) it = unfinished(*it) ? used.erase(it) : std::next(it);
+}
+
 }  // namespace
 
 void Lowering::keep_values(std::vector<Stage>& stages, const std::vector<IntExpr>& keep_index,
                            const std::vector<IntExpr>& keep_dims, int64_t points, const std::string& innermost) {
   Reuse reuse(builder_, innermost);
   std::vector<std::set<ExprId>> used(stages.size());
-  for (size_t s = 0; s < stages.size(); ++s)
+  for (size_t s = 0; s < stages.size(); ++s) {
     for (const Stmt& stmt : stages[s].body) {
       reuse.collect(stmt.value, used[s]);
       reuse.collect(stmt.mask, used[s]);
     }
+    drop_unfinished(builder_, stages[s].body, used[s]);
+  }
   std::set<ExprId> earlier;
   std::map<ExprId, ExprId> kept;
   int64_t bytes = 0;

@@ -34,7 +34,9 @@ class Planner {
         group_of_[i] = static_cast<int>(members_.size());
         members_.push_back({static_cast<NodeId>(i)});
         const Node& node = graph.nodes[i];
-        even_.push_back(node.kind == NodeKind::Reduce ? std::nullopt : std::optional(node.shape));
+        // A view that is an output is stored in the order of what it views.
+        const bool asks = node.kind == NodeKind::Reduce || is_view(node.kind);
+        even_.push_back(asks ? std::nullopt : std::optional(node.shape));
       }
     copies_.resize(members_.size());
   }

@@ -4,11 +4,6 @@
 
 namespace smelt::schedule {
 
-bool is_view(NodeKind kind) {
-  return kind == NodeKind::Reshape || kind == NodeKind::Permute || kind == NodeKind::Broadcast ||
-         kind == NodeKind::Slice;
-}
-
 // Pairs runs of dimensions of `from` and `to` with equal counts, so that a reshape that only splits or merges some dimensions leaves
 // the others alone.
 Index reshaped_index(const Shape& from, const Shape& to, const Index& index, const Ranges& ranges) {

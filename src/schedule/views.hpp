@@ -10,8 +10,6 @@ namespace smelt::schedule {
 
 using Index = std::vector<IntExpr>;
 
-bool is_view(NodeKind kind);  // Reshape, Permute, Broadcast, Slice
-
 // Where element `index` of the view lies in its argument.
 Index through_view(const Graph& graph, const Node& view, const Index& index, const Ranges& ranges);
 

@@ -32,12 +32,14 @@ bool same_class(double a, double b) {
   return true;
 }
 
-// What rounding a result of `ulp` units of error to its dtype may change.
-double rounding(double v, DType dtype, double ulp) {
+// What rounding a result of `ulp` units of error to its dtype may change. An exact result that the dtype has is not rounded; from
+// arguments that may be off, the result beside it may be what is rounded.
+double rounding(double v, DType dtype, double ulp, bool exact_arguments) {
   if (!std::isfinite(v)) return 0;
   const Format f = format_of(dtype), computed = format_of(compute_type(dtype));
   if (std::fabs(v) > f.largest) return kAnything;
-  if (ulp <= 0.5 && round_to(dtype, v) == v) return 0;
+  const bool stays = exact_arguments || (ulp == 0 && dtype == compute_type(dtype));
+  if (stays && ulp <= 0.5 && round_to(dtype, v) == v) return 0;
   if (v == 0) return 0;
   // The reference itself computes in float64.
   const double own = dtype == DType::F64 ? 2 * (ulp + 1) : 2 * ulp;
@@ -178,10 +180,12 @@ class BoundedInterpreter {
         out[k] = e[x[0] != 0 ? 1 : 2];
       } else if (std::isinf(largest) || (!on_floats && largest > 0)) {
         out[k] = kAnything;
+      } else if (node.op == Op::Copysign && std::isnan(x[1])) {
+        out[k] = kAnything;  // nothing promises the sign of a NaN
       } else if (on_floats) {
         const double v = result.number(i);
         out[k] = largest > 0 ? spread(node.op, args.size(), x, e, v) : 0;
-        if (is_float(node.dtype) && node.op != Op::Where) out[k] += rounding(v, node.dtype, ulp);
+        if (is_float(node.dtype) && node.op != Op::Where) out[k] += rounding(v, node.dtype, ulp, largest == 0);
         if (is_float(node.dtype) && out[k] > 0 && std::fabs(v) + out[k] > format_of(node.dtype).largest)
           out[k] = kAnything;
       }
@@ -283,7 +287,7 @@ class BoundedInterpreter {
         const double additions = 2 * std::min(n, 320 + std::log2(n + 1));
         const double own = exact ? 0 : additions * computed.epsilon * magnitude;
         const double total = error_sum + own;
-        const double rounded = rounding(v, node.dtype, 0.5);
+        const double rounded = rounding(v, node.dtype, 0.5, total == 0);
         return (total + rounded > 0 && std::fabs(v) + total > f.largest) ? kAnything : total + rounded;
       }
       case ReduceKind::Prod: {
@@ -295,7 +299,7 @@ class BoundedInterpreter {
         if (!std::isfinite(v) || v == 0) return 0;
         const bool exact = whole && logs <= -std::log2(computed.epsilon) && worst == 0;
         const double own = std::fabs(v) * (2 * relative + (exact ? 0 : 2 * n * computed.epsilon));
-        return std::fabs(v) + own > f.largest ? kAnything : own + rounding(v, node.dtype, 0.5);
+        return std::fabs(v) + own > f.largest ? kAnything : own + rounding(v, node.dtype, 0.5, own == 0);
       }
       default: return std::isfinite(v) ? worst : 0;
     }
