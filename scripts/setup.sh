@@ -25,6 +25,29 @@ have_llvm() {
   list=$("${SMELT_LDCONFIG:-/sbin/ldconfig}" -p 2>/dev/null || true)
   [[ $list =~ libLLVM(-|\.so\.)(1[6-9]|2[0-2])([^0-9]|$) ]]
 }
+# Compiles CUDA kernels in tests, GPU or not. Where neither a toolkit nor a Python package has brought it, `pip download` puts it
+# into build/nvrtc.
+nvrtc_place=${SMELT_BUILD:-${BASH_SOURCE[0]%/*}/../build}/nvrtc
+have_nvrtc() {
+  [ -n "${SMELT_NVRTC:-}" ] && return 0
+  compgen -G "$nvrtc_place/nvidia/*/lib/libnvrtc.so.*" >/dev/null || compgen -G "${SMELT_TOOLKITS:-/usr/local}/cuda*/lib64/libnvrtc.so.*" >/dev/null
+}
+have_pip() { have_command python3 && python3 -m pip --version >/dev/null 2>&1; }
+fetch_nvrtc() {
+  [ "$goal" = test ] && ! have_nvrtc || return 0
+  if ! have_pip; then
+    echo "setup: no pip, so no NVRTC: the tests that compile CUDA kernels will be skipped"
+    return 0
+  fi
+  echo "setup: fetching NVRTC, which compiles CUDA kernels in the tests, into $nvrtc_place"
+  mkdir -p "$nvrtc_place"
+  if python3 -m pip download -q --disable-pip-version-check --no-deps --only-binary :all: -d "$nvrtc_place" \
+    "nvidia-cuda-nvrtc==13.*" >"$nvrtc_place/log" 2>&1 &&
+    (cd "$nvrtc_place" && python3 -m zipfile -e nvidia_cuda_nvrtc-*.whl . && rm -f nvidia_cuda_nvrtc-*.whl); then
+    return 0
+  fi
+  echo "setup: NVRTC could not be fetched ($nvrtc_place/log): the tests that compile CUDA kernels will be skipped"
+}
 have_clang_format() { have_command clang-format-14 || [ "$(clang-format --version 2>/dev/null | sed -n 's/.*version \([0-9]*\).*/\1/p')" = 14 ]; }
 
 missing=() # "package|why"
@@ -47,9 +70,11 @@ if [ "$goal" = test ]; then
   need libgmock-dev "matches texts in the tests" have_header gmock/gmock.h
   need python3 "checks which part includes which" have_command python3
   need clang-format-14 "checks the layout of the code" have_clang_format
+  have_nvrtc || need python3-pip "fetches NVRTC, which compiles CUDA kernels in the tests" have_pip
 fi
 
 if [ ${#missing[@]} -eq 0 ]; then
+  fetch_nvrtc
   echo "setup: nothing to install"
   exit 0
 fi
@@ -135,7 +160,7 @@ lists_are_old() {
   offered make || return 0
   for name in "${unknown[@]}"; do
     case $name in
-      clang-format-14 | libllvm19) ;;
+      clang-format-14 | libllvm19 | python3-pip) ;;
       *) return 0 ;;
     esac
   done
@@ -148,6 +173,8 @@ fi
 for name in "${unknown[@]}"; do
   if [ "$name" = clang-format-14 ]; then
     echo "setup: this system has no clang-format-14; the check of the code's layout will be skipped"
+  elif [ "$name" = python3-pip ]; then
+    echo "setup: this system offers no python3-pip"
   elif [ "$name" = libllvm19 ]; then
     echo "setup: this system offers no LLVM from 16 to 22; smelt will run programs by its slow interpreter" >&2
   else
@@ -156,6 +183,7 @@ for name in "${unknown[@]}"; do
   fi
 done
 if [ ${#packages[@]} -eq 0 ]; then
+  fetch_nvrtc
   echo "setup: nothing more to install"
   exit 0
 fi
@@ -173,4 +201,5 @@ if ! install; then
     exit 1
   fi
 fi
+fetch_nvrtc
 echo "setup: installed"

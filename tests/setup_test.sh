@@ -38,6 +38,7 @@ run() { # run GOAL: its text in $out, its status in $status
   status=0
   out=$(PATH=$work/bin SMELT_LDCONFIG=ldconfig "$work/bin/bash" "$setup" "$@" 2>&1 </dev/null) || status=$?
 }
+export SMELT_NVRTC=there # but where a test wants it missing
 fail() { echo "setup test: $*"; echo "--- status $status, it said:"; echo "$out"; cat "$work/state/calls" 2>/dev/null || true; exit 1; }
 says() { [[ $out == *"$1"* ]] || fail "does not say: $1"; }
 silent() { [[ $out != *"$1"* ]] || fail "should not say: $1"; }
@@ -110,6 +111,37 @@ run demo
 [ $status -eq 1 ] || fail "a failed installation went unnoticed"
 says "E: 404"
 [ "$(calls update)" = 1 ] || fail "not one update after a failure"
+
+# NVRTC for the tests: through pip, in a folder of the build; without pip, or when it fails, the tests go without.
+pip_that() { # pip_that DOES: a python3 whose pip and zipfile do this
+  make_command python3 "case \"\$*\" in
+  *'pip --version'*) exit 0 ;;
+  *'pip download'*) echo download >>'$work/state/pip'; $1 ;;
+  *zipfile*) mkdir -p nvidia/cu13/lib && touch nvidia/cu13/lib/libnvrtc.so.13 ;;
+esac"
+}
+export SMELT_BUILD=$work/build SMELT_TOOLKITS=/nonexistent
+tools+=(mkdir touch)
+debian "${everything[@]}" python3-pip
+SMELT_NVRTC= run test
+[ $status -eq 0 ] || fail "pip"
+says "    python3-pip "
+debian "${everything[@]}"
+pip_that "touch '$work/build/nvrtc/nvidia_cuda_nvrtc-13.whl'"
+SMELT_NVRTC= run test
+[ $status -eq 0 ] || fail "NVRTC"
+says "fetching NVRTC"
+SMELT_NVRTC= run test
+[ "$(wc -l <"$work/state/pip")" -eq 1 ] || fail "fetched NVRTC twice"
+rm -rf "$work/build"
+SMELT_NVRTC= run demo
+[ $status -eq 0 ] || fail "demo without NVRTC"
+silent NVRTC
+debian "${everything[@]}"
+pip_that 'exit 1'
+SMELT_NVRTC= run test
+[ $status -eq 0 ] || fail "NVRTC that cannot be fetched stopped it"
+says "will be skipped"
 
 # Without root: through sudo, never asking; or the list, where there is no sudo.
 debian "${everything[@]}"

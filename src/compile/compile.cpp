@@ -41,6 +41,16 @@ plan::Options plan_options(const Device& device, const CompileOptions& options) 
   o.target.l1_bytes = device.facts.l1_bytes;
   o.target.l2_bytes = device.facts.l2_bytes;
   o.target.l3_bytes = device.facts.l3_bytes;
+  if (device.is_gpu) {
+    const runtime::GpuFacts& gpu = device.gpu_facts;
+    o.target.device = "cuda";
+    o.target.gpu = true;
+    o.target.threads = gpu.processors;
+    o.target.l2_bytes = gpu.l2_bytes;
+    o.target.compute = gpu.compute;
+    o.target.shared_bytes = gpu.shared_bytes_per_workgroup;
+    o.target.clusters = gpu.clusters;
+  }
   return o;
 }
 
@@ -122,6 +132,8 @@ class Binder {
 
 Executable compile(const Graph& graph, const Device& device, const CompileOptions& options) {
   auto state = std::make_shared<Executable::State>();
+  if (device.is_gpu)
+    throw UserError("programs cannot be compiled for GPUs in this version\nhelp: run on the CPU: --device cpu");
   Clock clock(state->times);
   verify(graph);
   state->device = device;

@@ -10,17 +10,34 @@
 #include "kernel/kernel.hpp"
 #include "plan/plan.hpp"
 #include "runtime/cpu.hpp"
+#include "runtime/gpu.hpp"
 
 namespace smelt {
 
-// The machine to compile for. `llvm` may be empty: then programs run by the reference interpreter.
+// The machine to compile for: the CPU, or an NVIDIA GPU.
 struct Device {
-  std::string name = "cpu";
-  runtime::CpuFacts facts;
+  std::string name = "cpu";  // "cpu", "cuda", "cuda:1", "sm_90"
+  runtime::CpuFacts facts;   // of the host
+  std::string missing;       // when it cannot compile: what was tried, and the command that installs it
+
+  // CPU. Without it, programs run by the reference interpreter.
   std::shared_ptr<runtime::Llvm> llvm;
-  std::string missing;  // when llvm is empty: what was tried, and the command that installs it
+
+  // GPU
+  bool is_gpu = false;
+  runtime::GpuFacts gpu_facts;
+  std::shared_ptr<runtime::Gpu> gpu;  // empty: kernels are built for it, but cannot run here
+  std::shared_ptr<runtime::Nvrtc> nvrtc;
 
   static Device cpu();
+  // Without a usable GPU or NVRTC, `missing` says so, and programs cannot be compiled for it.
+  static Device cuda(int ordinal = 0);
+  // A GPU of this architecture that is not here: to look at kernels, and to see that they compile.
+  static Device cuda_architecture(int compute);
+  // The first GPU when it is usable, else the CPU.
+  static Device best();
+
+  bool compiles() const { return is_gpu ? nvrtc != nullptr : llvm != nullptr; }
 };
 
 struct CompileOptions {

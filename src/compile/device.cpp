@@ -1,12 +1,72 @@
+#include <fmt/format.h>
+
 #include "compile/compile.hpp"
 
 namespace smelt {
+namespace {
+
+// What GPUs of an architecture have where there is none to ask. A kernel built for them runs on every member of the family.
+runtime::GpuFacts typical_facts(int compute) {
+  runtime::GpuFacts facts;
+  facts.name = fmt::format("a GPU of compute capability {}.{}", compute / 10, compute % 10);
+  facts.compute = compute;
+  facts.processors = compute >= 90 ? 132 : compute >= 80 ? 108 : 72;
+  facts.threads_per_processor = compute >= 90 || compute == 80 ? 2048 : compute == 75 ? 1024 : 1536;
+  facts.registers_per_processor = 65536;
+  const bool large = compute == 90 || compute == 100 || compute == 103;  // data centres; the others have less
+  const int64_t shared_kb = large ? 227 : compute == 80 || compute == 87 ? 163 : compute == 75 ? 64 : 99;
+  facts.shared_bytes_per_workgroup = shared_kb << 10;
+  facts.shared_bytes_per_processor = (compute == 75 ? shared_kb : shared_kb + 1) << 10;
+  facts.l2_bytes = 40 << 20;
+  facts.memory_bytes = int64_t{40} << 30;
+  facts.clusters = compute >= 90;
+  return facts;
+}
+
+}  // namespace
 
 Device Device::cpu() {
   Device device;
   device.facts = runtime::read_cpu_facts();
   device.llvm = runtime::Llvm::open(device.missing);
   return device;
+}
+
+Device Device::cuda(int ordinal) {
+  Device device;
+  device.name = ordinal == 0 ? "cuda" : fmt::format("cuda:{}", ordinal);
+  device.is_gpu = true;
+  device.facts = runtime::read_cpu_facts();
+  device.gpu = runtime::Gpu::open(ordinal, device.missing);
+  if (!device.gpu) return device;
+  device.gpu_facts = device.gpu->facts();
+  std::string why;
+  device.nvrtc = runtime::Nvrtc::open(why, device.gpu_facts.driver / 1000);
+  if (device.gpu_facts.compute < 75) {
+    why = fmt::format("{} has compute capability {}.{}; smelt serves 7.5 and newer", device.gpu_facts.name,
+                      device.gpu_facts.compute / 10, device.gpu_facts.compute % 10);
+    device.nvrtc = nullptr;
+  } else if (device.nvrtc && !device.nvrtc->serves(device.gpu_facts.compute, why)) {
+    device.nvrtc = nullptr;
+  }
+  if (!device.nvrtc) device.missing = why;
+  return device;
+}
+
+Device Device::cuda_architecture(int compute) {
+  Device device;
+  device.name = fmt::format("sm_{}", compute);
+  device.is_gpu = true;
+  device.facts = runtime::read_cpu_facts();
+  device.gpu_facts = typical_facts(compute);
+  device.nvrtc = runtime::Nvrtc::open(device.missing);
+  if (device.nvrtc && !device.nvrtc->serves(compute, device.missing)) device.nvrtc = nullptr;
+  return device;
+}
+
+Device Device::best() {
+  Device device = cuda();
+  return device.gpu && device.nvrtc ? device : cpu();
 }
 
 }  // namespace smelt

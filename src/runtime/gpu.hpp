@@ -11,7 +11,7 @@ namespace smelt::runtime {
 struct GpuFacts {
   std::string name;  // "NVIDIA H200"
   int ordinal = 0;
-  int driver = 0;      // CUDA version of the driver: 13000
+  int driver = 0;      // newest CUDA version that the driver serves: 13000
   int compute = 0;     // compute capability, times ten: 90
   int processors = 0;  // multiprocessors
   int threads_per_processor = 0;
@@ -30,55 +30,111 @@ struct FunctionFacts {
   int max_threads = 0;       // per workgroup
 };
 
-// libnvrtc alone: compiles without a GPU.
+struct NvrtcOptions {
+  bool contract = false;  // a*b+c may become one fused operation where the source does not write it so
+};
+
+// libnvrtc alone: compiles without a GPU. Safe to use from many threads.
 // Looked for: $SMELT_NVRTC (nothing else is tried when it is set), Python wheel places, the CUDA toolkit, the system's names.
 class Nvrtc {
  public:
-  static std::shared_ptr<Nvrtc> open(std::string& why);
+  // `newest_major` passes over versions that a driver is too old for: 12, say; 0 takes any.
+  static std::shared_ptr<Nvrtc> open(std::string& why, int newest_major = 0);
   virtual ~Nvrtc() = default;
+  virtual int version() const = 0;               // 13000, as the driver counts
   virtual std::string version_text() const = 0;  // "13.0"
   virtual std::string path() const = 0;
   virtual std::vector<int> architectures() const = 0;  // that it compiles for: 75, 80, ...
+  // Whether it compiles for this architecture; if not, why and what to do.
+  virtual bool serves(int compute, std::string& why) const = 0;
+  // What the compiler is told besides the source: part of what a cubin depends on.
+  virtual std::vector<std::string> arguments(int compute, const NvrtcOptions& options) const = 0;
   // To a cubin for this architecture. Throws InternalError with NVRTC's log and the lines of the source that it names.
-  virtual std::string compile(const std::string& source, int compute) = 0;
-  virtual std::string ptx(const std::string& source, int compute) = 0;
+  virtual std::string compile(const std::string& source, int compute, const NvrtcOptions& options = {}) const = 0;
+  virtual std::string ptx(const std::string& source, int compute, const NvrtcOptions& options = {}) const = 0;
 };
 
-using StreamHandle = void*;  // CUstream
+using StreamHandle = void*;    // CUstream; nullptr is the driver's default stream
+using EventHandle = void*;     // CUevent
+using GraphHandle = void*;     // CUgraphExec
+using FunctionHandle = void*;  // CUfunction
 
+// Loaded code; unloaded when the last owner lets go.
 class GpuModule {
  public:
   virtual ~GpuModule() = default;
-  virtual void* function(const std::string& name) const = 0;  // CUfunction; throws InternalError when absent
-  virtual FunctionFacts facts(void* function) const = 0;
-  virtual int workgroups_per_processor(void* function, int threads, int64_t shared_bytes) const = 0;
+  virtual FunctionHandle function(const std::string& name) const = 0;  // throws InternalError when absent
+  virtual FunctionFacts facts(FunctionHandle function) const = 0;
+  virtual int workgroups_per_processor(FunctionHandle function, int threads, int64_t shared_bytes) const = 0;
+  // Lets launches ask for this much dynamic shared memory. Once per function, not per launch.
+  virtual void allow_shared_bytes(FunctionHandle function, int64_t bytes) const = 0;
+  // Lets launches ask for clusters of more than 8 workgroups.
+  virtual void allow_large_clusters(FunctionHandle function) const = 0;
 };
 
 struct LaunchShape {
   int64_t workgroups = 1;  // up to 2^31 - 1
   int threads = 1;
-  int cluster = 1;
+  int cluster = 1;  // divides workgroups
   int64_t shared_bytes = 0;
 };
+inline constexpr int64_t kMostWorkgroups = (int64_t{1} << 31) - 1;
 
+// Host memory that the GPU reads and writes over the bus.
+struct MappedMemory {
+  void* host = nullptr;
+  uint64_t device = 0;
+};
+
+// A GPU with its primary context retained: the context that other libraries in the process use too. Every function may be called from
+// any thread; the thread's own current context is left as it was. What the driver refuses becomes an Error: a UserError where the
+// machine is at fault (memory, hardware), else an InternalError.
 class Gpu {
  public:
-  // The GPU with this number, its primary context retained. Nothing when there is none; then `why` says what was tried, and what to
-  // install. Looked for: $SMELT_CUDA (a path to libcuda), then the system's names.
+  // The GPU with this number. Nothing when there is none; then `why` says what was tried, and what to install. Looked for: $SMELT_CUDA
+  // (a path to libcuda), then the system's names.
   static std::shared_ptr<Gpu> open(int ordinal, std::string& why);
   virtual ~Gpu() = default;
   virtual const GpuFacts& facts() const = 0;
+  virtual std::string driver_path() const = 0;
   virtual std::shared_ptr<GpuModule> load(const std::string& cubin) = 0;
 
   virtual uint64_t allocate(int64_t bytes) = 0;  // 256-byte aligned; throws UserError when there is not enough
-  virtual void release(uint64_t address) = 0;
+  virtual void release(uint64_t address) noexcept = 0;
+  virtual MappedMemory allocate_mapped(int64_t bytes) = 0;
+  virtual void release_mapped(void* host) noexcept = 0;
+  virtual int64_t free_bytes() const = 0;
+  virtual bool is_device_memory(const void* pointer) const = 0;
+
   virtual void upload(uint64_t to, const void* from, int64_t bytes,
                       StreamHandle stream) = 0;  // returns when `from` may change
   virtual void download(void* to, uint64_t from, int64_t bytes, StreamHandle stream) = 0;  // returns when it is there
   virtual void copy(uint64_t to, uint64_t from, int64_t bytes, StreamHandle stream) = 0;
   virtual void fill(uint64_t at, int byte, int64_t bytes, StreamHandle stream) = 0;
-  virtual void launch(void* function, const LaunchShape& shape, void** arguments, StreamHandle stream) = 0;
+  // `arguments` points to each argument's value, which is read before this returns.
+  virtual void launch(FunctionHandle function, const LaunchShape& shape, void** arguments, StreamHandle stream) = 0;
+
+  // smelt's own stream: does not wait for the default stream, nor the other way round.
+  virtual StreamHandle stream() const = 0;
+  virtual StreamHandle create_stream() = 0;
+  virtual void destroy_stream(StreamHandle stream) noexcept = 0;
   virtual void synchronize(StreamHandle stream) = 0;
+
+  virtual EventHandle create_event(bool timing) = 0;
+  virtual void destroy_event(EventHandle event) noexcept = 0;
+  virtual void record(EventHandle event, StreamHandle stream) = 0;
+  virtual void wait(StreamHandle stream, EventHandle event) = 0;  // the stream waits, not the caller
+  virtual void synchronize_event(EventHandle event) = 0;
+  virtual double elapsed_ms(EventHandle from, EventHandle to) = 0;
+
+  // What is launched on `stream` between the two is noted instead of run, and becomes a graph that is launched as one.
+  virtual void begin_capture(StreamHandle stream) = 0;
+  virtual GraphHandle end_capture(StreamHandle stream) = 0;
+  virtual void launch_graph(GraphHandle graph, StreamHandle stream) = 0;
+  virtual void destroy_graph(GraphHandle graph) noexcept = 0;
 };
+
+// Seconds that a copy of `bytes` within the GPU's memory takes: median over runs.
+double measure_copy_seconds(Gpu& gpu, int64_t bytes, int runs);
 
 }  // namespace smelt::runtime

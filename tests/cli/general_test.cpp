@@ -42,10 +42,10 @@ TEST(Cli, MistakesExitWithTwoAndSayWhatToDo) {
       {{"run", "x", "--fast"}, "help: smelt run --help"},
       {{"run", "x", "-i", "x=f32[4]", "--threads", "0"}, "--threads"},
       {{"run", "x", "-i", "x=f32[4]", "--threads", "many"}, "--threads"},
-      {{"run", "x", "-i", "x=f32[4]", "--device", "cuda"}, "there is no CUDA engine in this version"},
+      {{"run", "x", "-i", "x=f32[4]", "--device", "cuda"}, "libcuda.so cannot be used"},
       {{"ops", "--device", "abacus"}, "there is no device \"abacus\""},
-      {{"savings", "x.json", "--device", "cuda"}, "there is no CUDA engine"},
-      {{"devices", "--device", "cuda"}, "there is no CUDA engine"},
+      {{"savings", "x.json", "--device", "cuda:x"}, "there is no device \"cuda:x\""},
+      {{"bench", "x", "-i", "x=f32[4]", "--device", "sm_12345"}, "there is no device"},
       {{"ops", "--json"}, "--json"},
       {{"run", "-x + 1", "-i", "x=f32[4]"}, "put -- before an expression"},
       {{"run", "x", "x"}, "error: "},
@@ -110,6 +110,30 @@ TEST(Cli, DevicesSaysWhatIsThereAndWhatIsMissing) {
   EXPECT_NE(devices[0]["llvm"]["missing"].get<std::string>().find("apt-get install libllvm19"), std::string::npos);
   EXPECT_EQ(devices[1]["name"], "cuda");
   EXPECT_EQ(devices[1]["available"], false);
+  EXPECT_NE(devices[1]["missing"].get<std::string>().find("SMELT_CUDA=/nonexistent"), std::string::npos);
+}
+
+TEST(Cli, DevicesShowsGpus) {
+  const Result r = run({{"devices", "--threads", "1"},
+                        {{"SMELT_CUDA", SMELT_FAKE_CUDA}, {"SMELT_NVRTC", "/nonexistent/libnvrtc.so"}},
+                        "",
+                        false});
+  EXPECT_EQ(r.status, 0) << r.err;
+  for (const char* text : {"GPU of the tests, compute capability 9.0", "L2 1.0 MiB", "GB/s", "CUDA 13.0, ",
+                           "NVRTC is missing", "pip install nvidia-cuda-nvrtc"})
+    EXPECT_TRUE(r.out_has(text)) << text << "\n" << r.out;
+  const Result json = run({{"devices", "--threads", "1", "--json", "-"},
+                           {{"SMELT_CUDA", SMELT_FAKE_CUDA}, {"SMELT_NVRTC", "/nonexistent/libnvrtc.so"}},
+                           "",
+                           false});
+  const auto gpu = json.json()["devices"][1];
+  EXPECT_EQ(gpu["name"], "cuda");
+  EXPECT_EQ(gpu["available"], false);
+  EXPECT_EQ(gpu["compute"], "9.0");
+  EXPECT_EQ(gpu["multiprocessors"], 4);
+  EXPECT_GT(gpu["copy_gbs"], 0.0);
+  EXPECT_EQ(gpu["driver"]["version"], "13.0");
+  EXPECT_EQ(gpu["nvrtc"]["available"], false);
 }
 
 TEST(Cli, ColourOnlyOnATerminalWithoutNoColor) {

@@ -31,6 +31,7 @@ struct Pipe {
   ::dup2(err, 2);
   ::unsetenv("NO_COLOR");
   ::unsetenv("SMELT_LLVM");
+  ::setenv("SMELT_CUDA", "/nonexistent/libcuda.so", 1);  // the CPU, wherever the tests run
   ::setenv("TERM", "xterm-256color", 1);
   ::setenv("OMP_WAIT_POLICY", "passive", 1);  // tests share the processors with other tests
   for (const auto& [name, value] : invocation.environment) ::setenv(name.c_str(), value.c_str(), 1);

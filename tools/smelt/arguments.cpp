@@ -17,8 +17,10 @@ namespace {
 void add_common_options(CLI::App& command, CommonOptions& options) {
   command.add_option("--json", options.json, "write the result as JSON to FILE (- for standard output)")
       ->type_name("FILE");
-  command.add_option("--device", options.device, "where to run: cpu")->type_name("NAME");
-  command.add_option("--threads", options.threads, "threads to use (default: all that this process may use)")
+  command.add_option("--device", options.device, "where to run: auto (a GPU when there is one), cpu, cuda, cuda:1")
+      ->type_name("NAME");
+  command
+      .add_option("--threads", options.threads, "threads of the CPU to use (default: all that this process may use)")
       ->type_name("N")
       ->check(CLI::Range(1, 4096).description(""));
 }

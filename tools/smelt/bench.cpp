@@ -37,8 +37,8 @@ std::vector<SizeBinding> sizes_to_measure(const BenchCommand& options, const Pro
 
 int run_bench(const BenchCommand& options) {
   const Output output(options.common);
-  const Device device = find_device(options.common);
-  if (!device.llvm) throw UserError("a benchmark needs the compiler: " + device.missing);
+  const Device device = find_device_here(options.common);
+  if (!device.compiles()) throw UserError("a benchmark needs the compiler: " + device.missing);
   const Program program(options.program, true);
   std::string symbol;
   const std::vector<SizeBinding> sizes = sizes_to_measure(options, program, symbol);

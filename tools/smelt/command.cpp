@@ -5,7 +5,9 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <optional>
 
 #include "report/file.hpp"
 #include "report/json.hpp"
@@ -20,19 +22,49 @@ void write_out(std::FILE* file, const std::string& text, const char* name) {
   throw UserError(fmt::format("cannot write to {}: {}", name, std::strerror(errno)));
 }
 
+// 90 for "sm_90"; nothing for other text.
+std::optional<int> number_behind(const std::string& text, const std::string& prefix) {
+  const std::string digits = text.rfind(prefix, 0) == 0 ? text.substr(prefix.size()) : "";
+  const bool number =
+      !digits.empty() && digits.size() <= 4 && digits.find_first_not_of("0123456789") == std::string::npos;
+  return number ? std::optional(std::atoi(digits.c_str())) : std::nullopt;
+}
+
 }  // namespace
 
+void check_device_name(const CommonOptions& options) {
+  const std::string& name = options.device;
+  if (name == "auto" || name == "cpu" || name == "cuda" || number_behind(name, "cuda:") || number_behind(name, "sm_"))
+    return;
+  throw UserError(
+      fmt::format("there is no device \"{}\"\nhelp: one of auto, cpu, cuda, cuda:1, and for explain sm_90; `smelt "
+                  "devices` tells more",
+                  report::printable(name, 40)));
+}
+
 Device find_device(const CommonOptions& options) {
+  check_device_name(options);
+  if (options.device == "auto") return Device::best();
   if (options.device == "cpu") return Device::cpu();
-  const std::string name = report::printable(options.device, 40);
-  if (options.device == "cuda") {
-    throw UserError("there is no CUDA engine in this version\nhelp: run on the CPU: --device cpu (the default)");
-  }
-  throw UserError(fmt::format(
-      "there is no device \"{}\"\nhelp: this version has one: --device cpu; `smelt devices` tells more", name));
+  const std::optional<int> architecture = number_behind(options.device, "sm_");
+  const Device device = architecture ? Device::cuda_architecture(*architecture)
+                                     : Device::cuda(number_behind(options.device, "cuda:").value_or(0));
+  if (!device.compiles()) throw UserError(device.missing + "\nhelp: or run on the CPU: --device cpu");
+  return device;
+}
+
+Device find_device_here(const CommonOptions& options) {
+  Device device = find_device(options);
+  if (device.is_gpu && !device.gpu)
+    throw UserError(
+        fmt::format("{} is an architecture to look at, not a GPU of this machine\n"
+                    "help: --device cuda, or `smelt explain --device {}`",
+                    device.name, device.name));
+  return device;
 }
 
 int thread_count(const CommonOptions& options, const Device& device) {
+  if (device.is_gpu) return device.gpu_facts.processors;
   return options.threads > 0 ? options.threads : device.facts.threads;
 }
 

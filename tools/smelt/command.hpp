@@ -18,11 +18,16 @@ int fail(int status, const std::string& message);
 struct CommonOptions {
   std::string json;  // a path, "-" for standard output, empty for none
   std::string device = "cpu";
-  int threads = 0;  // 0: all that the device has
+  int threads = 0;  // of the CPU; 0: all that it has
 };
 
-// The device by its name. Throws UserError for one that this version has not.
+// Throws UserError for a name that no device can have.
+void check_device_name(const CommonOptions& options);
+// The device by its name. Throws UserError when it is not here, or lacks what compiles for it.
 Device find_device(const CommonOptions& options);
+// The same, when programs are to run on it.
+Device find_device_here(const CommonOptions& options);
+// CPU threads, or multiprocessors of a GPU.
 int thread_count(const CommonOptions& options, const Device& device);
 
 // Text for people goes to standard output unless JSON goes there.

@@ -13,8 +13,7 @@
 namespace smelt::tool {
 namespace {
 
-constexpr int64_t kCopyBytes = 256 << 20;
-constexpr const char* kNoCuda = "there is no CUDA engine in this version";
+constexpr int64_t kCopyBytes = 256 << 20, kGpuCopyBytes = 1 << 30;
 
 // Bytes read and written per second by a copy that is far larger than the caches, where the memory allows that.
 double measure_copy_gbs(const Device& device, int threads) {
@@ -41,7 +40,75 @@ std::string text_of(const Device& device, int threads, double copy_gbs, const re
   }
   std::string out = style.bold("cpu") + "\n" + table.str(2);
   if (!device.llvm) out += fmt::format("  {} {}\n", style.bad("LLVM is missing:"), device.missing);
-  return out + style.bold("cuda") + fmt::format("\n  {}\n", kNoCuda);
+  return out;
+}
+
+struct GpuView {
+  Device device;
+  double copy_gbs = 0;
+};
+
+// All GPUs, or one device that says what is missing.
+std::vector<GpuView> look_at_gpus() {
+  std::vector<GpuView> gpus;
+  for (int ordinal = 0;; ++ordinal) {
+    GpuView view{Device::cuda(ordinal)};
+    if (!view.device.gpu && ordinal > 0) return gpus;
+    if (view.device.gpu) {
+      runtime::Gpu& gpu = *view.device.gpu;
+      const int64_t bytes = std::min(std::max<int64_t>(kGpuCopyBytes, 8 * gpu.facts().l2_bytes), gpu.free_bytes() / 4);
+      const double seconds = runtime::measure_copy_seconds(gpu, bytes / 256 * 256, 15);
+      view.copy_gbs = seconds > 0 ? 2 * static_cast<double>(bytes) / seconds * 1e-9 : 0;
+    }
+    gpus.push_back(view);
+    if (!view.device.gpu) return gpus;
+  }
+}
+
+std::string version_text(int cuda) { return fmt::format("{}.{}", cuda / 1000, cuda % 1000 / 10); }
+
+std::string text_of(const GpuView& view, const report::Style& style) {
+  const Device& device = view.device;
+  std::string out = style.bold(device.name) + "\n";
+  if (device.gpu) {
+    const runtime::GpuFacts& f = device.gpu_facts;
+    report::Table table({{"", report::Align::Left}, {"", report::Align::Left}});
+    table.add({"GPU", fmt::format("{}, compute capability {}.{}", f.name, f.compute / 10, f.compute % 10)});
+    table.add({"multiprocessors", fmt::format("{}", f.processors)});
+    table.add({"caches", fmt::format("L2 {}, shared memory {} per workgroup", report::format_memory(f.l2_bytes),
+                                     report::format_memory(f.shared_bytes_per_workgroup))});
+    table.add({"memory", report::format_memory(f.memory_bytes)});
+    table.add({"copy", fmt::format("{} GB/s read and written", report::format_significant(view.copy_gbs))});
+    table.add({"driver", fmt::format("CUDA {}, {}", version_text(f.driver), device.gpu->driver_path())});
+    if (device.nvrtc) table.add({"NVRTC", fmt::format("{}, {}", device.nvrtc->version_text(), device.nvrtc->path())});
+    out += table.str(2);
+    if (!device.nvrtc) out += fmt::format("  {} {}\n", style.bad("NVRTC is missing:"), device.missing);
+    return out;
+  }
+  return out + fmt::format("  {}\n", device.missing);
+}
+
+nlohmann::ordered_json json_of(const GpuView& view) {
+  const Device& device = view.device;
+  nlohmann::ordered_json out = {{"name", device.name}, {"available", device.compiles()}};
+  if (!device.missing.empty()) out["missing"] = device.missing;
+  if (!device.gpu) return out;
+  const runtime::GpuFacts& f = device.gpu_facts;
+  out["gpu"] = f.name;
+  out["compute"] = fmt::format("{}.{}", f.compute / 10, f.compute % 10);
+  out["multiprocessors"] = f.processors;
+  out["l2_bytes"] = f.l2_bytes;
+  out["shared_bytes"] = f.shared_bytes_per_workgroup;
+  out["memory_bytes"] = f.memory_bytes;
+  out["copy_gbs"] = view.copy_gbs;
+  out["driver"] = {{"version", version_text(f.driver)}, {"path", device.gpu->driver_path()}};
+  nlohmann::ordered_json nvrtc = {{"available", device.nvrtc != nullptr}};
+  if (device.nvrtc) {
+    nvrtc["version"] = device.nvrtc->version_text();
+    nvrtc["path"] = device.nvrtc->path();
+  }
+  out["nvrtc"] = nvrtc;
+  return out;
 }
 
 nlohmann::ordered_json json_of(const Device& device, int threads, double copy_gbs) {
@@ -69,22 +136,29 @@ nlohmann::ordered_json json_of(const Device& device, int threads, double copy_gb
                             {"copy_gbs", copy_gbs},
                             {"copy_threads", threads},
                             {"llvm", llvm}};
-  const ordered_json cuda = {{"name", "cuda"}, {"available", false}, {"missing", kNoCuda}};
-  return {{"version", SMELT_VERSION}, {"devices", ordered_json::array({cpu, cuda})}};
+  return cpu;
 }
 
 }  // namespace
 
 int run_devices(const CommonOptions& options) {
   const Output output(options);
-  const Device device = find_device(options);
+  check_device_name(options);
+  const Device device = Device::cpu();
   const int threads = thread_count(options, device);
   auto progress = std::make_unique<Progress>();
   progress->stage("measuring the copy bandwidth");
   const double copy_gbs = measure_copy_gbs(device, threads);
+  const std::vector<GpuView> gpus = look_at_gpus();
   progress.reset();
-  output.text(text_of(device, threads, copy_gbs, output.style()));
-  output.json(json_of(device, threads, copy_gbs));
+  std::string text = text_of(device, threads, copy_gbs, output.style());
+  nlohmann::ordered_json devices = nlohmann::ordered_json::array({json_of(device, threads, copy_gbs)});
+  for (const GpuView& gpu : gpus) {
+    text += text_of(gpu, output.style());
+    devices.push_back(json_of(gpu));
+  }
+  output.text(text);
+  output.json({{"version", SMELT_VERSION}, {"devices", devices}});
   return kFine;
 }
 

@@ -59,7 +59,8 @@ int run_explain(const ExplainOptions& options) {
   nlohmann::ordered_json stages = nlohmann::ordered_json::array();
   for (const StageTime& time : executable.stage_times()) stages.push_back({{"stage", time.stage}, {"ms", time.ms}});
   json["stages"] = stages;
-  if (!device.llvm) output.note("note: there is no compiler, so there are no kernels to look at\n  " + device.missing);
+  if (!device.compiles())
+    output.note("note: there is no compiler, so there are no kernels to look at\n  " + device.missing);
   output.json(json);
   return kFine;
 }

@@ -97,7 +97,7 @@ nlohmann::ordered_json json_of_ops() {
 
 int run_ops(const OpsOptions& options) {
   const Output output(options.common);
-  find_device(options.common);  // the table is the same everywhere, and yet a wrong name is a mistake
+  check_device_name(options.common);  // the table is the same everywhere, and yet a wrong name is a mistake
   const report::Table table = table_of_ops();
   output.text(options.markdown ? table.markdown() : table.str(0, 2));
   output.json(json_of_ops());

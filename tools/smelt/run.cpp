@@ -63,12 +63,12 @@ nlohmann::ordered_json output_json(const Tensor& array, const report::ArrayStati
 
 int run_program(const RunOptions& options) {
   const Output output(options.common);
-  const Device device = find_device(options.common);
+  const Device device = find_device_here(options.common);
   const Program program(options.program, false);
   check_outputs(program.graph(), options.outputs);
   const std::vector<Dims> dims = program.dims();
   check_memory(program, dims, device.facts.memory_bytes);
-  if (!device.llvm)
+  if (!device.compiles())
     output.note("note: there is no compiler, so the reference interpreter runs the program, slowly\n  " +
                 device.missing);
 
