@@ -163,15 +163,15 @@ TEST_F(NvrtcSearch, ActiveEnvironmentsComeFirst) {
   put("conda/lib/libnvrtc.so.12");
   put("opt/python/bin/python3");
   put("opt/python/lib/python3.10/site-packages/nvidia/cuda_nvrtc/lib/libnvrtc.so.12");
-  put("home/toolkit/lib64/libnvrtc.so.12");
+  put("my/toolkit/lib64/libnvrtc.so.12");
   EXPECT_THAT(found({{"VIRTUAL_ENV", "/venv"},
                      {"CONDA_PREFIX", "/conda"},
                      {"PATH", "/bin::/opt/python/bin"},
-                     {"CUDA_HOME", "/home/toolkit"}}),
+                     {"CUDA_HOME", "/my/toolkit"}}),
               ElementsAre("/venv/lib/python3.11/site-packages/nvidia/cuda_nvrtc/lib/libnvrtc.so.12",
                           "/conda/lib/libnvrtc.so.12",
                           "/opt/python/lib/python3.10/site-packages/nvidia/cuda_nvrtc/lib/libnvrtc.so.12",
-                          "/home/toolkit/lib64/libnvrtc.so.12"));
+                          "/my/toolkit/lib64/libnvrtc.so.12"));
 }
 
 TEST_F(NvrtcSearch, OneLibraryUnderTwoNamesIsOne) {
