@@ -1,0 +1,101 @@
+"""The float64 reference of every family, over numpy or torch (`xp`), whose functions used here take the same arguments."""
+
+import math
+
+
+def erf(xp, x):
+    if hasattr(xp, "erf"):
+        return xp.erf(x)
+    return xp.vectorize(math.erf, otypes=[float])(x) if x.size else x
+
+
+def quantize_int8(xp, x):
+    return xp.clip(xp.round(x / 4.2 + 1.2), -128, 127)
+
+
+def add_mul_exp(xp, x, y):
+    return xp.exp((x + y) * 2)
+
+
+def standardised(xp, x, eps):
+    d = x - xp.mean(x, axis=-1, keepdims=True)
+    return d / xp.sqrt(xp.mean(d * d, axis=-1, keepdims=True) + eps)
+
+
+def relu_layernorm(xp, x):
+    return standardised(xp, xp.clip(x, 0, math.inf), 1e-5)
+
+
+def relu_bn_add_relu(xp, x, s, b, r):
+    return xp.clip(xp.clip(x, 0, math.inf) * s[:, None, None] + b[:, None, None] + r, 0, math.inf)
+
+
+def l2norm(xp, x):
+    return xp.sqrt(xp.sum(x * x))
+
+
+def softmax(xp, x):
+    e = xp.exp(x - xp.amax(x, axis=-1, keepdims=True))
+    return e / xp.sum(e, axis=-1, keepdims=True)
+
+
+softmax_bf16 = softmax
+softmax_f32 = softmax
+
+
+def rmsnorm(xp, x, w):
+    return x / xp.sqrt(xp.mean(x * x, axis=-1, keepdims=True) + 1e-6) * w
+
+
+def add_layernorm(xp, x, r, w, b):
+    h = x + r
+    return h, standardised(xp, h, 1e-5) * w + b
+
+
+def swiglu(xp, a, b):
+    return a / (1 + xp.exp(-a)) * b
+
+
+def bias_gelu(xp, x, b):
+    h = x + b
+    return h * (1 + erf(xp, h / math.sqrt(2))) / 2
+
+
+def loop2(xp, b, c, e):
+    a = b + c
+    return a, a * e
+
+
+def chain10(xp, x):
+    for _ in range(5):
+        x = xp.tanh(x * 1.01) + 0.1
+    return x
+
+
+def colsum(xp, x):
+    return xp.sum(xp.clip(x, 0, math.inf), axis=0)
+
+
+def var(xp, x):
+    d = x - xp.mean(x, axis=-1, keepdims=True)
+    return xp.sum(d * d, axis=-1) / (x.shape[-1] - 1)
+
+
+def cross_entropy(xp, x, t):
+    """Rows a few at a time: in float64 the whole would be four times the input, and that three times."""
+    take = getattr(xp, "take_along_axis", None) or xp.take_along_dim
+    total = 0.0
+    for i in range(0, x.shape[0], 512):
+        part = x[i:i + 512]
+        part = part.astype("float64") if hasattr(part, "astype") else part.double()
+        top = xp.amax(part, axis=-1, keepdims=True)
+        log_sum = xp.log(xp.sum(xp.exp(part - top), axis=-1, keepdims=True)) + top
+        total = total + xp.sum(log_sum - take(part, t[i:i + 512][:, None], -1))
+    return total / x.shape[0]
+
+
+cross_entropy.keeps_dtype = True  # converts by itself
+
+
+def transpose_add(xp, x, y):
+    return x.T + y

@@ -1,0 +1,85 @@
+"""The families as one writes them in JAX. Each is run through jax.jit."""
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+
+def quantize_int8(x):
+    return jnp.clip(jnp.round(x / 4.2 + 1.2), -128, 127).astype(jnp.int8)
+
+
+def add_mul_exp(x, y):
+    return jnp.exp((x + y) * 2)
+
+
+def standardised(x, eps):
+    mean = jnp.mean(x, axis=-1, keepdims=True)
+    variance = jnp.mean(jnp.square(x - mean), axis=-1, keepdims=True)
+    return (x - mean) * lax.rsqrt(variance + eps)
+
+
+def relu_layernorm(x):
+    return standardised(jax.nn.relu(x), 1e-5)
+
+
+def relu_bn_add_relu(x, s, b, r):
+    return jax.nn.relu(jax.nn.relu(x) * s[:, None, None] + b[:, None, None] + r)
+
+
+def l2norm(x):
+    return jnp.sqrt(jnp.sum(x * x))
+
+
+def softmax_bf16(x):
+    return jax.nn.softmax(x, axis=-1)
+
+
+def softmax_f32(x):
+    return jax.nn.softmax(x, axis=-1)
+
+
+def rmsnorm(x, w):
+    wide = x.astype(jnp.float32)
+    return (wide * lax.rsqrt(jnp.mean(wide * wide, axis=-1, keepdims=True) + 1e-6)).astype(x.dtype) * w
+
+
+def add_layernorm(x, r, w, b):
+    h = x + r
+    return h, (standardised(h.astype(jnp.float32), 1e-5) * w + b).astype(x.dtype)
+
+
+def swiglu(a, b):
+    return jax.nn.silu(a) * b
+
+
+def bias_gelu(x, b):
+    return jax.nn.gelu(x + b, approximate=False)
+
+
+def loop2(b, c, e):
+    a = b + c
+    return a, a * e
+
+
+def chain10(x):
+    for _ in range(5):
+        x = jnp.tanh(x * 1.01) + 0.1
+    return x
+
+
+def colsum(x):
+    return jnp.sum(jax.nn.relu(x), axis=0)
+
+
+def var(x):
+    return jnp.var(x, axis=-1, ddof=1)
+
+
+def cross_entropy(x, t):
+    log_probability = jax.nn.log_softmax(x.astype(jnp.float32), axis=-1)
+    return -jnp.mean(jnp.take_along_axis(log_probability, t[:, None], axis=-1))
+
+
+def transpose_add(x, y):
+    return x.T + y

@@ -1,0 +1,77 @@
+"""The families as one writes them in PyTorch. Each is run eagerly and through torch.compile."""
+
+import torch
+import torch.nn.functional as F
+
+
+def quantize_int8(x):
+    return torch.clamp(torch.round(x / 4.2 + 1.2), -128, 127).to(torch.int8)
+
+
+def add_mul_exp(x, y):
+    return torch.exp((x + y) * 2)
+
+
+def relu_layernorm(x):
+    return F.layer_norm(F.relu(x), x.shape[-1:], eps=1e-5)
+
+
+def relu_bn_add_relu(x, s, b, r):
+    return F.relu(F.relu(x) * s[:, None, None] + b[:, None, None] + r)
+
+
+def l2norm(x):
+    return torch.sqrt(torch.sum(x * x))
+
+
+def softmax_bf16(x):
+    return F.softmax(x, dim=-1)
+
+
+def softmax_f32(x):
+    return F.softmax(x, dim=-1)
+
+
+def rmsnorm(x, w):
+    wide = x.float()
+    return (wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + 1e-6)).to(x.dtype) * w
+
+
+def add_layernorm(x, r, w, b):
+    h = x + r
+    return h, F.layer_norm(h, h.shape[-1:], w, b, 1e-5)
+
+
+def swiglu(a, b):
+    return F.silu(a) * b
+
+
+def bias_gelu(x, b):
+    return F.gelu(x + b)
+
+
+def loop2(b, c, e):
+    a = b + c
+    return a, a * e
+
+
+def chain10(x):
+    for _ in range(5):
+        x = torch.tanh(x * 1.01) + 0.1
+    return x
+
+
+def colsum(x):
+    return torch.relu(x).sum(0)
+
+
+def var(x):
+    return torch.var(x, dim=-1, unbiased=True)
+
+
+def cross_entropy(x, t):
+    return F.cross_entropy(x.float(), t)
+
+
+def transpose_add(x, y):
+    return x.T + y

@@ -1,0 +1,143 @@
+"""Clocks, and what is made of their readings. Times are microseconds.
+
+cold   device time of one call by CUDA events, the L2 cache flushed before it by writing a buffer four times as large
+hot    the same without the flush: what fits L2 is read from there
+call   wall time of a call among many back to back, the host's part included, synchronised after the last
+"""
+
+import contextlib
+import math
+import signal
+import statistics
+import time
+
+
+class TimeLimit(Exception):
+    pass
+
+
+@contextlib.contextmanager
+def time_limit(seconds, what):
+    """Raises TimeLimit inside the block. Only Python code notices: what hangs inside a driver is for the caller's `timeout`."""
+
+    def ring(signum, frame):
+        raise TimeLimit(f"{what}: over its limit of {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.1))
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def summary(values):
+    """What is kept of repeated measurements: median and quartiles, mean and deviation."""
+    values = sorted(values)
+    if not values:
+        return None
+    quartiles = statistics.quantiles(values, n=4, method="inclusive") if len(values) > 1 else [values[0]] * 3
+    return {
+        "median": statistics.median(values),
+        "q1": quartiles[0],
+        "q3": quartiles[2],
+        "mean": statistics.fmean(values),
+        "deviation": statistics.stdev(values) if len(values) > 1 else 0.0,
+        "min": values[0],
+        "max": values[-1],
+        "runs": len(values),
+    }
+
+
+def ratio_with_error(a, b):
+    """a/b of two summaries, with the error that their deviations give it; None where one is missing."""
+    if not a or not b or not b["mean"] or not a["mean"]:
+        return None
+    ratio = a["mean"] / b["mean"]
+    return ratio, ratio * math.hypot(a["deviation"] / a["mean"], b["deviation"] / b["mean"])
+
+
+def call_times(call, synchronize, budget_s=0.15, batches=7):
+    """Wall time per call, of several batches of calls back to back."""
+    call()
+    synchronize()
+    start = time.perf_counter()
+    for _ in range(3):
+        call()
+    synchronize()
+    once = max((time.perf_counter() - start) / 3, 1e-6)
+    n = max(3, min(5000, int(budget_s / batches / once)))
+    times = []
+    for _ in range(batches):
+        start = time.perf_counter()
+        for _ in range(n):
+            call()
+        synchronize()
+        times.append((time.perf_counter() - start) / n * 1e6)
+    return summary(times)
+
+
+class Device:
+    """The GPU through torch: events, the flush, a copy. CuPy's kernels run on the same stream, so its events serve them too."""
+
+    def __init__(self, torch, quick=False):
+        self.torch = torch
+        self.budget_s = 0.03 if quick else 0.12
+        p = torch.cuda.get_device_properties(0)
+        self.l2_bytes = getattr(p, "L2_cache_size", 0) or 64 << 20
+        self.flushed = torch.empty(max(4 * self.l2_bytes, 256 << 20), dtype=torch.int8, device="cuda")
+        self.cycles_per_us = getattr(p, "clock_rate", 0) / 1e3 or 1800
+
+    def synchronize(self):
+        self.torch.cuda.synchronize()
+
+    def times(self, call, cold):
+        """Device time of single calls. The device is kept busy before each, so that the host is ahead and its part not counted."""
+        torch = self.torch
+        call()
+        self.synchronize()
+        start = time.perf_counter()
+        call()
+        host_us = (time.perf_counter() - start) * 1e6
+        self.synchronize()
+        whole_us = (time.perf_counter() - start) * 1e6
+        wait = int(min(2000, 30 + 1.5 * host_us) * self.cycles_per_us)
+        each_us = whole_us + wait / self.cycles_per_us + (120 if cold else 0)
+        runs = max(10, min(200, int(self.budget_s * 1e6 / each_us)))
+        events = [[torch.cuda.Event(enable_timing=True) for _ in range(2)] for _ in range(runs)]
+        for begin, end in events:
+            if cold:
+                self.flushed.zero_()
+            torch.cuda._sleep(wait)
+            begin.record()
+            call()
+            end.record()
+        self.synchronize()
+        return summary([begin.elapsed_time(end) * 1e3 for begin, end in events])
+
+    def call_times(self, call):
+        return call_times(call, self.synchronize, self.budget_s)
+
+    def copy(self, moved):
+        """A device-to-device copy that moves as many bytes, read and written together."""
+        half = max(1, moved // 2)
+        source = self.torch.ones(half, dtype=self.torch.int8, device="cuda")
+        target = self.torch.empty_like(source)
+
+        def call():
+            target.copy_(source)
+
+        return {"bytes": 2 * half, "cold_us": self.times(call, cold=True), "hot_us": self.times(call, cold=False),
+                "call_us": self.call_times(call)}
+
+    def kernels(self, call, synchronize):
+        """How many kernels one call launches, and their names, by the profiler; whoever launches them."""
+        profiler = self.torch.profiler
+        with profiler.profile(activities=[profiler.ProfilerActivity.CUDA]) as profile:
+            call()
+            synchronize()
+            self.synchronize()
+        names = [e.name for e in profile.events() if "CUDA" in str(e.device_type)]
+        names = [n for n in names if not n.startswith(("Memcpy", "Memset", "cuda", "cu", "Activity"))]
+        return len(names), [n[:120] for n in names[:32]]
