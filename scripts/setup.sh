@@ -48,6 +48,7 @@ fetch_nvrtc() {
   fi
   echo "setup: NVRTC could not be fetched ($nvrtc_place/log): the tests that compile CUDA kernels will be skipped"
 }
+have_numpy() { have_command python3 && python3 -c 'import numpy' 2>/dev/null; }
 have_clang_format() { have_command clang-format-14 || [ "$(clang-format --version 2>/dev/null | sed -n 's/.*version \([0-9]*\).*/\1/p')" = 14 ]; }
 
 missing=() # "package|why"
@@ -69,6 +70,7 @@ if [ "$goal" = test ]; then
   need libgtest-dev "runs the tests" have_header gtest/gtest.h
   need libgmock-dev "matches texts in the tests" have_header gmock/gmock.h
   need python3 "checks which part includes which" have_command python3
+  need python3-numpy "checks what the programs of the benchmark calculate" have_numpy
   need clang-format-14 "checks the layout of the code" have_clang_format
   have_nvrtc || need python3-pip "fetches NVRTC, which compiles CUDA kernels in the tests" have_pip
 fi

@@ -44,13 +44,13 @@ says() { [[ $out == *"$1"* ]] || fail "does not say: $1"; }
 silent() { [[ $out != *"$1"* ]] || fail "should not say: $1"; }
 calls() { grep -c -- "$1" "$work/state/calls" 2>/dev/null || true; }
 
-everything=(g++ make cmake ninja-build libfmt-dev libcli11-dev nlohmann-json3-dev libgtest-dev libgmock-dev python3 libllvm19 libllvm16 clang-format-14)
+everything=(g++ make cmake ninja-build libfmt-dev libcli11-dev nlohmann-json3-dev libgtest-dev libgmock-dev python3 python3-numpy libllvm19 libllvm16 clang-format-14)
 
 # A bare machine: all of it, each with its reason, then nothing the second time.
 debian "${everything[@]}"
 run test
 [ $status -eq 0 ] || fail "bare machine"
-for package in g++ make cmake ninja-build libfmt-dev libcli11-dev nlohmann-json3-dev libgtest-dev libgmock-dev python3 libllvm19 clang-format-14; do
+for package in g++ make cmake ninja-build libfmt-dev libcli11-dev nlohmann-json3-dev libgtest-dev libgmock-dev python3 python3-numpy libllvm19 clang-format-14; do
   says "    $package "
 done
 silent libllvm16

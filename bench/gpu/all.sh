@@ -19,15 +19,37 @@ steps=" ${STEPS:-devices tests check smelt peers} "
 mkdir -p "$out" && out=$(realpath "$out")
 log=$out/all.log
 : >"$log"
+rm -f "$out/results.json" # what --resume goes on with are this run's own steps
 smelt=$folder/smelt
-export PYTHONUNBUFFERED=1 LD_LIBRARY_PATH=$folder/lib:${LD_LIBRARY_PATH:-}
+export PYTHONUNBUFFERED=1
 
-# Tests look for their files where they were built.
-if [ -f "$folder/source_dir" ]; then
-  built_in=$(cat "$folder/source_dir")
-  [ -e "$built_in" ] || { mkdir -p "$(dirname "$built_in")" && ln -s "$PWD" "$built_in"; }
+# Of the packed libraries only those that this machine lacks: Python's packages are to find what they were built with.
+absent=$(ldd "$smelt" 2>/dev/null | awk '/not found/ {print $1}')
+if [ -n "$absent" ]; then
+  libraries=$(mktemp -d)
+  for name in $absent; do ln -s "$folder/lib/$name" "$libraries/$name"; done
+  export LD_LIBRARY_PATH=$libraries${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 fi
 
+# Tests look for their files, and for the tool, where they were built.
+stand_in() { # stand_in FILE THERE: THERE, where the path in FILE is looked for
+  local path
+  [ -f "$1" ] || return 0
+  path=$(cat "$1")
+  [ -e "$path" ] || { mkdir -p "$(dirname "$path")" && ln -s "$2" "$path"; }
+}
+stand_in "$folder/source_dir" "$PWD"
+stand_in "$folder/binary_dir" "$folder"
+
+# The test programs that have tests for a GPU.
+gpu_tests() {
+  local test
+  for test in "$folder"/tests/test_*; do
+    if [ -f "$test" ] && [ -x "$test" ] && "$test" --gtest_list_tests --gtest_filter="$filter" 2>/dev/null | grep -q '^  '; then
+      echo "$test"
+    fi
+  done
+}
 remaining() { echo $((total - SECONDS)); }
 wanted() { [[ $steps == *" $1 "* ]]; }
 # step NAME LIMIT LINES COMMAND...: its output goes to the log, the last LINES of it are shown.
@@ -47,6 +69,7 @@ step() {
   tail -n "$lines" "$part"
   rm -f "$part"
 }
+# shellcheck disable=SC2317 # called through bash -c, so that timeout can end it
 bench() { python3 bench/gpu/run.py --smelt "$smelt" --out "$out" --resume "$@"; }
 export -f bench
 export smelt out
@@ -55,10 +78,7 @@ wanted devices && step devices 30 20 "$smelt" devices
 wanted devices && step machine 20 4 nvidia-smi --query-gpu=name,driver_version,memory.total,clocks.sm,clocks.mem --format=csv
 
 if wanted tests; then
-  for test in "$folder"/tests/test_*; do
-    [ -f "$test" ] && [ -x "$test" ] || continue
-    case $test in *.cmake) continue ;; esac
-    "$test" --gtest_list_tests --gtest_filter="$filter" 2>/dev/null | grep -q . || continue
+  for test in $(gpu_tests); do
     step "$(basename "$test")" 90 25 "$test" --gtest_filter="$filter" --gtest_brief=1
   done
 fi
@@ -80,9 +100,7 @@ if wanted peers; then
   step peers "$limit" 60 bash -c 'bench --stages copy,peers "$@"' bench --budget $((limit > 25 ? limit - 20 : 5)) "${cache[@]}" "$@"
 fi
 if wanted sanitize; then
-  for test in "$folder"/tests/test_*; do
-    [ -f "$test" ] && [ -x "$test" ] || continue
-    "$test" --gtest_list_tests --gtest_filter="$filter" 2>/dev/null | grep -q . || continue
+  for test in $(gpu_tests); do
     for tool in memcheck racecheck initcheck synccheck; do
       step "$tool of $(basename "$test")" 90 6 compute-sanitizer --tool "$tool" --error-exitcode 9 "$test" --gtest_filter="$filter" --gtest_brief=1
     done

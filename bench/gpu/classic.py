@@ -27,7 +27,7 @@ def sizes_tables(family, results, rows):
     names = {**peers.NAMES, "smelt": "smelt"}
     raw, relative = [], []
     for r in rows:
-        fits = "fits L2" if r.workload.bytes <= l2 else "larger than L2"
+        fits = ("fits L2" if r.workload.bytes <= l2 else "larger than L2") if l2 else ""
         all_sides = sides(r)
         raw.append([r.workload.label, fits, f"{r.workload.bytes / 1e6:.1f}", *[mean_deviation(all_sides.get(k)) for k in keys]])
         cells = [r.workload.label, fits]
@@ -35,12 +35,12 @@ def sizes_tables(family, results, rows):
             value = measure.ratio_with_error(all_sides.get(keys[0]), all_sides.get(k))
             cells.append(f"{value[0]:.2f} ± {value[1]:.2f}" if value else "")
         relative.append(cells)
+    speed_ups = (f"\nSpeed-up over {names[keys[0]]}, the error propagated from both deviations.\n\n"
+                 + table(["elements", "data", *[names[k] for k in keys[1:]]], relative, 2)) if keys[1:] else ""
     return (f"## {family} by size\n\nDevice time back to back without a flush, mean ± standard deviation, microseconds "
             "(JAX: wall time per call).\n\n"
             + table(["elements", "data", "MB", *[names[k] for k in keys]], raw, 2)
-            + f"\nSpeed-up over {names[keys[0]]}, the error propagated from both deviations.\n\n"
-            + table(["elements", "data", *[names[k] for k in keys[1:]]], relative, 2)
-            + f"\n![{family}](PICTURES/{family}.svg)\n")
+            + speed_ups + f"\n![{family}](PICTURES/{family}.svg)\n")
 
 
 def fusion_sides(results, r):

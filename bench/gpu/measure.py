@@ -6,6 +6,7 @@ call   wall time of a call among many back to back, the host's part included, sy
 """
 
 import contextlib
+import ctypes
 import math
 import signal
 import statistics
@@ -78,6 +79,17 @@ def call_times(call, synchronize, budget_s=0.15, batches=7):
     return summary(times)
 
 
+def driver_attribute(number):
+    """cuDeviceGetAttribute of the first GPU, by the number that cuda.h gives it; 0 without."""
+    value = ctypes.c_int()
+    try:
+        library = ctypes.CDLL("libcuda.so.1")
+        fine = library.cuInit(0) == 0 and library.cuDeviceGetAttribute(ctypes.byref(value), number, 0) == 0
+    except (OSError, AttributeError):
+        return 0
+    return value.value if fine else 0
+
+
 class Device:
     """The GPU through torch: events, the flush, a copy. CuPy's kernels run on the same stream, so its events serve them too."""
 
@@ -85,9 +97,9 @@ class Device:
         self.torch = torch
         self.budget_s = 0.03 if quick else 0.12
         p = torch.cuda.get_device_properties(0)
-        self.l2_bytes = getattr(p, "L2_cache_size", 0) or 64 << 20
+        self.l2_bytes = getattr(p, "L2_cache_size", 0) or driver_attribute(38) or 64 << 20
         self.flushed = torch.empty(max(4 * self.l2_bytes, 256 << 20), dtype=torch.int8, device="cuda")
-        self.cycles_per_us = getattr(p, "clock_rate", 0) / 1e3 or 1800
+        self.cycles_per_us = driver_attribute(13) / 1e3 or 1800  # CLOCK_RATE
 
     def synchronize(self):
         self.torch.cuda.synchronize()
@@ -139,5 +151,5 @@ class Device:
             synchronize()
             self.synchronize()
         names = [e.name for e in profile.events() if "CUDA" in str(e.device_type)]
-        names = [n for n in names if not n.startswith(("Memcpy", "Memset", "cuda", "cu", "Activity"))]
+        names = [n for n in names if not n.startswith(("Memcpy", "Memset", "Activity", "Context", "Lazy"))]
         return len(names), [n[:120] for n in names[:32]]

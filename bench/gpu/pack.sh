@@ -19,4 +19,5 @@ for program in "$folder/smelt" "$folder"/tests/*; do
   [ -f "$program" ] && ldd "$program" | awk '$3 ~ /^\// {print $3}'
 done | sort -u | grep -Ev '/lib(c|m|dl|pthread|rt|gcc_s|stdc\+\+)\.so' | while read -r library; do cp -L "$library" "$folder/lib/"; done
 sed -n 's/^CMAKE_HOME_DIRECTORY:INTERNAL=//p' "$build/CMakeCache.txt" >"$folder/source_dir"
+realpath "$build" >"$folder/binary_dir"
 du -sh "$folder"

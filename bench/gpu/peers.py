@@ -9,6 +9,9 @@ from dataclasses import dataclass
 
 TORCH_DTYPES = {"f32": "float32", "bf16": "bfloat16", "f16": "float16", "i64": "int64", "i32": "int32", "i8": "int8"}
 
+# JAX would otherwise take most of the GPU's memory when it is imported.
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+
 # key: what the tables call it
 NAMES = {
     "eager": "torch eager",
@@ -18,6 +21,7 @@ NAMES = {
     "jax": "JAX",
     "cupy": "CuPy",
 }
+LIBRARIES = {"eager": "torch", "compile": "torch._dynamo", "graphs": "torch._dynamo", "autotune": "torch._dynamo", "jax": "jax", "cupy": "cupy"}
 GROUPS = {"torch": ("eager", "compile", "graphs", "autotune")}
 
 
@@ -83,7 +87,6 @@ def torch_compile(key, torch, family, inputs):
 
 
 def jax_jit(key, torch, family, inputs):
-    os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
     import jax
 
     arrays = [jax.dlpack.from_dlpack(x.int() if x.dtype == torch.int64 else x) for x in inputs]

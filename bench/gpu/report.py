@@ -81,8 +81,6 @@ def heading(results):
         f"driver {m.get('driver', '?')}; {m.get('smelt', 'smelt not run')}; "
         + ", ".join(f"{k} {v}" for k, v in m.get("versions", {}).items()),
     ]
-    if m.get("note"):
-        facts.append(m["note"])
     out.append("\n".join(f"- {f}" for f in facts) + "\n")
     out.append(f"""All on one GPU in one session (smelt's tool as a process of its own), medians in microseconds, quartiles in brackets.
 
@@ -202,7 +200,7 @@ def correctness(rows):
 
 
 def failures(results, rows):
-    lines = []
+    lines = [f"- {library}, all of it: {why}" for library, why in results.get("missing", {}).items()]
     for r in rows:
         for k, record in [("smelt", r.smelt), *[(peers.NAMES[k], p) for k, p in r.entry["peers"].items()]]:
             if record.get("status") == "error":

@@ -3,6 +3,7 @@
 
 import argparse
 import datetime
+import importlib
 import importlib.metadata
 import json
 import os
@@ -65,10 +66,10 @@ class Session:
         self.start = time.monotonic()
         self.torch = self.device = None
         options.out.mkdir(parents=True, exist_ok=True)
-        self.results = {"schema": 1, "machine": {}, "workloads": {}, "skipped": []}
+        self.results = {"schema": 1, "machine": {}, "workloads": {}}
         if options.resume and self.file.exists():
             self.results = json.loads(self.file.read_text())
-        self.results["skipped"] = []
+        self.results.update(skipped=[], missing={})
         for w in workloads.selected(options.only):
             self.entry(w)
 
@@ -102,7 +103,7 @@ class Session:
             return True
         except Exception as error:
             say(f"no GPU for the peers: {peers.first_line(error)}")
-            self.results["machine"].setdefault("note", peers.first_line(error))
+            self.results["missing"] = {"torch": peers.first_line(error)}
             return False
 
 
@@ -128,7 +129,7 @@ def guarded(limit_s, what, function):
 
 def machine(torch, device):
     p = torch.cuda.get_device_properties(0)
-    clock, width = getattr(p, "memory_clock_rate", 0), getattr(p, "memory_bus_width", 0)  # kHz, bits
+    clock, width = measure.driver_attribute(36), measure.driver_attribute(37)  # MEMORY_CLOCK_RATE in kHz, its BUS_WIDTH in bits
     versions = {"python": platform.python_version(), "torch": torch.__version__, "cuda of torch": torch.version.cuda}
     for package in ("triton", "jax", "jaxlib", "cupy-cuda13x", "cupy-cuda12x", "cupy", "numpy"):
         try:
@@ -236,10 +237,26 @@ def stage_peers(session, chosen):
     reuse_peers(session)
     if not on_gpu:
         return
-    keys = session.options.peers
+    keys = installed(session, session.options.peers)
     for group in ([k for k in keys if k != "autotune"], [k for k in keys if k == "autotune"]):
         for w in chosen:
             peers_of(session, w, [k for k in group if k != "graphs" or w.small])
+
+
+def installed(session, keys):
+    """Those whose library can be imported; the others are noted once."""
+    out, missing = [], {}
+    for key in keys:
+        library = peers.LIBRARIES[key]
+        try:
+            importlib.import_module(library)
+            out.append(key)
+        except Exception as error:  # an import can fail in any way
+            missing[library] = peers.first_line(error)
+    session.results["missing"] = missing
+    for library, why in missing.items():
+        say(f"{library} is left out: {why}")
+    return out
 
 
 def peers_of(session, w, keys):
