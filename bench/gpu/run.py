@@ -240,7 +240,8 @@ def stage_peers(session, chosen):
     keys = installed(session, session.options.peers)
     for group in ([k for k in keys if k != "autotune"], [k for k in keys if k == "autotune"]):
         for w in chosen:
-            peers_of(session, w, [k for k in group if k != "graphs" or w.small])
+            if not peers_of(session, w, [k for k in group if k != "graphs" or w.small]):
+                return
 
 
 def installed(session, keys):
@@ -264,7 +265,7 @@ def peers_of(session, w, keys):
     missing = [k for k in keys if entry["peers"].get(k, {}).get("status") not in ("ok", "left out")]
     missing = [k for k in missing if not session.out_of_time(f"{k} {w.name}")]
     if not missing:
-        return
+        return True
     inputs = exact = None
     try:
         inputs = peers.make_inputs(torch, w)
@@ -282,8 +283,21 @@ def peers_of(session, w, keys):
                                       lambda: peers.measure(key, torch, session.device, w, inputs, compared))
         session.save()
         say(f"{key:9} {w.name:32} {short(entry['peers'][key])}")
+        if not alive(session):
+            session.results["missing"]["the GPU's context"] = f"lost after {key} on {w.name}; --resume goes on in a new process"
+            return False
     del inputs, exact
     free_memory(session)
+    return True
+
+
+def alive(session):
+    """A kernel that went wrong ends the whole context: nothing after it can be measured by this process."""
+    try:
+        session.torch.cuda.synchronize()
+        return True
+    except Exception:
+        return False
 
 
 def free_memory(session):
