@@ -139,7 +139,7 @@ LocalId Builder::new_local(DType dtype, bool is_mutable) {
   return static_cast<LocalId>(kernel_.locals.size() - 1);
 }
 
-Stmt loop(LoopKind kind, std::string var, IntExpr extent, std::vector<Stmt> body, int lanes) {
+Stmt loop(LoopKind kind, std::string var, IntExpr extent, std::vector<Stmt> body, int lanes, int unroll) {
   Stmt s;
   s.kind = StmtKind::Loop;
   s.loop = kind;
@@ -147,6 +147,7 @@ Stmt loop(LoopKind kind, std::string var, IntExpr extent, std::vector<Stmt> body
   s.extent = std::move(extent);
   s.body = std::move(body);
   s.lanes = lanes;
+  s.unroll = unroll;
   return s;
 }
 

@@ -39,7 +39,7 @@ class Builder {
 };
 
 // Statements.
-Stmt loop(LoopKind kind, std::string var, IntExpr extent, std::vector<Stmt> body, int lanes = 1);
+Stmt loop(LoopKind kind, std::string var, IntExpr extent, std::vector<Stmt> body, int lanes = 1, int unroll = 1);
 Stmt let(LocalId local, ExprId value);
 Stmt assign(LocalId local, ExprId value);
 Stmt combine(LocalId local, Op op, LocalId index_local = -1);

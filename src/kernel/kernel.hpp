@@ -15,11 +15,12 @@
 //           | Raw(raw, args)                     what only expansions use: undefined outside of its stated operands
 //           | Load(param or buffer, index, mask?, other)
 //
-// Loop kinds. Grid: independent iterations over workgroups (CPU: spread over threads). Thread: over the threads of a
-// workgroup. Vector: over lanes; its body is written for one lane, and runs only where var < extent (the printer masks the
+// Loop kinds. Grid: independent iterations (CPU: spread over threads; GPU: each run by a team of threads). Thread: over the
+// threads of a workgroup. Vector: over lanes (CPU: of a SIMD vector; GPU: spread over the threads of the team, `lanes` neighbours to
+// a thread); its body is written for one lane, and runs only where var < extent (the printer masks the
 // tail); Serial and Unrolled loops may stand inside it, their extents uniform, but no other Vector loop. Unrolled and Serial:
 // in order. A local assigned inside a Vector loop but declared outside is one value per lane, until
-// Combine makes it uniform.
+// Combine makes it uniform. What stands outside of Vector loops is the same for the whole team.
 //
 // Types in registers: bool is a condition (i1); f16 and bf16 never occur as the dtype of an Expr: Load widens them to f32 and
 // Store narrows them. Every other dtype is itself. Index expressions stay one per dimension until verify() has proved them
@@ -108,7 +109,8 @@ struct Stmt {
   LoopKind loop{};
   std::string var;  // "%i0"
   IntExpr extent;
-  int lanes = 1;           // Vector: lanes per step, a power of two
+  int lanes = 1;           // Vector: lanes per step, a power of two; GPU: neighbouring lanes of one thread
+  int unroll = 1;          // Vector on a GPU: steps taken together
   std::vector<Stmt> body;  // Loop, If
   // Let, Assign, Combine
   LocalId local = -1;
@@ -124,9 +126,18 @@ struct Stmt {
   bool streaming = false;  // Store: will not be read again soon; may bypass the caches
 };
 
+// GPU: the threads that run one iteration of the Grid loop together. A power of two; above those of one workgroup, they are a cluster.
+struct Team {
+  int threads = 0;    // 0: CPU
+  int workgroup = 0;  // threads of a workgroup; it runs workgroup / threads iterations when that is more than one
+  int iterations() const { return workgroup > threads ? workgroup / threads : 1; }
+  int cluster() const { return threads > workgroup ? threads / workgroup : 1; }
+};
+
 struct Phase {
   std::vector<Stmt> body;  // one Grid loop
   IntExpr work = 1;        // elements touched by one iteration of the Grid loop: how finely it is worth spreading
+  Team team;
 };
 
 // A size that is computed at launch from the sizes of the call and "%threads": how many ways a reduction is split, say.

@@ -66,7 +66,7 @@ void Lowering::column() {
     for (Stmt& s : after[p]) lanes.push_back(std::move(s));
   }
   std::vector<Stmt> body;
-  body.push_back(loop(LoopKind::Vector, "%i", width, std::move(lanes), schedule_.lanes));
+  body.push_back(vector(width, std::move(lanes)));
   add_phase(grid.extent(), std::move(body), reduced_count() * tile * passes);
 }
 

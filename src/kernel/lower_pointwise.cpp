@@ -51,7 +51,7 @@ void Lowering::pointwise() {
   body.insert(body.end(), stores.begin(), stores.end());
   const IntExpr work = chunked ? tile : vector_extent;
   std::vector<Stmt> grid_body;
-  grid_body.push_back(loop(LoopKind::Vector, "%i", length, std::move(body), schedule_.lanes));
+  grid_body.push_back(vector(length, std::move(body)));
   add_phase(grid.extent(), std::move(grid_body), work);
 }
 

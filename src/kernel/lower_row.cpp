@@ -27,7 +27,7 @@ RowLoops Lowering::row_loops(Placement& placement, const IntExpr& first, const I
   const int64_t block = kBlockSteps * schedule_.lanes;
   IntExpr start = first;
   loops.vector_extent = length;
-  if (estimate > 2 * block) {
+  if (!on_gpu() && estimate > 2 * block) {
     loops.blocked = true;
     loops.serial.emplace_back("%b", ceildiv(length, block, placement.ranges));
     placement.ranges["%b"] = {0, loops.serial.back().second - 1};
@@ -47,11 +47,11 @@ std::vector<Stmt> Lowering::row_pass(const RowLoops& loops, const std::vector<Ac
   std::vector<Stmt> inner;
   if (!loops.blocked) {
     result = start(accs);
-    inner.push_back(loop(LoopKind::Vector, "%i", loops.vector_extent, std::move(body), schedule_.lanes));
+    inner.push_back(vector(loops.vector_extent, std::move(body)));
   } else {
     // Each block has accumulators of its own, added to the row's.
     inner = start(accs);
-    inner.push_back(loop(LoopKind::Vector, "%i", loops.vector_extent, std::move(body), schedule_.lanes));
+    inner.push_back(vector(loops.vector_extent, std::move(body)));
     for (const Accumulator& a : accs) {
       Accumulator total = a;
       total.value = row_total_.at(a.value).first;

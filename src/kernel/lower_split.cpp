@@ -11,9 +11,24 @@ constexpr int64_t kMaxParts = 1024;
 // Elements (or rows of a column) that a part should have at least.
 constexpr int64_t kPartElements = 32768;
 constexpr int64_t kPartRows = 256;
+constexpr int64_t kTeamsPerProcessor = 4;
+
+// Parts of at least `least` points; a GPU takes no more than give each multiprocessor several of them, beside `others`.
+IntExpr Lowering::wanted_parts(int64_t least, const IntExpr& others) const {
+  const IntExpr n = split_length();
+  IntExpr parts = min(kMaxParts, ceildiv(n, least));
+  if (on_gpu()) parts = min(parts, ceildiv(IntExpr::symbol("%threads") * kTeamsPerProcessor, max(1, others)));
+  return max(1, parts);
+}
+
+IntExpr Lowering::split_length() const {
+  for (const Axis& axis : domain().axes)
+    if (axis.reduced) return axis.extent;
+  throw InternalError("a split without a reduced axis");
+}
 
 // The first reduced axis is the one that is split; its parts have "%part" points, a multiple of `multiple`.
-Lowering::SplitAxis Lowering::split_axis(int64_t least, int64_t multiple) {
+Lowering::SplitAxis Lowering::split_axis(const IntExpr& wanted, int64_t multiple) {
   SplitAxis split;
   for (const Axis& axis : domain().axes)
     if (axis.reduced) {
@@ -21,7 +36,6 @@ Lowering::SplitAxis Lowering::split_axis(int64_t least, int64_t multiple) {
       break;
     }
   const IntExpr n = split.axis->extent;
-  const IntExpr wanted = max(1, min(kMaxParts, ceildiv(n, least)));
   split.part = launch_size("%part", ceildiv(ceildiv(n, wanted), multiple) * multiple);
   split.parts = launch_size("%parts", ceildiv(n, split.part));
   return split;
@@ -61,7 +75,10 @@ std::vector<Stmt> Lowering::take_partials(const std::vector<Accumulator>& accs, 
 //   phase 0: grid %g over the rows and their parts:  one pass over the part, combine the lanes, store the partial result
 //   phase 1: grid %g over the rows:  vector over the parts, combine, store
 void Lowering::split_rows() {
-  const SplitAxis split = split_axis(kPartElements, schedule_.lanes);
+  IntExpr row_count = 1;
+  for (const Axis& axis : domain().axes)
+    if (!axis.reduced) row_count = row_count * axis.extent;
+  const SplitAxis split = split_axis(wanted_parts(kPartElements, row_count), schedule_.lanes);
   const bool splits_vector = split.axis == &vector_axis();
   Grid grid;
   Shape partial_dims;
@@ -105,7 +122,7 @@ void Lowering::split_rows() {
   for (const auto& [var, extent] : rows.dims) from.push_back(final_placement.value_of.at(var));
   from.push_back(IntExpr::symbol("%i"));
   std::vector<Stmt> last = start(accs);
-  last.push_back(loop(LoopKind::Vector, "%i", split.parts, take_partials(accs, parts, from), schedule_.lanes));
+  last.push_back(vector(split.parts, take_partials(accs, parts, from)));
   for (const Accumulator& a : accs) {
     last.push_back(combine_lanes(a));
     evaluator_.set_reduction(a.reduction->node, result(a));
@@ -119,7 +136,7 @@ void Lowering::split_rows() {
 //   phase 1: grid %g over the columns, lanes side by side: serial over the parts, store
 void Lowering::split_columns() {
   constexpr int64_t kRowsAtOnce = 4;
-  const SplitAxis split = split_axis(kPartRows, kRowsAtOnce);
+  const SplitAxis split = split_axis(wanted_parts(kPartRows, 1), kRowsAtOnce);
   const IntExpr tile = schedule_.tile, columns = vector_axis().extent;
   Grid grid;
   Shape partial_dims{split.parts};
@@ -154,9 +171,7 @@ void Lowering::split_columns() {
     value_at.push_back({true, add_scratch(a.value_type, {tile}), {lane}});
     index_at.push_back(a.with_index() ? Access{true, add_scratch(DType::I64, {tile}), {lane}} : Access{});
   }
-  auto vector = [&](std::vector<Stmt> body) {
-    return loop(LoopKind::Vector, "%i", width, std::move(body), schedule_.lanes);
-  };
+  auto over_columns = [&](std::vector<Stmt> body) { return vector(width, std::move(body)); };
   auto write_back = [&](std::vector<Stmt>& body) {
     for (size_t i = 0; i < accs.size(); ++i) {
       body.push_back(store(value_at[i], builder_.local(accs[i].value)));
@@ -179,7 +194,7 @@ void Lowering::split_columns() {
     }
     write_back(body);
     std::vector<Stmt> nest;
-    nest.push_back(vector(std::move(body)));
+    nest.push_back(over_columns(std::move(body)));
     for (size_t d = serial.size(); d-- > 0;) {
       std::vector<Stmt> wrapped;
       wrapped.push_back(loop(LoopKind::Serial, serial[d].first, serial[d].second, std::move(nest)));
@@ -190,7 +205,7 @@ void Lowering::split_columns() {
 
   std::vector<Stmt> body, init = start(accs);
   write_back(init);
-  body.push_back(vector(std::move(init)));
+  body.push_back(over_columns(std::move(init)));
   const IntExpr quads = floordiv(height, kRowsAtOnce), rest = height - quads * kRowsAtOnce;
   placement.ranges["%q"] = {0, quads - 1};
   body.push_back(
@@ -205,7 +220,7 @@ void Lowering::split_columns() {
   std::vector<Stmt> last;
   read_back(last);
   store_partials(accs, parts, at, last);
-  body.push_back(vector(std::move(last)));
+  body.push_back(over_columns(std::move(last)));
   add_phase(grid.extent(), std::move(body), split.part * tile);
 
   combine_columns(outer, split, accs, parts);
@@ -213,7 +228,7 @@ void Lowering::split_columns() {
 
 void Lowering::combine_columns(Grid grid, const SplitAxis& split, const std::vector<Accumulator>& accs,
                                const std::vector<Partial>& parts) {
-  const IntExpr tile = schedule_.lanes, columns = vector_axis().extent;
+  const IntExpr tile = on_gpu() ? schedule_.team : schedule_.lanes, columns = vector_axis().extent;
   grid.add("%t", ceildiv(columns, tile));
   Placement placement;
   grid.decode(placement);
@@ -229,7 +244,8 @@ void Lowering::combine_columns(Grid grid, const SplitAxis& split, const std::vec
   for (const Accumulator& a : accs) evaluator_.set_reduction(a.reduction->node, result(a));
   row_outputs(1, placement, lanes);
   std::vector<Stmt> body;
-  body.push_back(loop(LoopKind::Vector, "%i", width, std::move(lanes), schedule_.lanes));
+  // A thread to a column where threads are many.
+  body.push_back(loop(LoopKind::Vector, "%i", width, std::move(lanes), on_gpu() ? 1 : schedule_.lanes));
   add_phase(grid.extent(), std::move(body), split.parts * tile);
 }
 

@@ -4,6 +4,8 @@
 //   grid %g over the outer axes and the tiles
 //     serial %y over the tile's columns, vector %i down its rows:  turned[%y, %i] = in[...]      for each staged read
 //     serial %x over the tile's rows, vector %i over its columns:  out[...] = f(turned[%i, %x], ...)
+//
+// On a GPU the team goes over a whole tile in one vector loop; %y and %x are parts of %i.
 #include "base/check.hpp"
 #include "kernel/lowering.hpp"
 
@@ -24,18 +26,38 @@ void Lowering::tiled() {
   const IntExpr first_row = placement.value_of.at("%tr") * tile, height = min(tile, rows.extent - first_row);
   const IntExpr first_column = placement.value_of.at("%tc") * tile, width = min(tile, columns.extent - first_column);
   const IntExpr lane = IntExpr::symbol("%i");
+  // One pass over a tile of `outer` times `inner` elements: the values of both variables, and its loops.
+  struct Pass {
+    IntExpr outer, inner;
+    Ranges ranges;
+  };
+  auto pass = [&](const char* var, const IntExpr& outer, const IntExpr& inner, Ranges ranges) {
+    if (!on_gpu()) {
+      ranges["%i"] = {0, inner - 1};
+      ranges[var] = {0, outer - 1};
+      return Pass{IntExpr::symbol(var), lane, ranges};
+    }
+    ranges["%i"] = {0, outer * inner - 1};
+    return Pass{floordiv(lane, inner, ranges), mod(lane, inner, ranges), ranges};
+  };
+  auto loops = [&](const char* var, const IntExpr& outer, const IntExpr& inner, std::vector<Stmt> element) {
+    if (on_gpu()) return vector(outer * inner, std::move(element));
+    std::vector<Stmt> nest;
+    nest.push_back(vector(inner, std::move(element)));
+    return loop(LoopKind::Serial, var, outer, std::move(nest));
+  };
 
   std::vector<Stmt> body;
   std::vector<std::pair<Index, Access>> staged;  // the read in the main loops -> its element in scratch
   Placement reading = placement, computing = placement;
-  reading.ranges["%i"] = {0, height - 1};
-  reading.ranges["%y"] = {0, width - 1};
-  reading.place(rows.var, first_row + lane);
-  reading.place(columns.var, first_column + IntExpr::symbol("%y"));
-  computing.ranges["%i"] = {0, width - 1};
-  computing.ranges["%x"] = {0, height - 1};
-  computing.place(rows.var, first_row + IntExpr::symbol("%x"));
-  computing.place(columns.var, first_column + lane);
+  const Pass read_pass = pass("%y", width, height, placement.ranges);
+  const Pass main_pass = pass("%x", height, width, placement.ranges);
+  reading.ranges = read_pass.ranges;
+  reading.place(rows.var, first_row + read_pass.inner);
+  reading.place(columns.var, first_column + read_pass.outer);
+  computing.ranges = main_pass.ranges;
+  computing.place(rows.var, first_row + main_pass.outer);
+  computing.place(columns.var, first_column + main_pass.inner);
   for (const schedule::Read& read : schedule_.staged) {
     const DType t = compute_type(graph_.at(read.node).dtype);
     // One column more than the tile has keeps neighbouring rows out of the same cache sets.
@@ -43,11 +65,9 @@ void Lowering::tiled() {
     std::vector<Stmt> element;
     evaluator_.enter(&element, &reading.ranges);
     const ExprId value = evaluator_.value(read.node, reading.at(read.index));
-    element.push_back(store({true, buffer, {IntExpr::symbol("%y"), lane}}, value));
-    std::vector<Stmt> inner;
-    inner.push_back(loop(LoopKind::Vector, "%i", height, std::move(element), schedule_.lanes));
-    body.push_back(loop(LoopKind::Serial, "%y", width, std::move(inner)));
-    staged.emplace_back(computing.at(read.index), Access{true, buffer, {lane, IntExpr::symbol("%x")}});
+    element.push_back(store({true, buffer, {read_pass.outer, read_pass.inner}}, value));
+    body.push_back(loops("%y", width, height, std::move(element)));
+    staged.emplace_back(computing.at(read.index), Access{true, buffer, {main_pass.inner, main_pass.outer}});
   }
 
   evaluator_.set_redirect([&](NodeId id, const Index& index) -> std::optional<Access> {
@@ -61,9 +81,7 @@ void Lowering::tiled() {
     stores.push_back(store_output(o, computing, evaluator_.value(o.base, computing.at(o.base_index))));
   for (Stmt& s : stores) element.push_back(std::move(s));
   evaluator_.set_redirect(nullptr);
-  std::vector<Stmt> inner;
-  inner.push_back(loop(LoopKind::Vector, "%i", width, std::move(element), schedule_.lanes));
-  body.push_back(loop(LoopKind::Serial, "%x", height, std::move(inner)));
+  body.push_back(loops("%x", height, width, std::move(element)));
   add_phase(grid.extent(), std::move(body), tile * tile);
 }
 

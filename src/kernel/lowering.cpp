@@ -56,6 +56,8 @@ Kernel Lowering::run(bool clamp) {
     case plan::Strategy::Split:
       if (vector_axis().reduced)
         split_rows();
+      else if (on_gpu())
+        split_columns_gpu();
       else
         split_columns();
       break;
@@ -70,12 +72,17 @@ Stmt Lowering::store_output(const StoredOutput& output, const Placement& placeme
       value, kNoExpr, !output.per_row);
 }
 
+Stmt Lowering::vector(IntExpr extent, std::vector<Stmt> body) const {
+  return loop(LoopKind::Vector, "%i", std::move(extent), std::move(body), schedule_.lanes, schedule_.unroll);
+}
+
 void Lowering::add_phase(IntExpr extent, std::vector<Stmt> body, IntExpr work) {
   body.insert(body.begin(), allocs_.begin(), allocs_.end());
   allocs_.clear();
   Phase phase;
   phase.body.push_back(loop(LoopKind::Grid, "%g", std::move(extent), std::move(body)));
   phase.work = std::move(work);
+  phase.team = {schedule_.team, schedule_.workgroup};
   kernel_.phases.push_back(std::move(phase));
 }
 

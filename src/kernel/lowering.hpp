@@ -63,6 +63,7 @@ class Lowering {
   void column();
   void split_rows();
   void split_columns();
+  void split_columns_gpu();
 
   // lower_row.cpp
   RowLoops row_loops(Placement& placement, const IntExpr& first, const IntExpr& length, int64_t estimate) const;
@@ -81,7 +82,9 @@ class Lowering {
   struct Partial {
     int value = -1, index = -1;  // params
   };
-  SplitAxis split_axis(int64_t least, int64_t multiple);
+  SplitAxis split_axis(const IntExpr& wanted, int64_t multiple);
+  IntExpr wanted_parts(int64_t least, const IntExpr& others) const;
+  IntExpr split_length() const;
   std::vector<Partial> partials(const std::vector<Accumulator>& accs, const Shape& dims);
   void store_partials(const std::vector<Accumulator>& accs, const std::vector<Partial>& parts, const Index& at,
                       std::vector<Stmt>& body);
@@ -95,6 +98,8 @@ class Lowering {
   const Domain& domain() const { return schedule_.domain; }
   Stmt store_output(const StoredOutput& output, const Placement& placement, ExprId value);
   void finish();
+  bool on_gpu() const { return schedule_.team > 0; }
+  Stmt vector(IntExpr extent, std::vector<Stmt> body) const;  // a Vector loop "%i" as the schedule has it
   void add_phase(IntExpr extent, std::vector<Stmt> body, IntExpr work);
   int add_temporary(DType dtype, Shape dims, const std::string& note);
   int add_scratch(DType dtype, std::vector<IntExpr> dims);

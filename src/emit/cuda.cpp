@@ -1,0 +1,149 @@
+#include "emit/cuda.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "emit/cuda_phase.hpp"
+#include "emit/cuda_text.hpp"
+#include "emit/llvm_types.hpp"
+#include "kernel/text.hpp"
+
+namespace smelt::emit {
+namespace {
+
+using kernel::Kernel;
+using kernel::Stmt;
+
+// Below this, positions and what is added to them on the way fit an int.
+constexpr int64_t kNarrow = (int64_t{1} << 31) - (int64_t{1} << 20);
+
+// Loop variables in a bound would not be known at launch.
+bool over_sizes(const Kernel& kernel, const IntExpr& e) {
+  std::vector<std::string> symbols;
+  e.collect_symbols(symbols);
+  return std::all_of(symbols.begin(), symbols.end(), [&](const std::string& s) {
+    return std::any_of(kernel.params.begin(), kernel.params.end(),
+                       [&](const kernel::Param& p) { return p.kind == kernel::ParamKind::Size && p.symbol == s; });
+  });
+}
+
+// A bound over the sizes: min(tile, what is left) is at most the tile. The expression is never negative, nor is a part of it.
+IntExpr bound_over_sizes(const Kernel& kernel, const IntExpr& e) {
+  if (over_sizes(kernel, e)) return e;
+  IntExpr sum = 0;
+  for (const IntExpr::Term& term : e.terms()) {
+    if (term.coefficient < 0) continue;
+    IntExpr product = term.coefficient;
+    for (const IntExpr::AtomPtr& a : term.atoms) {
+      IntExpr factor = IntExpr::of_term({1, {a}});
+      if (!over_sizes(kernel, factor) && a->kind == AtomKind::Min)
+        factor = bound_over_sizes(kernel, over_sizes(kernel, a->a) || !over_sizes(kernel, a->b) ? a->a : a->b);
+      product = product * factor;
+    }
+    sum = sum + product;
+  }
+  return sum;
+}
+
+// Points of the loops, a bound over the sizes.
+IntExpr points(const Kernel& kernel, const std::vector<Stmt>& body) {
+  IntExpr most = 1;
+  for (const Stmt& s : body) {
+    if (s.kind != kernel::StmtKind::Loop && s.kind != kernel::StmtKind::If) continue;
+    const IntExpr extent = s.kind == kernel::StmtKind::Loop ? bound_over_sizes(kernel, s.extent) : IntExpr(1);
+    most = max(most, max(extent, 1) * points(kernel, s.body));
+  }
+  return most;
+}
+
+// What must hold so that 32-bit indices do; empty when it always does. False when it never does.
+bool narrow_if(const Kernel& kernel, const kernel::Phase& phase, std::vector<IntExpr>& conditions) {
+  std::vector<IntExpr> counts{points(kernel, phase.body)};
+  for (const kernel::Param& p : kernel.params)
+    if (p.kind != kernel::ParamKind::Size) counts.push_back(count(p.dims));
+  for (const IntExpr& c : counts) {
+    const auto known = c.constant();
+    if (known && *known > kNarrow) return false;
+    if (!known) conditions.push_back(kNarrow - c);
+  }
+  return true;
+}
+
+CudaFunction function(const std::string& name, const kernel::Team& team, const IntExpr& shared_bytes) {
+  return {name, team.workgroup, team.iterations(), team.cluster(), shared_bytes};
+}
+
+std::string header(const Kernel& kernel) {
+  std::string text;
+  for (size_t i = 0; i < kernel.params.size(); ++i) {
+    const kernel::Param& p = kernel.params[i];
+    const std::string name = kernel::param_name(kernel, static_cast<int>(i));
+    if (p.kind == kernel::ParamKind::Size)
+      text += fmt::format("// {} {}", name, comment_text(p.symbol));
+    else
+      text += fmt::format("// {} {}{}", name, smelt::name_of(p.dtype), comment_text(str(p.dims)));
+    text += p.note.empty() ? "\n" : fmt::format("  {}\n", comment_text(p.note));
+  }
+  return text;
+}
+
+const char* kClusterHelpers = R"(
+SMELT_INLINE void cluster_barrier() {
+  asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
+}
+// What the workgroup `rank` of the cluster has at this place of its shared memory.
+template <class T> SMELT_INLINE T cluster_read(const T* at, unsigned rank) {
+  unsigned here = (unsigned)__cvta_generic_to_shared(at), there;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(here), "r"(rank));
+  union { T value; unsigned char one; unsigned words[2]; } x;
+  if (sizeof(T) == 1) {
+    unsigned short byte;
+    asm volatile("ld.shared::cluster.u8 %0, [%1];" : "=h"(byte) : "r"(there) : "memory");
+    x.one = (unsigned char)byte;
+  } else {
+    asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(x.words[0]) : "r"(there) : "memory");
+    if (sizeof(T) == 8) asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(x.words[1]) : "r"(there + 4) : "memory");
+  }
+  return x.value;
+}
+)";
+
+}  // namespace
+
+CudaSource emit_cuda(const Kernel& kernel, const CudaTarget& target) {
+  CudaSource source;
+  std::string functions;
+  bool clusters = false;
+  for (size_t i = 0; i < kernel.phases.size(); ++i) {
+    const kernel::Phase& phase = kernel.phases[i];
+    clusters = clusters || phase.team.cluster() > 1;
+    CudaPhase result;
+    std::vector<IntExpr> conditions;
+    const bool narrow = narrow_if(kernel, phase, conditions);
+    cuda::PhasePrinter fast(kernel, static_cast<int>(i), {true, !narrow});
+    const std::string name = fmt::format("{}_p{}", kernel.name, i);
+    functions += "\n" + fast.print(name);
+    result.fast = result.general = function(name, phase.team, fast.shared_bytes());
+    result.alignment = fast.alignment();
+    conditions.insert(conditions.end(), fast.conditions().begin(), fast.conditions().end());
+    for (const IntExpr& c : conditions) {
+      const auto known = c.constant();
+      SMELT_CHECK(over_sizes(kernel, c) && (!known || *known >= 0), "kernel {} is guarded by {}", kernel.name, c.str());
+      if (!known && !std::count(result.fast_if.begin(), result.fast_if.end(), c)) result.fast_if.push_back(c);
+    }
+    bool aligned = true;
+    for (size_t p = 0; p < kernel.params.size(); ++p)
+      aligned = aligned && result.alignment[p] <= size_of(kernel.params[p].dtype);
+    if (!result.fast_if.empty() || !aligned) {
+      cuda::PhasePrinter general(kernel, static_cast<int>(i), {false, !narrow || !result.fast_if.empty()});
+      functions += "\n" + general.print(name + "_any");
+      SMELT_CHECK(general.conditions().empty(), "the general form of kernel {} is guarded", kernel.name);
+      result.general = function(name + "_any", phase.team, general.shared_bytes());
+    }
+    source.phases.push_back(std::move(result));
+  }
+  source.text = header(kernel) + cuda::prelude(target) + (clusters ? kClusterHelpers : "") + functions;
+  return source;
+}
+
+}  // namespace smelt::emit

@@ -1,0 +1,205 @@
+// Expressions and accesses.
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "emit/cuda_phase.hpp"
+#include "emit/cuda_text.hpp"
+#include "kernel/text.hpp"
+
+namespace smelt::emit::cuda {
+
+using kernel::Access;
+using kernel::Expr;
+using kernel::ExprId;
+using kernel::ExprKind;
+using kernel::kNoExpr;
+
+std::vector<ExprId> PhasePrinter::operands(const Expr& e) const {
+  std::vector<ExprId> ids = e.args;
+  if (e.mask != kNoExpr) ids.push_back(e.mask);
+  if (e.other != kNoExpr) ids.push_back(e.other);
+  return ids;
+}
+
+void PhasePrinter::push() { scopes_.emplace_back(); }
+
+void PhasePrinter::pop() {
+  for (const ExprId id : scopes_.back()) known_[static_cast<size_t>(id)].reset();
+  scopes_.pop_back();
+}
+
+// A local was assigned, or an array stored to: what was computed from it is computed anew.
+void PhasePrinter::forget(int resource) {
+  for (auto& scope : scopes_)
+    std::erase_if(scope, [&](ExprId id) {
+      const auto& depends = dependencies_[static_cast<size_t>(id)];
+      if (!std::binary_search(depends.begin(), depends.end(), resource)) return false;
+      known_[static_cast<size_t>(id)].reset();
+      return true;
+    });
+}
+
+// What an expression is called: a name, or its text when that is short or used once. Depth first with a stack of its own, since
+// chains of thousands of operations are ordinary.
+std::string PhasePrinter::value(ExprId root) {
+  std::vector<ExprId> waiting{root};
+  while (!waiting.empty()) {
+    const ExprId id = waiting.back();
+    const Expr& e = kernel_.at(id);
+    auto& known = known_[static_cast<size_t>(id)];
+    if (known) {
+      waiting.pop_back();
+      continue;
+    }
+    const size_t depth = waiting.size();
+    if (!early_.count(id))
+      for (ExprId operand : operands(e))
+        if (!known_[static_cast<size_t>(operand)]) waiting.push_back(operand);
+    if (waiting.size() > depth) continue;
+    waiting.pop_back();
+    std::string text = compute(e);
+    const auto early = early_.find(id);
+    if (early != early_.end()) text = early->second;
+    const bool leaf = e.kind == ExprKind::Const || e.kind == ExprKind::Local || early != early_.end();
+    if (!leaf && (uses_[static_cast<size_t>(id)] > 1 || text.size() > 60)) {
+      const std::string name = fmt::format("e{}", names_++);
+      line("const {} {} = {};", type_of(e.dtype), name, text);
+      text = name;
+    }
+    known = text;
+    scopes_.back().push_back(id);
+  }
+  return *known_[static_cast<size_t>(root)];
+}
+
+std::string PhasePrinter::compute(const Expr& e) {
+  std::vector<std::string> args;
+  if (e.kind != ExprKind::Load)
+    for (ExprId id : e.args) args.push_back(*known_[static_cast<size_t>(id)]);
+  switch (e.kind) {
+    case ExprKind::Const: return literal(e.constant);
+    case ExprKind::Local: return read_local(e.local);
+    case ExprKind::Index: return fmt::format("(long long){}", integer(e.index));
+    case ExprKind::Cast: {
+      const Expr& x = kernel_.at(e.args[0]);
+      // A position that fits an int converts faster than the i64 that it stands for.
+      if (x.kind == ExprKind::Index && !variant_.wide && is_float(e.dtype))
+        return fmt::format("({}){}", type_of(e.dtype), integer(x.index));
+      return cast(args[0], x.dtype, e.dtype, e.wrap);
+    }
+    case ExprKind::Bitcast: return bitcast(args[0], kernel_.at(e.args[0]).dtype, e.dtype);
+    case ExprKind::Raw: return raw(e.raw, kernel_.at(e.args[0]).dtype, e.dtype, args);
+    case ExprKind::Load: return load(e);
+    case ExprKind::Apply: return apply(e.op, kernel_.at(e.args.back()).dtype, args);
+  }
+  return "";
+}
+
+std::string PhasePrinter::read_local(kernel::LocalId id) {
+  const LocalInfo& info = locals_[static_cast<size_t>(id)];
+  // Inside the loops that assign it, its lanes; elsewhere the team's value.
+  if (!info.slots || !vector_.loop || !info.vectors.count(vector_.loop)) return fmt::format("v{}", id);
+  SMELT_CHECK(!vector_.grouped, "local {} differs between the lanes of a group", id);
+  if (!info.used_outside) return fmt::format("a{}[n]", id);
+  return info.slots == 1 ? fmt::format("a{}[0]", id) : fmt::format("a{}[n & {}]", id, info.slots - 1);
+}
+
+PhasePrinter::Place PhasePrinter::place(const Access& access) {
+  Place p;
+  std::vector<IntExpr> strides;
+  const auto array = static_cast<size_t>(access.array);
+  if (access.scratch) {
+    const kernel::ScratchBuffer& buffer = kernel_.buffers[array];
+    p.dtype = buffer.dtype;
+    p.base = fmt::format("b{}", access.array);
+    strides.resize(buffer.dims.size());
+    IntExpr stride = 1;
+    for (size_t d = buffer.dims.size(); d-- > 0;) {
+      strides[d] = stride;
+      stride = stride * buffer.dims[d];
+    }
+  } else {
+    const kernel::Param& param = kernel_.params[array];
+    p.dtype = param.dtype;
+    p.base = kernel::param_name(kernel_, access.array);
+    p.param = access.array;
+    strides = param.strides;
+  }
+  for (size_t d = 0; d < strides.size(); ++d) p.offset = p.offset + access.index[d] * strides[d];
+  // A flat loop over several dimensions splits its variable into indices; their sum is the variable again.
+  p.offset = recombine(p.offset);
+  return p;
+}
+
+// Where a thread keeps what only it reads: in registers by the number of the lane, or in shared memory by lane and thread.
+std::string PhasePrinter::private_element(const Access& access) {
+  const BufferInfo& info = buffers_[static_cast<size_t>(access.array)];
+  if (info.in_registers) return fmt::format("k{}[n]", access.array);
+  const kernel::ScratchBuffer& buffer = kernel_.buffers[static_cast<size_t>(access.array)];
+  IntExpr outer = 0;
+  for (size_t d = 0; d < buffer.dims.size(); ++d)
+    if (d != info.axis) outer = outer * buffer.dims[d] + access.index[d];
+  const int threads = std::min(team_.threads, team_.workgroup);
+  // Lane after lane, so that the threads of a warp touch different banks.
+  return fmt::format("b{0}[(({1} * b{0}_groups + group) * {2} + l) * {3} + tw]", access.array, integer(outer),
+                     vector_.lanes, threads);
+}
+
+std::string PhasePrinter::element(const Access& access) {
+  if (access.scratch && buffers_[static_cast<size_t>(access.array)].is_private) return private_element(access);
+  if (!access.scratch) {
+    const kernel::Param& param = kernel_.params[static_cast<size_t>(access.array)];
+    if (param.kind == kernel::ParamKind::Scalar) return kernel::param_name(kernel_, access.array);
+  }
+  const Place p = place(access);
+  return fmt::format("{}[{}]", p.base, integer(p.offset));
+}
+
+std::string PhasePrinter::load(const Expr& e) {
+  const DType memory = e.access.scratch ? kernel_.buffers[static_cast<size_t>(e.access.array)].dtype
+                                        : kernel_.params[static_cast<size_t>(e.access.array)].dtype;
+  if (e.access.scratch) {
+    // Kept values are as they were in registers.
+    const std::string text = element(e.access);
+    return e.mask == kNoExpr ? text
+                             : fmt::format("({} ? {} : {})", *known_[static_cast<size_t>(e.mask)], text,
+                                           *known_[static_cast<size_t>(e.other)]);
+  }
+  const std::string text = from_memory(memory, element(e.access));
+  if (e.mask == kNoExpr) return text;
+  return fmt::format("({} ? {} : {})", *known_[static_cast<size_t>(e.mask)], text,
+                     *known_[static_cast<size_t>(e.other)]);
+}
+
+// Whether the lanes of a group touch neighbouring elements that one aligned access covers. What that asks of sizes and addresses is
+// noted.
+bool PhasePrinter::neighbours(const Place& place) {
+  if (!variant_.vectors || vector_.lanes == 1) return false;
+  std::vector<IntExpr> conditions;
+  if (step_in_group(place.offset, conditions) != 1 || !divisible(place.offset, conditions)) return false;
+  conditions_.insert(conditions_.end(), conditions.begin(), conditions.end());
+  if (place.param >= 0) {
+    int& alignment = alignment_[static_cast<size_t>(place.param)];
+    alignment = std::max(alignment, std::min(16, vector_.lanes * size_of(place.dtype)));
+  }
+  return true;
+}
+
+bool PhasePrinter::is_varying(ExprId root) const {
+  std::vector<ExprId> waiting{root};
+  std::set<ExprId> seen;
+  while (!waiting.empty()) {
+    const ExprId id = waiting.back();
+    waiting.pop_back();
+    if (!seen.insert(id).second) continue;
+    const Expr& e = kernel_.at(id);
+    if (e.kind == ExprKind::Local && locals_[static_cast<size_t>(e.local)].vectors.count(vector_.loop)) return true;
+    if (varies(e.index) ||
+        std::any_of(e.access.index.begin(), e.access.index.end(), [&](const IntExpr& x) { return varies(x); }))
+      return true;
+    for (ExprId operand : operands(e)) waiting.push_back(operand);
+  }
+  return false;
+}
+
+}  // namespace smelt::emit::cuda

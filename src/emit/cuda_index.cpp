@@ -1,0 +1,145 @@
+// Integer expressions, and how neighbouring lanes differ in them.
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/check.hpp"
+#include "emit/cuda_phase.hpp"
+
+namespace smelt::emit::cuda {
+
+using Atom = IntExpr::Atom;
+using Term = IntExpr::Term;
+
+static std::optional<kernel::LocalId> local_of(const std::string& symbol) {
+  if (symbol.rfind("%v", 0) != 0 || symbol.size() < 3 || symbol[2] < '0' || symbol[2] > '9') return std::nullopt;
+  return std::atoi(symbol.c_str() + 2);
+}
+
+bool PhasePrinter::varies(const IntExpr& e) const {
+  if (!vector_.loop) return false;
+  std::vector<std::string> symbols;
+  e.collect_symbols(symbols);
+  return std::any_of(symbols.begin(), symbols.end(), [&](const std::string& s) {
+    if (s == vector_.loop->var) return true;
+    const auto local = local_of(s);
+    return local && locals_[static_cast<size_t>(*local)].vectors.count(vector_.loop) > 0;
+  });
+}
+
+std::string PhasePrinter::atom(const Atom& a) {
+  if (a.kind == AtomKind::Symbol) {
+    if (const auto local = local_of(a.name)) return fmt::format("({}){}", index_type(), read_local(*local));
+    if (vector_.loop && a.name == vector_.loop->var) return vector_.grouped ? "i0" : "i";
+    const auto found = symbols_.find(a.name);
+    SMELT_CHECK(found != symbols_.end(), "the size {} is no parameter of the kernel", a.name);
+    return found->second;
+  }
+  const std::string x = integer(a.a), y = integer(a.b);
+  const std::string type = index_type(), natural = variant_.wide ? "unsigned long long" : "unsigned";
+  switch (a.kind) {
+    case AtomKind::Min: return fmt::format("smaller<{}>({}, {})", type, x, y);
+    case AtomKind::Max: return fmt::format("larger<{}>({}, {})", type, x, y);
+    case AtomKind::FloorDiv:
+    case AtomKind::Mod: {
+      const bool quotient = a.kind == AtomKind::FloorDiv;
+      // Unsigned division by a constant is a multiplication and a shift.
+      if (proves_nonnegative(a.a, ranges_))
+        return fmt::format("({0})(({1}){2} {3} ({1}){4})", type, natural, x, quotient ? "/" : "%", y);
+      return fmt::format("{}<{}>({}, {})", quotient ? "floor_div" : "floor_mod", type, x, y);
+    }
+    case AtomKind::Symbol: break;
+  }
+  return "";
+}
+
+std::string PhasePrinter::integer(const IntExpr& e) {
+  const std::string suffix = variant_.wide ? "LL" : "";
+  std::string text;
+  for (const Term& term : e.terms()) {
+    int64_t c = term.coefficient;
+    const bool minus = c < 0 && c != INT64_MIN;
+    if (minus) c = -c;
+    std::string part;
+    for (const IntExpr::AtomPtr& a : term.atoms) part += (part.empty() ? "" : " * ") + atom(*a);
+    if (part.empty())
+      part = std::to_string(c) + suffix;
+    else if (c != 1)
+      part += " * " + std::to_string(c) + suffix;
+    text += text.empty() ? (minus ? "-" : "") + part : (minus ? " - " : " + ") + part;
+  }
+  if (text.empty()) return "0";
+  const bool simple = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_") == std::string::npos;
+  return simple ? text : "(" + text + ")";
+}
+
+// A number that the expression never exceeds.
+std::optional<int64_t> PhasePrinter::bound_of(const IntExpr& e) const {
+  if (const auto c = e.constant()) return c;
+  if (e.terms().size() != 1 || e.terms()[0].coefficient != 1 || e.terms()[0].atoms.size() != 1) return std::nullopt;
+  const Atom& a = *e.terms()[0].atoms[0];
+  if (a.kind != AtomKind::Min) return std::nullopt;
+  const auto x = bound_of(a.a), y = bound_of(a.b);
+  return x && y ? std::min(*x, *y) : x ? x : y;
+}
+
+// Whether the value for lane 0 of a group is a multiple of the group's lanes. `conditions` gets what must hold of the sizes for that.
+bool PhasePrinter::divisible(const IntExpr& e, std::vector<IntExpr>& conditions) const {
+  const int64_t n = vector_.lanes;
+  for (const Term& term : e.terms()) {
+    if (term.coefficient % n == 0) continue;
+    bool good = false;
+    std::optional<std::string> size;
+    for (const IntExpr::AtomPtr& a : term.atoms) {
+      if (a->kind == AtomKind::Symbol) {
+        good = good || a->name == vector_.loop->var;
+        const bool is_size = std::any_of(kernel_.params.begin(), kernel_.params.end(), [&](const kernel::Param& p) {
+          return p.kind == kernel::ParamKind::Size && p.symbol == a->name;
+        });
+        if (is_size) size = a->name;
+      } else if (a->kind != AtomKind::FloorDiv) {
+        good = good || (divisible(a->a, conditions) && divisible(a->b, conditions));
+      }
+    }
+    if (good) continue;
+    if (!size) return false;
+    conditions.push_back(-mod(IntExpr::symbol(*size), n));
+  }
+  return true;
+}
+
+// By how much the value grows from one lane of a group to the next: 0, 1, or nothing that is the same for all.
+std::optional<int> PhasePrinter::step_in_group(const IntExpr& e, std::vector<IntExpr>& conditions) const {
+  if (!varies(e)) return 0;
+  int64_t total = 0;
+  for (const Term& term : e.terms()) {
+    const IntExpr::AtomPtr* moving = nullptr;
+    int64_t step = 0;
+    for (const IntExpr::AtomPtr& a : term.atoms) {
+      const IntExpr alone = IntExpr::of_term({1, {a}});
+      if (!varies(alone)) continue;
+      std::optional<int> s;
+      if (a->kind == AtomKind::Symbol) {
+        if (a->name == vector_.loop->var) s = 1;
+      } else if (a->kind == AtomKind::FloorDiv || a->kind == AtomKind::Mod) {
+        const auto inner = step_in_group(a->a, conditions);
+        if (inner == 0 && !varies(a->b)) s = 0;
+        if (inner == 1 && !varies(a->b) && divisible(a->a, conditions) && divisible(a->b, conditions))
+          s = a->kind == AtomKind::Mod ? 1 : 0;
+      } else {
+        if (step_in_group(a->a, conditions) == 0 && step_in_group(a->b, conditions) == 0) s = 0;
+      }
+      if (!s) return std::nullopt;
+      if (*s == 0) continue;
+      if (moving) return std::nullopt;
+      moving = &a;
+      step = *s;
+    }
+    if (!moving) continue;
+    if (term.atoms.size() != 1) return std::nullopt;
+    total += term.coefficient * step;
+  }
+  if (total != 0 && total != 1) return std::nullopt;
+  return static_cast<int>(total);
+}
+
+}  // namespace smelt::emit::cuda

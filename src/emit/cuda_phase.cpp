@@ -1,0 +1,269 @@
+#include "emit/cuda_phase.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "emit/cuda_text.hpp"
+#include "kernel/text.hpp"
+
+namespace smelt::emit::cuda {
+
+using kernel::Access;
+using kernel::Expr;
+using kernel::ExprId;
+using kernel::ExprKind;
+using kernel::kNoExpr;
+using kernel::LoopKind;
+using kernel::Param;
+using kernel::ParamKind;
+using kernel::Stmt;
+using kernel::StmtKind;
+
+constexpr int64_t kLargest = int64_t{1} << 56;  // no size or stride is greater
+// Registers of a thread that kept values may take; the rest is for computing.
+constexpr int64_t kKeptBytes = 4 * 128;
+
+PhasePrinter::PhasePrinter(const kernel::Kernel& kernel, int phase, Variant variant)
+    : kernel_(kernel),
+      phase_(kernel.phases[static_cast<size_t>(phase)]),
+      variant_(variant),
+      team_(phase_.team),
+      locals_(kernel.locals.size()),
+      buffers_(kernel.buffers.size()),
+      stored_(kernel.params.size(), false),
+      uses_(kernel.exprs.size(), 0),
+      dependencies_(kernel.exprs.size()),
+      known_(kernel.exprs.size()),
+      alignment_(kernel.params.size(), 0) {
+  SMELT_CHECK(team_.threads > 0, "kernel {} has no threads: it was not scheduled for a GPU", kernel.name);
+  for (size_t i = 0; i < kernel.params.size(); ++i) {
+    const Param& p = kernel.params[i];
+    if (p.kind != ParamKind::Size) {
+      if (p.kind != ParamKind::Scalar) alignment_[i] = size_of(p.dtype);
+      continue;
+    }
+    symbols_[p.symbol] = kernel::param_name(kernel, static_cast<int>(i));
+    const bool is_stride = p.symbol.rfind("%stride", 0) == 0;
+    ranges_[p.symbol] = {is_stride ? -kLargest : 0, kLargest};
+  }
+}
+
+std::string PhasePrinter::signature(const std::string& name) const {
+  std::string params;
+  for (size_t i = 0; i < kernel_.params.size(); ++i) {
+    const Param& p = kernel_.params[i];
+    const std::string called = kernel::param_name(kernel_, static_cast<int>(i));
+    if (i) params += ", ";
+    switch (p.kind) {
+      case ParamKind::Size: params += fmt::format("const long long {}_", called); break;
+      case ParamKind::Scalar: params += fmt::format("const {} {}_", memory_type(p.dtype), called); break;
+      default: params += fmt::format("{}{}* __restrict__ {}", stored_[i] ? "" : "const ", memory_type(p.dtype), called);
+    }
+  }
+  const std::string cluster = team_.cluster() > 1 ? fmt::format("__cluster_dims__({}, 1, 1) ", team_.cluster()) : "";
+  return fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}{}({})", team_.workgroup, cluster, name,
+                     params);
+}
+
+// ---- analysis: who assigns and reads what, where
+
+void PhasePrinter::note_access(const Access& access, const Stmt* vector) {
+  if (!access.scratch) return;
+  BufferInfo& info = buffers_[static_cast<size_t>(access.array)];
+  const bool first = !info.used;
+  info.used = true;
+  if (!vector) {
+    info.is_private = false;
+    return;
+  }
+  if (first) {
+    info.vector = vector, info.access = &access;
+    bool found = false;
+    for (size_t d = 0; d < access.index.size() && !found; ++d) {
+      const auto step = access.index[d].coefficient_of(vector->var);
+      if (step && step->is(1)) info.axis = d, found = true;
+    }
+    info.is_private = found;
+    return;
+  }
+  // Each thread finds what it left when all loops deal out the same elements in the same way.
+  info.is_private = info.is_private && info.access->index == access.index && info.vector->var == vector->var &&
+                    info.vector->extent == vector->extent && info.vector->lanes == vector->lanes &&
+                    info.vector->unroll == vector->unroll;
+}
+
+void PhasePrinter::note_local(kernel::LocalId id, const Stmt* vector) {
+  LocalInfo& info = locals_[static_cast<size_t>(id)];
+  if (vector)
+    info.blocks.insert(block_);
+  else
+    info.used_outside = true;
+}
+
+void PhasePrinter::analyse(ExprId root, const Stmt* vector) {
+  std::vector<ExprId> waiting{root};
+  std::set<ExprId> seen;
+  while (!waiting.empty()) {
+    const ExprId id = waiting.back();
+    waiting.pop_back();
+    if (id == kNoExpr) continue;
+    ++uses_[static_cast<size_t>(id)];
+    if (!seen.insert(id).second) continue;
+    const Expr& e = kernel_.at(id);
+    if (e.kind == ExprKind::Local) note_local(e.local, vector);
+    for (const kernel::IndexLocal& l : kernel_.index_locals) {
+      const std::string symbol = fmt::format("%v{}", l.local);
+      const bool named = e.index.mentions(symbol) || std::any_of(e.access.index.begin(), e.access.index.end(),
+                                                                 [&](const IntExpr& x) { return x.mentions(symbol); });
+      if (named) note_local(l.local, vector);
+    }
+    if (e.kind == ExprKind::Load) note_access(e.access, vector);
+    for (ExprId operand : operands(e)) waiting.push_back(operand);
+  }
+}
+
+void PhasePrinter::analyse(const std::vector<Stmt>& body, const Stmt* vector) {
+  ++block_;
+  for (const Stmt& s : body) {
+    analyse(s.value, vector);
+    analyse(s.mask, vector);
+    switch (s.kind) {
+      case StmtKind::Loop:
+        analyse(s.body, s.loop == LoopKind::Vector ? &s : vector);
+        ++block_;
+        break;
+      case StmtKind::If: analyse(s.body, vector); break;
+      case StmtKind::Let:
+      case StmtKind::Assign:
+        note_local(s.local, vector);
+        if (vector) locals_[static_cast<size_t>(s.local)].vectors.insert(vector);
+        break;
+      case StmtKind::Store:
+        if (!s.access.scratch) stored_[static_cast<size_t>(s.access.array)] = true;
+        note_access(s.access, vector);
+        for (const kernel::IndexLocal& l : kernel_.index_locals)
+          for (const IntExpr& x : s.access.index)
+            if (x.mentions(fmt::format("%v{}", l.local))) note_local(l.local, vector);
+        break;
+      case StmtKind::Combine:
+      case StmtKind::Alloc: break;
+    }
+  }
+}
+
+// A local gets an array of lanes when its loops combine it, or when it outlives a block of statements.
+void PhasePrinter::settle_locals() {
+  for (size_t id = 0; id < locals_.size(); ++id) {
+    LocalInfo& info = locals_[id];
+    if (info.vectors.empty()) continue;
+    int most = 1;
+    for (const Stmt* loop : info.vectors) most = std::max(most, shape_of(*loop).count());
+    if (info.used_outside)
+      for (info.slots = 1; 2 * info.slots <= std::min(most, 4);) info.slots *= 2;
+    else if (kernel_.locals[id].is_mutable || info.blocks.size() > 1)
+      info.slots = most;
+  }
+}
+
+void PhasePrinter::settle_buffers() {
+  for (size_t b = 0; b < buffers_.size(); ++b) {
+    BufferInfo& info = buffers_[b];
+    if (!info.used) continue;
+    const kernel::ScratchBuffer& buffer = kernel_.buffers[b];
+    const int64_t size = size_of(compute_type(buffer.dtype));
+    SMELT_CHECK(info.is_private || team_.cluster() == 1, "scratch buffer {} is shared by a cluster", b);
+    IntExpr bytes = count(buffer.dims) * size;
+    if (info.is_private) {
+      const Vector v = shape_of(*info.vector);
+      const bool flat = std::none_of(info.vector->body.begin(), info.vector->body.end(),
+                                     [](const Stmt& s) { return s.kind == StmtKind::Loop; });
+      info.in_registers = v.single && flat && buffer.dims.size() == 1 && size * v.count() <= kKeptBytes;
+      if (info.in_registers) {
+        line("{} k{}[{}];", type_of(compute_type(buffer.dtype)), b, v.count());
+        continue;
+      }
+      IntExpr outer = 1;
+      for (size_t d = 0; d < buffer.dims.size(); ++d)
+        if (d != info.axis) outer = outer * buffer.dims[d];
+      const IntExpr groups = ceildiv(buffer.dims[info.axis], team_.threads * v.count()) * v.unroll;
+      line("const int b{}_groups = {};", b, integer(groups));
+      bytes = outer * groups * v.lanes * std::min(team_.threads, team_.workgroup) * size;
+    }
+    bytes = ceildiv(bytes, 16) * 16;
+    line("{0}* const b{1} = ({0}*)(scratch + {2}{3});", type_of(compute_type(buffer.dtype)), b, integer(shared_bytes_),
+         team_.iterations() > 1 ? fmt::format(" + (threadIdx.x / {}) * {}", team_.threads, integer(bytes)) : "");
+    shared_bytes_ = shared_bytes_ + bytes * team_.iterations();
+  }
+}
+
+// The mutable locals and stored arrays that each expression depends on.
+void PhasePrinter::find_dependencies() {
+  const int locals = static_cast<int>(kernel_.locals.size()), params = static_cast<int>(kernel_.params.size());
+  std::vector<std::string> symbols;
+  for (size_t id = 0; id < kernel_.exprs.size(); ++id) {
+    const Expr& e = kernel_.exprs[id];
+    std::vector<int>& found = dependencies_[id];
+    symbols.clear();
+    e.index.collect_symbols(symbols);
+    for (const IntExpr& index : e.access.index) index.collect_symbols(symbols);
+    for (const kernel::IndexLocal& l : kernel_.index_locals)
+      if (std::count(symbols.begin(), symbols.end(), fmt::format("%v{}", l.local))) found.push_back(l.local);
+    if (e.kind == ExprKind::Local) found.push_back(e.local);
+    if (e.kind == ExprKind::Load && (e.access.scratch || stored_[static_cast<size_t>(e.access.array)]))
+      found.push_back(locals + (e.access.scratch ? params : 0) + e.access.array);
+    for (ExprId operand : operands(e)) {
+      const std::vector<int>& more = dependencies_[static_cast<size_t>(operand)];
+      found.insert(found.end(), more.begin(), more.end());
+    }
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+  }
+}
+
+void PhasePrinter::declare() {
+  for (size_t i = 0; i < kernel_.params.size(); ++i) {
+    const Param& p = kernel_.params[i];
+    const std::string name = kernel::param_name(kernel_, static_cast<int>(i));
+    if (p.kind == ParamKind::Size) line("const {0} {1} = ({0}){1}_;", index_type(), name);
+    if (p.kind == ParamKind::Scalar)
+      line("const {} {} = {};", type_of(compute_type(p.dtype)), name, from_memory(p.dtype, name + "_"));
+  }
+  for (size_t id = 0; id < locals_.size(); ++id) {
+    const std::string type = type_of(kernel_.locals[id].dtype);
+    const LocalInfo& info = locals_[id];
+    if (info.slots) line("{} a{}[{}];", type, id, info.slots);
+    if (kernel_.locals[id].is_mutable && (info.vectors.empty() || info.used_outside)) line("{} v{};", type, id);
+  }
+}
+
+std::string PhasePrinter::print(const std::string& name) {
+  const Stmt& grid_loop = phase_.body.back();
+  analyse(phase_.body, nullptr);
+  find_dependencies();
+  settle_locals();
+  push();
+  declare();
+  const int threads = team_.threads, workgroup = team_.workgroup;
+  if (team_.iterations() > 1) {
+    line("const int tw = threadIdx.x & {}, t = tw;", threads - 1);
+    if (threads < 32)
+      line("const unsigned team = {:#x}u << (threadIdx.x & 31 & ~{});", (uint64_t{1} << threads) - 1, threads - 1);
+    else
+      line("const unsigned team = 0xffffffffu;");
+  } else if (team_.cluster() > 1) {
+    line("const int tw = threadIdx.x, t = (int)(blockIdx.x % {}) * {} + tw;", team_.cluster(), workgroup);
+    line("const unsigned team = 0xffffffffu;");
+  } else {
+    line("const int tw = threadIdx.x, t = tw;");
+    line("const unsigned team = {:#x}u;", threads < 32 ? (uint64_t{1} << threads) - 1 : 0xffffffffu);
+  }
+  settle_buffers();
+  statement(grid_loop);
+  if (cluster_used_) line("cluster_barrier();  // nobody leaves while others read its shared memory");
+  pop();
+  std::string text = signature(name) + " {\n";
+  if (!shared_bytes_.is(0)) text += "  extern __shared__ __align__(16) unsigned char scratch[];\n";
+  return text + statics_ + out_ + "}\n";
+}
+
+}  // namespace smelt::emit::cuda

@@ -1,0 +1,176 @@
+// Prints one phase of a kernel as a __global__ function. One iteration of the Grid loop is run by a team of threads: what stands
+// outside of Vector loops is computed by every thread of the team alike, a Vector loop is spread over them.
+//
+// Each thread takes `lanes` neighbouring elements at a time (one access of up to 16 bytes) and `unroll` such groups at once, whose
+// loads are all under way before the first is used:
+//
+//   element = ((step * unroll + u) * threads + t) * lanes + l
+//
+// A Vector loop with loops inside (a column per lane) takes one group at a time.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "emit/cuda.hpp"
+
+namespace smelt::emit::cuda {
+
+struct Variant {
+  bool vectors = true;  // accesses of several neighbours at once, where addresses and sizes allow
+  bool wide = false;    // 64-bit indices
+};
+
+class PhasePrinter {
+ public:
+  PhasePrinter(const kernel::Kernel& kernel, int phase, Variant variant);
+  std::string print(const std::string& name);
+
+  // After print():
+  const std::vector<IntExpr>& conditions() const { return conditions_; }  // each >= 0 where this variant may run
+  const std::vector<int>& alignment() const { return alignment_; }        // per param, in bytes
+  const IntExpr& shared_bytes() const { return shared_bytes_; }
+
+ private:
+  using ExprId = kernel::ExprId;
+  using LocalId = kernel::LocalId;
+  using Stmt = kernel::Stmt;
+
+  // A Vector loop being printed.
+  struct Vector {
+    const Stmt* loop = nullptr;
+    int lanes = 1, unroll = 1;
+    bool single = false;   // one step covers the extent
+    bool checked = true;   // groups may lie outside the extent
+    bool grouped = false;  // printing what all lanes of a group have in common: the variable is that of lane 0
+    int count() const { return lanes * unroll; }
+  };
+  struct LocalInfo {
+    std::set<const Stmt*> vectors;  // the Vector loops that give it a value
+    bool used_outside = false;      // of Vector loops: its lanes are combined
+    std::set<int> blocks;           // of one Vector loop, in which it stands
+    int slots = 0;                  // one value per lane; 0: one for the team, or a name inside its block
+  };
+  struct BufferInfo {
+    bool used = false, is_private = true, in_registers = false;
+    const Stmt* vector = nullptr;
+    const kernel::Access* access = nullptr;
+    size_t axis = 0;  // the dimension that the lanes index
+    IntExpr offset;   // in shared memory, bytes
+  };
+  struct Place {
+    std::string base;
+    DType dtype{};
+    IntExpr offset;
+    int param = -1;
+  };
+
+  // cuda_phase.cpp: the frame, analysis
+  std::string signature(const std::string& name) const;
+  void analyse();
+  void analyse(const std::vector<Stmt>& body, const Stmt* vector);
+  void analyse(ExprId id, const Stmt* vector);
+  void note_local(LocalId id, const Stmt* vector);
+  void note_access(const kernel::Access& access, const Stmt* vector);
+  void settle_buffers();
+  void settle_locals();
+  void declare();
+  void find_dependencies();
+  bool is_stored(const kernel::Access& access) const;
+
+  // cuda_stmt.cpp
+  void statements(const std::vector<Stmt>& body);
+  void statement(const Stmt& s);
+  void grid(const Stmt& s);
+  void let(const Stmt& s);
+  void assign(const Stmt& s);
+  void store(const Stmt& s);
+  void count_loop(const Stmt& s, const char* pragma);
+  void combine(const std::vector<const Stmt*>& group);
+  void collect_shared(const std::vector<Stmt>& body, std::set<int>& into) const;
+  void order_scratch(const std::set<int>& touched);
+  void barrier();
+
+  // cuda_vector.cpp
+  Vector shape_of(const Stmt& s);
+  void vector_loop(const Stmt& s);
+  void flat_body(const Stmt& s);
+  void nested_body(const std::vector<Stmt>& body);
+  void block(const std::vector<const Stmt*>& stmts);
+  void open_group(bool check);
+  std::vector<ExprId> early_loads(const std::vector<const Stmt*>& stmts);
+  void load_group(ExprId id);
+
+  // cuda_index.cpp
+  std::string index_type() const { return variant_.wide ? "long long" : "int"; }
+  std::string integer(const IntExpr& e);
+  std::string atom(const IntExpr::Atom& a);
+  bool varies(const IntExpr& e) const;
+  std::optional<int64_t> bound_of(const IntExpr& e) const;
+  std::optional<int> step_in_group(const IntExpr& e, std::vector<IntExpr>& conditions) const;
+  bool divisible(const IntExpr& e, std::vector<IntExpr>& conditions) const;
+
+  // cuda_expr.cpp
+  std::string value(ExprId id);
+  std::string compute(const kernel::Expr& e);
+  std::string read_local(LocalId id);
+  std::string load(const kernel::Expr& e);
+  std::vector<ExprId> operands(const kernel::Expr& e) const;
+  bool is_varying(ExprId id) const;
+  Place place(const kernel::Access& access);
+  std::string element(const kernel::Access& access);
+  std::string private_element(const kernel::Access& access);
+  bool neighbours(const Place& place);  // the lanes of a group are one aligned access
+  void forget(int resource);
+  void push();
+  void pop();
+
+  template <class... Args>
+  void line(fmt::format_string<Args...> format, Args&&... args) {
+    out_.append(static_cast<size_t>(2 * indent_), ' ');
+    fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
+    out_ += '\n';
+  }
+  void open(const std::string& head) {
+    line("{}{{", head.empty() ? "" : head + " ");
+    ++indent_;
+  }
+  void close() {
+    --indent_;
+    line("}}");
+  }
+
+  const kernel::Kernel& kernel_;
+  const kernel::Phase& phase_;
+  const Variant variant_;
+  const kernel::Team team_;
+
+  std::string out_, statics_;
+  int indent_ = 1;
+  std::vector<LocalInfo> locals_;
+  std::vector<BufferInfo> buffers_;
+  std::vector<bool> stored_;                    // params
+  std::vector<int> uses_;                       // of expressions
+  std::vector<std::vector<int>> dependencies_;  // locals, then params, then buffers: what changes an expression
+  std::vector<std::optional<std::string>> known_;
+  std::vector<std::vector<ExprId>> scopes_;
+  std::map<ExprId, std::string> early_;  // loads of the group, by lane
+  std::map<std::string, std::string> symbols_;
+  Ranges ranges_;
+  Vector vector_;
+  std::map<const Stmt*, std::pair<std::string, DType>> wide_stores_;  // Stmt -> the array that collects its lanes
+  int block_ = 0;        // number of the run of simple statements being analysed
+  std::set<int> dirty_;  // scratch buffers accessed since the last barrier
+  int serial_depth_ = 0, names_ = 0;
+  bool cluster_used_ = false;
+  std::vector<IntExpr> conditions_;
+  std::vector<int> alignment_;
+  IntExpr shared_bytes_;
+};
+
+}  // namespace smelt::emit::cuda

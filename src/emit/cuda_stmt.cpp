@@ -1,0 +1,254 @@
+// Statements of the whole team: what every thread computes alike, and how threads meet.
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "emit/cuda_phase.hpp"
+#include "emit/cuda_text.hpp"
+
+namespace smelt::emit::cuda {
+
+using kernel::kNoExpr;
+using kernel::LoopKind;
+using kernel::Stmt;
+using kernel::StmtKind;
+
+void PhasePrinter::statements(const std::vector<Stmt>& body) {
+  for (size_t i = 0; i < body.size();) {
+    std::vector<const Stmt*> combines;
+    while (i < body.size() && body[i].kind == StmtKind::Combine) combines.push_back(&body[i++]);
+    if (!combines.empty()) {
+      combine(combines);
+      continue;
+    }
+    statement(body[i++]);
+  }
+}
+
+void PhasePrinter::statement(const Stmt& s) {
+  switch (s.kind) {
+    case StmtKind::Let: return let(s);
+    case StmtKind::Assign: return assign(s);
+    case StmtKind::Combine: return combine({&s});
+    case StmtKind::Alloc: return;  // its memory is there from the start
+    case StmtKind::Store: return store(s);
+    case StmtKind::If:
+      open(fmt::format("if ({})", value(s.value)));
+      push();
+      statements(s.body);
+      pop();
+      return close();
+    case StmtKind::Loop: break;
+  }
+  switch (s.loop) {
+    case LoopKind::Grid: return grid(s);
+    case LoopKind::Vector: return vector_loop(s);
+    case LoopKind::Thread:
+    case LoopKind::Serial: return count_loop(s, "");
+    case LoopKind::Unrolled: return count_loop(s, "#pragma unroll");
+  }
+}
+
+void PhasePrinter::grid(const Stmt& s) {
+  const std::string type = index_type();
+  if (team_.iterations() > 1)
+    line("const {0} g = ({0})blockIdx.x * {1} + (int)(threadIdx.x / {2});", type, team_.iterations(), team_.threads);
+  else if (team_.cluster() > 1)
+    line("const {0} g = ({0})(blockIdx.x / {1});", type, team_.cluster());
+  else
+    line("const {0} g = ({0})blockIdx.x;", type);
+  symbols_[s.var] = "g";
+  ranges_[s.var] = {0, s.extent - 1};
+  if (team_.iterations() > 1) line("if (g >= {}) return;", integer(s.extent));
+  statements(s.body);
+}
+
+void PhasePrinter::let(const Stmt& s) {
+  const std::string text = value(s.value);
+  for (const kernel::IndexLocal& l : kernel_.index_locals)
+    if (l.local == s.local) ranges_[fmt::format("%v{}", s.local)] = {0, l.extent - 1};
+  const LocalInfo& info = locals_[static_cast<size_t>(s.local)];
+  if (info.slots && vector_.loop)
+    line("a{}[n] = {};", s.local, text);
+  else
+    line("const {} v{} = {};", type_of(kernel_.locals[static_cast<size_t>(s.local)].dtype), s.local, text);
+  forget(s.local);
+}
+
+void PhasePrinter::assign(const Stmt& s) {
+  const std::string text = value(s.value);
+  const LocalInfo& info = locals_[static_cast<size_t>(s.local)];
+  if (vector_.loop) {
+    line("{} = {};", read_local(s.local), text);
+  } else {
+    line("v{} = {};", s.local, text);
+    for (int i = 0; i < info.slots; ++i) line("a{}[{}] = v{};", s.local, i, s.local);
+  }
+  forget(s.local);
+}
+
+void PhasePrinter::store(const Stmt& s) {
+  const bool lanes = vector_.loop != nullptr;
+  if (!lanes && s.access.scratch) order_scratch({s.access.array});
+  std::string text = value(s.value);
+  const std::string mask = s.mask == kNoExpr ? "" : value(s.mask);
+  const auto wide = wide_stores_.find(&s);
+  if (wide != wide_stores_.end()) {
+    line("{} = {};", wide->second.first, to_memory(wide->second.second, text));
+    return;
+  }
+  if (!s.access.scratch) text = to_memory(kernel_.params[static_cast<size_t>(s.access.array)].dtype, text);
+  std::string condition = lanes ? "" : "t == 0";
+  if (!mask.empty()) condition += (condition.empty() ? "" : " && ") + mask;
+  line("{}{} = {};", condition.empty() ? "" : fmt::format("if ({}) ", condition), element(s.access), text);
+  forget(static_cast<int>(kernel_.locals.size() + (s.access.scratch ? kernel_.params.size() : 0)) + s.access.array);
+}
+
+void PhasePrinter::count_loop(const Stmt& s, const char* pragma) {
+  const std::string name = fmt::format("s{}", names_++);
+  const std::string extent = integer(s.extent);
+  if (*pragma) line("{}", pragma);
+  open(fmt::format("for ({0} {1} = 0; {1} < {2}; ++{1})", index_type(), name, extent));
+  symbols_[s.var] = name;
+  ranges_[s.var] = {0, s.extent - 1};
+  push();
+  ++serial_depth_;
+  if (vector_.loop) {
+    nested_body(s.body);
+  } else {
+    // What the last iteration touched, the next one must wait for.
+    collect_shared(s.body, dirty_);
+    statements(s.body);
+  }
+  --serial_depth_;
+  pop();
+  close();
+}
+
+// ---- scratch that threads share
+
+void PhasePrinter::collect_shared(const std::vector<Stmt>& body, std::set<int>& into) const {
+  auto note = [&](const kernel::Access& access) {
+    if (access.scratch && !buffers_[static_cast<size_t>(access.array)].is_private) into.insert(access.array);
+  };
+  for (const Stmt& s : body) {
+    collect_shared(s.body, into);
+    if (s.kind == StmtKind::Store) note(s.access);
+    std::vector<ExprId> waiting{s.value, s.mask};
+    std::set<ExprId> seen;
+    while (!waiting.empty()) {
+      const ExprId id = waiting.back();
+      waiting.pop_back();
+      if (id == kNoExpr || !seen.insert(id).second) continue;
+      const kernel::Expr& e = kernel_.at(id);
+      if (e.kind == kernel::ExprKind::Load) note(e.access);
+      for (ExprId operand : operands(e)) waiting.push_back(operand);
+    }
+  }
+}
+
+void PhasePrinter::order_scratch(const std::set<int>& touched) {
+  const bool waits = std::any_of(touched.begin(), touched.end(), [&](int b) { return dirty_.count(b) > 0; });
+  if (waits) {
+    barrier();
+    dirty_.clear();
+  }
+  dirty_.insert(touched.begin(), touched.end());
+}
+
+void PhasePrinter::barrier() { line("{}", team_.threads <= 32 ? "__syncwarp(team);" : "__syncthreads();"); }
+
+// ---- reductions over the threads of the team
+
+static std::string merge(Op op, DType t, const std::string& a, const std::string& b) {
+  if (is_float(t) && op == Op::Max) return fmt::format("maximum({}, {})", a, b);
+  if (is_float(t) && op == Op::Min) return fmt::format("minimum({}, {})", a, b);
+  return apply(op, t, {a, b});
+}
+
+// The lanes of each thread, then of each warp, then of the workgroup, then of the cluster; the order is always the same.
+void PhasePrinter::combine(const std::vector<const Stmt*>& group) {
+  const int warp = std::min(32, team_.threads);
+  const int warps = std::min(team_.threads, team_.workgroup) / 32;
+  struct Part {
+    const Stmt* s;
+    DType t;
+    std::string type, value, index;
+  };
+  std::vector<Part> parts;
+  auto step = [&](const Part& p, const std::string& other, const std::string& other_index) {
+    if (p.s->index_local < 0) {
+      line("{} = {};", p.value, merge(p.s->op, p.t, p.value, other));
+      return;
+    }
+    line("{{ const {} x = {}; const long long j = {};", p.type, other, other_index);
+    const std::string better = p.s->op == Op::Max ? ">" : "<";
+    const std::string nan = is_float(p.t) ? fmt::format(" || (x != x && {0} == {0})", p.value) : "";
+    const std::string tie =
+        is_float(p.t) ? fmt::format("(x == {0} || (x != x && {0} != {0}))", p.value) : fmt::format("x == {}", p.value);
+    line("  if (x {} {}{} || ({} && j < {})) {} = x, {} = j; }}", better, p.value, nan, tie, p.index, p.value, p.index);
+  };
+  auto shuffle = [&](const Part& p, int from, int width) {
+    for (int d = from; d >= 1; d /= 2) {
+      const bool is_bool = p.t == DType::Bool || size_of(p.t) < 4;
+      const std::string mask = width < 32 || team_.threads < 32 ? "team" : "0xffffffffu";
+      auto other = [&](const std::string& x, const std::string& type) {
+        return is_bool && type == p.type ? fmt::format("({})__shfl_xor_sync({}, (int){}, {})", type, mask, x, d)
+                                         : fmt::format("__shfl_xor_sync({}, {}, {})", mask, x, d);
+      };
+      step(p, other(p.value, p.type), p.index.empty() ? "" : other(p.index, "long long"));
+    }
+  };
+  for (const Stmt* s : group) {
+    const DType t = kernel_.locals[static_cast<size_t>(s->local)].dtype;
+    Part p{s, t, type_of(t), fmt::format("v{}", s->local), ""};
+    if (s->index_local >= 0) p.index = fmt::format("v{}", s->index_local);
+    const int slots = locals_[static_cast<size_t>(s->local)].slots;
+    SMELT_CHECK(slots > 0, "local {} is combined but has no lanes", s->local);
+    line("{} = a{}[0];", p.value, s->local);
+    if (!p.index.empty()) line("{} = a{}[0];", p.index, s->index_local);
+    for (int i = 1; i < slots; ++i)
+      step(p, fmt::format("a{}[{}]", s->local, i), p.index.empty() ? "" : fmt::format("a{}[{}]", s->index_local, i));
+    shuffle(p, warp / 2, warp);
+    parts.push_back(std::move(p));
+  }
+  auto through_shared = [&](const char* what, int count, const std::string& who, const std::string& slot,
+                            const char* meet, const std::string& from, bool remote) {
+    const int id = names_++;
+    if (serial_depth_ > 0) line("{}", meet);
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const Part& p = parts[i];
+      statics_ += fmt::format("  __shared__ {} {}{}_{}[{}];\n", p.type, what, id, i, count);
+      line("if ({}) {}{}_{}[{}] = {};", who, what, id, i, slot, p.value);
+      if (p.index.empty()) continue;
+      statics_ += fmt::format("  __shared__ long long {}{}_{}i[{}];\n", what, id, i, count);
+      line("if ({}) {}{}_{}i[{}] = {};", who, what, id, i, slot, p.index);
+    }
+    line("{}", meet);
+    for (size_t i = 0; i < parts.size(); ++i) {
+      const Part& p = parts[i];
+      const std::string array = fmt::format("{}{}_{}", what, id, i);
+      auto read = [&](const std::string& a) {
+        return remote ? fmt::format("cluster_read(&{}[0], {})", a, from) : fmt::format("{}[{}]", a, from);
+      };
+      line("{} = {};", p.value, read(array));
+      if (!p.index.empty()) line("{} = {};", p.index, read(array + "i"));
+    }
+  };
+  if (warps > 1) {
+    through_shared("red", warps, "(threadIdx.x & 31) == 0", "threadIdx.x >> 5", "__syncthreads();",
+                   fmt::format("threadIdx.x & {}", warps - 1), false);
+    for (const Part& p : parts) shuffle(p, warps / 2, 32);
+  }
+  if (team_.cluster() > 1) {
+    cluster_used_ = true;
+    through_shared("far", 1, "threadIdx.x == 0", "0", "cluster_barrier();",
+                   fmt::format("threadIdx.x & {}", team_.cluster() - 1), true);
+    for (const Part& p : parts) shuffle(p, team_.cluster() / 2, 32);
+  }
+  for (const Stmt* s : group) {
+    forget(s->local);
+    if (s->index_local >= 0) forget(s->index_local);
+  }
+}
+
+}  // namespace smelt::emit::cuda

@@ -1,0 +1,232 @@
+#include "emit/cuda_text.hpp"
+
+#include <fmt/format.h>
+
+#include <bit>
+#include <cmath>
+
+#include "base/check.hpp"
+
+namespace smelt::emit::cuda {
+
+std::string type_of(DType dtype) {
+  switch (dtype) {
+    case DType::Bool: return "bool";
+    case DType::I8: return "signed char";
+    case DType::U8: return "unsigned char";
+    case DType::I16: return "short";
+    case DType::U16: return "unsigned short";
+    case DType::I32: return "int";
+    case DType::U32: return "unsigned";
+    case DType::I64: return "long long";
+    case DType::U64: return "unsigned long long";
+    case DType::F32: return "float";
+    case DType::F64: return "double";
+    case DType::F16:
+    case DType::BF16: break;
+  }
+  throw InternalError("f16 and bf16 have no register type");
+}
+
+std::string memory_type(DType dtype) {
+  if (is_bool(dtype)) return "unsigned char";
+  if (is_float(dtype) && size_of(dtype) == 2) return "unsigned short";
+  return type_of(dtype);
+}
+
+static std::string braced(const std::string& number) { return number[0] == '-' ? "(" + number + ")" : number; }
+
+std::string literal(const Scalar& constant) {
+  const DType t = constant.dtype;
+  switch (t) {
+    case DType::Bool: return constant.as_bool() ? "true" : "false";
+    case DType::I64:
+      return constant.i == INT64_MIN ? "(-9223372036854775807LL - 1)" : fmt::format("({}LL)", constant.i);
+    case DType::I32: return constant.i == INT32_MIN ? "(-2147483647 - 1)" : braced(std::to_string(constant.i));
+    case DType::U64: return fmt::format("{}ULL", constant.as_int());
+    case DType::U32: return fmt::format("{}u", static_cast<uint32_t>(constant.as_int()));
+    case DType::F32: {
+      const float f = static_cast<float>(constant.f);
+      if (!std::isfinite(f)) return fmt::format("__uint_as_float({:#x}u)", std::bit_cast<uint32_t>(f));
+      const bool whole = std::fabs(f) < 65536 && f == std::trunc(f) && !(f == 0 && std::signbit(f));
+      return braced(whole ? fmt::format("{:.1f}f", f) : fmt::format("{:a}f", f));
+    }
+    case DType::F64: {
+      const double f = constant.f;
+      if (!std::isfinite(f)) return fmt::format("__longlong_as_double({:#x}LL)", std::bit_cast<uint64_t>(f));
+      return braced(fmt::format("{:a}", f));
+    }
+    default: return fmt::format("(({}){})", type_of(t), static_cast<int64_t>(constant.as_int()));
+  }
+}
+
+namespace {
+
+std::string unsigned_type(DType t) {
+  return size_of(t) == 8 ? "unsigned long long" : size_of(t) == 4 ? "unsigned" : type_of(t);
+}
+
+// Wrapping arithmetic: in the unsigned type, or in int for what is narrower.
+std::string wrapped(const char* op, DType t, const std::string& a, const std::string& b) {
+  if (is_signed_int(t) && size_of(t) >= 4) {
+    const std::string u = unsigned_type(t);
+    return fmt::format("({})(({}){} {} ({}){})", type_of(t), u, a, op, u, b);
+  }
+  if (size_of(t) >= 4) return fmt::format("({} {} {})", a, op, b);
+  // Two u16 may overflow the int that they are promoted to.
+  return fmt::format("({})((unsigned){} {} (unsigned){})", type_of(t), a, op, b);
+}
+
+std::string function(const char* name, DType t, const std::vector<std::string>& args) {
+  std::string text = fmt::format("{}{}(", name, t == DType::F64 ? "" : "f");
+  for (size_t i = 0; i < args.size(); ++i) text += (i ? ", " : "") + args[i];
+  return text + ")";
+}
+
+std::string in_bits(const char* op, DType t, const std::string& a, const std::string& b) {
+  return fmt::format("({})({} {} {})", type_of(t), a, op, b);
+}
+
+}  // namespace
+
+std::string apply(Op op, DType t, const std::vector<std::string>& args) {
+  const std::string& a = args[0];
+  const std::string& b = args[args.size() > 1 ? 1 : 0];
+  const bool floating = is_float(t);
+  auto infix = [&](const char* symbol) { return fmt::format("({} {} {})", a, symbol, b); };
+  switch (op) {
+    case Op::Add: return floating ? infix("+") : wrapped("+", t, a, b);
+    case Op::Sub: return floating ? infix("-") : wrapped("-", t, a, b);
+    case Op::Mul: return floating ? infix("*") : wrapped("*", t, a, b);
+    case Op::Div: return infix("/");
+    case Op::Neg: return fmt::format("(-{})", a);
+    case Op::Abs: return function("fabs", t, args);
+    case Op::Fma: return function("fma", t, args);
+    case Op::Floor: return function("floor", t, args);
+    case Op::Ceil: return function("ceil", t, args);
+    case Op::Trunc: return function("trunc", t, args);
+    case Op::Round: return function("rint", t, args);
+    case Op::Sqrt: return function("sqrt", t, args);
+    case Op::Copysign: return function("copysign", t, args);
+    case Op::Max: return fmt::format("({0} > {1} ? {0} : {1})", a, b);
+    case Op::Min: return fmt::format("({0} < {1} ? {0} : {1})", a, b);
+    case Op::Eq: return infix("==");
+    case Op::Ne: return infix("!=");
+    case Op::Lt: return infix("<");
+    case Op::Le: return infix("<=");
+    case Op::Gt: return infix(">");
+    case Op::Ge: return infix(">=");
+    case Op::IsNan: return fmt::format("({0} != {0})", a);
+    case Op::And: return in_bits("&", t, a, b);
+    case Op::Or: return in_bits("|", t, a, b);
+    case Op::Xor: return in_bits("^", t, a, b);
+    case Op::Not: return is_bool(t) ? fmt::format("(!{})", a) : fmt::format("({})(~{})", type_of(t), a);
+    case Op::Where: return fmt::format("({} ? {} : {})", a, b, args[2]);
+    default: throw InternalError(fmt::format("{} of {} reached the printer unexpanded", name_of(op), name_of(t)));
+  }
+}
+
+std::string raw(kernel::RawOp op, DType from, DType to, const std::vector<std::string>& args) {
+  const std::string& a = args[0];
+  const std::string& b = args[args.size() > 1 ? 1 : 0];
+  switch (op) {
+    case kernel::RawOp::TruncDiv: return fmt::format("({})({} / {})", type_of(to), a, b);
+    case kernel::RawOp::TruncRem: return fmt::format("({})({} % {})", type_of(to), a, b);
+    case kernel::RawOp::Shl: return fmt::format("({})(({}){} << (int){})", type_of(to), unsigned_type(to), a, b);
+    case kernel::RawOp::Shr: return fmt::format("({})({} >> (int){})", type_of(to), a, b);
+    case kernel::RawOp::ToInt: (void)from; return fmt::format("({}){}", type_of(to), a);
+  }
+  throw InternalError("unknown raw operation");
+}
+
+std::string cast(const std::string& x, DType from, DType to, bool wrap) {
+  if (from == to) return x;
+  const std::string type = type_of(to);
+  if (is_bool(to)) return fmt::format("({} != 0)", x);
+  if (is_float(to) || is_bool(from)) return fmt::format("({}){}", type, x);
+  if (is_float(from)) {
+    // The machine's conversion saturates; of NaN it makes 0 only for narrow targets. Narrower integers are clamped before.
+    const std::string low = literal(Scalar::of_float(from, static_cast<double>(min_int(to))));
+    const std::string high = literal(Scalar::of_float(from, static_cast<double>(max_int(to))));
+    const std::string limits = size_of(to) < 4 ? fmt::format("larger({}, smaller({}, {}))", low, high, x) : x;
+    return fmt::format("({0} == {0} ? ({1}){2} : ({1})0)", x, type, limits);
+  }
+  std::string v = x;
+  if (!wrap) {
+    const bool is_signed = is_signed_int(from);
+    if (is_signed && (!is_signed_int(to) || size_of(to) < size_of(from)))
+      v = fmt::format("larger({}, {})", v, literal(Scalar::of_int(from, min_int(to))));
+    if (max_int(to) < max_int(from)) v = fmt::format("smaller({}, {})", v, literal(Scalar::of_uint(from, max_int(to))));
+  }
+  return fmt::format("({}){}", type, v);
+}
+
+std::string bitcast(const std::string& x, DType from, DType to) {
+  if (!is_float(from) && !is_float(to)) return fmt::format("({}){}", type_of(to), x);
+  const bool wide = size_of(to) == 8;
+  if (is_float(to)) return fmt::format("{}({})", wide ? "__longlong_as_double" : "__int_as_float", x);
+  return fmt::format("({}){}({})", type_of(to), wide ? "__double_as_longlong" : "__float_as_int", x);
+}
+
+std::string from_memory(DType dtype, const std::string& x) {
+  if (is_bool(dtype)) return fmt::format("({} != 0)", x);
+  if (dtype == DType::F16) return fmt::format("from_f16({})", x);
+  if (dtype == DType::BF16) return fmt::format("from_bf16({})", x);
+  return x;
+}
+
+std::string to_memory(DType dtype, const std::string& x) {
+  if (is_bool(dtype)) return fmt::format("(unsigned char)({} ? 1 : 0)", x);
+  if (dtype == DType::F16) return fmt::format("to_f16({})", x);
+  if (dtype == DType::BF16) return fmt::format("to_bf16({})", x);
+  return x;
+}
+
+std::string prelude(const CudaTarget& target) {
+  std::string text = R"(#define SMELT_INLINE static __device__ __forceinline__
+
+template <class T, int N> struct __align__(sizeof(T) * N) Vec { T at[N]; };
+template <class T> SMELT_INLINE T smaller(T a, T b) { return a < b ? a : b; }
+template <class T> SMELT_INLINE T larger(T a, T b) { return a > b ? a : b; }
+template <class T> SMELT_INLINE T floor_div(T a, T b) { T q = a / b; return a % b < 0 ? q - 1 : q; }
+template <class T> SMELT_INLINE T floor_mod(T a, T b) { T r = a % b; return r < 0 ? r + b : r; }
+
+SMELT_INLINE float from_bf16(unsigned short x) { return __uint_as_float((unsigned)x << 16); }
+SMELT_INLINE float from_f16(unsigned short x) { float y; asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x)); return y; }
+SMELT_INLINE unsigned short to_f16(float x) { unsigned short y; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y) : "f"(x)); return y; }
+)";
+  if (target.compute >= 80) {
+    text +=
+        "SMELT_INLINE unsigned short to_bf16(float x) {\n"
+        "  unsigned short y;\n"
+        "  asm(\"cvt.rn.bf16.f32 %0, %1;\" : \"=h\"(y) : \"f\"(x));\n"
+        "  return y;\n}\n";
+  } else {
+    text +=
+        "SMELT_INLINE unsigned short to_bf16(float x) {\n"
+        "  const unsigned bits = __float_as_uint(x);\n"
+        "  const unsigned rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;\n"
+        "  return (unsigned short)(x == x ? rounded : (bits >> 16) | 0x40u);\n}\n";
+  }
+  return text + R"(
+// NaN wins; +0 is above -0.
+SMELT_INLINE float maximum(float a, float b) {
+  const float equal = __int_as_float(__float_as_int(a) & __float_as_int(b));
+  return a != a ? a : a == b ? equal : a > b ? a : b;
+}
+SMELT_INLINE float minimum(float a, float b) {
+  const float equal = __int_as_float(__float_as_int(a) | __float_as_int(b));
+  return a != a ? a : a == b ? equal : a < b ? a : b;
+}
+SMELT_INLINE double maximum(double a, double b) {
+  const double equal = __longlong_as_double(__double_as_longlong(a) & __double_as_longlong(b));
+  return a != a ? a : a == b ? equal : a > b ? a : b;
+}
+SMELT_INLINE double minimum(double a, double b) {
+  const double equal = __longlong_as_double(__double_as_longlong(a) | __double_as_longlong(b));
+  return a != a ? a : a == b ? equal : a < b ? a : b;
+}
+)";
+}
+
+}  // namespace smelt::emit::cuda

@@ -1,0 +1,239 @@
+// Vector loops: spread over the threads of the team.
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "emit/cuda_phase.hpp"
+#include "emit/cuda_text.hpp"
+
+namespace smelt::emit::cuda {
+
+using kernel::Expr;
+using kernel::ExprId;
+using kernel::ExprKind;
+using kernel::kNoExpr;
+using kernel::Stmt;
+using kernel::StmtKind;
+
+static bool has_loops(const Stmt& s) {
+  return std::any_of(s.body.begin(), s.body.end(),
+                     [](const Stmt& i) { return i.kind == StmtKind::Loop || i.kind == StmtKind::If; });
+}
+
+PhasePrinter::Vector PhasePrinter::shape_of(const Stmt& s) {
+  const Vector before = vector_;
+  vector_ = {};
+  vector_.loop = &s;
+  vector_.lanes = variant_.vectors ? s.lanes : 1;
+  // Groups are wholly inside the extent or wholly outside.
+  if (vector_.lanes > 1) {
+    std::vector<IntExpr> conditions;
+    if (divisible(s.extent, conditions))
+      conditions_.insert(conditions_.end(), conditions.begin(), conditions.end());
+    else
+      vector_.lanes = 1;
+  }
+  vector_.unroll = has_loops(s) ? 1 : s.unroll * s.lanes / vector_.lanes;
+  const int64_t step = int64_t{team_.threads} * vector_.count();
+  const auto bound = bound_of(s.extent), exact = s.extent.constant();
+  vector_.single = bound && *bound <= step;
+  vector_.checked = !(exact && *exact % step == 0);
+  const Vector shape = vector_;
+  vector_ = before;
+  return shape;
+}
+
+void PhasePrinter::vector_loop(const Stmt& s) {
+  std::set<int> touched;
+  collect_shared(s.body, touched);
+  order_scratch(touched);
+  vector_ = shape_of(s);
+  const int64_t group = int64_t{team_.threads} * vector_.lanes, step = group * vector_.unroll;
+  const std::string type = index_type(), first = fmt::format("({})t * {}", type, vector_.lanes);
+  ranges_[s.var] = {0, s.extent - 1};
+  // Names before the loop, so that it is computed once.
+  const std::string extent = s.extent.constant() ? integer(s.extent) : fmt::format("n{}", names_++);
+  if (!s.extent.constant()) line("const {} {} = {};", type, extent, integer(s.extent));
+  push();
+  if (vector_.single) {
+    open("");
+    line("const {} start = {}, end = {};", type, first, extent);
+    line("const int first_group = 0;");
+  } else {
+    line("int groups_{} = 0;", names_);
+    open(fmt::format("for ({} start = {}, end = {}; start < end; start += {}, groups_{} += {})", type, first, extent,
+                     step, names_, vector_.unroll));
+    line("const int first_group = groups_{};", names_);
+    ++names_;
+  }
+  if (has_loops(s)) {
+    line("const {} i0 = start;", type);
+    line("const int group = first_group; (void)group;");
+    open(vector_.checked ? "if (i0 < end)" : "");
+    nested_body(s.body);
+    close();
+  } else {
+    std::vector<const Stmt*> all;
+    for (const Stmt& inner : s.body) all.push_back(&inner);
+    block(all);
+  }
+  close();
+  pop();
+  vector_ = {};
+}
+
+// Loops run by every lane alike stand between runs of simple statements.
+void PhasePrinter::nested_body(const std::vector<Stmt>& body) {
+  std::vector<const Stmt*> run;
+  auto flush = [&] {
+    if (!run.empty()) block(run);
+    run.clear();
+  };
+  for (const Stmt& s : body) {
+    if (s.kind != StmtKind::Loop) {
+      SMELT_CHECK(s.kind != StmtKind::If, "an If inside a Vector loop");
+      run.push_back(&s);
+      continue;
+    }
+    flush();
+    count_loop(s, s.loop == kernel::LoopKind::Unrolled ? "#pragma unroll" : "#pragma unroll 8");
+  }
+  flush();
+}
+
+// Loads that can be under way before anything of the block is computed: what they read, and where, does not depend on it.
+std::vector<ExprId> PhasePrinter::early_loads(const std::vector<const Stmt*>& stmts) {
+  std::vector<ExprId> found, waiting;
+  std::set<ExprId> seen;
+  if (vector_.count() == 1) return found;
+  for (const Stmt* s : stmts) {
+    waiting.push_back(s->value);
+    waiting.push_back(s->mask);
+  }
+  while (!waiting.empty()) {
+    const ExprId id = waiting.back();
+    waiting.pop_back();
+    if (id == kNoExpr || !seen.insert(id).second || known_[static_cast<size_t>(id)]) continue;
+    const Expr& e = kernel_.at(id);
+    for (ExprId operand : operands(e)) waiting.push_back(operand);
+    if (e.kind != ExprKind::Load || e.access.scratch || e.mask != kNoExpr) continue;
+    const kernel::Param& p = kernel_.params[static_cast<size_t>(e.access.array)];
+    if (stored_[static_cast<size_t>(e.access.array)] || p.kind == kernel::ParamKind::Scalar) continue;
+    bool depends = false;
+    for (const int on : dependencies_[static_cast<size_t>(id)])
+      depends = depends ||
+                (on < static_cast<int>(locals_.size()) && locals_[static_cast<size_t>(on)].vectors.count(vector_.loop));
+    if (depends || !is_varying(id)) continue;
+    found.push_back(id);
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+// The lanes of one group: one access when they are neighbours.
+void PhasePrinter::load_group(ExprId id) {
+  const Expr& e = kernel_.at(id);
+  vector_.grouped = true;
+  const Place p = place(e.access);
+  const std::string type = memory_type(p.dtype);
+  if (neighbours(p)) {
+    const int lanes = std::min(vector_.lanes, 16 / size_of(p.dtype)), chunks = vector_.lanes / lanes;
+    line("const {}* const p{} = {} + {};", type, id, p.base, integer(p.offset));
+    for (int c = 0; c < chunks; ++c)
+      line("*(Vec<{0}, {1}>*)&ld{2}[u * {3} + {4}] = *(const Vec<{0}, {1}>*)(p{2} + {4});", type, lanes, id,
+           vector_.lanes, c * lanes);
+    vector_.grouped = false;
+    return;
+  }
+  vector_.grouped = false;
+  if (vector_.lanes > 1) {
+    line("#pragma unroll");
+    open(fmt::format("for (int l = 0; l < {}; ++l)", vector_.lanes));
+    line("const {} i = i0 + l;", index_type());
+    line("ld{}[u * {} + l] = {};", id, vector_.lanes, element(e.access));
+    close();
+  } else {
+    line("const {} i = i0;", index_type());
+    line("ld{}[u] = {};", id, element(e.access));
+  }
+}
+
+void PhasePrinter::open_group(bool check) {
+  const int64_t group = int64_t{team_.threads} * vector_.lanes;
+  if (vector_.unroll > 1) {
+    line("#pragma unroll");
+    open(fmt::format("for (int u = 0; u < {}; ++u)", vector_.unroll));
+    line("const {} i0 = start + u * {};", index_type(), group);
+  } else {
+    open("");
+    line("const int u = 0;");
+    if (check || !has_loops(*vector_.loop)) line("const {} i0 = start;", index_type());
+  }
+  if (check) open("if (i0 < end)");
+}
+
+void PhasePrinter::block(const std::vector<const Stmt*>& stmts) {
+  const bool check = vector_.checked && !has_loops(*vector_.loop);
+  push();
+  const std::vector<ExprId> loads = early_loads(stmts);
+  if (!loads.empty()) {
+    for (const ExprId id : loads) {
+      const DType t = kernel_.params[static_cast<size_t>(kernel_.at(id).access.array)].dtype;
+      line("__align__(16) {} ld{}[{}];", memory_type(t), id, vector_.count());
+    }
+    open_group(check);
+    for (const ExprId id : loads) {
+      open("");
+      load_group(id);
+      close();
+    }
+    if (check) close();
+    close();
+    for (const ExprId id : loads) {
+      const DType t = kernel_.params[static_cast<size_t>(kernel_.at(id).access.array)].dtype;
+      early_[id] = from_memory(t, fmt::format("ld{}[n]", id));
+    }
+  }
+  open_group(check);
+  if (!has_loops(*vector_.loop)) line("const int group = first_group + u; (void)group;");
+  // Stores whose lanes are neighbours are collected, and written at once.
+  for (const Stmt* s : stmts) {
+    if (s->kind != StmtKind::Store || s->access.scratch || s->mask != kNoExpr) continue;
+    const Place p = place(s->access);
+    if (!neighbours(p)) continue;
+    const std::string array = fmt::format("st{}", names_++);
+    line("__align__(16) {} {}[{}];", memory_type(p.dtype), array, vector_.lanes);
+    wide_stores_[s] = {array + "[l]", p.dtype};
+  }
+  if (vector_.lanes > 1) {
+    line("#pragma unroll");
+    open(fmt::format("for (int l = 0; l < {}; ++l)", vector_.lanes));
+  } else {
+    open("");
+    line("const int l = 0;");
+  }
+  line("const {} i = i0 + l; (void)i;", index_type());
+  line("const int n = u * {} + l; (void)n;", vector_.lanes);
+  push();
+  for (const Stmt* s : stmts) statement(*s);
+  pop();
+  close();
+  for (const Stmt* s : stmts) {
+    const auto wide = wide_stores_.find(s);
+    if (wide == wide_stores_.end()) continue;
+    vector_.grouped = true;
+    const Place p = place(s->access);
+    const std::string array = wide->second.first.substr(0, wide->second.first.find('['));
+    const int lanes = std::min(vector_.lanes, 16 / size_of(p.dtype));
+    for (int c = 0; c < vector_.lanes; c += lanes)
+      line("*(Vec<{0}, {1}>*)({2} + {3} + {4}) = *(Vec<{0}, {1}>*)&{5}[{4}];", memory_type(p.dtype), lanes, p.base,
+           integer(p.offset), c, array);
+    vector_.grouped = false;
+    wide_stores_.erase(wide);
+  }
+  if (check) close();
+  close();
+  for (const ExprId id : loads) early_.erase(id);
+  pop();
+}
+
+}  // namespace smelt::emit::cuda

@@ -1,0 +1,74 @@
+#include "schedule/parts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace smelt::schedule {
+
+// No more staged tiles than stay in the second-level cache.
+constexpr size_t kMaxStaged = 4;
+
+// How often the rows are gone over: once for each level of reductions, and once more for outputs that need the last of them.
+int passes_of(const Domain& domain) {
+  int passes = domain.levels;
+  for (const Output& o : domain.outputs)
+    if (!o.per_row) passes = std::max(passes, o.level + 1);
+  return passes;
+}
+
+std::string passes_text(const Domain& domain) {
+  const int passes = passes_of(domain);
+  return fmt::format("{} pass{}", passes, passes == 1 ? "" : "es");
+}
+
+int last_axis(const Domain& domain, bool reduced) {
+  for (int d = static_cast<int>(domain.axes.size()); d-- > 0;)
+    if (domain.axes[static_cast<size_t>(d)].reduced == reduced) return d;
+  return -1;
+}
+
+// The axis along which an access is contiguous, if there is one; -1 for values that are the same everywhere or stepped over.
+int contiguous_axis(const Graph& graph, const Domain& domain, NodeId node, const Index& index) {
+  const IntExpr flat = flat_offset(graph.at(node).shape, index);
+  for (size_t d = 0; d < domain.axes.size(); ++d) {
+    const auto step = flat.coefficient_of(domain.axes[d].var);
+    if (step && (step->is(1) || step->is(-1))) return static_cast<int>(d);
+  }
+  return -1;
+}
+
+static bool always_inside(const Graph& graph, const Domain& domain, const Read& read) {
+  const Shape& shape = graph.at(read.node).shape;
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (!proves_nonnegative(read.index[d], domain.ranges) ||
+        !proves_nonnegative(shape[d] - 1 - read.index[d], domain.ranges))
+      return false;
+  return true;
+}
+
+// Lanes follow the first output; an axis order in which it is stored across would waste every cache line.
+void follow_output(const Graph& graph, Domain& domain) {
+  const int axis = contiguous_axis(graph, domain, domain.outputs[0].node, domain.outputs[0].store_index);
+  if (axis < 0 || axis + 1 == static_cast<int>(domain.axes.size())) return;
+  std::rotate(domain.axes.begin() + axis, domain.axes.begin() + axis + 1, domain.axes.end());
+}
+
+// Reads that are contiguous along one other axis than the lanes; the tile of such a read is turned in scratch.
+void find_staged(const Graph& graph, Schedule& s) {
+  const int last = static_cast<int>(s.domain.axes.size()) - 1;
+  if (last < 1 || s.domain.axes.back().estimate < 8) return;
+  for (const Read& read : s.domain.reads) {
+    const int axis = contiguous_axis(graph, s.domain, read.node, read.index);
+    if (axis < 0 || axis == last || s.domain.axes[static_cast<size_t>(axis)].estimate < 8) continue;
+    const IntExpr flat = flat_offset(graph.at(read.node).shape, read.index);
+    const auto step = flat.coefficient_of(s.domain.axes.back().var);
+    if (!step || step->is(0) || !always_inside(graph, s.domain, read)) continue;
+    if (s.across_axis >= 0 && s.across_axis != axis) continue;
+    if (s.staged.size() == kMaxStaged) continue;
+    s.across_axis = axis;
+    s.staged.push_back(read);
+  }
+}
+
+}  // namespace smelt::schedule

@@ -1,0 +1,31 @@
+// What the schedules of both kinds of target ask of a domain. Internal to this folder.
+#pragma once
+
+#include <string>
+#include <variant>
+
+#include "schedule/schedule.hpp"
+
+namespace smelt::schedule {
+
+// How often the rows are gone over: once for each level of reductions, and once more for outputs that need the last of them.
+int passes_of(const Domain& domain);
+std::string passes_text(const Domain& domain);
+
+// The innermost axis that is reduced, or that is kept; -1 when there is none.
+int last_axis(const Domain& domain, bool reduced);
+
+// The axis along which an access is contiguous, if there is one; -1 for values that are the same everywhere or stepped over.
+int contiguous_axis(const Graph& graph, const Domain& domain, NodeId node, const Index& index);
+
+// Lanes follow the first output; an axis order in which it is stored across would waste every cache line.
+void follow_output(const Graph& graph, Domain& domain);
+
+// Reads that are contiguous along one other axis than the lanes; the tile of such a read is turned in scratch.
+void find_staged(const Graph& graph, Schedule& s);
+
+// schedule_gpu.cpp
+std::variant<Schedule, Refusal> gpu_schedule(const Graph& graph, Domain domain, const plan::FusionGroup& group,
+                                             const plan::Options& options);
+
+}  // namespace smelt::schedule

@@ -1,0 +1,199 @@
+// Schedules for a GPU. A team of threads runs one iteration of the grid; how large it is, and how much each thread takes at a time,
+// follows from the length of the rows and the width of the elements.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "schedule/parts.hpp"
+
+namespace smelt::schedule {
+namespace {
+
+using plan::Strategy;
+
+constexpr int kWarp = 32;
+constexpr int kWorkgroup = 256;
+constexpr int kMostThreads = 1024;  // of a workgroup
+constexpr int kMostCluster = 8;     // workgroups that every GPU with clusters takes
+// Bytes of a row that one thread holds: enough accesses under way, and registers left to compute with.
+constexpr int64_t kBytesPerThread = 64;
+constexpr int64_t kMostBytesPerThread = 128;
+// Tiles of transposed reads.
+constexpr int64_t kTile = 64;
+// From this many elements on, more of them at a time are worth fewer workgroups.
+constexpr int64_t kLargeWork = 1 << 23;
+// A reduction over at least this many rows is split.
+constexpr int64_t kTallColumn = 512;
+constexpr int64_t kSmallWork = 1 << 16;
+constexpr int64_t kLongRow = 8192;
+
+int64_t power_of_two_from(int64_t n) {
+  int64_t p = 1;
+  while (p < n) p *= 2;
+  return p;
+}
+
+struct Widths {
+  int smallest = 8, largest = 1;  // bytes of the elements read and written along the lanes
+  int reads = 0;
+};
+
+Widths widths_of(const Graph& graph, const Schedule& s) {
+  Widths w;
+  auto note = [&](NodeId node, const Index& index) {
+    if (contiguous_axis(graph, s.domain, node, index) != s.vector_axis) return;
+    w.smallest = std::min(w.smallest, size_of(graph.at(node).dtype));
+    w.largest = std::max(w.largest, size_of(graph.at(node).dtype));
+  };
+  for (const Read& r : s.domain.reads) {
+    note(r.node, r.index);
+    ++w.reads;
+  }
+  for (const Output& o : s.domain.outputs)
+    if (!o.per_row) note(o.node, o.store_index);
+  return w;
+}
+
+// Neighbours that one thread takes: accesses of 16 bytes, at least of the widest elements.
+int lanes_of(const Widths& w) {
+  const int wide = 16 / w.largest, narrow = std::min(8, 16 / w.smallest);
+  return std::max(wide, narrow);
+}
+
+bool divides(int lanes, const IntExpr& extent) {
+  const auto c = extent.constant();
+  return !c || *c % lanes == 0;
+}
+
+Schedule pointwise(const Graph& graph, Domain domain, const plan::FusionGroup&, const plan::Options& options) {
+  Schedule s;
+  s.strategy = Strategy::Pointwise;
+  follow_output(graph, domain);
+  s.vector_axis = static_cast<int>(domain.axes.size()) - 1;
+  s.domain = std::move(domain);
+  s.team = s.workgroup = kWorkgroup;
+  const Widths w = widths_of(graph, s);
+  s.lanes = lanes_of(w);
+  const int64_t points = s.domain.estimate(false);
+  // Small work is spread over all multiprocessors before a thread takes more than one element.
+  while (s.lanes > 1 && points / s.lanes < int64_t{options.target.threads} * kWorkgroup) s.lanes /= 2;
+  s.unroll = points >= kLargeWork && w.reads * s.lanes * w.largest <= 16 ? 2 : 1;
+  s.tile = int64_t{s.team} * s.lanes * s.unroll;
+  // Rows that are no whole number of tiles leave threads idle; then all axes are one.
+  const IntExpr last = s.domain.axes.empty() ? IntExpr(1) : s.domain.axes.back().extent;
+  const auto length = last.constant();
+  s.flattened = s.domain.axes.size() > 1 && !(length && (*length % s.tile == 0 || *length >= 64 * s.tile));
+  std::string over;
+  for (const Axis& axis : s.domain.axes) over += (over.empty() ? "" : " x ") + axis.extent.str();
+  s.note = fmt::format("every element on its own over {}, {} x {} to a thread", over.empty() ? "one point" : over,
+                       s.unroll, s.lanes);
+  find_staged(graph, s);
+  if (s.across_axis >= 0) {
+    s.strategy = Strategy::Tiled;
+    s.flattened = false;
+    s.tile = kTile;
+    s.lanes = 1;
+    s.unroll = kTile * kTile / s.team;
+    s.note = fmt::format("tiles of {} x {}, {} read{} turned on chip", kTile, kTile, s.staged.size(),
+                         s.staged.size() == 1 ? "" : "s");
+  }
+  return s;
+}
+
+// The smallest team that holds a row in registers, larger ones where rows are few.
+int team_for(int64_t length, int lanes, int bytes, const plan::Target& target) {
+  const int64_t per_thread = std::max<int64_t>(lanes, kBytesPerThread / bytes);
+  int64_t team = power_of_two_from((length + per_thread - 1) / per_thread);
+  if (team <= kMostThreads) return static_cast<int>(team);
+  // Twice as much to a thread before a second workgroup takes part.
+  if (length * bytes <= kMostThreads * kMostBytesPerThread / 2 || !target.clusters) return kMostThreads;
+  return static_cast<int>(std::min<int64_t>(team, int64_t{kMostCluster} * kMostThreads));
+}
+
+std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const plan::Options& options) {
+  Schedule s;
+  const plan::Target& target = options.target;
+  const int64_t rows = domain.estimate(false), length = domain.estimate(true);
+  const bool one_pass = passes_of(domain) == 1;
+  s.vector_axis = last_axis(domain, true);
+  s.domain = std::move(domain);
+  const Widths w = widths_of(graph, s);
+  const IntExpr extent = s.vector_axis < 0 ? IntExpr(1) : s.domain.axes[static_cast<size_t>(s.vector_axis)].extent;
+  const int64_t along = s.vector_axis < 0 ? 1 : s.domain.axes[static_cast<size_t>(s.vector_axis)].estimate;
+  s.lanes = lanes_of(w);
+  while (s.lanes > 1 && (!divides(s.lanes, extent) || along < s.lanes)) s.lanes /= 2;
+  if (one_pass && rows < target.threads && length >= kLongRow && length * rows > kSmallWork) {
+    s.strategy = Strategy::Split;
+    s.team = s.workgroup = 512;
+    s.unroll = std::max(1, 16 / s.lanes);
+    s.note = fmt::format("{} row{} of {} split over the grid, then combined", rows, rows == 1 ? "" : "s", length);
+    return s;
+  }
+  s.strategy = Strategy::Row;
+  // Kept values are f32 or wider.
+  s.team = team_for(along, s.lanes, one_pass ? std::max(2, w.largest) : 4, target);
+  if (one_pass) s.team = std::min(s.team, kMostThreads);
+  s.workgroup = s.team <= kWarp ? kWorkgroup / 2 : std::min(s.team, kMostThreads);
+  const int64_t step = int64_t{s.team} * s.lanes;
+  const bool constant = extent.constant().has_value();
+  const int64_t steps = (along + step - 1) / step;
+  bool single_axis = true;
+  for (size_t d = 0; d < s.domain.axes.size(); ++d)
+    if (s.domain.axes[d].reduced && static_cast<int>(d) != s.vector_axis) single_axis = false;
+  const bool held = constant && single_axis && steps * s.lanes * 4 <= kMostBytesPerThread;
+  s.unroll = static_cast<int>(held ? steps : std::clamp<int64_t>(steps, 1, std::max(1, 16 / s.lanes)));
+  if (held)
+    s.keep_bytes = length * 4 * std::max<int64_t>(1, kMostBytesPerThread / (steps * s.lanes * 4));
+  else if (constant && s.team <= kMostThreads && s.workgroup == s.team)
+    s.keep_bytes = target.shared_bytes - 4096;
+  if (!one_pass && rows * 8 < target.threads && length > (int64_t{1} << 20))
+    return Refusal{fmt::format("{} row{} of {} cannot keep {} multiprocessors busy in one kernel", rows,
+                               rows == 1 ? "" : "s", length, target.threads),
+                   "more rows"};
+  const std::string who = s.team > kMostThreads
+                              ? fmt::format("a cluster of {} x {} threads", s.team / kMostThreads, kMostThreads)
+                              : fmt::format("{} thread{}", s.team, s.team == 1 ? "" : "s");
+  s.note = fmt::format("a row of {} to {}, {} over it{}", length, who, passes_text(s.domain),
+                       held && !one_pass ? ", held in registers" : "");
+  return s;
+}
+
+std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const plan::Options& options) {
+  Schedule s;
+  const int64_t height = domain.estimate(true), width = domain.estimate(false);
+  s.vector_axis = last_axis(domain, false);
+  const bool one_pass = passes_of(domain) == 1;
+  s.domain = std::move(domain);
+  const Axis& columns = s.domain.axes[static_cast<size_t>(s.vector_axis)];
+  s.lanes = std::min(4, lanes_of(widths_of(graph, s)));
+  while (s.lanes > 1 && !divides(s.lanes, columns.extent)) s.lanes /= 2;
+  s.team = kWarp;
+  s.workgroup = kWorkgroup / 2;
+  if (one_pass && height >= kTallColumn && height * width > kSmallWork) {
+    s.strategy = Strategy::Split;
+    s.note = fmt::format("{} columns of {}, rows split over the grid, then combined", width, height);
+  } else {
+    s.strategy = Strategy::Column;
+    while (s.lanes > 1 && width / s.lanes < int64_t{options.target.threads} * kWorkgroup) s.lanes /= 2;
+    const bool constant = std::all_of(s.domain.axes.begin(), s.domain.axes.end(),
+                                      [](const Axis& a) { return !a.reduced || a.extent.constant(); });
+    if (constant) s.keep_bytes = options.target.shared_bytes / (s.workgroup / s.team) - 1024;
+    s.note = fmt::format("{} columns of {} side by side, {}", s.team * s.lanes, height, passes_text(s.domain));
+  }
+  s.tile = int64_t{s.team} * s.lanes;
+  return s;
+}
+
+}  // namespace
+
+std::variant<Schedule, Refusal> gpu_schedule(const Graph& graph, Domain domain, const plan::FusionGroup& group,
+                                             const plan::Options& options) {
+  if (domain.levels == 0) return pointwise(graph, std::move(domain), group, options);
+  const int last = static_cast<int>(domain.axes.size()) - 1;
+  const bool along_rows = last < 0 || domain.axes[static_cast<size_t>(last)].reduced;
+  const bool has_columns = last_axis(domain, false) >= 0, has_rows = last_axis(domain, true) >= 0;
+  if (has_columns && (!along_rows || !has_rows)) return column(graph, std::move(domain), options);
+  return row(graph, std::move(domain), options);
+}
+
+}  // namespace smelt::schedule
