@@ -1,0 +1,299 @@
+#include "runtime/disk_cache.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <vector>
+
+namespace smelt::runtime {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view kMagic = "smelt-cache-1\n";
+constexpr const char* kEntry = ".entry";
+constexpr const char* kTemporary = ".tmp";
+constexpr auto kAbandoned = std::chrono::hours(1);  // a file of a writer that was killed
+
+uint64_t hash(std::string_view text, uint64_t state) {  // FNV-1a: any single change of a bit changes it
+  for (const char c : text) state = (state ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  return state;
+}
+constexpr uint64_t kSeed = 0xcbf29ce484222325U, kOtherSeed = 0x9ae16a3b2f90404fU;
+
+void append(std::string& out, uint64_t value) {
+  for (int i = 0; i < 8; ++i) out += static_cast<char>(value >> (8 * i));
+}
+uint64_t number_at(std::string_view text, size_t at) {
+  uint64_t value = 0;
+  for (size_t i = 0; i < 8; ++i) value |= uint64_t{static_cast<unsigned char>(text[at + i])} << (8 * i);
+  return value;
+}
+
+// magic, length of the key, length of the value, key, value, checksum of all before it.
+std::string pack(const std::string& key, const std::string& value) {
+  std::string out(kMagic);
+  append(out, key.size());
+  append(out, value.size());
+  out += key;
+  out += value;
+  append(out, hash(out, kSeed));
+  return out;
+}
+
+std::optional<std::string> unpack(std::string_view file, const std::string& key) {
+  const size_t head = kMagic.size() + 16;
+  if (file.size() < head + 8 || file.substr(0, kMagic.size()) != kMagic) return std::nullopt;
+  const uint64_t keys = number_at(file, kMagic.size()), values = number_at(file, kMagic.size() + 8);
+  if (keys != key.size() || values != file.size() - head - keys - 8) return std::nullopt;
+  if (file.substr(head, keys) != key) return std::nullopt;
+  if (number_at(file, file.size() - 8) != hash(file.substr(0, file.size() - 8), kSeed)) return std::nullopt;
+  return std::string(file.substr(head + keys, values));
+}
+
+// Closes its file.
+class File {
+ public:
+  File(const std::string& path, int flags) : number_(::open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, 0600)) {}
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  ~File() {
+    if (number_ >= 0) ::close(number_);
+  }
+  bool opened() const { return number_ >= 0; }
+  int number() const { return number_; }
+
+ private:
+  int number_;
+};
+
+// The whole of a file of this user.
+std::optional<std::string> read_own(const std::string& path) {
+  const File file(path, O_RDONLY);
+  struct stat facts;
+  if (!file.opened() || ::fstat(file.number(), &facts) != 0) return std::nullopt;
+  if (!S_ISREG(facts.st_mode) || facts.st_uid != ::geteuid()) return std::string();
+  std::string text(static_cast<size_t>(facts.st_size), '\0');
+  size_t at = 0;
+  while (at < text.size()) {
+    const ssize_t got = ::read(file.number(), text.data() + at, text.size() - at);
+    if (got <= 0) return std::string();
+    at += static_cast<size_t>(got);
+  }
+  return text;
+}
+
+bool write_whole(const std::string& path, const std::string& text) {
+  const File file(path, O_WRONLY | O_CREAT | O_EXCL);
+  if (!file.opened()) return false;
+  size_t at = 0;
+  while (at < text.size()) {
+    const ssize_t put = ::write(file.number(), text.data() + at, text.size() - at);
+    if (put <= 0) return false;
+    at += static_cast<size_t>(put);
+  }
+  return true;
+}
+
+// Why a folder is not to be trusted; empty when it is.
+std::string fault_of(const std::string& folder) {
+  struct stat facts;
+  if (::lstat(folder.c_str(), &facts) != 0) return fmt::format("{}: {}", folder, std::strerror(errno));
+  if (S_ISLNK(facts.st_mode)) return folder + " is a link";
+  if (!S_ISDIR(facts.st_mode)) return folder + " is not a folder";
+  if (facts.st_uid != ::geteuid()) return folder + " belongs to another user";
+  if (facts.st_mode & (S_IWGRP | S_IWOTH)) return folder + " can be written by others (chmod go-w mends that)";
+  return "";
+}
+
+struct Entry {
+  fs::path path;
+  int64_t bytes;
+  fs::file_time_type used;
+  bool temporary;
+};
+
+std::vector<Entry> entries_of(const std::string& folder) {
+  std::vector<Entry> entries;
+  std::error_code failed;
+  for (fs::directory_iterator it(folder, failed), end; !failed && it != end; it.increment(failed)) {
+    const std::string extension = it->path().extension().string();
+    if (extension != kEntry && extension != kTemporary) continue;
+    std::error_code gone;  // another process may have removed it
+    const auto bytes = static_cast<int64_t>(it->file_size(gone));
+    const fs::file_time_type used = gone ? fs::file_time_type() : it->last_write_time(gone);
+    if (!gone) entries.push_back({it->path(), bytes, used, extension == kTemporary});
+  }
+  return entries;
+}
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+}  // namespace
+
+DiskCache::DiskCache(std::string folder, int64_t limit_bytes) : folder_(std::move(folder)), limit_(limit_bytes) {}
+
+std::shared_ptr<DiskCache> DiskCache::of_user() {
+  std::string folder = variable("SMELT_CACHE_DIR");
+  if (folder == "off") return std::make_shared<DiskCache>("");
+  if (folder.empty()) {
+    const std::string caches = variable("XDG_CACHE_HOME"), home = variable("HOME");
+    // The specification of XDG_CACHE_HOME says that relative paths are to be ignored.
+    if (!caches.empty() && caches[0] == '/')
+      folder = caches + "/smelt";
+    else if (!home.empty())
+      folder = home + "/.cache/smelt";
+  }
+  return std::make_shared<DiskCache>(folder);
+}
+
+bool DiskCache::usable() {
+  const std::lock_guard lock(mutex_);
+  if (looked_) return refused_.empty();
+  looked_ = true;
+  if (folder_.empty()) {
+    refused_ =
+        "there is no place for it (SMELT_CACHE_DIR=off, or neither SMELT_CACHE_DIR, XDG_CACHE_HOME nor HOME is set)";
+    return false;
+  }
+  std::error_code failed;
+  const fs::path parent = fs::path(folder_).parent_path();
+  if (!parent.empty()) fs::create_directories(parent, failed);
+  if (::mkdir(folder_.c_str(), 0700) != 0 && errno != EEXIST) {
+    refused_ = fmt::format("{} cannot be made: {}", folder_, std::strerror(errno));
+    return false;
+  }
+  refused_ = fault_of(folder_);
+  return refused_.empty();
+}
+
+std::string DiskCache::path_of(const std::string& key) const {
+  return fmt::format("{}/{:016x}{:016x}{}", folder_, hash(key, kSeed), hash(key, kOtherSeed), kEntry);
+}
+
+std::optional<std::string> DiskCache::find(const std::string& key) {
+  if (!usable()) return std::nullopt;
+  const std::string path = path_of(key);
+  const std::optional<std::string> file = read_own(path);
+  if (!file) return std::nullopt;
+  std::optional<std::string> value = unpack(*file, key);
+  if (!value)
+    ::unlink(path.c_str());
+  else
+    ::utimensat(AT_FDCWD, path.c_str(), nullptr, AT_SYMLINK_NOFOLLOW);  // used now: kept longest
+  return value;
+}
+
+void DiskCache::store(const std::string& key, const std::string& value) noexcept {
+  try {
+    if (!usable()) return;
+    static std::atomic<uint64_t> counter{0};
+    const std::string text = pack(key, value);
+    make_room(static_cast<int64_t>(text.size()));
+    const std::string aside = fmt::format("{}/{}-{}{}", folder_, ::getpid(), counter++, kTemporary);
+    if (!write_whole(aside, text) || ::rename(aside.c_str(), path_of(key).c_str()) != 0) ::unlink(aside.c_str());
+  } catch (const std::exception&) {
+    // Out of memory, say: what is not kept is made again.
+  }
+}
+
+// Removes what was not used for longest, down to three quarters of the limit, so that the folder is not read for every entry.
+void DiskCache::make_room(int64_t coming) {
+  const std::lock_guard lock(mutex_);
+  // Other processes write too: count anew now and then.
+  if (bytes_ >= 0 && bytes_ + coming <= limit_ && ++written_ % 64 != 0) {
+    bytes_ += coming;
+    return;
+  }
+  std::vector<Entry> entries = entries_of(folder_);
+  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.used < b.used; });
+  bytes_ = 0;
+  for (const Entry& entry : entries) bytes_ += entry.bytes;
+  const bool full = bytes_ + coming > limit_;
+  const auto now = fs::file_time_type::clock::now();
+  for (const Entry& entry : entries) {
+    const bool abandoned = entry.temporary && now - entry.used > kAbandoned;
+    const bool oldest = full && !entry.temporary && bytes_ + coming > limit_ / 4 * 3;
+    if (!abandoned && !oldest) continue;
+    std::error_code gone;
+    fs::remove(entry.path, gone);
+    bytes_ -= entry.bytes;
+  }
+  bytes_ += coming;
+}
+
+std::string DiskCache::get(const std::string& key, const std::function<std::string()>& make, bool* hit) {
+  std::promise<std::string> promise;
+  std::shared_future<std::string> other;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto [it, first] = making_.try_emplace(key);
+    if (first)
+      it->second = promise.get_future().share();
+    else
+      other = it->second;
+  }
+  if (hit) *hit = true;
+  if (other.valid()) return other.get();
+  const auto done = [&] {
+    const std::lock_guard lock(mutex_);
+    making_.erase(key);
+  };
+  try {
+    std::optional<std::string> value = find(key);
+    if (hit) *hit = value.has_value();
+    if (!value) {
+      value = make();
+      store(key, *value);
+    }
+    promise.set_value(*value);
+    done();
+    return *value;
+  } catch (...) {
+    promise.set_exception(std::current_exception());
+    done();
+    throw;
+  }
+}
+
+CacheInfo DiskCache::info() const {
+  CacheInfo info;
+  info.folder = folder_;
+  info.limit_bytes = limit_;
+  info.refused = folder_.empty() ? "there is no place for it" : fault_of(folder_);
+  std::error_code failed;
+  if (!folder_.empty() && !fs::exists(fs::symlink_status(folder_, failed))) info.refused.clear();  // made when needed
+  if (!info.refused.empty()) return info;
+  for (const Entry& entry : entries_of(folder_)) {
+    if (!entry.temporary) ++info.entries;
+    info.bytes += entry.bytes;
+  }
+  return info;
+}
+
+int64_t DiskCache::clear() {
+  int64_t removed = 0;
+  if (!info().refused.empty()) return 0;
+  for (const Entry& entry : entries_of(folder_)) {
+    std::error_code gone;
+    if (fs::remove(entry.path, gone) && !entry.temporary) ++removed;
+  }
+  const std::lock_guard lock(mutex_);
+  bytes_ = -1;
+  return removed;
+}
+
+}  // namespace smelt::runtime

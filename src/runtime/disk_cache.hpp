@@ -1,0 +1,60 @@
+// What was compiled once, kept in files: bytes by a key that says everything they depend on. A cache that cannot be used is no error:
+// everything works without, only slower.
+//
+// An entry is one file, written aside and renamed, with its key, its lengths and a checksum in it: a file that is cut short, changed,
+// or not ours is removed and made again. Many processes and threads may share a folder.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace smelt::runtime {
+
+struct CacheInfo {
+  std::string folder;   // empty when there is no place for one
+  std::string refused;  // why it is not used; empty when it is
+  int64_t entries = 0, bytes = 0, limit_bytes = 0;
+};
+
+class DiskCache {
+ public:
+  // In this folder, which is made when it is not there. Refused when it belongs to another user, when others may write to it, or when
+  // it is a link.
+  explicit DiskCache(std::string folder, int64_t limit_bytes = kLimit);
+  // In $SMELT_CACHE_DIR, else $XDG_CACHE_HOME/smelt, else ~/.cache/smelt. SMELT_CACHE_DIR=off uses none.
+  static std::shared_ptr<DiskCache> of_user();
+
+  // The value of this key, made where it is not known. Threads that ask for one key at a time make it once. `hit` tells where it is
+  // from.
+  std::string get(const std::string& key, const std::function<std::string()>& make, bool* hit = nullptr);
+
+  std::optional<std::string> find(const std::string& key);
+  void store(const std::string& key, const std::string& value) noexcept;
+
+  CacheInfo info() const;
+  int64_t clear();  // entries removed
+
+  static constexpr int64_t kLimit = int64_t{256} << 20;
+
+ private:
+  std::string path_of(const std::string& key) const;
+  bool usable();
+  void make_room(int64_t coming);
+
+  std::string folder_;
+  int64_t limit_;
+  mutable std::mutex mutex_;
+  bool looked_ = false;
+  std::string refused_;
+  int64_t bytes_ = -1;  // about as many as there are; -1: not counted yet
+  int64_t written_ = 0;
+  std::map<std::string, std::shared_future<std::string>> making_;
+};
+
+}  // namespace smelt::runtime
