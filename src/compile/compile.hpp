@@ -14,6 +14,12 @@
 
 namespace smelt {
 
+namespace runtime {
+class DiskCache;
+class GpuPool;
+}  // namespace runtime
+class GpuCopier;
+
 // The machine to compile for: the CPU, or an NVIDIA GPU.
 struct Device {
   std::string name = "cpu";  // "cpu", "cuda", "cuda:1", "sm_90"
@@ -28,6 +34,9 @@ struct Device {
   runtime::GpuFacts gpu_facts;
   std::shared_ptr<runtime::Gpu> gpu;  // empty: kernels are built for it, but cannot run here
   std::shared_ptr<runtime::Nvrtc> nvrtc;
+  std::shared_ptr<runtime::DiskCache> cache;  // of what NVRTC made
+  std::shared_ptr<runtime::GpuPool> pool;     // memory between calls
+  std::shared_ptr<GpuCopier> copier;          // for arrays that are not row-major
 
   static Device cpu();
   // Without a usable GPU or NVRTC, `missing` says so, and programs cannot be compiled for it.
@@ -44,6 +53,7 @@ struct CompileOptions {
   bool fuse = true;
   int threads = 0;    // 0: all that the device has
   SizeBinding sizes;  // the sizes at hand, for estimates
+  runtime::NvrtcOptions nvrtc;
 };
 
 // Milliseconds of each stage, in order.
@@ -52,15 +62,54 @@ struct StageTime {
   double ms;
 };
 
+// A function of a kernel as it was built for a GPU.
+struct BuiltFunction {
+  std::string name;  // "k0_p0_fast"
+  int kernel = 0;    // of the plan
+  int threads = 1, cluster = 1;
+  runtime::FunctionFacts facts;
+  int64_t shared_bytes = 0;          // dynamic, for the sizes at hand
+  int workgroups_per_processor = 0;  // that are resident at a time
+  double occupancy = 0;              // resident threads, of those that a multiprocessor can hold
+};
+
+// Kernels that were found in the cache on disk, and kernels that were compiled.
+struct CacheUse {
+  int hits = 0, misses = 0;
+};
+
+class GpuCall;
+
+// A call on a GPU whose arrays are fixed: all is laid out, so that running it is one launch, of a kernel or of a graph of several.
+// Keeps its temporaries and its code alive, but not its arrays: they must live until what was run is done. Runs follow one another
+// in the order of their stream; scalars are those of the time when it was bound.
+class BoundCall {
+ public:
+  void run() const;  // returns when it is queued
+  void synchronize()
+      const;             // until the stream is done. Throws what went wrong, an index out of range of this call too.
+  int launches() const;  // that one run hands to the driver
+  runtime::StreamHandle stream() const;
+
+ private:
+  friend class Executable;
+  std::shared_ptr<GpuCall> call_;
+};
+
 // A whole runnable plan. Cheap to copy, safe to run from many threads at once, serves every size of its symbols.
 class Executable {
  public:
   const Graph& graph() const;  // simplified
   const plan::Plan& plan() const;
-  const std::vector<kernel::Kernel>& kernels() const;  // one per group of the plan; empty without LLVM
-  bool interpreted() const;                            // no LLVM: the reference interpreter runs the program
+  const std::vector<kernel::Kernel>& kernels() const;  // one per group of the plan; empty without a compiler
+  bool interpreted() const;                            // no compiler: the reference interpreter runs the program
+  const Device& device() const;
   const std::vector<StageTime>& stage_times() const;
   double compile_ms() const;
+  CacheUse cache_use() const;
+  std::vector<BuiltFunction> built(const SizeBinding& sizes) const;  // of a GPU that is here; else none
+
+  // Arrays in the memory of the host, whatever the device.
 
   // Fresh outputs, row-major. Throws UserError when the inputs do not fit (dtype, rank, sizes, constraints).
   std::vector<Tensor> run(const std::vector<TensorView>& inputs) const;
@@ -70,7 +119,17 @@ class Executable {
   std::vector<Dims> output_dims(const std::vector<TensorView>& inputs) const;
   int64_t temporary_bytes(const SizeBinding& sizes) const;  // the arena for values between kernels
 
-  // "graph", "plan", "kernel", "source" (LLVM IR), "asm". Throws UserError for another name.
+  // Arrays in the memory of the GPU, anybody's: `data` holds addresses of the device, whole multiples of the size of an element, with
+  // any strides (0 for inputs only). Inputs of rank 0 may stand in the memory of the host. Without a stream, smelt's own.
+
+  BoundCall bind(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs) const;
+  BoundCall bind(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs,
+                 runtime::StreamHandle stream) const;
+  // Binds and runs once; temporaries are those of calls before. Returns when it is queued. An index out of range stays unknown.
+  void run_device(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs,
+                  runtime::StreamHandle stream) const;
+
+  // "graph", "plan", "kernel", "source" (LLVM IR or CUDA C++), "asm"; for a GPU "ptx", "sass". Throws UserError for another name.
   std::string dump(const std::string& stage) const;
 
   struct State;
@@ -81,5 +140,10 @@ class Executable {
 };
 
 Executable compile(const Graph& graph, const Device& device, const CompileOptions& options = {});
+
+// Arrays in the memory of a GPU. The tensor's memory is freed with its last owner, after the GPU is done with it.
+Tensor device_empty(const Device& device, DType dtype, Dims dims);
+Tensor to_device(const Device& device, const TensorView& host);
+Tensor to_host(const Device& device, const TensorView& on_device);  // row-major; waits for smelt's own stream
 
 }  // namespace smelt

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
-#include "compile/compile.hpp"
+#include "compile/gpu_copy.hpp"
+#include "runtime/disk_cache.hpp"
+#include "runtime/gpu_pool.hpp"
 
 namespace smelt {
 namespace {
@@ -50,6 +52,9 @@ Device Device::cuda(int ordinal) {
     device.nvrtc = nullptr;
   }
   if (!device.nvrtc) device.missing = why;
+  device.cache = runtime::DiskCache::of_user();
+  device.pool = std::make_shared<runtime::GpuPool>(device.gpu);
+  device.copier = std::make_shared<GpuCopier>(device.gpu_facts.compute);
   return device;
 }
 
@@ -61,6 +66,7 @@ Device Device::cuda_architecture(int compute) {
   device.gpu_facts = typical_facts(compute);
   device.nvrtc = runtime::Nvrtc::open(device.missing);
   if (device.nvrtc && !device.nvrtc->serves(compute, device.missing)) device.nvrtc = nullptr;
+  device.cache = runtime::DiskCache::of_user();
   return device;
 }
 

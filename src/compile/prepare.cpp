@@ -11,9 +11,10 @@ namespace {
 
 // A piece of work smaller than this is not worth handing to another thread.
 constexpr int64_t kWorkPerPiece = 32768;
-constexpr int64_t kAlignment = 64;
 
-int64_t aligned(int64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+int64_t aligned(int64_t bytes, int64_t alignment = kCpuAlignment) {
+  return (bytes + alignment - 1) / alignment * alignment;
+}
 
 void check_dtypes(const Graph& graph, const std::vector<TensorView>& inputs) {
   if (inputs.size() != graph.inputs.size())
@@ -27,10 +28,16 @@ void check_dtypes(const Graph& graph, const std::vector<TensorView>& inputs) {
   }
 }
 
-Prepared::Launch prepare_launch(const Launch& launch, const kernel::Kernel& kernel, SizeBinding sizes) {
+Prepared::Launch prepare_launch(const Executable::State& state, size_t k, SizeBinding sizes) {
+  const Launch& launch = state.launches[k];
+  const kernel::Kernel& kernel = state.kernels[k];
   for (const kernel::LaunchSize& s : kernel.launch_sizes) sizes[s.symbol] = s.value.evaluate(sizes);
   Prepared::Launch prepared;
   for (const std::string& symbol : launch.sizes) prepared.arguments.push_back(sizes.at(symbol));
+  if (state.device.is_gpu) {
+    prepared.gpu_phases = gpu_shapes(state, k, sizes);
+    return prepared;
+  }
   prepared.scratch_bytes = aligned(launch.scratch_bytes.evaluate(sizes));
   for (const kernel::Phase& phase : kernel.phases) {
     const int64_t work = std::max<int64_t>(phase.work.evaluate(sizes), 1);
@@ -46,11 +53,11 @@ bool same_dims(const Prepared& prepared, const std::vector<TensorView>& inputs) 
 
 }  // namespace
 
-Arena lay_out(const std::vector<Slot>& slots, const SizeBinding& sizes) {
+Arena lay_out(const std::vector<Slot>& slots, const SizeBinding& sizes, int64_t alignment) {
   Arena arena;
   std::vector<int64_t> lengths;
   for (size_t s = 0; s < slots.size(); ++s) {
-    const int64_t length = aligned(element_count(evaluate(slots[s].dims, sizes)) * size_of(slots[s].dtype));
+    const int64_t length = aligned(element_count(evaluate(slots[s].dims, sizes)) * size_of(slots[s].dtype), alignment);
     // First fit: the lowest place that no slot alive at the same time occupies.
     int64_t at = 0;
     for (bool moved = true; moved;) {
@@ -78,9 +85,8 @@ std::shared_ptr<const Prepared> prepare(const Executable::State& state, const st
   SizeBinding sizes = bind_sizes(state.graph, prepared->input_dims);
   for (NodeId id : state.graph.outputs) prepared->output_dims.push_back(evaluate(state.graph.at(id).shape, sizes));
   sizes["%threads"] = state.threads;
-  prepared->arena = lay_out(state.slots, sizes);
-  for (size_t k = 0; k < state.launches.size(); ++k)
-    prepared->launches.push_back(prepare_launch(state.launches[k], state.kernels[k], sizes));
+  prepared->arena = lay_out(state.slots, sizes, state.device.is_gpu ? kGpuAlignment : kCpuAlignment);
+  for (size_t k = 0; k < state.launches.size(); ++k) prepared->launches.push_back(prepare_launch(state, k, sizes));
   for (const Prepared::Launch& launch : prepared->launches)
     prepared->scratch_bytes = std::max(prepared->scratch_bytes, launch.scratch_bytes * state.threads);
   state.last.store(prepared);

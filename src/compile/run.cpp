@@ -12,17 +12,6 @@ namespace {
 
 std::string shape_text(const TensorView& view) { return fmt::format("{}{}", name_of(view.dtype), str(view.dims)); }
 
-// Names the first gather that met an index out of range.
-[[noreturn]] void throw_out_of_range(const Graph& graph, int32_t code) {
-  SMELT_CHECK(code != kernel::kOutsideOfArray, "an index that was not proved inside its array left it");
-  const Node& node = graph.at(code - 1);
-  throw UserError(
-      fmt::format("{} met an index out of range: axis {} of {} has no such element{}\nhelp: check the indices, or ask "
-                  "for clamped ones",
-                  node.label.empty() ? "take" : node.label, node.axes[0], str(graph.at(node.args[0]).shape),
-                  node.origin.line ? fmt::format(" (line {})", node.origin.line) : ""));
-}
-
 void launch(const Executable::State& state, const Launch& l, const Prepared::Launch& prepared,
             std::vector<void*>& arrays, char* scratch) {
   for (size_t p = 0; p < l.phases.size(); ++p) {
@@ -39,6 +28,17 @@ void launch(const Executable::State& state, const Launch& l, const Prepared::Lau
 }
 
 }  // namespace
+
+// Names the first gather that met an index out of range.
+void throw_out_of_range(const Graph& graph, int32_t code) {
+  SMELT_CHECK(code != kernel::kOutsideOfArray, "an index that was not proved inside its array left it");
+  const Node& node = graph.at(code - 1);
+  throw UserError(
+      fmt::format("{} met an index out of range: axis {} of {} has no such element{}\nhelp: check the indices, or ask "
+                  "for clamped ones",
+                  node.label.empty() ? "take" : node.label, node.axes[0], str(graph.at(node.args[0]).shape),
+                  node.origin.line ? fmt::format(" (line {})", node.origin.line) : ""));
+}
 
 void execute(const Executable::State& state, const Prepared& prepared, const std::vector<TensorView>& inputs,
              const std::vector<TensorView>& outputs) {
@@ -91,6 +91,8 @@ std::pair<const char*, const char*> extent_of(const TensorView& view) {
   return {base + low * size, base + (high + 1) * size};
 }
 
+}  // namespace
+
 bool overlap(const TensorView& a, const TensorView& b) {
   if (a.count() == 0 || b.count() == 0) return false;
   const auto [a0, a1] = extent_of(a);
@@ -117,8 +119,6 @@ void copy_into(const TensorView& from, const TensorView& to) {
   }
 }
 
-}  // namespace
-
 std::vector<Dims> Executable::output_dims(const std::vector<TensorView>& inputs) const {
   return prepare(*state_, inputs)->output_dims;
 }
@@ -126,7 +126,7 @@ std::vector<Dims> Executable::output_dims(const std::vector<TensorView>& inputs)
 int64_t Executable::temporary_bytes(const SizeBinding& sizes) const {
   SizeBinding all = sizes;
   all["%threads"] = state_->threads;
-  return lay_out(state_->slots, all).bytes;
+  return lay_out(state_->slots, all, state_->device.is_gpu ? kGpuAlignment : kCpuAlignment).bytes;
 }
 
 std::vector<Tensor> Executable::run(const std::vector<TensorView>& inputs) const {
@@ -152,15 +152,13 @@ static void interpret_into(const Graph& graph, const std::vector<TensorView>& in
   }
 }
 
-void Executable::run_into(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs) const {
-  const State& state = *state_;
-  const std::shared_ptr<const Prepared> prepared = prepare(state, inputs);
+void check_outputs(const Executable::State& state, const Prepared& prepared, const std::vector<TensorView>& outputs) {
   if (outputs.size() != state.graph.outputs.size())
     throw UserError(fmt::format("the program has {} outputs, but memory for {} was given", state.graph.outputs.size(),
                                 outputs.size()));
   for (size_t o = 0; o < outputs.size(); ++o) {
     const Node& node = state.graph.at(state.graph.outputs[o]);
-    const Dims& dims = prepared->output_dims[o];
+    const Dims& dims = prepared.output_dims[o];
     if (outputs[o].dtype != node.dtype || outputs[o].dims != dims)
       throw UserError(fmt::format("output {} is {}{}, but the memory given for it is {}", o, name_of(node.dtype),
                                   str(dims), shape_text(outputs[o])));
@@ -168,7 +166,14 @@ void Executable::run_into(const std::vector<TensorView>& inputs, const std::vect
       if (dims[d] > 1 && outputs[o].strides[d] == 0)
         throw UserError(fmt::format("output {} has stride 0 along axis {}: its elements would share memory", o, d));
   }
+}
+
+void Executable::run_into(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs) const {
+  const State& state = *state_;
+  const std::shared_ptr<const Prepared> prepared = prepare(state, inputs);
+  check_outputs(state, *prepared, outputs);
   if (interpreted()) return interpret_into(state.graph, inputs, outputs);
+  if (state.device.is_gpu) return run_on_gpu(state_, prepared, inputs, outputs);
 
   std::vector<Tensor> copies;
   const std::vector<TensorView> sources = row_major_inputs(inputs, copies);

@@ -25,12 +25,29 @@ struct Binding {
   int index = 0;  // input of the graph, output of the graph, or slot
 };
 
+// One function of a module on a GPU.
+struct GpuFunction {
+  std::string name;
+  runtime::FunctionHandle handle = nullptr;  // empty without a GPU
+  int threads = 1, iterations = 1, cluster = 1;
+  IntExpr shared_bytes;
+  runtime::FunctionFacts facts;
+};
+struct GpuPhase {
+  GpuFunction fast, general;
+  std::vector<IntExpr> fast_if;  // each >= 0 for the sizes of a call
+  std::vector<int> alignment;    // per param, of its address; 0 for what is no array
+};
+
 struct Launch {
   std::vector<Binding> arrays;     // per param that is not a Size
   std::vector<std::string> sizes;  // per Size param
   IntExpr scratch_bytes;
   std::vector<runtime::Module::PhaseFunction> phases;
   std::shared_ptr<runtime::Module> module;
+  // GPU
+  std::vector<GpuPhase> gpu_phases;
+  std::shared_ptr<runtime::GpuModule> gpu_module;
 };
 
 // Offsets of the slots in one block of memory; slots that are not alive together may share bytes.
@@ -38,16 +55,23 @@ struct Arena {
   std::vector<int64_t> offsets;
   int64_t bytes = 0;
 };
-Arena lay_out(const std::vector<Slot>& slots, const SizeBinding& sizes);
+inline constexpr int64_t kCpuAlignment = 64, kGpuAlignment = 256;
+Arena lay_out(const std::vector<Slot>& slots, const SizeBinding& sizes, int64_t alignment);
 
 // Everything about a call that follows from the sizes of its inputs: calls with the same sizes again do not compute it again.
 struct Prepared {
   struct Phase {
     int64_t extent, grain;
   };
+  struct GpuPhase {
+    bool runs = false;  // there is an iteration
+    bool may_be_fast = false;
+    runtime::LaunchShape fast, general;
+  };
   struct Launch {
     std::vector<int64_t> arguments;  // per Size param
     std::vector<Phase> phases;
+    std::vector<GpuPhase> gpu_phases;
     int64_t scratch_bytes = 0;  // per thread
   };
   std::vector<Dims> input_dims, output_dims;
@@ -74,6 +98,8 @@ struct Executable::State {
   plan::Plan plan;
   std::vector<kernel::Kernel> kernels;
   std::vector<std::string> sources;
+  runtime::NvrtcOptions nvrtc;
+  CacheUse cache_use;
   std::vector<Launch> launches;
   std::vector<Slot> slots;
   std::vector<StageTime> times;
@@ -89,5 +115,26 @@ std::shared_ptr<const Prepared> prepare(const Executable::State& state, const st
 // Runs all launches in order. `inputs` and `outputs` are row-major, with the dims of this call.
 void execute(const Executable::State& state, const Prepared& prepared, const std::vector<TensorView>& inputs,
              const std::vector<TensorView>& outputs);
+
+// Throws UserError when memory for outputs does not fit what the program makes.
+void check_outputs(const Executable::State& state, const Prepared& prepared, const std::vector<TensorView>& outputs);
+// Whether two arrays share memory.
+bool overlap(const TensorView& a, const TensorView& b);
+// Copies a row-major array in the memory of the host.
+void copy_into(const TensorView& from, const TensorView& to);
+[[noreturn]] void throw_out_of_range(const Graph& graph, int32_t code);
+
+// GPU
+
+// Emits, compiles and loads every kernel of the state; `times` gets the stages.
+void build_for_gpu(Executable::State& state);
+// The shapes of a kernel's launches. Throws UserError when there are more workgroups than a grid may have.
+std::vector<Prepared::GpuPhase> gpu_shapes(const Executable::State& state, size_t kernel, const SizeBinding& sizes);
+// "kernel 2 (relu, layernorm)"
+std::string describe_kernel(const Executable::State& state, size_t kernel);
+void run_on_gpu(const std::shared_ptr<const Executable::State>& state, const std::shared_ptr<const Prepared>& prepared,
+                const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs);
+std::string dump_ptx(const Executable::State& state);
+std::string dump_sass(const Executable::State& state);
 
 }  // namespace smelt

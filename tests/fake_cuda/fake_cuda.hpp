@@ -1,4 +1,4 @@
-// A driver of GPUs over host memory: the functions of libcuda that smelt calls, for tests on machines without a GPU. Work is queued per
+// A driver of GPUs over host memory, and an NVRTC that passes its source on: the functions of both that smelt calls, for tests on machines without a GPU. Work is queued per
 // stream and runs as late as it may: when something waits for it. So what forgets to wait reads stale memory here every time.
 #pragma once
 
@@ -38,9 +38,10 @@ struct State {
   // What the GPU is.
   int devices = 1, major = 9, minor = 0, processors = 4, driver = 13000;
   size_t memory_bytes = size_t{64} << 20;
-  std::map<std::string, Kernel> kernels;  // by function name
-  std::map<std::string, int> failures;    // "cuLaunchKernel": the status that it returns from now on
-  std::map<std::string, int> attributes;  // of every function: "registers", "local", "shared", "threads"
+  std::map<std::string, Kernel> kernels;                 // by function name
+  std::function<Kernel(const std::string&)> kernel_for;  // of functions that have none there
+  std::map<std::string, int> failures;                   // "cuLaunchKernel": the status that it returns from now on
+  std::map<std::string, int> attributes;                 // of every function: "registers", "local", "shared", "threads"
   // What happened.
   std::vector<Launch> launches;  // that ran
   std::map<std::string, int> calls;
@@ -50,6 +51,7 @@ struct State {
   int contexts = 0, modules = 0, streams = 0, events = 0, graphs = 0;  // alive
   std::vector<std::string> images;                                     // that were loaded
   std::map<std::string, int> allowed_shared;                           // by function name
+  int compiled = 0;                                                    // by the NVRTC that stands in the same library
   std::string fault;                                                   // a use that the real driver leaves undefined
 };
 

@@ -104,7 +104,7 @@ TEST(Nvrtc, SettingThatNamesNoLibraryIsSaid) {
 }
 
 TEST(Nvrtc, LibraryThatIsNoNvrtcIsSaid) {
-  const Variable chosen("SMELT_NVRTC", SMELT_FAKE_CUDA);
+  const Variable chosen("SMELT_NVRTC", "libm.so.6");
   std::string why;
   EXPECT_EQ(Nvrtc::open(why), nullptr);
   EXPECT_THAT(why, HasSubstr("nvrtcCreateProgram"));

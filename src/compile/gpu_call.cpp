@@ -1,0 +1,226 @@
+#include "compile/gpu_call.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/check.hpp"
+#include "compile/gpu_copy.hpp"
+
+namespace smelt {
+namespace {
+
+uint64_t address_of(const TensorView& view) { return reinterpret_cast<uint64_t>(view.data); }
+
+int64_t aligned(int64_t bytes) { return (bytes + kGpuAlignment - 1) / kGpuAlignment * kGpuAlignment; }
+
+TensorView row_major(const TensorView& like, uint64_t address) {
+  return {like.dtype, like.dims, contiguous_strides(like.dims), reinterpret_cast<void*>(address)};
+}
+
+// The same error, with the place where it happened.
+[[noreturn]] void rethrow_with(const std::string& place) {
+  try {
+    throw;
+  } catch (const UserError& e) {
+    throw UserError(place + ": " + e.what());
+  } catch (const InternalError& e) {
+    // Its message ends with how to report it, which stands once.
+    std::string text = e.what();
+    const std::string before = "internal error in smelt: ";
+    if (text.rfind(before, 0) == 0) text = text.substr(before.size());
+    throw InternalError(place + ": " + text.substr(0, text.find("\nThis is a bug in smelt")));
+  }
+}
+
+}  // namespace
+
+GpuCall::GpuCall(StatePtr state, std::shared_ptr<const Prepared> prepared, const std::vector<TensorView>& inputs,
+                 const std::vector<TensorView>& outputs, runtime::StreamHandle stream)
+    : state_(std::move(state)), prepared_(std::move(prepared)), gpu_(*state_->device.gpu), stream_(stream) {
+  check_addresses(inputs, outputs);
+  const Device& device = state_->device;
+  // Kernels read and write row-major memory that no input shares with an output; what is not like that is copied.
+  std::vector<size_t> copied_in, copied_out;
+  int64_t bytes = prepared_->arena.bytes;
+  std::vector<int64_t> offsets;
+  const auto reserve = [&](const TensorView& view) {
+    offsets.push_back(bytes);
+    bytes += aligned(view.bytes());
+  };
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].dims.empty() || inputs[i].contiguous()) continue;
+    copied_in.push_back(i);
+    reserve(inputs[i]);
+  }
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    bool direct = outputs[o].contiguous();
+    for (size_t i = 0; i < inputs.size(); ++i)
+      direct = direct && (inputs[i].dims.empty() || !overlap(inputs[i], outputs[o]));
+    for (size_t p = 0; p < o; ++p) direct = direct && !overlap(outputs[p], outputs[o]);
+    if (direct) continue;
+    copied_out.push_back(o);
+    reserve(outputs[o]);
+  }
+  memory_ = std::make_unique<runtime::PooledBlock>(device.pool, bytes, stream);
+  if (needs_error_cell()) {
+    error_ = gpu_.allocate_mapped(sizeof(int32_t));
+    std::memset(error_.host, 0, sizeof(int32_t));
+  }
+
+  Addresses at;
+  at.arena = memory_->address();
+  for (const TensorView& input : inputs) at.inputs.push_back(address_of(input));
+  for (const TensorView& output : outputs) at.outputs.push_back(address_of(output));
+  for (size_t c = 0; c < copied_in.size(); ++c) {
+    const TensorView& input = inputs[copied_in[c]];
+    at.inputs[copied_in[c]] = at.arena + static_cast<uint64_t>(offsets[c]);
+    if (input.count() > 0)
+      steps_.push_back(device.copier->step(device, input, row_major(input, at.inputs[copied_in[c]])));
+  }
+  for (size_t c = 0; c < copied_out.size(); ++c)
+    at.outputs[copied_out[c]] = at.arena + static_cast<uint64_t>(offsets[copied_in.size() + c]);
+  for (size_t k = 0; k < state_->launches.size(); ++k) add_kernel(k, inputs, at);
+  // A node that is returned twice was computed into its first output.
+  const std::vector<NodeId>& ids = state_->graph.outputs;
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    const auto first = static_cast<size_t>(std::find(ids.begin(), ids.end(), ids[o]) - ids.begin());
+    if (first == o || outputs[o].bytes() == 0) continue;
+    GpuStep copy;
+    copy.to = at.outputs[o];
+    copy.from = at.outputs[first];
+    copy.bytes = outputs[o].bytes();
+    steps_.push_back(copy);
+  }
+  for (const size_t o : copied_out)
+    if (outputs[o].count() > 0)
+      steps_.push_back(device.copier->step(device, row_major(outputs[o], at.outputs[o]), outputs[o]));
+}
+
+GpuCall::~GpuCall() {
+  if (graph_) gpu_.destroy_graph(graph_);
+  if (!error_.host) return;
+  // A kernel that still runs may write to it.
+  try {
+    gpu_.synchronize(stream_);
+  } catch (const Error&) {
+  }
+  gpu_.release_mapped(error_.host);
+}
+
+void GpuCall::check_addresses(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs) const {
+  const auto check = [](const TensorView& view, const std::string& what) {
+    const int size = size_of(view.dtype);
+    if (view.count() > 0 && !view.data) throw UserError(fmt::format("{} has no memory: its address is null", what));
+    if (address_of(view) % static_cast<uint64_t>(size) != 0)
+      throw UserError(fmt::format("{} stands at {:#x}, which is no multiple of {}, the size of its elements", what,
+                                  address_of(view), size));
+  };
+  for (size_t i = 0; i < inputs.size(); ++i)
+    if (!inputs[i].dims.empty()) check(inputs[i], "input " + state_->graph.at(state_->graph.inputs[i]).name);
+  for (size_t o = 0; o < outputs.size(); ++o) check(outputs[o], fmt::format("output {}", o));
+}
+
+bool GpuCall::needs_error_cell() const {
+  return std::any_of(state_->kernels.begin(), state_->kernels.end(),
+                     [](const kernel::Kernel& k) { return k.error_param >= 0; });
+}
+
+uint64_t GpuCall::value_of(const kernel::Param& param, const Binding& binding, const std::vector<TensorView>& inputs,
+                           const Addresses& at) const {
+  const auto index = static_cast<size_t>(binding.index);
+  switch (binding.kind) {
+    case Binding::Input:
+      if (param.kind == kernel::ParamKind::Scalar) {
+        uint64_t value = 0;
+        const TensorView& input = inputs[index];
+        const auto bytes = static_cast<size_t>(size_of(input.dtype));
+        if (gpu_.is_device_memory(input.data))
+          gpu_.download(&value, address_of(input), static_cast<int64_t>(bytes), stream_);
+        else
+          std::memcpy(&value, input.data, bytes);
+        return value;
+      }
+      return at.inputs[index];
+    case Binding::Output: return at.outputs[index];
+    case Binding::Slot: return at.arena + static_cast<uint64_t>(prepared_->arena.offsets[index]);
+    case Binding::Error: return error_.device;
+  }
+  return 0;
+}
+
+void GpuCall::add_kernel(size_t kernel, const std::vector<TensorView>& inputs, const Addresses& at) {
+  const Launch& launch = state_->launches[kernel];
+  const Prepared::Launch& prepared = prepared_->launches[kernel];
+  const std::vector<kernel::Param>& params = state_->kernels[kernel].params;
+  std::vector<uint64_t> values;
+  size_t array = 0, size = 0;
+  for (const kernel::Param& param : params)
+    values.push_back(param.kind == kernel::ParamKind::Size ? static_cast<uint64_t>(prepared.arguments[size++])
+                                                           : value_of(param, launch.arrays[array++], inputs, at));
+  for (size_t p = 0; p < launch.gpu_phases.size(); ++p) {
+    const Prepared::GpuPhase& shapes = prepared.gpu_phases[p];
+    if (!shapes.runs) continue;
+    const GpuPhase& phase = launch.gpu_phases[p];
+    bool fast = shapes.may_be_fast;
+    for (size_t i = 0; i < phase.alignment.size(); ++i)
+      fast = fast && (phase.alignment[i] <= 1 || values[i] % static_cast<uint64_t>(phase.alignment[i]) == 0);
+    GpuStep step;
+    step.kernel = static_cast<int>(kernel);
+    step.function = fast ? phase.fast.handle : phase.general.handle;
+    step.shape = fast ? shapes.fast : shapes.general;
+    step.values = values;
+    for (uint64_t& value : step.values) step.arguments.push_back(&value);
+    steps_.push_back(std::move(step));
+  }
+}
+
+void GpuCall::issue(const GpuStep& step, runtime::StreamHandle stream) {
+  try {
+    if (step.function)
+      gpu_.launch(step.function, step.shape, const_cast<void**>(step.arguments.data()), stream);
+    else
+      gpu_.copy(step.to, step.from, step.bytes, stream);
+  } catch (const Error&) {
+    rethrow_with(step.kernel < 0 ? "a copy of an array" : describe_kernel(*state_, static_cast<size_t>(step.kernel)));
+  }
+}
+
+void GpuCall::record_graph() {
+  if (steps_.size() < 2) return;
+  // A stream of its own: the caller's may be in use by others.
+  const std::shared_ptr<void> stream(gpu_.create_stream(), [this](void* s) { gpu_.destroy_stream(s); });
+  gpu_.begin_capture(stream.get());
+  for (const GpuStep& step : steps_) issue(step, stream.get());
+  graph_ = gpu_.end_capture(stream.get());
+}
+
+void GpuCall::run() {
+  if (graph_) return gpu_.launch_graph(graph_, stream_);
+  for (const GpuStep& step : steps_) issue(step, stream_);
+}
+
+void GpuCall::synchronize() {
+  try {
+    gpu_.synchronize(stream_);
+  } catch (const Error&) {
+    std::string kernels;
+    for (size_t k = 0; k < state_->launches.size() && k < 4; ++k)
+      kernels += (k ? ", " : "") + describe_kernel(*state_, k);
+    rethrow_with("after " + kernels + (state_->launches.size() > 4 ? ", ..." : ""));
+  }
+  if (!error_.host) return;
+  int32_t code = 0;
+  std::memcpy(&code, error_.host, sizeof code);
+  if (code == 0) return;
+  std::memset(error_.host, 0, sizeof code);
+  throw_out_of_range(state_->graph, code);
+}
+
+void BoundCall::run() const { call_->run(); }
+void BoundCall::synchronize() const { call_->synchronize(); }
+int BoundCall::launches() const { return call_->launches(); }
+runtime::StreamHandle BoundCall::stream() const { return call_->stream(); }
+
+}  // namespace smelt

@@ -1,0 +1,25 @@
+// Copies arrays of any strides within the memory of a GPU.
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "compile/gpu_call.hpp"
+
+namespace smelt {
+
+class GpuCopier {
+ public:
+  explicit GpuCopier(int compute) : compute_(compute) {}
+  // A step that copies one array to another of the same dims and dtype; they share no memory.
+  GpuStep step(const Device& device, const TensorView& from, const TensorView& to);
+
+ private:
+  runtime::FunctionHandle function(const Device& device, int element_bytes);
+
+  int compute_;
+  std::mutex mutex_;
+  std::shared_ptr<runtime::GpuModule> module_;
+};
+
+}  // namespace smelt

@@ -1,0 +1,122 @@
+// Running an executable on a GPU: with arrays of the host, and with arrays of the GPU.
+#include "base/check.hpp"
+#include "compile/gpu_call.hpp"
+#include "compile/gpu_copy.hpp"
+
+namespace smelt {
+namespace {
+
+int64_t aligned(int64_t bytes) { return (bytes + kGpuAlignment - 1) / kGpuAlignment * kGpuAlignment; }
+
+std::shared_ptr<GpuCall> make_call(const std::shared_ptr<const Executable::State>& state,
+                                   const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs,
+                                   runtime::StreamHandle stream) {
+  if (!state->device.gpu)
+    throw UserError("the program was compiled for a GPU that is not here\nhelp: `smelt devices` tells what is");
+  const std::shared_ptr<const Prepared> prepared = prepare(*state, inputs);
+  check_outputs(*state, *prepared, outputs);
+  return std::make_shared<GpuCall>(state, prepared, inputs, outputs, stream);
+}
+
+}  // namespace
+
+void run_on_gpu(const std::shared_ptr<const Executable::State>& state, const std::shared_ptr<const Prepared>& prepared,
+                const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs) {
+  const Device& device = state->device;
+  if (!device.gpu)
+    throw UserError("the program was compiled for a GPU that is not here\nhelp: `smelt devices` tells what is");
+  runtime::Gpu& gpu = *device.gpu;
+  const runtime::StreamHandle stream = gpu.stream();
+  int64_t bytes = 0;
+  std::vector<TensorView> on_device[2] = {inputs, outputs};
+  for (std::vector<TensorView>& views : on_device)
+    for (TensorView& view : views) bytes += aligned(view.bytes());
+  const runtime::PooledBlock memory(device.pool, bytes, stream);
+  uint64_t at = memory.address();
+  for (std::vector<TensorView>& views : on_device)
+    for (TensorView& view : views) {
+      view.strides = contiguous_strides(view.dims);
+      view.data = reinterpret_cast<void*>(at);
+      at += static_cast<uint64_t>(aligned(view.bytes()));
+    }
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].dims.empty()) {
+      on_device[0][i] = inputs[i];  // its value becomes an argument
+    } else if (inputs[i].contiguous()) {
+      gpu.upload(reinterpret_cast<uint64_t>(on_device[0][i].data), inputs[i].data, inputs[i].bytes(), stream);
+    } else {
+      const Tensor copy = contiguous_copy(inputs[i]);
+      gpu.upload(reinterpret_cast<uint64_t>(on_device[0][i].data), copy.data, copy.bytes(), stream);
+    }
+  }
+  GpuCall call(state, prepared, on_device[0], on_device[1], stream);
+  call.run();
+  call.synchronize();
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    if (outputs[o].count() == 0) continue;
+    const auto from = reinterpret_cast<uint64_t>(on_device[1][o].data);
+    if (outputs[o].contiguous()) {
+      gpu.download(outputs[o].data, from, outputs[o].bytes(), stream);
+    } else {
+      const Tensor copy = Tensor::empty(outputs[o].dtype, outputs[o].dims);
+      gpu.download(copy.data, from, copy.bytes(), stream);
+      copy_into(copy, outputs[o]);
+    }
+  }
+}
+
+BoundCall Executable::bind(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs) const {
+  return bind(inputs, outputs, state_->device.gpu ? state_->device.gpu->stream() : nullptr);
+}
+
+BoundCall Executable::bind(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs,
+                           runtime::StreamHandle stream) const {
+  BoundCall bound;
+  bound.call_ = make_call(state_, inputs, outputs, stream);
+  bound.call_->record_graph();
+  return bound;
+}
+
+void Executable::run_device(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs,
+                            runtime::StreamHandle stream) const {
+  make_call(state_, inputs, outputs, stream)->run();
+}
+
+Tensor device_empty(const Device& device, DType dtype, Dims dims) {
+  SMELT_CHECK(device.gpu, "memory of a GPU that is not here");
+  Tensor tensor;
+  tensor.dtype = dtype;
+  tensor.strides = contiguous_strides(dims);
+  tensor.dims = std::move(dims);
+  const uint64_t address = device.gpu->allocate(tensor.bytes());
+  tensor.data = reinterpret_cast<void*>(address);
+  tensor.memory = std::shared_ptr<void>(tensor.data, [gpu = device.gpu, address](void*) { gpu->release(address); });
+  return tensor;
+}
+
+Tensor to_device(const Device& device, const TensorView& host) {
+  if (!host.contiguous()) return to_device(device, contiguous_copy(host));
+  Tensor tensor = device_empty(device, host.dtype, host.dims);
+  device.gpu->upload(reinterpret_cast<uint64_t>(tensor.data), host.data, host.bytes(), device.gpu->stream());
+  return tensor;
+}
+
+Tensor to_host(const Device& device, const TensorView& on_device) {
+  SMELT_CHECK(device.gpu, "memory of a GPU that is not here");
+  const runtime::StreamHandle stream = device.gpu->stream();
+  Tensor tensor = Tensor::empty(on_device.dtype, on_device.dims);
+  if (tensor.count() == 0) return tensor;
+  if (on_device.contiguous()) {
+    device.gpu->download(tensor.data, reinterpret_cast<uint64_t>(on_device.data), tensor.bytes(), stream);
+    return tensor;
+  }
+  const runtime::PooledBlock memory(device.pool, tensor.bytes(), stream);
+  TensorView row_major = tensor;
+  row_major.data = reinterpret_cast<void*>(memory.address());
+  GpuStep copy = device.copier->step(device, on_device, row_major);
+  device.gpu->launch(copy.function, copy.shape, copy.arguments.data(), stream);
+  device.gpu->download(tensor.data, memory.address(), tensor.bytes(), stream);
+  return tensor;
+}
+
+}  // namespace smelt

@@ -1,0 +1,91 @@
+#include "runtime/gpu_pool.hpp"
+
+#include <algorithm>
+
+#include "smelt/error.hpp"
+
+namespace smelt::runtime {
+
+namespace {
+
+constexpr int64_t kGranularity = 2 << 20;
+
+// Blocks are not much larger than asked for, so that none lies idle while memory runs out.
+bool fits(const GpuPool::Block& block, int64_t bytes) {
+  return block.bytes >= bytes && block.bytes <= 2 * bytes + kGranularity;
+}
+
+}  // namespace
+
+GpuPool::~GpuPool() {
+  for (const Block& block : blocks_) discard(block);
+}
+
+// Memory is not freed while work on it is queued.
+void GpuPool::discard(const Block& block) noexcept {
+  try {
+    if (block.done) gpu_->synchronize_event(block.done);
+  } catch (const std::exception&) {
+    // The GPU is lost; so is the work.
+  }
+  gpu_->release(block.address);
+  if (block.done) gpu_->destroy_event(block.done);
+}
+
+uint64_t GpuPool::allocate(int64_t bytes) {
+  try {
+    return gpu_->allocate(bytes);
+  } catch (const UserError&) {
+    if (blocks_.empty()) throw;
+  }
+  for (const Block& block : blocks_) discard(block);
+  blocks_.clear();
+  return gpu_->allocate(bytes);
+}
+
+GpuPool::Block GpuPool::take(int64_t bytes, StreamHandle stream) {
+  const std::lock_guard lock(mutex_);
+  auto best = blocks_.end();
+  for (auto it = blocks_.begin(); it != blocks_.end(); ++it) {
+    if (!fits(*it, bytes)) continue;
+    const bool better = best == blocks_.end() || (it->stream == stream) > (best->stream == stream) ||
+                        ((it->stream == stream) == (best->stream == stream) && it->bytes < best->bytes);
+    if (better) best = it;
+  }
+  if (best != blocks_.end()) {
+    const Block block = *best;
+    blocks_.erase(best);
+    // Another stream may have the name of one that is gone; smelt's own stays.
+    if (block.stream != stream || stream != gpu_->stream()) gpu_->wait(stream, block.done);
+    return block;
+  }
+  Block block;
+  block.bytes = (bytes + 255) / 256 * 256;
+  if (block.bytes > kGranularity) block.bytes = (bytes + kGranularity - 1) / kGranularity * kGranularity;
+  block.address = allocate(block.bytes);
+  return block;
+}
+
+void GpuPool::give_back(Block block, StreamHandle stream) noexcept {
+  const std::lock_guard lock(mutex_);
+  try {
+    block.stream = stream;
+    if (!block.done) block.done = gpu_->create_event(false);
+    gpu_->record(block.done, stream);
+    blocks_.push_back(block);
+    if (blocks_.size() <= kMostBlocks) return;
+    discard(blocks_.front());
+    blocks_.erase(blocks_.begin());
+  } catch (const std::exception&) {
+    discard(block);
+  }
+}
+
+int64_t GpuPool::unused_bytes() const {
+  const std::lock_guard lock(mutex_);
+  int64_t bytes = 0;
+  for (const Block& block : blocks_) bytes += block.bytes;
+  return bytes;
+}
+
+}  // namespace smelt::runtime
