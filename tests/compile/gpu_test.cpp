@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "compile/compile.hpp"
+#include "emit/cuda.hpp"
 #include "fake_cuda/open.hpp"
 #include "frontends/language.hpp"
 #include "runtime/disk_cache.hpp"

@@ -13,12 +13,12 @@
 namespace smelt::tool {
 namespace {
 
-constexpr const char* kStages[] = {"graph", "plan", "kernel", "source", "asm"};
+constexpr const char* kStages[] = {"graph", "plan", "kernel", "source", "asm", "ptx", "sass"};
 
 void check_stages(const std::vector<std::string>& stages) {
   for (const std::string& stage : stages)
     if (std::find(std::begin(kStages), std::end(kStages), stage) == std::end(kStages))
-      throw UserError(fmt::format("--dump: there is no stage \"{}\"\nhelp: one or more of graph,plan,kernel,source,asm",
+      throw UserError(fmt::format("--dump: there is no stage \"{}\"\nhelp: one or more of graph,plan,kernel,source,asm,ptx,sass",
                                   report::printable(stage, 40)));
 }
 
