@@ -280,7 +280,11 @@ TEST_F(OnGpu, MisalignedArraysTakeTheGeneralFunction) {
   in_off.data = static_cast<float*>(x.data) + 1;
   out_off.data = static_cast<float*>(y.data) + 1;
   const std::string aligned = names(in, out);
-  for (const auto& [a, b] : {std::pair{in_off, out}, {in, out_off}, {in_off, out_off}}) EXPECT_NE(names(a, b), aligned);
+  const emit::CudaSource source = emit::emit_cuda(e.kernels()[0], {90});
+  const std::vector<int>& needed = source.phases[0].alignment;
+  const bool asks = std::any_of(needed.begin(), needed.end(), [](int bytes) { return bytes > 4; });
+  for (const auto& [a, b] : {std::pair{in_off, out}, {in, out_off}, {in_off, out_off}})
+    EXPECT_EQ(names(a, b) != aligned, asks);
   EXPECT_EQ(values(to_host(device_, y))[3], 2.0F * 3);
   TensorView odd = in;
   odd.data = static_cast<char*>(x.data) + 2;

@@ -84,7 +84,9 @@ void add_explain(CLI::App& app, int& status) {
   auto options = std::make_shared<ExplainOptions>();
   CLI::App* command = app.add_subcommand("explain", "tell what is fused, why, and how many bytes that saves");
   add_program_options(*command, options->program);
-  command->add_option("--dump", options->dump, "print stages of the compiler instead: graph,plan,kernel,source,asm,ptx,sass")
+  command
+      ->add_option("--dump", options->dump,
+                   "print stages of the compiler instead: graph,plan,kernel,source,asm,ptx,sass")
       ->type_name("STAGE,..")
       ->delimiter(',')
       ->allow_extra_args(false);

@@ -17,7 +17,7 @@ int fail(int status, const std::string& message);
 
 struct CommonOptions {
   std::string json;  // a path, "-" for standard output, empty for none
-  std::string device = "cpu";
+  std::string device = "auto";
   int threads = 0;  // of the CPU; 0: all that it has
 };
 

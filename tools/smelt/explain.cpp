@@ -18,8 +18,9 @@ constexpr const char* kStages[] = {"graph", "plan", "kernel", "source", "asm", "
 void check_stages(const std::vector<std::string>& stages) {
   for (const std::string& stage : stages)
     if (std::find(std::begin(kStages), std::end(kStages), stage) == std::end(kStages))
-      throw UserError(fmt::format("--dump: there is no stage \"{}\"\nhelp: one or more of graph,plan,kernel,source,asm,ptx,sass",
-                                  report::printable(stage, 40)));
+      throw UserError(
+          fmt::format("--dump: there is no stage \"{}\"\nhelp: one or more of graph,plan,kernel,source,asm,ptx,sass",
+                      report::printable(stage, 40)));
 }
 
 // A bug in a late stage must not hide what the early ones made: that is what a report of it needs.
