@@ -12,7 +12,7 @@ static void add_once(std::vector<NodeId>& list, NodeId id) {
 
 Edges::Edges(const Graph& graph, const SizeBinding& sizes) {
   const size_t n = graph.nodes.size();
-  computing.resize(n);
+  computing = computing_nodes(graph);
   is_output.resize(n);
   sources.resize(n);
   consumers.resize(n);
@@ -24,7 +24,6 @@ Edges::Edges(const Graph& graph, const SizeBinding& sizes) {
     const NodeId id = static_cast<NodeId>(i);
     const Node& node = graph.nodes[i];
     elements[i] = element_count(evaluate(node.shape, sizes));
-    computing[i] = computes(graph, id);
     std::vector<NodeId> from;
     for (NodeId arg : node.args)
       for (NodeId source : reach[static_cast<size_t>(arg)]) add_once(from, source);

@@ -7,14 +7,18 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <unordered_set>
 
 #include "base/check.hpp"
 #include "plan/edges.hpp"
+#include "plan/groups.hpp"
 #include "plan/plan.hpp"
 
 namespace smelt::plan {
 namespace {
+
+// Operations, weighed by what each costs, past which a kernel takes too long to compile. It is then bound by arithmetic, so that the
+// bytes of a cut do not show.
+constexpr int kMostWork = 8000;
 
 // A value is computed again in each reader when that takes no more than this many operations an element.
 constexpr int kCheapToRepeat = 60;
@@ -27,18 +31,16 @@ int repeat_cost(const Node& node) {
 class Planner {
  public:
   Planner(const Graph& graph, const Options& options, const Accepts& accepts)
-      : graph_(graph), options_(options), accepts_(accepts), edges_(graph, options.sizes) {
-    group_of_.assign(graph.nodes.size(), -1);
-    for (size_t i = 0; i < graph.nodes.size(); ++i)
-      if (edges_.computing[i]) {
-        group_of_[i] = static_cast<int>(members_.size());
-        members_.push_back({static_cast<NodeId>(i)});
-        const Node& node = graph.nodes[i];
-        // A view that is an output is stored in the order of what it views.
-        const bool asks = node.kind == NodeKind::Reduce || is_view(node.kind);
-        even_.push_back(asks ? std::nullopt : std::optional(node.shape));
-      }
-    copies_.resize(members_.size());
+      : graph_(graph), options_(options), accepts_(accepts), edges_(graph, options.sizes), groups_(edges_) {
+    for (size_t i = 0; i < graph.nodes.size(); ++i) {
+      if (!edges_.computing[i]) continue;
+      const Node& node = graph.nodes[i];
+      // A view that is an output is stored in the order of what it views.
+      const bool asks = node.kind == NodeKind::Reduce || is_view(node.kind);
+      even_.push_back(asks ? std::nullopt : std::optional(node.shape));
+      work_.push_back(repeat_cost(node));
+    }
+    copies_.resize(groups_.count());
   }
 
   Plan run() {
@@ -56,7 +58,8 @@ class Planner {
   }
 
  private:
-  int group_of(NodeId id) const { return group_of_[static_cast<size_t>(id)]; }
+  int group_of(NodeId id) const { return groups_.of(id); }
+  const std::vector<NodeId>& members(int g) const { return groups_.members(g); }
   bool computing(NodeId id) const { return edges_.computing[static_cast<size_t>(id)]; }
   const std::vector<NodeId>& consumers(NodeId id) const { return edges_.consumers[static_cast<size_t>(id)]; }
   const std::vector<NodeId>& sources(NodeId id) const { return edges_.sources[static_cast<size_t>(id)]; }
@@ -80,49 +83,22 @@ class Planner {
     group.inputs.assign(inputs.begin(), inputs.end());
     return group;
   }
-  FusionGroup describe_group(int g) const {
-    return describe(members_[static_cast<size_t>(g)], copies_[static_cast<size_t>(g)]);
-  }
+  FusionGroup describe_group(int g) const { return describe(members(g), copies_[static_cast<size_t>(g)]); }
 
   std::vector<NodeId> united(int a, int b) const {
-    std::vector<NodeId> nodes = members_[static_cast<size_t>(a)];
-    const auto& more = members_[static_cast<size_t>(b)];
-    nodes.insert(nodes.end(), more.begin(), more.end());
+    std::vector<NodeId> nodes = members(a);
+    nodes.insert(nodes.end(), members(b).begin(), members(b).end());
     return nodes;
   }
 
   void merge(int from, int into) {
     if (!surely_accepted(from, into)) even_[static_cast<size_t>(into)].reset();
-    for (NodeId id : members_[static_cast<size_t>(from)]) group_of_[static_cast<size_t>(id)] = into;
-    auto& target = members_[static_cast<size_t>(into)];
-    auto& source = members_[static_cast<size_t>(from)];
-    target.insert(target.end(), source.begin(), source.end());
-    source.clear();
+    work_[static_cast<size_t>(into)] += work_[static_cast<size_t>(from)];
+    groups_.merge(from, into);
   }
 
-  // A way from group a to group b through another group: merging them would close a cycle.
-  bool path_around(int a, int b) const {
-    std::vector<int> todo;
-    std::unordered_set<int> seen{a, b};
-    NodeId last = -1;  // nodes past the last of b cannot lead to b
-    for (NodeId id : members_[static_cast<size_t>(b)]) last = std::max(last, id);
-    auto push_successors = [&](int g, bool skip_b) {
-      for (NodeId id : members_[static_cast<size_t>(g)])
-        for (NodeId c : consumers(id)) {
-          if (c > last) continue;
-          const int next = group_of(c);
-          if (next == b && !skip_b) return true;
-          if (seen.insert(next).second) todo.push_back(next);
-        }
-      return false;
-    };
-    push_successors(a, true);
-    while (!todo.empty()) {
-      const int g = todo.back();
-      todo.pop_back();
-      if (push_successors(g, false)) return true;
-    }
-    return false;
+  bool too_long(int a, int b) const {
+    return work_[static_cast<size_t>(a)] + work_[static_cast<size_t>(b)] > kMostWork;
   }
 
   // A small value that costs much is not computed again for every element of a large reader.
@@ -130,7 +106,7 @@ class Planner {
     const int64_t n = edges_.elements[static_cast<size_t>(producer)];
     if (n <= 1 || n * 4 > reach(consumer)) return false;
     int cost = 0;
-    for (NodeId id : members_[static_cast<size_t>(group_of(producer))]) {
+    for (NodeId id : members(group_of(producer))) {
       if (!recomputable(graph_.at(id))) return false;
       cost += repeat_cost(graph_.at(id));
     }
@@ -153,7 +129,7 @@ class Planner {
                        [&](NodeId a, NodeId b) { return edges_.bytes(graph_, a) > edges_.bytes(graph_, b); });
       for (NodeId producer : producers) {
         const int a = group_of(producer), b = group_of(consumer);
-        if (a == b || repeats_too_much(producer, consumer) || path_around(a, b)) continue;
+        if (a == b || too_long(a, b) || repeats_too_much(producer, consumer) || groups_.path_around(a, b)) continue;
         if (surely_accepted(a, b) || accepts_(graph_, describe(united(a, b)), options_).accepted) merge(a, b);
       }
     }
@@ -173,18 +149,20 @@ class Planner {
       if (edges_.computing[i])
         for (NodeId source : sources(static_cast<NodeId>(i)))
           if (edges_.elements[static_cast<size_t>(source)] > 1) readers[source].push_back(static_cast<int>(i));
-    for (const auto& [source, nodes] : readers)
+    for (const auto& [source, nodes] : readers) {
+      NodeId first = nodes[0];
       for (size_t x = 1; x < nodes.size(); ++x) {
-        const int a = group_of(nodes[0]), b = group_of(nodes[x]);
-        if (a == b || path_around(a, b) || path_around(b, a) || adjacent(a, b) || adjacent(b, a)) continue;
-        if (accepts_(graph_, describe(united(a, b)), options_).accepted) merge(a, b);
+        const int a = group_of(first), b = group_of(nodes[x]);
+        if (a == b) continue;
+        if (too_long(a, b)) {
+          first = nodes[x];
+          continue;
+        }
+        if (groups_.adjacent(a, b) || groups_.adjacent(b, a) || groups_.path_around(a, b) || groups_.path_around(b, a))
+          continue;
+        if (surely_accepted(a, b) || accepts_(graph_, describe(united(a, b)), options_).accepted) merge(a, b);
       }
-  }
-  bool adjacent(int a, int b) const {
-    for (NodeId id : members_[static_cast<size_t>(a)])
-      for (NodeId c : consumers(id))
-        if (group_of(c) == b) return true;
-    return false;
+    }
   }
 
   // A stored value whose readers could compute it from what they can read as cheaply: they do, and the store goes away.
@@ -243,15 +221,19 @@ class Planner {
   }
 
   void apply_repeat(const std::vector<NodeId>& chain, const std::set<int>& readers) {
-    const auto before = copies_;
     std::set<int> touched = readers;
     touched.insert(group_of(chain[0]));
-    for (int g : readers) copies_[static_cast<size_t>(g)].insert(chain.begin(), chain.end());
+    std::map<int, std::set<NodeId>> before;
+    for (int g : readers) {
+      before[g] = copies_[static_cast<size_t>(g)];
+      copies_[static_cast<size_t>(g)].insert(chain.begin(), chain.end());
+      copying_.insert(g);
+    }
     for (int g : touched) {
       const FusionGroup group = describe_group(g);
       // A group with nothing left to store was there for the repeated values only.
       if (group.outputs.empty() || accepts_(graph_, group, options_).accepted) continue;
-      copies_ = before;
+      for (auto& [reader, copies] : before) copies_[static_cast<size_t>(reader)] = std::move(copies);
       return;
     }
   }
@@ -259,7 +241,7 @@ class Planner {
   // Copies may have made readers of one array out of groups that had nothing in common before.
   void merge_readers() {
     constexpr size_t kManyGroups = 256;  // pairs are tried one by one
-    if (std::none_of(copies_.begin(), copies_.end(), [](const auto& c) { return !c.empty(); })) return;
+    if (copying_.empty()) return;
     for (bool changed = true; changed;) {
       changed = false;
       const std::vector<FusionGroup> groups = described_groups();
@@ -306,18 +288,20 @@ class Planner {
   }
 
   bool merge_with_copies(int a, int b) {
+    if (too_long(a, b)) return false;
     std::set<NodeId> copies = united_copies(a, b);
     if (!accepts_(graph_, describe(united(a, b), copies), options_).accepted) return false;
     merge(a, b);
     copies_[static_cast<size_t>(a)].clear();
     copies_[static_cast<size_t>(b)] = std::move(copies);
+    copying_.insert(b);
     return true;
   }
 
   std::vector<FusionGroup> described_groups() const {
-    std::vector<FusionGroup> groups(members_.size());
-    for (size_t g = 0; g < members_.size(); ++g)
-      if (!members_[g].empty()) groups[g] = describe_group(static_cast<int>(g));
+    std::vector<FusionGroup> groups(groups_.count());
+    for (int g = 0; g < static_cast<int>(groups_.count()); ++g)
+      if (!members(g).empty()) groups[static_cast<size_t>(g)] = describe_group(g);
     return groups;
   }
 
@@ -383,7 +367,10 @@ class Planner {
         d.reason = fmt::format("{} elements would be computed again for each of {}",
                                edges_.elements[static_cast<size_t>(producer)], reach(consumer));
         d.remedy = "nothing: storing the small value is cheaper";
-      } else if (path_around(a, b)) {
+      } else if (too_long(a, b)) {
+        d.reason = "together they are more operations than one kernel is compiled for";
+        d.remedy = "nothing: so long a kernel is bound by arithmetic, not by memory";
+      } else if (groups_.path_around(a, b)) {
         d.reason = "another kernel between them needs the one and feeds the other";
         d.remedy = "fuse or move what stands between";
       } else {
@@ -398,15 +385,14 @@ class Planner {
 
   // Whether a copy of `c` in some other group finds `id` in memory.
   bool read_by_copy(NodeId c, NodeId id) const {
-    for (size_t g = 0; g < copies_.size(); ++g)
-      if (copies_[g].count(c) && !copies_[g].count(id) && group_of(id) != static_cast<int>(g)) return true;
-    return false;
+    return std::any_of(copying_.begin(), copying_.end(),
+                       [&](int g) { return copied_into(g, c) && !copied_into(g, id) && group_of(id) != g; });
   }
   // The group that computes a node for good: its own, or the first with a copy when its own stores nothing any more.
   int home(NodeId id) const {
     if (!describe_group(group_of(id)).outputs.empty()) return group_of(id);
-    for (size_t g = 0; g < copies_.size(); ++g)
-      if (copies_[g].count(id)) return static_cast<int>(g);
+    for (int g : copying_)
+      if (copied_into(g, id)) return g;
     return group_of(id);
   }
   bool copied_into(int g, NodeId id) const { return copies_[static_cast<size_t>(g)].count(id) > 0; }
@@ -447,10 +433,11 @@ class Planner {
   const Options& options_;
   const Accepts& accepts_;
   Edges edges_;
-  std::vector<int> group_of_;
-  std::vector<std::vector<NodeId>> members_;
+  Groups groups_;
+  std::vector<int> work_;                   // per group
   std::vector<std::optional<Shape>> even_;  // per group: the shape of every value, if equal and none is reduced
   std::vector<std::set<NodeId>> copies_;    // per group: nodes of other groups that it computes again
+  std::set<int> copying_;                   // groups that may have such nodes
 };
 
 }  // namespace

@@ -43,11 +43,13 @@ static bool is_size_arithmetic(const Graph& graph, NodeId id, int steps = 4) {
   }
 }
 
-bool computes(const Graph& graph, NodeId id) {
-  const bool is_output = std::count(graph.outputs.begin(), graph.outputs.end(), id) > 0;
+namespace {
+
+template <class IsOutput>
+bool computes_given(const Graph& graph, NodeId id, const IsOutput& is_output) {
   switch (graph.at(id).kind) {
     case NodeKind::Elementwise:
-    case NodeKind::Cast: return is_output || !is_size_arithmetic(graph, id);
+    case NodeKind::Cast: return !is_size_arithmetic(graph, id) || is_output();
     case NodeKind::Reduce:
     case NodeKind::Pad:
     case NodeKind::Concat:
@@ -59,9 +61,23 @@ bool computes(const Graph& graph, NodeId id) {
     case NodeKind::Reshape:
     case NodeKind::Permute:
     case NodeKind::Broadcast:
-    case NodeKind::Slice: return is_output;
+    case NodeKind::Slice: return is_output();
   }
   return false;
+}
+
+}  // namespace
+
+bool computes(const Graph& graph, NodeId id) {
+  return computes_given(graph, id, [&] { return std::count(graph.outputs.begin(), graph.outputs.end(), id) > 0; });
+}
+
+std::vector<bool> computing_nodes(const Graph& graph) {
+  std::vector<bool> is_output(graph.nodes.size()), result(graph.nodes.size());
+  for (NodeId id : graph.outputs) is_output[static_cast<size_t>(id)] = true;
+  for (size_t i = 0; i < graph.nodes.size(); ++i)
+    result[i] = computes_given(graph, static_cast<NodeId>(i), [&] { return is_output[i]; });
+  return result;
 }
 
 std::string print(const Graph& graph, const Plan& plan) {
@@ -98,13 +114,14 @@ void verify(const Graph& graph, const Plan& plan) {
       SMELT_CHECK(graph.at(id).kind == NodeKind::Input || stored_by[static_cast<size_t>(id)] >= 0,
                   "group {} reads %{} before it is stored", g, id);
     for (NodeId id : group.outputs) {
-      SMELT_CHECK(std::count(group.nodes.begin(), group.nodes.end(), id), "group {} stores %{} of another", g, id);
+      SMELT_CHECK(std::binary_search(group.nodes.begin(), group.nodes.end(), id), "group {} stores %{} of another", g,
+                  id);
       SMELT_CHECK(stored_by[static_cast<size_t>(id)] < 0, "%{} is stored twice", id);
       stored_by[static_cast<size_t>(id)] = static_cast<int>(g);
     }
   }
-  for (NodeId id = 0; id < static_cast<NodeId>(graph.nodes.size()); ++id)
-    SMELT_CHECK(computed[static_cast<size_t>(id)] || !computes(graph, id), "%{} is in no group", id);
+  const std::vector<bool> computing = computing_nodes(graph);
+  for (size_t i = 0; i < computing.size(); ++i) SMELT_CHECK(computed[i] || !computing[i], "%{} is in no group", i);
   for (NodeId id : graph.outputs) SMELT_CHECK(stored_by[static_cast<size_t>(id)] >= 0, "output %{} is not stored", id);
 }
 

@@ -90,5 +90,6 @@ void verify(const Graph& graph, const Plan& plan);
 
 // Whether a node computes anything; the others (inputs, constants, sizes, views) fold into their readers.
 bool computes(const Graph& graph, NodeId id);
+std::vector<bool> computing_nodes(const Graph& graph);  // the same for all
 
 }  // namespace smelt::plan

@@ -7,9 +7,11 @@
 #include <cstring>
 #include <fstream>
 #include <sstream>
+#include <string_view>
 #include <thread>
 
 #include "runtime/cpu.hpp"
+#include "smelt/error.hpp"
 
 namespace smelt::runtime {
 
@@ -83,13 +85,29 @@ static int64_t memory_bytes() {
   return bytes;
 }
 
+#if defined(__x86_64__)
+// A lesser processor than the one at hand, or nothing. LLVM would end the process on a name that it does not know, and the system on
+// instructions that the machine does not have.
+static std::string chosen_isa() {
+  const char* chosen = std::getenv("SMELT_CPU");
+  if (!chosen || !*chosen) return {};
+  const std::string_view name = chosen;
+  const bool known = name == "x86-64" || name == "x86-64-v2" || name == "x86-64-v3" || name == "x86-64-v4";
+  const bool able = name == "x86-64-v4"   ? __builtin_cpu_supports("x86-64-v4")
+                    : name == "x86-64-v3" ? __builtin_cpu_supports("x86-64-v3")
+                                          : true;
+  if (!known || !able)
+    throw UserError(fmt::format("SMELT_CPU is \"{}\", {}\nhelp: one of x86-64, x86-64-v2, x86-64-v3, x86-64-v4", name,
+                                known ? "whose instructions this machine does not have"
+                                      : "no processor that smelt compiles for"));
+  return name == "x86-64-v4" ? "avx512" : name == "x86-64-v3" ? "avx2" : "sse2";
+}
+#endif
+
 static std::string read_isa() {
 #if defined(__x86_64__)
-  if (const char* chosen = std::getenv("SMELT_CPU"); chosen && *chosen) {
-    if (!std::strcmp(chosen, "x86-64-v4")) return "avx512";
-    return !std::strcmp(chosen, "x86-64-v3") ? "avx2" : "sse2";
-  }
   __builtin_cpu_init();
+  if (const std::string chosen = chosen_isa(); !chosen.empty()) return chosen;
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
       __builtin_cpu_supports("avx512vl"))
     return "avx512";

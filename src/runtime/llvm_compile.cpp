@@ -33,7 +33,11 @@ std::string take_message(const Api& api, Error error) {
 HostTarget find_host_target(const Api& api) {
   HostTarget host;
   host.triple = take_text(api, api.default_triple());
-  const char* chosen = std::getenv("SMELT_CPU");
+#if defined(__x86_64__)
+  const char* chosen = std::getenv("SMELT_CPU");  // a name that read_cpu_facts has checked
+#else
+  const char* chosen = nullptr;
+#endif
   if (chosen && *chosen) {
     host.cpu = chosen;
   } else {

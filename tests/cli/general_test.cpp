@@ -136,6 +136,22 @@ TEST(Cli, DevicesShowsGpus) {
   EXPECT_EQ(gpu["nvrtc"]["available"], false);
 }
 
+TEST(Cli, AProcessorCanBeChosen) {
+#if !defined(__x86_64__)
+  GTEST_SKIP() << "SMELT_CPU is for x86";
+#endif
+  const std::vector<std::string> devices = {"devices", "--threads", "1"};
+  const Result wrong = run({devices, {{"SMELT_CPU", "z80"}}, "", false});
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_TRUE(wrong.err_has("SMELT_CPU is \"z80\", no processor")) << wrong.err;
+  const Result least = run({devices, {{"SMELT_CPU", "x86-64"}}, "", false});
+  EXPECT_EQ(least.status, 0) << least.err;
+  EXPECT_TRUE(least.out_has("sse2 (128 bits)")) << least.out;
+  if (!has_llvm()) return;
+  const Result sum = run({{"run", "sum(x)", "-i", "x=iota:f32[100]"}, {{"SMELT_CPU", "x86-64"}}, "", false});
+  EXPECT_TRUE(sum.out_has("4950")) << sum.out << sum.err;
+}
+
 TEST(Cli, ColourOnlyOnATerminalWithoutNoColor) {
   const std::vector<std::string> explain = {"explain", "x + 1", "-i", "x=f32[4]"};
   const std::map<std::string, std::string> no_llvm = {{"SMELT_LLVM", "/nonexistent/libLLVM.so"}};
