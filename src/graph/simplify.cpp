@@ -18,7 +18,7 @@ constexpr Rule kRules[] = {
     {"expand powers", expand_powers},   {"divide by powers of two", divide_by_powers_of_two},
     {"decide choices", decide_choices}, {"merge casts", merge_casts},
     {"move uniforms", move_uniforms},   {"drop still movement", drop_still_movement},
-    {"merge movement", merge_movement},
+    {"merge movement", merge_movement}, {"sink unit axes", sink_unit_axes},
 };
 
 // A rule's result is simplified again; no chain of rules is anywhere near as long as this.

@@ -59,5 +59,6 @@ std::optional<NodeId> merge_casts(Rewriter& r, const Node& node);
 std::optional<NodeId> move_uniforms(Rewriter& r, const Node& node);
 std::optional<NodeId> drop_still_movement(Rewriter& r, const Node& node);
 std::optional<NodeId> merge_movement(Rewriter& r, const Node& node);
+std::optional<NodeId> sink_unit_axes(Rewriter& r, const Node& node);
 
 }  // namespace smelt::simplifying

@@ -22,6 +22,16 @@ std::optional<NodeId> merge_slices(Rewriter& r, const Node& node, const Node& in
   return r.emit(std::move(merged));
 }
 
+bool only_adds_unit_axes(const Shape& from, const Shape& to) {
+  size_t d = 0;
+  for (const IntExpr& size : to)
+    if (d < from.size() && size == from[d])
+      ++d;
+    else if (!size.is(1))
+      return false;
+  return d == from.size() && from.size() < to.size();
+}
+
 }  // namespace
 
 // reshape(broadcast(1)) -> broadcast(1)
@@ -70,6 +80,36 @@ std::optional<NodeId> merge_movement(Rewriter& r, const Node& node) {
     case NodeKind::Slice: return merge_slices(r, node, inner);
     default: return std::nullopt;
   }
+}
+
+// f(reshape(x)) -> reshape(f(x)) where the reshape only puts in axes of size 1, as keepdims does: then a mean with keepdims and one
+// without are one value.
+std::optional<NodeId> sink_unit_axes(Rewriter& r, const Node& node) {
+  if (node.kind != NodeKind::Elementwise && node.kind != NodeKind::Cast) return std::nullopt;
+  const Shape* inner = nullptr;
+  for (NodeId arg : node.args) {
+    if (r.uniform(arg)) continue;
+    const Node& view = r.at(arg);
+    if (view.kind != NodeKind::Reshape) return std::nullopt;
+    const Shape& from = r.arg(view, 0).shape;
+    if (!only_adds_unit_axes(from, view.shape) || (inner && *inner != from)) return std::nullopt;
+    inner = &from;
+  }
+  if (!inner) return std::nullopt;
+  Node moved = node;
+  moved.shape = *inner;
+  for (NodeId& arg : moved.args) {
+    const Scalar* s = r.uniform(arg);
+    arg = s ? r.emit_uniform(Scalar(*s), moved.shape, node) : r.at(arg).args[0];
+  }
+  const NodeId value = r.emit(std::move(moved));
+  Node view{.kind = NodeKind::Reshape};
+  view.dtype = node.dtype;
+  view.shape = node.shape;
+  view.args = {value};
+  view.origin = node.origin;
+  view.label = node.label;
+  return r.emit(std::move(view));
 }
 
 }  // namespace smelt::simplifying
