@@ -97,9 +97,9 @@ static std::string chosen_isa() {
                     : name == "x86-64-v3" ? __builtin_cpu_supports("x86-64-v3")
                                           : true;
   if (!known || !able)
-    throw UserError(fmt::format("SMELT_CPU is \"{}\", {}\nhelp: one of x86-64, x86-64-v2, x86-64-v3, x86-64-v4", name,
-                                known ? "whose instructions this machine does not have"
-                                      : "no processor that smelt compiles for"));
+    throw UserError(
+        fmt::format("SMELT_CPU is \"{}\", {}\nhelp: one of x86-64, x86-64-v2, x86-64-v3, x86-64-v4", name,
+                    known ? "whose instructions this machine does not have" : "no processor that smelt compiles for"));
   return name == "x86-64-v4" ? "avx512" : name == "x86-64-v3" ? "avx2" : "sse2";
 }
 #endif
