@@ -6,6 +6,7 @@
 #include <chrono>
 
 #include "base/check.hpp"
+#include "report/bench_gpu.hpp"
 #include "report/traffic.hpp"
 
 namespace smelt::report {
@@ -118,8 +119,28 @@ Summary measure(const BenchOptions& options, const std::function<void()>& measur
   return summarize(samples);
 }
 
+BenchTitle title_of(const std::string& program, const Device& device, int threads) {
+  BenchTitle title{program, device.name, device.facts.isa, threads};
+  if (!device.is_gpu) return title;
+  const auto version = [](int cuda) { return fmt::format("{}.{}", cuda / 1000, cuda % 1000 / 10); };
+  title.isa = fmt::format("sm_{}", device.gpu_facts.compute);
+  title.threads = device.gpu_facts.processors;
+  title.gpu = device.gpu_facts.name;
+  title.driver = version(device.gpu_facts.driver);
+  title.nvrtc = device.nvrtc ? device.nvrtc->version_text() : "";
+  return title;
+}
+
 BenchResult bench(const Executable& fused, const Executable& unfused, const Device& device,
                   const std::vector<Tensor>& inputs, const BenchOptions& options) {
+  if (device.is_gpu) {
+    BenchResult result = bench_gpu(fused, unfused, inputs, options);
+    result.on_gpu = true;
+    result.inputs = describe_inputs(fused.graph(), inputs);
+    result.speedup = ratio(result.unfused.time_ms.hot, result.fused.time_ms.hot);
+    result.cold_speedup = ratio(result.unfused.time_ms.cold, result.fused.time_ms.cold);
+    return result;
+  }
   SMELT_CHECK(!fused.interpreted() && !unfused.interpreted(), "a benchmark of the interpreter");
   BenchResult result;
   const Graph& graph = fused.graph();

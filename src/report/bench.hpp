@@ -30,11 +30,15 @@ struct Timing {
 
 struct Side {
   int kernels = 0;
-  int64_t bytes = 0;  // that the kernels read and write
-  Timing time_ms;
-  double bandwidth_gbs = 0;  // bytes over the median of hot
+  int64_t bytes = 0;         // that the kernels read and write
+  Timing time_ms;            // on a GPU by the clock of the device; without `fresh`
+  double bandwidth_gbs = 0;  // bytes over the median of hot; on a GPU of cold
   double copy_gbs = 0;       // the same of a copy that moves as many bytes
   double of_copy() const { return copy_gbs > 0 ? bandwidth_gbs / copy_gbs : 0; }
+  // GPU
+  Summary call_ms;  // wall time per call, back to back
+  Timing copy_ms;
+  std::vector<BuiltFunction> functions;
 };
 
 struct BenchResult {
@@ -46,7 +50,12 @@ struct BenchResult {
   bool checked = false;
   Accuracy accuracy;
   double compile_ms = 0;  // of the fused executable
+  bool on_gpu = false;
+  CacheUse cache;  // of the fused executable
   double copy_gbs() const { return fused.copy_gbs; }
+  // What tables of several sizes and pictures show: hot on a CPU, cold on a GPU.
+  const Summary& shown(const Side& side) const { return on_gpu ? side.time_ms.cold : side.time_ms.hot; }
+  double shown_speedup() const { return on_gpu ? cold_speedup : speedup; }
 };
 
 // Calls `measured` until the options are content. `prepare` runs before every call, outside the clock. Calls shorter than some
@@ -62,9 +71,11 @@ BenchResult bench(const Executable& fused, const Executable& unfused, const Devi
 struct BenchTitle {
   std::string program;
   std::string device, isa;
-  int threads = 1;
+  int threads = 1;                 // or multiprocessors
+  std::string gpu, driver, nvrtc;  // "NVIDIA H200", "13.0", "13.0"; empty for the CPU
 };
-std::string describe_machine(const BenchTitle& title);  // "cpu: 2 threads, avx2"
+BenchTitle title_of(const std::string& program, const Device& device, int threads);
+std::string describe_machine(const BenchTitle& title);  // "cpu: 2 threads, avx2", "cuda: NVIDIA H200, sm_90"
 
 nlohmann::ordered_json to_json(const BenchTitle& title, const std::vector<BenchResult>& results);
 

@@ -15,15 +15,35 @@ ordered_json summary(const Summary& s) {
           {"spread", s.spread}, {"noise", s.noise}, {"runs", s.runs}};
 }
 
-ordered_json side(const Side& s) {
-  return {{"kernels", s.kernels},
-          {"time_ms", summary(s.time_ms.hot)},
-          {"cold_ms", summary(s.time_ms.cold)},
-          {"fresh_ms", summary(s.time_ms.fresh)},
-          {"bytes", s.bytes},
-          {"bandwidth_gbs", s.bandwidth_gbs},
-          {"copy_gbs", s.copy_gbs},
-          {"of_copy", s.of_copy()}};
+ordered_json function(const BuiltFunction& f) {
+  return {{"name", f.name},
+          {"kernel", f.kernel + 1},
+          {"threads", f.threads},
+          {"cluster", f.cluster},
+          {"registers", f.facts.registers},
+          {"local_bytes", f.facts.local_bytes},
+          {"shared_bytes", f.facts.shared_bytes + f.shared_bytes},
+          {"workgroups_per_processor", f.workgroups_per_processor},
+          {"occupancy", f.occupancy}};
+}
+
+ordered_json side(const Side& s, bool gpu) {
+  ordered_json out = {
+      {"kernels", s.kernels}, {"time_ms", summary(s.time_ms.hot)}, {"cold_ms", summary(s.time_ms.cold)}};
+  out["fresh_ms"] = gpu ? ordered_json(nullptr) : summary(s.time_ms.fresh);
+  if (gpu) {
+    out["call_ms"] = summary(s.call_ms);
+    out["copy_ms"] = {{"hot", summary(s.copy_ms.hot)}, {"cold", summary(s.copy_ms.cold)}};
+  }
+  out["bytes"] = s.bytes;
+  out["bandwidth_gbs"] = s.bandwidth_gbs;
+  out["copy_gbs"] = s.copy_gbs;
+  out["of_copy"] = s.of_copy();
+  if (!gpu) return out;
+  ordered_json functions = ordered_json::array();
+  for (const BuiltFunction& f : s.functions) functions.push_back(function(f));
+  out["functions"] = functions;
+  return out;
 }
 
 ordered_json accuracy(const Accuracy& a) {
@@ -38,12 +58,17 @@ ordered_json accuracy(const Accuracy& a) {
 }
 
 ordered_json result(const BenchResult& r) {
-  ordered_json out = {
-      {"sizes", r.sizes},         {"inputs", r.inputs},   {"fused", side(r.fused)},        {"unfused", side(r.unfused)},
-      {"copy_gbs", r.copy_gbs()}, {"speedup", r.speedup}, {"cold_speedup", r.cold_speedup}};
+  ordered_json out = {{"sizes", r.sizes},
+                      {"inputs", r.inputs},
+                      {"fused", side(r.fused, r.on_gpu)},
+                      {"unfused", side(r.unfused, r.on_gpu)},
+                      {"copy_gbs", r.copy_gbs()},
+                      {"speedup", r.speedup},
+                      {"cold_speedup", r.cold_speedup}};
   out["accuracy"] = r.checked ? accuracy(r.accuracy) : ordered_json(nullptr);
   out["correct"] = r.checked ? ordered_json(r.accuracy.correct) : ordered_json(nullptr);
   out["compile_ms"] = r.compile_ms;
+  if (r.on_gpu) out["cache"] = {{"hits", r.cache.hits}, {"misses", r.cache.misses}};
   return out;
 }
 
@@ -52,13 +77,12 @@ ordered_json result(const BenchResult& r) {
 ordered_json to_json(const BenchTitle& title, const std::vector<BenchResult>& results) {
   ordered_json list = ordered_json::array();
   for (const BenchResult& r : results) list.push_back(result(r));
-  return {
-      {"program", title.program},
-      {"device", title.device},
-      {"threads", title.threads},
-      {"isa", title.isa},
-      {"unfused_is", "the same program through the same engine with fusion off, one kernel per primitive operation"},
-      {"results", list}};
+  ordered_json out = {
+      {"program", title.program}, {"device", title.device}, {"threads", title.threads}, {"isa", title.isa}};
+  if (!title.gpu.empty()) out["gpu"] = {{"name", title.gpu}, {"driver", title.driver}, {"nvrtc", title.nvrtc}};
+  out["unfused_is"] = "the same program through the same engine with fusion off, one kernel per primitive operation";
+  out["results"] = list;
+  return out;
 }
 
 }  // namespace smelt::report

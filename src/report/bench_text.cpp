@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "report/explain.hpp"
 #include "report/table.hpp"
 #include "report/units.hpp"
 
@@ -57,8 +58,7 @@ std::string verdict(const BenchResult& r, const Style& style) {
 // When the time limit ended a measurement before its median was known well.
 std::string warning(const std::vector<BenchResult>& results, const Style& style) {
   double noise = 0;
-  for (const BenchResult& r : results)
-    noise = std::max({noise, r.fused.time_ms.hot.noise, r.unfused.time_ms.hot.noise});
+  for (const BenchResult& r : results) noise = std::max({noise, r.shown(r.fused).noise, r.shown(r.unfused).noise});
   if (noise < kQuiet) return "";
   return style.warn(
              fmt::format("noisy: medians are known to {} only; quiet the machine, or measure longer (--time-limit)",
@@ -69,10 +69,50 @@ std::string warning(const std::vector<BenchResult>& results, const Style& style)
 }  // namespace
 
 std::string describe_machine(const BenchTitle& title) {
+  if (!title.gpu.empty()) return fmt::format("{}: {}, {}", title.device, title.gpu, title.isa);
   return fmt::format("{}: {} thread{}, {}", title.device, title.threads, title.threads == 1 ? "" : "s", title.isa);
 }
 
+namespace {
+
+std::string microseconds(const Summary& s) { return format_significant(s.median * 1e3); }
+std::string microseconds_with_spread(const Summary& s) {
+  return fmt::format("{} ± {}", format_significant(s.median * 1e3), format_significant(s.spread * 1e3, 2));
+}
+
+std::string gpu_table(const BenchTitle& title, const BenchResult& r, const Style& style) {
+  Table table({{"", Align::Left},
+               {"kernels"},
+               {"cold (µs)"},
+               {"hot (µs)"},
+               {"call (µs)"},
+               {"moved (MB)"},
+               {"GB/s, cold"},
+               {"of copy"},
+               {"speedup"}});
+  const auto row = [&](const char* name, const Side& side, double speedup) {
+    table.add({name, fmt::format("{}", side.kernels), microseconds_with_spread(side.time_ms.cold),
+               microseconds_with_spread(side.time_ms.hot), microseconds(side.call_ms), megabytes(side.bytes),
+               format_significant(side.bandwidth_gbs), percent(side.of_copy()), fmt::format("{:.2f}x", speedup)});
+  };
+  row("unfused", r.unfused, 1);
+  row("fused", r.fused, r.cold_speedup);
+  table.add({"copy", "", microseconds_with_spread(r.fused.copy_ms.cold), microseconds_with_spread(r.fused.copy_ms.hot),
+             "", megabytes(r.fused.bytes), format_significant(r.fused.copy_gbs), "", ""});
+  std::string out = first_line(title, r.inputs, style) + table.str() + verdict(r, style) + warning({r}, style);
+  for (const BuiltFunction& f : r.fused.functions) out += style.faint(describe(f)) + "\n";
+  out += style.faint(fmt::format(
+             "compiled in {} ms ({} of {} kernels from the cache); cold: the L2 cache flushed before every "
+             "call; medians of {} runs; call: wall time, back to back",
+             format_ms(r.compile_ms), r.cache.hits, r.cache.hits + r.cache.misses, r.fused.time_ms.cold.runs)) +
+         "\n";
+  return out + style.faint(std::string(kUnfused));
+}
+
+}  // namespace
+
 std::string bench_table(const BenchTitle& title, const BenchResult& r, const Style& style) {
+  if (r.on_gpu) return gpu_table(title, r, style);
   Table table(
       {{"", Align::Left}, {"kernels"}, {"time (ms)"}, {"moved (MB)"}, {"bandwidth (GB/s)"}, {"of copy"}, {"speedup"}});
   const auto row = [&](const char* name, const Side& side, double speedup) {
@@ -100,11 +140,12 @@ std::string bench_table(const BenchTitle& title, const BenchResult& r, const Sty
 
 std::string sweep_table(const BenchTitle& title, const std::string& symbol, const std::vector<std::string>& inputs,
                         const std::vector<BenchResult>& results, const Style& style) {
+  const bool gpu = !results.empty() && results[0].on_gpu;
   Table table({{symbol},
                {"unfused (ms)"},
                {"fused (ms)"},
                {"speedup"},
-               {"cold"},
+               {gpu ? "hot" : "cold"},
                {"moved (MB)"},
                {"bandwidth (GB/s)"},
                {"of copy"},
@@ -112,9 +153,9 @@ std::string sweep_table(const BenchTitle& title, const std::string& symbol, cons
                {"", Align::Left}});
   for (const BenchResult& r : results) {
     const auto size = r.sizes.find(symbol);
-    table.add({size == r.sizes.end() ? "" : fmt::format("{}", size->second), with_spread(r.unfused.time_ms.hot),
-               with_spread(r.fused.time_ms.hot), fmt::format("{:.2f}x", r.speedup),
-               fmt::format("{:.2f}x", r.cold_speedup), megabytes(r.fused.bytes),
+    table.add({size == r.sizes.end() ? "" : fmt::format("{}", size->second), with_spread(r.shown(r.unfused)),
+               with_spread(r.shown(r.fused)), fmt::format("{:.2f}x", r.shown_speedup()),
+               fmt::format("{:.2f}x", r.on_gpu ? r.speedup : r.cold_speedup), megabytes(r.fused.bytes),
                format_significant(r.fused.bandwidth_gbs), percent(r.fused.of_copy()),
                r.checked ? format_error(r.accuracy.max_abs) : "",
                !r.checked           ? "not checked"

@@ -87,8 +87,21 @@ std::string kernels_text(const Explanation& e, const Style& style) {
     out += fmt::format("  does    {}\n", contents(e.graph, group));
     out += fmt::format("  reads   {}\n", transfers(e, group.inputs));
     out += fmt::format("  writes  {}\n", transfers(e, group.outputs));
+    for (const BuiltFunction& f : e.functions)
+      if (static_cast<size_t>(f.kernel) == k) out += fmt::format("  built   {}\n", describe(f));
   }
   return out;
+}
+
+nlohmann::ordered_json function_json(const BuiltFunction& f) {
+  return {{"name", f.name},
+          {"threads", f.threads},
+          {"cluster", f.cluster},
+          {"registers", f.facts.registers},
+          {"local_bytes", f.facts.local_bytes},
+          {"shared_bytes", f.facts.shared_bytes + f.shared_bytes},
+          {"workgroups_per_processor", f.workgroups_per_processor},
+          {"occupancy", f.occupancy}};
 }
 
 std::string decision_text(const Explanation& e, const plan::Decision& d, const Style& style) {
@@ -128,22 +141,34 @@ nlohmann::ordered_json operation_json(const Graph& graph, NodeId id) {
           {"column", node.origin.column}};
 }
 
-nlohmann::ordered_json kernel_json(const Explanation& e, const plan::FusionGroup& group) {
+nlohmann::ordered_json kernel_json(const Explanation& e, size_t k) {
+  const plan::FusionGroup& group = e.plan.groups[k];
   using nlohmann::ordered_json;
   ordered_json operations = ordered_json::array(), inputs = ordered_json::array(), outputs = ordered_json::array();
   for (const NodeId id : group.nodes) operations.push_back(operation_json(e.graph, id));
   for (const NodeId id : group.inputs) inputs.push_back(value_json(e, id));
   for (const NodeId id : group.outputs) outputs.push_back(value_json(e, id));
-  return {{"strategy", plan::name_of(group.strategy)},
-          {"note", group.schedule_note},
-          {"operations", operations},
-          {"reads", inputs},
-          {"writes", outputs},
-          {"bytes_read", total(e, group.inputs)},
-          {"bytes_written", total(e, group.outputs)}};
+  ordered_json out = {{"strategy", plan::name_of(group.strategy)},
+                      {"note", group.schedule_note},
+                      {"operations", operations},
+                      {"reads", inputs},
+                      {"writes", outputs},
+                      {"bytes_read", total(e, group.inputs)},
+                      {"bytes_written", total(e, group.outputs)}};
+  for (const BuiltFunction& f : e.functions)
+    if (static_cast<size_t>(f.kernel) == k) out["functions"].push_back(function_json(f));
+  return out;
 }
 
 }  // namespace
+
+std::string describe(const BuiltFunction& f) {
+  return fmt::format(
+      "{}: {} threads{}, {} registers, {}{} shared, {} of them on a multiprocessor, occupancy {:.0f} %", f.name,
+      f.threads, f.cluster > 1 ? fmt::format(" in clusters of {}", f.cluster) : "", f.facts.registers,
+      f.facts.local_bytes > 0 ? format_memory(f.facts.local_bytes) + " spilled per thread, " : "",
+      format_memory(f.facts.shared_bytes + f.shared_bytes), f.workgroups_per_processor, 100 * f.occupancy);
+}
 
 std::string name_of_value(const Graph& graph, NodeId id) {
   const Node& node = graph.at(id);
@@ -161,6 +186,8 @@ std::string to_text(const Explanation& e, const Style& style) {
       fmt::format("{}   {} kernel{}{}\n\n", style.bold(printable(e.program, 80)), kernels, kernels == 1 ? "" : "s",
                   sizes.empty() ? "" : fmt::format("   at {}", fmt::join(sizes, ", ")));
   out += kernels_text(e, style);
+  if (e.cache.hits + e.cache.misses > 0)
+    out += fmt::format("  {} of {} kernels came from the cache\n", e.cache.hits, e.cache.hits + e.cache.misses);
   out += "\n" + style.bold("edges") + "\n";
   if (e.plan.decisions.empty()) out += "  none: no operation reads what another one computes\n";
   for (const plan::Decision& d : e.plan.decisions) out += decision_text(e, d, style);
@@ -171,7 +198,7 @@ std::string to_text(const Explanation& e, const Style& style) {
 nlohmann::ordered_json to_json(const Explanation& e) {
   using nlohmann::ordered_json;
   ordered_json kernels = ordered_json::array(), decisions = ordered_json::array();
-  for (const plan::FusionGroup& group : e.plan.groups) kernels.push_back(kernel_json(e, group));
+  for (size_t k = 0; k < e.plan.groups.size(); ++k) kernels.push_back(kernel_json(e, k));
   for (const plan::Decision& d : e.plan.decisions) {
     decisions.push_back({{"producer", d.producer},
                          {"consumer", d.consumer},

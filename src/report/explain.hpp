@@ -4,8 +4,9 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "graph/graph.hpp"
-#include "plan/plan.hpp"
+#include <vector>
+
+#include "compile/compile.hpp"
 #include "report/style.hpp"
 
 namespace smelt::report {
@@ -14,11 +15,16 @@ struct Explanation {
   std::string program;  // its name
   const Graph& graph;
   const plan::Plan& plan;
-  const SizeBinding& sizes;  // what the plan's bytes were counted with
+  const SizeBinding& sizes;                   // what the plan's bytes were counted with
+  std::vector<BuiltFunction> functions = {};  // on a GPU that is here
+  CacheUse cache = {};
 };
 
 std::string to_text(const Explanation& e, const Style& style);
 nlohmann::ordered_json to_json(const Explanation& e);
+
+// "k0_p0: 128 threads, 32 registers, ..."
+std::string describe(const BuiltFunction& f);
 
 // How the user would call this value: an input's name, or what was written for it, the operation that it became, and the node's
 // number: "softmax.exp %3".

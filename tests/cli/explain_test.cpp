@@ -63,7 +63,7 @@ TEST(CliExplain, DumpsStages) {
   EXPECT_TRUE(json["dump"].contains("graph") && json["dump"].contains("plan"));
   const Result wrong = tool({"explain", "x + 1", "-i", "x=f32[4]", "--dump", "graph,tree"});
   EXPECT_EQ(wrong.status, 2);
-  EXPECT_TRUE(wrong.err_has("there is no stage \"tree\"\n  help: one or more of graph,plan,kernel,source,asm"))
+  EXPECT_TRUE(wrong.err_has("there is no stage \"tree\"\n  help: one or more of graph,plan,kernel,source,asm,ptx,sass"))
       << wrong.err;
 }
 

@@ -44,13 +44,14 @@ int run_bench(const BenchCommand& options) {
   const std::vector<SizeBinding> sizes = sizes_to_measure(options, program, symbol);
   for (const SizeBinding& s : sizes) {
     check_memory(program, program.dims(s), device.facts.memory_bytes);
+    if (device.is_gpu) check_memory(program, program.dims(s), device.gpu_facts.memory_bytes);
     if (!options.no_check) check_reference_memory(program, program.dims(s), device.facts.memory_bytes);
   }
 
   CompileOptions compile_options;
   compile_options.threads = thread_count(options.common, device);
   compile_options.sizes = program.sizes(sizes.back());
-  const report::BenchTitle title{program.title(), device.name, device.facts.isa, compile_options.threads};
+  const report::BenchTitle title = report::title_of(program.title(), device, compile_options.threads);
   auto progress = std::make_unique<Progress>();
   progress->stage("compiling");
   const Executable fused = compile(program.graph(), device, compile_options);

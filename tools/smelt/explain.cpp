@@ -48,7 +48,12 @@ int run_explain(const ExplainOptions& options) {
   compile_options.fuse = !options.no_fuse;
   const Executable executable = compile_or_dump(program, device, compile_options, options.dump, output);
 
-  const report::Explanation explanation{program.title(), executable.graph(), executable.plan(), compile_options.sizes};
+  const report::Explanation explanation{program.title(),
+                                        executable.graph(),
+                                        executable.plan(),
+                                        compile_options.sizes,
+                                        executable.built(compile_options.sizes),
+                                        executable.cache_use()};
   nlohmann::ordered_json json = report::to_json(explanation);
   if (options.dump.empty()) output.text(report::to_text(explanation, output.style()));
   for (const std::string& stage : options.dump) {
@@ -60,6 +65,8 @@ int run_explain(const ExplainOptions& options) {
   nlohmann::ordered_json stages = nlohmann::ordered_json::array();
   for (const StageTime& time : executable.stage_times()) stages.push_back({{"stage", time.stage}, {"ms", time.ms}});
   json["stages"] = stages;
+  json["device"] = device.name;
+  if (device.is_gpu) json["cache"] = {{"hits", executable.cache_use().hits}, {"misses", executable.cache_use().misses}};
   if (!device.compiles())
     output.note("note: there is no compiler, so there are no kernels to look at\n  " + device.missing);
   output.json(json);

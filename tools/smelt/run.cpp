@@ -68,6 +68,7 @@ int run_program(const RunOptions& options) {
   check_outputs(program.graph(), options.outputs);
   const std::vector<Dims> dims = program.dims();
   check_memory(program, dims, device.facts.memory_bytes);
+  if (device.is_gpu) check_memory(program, dims, device.gpu_facts.memory_bytes);
   if (!device.compiles())
     output.note("note: there is no compiler, so the reference interpreter runs the program, slowly\n  " +
                 device.missing);
