@@ -4,6 +4,7 @@
 
 #include <sys/stat.h>
 #include <algorithm>
+#include <atomic>
 
 #include "base/check.hpp"
 #include "compile/bind.hpp"
@@ -61,6 +62,25 @@ std::vector<GpuPhase> load_phases(const runtime::GpuModule* module, const emit::
   return phases;
 }
 
+// Several at a time, each from the cache when it is there.
+std::vector<std::string> compile_all(Executable::State& state) {
+  const Device& device = state.device;
+  std::vector<std::string> cubins(state.sources.size());
+  std::atomic<int> hits{0};
+  const auto count = static_cast<int64_t>(cubins.size());
+  runtime::parallel_for(std::min(device.facts.threads, 8), count, 1, [&](int, int64_t begin, int64_t end) {
+    for (auto k = static_cast<size_t>(begin); k < static_cast<size_t>(end); ++k) {
+      const std::string& source = state.sources[k];
+      const auto make = [&] { return device.nvrtc->compile(source, device.gpu_facts.compute, state.nvrtc); };
+      bool hit = false;
+      cubins[k] = device.cache ? device.cache->get(cache_key(device, state.nvrtc, source), make, &hit) : make();
+      hits += hit;
+    }
+  });
+  state.cache_use = {hits, static_cast<int>(count) - hits};
+  return cubins;
+}
+
 }  // namespace
 
 std::string describe_kernel(const Executable::State& state, size_t kernel) {
@@ -82,17 +102,7 @@ void build_for_gpu(Executable::State& state) {
     return sources;
   });
   for (const emit::CudaSource& source : emitted) state.sources.push_back(source.text);
-  const std::vector<std::string> cubins = clock.stage("compile", [&] {
-    std::vector<std::string> code;
-    for (size_t k = 0; k < state.sources.size(); ++k) {
-      const std::string& source = state.sources[k];
-      const auto make = [&] { return device.nvrtc->compile(source, device.gpu_facts.compute, state.nvrtc); };
-      bool hit = false;
-      code.push_back(device.cache ? device.cache->get(cache_key(device, state.nvrtc, source), make, &hit) : make());
-      ++(hit ? state.cache_use.hits : state.cache_use.misses);
-    }
-    return code;
-  });
+  const std::vector<std::string> cubins = clock.stage("compile", [&] { return compile_all(state); });
   state.launches = clock.stage("load", [&] {
     std::vector<Launch> launches;
     Binder binder(state.graph, state.slots);
