@@ -4,7 +4,9 @@
 
 #include <bit>
 #include <cmath>
+#include <cstdlib>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "compile/compile.hpp"
@@ -17,8 +19,11 @@ namespace {
 constexpr int64_t kCount = 2003;  // no multiple of any vector
 
 const Device& device() {
-  static const Device cpu = Device::cpu();
-  return cpu;
+  static const Device chosen = [] {
+    const char* name = std::getenv("SMELT_TEST_DEVICE");
+    return name && std::string(name) == "cuda" ? Device::cuda() : Device::cpu();
+  }();
+  return chosen;
 }
 
 std::vector<Scalar> special_values(DType dtype) {
@@ -133,7 +138,7 @@ void check_op(Op op, DType dtype) {
 class OpKernels : public testing::TestWithParam<int> {};
 
 TEST_P(OpKernels, GiveWhatTheHostGives) {
-  if (!device().llvm) GTEST_SKIP() << device().missing;
+  if (!device().compiles()) GTEST_SKIP() << device().missing;
   const Op op = static_cast<Op>(GetParam());
   for (DType dtype : kAllDTypes)
     if (accepts(op, dtype)) check_op(op, dtype);

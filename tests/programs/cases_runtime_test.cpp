@@ -172,7 +172,7 @@ TEST(Cases, C51_SizesThatAreNone) {
         {
           const Graph graph = lang::parse_program(fmt::format("input x: {}\nreturn x + 1\n", type), "case.smelt");
           Tensor x = Tensor::empty(DType::F32, {1});
-          compile(graph, cpu()).run({x});
+          compile(graph, device()).run({x});
         },
         UserError)
         << type;

@@ -35,6 +35,56 @@ bool Guarded::intact() const {
   return true;
 }
 
+namespace {
+
+// Memory of the GPU that holds `bytes` from the host, so that what stands `aligned_at` bytes in is `offset` bytes past an aligned address.
+struct OnDevice {
+  Tensor block;
+  char* data = nullptr;
+
+  OnDevice(const Device& device, const char* from, int64_t bytes, int64_t aligned_at, int64_t offset)
+      : block(device_empty(device, DType::U8, {bytes + 512})) {
+    data = static_cast<char*>(block.data) + (256 - aligned_at % 256) % 256 + offset;
+    device.gpu->upload(reinterpret_cast<uint64_t>(data), from, bytes, device.gpu->stream());
+  }
+};
+
+}  // namespace
+
+void run_guarded(const Executable& executable, const std::vector<TensorView>& inputs,
+                 const std::vector<Guarded>& outputs) {
+  std::vector<TensorView> targets;
+  for (const Guarded& output : outputs) targets.push_back(output.view());
+  const Device& device = executable.device();
+  if (!device.gpu) return executable.run_into(inputs, targets);
+  std::vector<OnDevice> memory;
+  std::vector<TensorView> there, views;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    there.push_back(inputs[i]);
+    if (inputs[i].dims.empty()) continue;
+    const Tensor copy = contiguous_copy(inputs[i]);
+    memory.emplace_back(device, static_cast<const char*>(copy.data), copy.bytes(), 0,
+                        static_cast<int64_t>((i + outputs.size()) % 2) * size_of(copy.dtype));
+    there.back().data = memory.back().data;
+    there.back().strides = copy.strides;
+  }
+  const size_t first = memory.size();
+  for (const TensorView& target : targets) {
+    const auto offset = static_cast<int64_t>(reinterpret_cast<uintptr_t>(target.data) % 64);
+    memory.emplace_back(device, static_cast<const char*>(target.data) - Guarded::kAround,
+                        target.bytes() + 2 * Guarded::kAround, Guarded::kAround, offset);
+    views.push_back(target);
+    views.back().data = memory.back().data + Guarded::kAround;
+  }
+  const BoundCall call = executable.bind(there, views);
+  call.run();
+  call.synchronize();
+  for (size_t o = 0; o < targets.size(); ++o)
+    device.gpu->download(static_cast<char*>(targets[o].data) - Guarded::kAround,
+                         reinterpret_cast<uint64_t>(memory[first + o].data), targets[o].bytes() + 2 * Guarded::kAround,
+                         device.gpu->stream());
+}
+
 std::string differences(const TensorView& got, const Bounded& expected, Coverage* coverage) {
   const bool floats = is_float(got.dtype);
   for (int64_t i = 0, n = got.count(); i < n; ++i) {
@@ -116,7 +166,7 @@ std::string check_way(const Program& program, const Graph& graph, const Device& 
       for (size_t o = 0; o < dims.size(); ++o)
         memory.emplace_back(graph.at(graph.outputs[o]).dtype, dims[o], static_cast<int>((program.seed + o) % 2));
       for (const Guarded& m : memory) outputs.push_back(m.view());
-      executable.run_into(views, outputs);
+      run_guarded(executable, views, memory);
       if (coverage) ++coverage->runs;
     } catch (const UserError& e) {
       error = e.what();

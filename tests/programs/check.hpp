@@ -27,11 +27,17 @@ class Guarded {
   Guarded(DType dtype, const Dims& dims, int offset);
   TensorView view() const { return view_; }
   bool intact() const;
+  static constexpr int64_t kAround = 192;  // bytes on each side of the view that are part of the guard
 
  private:
   std::vector<unsigned char> bytes_;
   TensorView view_;
 };
+
+// Executable::run_into. On a GPU that is here, with arrays of the GPU: they stand beside aligned addresses as the guarded ones do, and
+// the bytes around the outputs come back with them.
+void run_guarded(const Executable& executable, const std::vector<TensorView>& inputs,
+                 const std::vector<Guarded>& outputs);
 
 // Where `got` differs from `expected` by more than its error allows; empty when nowhere.
 struct Bounded;

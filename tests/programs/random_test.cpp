@@ -8,6 +8,7 @@
 
 #include "check.hpp"
 #include "generator.hpp"
+#include "run.hpp"
 
 namespace smelt::testing {
 namespace {
@@ -18,8 +19,7 @@ uint64_t number_from(const char* name, uint64_t otherwise) {
 }
 
 TEST(RandomPrograms, FusedAndUnfusedMatchTheReference) {
-  const Device device = Device::cpu();
-  if (!device.llvm) GTEST_SKIP() << device.missing;
+  NEEDS_LLVM();
   const bool one = std::getenv("SMELT_SEED");
   const uint64_t first = one ? number_from("SMELT_SEED", 0) : number_from("SMELT_FIRST", 0);
   const uint64_t programs = one ? 1 : number_from("SMELT_PROGRAMS", 250);
@@ -28,9 +28,9 @@ TEST(RandomPrograms, FusedAndUnfusedMatchTheReference) {
   for (uint64_t seed = first; seed < first + programs; ++seed) {
     const Program program = random_program(seed);
     if (one) fmt::print("{}", describe(program));
-    std::string complaint = check(program, device, &coverage);
+    std::string complaint = check(program, device(), &coverage);
     if (complaint.empty()) continue;
-    ADD_FAILURE() << "SMELT_SEED=" << seed << "\n" << describe(program) << complaint << shrunk(program, device);
+    ADD_FAILURE() << "SMELT_SEED=" << seed << "\n" << describe(program) << complaint << shrunk(program, device());
     if (++failures == 10) break;
   }
   fmt::print(

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <random>
 
@@ -11,9 +12,12 @@
 
 namespace smelt::testing {
 
-const Device& cpu() {
-  static const Device device = Device::cpu();
-  return device;
+const Device& device() {
+  static const Device chosen = [] {
+    const char* name = std::getenv("SMELT_TEST_DEVICE");
+    return name && std::string(name) == "cuda" ? Device::cuda() : Device::cpu();
+  }();
+  return chosen;
 }
 
 static char* at(const TensorView& t, int64_t i) { return static_cast<char*>(t.data) + i * size_of(t.dtype); }
@@ -70,7 +74,7 @@ Executable compiled(const std::string& program, bool fuse, int threads) {
   CompileOptions options;
   options.fuse = fuse;
   options.threads = threads;
-  return compile(parsed(program), cpu(), options);
+  return compile(parsed(program), device(), options);
 }
 
 std::vector<Tensor> run_all(const std::string& program, const std::vector<TensorView>& inputs, bool fuse) {

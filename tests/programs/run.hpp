@@ -14,10 +14,11 @@ namespace smelt::testing {
 inline constexpr double kNan = __builtin_nan("");
 inline constexpr double kInf = __builtin_inf();
 
-const Device& cpu();
-// Skips a test where there is no LLVM.
+// Where the tests run programs: the CPU, or what SMELT_TEST_DEVICE=cuda names.
+const Device& device();
+// Skips a test where there is no compiler, or no GPU when it should run there.
 #define NEEDS_LLVM() \
-  if (!cpu().llvm) GTEST_SKIP() << cpu().missing
+  if (!device().compiles()) GTEST_SKIP() << device().missing
 
 Tensor array(DType dtype, Dims dims, const std::vector<double>& values);
 Tensor vector(DType dtype, const std::vector<double>& values);  // rank 1
