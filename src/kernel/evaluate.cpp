@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/check.hpp"
 #include "plan/plan.hpp"
 
@@ -148,7 +150,10 @@ ExprId Evaluator::joined(const Node& node, const Index& index) {
   ExprId result = node.kind == NodeKind::Pad ? value(node.args[1], {}) : kNoExpr;
   auto parts = schedule::pieces(graph_, node, index, ranges_);
   for (size_t p = parts.size(); p-- > 0;) {
-    const ExprId condition = guard_condition(parts[p].guards);
+    // Nothing is ever inside of an array without elements.
+    const auto& guards = parts[p].guards;
+    if (std::any_of(guards.begin(), guards.end(), [](const auto& g) { return g.extent.is(0); })) continue;
+    const ExprId condition = guard_condition(guards);
     const ExprId outer = guard_;
     guard_ = both(outer, condition);
     const ExprId inside = value(parts[p].arg, parts[p].index);

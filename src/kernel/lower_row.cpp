@@ -14,29 +14,50 @@ namespace smelt::kernel {
 // Vector steps of one accumulator before its lanes are added up: keeps the error of long sums near that of pairwise summation.
 constexpr int64_t kBlockSteps = 256;
 
-RowLoops Lowering::row_loops(Placement& placement, const IntExpr& first, const IntExpr& length,
-                             int64_t estimate) const {
+RowLoops Lowering::row_loops(Placement& placement, const IntExpr& first, const IntExpr& length, int64_t estimate,
+                             const RowPart& part) const {
   RowLoops loops;
+  std::vector<RowPart> serial;
   for (size_t d = 0; d < domain().axes.size(); ++d) {
     const Axis& axis = domain().axes[d];
     if (!axis.reduced || static_cast<int>(d) == schedule_.vector_axis || placement.value_of.count(axis.var)) continue;
-    placement.ranges[axis.var] = {0, axis.extent - 1};
-    loops.serial.emplace_back(axis.var, axis.extent);
+    serial.push_back(&axis == part.axis ? part : RowPart{&axis, axis.var, 0, axis.extent, axis.estimate});
   }
-  if (schedule_.vector_axis < 0) return loops;
-  const int64_t block = kBlockSteps * schedule_.lanes;
-  IntExpr start = first;
-  loops.vector_extent = length;
-  if (!on_gpu() && estimate > 2 * block) {
-    loops.blocked = true;
-    loops.serial.emplace_back("%b", ceildiv(length, block, placement.ranges));
-    placement.ranges["%b"] = {0, loops.serial.back().second - 1};
-    const IntExpr offset = IntExpr::symbol("%b") * block;
-    start = start + offset;
-    loops.vector_extent = min(block, length - offset);
+  int64_t steps = 1;  // of one accumulator
+  if (schedule_.vector_axis >= 0) {
+    const int64_t block = kBlockSteps * schedule_.lanes;
+    steps = std::max<int64_t>(1, estimate / schedule_.lanes);
+    IntExpr start = first;
+    loops.vector_extent = length;
+    if (!on_gpu() && estimate > 2 * block) {
+      loops.blocked = true;
+      placement.ranges["%b"] = {0, ceildiv(length, block, placement.ranges) - 1};
+      const IntExpr offset = IntExpr::symbol("%b") * block;
+      start = start + offset;
+      loops.vector_extent = min(block, length - offset);
+    }
+    placement.ranges["%i"] = {0, loops.vector_extent - 1};
+    placement.place(vector_axis().var, start + IntExpr::symbol("%i"));
+    if (loops.blocked) loops.serial.emplace_back("%b", placement.ranges["%b"].high + 1);
   }
-  placement.ranges["%i"] = {0, loops.vector_extent - 1};
-  placement.place(vector_axis().var, start + IntExpr::symbol("%i"));
+  // From the innermost loop outwards: the one that makes the steps too many runs in blocks.
+  for (size_t d = serial.size(); d-- > 0;) {
+    const RowPart& p = serial[d];
+    steps *= std::max<int64_t>(1, p.estimate);
+    std::vector<std::pair<std::string, IntExpr>> here{{p.var, p.length}};
+    IntExpr value = IntExpr::symbol(p.var);
+    if (!on_gpu() && !loops.blocked && steps > 2 * kBlockSteps) {
+      const int64_t block = std::max<int64_t>(1, kBlockSteps * p.estimate / steps);
+      loops.blocked = true;
+      loops.inside = loops.serial.size() + 1;
+      const IntExpr offset = IntExpr::symbol("%b") * block;
+      here = {{"%b", ceildiv(p.length, block, placement.ranges)}, {"%q", min(block, p.length - offset)}};
+      value = offset + IntExpr::symbol("%q");
+    }
+    for (const auto& [var, extent] : here) placement.ranges[var] = {0, extent - 1};
+    if (value = p.first + value; !(value == IntExpr::symbol(p.axis->var))) placement.place(p.axis->var, value);
+    loops.serial.insert(loops.serial.begin(), here.begin(), here.end());
+  }
   return loops;
 }
 
@@ -45,28 +66,32 @@ std::vector<Stmt> Lowering::row_pass(const RowLoops& loops, const std::vector<Ac
                                      std::vector<Stmt> body) {
   std::vector<Stmt> result;
   std::vector<Stmt> inner;
+  inner.push_back(vector(loops.vector_extent, std::move(body)));
+  const auto wrap = [&](size_t d) {
+    std::vector<Stmt> wrapped;
+    wrapped.push_back(loop(LoopKind::Serial, loops.serial[d].first, loops.serial[d].second, std::move(inner)));
+    inner = std::move(wrapped);
+  };
+  size_t d = loops.serial.size();
   if (!loops.blocked) {
     result = start(accs);
-    inner.push_back(vector(loops.vector_extent, std::move(body)));
   } else {
     // Each block has accumulators of its own, added to the row's.
-    inner = start(accs);
-    inner.push_back(vector(loops.vector_extent, std::move(body)));
+    while (d > loops.serial.size() - loops.inside) wrap(--d);
+    std::vector<Stmt> block = start(accs);
+    for (Stmt& s : inner) block.push_back(std::move(s));
     for (const Accumulator& a : accs) {
       Accumulator total = a;
       total.value = row_total_.at(a.value).first;
       total.index = row_total_.at(a.value).second;
-      inner.push_back(combine_lanes(a));
+      block.push_back(combine_lanes(a));
       for (Stmt& s : update(total, builder_.local(a.value), a.with_index() ? builder_.local(a.index) : kNoExpr))
-        inner.push_back(std::move(s));
+        block.push_back(std::move(s));
       for (Stmt& s : start({total})) result.push_back(std::move(s));
     }
+    inner = std::move(block);
   }
-  for (size_t d = loops.serial.size(); d-- > 0;) {
-    std::vector<Stmt> wrapped;
-    wrapped.push_back(loop(LoopKind::Serial, loops.serial[d].first, loops.serial[d].second, std::move(inner)));
-    inner = std::move(wrapped);
-  }
+  while (d > 0) wrap(--d);
   for (Stmt& s : inner) result.push_back(std::move(s));
   if (!loops.blocked)
     for (const Accumulator& a : accs) result.push_back(combine_lanes(a));

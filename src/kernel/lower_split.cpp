@@ -99,10 +99,9 @@ void Lowering::split_rows() {
   if (splits_vector) {
     loops = row_loops(placement, first, length, std::max<int64_t>(split.axis->estimate / kMaxParts, kPartElements));
   } else {
-    placement.ranges["%r"] = {0, length - 1};
-    placement.place(split.axis->var, first + IntExpr::symbol("%r"));
-    loops = row_loops(placement, 0, vector_axis().extent, vector_axis().estimate);
-    loops.serial.insert(loops.serial.begin(), {"%r", length});
+    const int64_t rows = std::max<int64_t>(split.axis->estimate / kMaxParts, kPartElements);
+    loops = row_loops(placement, 0, vector_axis().extent, vector_axis().estimate,
+                      {split.axis, "%r", first, length, std::min(rows, split.axis->estimate)});
   }
   std::vector<Accumulator> accs = row_accumulators(loops, 0);
   std::vector<Stmt> element, body;

@@ -47,7 +47,16 @@ struct Grid {
 struct RowLoops {
   std::vector<std::pair<std::string, IntExpr>> serial;
   IntExpr vector_extent = 1;
-  bool blocked = false;  // the innermost serial loop runs over blocks of a long row
+  bool blocked = false;  // one serial loop runs over blocks: each has accumulators of its own
+  size_t inside = 0;     // serial loops inside of that one
+};
+
+// What a serial loop of a pass over a row runs over: `length` points of an axis from `first` on.
+struct RowPart {
+  const Axis* axis = nullptr;
+  std::string var;
+  IntExpr first, length;
+  int64_t estimate = 0;
 };
 
 class Lowering {
@@ -66,7 +75,9 @@ class Lowering {
   void split_columns_gpu();
 
   // lower_row.cpp
-  RowLoops row_loops(Placement& placement, const IntExpr& first, const IntExpr& length, int64_t estimate) const;
+  // `first`, `length` and `estimate` are of the vector axis; `part` is of another axis, where only a part of that is passed over.
+  RowLoops row_loops(Placement& placement, const IntExpr& first, const IntExpr& length, int64_t estimate,
+                     const RowPart& part = {}) const;
   std::vector<Accumulator> row_accumulators(const RowLoops& loops, int level);
   std::vector<Stmt> row_pass(const RowLoops& loops, const std::vector<Accumulator>& accs, std::vector<Stmt> body);
   std::vector<Accumulator> row_results(const RowLoops& loops, const std::vector<Accumulator>& accs);

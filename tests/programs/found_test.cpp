@@ -26,5 +26,26 @@ TEST(Found, APermutedOutputBesideACastOfIt) {
   EXPECT_TRUE(right("input x: bf16[A, B, C]\ny = transpose(x, (2, 0, 1))\nreturn y * 2, y, x + 1\n", {x}));
 }
 
+// Reduced axes that cannot be walked as one: thousands of short steps into one accumulator lost four digits.
+TEST(Found, ManyShortRowsAreSummedInBlocks) {
+  NEEDS_LLVM();
+  const std::string squares = "input x: u8[A, B]\ninput y: u8[C]\nd = f32(x)[:, :, None] - f32(y)\n";
+  const Tensor x = filled(DType::U8, {65, 64}, 1), y = filled(DType::U8, {2}, 250);
+  EXPECT_TRUE(right(squares + "return mean(square(d)), max(d), argmax(d)\n", {x, y}));
+  EXPECT_TRUE(right(squares + "return sum(square(d), axis=(0, 2))\n", {x, y}));
+  const std::string outer = "input x: f32[A, B]\nreturn sum(abs(x[:, None, :] - x[None, :, ::-1]))\n";
+  EXPECT_TRUE(right(outer, {filled(DType::F32, {127, 2}, 0.1)}));
+  EXPECT_TRUE(right(outer, {noise(DType::F32, {700, 3})}));
+}
+
+TEST(Found, PaddingAroundAnArrayWithoutElements) {
+  NEEDS_LLVM();
+  const Tensor x = Tensor::empty(DType::I16, {0, 1, 1023, 2});
+  EXPECT_TRUE(right("input x: i16[0, 1, 1023, 2]\nreturn pad(x[None, ::2, :, 1:, -1], (0, 2), value=3)\n", {x}));
+  const Tensor y = Tensor::empty(DType::F32, {3, 1, 0, 8});
+  EXPECT_TRUE(right("input x: f32[3, 1, 0, 8]\nreturn pad(softmax(x, axis=-3), (0, 2), value=-0.25)\n", {y}));
+  EXPECT_TRUE(right("input x: f32[3, 1, N, 8]\nreturn pad(softmax(x, axis=-3), (0, 2), value=-0.25)\n", {y}));
+}
+
 }  // namespace
 }  // namespace smelt::testing
