@@ -97,13 +97,12 @@ static ExprId rounded_to_odd(Builder& builder, ExprId f64) {
   return from_bits(select(back != x, toward_zero | like(bits, 1), bits)).id;
 }
 
-// An f32 with a value that rounds to a half once: f64 and wide integers do not fit an f32.
-static ExprId before_half(Builder& builder, ExprId x) {
-  const DType from = builder.dtype(x);
+ExprId Builder::before_half(ExprId x) {
+  const DType from = dtype(x);
   if (from == DType::F32) return x;
-  if (from == DType::F64) return rounded_to_odd(builder, x);
-  if (is_int(from) && size_of(from) >= 4) return rounded_to_odd(builder, builder.cast(x, DType::F64));
-  return builder.cast(x, DType::F32);
+  if (from == DType::F64) return rounded_to_odd(*this, x);
+  if (is_int(from) && size_of(from) >= 4) return rounded_to_odd(*this, cast(x, DType::F64));
+  return cast(x, DType::F32);
 }
 
 ExprId Builder::cast(ExprId x, DType to, bool wrap) {
@@ -111,7 +110,7 @@ ExprId Builder::cast(ExprId x, DType to, bool wrap) {
   if (to == DType::F16 || to == DType::BF16) {
     if (at(x).kind == ExprKind::Const)
       return constant(Scalar::of_float(DType::F32, convert(at(x).constant, to, wrap).as_double()));
-    return round_to_half(before_half(*this, x), to);
+    return round_to_half(before_half(x), to);
   }
   if (from == to) return x;
   if (at(x).kind == ExprKind::Const) return constant(convert(at(x).constant, to, wrap));

@@ -20,6 +20,8 @@ class Builder {
   ExprId load(DType memory_dtype, Access access, ExprId mask = kNoExpr, ExprId other = kNoExpr);
   ExprId apply(Op op, std::vector<ExprId> args);       // expanded when the target lacks it
   ExprId cast(ExprId x, DType to, bool wrap = false);  // `to` may be f16 or bf16: rounds to it, stays f32
+  // An f32 that rounds to f16 and bf16 as x itself would: f64 and wide integers do not fit an f32.
+  ExprId before_half(ExprId x);
   ExprId bitcast(ExprId x, DType to);
   ExprId raw(RawOp op, DType dtype, std::vector<ExprId> args);
 

@@ -57,6 +57,13 @@ ExprId Evaluator::value(NodeId id, const Index& index) {
   return result;
 }
 
+ExprId Evaluator::value_to_store(NodeId id, const Index& index) {
+  const Node& node = graph_.at(id);
+  const bool half = node.dtype == DType::F16 || node.dtype == DType::BF16;
+  if (!half || node.kind != NodeKind::Cast || !members_.count(id)) return value(id, index);
+  return builder_.before_half(value(node.args[0], index));
+}
+
 ExprId Evaluator::compute(NodeId id, const Index& index) {
   const Node& node = graph_.at(id);
   const bool member = members_.count(id) > 0;

@@ -28,6 +28,8 @@ class Evaluator {
   // From here on expressions belong to `block`, with these ranges; statements that they need (gathered indices) go there.
   void enter(std::vector<Stmt>* block, const Ranges* ranges);
   ExprId value(NodeId id, const Index& index);
+  // The same for a value that is only stored: a store rounds to f16 and bf16 itself, so that a cast to them need not.
+  ExprId value_to_store(NodeId id, const Index& index);
 
   // Asked before every load: another place where the element already is, in scratch.
   using Redirect = std::function<std::optional<Access>(NodeId, const Index&)>;

@@ -47,7 +47,7 @@ void Lowering::pointwise() {
   evaluator_.enter(&body, &placement.ranges);
   std::vector<Stmt> stores;
   for (const StoredOutput& o : domain().outputs)
-    stores.push_back(store_output(o, placement, evaluator_.value(o.base, placement.at(o.base_index))));
+    stores.push_back(store_output(o, placement, evaluator_.value_to_store(o.base, placement.at(o.base_index))));
   body.insert(body.end(), stores.begin(), stores.end());
   const IntExpr work = chunked ? tile : vector_extent;
   std::vector<Stmt> grid_body;

@@ -164,7 +164,7 @@ void Lowering::element_pass(int level, const std::vector<Accumulator>& accs, con
   }
   for (const StoredOutput& o : domain().outputs)
     if (!o.per_row && o.level == level)
-      tail.push_back(store_output(o, placement, evaluator_.value(o.base, placement.at(o.base_index))));
+      tail.push_back(store_output(o, placement, evaluator_.value_to_store(o.base, placement.at(o.base_index))));
   for (Stmt& s : tail) body.push_back(std::move(s));
 }
 
@@ -174,7 +174,7 @@ void Lowering::row_outputs(int level, const Placement& placement, std::vector<St
   std::vector<Stmt> tail;
   for (const StoredOutput& o : domain().outputs)
     if (o.per_row && (o.level == level || (o.level == 0 && level == 1)))
-      tail.push_back(store_output(o, placement, evaluator_.value(o.base, placement.at(o.base_index))));
+      tail.push_back(store_output(o, placement, evaluator_.value_to_store(o.base, placement.at(o.base_index))));
   for (Stmt& s : tail) body.push_back(std::move(s));
 }
 

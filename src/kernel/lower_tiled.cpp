@@ -78,7 +78,7 @@ void Lowering::tiled() {
   std::vector<Stmt> element, stores;
   evaluator_.enter(&element, &computing.ranges);
   for (const StoredOutput& o : domain().outputs)
-    stores.push_back(store_output(o, computing, evaluator_.value(o.base, computing.at(o.base_index))));
+    stores.push_back(store_output(o, computing, evaluator_.value_to_store(o.base, computing.at(o.base_index))));
   for (Stmt& s : stores) element.push_back(std::move(s));
   evaluator_.set_redirect(nullptr);
   body.push_back(loops("%x", height, width, std::move(element)));
