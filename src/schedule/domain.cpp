@@ -152,6 +152,12 @@ class Walk {
       const Node& node = at(id);
       if (node.kind != NodeKind::Reduce) continue;
       const Shape& argument = at(node.args[0]).shape;
+      if (signature(argument, node.axes) != domain_signature_ && count(argument) == count(kept_shape()) &&
+          level_of(id) > 0)
+        throw Refusal{
+            fmt::format("{} reduces what the rows of {} leave, and they are all done only when every workgroup is",
+                        node.label.empty() ? name_of(node.reduce) : node.label, str(domain_shape_)),
+            "nothing: it takes a second kernel, which reads one value a row"};
       if (signature(argument, node.axes) != domain_signature_)
         throw Refusal{fmt::format("{} reduces {} of {}, while the rest of the kernel reduces {} of {}",
                                   node.label.empty() ? name_of(node.reduce) : node.label, axes_text(node.axes),

@@ -73,6 +73,7 @@ TEST(Cuts, SayWhyHowMuchAndWhatToDo) {
     ++cuts;
     EXPECT_FALSE(d.remedy.empty()) << p.text();
     EXPECT_GT(d.bytes, 0) << p.text();
+    EXPECT_NE(d.reason.find("done only when every workgroup is"), std::string::npos) << d.reason;
   }
   EXPECT_GT(cuts, 0) << p.text();
 }
