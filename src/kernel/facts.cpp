@@ -55,18 +55,19 @@ void add_with_consequences(const IntExpr& e, std::vector<IntExpr>& into, int dep
   }
 }
 
-// Sizes that must be >= 1 for e >= 0: with every symbol >= 0, one product of symbols outweighs all the rest.
+// Sizes that must be >= 1 for e >= 0: with every symbol >= 0, one product outweighs all the rest, so no factor of it is 0.
 void positive_sizes(const IntExpr& e, std::set<std::string>& into) {
   const IntExpr::Term* positive = nullptr;
   bool below = false;  // a negative constant
   for (const auto& t : e.terms()) {
-    if (!std::all_of(t.atoms.begin(), t.atoms.end(), is_symbol)) return;
+    if (t.coefficient < 0 && !std::all_of(t.atoms.begin(), t.atoms.end(), is_symbol)) return;
     if (t.coefficient > 0 && (positive || t.atoms.empty())) return;
     if (t.coefficient > 0) positive = &t;
     if (t.coefficient < 0 && t.atoms.empty()) below = true;
   }
   if (positive && below)
-    for (const auto& atom : positive->atoms) into.insert(atom->name);
+    for (const auto& atom : positive->atoms)
+      if (is_symbol(atom)) into.insert(atom->name);
 }
 
 // Narrows the range of the innermost variable that a fact bounds alone; the bound then names outer variables only.

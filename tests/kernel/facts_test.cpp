@@ -23,6 +23,10 @@ TEST(Facts, ALoopThatRunsSaysThatItsSizesAreNotZero) {
   blocks.add_range("%i", ceildiv(B, 8));
   EXPECT_TRUE(blocks.proves(B - 1));
   EXPECT_TRUE(blocks.proves(B + 7 - i * 8 - 1));
+  Facts tiles;
+  tiles.add_range("%i", ceildiv(C, 64) * B);
+  EXPECT_TRUE(tiles.proves(B - 1));
+  EXPECT_FALSE(tiles.proves(sym("D") - 1));
   Facts either;
   either.add_range("%i", B + C);
   EXPECT_FALSE(either.proves(B - 1));

@@ -47,5 +47,12 @@ TEST(Found, PaddingAroundAnArrayWithoutElements) {
   EXPECT_TRUE(right("input x: f32[3, 1, N, 8]\nreturn pad(softmax(x, axis=-3), (0, 2), value=-0.25)\n", {y}));
 }
 
+// The rows of a grid of tiles say that there are rows.
+TEST(Found, ARollInColumns) {
+  NEEDS_LLVM();
+  EXPECT_TRUE(right("input x: f64[B, 64, N, 1]\ny = roll(x, 1)\nreturn y < min(y, axis=1, keepdims=True)\n",
+                    {noise(DType::F64, {3, 64, 16, 1})}));
+}
+
 }  // namespace
 }  // namespace smelt::testing
