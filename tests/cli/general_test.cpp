@@ -113,6 +113,65 @@ TEST(Cli, DevicesSaysWhatIsThereAndWhatIsMissing) {
   EXPECT_NE(devices[1]["missing"].get<std::string>().find("SMELT_CUDA=/nonexistent"), std::string::npos);
 }
 
+TEST(Cli, CacheTellsAndClears) {
+  const std::string folder = std::string(SMELT_BINARY_DIR) + "/test-cache-of-the-tool";
+  const std::map<std::string, std::string> gpu = {
+      {"SMELT_CUDA", SMELT_FAKE_CUDA}, {"SMELT_NVRTC", SMELT_FAKE_CUDA}, {"SMELT_CACHE_DIR", folder}};
+  EXPECT_EQ(run({{"cache", "clear"}, gpu, "", false}).status, 0);
+  const std::vector<std::string> explain = {"explain", "x + 1", "-i", "x=f32[4]"};
+  EXPECT_TRUE(run({explain, gpu, "", false}).out_has("0 of 1 kernels came from the cache"));
+  EXPECT_TRUE(run({explain, gpu, "", false}).out_has("1 of 1 kernels came from the cache"));
+  const auto info = run({{"cache", "info", "--json", "-"}, gpu, "", false}).json();
+  EXPECT_EQ(info["folder"], folder);
+  EXPECT_EQ(info["entries"], 1);
+  EXPECT_GT(info["bytes"], 100);
+  EXPECT_TRUE(run({{"cache", "info"}, gpu, "", false}).out_has("at most 256.0 MiB"));
+  EXPECT_TRUE(run({{"cache", "clear"}, gpu, "", false}).out_has("removed 1 compiled kernel from"));
+  EXPECT_TRUE(run({explain, gpu, "", false}).out_has("0 of 1 kernels"));
+  EXPECT_TRUE(run({{"cache", "info"}, {{"SMELT_CACHE_DIR", "off"}}, "", false}).out_has("the cache is not used"));
+  EXPECT_EQ(run({{"cache"}, {}, "", false}).status, 2);
+}
+
+TEST(Cli, RunsAndMeasuresOnAGpu) {
+  const std::map<std::string, std::string> gpu = {
+      {"SMELT_CUDA", SMELT_FAKE_CUDA}, {"SMELT_NVRTC", SMELT_FAKE_CUDA}, {"SMELT_CACHE_DIR", "off"}};
+  const Result ran = run({{"run", "x + 1", "-i", "x=f32[4]", "--json", "-"}, gpu, "", false});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(ran.json()["device"], "cuda");
+  EXPECT_EQ(
+      run({{"run", "x + 1", "-i", "x=f32[4]", "--device", "cpu", "--json", "-"}, gpu, "", false}).json()["device"],
+      "cpu");
+  const Result bench =
+      run({{"bench", "exp(x + 1) * 2", "-i", "x=f32[4096]", "--no-check", "--time-limit", "0.05", "--json", "-"},
+           gpu,
+           "",
+           false});
+  EXPECT_EQ(bench.status, 0) << bench.err;
+  const auto json = bench.json();
+  EXPECT_EQ(json["gpu"]["name"], "GPU of the tests");
+  EXPECT_EQ(json["isa"], "sm_90");
+  const auto fused = json["results"][0]["fused"];
+  EXPECT_EQ(fused["kernels"], 1);
+  EXPECT_EQ(fused["bytes"], 2 * 4096 * 4);
+  EXPECT_EQ(fused["cold_ms"]["median"], 0.25);
+  EXPECT_GT(fused["call_ms"]["median"], 0.0);
+  EXPECT_EQ(fused["copy_ms"]["cold"]["median"], 0.25);
+  EXPECT_EQ(fused["of_copy"], 1.0);
+  EXPECT_TRUE(fused["fresh_ms"].is_null());
+  EXPECT_EQ(fused["functions"][0]["registers"], 32);
+  EXPECT_EQ(json["results"][0]["unfused"]["kernels"], 3);
+  const Result table =
+      run({{"bench", "exp(x + 1) * 2", "-i", "x=f32[4096]", "--no-check", "--time-limit", "0.05"}, gpu, "", false});
+  EXPECT_TRUE(table.out_has("cuda: GPU of the tests, sm_90")) << table.out;
+  EXPECT_TRUE(table.out_has("32 registers")) << table.out;
+  // An architecture can be looked at, and not run on.
+  EXPECT_TRUE(run({{"explain", "x + 1", "-i", "x=f32[4]", "--device", "sm_80", "--dump", "source"}, gpu, "", false})
+                  .out_has("__global__"));
+  EXPECT_TRUE(run({{"run", "x + 1", "-i", "x=f32[4]", "--device", "sm_80"}, gpu, "", false})
+                  .err_has("not a GPU of this machine"));
+  EXPECT_TRUE(run({{"run", "x", "-i", "x=f32[4]", "--device", "cuda:7"}, gpu, "", false}).err_has("there is no GPU 7"));
+}
+
 TEST(Cli, DevicesShowsGpus) {
   const Result r = run({{"devices", "--threads", "1"},
                         {{"SMELT_CUDA", SMELT_FAKE_CUDA}, {"SMELT_NVRTC", "/nonexistent/libnvrtc.so"}},

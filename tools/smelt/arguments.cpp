@@ -138,7 +138,21 @@ void add_ops(CLI::App& app, int& status) {
   command->callback([options, &status] { status = run_ops(*options); });
 }
 
-constexpr const char* kCommands[] = {"run", "bench", "explain", "savings", "devices", "ops"};
+void add_cache(CLI::App& app, int& status) {
+  CLI::App* command = app.add_subcommand("cache", "tell what is kept of compiled kernels, or remove it");
+  command->require_subcommand(1);
+  for (const bool clear : {false, true}) {
+    auto options = std::make_shared<CacheOptions>();
+    options->clear = clear;
+    CLI::App* part = clear ? command->add_subcommand("clear", "remove all compiled kernels")
+                           : command->add_subcommand("info", "where the cache is, and how large");
+    add_common_options(*part, options->common);
+    part->callback([options, &status] { status = run_cache(*options); });
+  }
+  command->footer("Example:\n  smelt cache info");
+}
+
+constexpr const char* kCommands[] = {"run", "bench", "explain", "savings", "devices", "ops", "cache"};
 
 int fail_parse(const CLI::App& app, const CLI::ParseError& e, int argc, char** argv) {
   const std::string first = argc > 1 ? argv[1] : "";
@@ -148,9 +162,10 @@ int fail_parse(const CLI::App& app, const CLI::ParseError& e, int argc, char** a
     return kUserMistake;
   }
   if (!known && first[0] != '-') {
-    return fail(kUserMistake,
-                fmt::format("there is no command \"{}\"\nhelp: one of run, bench, explain, savings, devices, ops",
-                            report::printable(first, 40)));
+    return fail(
+        kUserMistake,
+        fmt::format("there is no command \"{}\"\nhelp: one of run, bench, explain, savings, devices, ops, cache",
+                    report::printable(first, 40)));
   }
   std::string help = fmt::format("help: smelt {}{}--help", known ? first : "", known ? " " : "");
   // An expression such as -x + 1 looks like an option.
@@ -178,6 +193,7 @@ int run_command_line(int argc, char** argv) {
   add_savings(app, status);
   add_devices(app, status);
   add_ops(app, status);
+  add_cache(app, status);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

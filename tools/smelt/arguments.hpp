@@ -41,6 +41,11 @@ struct OpsOptions {
   bool markdown = false;
 };
 
+struct CacheOptions {
+  CommonOptions common;
+  bool clear = false;
+};
+
 // Reads the arguments and runs the command that they ask for. All give the exit status.
 int run_command_line(int argc, char** argv);
 int run_program(const RunOptions& options);
@@ -49,5 +54,6 @@ int run_explain(const ExplainOptions& options);
 int run_savings(const SavingsOptions& options);
 int run_devices(const CommonOptions& options);
 int run_ops(const OpsOptions& options);
+int run_cache(const CacheOptions& options);
 
 }  // namespace smelt::tool

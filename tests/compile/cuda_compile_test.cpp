@@ -1,0 +1,85 @@
+// What is printed for GPUs compiles, for every architecture that smelt serves; no GPU is needed. The programs are those of the golden
+// files, and some that reach what those do not.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "compile/compile.hpp"
+#include "fake_cuda/open.hpp"
+#include "frontends/language.hpp"
+
+namespace smelt::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Row {
+  const char* name;
+  const char* text;
+  SizeBinding sizes;
+};
+
+std::vector<Row> rows() {
+  return {
+      {"relu_layernorm", "input x: f32[B, C]\nreturn layernorm(relu(x))", {{"B", 4096}, {"C", 1024}}},
+      {"long_rows", "input x: f32[B, C]\nreturn layernorm(relu(x))", {{"B", 256}, {"C", 131072}}},
+      {"short_rows", "input x: f32[B, C]\nreturn layernorm(relu(x))", {{"B", 1048576}, {"C", 128}}},
+      {"quantize_int8", "input x: f32[N]\nreturn int8(clamp(round(x / 4.2 + 1.2), -128, 127))", {{"N", 1000000}}},
+      {"add_mul_exp", "input x: f32[N]\ninput y: f32[N]\nreturn exp((x + y) * 2)", {{"N", 1000000}}},
+      {"softmax", "input x: bf16[B, C]\nreturn softmax(x)", {{"B", 512}, {"C", 50257}}},
+      {"column_sum", "input x: f32[65536, 2048]\nreturn sum(relu(x), axis=0)", {}},
+      {"total", "input x: f32[N]\nreturn sqrt(sum(x * x))", {{"N", 10000000}}},
+      {"variance", "input x: f32[100, 3]\nreturn var(x, axis=1)", {}},
+      {"argmax", "input x: f16[B, 1000]\nreturn argmax(x, axis=-1)", {{"B", 64}}},
+      {"transpose_add", "input x: f32[500, 700]\ninput y: f32[700, 500]\nreturn x.T + y", {}},
+      {"concat", "input x: f32[A, 8]\ninput y: f32[B, 8]\nreturn concat([x, y], axis=0) * 2", {{"A", 10}, {"B", 20}}},
+      {"take", "input x: f32[V, 64]\ninput i: i64[N]\nreturn take(x, i, axis=0)", {{"V", 1000}, {"N", 50}}},
+      {"two_outputs", "input b: f32[N]\ninput c: f32[N]\na = b + c\nreturn a, a * b", {{"N", 100000}}},
+      {"rmsnorm", "input x: bf16[B, 4096]\ninput w: bf16[4096]\nreturn rmsnorm(x, w)", {{"B", 16}}},
+      {"standardise", "input x: f32[65536, 64]\nreturn (x - mean(x, axis=0)) / std(x, axis=0)", {}},
+      {"gelu", "input x: bf16[M, N]\ninput b: bf16[N]\nreturn gelu(x + b)", {{"M", 1024}, {"N", 1024}}},
+      {"chain", "input x: f32[N]\nreturn tanh(tanh(x * 1.01 + 0.1) * 1.01 + 0.1)", {{"N", 100000}}},
+      {"doubles", "input x: f64[N]\nreturn sum(log(x) + sin(x) * erf(x))", {{"N", 100000}}},
+      {"integers", "input x: i32[N]\ninput y: i32[N]\nreturn x // y + x % y, i8(x), (x << 3) ^ y", {{"N", 1000}}},
+      {"bools", "input x: f32[N]\nreturn x > 0, where(x > 1, x, -x), max(x) > 2", {{"N", 1000}}},
+  };
+}
+
+class CompilesForGpu : public ::testing::TestWithParam<int> {};
+
+TEST_P(CompilesForGpu, WhatIsPrinted) {
+  std::string why;
+  const auto nvrtc = open_nvrtc(why);
+  if (!nvrtc) GTEST_SKIP() << "no NVRTC here: " << why;
+  const Variable chosen("SMELT_NVRTC", nvrtc->path());
+  // Of the build folder, so that what did not change is not compiled again.
+  const fs::path folder = fs::path(SMELT_BINARY_DIR) / "test-kernels";
+  const Variable cache("SMELT_CACHE_DIR", folder.string());
+  const Device device = Device::cuda_architecture(GetParam());
+  if (!device.compiles()) GTEST_SKIP() << device.missing;
+  int compiled = 0;
+  for (const Row& row : rows()) {
+    SCOPED_TRACE(row.name);
+    for (const bool fuse : {true, false}) {
+      CompileOptions options;
+      options.sizes = row.sizes;
+      options.fuse = fuse;
+      try {
+        const Executable executable = compile(lang::parse_program(row.text, "<test>"), device, options);
+        compiled += static_cast<int>(executable.kernels().size());
+      } catch (const std::exception& e) {
+        ADD_FAILURE() << (fuse ? "fused: " : "unfused: ") << e.what();
+      }
+    }
+  }
+  EXPECT_GT(compiled, 40);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, CompilesForGpu, ::testing::Values(75, 80, 90, 100),
+                         [](const ::testing::TestParamInfo<int>& info) { return "sm_" + std::to_string(info.param); });
+
+}  // namespace
+}  // namespace smelt::testing
