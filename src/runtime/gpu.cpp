@@ -53,6 +53,7 @@ class LoadedModule final : public GpuModule {
   ~LoadedModule() override {
     try {
       const Current current = context_->enter();
+      context_->driver().synchronize_context();  // its kernels may be queued
       context_->driver().unload_module(module_);
     } catch (const Error&) {
       // A context that died of a kernel's fault has no modules any more.

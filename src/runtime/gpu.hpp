@@ -87,7 +87,7 @@ struct MappedMemory {
 };
 
 // A GPU with its primary context retained: the context that other libraries in the process use too. Every function may be called from
-// any thread; the thread's own current context is left as it was. What the driver refuses becomes an Error: a UserError where the
+// any thread; a context of its own that the thread had stays its current one. What the driver refuses becomes an Error: a UserError where the
 // machine is at fault (memory, hardware), else an InternalError.
 class Gpu {
  public:

@@ -78,6 +78,8 @@ struct Driver {
   Call<Status(Context*, DeviceNumber)> retain_context{library, "cuDevicePrimaryCtxRetain"};
   Call<Status(DeviceNumber)> release_context{library, "cuDevicePrimaryCtxRelease_v2"};
   Call<Status(Context*)> current_context{library, "cuCtxGetCurrent"};
+  Call<Status(Context)> set_context{library, "cuCtxSetCurrent"};
+  Call<Status()> synchronize_context{library, "cuCtxSynchronize"};
   Call<Status(Context)> push_context{library, "cuCtxPushCurrent_v2"};
   Call<Status(Context*)> pop_context{library, "cuCtxPopCurrent_v2"};
 

@@ -90,8 +90,9 @@ Current::Current(const Driver& driver, Context context) : driver_(driver) {
   Context now = nullptr;
   driver.current_context(&now);
   if (now == context) return;
-  check(driver, driver.push_context(context), "enter its context");
-  pushed_ = true;
+  // A thread that has none keeps this one, so that it is looked up only in later calls.
+  check(driver, now ? driver.push_context(context) : driver.set_context(context), "enter its context");
+  pushed_ = now != nullptr;
 }
 
 Current::~Current() {

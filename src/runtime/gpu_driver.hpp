@@ -16,7 +16,7 @@ std::string describe(const Driver& driver, Status status);
 // Throws for anything but success: "the GPU cannot <what>: ...".
 void check(const Driver& driver, Status status, const char* what);
 
-// Makes a context current in this thread for as long as it lives; the one that was current before comes back.
+// Makes a context current in this thread. Another one that was current before comes back at the end.
 class Current {
  public:
   Current(const Driver& driver, Context context);

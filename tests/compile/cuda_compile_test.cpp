@@ -34,7 +34,7 @@ std::vector<Row> rows() {
       {"total", "input x: f32[N]\nreturn sqrt(sum(x * x))", {{"N", 10000000}}},
       {"variance", "input x: f32[100, 3]\nreturn var(x, axis=1)", {}},
       {"argmax", "input x: f16[B, 1000]\nreturn argmax(x, axis=-1)", {{"B", 64}}},
-      {"transpose_add", "input x: f32[500, 700]\ninput y: f32[700, 500]\nreturn x.T + y", {}},
+      {"transpose_add", "input x: f32[M, N]\ninput y: f32[N, M]\nreturn x.T + y", {{"M", 512}, {"N", 768}}},
       {"concat", "input x: f32[A, 8]\ninput y: f32[B, 8]\nreturn concat([x, y], axis=0) * 2", {{"A", 10}, {"B", 20}}},
       {"take", "input x: f32[V, 64]\ninput i: i64[N]\nreturn take(x, i, axis=0)", {{"V", 1000}, {"N", 50}}},
       {"two_outputs", "input b: f32[N]\ninput c: f32[N]\na = b + c\nreturn a, a * b", {{"N", 100000}}},

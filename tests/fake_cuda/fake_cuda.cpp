@@ -95,7 +95,11 @@ bool inside(Address address, size_t bytes) {
 
 extern "C" {
 
-State* fake_cuda_state() { return &state; }
+// A new test: no thread of the one before has a context.
+State* fake_cuda_state() {
+  contexts.clear();
+  return &state;
+}
 
 Status cuInit(unsigned) {
   ENTER_WITHOUT_CONTEXT("cuInit");
@@ -163,6 +167,16 @@ Status cuCtxGetCurrent(void** context) {
   *context = contexts.empty() ? nullptr : contexts.back();
   return kFine;
 }
+Status cuCtxSetCurrent(void* context) {
+  ENTER_WITHOUT_CONTEXT("cuCtxSetCurrent");
+  contexts = {context};
+  return kFine;
+}
+Status cuCtxSynchronize() {
+  ENTER("cuCtxSynchronize");
+  run_all();
+  return kFine;
+}
 Status cuCtxPushCurrent_v2(void* context) {
   ENTER_WITHOUT_CONTEXT("cuCtxPushCurrent");
   contexts.push_back(context);
@@ -183,7 +197,8 @@ Status cuModuleLoadDataEx(void** module, const void* image, unsigned, int*, void
 }
 Status cuModuleUnload(void* module) {
   ENTER("cuModuleUnload");
-  run_all();
+  for (StreamQueue* stream : streams)
+    if (!stream->tasks.empty()) state.fault = "unloaded code that was queued";
   --state.modules;
   delete static_cast<LoadedImage*>(module);
   return kFine;

@@ -214,6 +214,20 @@ TEST(Gpu, WorksFromEveryThread) {
   std::thread([&] { gpu->release(gpu->allocate(64)); }).join();
 }
 
+TEST(Gpu, AForeignContextStaysCurrent) {
+  fresh_fake();
+  const auto gpu = open_fake();
+  void* library = dlopen(SMELT_FAKE_CUDA, RTLD_NOW);
+  const auto set = reinterpret_cast<int (*)(void*)>(dlsym(library, "cuCtxSetCurrent"));
+  const auto get = reinterpret_cast<int (*)(void**)>(dlsym(library, "cuCtxGetCurrent"));
+  int foreign = 0;
+  void* now = nullptr;
+  set(&foreign);
+  gpu->release(gpu->allocate(64));
+  get(&now);
+  EXPECT_EQ(now, &foreign);
+}
+
 TEST(Gpu, FunctionsTellWhatTheyNeed) {
   fake_cuda::State& fake = fresh_fake();
   fake.attributes = {{"registers", 40}, {"local", 16}, {"shared", 128}, {"threads", 512}};
