@@ -169,13 +169,14 @@ class Prover {
     return std::nullopt;
   }
 
-  // A bound of `e` free of symbols with ranges, by putting them at their ends.
+  // A bound of `e` by putting symbols with ranges at their ends. Divisions and minima that those bring in stay.
   std::optional<IntExpr> end_of(IntExpr e, bool upper, int depth) const {
     for (int round = 0; round < kMaxDepth; ++round) {
       const auto atoms = removable_atoms(e);
-      if (atoms.empty()) return e;
-      const IntExpr::Atom& atom = *atoms[0];
-      if (atom.kind != AtomKind::Symbol) return std::nullopt;
+      const auto symbol =
+          std::find_if(atoms.begin(), atoms.end(), [](const auto& a) { return a->kind == AtomKind::Symbol; });
+      if (symbol == atoms.end()) return e;
+      const IntExpr::Atom& atom = **symbol;
       auto coefficient = e.coefficient_of(atom.name);
       if (!coefficient) return std::nullopt;
       const IntExpr rest = e - *coefficient * IntExpr::symbol(atom.name);
