@@ -108,8 +108,8 @@ std::string apply(Op op, DType t, const std::vector<std::string>& args) {
     case Op::Round: return function("rint", t, args);
     case Op::Sqrt: return function("sqrt", t, args);
     case Op::Copysign: return function("copysign", t, args);
-    case Op::Max: return fmt::format("({0} > {1} ? {0} : {1})", a, b);
-    case Op::Min: return fmt::format("({0} < {1} ? {0} : {1})", a, b);
+    case Op::Max: return floating ? fmt::format("maximum({}, {})", a, b) : fmt::format("({0} > {1} ? {0} : {1})", a, b);
+    case Op::Min: return floating ? fmt::format("minimum({}, {})", a, b) : fmt::format("({0} < {1} ? {0} : {1})", a, b);
     case Op::Eq: return infix("==");
     case Op::Ne: return infix("!=");
     case Op::Lt: return infix("<");
@@ -121,7 +121,9 @@ std::string apply(Op op, DType t, const std::vector<std::string>& args) {
     case Op::Or: return in_bits("|", t, a, b);
     case Op::Xor: return in_bits("^", t, a, b);
     case Op::Not: return is_bool(t) ? fmt::format("(!{})", a) : fmt::format("({})(~{})", type_of(t), a);
-    case Op::Where: return fmt::format("({} ? {} : {})", a, b, args[2]);
+    case Op::Where:
+      return t == DType::F32 ? fmt::format("choose({}, {}, {})", a, b, args[2])
+                             : fmt::format("({} ? {} : {})", a, b, args[2]);
     default: throw InternalError(fmt::format("{} of {} reached the printer unexpanded", name_of(op), name_of(t)));
   }
 }
@@ -135,6 +137,15 @@ std::string raw(kernel::RawOp op, DType from, DType to, const std::vector<std::s
     case kernel::RawOp::Shl: return fmt::format("({})(({}){} << (int){})", type_of(to), unsigned_type(to), a, b);
     case kernel::RawOp::Shr: return fmt::format("({})({} >> (int){})", type_of(to), a, b);
     case kernel::RawOp::ToInt: (void)from; return fmt::format("({}){}", type_of(to), a);
+    case kernel::RawOp::PowerOfTwo: return fmt::format("power_of_two({})", a);
+    case kernel::RawOp::PowerOfTwoFull: return fmt::format("power_of_two_full({})", a);
+    case kernel::RawOp::Reciprocal: return fmt::format("reciprocal({})", a);
+    case kernel::RawOp::Quotient: return fmt::format("quotient({}, {})", a, b);
+    case kernel::RawOp::InverseRoot: return fmt::format("inverse_root({})", a);
+    case kernel::RawOp::Root: return fmt::format("root({})", a);
+    case kernel::RawOp::SaturatedFma: return fmt::format("saturated_fma({}, {}, {})", a, b, args[2]);
+    case kernel::RawOp::RoundF16: return fmt::format("round_f16({})", a);
+    case kernel::RawOp::RoundBF16: return fmt::format("round_bf16({})", a);
   }
   throw InternalError("unknown raw operation");
 }
@@ -200,16 +211,58 @@ SMELT_INLINE unsigned short to_f16(float x) { unsigned short y; asm("cvt.rn.f16.
         "SMELT_INLINE unsigned short to_bf16(float x) {\n"
         "  unsigned short y;\n"
         "  asm(\"cvt.rn.bf16.f32 %0, %1;\" : \"=h\"(y) : \"f\"(x));\n"
-        "  return y;\n}\n";
+        "  return y;\n}\n"
+        "SMELT_INLINE float round_bf16(float x) {\n"
+        "  unsigned y;\n"  // a bf16 is the upper half of an f32
+        "  asm(\"cvt.rn.bf16x2.f32 %0, %1, %2;\" : \"=r\"(y) : \"f\"(x), \"f\"(0.0f));\n"
+        "  return __uint_as_float(y);\n}\n";
   } else {
     text +=
         "SMELT_INLINE unsigned short to_bf16(float x) {\n"
         "  const unsigned bits = __float_as_uint(x);\n"
         "  const unsigned rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;\n"
-        "  return (unsigned short)(x == x ? rounded : (bits >> 16) | 0x40u);\n}\n";
+        "  return (unsigned short)(x == x ? rounded : (bits >> 16) | 0x40u);\n}\n"
+        "SMELT_INLINE float round_bf16(float x) { return from_bf16(to_bf16(x)); }\n";
   }
-  return text + R"(
+  text += R"(
+// Without a branch, which the compiler prefers where one side is long.
+SMELT_INLINE float choose(bool c, float a, float b) {
+  float y;
+  asm("{ .reg .pred p; setp.ne.u32 p, %1, 0; selp.f32 %0, %2, %3, p; }" : "=f"(y) : "r"((unsigned)c), "f"(a), "f"(b));
+  return y;
+}
+SMELT_INLINE float round_f16(float x) { return from_f16(to_f16(x)); }
+SMELT_INLINE float power_of_two(float x) { float y; asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; }
+SMELT_INLINE float power_of_two_full(float x) { float y; asm("ex2.approx.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; }
+SMELT_INLINE float reciprocal(float x) { float y; asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; }
+SMELT_INLINE float inverse_root(float x) { float y; asm("rsqrt.approx.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; }
+SMELT_INLINE float root(float x) { float y; asm("sqrt.approx.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; }
+SMELT_INLINE float quotient(float a, float b) {
+  float y;
+  asm("div.full.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+  return y;
+}
+SMELT_INLINE float saturated_fma(float a, float b, float c) {
+  float y;
+  asm("fma.rn.sat.f32 %0, %1, %2, %3;" : "=f"(y) : "f"(a), "f"(b), "f"(c));
+  return y;
+}
+
 // NaN wins; +0 is above -0.
+)";
+  text += target.compute >= 80 ? R"(
+SMELT_INLINE float maximum(float a, float b) {
+  float y;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+  return y;
+}
+SMELT_INLINE float minimum(float a, float b) {
+  float y;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+  return y;
+}
+)"
+                               : R"(
 SMELT_INLINE float maximum(float a, float b) {
   const float equal = __int_as_float(__float_as_int(a) & __float_as_int(b));
   return a != a ? a : a == b ? equal : a > b ? a : b;
@@ -218,6 +271,8 @@ SMELT_INLINE float minimum(float a, float b) {
   const float equal = __int_as_float(__float_as_int(a) | __float_as_int(b));
   return a != a ? a : a == b ? equal : a < b ? a : b;
 }
+)";
+  return text + R"(
 SMELT_INLINE double maximum(double a, double b) {
   const double equal = __longlong_as_double(__double_as_longlong(a) & __double_as_longlong(b));
   return a != a ? a : a == b ? equal : a > b ? a : b;

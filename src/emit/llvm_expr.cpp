@@ -107,8 +107,8 @@ Value PhasePrinter::raw(const Expr& e) {
       const Value x = convert("fptosi", args[0], e.dtype);
       return define(x.scope, e.dtype, x.lanes, fmt::format("freeze {} {}", type_of(x), x.text));
     }
+    default: throw InternalError("an operation of GPUs reached the LLVM printer");
   }
-  return {};
 }
 
 Value PhasePrinter::read_local(kernel::LocalId id) {

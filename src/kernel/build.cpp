@@ -66,7 +66,8 @@ ExprId Builder::load(DType memory_dtype, Access access, ExprId mask, ExprId othe
 }
 
 // Whether the printers spell this operation as it stands.
-static bool has_spelling(Op op, DType argument) {
+static bool has_spelling(Op op, DType argument, bool on_gpu) {
+  if ((op == Op::Max || op == Op::Min) && argument == DType::F32) return on_gpu;
   return !(is_float(argument) ? info(op).llvm_float : info(op).llvm_int).empty();
 }
 
@@ -83,9 +84,11 @@ ExprId Builder::apply(Op op, std::vector<ExprId> args) {
     if (args[1] == args[2]) return args[1];
     if (at(args[0]).kind == ExprKind::Const) return at(args[0]).constant.as_bool() ? args[1] : args[2];
   }
-  if ((op == Op::Max || op == Op::Min) && is_float(argument))
+  const bool spelled = has_spelling(op, argument, on_gpu());
+  if ((op == Op::Max || op == Op::Min) && is_float(argument) && !spelled)
     if (const ExprId simple = extreme_of_constant(op, args); simple != kNoExpr) return simple;
-  if (!has_spelling(op, argument)) return expand(op, args);
+  if (const ExprId special = expand_for_gpu(op, args); special != kNoExpr) return special;
+  if (!spelled) return expand(op, args);
   return add({.kind = ExprKind::Apply, .dtype = result_type(op, argument), .op = op, .args = std::move(args)});
 }
 
@@ -110,7 +113,9 @@ ExprId Builder::cast(ExprId x, DType to, bool wrap) {
   if (to == DType::F16 || to == DType::BF16) {
     if (at(x).kind == ExprKind::Const)
       return constant(Scalar::of_float(DType::F32, convert(at(x).constant, to, wrap).as_double()));
-    return round_to_half(before_half(x), to);
+    const ExprId near = before_half(x);
+    if (on_gpu()) return raw(to == DType::F16 ? RawOp::RoundF16 : RawOp::RoundBF16, DType::F32, {near});
+    return round_to_half(near, to);
   }
   if (from == to) return x;
   if (at(x).kind == ExprKind::Const) return constant(convert(at(x).constant, to, wrap));

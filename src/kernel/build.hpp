@@ -28,11 +28,13 @@ class Builder {
   LocalId new_local(DType dtype, bool is_mutable);
   const Expr& at(ExprId id) const { return kernel_.at(id); }
   DType dtype(ExprId id) const { return at(id).dtype; }
+  bool on_gpu() const { return kernel_.dialect != Dialect::Portable; }
   Kernel& kernel() { return kernel_; }
 
  private:
   ExprId add(Expr e);
   ExprId expand(Op op, const std::vector<ExprId>& args);
+  ExprId expand_for_gpu(Op op, const std::vector<ExprId>& args);
   ExprId round_to_half(ExprId x, DType to);
   ExprId saturate(ExprId x, DType to);
   ExprId extreme_of_constant(Op op, const std::vector<ExprId>& args);

@@ -74,11 +74,29 @@ enum class ExprKind : uint8_t { Const, Local, Index, Apply, Cast, Bitcast, Raw, 
 
 // What expansions compute with. Outside of the operands stated the result is undefined, and a division may trap.
 enum class RawOp : uint8_t {
+  // Of every target.
   TruncDiv,  // integers, rounded toward zero; divisor not 0, not MIN / -1
   TruncRem,  // its remainder
   Shl,
   Shr,    // integers by 0 <= count < width; Shr keeps the sign of signed ones
   ToInt,  // a float to the signed integer of its width, truncated; any value without a trap when it does not fit
+  // Of f32 on a GPU; what they promise stands in ops/expand/unit.hpp.
+  PowerOfTwo,
+  PowerOfTwoFull,
+  Reciprocal,
+  Quotient,
+  InverseRoot,
+  Root,
+  SaturatedFma,
+  RoundF16,  // to the nearest value of that format, which stays f32
+  RoundBF16,
+};
+
+// What functions are expanded into.
+enum class Dialect : uint8_t {
+  Portable,  // operations that every target has
+  Gpu,       // those that GPUs have besides
+  GpuHalf,  // the same, and what is computed is rounded to f16 or bf16 before anyone sees it: docs/numerics.md says how exact it is
 };
 struct Expr {
   ExprKind kind;
@@ -157,6 +175,7 @@ inline constexpr int32_t kOutsideOfArray = -1;
 
 struct Kernel {
   std::string name;  // generated: "k0"
+  Dialect dialect = Dialect::Portable;
   std::vector<Param> params;
   std::vector<Local> locals;
   std::vector<ScratchBuffer> buffers;

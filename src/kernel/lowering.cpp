@@ -43,6 +43,20 @@ void Grid::decode(Placement& placement) const {
 Lowering::Lowering(const Graph& graph, const plan::FusionGroup& group, const Schedule& schedule, std::string name)
     : graph_(graph), group_(group), schedule_(schedule), builder_(kernel_), evaluator_(graph, group.nodes, builder_) {
   kernel_.name = std::move(name);
+  kernel_.dialect = dialect();
+}
+
+// What half precision stores may be computed a little less exactly, unless it also decides something: which element to take, say.
+Dialect Lowering::dialect() const {
+  if (!on_gpu()) return Dialect::Portable;
+  auto is_half = [&](NodeId id) { return is_float(graph_.at(id).dtype) && size_of(graph_.at(id).dtype) == 2; };
+  auto decides = [&](NodeId id) {
+    const Node& node = graph_.at(id);
+    return node.kind == NodeKind::Cast && is_int(node.dtype) && is_float(graph_.at(node.args[0]).dtype);
+  };
+  const bool half = std::all_of(group_.outputs.begin(), group_.outputs.end(), is_half) &&
+                    std::none_of(group_.nodes.begin(), group_.nodes.end(), decides);
+  return half ? Dialect::GpuHalf : Dialect::Gpu;
 }
 
 Kernel Lowering::run(bool clamp) {

@@ -109,6 +109,7 @@ class Lowering {
   const Domain& domain() const { return schedule_.domain; }
   Stmt store_output(const StoredOutput& output, const Placement& placement, ExprId value);
   void finish();
+  Dialect dialect() const;
   bool on_gpu() const { return schedule_.team > 0; }
   Stmt vector(IntExpr extent, std::vector<Stmt> body) const;  // a Vector loop "%i" as the schedule has it
   void add_phase(IntExpr extent, std::vector<Stmt> body, IntExpr work);

@@ -37,6 +37,15 @@ std::string_view name_of(RawOp op) {
     case RawOp::Shl: return "shl";
     case RawOp::Shr: return "shr";
     case RawOp::ToInt: return "to_int";
+    case RawOp::PowerOfTwo: return "power_of_two";
+    case RawOp::PowerOfTwoFull: return "power_of_two_full";
+    case RawOp::Reciprocal: return "reciprocal_unit";
+    case RawOp::Quotient: return "quotient";
+    case RawOp::InverseRoot: return "inverse_root";
+    case RawOp::Root: return "root";
+    case RawOp::SaturatedFma: return "saturated_fma";
+    case RawOp::RoundF16: return "round_f16";
+    case RawOp::RoundBF16: return "round_bf16";
   }
   return "?";
 }

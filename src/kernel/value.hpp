@@ -61,6 +61,25 @@ inline Val select(Val c, Val a, Val b) { return c.apply(Op::Where, {c.id, a.id, 
 
 inline Val cast(Val a, DType to) { return {a.builder, a.builder->cast(a.id, to)}; }
 inline Val bitcast(Val a, DType to) { return {a.builder, a.builder->bitcast(a.id, to)}; }
+// What ops/expand/unit.hpp offers.
+inline Val power_of_two(Val a) { return a.raw(RawOp::PowerOfTwo, DType::F32, {a.id}); }
+inline Val power_of_two_full(Val a) { return a.raw(RawOp::PowerOfTwoFull, DType::F32, {a.id}); }
+inline Val reciprocal(Val a) { return a.raw(RawOp::Reciprocal, DType::F32, {a.id}); }
+inline Val quotient(Val a, Val b) { return a.raw(RawOp::Quotient, DType::F32, {a.id, b.id}); }
+inline Val inverse_root(Val a) { return a.raw(RawOp::InverseRoot, DType::F32, {a.id}); }
+inline Val root(Val a) { return a.raw(RawOp::Root, DType::F32, {a.id}); }
+inline Val saturated_fma(Val a, Val b, Val c) { return a.raw(RawOp::SaturatedFma, DType::F32, {a.id, b.id, c.id}); }
+inline Val at_most(Val a, double limit) {
+  const Val c = like(a, limit);
+  if (a.builder->on_gpu() && a.dtype() == DType::F32) return a.apply(Op::Min, {a.id, c.id});
+  return select(a > c, c, a);
+}
+inline Val at_least(Val a, double limit) {
+  const Val c = like(a, limit);
+  if (a.builder->on_gpu() && a.dtype() == DType::F32) return a.apply(Op::Max, {a.id, c.id});
+  return select(a < c, c, a);
+}
+
 inline DType signed_of_width(DType t) {
   switch (size_of(t)) {
     case 1: return DType::I8;

@@ -40,7 +40,7 @@ class Types {
     const Expr& e = kernel_.at(id);
     need(in_register(e.dtype), "{} is {}, which occurs in memory only", text(id), name_of(e.dtype));
     const size_t wanted = e.kind == ExprKind::Apply ? static_cast<size_t>(info(e.op).arity)
-                          : e.kind == ExprKind::Raw ? (e.raw == RawOp::ToInt ? 1 : 2)
+                          : e.kind == ExprKind::Raw ? operands_of(e.raw)
                           : e.kind == ExprKind::Cast || e.kind == ExprKind::Bitcast ? 1
                                                                                     : 0;
     need(e.args.size() == wanted, "{} has {} operands, not {}", text(id), e.args.size(), wanted);
@@ -73,8 +73,33 @@ class Types {
     need_result(id, result_type(e.op, argument));
   }
 
+  static size_t operands_of(RawOp op) {
+    switch (op) {
+      case RawOp::TruncDiv:
+      case RawOp::TruncRem:
+      case RawOp::Shl:
+      case RawOp::Shr:
+      case RawOp::Quotient: return 2;
+      case RawOp::SaturatedFma: return 3;
+      case RawOp::ToInt:
+      case RawOp::PowerOfTwo:
+      case RawOp::PowerOfTwoFull:
+      case RawOp::Reciprocal:
+      case RawOp::InverseRoot:
+      case RawOp::Root:
+      case RawOp::RoundF16:
+      case RawOp::RoundBF16: return 1;
+    }
+    return 0;
+  }
+
   void raw(ExprId id, const Expr& e) const {
     const DType argument = dtype(e.args[0]);
+    if (e.raw >= RawOp::PowerOfTwo) {
+      need(kernel_.dialect != Dialect::Portable, "{} is an operation of GPUs", text(id));
+      for (ExprId arg : e.args) need_dtype(arg, DType::F32, "the operand of such an operation");
+      return need_result(id, DType::F32);
+    }
     if (e.raw == RawOp::ToInt) {
       need(is_float(argument) && is_signed_int(e.dtype) && size_of(argument) == size_of(e.dtype),
            "{}: {} to {} is not a float to the signed integer of its width", text(id), name_of(argument),

@@ -17,6 +17,7 @@
 //   as_unsigned(i), as_signed(i)   the same bits as the other integer dtype
 //   widen(f)       f32 as f64;  narrow(f)  f64 rounded to f32
 //   by_width(x, on32, on64)        on32(x) or on64(x), by the width of the float x; any result type
+//   at_most(f, c), at_least(f, c)  f, or the number c where f is beyond it; nan stays nan
 //   is_signed(i), width(i)         facts of an integer dtype: a C++ bool, and a C++ int in bits
 //
 // Rules. No expansion traps, or depends on floating-point exceptions, or on a rounding mode other than to nearest.
@@ -133,6 +134,15 @@ auto by_width(float x, On32 on32, On64) {
 template <class On32, class On64>
 auto by_width(double x, On32, On64 on64) {
   return on64(x);
+}
+
+template <class V>
+V at_most(V x, double limit) {
+  return select(x > like(x, limit), like(x, limit), x);
+}
+template <class V>
+V at_least(V x, double limit) {
+  return select(x < like(x, limit), like(x, limit), x);
 }
 
 // ---- what follows from the list, for every V

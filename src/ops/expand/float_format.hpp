@@ -35,8 +35,7 @@ inline double pick(const FloatFormat& format, double for_f32, double for_f64) {
 // x within [low, high]; nan stays nan.
 template <class V>
 V clamped(V x, double low, double high) {
-  const auto below = select(x > like(x, high), like(x, high), x);
-  return select(below < like(x, low), like(x, low), below);
+  return at_least(at_most(x, high), low);
 }
 
 }  // namespace smelt::expand

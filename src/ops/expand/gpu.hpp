@@ -1,0 +1,59 @@
+// Functions of f32 for GPUs: as good as those for every target, in as few instructions as can be, since there it is the number of
+// instructions that a kernel is bound by once it is not memory.
+#pragma once
+
+#include "ops/expand/float_format.hpp"
+#include "ops/expand/unit.hpp"
+
+namespace smelt::expand::gpu {
+
+// c0 + c1 x + c2 x^2 + ..., one step for each term.
+template <class V>
+V horner(V x, double c0) {
+  return like(x, c0);
+}
+template <class V, class... Rest>
+V horner(V x, double c0, Rest... rest) {
+  return fma(horner(x, rest...), x, like(x, c0));
+}
+
+// x = n ln 2 + r, of which 2^n is put together from its bits and 2^(r / ln 2) comes from the unit. Saturation keeps n within the
+// exponents of normal numbers, also for infinities and nan; what is left over then overflows or underflows by itself.
+template <class V>
+V exp(V x) {
+  const auto in_range = saturated_fma(x, like(x, kLog2E / 252), like(x, 0.5));
+  const auto exponent = fma(in_range, like(x, 252), like(x, kF32.to_integer + 1));
+  const auto n = exponent - like(x, kF32.to_integer + 127);
+  const auto high = fma(x, like(x, 0x1.715476p+0), -n);
+  const auto rest = fma(x, like(x, 0x1.4ae0bep-26), high);
+  return from_bits(shift_left_by(bits(exponent), kF32.mantissa)) * power_of_two(rest);
+}
+
+// Where 2^-17 is enough.
+template <class V>
+V exp_short(V x) {
+  return power_of_two(x * like(x, kLog2E));
+}
+
+// 1 - 2 / (e^2x + 1), and near 0, where that cancels, an odd polynomial.
+template <class V>
+V tanh(V x) {
+  const auto a = abs(x), square = a * a;
+  const auto power = power_of_two(a * like(x, 2 * kLog2E));
+  const auto large = fma(reciprocal(power + like(x, 1)), like(x, -2), like(x, 1));
+  const auto tail = square * horner(square, -0x1.55542cp-2, 0x1.10c802p-3, -0x1.aec7eep-5, 0x1.0a9868p-6);
+  return copysign(select(a > like(x, 0.55), large, fma(a, tail, a)), x);
+}
+
+// 1 - 2^p(a), of which nothing is left to add beyond 4; near 0 an odd polynomial.
+template <class V>
+V erf(V x) {
+  const auto a = abs(x), square = a * a;
+  const auto power = power_of_two(
+      horner(a, -0x1.589f54p-9, -0x1.9dcbd2p+0, -0x1.e07702p-1, -0x1.0dd2e2p-3, 0x1.71f9c0p-6, -0x1.dd08dep-10));
+  const auto ratio =
+      horner(square, 0x1.06eba6p-3, -0x1.8126ecp-2, 0x1.ce1b86p-4, -0x1.b69b96p-6, 0x1.479c9ep-8, -0x1.3ba9cep-11);
+  return copysign(select(a > like(x, 0.9), like(x, 1) - power, fma(a, ratio, a)), x);
+}
+
+}  // namespace smelt::expand::gpu
