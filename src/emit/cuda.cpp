@@ -69,8 +69,8 @@ bool narrow_if(const Kernel& kernel, const kernel::Phase& phase, std::vector<Int
   return true;
 }
 
-CudaFunction function(const std::string& name, const kernel::Team& team, const IntExpr& shared_bytes) {
-  return {name, team.workgroup, team.iterations(), team.cluster(), shared_bytes};
+CudaFunction function(const std::string& name, const kernel::Team& team, const cuda::PhasePrinter& printed) {
+  return {name, team.workgroup, team.iterations(), team.cluster(), printed.shared_bytes()};
 }
 
 std::string header(const Kernel& kernel) {
@@ -123,7 +123,7 @@ CudaSource emit_cuda(const Kernel& kernel, const CudaTarget& target) {
     cuda::PhasePrinter fast(kernel, static_cast<int>(i), {true, !narrow});
     const std::string name = fmt::format("{}_p{}", kernel.name, i);
     functions += "\n" + fast.print(name);
-    result.fast = result.general = function(name, phase.team, fast.shared_bytes());
+    result.fast = result.general = function(name, phase.team, fast);
     result.alignment = fast.alignment();
     conditions.insert(conditions.end(), fast.conditions().begin(), fast.conditions().end());
     for (const IntExpr& c : conditions) {
@@ -138,7 +138,7 @@ CudaSource emit_cuda(const Kernel& kernel, const CudaTarget& target) {
       cuda::PhasePrinter general(kernel, static_cast<int>(i), {false, !narrow || !result.fast_if.empty()});
       functions += "\n" + general.print(name + "_any");
       SMELT_CHECK(general.conditions().empty(), "the general form of kernel {} is guarded", kernel.name);
-      result.general = function(name + "_any", phase.team, general.shared_bytes());
+      result.general = function(name + "_any", phase.team, general);
     }
     source.phases.push_back(std::move(result));
   }

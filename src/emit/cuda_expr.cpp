@@ -57,9 +57,8 @@ std::string PhasePrinter::value(ExprId root) {
         if (!known_[static_cast<size_t>(operand)]) waiting.push_back(operand);
     if (waiting.size() > depth) continue;
     waiting.pop_back();
-    std::string text = compute(e);
     const auto early = early_.find(id);
-    if (early != early_.end()) text = early->second;
+    std::string text = early != early_.end() ? early->second : compute(e);
     const bool leaf = e.kind == ExprKind::Const || e.kind == ExprKind::Local || early != early_.end();
     if (!leaf && (uses_[static_cast<size_t>(id)] > 1 || text.size() > 60)) {
       const std::string name = fmt::format("e{}", names_++);

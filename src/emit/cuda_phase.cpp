@@ -34,6 +34,7 @@ PhasePrinter::PhasePrinter(const kernel::Kernel& kernel, int phase, Variant vari
       uses_(kernel.exprs.size(), 0),
       dependencies_(kernel.exprs.size()),
       known_(kernel.exprs.size()),
+      loops_of_(kernel.exprs.size()),
       alignment_(kernel.params.size(), 0) {
   SMELT_CHECK(team_.threads > 0, "kernel {} has no threads: it was not scheduled for a GPU", kernel.name);
   for (size_t i = 0; i < kernel.params.size(); ++i) {
@@ -117,7 +118,10 @@ void PhasePrinter::analyse(ExprId root, const Stmt* vector) {
                                                                  [&](const IntExpr& x) { return x.mentions(symbol); });
       if (named) note_local(l.local, vector);
     }
-    if (e.kind == ExprKind::Load) note_access(e.access, vector);
+    if (e.kind == ExprKind::Load) {
+      note_access(e.access, vector);
+      loops_of_[static_cast<size_t>(id)].insert(vector);
+    }
     for (ExprId operand : operands(e)) waiting.push_back(operand);
   }
 }

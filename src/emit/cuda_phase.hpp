@@ -105,6 +105,10 @@ class PhasePrinter {
   void open_group(bool check);
   std::vector<ExprId> early_loads(const std::vector<const Stmt*>& stmts);
   void load_group(ExprId id);
+  void declare_loads(const std::vector<ExprId>& loads);
+  void load_groups(const std::vector<ExprId>& loads, bool check);
+  void hold(const std::vector<ExprId>& loads, const std::string& first, const std::string& extent);
+  bool is_held(ExprId id);
 
   // cuda_index.cpp
   std::string index_type() const { return variant_.wide ? "long long" : "int"; }
@@ -159,7 +163,8 @@ class PhasePrinter {
   std::vector<std::vector<int>> dependencies_;  // locals, then params, then buffers: what changes an expression
   std::vector<std::optional<std::string>> known_;
   std::vector<std::vector<ExprId>> scopes_;
-  std::map<ExprId, std::string> early_;  // loads of the group, by lane
+  std::map<ExprId, std::string> early_;  // loads that were made ahead, by lane
+  std::vector<std::set<const Stmt*>> loops_of_;  // of loads: the Vector loops that use them
   std::map<std::string, std::string> symbols_;
   Ranges ranges_;
   Vector vector_;

@@ -34,7 +34,8 @@ PhasePrinter::Vector PhasePrinter::shape_of(const Stmt& s) {
   }
   vector_.unroll = has_loops(s) ? 1 : s.unroll * s.lanes / vector_.lanes;
   const int64_t step = int64_t{team_.threads} * vector_.count();
-  const auto bound = bound_of(s.extent), exact = s.extent.constant();
+  const auto exact = s.extent.constant();
+  const auto bound = bound_of(s.extent);
   vector_.single = bound && *bound <= step;
   vector_.checked = !(exact && *exact % step == 0);
   const Vector shape = vector_;
@@ -48,11 +49,19 @@ void PhasePrinter::vector_loop(const Stmt& s) {
   order_scratch(touched);
   vector_ = shape_of(s);
   const int64_t group = int64_t{team_.threads} * vector_.lanes, step = group * vector_.unroll;
-  const std::string type = index_type(), first = fmt::format("({})t * {}", type, vector_.lanes);
+  const std::string type = index_type();
+  const std::string first = fmt::format("({})t * {}", type, vector_.lanes);
   ranges_[s.var] = {0, s.extent - 1};
   // Names before the loop, so that it is computed once.
   const std::string extent = s.extent.constant() ? integer(s.extent) : fmt::format("n{}", names_++);
   if (!s.extent.constant()) line("const {} {} = {};", type, extent, integer(s.extent));
+  if (vector_.single && !has_loops(s)) {
+    std::vector<const Stmt*> all;
+    for (const Stmt& inner : s.body) all.push_back(&inner);
+    std::vector<ExprId> held = early_loads(all);
+    std::erase_if(held, [&](ExprId id) { return !is_held(id); });
+    hold(held, first, extent);
+  }
   push();
   if (vector_.single) {
     open("");
@@ -122,7 +131,7 @@ std::vector<ExprId> PhasePrinter::early_loads(const std::vector<const Stmt*>& st
     for (const int on : dependencies_[static_cast<size_t>(id)])
       depends = depends ||
                 (on < static_cast<int>(locals_.size()) && locals_[static_cast<size_t>(on)].vectors.count(vector_.loop));
-    if (depends || !is_varying(id)) continue;
+    if (depends || early_.count(id) || !is_varying(id)) continue;
     found.push_back(id);
   }
   std::sort(found.begin(), found.end());
@@ -171,27 +180,57 @@ void PhasePrinter::open_group(bool check) {
   if (check) open("if (i0 < end)");
 }
 
+// What several passes over a row read stays in registers between them, as it was in memory.
+bool PhasePrinter::is_held(ExprId id) {
+  constexpr int64_t kMostBytes = 128;
+  const std::set<const Stmt*>& loops = loops_of_[static_cast<size_t>(id)];
+  if (loops.size() < 2 || serial_depth_ > 0 || !vector_.single || has_loops(*vector_.loop)) return false;
+  const Stmt& here = *vector_.loop;
+  const DType t = kernel_.params[static_cast<size_t>(kernel_.at(id).access.array)].dtype;
+  return int64_t{vector_.count()} * size_of(t) <= kMostBytes &&
+         std::all_of(loops.begin(), loops.end(), [&](const Stmt* loop) {
+           return loop && loop->var == here.var && loop->extent == here.extent && loop->lanes == here.lanes &&
+                  loop->unroll == here.unroll && !has_loops(*loop);
+         });
+}
+
+// Makes loads whose values outlive the loop.
+void PhasePrinter::hold(const std::vector<ExprId>& loads, const std::string& first, const std::string& extent) {
+  if (loads.empty()) return;
+  declare_loads(loads);
+  open("");
+  line("const {} start = {}, end = {}; (void)end;", index_type(), first, extent);
+  load_groups(loads, vector_.checked);
+  close();
+}
+
+void PhasePrinter::declare_loads(const std::vector<ExprId>& loads) {
+  for (const ExprId id : loads) {
+    const DType t = kernel_.params[static_cast<size_t>(kernel_.at(id).access.array)].dtype;
+    line("__align__(16) {} ld{}[{}];", memory_type(t), id, vector_.count());
+    early_[id] = from_memory(t, fmt::format("ld{}[n]", id));
+  }
+}
+
+
+void PhasePrinter::load_groups(const std::vector<ExprId>& loads, bool check) {
+  open_group(check);
+  for (const ExprId id : loads) {
+    open("");
+    load_group(id);
+    close();
+  }
+  if (check) close();
+  close();
+}
+
 void PhasePrinter::block(const std::vector<const Stmt*>& stmts) {
   const bool check = vector_.checked && !has_loops(*vector_.loop);
   push();
   const std::vector<ExprId> loads = early_loads(stmts);
   if (!loads.empty()) {
-    for (const ExprId id : loads) {
-      const DType t = kernel_.params[static_cast<size_t>(kernel_.at(id).access.array)].dtype;
-      line("__align__(16) {} ld{}[{}];", memory_type(t), id, vector_.count());
-    }
-    open_group(check);
-    for (const ExprId id : loads) {
-      open("");
-      load_group(id);
-      close();
-    }
-    if (check) close();
-    close();
-    for (const ExprId id : loads) {
-      const DType t = kernel_.params[static_cast<size_t>(kernel_.at(id).access.array)].dtype;
-      early_[id] = from_memory(t, fmt::format("ld{}[n]", id));
-    }
+    declare_loads(loads);
+    load_groups(loads, check);
   }
   open_group(check);
   if (!has_loops(*vector_.loop)) line("const int group = first_group + u; (void)group;");

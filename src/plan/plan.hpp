@@ -24,9 +24,17 @@ struct Target {
   bool clusters = false;             // workgroups of a cluster read each other's shared memory
 };
 
+// What a schedule for a GPU would choose itself; 0: it does.
+struct Tuning {
+  int lanes = 0, unroll = 0;     // elements of a thread at a time, and times
+  int threads = 0;               // of a workgroup
+  int cluster = 0;               // workgroups to a row
+};
+
 struct Options {
   bool fuse = true;  // false: one kernel per primitive operation; views still cost nothing
   Target target;
+  Tuning tuning;
   SizeBinding sizes;  // the sizes at hand: estimates use them, results never depend on them
 };
 

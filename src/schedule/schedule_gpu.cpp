@@ -74,10 +74,14 @@ Schedule pointwise(const Graph& graph, Domain domain, const plan::FusionGroup&, 
   s.team = s.workgroup = kWorkgroup;
   const Widths w = widths_of(graph, s);
   s.lanes = lanes_of(w);
+  const plan::Tuning& tuning = options.tuning;
+  if (tuning.threads) s.team = s.workgroup = tuning.threads;
   const int64_t points = s.domain.estimate(false);
   // Small work is spread over all multiprocessors before a thread takes more than one element.
   while (s.lanes > 1 && points / s.lanes < int64_t{options.target.threads} * kWorkgroup) s.lanes /= 2;
   s.unroll = points >= kLargeWork && w.reads * s.lanes * w.largest <= 16 ? 2 : 1;
+  if (tuning.lanes) s.lanes = tuning.lanes;
+  if (tuning.unroll) s.unroll = tuning.unroll;
   s.tile = int64_t{s.team} * s.lanes * s.unroll;
   // Rows that are no whole number of tiles leave threads idle; then all axes are one.
   const IntExpr last = s.domain.axes.empty() ? IntExpr(1) : s.domain.axes.back().extent;
@@ -93,7 +97,8 @@ Schedule pointwise(const Graph& graph, Domain domain, const plan::FusionGroup&, 
     s.flattened = false;
     s.tile = kTile;
     s.lanes = 1;
-    s.unroll = kTile * kTile / s.team;
+    s.unroll = options.tuning.unroll ? options.tuning.unroll : 4;
+    if (options.tuning.lanes) s.tile = options.tuning.lanes;
     s.note = fmt::format("tiles of {} x {}, {} read{} turned on chip", kTile, kTile, s.staged.size(),
                          s.staged.size() == 1 ? "" : "s");
   }
@@ -134,6 +139,11 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const pla
   s.team = team_for(along, s.lanes, one_pass ? std::max(2, w.largest) : 4, target);
   if (one_pass) s.team = std::min(s.team, kMostThreads);
   s.workgroup = s.team <= kWarp ? kWorkgroup / 2 : std::min(s.team, kMostThreads);
+  if (options.tuning.threads) {
+    const int cluster = std::max(1, options.tuning.cluster);
+    s.team = options.tuning.threads * cluster;
+    s.workgroup = s.team <= kWarp ? kWorkgroup / 2 : options.tuning.threads;
+  }
   const int64_t step = int64_t{s.team} * s.lanes;
   const bool constant = extent.constant().has_value();
   const int64_t steps = (along + step - 1) / step;
