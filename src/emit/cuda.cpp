@@ -88,23 +88,20 @@ std::string header(const Kernel& kernel) {
 }
 
 const char* kClusterHelpers = R"(
-SMELT_INLINE void cluster_barrier() {
-  asm volatile("barrier.cluster.arrive.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
-}
-// What the workgroup `rank` of the cluster has at this place of its shared memory.
-template <class T> SMELT_INLINE T cluster_read(const T* at, unsigned rank) {
-  unsigned here = (unsigned)__cvta_generic_to_shared(at), there;
+SMELT_INLINE void cluster_arrive() { asm volatile("barrier.cluster.arrive.aligned;" ::: "memory"); }
+SMELT_INLINE void cluster_wait() { asm volatile("barrier.cluster.wait.aligned;" ::: "memory"); }
+SMELT_INLINE void cluster_barrier() { cluster_arrive(); cluster_wait(); }
+// Writes to this place of the shared memory of the cluster's workgroup `rank`.
+template <class T> SMELT_INLINE void cluster_write(T* at, unsigned rank, T value) {
+  const unsigned here = (unsigned)__cvta_generic_to_shared(at);
+  unsigned there;
   asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(here), "r"(rank));
-  union { T value; unsigned char one; unsigned words[2]; } x;
-  if (sizeof(T) == 1) {
-    unsigned short byte;
-    asm volatile("ld.shared::cluster.u8 %0, [%1];" : "=h"(byte) : "r"(there) : "memory");
-    x.one = (unsigned char)byte;
-  } else {
-    asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(x.words[0]) : "r"(there) : "memory");
-    if (sizeof(T) == 8) asm volatile("ld.shared::cluster.u32 %0, [%1];" : "=r"(x.words[1]) : "r"(there + 4) : "memory");
-  }
-  return x.value;
+  union { T value; unsigned char byte; unsigned short half; unsigned word; unsigned long long all; } x;
+  x.value = value;
+  if (sizeof(T) == 8) asm volatile("st.shared::cluster.u64 [%0], %1;" :: "r"(there), "l"(x.all) : "memory");
+  if (sizeof(T) == 4) asm volatile("st.shared::cluster.u32 [%0], %1;" :: "r"(there), "r"(x.word) : "memory");
+  if (sizeof(T) == 2) asm volatile("st.shared::cluster.u16 [%0], %1;" :: "r"(there), "h"(x.half) : "memory");
+  if (sizeof(T) == 1) asm volatile("st.shared::cluster.u8 [%0], %1;" :: "r"(there), "h"((unsigned short)x.byte) : "memory");
 }
 )";
 

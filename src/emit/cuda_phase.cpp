@@ -257,13 +257,13 @@ std::string PhasePrinter::print(const std::string& name) {
   } else if (team_.cluster() > 1) {
     line("const int tw = threadIdx.x, t = (int)(blockIdx.x % {}) * {} + tw;", team_.cluster(), workgroup);
     line("const unsigned team = 0xffffffffu;");
+    line("cluster_arrive();");
   } else {
     line("const int tw = threadIdx.x, t = tw;");
     line("const unsigned team = {:#x}u;", threads < 32 ? (uint64_t{1} << threads) - 1 : 0xffffffffu);
   }
   settle_buffers();
   statement(grid_loop);
-  if (cluster_used_) line("cluster_barrier();  // nobody leaves while others read its shared memory");
   pop();
   std::string text = signature(name) + " {\n";
   if (!shared_bytes_.is(0)) text += "  extern __shared__ __align__(16) unsigned char scratch[];\n";

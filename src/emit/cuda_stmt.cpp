@@ -173,6 +173,7 @@ void PhasePrinter::combine(const std::vector<const Stmt*>& group) {
     const Stmt* s;
     DType t;
     std::string type, value, index;
+    int shared;  // number of its array in shared memory
   };
   std::vector<Part> parts;
   auto step = [&](const Part& p, const std::string& other, const std::string& other_index) {
@@ -200,7 +201,7 @@ void PhasePrinter::combine(const std::vector<const Stmt*>& group) {
   };
   for (const Stmt* s : group) {
     const DType t = kernel_.locals[static_cast<size_t>(s->local)].dtype;
-    Part p{s, t, type_of(t), fmt::format("v{}", s->local), ""};
+    Part p{s, t, type_of(t), fmt::format("v{}", s->local), "", names_++};
     if (s->index_local >= 0) p.index = fmt::format("v{}", s->index_local);
     const int slots = locals_[static_cast<size_t>(s->local)].slots;
     SMELT_CHECK(slots > 0, "local {} is combined but has no lanes", s->local);
@@ -211,39 +212,38 @@ void PhasePrinter::combine(const std::vector<const Stmt*>& group) {
     shuffle(p, warp / 2, warp);
     parts.push_back(std::move(p));
   }
-  auto through_shared = [&](const char* what, int count, const std::string& who, const std::string& slot,
-                            const char* meet, const std::string& from, bool remote) {
-    const int id = names_++;
-    if (serial_depth_ > 0) line("{}", meet);
-    for (size_t i = 0; i < parts.size(); ++i) {
-      const Part& p = parts[i];
-      statics_ += fmt::format("  __shared__ {} {}{}_{}[{}];\n", p.type, what, id, i, count);
-      line("if ({}) {}{}_{}[{}] = {};", who, what, id, i, slot, p.value);
-      if (p.index.empty()) continue;
-      statics_ += fmt::format("  __shared__ long long {}{}_{}i[{}];\n", what, id, i, count);
-      line("if ({}) {}{}_{}i[{}] = {};", who, what, id, i, slot, p.index);
-    }
-    line("{}", meet);
-    for (size_t i = 0; i < parts.size(); ++i) {
-      const Part& p = parts[i];
-      const std::string array = fmt::format("{}{}_{}", what, id, i);
-      auto read = [&](const std::string& a) {
-        return remote ? fmt::format("cluster_read(&{}[0], {})", a, from) : fmt::format("{}[{}]", a, from);
+  const int count = warps * team_.cluster();  // partial results that meet
+  if (count > 1) {
+    // Inside a loop the last iteration's values may still be read.
+    if (serial_depth_ > 0) line("{}", team_.cluster() > 1 ? "cluster_barrier();" : "__syncthreads();");
+    if (team_.cluster() > 1 && !cluster_used_) line("cluster_wait();  // for all workgroups to have begun");
+    cluster_used_ = team_.cluster() > 1;
+    // Each warp hands its result to every workgroup, so that after one barrier everyone reads what is near.
+    for (const Part& p : parts) {
+      auto hand_over = [&](const std::string& type, const char* which, const std::string& value) {
+        statics_ += fmt::format("  __shared__ {} red{}{}[{}];\n", type, p.shared, which, count);
+        if (team_.cluster() > 1)
+          line(
+              "if ((threadIdx.x & 31) < {0}) cluster_write(&red{1}{2}[blockIdx.x % {0} * {3} + (threadIdx.x >> 5)], "
+              "threadIdx.x & 31, {4});",
+              team_.cluster(), p.shared, which, warps, value);
+        else
+          line("if ((threadIdx.x & 31) == 0) red{}{}[threadIdx.x >> 5] = {};", p.shared, which, value);
       };
-      line("{} = {};", p.value, read(array));
-      if (!p.index.empty()) line("{} = {};", p.index, read(array + "i"));
+      hand_over(p.type, "", p.value);
+      if (!p.index.empty()) hand_over("long long", "i", p.index);
     }
-  };
-  if (warps > 1) {
-    through_shared("red", warps, "(threadIdx.x & 31) == 0", "threadIdx.x >> 5", "__syncthreads();",
-                   fmt::format("threadIdx.x & {}", warps - 1), false);
-    for (const Part& p : parts) shuffle(p, warps / 2, 32);
-  }
-  if (team_.cluster() > 1) {
-    cluster_used_ = true;
-    through_shared("far", 1, "threadIdx.x == 0", "0", "cluster_barrier();",
-                   fmt::format("threadIdx.x & {}", team_.cluster() - 1), true);
-    for (const Part& p : parts) shuffle(p, team_.cluster() / 2, 32);
+    line("{}", team_.cluster() > 1 ? "cluster_barrier();" : "__syncthreads();");
+    for (const Part& p : parts) {
+      const int id = p.shared;
+      auto at = [&](const char* which, int k) {
+        return fmt::format("red{}{}[(threadIdx.x & {}) + {}]", id, which, std::min(count, 32) - 1, 32 * k);
+      };
+      line("{} = {};", p.value, at("", 0));
+      if (!p.index.empty()) line("{} = {};", p.index, at("i", 0));
+      for (int k = 1; k < count / 32; ++k) step(p, at("", k), p.index.empty() ? "" : at("i", k));
+      shuffle(p, std::min(count, 32) / 2, 32);
+    }
   }
   for (const Stmt* s : group) {
     forget(s->local);

@@ -212,7 +212,6 @@ void PhasePrinter::declare_loads(const std::vector<ExprId>& loads) {
   }
 }
 
-
 void PhasePrinter::load_groups(const std::vector<ExprId>& loads, bool check) {
   open_group(check);
   for (const ExprId id : loads) {

@@ -105,14 +105,23 @@ Schedule pointwise(const Graph& graph, Domain domain, const plan::FusionGroup&, 
   return s;
 }
 
-// The smallest team that holds a row in registers, larger ones where rows are few.
-int team_for(int64_t length, int lanes, int bytes, const plan::Target& target) {
-  const int64_t per_thread = std::max<int64_t>(lanes, kBytesPerThread / bytes);
-  int64_t team = power_of_two_from((length + per_thread - 1) / per_thread);
-  if (team <= kMostThreads) return static_cast<int>(team);
-  // Twice as much to a thread before a second workgroup takes part.
-  if (length * bytes <= kMostThreads * kMostBytesPerThread / 2 || !target.clusters) return kMostThreads;
-  return static_cast<int>(std::min<int64_t>(team, int64_t{kMostCluster} * kMostThreads));
+struct TeamSize {
+  int workgroup = 1, cluster = 1;
+};
+
+// Threads for a row of so many bytes. Measured on an H200: two accesses of 16 bytes to a thread are best for rows of up to 32 KB, but
+// more of them for rows of some KB, where barriers within a workgroup cost more than a few more bytes under way. Longer rows stay in
+// registers too, with half of the threads and four times as much to each; rows of more than 64 KB take several workgroups.
+TeamSize team_for(int64_t length, int lanes, int bytes, const plan::Target& target) {
+  constexpr int64_t kShort = 4096, kLong = 32 << 10;
+  constexpr int kLongTeam = 512;
+  const int64_t row = length * bytes;
+  const int64_t per_thread = row > kLong ? kMostBytesPerThread : row > kShort / 2 && row <= kShort ? 64 : 32;
+  const int64_t threads = power_of_two_from((length + std::max<int64_t>(lanes, per_thread / bytes) - 1) /
+                                            std::max<int64_t>(lanes, per_thread / bytes));
+  if (row <= kLong) return {static_cast<int>(std::min<int64_t>(threads, kMostThreads)), 1};
+  if (threads <= kLongTeam || !target.clusters) return {static_cast<int>(std::min<int64_t>(threads, kMostThreads)), 1};
+  return {kLongTeam, static_cast<int>(std::min<int64_t>(threads / kLongTeam, kMostCluster))};
 }
 
 std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const plan::Options& options) {
@@ -135,15 +144,13 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const pla
     return s;
   }
   s.strategy = Strategy::Row;
-  // Kept values are f32 or wider.
-  s.team = team_for(along, s.lanes, one_pass ? std::max(2, w.largest) : 4, target);
-  if (one_pass) s.team = std::min(s.team, kMostThreads);
-  s.workgroup = s.team <= kWarp ? kWorkgroup / 2 : std::min(s.team, kMostThreads);
-  if (options.tuning.threads) {
-    const int cluster = std::max(1, options.tuning.cluster);
-    s.team = options.tuning.threads * cluster;
-    s.workgroup = s.team <= kWarp ? kWorkgroup / 2 : options.tuning.threads;
-  }
+  // Values that are kept between passes are f32 or wider.
+  const int held_bytes = one_pass || along <= kLongRow ? w.largest : std::max(4, w.largest);
+  TeamSize size = team_for(along, s.lanes, held_bytes, target);
+  if (options.tuning.threads) size = {options.tuning.threads, std::max(1, options.tuning.cluster)};
+  if (one_pass) size.cluster = 1;
+  s.team = size.workgroup * size.cluster;
+  s.workgroup = std::max(size.workgroup, s.team <= kWarp ? kWorkgroup / 2 : 1);
   const int64_t step = int64_t{s.team} * s.lanes;
   const bool constant = extent.constant().has_value();
   const int64_t steps = (along + step - 1) / step;
@@ -154,14 +161,14 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const pla
   s.unroll = static_cast<int>(held ? steps : std::clamp<int64_t>(steps, 1, std::max(1, 16 / s.lanes)));
   if (held)
     s.keep_bytes = length * 4 * std::max<int64_t>(1, kMostBytesPerThread / (steps * s.lanes * 4));
-  else if (constant && s.team <= kMostThreads && s.workgroup == s.team)
+  else if (constant && s.workgroup == s.team)
     s.keep_bytes = target.shared_bytes - 4096;
   if (!one_pass && rows * 8 < target.threads && length > (int64_t{1} << 20))
     return Refusal{fmt::format("{} row{} of {} cannot keep {} multiprocessors busy in one kernel", rows,
                                rows == 1 ? "" : "s", length, target.threads),
                    "more rows"};
-  const std::string who = s.team > kMostThreads
-                              ? fmt::format("a cluster of {} x {} threads", s.team / kMostThreads, kMostThreads)
+  const std::string who = s.team > s.workgroup
+                              ? fmt::format("a cluster of {} x {} threads", s.team / s.workgroup, s.workgroup)
                               : fmt::format("{} thread{}", s.team, s.team == 1 ? "" : "s");
   s.note = fmt::format("a row of {} to {}, {} over it{}", length, who, passes_text(s.domain),
                        held && !one_pass ? ", held in registers" : "");
