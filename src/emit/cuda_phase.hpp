@@ -163,7 +163,7 @@ class PhasePrinter {
   std::vector<std::vector<int>> dependencies_;  // locals, then params, then buffers: what changes an expression
   std::vector<std::optional<std::string>> known_;
   std::vector<std::vector<ExprId>> scopes_;
-  std::map<ExprId, std::string> early_;  // loads that were made ahead, by lane
+  std::map<ExprId, std::string> early_;          // loads that were made ahead, by lane
   std::vector<std::set<const Stmt*>> loops_of_;  // of loads: the Vector loops that use them
   std::map<std::string, std::string> symbols_;
   Ranges ranges_;

@@ -26,9 +26,9 @@ struct Target {
 
 // What a schedule for a GPU would choose itself; 0: it does.
 struct Tuning {
-  int lanes = 0, unroll = 0;     // elements of a thread at a time, and times
-  int threads = 0;               // of a workgroup
-  int cluster = 0;               // workgroups to a row
+  int lanes = 0, unroll = 0;  // elements of a thread at a time, and times
+  int threads = 0;            // of a workgroup
+  int cluster = 0;            // workgroups to a row
 };
 
 struct Options {
