@@ -4,7 +4,8 @@
 
 #include <sys/stat.h>
 #include <algorithm>
-#include <atomic>
+#include <mutex>
+#include <string_view>
 
 #include "base/check.hpp"
 #include "compile/bind.hpp"
@@ -27,9 +28,38 @@ std::string cache_key(const Device& device, const runtime::NvrtcOptions& options
                      fmt::join(device.nvrtc->arguments(device.gpu_facts.compute, options), " "), source);
 }
 
-GpuFunction load_function(const runtime::GpuModule* module, const emit::CudaFunction& emitted,
-                          const runtime::GpuFacts& gpu) {
+// The functions of a source each by itself, behind what stands before the first: compiled side by side, they take as long as the
+// longest of them.
+std::vector<std::string> split_functions(const std::string& source) {
+  constexpr std::string_view begin = "extern \"C\" __global__";
+  std::vector<size_t> starts;
+  for (size_t at = source.find(begin); at != std::string::npos; at = source.find(begin, at + 1)) starts.push_back(at);
+  if (starts.size() < 2) return {source};
+  const std::string before = source.substr(0, starts[0]);
+  std::vector<std::string> parts;
+  for (size_t f = 0; f < starts.size(); ++f)
+    parts.push_back(before +
+                    source.substr(starts[f], f + 1 < starts.size() ? starts[f + 1] - starts[f] : std::string::npos));
+  return parts;
+}
+
+// The code of one kernel: its parts, and the modules that they became.
+struct Built {
+  std::vector<std::string> parts, cubins;
+  std::vector<std::shared_ptr<runtime::GpuModule>> modules;  // none without a GPU
+
+  std::shared_ptr<runtime::GpuModule> module_of(const std::string& function) const {
+    if (modules.empty()) return nullptr;
+    for (size_t p = 0; p < parts.size(); ++p)
+      if (parts[p].find(" " + function + "(") != std::string::npos) return modules[p];
+    throw InternalError("no kernel was printed that is called " + function);
+  }
+};
+
+GpuFunction load_function(const Built& built, const emit::CudaFunction& emitted, const runtime::GpuFacts& gpu) {
   GpuFunction function;
+  function.module = built.module_of(emitted.name);
+  const runtime::GpuModule* const module = function.module.get();
   function.name = emitted.name;
   function.threads = emitted.threads;
   function.iterations = emitted.iterations;
@@ -48,13 +78,12 @@ GpuFunction load_function(const runtime::GpuModule* module, const emit::CudaFunc
   return function;
 }
 
-std::vector<GpuPhase> load_phases(const runtime::GpuModule* module, const emit::CudaSource& source,
-                                  const runtime::GpuFacts& gpu) {
+std::vector<GpuPhase> load_phases(const Built& built, const emit::CudaSource& source, const runtime::GpuFacts& gpu) {
   std::vector<GpuPhase> phases;
   for (const emit::CudaPhase& p : source.phases) {
     GpuPhase phase;
-    phase.fast = load_function(module, p.fast, gpu);
-    phase.general = p.general.name == p.fast.name ? phase.fast : load_function(module, p.general, gpu);
+    phase.fast = load_function(built, p.fast, gpu);
+    phase.general = p.general.name == p.fast.name ? phase.fast : load_function(built, p.general, gpu);
     phase.fast_if = p.fast_if;
     phase.alignment = p.alignment;
     phases.push_back(std::move(phase));
@@ -63,22 +92,33 @@ std::vector<GpuPhase> load_phases(const runtime::GpuModule* module, const emit::
 }
 
 // Several at a time, each from the cache when it is there.
-std::vector<std::string> compile_all(Executable::State& state) {
+std::vector<Built> compile_all(Executable::State& state) {
   const Device& device = state.device;
-  std::vector<std::string> cubins(state.sources.size());
-  std::atomic<int> hits{0};
-  const auto count = static_cast<int64_t>(cubins.size());
-  runtime::parallel_for(std::min(device.facts.threads, 8), count, 1, [&](int, int64_t begin, int64_t end) {
-    for (auto k = static_cast<size_t>(begin); k < static_cast<size_t>(end); ++k) {
-      const std::string& source = state.sources[k];
-      const auto make = [&] { return device.nvrtc->compile(source, device.gpu_facts.compute, state.nvrtc); };
-      bool hit = false;
-      cubins[k] = device.cache ? device.cache->get(cache_key(device, state.nvrtc, source), make, &hit) : make();
-      hits += hit;
-    }
-  });
-  state.cache_use = {hits, static_cast<int>(count) - hits};
-  return cubins;
+  std::vector<Built> kernels(state.sources.size());
+  std::vector<std::pair<size_t, size_t>> jobs;  // kernel, part
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    kernels[k].parts = split_functions(state.sources[k]);
+    kernels[k].cubins.resize(kernels[k].parts.size());
+    for (size_t p = 0; p < kernels[k].parts.size(); ++p) jobs.emplace_back(k, p);
+  }
+  std::vector<char> compiled(kernels.size(), 0);
+  std::mutex mutex;
+  runtime::parallel_for(
+      std::min(device.facts.threads, 16), static_cast<int64_t>(jobs.size()), 1, [&](int, int64_t begin, int64_t end) {
+        for (auto j = static_cast<size_t>(begin); j < static_cast<size_t>(end); ++j) {
+          const auto [k, p] = jobs[j];
+          const std::string& source = kernels[k].parts[p];
+          const auto make = [&] { return device.nvrtc->compile(source, device.gpu_facts.compute, state.nvrtc); };
+          bool hit = false;
+          kernels[k].cubins[p] =
+              device.cache ? device.cache->get(cache_key(device, state.nvrtc, source), make, &hit) : make();
+          const std::lock_guard lock(mutex);
+          if (!hit) compiled[k] = 1;
+        }
+      });
+  state.cache_use.misses = static_cast<int>(std::count(compiled.begin(), compiled.end(), 1));
+  state.cache_use.hits = static_cast<int>(kernels.size()) - state.cache_use.misses;
+  return kernels;
 }
 
 }  // namespace
@@ -102,14 +142,15 @@ void build_for_gpu(Executable::State& state) {
     return sources;
   });
   for (const emit::CudaSource& source : emitted) state.sources.push_back(source.text);
-  const std::vector<std::string> cubins = clock.stage("compile", [&] { return compile_all(state); });
+  std::vector<Built> built = clock.stage("compile", [&] { return compile_all(state); });
   state.launches = clock.stage("load", [&] {
     std::vector<Launch> launches;
     Binder binder(state.graph, state.slots);
     for (size_t k = 0; k < state.kernels.size(); ++k) {
       Launch launch = binder.bind(state.kernels[k], static_cast<int>(k));
-      if (device.gpu) launch.gpu_module = device.gpu->load(cubins[k]);
-      launch.gpu_phases = load_phases(launch.gpu_module.get(), emitted[k], device.gpu_facts);
+      if (device.gpu)
+        for (const std::string& cubin : built[k].cubins) built[k].modules.push_back(device.gpu->load(cubin));
+      launch.gpu_phases = load_phases(built[k], emitted[k], device.gpu_facts);
       SMELT_CHECK(launch.gpu_phases.size() == state.kernels[k].phases.size(), "{} has {} phases, but {} were printed",
                   state.kernels[k].name, state.kernels[k].phases.size(), launch.gpu_phases.size());
       launches.push_back(std::move(launch));
@@ -175,8 +216,7 @@ std::vector<BuiltFunction> Executable::built(const SizeBinding& sizes) const {
         built.cluster = f->cluster;
         built.facts = f->facts;
         built.shared_bytes = f->shared_bytes.evaluate(all);
-        built.workgroups_per_processor =
-            state_->launches[k].gpu_module->workgroups_per_processor(f->handle, f->threads, built.shared_bytes);
+        built.workgroups_per_processor = f->module->workgroups_per_processor(f->handle, f->threads, built.shared_bytes);
         built.occupancy = static_cast<double>(built.workgroups_per_processor) * f->threads /
                           std::max(1, state_->device.gpu_facts.threads_per_processor);
         functions.push_back(built);

@@ -28,7 +28,8 @@ struct Binding {
 // One function of a module on a GPU.
 struct GpuFunction {
   std::string name;
-  runtime::FunctionHandle handle = nullptr;  // empty without a GPU
+  std::shared_ptr<runtime::GpuModule> module;  // empty without a GPU
+  runtime::FunctionHandle handle = nullptr;
   int threads = 1, iterations = 1, cluster = 1;
   IntExpr shared_bytes;
   runtime::FunctionFacts facts;
@@ -47,7 +48,6 @@ struct Launch {
   std::shared_ptr<runtime::Module> module;
   // GPU
   std::vector<GpuPhase> gpu_phases;
-  std::shared_ptr<runtime::GpuModule> gpu_module;
 };
 
 // Offsets of the slots in one block of memory; slots that are not alive together may share bytes.
