@@ -12,7 +12,9 @@ static Term below_maximum(const Term& v, const Axes& axes) { return v - kept(Red
 
 NodeId softmax(GraphBuilder& b, NodeId x, Axes axes) {
   const Term e = exp(below_maximum(widened(b, x, "softmax"), axes));
-  return narrowed(e / kept(ReduceKind::Sum, e, axes), b.dtype(x));
+  // The sum is at least 1, of the maximum itself, so that one division for all of them is as good.
+  const Term scale = apply(Op::Reciprocal, {kept(ReduceKind::Sum, e, axes)});
+  return narrowed(e * scale, b.dtype(x));
 }
 
 NodeId log_softmax(GraphBuilder& b, NodeId x, Axes axes) {

@@ -1,7 +1,7 @@
 // What a GPU has beyond algebra.hpp, on f32: the functions of its special unit, approximate, and multiply-adds that saturate. Here on
 // the host, to within the errors stated, so that tests sweep what is built on them; on IR values in kernel/value.hpp.
 //
-//   power_of_two(x)         2^x to 2^-22; results below 2^-126 are 0
+//   power_of_two(x)         2^x to 2 ULP; results below 2^-126 are 0
 //   power_of_two_full(x)    the same with subnormal results
 //   reciprocal(x)           1 / x to 1 ULP, if x and the result are normal numbers; beyond 2^126 it is 0, of a subnormal infinity
 //   quotient(a, b)          a / b to 2 ULP

@@ -1,0 +1,126 @@
+// The expansions for GPUs, on a value type whose special functions err as far as those of a GPU may. All arguments are swept on a GPU by
+// bench/gpu/math.
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <functional>
+#include <random>
+
+#include "ops/expand/gpu.hpp"
+#include "ops/ulp.hpp"
+
+namespace smelt::noisy {
+
+// A float whose special functions are off by up to their documented error, up or down as the bits of the argument fall.
+struct Noisy {
+  float v;
+  Noisy(float value) : v(value) {}
+
+  friend Noisy operator+(Noisy a, Noisy b) { return a.v + b.v; }
+  friend Noisy operator-(Noisy a, Noisy b) { return a.v - b.v; }
+  friend Noisy operator*(Noisy a, Noisy b) { return a.v * b.v; }
+  friend Noisy operator-(Noisy a) { return -a.v; }
+  friend bool operator>(Noisy a, Noisy b) { return a.v > b.v; }
+};
+
+template <class N>
+Noisy like(Noisy, N n) {
+  return static_cast<float>(n);
+}
+inline Noisy select(bool c, Noisy a, Noisy b) { return c ? a : b; }
+inline Noisy fma(Noisy a, Noisy b, Noisy c) { return std::fma(a.v, b.v, c.v); }
+inline Noisy abs(Noisy a) { return std::fabs(a.v); }
+inline Noisy copysign(Noisy a, Noisy b) { return std::copysign(a.v, b.v); }
+inline auto bits(Noisy a) { return expand::bits(a.v); }
+
+// `ulp` off, before it is rounded.
+inline Noisy disturbed(double exact, float argument, double ulp) {
+  const uint32_t hash = std::bit_cast<uint32_t>(argument) * 2654435761u;
+  if (exact == 0 || !std::isfinite(exact)) return static_cast<float>(exact);
+  const double sign = static_cast<int>(hash >> 16 & 3) - 1.5 > 0 ? 1 : -1;
+  return expand::flushed(static_cast<float>(exact + sign * std::ldexp(ulp, std::ilogb(exact) - 23)));
+}
+inline Noisy power_of_two(Noisy a) { return disturbed(std::exp2(static_cast<double>(a.v)), a.v, 1.5); }
+inline Noisy reciprocal(Noisy a) { return disturbed(1.0 / expand::flushed(a.v), a.v, 0.5); }
+inline Noisy saturated_fma(Noisy a, Noisy b, Noisy c) { return expand::saturated_fma(a.v, b.v, c.v); }
+
+}  // namespace smelt::noisy
+
+namespace smelt {
+namespace {
+
+using noisy::Noisy;
+
+struct Case {
+  const char* name;
+  std::function<float(float)> exactly, noisily;
+  double (*meaning)(double);
+};
+
+std::vector<Case> cases() {
+  namespace gpu = expand::gpu;
+  return {{"exp", [](float x) { return gpu::exp(x); }, [](float x) { return gpu::exp(Noisy(x)).v; }, std::exp},
+          {"tanh", [](float x) { return gpu::tanh(x); }, [](float x) { return gpu::tanh(Noisy(x)).v; }, std::tanh},
+          {"erf", [](float x) { return gpu::erf(x); }, [](float x) { return gpu::erf(Noisy(x)).v; }, std::erf}};
+}
+
+void check(const Case& c, float x, int& failures) {
+  const double exact = c.meaning(x);
+  for (const float computed : {c.exactly(x), c.noisily(x)}) {
+    const double error = ulp_error_f32(computed, exact);
+    if (error <= 4 || ++failures > 5) continue;
+    ADD_FAILURE() << c.name << "(" << x << ") [" << std::hexfloat << x << std::defaultfloat << "] gives " << computed
+                  << ", not " << exact << ": " << error << " ULP";
+  }
+}
+
+TEST(ExpandGpu, AllExponents) {
+  for (const Case& c : cases()) {
+    int failures = 0;
+    for (uint64_t bits = 0; bits < uint64_t{1} << 32; bits += 4093)
+      check(c, std::bit_cast<float>(static_cast<uint32_t>(bits)), failures);
+  }
+}
+
+TEST(ExpandGpu, WhereResultsChangeTheirNature) {
+  const float points[] = {0,      0x1p-149f, 0x1p-126f, 0.55f, 0.9f,     1,       4,        9,
+                          10.06f, 86,        87.3365f,  88,    88.7228f, 103.28f, 103.972f, 104};
+  for (const Case& c : cases()) {
+    int failures = 0;
+    for (float point : points)
+      for (float sign : {1.0f, -1.0f}) {
+        float up = sign * point, down = up;
+        for (int k = 0; k < 2000; ++k) {
+          check(c, up, failures), check(c, down, failures);
+          up = std::nextafter(up, HUGE_VALF);
+          down = std::nextafter(down, -HUGE_VALF);
+        }
+      }
+    for (float x : {HUGE_VALF, -HUGE_VALF, std::nanf(""), 0.0f, -0.0f, 3.4e38f, -3.4e38f}) check(c, x, failures);
+  }
+}
+
+TEST(ExpandGpu, BoundedFunctionsEndAtOne) {
+  for (float x : {10.0f, 100.0f, 3e38f, HUGE_VALF}) {
+    EXPECT_EQ(expand::gpu::tanh(x), 1) << x;
+    EXPECT_EQ(expand::gpu::erf(x), 1) << x;
+    EXPECT_EQ(expand::gpu::tanh(-x), -1) << x;
+  }
+}
+
+// What is stored as a half: within 2^-17, results below 2^-126 aside.
+TEST(ExpandGpu, ShortExp) {
+  std::mt19937 random(7);
+  std::uniform_real_distribution<float> arguments(-87, 88.7f);
+  for (int k = 0; k < 100000; ++k) {
+    const float x = arguments(random);
+    EXPECT_NEAR(expand::gpu::exp_short(Noisy(x)).v / std::exp(static_cast<double>(x)), 1, 0x1p-17) << x;
+  }
+  EXPECT_EQ(expand::gpu::exp_short(-HUGE_VALF), 0);
+  EXPECT_EQ(expand::gpu::exp_short(HUGE_VALF), HUGE_VALF);
+  EXPECT_TRUE(std::isnan(expand::gpu::exp_short(std::nanf(""))));
+}
+
+}  // namespace
+}  // namespace smelt
