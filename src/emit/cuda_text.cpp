@@ -155,6 +155,7 @@ std::string cast(const std::string& x, DType from, DType to, bool wrap) {
   const std::string type = type_of(to);
   if (is_bool(to)) return fmt::format("({} != 0)", x);
   if (is_float(to) || is_bool(from)) return fmt::format("({}){}", type, x);
+  if (from == DType::F32 && size_of(to) <= 4) return fmt::format("to_{}({})", name_of(to), x);
   if (is_float(from)) {
     // The machine's conversion saturates; of NaN it makes 0 only for narrow targets. Narrower integers are clamped before.
     const std::string low = literal(Scalar::of_float(from, static_cast<double>(min_int(to))));
@@ -225,6 +226,13 @@ SMELT_INLINE unsigned short to_f16(float x) { unsigned short y; asm("cvt.rn.f16.
         "SMELT_INLINE float round_bf16(float x) { return from_bf16(to_bf16(x)); }\n";
   }
   text += R"(
+// Truncate and saturate; NaN becomes 0.
+SMELT_INLINE signed char to_i8(float x) { int y; asm("cvt.rzi.s8.f32 %0, %1;" : "=r"(y) : "f"(x)); return (signed char)y; }
+SMELT_INLINE unsigned char to_u8(float x) { int y; asm("cvt.rzi.u8.f32 %0, %1;" : "=r"(y) : "f"(x)); return (unsigned char)y; }
+SMELT_INLINE short to_i16(float x) { int y; asm("cvt.rzi.s16.f32 %0, %1;" : "=r"(y) : "f"(x)); return (short)y; }
+SMELT_INLINE unsigned short to_u16(float x) { int y; asm("cvt.rzi.u16.f32 %0, %1;" : "=r"(y) : "f"(x)); return (unsigned short)y; }
+SMELT_INLINE int to_i32(float x) { int y; asm("cvt.rzi.s32.f32 %0, %1;" : "=r"(y) : "f"(x)); return y; }
+SMELT_INLINE unsigned to_u32(float x) { unsigned y; asm("cvt.rzi.u32.f32 %0, %1;" : "=r"(y) : "f"(x)); return y; }
 // Without a branch, which the compiler prefers where one side is long.
 SMELT_INLINE float choose(bool c, float a, float b) {
   float y;

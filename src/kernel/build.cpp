@@ -119,7 +119,8 @@ ExprId Builder::cast(ExprId x, DType to, bool wrap) {
   }
   if (from == to) return x;
   if (at(x).kind == ExprKind::Const) return constant(convert(at(x).constant, to, wrap));
-  if (is_float(from) && is_int(to) && to != DType::U64) return saturate(x, to);
+  const bool saturates = on_gpu() && from == DType::F32 && size_of(to) <= 4;  // one instruction there
+  if (is_float(from) && is_int(to) && to != DType::U64 && !saturates) return saturate(x, to);
   return add({.kind = ExprKind::Cast, .dtype = to, .wrap = wrap, .args = {x}});
 }
 

@@ -1,4 +1,6 @@
 // What a GPU does in fewer instructions than the operations of every target would take.
+#include <cmath>
+
 #include "kernel/value.hpp"
 #include "ops/expand/gpu.hpp"
 
@@ -26,10 +28,21 @@ static Val expanded_for_half(Op op, Val a, Val b, Val none) {
   }
 }
 
+// A division by a number that is neither tiny nor huge.
+static Val divided_by_constant(const Builder& builder, Val a, Val b, Val none) {
+  const Expr& e = builder.at(b.id);
+  if (e.kind != ExprKind::Const) return none;
+  const double c = std::fabs(e.constant.f);
+  return c >= 0x1p-60 && c <= 0x1p20 ? expand::gpu::divided_by(a, e.constant.f) : none;
+}
+
 // kNoExpr where the portable way is as good.
 ExprId Builder::expand_for_gpu(Op op, const std::vector<ExprId>& args) {
   if (kernel_.dialect == Dialect::Portable || dtype(args.back()) != DType::F32) return kNoExpr;
   const Val a{this, args[0]}, b{this, args[args.size() > 1 ? 1 : 0]}, none{this, kNoExpr};
+  if (op == Op::Div)
+    if (const Val by_constant = divided_by_constant(*this, a, b, none); by_constant.id != kNoExpr)
+      return by_constant.id;
   if (kernel_.dialect == Dialect::GpuHalf)
     if (const Val short_form = expanded_for_half(op, a, b, none); short_form.id != kNoExpr) return short_form.id;
   return expanded_for_gpu(op, a, none).id;

@@ -21,6 +21,7 @@ struct Noisy {
   friend Noisy operator-(Noisy a, Noisy b) { return a.v - b.v; }
   friend Noisy operator*(Noisy a, Noisy b) { return a.v * b.v; }
   friend Noisy operator-(Noisy a) { return -a.v; }
+  friend bool operator<(Noisy a, Noisy b) { return a.v < b.v; }
   friend bool operator>(Noisy a, Noisy b) { return a.v > b.v; }
 };
 
@@ -106,6 +107,26 @@ TEST(ExpandGpu, BoundedFunctionsEndAtOne) {
     EXPECT_EQ(expand::gpu::tanh(x), 1) << x;
     EXPECT_EQ(expand::gpu::erf(x), 1) << x;
     EXPECT_EQ(expand::gpu::tanh(-x), -1) << x;
+  }
+}
+
+TEST(ExpandGpu, DivisionByANumber) {
+  std::mt19937 random(3);
+  std::vector<float> divisors = {
+      3, 4.2f, 1, 2, -7, 10, 0.1f, 1.0f / 3, 127, 255, 6, 0x1.fffffep0f, 0x1.000002p0f, 0x1p-60f, 0x1p20f};
+  for (int k = 0; k < 50; ++k) divisors.push_back(1 + static_cast<float>(random() >> 9) * 0x1p-23f);
+  for (const float c : divisors) {
+    int wrong = 0;
+    for (uint32_t mantissa = 0; mantissa < 1u << 23; mantissa += 41) {
+      const float x = std::bit_cast<float>(0x3f800000u + mantissa);
+      wrong += expand::gpu::divided_by(x, static_cast<double>(c)) != x / c;
+    }
+    EXPECT_EQ(wrong, 0) << "divided by " << c;
+    for (const float x : {0.0f, -0.0f, HUGE_VALF, -HUGE_VALF, 3.4e38f, 0x1p-60f, -0x1p-40f}) {
+      const float got = expand::gpu::divided_by(x, static_cast<double>(c));
+      EXPECT_EQ(std::bit_cast<uint32_t>(got), std::bit_cast<uint32_t>(x / c)) << x << " / " << c;
+    }
+    EXPECT_TRUE(std::isnan(expand::gpu::divided_by(std::nanf(""), static_cast<double>(c))));
   }
 }
 

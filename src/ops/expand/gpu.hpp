@@ -17,6 +17,16 @@ V horner(V x, double c0, Rest... rest) {
   return fma(horner(x, rest...), x, like(x, c0));
 }
 
+// x / c for a number c within 2^-60 .. 2^20, from its reciprocal and what that leaves over: rounded correctly where |x| is at least 2^-60.
+template <class V>
+V divided_by(V x, double c) {
+  const auto inverse = like(x, 1 / c);
+  const auto quotient = x * inverse;
+  const auto remainder = fma(-quotient, like(x, c), x);
+  // What is left over is far below the quotient, but of zeros, of infinities and of what overflows.
+  return select(abs(remainder) < abs(quotient), fma(remainder, inverse, quotient), quotient);
+}
+
 // x = n ln 2 + r, of which 2^n is put together from its bits and 2^(r / ln 2) comes from the unit. Saturation keeps n within the
 // exponents of normal numbers, also for infinities and nan; what is left over then overflows or underflows by itself.
 template <class V>
