@@ -8,6 +8,7 @@
 #   TOTAL=480        seconds in all
 #   STEPS="..."      of: devices tests check smelt peers sanitize; all but sanitize without it
 #   TESTS="..."      filter of the tests, in GoogleTest's form
+#   PROGRAMS=100     random programs that the tests run on the GPU
 #   PEERS_CACHE=f    a results.json of an earlier run, whose figures of the peers are used again
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 2
@@ -80,6 +81,12 @@ wanted devices && step machine 20 4 nvidia-smi --query-gpu=name,driver_version,m
 if wanted tests; then
   for test in $(gpu_tests); do
     step "$(basename "$test")" 90 25 "$test" --gtest_filter="$filter" --gtest_brief=1
+  done
+  # The tests of programs and operations that run on the CPU elsewhere; those of large memory and many loops are for a CPU.
+  for test in test_op_kernels test_programs; do
+    [ -x "$folder/tests/$test" ] || continue
+    step "$test on the GPU" 120 40 env SMELT_TEST_DEVICE=cuda SMELT_PROGRAMS="${PROGRAMS:-100}" "$folder/tests/$test" \
+      --gtest_brief=1 --gtest_filter='-*C13_*:*C44_*'
   done
 fi
 wanted check && step check 120 50 bash -c 'bench --stages check "$@"' bench "$@"
