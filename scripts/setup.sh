@@ -25,14 +25,18 @@ have_llvm() {
   list=$("${SMELT_LDCONFIG:-/sbin/ldconfig}" -p 2>/dev/null || true)
   [[ $list =~ libLLVM(-|\.so\.)(1[6-9]|2[0-2])([^0-9]|$) ]]
 }
-# Compiles CUDA kernels in tests, GPU or not. Where neither a toolkit nor a Python package has brought it, `pip download` puts it
-# into build/nvrtc.
-nvrtc_place=${SMELT_BUILD:-${BASH_SOURCE[0]%/*}/../build}/nvrtc
+# Compiles CUDA kernels in tests, GPU or not. Where no toolkit has brought it, `pip download` puts it into build/nvrtc.
+nvrtc_place=${SMELT_BUILD:-$(cd "${BASH_SOURCE[0]%/*}/.." && pwd)/build}/nvrtc
 have_nvrtc() {
   [ -n "${SMELT_NVRTC:-}" ] && return 0
   compgen -G "$nvrtc_place/nvidia/*/lib/libnvrtc.so.*" >/dev/null || compgen -G "${SMELT_TOOLKITS:-/usr/local}/cuda*/lib64/libnvrtc.so.*" >/dev/null
 }
 have_pip() { have_command python3 && python3 -m pip --version >/dev/null 2>&1; }
+# What was unpacked by half, because someone interrupted it, must not pass for NVRTC.
+unpack_nvrtc() (
+  cd "$nvrtc_place" && rm -rf part nvidia && mkdir part && cd part && python3 -m zipfile -e ../nvidia_cuda_nvrtc-*.whl . &&
+    cd .. && mv part/nvidia nvidia && rm -rf part nvidia_cuda_nvrtc-*.whl
+)
 fetch_nvrtc() {
   [ "$goal" = test ] && ! have_nvrtc || return 0
   if ! have_pip; then
@@ -41,9 +45,9 @@ fetch_nvrtc() {
   fi
   echo "setup: fetching NVRTC, which compiles CUDA kernels in the tests, into $nvrtc_place"
   mkdir -p "$nvrtc_place"
-  if python3 -m pip download -q --disable-pip-version-check --no-deps --only-binary :all: -d "$nvrtc_place" \
+  if python3 -m pip download -q --disable-pip-version-check --retries 2 --timeout 60 --no-deps --only-binary :all: -d "$nvrtc_place" \
     "nvidia-cuda-nvrtc==13.*" >"$nvrtc_place/log" 2>&1 &&
-    (cd "$nvrtc_place" && python3 -m zipfile -e nvidia_cuda_nvrtc-*.whl . && rm -f nvidia_cuda_nvrtc-*.whl); then
+    unpack_nvrtc; then
     return 0
   fi
   echo "setup: NVRTC could not be fetched ($nvrtc_place/log): the tests that compile CUDA kernels will be skipped"

@@ -121,7 +121,7 @@ pip_that() { # pip_that DOES: a python3 whose pip and zipfile do this
 esac"
 }
 export SMELT_BUILD=$work/build SMELT_TOOLKITS=/nonexistent
-tools+=(mkdir touch)
+tools+=(mkdir touch mv)
 debian "${everything[@]}" python3-pip
 SMELT_NVRTC= run test
 [ $status -eq 0 ] || fail "pip"
