@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 #include <unordered_set>
 
 #include "base/check.hpp"
@@ -216,8 +217,28 @@ class Walk {
   }
   int ready_after(NodeId id) { return level_of(id) + (member(id) && at(id).kind == NodeKind::Reduce ? 1 : 0); }
 
+  // What is still to be walked: a list of our own, since a kernel of thousands of operations in a row is deeper than a stack should be.
+  struct Visit {
+    NodeId node;
+    Index index;
+    int level;
+  };
+
   void visit(NodeId id, const Index& index, int level) {
-    if (!visited_.insert(key_of(id, index)).second) return;
+    std::vector<Visit> waiting{{id, index, level}}, next;
+    while (!waiting.empty()) {
+      const Visit here = std::move(waiting.back());
+      waiting.pop_back();
+      if (!visited_.insert(key_of(here.node, here.index)).second) continue;
+      next.clear();
+      step(here, next);
+      waiting.insert(waiting.end(), std::make_move_iterator(next.rbegin()), std::make_move_iterator(next.rend()));
+    }
+  }
+
+  // One node of the walk; what it leads to, in order, goes into `next`.
+  void step(const Visit& here, std::vector<Visit>& next) {
+    const auto& [id, index, level] = here;
     const Node& node = at(id);
     const bool outside = !member(id) && (node.kind == NodeKind::Input || plan::computes(graph_, id));
     if (outside) {
@@ -231,7 +252,7 @@ class Walk {
       case NodeKind::Iota: pin(index[static_cast<size_t>(node.axes[0])]); return;
       case NodeKind::Elementwise:
       case NodeKind::Cast:
-        for (NodeId arg : node.args) visit(arg, index, level);
+        for (NodeId arg : node.args) next.push_back({arg, index, level});
         return;
       case NodeKind::Reduce:
         if (!(result_index_.at(id) == index))
@@ -241,20 +262,22 @@ class Walk {
       case NodeKind::Reshape:
       case NodeKind::Permute:
       case NodeKind::Broadcast:
-      case NodeKind::Slice: visit(node.args[0], through_view(graph_, node, index, domain_.ranges), level); return;
+      case NodeKind::Slice:
+        next.push_back({node.args[0], through_view(graph_, node, index, domain_.ranges), level});
+        return;
       case NodeKind::Pad:
       case NodeKind::Concat:
         for (const Piece& piece : pieces(graph_, node, index, domain_.ranges)) {
           for (const Guard& guard : piece.guards) pin(guard.value);
-          visit(piece.arg, piece.index, level);
+          next.push_back({piece.arg, piece.index, level});
         }
-        if (node.kind == NodeKind::Pad) visit(node.args[1], {}, level);
+        if (node.kind == NodeKind::Pad) next.push_back({node.args[1], {}, level});
         return;
       case NodeKind::Gather: {
-        visit(node.args[1], gather_indices_index(graph_, node, index), level);
+        next.push_back({node.args[1], gather_indices_index(graph_, node, index), level});
         const std::string picked = fmt::format("%picked{}", domain_.ranges.size());
         domain_.ranges[picked] = {0, at(node.args[0]).shape[static_cast<size_t>(node.axes[0])] - 1};
-        visit(node.args[0], gather_data_index(graph_, node, index, IntExpr::symbol(picked)), level);
+        next.push_back({node.args[0], gather_data_index(graph_, node, index, IntExpr::symbol(picked)), level});
         return;
       }
     }
