@@ -19,7 +19,6 @@ static Val expanded_for_gpu(Op op, Val a, Val none) {
 static Val expanded_for_half(Op op, Val a, Val b, Val none) {
   switch (op) {
     case Op::Exp: return expand::gpu::exp_short(a);
-    case Op::Exp2: return power_of_two(a);
     case Op::Div: return quotient(a, b);
     case Op::Reciprocal: return quotient(like(a, 1), a);
     case Op::Sqrt: return root(a);

@@ -52,7 +52,18 @@ Dialect Lowering::dialect() const {
   auto is_half = [&](NodeId id) { return is_float(graph_.at(id).dtype) && size_of(graph_.at(id).dtype) == 2; };
   auto decides = [&](NodeId id) {
     const Node& node = graph_.at(id);
-    return node.kind == NodeKind::Cast && is_int(node.dtype) && is_float(graph_.at(node.args[0]).dtype);
+    if (node.kind == NodeKind::Cast) return is_int(node.dtype) && is_float(graph_.at(node.args[0]).dtype);
+    if (node.kind != NodeKind::Elementwise || !is_float(node.dtype)) return false;
+    switch (node.op) {
+      case Op::FloorDiv:
+      case Op::Mod:
+      case Op::Fmod:
+      case Op::Floor:
+      case Op::Ceil:
+      case Op::Trunc:
+      case Op::Round: return true;
+      default: return false;
+    }
   };
   const bool half = std::all_of(group_.outputs.begin(), group_.outputs.end(), is_half) &&
                     std::none_of(group_.nodes.begin(), group_.nodes.end(), decides);

@@ -145,7 +145,9 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const pla
   }
   s.strategy = Strategy::Row;
   // Values that are kept between passes are f32 or wider.
-  const int held_bytes = one_pass || along <= kLongRow ? w.largest : std::max(4, w.largest);
+  const bool writes_rows =
+      std::any_of(s.domain.outputs.begin(), s.domain.outputs.end(), [](const Output& o) { return !o.per_row; });
+  const int held_bytes = one_pass || along <= kLongRow || !writes_rows ? w.largest : std::max(4, w.largest);
   TeamSize size = team_for(along, s.lanes, held_bytes, target);
   if (options.tuning.threads) size = {options.tuning.threads, std::max(1, options.tuning.cluster)};
   if (one_pass) size.cluster = 1;
@@ -157,10 +159,11 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const pla
   bool single_axis = true;
   for (size_t d = 0; d < s.domain.axes.size(); ++d)
     if (s.domain.axes[d].reduced && static_cast<int>(d) != s.vector_axis) single_axis = false;
-  const bool held = constant && single_axis && steps * s.lanes * 4 <= kMostBytesPerThread;
+  // What is read stays as it was in memory; what is computed of it is kept where there is room for that too.
+  const bool held = constant && single_axis && steps * s.lanes * w.largest <= kMostBytesPerThread;
   s.unroll = static_cast<int>(held ? steps : std::clamp<int64_t>(steps, 1, std::max(1, 16 / s.lanes)));
   if (held)
-    s.keep_bytes = length * 4 * std::max<int64_t>(1, kMostBytesPerThread / (steps * s.lanes * 4));
+    s.keep_bytes = length * 4 * (kMostBytesPerThread / (steps * s.lanes * 4));
   else if (constant && s.workgroup == s.team)
     s.keep_bytes = target.shared_bytes - 4096;
   if (!one_pass && rows * 8 < target.threads && length > (int64_t{1} << 20))

@@ -102,6 +102,18 @@ Scalar wanted(Op op, std::span<const Scalar> args) {
   return dtype == DType::F64 ? on_host_floats<double>(op, args, result) : on_host_floats<float>(op, args, result);
 }
 
+// GPUs have expansions of their own for some functions, as good as what ops.def documents; as are those of the host, on the other side
+// of the exact result at worst. Halves round what came out.
+bool close_enough(Op op, const Scalar& got, const Scalar& want) {
+  if (got == want) return true;
+  const DType t = want.dtype;
+  if (!device().gpu || !is_float(t) || size_of(t) == 8 || info(op).max_ulp_f32 <= 0.5) return false;
+  const int digits = t == DType::F32 ? 23 : t == DType::F16 ? 10 : 7;
+  const double a = got.as_double(), b = want.as_double();
+  const double ulp = std::max(std::ldexp(1.0, std::ilogb(b) - digits), std::ldexp(1.0, -126 - digits));
+  return std::fabs(a - b) <= ulp * (t == DType::F32 ? 2 * info(op).max_ulp_f32 : 1);
+}
+
 void check_op(Op op, DType dtype) {
   const int arity = info(op).arity;
   GraphBuilder build;
@@ -127,7 +139,7 @@ void check_op(Op op, DType dtype) {
     }
     const Scalar got = load_scalar(out.dtype, static_cast<char*>(out.data) + i * size_of(out.dtype));
     const Scalar want = wanted(op, args);
-    if (!(got == want)) {
+    if (!close_enough(op, got, want)) {
       ++failures;
       ADD_FAILURE() << name_of(op) << " of " << name_of(dtype) << text << " gives " << got.str() << ", not "
                     << want.str();

@@ -39,10 +39,10 @@ V exp(V x) {
   return from_bits(shift_left_by(bits(exponent), kF32.mantissa)) * power_of_two(rest);
 }
 
-// Where 2^-17 is enough.
+// Where 2^-17 is enough. bf16 has subnormal numbers where f32 has them.
 template <class V>
 V exp_short(V x) {
-  return power_of_two(x * like(x, kLog2E));
+  return power_of_two_full(x * like(x, kLog2E));
 }
 
 // 1 - 2 / (e^2x + 1), and near 0, where that cancels, an odd polynomial.
