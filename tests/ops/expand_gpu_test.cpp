@@ -43,6 +43,10 @@ inline Noisy disturbed(double exact, float argument, double ulp) {
   return expand::flushed(static_cast<float>(exact + sign * std::ldexp(ulp, std::ilogb(exact) - 23)));
 }
 inline Noisy power_of_two(Noisy a) { return disturbed(std::exp2(static_cast<double>(a.v)), a.v, 1.5); }
+inline Noisy power_of_two_full(Noisy a) {
+  const Noisy normal = power_of_two(a);
+  return normal.v == 0 ? Noisy{expand::power_of_two_full(a.v)} : normal;
+}
 inline Noisy reciprocal(Noisy a) { return disturbed(1.0 / expand::flushed(a.v), a.v, 0.5); }
 inline Noisy saturated_fma(Noisy a, Noisy b, Noisy c) { return expand::saturated_fma(a.v, b.v, c.v); }
 
