@@ -155,7 +155,7 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const pla
   s.workgroup = std::max(size.workgroup, s.team <= kWarp ? kWorkgroup / 2 : 1);
   const int64_t step = int64_t{s.team} * s.lanes;
   const bool constant = extent.constant().has_value();
-  const int64_t steps = (along + step - 1) / step;
+  const int64_t steps = std::max<int64_t>(1, (along + step - 1) / step);
   bool single_axis = true;
   for (size_t d = 0; d < s.domain.axes.size(); ++d)
     if (s.domain.axes[d].reduced && static_cast<int>(d) != s.vector_axis) single_axis = false;
