@@ -178,7 +178,8 @@ void PhasePrinter::combine(const std::vector<const Stmt*>& group) {
   std::vector<Part> parts;
   auto step = [&](const Part& p, const std::string& other, const std::string& other_index) {
     if (p.s->index_local < 0) {
-      line("{} = {};", p.value, merge(p.s->op, p.t, p.value, other));
+      // Named first: a choice between the two would evaluate `other`, which may be a shuffle, in some threads only.
+      line("{{ const {} x = {}; {} = {}; }}", p.type, other, p.value, merge(p.s->op, p.t, p.value, "x"));
       return;
     }
     line("{{ const {} x = {}; const long long j = {};", p.type, other, other_index);

@@ -18,6 +18,7 @@ constexpr int kMostCluster = 8;     // workgroups that every GPU with clusters t
 // Bytes of a row that one thread holds: enough accesses under way, and registers left to compute with.
 constexpr int64_t kBytesPerThread = 64;
 constexpr int64_t kMostBytesPerThread = 128;
+constexpr int64_t kRereadBytes = 64 << 10;
 // Tiles of transposed reads.
 constexpr int64_t kTile = 64;
 // From this many elements on, more of them at a time are worth fewer workgroups.
@@ -150,6 +151,9 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const pla
   const int held_bytes = one_pass || along <= kLongRow || !writes_rows ? w.largest : std::max(4, w.largest);
   TeamSize size = team_for(along, s.lanes, held_bytes, target);
   if (options.tuning.threads) size = {options.tuning.threads, std::max(1, options.tuning.cluster)};
+  // Long rows of which only results are kept: a second reading from the caches costs less than waiting for each other.
+  const bool rereads = !one_pass && !writes_rows && along * w.largest > kRereadBytes;
+  if (rereads && !options.tuning.threads) size = {kMostThreads, 1};
   if (one_pass) size.cluster = 1;
   s.team = size.workgroup * size.cluster;
   s.workgroup = std::max(size.workgroup, s.team <= kWarp ? kWorkgroup / 2 : 1);
