@@ -37,7 +37,7 @@ PhasePrinter::Vector PhasePrinter::shape_of(const Stmt& s) {
   const auto exact = s.extent.constant();
   const auto bound = bound_of(s.extent);
   vector_.single = bound && *bound <= step;
-  vector_.checked = !(exact && *exact % step == 0);
+  vector_.checked = !(exact && *exact > 0 && *exact % step == 0);
   const Vector shape = vector_;
   vector_ = before;
   return shape;
