@@ -164,7 +164,9 @@ std::string PhasePrinter::load(const Expr& e) {
                              : fmt::format("({} ? {} : {})", *known_[static_cast<size_t>(e.mask)], text,
                                            *known_[static_cast<size_t>(e.other)]);
   }
-  const std::string text = from_memory(memory, element(e.access));
+  // A scalar was converted where it came in.
+  const bool scalar = kernel_.params[static_cast<size_t>(e.access.array)].kind == kernel::ParamKind::Scalar;
+  const std::string text = scalar ? element(e.access) : from_memory(memory, element(e.access));
   if (e.mask == kNoExpr) return text;
   return fmt::format("({} ? {} : {})", *known_[static_cast<size_t>(e.mask)], text,
                      *known_[static_cast<size_t>(e.other)]);
