@@ -98,7 +98,7 @@ Schedule pointwise(const Graph& graph, Domain domain, const plan::FusionGroup&, 
     s.flattened = false;
     s.tile = kTile;
     s.lanes = 1;
-    s.unroll = options.tuning.unroll ? options.tuning.unroll : 4;
+    s.unroll = options.tuning.unroll ? options.tuning.unroll : 8;
     if (options.tuning.lanes) s.tile = options.tuning.lanes;
     s.note = fmt::format("tiles of {} x {}, {} read{} turned on chip", kTile, kTile, s.staged.size(),
                          s.staged.size() == 1 ? "" : "s");
