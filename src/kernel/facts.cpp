@@ -31,6 +31,36 @@ IntExpr without_common_factor(const IntExpr& e) {
   return smaller;
 }
 
+// Made of sizes alone, with plus and by a positive number: never negative.
+bool never_negative(const IntExpr::Atom& atom) {
+  const auto sizes_only = [](const IntExpr& e) {
+    return std::all_of(e.terms().begin(), e.terms().end(), [](const IntExpr::Term& t) {
+      return t.coefficient >= 0 && std::all_of(t.atoms.begin(), t.atoms.end(), [](const IntExpr::AtomPtr& a) {
+               return is_symbol(a) && !a->name.starts_with("%");
+             });
+    });
+  };
+  return atom.kind == AtomKind::FloorDiv && sizes_only(atom.a) && atom.b.constant().value_or(0) > 0;
+}
+
+// The factors that all products of e have in common, where e is below 0 without them: none of them is 0.
+std::vector<IntExpr::AtomPtr> common_factors(const IntExpr& e) {
+  std::vector<IntExpr::AtomPtr> common;
+  bool first = true, below = false;
+  for (const auto& t : e.terms()) {
+    if (t.atoms.empty()) {
+      below = t.coefficient < 0;
+      continue;
+    }
+    if (first) common = t.atoms;
+    first = false;
+    std::erase_if(common, [&](const IntExpr::AtomPtr& a) {
+      return std::none_of(t.atoms.begin(), t.atoms.end(), [&](const auto& b) { return b->key == a->key; });
+    });
+  }
+  return below ? common : std::vector<IntExpr::AtomPtr>{};
+}
+
 // What else e >= 0 says: a quotient that is at least 1, a minimum that bounds both its sides.
 void add_with_consequences(const IntExpr& e, std::vector<IntExpr>& into, int depth = 0) {
   if (e.constant() || depth > 4 || into.size() >= (depth > 0 ? kMaxConsequences : kMaxFacts)) return;
@@ -38,6 +68,8 @@ void add_with_consequences(const IntExpr& e, std::vector<IntExpr>& into, int dep
   into.push_back(e);
   if (const IntExpr smaller = without_common_factor(e); !(smaller == e))
     add_with_consequences(smaller, into, depth + 1);
+  for (const IntExpr::AtomPtr& factor : common_factors(e))
+    if (never_negative(*factor)) add_with_consequences(IntExpr::of_term({1, {factor}}) - 1, into, depth + 1);
   for (const auto& t : e.terms()) {
     if (t.atoms.size() != 1 || (t.coefficient != 1 && t.coefficient != -1)) continue;
     const IntExpr::Atom& atom = *t.atoms[0];
