@@ -4,6 +4,7 @@
 #include "base/check.hpp"
 #include "emit/cuda_phase.hpp"
 #include "emit/cuda_text.hpp"
+#include "emit/llvm_types.hpp"
 #include "kernel/text.hpp"
 
 namespace smelt::emit::cuda {
@@ -60,9 +61,11 @@ std::string PhasePrinter::value(ExprId root) {
     const auto early = early_.find(id);
     std::string text = early != early_.end() ? early->second : compute(e);
     const bool leaf = e.kind == ExprKind::Const || e.kind == ExprKind::Local || early != early_.end();
-    if (!leaf && (uses_[static_cast<size_t>(id)] > 1 || text.size() > 60)) {
+    const auto label = kernel_.labels.find(id);
+    if (!leaf && (uses_[static_cast<size_t>(id)] > 1 || text.size() > 60 || label != kernel_.labels.end())) {
       const std::string name = fmt::format("e{}", names_++);
-      line("const {} {} = {};", type_of(e.dtype), name, text);
+      const std::string comment = label == kernel_.labels.end() ? "" : "  // " + comment_text(label->second);
+      line("const {} {} = {};{}", type_of(e.dtype), name, text, comment);
       text = name;
     }
     known = text;

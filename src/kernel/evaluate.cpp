@@ -53,8 +53,17 @@ ExprId Evaluator::value(NodeId id, const Index& index) {
   auto it = known_.find(key);
   if (it != known_.end()) return it->second;
   const ExprId result = compute(id, index);
+  label(result, graph_.at(id));
   known_[key] = result;
   return result;
+}
+
+// Views have the value of what they show, which has its label already.
+void Evaluator::label(ExprId value, const Node& node) {
+  const ExprKind kind = builder_.at(value).kind;
+  if (node.label.empty() || kind == ExprKind::Const || kind == ExprKind::Local || kind == ExprKind::Load) return;
+  const std::string where = node.origin.line ? fmt::format(", line {}", node.origin.line) : "";
+  builder_.kernel().labels.try_emplace(value, node.label + where);
 }
 
 ExprId Evaluator::value_to_store(NodeId id, const Index& index) {

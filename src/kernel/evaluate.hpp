@@ -51,6 +51,7 @@ class Evaluator {
   ExprId both(ExprId a, ExprId b);
   void report_where(ExprId condition, int32_t code);
   ExprId compute(NodeId id, const Index& index);
+  void label(ExprId value, const Node& node);
 
   const Graph& graph_;
   std::unordered_set<NodeId> members_;

@@ -28,6 +28,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -185,6 +186,8 @@ struct Kernel {
   std::vector<IndexLocal> index_locals;
   // Each is >= 0 in every call: what the graph's constraints say of the sizes, checked when they are bound.
   std::vector<IntExpr> assumptions;
+  std::map<ExprId, std::string>
+      labels;            // the operation of the program that an expression is the value of, for comments
   bool clamped = false;  // indices that could not be proved inside are clamped: slower, never wrong
   int error_param =
       -1;  // i32[1]: a gather that meets an index out of range stores its NodeId + 1 here, or kOutsideOfArray
