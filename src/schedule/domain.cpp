@@ -108,13 +108,36 @@ class Walk {
     return true;
   }
 
+  // Of a pointwise group, the shape with the most dimensions that its elements are given in on the way to the output: what is
+  // permuted before a reshape is then stepped over, not found by division.
+  const Shape& finest_shape(NodeId base) const {
+    const Shape* best = &at(base).shape;
+    const IntExpr elements = count(*best);
+    std::vector<NodeId> waiting{base};
+    std::set<NodeId> seen;
+    while (!waiting.empty()) {
+      const NodeId id = waiting.back();
+      waiting.pop_back();
+      const Node& node = at(id);
+      const bool same_place =
+          node.kind == NodeKind::Elementwise || node.kind == NodeKind::Cast || node.kind == NodeKind::Reshape;
+      if (!same_place || !seen.insert(id).second || (!member(id) && !is_view(node.kind))) continue;
+      if (node.kind == NodeKind::Reshape) {
+        const Shape& before = at(node.args[0]).shape;
+        if (before.size() > best->size() && count(before) == elements) best = &before;
+      }
+      waiting.insert(waiting.end(), node.args.begin(), node.args.end());
+    }
+    return *best;
+  }
+
   void make_axes() {
     const Node* reference = nullptr;
     for (NodeId id : group_.nodes)
       if (at(id).kind == NodeKind::Reduce &&
           (!reference || at(id).shape.size() + at(id).axes.size() > reference->shape.size() + reference->axes.size()))
         reference = &at(id);
-    const Shape& shape = reference ? at(reference->args[0]).shape : at(base_of(group_.outputs[0])).shape;
+    const Shape& shape = reference ? at(reference->args[0]).shape : finest_shape(base_of(group_.outputs[0]));
     for (size_t d = 0; d < shape.size(); ++d) {
       Axis axis{fmt::format("%a{}", d), shape[d], false, shape[d].evaluate(sizes_)};
       if (reference) axis.reduced = std::count(reference->axes.begin(), reference->axes.end(), static_cast<int>(d)) > 0;
