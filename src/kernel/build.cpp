@@ -58,6 +58,10 @@ ExprId Builder::index(const IntExpr& value) {
 }
 
 ExprId Builder::load(DType memory_dtype, Access access, ExprId mask, ExprId other) {
+  if (mask != kNoExpr && at(mask).kind == ExprKind::Const) {
+    if (!at(mask).constant.as_bool()) return other;
+    mask = other = kNoExpr;
+  }
   return add({.kind = ExprKind::Load,
               .dtype = compute_type(memory_dtype),
               .access = std::move(access),
@@ -80,6 +84,9 @@ ExprId Builder::apply(Op op, std::vector<ExprId> args) {
     for (ExprId a : args) values.push_back(at(a).constant);
     return constant(evaluate(op, values));
   }
+  if (op == Op::And && is_bool(argument))
+    for (size_t k = 0; k < 2; ++k)
+      if (at(args[k]).kind == ExprKind::Const) return at(args[k]).constant.as_bool() ? args[1 - k] : args[k];
   if (op == Op::Where) {
     if (args[1] == args[2]) return args[1];
     if (at(args[0]).kind == ExprKind::Const) return at(args[0]).constant.as_bool() ? args[1] : args[2];

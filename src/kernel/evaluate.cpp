@@ -153,9 +153,9 @@ ExprId Evaluator::guard_condition(const std::vector<schedule::Guard>& guards) {
   ExprId condition = kNoExpr;
   for (const schedule::Guard& g : guards) {
     const ExprId value = builder_.index(g.value);
-    if (!proves_nonnegative(g.value, ranges_))
+    if (!schedule::holds_when_empty(g.value, ranges_))
       condition = both(condition, builder_.apply(Op::Ge, {value, builder_.index(0)}));
-    if (!proves_nonnegative(g.extent - 1 - g.value, ranges_))
+    if (!schedule::holds_when_empty(g.extent - 1 - g.value, ranges_))
       condition = both(condition, builder_.apply(Op::Lt, {value, builder_.index(g.extent)}));
   }
   return condition;

@@ -96,9 +96,18 @@ std::optional<Index> into_view(const Graph& graph, const Node& view, const Index
   }
 }
 
+bool holds_when_empty(const IntExpr& e, const Ranges& ranges) {
+  constexpr int64_t kLargest = int64_t{1} << 56;  // no size is greater
+  Ranges all = ranges;
+  std::vector<std::string> symbols;
+  e.collect_symbols(symbols);
+  for (const std::string& s : symbols) all.try_emplace(s, Interval{0, kLargest});
+  return proves_nonnegative(e, all);
+}
+
 static void guard_dimension(Piece& piece, size_t d, const IntExpr& extent, const Ranges& ranges) {
   const IntExpr& i = piece.index[d];
-  if (proves_nonnegative(i, ranges) && proves_nonnegative(extent - 1 - i, ranges)) return;
+  if (holds_when_empty(i, ranges) && holds_when_empty(extent - 1 - i, ranges)) return;
   piece.guards.push_back({i, extent});
 }
 

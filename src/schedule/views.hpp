@@ -20,6 +20,9 @@ std::optional<Index> into_view(const Graph& graph, const Node& view, const Index
 // The index in `to` of the element that stands at `index` in `from`, in row-major order; counts are equal.
 Index reshaped_index(const Shape& from, const Shape& to, const Index& index, const Ranges& ranges);
 
+// e >= 0, also where sizes are 0: the pieces of a joined array may have no elements although it has some.
+bool holds_when_empty(const IntExpr& e, const Ranges& ranges);
+
 // Joining nodes read an argument only where a guard holds: 0 <= value < extent.
 struct Guard {
   IntExpr value, extent;

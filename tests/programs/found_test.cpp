@@ -54,5 +54,19 @@ TEST(Found, ARollInColumns) {
                     {noise(DType::F64, {3, 64, 16, 1})}));
 }
 
+// A piece of a padded array may have no elements although the whole has some: that the loops run says nothing of its size.
+TEST(Found, PadsOfWhatMayBeEmpty) {
+  NEEDS_LLVM();
+  for (const int64_t n : {0, 1, 3}) {
+    const Tensor x = noise(DType::I16, {n});
+    EXPECT_TRUE(right("input x: i16[B]\nreturn pad(x, (0, 2), value=100)[0]\n", {x})) << n;
+    const Tensor y = noise(DType::F32, {7, n, 3});
+    EXPECT_TRUE(
+        right("input y: f32[7, B, 3]\nreturn pad(expand_dims(y, axis=1), (3, 0), value=1)[::2, ::-1, 0, :]\n", {y}))
+        << n;
+    EXPECT_TRUE(right("input y: f32[7, B, 3]\nreturn roll(pad(y, (3, 0), value=3), 5)\n", {y})) << n;
+  }
+}
+
 }  // namespace
 }  // namespace smelt::testing
