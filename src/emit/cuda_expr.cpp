@@ -5,6 +5,7 @@
 #include "emit/cuda_phase.hpp"
 #include "emit/cuda_text.hpp"
 #include "emit/llvm_types.hpp"
+#include "emit/offset.hpp"
 #include "kernel/text.hpp"
 
 namespace smelt::emit::cuda {
@@ -108,28 +109,16 @@ std::string PhasePrinter::read_local(kernel::LocalId id) {
 
 PhasePrinter::Place PhasePrinter::place(const Access& access) {
   Place p;
-  std::vector<IntExpr> strides;
   const auto array = static_cast<size_t>(access.array);
   if (access.scratch) {
-    const kernel::ScratchBuffer& buffer = kernel_.buffers[array];
-    p.dtype = buffer.dtype;
+    p.dtype = kernel_.buffers[array].dtype;
     p.base = fmt::format("b{}", access.array);
-    strides.resize(buffer.dims.size());
-    IntExpr stride = 1;
-    for (size_t d = buffer.dims.size(); d-- > 0;) {
-      strides[d] = stride;
-      stride = stride * buffer.dims[d];
-    }
   } else {
-    const kernel::Param& param = kernel_.params[array];
-    p.dtype = param.dtype;
+    p.dtype = kernel_.params[array].dtype;
     p.base = kernel::param_name(kernel_, access.array);
     p.param = access.array;
-    strides = param.strides;
   }
-  for (size_t d = 0; d < strides.size(); ++d) p.offset = p.offset + access.index[d] * strides[d];
-  // A flat loop over several dimensions splits its variable into indices; their sum is the variable again.
-  p.offset = recombine(p.offset);
+  p.offset = flat_offset(kernel_, access);
   return p;
 }
 

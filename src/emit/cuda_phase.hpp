@@ -81,7 +81,6 @@ class PhasePrinter {
   void settle_locals();
   void declare();
   void find_dependencies();
-  bool is_stored(const kernel::Access& access) const;
 
   // cuda_stmt.cpp
   void statements(const std::vector<Stmt>& body);

@@ -6,6 +6,7 @@
 
 #include "base/check.hpp"
 #include "emit/llvm_phase.hpp"
+#include "emit/offset.hpp"
 
 namespace smelt::emit {
 
@@ -20,32 +21,19 @@ int PhasePrinter::resource_of(const Access& access) const {
 Place PhasePrinter::place(const Access& access) const {
   Place p;
   p.resource = resource_of(access);
-  std::vector<IntExpr> strides;
   const auto array = static_cast<size_t>(access.array);
   if (access.scratch) {
-    const kernel::ScratchBuffer& buffer = kernel_.buffers[array];
-    p.dtype = buffer.dtype;
+    p.dtype = kernel_.buffers[array].dtype;
     const auto found = buffers_.find(access.array);
     SMELT_CHECK(found != buffers_.end(), "scratch buffer {} is used but not allocated", access.array);
     p.base = found->second;
-    strides.resize(buffer.dims.size());
-    IntExpr stride = 1;
-    for (size_t d = buffer.dims.size(); d-- > 0;) {
-      strides[d] = stride;
-      stride = stride * buffer.dims[d];
-    }
   } else {
     const kernel::Param& param = kernel_.params[array];
     p.dtype = param.dtype;
     p.base = fmt::format("%p{}", access.array);
-    strides = param.strides;
     p.always = param.dims.empty();
   }
-  SMELT_CHECK(strides.size() == access.index.size(), "{} is indexed by {} indices, but has {} strides", p.base,
-              access.index.size(), strides.size());
-  for (size_t d = 0; d < strides.size(); ++d) p.offset = p.offset + access.index[d] * strides[d];
-  // A flat loop over several dimensions splits its variable into indices; their sum is the variable again.
-  p.offset = recombine(p.offset);
+  p.offset = flat_offset(kernel_, access);
   return p;
 }
 

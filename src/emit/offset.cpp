@@ -1,0 +1,20 @@
+#include "emit/offset.hpp"
+
+#include "base/check.hpp"
+#include "kernel/text.hpp"
+
+namespace smelt::emit {
+
+IntExpr flat_offset(const kernel::Kernel& kernel, const kernel::Access& access) {
+  const auto array = static_cast<size_t>(access.array);
+  const std::vector<IntExpr> strides =
+      access.scratch ? row_major_strides(kernel.buffers[array].dims) : kernel.params[array].strides;
+  SMELT_CHECK(strides.size() == access.index.size(), "{} is indexed by {} indices, but has {} strides",
+              kernel::access_text(kernel, access), access.index.size(), strides.size());
+  IntExpr offset;
+  for (size_t d = 0; d < strides.size(); ++d) offset = offset + access.index[d] * strides[d];
+  // A flat loop over several dimensions splits its variable into indices; their sum is the variable again.
+  return recombine(offset);
+}
+
+}  // namespace smelt::emit
