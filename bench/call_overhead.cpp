@@ -55,7 +55,7 @@ double per_call(const std::function<void()>& call, const std::function<void()>& 
 
 struct Arrays {
   std::vector<Tensor> inputs, outputs;
-  Arrays(const Device& device, const Executable& e, const std::vector<Dims>& dims) {
+  Arrays(const Machine& device, const Executable& e, const std::vector<Dims>& dims) {
     for (const Dims& d : dims) inputs.push_back(to_device(device, Tensor::zeros(DType::F32, d)));
     const std::vector<Dims> out = e.output_dims({inputs.begin(), inputs.end()});
     for (size_t o = 0; o < out.size(); ++o)
@@ -63,7 +63,7 @@ struct Arrays {
   }
 };
 
-double first_result_ms(const Device& device, const Row& row) {
+double first_result_ms(const Machine& device, const Row& row) {
   return ms_of([&] {
     const Executable e = compile(lang::parse_program(row.program, row.name), device);
     std::vector<Tensor> inputs;
@@ -73,7 +73,7 @@ double first_result_ms(const Device& device, const Row& row) {
 }
 
 int measure(const std::string& json) {
-  Device device = Device::cuda();
+  Machine device = Machine::cuda();
   if (!device.compiles()) {
     fmt::print(stderr, "{}\n", device.missing);
     return 2;

@@ -16,7 +16,7 @@
 namespace smelt {
 namespace {
 
-plan::Options plan_options(const Device& device, const CompileOptions& options) {
+plan::Options plan_options(const Machine& device, const CompileOptions& options) {
   plan::Options o;
   o.fuse = options.fuse;
   o.sizes = options.sizes;
@@ -68,7 +68,7 @@ std::vector<kernel::Kernel> lower_groups(const Graph& graph, const plan::Plan& p
 
 }  // namespace
 
-Executable compile(const Graph& graph, const Device& device, const CompileOptions& options) {
+Executable compile(const Graph& graph, const Machine& device, const CompileOptions& options) {
   auto state = std::make_shared<Executable::State>();
   if (device.is_gpu && !device.compiles()) throw UserError(device.missing);
   Clock clock(state->times);
@@ -117,7 +117,7 @@ const Graph& Executable::graph() const { return state_->graph; }
 const plan::Plan& Executable::plan() const { return state_->plan; }
 const std::vector<kernel::Kernel>& Executable::kernels() const { return state_->kernels; }
 bool Executable::interpreted() const { return !state_->device.compiles(); }
-const Device& Executable::device() const { return state_->device; }
+const Machine& Executable::device() const { return state_->device; }
 CacheUse Executable::cache_use() const { return state_->cache_use; }
 const std::vector<StageTime>& Executable::stage_times() const { return state_->times; }
 

@@ -21,7 +21,7 @@ class GpuPool;
 class GpuCopier;
 
 // The machine to compile for: the CPU, or an NVIDIA GPU.
-struct Device {
+struct Machine {
   std::string name = "cpu";  // "cpu", "cuda", "cuda:1", "sm_90"
   runtime::CpuFacts facts;   // of the host
   std::string missing;       // when it cannot compile: what was tried, and the command that installs it
@@ -38,13 +38,13 @@ struct Device {
   std::shared_ptr<runtime::GpuPool> pool;     // memory between calls
   std::shared_ptr<GpuCopier> copier;          // for arrays that are not row-major
 
-  static Device cpu();
+  static Machine cpu();
   // Without a usable GPU or NVRTC, `missing` says so, and programs cannot be compiled for it.
-  static Device cuda(int ordinal = 0);
+  static Machine cuda(int ordinal = 0);
   // A GPU of this architecture that is not here: to look at kernels, and to see that they compile.
-  static Device cuda_architecture(int compute);
+  static Machine cuda_architecture(int compute);
   // The first GPU when it is usable, else the CPU.
-  static Device best();
+  static Machine best();
 
   bool compiles() const { return is_gpu ? nvrtc != nullptr : llvm != nullptr; }
 };
@@ -103,7 +103,7 @@ class Executable {
   const plan::Plan& plan() const;
   const std::vector<kernel::Kernel>& kernels() const;  // one per group of the plan; empty without a compiler
   bool interpreted() const;                            // no compiler: the reference interpreter runs the program
-  const Device& device() const;
+  const Machine& device() const;
   const std::vector<StageTime>& stage_times() const;
   double compile_ms() const;
   CacheUse cache_use() const;
@@ -135,15 +135,15 @@ class Executable {
   struct State;
 
  private:
-  friend Executable compile(const Graph&, const Device&, const CompileOptions&);
+  friend Executable compile(const Graph&, const Machine&, const CompileOptions&);
   std::shared_ptr<const State> state_;
 };
 
-Executable compile(const Graph& graph, const Device& device, const CompileOptions& options = {});
+Executable compile(const Graph& graph, const Machine& device, const CompileOptions& options = {});
 
 // Arrays in the memory of a GPU. The tensor's memory is freed with its last owner, after the GPU is done with it.
-Tensor device_empty(const Device& device, DType dtype, Dims dims);
-Tensor to_device(const Device& device, const TensorView& host);
-Tensor to_host(const Device& device, const TensorView& on_device);  // row-major; waits for smelt's own stream
+Tensor device_empty(const Machine& device, DType dtype, Dims dims);
+Tensor to_device(const Machine& device, const TensorView& host);
+Tensor to_host(const Machine& device, const TensorView& on_device);  // row-major; waits for smelt's own stream
 
 }  // namespace smelt

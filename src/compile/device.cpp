@@ -27,15 +27,15 @@ runtime::GpuFacts typical_facts(int compute) {
 
 }  // namespace
 
-Device Device::cpu() {
-  Device device;
+Machine Machine::cpu() {
+  Machine device;
   device.facts = runtime::read_cpu_facts();
   device.llvm = runtime::Llvm::open(device.missing);
   return device;
 }
 
-Device Device::cuda(int ordinal) {
-  Device device;
+Machine Machine::cuda(int ordinal) {
+  Machine device;
   device.name = ordinal == 0 ? "cuda" : fmt::format("cuda:{}", ordinal);
   device.is_gpu = true;
   device.facts = runtime::read_cpu_facts();
@@ -58,8 +58,8 @@ Device Device::cuda(int ordinal) {
   return device;
 }
 
-Device Device::cuda_architecture(int compute) {
-  Device device;
+Machine Machine::cuda_architecture(int compute) {
+  Machine device;
   device.name = fmt::format("sm_{}", compute);
   device.is_gpu = true;
   device.facts = runtime::read_cpu_facts();
@@ -70,8 +70,8 @@ Device Device::cuda_architecture(int compute) {
   return device;
 }
 
-Device Device::best() {
-  Device device = cuda();
+Machine Machine::best() {
+  Machine device = cuda();
   return device.gpu && device.nvrtc ? device : cpu();
 }
 

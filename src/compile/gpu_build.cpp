@@ -20,7 +20,7 @@ constexpr int64_t kSharedWithoutAsking = 48 << 10;
 constexpr int kClusterWithoutAsking = 8;
 
 // Everything that a cubin depends on. The library's size stands for what its version does not tell.
-std::string cache_key(const Device& device, const runtime::NvrtcOptions& options, const std::string& source) {
+std::string cache_key(const Machine& device, const runtime::NvrtcOptions& options, const std::string& source) {
   struct stat facts = {};
   ::stat(device.nvrtc->path().c_str(), &facts);
   return fmt::format("cubin\nsmelt {}\nNVRTC {} of {} bytes\ndriver {}\n{}\n{}", SMELT_VERSION,
@@ -93,7 +93,7 @@ std::vector<GpuPhase> load_phases(const Built& built, const emit::CudaSource& so
 
 // Several at a time, each from the cache when it is there.
 std::vector<Built> compile_all(Executable::State& state) {
-  const Device& device = state.device;
+  const Machine& device = state.device;
   std::vector<Built> kernels(state.sources.size());
   std::vector<std::pair<size_t, size_t>> jobs;  // kernel, part
   for (size_t k = 0; k < kernels.size(); ++k) {
@@ -135,7 +135,7 @@ std::string describe_kernel(const Executable::State& state, size_t kernel) {
 
 void build_for_gpu(Executable::State& state) {
   Clock clock(state.times);
-  const Device& device = state.device;
+  const Machine& device = state.device;
   const std::vector<emit::CudaSource> emitted = clock.stage("emit", [&] {
     std::vector<emit::CudaSource> sources;
     for (const kernel::Kernel& k : state.kernels) sources.push_back(emit::emit_cuda(k, {device.gpu_facts.compute}));

@@ -61,7 +61,7 @@ Layout merge(const TensorView& from, const TensorView& to) {
 
 }  // namespace
 
-runtime::FunctionHandle GpuCopier::function(const Device& device, int element_bytes) {
+runtime::FunctionHandle GpuCopier::function(const Machine& device, int element_bytes) {
   const std::lock_guard lock(mutex_);
   if (!module_) {
     const auto make = [&] { return device.nvrtc->compile(kSource, compute_); };
@@ -72,7 +72,7 @@ runtime::FunctionHandle GpuCopier::function(const Device& device, int element_by
   return module_->function(fmt::format("copy_{}", element_bytes));
 }
 
-GpuStep GpuCopier::step(const Device& device, const TensorView& from, const TensorView& to) {
+GpuStep GpuCopier::step(const Machine& device, const TensorView& from, const TensorView& to) {
   const Layout layout = merge(from, to);
   if (layout.dims.size() > kMostDims)
     throw UserError(

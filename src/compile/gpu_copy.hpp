@@ -12,10 +12,10 @@ class GpuCopier {
  public:
   explicit GpuCopier(int compute) : compute_(compute) {}
   // A step that copies one array to another of the same dims and dtype; they share no memory.
-  GpuStep step(const Device& device, const TensorView& from, const TensorView& to);
+  GpuStep step(const Machine& device, const TensorView& from, const TensorView& to);
 
  private:
-  runtime::FunctionHandle function(const Device& device, int element_bytes);
+  runtime::FunctionHandle function(const Machine& device, int element_bytes);
 
   int compute_;
   std::mutex mutex_;

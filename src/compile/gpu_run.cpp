@@ -22,7 +22,7 @@ std::shared_ptr<GpuCall> make_call(const std::shared_ptr<const Executable::State
 
 void run_on_gpu(const std::shared_ptr<const Executable::State>& state, const std::shared_ptr<const Prepared>& prepared,
                 const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs) {
-  const Device& device = state->device;
+  const Machine& device = state->device;
   if (!device.gpu)
     throw UserError("the program was compiled for a GPU that is not here\nhelp: `smelt devices` tells what is");
   runtime::Gpu& gpu = *device.gpu;
@@ -82,7 +82,7 @@ void Executable::run_device(const std::vector<TensorView>& inputs, const std::ve
   make_call(state_, inputs, outputs, stream)->run();
 }
 
-Tensor device_empty(const Device& device, DType dtype, Dims dims) {
+Tensor device_empty(const Machine& device, DType dtype, Dims dims) {
   SMELT_CHECK(device.gpu, "memory of a GPU that is not here");
   Tensor tensor;
   tensor.dtype = dtype;
@@ -94,14 +94,14 @@ Tensor device_empty(const Device& device, DType dtype, Dims dims) {
   return tensor;
 }
 
-Tensor to_device(const Device& device, const TensorView& host) {
+Tensor to_device(const Machine& device, const TensorView& host) {
   if (!host.contiguous()) return to_device(device, contiguous_copy(host));
   Tensor tensor = device_empty(device, host.dtype, host.dims);
   device.gpu->upload(reinterpret_cast<uint64_t>(tensor.data), host.data, host.bytes(), device.gpu->stream());
   return tensor;
 }
 
-Tensor to_host(const Device& device, const TensorView& on_device) {
+Tensor to_host(const Machine& device, const TensorView& on_device) {
   SMELT_CHECK(device.gpu, "memory of a GPU that is not here");
   const runtime::StreamHandle stream = device.gpu->stream();
   Tensor tensor = Tensor::empty(on_device.dtype, on_device.dims);

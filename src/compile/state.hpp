@@ -103,7 +103,7 @@ struct Executable::State {
   std::vector<Launch> launches;
   std::vector<Slot> slots;
   std::vector<StageTime> times;
-  Device device;
+  Machine device;
   int threads = 1;
   mutable std::atomic<std::shared_ptr<const Prepared>> last;  // of the latest call
   mutable MemoryPool pool;

@@ -42,7 +42,7 @@ struct Runner {
   void into_fresh() const { executable.run(inputs); }
 };
 
-Side measure_side(const Runner& runner, const char* name, int64_t bytes, const Device& device,
+Side measure_side(const Runner& runner, const char* name, int64_t bytes, const Machine& device,
                   const BenchOptions& options) {
   Side side;
   side.kernels = static_cast<int>(runner.executable.plan().groups.size());
@@ -119,7 +119,7 @@ Summary measure(const BenchOptions& options, const std::function<void()>& measur
   return summarize(samples);
 }
 
-BenchTitle title_of(const std::string& program, const Device& device, int threads) {
+BenchTitle title_of(const std::string& program, const Machine& device, int threads) {
   BenchTitle title{program, device.name, device.facts.isa, threads};
   if (!device.is_gpu) return title;
   const auto version = [](int cuda) { return fmt::format("{}.{}", cuda / 1000, cuda % 1000 / 10); };
@@ -131,7 +131,7 @@ BenchTitle title_of(const std::string& program, const Device& device, int thread
   return title;
 }
 
-BenchResult bench(const Executable& fused, const Executable& unfused, const Device& device,
+BenchResult bench(const Executable& fused, const Executable& unfused, const Machine& device,
                   const std::vector<Tensor>& inputs, const BenchOptions& options) {
   if (device.is_gpu) {
     BenchResult result = bench_gpu(fused, unfused, inputs, options);

@@ -64,7 +64,7 @@ Summary measure(const BenchOptions& options, const std::function<void()>& measur
                 const std::function<void()>& prepare = {});
 
 // Measures both executables of one program on these inputs.
-BenchResult bench(const Executable& fused, const Executable& unfused, const Device& device,
+BenchResult bench(const Executable& fused, const Executable& unfused, const Machine& device,
                   const std::vector<Tensor>& inputs, const BenchOptions& options);
 
 // What the results are of, for the first line and for the picture.
@@ -74,7 +74,7 @@ struct BenchTitle {
   int threads = 1;                 // or multiprocessors
   std::string gpu, driver, nvrtc;  // "NVIDIA H200", "13.0", "13.0"; empty for the CPU
 };
-BenchTitle title_of(const std::string& program, const Device& device, int threads);
+BenchTitle title_of(const std::string& program, const Machine& device, int threads);
 std::string describe_machine(const BenchTitle& title);  // "cpu: 2 threads, avx2", "cuda: NVIDIA H200, sm_90"
 
 nlohmann::ordered_json to_json(const BenchTitle& title, const std::vector<BenchResult>& results);

@@ -173,7 +173,7 @@ Side measure_side(const Runner& runner, const char* name, int64_t bytes, const S
 BenchResult bench_gpu(const Executable& fused, const Executable& unfused, const std::vector<Tensor>& inputs,
                       const BenchOptions& options) {
   BenchResult result;
-  const Device& device = fused.device();
+  const Machine& device = fused.device();
   SMELT_CHECK(device.gpu, "a benchmark of a GPU that is not here");
   std::vector<Dims> dims;
   for (const Tensor& input : inputs) dims.push_back(input.dims);

@@ -58,7 +58,7 @@ TEST_P(CompilesForGpu, WhatIsPrinted) {
   // Of the build folder, so that what did not change is not compiled again.
   const fs::path folder = fs::path(SMELT_BINARY_DIR) / "test-kernels";
   const Variable cache("SMELT_CACHE_DIR", folder.string());
-  const Device device = Device::cuda_architecture(GetParam());
+  const Machine device = Machine::cuda_architecture(GetParam());
   if (!device.compiles()) GTEST_SKIP() << device.missing;
   int compiled = 0;
   for (const Row& row : rows()) {

@@ -81,7 +81,7 @@ class OnGpu : public ::testing::Test {
   void open() {
     const Variable driver("SMELT_CUDA", SMELT_FAKE_CUDA), nvrtc("SMELT_NVRTC", SMELT_FAKE_CUDA);
     const Variable cache("SMELT_CACHE_DIR", folder_ + "/cache");
-    device_ = Device::cuda();
+    device_ = Machine::cuda();
     ASSERT_TRUE(device_.compiles()) << device_.missing;
   }
   // Compiles a program; the last phase of its kernel `k` does what codes[k] says.
@@ -122,7 +122,7 @@ class OnGpu : public ::testing::Test {
 
   std::string folder_;
   fake_cuda::State* fake_ = nullptr;
-  Device device_;
+  Machine device_;
   std::vector<std::unique_ptr<Executable>> executables_;
 };
 
@@ -469,14 +469,14 @@ TEST_F(OnGpu, TellsHowItsKernelsWereBuilt) {
 
 TEST_F(OnGpu, ProgramsForAnArchitectureThatIsNotHereAreOnlyLookedAt) {
   const Variable nvrtc("SMELT_NVRTC", SMELT_FAKE_CUDA), cache("SMELT_CACHE_DIR", "off");
-  const Device absent = Device::cuda_architecture(80);
+  const Machine absent = Machine::cuda_architecture(80);
   const Executable e = compile(lang::parse_program(kScale, "<test>"), absent);
   EXPECT_THAT(e.dump("source"), HasSubstr("__global__"));
   EXPECT_THAT(e.dump("ptx"), HasSubstr("__global__"));
   EXPECT_TRUE(e.built({}).empty());
   const Tensor x = floats(range(10)), s = scalar(2);
   EXPECT_THROW(e.run({x, s}), UserError);
-  EXPECT_FALSE(Device::cuda_architecture(123).compiles());
+  EXPECT_FALSE(Machine::cuda_architecture(123).compiles());
 }
 
 }  // namespace

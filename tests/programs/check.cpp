@@ -42,7 +42,7 @@ struct OnDevice {
   Tensor block;
   char* data = nullptr;
 
-  OnDevice(const Device& device, const char* from, int64_t bytes, int64_t aligned_at, int64_t offset)
+  OnDevice(const Machine& device, const char* from, int64_t bytes, int64_t aligned_at, int64_t offset)
       : block(device_empty(device, DType::U8, {bytes + 512})) {
     data = static_cast<char*>(block.data) + (256 - aligned_at % 256) % 256 + offset;
     device.gpu->upload(reinterpret_cast<uint64_t>(data), from, bytes, device.gpu->stream());
@@ -55,7 +55,7 @@ void run_guarded(const Executable& executable, const std::vector<TensorView>& in
                  const std::vector<Guarded>& outputs) {
   std::vector<TensorView> targets;
   for (const Guarded& output : outputs) targets.push_back(output.view());
-  const Device& device = executable.device();
+  const Machine& device = executable.device();
   if (!device.gpu) return executable.run_into(inputs, targets);
   std::vector<OnDevice> memory;
   std::vector<TensorView> there, views;
@@ -138,7 +138,7 @@ struct Way {
   int threads;
 };
 
-std::string check_way(const Program& program, const Graph& graph, const Device& device, const Way& way,
+std::string check_way(const Program& program, const Graph& graph, const Machine& device, const Way& way,
                       const std::vector<std::vector<Tensor>>& inputs, const std::vector<std::vector<Bounded>>& expected,
                       const std::vector<std::string>& errors, Coverage* coverage) {
   CompileOptions options;
@@ -187,7 +187,7 @@ std::string check_way(const Program& program, const Graph& graph, const Device& 
 
 }  // namespace
 
-std::string check(const Program& program, const Device& device, Coverage* coverage) {
+std::string check(const Program& program, const Machine& device, Coverage* coverage) {
   try {
     const Graph graph = lang::parse_program(program.text(), "random.smelt");
     std::vector<std::vector<Tensor>> inputs;
@@ -213,7 +213,7 @@ std::string check(const Program& program, const Device& device, Coverage* covera
   }
 }
 
-std::string shrunk(const Program& program, const Device& device) {
+std::string shrunk(const Program& program, const Machine& device) {
   Program best = program;
   // A single output, the earliest that fails.
   for (const Statement& s : program.statements) {

@@ -16,9 +16,9 @@ struct Coverage {
 };
 
 // Empty when all is right, else what is wrong.
-std::string check(const Program& program, const Device& device, Coverage* coverage = nullptr);
+std::string check(const Program& program, const Machine& device, Coverage* coverage = nullptr);
 // The smallest part of a failing program that still fails, as text; with its complaint.
-std::string shrunk(const Program& program, const Device& device);
+std::string shrunk(const Program& program, const Machine& device);
 std::string describe(const Program& program);
 
 // Memory with guard bytes on both sides of an array, which starts `offset` elements after an aligned address.

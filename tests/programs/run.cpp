@@ -12,10 +12,10 @@
 
 namespace smelt::testing {
 
-const Device& device() {
-  static const Device chosen = [] {
+const Machine& device() {
+  static const Machine chosen = [] {
     const char* name = std::getenv("SMELT_TEST_DEVICE");
-    return name && std::string(name) == "cuda" ? Device::cuda() : Device::cpu();
+    return name && std::string(name) == "cuda" ? Machine::cuda() : Machine::cpu();
   }();
   return chosen;
 }

@@ -15,7 +15,7 @@ inline constexpr double kNan = __builtin_nan("");
 inline constexpr double kInf = __builtin_inf();
 
 // Where the tests run programs: the CPU, or what SMELT_TEST_DEVICE=cuda names.
-const Device& device();
+const Machine& device();
 // Skips a test where there is no compiler, or no GPU when it should run there.
 #define NEEDS_LLVM() \
   if (!device().compiles()) GTEST_SKIP() << device().missing

@@ -37,7 +37,7 @@ std::vector<SizeBinding> sizes_to_measure(const BenchCommand& options, const Pro
 
 int run_bench(const BenchCommand& options) {
   const Output output(options.common);
-  const Device device = find_device_here(options.common);
+  const Machine device = find_device_here(options.common);
   if (!device.compiles()) throw UserError("a benchmark needs the compiler: " + device.missing);
   const Program program(options.program, true);
   std::string symbol;

@@ -42,19 +42,19 @@ void check_device_name(const CommonOptions& options) {
                   report::printable(name, 40)));
 }
 
-Device find_device(const CommonOptions& options) {
+Machine find_device(const CommonOptions& options) {
   check_device_name(options);
-  if (options.device == "auto") return Device::best();
-  if (options.device == "cpu") return Device::cpu();
+  if (options.device == "auto") return Machine::best();
+  if (options.device == "cpu") return Machine::cpu();
   const std::optional<int> architecture = number_behind(options.device, "sm_");
-  const Device device = architecture ? Device::cuda_architecture(*architecture)
-                                     : Device::cuda(number_behind(options.device, "cuda:").value_or(0));
+  const Machine device = architecture ? Machine::cuda_architecture(*architecture)
+                                      : Machine::cuda(number_behind(options.device, "cuda:").value_or(0));
   if (!device.compiles()) throw UserError(device.missing + "\nhelp: or run on the CPU: --device cpu");
   return device;
 }
 
-Device find_device_here(const CommonOptions& options) {
-  Device device = find_device(options);
+Machine find_device_here(const CommonOptions& options) {
+  Machine device = find_device(options);
   if (device.is_gpu && !device.gpu)
     throw UserError(
         fmt::format("{} is an architecture to look at, not a GPU of this machine\n"
@@ -63,7 +63,7 @@ Device find_device_here(const CommonOptions& options) {
   return device;
 }
 
-int thread_count(const CommonOptions& options, const Device& device) {
+int thread_count(const CommonOptions& options, const Machine& device) {
   if (device.is_gpu) return device.gpu_facts.processors;
   return options.threads > 0 ? options.threads : device.facts.threads;
 }

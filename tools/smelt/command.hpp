@@ -24,11 +24,11 @@ struct CommonOptions {
 // Throws UserError for a name that no device can have.
 void check_device_name(const CommonOptions& options);
 // The device by its name. Throws UserError when it is not here, or lacks what compiles for it.
-Device find_device(const CommonOptions& options);
+Machine find_device(const CommonOptions& options);
 // The same, when programs are to run on it.
-Device find_device_here(const CommonOptions& options);
+Machine find_device_here(const CommonOptions& options);
 // CPU threads, or multiprocessors of a GPU.
-int thread_count(const CommonOptions& options, const Device& device);
+int thread_count(const CommonOptions& options, const Machine& device);
 
 // Text for people goes to standard output unless JSON goes there.
 class Output {

@@ -16,14 +16,14 @@ namespace {
 constexpr int64_t kCopyBytes = 256 << 20, kGpuCopyBytes = 1 << 30;
 
 // Bytes read and written per second by a copy that is far larger than the caches, where the memory allows that.
-double measure_copy_gbs(const Device& device, int threads) {
+double measure_copy_gbs(const Machine& device, int threads) {
   const int64_t bytes = std::min(std::max(kCopyBytes, 4 * device.facts.l3_bytes),
                                  std::max<int64_t>(device.facts.memory_bytes / 8, 1 << 20));
   const double seconds = runtime::measure_copy_seconds(bytes, threads, 7);
   return seconds > 0 ? 2 * static_cast<double>(bytes) / seconds * 1e-9 : 0;
 }
 
-std::string text_of(const Device& device, int threads, double copy_gbs, const report::Style& style) {
+std::string text_of(const Machine& device, int threads, double copy_gbs, const report::Style& style) {
   const runtime::CpuFacts& f = device.facts;
   report::Table table({{"", report::Align::Left}, {"", report::Align::Left}});
   table.add({"processor", f.name});
@@ -44,7 +44,7 @@ std::string text_of(const Device& device, int threads, double copy_gbs, const re
 }
 
 struct GpuView {
-  Device device;
+  Machine device;
   double copy_gbs = 0;
 };
 
@@ -52,7 +52,7 @@ struct GpuView {
 std::vector<GpuView> look_at_gpus() {
   std::vector<GpuView> gpus;
   for (int ordinal = 0;; ++ordinal) {
-    GpuView view{Device::cuda(ordinal)};
+    GpuView view{Machine::cuda(ordinal)};
     if (!view.device.gpu && ordinal > 0) return gpus;
     if (view.device.gpu) {
       runtime::Gpu& gpu = *view.device.gpu;
@@ -68,7 +68,7 @@ std::vector<GpuView> look_at_gpus() {
 std::string version_text(int cuda) { return fmt::format("{}.{}", cuda / 1000, cuda % 1000 / 10); }
 
 std::string text_of(const GpuView& view, const report::Style& style) {
-  const Device& device = view.device;
+  const Machine& device = view.device;
   std::string out = style.bold(device.name) + "\n";
   if (device.gpu) {
     const runtime::GpuFacts& f = device.gpu_facts;
@@ -89,7 +89,7 @@ std::string text_of(const GpuView& view, const report::Style& style) {
 }
 
 nlohmann::ordered_json json_of(const GpuView& view) {
-  const Device& device = view.device;
+  const Machine& device = view.device;
   nlohmann::ordered_json out = {{"name", device.name}, {"available", device.compiles()}};
   if (!device.missing.empty()) out["missing"] = device.missing;
   if (!device.gpu) return out;
@@ -111,7 +111,7 @@ nlohmann::ordered_json json_of(const GpuView& view) {
   return out;
 }
 
-nlohmann::ordered_json json_of(const Device& device, int threads, double copy_gbs) {
+nlohmann::ordered_json json_of(const Machine& device, int threads, double copy_gbs) {
   using nlohmann::ordered_json;
   const runtime::CpuFacts& f = device.facts;
   ordered_json llvm = {{"available", device.llvm != nullptr}};
@@ -144,7 +144,7 @@ nlohmann::ordered_json json_of(const Device& device, int threads, double copy_gb
 int run_devices(const CommonOptions& options) {
   const Output output(options);
   check_device_name(options);
-  const Device device = Device::cpu();
+  const Machine device = Machine::cpu();
   const int threads = thread_count(options, device);
   auto progress = std::make_unique<Progress>();
   progress->stage("measuring the copy bandwidth");

@@ -24,7 +24,7 @@ void check_stages(const std::vector<std::string>& stages) {
 }
 
 // A bug in a late stage must not hide what the early ones made: that is what a report of it needs.
-Executable compile_or_dump(const Program& program, const Device& device, const CompileOptions& options,
+Executable compile_or_dump(const Program& program, const Machine& device, const CompileOptions& options,
                            const std::vector<std::string>& stages, const Output& output) {
   try {
     return compile(program.graph(), device, options);
@@ -40,7 +40,7 @@ Executable compile_or_dump(const Program& program, const Device& device, const C
 int run_explain(const ExplainOptions& options) {
   const Output output(options.common);
   check_stages(options.dump);
-  const Device device = find_device(options.common);
+  const Machine device = find_device(options.common);
   const Program program(options.program, true);
   CompileOptions compile_options;
   compile_options.threads = thread_count(options.common, device);

@@ -63,7 +63,7 @@ nlohmann::ordered_json output_json(const Tensor& array, const report::ArrayStati
 
 int run_program(const RunOptions& options) {
   const Output output(options.common);
-  const Device device = find_device_here(options.common);
+  const Machine device = find_device_here(options.common);
   const Program program(options.program, false);
   check_outputs(program.graph(), options.outputs);
   const std::vector<Dims> dims = program.dims();

@@ -46,7 +46,7 @@ struct Format {
   int64_t chunk() const { return std::min(arguments(), int64_t{1} << 28); }
 };
 
-Executable program(const Device& device, const std::string& text, DType dtype, int64_t count) {
+Executable program(const Machine& device, const std::string& text, DType dtype, int64_t count) {
   const lang::InputType x{"x", dtype, {IntExpr(count)}};
   return compile(lang::parse_program(text, "gpu_math", {x}), device);
 }
@@ -68,7 +68,7 @@ void launch(runtime::Gpu& gpu, runtime::FunctionHandle function, int64_t workgro
   gpu.launch(function, {workgroups, kThreads, 1, 0}, arguments.data(), gpu.stream());
 }
 
-json errors_of(const Device& device, const Function& f, const Format& format) {
+json errors_of(const Machine& device, const Function& f, const Format& format) {
   runtime::Gpu& gpu = *device.gpu;
   const auto module = gpu.load(device.nvrtc->compile(source_for(f, format), gpu.facts().compute));
   const auto fill = module->function("fill"), check = module->function("check");
@@ -114,7 +114,7 @@ double milliseconds(runtime::Gpu& gpu, const std::function<void()>& run) {
   return best;
 }
 
-json times_of(const Device& device, const Function& f) {
+json times_of(const Machine& device, const Function& f) {
   runtime::Gpu& gpu = *device.gpu;
   std::vector<float> host(static_cast<size_t>(kTimed));
   for (size_t i = 0; i < host.size(); ++i)
@@ -167,7 +167,7 @@ void print_times(const json& all) {
 const std::vector<Format> kFormats = {{DType::F32, 32}, {DType::BF16, 16}, {DType::F16, 16}};
 
 int build_only(const Options& options) {
-  const Device device = Device::cuda_architecture(options.architecture);
+  const Machine device = Machine::cuda_architecture(options.architecture);
   if (!device.compiles()) throw UserError("no NVRTC: " + device.missing);
   for (const Function& f : functions()) {
     if (!options.wants(f.name)) continue;
@@ -184,7 +184,7 @@ int build_only(const Options& options) {
 
 int run(const Options& options) {
   if (options.architecture) return build_only(options);
-  const Device device = Device::cuda();
+  const Machine device = Machine::cuda();
   if (!device.gpu || !device.compiles()) throw UserError("no GPU to measure: " + device.missing);
   json result = {{"gpu", device.gpu_facts.name}, {"errors", json::array()}, {"times", json::array()}};
   fmt::print("{}\n", device.gpu_facts.name);
