@@ -5,7 +5,7 @@ GENERATOR = $(if $(wildcard build/$(1)/CMakeCache.txt),,$(if $(shell command -v 
 configure = cmake --preset $(1) $(call GENERATOR,$(1)) $(2) -Wno-dev --log-level=NOTICE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test build debug asan format check clean
+.PHONY: help demo test bench build debug asan format check clean
 
 help: ## this list
 	@echo "smelt: fuses array programs into few kernels"
@@ -22,6 +22,13 @@ test: ## installs what is missing, builds, runs every test
 	@$(call configure,release,-DSMELT_TESTS=ON)
 	@cmake --build build/release -j $(JOBS)
 	@ctest --preset release -j $(JOBS)
+
+bench: ## measures smelt beside numba, JAX and numexpr on this CPU; BENCH="--only softmax" for a part, PYTHON=python3.12
+	@bash scripts/setup.sh demo
+	@bash bench/cpu/environment.sh build/bench-python $(or $(PYTHON),python3)
+	@$(call configure,release,-DSMELT_BENCH=ON $(if $(wildcard build/release/CMakeCache.txt),,-DSMELT_TESTS=OFF))
+	@cmake --build build/release --target smelt smelt_bench -j $(JOBS)
+	@build/bench-python/bin/python bench/cpu/run.py --library build/release/bench/libsmelt_bench.so --out build/bench $(BENCH)
 
 build: ## the release build, in build/release
 	@$(call configure,release)

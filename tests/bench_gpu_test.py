@@ -13,7 +13,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 FOLDER = Path(__file__).resolve().parent.parent / "bench" / "gpu"
-sys.path.insert(0, str(FOLDER))
+sys.path[:0] = [str(FOLDER), str(FOLDER.parent / "common")]
 RUN = [sys.executable, str(FOLDER / "run.py")]
 
 

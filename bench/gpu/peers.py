@@ -2,10 +2,11 @@
 tensors; what a library cannot do is an error that is kept as text, never the end of the run."""
 
 import functools
-import importlib
 import os
 import time
 from dataclasses import dataclass
+
+from library import NotWritten, first_line, function_of  # noqa: F401
 
 TORCH_DTYPES = {"f32": "float32", "bf16": "bfloat16", "f16": "float16", "i64": "int64", "i32": "int32", "i8": "int8"}
 
@@ -35,10 +36,6 @@ def selected(names):
     return [n for n in NAMES if n in chosen]
 
 
-class NotWritten(Exception):
-    pass
-
-
 @dataclass
 class Prepared:
     call: object
@@ -59,14 +56,6 @@ def make_inputs(torch, workload, sizes=None, seed=1):
         else:
             out.append(torch.randn(shape, generator=generator, device=generator.device, dtype=kind))
     return out
-
-
-def function_of(module, family):
-    library = importlib.import_module(module)
-    function = getattr(library, family.name, None)
-    if function is None:
-        raise NotWritten(f"{module}.py has no {family.name}")
-    return function
 
 
 def prepare(key, torch, family, inputs):
@@ -168,8 +157,3 @@ def graph_times(torch, device, peer):
         return device.call_times(graph.replay), None
     except Exception as error:
         return None, first_line(error)
-
-
-def first_line(error):
-    text = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {text[0][:300] if text else ''}"

@@ -65,12 +65,17 @@ static Copy streaming_copy() {
 static Copy streaming_copy() { return copy_plain; }
 #endif
 
-static double median_seconds(int64_t bytes, int threads, int runs, char* to, const char* from, Copy copy) {
+void parallel_copy(char* to, const char* from, int64_t bytes, int threads, bool streaming) {
+  const Copy copy = streaming ? streaming_copy() : copy_plain;
+  parallel_for(threads, bytes, 64,
+               [&](int, int64_t begin, int64_t end) { copy(to + begin, from + begin, end - begin); });
+}
+
+static double median_seconds(int64_t bytes, int threads, int runs, char* to, const char* from, bool streaming) {
   std::vector<double> seconds;
   for (int run = -1; run < runs; ++run) {
     const auto start = std::chrono::steady_clock::now();
-    parallel_for(threads, bytes, 64,
-                 [&](int, int64_t begin, int64_t end) { copy(to + begin, from + begin, end - begin); });
+    parallel_copy(to, from, bytes, threads, streaming);
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - start;
     if (run >= 0) seconds.push_back(elapsed.count());  // the first one warms up
   }
@@ -89,8 +94,8 @@ double measure_copy_seconds(int64_t bytes, int threads, int runs) {
     std::memset(from.get() + begin, 1, static_cast<size_t>(end - begin));
     std::memset(to.get() + begin, 2, static_cast<size_t>(end - begin));
   });
-  const double plain = median_seconds(bytes, threads, runs, to.get(), from.get(), copy_plain);
-  const double streaming = median_seconds(bytes, threads, runs, to.get(), from.get(), streaming_copy());
+  const double plain = median_seconds(bytes, threads, runs, to.get(), from.get(), false);
+  const double streaming = median_seconds(bytes, threads, runs, to.get(), from.get(), true);
   return std::min(plain, streaming);
 }
 

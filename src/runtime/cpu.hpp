@@ -54,6 +54,9 @@ class Module {
 void parallel_for(int threads, int64_t count, int64_t grain,
                   const std::function<void(int thread, int64_t begin, int64_t end)>& body);
 
+// A copy by several threads; `streaming`: by stores that bypass the caches, where both ends lie at whole lines of 64 bytes; else by the C
+// library.
+void parallel_copy(char* to, const char* from, int64_t bytes, int threads, bool streaming);
 // Seconds that a parallel copy of `bytes` from one buffer to another takes: median over runs; memory already touched.
 double measure_copy_seconds(int64_t bytes, int threads, int runs);
 // Evicts the caches by streaming through a buffer several times their size.

@@ -55,7 +55,7 @@ def compare(xp, family, got, wanted):
             return result
         values, exact = values.reshape(-1), exact.reshape(-1)
         for i in range(0, max(1, len(exact)), SLICE):
-            compare_slice(xp, array.dtype, double(xp, values[i:i + SLICE]), exact[i:i + SLICE], result)
+            compare_slice(xp, family.tolerance or TOLERANCE.get(array.dtype), double(xp, values[i:i + SLICE]), exact[i:i + SLICE], result)
     if result["outside"]:
         result["note"] = f"{result['outside']} outside the tolerance"
     elif result["off_by_one"] > 1e-4 * result["elements"]:
@@ -65,7 +65,7 @@ def compare(xp, family, got, wanted):
     return result
 
 
-def compare_slice(xp, dtype, values, exact, result):
+def compare_slice(xp, tolerance, values, exact, result):
     if not len(exact):
         return
     same = (values == exact) | (xp.isnan(values) & xp.isnan(exact))
@@ -78,8 +78,8 @@ def compare_slice(xp, dtype, values, exact, result):
     large = size > 1e-3
     relative = xp.where(large, error, xp.zeros_like(error)) / xp.where(large, size, xp.ones_like(size))
     result["max_rel"] = max(result["max_rel"], float(relative.max()))
-    if dtype in TOLERANCE:
-        rtol, atol = TOLERANCE[dtype]
+    if tolerance:
+        rtol, atol = tolerance
         result["outside"] += int((error > atol + rtol * size).sum())
     else:
         result["off_by_one"] += int((error == 1).sum())

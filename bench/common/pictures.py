@@ -12,6 +12,9 @@ COLOURS = {  # light page, dark page
     "autotune": ("#8fb3de", "#a9c8ee"),
     "jax": ("#8250a8", "#b990dd"),
     "cupy": ("#9a8420", "#d0b94a"),
+    "numba": ("#3b6fb5", "#6ea8f0"),
+    "numexpr": ("#9a8420", "#d0b94a"),
+    "unfused": ("#b3591f", "#e0823d"),
     "copy": ("#8c959f", "#6e7681"),
 }
 WIDTH, MARGIN, LABEL, TEXT = 760, 20, 192, 118

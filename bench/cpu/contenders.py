@@ -1,0 +1,187 @@
+"""Everyone who takes part, as calls without arguments that return the results as numpy arrays when they are there. What a library cannot do
+is an error that is kept as text, never the end of the run."""
+
+import os
+from dataclasses import dataclass, field
+
+import numpy
+from library import NotWritten, function_of
+
+# key: what the tables call it. `into`: results go into memory that is there already; `fresh`: into memory taken anew by each call.
+NAMES = {"smelt": "smelt", "unfused": "smelt, unfused", "copy": "copy of the same bytes", "numba": "numba", "jax": "JAX",
+         "numexpr": "numexpr", "compile": "torch.compile", "eager": "torch eager"}
+PEERS = ("numba", "jax", "numexpr", "compile", "eager")
+MODULES = {"numba": "numba", "jax": "jax", "numexpr": "numexpr", "compile": "torch._dynamo", "eager": "torch"}
+
+
+def limit_threads(threads):
+    """Before the libraries are imported: as many threads for each as for smelt."""
+    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS", "NUMEXPR_NUM_THREADS", "NUMEXPR_MAX_THREADS"):
+        os.environ[name] = str(threads)
+    os.environ["JAX_PLATFORMS"] = "cpu"  # whose threads are those of the process' affinity
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+
+
+@dataclass
+class Contender:
+    key: str
+    memory: str  # "into", "fresh"
+    call: object  # does the work, and waits for it
+    results: object = None  # () -> list of numpy arrays, of the last call
+    note: str = ""
+    facts: dict = field(default_factory=dict)
+
+    @property
+    def name(self):
+        return f"{self.key}.{self.memory}"
+
+
+def outputs_of(workload):
+    return [numpy.empty(a.shape(workload.sizes), {"f32": "float32", "i8": "int8"}[a.dtype]) for a in workload.family.outputs]
+
+
+def prepared(key, workload, inputs, outputs, threads):
+    """The contenders of one library, `into` and `fresh` as far as it has them. They may all write into `outputs`."""
+    makers = {"numba": numba_loops, "jax": jax_jit, "numexpr": numexpr_text, "compile": torch_compile, "eager": torch_eager}
+    return makers[key](workload, inputs, outputs, threads)
+
+
+def numba_loops(workload, inputs, outputs, threads):
+    function = function_of("in_numba", workload.family)
+    shapes = [(o.shape, o.dtype) for o in outputs]
+    kept = tuple(outputs)
+    last = []
+
+    def into():
+        function(*inputs, kept)
+
+    def fresh():
+        last[:] = []
+        out = tuple([numpy.empty(shape, dtype) for shape, dtype in shapes])
+        function(*inputs, out)
+        last[:] = out
+
+    return [Contender("numba", "into", into, lambda: outputs), Contender("numba", "fresh", fresh, lambda: last)]
+
+
+def numexpr_text(workload, inputs, outputs, threads):
+    import numexpr
+
+    numexpr.set_num_threads(threads)
+    function = function_of("in_numexpr", workload.family)
+    last = []
+
+    def fresh():
+        last[:] = []
+        last[:] = as_list(function(*inputs, None))
+
+    out = [Contender("numexpr", "fresh", fresh, lambda: last)]
+    if outputs[0].ndim:
+        out.insert(0, Contender("numexpr", "into", lambda: function(*inputs, outputs), lambda: outputs))
+    return out
+
+
+def jax_jit(workload, inputs, outputs, threads):
+    """`into`: an array that is donated has the memory of the result; XLA takes it when its shape and dtype are the result's."""
+    import jax
+
+    function = function_of("in_jax", workload.family)
+    arrays = [jax.device_put(x) for x in inputs]
+    plain = jax.jit(function)
+    last = []
+
+    def fresh():
+        last[:] = []
+        last[:] = as_list(jax.block_until_ready(plain(*arrays)))
+
+    def results():
+        return [numpy.asarray(x) for x in last]
+
+    contenders = [Contender("jax", "fresh", fresh, results)]
+    if not outputs[0].ndim:
+        return contenders
+    n = len(outputs)
+    donating = jax.jit(lambda *a: function(*a[n:]), donate_argnums=tuple(range(n)), keep_unused=True)
+    kept = []
+
+    def into():
+        kept[:] = as_list(jax.block_until_ready(donating(*kept, *arrays)))
+
+    kept[:] = [jax.numpy.zeros(o.shape, o.dtype) for o in outputs]
+    before = sorted(x.unsafe_buffer_pointer() for x in kept)
+    into()
+    into()
+    if sorted(x.unsafe_buffer_pointer() for x in kept) != before:
+        contenders[0].note = "takes no donated memory for this result"
+        return contenders
+    return [Contender("jax", "into", into, lambda: [numpy.asarray(x) for x in kept]), *contenders]
+
+
+def torch_eager(workload, inputs, outputs, threads):
+    import torch
+
+    torch.set_num_threads(threads)
+    function = function_of("in_torch", workload.family)
+    arrays = [torch.from_numpy(x) for x in inputs]
+    last = []
+
+    def fresh():
+        last[:] = []
+        with torch.no_grad():
+            last[:] = as_list(function(*arrays))
+
+    return [Contender("eager", "fresh", fresh, lambda: [x.numpy() for x in last])]
+
+
+def torch_compile(workload, inputs, outputs, threads):
+    """`into`: copying into memory of the caller is part of what is compiled, and becomes the store of the last loop."""
+    import torch
+
+    torch.set_num_threads(threads)
+    torch._dynamo.reset()  # each size is compiled by itself: shapes are static
+    function = function_of("in_torch", workload.family)
+    arrays = [torch.from_numpy(x) for x in inputs]
+    kept = [torch.from_numpy(o) for o in outputs]
+    plain = torch.compile(function, dynamic=False)
+
+    def storing(out, arrays):
+        for o, value in zip(out, as_list(function(*arrays))):
+            o.copy_(value)
+
+    compiled = torch.compile(storing, dynamic=False)
+    last = []
+
+    def fresh():
+        last[:] = []
+        with torch.no_grad():
+            last[:] = as_list(plain(*arrays))
+
+    def into():
+        with torch.no_grad():
+            compiled(kept, arrays)
+
+    return [Contender("compile", "into", into, lambda: outputs), Contender("compile", "fresh", fresh, lambda: [x.numpy() for x in last])]
+
+
+def as_list(value):
+    return list(value) if isinstance(value, (tuple, list)) else [value]
+
+
+def copies(library, moved, threads):
+    """A copy that moves as many bytes, half of them read, half written; the faster of two ways to store counts."""
+    half = max(64, moved // 2)
+    source, target = (numpy.empty(half + 64, "uint8") for _ in range(2))
+    source[:], target[:] = 1, 2
+    at = [x.ctypes.data + -x.ctypes.data % 64 for x in (source, target)]
+    kept = (source, target)
+
+    def way(streaming):
+        def call(kept=kept):
+            library.copy(at[1], at[0], half, threads, streaming)
+
+        return call
+
+    return [Contender("copy", name, way(streaming)) for name, streaming in (("plain", 0), ("streaming", 1))]
+
+
+__all__ = ["Contender", "NotWritten", "MODULES", "NAMES", "PEERS", "copies", "limit_threads", "outputs_of", "prepared"]

@@ -1,0 +1,62 @@
+"""Takes turns: in every round each contender has one, so that what disturbs the machine disturbs all alike, and figures are compared with
+those of the same round. Times are microseconds."""
+
+import statistics
+import time
+
+from timing import summary
+
+PAUSE_S = 0.002  # between turns: threads of the one before that still spin go to sleep
+SHORTEST_US = 200  # calls shorter than this are timed several at a time
+
+
+def timed(call, repeat):
+    start = time.perf_counter()
+    for _ in range(repeat):
+        call()
+    return (time.perf_counter() - start) / repeat * 1e6
+
+
+class Turns:
+    """One workload's contenders, and the readings of each round."""
+
+    def __init__(self, contenders, turn_s):
+        self.contenders, self.turn_s = contenders, turn_s
+        self.once = {c.name: min(timed(c.call, 1) for _ in range(2)) for c in contenders}  # also warms up
+        self.readings = {c.name: [] for c in contenders}
+
+    @property
+    def round_s(self):
+        return sum(max(self.turn_s, us / 1e6) * 1.3 + PAUSE_S for us in self.once.values())
+
+    def round(self):
+        for c in self.contenders:
+            time.sleep(PAUSE_S)
+            once = self.once[c.name]
+            if once < self.turn_s * 1e6:
+                c.call()  # wakes the threads, and fills the caches with its own
+            batch = max(1, int(SHORTEST_US / max(once, 0.1)))
+            times, start = [], time.perf_counter()
+            while not times or time.perf_counter() - start < self.turn_s:
+                times.append(timed(c.call, batch))
+            self.readings[c.name].append(statistics.median(times))
+
+    def run(self, budget_s, most_rounds):
+        start = time.perf_counter()
+        rounds = 0
+        while rounds < most_rounds and (rounds < 3 or time.perf_counter() - start + self.round_s < budget_s):
+            self.round()
+            rounds += 1
+        return rounds
+
+
+def figures(readings):
+    """What is kept of each contender, and its time over that of the others in the same rounds."""
+    return {name: {**summary(values), "readings": values} for name, values in readings.items()}
+
+
+def ratio(figures, a, b):
+    """Median and quartiles of a's time over b's, round by round; None where one is missing."""
+    if a not in figures or b not in figures:
+        return None
+    return summary([x / y for x, y in zip(figures[a]["readings"], figures[b]["readings"])])

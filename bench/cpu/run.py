@@ -1,0 +1,291 @@
+#!/usr/bin/env python3
+"""Measures smelt and its peers on this CPU, in turns, and writes results.json, a Markdown page and pictures. README.md says how."""
+
+import argparse
+import datetime
+import gc
+import importlib
+import importlib.metadata
+import json
+import os
+import platform
+import signal
+import sys
+import time
+import traceback
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "common")]
+
+import ahead
+import report
+import workloads
+from timing import TimeLimit, time_limit
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--library", type=Path, default=Path("build/release/bench/libsmelt_bench.so"), help="smelt for this benchmark")
+    parser.add_argument("--out", type=Path, default=Path("bench-cpu"), help="folder for results.json, the page and the pictures")
+    parser.add_argument("--only", default="", help="names, or beginnings of names, of workloads: softmax,'relu_layernorm 4096'")
+    parser.add_argument("--peers", default="numba,jax,numexpr,compile,eager", help="of these; '' for none")
+    parser.add_argument("--threads", type=int, default=0, help="of smelt and of every peer (all that the process may use)")
+    parser.add_argument("--seconds", type=float, default=6, help="for the measurements of one workload, compiling not included")
+    parser.add_argument("--rounds", type=int, default=15, help="at most, for one workload")
+    parser.add_argument("--turn", type=float, default=0.02, help="seconds of one contender's turn")
+    parser.add_argument("--budget", type=float, default=1e9, help="seconds after which no workload is begun")
+    parser.add_argument("--peer-limit", type=float, default=60, help="seconds to compile one peer on one workload")
+    parser.add_argument("--quick", action="store_true", help="three short rounds")
+    parser.add_argument("--shrink", type=int, help="at most so many elements: tries the machinery, measures nothing")
+    parser.add_argument("--render", type=Path, metavar="RESULTS", help="only write the page and the pictures of a results.json")
+    parser.add_argument("--page", type=Path, help="where the page goes (OUT/report.md); its pictures lie in a folder beside it")
+    parser.add_argument("--warm", action="store_true", help="only let torch.compile fill its cache on disk, for all workloads at once")
+    parser.add_argument("--warm-one", action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--list", action="store_true", help="the workloads")
+    options = parser.parse_args()
+    options.only = [name.strip() for name in options.only.split(",") if name.strip()]
+    options.threads = options.threads or len(os.sched_getaffinity(0))
+    if options.quick:
+        options.seconds, options.rounds, options.turn = min(options.seconds, 1), 3, min(options.turn, 0.005)
+    return options
+
+
+def say(text):
+    print(text, flush=True)
+
+
+def machine(library, options):
+    facts = library.facts()
+    versions = {"python": platform.python_version()}
+    for package in ("numpy", "numba", "jax", "jaxlib", "numexpr", "torch"):
+        try:
+            versions[package] = importlib.metadata.version(package)
+        except importlib.metadata.PackageNotFoundError:
+            pass
+    pages = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+    return {
+        **facts, "cores": os.cpu_count(), "threads": options.threads,
+        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        "huge_pages": pages.read_text().partition("[")[2].partition("]")[0] if pages.exists() else "",
+        "kernel": platform.release(), "versions": versions, "date": datetime.date.today().isoformat(),
+        "seconds_each": options.seconds, "rounds": options.rounds, "turn_s": options.turn,
+    }
+
+
+def make_inputs(numpy, workload):
+    """A block of random numbers again and again: what is in the arrays does not matter to the time, but making 10^8 numbers does."""
+    random = numpy.random.default_rng(7)
+    out = []
+    for array in workload.family.inputs:
+        shape = array.shape(workload.sizes)
+        n = 1
+        for size in shape:
+            n *= size
+        size = min(n, (1 << 20) + 7)
+        if array.filler == "price":
+            block = random.uniform(10, 50, size)
+        elif array.filler == "years":
+            block = random.uniform(0.1, 2, size)
+        else:
+            block = random.standard_normal(size, dtype="float32")
+        # Room for every size that the libraries like: arrays begin at a page.
+        whole = numpy.empty(n + 1024, "float32")
+        skip = -whole.ctypes.data % 4096 // 4
+        values = whole[skip:skip + n]
+        for at in range(0, n, size):
+            values[at:at + size] = block[:min(size, n - at)]
+        out.append(values.reshape(shape))
+    return out
+
+
+def with_sizes(workload):
+    """The program with the sizes of this workload in its types: every library compiles for them."""
+    text = workload.family.program.read_text()
+    for array in workload.family.inputs:
+        dims = ",".join(map(str, array.shape(workload.sizes)))
+        text = text.replace(f"input {array.name}: {array.dtype}[...]", f"input {array.name}: {array.dtype}[{dims}]")
+    return text
+
+
+class Session:
+    """The results so far, saved after every workload: a run that is cut short leaves what it had."""
+
+    def __init__(self, options):
+        import contenders
+        import smelt_library
+
+        self.options, self.contenders, self.smelt = options, contenders, smelt_library
+        self.library = smelt_library.Library(options.library)
+        self.start = time.monotonic()
+        options.out.mkdir(parents=True, exist_ok=True)
+        self.file = options.out / "results.json"
+        self.results = {"schema": 1, "machine": machine(self.library, options), "missing": {}, "skipped": [], "workloads": {}}
+        if options.shrink:
+            self.results["machine"]["shrunk"] = options.shrink
+        self.peers = self.installed([p.strip() for p in options.peers.split(",") if p.strip()])
+
+    def installed(self, keys):
+        """Those whose library can be imported; the others are noted once."""
+        out, missing = [], self.results["missing"]
+        for key in keys:
+            if key not in self.contenders.PEERS:
+                raise SystemExit(f"run.py: no peer is called {key}\nhelp: {', '.join(self.contenders.PEERS)}")
+            try:
+                importlib.import_module(self.contenders.MODULES[key])
+                out.append(key)
+            except Exception as error:  # an import can fail in any way
+                missing[self.contenders.NAMES[key]] = first_line(error)
+                say(f"{self.contenders.NAMES[key]} is left out: {first_line(error)}")
+        return out
+
+    def save(self):
+        part = self.file.with_suffix(".part")
+        part.write_text(json.dumps(self.results, indent=1))
+        part.replace(self.file)
+
+    def measure(self, workload):
+        import accuracy
+        import interleave
+        import numpy
+
+        options, start = self.options, time.monotonic()
+        record = {"status": {}, "accuracy": {}, "notes": {}, "times": {}, "bytes": workload.bytes}
+        inputs = make_inputs(numpy, workload)
+        outputs = self.contenders.outputs_of(workload)
+        taking = self.smelt_sides(workload, inputs, outputs, record)
+        for key in self.peers:
+            taking += self.guarded(key, record, lambda: self.contenders.prepared(key, workload, inputs, outputs, options.threads))
+        exact = sampled_reference(numpy, accuracy, workload, inputs)
+        right = []
+        for c in taking:
+            right += self.guarded(c.name, record, lambda: self.checked(numpy, accuracy, workload, c, outputs, exact, record))
+        copies = self.contenders.copies(self.library, workload.bytes, options.threads)
+        ready = time.monotonic()
+        turns = interleave.Turns([*copies, *right], options.turn)
+        record["rounds"] = turns.run(options.seconds, options.rounds)
+        record["times"] = interleave.figures(turns.readings)
+        record["prepared_s"], record["measured_s"] = ready - start, time.monotonic() - ready
+        self.results["workloads"][workload.name] = record
+        self.save()
+        say(report.short(workload, record))
+
+    def smelt_sides(self, workload, inputs, outputs, record):
+        contenders, text = [], with_sizes(workload)
+        for key, fuse in (("smelt", True), ("unfused", False)):
+            def opened(key=key, fuse=fuse):
+                program = self.smelt.Program(self.library, text, inputs, outputs, self.options.threads, fuse)
+                record[key] = {"kernels": program.kernels, "compile_ms": program.compile_ms, "bytes": program.bytes}
+                into = self.contenders.Contender(key, "into", program.into(), lambda: outputs)
+                # The fresh results of smelt are freed behind the call: those of `into` are what is checked.
+                return [into, self.contenders.Contender(key, "fresh", program.fresh())] if fuse else [into]
+
+            contenders += self.guarded(key, record, opened)
+        return contenders
+
+    def guarded(self, name, record, function):
+        """What the function gives, or nothing, the reason kept."""
+        try:
+            with time_limit(self.options.peer_limit, name):
+                return function()
+        except self.contenders.NotWritten:
+            return []
+        except (TimeLimit, self.smelt.Failed) as error:
+            record["status"][name] = str(error)[:500]
+        except Exception as error:
+            say("    " + traceback.format_exc(limit=-3).replace("\n", "\n    ").rstrip())
+            record["status"][name] = first_line(error)
+        say(f"    {name}: {record['status'][name]}")
+        return []
+
+    def checked(self, numpy, accuracy, workload, contender, outputs, exact, record):
+        """The contender as a list, when its results are right."""
+        for o in outputs:
+            o[...] = 77  # nobody's results are those of the one before
+        contender.call()
+        if contender.note:
+            record["notes"][contender.name] = contender.note
+        if contender.results is None:
+            return [contender]
+        result = accuracy.compare(numpy, workload.family, exact.sample(contender.results()), exact.values)
+        record["accuracy"][contender.name] = result
+        if not result["ok"]:
+            say(f"    {contender.name} is WRONG: {result['note']}, max abs {result['max_abs']:.2g}, rel {result['max_rel']:.2g}")
+        return [contender]
+
+
+class sampled_reference:
+    """The results in float64: all of them where they come of all inputs, else of rows here and there, the first and the last among them."""
+
+    MOST = 4_000_000  # elements
+
+    def __init__(self, numpy, accuracy, workload, inputs):
+        self.rows = None
+        family = workload.family
+        length = inputs[0].shape[0]
+        if family.sliced and inputs[0].size > self.MOST:
+            width = inputs[0].size // length
+            parts = min(16, length)
+            each = max(1, self.MOST // width // parts)
+            starts = numpy.linspace(0, length - each, parts).astype(int)
+            self.rows = numpy.unique((starts[:, None] + numpy.arange(each)).reshape(-1))
+            first = family.inputs[0].dims[0]
+            inputs = [x[self.rows] if a.dims[:1] == (first,) else x for a, x in zip(family.inputs, inputs)]
+        self.values = accuracy.reference(numpy, family, inputs)
+
+    def sample(self, results):
+        return results if self.rows is None else [r[self.rows] for r in results]
+
+
+def first_line(error):
+    text = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {text[0][:300] if text else ''}"
+
+
+def fits(workload):
+    """Inputs, outputs, and what the peers hold besides: results of their own, and temporaries."""
+    return 6 * workload.bytes < os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES") or workload.bytes < 1 << 28
+
+
+def main():
+    options = arguments()
+    chosen = workloads.selected(options.only)
+    if options.list:
+        for w in chosen:
+            say(f"{w.name:34} {w.bytes / 1e6:10.1f} MB   {w.family.formula}")
+        return 0
+    if options.render:
+        report.write(json.loads(options.render.read_text()), options.out, options.page)
+        return 0
+    import contenders
+
+    contenders.limit_threads(options.threads)
+    if options.warm:
+        ahead.compile_all(__file__, options, [w for w in chosen if fits(w)], say)
+        return 0
+    if options.warm_one:
+        for w in chosen:
+            ahead.compile_one(contenders, w, options.threads)
+        return 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    session = Session(options)
+    say(f"{session.results['machine']['cpu']}, {options.threads} threads; peers: {', '.join(session.peers) or 'none'}")
+    for w in chosen:
+        if options.shrink:
+            w = type(w)(w.family, w.label, w.smaller(options.shrink), counted=w.counted)
+        if time.monotonic() - session.start > options.budget:
+            session.results["skipped"].append(f"{w.name}: the time was over")
+        elif not fits(w):
+            session.results["skipped"].append(f"{w.name}: needs more memory than is free here")
+        else:
+            session.measure(w)
+        gc.collect()
+    session.results["seconds"] = time.monotonic() - session.start
+    session.save()
+    report.write(session.results, options.out, options.page)
+    return 1 if report.wrong(session.results) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

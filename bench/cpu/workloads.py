@@ -1,0 +1,52 @@
+"""What is measured on a CPU, as data; workload.py (bench/common) says what a family needs besides a row here."""
+
+from workload import Workload, chosen, family
+
+FAMILIES = {
+    f.name: f
+    for f in [
+        family("quantize_int8", "int8(clamp(round(x/4.2+1.2), -128, 127))", "x: f32[N]", "i8[N]", "N"),
+        family("add_mul_exp", "exp((x+y)*2)", "x: f32[N]; y: f32[N]", "f32[N]", "N"),
+        family("relu_layernorm", "layernorm(relu(x))", "x: f32[B,C]", "f32[B,C]", "B"),
+        family("softmax_f32", "softmax(x)", "x: f32[B,C]", "f32[B,C]", "B"),
+        family("rmsnorm_f32", "x*rsqrt(mean(x*x)+1e-6)*w", "x: f32[B,C]; w: f32[C]", "f32[B,C]", "B"),
+        family("var", "unbiased variance of rows", "x: f32[B,C]", "f32[B]", "B"),
+        family("l2norm", "sqrt(sum(x*x))", "x: f32[N]", "f32", "N", sliced=False),
+        family("colsum", "sum(relu(x), axis 0)", "x: f32[B,C]", "f32[C]", "B", sliced=False),
+        family("chain10", "five times x=tanh(x*1.01)+0.1", "x: f32[N]", "f32[N]", "N"),
+        family("poly20", "polynomial of degree ten, 20 operations", "x: f32[N]", "f32[N]", "N", tolerance=(1e-4, 1e-4)),
+        family("gelu_bias", "gelu_erf(x+b)", "x: f32[B,C]; b: f32[C]", "f32[B,C]", "B"),
+        family("loop2", "a=b+c; d=a*e; both", "b: f32[N]; c: f32[N]; e: f32[N]", "f32[N]; f32[N]", "N"),
+        family("transpose_add", "x.T+y", "x: f32[M,N]; y: f32[N,M]", "f32[N,M]", "M N", sliced=False),
+        family("black_scholes", "European calls and puts", "s: price f32[N]; k: price f32[N]; t: years f32[N]",
+               "f32[N]; f32[N]", "N", tolerance=(1e-5, 5e-5)),
+    ]
+}
+
+
+def workload(family_name, label, counted=True, **sizes):
+    return Workload(FAMILIES[family_name], label, sizes, counted=counted)
+
+
+WORKLOADS = [
+    workload("quantize_int8", "50M", N=50_000_000),
+    workload("add_mul_exp", "20M", N=20_000_000),
+    workload("relu_layernorm", "4096x1024", B=4096, C=1024),
+    workload("relu_layernorm", "65536x4096", B=65536, C=4096),
+    workload("softmax_f32", "16384x4096", B=16384, C=4096),
+    workload("rmsnorm_f32", "16384x4096", B=16384, C=4096),
+    workload("var", "16384x4096", B=16384, C=4096),
+    workload("l2norm", "128M", N=128_000_000),
+    workload("colsum", "65536x2048", B=65536, C=2048),
+    workload("chain10", "32M", N=32_000_000),
+    workload("poly20", "32M", N=32_000_000),
+    workload("gelu_bias", "16384x2048", B=16384, C=2048),
+    workload("loop2", "32M", N=32_000_000),
+    workload("transpose_add", "8192x8192", M=8192, N=8192),
+    workload("black_scholes", "10M", N=10_000_000),
+    workload("add_mul_exp", "1000", counted=False, N=1000),
+]
+
+
+def selected(names):
+    return chosen(WORKLOADS, names)
