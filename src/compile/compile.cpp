@@ -6,10 +6,8 @@
 #include <map>
 
 #include "base/check.hpp"
-#include "compile/bind.hpp"
 #include "compile/clock.hpp"
 #include "compile/state.hpp"
-#include "emit/llvm.hpp"
 #include "kernel/lower.hpp"
 #include "schedule/schedule.hpp"
 
@@ -88,25 +86,7 @@ Executable compile(const Graph& graph, const Machine& device, const CompileOptio
     state->nvrtc = options.nvrtc;
     build_for_gpu(*state);
   } else if (device.llvm) {
-    const emit::LlvmTarget dialect{device.llvm->triple(), device.llvm->version(), device.facts.vector_bits};
-    state->sources = clock.stage("emit", [&] {
-      std::vector<std::string> sources;
-      for (const kernel::Kernel& k : state->kernels) sources.push_back(emit::emit_llvm(k, dialect));
-      return sources;
-    });
-    state->launches = clock.stage("load", [&] {
-      std::vector<Launch> launches;
-      Binder binder(state->graph, state->slots);
-      for (size_t k = 0; k < state->kernels.size(); ++k) {
-        launches.push_back(binder.bind(state->kernels[k], static_cast<int>(k)));
-        launches.back().scratch_bytes = emit::scratch_bytes(state->kernels[k]);
-        launches.back().module = device.llvm->load(state->sources[k]);
-        for (size_t p = 0; p < state->kernels[k].phases.size(); ++p)
-          launches.back().phases.push_back(
-              launches.back().module->function(fmt::format("{}_p{}", state->kernels[k].name, p)));
-      }
-      return launches;
-    });
+    build_for_cpu(*state);
   }
   Executable executable;
   executable.state_ = std::move(state);

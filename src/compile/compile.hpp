@@ -29,14 +29,15 @@ struct Machine {
   // CPU. Without it, programs run by the reference interpreter.
   std::shared_ptr<runtime::Llvm> llvm;
 
+  std::shared_ptr<runtime::DiskCache> cache;  // of what LLVM or NVRTC made
+
   // GPU
   bool is_gpu = false;
   runtime::GpuFacts gpu_facts;
   std::shared_ptr<runtime::Gpu> gpu;  // empty: kernels are built for it, but cannot run here
   std::shared_ptr<runtime::Nvrtc> nvrtc;
-  std::shared_ptr<runtime::DiskCache> cache;  // of what NVRTC made
-  std::shared_ptr<runtime::GpuPool> pool;     // memory between calls
-  std::shared_ptr<GpuCopier> copier;          // for arrays that are not row-major
+  std::shared_ptr<runtime::GpuPool> pool;  // memory between calls
+  std::shared_ptr<GpuCopier> copier;       // for arrays that are not row-major
 
   static Machine cpu();
   // Without a usable GPU or NVRTC, `missing` says so, and programs cannot be compiled for it.
@@ -58,7 +59,7 @@ struct CompileOptions {
 
 // Milliseconds of each stage, in order.
 struct StageTime {
-  std::string stage;  // "simplify", "plan", "lower", "emit", "load"
+  std::string stage;  // "simplify", "plan", "lower", "emit", "compile", "load"
   double ms;
 };
 

@@ -30,7 +30,8 @@ runtime::GpuFacts typical_facts(int compute) {
 Machine Machine::cpu() {
   Machine device;
   device.facts = runtime::read_cpu_facts();
-  device.llvm = runtime::Llvm::open(device.missing);
+  device.cache = runtime::DiskCache::of_user();
+  device.llvm = runtime::Llvm::open(device.missing, device.cache.get());
   return device;
 }
 

@@ -124,6 +124,11 @@ bool overlap(const TensorView& a, const TensorView& b);
 void copy_into(const TensorView& from, const TensorView& to);
 [[noreturn]] void throw_out_of_range(const Graph& graph, int32_t code);
 
+// CPU
+
+// Emits, compiles and loads every kernel of the state; `times` gets the stages.
+void build_for_cpu(Executable::State& state);
+
 // GPU
 
 // Emits, compiles and loads every kernel of the state; `times` gets the stages.

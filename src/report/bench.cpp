@@ -149,6 +149,7 @@ BenchResult bench(const Executable& fused, const Executable& unfused, const Mach
   result.sizes = bind_sizes(graph, dims);
   result.inputs = describe_inputs(graph, inputs);
   result.compile_ms = fused.compile_ms();
+  result.cache = fused.cache_use();
 
   options.progress("running both once");
   const Runner fused_runner(fused, inputs), unfused_runner(unfused, inputs);

@@ -68,7 +68,7 @@ ordered_json result(const BenchResult& r) {
   out["accuracy"] = r.checked ? accuracy(r.accuracy) : ordered_json(nullptr);
   out["correct"] = r.checked ? ordered_json(r.accuracy.correct) : ordered_json(nullptr);
   out["compile_ms"] = r.compile_ms;
-  if (r.on_gpu) out["cache"] = {{"hits", r.cache.hits}, {"misses", r.cache.misses}};
+  out["cache"] = {{"hits", r.cache.hits}, {"misses", r.cache.misses}};
   return out;
 }
 

@@ -128,12 +128,13 @@ std::string bench_table(const BenchTitle& title, const BenchResult& r, const Sty
              with_spread(r.unfused.time_ms.cold), with_spread(r.fused.time_ms.cold), r.cold_speedup,
              format_ms(r.unfused.time_ms.fresh.median), format_ms(r.fused.time_ms.fresh.median))) +
          "\n";
-  out +=
-      style.faint(fmt::format(
-          "compiled in {} ms; a parallel copy of as many bytes moves {} GB/s (unfused: {}); medians of {} and {} runs",
-          format_ms(r.compile_ms), format_significant(r.fused.copy_gbs), format_significant(r.unfused.copy_gbs),
-          r.unfused.time_ms.hot.runs, r.fused.time_ms.hot.runs)) +
-      "\n";
+  out += style.faint(fmt::format("compiled in {} ms ({} of {} kernels from the cache); a parallel copy of as many "
+                                 "bytes moves {} GB/s (unfused: "
+                                 "{}); medians of {} and {} runs",
+                                 format_ms(r.compile_ms), r.cache.hits, r.cache.hits + r.cache.misses,
+                                 format_significant(r.fused.copy_gbs), format_significant(r.unfused.copy_gbs),
+                                 r.unfused.time_ms.hot.runs, r.fused.time_ms.hot.runs)) +
+         "\n";
   out += style.faint(std::string(kUnfused));
   return out;
 }

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace smelt::runtime {
@@ -20,24 +21,32 @@ struct CpuFacts {
   int64_t memory_bytes = 0;
 };
 CpuFacts read_cpu_facts();
+// Which processor this is and all that it can do, with $SMELT_CPU: the same text, the same instructions.
+std::string cpu_identity();
+
+class DiskCache;
 
 // libLLVM, opened at run time. Looked for: $SMELT_LLVM (a path to the library; nothing else is tried when it is set), then
 // libLLVM 22 down to 16 by the system's names.
 class Llvm {
  public:
-  // Nothing when it is not there; then `why` says what was tried and the command that installs it.
-  static std::shared_ptr<Llvm> open(std::string& why);
+  // Nothing when it is not there; then `why` says what was tried and the command that installs it. A cache remembers where it was
+  // found; then the library is opened only when something has to be compiled.
+  static std::shared_ptr<Llvm> open(std::string& why, DiskCache* cache = nullptr);
   virtual ~Llvm() = default;
   virtual int version() const = 0;               // major
   virtual std::string version_text() const = 0;  // "19.1.7"
   virtual std::string path() const = 0;
   virtual std::string triple() const = 0;
-  virtual std::string cpu_name() const = 0;
+  virtual std::string cpu_name() const = 0;  // as LLVM calls it; opens the library
+  // What code depends on beside its text: the library's file, the target, the processor, the passes.
+  virtual const std::string& identity() const = 0;
 
-  // Parsed, optimised, compiled and linked in process. Throws InternalError with the message of LLVM and the line of the
-  // text when the IR is wrong.
-  virtual std::shared_ptr<class Module> load(const std::string& ir_text) = 0;
-  virtual std::string assembly(const std::string& ir_text) = 0;  // what load() would make, as text
+  // Parsed, optimised and compiled in process, to the bytes of an object file. Throws InternalError with the message of LLVM and the
+  // line of the text when the IR is wrong. Safe from many threads.
+  virtual std::string compile(const std::string& ir_text) = 0;
+  virtual std::string assembly(const std::string& ir_text) = 0;  // the same as text
+  std::shared_ptr<class Module> load(const std::string& ir_text);
 };
 
 // Loaded code; unloaded when the last owner lets go.
@@ -47,6 +56,8 @@ class Module {
   using PhaseFunction = void (*)(int64_t begin, int64_t end, void** arrays, const int64_t* sizes, char* scratch);
   virtual PhaseFunction function(const std::string& name) const = 0;  // throws InternalError when absent
 };
+// Of what Llvm::compile made, in this process or in another. Throws InternalError when it is not that.
+std::shared_ptr<Module> load_object(std::string_view object);
 
 // Runs body(thread, begin, end) over [0, count) split into contiguous pieces of about equal size, multiples of `grain`
 // (but the last), several for each thread; 0 <= thread < threads, and no two pieces with the same number run at a time. On the calling

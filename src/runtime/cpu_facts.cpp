@@ -1,6 +1,10 @@
 #include <fmt/format.h>
 #include <sched.h>
+#include <sys/auxv.h>
 #include <unistd.h>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 #include <algorithm>
 #include <cstdlib>
@@ -118,6 +122,37 @@ static std::string read_isa() {
 #else
   return "generic";
 #endif
+}
+
+#if defined(__x86_64__)
+// The processor's own description, but for the number of the core that answers.
+static std::string describe_processor() {
+  constexpr unsigned leaves[][2] = {{0, 0},    {1, 0},    {7, 0},    {7, 1},          {0xd, 1},       {0x14, 0},
+                                    {0x19, 0}, {0x1e, 1}, {0x24, 0}, {0x80000001, 0}, {0x80000008, 0}};
+  std::string text;
+  for (const auto& leaf : leaves) {
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    if (!__get_cpuid_count(leaf[0], leaf[1], &a, &b, &c, &d)) continue;
+    if (leaf[0] == 1) b = 0;
+    text += fmt::format("{:x}.{:x}:{:x}.{:x}.{:x}.{:x} ", leaf[0], leaf[1], a, b, c, d);
+  }
+  // What the system saves of the vector registers.
+  unsigned low = 0, high = 0;
+  if (__builtin_cpu_supports("avx")) asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  return text + fmt::format("{:x}", low);
+}
+#elif defined(__aarch64__)
+static std::string describe_processor() {
+  return fmt::format("{} {:x} {:x}", first_line("/sys/devices/system/cpu/cpu0/regs/identification/midr_el1"),
+                     getauxval(AT_HWCAP), getauxval(AT_HWCAP2));
+}
+#else
+static std::string describe_processor() { return read_name(); }
+#endif
+
+std::string cpu_identity() {
+  const char* chosen = std::getenv("SMELT_CPU");
+  return fmt::format("{} {}", chosen ? chosen : "", describe_processor());
 }
 
 CpuFacts read_cpu_facts() {

@@ -22,6 +22,7 @@ namespace {
 
 constexpr std::string_view kMagic = "smelt-cache-1\n";
 constexpr const char* kEntry = ".entry";
+constexpr const char* kNote = ".note";
 constexpr const char* kTemporary = ".tmp";
 constexpr auto kAbandoned = std::chrono::hours(1);  // a file of a writer that was killed
 
@@ -120,7 +121,7 @@ struct Entry {
   fs::path path;
   int64_t bytes;
   fs::file_time_type used;
-  bool temporary;
+  bool temporary, kernel;
 };
 
 std::vector<Entry> entries_of(const std::string& folder) {
@@ -128,11 +129,11 @@ std::vector<Entry> entries_of(const std::string& folder) {
   std::error_code failed;
   for (fs::directory_iterator it(folder, failed), end; !failed && it != end; it.increment(failed)) {
     const std::string extension = it->path().extension().string();
-    if (extension != kEntry && extension != kTemporary) continue;
+    if (extension != kEntry && extension != kNote && extension != kTemporary) continue;
     std::error_code gone;  // another process may have removed it
     const auto bytes = static_cast<int64_t>(it->file_size(gone));
     const fs::file_time_type used = gone ? fs::file_time_type() : it->last_write_time(gone);
-    if (!gone) entries.push_back({it->path(), bytes, used, extension == kTemporary});
+    if (!gone) entries.push_back({it->path(), bytes, used, extension == kTemporary, extension == kEntry});
   }
   return entries;
 }
@@ -180,13 +181,14 @@ bool DiskCache::usable() {
   return refused_.empty();
 }
 
-std::string DiskCache::path_of(const std::string& key) const {
-  return fmt::format("{}/{:016x}{:016x}{}", folder_, hash(key, kSeed), hash(key, kOtherSeed), kEntry);
+std::string DiskCache::path_of(const std::string& key, Kind kind) const {
+  return fmt::format("{}/{:016x}{:016x}{}", folder_, hash(key, kSeed), hash(key, kOtherSeed),
+                     kind == Kind::Note ? kNote : kEntry);
 }
 
-std::optional<std::string> DiskCache::find(const std::string& key) {
+std::optional<std::string> DiskCache::find(const std::string& key, Kind kind) {
   if (!usable()) return std::nullopt;
-  const std::string path = path_of(key);
+  const std::string path = path_of(key, kind);
   const std::optional<std::string> file = read_own(path);
   if (!file) return std::nullopt;
   std::optional<std::string> value = unpack(*file, key);
@@ -197,14 +199,14 @@ std::optional<std::string> DiskCache::find(const std::string& key) {
   return value;
 }
 
-void DiskCache::store(const std::string& key, const std::string& value) noexcept {
+void DiskCache::store(const std::string& key, const std::string& value, Kind kind) noexcept {
   try {
     if (!usable()) return;
     static std::atomic<uint64_t> counter{0};
     const std::string text = pack(key, value);
     make_room(static_cast<int64_t>(text.size()));
     const std::string aside = fmt::format("{}/{}-{}{}", folder_, ::getpid(), counter++, kTemporary);
-    if (!write_whole(aside, text) || ::rename(aside.c_str(), path_of(key).c_str()) != 0) ::unlink(aside.c_str());
+    if (!write_whole(aside, text) || ::rename(aside.c_str(), path_of(key, kind).c_str()) != 0) ::unlink(aside.c_str());
   } catch (const std::exception&) {
     // Out of memory, say: what is not kept is made again.
   }
@@ -278,7 +280,7 @@ CacheInfo DiskCache::info() const {
   if (!folder_.empty() && !fs::exists(fs::symlink_status(folder_, failed))) info.refused.clear();  // made when needed
   if (!info.refused.empty()) return info;
   for (const Entry& entry : entries_of(folder_)) {
-    if (!entry.temporary) ++info.entries;
+    if (entry.kernel) ++info.entries;
     info.bytes += entry.bytes;
   }
   return info;
@@ -289,7 +291,7 @@ int64_t DiskCache::clear() {
   if (!info().refused.empty()) return 0;
   for (const Entry& entry : entries_of(folder_)) {
     std::error_code gone;
-    if (fs::remove(entry.path, gone) && !entry.temporary) ++removed;
+    if (fs::remove(entry.path, gone) && entry.kernel) ++removed;
   }
   const std::lock_guard lock(mutex_);
   bytes_ = -1;

@@ -34,8 +34,10 @@ class DiskCache {
   // from.
   std::string get(const std::string& key, const std::function<std::string()>& make, bool* hit = nullptr);
 
-  std::optional<std::string> find(const std::string& key);
-  void store(const std::string& key, const std::string& value) noexcept;
+  // Entries are compiled kernels; notes are what helps to find them, and are not counted.
+  enum class Kind : uint8_t { Entry, Note };
+  std::optional<std::string> find(const std::string& key, Kind kind = Kind::Entry);
+  void store(const std::string& key, const std::string& value, Kind kind = Kind::Entry) noexcept;
 
   CacheInfo info() const;
   int64_t clear();  // entries removed
@@ -43,7 +45,7 @@ class DiskCache {
   static constexpr int64_t kLimit = int64_t{256} << 20;
 
  private:
-  std::string path_of(const std::string& key) const;
+  std::string path_of(const std::string& key, Kind kind) const;
   bool usable();
   void make_room(int64_t coming);
 

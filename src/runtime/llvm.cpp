@@ -1,11 +1,16 @@
-// libLLVM as a loader: text in, callable functions out.
+// libLLVM as a compiler: text in, object code out. The library is opened when it is first needed.
 #include <fmt/format.h>
+#include <sys/stat.h>
 
-#include <map>
+#include <cstdlib>
 #include <mutex>
+#include <optional>
+#include <sstream>
 
 #include "base/check.hpp"
 #include "runtime/cpu.hpp"
+#include "runtime/disk_cache.hpp"
+#include "runtime/elf_loader.hpp"
 #include "runtime/llvm_compile.hpp"
 #include "runtime/llvm_library.hpp"
 
@@ -15,148 +20,127 @@ namespace {
 
 using namespace llvm;
 
-// One JIT for all modules. Their functions get a number in front, because kernels of different programs share names; numbers
-// are used again when a module goes, so that the JIT's table of names stays small.
-class LinkedCode {
- public:
-  LinkedCode(std::shared_ptr<Api> api) : api_(std::move(api)) {
-    if (Error error = api_->create_jit(&jit_, nullptr))
-      throw InternalError("LLVM cannot start its JIT: " + take_message(*api_, error));
-    // A failed look-up says only that it failed; the cause goes to the reporter, which prints unless it is replaced.
-    api_->set_error_reporter(api_->jit_session(jit_), &LinkedCode::on_error, this);
-    Generator symbols = nullptr;
-    if (Error error = api_->create_process_symbols(&symbols, api_->jit_global_prefix(jit_), nullptr, nullptr))
-      throw InternalError("LLVM cannot see the symbols of this process: " + take_message(*api_, error));
-    api_->add_generator(api_->main_dylib(jit_), symbols);
-  }
-  LinkedCode(const LinkedCode&) = delete;
-  LinkedCode& operator=(const LinkedCode&) = delete;
-  ~LinkedCode() {
-    if (Error error = api_->dispose_jit(jit_)) take_message(*api_, error);
-  }
-
-  int take_number() {
-    const std::lock_guard lock(mutex_);
-    if (free_.empty()) return next_++;
-    const int number = free_.back();
-    free_.pop_back();
-    return number;
-  }
-  void give_number(int number) {
-    const std::lock_guard lock(mutex_);
-    free_.push_back(number);
-  }
-  [[noreturn]] void fail(Error error) {
-    std::string message = take_message(*api_, error);
-    const std::lock_guard lock(mutex_);
-    message += reports_;
-    reports_.clear();
-    throw InternalError("LLVM cannot link a kernel: " + message);
-  }
-  Tracker new_tracker() { return api_->create_tracker(api_->main_dylib(jit_)); }
-  const Api& api() const { return *api_; }
-  Jit jit() const { return jit_; }
-
- private:
-  static void on_error(void* self, Error error) {
-    auto& linked = *static_cast<LinkedCode*>(self);
-    const std::string message = take_message(*linked.api_, error);
-    const std::lock_guard lock(linked.mutex_);
-    linked.reports_ += "\n" + message;
-  }
-
-  std::shared_ptr<Api> api_;
-  Jit jit_ = nullptr;
-  std::mutex mutex_;
-  std::vector<int> free_;
-  std::string reports_;
-  int next_ = 0;
+// What is known of a library without opening it.
+struct Found {
+  std::string path, triple;
+  unsigned major = 0, minor = 0, patch = 0;
 };
 
-class LlvmModule final : public Module {
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+// A text that changes when the file does; empty when there is none.
+std::string file_identity(const std::string& path) {
+  struct stat facts;
+  if (::stat(path.c_str(), &facts) != 0) return "";
+  return fmt::format("{} {} {}.{} {}", path, facts.st_size, facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec, facts.st_ino);
+}
+
+// Where the library was found depends on these. The system's list of libraries is written anew whenever one is installed.
+std::string search_key() {
+  return fmt::format("libLLVM\n{}\n{}\n{}", variable("SMELT_LLVM"), variable("LD_LIBRARY_PATH"),
+                     file_identity("/etc/ld.so.cache"));
+}
+
+std::string note_of(const Found& found) {
+  return fmt::format("{}\n{}\n{}\n{} {} {}\n", found.path, file_identity(found.path), found.triple, found.major,
+                     found.minor, found.patch);
+}
+
+// Nothing when the note does not fit what is there now.
+std::optional<Found> read_note(const std::string& note) {
+  std::istringstream lines(note);
+  Found found;
+  std::string identity;
+  std::getline(lines, found.path);
+  std::getline(lines, identity);
+  std::getline(lines, found.triple);
+  if (!(lines >> found.major >> found.minor >> found.patch)) return std::nullopt;
+  if (identity.empty() || identity != file_identity(found.path)) return std::nullopt;
+  return found;
+}
+
+class FoundLlvm final : public Llvm {
  public:
-  LlvmModule(std::shared_ptr<LinkedCode> linked, const HostTarget& host, const std::string& text)
-      : linked_(std::move(linked)), number_(linked_->take_number()), tracker_(linked_->new_tracker()) {
-    try {
-      link(host, text);
-    } catch (...) {
-      unload();
-      throw;
-    }
-  }
-  LlvmModule(const LlvmModule&) = delete;
-  LlvmModule& operator=(const LlvmModule&) = delete;
-  ~LlvmModule() override { unload(); }
-
-  PhaseFunction function(const std::string& name) const override {
-    const auto found = functions_.find(name);
-    SMELT_CHECK(found != functions_.end(), "the module has no function {}", name);
-    return found->second;
+  FoundLlvm(Found found, OpenedLibrary library) : found_(std::move(found)), library_(std::move(library)) {
+#if defined(__x86_64__)
+    chosen_cpu_ = variable("SMELT_CPU");  // a name that read_cpu_facts has checked
+#endif
+    identity_ = fmt::format("LLVM {} {}\n{}\n{}\n{}", version_text(), file_identity(found_.path), found_.triple,
+                            passes(found_.major), cpu_identity());
   }
 
- private:
-  void link(const HostTarget& host, const std::string& text) {
-    const Api& api = linked_->api();
-    const std::string prefix = fmt::format("m{}.", number_);
-    Compiled compiled = compile_text(api, host, text, kObject, prefix);
-    if (Error error = api.add_object(linked_->jit(), tracker_, compiled.code)) linked_->fail(error);
-    for (const std::string& name : compiled.functions) {
-      uint64_t address = 0;
-      if (Error error = api.look_up(linked_->jit(), &address, (prefix + name).c_str())) linked_->fail(error);
-      functions_[name] = reinterpret_cast<PhaseFunction>(address);
-    }
-  }
-  void unload() {
-    const Api& api = linked_->api();
-    if (Error error = api.remove_tracker(tracker_)) take_message(api, error);
-    api.release_tracker(tracker_);
-    linked_->give_number(number_);
-  }
-
-  std::shared_ptr<LinkedCode> linked_;
-  int number_;
-  Tracker tracker_;
-  std::map<std::string, PhaseFunction> functions_;
-};
-
-class OpenedLlvm final : public Llvm {
- public:
-  explicit OpenedLlvm(OpenedLibrary library)
-      : library_(std::move(library)),
-        host_(find_host_target(*library_.api)),
-        linked_(std::make_shared<LinkedCode>(library_.api)) {}
-
-  int version() const override { return static_cast<int>(library_.major); }
+  int version() const override { return static_cast<int>(found_.major); }
   std::string version_text() const override {
-    return fmt::format("{}.{}.{}", library_.major, library_.minor, library_.patch);
+    return fmt::format("{}.{}.{}", found_.major, found_.minor, found_.patch);
   }
-  std::string path() const override { return library_.path; }
-  std::string triple() const override { return host_.triple; }
-  std::string cpu_name() const override { return host_.cpu; }
+  std::string path() const override { return found_.path; }
+  std::string triple() const override { return found_.triple; }
+  std::string cpu_name() const override { return opened().host.cpu; }
+  const std::string& identity() const override { return identity_; }
 
-  std::shared_ptr<Module> load(const std::string& ir_text) override {
-    return std::make_shared<LlvmModule>(linked_, host_, ir_text);
+  std::string compile(const std::string& ir_text) override {
+    const Opened& o = opened();
+    return compile_text(*o.library.api, o.host, ir_text, kObject);
   }
   std::string assembly(const std::string& ir_text) override {
-    const Api& api = *library_.api;
-    const Compiled compiled = compile_text(api, host_, ir_text, kAssembly, "");
-    std::string text(api.buffer_start(compiled.code), api.buffer_size(compiled.code));
-    api.dispose_buffer(compiled.code);
-    return text;
+    const Opened& o = opened();
+    return compile_text(*o.library.api, o.host, ir_text, kAssembly);
   }
 
  private:
-  OpenedLibrary library_;
-  HostTarget host_;
-  std::shared_ptr<LinkedCode> linked_;
+  struct Opened {
+    OpenedLibrary library;
+    HostTarget host;
+  };
+  const Opened& opened() const {
+    const std::lock_guard lock(mutex_);
+    if (opened_) return *opened_;
+    std::string why;
+    if (!library_.api) library_ = open_library_at(found_.path, why);
+    if (!library_.api) throw UserError(fmt::format("libLLVM, found earlier, cannot be opened any more: {}", why));
+    opened_.emplace(Opened{library_, find_host_target(*library_.api, chosen_cpu_)});
+    return *opened_;
+  }
+
+  Found found_;
+  std::string chosen_cpu_, identity_;
+  mutable std::mutex mutex_;
+  mutable OpenedLibrary library_;
+  mutable std::optional<Opened> opened_;
+};
+
+class LoadedModule final : public Module {
+ public:
+  explicit LoadedModule(std::string_view object) : object_(object) {}
+  PhaseFunction function(const std::string& name) const override {
+    void* const found = object_.function(name);
+    SMELT_CHECK(found, "the module has no function {}", name);
+    return reinterpret_cast<PhaseFunction>(found);
+  }
+
+ private:
+  LoadedObject object_;
 };
 
 }  // namespace
 
-std::shared_ptr<Llvm> Llvm::open(std::string& why) {
+std::shared_ptr<Llvm> Llvm::open(std::string& why, DiskCache* cache) {
+  const std::string key = search_key();
+  if (cache)
+    if (const auto note = cache->find(key, DiskCache::Kind::Note))
+      if (auto found = read_note(*note)) return std::make_shared<FoundLlvm>(*found, OpenedLibrary());
   OpenedLibrary library = open_library(why);
   if (!library.api) return nullptr;
-  return std::make_shared<OpenedLlvm>(std::move(library));
+  const Found found{library.path, default_triple(*library.api), library.major, library.minor, library.patch};
+  if (cache) cache->store(key, note_of(found), DiskCache::Kind::Note);
+  return std::make_shared<FoundLlvm>(found, std::move(library));
 }
+
+std::shared_ptr<Module> Llvm::load(const std::string& ir_text) { return load_object(compile(ir_text)); }
+
+std::shared_ptr<Module> load_object(std::string_view object) { return std::make_shared<LoadedModule>(object); }
 
 }  // namespace smelt::runtime

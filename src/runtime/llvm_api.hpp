@@ -11,7 +11,6 @@ namespace smelt::runtime::llvm {
 
 struct ContextOpaque;
 struct ModuleOpaque;
-struct ValueOpaque;
 struct MemoryBufferOpaque;
 struct TargetOpaque;
 struct TargetMachineOpaque;
@@ -19,16 +18,9 @@ struct TargetDataOpaque;
 struct PassOptionsOpaque;
 struct ErrorOpaque;
 struct DiagnosticOpaque;
-struct JitOpaque;
-struct JitBuilderOpaque;
-struct DylibOpaque;
-struct TrackerOpaque;
-struct GeneratorOpaque;
-struct SessionOpaque;
 
 using Context = ContextOpaque*;
 using IrModule = ModuleOpaque*;
-using IrValue = ValueOpaque*;
 using MemoryBuffer = MemoryBufferOpaque*;
 using Target = TargetOpaque*;
 using TargetMachine = TargetMachineOpaque*;
@@ -36,24 +28,15 @@ using TargetData = TargetDataOpaque*;
 using PassOptions = PassOptionsOpaque*;
 using Error = ErrorOpaque*;
 using Diagnostic = DiagnosticOpaque*;
-using Jit = JitOpaque*;
-using JitBuilder = JitBuilderOpaque*;
-using Dylib = DylibOpaque*;
-using Tracker = TrackerOpaque*;
-using Generator = GeneratorOpaque*;
-using Session = SessionOpaque*;
 
 using Bool = int;
 using DiagnosticHandler = void (*)(Diagnostic, void*);
-using ErrorReporter = void (*)(void*, Error);
-using SymbolFilter = int (*)(void*, void*);
 
 inline constexpr int kReturnStatus = 2;                  // LLVMVerifierFailureAction
 inline constexpr int kAssembly = 0, kObject = 1;         // LLVMCodeGenFileType
 inline constexpr int kLevelLess = 1, kLevelDefault = 2;  // LLVMCodeGenOptLevel
 inline constexpr int kRelocPic = 2;                      // LLVMRelocMode
 inline constexpr int kCodeModelSmall = 3;                // LLVMCodeModel
-inline constexpr int kExternalLinkage = 0;               // LLVMLinkage
 
 // A library opened at run time; `missing` collects the names that it lacks.
 struct Library {
@@ -98,12 +81,6 @@ struct Api {
   Function<void(IrModule)> dispose_module{library, "LLVMDisposeModule"};
   Function<void(IrModule, const char*)> set_target{library, "LLVMSetTarget"};
   Function<void(IrModule, TargetData)> set_data_layout{library, "LLVMSetModuleDataLayout"};
-  Function<IrValue(IrModule)> first_function{library, "LLVMGetFirstFunction"};
-  Function<IrValue(IrValue)> next_function{library, "LLVMGetNextFunction"};
-  Function<Bool(IrValue)> is_declaration{library, "LLVMIsDeclaration"};
-  Function<int(IrValue)> get_linkage{library, "LLVMGetLinkage"};
-  Function<const char*(IrValue, size_t*)> get_name{library, "LLVMGetValueName2"};
-  Function<void(IrValue, const char*, size_t)> set_name{library, "LLVMSetValueName2"};
 
   // target
   Function<char*()> default_triple{library, "LLVMGetDefaultTargetTriple"};
@@ -125,22 +102,6 @@ struct Api {
   Function<PassOptions()> create_pass_options{library, "LLVMCreatePassBuilderOptions"};
   Function<void(PassOptions)> dispose_pass_options{library, "LLVMDisposePassBuilderOptions"};
   Function<Error(IrModule, const char*, TargetMachine, PassOptions)> run_passes{library, "LLVMRunPasses"};
-
-  // just-in-time linking
-  Function<Error(Jit*, JitBuilder)> create_jit{library, "LLVMOrcCreateLLJIT"};
-  Function<Error(Jit)> dispose_jit{library, "LLVMOrcDisposeLLJIT"};
-  Function<Session(Jit)> jit_session{library, "LLVMOrcLLJITGetExecutionSession"};
-  Function<void(Session, ErrorReporter, void*)> set_error_reporter{library, "LLVMOrcExecutionSessionSetErrorReporter"};
-  Function<Dylib(Jit)> main_dylib{library, "LLVMOrcLLJITGetMainJITDylib"};
-  Function<char(Jit)> jit_global_prefix{library, "LLVMOrcLLJITGetGlobalPrefix"};
-  Function<Error(Generator*, char, SymbolFilter, void*)> create_process_symbols{
-      library, "LLVMOrcCreateDynamicLibrarySearchGeneratorForProcess"};
-  Function<void(Dylib, Generator)> add_generator{library, "LLVMOrcJITDylibAddGenerator"};
-  Function<Tracker(Dylib)> create_tracker{library, "LLVMOrcJITDylibCreateResourceTracker"};
-  Function<Error(Tracker)> remove_tracker{library, "LLVMOrcResourceTrackerRemove"};
-  Function<void(Tracker)> release_tracker{library, "LLVMOrcReleaseResourceTracker"};
-  Function<Error(Jit, Tracker, MemoryBuffer)> add_object{library, "LLVMOrcLLJITAddObjectFileWithRT"};
-  Function<Error(Jit, uint64_t*, const char*)> look_up{library, "LLVMOrcLLJITLookup"};
 
   // The host's target: LLVM names these after its architectures.
 #if defined(__aarch64__)

@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
-#include <cstring>
 
 #include "base/check.hpp"
 
@@ -17,29 +15,28 @@ static constexpr const char* kPipeline = "function(sroa,early-cse,instcombine,si
 // unless told not to.
 static constexpr const char* kPipeline18 = "function(sroa,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)";
 
+const char* passes(unsigned major) { return major >= 18 ? kPipeline18 : kPipeline; }
+
 static std::string take_text(const Api& api, char* text) {
   std::string copy = text ? text : "";
   if (text) api.dispose_message(text);
   return copy;
 }
 
-std::string take_message(const Api& api, Error error) {
+static std::string take_message(const Api& api, Error error) {
   char* text = api.get_error_message(error);
   std::string copy = text ? text : "unknown error";
   if (text) api.dispose_error_message(text);
   return copy;
 }
 
-HostTarget find_host_target(const Api& api) {
+std::string default_triple(const Api& api) { return take_text(api, api.default_triple()); }
+
+HostTarget find_host_target(const Api& api, const std::string& chosen_cpu) {
   HostTarget host;
-  host.triple = take_text(api, api.default_triple());
-#if defined(__x86_64__)
-  const char* chosen = std::getenv("SMELT_CPU");  // a name that read_cpu_facts has checked
-#else
-  const char* chosen = nullptr;
-#endif
-  if (chosen && *chosen) {
-    host.cpu = chosen;
+  host.triple = default_triple(api);
+  if (!chosen_cpu.empty()) {
+    host.cpu = chosen_cpu;
   } else {
     host.cpu = take_text(api, api.host_cpu_name());
     host.features = take_text(api, api.host_cpu_features());
@@ -113,32 +110,18 @@ void parse(Compilation& c, const std::string& text) {
   if (broken) throw InternalError("LLVM rejects the text of a kernel: " + complaint + quoted_line(complaint, text));
 }
 
-std::vector<std::string> rename_exports(Compilation& c, const std::string& prefix) {
-  std::vector<std::string> names;
-  for (IrValue f = c.api.first_function(c.module); f; f = c.api.next_function(f)) {
-    if (c.api.is_declaration(f) || c.api.get_linkage(f) != kExternalLinkage) continue;
-    size_t length = 0;
-    const char* name = c.api.get_name(f, &length);
-    names.emplace_back(name, length);
-    const std::string renamed = prefix + names.back();
-    c.api.set_name(f, renamed.data(), renamed.size());
-  }
-  return names;
-}
-
 void optimise(Compilation& c) {
   PassOptions options = c.api.create_pass_options();
   unsigned major = 0, minor = 0, patch = 0;
   c.api.get_version(&major, &minor, &patch);
-  Error error = c.api.run_passes(c.module, major >= 18 ? kPipeline18 : kPipeline, c.machine, options);
+  Error error = c.api.run_passes(c.module, passes(major), c.machine, options);
   c.api.dispose_pass_options(options);
   if (error) throw InternalError("LLVM cannot optimise a kernel: " + take_message(c.api, error));
 }
 
 }  // namespace
 
-Compiled compile_text(const Api& api, const HostTarget& host, const std::string& text, int file_type,
-                      const std::string& prefix) {
+std::string compile_text(const Api& api, const HostTarget& host, const std::string& text, int file_type) {
   Compilation c(api);
   parse(c, text);
   c.machine = api.create_target_machine(host.target, host.triple.c_str(), host.cpu.c_str(), host.features.c_str(),
@@ -148,17 +131,19 @@ Compiled compile_text(const Api& api, const HostTarget& host, const std::string&
   TargetData layout = api.create_target_data(c.machine);
   api.set_data_layout(c.module, layout);
   api.dispose_target_data(layout);
-  Compiled compiled;
-  compiled.functions = rename_exports(c, prefix);
   optimise(c);
   char* message = nullptr;
-  const bool failed = api.emit_to_memory(c.machine, c.module, file_type, &message, &compiled.code);
-  const std::string complaint = take_text(api, failed ? message : nullptr);
-  if (failed || !c.diagnostics.empty()) {
-    if (!failed) api.dispose_buffer(compiled.code);
-    throw InternalError("LLVM cannot compile a kernel: " + complaint + c.diagnostics);
+  MemoryBuffer buffer = nullptr;
+  const bool failed = api.emit_to_memory(c.machine, c.module, file_type, &message, &buffer);
+  std::string code;
+  if (!failed) {
+    code.assign(api.buffer_start(buffer), api.buffer_size(buffer));
+    api.dispose_buffer(buffer);
   }
-  return compiled;
+  const std::string complaint = take_text(api, failed ? message : nullptr);
+  if (failed || !c.diagnostics.empty())
+    throw InternalError("LLVM cannot compile a kernel: " + complaint + c.diagnostics);
+  return code;
 }
 
 }  // namespace smelt::runtime::llvm

@@ -45,9 +45,8 @@ static void initialize_target(const Api& api) {
 }
 
 // Opens one library. The handle is never closed: LLVM keeps state for the life of the process.
-static OpenedLibrary try_open(const std::string& name, std::string& why) {
-  // Global, since LLVM 16 and 17 look up functions of their own through the process when they start a JIT.
-  void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_GLOBAL);
+OpenedLibrary open_library_at(const std::string& name, std::string& why) {
+  void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
     const char* message = dlerror();
     why = message ? message : "cannot be opened";
@@ -81,7 +80,7 @@ OpenedLibrary open_library(std::string& why) {
   const char* chosen = std::getenv("SMELT_LLVM");
   if (chosen && *chosen) {
     std::string reason;
-    OpenedLibrary opened = try_open(chosen, reason);
+    OpenedLibrary opened = open_library_at(chosen, reason);
     if (!opened.api)
       why = fmt::format("SMELT_LLVM={} cannot be used ({}). Unset it to search the system, or install LLVM: {}", chosen,
                         reason, kInstall);
@@ -91,7 +90,7 @@ OpenedLibrary open_library(std::string& why) {
   std::string unusable;
   for (const std::string& name : names) {
     std::string reason;
-    OpenedLibrary opened = try_open(name, reason);
+    OpenedLibrary opened = open_library_at(name, reason);
     if (opened.api) return opened;
     // A library that exists but does not fit is worth a word; one that is absent is not.
     if (reason.find("No such file") == std::string::npos) unusable += "; " + reason;

@@ -66,7 +66,7 @@ int run_explain(const ExplainOptions& options) {
   for (const StageTime& time : executable.stage_times()) stages.push_back({{"stage", time.stage}, {"ms", time.ms}});
   json["stages"] = stages;
   json["device"] = device.name;
-  if (device.is_gpu) json["cache"] = {{"hits", executable.cache_use().hits}, {"misses", executable.cache_use().misses}};
+  json["cache"] = {{"hits", executable.cache_use().hits}, {"misses", executable.cache_use().misses}};
   if (!device.compiles())
     output.note("note: there is no compiler, so there are no kernels to look at\n  " + device.missing);
   output.json(json);

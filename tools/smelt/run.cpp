@@ -115,6 +115,7 @@ int run_program(const RunOptions& options) {
                {"sizes", compile_options.sizes},
                {"kernels", executable.plan().groups.size()},
                {"compile_ms", executable.compile_ms()},
+               {"cache", {{"hits", executable.cache_use().hits}, {"misses", executable.cache_use().misses}}},
                {"run_ms", ms},
                {"outputs", outputs}});
   return kFine;
