@@ -84,7 +84,7 @@ Executable compile(const Graph& graph, const Machine& device, const CompileOptio
     state->kernels = clock.stage("lower", [&] { return lower_groups(state->graph, state->plan, target); });
   if (device.is_gpu) {
     state->nvrtc = options.nvrtc;
-    build_for_gpu(*state);
+    build_for_gpu(*state, complete.sizes);
   } else if (device.llvm) {
     build_for_cpu(*state);
   }

@@ -18,6 +18,7 @@ namespace {
 
 constexpr int64_t kSharedWithoutAsking = 48 << 10;
 constexpr int kClusterWithoutAsking = 8;
+constexpr int64_t kStaticShared = 4096;  // at most, of what threads hand to each other
 
 // Everything that a cubin depends on. The library's size stands for what its version does not tell.
 std::string cache_key(const Machine& device, const runtime::NvrtcOptions& options, const std::string& source) {
@@ -28,97 +29,73 @@ std::string cache_key(const Machine& device, const runtime::NvrtcOptions& option
                      fmt::join(device.nvrtc->arguments(device.gpu_facts.compute, options), " "), source);
 }
 
-// The functions of a source each by itself, behind what stands before the first: compiled side by side, they take as long as the
-// longest of them.
-std::vector<std::string> split_functions(const std::string& source) {
+// The functions of a source, each by itself behind what stands before the first: compiled side by side, they take as long as the
+// longest of them, and what no call needs is never compiled.
+std::string with_only(const std::string& source, const std::string& function) {
   constexpr std::string_view begin = "extern \"C\" __global__";
-  std::vector<size_t> starts;
-  for (size_t at = source.find(begin); at != std::string::npos; at = source.find(begin, at + 1)) starts.push_back(at);
-  if (starts.size() < 2) return {source};
-  const std::string before = source.substr(0, starts[0]);
-  std::vector<std::string> parts;
-  for (size_t f = 0; f < starts.size(); ++f)
-    parts.push_back(before +
-                    source.substr(starts[f], f + 1 < starts.size() ? starts[f + 1] - starts[f] : std::string::npos));
-  return parts;
-}
-
-// The code of one kernel: its parts, and the modules that they became.
-struct Built {
-  std::vector<std::string> parts, cubins;
-  std::vector<std::shared_ptr<runtime::GpuModule>> modules;  // none without a GPU
-
-  std::shared_ptr<runtime::GpuModule> module_of(const std::string& function) const {
-    if (modules.empty()) return nullptr;
-    for (size_t p = 0; p < parts.size(); ++p)
-      if (parts[p].find(" " + function + "(") != std::string::npos) return modules[p];
-    throw InternalError("no kernel was printed that is called " + function);
+  size_t at = source.find(begin);
+  const std::string before = source.substr(0, at);
+  while (at != std::string::npos) {
+    const size_t next = source.find(begin, at + 1);
+    const size_t name = source.find(" " + function + "(", at);
+    if (name < next) return before + source.substr(at, next == std::string::npos ? next : next - at);
+    at = next;
   }
-};
-
-GpuFunction load_function(const Built& built, const emit::CudaFunction& emitted, const runtime::GpuFacts& gpu) {
-  GpuFunction function;
-  function.module = built.module_of(emitted.name);
-  const runtime::GpuModule* const module = function.module.get();
-  function.name = emitted.name;
-  function.threads = emitted.threads;
-  function.iterations = emitted.iterations;
-  function.cluster = emitted.cluster;
-  function.shared_bytes = emitted.shared_bytes;
-  if (!module) return function;
-  function.handle = module->function(emitted.name);
-  function.facts = module->facts(function.handle);
-  const auto fixed = emitted.shared_bytes.constant();
-  if (!fixed || *fixed > kSharedWithoutAsking)
-    module->allow_shared_bytes(function.handle, std::min(gpu.shared_bytes_per_workgroup - function.facts.shared_bytes,
-                                                         fixed.value_or(gpu.shared_bytes_per_workgroup)));
-  if (emitted.cluster > kClusterWithoutAsking) module->allow_large_clusters(function.handle);
-  SMELT_CHECK(function.threads <= function.facts.max_threads, "{} is launched with {} threads, but can run with {}",
-              function.name, function.threads, function.facts.max_threads);
-  return function;
+  throw InternalError("no kernel was printed that is called " + function);
 }
 
-std::vector<GpuPhase> load_phases(const Built& built, const emit::CudaSource& source, const runtime::GpuFacts& gpu) {
+std::vector<GpuPhase> list_functions(const emit::CudaSource& source) {
   std::vector<GpuPhase> phases;
-  for (const emit::CudaPhase& p : source.phases) {
+  for (const emit::CudaPhase& emitted : source.phases) {
     GpuPhase phase;
-    phase.fast = load_function(built, p.fast, gpu);
-    phase.general = p.general.name == p.fast.name ? phase.fast : load_function(built, p.general, gpu);
-    phase.fast_if = p.fast_if;
-    phase.alignment = p.alignment;
+    for (const emit::CudaVariant& variant : emitted.variants)
+      phase.variants.push_back(
+          std::make_shared<GpuFunction>(variant, with_only(source.text, variant.function.name)));
     phases.push_back(std::move(phase));
   }
   return phases;
 }
 
-// Several at a time, each from the cache when it is there.
-std::vector<Built> compile_all(Executable::State& state) {
-  const Machine& device = state.device;
-  std::vector<Built> kernels(state.sources.size());
-  std::vector<std::pair<size_t, size_t>> jobs;  // kernel, part
-  for (size_t k = 0; k < kernels.size(); ++k) {
-    kernels[k].parts = split_functions(state.sources[k]);
-    kernels[k].cubins.resize(kernels[k].parts.size());
-    for (size_t p = 0; p < kernels[k].parts.size(); ++p) jobs.emplace_back(k, p);
+bool takes(const GpuFunction& function, const SizeBinding& sizes) {
+  return std::all_of(function.when().begin(), function.when().end(),
+                     [&](const IntExpr& e) { return e.evaluate(sizes) >= 0; });
+}
+
+struct Job {
+  size_t kernel;
+  GpuFunction* function;
+};
+
+// What calls with these sizes and well-aligned arrays run.
+std::vector<Job> needed_functions(const Executable::State& state, SizeBinding sizes) {
+  std::vector<Job> jobs;
+  sizes["%threads"] = state.threads;
+  for (size_t k = 0; k < state.launches.size(); ++k) {
+    SizeBinding all = sizes;
+    for (const kernel::LaunchSize& s : state.kernels[k].launch_sizes) all[s.symbol] = s.value.evaluate(all);
+    for (const GpuPhase& phase : state.launches[k].gpu_phases)
+      for (const auto& function : phase.variants) {
+        const bool needed = takes(*function, all);
+        if (needed || !state.device.gpu) jobs.push_back({k, function.get()});
+        if (needed && state.device.gpu) break;
+      }
   }
-  std::vector<char> compiled(kernels.size(), 0);
+  return jobs;
+}
+
+CacheUse compile_all(const Executable::State& state, const std::vector<Job>& jobs) {
+  std::vector<char> compiled(state.kernels.size(), 0);
   std::mutex mutex;
-  runtime::parallel_for(
-      std::min(device.facts.threads, 16), static_cast<int64_t>(jobs.size()), 1, [&](int, int64_t begin, int64_t end) {
-        for (auto j = static_cast<size_t>(begin); j < static_cast<size_t>(end); ++j) {
-          const auto [k, p] = jobs[j];
-          const std::string& source = kernels[k].parts[p];
-          const auto make = [&] { return device.nvrtc->compile(source, device.gpu_facts.compute, state.nvrtc); };
-          bool hit = false;
-          kernels[k].cubins[p] =
-              device.cache ? device.cache->get(cache_key(device, state.nvrtc, source), make, &hit) : make();
-          const std::lock_guard lock(mutex);
-          if (!hit) compiled[k] = 1;
-        }
-      });
-  state.cache_use.misses = static_cast<int>(std::count(compiled.begin(), compiled.end(), 1));
-  state.cache_use.hits = static_cast<int>(kernels.size()) - state.cache_use.misses;
-  return kernels;
+  runtime::parallel_for(std::min(state.device.facts.threads, 16), static_cast<int64_t>(jobs.size()), 1,
+                        [&](int, int64_t begin, int64_t end) {
+                          for (auto j = static_cast<size_t>(begin); j < static_cast<size_t>(end); ++j) {
+                            const bool hit = jobs[j].function->compile(state);
+                            const std::lock_guard lock(mutex);
+                            if (!hit) compiled[jobs[j].kernel] = 1;
+                          }
+                        });
+  const auto misses = static_cast<int>(std::count(compiled.begin(), compiled.end(), 1));
+  return {static_cast<int>(compiled.size()) - misses, misses};
 }
 
 }  // namespace
@@ -133,29 +110,56 @@ std::string describe_kernel(const Executable::State& state, size_t kernel) {
   return fmt::format("kernel {}{}", kernel + 1, labels.empty() ? "" : fmt::format(" ({})", fmt::join(labels, ", ")));
 }
 
-void build_for_gpu(Executable::State& state) {
-  Clock clock(state.times);
+bool GpuFunction::compile(const Executable::State& state) {
   const Machine& device = state.device;
+  const auto make = [&] { return device.nvrtc->compile(source_, device.gpu_facts.compute, state.nvrtc); };
+  bool hit = false;
+  cubin_ = device.cache ? device.cache->get(cache_key(device, state.nvrtc, source_), make, &hit) : make();
+  return hit;
+}
+
+const GpuCode& GpuFunction::code(const Executable::State& state) {
+  std::call_once(once_, [&] {
+    if (cubin_.empty()) compile(state);
+    const runtime::GpuFacts& gpu = state.device.gpu_facts;
+    code_.module = state.device.gpu->load(cubin_);
+    code_.handle = code_.module->function(emitted().name);
+    code_.facts = code_.module->facts(code_.handle);
+    const auto fixed = emitted().shared_bytes.constant();
+    if (!fixed || *fixed > kSharedWithoutAsking)
+      code_.module->allow_shared_bytes(code_.handle, std::min(gpu.shared_bytes_per_workgroup - code_.facts.shared_bytes,
+                                                              fixed.value_or(gpu.shared_bytes_per_workgroup)));
+    if (emitted().cluster > kClusterWithoutAsking) code_.module->allow_large_clusters(code_.handle);
+    SMELT_CHECK(emitted().threads <= code_.facts.max_threads, "{} is launched with {} threads, but can run with {}",
+                emitted().name, emitted().threads, code_.facts.max_threads);
+    cubin_.clear();
+    is_loaded_ = true;
+  });
+  return code_;
+}
+
+void build_for_gpu(Executable::State& state, const SizeBinding& sizes) {
+  Clock clock(state.times);
   const std::vector<emit::CudaSource> emitted = clock.stage("emit", [&] {
     std::vector<emit::CudaSource> sources;
-    for (const kernel::Kernel& k : state.kernels) sources.push_back(emit::emit_cuda(k, {device.gpu_facts.compute}));
+    for (const kernel::Kernel& k : state.kernels)
+      sources.push_back(emit::emit_cuda(k, {state.device.gpu_facts.compute}));
     return sources;
   });
-  for (const emit::CudaSource& source : emitted) state.sources.push_back(source.text);
-  std::vector<Built> built = clock.stage("compile", [&] { return compile_all(state); });
-  state.launches = clock.stage("load", [&] {
-    std::vector<Launch> launches;
-    Binder binder(state.graph, state.slots);
-    for (size_t k = 0; k < state.kernels.size(); ++k) {
-      Launch launch = binder.bind(state.kernels[k], static_cast<int>(k));
-      if (device.gpu)
-        for (const std::string& cubin : built[k].cubins) built[k].modules.push_back(device.gpu->load(cubin));
-      launch.gpu_phases = load_phases(built[k], emitted[k], device.gpu_facts);
-      SMELT_CHECK(launch.gpu_phases.size() == state.kernels[k].phases.size(), "{} has {} phases, but {} were printed",
-                  state.kernels[k].name, state.kernels[k].phases.size(), launch.gpu_phases.size());
-      launches.push_back(std::move(launch));
-    }
-    return launches;
+  Binder binder(state.graph, state.slots);
+  for (size_t k = 0; k < state.kernels.size(); ++k) {
+    state.sources.push_back(emitted[k].text);
+    state.launches.push_back(binder.bind(state.kernels[k], static_cast<int>(k)));
+    state.launches[k].gpu_phases = list_functions(emitted[k]);
+    SMELT_CHECK(emitted[k].phases.size() == state.kernels[k].phases.size(), "{} has {} phases, but {} were printed",
+                state.kernels[k].name, state.kernels[k].phases.size(), emitted[k].phases.size());
+  }
+  const std::vector<Job> jobs = needed_functions(state, sizes);
+  state.cache_use = clock.stage("compile", [&] { return compile_all(state, jobs); });
+  clock.stage("load", [&] {
+    if (state.device.gpu)
+      for (const Job& job : jobs) job.function->code(state);
+    return jobs.size();
   });
 }
 
@@ -166,35 +170,32 @@ std::vector<Prepared::GpuPhase> gpu_shapes(const Executable::State& state, size_
   for (size_t p = 0; p < launch.gpu_phases.size(); ++p) {
     const GpuPhase& phase = launch.gpu_phases[p];
     const int64_t extent = state.kernels[kernel].phases[p].body.back().extent.evaluate(sizes);
-    const auto shape_of = [&](const GpuFunction& f) {
+    Prepared::GpuPhase made;
+    made.runs = extent > 0;
+    for (const auto& function : phase.variants) {
+      if (!made.runs) break;
+      const emit::CudaFunction& f = function->emitted();
       runtime::LaunchShape shape;
       const int64_t teams = extent / f.iterations + (extent % f.iterations != 0);
       shape.threads = f.threads;
       shape.cluster = f.cluster;
       shape.workgroups = teams > runtime::kMostWorkgroups ? teams : teams * f.cluster;
       shape.shared_bytes = f.shared_bytes.evaluate(sizes);
-      return shape;
-    };
-    const auto fits = [&](const runtime::LaunchShape& shape, const GpuFunction& f) {
-      return shape.workgroups <= runtime::kMostWorkgroups && shape.shared_bytes + f.facts.shared_bytes <= most_shared;
-    };
-    Prepared::GpuPhase made;
-    made.runs = extent > 0;
-    if (made.runs) {
-      made.fast = shape_of(phase.fast);
-      made.general = shape_of(phase.general);
-      made.may_be_fast =
-          fits(made.fast, phase.fast) && std::all_of(phase.fast_if.begin(), phase.fast_if.end(),
-                                                     [&](const IntExpr& e) { return e.evaluate(sizes) >= 0; });
-      if (made.general.workgroups > runtime::kMostWorkgroups)
+      if (function != phase.variants.back()) {
+        const bool fits = shape.workgroups <= runtime::kMostWorkgroups && shape.shared_bytes + kStaticShared <= most_shared;
+        made.variants.push_back(fits && takes(*function, sizes) ? std::optional(shape) : std::nullopt);
+        continue;
+      }
+      if (shape.workgroups > runtime::kMostWorkgroups)
         throw UserError(
             fmt::format("{} would need {} workgroups for these sizes, and a launch has at most {}\n"
                         "help: use smaller arrays, or split the work into several calls",
-                        describe_kernel(state, kernel), made.general.workgroups, runtime::kMostWorkgroups));
-      SMELT_CHECK(fits(made.general, phase.general), "{} needs {} bytes of shared memory, and a workgroup has {}",
-                  phase.general.name, made.general.shared_bytes + phase.general.facts.shared_bytes, most_shared);
+                        describe_kernel(state, kernel), shape.workgroups, runtime::kMostWorkgroups));
+      SMELT_CHECK(shape.shared_bytes <= most_shared, "{} needs {} bytes of shared memory, and a workgroup has {}", f.name,
+                  shape.shared_bytes, most_shared);
+      made.variants.push_back(shape);
     }
-    shapes.push_back(made);
+    shapes.push_back(std::move(made));
   }
   return shapes;
 }
@@ -207,17 +208,20 @@ std::vector<BuiltFunction> Executable::built(const SizeBinding& sizes) const {
     all["%threads"] = state_->threads;
     for (const kernel::LaunchSize& s : state_->kernels[k].launch_sizes) all[s.symbol] = s.value.evaluate(all);
     for (const GpuPhase& phase : state_->launches[k].gpu_phases) {
-      for (const GpuFunction* f : {&phase.fast, &phase.general}) {
-        if (f == &phase.general && f->name == phase.fast.name) continue;
+      for (const auto& f : phase.variants) {
+        const GpuCode* code = f->loaded();
+        if (!code) continue;
+        const emit::CudaFunction& emitted = f->emitted();
         BuiltFunction built;
-        built.name = f->name;
+        built.name = emitted.name;
         built.kernel = static_cast<int>(k);
-        built.threads = f->threads;
-        built.cluster = f->cluster;
-        built.facts = f->facts;
-        built.shared_bytes = f->shared_bytes.evaluate(all);
-        built.workgroups_per_processor = f->module->workgroups_per_processor(f->handle, f->threads, built.shared_bytes);
-        built.occupancy = static_cast<double>(built.workgroups_per_processor) * f->threads /
+        built.threads = emitted.threads;
+        built.cluster = emitted.cluster;
+        built.facts = code->facts;
+        built.shared_bytes = emitted.shared_bytes.evaluate(all);
+        built.workgroups_per_processor =
+            code->module->workgroups_per_processor(code->handle, emitted.threads, built.shared_bytes);
+        built.occupancy = static_cast<double>(built.workgroups_per_processor) * emitted.threads /
                           std::max(1, state_->device.gpu_facts.threads_per_processor);
         functions.push_back(built);
       }

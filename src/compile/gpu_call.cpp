@@ -162,14 +162,19 @@ void GpuCall::add_kernel(size_t kernel, const std::vector<TensorView>& inputs, c
   for (size_t p = 0; p < launch.gpu_phases.size(); ++p) {
     const Prepared::GpuPhase& shapes = prepared.gpu_phases[p];
     if (!shapes.runs) continue;
-    const GpuPhase& phase = launch.gpu_phases[p];
-    bool fast = shapes.may_be_fast;
-    for (size_t i = 0; i < phase.alignment.size(); ++i)
-      fast = fast && (phase.alignment[i] <= 1 || values[i] % static_cast<uint64_t>(phase.alignment[i]) == 0);
+    const auto takes = [&](size_t v) {
+      const std::vector<int>& alignment = launch.gpu_phases[p].variants[v]->alignment();
+      bool aligned = shapes.variants[v].has_value();
+      for (size_t i = 0; i < alignment.size(); ++i)
+        aligned = aligned && (alignment[i] <= 1 || values[i] % static_cast<uint64_t>(alignment[i]) == 0);
+      return aligned;
+    };
+    size_t v = 0;
+    while (v + 1 < shapes.variants.size() && !takes(v)) ++v;
     GpuStep step;
     step.kernel = static_cast<int>(kernel);
-    step.function = fast ? phase.fast.handle : phase.general.handle;
-    step.shape = fast ? shapes.fast : shapes.general;
+    step.function = launch.gpu_phases[p].variants[v]->code(*state_).handle;
+    step.shape = *shapes.variants[v];
     step.values = values;
     for (uint64_t& value : step.values) step.arguments.push_back(&value);
     steps_.push_back(std::move(step));

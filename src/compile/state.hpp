@@ -4,11 +4,13 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "compile/compile.hpp"
+#include "emit/cuda.hpp"
 
 namespace smelt {
 
@@ -25,19 +27,39 @@ struct Binding {
   int index = 0;  // input of the graph, output of the graph, or slot
 };
 
-// One function of a module on a GPU.
-struct GpuFunction {
-  std::string name;
+// A function as it stands on a GPU.
+struct GpuCode {
   std::shared_ptr<runtime::GpuModule> module;  // empty without a GPU
   runtime::FunctionHandle handle = nullptr;
-  int threads = 1, iterations = 1, cluster = 1;
-  IntExpr shared_bytes;
   runtime::FunctionFacts facts;
 };
+
+// One function of a kernel: what it is is known at once, its code is made when it is first needed.
+class GpuFunction {
+ public:
+  GpuFunction(emit::CudaVariant emitted, std::string source) : emitted_(std::move(emitted)), source_(std::move(source)) {}
+
+  const emit::CudaFunction& emitted() const { return emitted_.function; }
+  // Every expression is >= 0 for the sizes of a call.
+  const std::vector<IntExpr>& when() const { return emitted_.when; }
+  const std::vector<int>& alignment() const { return emitted_.alignment; }
+
+  bool compile(const Executable::State& state);  // whether it was in the cache on disk; once, before anything else
+  const GpuCode& code(const Executable::State& state);  // compiled if need be, and loaded
+  const GpuCode* loaded() const { return is_loaded_ ? &code_ : nullptr; }
+
+ private:
+  const emit::CudaVariant emitted_;
+  const std::string source_;
+  std::once_flag once_;
+  std::string cubin_;
+  GpuCode code_;
+  std::atomic<bool> is_loaded_ = false;
+};
+
+// The best first; the last takes every size and address.
 struct GpuPhase {
-  GpuFunction fast, general;
-  std::vector<IntExpr> fast_if;  // each >= 0 for the sizes of a call
-  std::vector<int> alignment;    // per param, of its address; 0 for what is no array
+  std::vector<std::shared_ptr<GpuFunction>> variants;
 };
 
 struct Launch {
@@ -65,8 +87,7 @@ struct Prepared {
   };
   struct GpuPhase {
     bool runs = false;  // there is an iteration
-    bool may_be_fast = false;
-    runtime::LaunchShape fast, general;
+    std::vector<std::optional<runtime::LaunchShape>> variants;  // none of those that do not take these sizes
   };
   struct Launch {
     std::vector<int64_t> arguments;  // per Size param
@@ -131,8 +152,9 @@ void build_for_cpu(Executable::State& state);
 
 // GPU
 
-// Emits, compiles and loads every kernel of the state; `times` gets the stages.
-void build_for_gpu(Executable::State& state);
+// Emits every kernel of the state, compiles and loads what calls with these sizes need; `times` gets the stages. Without a GPU everything
+// is compiled, to see that it can be.
+void build_for_gpu(Executable::State& state, const SizeBinding& sizes);
 // The shapes of a kernel's launches. Throws UserError when there are more workgroups than a grid may have.
 std::vector<Prepared::GpuPhase> gpu_shapes(const Executable::State& state, size_t kernel, const SizeBinding& sizes);
 // "kernel 2 (relu, layernorm)"

@@ -107,6 +107,13 @@ template <class T> SMELT_INLINE void cluster_write(T* at, unsigned rank, T value
 
 }  // namespace
 
+// Whether some loop is expected to be covered by one step, though its extent is known only at launch.
+static bool expects_to_hold(const std::vector<Stmt>& body) {
+  return std::any_of(body.begin(), body.end(), [](const Stmt& s) {
+    return (s.kind == kernel::StmtKind::Loop && s.whole && !s.extent.constant()) || expects_to_hold(s.body);
+  });
+}
+
 CudaSource emit_cuda(const Kernel& kernel, const CudaTarget& target) {
   CudaSource source;
   std::string functions;
@@ -115,28 +122,31 @@ CudaSource emit_cuda(const Kernel& kernel, const CudaTarget& target) {
     const kernel::Phase& phase = kernel.phases[i];
     clusters = clusters || phase.team.cluster() > 1;
     CudaPhase result;
-    std::vector<IntExpr> conditions;
-    const bool narrow = narrow_if(kernel, phase, conditions);
-    cuda::PhasePrinter fast(kernel, static_cast<int>(i), {true, !narrow});
+    std::vector<IntExpr> sizes_fit;
+    const bool narrow = narrow_if(kernel, phase, sizes_fit);
     const std::string name = fmt::format("{}_p{}", kernel.name, i);
-    functions += "\n" + fast.print(name);
-    result.fast = result.general = function(name, phase.team, fast);
-    result.alignment = fast.alignment();
-    conditions.insert(conditions.end(), fast.conditions().begin(), fast.conditions().end());
-    for (const IntExpr& c : conditions) {
-      const auto known = c.constant();
-      SMELT_CHECK(over_sizes(kernel, c) && (!known || *known >= 0), "kernel {} is guarded by {}", kernel.name, c.str());
-      if (!known && !std::count(result.fast_if.begin(), result.fast_if.end(), c)) result.fast_if.push_back(c);
-    }
+    const auto add = [&](const std::string& called, const cuda::Variant& variant) {
+      cuda::PhasePrinter printer(kernel, static_cast<int>(i), variant);
+      functions += "\n" + printer.print(called);
+      CudaVariant made{function(called, phase.team, printer), {}, printer.alignment()};
+      std::vector<IntExpr> conditions = printer.conditions();
+      if (!variant.wide) conditions.insert(conditions.begin(), sizes_fit.begin(), sizes_fit.end());
+      for (const IntExpr& c : conditions) {
+        const auto known = c.constant();
+        SMELT_CHECK(over_sizes(kernel, c) && (!known || *known >= 0), "{} is guarded by {}", called, c.str());
+        if (!known && !std::count(made.when.begin(), made.when.end(), c)) made.when.push_back(c);
+      }
+      result.variants.push_back(std::move(made));
+    };
+    const bool holds = expects_to_hold(phase.body);
+    if (holds) add(name + "_held", {true, !narrow, true});
+    add(name, {true, !narrow, false});
+    const CudaVariant& fast = result.variants.back();
     bool aligned = true;
     for (size_t p = 0; p < kernel.params.size(); ++p)
-      aligned = aligned && result.alignment[p] <= size_of(kernel.params[p].dtype);
-    if (!result.fast_if.empty() || !aligned) {
-      cuda::PhasePrinter general(kernel, static_cast<int>(i), {false, !narrow || !result.fast_if.empty()});
-      functions += "\n" + general.print(name + "_any");
-      SMELT_CHECK(general.conditions().empty(), "the general form of kernel {} is guarded", kernel.name);
-      result.general = function(name + "_any", phase.team, general);
-    }
+      aligned = aligned && fast.alignment[p] <= size_of(kernel.params[p].dtype);
+    if (!fast.when.empty() || !aligned) add(name + "_any", {false, !narrow || !fast.when.empty(), false});
+    SMELT_CHECK(result.variants.back().when.empty(), "the general form of kernel {} is guarded", kernel.name);
     source.phases.push_back(std::move(result));
   }
   source.text = header(kernel) + cuda::prelude(target) + (clusters ? kClusterHelpers : "") + functions;

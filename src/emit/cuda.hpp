@@ -22,12 +22,17 @@ struct CudaFunction {
   IntExpr shared_bytes = 0;  // dynamic shared memory of a workgroup, over the Size params
 };
 
-// `fast` may be launched when every expression of `fast_if` is >= 0 for the sizes of the call, and the address of every array is a
-// multiple of its entry in `alignment` (per param; 0 for what is no array). Else `general`, which takes every size and address.
-struct CudaPhase {
-  CudaFunction fast, general;  // the same when there is only one
-  std::vector<IntExpr> fast_if;
+// May be launched when every expression of `when` is >= 0 for the sizes of the call, and the address of every array is a multiple of
+// its entry in `alignment` (per param; 0 for what is no array).
+struct CudaVariant {
+  CudaFunction function;
+  std::vector<IntExpr> when;
   std::vector<int> alignment;
+};
+
+// The best first; the last takes every size and address.
+struct CudaPhase {
+  std::vector<CudaVariant> variants;
 };
 
 struct CudaSource {

@@ -100,8 +100,9 @@ std::string PhasePrinter::compute(const Expr& e) {
 
 std::string PhasePrinter::read_local(kernel::LocalId id) {
   const LocalInfo& info = locals_[static_cast<size_t>(id)];
-  // Inside the loops that assign it, its lanes; elsewhere the team's value.
-  if (!info.slots || !vector_.loop || !info.vectors.count(vector_.loop)) return fmt::format("v{}", id);
+  // Inside the loops that assign it, its lanes; elsewhere the team's value, if it has one.
+  if (!info.slots || !vector_.loop) return fmt::format("v{}", id);
+  if (info.combined && !info.vectors.count(vector_.loop)) return fmt::format("v{}", id);
   SMELT_CHECK(!vector_.grouped, "local {} differs between the lanes of a group", id);
   if (!info.used_outside) return fmt::format("a{}[n]", id);
   return info.slots == 1 ? fmt::format("a{}[0]", id) : fmt::format("a{}[n & {}]", id, info.slots - 1);

@@ -149,7 +149,7 @@ void PhasePrinter::analyse(const std::vector<Stmt>& body, const Stmt* vector) {
           for (const IntExpr& x : s.access.index)
             if (x.mentions(fmt::format("%v{}", l.local))) note_local(l.local, vector);
         break;
-      case StmtKind::Combine:
+      case StmtKind::Combine: locals_[static_cast<size_t>(s.local)].combined = true; break;
       case StmtKind::Alloc: break;
     }
   }
@@ -163,7 +163,7 @@ void PhasePrinter::settle_locals() {
     int most = 1;
     for (const Stmt* loop : info.vectors) most = std::max(most, shape_of(*loop).count());
     if (info.used_outside)
-      for (info.slots = 1; 2 * info.slots <= std::min(most, 4);) info.slots *= 2;
+      info.slots = kernel::accumulator_lanes(most, 1);
     else if (kernel_.locals[id].is_mutable || info.blocks.size() > 1)
       info.slots = most;
   }

@@ -24,6 +24,7 @@ namespace smelt::emit::cuda {
 struct Variant {
   bool vectors = true;  // accesses of several neighbours at once, where addresses and sizes allow
   bool wide = false;    // 64-bit indices
+  bool held = false;    // one step covers the loops of which that is expected
 };
 
 class PhasePrinter {
@@ -52,7 +53,8 @@ class PhasePrinter {
   };
   struct LocalInfo {
     std::set<const Stmt*> vectors;  // the Vector loops that give it a value
-    bool used_outside = false;      // of Vector loops: its lanes are combined
+    bool used_outside = false;      // of Vector loops: an accumulator
+    bool combined = false;          // uniform from then on
     std::set<int> blocks;           // of one Vector loop, in which it stands
     int slots = 0;                  // one value per lane; 0: one for the team, or a name inside its block
   };

@@ -38,6 +38,10 @@ PhasePrinter::Vector PhasePrinter::shape_of(const Stmt& s) {
   const auto bound = bound_of(s.extent);
   vector_.single = bound && *bound <= step;
   vector_.checked = !(exact && *exact > 0 && *exact % step == 0);
+  if (!vector_.single && variant_.held && s.whole) {
+    conditions_.push_back(step - s.extent);
+    vector_.single = true;
+  }
   const Vector shape = vector_;
   vector_ = before;
   return shape;

@@ -57,10 +57,18 @@ static Value pad(Call& c) {
   return Value::array(c.b.pad(x, low, high, value));
 }
 
-static Value take(Call& c) {
+static GatherMode gather_mode(Call& c) {
   constexpr GatherMode kModes[] = {GatherMode::Check, GatherMode::Clamp, GatherMode::Wrap};
-  const GatherMode mode = kModes[c.choice("mode", {"raise", "clip", "wrap"})];
-  return Value::array(f::take(c.b, c.array("x"), c.array("indices"), c.optional_axis("axis"), mode));
+  return kModes[c.choice("mode", {"raise", "clip", "wrap"})];
+}
+
+static Value take(Call& c) {
+  return Value::array(f::take(c.b, c.array("x"), c.array("indices"), c.optional_axis("axis"), gather_mode(c)));
+}
+
+static Value take_along_axis(Call& c) {
+  return Value::array(
+      f::take_along_axis(c.b, c.array("x"), c.array("indices"), c.optional_axis("axis"), gather_mode(c)));
 }
 
 static constexpr Row kRows[] = {
@@ -96,6 +104,9 @@ static constexpr Row kRows[] = {
      "x[indices] along the axis, or of the flattened x; out of range: mode 'raise' an error, 'clip' the nearest, "
      "'wrap' modulo",
      take},
+    {"take_along_axis", "", "x, indices, axis=-1, mode='raise'",
+     "x[.., indices[.., i, ..], ..]: each index picks along the axis in its own row; other axes are broadcast",
+     take_along_axis},
     {"tril", "", "x, k=0", "zero above diagonal k of the last two axes",
      [](Call& c) { return Value::array(f::tril(c.b, c.array("x"), c.integer("k"))); }},
     {"triu", "", "x, k=0", "zero below diagonal k of the last two axes",

@@ -71,6 +71,8 @@ class GraphBuilder {
   NodeId pad(NodeId x, std::vector<IntExpr> low, std::vector<IntExpr> high, const Operand& value);
   NodeId concat(std::vector<NodeId> xs, int axis);
   NodeId gather(NodeId x, NodeId indices, int axis, GatherMode mode);
+  // result[.., i, ..] = x[.., indices[.., i, ..], ..]: ranks are equal, and sizes but along the axis are broadcast.
+  NodeId gather_along(NodeId x, NodeId indices, int axis, GatherMode mode);
 
   Shape broadcast_shapes(std::span<const Shape> shapes) const;  // NumPy's rule; a symbol meets itself and 1
   int normalize_axis(int axis, int rank) const;

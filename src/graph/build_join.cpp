@@ -36,12 +36,50 @@ NodeId GraphBuilder::concat(std::vector<NodeId> xs, int axis) {
   });
 }
 
-NodeId GraphBuilder::gather(NodeId x, NodeId indices, int axis, GatherMode mode) {
-  if (rank(x) == 0) fail("cannot take elements of a scalar", "give an array of at least one dimension");
+static void check_indices(const GraphBuilder& builder, NodeId x, NodeId indices) {
+  if (builder.rank(x) == 0) fail("cannot take elements of a scalar", "give an array of at least one dimension");
+  if (!is_int(builder.dtype(indices)))
+    fail(fmt::format("indices are integers, not {}", describe(builder.at(indices))),
+         fmt::format("write {}", cast_text(builder, indices, DType::I64)));
+}
+
+// Where something is taken, there must be something.
+static Constraint has_elements(const GraphBuilder& builder, NodeId x, int axis) {
+  return {Constraint::AtLeast,
+          builder.shape(x)[static_cast<size_t>(axis)],
+          1,
+          fmt::format("cannot take from axis {} of {}: it has no elements", axis, describe(builder.at(x))),
+          {}};
+}
+
+NodeId GraphBuilder::gather_along(NodeId x, NodeId indices, int axis, GatherMode mode) {
+  check_indices(*this, x, indices);
   axis = normalize_axis(axis, rank(x));
-  if (!is_int(dtype(indices)))
-    fail(fmt::format("indices are integers, not {}", describe(at(indices))),
-         fmt::format("write {}", cast_text(*this, indices, DType::I64)));
+  if (rank(x) != rank(indices))
+    fail(fmt::format("cannot take {} along axis {} of {}: their ranks differ", describe(at(indices)), axis,
+                     describe(at(x))),
+         "give indices with as many axes as the array has; the others may have size 1");
+  const auto along = static_cast<size_t>(axis);
+  Shape sides[2] = {shape(x), shape(indices)};
+  for (Shape& side : sides) side[along] = 1;
+  Shape common = broadcast_shapes(sides);
+  common[along] = shape(x)[along];
+  x = broadcast_to(x, common);
+  common[along] = shape(indices)[along];
+  Node node{.kind = NodeKind::Gather};
+  node.gather = mode;
+  node.along = true;
+  node.dtype = dtype(x);
+  node.shape = common;
+  node.args = {x, broadcast_to(indices, common)};
+  node.axes = {axis};
+  if (!with_sizes_checked([&] { return count(common); }).is(0)) require(has_elements(*this, x, axis));
+  return add(std::move(node));
+}
+
+NodeId GraphBuilder::gather(NodeId x, NodeId indices, int axis, GatherMode mode) {
+  check_indices(*this, x, indices);
+  axis = normalize_axis(axis, rank(x));
   const auto split = shape(x).begin() + axis;
   Node node{.kind = NodeKind::Gather};
   node.gather = mode;
@@ -52,11 +90,7 @@ NodeId GraphBuilder::gather(NodeId x, NodeId indices, int axis, GatherMode mode)
   node.args = {x, indices};
   node.axes = {axis};
   if (!with_sizes_checked([&] { return count(shape(indices)); }).is(0))
-    require({Constraint::AtLeast,
-             *split,
-             1,
-             fmt::format("cannot take from axis {} of {}: it has no elements", axis, describe(at(x))),
-             {}});
+    require(has_elements(*this, x, axis));
   return add(std::move(node));
 }
 

@@ -101,6 +101,7 @@ NodeId stack(GraphBuilder& b, const std::vector<NodeId>& xs, int axis);
 // numpy.take: result shape is that of x with `axis` replaced by the indices' shape; without an axis x is flattened. With
 // GatherMode::Check and Wrap indices below 0 count from the end.
 NodeId take(GraphBuilder& b, NodeId x, NodeId indices, std::optional<int> axis, GatherMode mode);
+NodeId take_along_axis(GraphBuilder& b, NodeId x, NodeId indices, std::optional<int> axis, GatherMode mode);
 NodeId tril(GraphBuilder& b, NodeId x, int64_t diagonal);  // zero above the diagonal of the last two axes
 NodeId triu(GraphBuilder& b, NodeId x, int64_t diagonal);  // zero below it
 

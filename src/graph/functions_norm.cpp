@@ -132,15 +132,12 @@ static void check_targets(GraphBuilder& b, NodeId logits, NodeId targets, int ax
        fmt::format("targets are class numbers: integers of shape {}", str(wanted))});
 }
 
-// The logit at the target is taken by comparing the target with the class numbers, so that the row that is in hand for its
-// maximum and its sum serves this too, and no second look into memory is needed.
 NodeId cross_entropy(GraphBuilder& b, NodeId logits, NodeId targets, int axis, Reduction reduction) {
   axis = b.normalize_axis(axis, b.rank(logits));
   check_targets(b, logits, targets, axis);
   const Term v = below_maximum(widened(b, logits, "cross_entropy"), {axis});
   const Term target(b, expand_dims(b, b.cast(targets, DType::I64), {axis}));
-  const Term classes(b, b.iota(b.shape(logits), axis));
-  const Term at_target = kept(ReduceKind::Sum, where(equal(classes, target), v, 0.0), {axis});
+  const Term at_target(b, b.gather_along(v.id(), target.id(), axis, GatherMode::Clamp));
   const Term loss = log(kept(ReduceKind::Sum, exp(v), {axis})) - at_target;
   const Term size(b, b.size_value(b.shape(logits)[static_cast<size_t>(axis)]));
   const Term checked = where((target >= integer(0)) & (target < size), loss, std::nan(""));

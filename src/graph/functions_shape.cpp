@@ -171,6 +171,11 @@ NodeId take(GraphBuilder& b, NodeId x, NodeId indices, std::optional<int> axis, 
   return b.gather(x, indices, b.normalize_axis(*axis, b.rank(x)), mode);
 }
 
+NodeId take_along_axis(GraphBuilder& b, NodeId x, NodeId indices, std::optional<int> axis, GatherMode mode) {
+  if (!axis) return take_along_axis(b, flatten(b, x), indices, 0, mode);
+  return b.gather_along(x, indices, *axis, mode);
+}
+
 // Whether column + shift is at most / at least the row, for the last two axes of x.
 static NodeId triangle(GraphBuilder& b, NodeId x, int64_t diagonal, bool lower) {
   const Shape& shape = b.shape(x);

@@ -11,7 +11,7 @@
 //           | Reshape(x) | Permute(x, order) | Broadcast(x) | Slice(x, starts, steps)
 //           | Pad(x, value, low)                 value is rank 0
 //           | Concat(axis, args...)
-//           | Gather(x, indices, axis, mode)     numpy.take
+//           | Gather(x, indices, axis, mode)     numpy.take; `along`: numpy.take_along_axis
 //
 // What leaves no trace in memory: Reshape, Permute, Broadcast and Slice are views. Broadcasting is explicit: args of
 // Elementwise all have the node's shape. All functions that a user calls beyond these are built from them (functions.hpp).
@@ -66,6 +66,7 @@ struct Node {
   ReduceKind reduce{};  // Reduce
   bool wrap = false;    // Cast: keep the low bits instead of saturating
   GatherMode gather{};  // Gather
+  bool along = false;   // Gather: indices have the shape of x but along the axis, and each picks in its own row
   DType dtype{};
   Shape shape;
   std::vector<NodeId> args;

@@ -133,7 +133,12 @@ Tensor gather(const Node& node, const Tensor& x, const Tensor& indices, const Di
     T* to = static_cast<T*>(out.data);
     for (int64_t o = 0; o < outer; ++o) {
       const T* block = static_cast<const T*>(from.data) + o * inner * x.dims[axis];
-      for (int64_t row : rows) to = std::copy_n(block + row * inner, inner, to);
+      if (node.along) {
+        const int64_t picks = dims[axis] * inner;  // of this block
+        for (int64_t i = 0; i < picks; ++i) *to++ = block[rows[static_cast<size_t>(o * picks + i)] * inner + i % inner];
+      } else {
+        for (int64_t row : rows) to = std::copy_n(block + row * inner, inner, to);
+      }
     }
   });
   return out;

@@ -71,7 +71,9 @@ static std::string attributes(const Node& node) {
     case NodeKind::Permute: return fmt::format(" order=[{}]", fmt::join(node.axes, ", "));
     case NodeKind::Iota:
     case NodeKind::Concat: return fmt::format(" axis={}", fmt::join(node.axes, ", "));
-    case NodeKind::Gather: return fmt::format(" axis={} mode={}", fmt::join(node.axes, ", "), name_of(node.gather));
+    case NodeKind::Gather:
+      return fmt::format(" {}={} mode={}", node.along ? "along" : "axis", fmt::join(node.axes, ", "),
+                         name_of(node.gather));
     case NodeKind::Slice: return fmt::format(" starts={} steps=[{}]", str(node.starts), fmt::join(node.steps, ", "));
     case NodeKind::Pad: return fmt::format(" low={}", str(node.starts));
     case NodeKind::Elementwise:

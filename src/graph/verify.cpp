@@ -259,6 +259,15 @@ class Verifier {
     const Node &x = arg(node, 0), &indices = arg(node, 1);
     expect(is_int(indices.dtype), "indices are {}", name_of(indices.dtype));
     check_axis(node, x.shape.size());
+    if (node.along) {
+      expect(node.shape == indices.shape, "shape {}, not {}", str(node.shape), str(indices.shape));
+      Shape row = indices.shape;
+      if (row.size() == x.shape.size())
+        row[static_cast<size_t>(node.axes[0])] = x.shape[static_cast<size_t>(node.axes[0])];
+      expect(row == x.shape, "indices of shape {} along axis {} of {}", str(indices.shape), node.axes[0],
+             str(x.shape));
+      return;
+    }
     Shape shape(x.shape.begin(), x.shape.begin() + node.axes[0]);
     shape.insert(shape.end(), indices.shape.begin(), indices.shape.end());
     shape.insert(shape.end(), x.shape.begin() + node.axes[0] + 1, x.shape.end());

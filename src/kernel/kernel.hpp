@@ -20,7 +20,8 @@
 // a thread); its body is written for one lane, and runs only where var < extent (the printer masks the
 // tail); Serial and Unrolled loops may stand inside it, their extents uniform, but no other Vector loop. Unrolled and Serial:
 // in order. A local assigned inside a Vector loop but declared outside is one value per lane, until
-// Combine makes it uniform. What stands outside of Vector loops is the same for the whole team.
+// Combine makes it uniform; on a GPU another Vector loop may go over these lanes, as many of them as accumulator_lanes() says to a
+// thread. What stands outside of Vector loops is the same for the whole team.
 //
 // Types in registers: bool is a condition (i1); f16 and bf16 never occur as the dtype of an Expr: Load widens them to f32 and
 // Store narrows them. Every other dtype is itself. Index expressions stay one per dimension until verify() has proved them
@@ -130,6 +131,7 @@ struct Stmt {
   IntExpr extent;
   int lanes = 1;           // Vector: lanes per step, a power of two; GPU: neighbouring lanes of one thread
   int unroll = 1;          // Vector on a GPU: steps taken together
+  bool whole = false;      // Vector on a GPU: these steps are expected to be all
   std::vector<Stmt> body;  // Loop, If
   // Let, Assign, Combine
   LocalId local = -1;
@@ -152,6 +154,13 @@ struct Team {
   int iterations() const { return workgroup > threads ? workgroup / threads : 1; }
   int cluster() const { return threads > workgroup ? threads / workgroup : 1; }
 };
+
+// Values of an accumulator that one thread of a GPU keeps side by side: element n of a step goes to n modulo this.
+constexpr int accumulator_lanes(int lanes, int unroll) {
+  int slots = 1;
+  while (2 * slots <= lanes * unroll && slots < 4) slots *= 2;
+  return slots;
+}
 
 struct Phase {
   std::vector<Stmt> body;  // one Grid loop

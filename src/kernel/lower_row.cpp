@@ -6,6 +6,8 @@
 //         vector %i over the row (or block):  accumulate; store what is ready; keep what later passes need
 //       combine the lanes
 //       store results of one element a row
+#include <algorithm>
+
 #include "base/check.hpp"
 #include "kernel/lowering.hpp"
 
@@ -73,8 +75,11 @@ std::vector<Stmt> Lowering::row_pass(const RowLoops& loops, const std::vector<Ac
     inner = std::move(wrapped);
   };
   size_t d = loops.serial.size();
+  const bool online = std::any_of(accs.begin(), accs.end(), [](const Accumulator& a) { return a.maximum >= 0; });
+  SMELT_CHECK(!online || !loops.blocked, "an online sum in blocks");
   if (!loops.blocked) {
     result = start(accs);
+    for (Stmt& s : start_online(accs)) result.push_back(std::move(s));
   } else {
     // Each block has accumulators of its own, added to the row's.
     while (d > loops.serial.size() - loops.inside) wrap(--d);
@@ -93,7 +98,9 @@ std::vector<Stmt> Lowering::row_pass(const RowLoops& loops, const std::vector<Ac
   }
   while (d > 0) wrap(--d);
   for (Stmt& s : inner) result.push_back(std::move(s));
-  if (!loops.blocked)
+  if (online)
+    for (Stmt& s : finish_online(accs)) result.push_back(std::move(s));
+  else if (!loops.blocked)
     for (const Accumulator& a : accs) result.push_back(combine_lanes(a));
   return result;
 }
@@ -158,9 +165,11 @@ void Lowering::element_pass(int level, const std::vector<Accumulator>& accs, con
   evaluator_.enter(&body, &placement.ranges);
   std::vector<Stmt> tail;
   for (const Accumulator& a : accs) {
-    const NodeId argument = graph_.at(a.reduction->node).args[0];
-    const ExprId value = evaluator_.value(argument, placement.at(a.reduction->argument_index));
-    for (Stmt& s : update(a, value, position(placement))) tail.push_back(std::move(s));
+    if (a.relative >= 0) continue;  // its sum finds it on the way
+    const Reduction& r = a.maximum >= 0 ? *accs[static_cast<size_t>(a.maximum)].reduction : *a.reduction;
+    const ExprId value = evaluator_.value(graph_.at(r.node).args[0], placement.at(r.argument_index));
+    for (Stmt& s : a.maximum >= 0 ? update_online(a, value) : update(a, value, position(placement)))
+      tail.push_back(std::move(s));
   }
   for (const StoredOutput& o : domain().outputs)
     if (!o.per_row && o.level == level)

@@ -98,7 +98,9 @@ Stmt Lowering::store_output(const StoredOutput& output, const Placement& placeme
 }
 
 Stmt Lowering::vector(IntExpr extent, std::vector<Stmt> body) const {
-  return loop(LoopKind::Vector, "%i", std::move(extent), std::move(body), schedule_.lanes, schedule_.unroll);
+  Stmt made = loop(LoopKind::Vector, "%i", std::move(extent), std::move(body), schedule_.lanes, schedule_.unroll);
+  made.whole = schedule_.held;
+  return made;
 }
 
 void Lowering::add_phase(IntExpr extent, std::vector<Stmt> body, IntExpr work) {

@@ -24,6 +24,9 @@ struct Accumulator {
   LocalId value = -1, index = -1;
   DType dtype() const;
   DType value_type{};
+  int maximum = -1;    // of a sum that runs online: its maximum's place among the accumulators
+  LocalId top = -1;    // of such a sum: the largest value that each lane has met, to which its part of the sum is relative
+  int relative = -1;   // of a maximum: the first sum that runs beside it
   bool with_index() const { return kind == ReduceKind::ArgMax || kind == ReduceKind::ArgMin; }
 };
 
@@ -127,6 +130,12 @@ class Lowering {
   std::vector<Stmt> update(const Accumulator& a, ExprId value, ExprId position);
   Stmt combine_lanes(const Accumulator& a);
   ExprId result(const Accumulator& a);
+  // online.cpp
+  void pair_online(std::vector<Accumulator>& accs);
+  std::vector<Stmt> start_online(const std::vector<Accumulator>& accs);
+  std::vector<Stmt> update_online(const Accumulator& sum, ExprId value);
+  std::vector<Stmt> finish_online(const std::vector<Accumulator>& accs);
+
   IntExpr position(const Placement& placement) const;  // row-major over the reduced axes: what argmax counts
 
   // keep.cpp: values of a stage that later stages need again are kept on chip when that is cheaper.

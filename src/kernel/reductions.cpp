@@ -32,6 +32,7 @@ std::vector<Accumulator> Lowering::accumulators(int level) {
     if (a.with_index()) a.index = builder_.new_local(DType::I64, true);
     result.push_back(a);
   }
+  pair_online(result);
   return result;
 }
 

@@ -35,6 +35,7 @@ class Flow {
   void run() {
     for (const Phase& phase : kernel_.phases) {
       state_ = {};
+      on_gpu_ = phase.team.threads > 0;
       block(phase.body);
     }
   }
@@ -94,7 +95,7 @@ class Flow {
     const int lanes = lanes_;
     const std::string vector = vector_;
     around_ |= over(s.loop);
-    if (s.loop == LoopKind::Vector) lanes_ = s.lanes, vector_ = s.var;
+    if (s.loop == LoopKind::Vector) lanes_ = on_gpu_ ? 1 : s.lanes, vector_ = s.var;
     maybe(s.body);
     maybe(s.body);  // again: a later iteration begins with what an earlier one left
     around_ = around, lanes_ = lanes, vector_ = vector;
@@ -195,7 +196,8 @@ class Flow {
   const Kernel& kernel_;
   State state_;
   Over around_ = kNothing;  // the loops around this place
-  int lanes_ = 0;           // of the Vector loop around
+  int lanes_ = 0;           // of the Vector loop around; a GPU keeps lanes in the same threads, however it takes them
+  bool on_gpu_ = false;
   std::string vector_;      // its variable
 };
 

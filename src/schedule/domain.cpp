@@ -71,8 +71,8 @@ bool divides_several_variables(const IntExpr& e) {
 
 class Walk {
  public:
-  Walk(const Graph& graph, const plan::FusionGroup& group, const SizeBinding& sizes)
-      : graph_(graph), group_(group), sizes_(sizes), members_(group.nodes.begin(), group.nodes.end()) {}
+  Walk(const Graph& graph, const plan::FusionGroup& group, const SizeBinding& sizes, bool online)
+      : graph_(graph), group_(group), sizes_(sizes), online_(online), members_(group.nodes.begin(), group.nodes.end()) {}
 
   std::variant<Domain, Refusal> run() {
     try {
@@ -187,7 +187,8 @@ class Walk {
                                   node.label.empty() ? name_of(node.reduce) : node.label, axes_text(node.axes),
                                   str(argument), axes_text(domain_reduced_), str(domain_shape_)),
                       "reduce over the same axes"};
-      Reduction r{id, level_of(id), reshaped_index(full_shape(), argument, domain_.values(), domain_.ranges), {}};
+      Reduction r{
+          id, level_of(id), reshaped_index(full_shape(), argument, domain_.values(), domain_.ranges), {}, online_of(id)};
       for (size_t d = 0; d < argument.size(); ++d)
         if (!std::count(node.axes.begin(), node.axes.end(), static_cast<int>(d)))
           r.result_index.push_back(r.argument_index[d]);
@@ -234,9 +235,16 @@ class Walk {
     auto known = level_.find(id);
     if (known != level_.end()) return known->second;
     int level = 0;
-    if (member(id) || !plan::computes(graph_, id))
+    if (const auto online = online_of(id))
+      level = level_of(online->maximum);
+    else if (member(id) || !plan::computes(graph_, id))
       for (NodeId arg : at(id).args) level = std::max(level, ready_after(arg));
     return level_[id] = level;
+  }
+  std::optional<OnlineSum> online_of(NodeId id) const {
+    if (!online_ || !member(id)) return std::nullopt;
+    const auto online = online_sum(graph_, id);
+    return online && member(online->maximum) ? online : std::nullopt;
   }
   int ready_after(NodeId id) { return level_of(id) + (member(id) && at(id).kind == NodeKind::Reduce ? 1 : 0); }
 
@@ -315,6 +323,7 @@ class Walk {
   const Graph& graph_;
   const plan::FusionGroup& group_;
   const SizeBinding& sizes_;
+  const bool online_;
   std::unordered_set<NodeId> members_;
   Domain domain_;
   Shape domain_shape_;
@@ -328,8 +337,8 @@ class Walk {
 }  // namespace
 
 std::variant<Domain, Refusal> find_domain(const Graph& graph, const plan::FusionGroup& group,
-                                          const SizeBinding& sizes) {
-  return Walk(graph, group, sizes).run();
+                                          const SizeBinding& sizes, bool online) {
+  return Walk(graph, group, sizes, online).run();
 }
 
 // Whether every access steps over `inner` and then over `outer` as over one axis of outer * inner points.

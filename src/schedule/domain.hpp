@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "plan/plan.hpp"
+#include "schedule/online.hpp"
 #include "schedule/views.hpp"
 
 namespace smelt::schedule {
@@ -27,6 +28,7 @@ struct Reduction {
   NodeId node;
   int level = 0;  // 0: needs no other reduction of the group; n: needs one of level n-1
   Index argument_index, result_index;
+  std::optional<OnlineSum> online;  // runs in one pass with its maximum, which is of the same level
 };
 
 // Something that the group stores. `base` is the value computed, `node` is what is stored: a view of it, or itself.
@@ -60,8 +62,10 @@ struct Refusal {
   std::string reason, remedy;
 };
 
-// What the group has in common with its readers' loops, or why it cannot share loops.
-std::variant<Domain, Refusal> find_domain(const Graph& graph, const plan::FusionGroup& group, const SizeBinding& sizes);
+// What the group has in common with its readers' loops, or why it cannot share loops. With `online`, sums of exponentials run beside
+// their maximum where they can.
+std::variant<Domain, Refusal> find_domain(const Graph& graph, const plan::FusionGroup& group, const SizeBinding& sizes,
+                                          bool online = false);
 
 // Merges neighbouring axes wherever every read and output steps through them as through one.
 void merge_axes(const Graph& graph, Domain& domain);

@@ -21,6 +21,7 @@ struct Schedule {
   // GPU: the threads that run one iteration together, of a workgroup, and steps of a Vector loop taken at once.
   int team = 0, workgroup = 0;
   int unroll = 1;
+  bool held = false;  // one step covers a row: what its passes read stays in registers
   std::string note;  // one line for people
 };
 

@@ -164,9 +164,9 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const pla
   for (size_t d = 0; d < s.domain.axes.size(); ++d)
     if (s.domain.axes[d].reduced && static_cast<int>(d) != s.vector_axis) single_axis = false;
   // What is read stays as it was in memory; what is computed of it is kept where there is room for that too.
-  const bool held = constant && single_axis && steps * s.lanes * w.largest <= kMostBytesPerThread;
-  s.unroll = static_cast<int>(held ? steps : std::clamp<int64_t>(steps, 1, std::max(1, 16 / s.lanes)));
-  if (held)
+  s.held = single_axis && steps * s.lanes * w.largest <= kMostBytesPerThread;
+  s.unroll = static_cast<int>(s.held ? steps : std::clamp<int64_t>(steps, 1, std::max(1, 16 / s.lanes)));
+  if (s.held && constant)
     s.keep_bytes = length * 4 * (kMostBytesPerThread / (steps * s.lanes * 4));
   else if (constant && s.workgroup == s.team)
     s.keep_bytes = target.shared_bytes - 4096;
@@ -178,7 +178,7 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const pla
                               ? fmt::format("a cluster of {} x {} threads", s.team / s.workgroup, s.workgroup)
                               : fmt::format("{} thread{}", s.team, s.team == 1 ? "" : "s");
   s.note = fmt::format("a row of {} to {}, {} over it{}", length, who, passes_text(s.domain),
-                       held && !one_pass ? ", held in registers" : "");
+                       s.held && !one_pass ? ", held in registers" : "");
   return s;
 }
 
@@ -217,7 +217,16 @@ std::variant<Schedule, Refusal> gpu_schedule(const Graph& graph, Domain domain, 
   const bool along_rows = last < 0 || domain.axes[static_cast<size_t>(last)].reduced;
   const bool has_columns = last_axis(domain, false) >= 0, has_rows = last_axis(domain, true) >= 0;
   if (has_columns && (!along_rows || !has_rows)) return column(graph, std::move(domain), options);
-  return row(graph, std::move(domain), options);
+  auto made = row(graph, std::move(domain), options);
+  // Rows that do not stay on chip between passes: every pass less is a reading less.
+  const Schedule* plain = std::get_if<Schedule>(&made);
+  if (!plain || plain->strategy != Strategy::Row || plain->held || passes_of(plain->domain) == 1) return made;
+  if (plain->domain.estimate(false) < options.target.threads) return made;
+  auto online = find_domain(graph, group, options.sizes, true);
+  Domain& shorter = std::get<Domain>(online);
+  merge_axes(graph, shorter);
+  if (passes_of(shorter) == passes_of(plain->domain)) return made;
+  return row(graph, std::move(shorter), options);
 }
 
 }  // namespace smelt::schedule

@@ -137,6 +137,7 @@ std::vector<Piece> pieces(const Graph& graph, const Node& joined, const Index& i
 }
 
 Index gather_indices_index(const Graph& graph, const Node& gather, const Index& index) {
+  if (gather.along) return index;
   const auto first = index.begin() + gather.axes[0];
   return Index(first, first + static_cast<long>(graph.at(gather.args[1]).shape.size()));
 }
@@ -145,7 +146,8 @@ Index gather_data_index(const Graph& graph, const Node& gather, const Index& ind
   const auto first = index.begin() + gather.axes[0];
   Index result(index.begin(), first);
   result.push_back(picked);
-  result.insert(result.end(), first + static_cast<long>(graph.at(gather.args[1]).shape.size()), index.end());
+  const long replaced = gather.along ? 1 : static_cast<long>(graph.at(gather.args[1]).shape.size());
+  result.insert(result.end(), first + replaced, index.end());
   return result;
 }
 
