@@ -49,8 +49,7 @@ std::vector<GpuPhase> list_functions(const emit::CudaSource& source) {
   for (const emit::CudaPhase& emitted : source.phases) {
     GpuPhase phase;
     for (const emit::CudaVariant& variant : emitted.variants)
-      phase.variants.push_back(
-          std::make_shared<GpuFunction>(variant, with_only(source.text, variant.function.name)));
+      phase.variants.push_back(std::make_shared<GpuFunction>(variant, with_only(source.text, variant.function.name)));
     phases.push_back(std::move(phase));
   }
   return phases;
@@ -182,7 +181,8 @@ std::vector<Prepared::GpuPhase> gpu_shapes(const Executable::State& state, size_
       shape.workgroups = teams > runtime::kMostWorkgroups ? teams : teams * f.cluster;
       shape.shared_bytes = f.shared_bytes.evaluate(sizes);
       if (function != phase.variants.back()) {
-        const bool fits = shape.workgroups <= runtime::kMostWorkgroups && shape.shared_bytes + kStaticShared <= most_shared;
+        const bool fits =
+            shape.workgroups <= runtime::kMostWorkgroups && shape.shared_bytes + kStaticShared <= most_shared;
         made.variants.push_back(fits && takes(*function, sizes) ? std::optional(shape) : std::nullopt);
         continue;
       }
@@ -191,8 +191,8 @@ std::vector<Prepared::GpuPhase> gpu_shapes(const Executable::State& state, size_
             fmt::format("{} would need {} workgroups for these sizes, and a launch has at most {}\n"
                         "help: use smaller arrays, or split the work into several calls",
                         describe_kernel(state, kernel), shape.workgroups, runtime::kMostWorkgroups));
-      SMELT_CHECK(shape.shared_bytes <= most_shared, "{} needs {} bytes of shared memory, and a workgroup has {}", f.name,
-                  shape.shared_bytes, most_shared);
+      SMELT_CHECK(shape.shared_bytes <= most_shared, "{} needs {} bytes of shared memory, and a workgroup has {}",
+                  f.name, shape.shared_bytes, most_shared);
       made.variants.push_back(shape);
     }
     shapes.push_back(std::move(made));

@@ -37,7 +37,8 @@ struct GpuCode {
 // One function of a kernel: what it is is known at once, its code is made when it is first needed.
 class GpuFunction {
  public:
-  GpuFunction(emit::CudaVariant emitted, std::string source) : emitted_(std::move(emitted)), source_(std::move(source)) {}
+  GpuFunction(emit::CudaVariant emitted, std::string source)
+      : emitted_(std::move(emitted)), source_(std::move(source)) {}
 
   const emit::CudaFunction& emitted() const { return emitted_.function; }
   // Every expression is >= 0 for the sizes of a call.
@@ -86,7 +87,7 @@ struct Prepared {
     int64_t extent, grain;
   };
   struct GpuPhase {
-    bool runs = false;  // there is an iteration
+    bool runs = false;                                          // there is an iteration
     std::vector<std::optional<runtime::LaunchShape>> variants;  // none of those that do not take these sizes
   };
   struct Launch {

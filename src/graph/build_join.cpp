@@ -89,8 +89,7 @@ NodeId GraphBuilder::gather(NodeId x, NodeId indices, int axis, GatherMode mode)
   node.shape.insert(node.shape.end(), split + 1, shape(x).end());
   node.args = {x, indices};
   node.axes = {axis};
-  if (!with_sizes_checked([&] { return count(shape(indices)); }).is(0))
-    require(has_elements(*this, x, axis));
+  if (!with_sizes_checked([&] { return count(shape(indices)); }).is(0)) require(has_elements(*this, x, axis));
   return add(std::move(node));
 }
 

@@ -264,8 +264,7 @@ class Verifier {
       Shape row = indices.shape;
       if (row.size() == x.shape.size())
         row[static_cast<size_t>(node.axes[0])] = x.shape[static_cast<size_t>(node.axes[0])];
-      expect(row == x.shape, "indices of shape {} along axis {} of {}", str(indices.shape), node.axes[0],
-             str(x.shape));
+      expect(row == x.shape, "indices of shape {} along axis {} of {}", str(indices.shape), node.axes[0], str(x.shape));
       return;
     }
     Shape shape(x.shape.begin(), x.shape.begin() + node.axes[0]);

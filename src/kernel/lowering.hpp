@@ -24,9 +24,10 @@ struct Accumulator {
   LocalId value = -1, index = -1;
   DType dtype() const;
   DType value_type{};
-  int maximum = -1;    // of a sum that runs online: its maximum's place among the accumulators
-  LocalId top = -1;    // of such a sum: the largest value that each lane has met, to which its part of the sum is relative
-  int relative = -1;   // of a maximum: the first sum that runs beside it
+  int maximum = -1;  // of a sum that runs online: its maximum's place among the accumulators
+  LocalId top =
+      -1;  // of such a sum: the largest value that each lane has met, to which its part of the sum is relative
+  int relative = -1;  // of a maximum: the first sum that runs beside it
   bool with_index() const { return kind == ReduceKind::ArgMax || kind == ReduceKind::ArgMin; }
 };
 

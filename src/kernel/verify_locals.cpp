@@ -198,7 +198,7 @@ class Flow {
   Over around_ = kNothing;  // the loops around this place
   int lanes_ = 0;           // of the Vector loop around; a GPU keeps lanes in the same threads, however it takes them
   bool on_gpu_ = false;
-  std::string vector_;      // its variable
+  std::string vector_;  // its variable
 };
 
 }  // namespace

@@ -72,7 +72,11 @@ bool divides_several_variables(const IntExpr& e) {
 class Walk {
  public:
   Walk(const Graph& graph, const plan::FusionGroup& group, const SizeBinding& sizes, bool online)
-      : graph_(graph), group_(group), sizes_(sizes), online_(online), members_(group.nodes.begin(), group.nodes.end()) {}
+      : graph_(graph),
+        group_(group),
+        sizes_(sizes),
+        online_(online),
+        members_(group.nodes.begin(), group.nodes.end()) {}
 
   std::variant<Domain, Refusal> run() {
     try {
@@ -187,8 +191,11 @@ class Walk {
                                   node.label.empty() ? name_of(node.reduce) : node.label, axes_text(node.axes),
                                   str(argument), axes_text(domain_reduced_), str(domain_shape_)),
                       "reduce over the same axes"};
-      Reduction r{
-          id, level_of(id), reshaped_index(full_shape(), argument, domain_.values(), domain_.ranges), {}, online_of(id)};
+      Reduction r{id,
+                  level_of(id),
+                  reshaped_index(full_shape(), argument, domain_.values(), domain_.ranges),
+                  {},
+                  online_of(id)};
       for (size_t d = 0; d < argument.size(); ++d)
         if (!std::count(node.axes.begin(), node.axes.end(), static_cast<int>(d)))
           r.result_index.push_back(r.argument_index[d]);
@@ -336,8 +343,8 @@ class Walk {
 
 }  // namespace
 
-std::variant<Domain, Refusal> find_domain(const Graph& graph, const plan::FusionGroup& group,
-                                          const SizeBinding& sizes, bool online) {
+std::variant<Domain, Refusal> find_domain(const Graph& graph, const plan::FusionGroup& group, const SizeBinding& sizes,
+                                          bool online) {
   return Walk(graph, group, sizes, online).run();
 }
 

@@ -22,7 +22,7 @@ struct Schedule {
   int team = 0, workgroup = 0;
   int unroll = 1;
   bool held = false;  // one step covers a row: what its passes read stays in registers
-  std::string note;  // one line for people
+  std::string note;   // one line for people
 };
 
 std::variant<Schedule, Refusal> make_schedule(const Graph& graph, const plan::FusionGroup& group,

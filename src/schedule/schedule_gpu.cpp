@@ -166,6 +166,7 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const pla
   // What is read stays as it was in memory; what is computed of it is kept where there is room for that too.
   s.held = single_axis && steps * s.lanes * w.largest <= kMostBytesPerThread;
   s.unroll = static_cast<int>(s.held ? steps : std::clamp<int64_t>(steps, 1, std::max(1, 16 / s.lanes)));
+  if (options.tuning.unroll && !s.held) s.unroll = options.tuning.unroll;
   if (s.held && constant)
     s.keep_bytes = length * 4 * (kMostBytesPerThread / (steps * s.lanes * 4));
   else if (constant && s.workgroup == s.team)

@@ -144,7 +144,7 @@ NAMES = {name: getattr(np, name) for name in
          multiply divide floor_divide remainder pow power negative abs absolute equal not_equal less less_equal greater
          greater_equal bitwise_and bitwise_or bitwise_xor bitwise_not left_shift right_shift logical_and logical_or
          logical_xor logical_not sum prod max min any all argmax argmin mean var std reshape transpose swapaxes moveaxis
-         broadcast_to expand_dims squeeze concatenate stack flip roll tile repeat take tril triu arange eye full zeros ones
+         broadcast_to expand_dims squeeze concatenate stack flip roll tile repeat take take_along_axis tril triu arange eye full zeros ones
          full_like zeros_like ones_like""".split()}
 NAMES |= {
     "erf": erf, "erfc": erfc, "pi": math.pi, "inf": math.inf, "nan": math.nan, "concat": np.concatenate, "round": np.rint,
@@ -622,6 +622,9 @@ take(v, n, mode='clip')
 take(v, n, mode='wrap')
 take(a, k % 3, axis=1)
 take(v, k[0])
+take_along_axis(m, n % 4, -1)
+take_along_axis(m, -1 - n % 3, axis=0)
+take_along_axis(a, k[None, None, :] % 3, axis=1)
 tril(m)
 triu(m)
 tril(a, 1)

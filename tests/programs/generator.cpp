@@ -350,7 +350,9 @@ class Generator {
       const Value indices = any();
       if (indices.shape.size() + a.shape.size() > 5) return a.name;
       const std::string i = is_int(indices.dtype) ? indices.name : fmt::format("i64({})", indices.name);
-      return fmt::format("take({}, {}, axis={}, mode='{}')", a.name, i, axis, word({"clip", "wrap"}));
+      const bool along = indices.shape == a.shape && chance(2);
+      return fmt::format("{}({}, {}, axis={}, mode='{}')", along ? "take_along_axis" : "take", a.name, i, axis,
+                         word({"clip", "wrap"}));
     }
     const auto n = a.shape[static_cast<size_t>(axis)].constant();
     if (!n || *n == 0 || a.shape.size() > 4) return a.name;
