@@ -5,7 +5,7 @@ GENERATOR = $(if $(wildcard build/$(1)/CMakeCache.txt),,$(if $(shell command -v 
 configure = cmake --preset $(1) $(call GENERATOR,$(1)) $(2) -Wno-dev --log-level=NOTICE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench build debug asan format check clean
+.PHONY: help demo test bench build debug asan fuzz format check clean
 
 help: ## this list
 	@echo "smelt: fuses array programs into few kernels"
@@ -43,6 +43,10 @@ asan: ## the tests under the address and undefined-behaviour sanitizers, in buil
 	@$(call configure,asan)
 	@cmake --build build/asan -j $(JOBS)
 	@ctest --preset asan -j $(JOBS)
+
+fuzz: ## feeds the language, the .npy reader and the loader of object code for 30 s each, by clang; SECONDS=300: for longer
+	@bash scripts/setup.sh fuzz
+	@bash scripts/fuzz.sh $(or $(SECONDS),30)
 
 format: ## lays out every C++ file with clang-format
 	@bash scripts/check_format.sh --fix

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what the build needs and the machine lacks. Usage: scripts/setup.sh [demo|test]
+# Installs what the build needs and the machine lacks. Usage: scripts/setup.sh [demo|test|fuzz]
 #
 # Debian and Ubuntu: by apt, as root or with sudo; says each package and why; does nothing when all is there. Elsewhere: names
 # the packages and stops. SMELT_SETUP=skip leaves the machine alone whatever it lacks.
@@ -7,8 +7,8 @@ set -euo pipefail
 
 goal=${1:-test}
 case $goal in
-  demo | test) ;;
-  *) echo "usage: scripts/setup.sh [demo|test]" >&2; exit 2 ;;
+  demo | test | fuzz) ;;
+  *) echo "usage: scripts/setup.sh [demo|test|fuzz]" >&2; exit 2 ;;
 esac
 if [ "${SMELT_SETUP:-}" = skip ]; then
   echo "setup: skipped, since SMELT_SETUP=skip"
@@ -55,6 +55,16 @@ fetch_nvrtc() {
 have_numpy() { have_command python3 && python3 -c 'import numpy' 2>/dev/null; }
 have_clang_format() { have_command clang-format-14 || [ "$(clang-format --version 2>/dev/null | sed -n 's/.*version \([0-9]*\).*/\1/p')" = 14 ]; }
 
+# As scripts/fuzz.sh looks for it.
+have_fuzzer() {
+  local name
+  for name in ${CLANG:-clang++ clang++-19 clang++-18 clang++-17 clang++-16 clang++-15 clang++-14}; do
+    have_command "$name" && echo 'extern "C" int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }' |
+      "$name" -x c++ - -fsanitize=fuzzer,address,undefined -o /dev/null 2>/dev/null && return 0
+  done
+  return 1
+}
+
 missing=() # "package|why"
 need() { # need PACKAGE WHY PROBE...
   local package=$1 why=$2
@@ -70,6 +80,10 @@ need libfmt-dev "formats text" have_header fmt/format.h
 need libcli11-dev "reads the command line" have_header CLI/CLI.hpp
 need nlohmann-json3-dev "writes reports" have_header nlohmann/json.hpp
 need libllvm "turns kernels into machine code while smelt runs" have_llvm
+if [ "$goal" = fuzz ]; then
+  need clang "builds the fuzzers" have_fuzzer
+  need libclang-rt-dev "runs the fuzzers" have_fuzzer
+fi
 if [ "$goal" = test ]; then
   need libgtest-dev "runs the tests" have_header gtest/gtest.h
   need libgmock-dev "matches texts in the tests" have_header gmock/gmock.h
@@ -166,7 +180,7 @@ lists_are_old() {
   offered make || return 0
   for name in "${unknown[@]}"; do
     case $name in
-      clang-format-14 | libllvm19 | python3-pip) ;;
+      clang-format-14 | libllvm19 | python3-pip | clang | libclang-rt-dev) ;;
       *) return 0 ;;
     esac
   done
@@ -181,6 +195,8 @@ for name in "${unknown[@]}"; do
     echo "setup: this system has no clang-format-14; the check of the code's layout will be skipped"
   elif [ "$name" = python3-pip ]; then
     echo "setup: this system offers no python3-pip"
+  elif [ "$name" = clang ] || [ "$name" = libclang-rt-dev ]; then
+    echo "setup: this system offers no $name; without libFuzzer nothing is fuzzed"
   elif [ "$name" = libllvm19 ]; then
     echo "setup: this system offers no LLVM from 16 to 22; smelt will run programs by its slow interpreter" >&2
   else

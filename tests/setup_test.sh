@@ -70,6 +70,18 @@ silent libgtest-dev
 silent clang-format
 silent python3
 
+# Fuzzing takes clang, and goes on without.
+debian "${everything[@]}" clang libclang-rt-dev
+CLANG=absent run fuzz
+[ $status -eq 0 ] || fail "fuzz"
+says "    clang "
+says "    libclang-rt-dev "
+silent libgtest-dev
+debian "${everything[@]}"
+CLANG=absent run fuzz
+[ $status -eq 0 ] || fail "fuzz without clang"
+says "nothing is fuzzed"
+
 # Empty lists: an update, then all is offered.
 debian
 printf '%s\n' "${everything[@]}" >"$work/state/after-update"

@@ -97,9 +97,13 @@ static std::string chosen_isa() {
   if (!chosen || !*chosen) return {};
   const std::string_view name = chosen;
   const bool known = name == "x86-64" || name == "x86-64-v2" || name == "x86-64-v3" || name == "x86-64-v4";
-  const bool able = name == "x86-64-v4"   ? __builtin_cpu_supports("x86-64-v4")
-                    : name == "x86-64-v3" ? __builtin_cpu_supports("x86-64-v3")
-                                          : true;
+  // Not by the names of the levels, which not every compiler knows; f16c and lzcnt came with fma and bmi.
+  const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
+                  __builtin_cpu_supports("bmi2");
+  const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+                  __builtin_cpu_supports("avx512vl");
+  const bool able = name == "x86-64-v4" ? v4 : name == "x86-64-v3" ? v3 : true;
   if (!known || !able)
     throw UserError(
         fmt::format("SMELT_CPU is \"{}\", {}\nhelp: one of x86-64, x86-64-v2, x86-64-v3, x86-64-v4", name,

@@ -12,6 +12,8 @@ namespace smelt::testing {
 namespace {
 
 constexpr double kAnything = std::numeric_limits<double>::infinity();
+// Of a 0 that may as well be -0: the sign is not compared where an error is allowed at all.
+constexpr double kSignOfZero = std::numeric_limits<double>::denorm_min();
 
 // Half a unit in the last place of 1, the smallest step near 0, and the largest number, of a float dtype.
 struct Format {
@@ -210,6 +212,7 @@ class BoundedInterpreter {
       const double moved = evaluate_float(op, std::span<const double>(at, arity));
       if (!same_class(moved, v)) return kAnything;
       if (std::isfinite(moved)) widest = std::max(widest, std::fabs(moved - v));
+      if (moved == 0 && v == 0 && std::signbit(moved) != std::signbit(v)) widest = std::max(widest, kSignOfZero);
     }
     const bool truth = info(op).rule == TypeRule::Compare || info(op).rule == TypeRule::Test;
     return truth && widest > 0 ? kAnything : widest * 1.001;
@@ -236,6 +239,7 @@ class BoundedInterpreter {
         widest = !same_class(moved, v) ? kAnything : std::isfinite(v) ? std::max(widest, std::fabs(moved - v)) : widest;
       }
       if (is_bool(node.dtype) && crosses_zero(x.f(i), e)) widest = kAnything;
+      if (is_float(node.dtype) && v == 0) widest = std::max(widest, kSignOfZero);
       out[k] = !is_float(node.dtype) && widest > 0 ? kAnything : widest;
     }
     return out;

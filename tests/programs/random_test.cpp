@@ -1,6 +1,6 @@
 // Random programs, fused and unfused, against the reference with an error bound for every element.
 //   SMELT_SEED=N      runs program N alone, and prints it
-//   SMELT_PROGRAMS=N  how many programs (from SMELT_FIRST, default 0)
+//   SMELT_PROGRAMS=N  how many programs (from SMELT_FIRST, default 0), 3000 by default
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -18,11 +18,18 @@ uint64_t number_from(const char* name, uint64_t otherwise) {
   return text ? std::strtoull(text, nullptr, 10) : otherwise;
 }
 
-TEST(RandomPrograms, FusedAndUnfusedMatchTheReference) {
+// In parts that ctest runs side by side, together all of them.
+constexpr uint64_t kParts = 12;
+class RandomPrograms : public ::testing::TestWithParam<uint64_t> {};
+
+TEST_P(RandomPrograms, FusedAndUnfusedMatchTheReference) {
   NEEDS_LLVM();
   const bool one = std::getenv("SMELT_SEED");
-  const uint64_t first = one ? number_from("SMELT_SEED", 0) : number_from("SMELT_FIRST", 0);
-  const uint64_t programs = one ? 1 : number_from("SMELT_PROGRAMS", 250);
+  if (one && GetParam() > 0) GTEST_SKIP() << "one program is one part";
+  const uint64_t from = one ? number_from("SMELT_SEED", 0) : number_from("SMELT_FIRST", 0);
+  const uint64_t all = number_from("SMELT_PROGRAMS", device().is_gpu ? 250 : 3000);
+  const uint64_t first = one ? from : from + all * GetParam() / kParts;
+  const uint64_t programs = one ? 1 : from + all * (GetParam() + 1) / kParts - first;
   int failures = 0;
   Coverage coverage;
   for (uint64_t seed = first; seed < first + programs; ++seed) {
@@ -40,7 +47,9 @@ TEST(RandomPrograms, FusedAndUnfusedMatchTheReference) {
       coverage.undecidable, coverage.slowest, coverage.slowest_ms);
 }
 
-TEST(RandomPrograms, TheSameSeedIsTheSameProgram) {
+INSTANTIATE_TEST_SUITE_P(Part, RandomPrograms, ::testing::Range(uint64_t{0}, kParts));
+
+TEST(RandomProgramsThemselves, TheSameSeedIsTheSameProgram) {
   EXPECT_EQ(random_program(7).text(), random_program(7).text());
   EXPECT_NE(random_program(7).text(), random_program(8).text());
 }
