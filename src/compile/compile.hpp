@@ -1,6 +1,7 @@
 // The whole compiler as one function, and what it makes.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -117,6 +118,11 @@ class Executable {
   // Into memory of the caller: dims, dtype as output_types() says, any strides but 0 (copied when not row-major or when it
   // overlaps an input).
   void run_into(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs) const;
+  // Runs the kernels in order, each by each(number, run), which calls `run` once or more: to time them one by one. The arrays are those of
+  // run_into, row-major and apart from each other; on a GPU they are the GPU's, and `run` returns when it is queued on smelt's stream.
+  using EachKernel = std::function<void(size_t kernel, const std::function<void()>& run)>;
+  void run_each(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs,
+                const EachKernel& each) const;
   std::vector<Dims> output_dims(const std::vector<TensorView>& inputs) const;
   int64_t temporary_bytes(const SizeBinding& sizes) const;  // the arena for values between kernels
 

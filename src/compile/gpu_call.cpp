@@ -206,6 +206,17 @@ void GpuCall::run() {
   for (const GpuStep& step : steps_) issue(step, stream_);
 }
 
+void GpuCall::run_each(const Executable::EachKernel& each) {
+  for (size_t first = 0, next = 0; first < steps_.size(); first = next) {
+    const int kernel = steps_[first].kernel;
+    while (next < steps_.size() && steps_[next].kernel == kernel) ++next;
+    const auto run = [&] {
+      for (size_t s = first; s < next; ++s) issue(steps_[s], stream_);
+    };
+    kernel < 0 ? run() : each(static_cast<size_t>(kernel), run);
+  }
+}
+
 void GpuCall::synchronize() {
   try {
     gpu_.synchronize(stream_);

@@ -33,6 +33,7 @@ class GpuCall {
 
   void record_graph();  // of more than one step
   void run();
+  void run_each(const Executable::EachKernel& each);
   void synchronize();
   int launches() const { return graph_ ? 1 : static_cast<int>(steps_.size()); }
   runtime::StreamHandle stream() const { return stream_; }

@@ -65,6 +65,15 @@ void run_on_gpu(const std::shared_ptr<const Executable::State>& state, const std
   }
 }
 
+void run_each_on_gpu(const std::shared_ptr<const Executable::State>& state,
+                     const std::shared_ptr<const Prepared>& prepared, const std::vector<TensorView>& inputs,
+                     const std::vector<TensorView>& outputs, const Executable::EachKernel& each) {
+  SMELT_CHECK(state->device.gpu, "kernels for a GPU that is not here");
+  GpuCall call(state, prepared, inputs, outputs, state->device.gpu->stream());
+  call.run_each(each);
+  call.synchronize();
+}
+
 BoundCall Executable::bind(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs) const {
   return bind(inputs, outputs, state_->device.gpu ? state_->device.gpu->stream() : nullptr);
 }

@@ -41,7 +41,7 @@ void throw_out_of_range(const Graph& graph, int32_t code) {
 }
 
 void execute(const Executable::State& state, const Prepared& prepared, const std::vector<TensorView>& inputs,
-             const std::vector<TensorView>& outputs) {
+             const std::vector<TensorView>& outputs, const Executable::EachKernel& each) {
   const Arena& arena = prepared.arena;
   MemoryPool::Block block = state.pool.take(arena.bytes + prepared.scratch_bytes);
   char* const memory = block.first.get();
@@ -55,7 +55,8 @@ void execute(const Executable::State& state, const Prepared& prepared, const std
         case Binding::Slot: arrays.push_back(memory + arena.offsets[static_cast<size_t>(b.index)]); break;
         case Binding::Error: arrays.push_back(&error); break;
       }
-    launch(state, l, prepared.launches[k], arrays, memory + arena.bytes);
+    const auto run = [&] { launch(state, l, prepared.launches[k], arrays, memory + arena.bytes); };
+    each ? each(k, run) : run();
     if (error) break;
   }
   state.pool.give_back(std::move(block));
@@ -197,6 +198,15 @@ void Executable::run_into(const std::vector<TensorView>& inputs, const std::vect
     if (f != o) copy_into(targets[f], targets[o]);
   }
   for (size_t o : aside) copy_into(targets[o], outputs[o]);
+}
+
+void Executable::run_each(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs,
+                          const EachKernel& each) const {
+  const std::shared_ptr<const Prepared> prepared = prepare(*state_, inputs);
+  check_outputs(*state_, *prepared, outputs);
+  SMELT_CHECK(!interpreted(), "kernels of a program that is interpreted");
+  if (state_->device.is_gpu) return run_each_on_gpu(state_, prepared, inputs, outputs, each);
+  execute(*state_, *prepared, inputs, outputs, each);
 }
 
 }  // namespace smelt

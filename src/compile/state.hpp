@@ -136,7 +136,7 @@ std::shared_ptr<const Prepared> prepare(const Executable::State& state, const st
 
 // Runs all launches in order. `inputs` and `outputs` are row-major, with the dims of this call.
 void execute(const Executable::State& state, const Prepared& prepared, const std::vector<TensorView>& inputs,
-             const std::vector<TensorView>& outputs);
+             const std::vector<TensorView>& outputs, const Executable::EachKernel& each = {});
 
 // Throws UserError when memory for outputs does not fit what the program makes.
 void check_outputs(const Executable::State& state, const Prepared& prepared, const std::vector<TensorView>& outputs);
@@ -162,6 +162,9 @@ std::vector<Prepared::GpuPhase> gpu_shapes(const Executable::State& state, size_
 std::string describe_kernel(const Executable::State& state, size_t kernel);
 void run_on_gpu(const std::shared_ptr<const Executable::State>& state, const std::shared_ptr<const Prepared>& prepared,
                 const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs);
+void run_each_on_gpu(const std::shared_ptr<const Executable::State>& state,
+                     const std::shared_ptr<const Prepared>& prepared, const std::vector<TensorView>& inputs,
+                     const std::vector<TensorView>& outputs, const Executable::EachKernel& each);
 std::string dump_ptx(const Executable::State& state);
 std::string dump_sass(const Executable::State& state);
 

@@ -2,118 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <chrono>
-
 #include "base/check.hpp"
+#include "report/device_clock.hpp"
 #include "report/traffic.hpp"
 
 namespace smelt::report {
 namespace {
-
-constexpr int kPairs = 16;  // samples that are queued before the host waits for them
-constexpr int kMostSamples = 2000, kFewestSamples = 32;
-constexpr int64_t kFlushBytes = int64_t{256} << 20;
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-// Times what is queued on smelt's stream, by events.
-class DeviceClock {
- public:
-  DeviceClock(runtime::Gpu& gpu, const BenchOptions& options) : gpu_(gpu), options_(options), stream_(gpu.stream()) {
-    const int64_t wanted = std::max(kFlushBytes, 4 * gpu.facts().l2_bytes);
-    flush_bytes_ = std::min(wanted, gpu.free_bytes() / 4);
-    flush_ = gpu.allocate(flush_bytes_);
-    for (int i = 0; i < 2 * kPairs; ++i) events_.push_back(gpu.create_event(true));
-  }
-  DeviceClock(const DeviceClock&) = delete;
-  DeviceClock& operator=(const DeviceClock&) = delete;
-  ~DeviceClock() {
-    for (const runtime::EventHandle event : events_) gpu_.destroy_event(event);
-    gpu_.release(flush_);
-  }
-
-  // Milliseconds of one `work`, the L2 cache flushed before each.
-  Summary cold(const std::function<void()>& work) {
-    return sample(
-        1, [&] { flush(); }, work);
-  }
-  // The same with what the work before left in the cache. The flush only keeps the device busy until the host has queued the rest.
-  Summary hot(const std::function<void()>& work) {
-    const double once = std::max(estimate(work), 1e-4);
-    const int batch = static_cast<int>(std::clamp(0.1 / once, 1.0, 16.0));
-    return sample(
-        batch,
-        [&] {
-          flush();
-          work();
-        },
-        work);
-  }
-  // Wall time per call of calls back to back, the host's part included.
-  Summary call(const std::function<void()>& work) {
-    const auto many = [&](int count) {
-      const auto start = std::chrono::steady_clock::now();
-      for (int i = 0; i < count; ++i) work();
-      gpu_.synchronize(stream_);
-      return seconds_since(start) * 1e3 / count;
-    };
-    const double once = many(10);
-    const int count = static_cast<int>(std::clamp(5 / std::max(once, 1e-4), 10.0, 2000.0));
-    const auto start = std::chrono::steady_clock::now();
-    std::vector<double> samples;
-    while (samples.size() < 7 || (seconds_since(start) < options_.time_limit_s / 2 && samples.size() < 50))
-      samples.push_back(many(count));
-    return summarize(samples);
-  }
-
- private:
-  void flush() { gpu_.fill(flush_, 1, flush_bytes_, stream_); }
-
-  double estimate(const std::function<void()>& work) {
-    for (int i = 0; i < 3; ++i) work();
-    gpu_.record(events_[0], stream_);
-    for (int i = 0; i < 3; ++i) work();
-    gpu_.record(events_[1], stream_);
-    gpu_.synchronize_event(events_[1]);
-    return gpu_.elapsed_ms(events_[0], events_[1]) / 3;
-  }
-
-  Summary sample(int batch, const std::function<void()>& before, const std::function<void()>& work) {
-    for (int i = 0; i < 3; ++i) {
-      before();
-      work();
-    }
-    gpu_.synchronize(stream_);
-    const auto start = std::chrono::steady_clock::now();
-    std::vector<double> samples;
-    for (;;) {
-      for (size_t i = 0; i < kPairs; ++i) {
-        before();
-        gpu_.record(events_[2 * i], stream_);
-        for (int b = 0; b < batch; ++b) work();
-        gpu_.record(events_[2 * i + 1], stream_);
-      }
-      gpu_.synchronize_event(events_.back());
-      for (size_t i = 0; i < kPairs; ++i)
-        samples.push_back(gpu_.elapsed_ms(events_[2 * i], events_[2 * i + 1]) / batch);
-      const Summary summary = summarize(samples);
-      const auto count = static_cast<int>(samples.size());
-      const bool late = seconds_since(start) > options_.time_limit_s;
-      if (late || count >= kMostSamples || (count >= kFewestSamples && summary.noise < options_.noise / 4))
-        return summary;
-    }
-  }
-
-  runtime::Gpu& gpu_;
-  const BenchOptions& options_;
-  runtime::StreamHandle stream_;
-  int64_t flush_bytes_ = 0;
-  uint64_t flush_ = 0;
-  std::vector<runtime::EventHandle> events_;
-};
 
 // One executable with its arrays on the GPU.
 struct Runner {
@@ -138,7 +32,6 @@ struct Runner {
 
 Side measure_side(const Runner& runner, const char* name, int64_t bytes, const SizeBinding& sizes, DeviceClock& clock,
                   const BenchOptions& options) {
-  runtime::Gpu& gpu = *runner.executable.device().gpu;
   Side side;
   side.kernels = static_cast<int>(runner.executable.plan().groups.size());
   side.bytes = bytes;
@@ -153,15 +46,8 @@ Side measure_side(const Runner& runner, const char* name, int64_t bytes, const S
   side.call_ms = clock.call(run);
   runner.call.synchronize();
   note("copy of as many bytes");
-  // A copy reads every byte once and writes it once: half as many bytes, moved twice.
-  if (const int64_t half = bytes / 2; half > 0) {
-    const Tensor memory = device_empty(runner.executable.device(), DType::U8, {2 * ((half + 255) / 256 * 256)});
-    const auto from = reinterpret_cast<uint64_t>(memory.data),
-               to = from + static_cast<uint64_t>((half + 255) / 256 * 256);
-    const auto copy = [&] { gpu.copy(to, from, half, gpu.stream()); };
-    side.copy_ms.cold = clock.cold(copy);
-    side.copy_ms.hot = clock.hot(copy);
-  }
+  side.copy_ms.cold = clock.cold_copy(bytes);
+  side.copy_ms.hot = clock.hot_copy(bytes);
   const auto gbs = [&](double ms) { return ms > 0 ? static_cast<double>(bytes) / ms * 1e-6 : 0; };
   side.bandwidth_gbs = gbs(side.time_ms.cold.median);
   side.copy_gbs = gbs(side.copy_ms.cold.median);

@@ -78,6 +78,22 @@ std::string transfers(const Explanation& e, const std::vector<NodeId>& ids) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
+std::string microseconds(double ms, int digits = 3) { return format_significant(ms * 1e3, digits) + " µs"; }
+
+// What the bytes let expect, and what was measured; empty when neither is known.
+std::string time_text(const Explanation& e, size_t k) {
+  if (k < e.times.size()) {
+    const KernelTime& t = e.times[k];
+    std::string out = fmt::format("{} ± {} measured, {} predicted", microseconds(t.measured_ms.median),
+                                  microseconds(t.measured_ms.spread, 2), microseconds(t.predicted_ms));
+    if (t.copy_ms > 0) out += fmt::format("; {:.0f} % of a copy of as many bytes", 100 * t.of_copy());
+    return out;
+  }
+  const plan::FusionGroup& group = e.plan.groups[k];
+  const double expected = predicted_ms(total(e, group.inputs) + total(e, group.outputs), e.memory_gbs);
+  return expected > 0 ? microseconds(expected) + " predicted" : "";
+}
+
 std::string kernels_text(const Explanation& e, const Style& style) {
   std::string out;
   for (size_t k = 0; k < e.plan.groups.size(); ++k) {
@@ -89,6 +105,7 @@ std::string kernels_text(const Explanation& e, const Style& style) {
     out += fmt::format("  writes  {}\n", transfers(e, group.outputs));
     for (const BuiltFunction& f : e.functions)
       if (static_cast<size_t>(f.kernel) == k) out += fmt::format("  built   {}\n", describe(f));
+    if (const std::string time = time_text(e, k); !time.empty()) out += "  time    " + time + "\n";
   }
   return out;
 }
@@ -157,6 +174,17 @@ nlohmann::ordered_json kernel_json(const Explanation& e, size_t k) {
                       {"bytes_written", total(e, group.outputs)}};
   for (const BuiltFunction& f : e.functions)
     if (static_cast<size_t>(f.kernel) == k) out["functions"].push_back(function_json(f));
+  if (k < e.times.size()) {
+    const KernelTime& t = e.times[k];
+    const Summary& s = t.measured_ms;
+    out["predicted_ms"] = t.predicted_ms;
+    out["measured_ms"] = {{"median", s.median}, {"min", s.min},     {"max", s.max},
+                          {"spread", s.spread}, {"noise", s.noise}, {"runs", s.runs}};
+    out["copy_ms"] = t.copy_ms;
+    out["of_copy"] = t.of_copy();
+  } else if (e.memory_gbs > 0) {
+    out["predicted_ms"] = predicted_ms(total(e, group.inputs) + total(e, group.outputs), e.memory_gbs);
+  }
   return out;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compile/compile.hpp"
+#include "report/measure_kernels.hpp"
 #include "report/style.hpp"
 
 namespace smelt::report {
@@ -18,6 +19,8 @@ struct Explanation {
   const SizeBinding& sizes;                   // what the plan's bytes were counted with
   std::vector<BuiltFunction> functions = {};  // on a GPU that is here
   CacheUse cache = {};
+  double memory_gbs = 0;               // of a GPU, that its memory could deliver at most; 0: no prediction from it
+  std::vector<KernelTime> times = {};  // per kernel, when they were measured
 };
 
 std::string to_text(const Explanation& e, const Style& style);

@@ -19,6 +19,7 @@ struct GpuFacts {
   int64_t shared_bytes_per_processor = 0;
   int64_t shared_bytes_per_workgroup = 0;  // with the opt-in
   int64_t l2_bytes = 0, memory_bytes = 0;
+  double memory_gbs = 0;  // that its memory could deliver at most, by its clock and width; 0: unknown
   bool clusters = false;
 };
 

@@ -29,9 +29,9 @@ inline constexpr Status kSuccess = 0, kOutOfMemory = 2, kDeviceUnavailable = 46,
                         kDriverMismatch = 803;
 
 // CUdevice_attribute
-inline constexpr int kProcessors = 16, kL2Bytes = 38, kThreadsPerProcessor = 39, kComputeMajor = 75, kComputeMinor = 76,
-                     kSharedPerProcessor = 81, kRegistersPerProcessor = 82, kSharedPerWorkgroup = 97,
-                     kClusterLaunch = 120;
+inline constexpr int kProcessors = 16, kMemoryKilohertz = 36, kMemoryBits = 37, kL2Bytes = 38,
+                     kThreadsPerProcessor = 39, kComputeMajor = 75, kComputeMinor = 76, kSharedPerProcessor = 81,
+                     kRegistersPerProcessor = 82, kSharedPerWorkgroup = 97, kClusterLaunch = 120;
 // CUfunction_attribute
 inline constexpr int kFunctionMaxThreads = 0, kFunctionShared = 1, kFunctionLocal = 3, kFunctionRegisters = 4,
                      kFunctionMaxDynamicShared = 8, kFunctionNonPortableCluster = 14;

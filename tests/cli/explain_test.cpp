@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "../report/temporary_folder.hpp"
 #include "process.hpp"
 
@@ -85,6 +87,55 @@ TEST(CliExplain, DeclaredInputsNeedNoSpecOnlySizes) {
   const Result r = tool_without_llvm({"explain", program, "--size", "B=8", "--size", "C=16"});
   EXPECT_EQ(r.status, 0) << r.err;
   EXPECT_TRUE(r.out_has("reads   x: f32[8,16]")) << r.out;
+}
+
+TEST(CliExplain, MeasuresEveryKernel) {
+  if (!has_llvm()) GTEST_SKIP() << "no LLVM here";
+  const std::vector<std::string> arguments = {"explain",  "softmax(x).sum(axis=0)", "-i", "x=f32[256,64]", "--no-fuse",
+                                              "--measure"};
+  const Result r = tool(arguments);
+  ASSERT_EQ(r.status, 0) << r.err;
+  EXPECT_TRUE(r.out_has(" measured, ") && r.out_has(" predicted; ") && r.out_has("% of a copy of as many bytes"))
+      << r.out;
+  std::vector<std::string> with_json = arguments;
+  with_json.insert(with_json.end(), {"--json", "-"});
+  const auto json = tool(with_json).json();
+  ASSERT_GT(json["kernels"].size(), 2u);
+  for (const auto& kernel : json["kernels"]) {
+    EXPECT_GT(kernel["measured_ms"]["median"], 0.0);
+    EXPECT_GT(kernel["predicted_ms"], 0.0);
+    EXPECT_GT(kernel["of_copy"], 0.0);
+  }
+  EXPECT_EQ(tool_without_llvm(arguments).status, 2);
+}
+
+TEST(CliExplain, MeasuresKernelsOfAGpu) {
+  const std::map<std::string, std::string> fake = {
+      {"SMELT_CUDA", SMELT_FAKE_CUDA}, {"SMELT_NVRTC", SMELT_FAKE_CUDA}, {"SMELT_CACHE_DIR", "off"}};
+  const std::vector<std::string> arguments = {"explain",     "(x + y) * 2", "-i",    "x=f32[B,64]", "-i",
+                                              "y=f32[B,64]", "--size",      "B=100", "--device",    "cuda",
+                                              "--no-fuse",   "--json",      "-"};
+  const Result predicted = run({arguments, fake, "", false});
+  ASSERT_EQ(predicted.status, 0) << predicted.err;
+  for (const auto& kernel : predicted.json()["kernels"]) {
+    EXPECT_GT(kernel["predicted_ms"], 0.003);
+    EXPECT_FALSE(kernel.contains("measured_ms"));
+  }
+  std::vector<std::string> measure = arguments;
+  measure.push_back("--measure");
+  const Result r = run({measure, fake, "", false});
+  ASSERT_EQ(r.status, 0) << r.err;
+  ASSERT_EQ(r.json()["kernels"].size(), 2u);
+  for (const auto& kernel : r.json()["kernels"]) {
+    EXPECT_EQ(kernel["measured_ms"]["median"], 0.25) << "every time of the stand-in is that";
+    EXPECT_EQ(kernel["of_copy"], 1.0);
+    EXPECT_TRUE(kernel.contains("functions"));
+  }
+  std::vector<std::string> absent = measure;
+  absent[std::find(absent.begin(), absent.end(), "cuda") - absent.begin()] = "sm_90";
+  const Result refused = run({absent, fake, "", false});
+  EXPECT_EQ(refused.status, 2);
+  EXPECT_TRUE(refused.err_has("not a GPU of this machine")) << refused.err;
 }
 
 TEST(CliExplain, ReadsOnlyTheHeadersOfFiles) {

@@ -136,6 +136,8 @@ Status cuDeviceGetName(char* name, int length, int) {
 Status cuDeviceGetAttribute(int* value, int which, int) {
   switch (which) {
     case 16: *value = state.processors; break;
+    case 36: *value = 3201000; break;
+    case 37: *value = 6144; break;
     case 38: *value = 1 << 20; break;
     case 39: *value = 2048; break;
     case 75: *value = state.major; break;

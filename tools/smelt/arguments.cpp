@@ -91,6 +91,7 @@ void add_explain(CLI::App& app, int& status) {
       ->delimiter(',')
       ->allow_extra_args(false);
   command->add_flag("--no-fuse", options->no_fuse, "explain the program with fusion off");
+  command->add_flag("--measure", options->measure, "run the program, and tell how long each kernel takes");
   add_common_options(*command, options->common);
   command->footer(
       "Examples:\n"

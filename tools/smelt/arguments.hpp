@@ -27,7 +27,7 @@ struct ExplainOptions {
   CommonOptions common;
   ProgramOptions program;
   std::vector<std::string> dump;
-  bool no_fuse = false;
+  bool no_fuse = false, measure = false;
 };
 
 struct SavingsOptions {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "arguments.hpp"
+#include "progress.hpp"
 #include "report/json.hpp"
 #include "report/units.hpp"
 #include "smelt/error.hpp"
@@ -35,12 +36,26 @@ Executable compile_or_dump(const Program& program, const Machine& device, const 
   }
 }
 
+std::vector<report::KernelTime> measure(const Program& program, const Executable& executable, int threads) {
+  const Machine& device = executable.device();
+  check_memory(program, program.dims(), device.facts.memory_bytes);
+  if (device.is_gpu) check_memory(program, program.dims(), device.gpu_facts.memory_bytes);
+  Progress progress;
+  report::BenchOptions bench_options;
+  bench_options.threads = threads;
+  bench_options.time_limit_s = 0.5;
+  bench_options.progress = [&](const std::string& what) { progress.stage(what); };
+  bench_options.progress("making inputs");
+  return report::measure_kernels(executable, program.arrays(), bench_options);
+}
+
 }  // namespace
 
 int run_explain(const ExplainOptions& options) {
   const Output output(options.common);
   check_stages(options.dump);
-  const Machine device = find_device(options.common);
+  const Machine device = options.measure ? find_device_here(options.common) : find_device(options.common);
+  if (options.measure && !device.compiles()) throw UserError("a measurement needs the compiler: " + device.missing);
   const Program program(options.program, true);
   CompileOptions compile_options;
   compile_options.threads = thread_count(options.common, device);
@@ -48,12 +63,14 @@ int run_explain(const ExplainOptions& options) {
   compile_options.fuse = !options.no_fuse;
   const Executable executable = compile_or_dump(program, device, compile_options, options.dump, output);
 
-  const report::Explanation explanation{program.title(),
-                                        executable.graph(),
-                                        executable.plan(),
-                                        compile_options.sizes,
-                                        executable.built(compile_options.sizes),
-                                        executable.cache_use()};
+  report::Explanation explanation{program.title(),
+                                  executable.graph(),
+                                  executable.plan(),
+                                  compile_options.sizes,
+                                  executable.built(compile_options.sizes),
+                                  executable.cache_use()};
+  explanation.memory_gbs = device.gpu ? device.gpu_facts.memory_gbs : 0;
+  if (options.measure) explanation.times = measure(program, executable, compile_options.threads);
   nlohmann::ordered_json json = report::to_json(explanation);
   if (options.dump.empty()) output.text(report::to_text(explanation, output.style()));
   for (const std::string& stage : options.dump) {
