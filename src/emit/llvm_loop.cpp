@@ -12,15 +12,18 @@
 //
 //     br nonempty, pre, exit
 //   pre:    hoisted;                br full steps, main, rest
-//   main:   (streaming stores: br aligned, stream, loop)
+//   main:   (streaming stores: br wanted, head, loop)
 //   loop:   body                    br loop or rest
-//   stream: body with streaming stores
+//   head:                           br elements before the first whole line, tail, whole
+//   whole:
+//   stream: body with streaming stores, from the first whole line on;  br stream or rest
 //   rest:                           br elements left, tail, exit
-//   tail:   body under a mask
+//   tail:   body under a mask;      br whole, where it came from head, or exit
 //   exit:
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "base/check.hpp"
 #include "emit/llvm_phase.hpp"
@@ -108,17 +111,31 @@ void PhasePrinter::unrolled_loop(const Stmt& s) {
   }
 }
 
-// Whether the streaming stores of a Vector loop may bypass the caches: their addresses at its start are aligned, and the launch
-// asks for it. Nothing when the loop has no such stores.
-std::optional<Value> PhasePrinter::streaming_condition(const Stmt& s) {
-  std::optional<Value> condition;
+// Whether a Vector loop leaves something in the lanes of a local: sums, whose order must not depend on addresses.
+bool PhasePrinter::accumulates(const Stmt& s) const {
+  std::function<bool(const std::vector<Stmt>&)> any = [&](const std::vector<Stmt>& body) {
+    return std::any_of(body.begin(), body.end(), [&](const Stmt& inner) {
+      if (inner.kind == StmtKind::Loop || inner.kind == StmtKind::If) return any(inner.body);
+      return inner.kind == StmtKind::Assign && slots_[static_cast<size_t>(inner.local)].declared_in != &s;
+    });
+  };
+  return any(s.body);
+}
+
+// Stores that bypass the caches go to whole lines. How many elements lie before the first line of the loop's streaming stores, and
+// whether all of them meet a line there and the launch asks for it. Nothing when the loop has no such stores.
+std::optional<PhasePrinter::Stream> PhasePrinter::find_stream(const Stmt& s, const Value& extent) {
+  std::optional<Stream> stream;
   const DType t = DType::I64;
+  const auto also = [&](const Value& condition) {
+    stream->wanted = op("and $T $a, $b", DType::Bool, {stream->wanted, condition});
+  };
   for (const Stmt& inner : s.body) {
     if (inner.kind != StmtKind::Store || !inner.streaming || inner.mask != kernel::kNoExpr) continue;
     const Place p = place(inner.access);
     const auto step = p.offset.coefficient_of(s.var);
-    const int bytes = s.lanes * size_of(p.dtype);
-    if (!step || !step->is(1) || bytes < 16) continue;
+    const int size = size_of(p.dtype), line = std::min(s.lanes * size, 64);
+    if (!step || !step->is(1) || s.lanes * size < 16) continue;
     const IntExpr first = p.offset - IntExpr::symbol(s.var);
     std::vector<std::string> symbols;
     first.collect_symbols(symbols);
@@ -127,15 +144,23 @@ std::optional<Value> PhasePrinter::streaming_condition(const Stmt& s) {
     if (!known_here) continue;
     const Value at = pointer(p, first);
     const Value address = define(at.scope, t, 0, fmt::format("ptrtoint ptr {} to i64", at.text));
-    const Value low = op("and $T $a, $b", t, {address, constant(t, std::min(bytes, 64) - 1)});
-    const Value aligned = op("icmp eq $T $a, $b", DType::Bool, {low, constant(t, 0)});
-    condition = condition ? op("and $T $a, $b", DType::Bool, {*condition, aligned}) : aligned;
+    const auto is_zero = [&](const Value& x) { return op("icmp eq $T $a, $b", DType::Bool, {x, constant(t, 0)}); };
+    if (!stream) {
+      const Value before =
+          op("and $T $a, $b", t, {op("sub $T $a, $b", t, {constant(t, 0), address}), constant(t, line - 1)});
+      stream = Stream{is_zero(op("and $T $a, $b", t, {before, constant(t, size - 1)})),
+                      op("udiv $T $a, $b", t, {before, constant(t, size)})};
+      const Value left = op("sub $T $a, $b", t, {extent, stream->head});
+      also(op("icmp sge $T $a, $b", DType::Bool, {left, constant(t, s.lanes)}));
+      if (accumulates(s)) also(is_zero(stream->head));
+    } else {
+      const Value there = op("add $T $a, $b", t, {address, op("mul $T $a, $b", t, {stream->head, constant(t, size)})});
+      also(is_zero(op("and $T $a, $b", t, {there, constant(t, line - 1)})));
+    }
   }
-  if (const auto wish = symbols_.find("%stream"); condition && wish != symbols_.end()) {
-    const Value wanted = op("icmp ne $T $a, $b", DType::Bool, {wish->second, constant(t, 0)});
-    condition = op("and $T $a, $b", DType::Bool, {wanted, *condition});
-  }
-  return condition;
+  if (const auto wish = symbols_.find("%stream"); stream && wish != symbols_.end())
+    also(op("icmp ne $T $a, $b", DType::Bool, {wish->second, constant(t, 0)}));
+  return stream;
 }
 
 // The body once, for the lanes from `start` on. `extent`: only those below it count; nothing: all do.
@@ -171,13 +196,13 @@ void PhasePrinter::vector_loop(const Stmt& s) {
   push(!surely_runs, no_changes());
   vector_ = VectorLoop{};
   vector_.changes = changes;
-  // Only now do expressions depend on the lane; the condition is one for all.
-  const std::optional<Value> streaming = streaming_condition(s);
+  // Only now do expressions depend on the lane; where to stream is one for all.
+  const std::optional<Stream> stream = count && *count < s.lanes ? std::nullopt : find_stream(s, extent);
   vector_.loop = &s;
   vector_.var = s.var;
   vector_.lanes = s.lanes;
   ranges_[s.var] = {0, s.extent - 1};
-  const std::string steps = vector_steps(s, extent, full, streaming, label);
+  const std::string steps = vector_steps(s, extent, full, stream, label);
   vector_ = VectorLoop{};
   const std::string pre = pop();
   line(fmt::format("; vector loop {} < {}, {} lanes", s.var, comment_text(s.extent.str()), s.lanes));
@@ -190,44 +215,34 @@ void PhasePrinter::vector_loop(const Stmt& s) {
   scopes_.back().text += fmt::format("pre{}:\n{}{}exit{}:\n", label, pre, steps, label);
 }
 
-// A loop over the steps of all lanes; it goes on to the label `after`.
-std::string PhasePrinter::full_steps(const Stmt& s, const Value& full, const std::string& kind, int label,
-                                     const std::string& after) {
+// A loop over the steps of all lanes from `begin`, in the block `from`, to `end`; it goes on to the label `after`.
+std::string PhasePrinter::full_steps(const Stmt& s, const std::string& kind, int label, const FullSteps& steps) {
   const std::string var = fmt::format("{}.{}{}", s.var, kind, label);
   const std::string body = vector_body(s, {var, DType::I64, 0, 0}, nullptr, kind == "stream");
   return fmt::format(
-      "{0}{1}:\n  {2} = phi i64 [ 0, %main{1} ], [ {2}.next, %{0}next{1} ]\n{3}  br label %{0}next{1}\n{0}next{1}:\n"
+      "{0}{1}:\n  {2} = phi i64 [ {7}, %{8}{1} ], [ {2}.next, %{0}next{1} ]\n{3}  br label %{0}next{1}\n{0}next{1}:\n"
       "  {2}.next = add nsw i64 {2}, {4}\n  {2}.more = icmp slt i64 {2}.next, {5}\n"
-      "  br i1 {2}.more, label %{0}{1}, label %{6}\n",
-      kind, label, var, body, s.lanes, full.text, after);
-}
-
-// The loop, and beside it the one with streaming stores, unless its body is so long that memory is not what it waits for.
-std::string PhasePrinter::main_steps(const Stmt& s, const Value& full, std::optional<Value> streaming, int label,
-                                     const std::string& after) {
-  std::string loops = full_steps(s, full, "loop", label, after);
-  if (std::count(loops.begin(), loops.end(), '\n') > kMostStreamedLines) streaming.reset();
-  if (streaming) {
-    streams_ = true;
-    loops += full_steps(s, full, "stream", label, after);
-  }
-  const std::string branch =
-      streaming ? fmt::format("br i1 {}, label %stream{}, label %loop{}", streaming->text, label, label)
-                : fmt::format("br label %loop{}", label);
-  if (s.extent.constant()) return fmt::format("  br label %main{0}\nmain{0}:\n  {1}\n{2}", label, branch, loops);
-  return fmt::format(
-      "  %main{0}.some = icmp sgt i64 {1}, 0\n  br i1 %main{0}.some, label %main{0}, label %{2}\nmain{0}:\n  {3}\n{4}",
-      label, full.text, after, branch, loops);
+      "  br i1 {2}.more, label %{0}{1}, label %{6}{1}\n",
+      kind, label, var, body, s.lanes, steps.end, steps.after, steps.begin, steps.from);
 }
 
 // Everything between pre and exit.
 std::string PhasePrinter::vector_steps(const Stmt& s, const Value& extent, const Value& full,
-                                       const std::optional<Value>& streaming, int label) {
+                                       const std::optional<Stream>& stream, int label) {
   const auto count = s.extent.constant();
   const bool has_full = !count || *count >= s.lanes;
   const bool has_tail = !count || *count % s.lanes;
-  const std::string after = fmt::format("{}{}", has_tail ? "rest" : "exit", label);
-  std::string text = has_full ? main_steps(s, full, streaming, label, after) : fmt::format("  br label %{}\n", after);
+  const std::string after = has_tail ? "rest" : "exit";
+  std::string text;
+  if (!has_full) {
+    text = fmt::format("  br label %{}{}\n", after, label);
+  } else {
+    const std::string loop = full_steps(s, "loop", label, {"0", "main", full.text, after});
+    // Where the body is long, memory is not what it waits for.
+    if (stream && std::count(loop.begin(), loop.end(), '\n') < kMostStreamedLines)
+      return streamed_steps(s, extent, full, *stream, label);
+    text = some_steps(s, full, label, after) + fmt::format("  br label %loop{}\n", label) + loop;
+  }
   if (!has_tail) return text;
   const std::string body = vector_body(s, full, &extent, false);
   if (count) return text + fmt::format("rest{0}:\n{1}  br label %exit{0}\n", label, body);
@@ -235,6 +250,51 @@ std::string PhasePrinter::vector_steps(const Stmt& s, const Value& extent, const
                     "rest{0}:\n  %rest{0}.some = icmp slt i64 {1}, {2}\n"
                     "  br i1 %rest{0}.some, label %tail{0}, label %exit{0}\ntail{0}:\n{3}  br label %exit{0}\n",
                     label, full.text, extent.text, body);
+}
+
+// To main where there is a full step, else to `after`; ends in the label of main.
+std::string PhasePrinter::some_steps(const Stmt& s, const Value& full, int label, const std::string& after) {
+  if (s.extent.constant()) return fmt::format("  br label %main{0}\nmain{0}:\n", label);
+  return fmt::format(
+      "  %main{0}.some = icmp sgt i64 {1}, 0\n  br i1 %main{0}.some, label %main{0}, label %{2}{0}\nmain{0}:\n", label,
+      full.text, after);
+}
+
+// The same with a loop of streaming stores beside the plain one. The body under a mask serves both ends: what it covers, and where it
+// goes on, stand in slots.
+std::string PhasePrinter::streamed_steps(const Stmt& s, const Value& extent, const Value& full, const Stream& stream,
+                                         int label) {
+  const std::string start = fmt::format("%start{}", label), stop = fmt::format("%stop{}", label),
+                    again = fmt::format("%again{}", label), L = std::to_string(label);
+  define_stack(start, "i64");
+  define_stack(stop, "i64");
+  define_stack(again, "i1");
+  streams_ = true;
+  std::string text = fmt::format("  store i64 {}, ptr {}\n", full.text, start) + some_steps(s, full, label, "rest");
+  text += fmt::format("  br i1 {}, label %head{}, label %loop{}\n", stream.wanted.text, L, L);
+  text += full_steps(s, "loop", label, {"0", "main", full.text, "rest"});
+  text += fmt::format(
+      "head{0}:\n  store i64 0, ptr {1}\n  store i64 {2}, ptr {3}\n  store i1 true, ptr {4}\n"
+      "  %head{0}.some = icmp sgt i64 {2}, 0\n  br i1 %head{0}.some, label %tail{0}, label %whole{0}\n",
+      L, start, stream.head.text, stop, again);
+  text += fmt::format(
+      "whole{0}:\n  %left{0} = sub i64 {1}, {2}\n  %steps{0} = and i64 %left{0}, -{3}\n  %end{0} = add i64 {2}, "
+      "%steps{0}\n"
+      "  store i64 %end{0}, ptr {4}\n  br label %stream{0}\n",
+      L, extent.text, stream.head.text, s.lanes, start);
+  text += full_steps(s, "stream", label, {stream.head.text, "whole", fmt::format("%end{}", L), "rest"});
+  text += fmt::format(
+      "rest{0}:\n  store i64 {1}, ptr {2}\n  store i1 false, ptr {3}\n  %rest{0}.start = load i64, ptr {4}\n"
+      "  %rest{0}.some = icmp slt i64 %rest{0}.start, {1}\n  br i1 %rest{0}.some, label %tail{0}, label %exit{0}\n",
+      L, extent.text, stop, again, start);
+  const Value from{fmt::format("%tail{}.start", L), DType::I64, 0, 0};
+  const Value to{fmt::format("%tail{}.stop", L), DType::I64, 0, top()};
+  text += fmt::format("tail{0}:\n  {1} = load i64, ptr {2}\n  {3} = load i64, ptr {4}\n", L, from.text, start, to.text,
+                      stop);
+  text += vector_body(s, from, &to, false);
+  text += fmt::format("  %tail{0}.again = load i1, ptr {1}\n  br i1 %tail{0}.again, label %whole{0}, label %exit{0}\n",
+                      L, again);
+  return text;
 }
 
 }  // namespace smelt::emit

@@ -66,6 +66,15 @@ class PhasePrinter {
     bool streaming = false;
     Changes changes;
   };
+  // Where the streaming stores of a Vector loop can begin.
+  struct Stream {
+    Value wanted;  // a bool
+    Value head;    // elements before the first whole line
+  };
+  struct FullSteps {
+    std::string begin, from;  // the first element, and the label of the block before
+    std::string end, after;   // behind the last element, and the label of the block behind
+  };
   enum class Pattern : uint8_t { Uniform, Contiguous, Reversed, Scattered };
 
   // llvm_phase.cpp: the frame
@@ -173,13 +182,14 @@ class PhasePrinter {
   void unrolled_loop(const kernel::Stmt& s);
   void vector_loop(const kernel::Stmt& s);
   std::string vector_steps(const kernel::Stmt& s, const Value& extent, const Value& full,
-                           const std::optional<Value>& streaming, int label);
-  std::string full_steps(const kernel::Stmt& s, const Value& full, const std::string& kind, int label,
-                         const std::string& after);
-  std::string main_steps(const kernel::Stmt& s, const Value& full, std::optional<Value> streaming, int label,
-                         const std::string& after);
+                           const std::optional<Stream>& stream, int label);
+  std::string full_steps(const kernel::Stmt& s, const std::string& kind, int label, const FullSteps& steps);
+  std::string some_steps(const kernel::Stmt& s, const Value& full, int label, const std::string& after);
+  std::string streamed_steps(const kernel::Stmt& s, const Value& extent, const Value& full, const Stream& stream,
+                             int label);
   std::string vector_body(const kernel::Stmt& s, Value start, const Value* extent, bool streaming);
-  std::optional<Value> streaming_condition(const kernel::Stmt& s);
+  bool accumulates(const kernel::Stmt& s) const;
+  std::optional<Stream> find_stream(const kernel::Stmt& s, const Value& extent);
   void bind_variable(const kernel::Stmt& s, const Value& value);
 
   const kernel::Kernel& kernel_;

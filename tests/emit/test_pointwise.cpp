@@ -262,7 +262,8 @@ TEST_P(Pointwise, IndexLocals) {
   }
 }
 
-// Streaming stores: aligned and not, wanted and not.
+// Streaming stores: wherever the arrays begin in their lines, wanted and not. The two outputs meet a line at the same element only when
+// `misalign` is a multiple of 16.
 TEST_P(Pointwise, Streaming) {
   for (int lanes : {16, 64}) {
     Maker m;
@@ -278,10 +279,11 @@ TEST_P(Pointwise, Streaming) {
     EXPECT_NE(open(GetParam())->assembly(text(m.kernel)).find("movnt"), std::string::npos);
     auto module = load(m.kernel);
     for (size_t count : kOddSizes)
-      for (size_t misalign : {0, 1})
+      for (const auto& [misalign, small_misalign] :
+           {std::pair<size_t, size_t>{0, 0}, {1, 1}, {4, 4}, {4, 52}, {13, 61}, {15, 63}, {15, 15}})
         for (int64_t stream : {0, 1}) {
           Guarded<float> gx(count), go(count, misalign);
-          Guarded<int8_t> gs(count, misalign);
+          Guarded<int8_t> gs(count, small_misalign);
           for (size_t k = 0; k < count; ++k) gx[k] = static_cast<float>(k % 61);
           run(*module, 0, 1, {gx.data(), go.data(), gs.data()}, {static_cast<int64_t>(count), stream});
           for (size_t k = 0; k < count; ++k) {
@@ -290,6 +292,34 @@ TEST_P(Pointwise, Streaming) {
           }
           ASSERT_TRUE(go.guards_intact() && gs.guards_intact());
         }
+  }
+}
+
+// One output, so that every start in a line has a head; and an address that no element lies at.
+TEST_P(Pointwise, StreamingFromTheFirstWholeLine) {
+  for (const bool constant : {false, true}) {
+    Maker m;
+    const IntExpr n = constant ? IntExpr(1024) : m.size("N"), i = sym("%i1");
+    const int x = m.input(DType::F32, {n}), out = m.output(DType::F32, {n});
+    m.phase({grid(
+        1, {vector("%i1", n,
+                   {kernel::store(m.at(out, {i}), m.op(Op::Add, {m.load(x, {i}), m.f32(1)}), kernel::kNoExpr, true)},
+                   32)})});
+    auto module = load(m.kernel);
+    for (const size_t count : constant ? std::vector<size_t>{1024} : kOddSizes)
+      for (size_t misalign = 0; misalign < 17 * 4; ++misalign) {
+        Guarded<float> gx(count);
+        Guarded<char> go(count * 4, misalign);  // in bytes
+        for (size_t k = 0; k < count; ++k) gx[k] = static_cast<float>(k);
+        run(*module, 0, 1, {gx.data(), go.data()},
+            constant ? std::vector<int64_t>{} : std::vector{static_cast<int64_t>(count)});
+        for (size_t k = 0; k < count; ++k) {
+          float got;
+          std::memcpy(&got, go.data() + 4 * k, 4);
+          ASSERT_EQ(got, static_cast<float>(k + 1)) << k << " of " << count << " at byte " << misalign;
+        }
+        ASSERT_TRUE(go.guards_intact());
+      }
   }
 }
 

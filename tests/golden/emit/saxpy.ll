@@ -9,14 +9,17 @@
 define internal void @k0_p0.body(i64 %begin, i64 %end, i64 %s0, i64 %s1, ptr noalias readonly %p2, ptr noalias readonly %p3, ptr noalias readonly %p4, ptr noalias %p5, ptr noalias %scratch) #0 {
 entry:
   %dummy = alloca i64, align 64
-  %v10 = icmp ne i64 %s1, 0
-  %v18 = load float, ptr %p2, align 4
-  %v19 = insertelement <8 x float> poison, float %v18, i64 0
-  %v20 = shufflevector <8 x float> %v19, <8 x float> poison, <8 x i32> zeroinitializer
-  %v33 = or <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>, zeroinitializer
+  %start2 = alloca i64, align 64
+  %stop2 = alloca i64, align 64
+  %again2 = alloca i1, align 64
+  %v16 = icmp ne i64 %s1, 0
+  %v24 = load float, ptr %p2, align 4
+  %v25 = insertelement <8 x float> poison, float %v24, i64 0
+  %v26 = shufflevector <8 x float> %v25, <8 x float> poison, <8 x i32> zeroinitializer
+  %v46 = or <8 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7>, zeroinitializer
   ; loop %i0 < ((N + 1023) // 1024)
-  %v45 = icmp slt i64 %begin, %end
-  br i1 %v45, label %pre1, label %exit1
+  %v58 = icmp slt i64 %begin, %end
+  br i1 %v58, label %pre1, label %exit1
 pre1:
   br label %loop1
 loop1:
@@ -28,67 +31,92 @@ loop1:
   %v5 = mul i64 %i0.1, 1024
   %v6 = getelementptr float, ptr %p5, i64 %v5
   %v7 = ptrtoint ptr %v6 to i64
-  %v8 = and i64 %v7, 31
-  %v9 = icmp eq i64 %v8, 0
-  %v11 = and i1 %v10, %v9
-  %v12 = getelementptr float, ptr %p4, i64 %v5
-  %v15 = getelementptr float, ptr %p3, i64 %v5
+  %v8 = sub i64 0, %v7
+  %v9 = and i64 %v8, 31
+  %v10 = and i64 %v9, 3
+  %v11 = icmp eq i64 %v10, 0
+  %v12 = udiv i64 %v9, 4
+  %v13 = sub i64 %v3, %v12
+  %v14 = icmp sge i64 %v13, 8
+  %v15 = and i1 %v11, %v14
+  %v17 = and i1 %v15, %v16
+  %v18 = getelementptr float, ptr %p4, i64 %v5
+  %v21 = getelementptr float, ptr %p3, i64 %v5
   ; vector loop %i1 < min(1024, -1024*%i0 + N), 8 lanes
-  %v44 = icmp sgt i64 %v3, 0
-  br i1 %v44, label %pre2, label %exit2
+  %v57 = icmp sgt i64 %v3, 0
+  br i1 %v57, label %pre2, label %exit2
 pre2:
+  store i64 %v4, ptr %start2
   %main2.some = icmp sgt i64 %v4, 0
   br i1 %main2.some, label %main2, label %rest2
 main2:
-  br i1 %v11, label %stream2, label %loop2
+  br i1 %v17, label %head2, label %loop2
 loop2:
   %i1.loop2 = phi i64 [ 0, %main2 ], [ %i1.loop2.next, %loopnext2 ]
-  %v13 = getelementptr float, ptr %v12, i64 %i1.loop2
-  %v14 = load <8 x float>, ptr %v13, align 4
-  %v16 = getelementptr float, ptr %v15, i64 %i1.loop2
-  %v17 = load <8 x float>, ptr %v16, align 4
-  %v21 = fmul <8 x float> %v20, %v17
-  %v22 = fadd <8 x float> %v21, %v14
-  %v23 = getelementptr float, ptr %v6, i64 %i1.loop2
-  store <8 x float> %v22, ptr %v23, align 4
+  %v30 = getelementptr float, ptr %v18, i64 %i1.loop2
+  %v31 = load <8 x float>, ptr %v30, align 4
+  %v32 = getelementptr float, ptr %v21, i64 %i1.loop2
+  %v33 = load <8 x float>, ptr %v32, align 4
+  %v34 = fmul <8 x float> %v26, %v33
+  %v35 = fadd <8 x float> %v34, %v31
+  %v36 = getelementptr float, ptr %v6, i64 %i1.loop2
+  store <8 x float> %v35, ptr %v36, align 4
   br label %loopnext2
 loopnext2:
   %i1.loop2.next = add nsw i64 %i1.loop2, 8
   %i1.loop2.more = icmp slt i64 %i1.loop2.next, %v4
   br i1 %i1.loop2.more, label %loop2, label %rest2
+head2:
+  store i64 0, ptr %start2
+  store i64 %v12, ptr %stop2
+  store i1 true, ptr %again2
+  %head2.some = icmp sgt i64 %v12, 0
+  br i1 %head2.some, label %tail2, label %whole2
+whole2:
+  %left2 = sub i64 %v3, %v12
+  %steps2 = and i64 %left2, -8
+  %end2 = add i64 %v12, %steps2
+  store i64 %end2, ptr %start2
+  br label %stream2
 stream2:
-  %i1.stream2 = phi i64 [ 0, %main2 ], [ %i1.stream2.next, %streamnext2 ]
-  %v24 = getelementptr float, ptr %v12, i64 %i1.stream2
-  %v25 = load <8 x float>, ptr %v24, align 4
-  %v26 = getelementptr float, ptr %v15, i64 %i1.stream2
-  %v27 = load <8 x float>, ptr %v26, align 4
-  %v28 = fmul <8 x float> %v20, %v27
-  %v29 = fadd <8 x float> %v28, %v25
-  %v30 = getelementptr float, ptr %v6, i64 %i1.stream2
-  store <8 x float> %v29, ptr %v30, align 32, !nontemporal !0
+  %i1.stream2 = phi i64 [ %v12, %whole2 ], [ %i1.stream2.next, %streamnext2 ]
+  %v37 = getelementptr float, ptr %v18, i64 %i1.stream2
+  %v38 = load <8 x float>, ptr %v37, align 4
+  %v39 = getelementptr float, ptr %v21, i64 %i1.stream2
+  %v40 = load <8 x float>, ptr %v39, align 4
+  %v41 = fmul <8 x float> %v26, %v40
+  %v42 = fadd <8 x float> %v41, %v38
+  %v43 = getelementptr float, ptr %v6, i64 %i1.stream2
+  store <8 x float> %v42, ptr %v43, align 32, !nontemporal !0
   br label %streamnext2
 streamnext2:
   %i1.stream2.next = add nsw i64 %i1.stream2, 8
-  %i1.stream2.more = icmp slt i64 %i1.stream2.next, %v4
+  %i1.stream2.more = icmp slt i64 %i1.stream2.next, %end2
   br i1 %i1.stream2.more, label %stream2, label %rest2
 rest2:
-  %rest2.some = icmp slt i64 %v4, %v3
+  store i64 %v3, ptr %stop2
+  store i1 false, ptr %again2
+  %rest2.start = load i64, ptr %start2
+  %rest2.some = icmp slt i64 %rest2.start, %v3
   br i1 %rest2.some, label %tail2, label %exit2
 tail2:
-  %v31 = sub i64 %v3, %v4
-  %v32 = trunc i64 %v31 to i32
-  %v34 = insertelement <8 x i32> poison, i32 %v32, i64 0
-  %v35 = shufflevector <8 x i32> %v34, <8 x i32> poison, <8 x i32> zeroinitializer
-  %v36 = icmp ult <8 x i32> %v33, %v35
-  %v37 = getelementptr float, ptr %v12, i64 %v4
-  %v38 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v37, i32 4, <8 x i1> %v36, <8 x float> zeroinitializer)
-  %v39 = getelementptr float, ptr %v15, i64 %v4
-  %v40 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v39, i32 4, <8 x i1> %v36, <8 x float> zeroinitializer)
-  %v41 = fmul <8 x float> %v20, %v40
-  %v42 = fadd <8 x float> %v41, %v38
-  %v43 = getelementptr float, ptr %v6, i64 %v4
-  call void @llvm.masked.store.v8f32.p0(<8 x float> %v42, ptr %v43, i32 4, <8 x i1> %v36)
-  br label %exit2
+  %tail2.start = load i64, ptr %start2
+  %tail2.stop = load i64, ptr %stop2
+  %v44 = sub i64 %tail2.stop, %tail2.start
+  %v45 = trunc i64 %v44 to i32
+  %v47 = insertelement <8 x i32> poison, i32 %v45, i64 0
+  %v48 = shufflevector <8 x i32> %v47, <8 x i32> poison, <8 x i32> zeroinitializer
+  %v49 = icmp ult <8 x i32> %v46, %v48
+  %v50 = getelementptr float, ptr %v18, i64 %tail2.start
+  %v51 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v50, i32 4, <8 x i1> %v49, <8 x float> zeroinitializer)
+  %v52 = getelementptr float, ptr %v21, i64 %tail2.start
+  %v53 = call <8 x float> @llvm.masked.load.v8f32.p0(ptr %v52, i32 4, <8 x i1> %v49, <8 x float> zeroinitializer)
+  %v54 = fmul <8 x float> %v26, %v53
+  %v55 = fadd <8 x float> %v54, %v51
+  %v56 = getelementptr float, ptr %v6, i64 %tail2.start
+  call void @llvm.masked.store.v8f32.p0(<8 x float> %v55, ptr %v56, i32 4, <8 x i1> %v49)
+  %tail2.again = load i1, ptr %again2
+  br i1 %tail2.again, label %whole2, label %exit2
 exit2:
   br label %next1
 next1:
