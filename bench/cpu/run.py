@@ -74,7 +74,7 @@ def machine(library, options):
     }
 
 
-def make_inputs(numpy, workload):
+def make_inputs(numpy, contenders, workload):
     """A block of random numbers again and again: what is in the arrays does not matter to the time, but making 10^8 numbers does."""
     random = numpy.random.default_rng(7)
     out = []
@@ -90,10 +90,7 @@ def make_inputs(numpy, workload):
             block = random.uniform(0.1, 2, size)
         else:
             block = random.standard_normal(size, dtype="float32")
-        # Room for every size that the libraries like: arrays begin at a page.
-        whole = numpy.empty(n + 1024, "float32")
-        skip = -whole.ctypes.data % 4096 // 4
-        values = whole[skip:skip + n]
+        values = contenders.aligned((n,), "float32")
         for at in range(0, n, size):
             values[at:at + size] = block[:min(size, n - at)]
         out.append(values.reshape(shape))
@@ -152,7 +149,7 @@ class Session:
 
         options, start = self.options, time.monotonic()
         record = {"status": {}, "accuracy": {}, "notes": {}, "times": {}, "bytes": workload.bytes}
-        inputs = make_inputs(numpy, workload)
+        inputs = make_inputs(numpy, self.contenders, workload)
         outputs = self.contenders.outputs_of(workload)
         taking = self.smelt_sides(workload, inputs, outputs, record)
         for key in self.peers:

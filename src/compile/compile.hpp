@@ -113,7 +113,8 @@ class Executable {
 
   // Arrays in the memory of the host, whatever the device.
 
-  // Fresh outputs, row-major. Throws UserError when the inputs do not fit (dtype, rank, sizes, constraints).
+  // Fresh outputs, row-major; the memory of outputs of earlier calls that have been freed serves again, as much as one call takes.
+  // Throws UserError when the inputs do not fit (dtype, rank, sizes, constraints).
   std::vector<Tensor> run(const std::vector<TensorView>& inputs) const;
   // Into memory of the caller: dims, dtype as output_types() says, any strides but 0 (copied when not row-major or when it
   // overlaps an input).

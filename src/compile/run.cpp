@@ -132,9 +132,11 @@ int64_t Executable::temporary_bytes(const SizeBinding& sizes) const {
 
 std::vector<Tensor> Executable::run(const std::vector<TensorView>& inputs) const {
   const std::vector<Dims> dims = output_dims(inputs);
+  const auto dtype = [&](size_t o) { return state_->graph.at(state_->graph.outputs[o]).dtype; };
+  int64_t bytes = 0;
+  for (size_t o = 0; o < dims.size(); ++o) bytes += element_count(dims[o]) * size_of(dtype(o));
   std::vector<Tensor> outputs;
-  for (size_t o = 0; o < dims.size(); ++o)
-    outputs.push_back(Tensor::empty(state_->graph.at(state_->graph.outputs[o]).dtype, dims[o]));
+  for (size_t o = 0; o < dims.size(); ++o) outputs.push_back(state_->output_pool->take(dtype(o), dims[o], bytes));
   run_into(inputs, {outputs.begin(), outputs.end()});
   return outputs;
 }

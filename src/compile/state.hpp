@@ -115,6 +115,20 @@ class MemoryPool {
   std::vector<Block> blocks_;
 };
 
+// Memory of outputs that have been freed, for those of the next call: pages fresh from the system have to be found and cleared, which
+// takes longer than many a kernel. Keeps no more than the outputs of one call take.
+class OutputPool : public std::enable_shared_from_this<OutputPool> {
+ public:
+  Tensor take(DType dtype, const Dims& dims, int64_t call_bytes);  // `call_bytes`: of all outputs of this call
+
+ private:
+  void give_back(std::shared_ptr<void> memory, int64_t bytes);
+
+  std::mutex mutex_;
+  std::vector<std::pair<std::shared_ptr<void>, int64_t>> free_;
+  int64_t free_bytes_ = 0, call_bytes_ = 0;
+};
+
 struct Executable::State {
   Graph graph;
   plan::Plan plan;
@@ -129,6 +143,7 @@ struct Executable::State {
   int threads = 1;
   mutable std::atomic<std::shared_ptr<const Prepared>> last;  // of the latest call
   mutable MemoryPool pool;
+  std::shared_ptr<OutputPool> output_pool = std::make_shared<OutputPool>();
 };
 
 // For these inputs: the latest call's, when its sizes were the same. Throws UserError when the inputs do not fit.
