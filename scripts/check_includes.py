@@ -21,6 +21,7 @@ USES = {
     "compile": ["emit", "runtime"],
     "frontends": ["graph"],
     "report": ["compile"],
+    "api": ["report", "frontends"],
 }
 # The public face names the library; its headers may use these stages (a user's program sees no more).
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')

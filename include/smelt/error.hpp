@@ -1,26 +1,29 @@
-// The errors that smelt throws. Nothing in the library prints or aborts.
+/// \file
+/// The errors that smelt throws. Nothing in the library prints or aborts.
 #pragma once
 
 #include <stdexcept>
 #include <string>
 
+#include "smelt/export.hpp"
+
 namespace smelt {
 
-// Base of everything that smelt throws.
-class Error : public std::runtime_error {
+/// Base of everything that smelt throws.
+class SMELT_API Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// The program, the shapes, the data or the machine is at fault. The message says what, where, with the values, and
-// what to do.
-class UserError : public Error {
+/// The program, the shapes, the data or the machine is at fault. The message says what, where, with the values, and
+/// what to do.
+class SMELT_API UserError : public Error {
  public:
   using Error::Error;
 };
 
-// A bug in smelt. The message ends with how to report it.
-class InternalError : public Error {
+/// A bug in smelt. The message ends with how to report it.
+class SMELT_API InternalError : public Error {
  public:
   explicit InternalError(const std::string& what)
       : Error("internal error in smelt: " + what +

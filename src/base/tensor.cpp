@@ -89,8 +89,7 @@ Tensor Tensor::zeros(DType dtype, Dims dims) {
   return t;
 }
 
-Tensor contiguous_copy(const TensorView& view) {
-  Tensor out = Tensor::empty(view.dtype, view.dims);
+void copy_strided(const TensorView& view, const TensorView& out) {
   const int64_t n = out.count();
   const int size = size_of(view.dtype);
   const size_t rank = view.dims.size();
@@ -106,6 +105,11 @@ Tensor contiguous_copy(const TensorView& view) {
       index[d] = 0;
     }
   }
+}
+
+Tensor contiguous_copy(const TensorView& view) {
+  Tensor out = Tensor::empty(view.dtype, view.dims);
+  copy_strided(view, out);
   return out;
 }
 

@@ -42,6 +42,8 @@ struct Tensor : TensorView {
   static Tensor zeros(DType dtype, Dims dims);
 };
 
+// Copies elements; both have the same dtype and dims, `to` is row-major.
+void copy_strided(const TensorView& from, const TensorView& to);
 // Copies any strided view into a fresh row-major tensor.
 Tensor contiguous_copy(const TensorView& view);
 

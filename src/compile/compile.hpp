@@ -80,22 +80,25 @@ struct CacheUse {
   int hits = 0, misses = 0;
 };
 
+class CpuCall;
 class GpuCall;
 
-// A call on a GPU whose arrays are fixed: all is laid out, so that running it is one launch, of a kernel or of a graph of several.
-// Keeps its temporaries and its code alive, but not its arrays: they must live until what was run is done. Runs follow one another
-// in the order of their stream; scalars are those of the time when it was bound.
+// A call whose arrays are fixed: all is laid out, so that running it is little more than its kernels. Keeps its temporaries and its code
+// alive, but not its arrays: they must live until what was run is done. One thread at a time may run it.
+// On a GPU running it is one launch, of a kernel or of a graph of several; runs follow one another in the order of their stream;
+// scalars are those of the time when it was bound.
 class BoundCall {
  public:
-  void run() const;  // returns when it is queued
+  void run() const;  // on a GPU it returns when it is queued; on the CPU it throws for an index out of range
   void synchronize()
       const;             // until the stream is done. Throws what went wrong, an index out of range of this call too.
-  int launches() const;  // that one run hands to the driver
+  int launches() const;  // that one run hands to the driver of a GPU, or kernels on the CPU
   runtime::StreamHandle stream() const;
 
  private:
   friend class Executable;
   std::shared_ptr<GpuCall> call_;
+  std::shared_ptr<CpuCall> cpu_call_;
 };
 
 // A whole runnable plan. Cheap to copy, safe to run from many threads at once, serves every size of its symbols.
@@ -127,12 +130,14 @@ class Executable {
   std::vector<Dims> output_dims(const std::vector<TensorView>& inputs) const;
   int64_t temporary_bytes(const SizeBinding& sizes) const;  // the arena for values between kernels
 
-  // Arrays in the memory of the GPU, anybody's: `data` holds addresses of the device, whole multiples of the size of an element, with
-  // any strides (0 for inputs only). Inputs of rank 0 may stand in the memory of the host. Without a stream, smelt's own.
-
+  // Fixes a call; the second form is for a GPU, whose arrays are as for run_device.
   BoundCall bind(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs) const;
   BoundCall bind(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs,
                  runtime::StreamHandle stream) const;
+
+  // Arrays in the memory of the GPU, anybody's: `data` holds addresses of the device, whole multiples of the size of an element, with
+  // any strides (0 for inputs only). Inputs of rank 0 may stand in the memory of the host. Without a stream, smelt's own.
+
   // Binds and runs once; temporaries are those of calls before. Returns when it is queued. An index out of range stays unknown.
   void run_device(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs,
                   runtime::StreamHandle stream) const;

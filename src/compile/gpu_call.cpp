@@ -234,9 +234,4 @@ void GpuCall::synchronize() {
   throw_out_of_range(state_->graph, code);
 }
 
-void BoundCall::run() const { call_->run(); }
-void BoundCall::synchronize() const { call_->synchronize(); }
-int BoundCall::launches() const { return call_->launches(); }
-runtime::StreamHandle BoundCall::stream() const { return call_->stream(); }
-
 }  // namespace smelt

@@ -74,10 +74,6 @@ void run_each_on_gpu(const std::shared_ptr<const Executable::State>& state,
   call.synchronize();
 }
 
-BoundCall Executable::bind(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs) const {
-  return bind(inputs, outputs, state_->device.gpu ? state_->device.gpu->stream() : nullptr);
-}
-
 BoundCall Executable::bind(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs,
                            runtime::StreamHandle stream) const {
   BoundCall bound;

@@ -12,22 +12,22 @@ namespace {
 
 std::string shape_text(const TensorView& view) { return fmt::format("{}{}", name_of(view.dtype), str(view.dims)); }
 
-void launch(const Executable::State& state, const Launch& l, const Prepared::Launch& prepared,
-            std::vector<void*>& arrays, char* scratch) {
+}  // namespace
+
+void launch_on_cpu(const Executable::State& state, const Launch& l, const Prepared::Launch& prepared, void** arrays,
+                   char* scratch) {
   for (size_t p = 0; p < l.phases.size(); ++p) {
     const Prepared::Phase& phase = prepared.phases[p];
     if (phase.extent <= 0) continue;
     if (phase.extent <= phase.grain) {
-      l.phases[p](0, phase.extent, arrays.data(), prepared.arguments.data(), scratch);
+      l.phases[p](0, phase.extent, arrays, prepared.arguments.data(), scratch);
       continue;
     }
     runtime::parallel_for(state.threads, phase.extent, phase.grain, [&](int thread, int64_t begin, int64_t end) {
-      l.phases[p](begin, end, arrays.data(), prepared.arguments.data(), scratch + prepared.scratch_bytes * thread);
+      l.phases[p](begin, end, arrays, prepared.arguments.data(), scratch + prepared.scratch_bytes * thread);
     });
   }
 }
-
-}  // namespace
 
 // Names the first gather that met an index out of range.
 void throw_out_of_range(const Graph& graph, int32_t code) {
@@ -55,7 +55,7 @@ void execute(const Executable::State& state, const Prepared& prepared, const std
         case Binding::Slot: arrays.push_back(memory + arena.offsets[static_cast<size_t>(b.index)]); break;
         case Binding::Error: arrays.push_back(&error); break;
       }
-    const auto run = [&] { launch(state, l, prepared.launches[k], arrays, memory + arena.bytes); };
+    const auto run = [&] { launch_on_cpu(state, l, prepared.launches[k], arrays.data(), memory + arena.bytes); };
     each ? each(k, run) : run();
     if (error) break;
   }
@@ -141,8 +141,7 @@ std::vector<Tensor> Executable::run(const std::vector<TensorView>& inputs) const
   return outputs;
 }
 
-static void interpret_into(const Graph& graph, const std::vector<TensorView>& inputs,
-                           const std::vector<TensorView>& outputs) {
+void interpret_into(const Graph& graph, const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs) {
   const std::vector<Tensor> results = interpret(graph, inputs);
   for (size_t o = 0; o < outputs.size(); ++o) {
     Tensor narrowed = Tensor::empty(outputs[o].dtype, outputs[o].dims);
@@ -171,6 +170,26 @@ void check_outputs(const Executable::State& state, const Prepared& prepared, con
   }
 }
 
+std::vector<TensorView> direct_outputs(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs,
+                                       std::vector<Tensor>& copies, std::vector<size_t>& aside) {
+  std::vector<TensorView> targets = outputs;
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    bool direct = outputs[o].contiguous();
+    for (const TensorView& in : inputs) direct = direct && !overlap(in, outputs[o]);
+    for (size_t p = 0; p < o; ++p) direct = direct && !overlap(outputs[p], outputs[o]);
+    if (direct) continue;
+    copies.push_back(Tensor::empty(outputs[o].dtype, outputs[o].dims));
+    targets[o] = copies.back();
+    aside.push_back(o);
+  }
+  return targets;
+}
+
+size_t first_output(const Graph& graph, size_t output) {
+  const auto first = std::find(graph.outputs.begin(), graph.outputs.end(), graph.outputs[output]);
+  return static_cast<size_t>(first - graph.outputs.begin());
+}
+
 void Executable::run_into(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs) const {
   const State& state = *state_;
   const std::shared_ptr<const Prepared> prepared = prepare(state, inputs);
@@ -180,25 +199,11 @@ void Executable::run_into(const std::vector<TensorView>& inputs, const std::vect
 
   std::vector<Tensor> copies;
   const std::vector<TensorView> sources = row_major_inputs(inputs, copies);
-  // Kernels write row-major memory that no input shares; anything else is written aside and copied.
-  std::vector<TensorView> targets = outputs;
   std::vector<size_t> aside;
-  for (size_t o = 0; o < outputs.size(); ++o) {
-    bool direct = outputs[o].contiguous();
-    for (const TensorView& in : sources) direct = direct && !overlap(in, outputs[o]);
-    for (size_t p = 0; p < o; ++p) direct = direct && !overlap(outputs[p], outputs[o]);
-    if (direct) continue;
-    copies.push_back(Tensor::empty(outputs[o].dtype, outputs[o].dims));
-    targets[o] = copies.back();
-    aside.push_back(o);
-  }
+  const std::vector<TensorView> targets = direct_outputs(sources, outputs, copies, aside);
   execute(state, *prepared, sources, targets);
-  // A node that is returned twice was computed into its first output.
-  for (size_t o = 0; o < targets.size(); ++o) {
-    const auto first = std::find(state.graph.outputs.begin(), state.graph.outputs.end(), state.graph.outputs[o]);
-    const size_t f = static_cast<size_t>(first - state.graph.outputs.begin());
-    if (f != o) copy_into(targets[f], targets[o]);
-  }
+  for (size_t o = 0; o < targets.size(); ++o)
+    if (const size_t first = first_output(state.graph, o); first != o) copy_into(targets[first], targets[o]);
   for (size_t o : aside) copy_into(targets[o], outputs[o]);
 }
 

@@ -153,6 +153,19 @@ std::shared_ptr<const Prepared> prepare(const Executable::State& state, const st
 void execute(const Executable::State& state, const Prepared& prepared, const std::vector<TensorView>& inputs,
              const std::vector<TensorView>& outputs, const Executable::EachKernel& each = {});
 
+// One kernel of it, on arrays in the order of the launch's bindings.
+void launch_on_cpu(const Executable::State& state, const Launch& launch, const Prepared::Launch& prepared,
+                   void** arrays, char* scratch);
+
+// The reference interpreter in place of kernels.
+void interpret_into(const Graph& graph, const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs);
+// Where kernels write: row-major memory that no input and no other output shares. Else `outputs[o]` is written aside, into one of
+// `copies`, and `aside` has its number.
+std::vector<TensorView> direct_outputs(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs,
+                                       std::vector<Tensor>& copies, std::vector<size_t>& aside);
+// Which output a node that is returned twice was computed into.
+size_t first_output(const Graph& graph, size_t output);
+
 // Throws UserError when memory for outputs does not fit what the program makes.
 void check_outputs(const Executable::State& state, const Prepared& prepared, const std::vector<TensorView>& outputs);
 // Whether two arrays share memory.

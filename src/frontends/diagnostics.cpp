@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "graph/build_detail.hpp"
+
 namespace smelt::lang {
 
 // Bytes of the UTF-8 character that begins here; 0 when none does.
@@ -129,6 +131,7 @@ std::string Source::report(Span span, const std::string& message, const std::str
 }
 
 void Source::fail(Span span, const std::string& message, const std::string& help) const {
+  if (nowhere_) smelt::fail(message, help);
   throw ReportedError(report(span, message, help));
 }
 

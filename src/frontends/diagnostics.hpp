@@ -27,6 +27,8 @@ class ReportedError : public UserError {
 class Source {
  public:
   Source(std::string text, std::string file);
+  // No text: errors are thrown as UserBuildError, with no place.
+  Source() : nowhere_(true) {}
 
   std::string_view text() const { return text_; }
   std::string_view text(Span span) const { return text().substr(span.begin, span.end - span.begin); }
@@ -40,6 +42,7 @@ class Source {
   std::string_view line_text(size_t line) const;  // without the line's end
   int characters(uint32_t begin, uint32_t end) const;
 
+  bool nowhere_ = false;
   std::string text_, file_;
   std::vector<uint32_t> line_starts_;
   std::vector<uint32_t> characters_before_;  // per byte; empty when the text is ASCII

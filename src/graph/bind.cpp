@@ -110,6 +110,8 @@ void check_size(const Graph& graph, size_t i, size_t d, int64_t given, const Bin
   throw UserError(fmt::format("{}, not {}: {}", place, expected, values_text(symbols, binding)));
 }
 
+}  // namespace
+
 bool holds(const Constraint& c, const SizeBinding& sizes) {
   const int64_t left = c.left.evaluate(sizes), right = c.right.evaluate(sizes);
   switch (c.kind) {
@@ -119,8 +121,6 @@ bool holds(const Constraint& c, const SizeBinding& sizes) {
   }
   return false;
 }
-
-}  // namespace
 
 SizeBinding bind_sizes(const Graph& graph, const std::vector<Dims>& input_dims) {
   check_ranks(graph, input_dims);

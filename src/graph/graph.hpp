@@ -111,6 +111,8 @@ std::vector<int> use_counts(const Graph& graph);
 // sizes disagree, or when a constraint of the graph does not hold.
 SizeBinding bind_sizes(const Graph& graph, const std::vector<Dims>& input_dims);
 
+bool holds(const Constraint& constraint, const SizeBinding& sizes);
+
 // Folds constants, drops what is not used, merges equal nodes, and removes operations that do nothing. Never changes
 // a result: no rule that is false for NaN, -0 or infinity.
 Graph simplify(const Graph& graph);

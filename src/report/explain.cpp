@@ -14,15 +14,16 @@
 #include "report/view.hpp"
 
 namespace smelt::report {
-namespace {
 
-std::string what_it_does(const Node& node) {
+std::string operation_of(const Node& node) {
   if (node.kind == NodeKind::Elementwise) return std::string(name_of(node.op));
   if (node.kind == NodeKind::Reduce) return std::string(name_of(node.reduce));
   return std::string(name_of(node.kind));
 }
 
-std::string label_of(const Node& node) { return printable(node.label.empty() ? what_it_does(node) : node.label, 40); }
+namespace {
+
+std::string label_of(const Node& node) { return printable(node.label.empty() ? operation_of(node) : node.label, 40); }
 
 // "relu (2 operations), layernorm (9 operations)": operations that one thing of the user's text became stand together.
 std::string contents(const Graph& graph, const plan::FusionGroup& group) {
@@ -46,22 +47,10 @@ std::string contents(const Graph& graph, const plan::FusionGroup& group) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
-// Which output of the program a value is, from 1; 0 when it is none.
-size_t output_number(const Graph& graph, NodeId id) {
-  for (size_t o = 0; o < graph.outputs.size(); ++o)
-    if (graph.outputs[o] == id) return o + 1;
-  return 0;
-}
-
-std::string role(const Graph& graph, NodeId id) {
-  if (graph.at(id).kind == NodeKind::Input) return printable(graph.at(id).name, 40);
-  const size_t output = output_number(graph, id);
-  return output > 0 ? fmt::format("output {}", output) : name_of_value(graph, id);
-}
-
 std::string transfer(const Explanation& e, NodeId id) {
   const Node& node = e.graph.at(id);
-  return fmt::format("{}: {} ({})", role(e.graph, id), describe_type(node.dtype, evaluate(node.shape, e.sizes)),
+  return fmt::format("{}: {} ({})", role_of_value(e.graph, id),
+                     describe_type(node.dtype, evaluate(node.shape, e.sizes)),
                      format_bytes(bytes_of(e.graph, id, e.sizes)));
 }
 
@@ -143,7 +132,7 @@ std::string ledger_text(const plan::Traffic& t) {
 nlohmann::ordered_json value_json(const Explanation& e, NodeId id) {
   const Node& node = e.graph.at(id);
   return {{"node", id},
-          {"name", role(e.graph, id)},
+          {"name", role_of_value(e.graph, id)},
           {"dtype", name_of(node.dtype)},
           {"shape", evaluate(node.shape, e.sizes)},
           {"bytes", bytes_of(e.graph, id, e.sizes)}};
@@ -152,7 +141,7 @@ nlohmann::ordered_json value_json(const Explanation& e, NodeId id) {
 nlohmann::ordered_json operation_json(const Graph& graph, NodeId id) {
   const Node& node = graph.at(id);
   return {{"node", id},
-          {"operation", what_it_does(node)},
+          {"operation", operation_of(node)},
           {"label", node.label},
           {"line", node.origin.line},
           {"column", node.origin.column}};
@@ -201,9 +190,30 @@ std::string describe(const BuiltFunction& f) {
 std::string name_of_value(const Graph& graph, NodeId id) {
   const Node& node = graph.at(id);
   if (node.kind == NodeKind::Input) return printable(node.name, 40);
-  const std::string label = label_of(node), operation = what_it_does(node);
+  const std::string label = label_of(node), operation = operation_of(node);
   const bool is_word = std::isalpha(static_cast<unsigned char>(label[0])) != 0;
   return fmt::format("{}{} %{}", label, !is_word || label == operation ? "" : "." + operation, id);
+}
+
+// Which output of the program a value is, from 1; 0 when it is none.
+static size_t output_number(const Graph& graph, NodeId id) {
+  for (size_t o = 0; o < graph.outputs.size(); ++o)
+    if (graph.outputs[o] == id) return o + 1;
+  return 0;
+}
+
+std::string role_of_value(const Graph& graph, NodeId id) {
+  if (graph.at(id).kind == NodeKind::Input) return printable(graph.at(id).name, 40);
+  const size_t output = output_number(graph, id);
+  return output > 0 ? fmt::format("output {}", output) : name_of_value(graph, id);
+}
+
+void add_build(nlohmann::ordered_json& json, const Executable& executable) {
+  nlohmann::ordered_json stages = nlohmann::ordered_json::array();
+  for (const StageTime& time : executable.stage_times()) stages.push_back({{"stage", time.stage}, {"ms", time.ms}});
+  json["stages"] = stages;
+  json["device"] = executable.device().name;
+  json["cache"] = {{"hits", executable.cache_use().hits}, {"misses", executable.cache_use().misses}};
 }
 
 std::string to_text(const Explanation& e, const Style& style) {

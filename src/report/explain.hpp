@@ -25,6 +25,8 @@ struct Explanation {
 
 std::string to_text(const Explanation& e, const Style& style);
 nlohmann::ordered_json to_json(const Explanation& e);
+// What `smelt explain --json` adds of how it was built: stages, device, cache.
+void add_build(nlohmann::ordered_json& json, const Executable& executable);
 
 // "k0_p0: 128 threads, 32 registers, ..."
 std::string describe(const BuiltFunction& f);
@@ -32,5 +34,9 @@ std::string describe(const BuiltFunction& f);
 // How the user would call this value: an input's name, or what was written for it, the operation that it became, and the node's
 // number: "softmax.exp %3".
 std::string name_of_value(const Graph& graph, NodeId id);
+// Of what a kernel reads or writes: an input's name, "output 1", else as above.
+std::string role_of_value(const Graph& graph, NodeId id);
+// The primitive that a node is: "add", "sum", "reshape".
+std::string operation_of(const Node& node);
 
 }  // namespace smelt::report

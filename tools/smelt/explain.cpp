@@ -79,11 +79,7 @@ int run_explain(const ExplainOptions& options) {
     output.text(title + text + (text.empty() || text.back() == '\n' ? "" : "\n"));
     json["dump"][stage] = text;
   }
-  nlohmann::ordered_json stages = nlohmann::ordered_json::array();
-  for (const StageTime& time : executable.stage_times()) stages.push_back({{"stage", time.stage}, {"ms", time.ms}});
-  json["stages"] = stages;
-  json["device"] = device.name;
-  json["cache"] = {{"hits", executable.cache_use().hits}, {"misses", executable.cache_use().misses}};
+  report::add_build(json, executable);
   if (!device.compiles())
     output.note("note: there is no compiler, so there are no kernels to look at\n  " + device.missing);
   output.json(json);

@@ -1,0 +1,236 @@
+/// \file
+/// Array: data with a dtype and a shape known at run time, or a value that is not calculated yet; its operators, and eval().
+#pragma once
+
+#include <cstddef>
+#include <initializer_list>
+#include <iosfwd>
+#include <memory>
+#include <ranges>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "smelt/device.hpp"
+#include "smelt/dtype.hpp"
+#include "smelt/error.hpp"
+#include "smelt/index.hpp"
+
+namespace smelt {
+
+/// Sizes of an array, or its strides (in elements), outermost first.
+using Dims = std::vector<int64_t>;
+
+/// A multidimensional array: a cheap handle that is passed by value. It is one of
+/// - data: memory of the host or of a GPU, copied, adopted with its owner, or borrowed; any strides;
+/// - an unevaluated value: what functions and operators make. Its dtype and shape are known at once, so that mistakes throw where
+///   they are written; eval() calculates it, and until then reading its data throws;
+/// - a number: Array(2.5). It is weak, that is, it takes the dtype of the arrays that it meets, as literals of the expression
+///   language do. A number is part of the program: each other number is another program to compile. What changes from call to call
+///   is better an array of rank 0, Array::scalar(x);
+/// - nothing: Array(), for optional arguments.
+///
+/// Shapes broadcast as in NumPy and dtypes promote as the Array API standard says (docs/language.md). Handles may be used from several
+/// threads at once; writing to the memory of one is the caller's to synchronise.
+class SMELT_API Array {
+ public:
+  /// No array: what an optional argument is when it is left out.
+  Array() = default;
+  /// A weak number. Throws UserError for an unsigned integer above the largest int64.
+  template <class T>
+  requires std::is_arithmetic_v<T> Array(T number) : Array(number_of(number)) {}  // NOLINT: meant to convert
+  /// A size as a number, in arithmetic: sum(x) / x.extent(0).
+  Array(const Size& size);  // NOLINT: meant to convert
+
+  // ---- data
+
+  /// Copies `values`, of host memory. Without `dims` the shape is [number of values]. Throws UserError when the shape does not hold
+  /// exactly these.
+  template <std::ranges::contiguous_range R>
+  requires Element<std::ranges::range_value_t<R>>
+  static Array from(const R& values, Dims dims) {
+    return copy_of(std::ranges::data(values), dtype_of<std::ranges::range_value_t<R>>, std::ranges::size(values),
+                   std::move(dims));
+  }
+  /// \overload
+  template <std::ranges::contiguous_range R>
+  requires Element<std::ranges::range_value_t<R>>
+  static Array from(const R& values) { return from(values, {static_cast<int64_t>(std::ranges::size(values))}); }
+  /// \overload
+  template <Element T>
+  static Array from(std::initializer_list<T> values, Dims dims) {
+    return from(std::span<const T>(values.begin(), values.size()), std::move(dims));
+  }
+  /// \overload
+  template <Element T>
+  static Array from(std::initializer_list<T> values) {
+    return from(std::span<const T>(values.begin(), values.size()));
+  }
+  /// An array of rank 0: an argument of kernels, so that another value needs no other kernel.
+  template <Element T>
+  static Array scalar(T value) {
+    return copy_of(&value, dtype_of<T>, 1, {});
+  }
+  /// Row-major host memory of this shape, aligned to 64 bytes and not initialised: for outputs (Function::into).
+  static Array empty(Dims dims, DType dtype);
+
+  /// The caller's memory, read (and written, unless it is const) in place: it must outlive the array and all that is made of it.
+  /// Strides count elements, may be 0 or negative, and are row-major when left out; `offset` is the place of the first element in
+  /// `memory`. Throws UserError when an index would leave `memory`.
+  template <std::ranges::contiguous_range R>
+  requires Element<std::ranges::range_value_t<R>> && std::ranges::borrowed_range<R>
+  static Array borrow(R&& memory, Dims dims, Dims strides = {}, int64_t offset = 0) {
+    using T = std::remove_reference_t<std::ranges::range_reference_t<R>>;
+    return borrow_range(std::ranges::data(memory), dtype_of<std::remove_const_t<T>>, std::ranges::size(memory),
+                        std::move(dims), std::move(strides), offset, std::is_const_v<T>);
+  }
+  /// Memory that `owner` keeps alive; it is released with the last array that uses it. `data` is the address of the element of index
+  /// 0; strides as for borrow(). Nothing can be checked here but the shape.
+  static Array adopt(void* data, DType dtype, Dims dims, Dims strides, std::shared_ptr<void> owner);
+  /// \overload Cannot be written.
+  static Array adopt(const void* data, DType dtype, Dims dims, Dims strides, std::shared_ptr<void> owner);
+  /// The memory of a vector, moved into the array.
+  template <Element T>
+  static Array adopt(std::vector<T>&& values, Dims dims) {
+    auto owner = std::make_shared<std::vector<T>>(std::move(values));
+    check_count(owner->size(), dims);
+    return adopt(static_cast<void*>(owner->data()), dtype_of<T>, std::move(dims), {}, owner);
+  }
+
+  // ---- what it is
+
+  bool defined() const { return node_ != nullptr; }  ///< false for Array()
+  /// Whether its data can be read now.
+  bool evaluated() const;
+  /// Of a number: what it has alone, I64, F32 or Bool.
+  DType dtype() const;
+  int rank() const;  ///< number of axes
+  /// The sizes. Inside of a function that is being compiled for many sizes it may be unknown; then the function is compiled for
+  /// the sizes at hand instead. extent() avoids that.
+  Dims dims() const;
+  int64_t dim(int axis) const;  ///< one of dims(); axis -1 is the last
+  int64_t count() const;        ///< number of elements, as dims()
+  /// A size as a value: in arithmetic and in shapes it needs not be known, so that one kernel serves every size.
+  Size extent(int axis) const;
+  Dims strides() const;     ///< in elements; of data
+  Device device() const;    ///< where its data is; of an unevaluated value Device::cpu()
+  std::string str() const;  ///< "f32[4, 8]"
+
+  // ---- its data, which must be evaluated and in host memory
+
+  /// The elements in place, row by row. Throws UserError when the dtype is another, when the elements do not lie in row-major order
+  /// (copy() helps), or when there is no data to read.
+  template <Element T>
+  std::span<const T> span() const {
+    return {static_cast<const T*>(read(dtype_of<T>)), static_cast<size_t>(count())};
+  }
+  /// The same to write. Other handles of this array, and arrays that share its memory, see the change.
+  template <Element T>
+  std::span<T> mutable_span() {
+    return {static_cast<T*>(write(dtype_of<T>)), static_cast<size_t>(count())};
+  }
+  /// The elements in row-major order, copied.
+  template <Element T>
+  std::vector<T> to_vector() const {
+    const Array rows = copy();
+    const auto elements = rows.span<T>();
+    return {elements.begin(), elements.end()};
+  }
+  /// The one element of an array of one element.
+  template <Element T>
+  T item() const {
+    T value;
+    read_item(dtype_of<T>, &value);
+    return value;
+  }
+  /// The address of the element of index 0, on whatever device.
+  const void* data() const;
+  /// A row-major copy in host memory.
+  Array copy() const;
+  /// The data on this device; the array itself when it is there.
+  Array to(const Device& device) const;
+
+  // ---- views that are common enough to have a name
+
+  Array T() const;   ///< all axes reversed
+  Array mT() const;  ///< the last two axes exchanged
+
+  /// An element, a row, a slice: x[3], x[slice(1, -1)], x[{0, ellipsis, newaxis, slice(none, none, -1)}], x[indices] as NumPy has
+  /// them; nothing is moved. Integers drop an axis. One array of integers may be among the items: take() along that axis. Bounds of
+  /// slices are clamped as in NumPy.
+  Array operator[](const Index& index) const;
+  /// \overload
+  Array operator[](std::initializer_list<Index> index) const;
+
+  Array& operator+=(const Array& b);  ///< x = x + b: another value, not another content of the memory
+  Array& operator-=(const Array& b);  ///< x = x - b
+  Array& operator*=(const Array& b);  ///< x = x * b
+  Array& operator/=(const Array& b);  ///< x = x / b
+
+  /// \cond internal
+  explicit Array(detail::NodePtr node) : node_(std::move(node)) {}
+  const detail::NodePtr& node() const { return node_; }
+  /// \endcond
+
+ private:
+  template <class T>
+  static detail::NodePtr number_of(T number) {
+    if constexpr (std::is_same_v<T, bool>) return detail::bool_literal(number);
+    if constexpr (std::is_floating_point_v<T>) return detail::float_literal(static_cast<double>(number));
+    if constexpr (std::is_signed_v<T>) return detail::int_literal(static_cast<int64_t>(number));
+    return detail::uint_literal(static_cast<uint64_t>(number));
+  }
+  static Array copy_of(const void* values, DType dtype, size_t count, Dims dims);
+  static Array borrow_range(const void* memory, DType dtype, size_t count, Dims dims, Dims strides, int64_t offset,
+                            bool read_only);
+  static void check_count(size_t count, const Dims& dims);
+  const void* read(DType dtype) const;
+  void* write(DType dtype);
+  void read_item(DType dtype, void* into) const;
+
+  detail::NodePtr node_;
+};
+
+/// Calculates the values as one plan, so that what they share is calculated once, and keeps the results in the arrays (all their
+/// copies see them). What is evaluated already stays. The compiled plan is kept for later calls: the same expression on other data of
+/// the same dtypes and ranks is not compiled again. Runs on the GPU when the data is there, else on the CPU. Throws UserError when
+/// arrays are on different devices, and for what only the data shows (an index out of range).
+SMELT_API void eval(const std::vector<Array>& values);
+/// \overload
+template <class... More>
+requires(std::is_same_v<More, Array>&&...) void eval(const Array& first, const More&... more) {
+  eval(std::vector<Array>{first, more...});
+}
+
+/// "f32[2, 3] [[1, 2, 3], [4, 5, 6]]", long arrays shortened; of an unevaluated value the type alone.
+SMELT_API std::ostream& operator<<(std::ostream& out, const Array& array);
+
+// Operators mean what they mean in the expression language; docs/language.md has the table. Comparisons give arrays of Bool.
+
+SMELT_API Array operator+(const Array& a, const Array& b);  ///< add(a, b)
+SMELT_API Array operator-(const Array& a, const Array& b);  ///< subtract(a, b)
+SMELT_API Array operator*(const Array& a, const Array& b);  ///< multiply(a, b)
+SMELT_API Array operator/(const Array& a,
+                          const Array& b);  ///< divide(a, b), of floats; floor_divide(a, b) is for integers too
+SMELT_API Array operator%(const Array& a, const Array& b);   ///< remainder(a, b): the sign is that of b
+SMELT_API Array operator-(const Array& a);                   ///< negative(a)
+SMELT_API Array operator+(const Array& a);                   ///< a itself, of numbers
+SMELT_API Array operator~(const Array& a);                   ///< bitwise_not(a)
+SMELT_API Array operator!(const Array& a);                   ///< bitwise_not(a) of Bool
+SMELT_API Array operator&(const Array& a, const Array& b);   ///< bitwise_and(a, b)
+SMELT_API Array operator|(const Array& a, const Array& b);   ///< bitwise_or(a, b)
+SMELT_API Array operator^(const Array& a, const Array& b);   ///< bitwise_xor(a, b)
+SMELT_API Array operator&&(const Array& a, const Array& b);  ///< bitwise_and of Bool; both sides are calculated
+SMELT_API Array operator||(const Array& a, const Array& b);  ///< bitwise_or of Bool; both sides are calculated
+SMELT_API Array operator<<(const Array& a, const Array& b);  ///< left_shift(a, b)
+SMELT_API Array operator>>(const Array& a, const Array& b);  ///< right_shift(a, b)
+SMELT_API Array operator==(const Array& a, const Array& b);  ///< equal(a, b), elementwise
+SMELT_API Array operator!=(const Array& a, const Array& b);  ///< not_equal(a, b), elementwise
+SMELT_API Array operator<(const Array& a, const Array& b);   ///< less(a, b), elementwise
+SMELT_API Array operator<=(const Array& a, const Array& b);  ///< less_equal(a, b), elementwise
+SMELT_API Array operator>(const Array& a, const Array& b);   ///< greater(a, b), elementwise
+SMELT_API Array operator>=(const Array& a, const Array& b);  ///< greater_equal(a, b), elementwise
+
+}  // namespace smelt

@@ -1,0 +1,282 @@
+/// \file
+/// Functions of arrays, compiled once per dtypes, ranks and class of sizes; and programs in text.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "smelt/array.hpp"
+#include "smelt/explain.hpp"
+
+namespace smelt {
+
+/// How compile() builds.
+struct SMELT_API Options {
+  Device device;                  ///< where calls run whose arrays are in host memory; arrays on a GPU run there
+  bool fuse = true;               ///< false: one kernel per operation, to compare with
+  int threads = 0;                ///< of the CPU that a call may use; 0: all that the process has
+  int most = 64;                  ///< executables that a function keeps; the one not used for longest goes first
+  std::string name = "function";  ///< how explain() calls it
+
+  /// Sizes of one axis of one argument, both counted from 0, are to be built in (fixed) or to stay open (dynamic), whatever the
+  /// policy of compile() says.
+  Options& fixed(int argument, int axis) { return pin(argument, axis, true); }
+  Options& dynamic(int argument, int axis) { return pin(argument, axis, false); }  ///< \copydoc fixed
+
+  /// A pinned axis.
+  struct Pin {
+    int argument, axis;
+    bool fixed;
+  };
+  std::vector<Pin> pins;  ///< what fixed() and dynamic() wrote
+
+ private:
+  Options& pin(int argument, int axis, bool fixed) {
+    pins.push_back({argument, axis, fixed});
+    return *this;
+  }
+};
+
+namespace detail {
+
+struct FunctionState;
+
+// A prepared call.
+struct BoundState;
+
+// What all functions have in common: arrays in one list, in the order of the parameters. `lists` has the number of arrays of every
+// parameter that is a vector.
+class SMELT_API AnyFunction {
+ public:
+  using Trace = std::function<std::vector<Array>(std::span<const Array> arguments, std::span<const int> lists)>;
+  AnyFunction(Trace trace, Options options);
+
+  std::vector<Array> call(const std::vector<Array>& arguments, const std::vector<int>& lists) const;
+  void call_into(const std::vector<Array>& outputs, const std::vector<Array>& arguments,
+                 const std::vector<int>& lists) const;
+  std::shared_ptr<BoundState> bind(const std::vector<Array>* outputs, const std::vector<Array>& arguments,
+                                   const std::vector<int>& lists) const;
+  Explanation explain(const std::vector<Array>& arguments, const std::vector<int>& lists) const;
+  Explanation explain_last() const;
+  void expect_kernels(int count) const;
+  std::vector<Specialization> specializations() const;
+  int compile_count() const;
+
+ private:
+  std::shared_ptr<FunctionState> state_;
+};
+
+// The arguments of a call in one list.
+struct Flat {
+  std::vector<Array> arrays;
+  std::vector<int> lists;
+  void add(const Array& array) { arrays.push_back(array); }
+  void add(const std::vector<Array>& list) {
+    lists.push_back(static_cast<int>(list.size()));
+    arrays.insert(arrays.end(), list.begin(), list.end());
+  }
+};
+template <class... Arguments>
+Flat flatten(const Arguments&... arguments) {
+  Flat flat;
+  (flat.add(arguments), ...);
+  return flat;
+}
+
+// The way back: a parameter from the front of the list.
+struct Unflatten {
+  std::span<const Array> arrays;
+  std::span<const int> lists;
+  template <class Parameter>
+  Parameter take() {
+    if constexpr (std::is_same_v<Parameter, Array>) {
+      Array first = arrays.front();
+      arrays = arrays.subspan(1);
+      return first;
+    } else {
+      const auto count = static_cast<size_t>(lists.front());
+      lists = lists.subspan(1);
+      std::vector<Array> list(arrays.begin(), arrays.begin() + static_cast<std::ptrdiff_t>(count));
+      arrays = arrays.subspan(count);
+      return list;
+    }
+  }
+};
+
+// What a function may return, as a list and back.
+template <class Result>
+struct Results;  // Array, std::vector<Array>, std::pair, std::tuple and std::array of Array
+template <>
+struct Results<Array> {
+  static std::vector<Array> list(const Array& a) { return {a}; }
+  static Array of(const std::vector<Array>& list) { return list.at(0); }
+};
+template <>
+struct Results<std::vector<Array>> {
+  static std::vector<Array> list(std::vector<Array> a) { return a; }
+  static std::vector<Array> of(std::vector<Array> list) { return list; }
+};
+template <size_t N>
+struct Results<std::array<Array, N>> {
+  static std::vector<Array> list(const std::array<Array, N>& a) { return {a.begin(), a.end()}; }
+  static std::array<Array, N> of(const std::vector<Array>& list) {
+    std::array<Array, N> result;
+    for (size_t i = 0; i < N; ++i) result[i] = list.at(i);
+    return result;
+  }
+};
+template <class... Parts>
+requires(std::is_same_v<Parts, Array>&&...) struct Results<std::tuple<Parts...>> {
+  static std::vector<Array> list(const std::tuple<Parts...>& a) {
+    return std::apply([](const auto&... parts) { return std::vector<Array>{parts...}; }, a);
+  }
+  static std::tuple<Parts...> of(const std::vector<Array>& list) {
+    return [&]<size_t... I>(std::index_sequence<I...>) { return std::tuple<Parts...>{list.at(I)...}; }
+    (std::index_sequence_for<Parts...>());
+  }
+};
+template <>
+struct Results<std::pair<Array, Array>> {
+  static std::vector<Array> list(const std::pair<Array, Array>& a) { return {a.first, a.second}; }
+  static std::pair<Array, Array> of(const std::vector<Array>& list) { return {list.at(0), list.at(1)}; }
+};
+
+// Array(Array x, const Array& y) as Array(Array, Array).
+template <class Result, class... Parameters>
+std::type_identity<std::remove_cvref_t<Result>(std::remove_cvref_t<Parameters>...)> signature_of(
+    const std::function<Result(Parameters...)>&);
+
+template <class T>
+concept Parameter = std::is_same_v<T, Array> || std::is_same_v<T, std::vector<Array>>;
+template <class T>
+concept Returned = requires(const T& t) {
+  Results<T>::list(t);
+};
+
+}  // namespace detail
+
+/// A call whose arrays are fixed (Function::bind): all is laid out, so that running it costs little more than the kernels. It keeps its
+/// arrays alive. One thread at a time may run it; other threads bind their own.
+class SMELT_API Bound {
+ public:
+  /// Reads the arrays as they are now and writes the outputs; no checks, no allocation. On a GPU it returns when the work is queued.
+  /// Throws UserError for what only the data shows (an index out of range; on a GPU synchronize() does).
+  void operator()() const;
+  /// Waits for a GPU; nothing on the CPU.
+  void synchronize() const;
+  /// The outputs, in the order of the function's results.
+  const std::vector<Array>& outputs() const;
+  /// \cond internal
+  explicit Bound(std::shared_ptr<detail::BoundState> state) : state_(std::move(state)) {}
+  /// \endcond
+
+ private:
+  std::shared_ptr<detail::BoundState> state_;
+};
+
+template <class Signature>
+class Function;
+
+/// What compile() makes of a C++ function of arrays: called like it, but with data. A cheap handle; safe to call from many threads.
+template <detail::Returned Result, detail::Parameter... Parameters>
+class Function<Result(Parameters...)> {
+ public:
+  /// As compile(callable, options).
+  template <class Callable>
+  explicit Function(Callable callable, Options options = {})
+      : any_(
+            [callable](std::span<const Array> arrays, std::span<const int> lists) {
+              detail::Unflatten from{arrays, lists};
+              std::tuple<Parameters...> arguments{from.take<Parameters>()...};  // braces: from left to right
+              return detail::Results<Result>::list(std::apply(callable, std::move(arguments)));
+            },
+            std::move(options)) {}
+
+  /// Runs the function on data, compiling first when no executable serves these dtypes, ranks and sizes. When an argument is
+  /// unevaluated nothing runs: the function becomes part of the expression, and the result is unevaluated too. Throws UserError when the
+  /// arrays do not fit the function, with the message of the operation that does not take them.
+  Result operator()(const Parameters&... arguments) const {
+    const detail::Flat flat = detail::flatten(arguments...);
+    return detail::Results<Result>::of(any_.call(flat.arrays, flat.lists));
+  }
+
+  /// Outputs into the caller's memory: norm.into(y)(x, g, b). The arrays hold data (Array::borrow, Array::empty) of the dtype and shape
+  /// that the function returns, else UserError; they may have any strides but 0, and may overlap the inputs.
+  class Into {
+   public:
+    /// Runs.
+    void operator()(const Parameters&... arguments) const {
+      const detail::Flat flat = detail::flatten(arguments...);
+      any_.call_into(outputs_, flat.arrays, flat.lists);
+    }
+    /// Fixes the arrays for many runs.
+    Bound bind(const Parameters&... arguments) const {
+      const detail::Flat flat = detail::flatten(arguments...);
+      return Bound(any_.bind(&outputs_, flat.arrays, flat.lists));
+    }
+
+   private:
+    friend class Function;
+    Into(detail::AnyFunction any, std::vector<Array> outputs) : any_(std::move(any)), outputs_(std::move(outputs)) {}
+    detail::AnyFunction any_;
+    std::vector<Array> outputs_;
+  };
+  /// \copydoc Into
+  template <class... Outputs>
+  requires(std::is_same_v<Outputs, Array>&&...) Into into(const Outputs&... outputs)
+  const { return Into(any_, {outputs...}); }
+  /// \copydoc Into
+  Into into(std::vector<Array> outputs) const { return Into(any_, std::move(outputs)); }
+
+  /// Fixes the arguments, and makes outputs (Bound::outputs), for many runs on the same memory.
+  Bound bind(const Parameters&... arguments) const {
+    const detail::Flat flat = detail::flatten(arguments...);
+    return Bound(any_.bind(nullptr, flat.arrays, flat.lists));
+  }
+
+  /// What a call with these arguments does, and why. Compiles when that call would; does not run.
+  Explanation explain(const Parameters&... arguments) const {
+    const detail::Flat flat = detail::flatten(arguments...);
+    return any_.explain(flat.arrays, flat.lists);
+  }
+  /// The same for the latest call. Throws UserError when there was none.
+  Explanation explain() const requires(sizeof...(Parameters) > 0) { return any_.explain_last(); }
+  /// Throws UserError, with every decision against fusion and its reason, unless each executable has exactly `count` kernels; also when
+  /// there is none yet.
+  void expect_kernels(int count) const { any_.expect_kernels(count); }
+  /// The executables it has, in the order in which they were compiled.
+  std::vector<Specialization> specializations() const { return any_.specializations(); }
+  /// How many were compiled, those that were dropped since included.
+  int compile_count() const { return any_.compile_count(); }
+
+ private:
+  detail::AnyFunction any_;
+};
+
+/// Makes a function of arrays, a lambda or a plain function, into one that runs as few kernels. Parameters are Array or
+/// std::vector<Array>; it returns Array, or a std::pair, std::tuple, std::array or std::vector of them. Nothing is compiled before the
+/// first call: then the callable is called once with arrays that have dtypes and shapes but no data (so a branch on data cannot be
+/// written, and arrays that it captures are read as they are then).
+///
+/// One executable serves many sizes. Of an argument of rank 2 and more the first size is left open and the others are built in, since
+/// kernels are best when they know the length of a row; the size of an argument of rank 1 is open unless it equals an inner size of
+/// another argument; first sizes that are equal are one size; 1 is built in, because it broadcasts. Where the callable needs to know an
+/// open size, all sizes are built in. Options::fixed and Options::dynamic overrule that. Function::specializations tells what was
+/// compiled and why.
+template <class Callable>
+requires(!std::is_same_v<std::remove_cvref_t<Callable>, std::string>) && requires(Callable c) { std::function{c}; }
+auto compile(Callable&& callable, Options options = {}) {
+  return Function<typename decltype(detail::signature_of(std::function{callable}))::type>(
+      std::forward<Callable>(callable), std::move(options));
+}
+
+}  // namespace smelt

@@ -1,0 +1,53 @@
+/// \file
+/// The machines that programs run on.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "smelt/export.hpp"
+
+namespace smelt {
+
+namespace detail {
+struct DeviceState;
+}
+
+/// The CPU, or an NVIDIA GPU. A cheap handle: copies mean the same device.
+///
+/// What is compiled runs on the CPU, unless Options::device says otherwise or the arrays live on a GPU. Arrays made from host
+/// memory live on the CPU; Array::to moves them.
+class SMELT_API Device {
+ public:
+  /// The CPU. Without libLLVM programs run by the reference interpreter, slowly; see missing().
+  Device();
+  /// The same as Device().
+  static Device cpu();
+  /// The GPU of this number, counted from 0 as the CUDA driver does. Never throws: where it cannot be used, usable() is false and
+  /// missing() says why.
+  static Device cuda(int ordinal = 0);
+  /// The first GPU when it is usable, else the CPU.
+  static Device best();
+
+  /// "cpu", "cuda", "cuda:1".
+  const std::string& name() const;
+  bool is_gpu() const;  ///< whether arrays on it are out of reach of the host
+  /// Whether it can compile kernels.
+  bool usable() const;
+  /// When it is not usable: what was tried, and the command that installs it. Else empty.
+  const std::string& missing() const;
+
+  /// Whether two handles mean the same device.
+  friend bool operator==(const Device& a, const Device& b) { return a.state_ == b.state_ || a.name() == b.name(); }
+
+  /// \cond internal
+  explicit Device(std::shared_ptr<const detail::DeviceState> state) : state_(std::move(state)) {}
+  const detail::DeviceState& state() const { return *state_; }
+  /// \endcond
+
+ private:
+  std::shared_ptr<const detail::DeviceState> state_;
+};
+
+}  // namespace smelt

@@ -1,0 +1,92 @@
+/// \file
+/// What the compiler made of a program, and why, as data.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "smelt/dtype.hpp"
+#include "smelt/export.hpp"
+
+namespace smelt {
+
+namespace detail {
+struct ExplanationState;
+}
+
+/// One executable of a function: what it serves, and why it was compiled.
+struct Specialization {
+  std::string types;      ///< "f32[B, 1024], f32[1024]": sizes that are names may be any (but 1), numbers are built in
+  std::string reason;     ///< "the first call", or what no executable before it served
+  std::string exact;      ///< when it serves these sizes alone: why
+  int kernels = 0;        ///< launches of one call
+  double compile_ms = 0;  ///< from the traced program to code
+};
+
+/// What became one kernel, what did not, and why; how many bytes move. Data first: text() and json() are the same in words, as
+/// `smelt explain` prints them.
+struct SMELT_API Explanation {
+  /// An array that a kernel reads or writes.
+  struct Value {
+    std::string name;           ///< an input's name, "output 1", or the operation that makes it
+    DType dtype = DType::F32;   ///< of its elements
+    std::vector<int64_t> dims;  ///< for the sizes at hand
+    int64_t bytes = 0;          ///< of all elements
+  };
+  /// A step of a kernel.
+  struct Operation {
+    std::string name;   ///< the primitive: "add", "sum"
+    std::string label;  ///< what was written for it: "+", "layernorm"
+  };
+  /// One launch.
+  struct Kernel {
+    std::string strategy;  ///< "pointwise", "row", "column", "tiled", "split"
+    std::string note;      ///< one line about how it runs
+    std::vector<Operation> operations;
+    std::vector<Value> reads, writes;
+    int64_t bytes_read = 0, bytes_written = 0;
+  };
+  /// What was decided for an operation and one that reads its result.
+  struct Decision {
+    std::string from, to;      ///< producer and consumer
+    bool fused = false;        ///< whether both are in one kernel
+    std::string reason;        ///< why
+    int64_t bytes = 0;         ///< fused: bytes of memory traffic saved; else bytes paid for the round trip
+    std::string help;          ///< when not fused: what would change it
+    std::string value_policy;  ///< of a value with several consumers: "kept", "recomputed", "stored"
+  };
+  /// A stage of the compiler.
+  struct Stage {
+    std::string name;  ///< "simplify", "plan", "lower", "emit", "load"
+    double ms = 0;     ///< milliseconds that it took
+  };
+
+  std::string program;          ///< what was explained
+  std::string device;           ///< "cpu", "cuda"
+  std::vector<Kernel> kernels;  ///< in the order of execution
+  std::vector<Decision> decisions;
+  std::vector<Stage> stages;
+  Specialization specialization;
+  bool compiled_now = false;  ///< whether this call had to compile
+  int cache_hits = 0;         ///< kernels that came from the cache on disk
+  int cache_misses = 0;       ///< kernels that were compiled although there is a cache
+  int64_t unfused_bytes = 0;  ///< memory traffic when every operation reads its inputs and writes its output
+  int64_t fused_bytes = 0;    ///< when every kernel does: what this plan moves
+  int64_t ideal_bytes = 0;    ///< every input once, every output once
+
+  /// As `smelt explain` prints it, without colours.
+  std::string text() const;
+  /// As `smelt explain --json` writes it, with the specialisation.
+  std::string json() const;
+  /// One stage of the compiler in full: "graph", "plan", "kernel", "source", "asm"; for a GPU "ptx", "sass" in place of "asm". Throws
+  /// UserError for another name.
+  std::string dump(const std::string& stage) const;
+
+  /// \cond internal
+  std::shared_ptr<const detail::ExplanationState> state;
+  /// \endcond
+};
+
+}  // namespace smelt

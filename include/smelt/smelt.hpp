@@ -1,0 +1,12 @@
+/// \file
+/// All of smelt: arrays, functions of arrays, compiling, devices, errors.
+#pragma once
+
+#include "smelt/array.hpp"
+#include "smelt/compile.hpp"
+#include "smelt/device.hpp"
+#include "smelt/dtype.hpp"
+#include "smelt/error.hpp"
+#include "smelt/explain.hpp"
+#include "smelt/export.hpp"
+#include "smelt/functions.hpp"

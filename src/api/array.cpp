@@ -1,0 +1,166 @@
+// Data: where it comes from, and how it is read.
+#include "smelt/array.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "api/node.hpp"
+
+namespace smelt {
+
+using detail::ArrayNode;
+using detail::Data;
+
+namespace {
+
+Array array_of(Tensor tensor, const Device& device = Device::cpu(), bool read_only = false) {
+  return Array(std::make_shared<ArrayNode>(Data{std::move(tensor), device, read_only}));
+}
+
+std::string type_text(DType dtype, const Dims& dims) {
+  return fmt::format("{}{}", name_of(dtype), dims.empty() ? "" : str(dims));
+}
+
+Tensor tensor_at(void* data, DType dtype, Dims dims, Dims strides, std::shared_ptr<void> owner) {
+  if (element_count(dims) > 0 && !data)
+    throw UserError(
+        fmt::format("the address of {} is null\nhelp: give memory for its elements", type_text(dtype, dims)));
+  if (strides.empty()) strides = contiguous_strides(dims);
+  if (strides.size() != dims.size())
+    throw UserError(
+        fmt::format("shape {} has {} axes, but there are {} strides", str(dims), dims.size(), strides.size()));
+  Tensor tensor;
+  tensor.dtype = dtype;
+  tensor.dims = std::move(dims);
+  tensor.strides = std::move(strides);
+  tensor.data = data;
+  tensor.memory = std::move(owner);
+  return tensor;
+}
+
+// The data, or why there is none.
+const Data& data_of(const Array& array, const char* asked_by) {
+  const ArrayNode& node = *detail::node_of(array, asked_by);
+  if (const Data* data = node.data()) return *data;
+  const bool number = node.type.kind == detail::Type::Kind::Literal;
+  throw UserError(number
+                      ? fmt::format("{}: {} is no array of data\nhelp: Array::scalar(x) is", asked_by, describe(node))
+                      : fmt::format("{}: {} is not evaluated yet\nhelp: call eval(x) first", asked_by, describe(node)));
+}
+
+const Data& host_data_of(const Array& array, const char* asked_by) {
+  const Data& data = data_of(array, asked_by);
+  if (data.device.is_gpu())
+    throw UserError(fmt::format("{}: {} is on {}\nhelp: x.to(Device::cpu()) brings it here", asked_by, array.str(),
+                                data.device.name()));
+  return data;
+}
+
+void check_dtype(const Array& array, DType dtype, const char* asked_by) {
+  if (array.dtype() != dtype)
+    throw UserError(fmt::format("{}: {} has no elements of {}\nhelp: read {}, or cast it: astype(x, DType::...)",
+                                asked_by, array.str(), name_of(dtype), name_of(array.dtype())));
+}
+
+const Data& rows_of(const Array& array, DType dtype, const char* asked_by) {
+  const Data& data = host_data_of(array, asked_by);
+  check_dtype(array, dtype, asked_by);
+  if (!data.tensor.contiguous())
+    throw UserError(
+        fmt::format("{}: the elements of {} do not lie row by row: its strides are {}\nhelp: x.copy() is "
+                    "an array whose elements do",
+                    asked_by, array.str(), str(data.tensor.strides)));
+  return data;
+}
+
+}  // namespace
+
+Array Array::copy_of(const void* values, DType dtype, size_t count, Dims dims) {
+  check_count(count, dims);
+  Tensor tensor = Tensor::empty(dtype, std::move(dims));
+  if (count > 0) std::memcpy(tensor.data, values, static_cast<size_t>(tensor.bytes()));
+  return array_of(std::move(tensor));
+}
+
+void Array::check_count(size_t count, const Dims& dims) {
+  if (static_cast<size_t>(element_count(dims)) != count)
+    throw UserError(fmt::format("shape {} has {} elements, but {} {} given", smelt::str(dims), element_count(dims),
+                                count, count == 1 ? "is" : "are"));
+}
+
+Array Array::empty(Dims dims, DType dtype) { return array_of(Tensor::empty(dtype, std::move(dims))); }
+
+Array Array::borrow_range(const void* memory, DType dtype, size_t count, Dims dims, Dims strides, int64_t offset,
+                          bool read_only) {
+  const int64_t elements = element_count(dims);
+  if (strides.empty()) strides = contiguous_strides(dims);
+  char* first = static_cast<char*>(const_cast<void*>(memory)) + offset * size_of(dtype);
+  Tensor tensor = tensor_at(elements > 0 ? first : nullptr, dtype, std::move(dims), std::move(strides), nullptr);
+  if (elements > 0) {
+    __int128 low = offset, high = offset;
+    for (size_t d = 0; d < tensor.dims.size(); ++d) {
+      const __int128 reach = static_cast<__int128>(tensor.dims[d] - 1) * tensor.strides[d];
+      (reach < 0 ? low : high) += reach;
+    }
+    if (low < 0 || high >= static_cast<__int128>(count))
+      throw UserError(
+          fmt::format("{} with strides {} and offset {} leaves the memory given for it, which holds {} elements",
+                      type_text(dtype, tensor.dims), smelt::str(tensor.strides), offset, count));
+  }
+  return array_of(std::move(tensor), Device::cpu(), read_only);
+}
+
+Array Array::adopt(void* data, DType dtype, Dims dims, Dims strides, std::shared_ptr<void> owner) {
+  return array_of(tensor_at(data, dtype, std::move(dims), std::move(strides), std::move(owner)));
+}
+
+Array Array::adopt(const void* data, DType dtype, Dims dims, Dims strides, std::shared_ptr<void> owner) {
+  return array_of(tensor_at(const_cast<void*>(data), dtype, std::move(dims), std::move(strides), std::move(owner)),
+                  Device::cpu(), true);
+}
+
+bool Array::evaluated() const { return node_ && node_->data(); }
+DType Array::dtype() const { return detail::node_of(*this, "dtype()")->type.dtype; }
+int Array::rank() const { return static_cast<int>(detail::node_of(*this, "rank()")->type.shape.size()); }
+Dims Array::dims() const { return detail::known_dims(*detail::node_of(*this, "dims()"), "dims()"); }
+
+int64_t Array::dim(int axis) const { return extent(axis).value(); }
+int64_t Array::count() const { return element_count(dims()); }
+std::string Array::str() const { return node_ ? describe(*node_) : "no array"; }
+Dims Array::strides() const { return data_of(*this, "strides()").tensor.strides; }
+Device Array::device() const { return evaluated() ? node_->data()->device : Device::cpu(); }
+
+const void* Array::data() const { return data_of(*this, "data()").tensor.data; }
+const void* Array::read(DType dtype) const { return rows_of(*this, dtype, "span()").tensor.data; }
+
+void* Array::write(DType dtype) {
+  const Data& data = rows_of(*this, dtype, "mutable_span()");
+  if (data.read_only)
+    throw UserError(fmt::format("mutable_span(): {} is memory that must not be written\nhelp: x.copy() may be", str()));
+  return data.tensor.data;
+}
+
+void Array::read_item(DType dtype, void* into) const {
+  const Data& data = host_data_of(*this, "item()");
+  check_dtype(*this, dtype, "item()");
+  if (data.tensor.count() != 1)
+    throw UserError(fmt::format("item(): {} has {} elements, not one\nhelp: span() reads them", str(), count()));
+  std::memcpy(into, data.tensor.data, static_cast<size_t>(size_of(dtype)));
+}
+
+Array Array::copy() const { return array_of(contiguous_copy(host_data_of(*this, "copy()").tensor)); }
+
+Array Array::to(const Device& device) const {
+  const Data& data = data_of(*this, "to()");
+  if (data.device == device) return *this;
+  if (data.device.is_gpu()) {
+    const Array here = array_of(to_host(detail::machine_of(data.device), data.tensor));
+    return device.is_gpu() ? here.to(device) : here;
+  }
+  const Machine& machine = detail::machine_of(device);
+  if (!machine.gpu) throw UserError(fmt::format("to(): {} cannot be used: {}", device.name(), device.missing()));
+  return array_of(to_device(machine, data.tensor), device);
+}
+
+}  // namespace smelt

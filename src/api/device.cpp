@@ -1,0 +1,44 @@
+#include "smelt/device.hpp"
+
+#include <map>
+#include <mutex>
+
+#include "api/node.hpp"
+
+namespace smelt {
+
+using detail::DeviceState;
+
+// Devices belong to the process: their libraries are opened once, and arrays and functions of static storage may outlive everything
+// else, so they are never destroyed.
+static const std::shared_ptr<const DeviceState>& cpu_state() {
+  static const auto* state = new std::shared_ptr<const DeviceState>(new DeviceState{Machine::cpu()});
+  return *state;
+}
+
+static std::shared_ptr<const DeviceState> cuda_state(int ordinal) {
+  static std::mutex* mutex = new std::mutex;
+  static auto* states = new std::map<int, std::shared_ptr<const DeviceState>>;
+  const std::lock_guard lock(*mutex);
+  std::shared_ptr<const DeviceState>& state = (*states)[ordinal];
+  // One that could not be used is tried again: the driver may have been installed since.
+  if (!state || !state->machine.compiles() || !state->machine.gpu)
+    state = std::make_shared<const DeviceState>(DeviceState{Machine::cuda(ordinal)});
+  return state;
+}
+
+Device::Device() : state_(cpu_state()) {}
+Device Device::cpu() { return Device(); }
+Device Device::cuda(int ordinal) { return Device(cuda_state(ordinal)); }
+
+Device Device::best() {
+  Device gpu = cuda();
+  return gpu.usable() ? gpu : cpu();
+}
+
+const std::string& Device::name() const { return state_->machine.name; }
+bool Device::is_gpu() const { return state_->machine.is_gpu; }
+bool Device::usable() const { return state_->machine.compiles() && (!state_->machine.is_gpu || state_->machine.gpu); }
+const std::string& Device::missing() const { return state_->machine.missing; }
+
+}  // namespace smelt

@@ -1,0 +1,71 @@
+// eval(): values become data, several in one plan.
+#include <list>
+#include <mutex>
+#include <unordered_map>
+
+#include "api/specialize.hpp"
+
+namespace smelt {
+
+namespace {
+
+using detail::Data;
+using detail::Needed;
+using detail::Specializer;
+
+// Compiled expressions by their structure, so that one in a loop is compiled once. Bounded; the one not used for longest goes.
+class CompiledExpressions {
+ public:
+  std::shared_ptr<Specializer> at(const std::string& structure) {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = places_.find(structure); found != places_.end()) {
+      recent_.splice(recent_.begin(), recent_, found->second);
+      return found->second->second;
+    }
+    Options options;
+    options.name = "eval";
+    recent_.emplace_front(structure, std::make_shared<Specializer>(std::move(options)));
+    places_.emplace(structure, recent_.begin());
+    if (recent_.size() > kMost) {
+      places_.erase(recent_.back().first);
+      recent_.pop_back();
+    }
+    return recent_.front().second;
+  }
+
+ private:
+  static constexpr size_t kMost = 256;
+  using Entry = std::pair<std::string, std::shared_ptr<Specializer>>;
+  std::mutex mutex_;
+  std::list<Entry> recent_;  // the latest first
+  std::unordered_map<std::string, std::list<Entry>::iterator> places_;
+};
+
+// Of the process, and never destroyed: arrays of static storage may be evaluated until the end.
+CompiledExpressions& compiled_expressions() {
+  static auto* compiled = new CompiledExpressions;
+  return *compiled;
+}
+
+}  // namespace
+
+void eval(const std::vector<Array>& values) {
+  std::vector<Array> outputs;
+  for (const Array& value : values)
+    if (!detail::node_of(value, "eval()")->data()) outputs.push_back(value);
+  if (outputs.empty()) return;
+  const Needed needed = detail::needed_by(outputs);
+  detail::Arguments arguments;
+  for (const detail::NodePtr& node : needed.data) arguments.arrays.push_back(node->data());
+  const auto build = [&](const std::vector<detail::InputType>& types, const std::vector<int>&) {
+    return detail::Traced{detail::build_graph(needed, outputs, {}, {}, types), {}};
+  };
+  const auto specials = compiled_expressions().at(detail::structure_of(needed, outputs));
+  std::vector<Array> results = detail::run(*specials->find(arguments, build), arguments);
+  for (size_t o = 0; o < outputs.size(); ++o) {
+    const Data& data = *results[o].node()->data();
+    outputs[o].node()->evaluated(data);
+  }
+}
+
+}  // namespace smelt

@@ -1,0 +1,106 @@
+#include "api/explain.hpp"
+
+#include <fmt/format.h>
+
+#include "report/explain.hpp"
+#include "report/json.hpp"
+#include "report/traffic.hpp"
+#include "report/units.hpp"
+
+namespace smelt {
+
+namespace detail {
+
+struct ExplanationState {
+  Executable executable;
+  SizeBinding sizes;
+  std::vector<BuiltFunction> built;
+  report::Explanation report(const std::string& program) const {
+    return {program, executable.graph(), executable.plan(), sizes, built, executable.cache_use()};
+  }
+};
+
+namespace {
+
+Explanation::Value value_of(const report::Explanation& e, NodeId id) {
+  const smelt::Node& node = e.graph.at(id);
+  return {report::role_of_value(e.graph, id), node.dtype, evaluate(node.shape, e.sizes),
+          report::bytes_of(e.graph, id, e.sizes)};
+}
+
+Explanation::Kernel kernel_of(const report::Explanation& e, const plan::FusionGroup& group) {
+  Explanation::Kernel kernel;
+  kernel.strategy = plan::name_of(group.strategy);
+  kernel.note = group.schedule_note;
+  for (NodeId id : group.nodes)
+    kernel.operations.push_back({report::operation_of(e.graph.at(id)), e.graph.at(id).label});
+  for (NodeId id : group.inputs) kernel.reads.push_back(value_of(e, id));
+  for (NodeId id : group.outputs) kernel.writes.push_back(value_of(e, id));
+  for (const Explanation::Value& value : kernel.reads) kernel.bytes_read += value.bytes;
+  for (const Explanation::Value& value : kernel.writes) kernel.bytes_written += value.bytes;
+  return kernel;
+}
+
+}  // namespace
+
+Explanation explain_special(const Special& special, const SizeBinding& sizes, const std::string& name) {
+  auto state = std::make_shared<ExplanationState>();
+  state->executable = special.executable;
+  state->sizes = sizes;
+  state->built = special.executable.built(sizes);
+  const report::Explanation r = state->report(name);
+  Explanation e;
+  e.program = name;
+  e.device = special.device.name();
+  for (const plan::FusionGroup& group : r.plan.groups) e.kernels.push_back(kernel_of(r, group));
+  for (const plan::Decision& d : r.plan.decisions)
+    e.decisions.push_back({report::name_of_value(r.graph, d.producer), report::name_of_value(r.graph, d.consumer),
+                           d.fused, d.reason, d.bytes, d.remedy, d.value_policy});
+  for (const StageTime& stage : special.executable.stage_times()) e.stages.push_back({stage.stage, stage.ms});
+  e.specialization = special.facts;
+  e.cache_hits = r.cache.hits;
+  e.cache_misses = r.cache.misses;
+  e.unfused_bytes = r.plan.traffic.unfused_bytes;
+  e.fused_bytes = r.plan.traffic.fused_bytes;
+  e.ideal_bytes = r.plan.traffic.ideal_bytes;
+  e.state = std::move(state);
+  return e;
+}
+
+void check_kernels(const Explanation& e, int count) {
+  const auto found = static_cast<int>(e.kernels.size());
+  if (found == count) return;
+  std::string message = fmt::format("{} has {} kernel{} for {}, not {}", e.program, found, found == 1 ? "" : "s",
+                                    e.specialization.types.empty() ? "no arguments" : e.specialization.types, count);
+  for (const Explanation::Decision& d : e.decisions) {
+    if (d.fused == (found > count)) continue;
+    message += fmt::format("\n  {} -> {}: {}", d.from, d.to, d.reason);
+    if (!d.help.empty()) message += fmt::format("\n    help: {}", d.help);
+  }
+  throw UserError(message);
+}
+
+}  // namespace detail
+
+std::string Explanation::text() const {
+  std::string text = report::to_text(state->report(program), report::Style{});
+  text += fmt::format("\ncompiled for {}\n  because {}\n",
+                      specialization.types.empty() ? "no arguments" : specialization.types, specialization.reason);
+  if (!specialization.exact.empty()) text += fmt::format("  for these sizes alone: {}\n", specialization.exact);
+  return text;
+}
+
+std::string Explanation::json() const {
+  nlohmann::ordered_json json = report::to_json(state->report(program));
+  report::add_build(json, state->executable);
+  json["specialization"] = {{"types", specialization.types},
+                            {"reason", specialization.reason},
+                            {"exact", specialization.exact},
+                            {"compiled_now", compiled_now},
+                            {"compile_ms", specialization.compile_ms}};
+  return report::text_of(json);
+}
+
+std::string Explanation::dump(const std::string& stage) const { return state->executable.dump(stage); }
+
+}  // namespace smelt

@@ -1,0 +1,206 @@
+// Functions: tracing, calls, and what they tell of themselves.
+#include <fmt/format.h>
+
+#include "api/explain.hpp"
+#include "api/specialize.hpp"
+#include "base/check.hpp"
+#include "smelt/compile.hpp"
+
+namespace smelt {
+
+namespace detail {
+
+struct FunctionState {
+  AnyFunction::Trace trace;
+  Specializer specials;
+  FunctionState(AnyFunction::Trace t, Options options) : trace(std::move(t)), specials(std::move(options)) {}
+};
+
+struct BoundState {
+  SpecialPtr special;
+  std::vector<Array> arguments, outputs;
+  std::vector<std::shared_ptr<Data>> numbers;
+  BoundCall call;
+};
+
+namespace {
+
+bool is_unevaluated(const Array& array) {
+  return !array.node()->data() && array.node()->type.kind != Type::Kind::Literal;
+}
+
+// A number of the caller as an array that changes from call to call.
+std::shared_ptr<Data> number_data(const Literal& literal) {
+  const DType dtype = std::holds_alternative<double>(literal)    ? DType::F64
+                      : std::holds_alternative<int64_t>(literal) ? DType::I64
+                                                                 : DType::Bool;
+  auto data = std::make_shared<Data>();
+  data->tensor = Tensor::empty(dtype, {});
+  Scalar value;
+  if (const auto* f = std::get_if<double>(&literal))
+    value = Scalar::of_float(DType::F64, *f);
+  else if (const auto* i = std::get_if<int64_t>(&literal))
+    value = Scalar::of_int(DType::I64, *i);
+  else
+    value = Scalar::of_bool(std::get<bool>(literal));
+  store_scalar(value, data->tensor.data);
+  return data;
+}
+
+Arguments arguments_of(const std::vector<Array>& arrays, const std::vector<int>& lists) {
+  Arguments arguments;
+  arguments.lists = lists;
+  arguments.arrays.reserve(arrays.size());
+  for (const Array& array : arrays) {
+    if (const Data* data = array.node()->data()) {
+      arguments.arrays.push_back(data);
+      continue;
+    }
+    arguments.owned.push_back(number_data(array.node()->type.literal));
+    arguments.arrays.push_back(arguments.owned.back().get());
+    arguments.weak.resize(arrays.size());
+    arguments.weak[arguments.arrays.size() - 1] = !is_bool(arguments.arrays.back()->tensor.dtype);
+  }
+  return arguments;
+}
+
+// Whether the call becomes part of an expression.
+bool check_arguments(const std::vector<Array>& arrays) {
+  bool unevaluated = false;
+  for (size_t i = 0; i < arrays.size(); ++i)
+    unevaluated |= is_unevaluated(Array(node_of(arrays[i], fmt::format("argument {}", i))));
+  return unevaluated;
+}
+
+void check_evaluated(const std::vector<Array>& arrays, const char* asked_by) {
+  for (size_t i = 0; i < arrays.size(); ++i)
+    if (node_of(arrays[i], fmt::format("argument {}", i)); is_unevaluated(arrays[i]))
+      throw UserError(fmt::format("{}: argument {}, {}, is not evaluated yet\nhelp: call eval(x) first", asked_by, i,
+                                  arrays[i].str()));
+}
+
+std::vector<Array> trace_checked(const AnyFunction::Trace& trace, const std::vector<Array>& arguments,
+                                 const std::vector<int>& lists) {
+  std::vector<Array> results = trace(arguments, lists);
+  if (results.empty()) throw UserError("the function returns no array\nhelp: return at least one");
+  for (size_t i = 0; i < results.size(); ++i) node_of(results[i], fmt::format("result {} of the function", i));
+  return results;
+}
+
+Build build_of(const FunctionState& state) {
+  return [&state](const std::vector<InputType>& types, const std::vector<int>& lists) {
+    const std::vector<Array> placeholders = placeholders_for(types);
+    const std::vector<Array> results = trace_checked(state.trace, placeholders, lists);
+    Needed needed = needed_by(results);
+    Traced traced;
+    std::vector<InputType> captured;
+    for (const NodePtr& node : needed.data) {
+      captured.push_back({fmt::format("captured{}", captured.size()), node->type.dtype, node->type.shape});
+      traced.captured.emplace_back(node);
+    }
+    traced.graph = build_graph(needed, results, placeholders, types, captured);
+    return traced;
+  };
+}
+
+}  // namespace
+
+AnyFunction::AnyFunction(Trace trace, Options options)
+    : state_(std::make_shared<FunctionState>(std::move(trace), std::move(options))) {}
+
+std::vector<Array> AnyFunction::call(const std::vector<Array>& arrays, const std::vector<int>& lists) const {
+  if (check_arguments(arrays)) return trace_checked(state_->trace, arrays, lists);
+  const Arguments arguments = arguments_of(arrays, lists);
+  return run(*state_->specials.find(arguments, build_of(*state_)), arguments);
+}
+
+void AnyFunction::call_into(const std::vector<Array>& outputs, const std::vector<Array>& arrays,
+                            const std::vector<int>& lists) const {
+  check_evaluated(arrays, "into()");
+  const Arguments arguments = arguments_of(arrays, lists);
+  run_into(*state_->specials.find(arguments, build_of(*state_)), arguments, outputs);
+}
+
+std::shared_ptr<BoundState> AnyFunction::bind(const std::vector<Array>* outputs, const std::vector<Array>& arrays,
+                                              const std::vector<int>& lists) const {
+  check_evaluated(arrays, "bind()");
+  const Arguments arguments = arguments_of(arrays, lists);
+  auto bound = std::make_shared<BoundState>();
+  bound->special = state_->specials.find(arguments, build_of(*state_));
+  bound->arguments = arrays;
+  bound->numbers = arguments.owned;
+  const Special& special = *bound->special;
+  const std::vector<TensorView> inputs = views_of(special, arguments);
+  if (special.device.is_gpu())
+    for (const Data* data : arguments.arrays)
+      if (!data->device.is_gpu() && !data->tensor.dims.empty())
+        throw UserError(
+            fmt::format("bind(): the function runs on {}, and an argument is in host memory\nhelp: move it with "
+                        "to(Device)",
+                        special.device.name()));
+  if (outputs) {
+    bound->outputs = *outputs;
+  } else {
+    const Graph& graph = special.executable.graph();
+    const std::vector<Dims> dims = special.executable.output_dims(inputs);
+    for (size_t o = 0; o < dims.size(); ++o) {
+      const DType dtype = graph.at(graph.outputs[o]).dtype;
+      const bool gpu = special.device.is_gpu();
+      bound->outputs.emplace_back(std::make_shared<ArrayNode>(
+          Data{gpu ? device_empty(machine_of(special.device), dtype, dims[o]) : Tensor::empty(dtype, dims[o]),
+               special.device}));
+    }
+  }
+  const std::vector<TensorView> targets = output_views(special, bound->outputs);
+  for (const Array& output : bound->outputs)
+    if (output.device().is_gpu() != special.device.is_gpu())
+      throw UserError(
+          fmt::format("bind(): an output is on {}, but the function runs on {}\nhelp: move it with to(Device)",
+                      output.device().name(), special.device.name()));
+  bound->call = special.executable.bind(inputs, targets);
+  return bound;
+}
+
+Explanation AnyFunction::explain(const std::vector<Array>& arrays, const std::vector<int>& lists) const {
+  check_evaluated(arrays, "explain()");
+  const Arguments arguments = arguments_of(arrays, lists);
+  bool compiled = false;
+  const SpecialPtr special = state_->specials.find(arguments, build_of(*state_), &compiled);
+  std::vector<Dims> dims;
+  for (const TensorView& view : views_of(*special, arguments)) dims.push_back(view.dims);
+  Explanation e =
+      explain_special(*special, bind_sizes(special->executable.graph(), dims), state_->specials.options().name);
+  e.compiled_now = compiled;
+  return e;
+}
+
+Explanation AnyFunction::explain_last() const {
+  const SpecialPtr special = state_->specials.latest();
+  if (!special)
+    throw UserError("explain(): nothing is compiled yet\nhelp: call the function first, or explain(arguments)");
+  return explain_special(*special, special->sizes, state_->specials.options().name);
+}
+
+void AnyFunction::expect_kernels(int count) const {
+  const std::vector<SpecialPtr> specials = state_->specials.all();
+  if (specials.empty())
+    throw UserError(fmt::format("expect_kernels({}): nothing is compiled yet\nhelp: call the function first", count));
+  for (const SpecialPtr& special : specials)
+    check_kernels(explain_special(*special, special->sizes, state_->specials.options().name), count);
+}
+
+std::vector<Specialization> AnyFunction::specializations() const {
+  std::vector<Specialization> result;
+  for (const SpecialPtr& special : state_->specials.all()) result.push_back(special->facts);
+  return result;
+}
+
+int AnyFunction::compile_count() const { return state_->specials.compile_count(); }
+
+}  // namespace detail
+
+void Bound::operator()() const { state_->call.run(); }
+void Bound::synchronize() const { state_->call.synchronize(); }
+const std::vector<Array>& Bound::outputs() const { return state_->outputs; }
+
+}  // namespace smelt

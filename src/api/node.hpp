@@ -1,0 +1,93 @@
+// What an Array stands for: data, a number, or an expression over other nodes whose dtype and shape are known.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+#include "compile/compile.hpp"
+#include "frontends/function_table.hpp"
+#include "smelt/call.hpp"
+
+namespace smelt::detail {
+
+struct DeviceState {
+  Machine machine;
+};
+
+// An array in memory.
+struct Data {
+  Tensor tensor;
+  Device device;
+  bool read_only = false;
+};
+
+struct Expression {
+  enum class Kind : uint8_t {
+    Function,  // of the language
+    Operator,
+    Subscript,    // array, tuple of items
+    Extent,       // size of the axis `index` of an array
+    Placeholder,  // a parameter of a function that is being traced
+  };
+  Kind kind;
+  const lang::Function* function = nullptr;
+  Op op{};
+  std::string_view written;  // as messages and explanations call it
+  int index = 0;             // Extent
+  std::vector<Argument> arguments;
+};
+
+// What is known of a value at once.
+struct Type {
+  enum class Kind : uint8_t { Array, Weak, Literal, Size };  // Weak: an array calculated from sizes (lang::Array::weak)
+  Kind kind = Kind::Array;
+  DType dtype{};
+  Shape shape;
+  Literal literal;
+  IntExpr size;
+};
+
+// The type never changes. An expression is exchanged for its data when it is evaluated: `data` is set first, then the
+// expression let go, so that the arrays that it was made of can be.
+struct ArrayNode {
+  Type type;
+
+  explicit ArrayNode(Type t, std::shared_ptr<const Expression> e = nullptr)
+      : type(std::move(t)), expression_(std::move(e)) {}
+  explicit ArrayNode(Data d);
+  ArrayNode(const ArrayNode&) = delete;
+  ~ArrayNode();
+
+  const Data* data() const { return data_.load(std::memory_order_acquire); }  // null: not evaluated
+  std::shared_ptr<const Expression> expression() const;                       // null: data or a literal
+  void evaluated(Data d);                                                     // the first one counts
+  bool is_value() const { return type.kind == Type::Kind::Array || type.kind == Type::Kind::Weak; }
+
+ private:
+  std::atomic<const Data*> data_{nullptr};
+  mutable std::mutex mutex_;  // of expression_
+  std::shared_ptr<const Expression> expression_;
+};
+
+// The node of an array argument; throws for Array().
+const NodePtr& node_of(const Array& array, std::string_view what);
+Array make(Expression expression);  // infers its type; throws UserError for what does not fit
+
+// The value as the language's machinery knows it; `value_of` has those of nodes.
+lang::Value value_of(const Argument& argument, const std::function<lang::Value(const NodePtr&)>& value_of_node);
+// Builds one step. Throws UserBuildError.
+lang::Value build(GraphBuilder& builder, const Expression& expression, const std::vector<lang::Value>& arguments);
+
+// Thrown when a number is asked for that is a symbol of the function being traced.
+class SizeUnknown : public UserError {
+  using UserError::UserError;
+};
+Dims known_dims(const ArrayNode& node, std::string_view asked_by);
+
+inline const Machine& machine_of(const Device& device) { return device.state().machine; }
+std::string describe(const ArrayNode& node);  // "f32[4, 8]"
+
+}  // namespace smelt::detail

@@ -1,0 +1,38 @@
+// From values to a graph: all that some arrays need, in one program.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "api/node.hpp"
+
+namespace smelt::detail {
+
+// What some values need, arguments before their users, and the data among it in the order in which it is met.
+struct Needed {
+  std::vector<NodePtr> steps;                                  // with an expression, and literals and sizes
+  std::vector<std::shared_ptr<const Expression>> expressions;  // of the steps, taken once; empty for literals
+  std::vector<NodePtr> data;
+};
+Needed needed_by(const std::vector<Array>& outputs);
+
+// The type of an input: sizes are numbers or symbols.
+struct InputType {
+  std::string name;
+  DType dtype{};
+  Shape shape;
+  bool weak = false;        // a number: an f64 or i64 of rank 0 that takes the dtype of what it meets
+  std::string str() const;  // "f32[B, 1024]"
+};
+
+// The arrays that stand for the parameters of a function while it is traced.
+std::vector<Array> placeholders_for(const std::vector<InputType>& types);
+
+// Parameters come first among the inputs, then the data. `data` has a type for every array of `needed.data`.
+Graph build_graph(const Needed& needed, const std::vector<Array>& outputs, const std::vector<Array>& placeholders,
+                  const std::vector<InputType>& parameters, const std::vector<InputType>& data);
+
+// Equal texts: the same steps on the same arrangement of data, whatever its dtypes, ranks and sizes.
+std::string structure_of(const Needed& needed, const std::vector<Array>& outputs);
+
+}  // namespace smelt::detail

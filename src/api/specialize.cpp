@@ -1,0 +1,275 @@
+#include "api/specialize.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/check.hpp"
+
+namespace smelt::detail {
+
+namespace {
+
+// Letters for the sizes that are open, as a user would choose them: B, N, then B2, N2, ...
+class Symbols {
+ public:
+  IntExpr of(int64_t extent, bool leading) {
+    const auto found = known_.find(extent);
+    if (found != known_.end()) return IntExpr::symbol(found->second);
+    int& count = leading ? leading_ : others_;
+    const std::string letter = leading ? "B" : "N";
+    const std::string name = ++count == 1 ? letter : fmt::format("{}{}", letter, count);
+    return IntExpr::symbol(known_.emplace(extent, name).first->second);
+  }
+
+ private:
+  std::map<int64_t, std::string> known_;  // equal sizes are one symbol
+  int leading_ = 0, others_ = 0;
+};
+
+std::vector<std::string> input_names(size_t count) {
+  constexpr std::string_view kNames[] = {"x", "y", "z"};
+  std::vector<std::string> names;
+  for (size_t i = 0; i < count; ++i)
+    names.push_back(count <= std::size(kNames) ? std::string(kNames[i]) : fmt::format("x{}", i));
+  return names;
+}
+
+const Options::Pin* pin_of(const Options& options, size_t argument, size_t axis, size_t rank) {
+  const Options::Pin* found = nullptr;
+  for (const Options::Pin& pin : options.pins) {
+    const int at = pin.axis < 0 ? pin.axis + static_cast<int>(rank) : pin.axis;
+    if (pin.argument == static_cast<int>(argument) && at == static_cast<int>(axis)) found = &pin;
+  }
+  return found;
+}
+
+std::string text_of(const Data& data) {
+  return fmt::format("{}{}", name_of(data.tensor.dtype), data.tensor.dims.empty() ? "" : smelt::str(data.tensor.dims));
+}
+
+// Whether the executable for a symbol may serve this number. 1 broadcasts, and is dropped by squeeze: another program.
+bool may_be_open(int64_t extent) { return extent != 1; }
+
+}  // namespace
+
+std::vector<InputType> exact_types(const Arguments& arguments) {
+  std::vector<InputType> types;
+  const std::vector<std::string> names = input_names(arguments.arrays.size());
+  for (const Data* data : arguments.arrays) {
+    const Dims& dims = data->tensor.dims;
+    const size_t i = types.size();
+    types.push_back({names[i], data->tensor.dtype, Shape(dims.begin(), dims.end()), arguments.is_weak(i)});
+  }
+  return types;
+}
+
+std::vector<InputType> open_types(const Arguments& arguments, const Options& options) {
+  std::set<int64_t> inner;
+  for (const Data* data : arguments.arrays)
+    for (size_t d = 1; d < data->tensor.dims.size(); ++d) inner.insert(data->tensor.dims[d]);
+  std::vector<InputType> types = exact_types(arguments);
+  Symbols symbols;
+  for (size_t i = 0; i < types.size(); ++i) {
+    const Dims& dims = arguments.arrays[i]->tensor.dims;
+    for (size_t d = 0; d < dims.size(); ++d) {
+      bool open = d == 0 && (dims.size() > 1 || !inner.count(dims[d]));
+      if (const Options::Pin* pin = pin_of(options, i, d, dims.size())) open = !pin->fixed;
+      if (open && may_be_open(dims[d])) types[i].shape[d] = symbols.of(dims[d], d == 0);
+    }
+  }
+  return types;
+}
+
+bool Special::serves(const Arguments& arguments, const Device& on) const {
+  if (arguments.arrays.size() != types.size() || arguments.lists != lists || !(on == device)) return false;
+  SizeBinding sizes;
+  for (size_t i = 0; i < types.size(); ++i) {
+    const Tensor& tensor = arguments.arrays[i]->tensor;
+    if (tensor.dtype != types[i].dtype || tensor.dims.size() != types[i].shape.size() ||
+        arguments.is_weak(i) != types[i].weak)
+      return false;
+    for (size_t d = 0; d < tensor.dims.size(); ++d) {
+      const int64_t extent = tensor.dims[d];
+      if (const auto constant = types[i].shape[d].constant()) {
+        if (*constant != extent) return false;
+        continue;
+      }
+      if (!may_be_open(extent)) return false;
+      const auto [known, fresh] = sizes.emplace(*types[i].shape[d].as_symbol(), extent);
+      if (!fresh && known->second != extent) return false;
+    }
+  }
+  // What the program asks of sizes, such as that a slice lies inside.
+  if (executable.graph().constraints.empty() || sizes.empty()) return true;
+  return std::all_of(executable.graph().constraints.begin(), executable.graph().constraints.end(),
+                     [&](const Constraint& c) { return holds(c, sizes); });
+}
+
+Device device_for(const std::vector<const Data*>& arrays, const Device& otherwise) {
+  const Data* on_gpu = nullptr;
+  const Data* on_host = nullptr;
+  for (const Data* data : arrays) {
+    // A number in host memory becomes an argument of the kernels.
+    if (!data->device.is_gpu() && data->tensor.dims.empty()) continue;
+    const Data*& same = data->device.is_gpu() ? on_gpu : on_host;
+    if (data->device.is_gpu() && same && !(same->device == data->device))
+      throw UserError(fmt::format("arrays on {} and on {} meet\nhelp: move one with to(Device)", same->device.name(),
+                                  data->device.name()));
+    same = data;
+  }
+  if (!on_gpu) return otherwise;
+  if (on_host)
+    throw UserError(fmt::format("an array on {} meets {} in host memory\nhelp: move it with to(Device)",
+                                on_gpu->device.name(), text_of(*on_host)));
+  return on_gpu->device;
+}
+
+SpecialPtr Specializer::look_up(const Arguments& arguments, const Device& on) const {
+  const std::shared_lock lock(mutex_);
+  for (const SpecialPtr& special : specials_)
+    if (special->serves(arguments, on)) {
+      special->last_use.store(++clock_, std::memory_order_relaxed);
+      return special;
+    }
+  return nullptr;
+}
+
+std::vector<SpecialPtr> Specializer::all() const {
+  const std::shared_lock lock(mutex_);
+  return specials_;
+}
+
+SpecialPtr Specializer::latest() const {
+  const std::shared_lock lock(mutex_);
+  const auto latest = std::max_element(specials_.begin(), specials_.end(), [](const auto& a, const auto& b) {
+    return a->last_use.load(std::memory_order_relaxed) < b->last_use.load(std::memory_order_relaxed);
+  });
+  return latest == specials_.end() ? nullptr : *latest;
+}
+
+SpecialPtr Specializer::find(const Arguments& arguments, const Build& build, bool* compiled) {
+  const Device on = device_for(arguments.arrays, options_.device);
+  if (compiled) *compiled = false;
+  if (SpecialPtr found = look_up(arguments, on)) return found;
+  const std::lock_guard one_at_a_time(compiling_);
+  if (SpecialPtr found = look_up(arguments, on)) return found;
+  SpecialPtr made = make(arguments, build, on);
+  if (compiled) *compiled = true;
+  ++compile_count_;
+  const std::lock_guard lock(mutex_);
+  if (specials_.size() >= static_cast<size_t>(std::max(options_.most, 1)))
+    specials_.erase(std::min_element(specials_.begin(), specials_.end(), [](const auto& a, const auto& b) {
+      return a->last_use.load(std::memory_order_relaxed) < b->last_use.load(std::memory_order_relaxed);
+    }));
+  made->last_use.store(++clock_, std::memory_order_relaxed);
+  specials_.push_back(made);
+  return made;
+}
+
+namespace {
+
+std::string types_text(const std::vector<InputType>& types) {
+  std::vector<std::string> texts;
+  for (const InputType& type : types) texts.push_back(type.str());
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+std::shared_ptr<Special> compile_for(std::vector<InputType> types, const Arguments& arguments, const Build& build,
+                                     const Device& on, const Options& options) {
+  auto special = std::make_shared<Special>();
+  Traced traced = build(types, arguments.lists);
+  std::vector<Dims> dims;
+  for (const Data* data : arguments.arrays) dims.push_back(data->tensor.dims);
+  for (const Array& array : traced.captured) dims.push_back(array.node()->data()->tensor.dims);
+  CompileOptions o;
+  o.fuse = options.fuse;
+  o.threads = options.threads;
+  special->sizes = o.sizes =
+      bind_sizes(traced.graph, dims);  // a slice that leaves the array at these sizes throws here
+  for (Array& array : traced.captured)
+    if (array.rank() > 0) array = array.to(on);
+  special->executable = smelt::compile(traced.graph, machine_of(on), o);
+  special->types = std::move(types);
+  special->lists = arguments.lists;
+  special->device = on;
+  special->captured = std::move(traced.captured);
+  special->facts.types = types_text(special->types);
+  special->facts.kernels = static_cast<int>(special->executable.plan().groups.size());
+  special->facts.compile_ms = special->executable.compile_ms();
+  return special;
+}
+
+}  // namespace
+
+SpecialPtr Specializer::make(const Arguments& arguments, const Build& build, const Device& on) const {
+  const std::string reason = reason_for(arguments, on);
+  std::string why_exact;
+  const std::vector<InputType> open = open_types(arguments, options_), exact = exact_types(arguments);
+  const bool is_open = std::any_of(open.begin(), open.end(), [](const InputType& type) {
+    return std::any_of(type.shape.begin(), type.shape.end(), [](const IntExpr& size) { return !size.constant(); });
+  });
+  if (is_open) {
+    try {
+      const auto special = compile_for(open, arguments, build, on, options_);
+      special->facts.reason = reason;
+      return special;
+    } catch (const UserError& e) {
+      why_exact = e.what();
+    }
+  }
+  const auto special = compile_for(exact, arguments, build, on, options_);
+  special->facts.reason = reason;
+  special->facts.exact = why_exact;
+  return special;
+}
+
+std::string Specializer::reason_for(const Arguments& arguments, const Device& on) const {
+  const std::vector<SpecialPtr> before = all();
+  if (before.empty()) return "the first call";
+  // What tells these arguments from the executable that is nearest to them, the latest among equals.
+  std::string reason;
+  int best = -1;
+  const auto offer = [&](int nearness, std::string text) {
+    if (nearness >= best) best = nearness, reason = std::move(text);
+  };
+  for (const SpecialPtr& special : before) {
+    if (!(special->device == on)) {
+      offer(0, fmt::format("the arrays are on {}, not on {}", on.name(), special->device.name()));
+      continue;
+    }
+    if (special->lists != arguments.lists || special->types.size() != arguments.arrays.size()) {
+      offer(1, fmt::format("there are {} arrays, not {}", arguments.arrays.size(), special->types.size()));
+      continue;
+    }
+    SizeBinding sizes;
+    for (size_t i = 0; i < special->types.size(); ++i) {
+      const InputType& type = special->types[i];
+      const Tensor& tensor = arguments.arrays[i]->tensor;
+      const std::string given = arguments.is_weak(i) ? "a number" : text_of(*arguments.arrays[i]);
+      if (tensor.dtype != type.dtype || tensor.dims.size() != type.shape.size() || arguments.is_weak(i) != type.weak) {
+        offer(2, fmt::format("argument {} is {}, not {}", i, given, type.str()));
+        break;
+      }
+      bool differs = false;
+      for (size_t d = 0; d < tensor.dims.size() && !differs; ++d) {
+        const auto constant = type.shape[d].constant();
+        const int64_t expected =
+            constant ? *constant : sizes.emplace(*type.shape[d].as_symbol(), tensor.dims[d]).first->second;
+        differs = expected != tensor.dims[d] || (!constant && !may_be_open(tensor.dims[d]));
+      }
+      if (differs) {
+        offer(3, fmt::format("argument {} is {}, not {}", i, given, type.str()));
+        break;
+      }
+      if (i + 1 == special->types.size())
+        offer(4, fmt::format("{} does not hold what the program asks of its sizes", given));
+    }
+  }
+  return reason;
+}
+
+}  // namespace smelt::detail

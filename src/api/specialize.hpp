@@ -1,0 +1,88 @@
+// Which sizes an executable is built for, and which executable serves a call.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <string>
+#include <vector>
+
+#include "api/program.hpp"
+#include "smelt/compile.hpp"
+
+namespace smelt::detail {
+
+// The arrays of a call, all evaluated. `lists` has the lengths of those parameters that are lists.
+struct Arguments {
+  std::vector<const Data*> arrays;
+  std::vector<int> lists;
+  std::vector<bool> weak;                    // per array: a number; empty: none is
+  std::vector<std::shared_ptr<Data>> owned;  // of the numbers
+  bool is_weak(size_t i) const { return !weak.empty() && weak[i]; }
+};
+
+// A program for arguments of these types, with the arrays that it uses beside them.
+struct Traced {
+  Graph graph;
+  std::vector<Array> captured;  // behind the arguments
+};
+using Build = std::function<Traced(const std::vector<InputType>& types, const std::vector<int>& lists)>;
+
+// One executable, and what it serves.
+struct Special {
+  std::vector<InputType> types;
+  std::vector<int> lists;
+  Device device;  // where it was compiled for
+  Executable executable;
+  std::vector<Array> captured;
+  SizeBinding sizes;  // of the call that it was compiled for
+  Specialization facts;
+  mutable std::atomic<uint64_t> last_use{0};
+
+  bool serves(const Arguments& arguments, const Device& on) const;
+};
+using SpecialPtr = std::shared_ptr<const Special>;
+
+// The policy of compile(): the sizes that stay open become symbols.
+std::vector<InputType> open_types(const Arguments& arguments, const Options& options);
+std::vector<InputType> exact_types(const Arguments& arguments);
+
+// The executables of one function. Calls look them up side by side; one at a time is compiled.
+class Specializer {
+ public:
+  explicit Specializer(Options options) : options_(std::move(options)) {}
+
+  // `compiled`, when given, tells whether one had to be compiled.
+  SpecialPtr find(const Arguments& arguments, const Build& build, bool* compiled = nullptr);
+  std::vector<SpecialPtr> all() const;
+  SpecialPtr latest() const;  // of the latest call; null without one
+  int compile_count() const { return compile_count_.load(); }
+  const Options& options() const { return options_; }
+
+ private:
+  SpecialPtr look_up(const Arguments& arguments, const Device& on) const;
+  SpecialPtr make(const Arguments& arguments, const Build& build, const Device& on) const;
+  std::string reason_for(const Arguments& arguments, const Device& on) const;
+
+  const Options options_;
+  mutable std::shared_mutex mutex_;  // of specials_
+  std::vector<SpecialPtr> specials_;
+  std::mutex compiling_;
+  mutable std::atomic<uint64_t> clock_{0};
+  std::atomic<int> compile_count_{0};
+};
+
+// The device that a call on these arrays runs on: theirs, else `otherwise`. Throws UserError when they are on several.
+Device device_for(const std::vector<const Data*>& arrays, const Device& otherwise);
+
+// Runs it on the device that it was compiled for; outputs are fresh.
+std::vector<Array> run(const Special& special, const Arguments& arguments);
+// Into memory of the caller.
+void run_into(const Special& special, const Arguments& arguments, const std::vector<Array>& outputs);
+// The views of a call: arguments, then captured arrays.
+std::vector<TensorView> views_of(const Special& special, const Arguments& arguments);
+std::vector<TensorView> output_views(const Special& special, const std::vector<Array>& outputs);
+
+}  // namespace smelt::detail

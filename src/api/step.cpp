@@ -1,0 +1,188 @@
+// One step of an expression: its type when it is written, its nodes when a graph is built.
+#include <fmt/format.h>
+
+#include <cctype>
+
+#include "api/node.hpp"
+#include "base/check.hpp"
+#include "frontends/invoke.hpp"
+#include "graph/build_detail.hpp"
+
+namespace smelt::detail {
+
+using lang::Value;
+
+Argument::Argument(const Axes& axes) {
+  if (!axes.given()) return;
+  if (axes.items().size() == 1)
+    *this = Argument(axes.items()[0]);
+  else
+    *this = tuple(axes.items());
+}
+
+Argument::Argument(const PadWidth& width) {
+  std::vector<Argument> pairs;
+  for (const PadWidth::Pair& pair : width.pairs()) pairs.push_back(tuple(std::vector<Size>{pair.before, pair.after}));
+  *this = width.per_axis() ? tuple(pairs) : pairs[0];
+}
+
+Argument::Argument(const Index& index) {
+  switch (index.kind()) {
+    case Index::Kind::Element: *this = Argument(*index.slice().start); return;
+    case Index::Kind::Slice:
+      kind = Kind::Slice;
+      items = {index.slice().start, index.slice().stop, index.slice().step};
+      return;
+    case Index::Kind::Ellipsis: kind = Kind::Ellipsis; return;
+    case Index::Kind::NewAxis: return;  // None
+    case Index::Kind::Array:
+      kind = Kind::Node;
+      node = index.indices();
+      return;
+  }
+}
+
+Value value_of(const Argument& a, const std::function<Value(const NodePtr&)>& value_of_node) {
+  const auto items = [&] {
+    std::vector<Value> values;
+    for (const Argument& item : a.items) values.push_back(value_of(item, value_of_node));
+    return values;
+  };
+  switch (a.kind) {
+    case Argument::Kind::None: return Value();
+    case Argument::Kind::Node: return value_of_node(a.node);
+    case Argument::Kind::Integer: return Value::integer(a.integer);
+    case Argument::Kind::Number: return Value(Literal(a.number));
+    case Argument::Kind::Flag: return Value(Literal(a.integer != 0));
+    case Argument::Kind::Type: return Value(a.type);
+    case Argument::Kind::Text: return Value(lang::Text{a.text});
+    case Argument::Kind::Tuple: return Value::tuple(items());
+    case Argument::Kind::Slice: return Value(lang::Bounds{std::make_shared<const std::vector<Value>>(items())});
+    case Argument::Kind::Ellipsis: return Value(lang::Dots{});
+  }
+  throw InternalError("an argument of no kind");
+}
+
+Value build(GraphBuilder& b, const Expression& e, const std::vector<Value>& arguments) {
+  b.set_origin({}, std::string(e.written));
+  switch (e.kind) {
+    case Expression::Kind::Function: return lang::invoke(b, *e.function, e.written, arguments);
+    case Expression::Kind::Operator: return lang::apply(b, e.op, arguments, e.written);
+    case Expression::Kind::Subscript: {
+      const Value x = arguments[0].as<lang::Array>() ? arguments[0] : Value::array(lang::as_array(b, arguments[0]));
+      return lang::subscript(b, x, arguments[1]);
+    }
+    case Expression::Kind::Extent: {
+      const Shape& shape = b.shape(lang::as_array(b, arguments[0]));
+      return Value::size(shape[static_cast<size_t>(b.normalize_axis(e.index, static_cast<int>(shape.size())))]);
+    }
+    case Expression::Kind::Placeholder: break;
+  }
+  throw InternalError("a placeholder is no step");
+}
+
+namespace {
+
+Type type_of(const GraphBuilder& b, const Value& value) {
+  Type type;
+  if (const auto* literal = value.as<Literal>()) {
+    type.kind = Type::Kind::Literal;
+    type.dtype = default_dtype(*literal);
+    type.literal = *literal;
+  } else if (const auto* size = value.as<lang::Size>()) {
+    type.kind = Type::Kind::Size;
+    type.dtype = DType::I64;
+    type.size = size->expr;
+  } else {
+    const auto* array = value.as<lang::Array>();
+    SMELT_CHECK(array, "a step that makes no array");
+    type.kind = array->weak ? Type::Kind::Weak : Type::Kind::Array;
+    type.dtype = b.dtype(array->node);
+    type.shape = b.shape(array->node);
+  }
+  return type;
+}
+
+// The arguments as inputs of a graph that is thrown away. Names are those of the function's parameters, for messages.
+class Declared {
+ public:
+  Declared(GraphBuilder& builder, const Expression& e) : b_(builder), e_(e) {}
+
+  std::vector<Value> values() {
+    std::vector<Value> result;
+    for (position_ = 0; position_ < e_.arguments.size(); ++position_)
+      result.push_back(value_of(e_.arguments[position_], [&](const NodePtr& node) { return declare(*node); }));
+    return result;
+  }
+
+ private:
+  Value declare(const ArrayNode& node) {
+    switch (node.type.kind) {
+      case Type::Kind::Literal: return Value(node.type.literal);
+      case Type::Kind::Size: return Value::size(node.type.size);
+      case Type::Kind::Array:
+      case Type::Kind::Weak: break;
+    }
+    return Value(lang::Array{b_.input(name(), node.type.dtype, node.type.shape), node.type.kind == Type::Kind::Weak});
+  }
+
+  std::string name() const {
+    if (e_.kind == Expression::Kind::Function && position_ < e_.function->parameters.size())
+      return std::string(e_.function->parameters[position_].name);
+    if (e_.kind == Expression::Kind::Operator) return std::string(1, static_cast<char>('a' + position_));
+    return position_ == 0 ? "x" : "indices";
+  }
+
+  GraphBuilder& b_;
+  const Expression& e_;
+  size_t position_ = 0;
+};
+
+}  // namespace
+
+// Casts as C++ writes them: astype(x, DType::F32) for f32(x).
+static std::string with_cpp_casts(std::string text) {
+  for (const DType dtype : kAllDTypes) {
+    const std::string cast = fmt::format("{}(", name_of(dtype));
+    std::string constant(name_of(dtype));
+    constant[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(constant[0])));
+    if (dtype == DType::BF16) constant = "BF16";
+    for (size_t at = 0; (at = text.find(cast, at)) != std::string::npos;) {
+      const size_t inner = at + cast.size(), close = text.find(')', inner);
+      const bool starts = at == 0 || !std::isalnum(static_cast<unsigned char>(text[at - 1]));
+      if (!starts || close == std::string::npos) {
+        at = inner;
+        continue;
+      }
+      const std::string written = fmt::format("astype({}, DType::{})", text.substr(inner, close - inner), constant);
+      text.replace(at, close + 1 - at, written);
+      at += written.size();
+    }
+  }
+  return text;
+}
+
+Array make(Expression e) {
+  GraphBuilder scratch;
+  try {
+    const std::vector<Value> arguments = Declared(scratch, e).values();
+    Type type = type_of(scratch, build(scratch, e, arguments));
+    return Array(std::make_shared<ArrayNode>(std::move(type), std::make_shared<const Expression>(std::move(e))));
+  } catch (const UserBuildError& error) {
+    const std::string& message = error.error.message;
+    const bool named = message.find(e.written) != std::string::npos;
+    throw UserError(with_cpp_casts(fmt::format("{}{}{}", named ? "" : fmt::format("{}: ", e.written), message,
+                                               error.error.help.empty() ? "" : "\nhelp: " + error.error.help)));
+  }
+}
+
+Array call(std::string_view function, std::vector<Argument> arguments) {
+  Expression e{Expression::Kind::Function};
+  e.function = lang::function_named(function);
+  SMELT_CHECK(e.function, "the language has no function {}", function);
+  e.written = function;
+  e.arguments = std::move(arguments);
+  return make(std::move(e));
+}
+
+}  // namespace smelt::detail

@@ -1,0 +1,76 @@
+#include "compile/cpu_call.hpp"
+
+#include "base/check.hpp"
+#include "compile/gpu_call.hpp"
+
+namespace smelt {
+
+CpuCall::CpuCall(StatePtr state, const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs)
+    : state_(std::move(state)), prepared_(prepare(*state_, inputs)) {
+  check_outputs(*state_, *prepared_, outputs);
+  if (!state_->device.compiles()) {
+    inputs_ = inputs;
+    outputs_ = outputs;
+    return;
+  }
+  std::vector<TensorView> sources = inputs;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].contiguous()) continue;
+    copies_.push_back(Tensor::empty(inputs[i].dtype, inputs[i].dims));
+    sources[i] = copies_.back();
+    before_.push_back({inputs[i], sources[i]});
+  }
+  std::vector<size_t> aside;
+  const std::vector<TensorView> targets = direct_outputs(sources, outputs, copies_, aside);
+  for (size_t o = 0; o < targets.size(); ++o)
+    if (const size_t first = first_output(state_->graph, o); first != o) after_.push_back({targets[first], targets[o]});
+  for (size_t o : aside) after_.push_back({targets[o], outputs[o]});
+  find_addresses(sources, targets);
+}
+
+void CpuCall::find_addresses(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs) {
+  const Arena& arena = prepared_->arena;
+  memory_ = Tensor::empty(DType::U8, {arena.bytes + prepared_->scratch_bytes});
+  for (const Launch& launch : state_->launches) {
+    std::vector<void*> arrays;
+    for (const Binding& b : launch.arrays) switch (b.kind) {
+        case Binding::Input: arrays.push_back(inputs[static_cast<size_t>(b.index)].data); break;
+        case Binding::Output: arrays.push_back(outputs[static_cast<size_t>(b.index)].data); break;
+        case Binding::Slot:
+          arrays.push_back(static_cast<char*>(memory_.data) + arena.offsets[static_cast<size_t>(b.index)]);
+          break;
+        case Binding::Error: arrays.push_back(&error_); break;
+      }
+    addresses_.push_back(std::move(arrays));
+  }
+}
+
+void CpuCall::run() {
+  if (!state_->device.compiles()) return interpret_into(state_->graph, inputs_, outputs_);
+  for (const Copy& copy : before_) copy_strided(copy.from, copy.to);
+  char* const scratch = static_cast<char*>(memory_.data) + prepared_->arena.bytes;
+  error_ = 0;
+  for (size_t k = 0; k < addresses_.size(); ++k) {
+    launch_on_cpu(*state_, state_->launches[k], prepared_->launches[k], addresses_[k].data(), scratch);
+    if (error_) throw_out_of_range(state_->graph, error_);
+  }
+  for (const Copy& copy : after_) copy_into(copy.from, copy.to);
+}
+
+// Either kind of call.
+
+BoundCall Executable::bind(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs) const {
+  if (state_->device.is_gpu) return bind(inputs, outputs, state_->device.gpu ? state_->device.gpu->stream() : nullptr);
+  BoundCall bound;
+  bound.cpu_call_ = std::make_shared<CpuCall>(state_, inputs, outputs);
+  return bound;
+}
+
+void BoundCall::run() const { return call_ ? call_->run() : cpu_call_->run(); }
+void BoundCall::synchronize() const {
+  if (call_) call_->synchronize();
+}
+int BoundCall::launches() const { return call_ ? call_->launches() : cpu_call_->launches(); }
+runtime::StreamHandle BoundCall::stream() const { return call_ ? call_->stream() : nullptr; }
+
+}  // namespace smelt

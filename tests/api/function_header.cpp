@@ -1,0 +1,284 @@
+#include "function_header.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "frontends/function_table.hpp"
+#include "ops/op.hpp"
+#include "smelt/error.hpp"
+
+namespace smelt::api_test {
+namespace {
+
+using lang::Function;
+using lang::Parameter;
+
+// `std` is the name of a namespace.
+std::string cpp_name(std::string_view name) { return name == "std" ? "stddev" : std::string(name); }
+
+std::string dtype_constant(std::string_view name) {
+  std::string text(name);
+  for (char& c : text) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return "DType::" + text;
+}
+
+bool one_of(std::string_view name, std::initializer_list<std::string_view> names) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// How a parameter stands in the declaration: "const Axes& axis = -1".
+std::string declaration(const Function& f, const Parameter& p) {
+  const std::string_view name = p.name;
+  const bool none = p.default_text == "None";
+  const std::string otherwise = p.default_text.empty() ? "" : none ? " = {}" : fmt::format(" = {}", p.default_text);
+  if (name == "dtype") {
+    if (none) return "std::optional<DType> dtype = {}";
+    return p.default_text.empty() ? "DType dtype" : fmt::format("DType dtype = {}", dtype_constant(p.default_text));
+  }
+  if (name == "keepdims") return "KeepDims keep = {}";
+  if (name == "axis" && one_of(f.row.name, {"cross_entropy", "concat", "stack", "batchnorm"}))
+    return fmt::format("int axis{}", otherwise);
+  if (one_of(name, {"axis1", "axis2", "source", "destination"})) return fmt::format("int {}{}", name, otherwise);
+  if (one_of(name, {"axis", "axes"})) return fmt::format("const Axes& {}{}", name, otherwise);
+  if (one_of(name, {"ddof", "k"})) return fmt::format("int64_t {}{}", name, otherwise);
+  if (name == "ord") return fmt::format("double ord{}", otherwise);
+  if (one_of(name, {"shape", "reps", "shift"})) return fmt::format("const Sizes& {}{}", name, otherwise);
+  if (one_of(name, {"groups", "repeats", "n"})) return fmt::format("const Size& {}{}", name, otherwise);
+  if (name == "m") return "const std::optional<Size>& m = {}";
+  if (name == "pad_width") return "const PadWidth& pad_width";
+  if (name == "arrays") return "const std::vector<Array>& arrays";
+  if (name == "approximate") return "Approximate approximate = Approximate::None";
+  if (name == "reduction") return "Reduction reduction = Reduction::Mean";
+  if (name == "mode") return "OutOfRange mode = OutOfRange::Raise";
+  if (one_of(name, {"x",   "y",       "a",      "b",     "c",     "condition", "targets", "mean",
+                    "var", "indices", "eps",    "slope", "alpha", "scale",     "delta",   "value",
+                    "lo",  "hi",      "weight", "bias",  "start", "stop",      "step",    "zero_point"}))
+    return fmt::format("const Array& {}{}", name, otherwise);
+  throw InternalError(fmt::format("no C++ type for the parameter {} of {}", name, f.row.name));
+}
+
+// What the table's own words, which are Python's, do not say in C++: shapes, dtypes, sources.
+struct Note {
+  std::string_view name, doc, more;  // an empty doc: the table's
+};
+constexpr std::string_view kSame = "Gives the shape and dtype of x.";
+constexpr std::string_view kReduce = "axis: one, several, or {} for all; they are dropped, or kept with size 1.";
+constexpr Note kNotes[] = {
+    {"sin", "", "Radians."},
+    {"cos", "", "Radians."},
+    {"tan", "", "Radians."},
+    {"asin", "", "Radians, in [-pi/2, pi/2]; nan outside of [-1, 1]."},
+    {"acos", "", "Radians, in [0, pi]; nan outside of [-1, 1]."},
+    {"atan", "", "Radians, in [-pi/2, pi/2]."},
+    {"atan2", "", "Radians, in [-pi, pi]."},
+    {"where", "x where condition is true, else y", ""},
+    {"logical_and", "", "Arrays that broadcast, of any dtype; gives Bool."},
+    {"logical_or", "", "Arrays that broadcast, of any dtype; gives Bool."},
+    {"logical_xor", "", "Arrays that broadcast, of any dtype; gives Bool."},
+    {"logical_not", "", "Any dtype; gives Bool."},
+    {"clamp", "minimum(maximum(x, lo), hi); nan stays nan; a bound of {} does not bound", "Numbers; bounds broadcast."},
+    {"relu", "", "Numbers. Gives the shape and dtype of x."},
+    {"leaky_relu", "", "Floats."},
+    {"elu", "", "Floats. Clevert et al. 2015."},
+    {"gelu", "x * (1 + erf(x / sqrt(2))) / 2; Approximate::Tanh is gelu_tanh", "Floats. Hendrycks & Gimpel 2016."},
+    {"gelu_tanh", "", "Floats. Hendrycks & Gimpel 2016."},
+    {"sigmoid", "", "Floats; 0 or 1 far out, never nan."},
+    {"silu", "", "Floats. Elfwing et al. 2017."},
+    {"softplus", "", "Floats."},
+    {"mish", "", "Floats. Misra 2019."},
+    {"hardswish", "", "Floats. Howard et al. 2019."},
+    {"quantize_int8", "", "Floats; scale and zero_point broadcast. Halves round to even. Gives I8 in the shape of x."},
+    {"dequantize", "", "Integers; scale and zero_point broadcast."},
+    {"lerp", "", "Floats that broadcast."},
+    {"sum", "", kReduce},
+    {"prod", "", kReduce},
+    {"max", "largest element; nan if there is one", kReduce},
+    {"min", "smallest element; nan if there is one", kReduce},
+    {"any", "", kReduce},
+    {"all", "", kReduce},
+    {"argmax", "index of the first largest element, or of the first nan; of the flattened array without an axis",
+     "Gives I64."},
+    {"argmin", "index of the first smallest element, or of the first nan; of the flattened array without an axis",
+     "Gives I64."},
+    {"mean", "", kReduce},
+    {"var", "", kReduce},
+    {"std", "", "Called std in the expression language. axis: as in var()."},
+    {"logsumexp", "", kReduce},
+    {"norm",
+     "sum(abs(x)**ord) ** (1/ord) of all elements or along axes; ord may be infinite, and 0 counts what is not 0",
+     kReduce},
+    {"l2norm", "", kReduce},
+    {"softmax", "", kSame},
+    {"log_softmax", "", kSame},
+    {"layernorm", "", "Ba et al. 2016. Gives the shape and dtype of x."},
+    {"rmsnorm", "", "Zhang & Sennrich 2019. Gives the shape and dtype of x."},
+    {"groupnorm", "", "Wu & He 2018. Gives the shape and dtype of x."},
+    {"batchnorm", "", "Ioffe & Szegedy 2015. Gives the shape and dtype of x."},
+    {"cross_entropy",
+     "-log_softmax(x) at the target class; targets: integers, the shape of x without the axis; out of range: nan",
+     "Gives the dtype of x: one number, or with Reduction::None the shape of targets."},
+    {"mse", "(x - targets)**2, and its mean",
+     "Gives the dtype of x: one number, or with Reduction::None the broadcast shape."},
+    {"huber", "with d = abs(x - targets): d*d/2 where d <= delta, else delta * (d - delta/2), and its mean",
+     "Huber 1964. Gives the dtype of x: one number, or with Reduction::None the broadcast shape."},
+    {"transpose", "axes in another order; without axes: reversed, as x.T()", ""},
+    {"pad", "value around x; 1 on all sides, {1, 2} before and after every axis, {{0, 0}, {1, 2}} for each axis", ""},
+    {"take",
+     "x[indices] along the axis, or of the flattened x; indices below 0 count from the end; out of range: an error "
+     "when it runs, "
+     "the nearest, or modulo",
+     "Gives the shape of x with the axis replaced by the shape of indices."},
+    {"arange", "start, start + step, ... below stop; arange(n) starts at 0",
+     "Integers give I64, floats F32. The step is not 0."},
+    {"full", "an array of one value", "Without a dtype that of the value: I64, F32 or Bool."},
+    {"astype", "saturating cast",
+     "Floats round half to even; floats to integers truncate and saturate, nan gives 0; everything but 0 is true."},
+    {"reshape", "the same elements, row by row, in another shape; one size may be -1", "Moves no data."},
+};
+
+const Note* note_of(std::string_view name) {
+  const auto found = std::find_if(std::begin(kNotes), std::end(kNotes), [&](const Note& n) { return n.name == name; });
+  return found == std::end(kNotes) ? nullptr : found;
+}
+
+std::string dtypes_of(TypeRule rule) {
+  switch (rule) {
+    case TypeRule::Numeric: return "Integers and floats.";
+    case TypeRule::Float: return "Floats.";
+    case TypeRule::Integer: return "Integers.";
+    case TypeRule::Bits: return "Integers and Bool.";
+    case TypeRule::Any: return "Any dtype.";
+    case TypeRule::Compare: return "Any dtype; gives Bool.";
+    case TypeRule::Test: return "Integers and floats; gives Bool.";
+    case TypeRule::Select: return "condition is Bool, x and y of any dtype.";
+  }
+  return "";
+}
+
+std::string error_of(const OpInfo& op) {
+  if (op.max_ulp_f32 == 0 && op.max_ulp_f64 == 0) return "";
+  if (op.max_ulp_f32 == 0.5 && op.max_ulp_f64 == 0.5) return " Correctly rounded.";
+  return fmt::format(" Error at most {} ULP (f32), {} (f64).", op.max_ulp_f32, op.max_ulp_f64);
+}
+
+// A text as Doxygen comment lines of at most 120 columns.
+std::string comment(const std::string& text) {
+  std::string result, line = "///";
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find(' ', at), text.size());
+    const std::string word = text.substr(at, end - at);
+    if (line.size() + 1 + word.size() > 120) result += line + "\n", line = "///";
+    line += " " + word;
+    at = end + 1;
+  }
+  return result + line + "\n";
+}
+
+std::string sentence(std::string_view text) {
+  std::string s(text);
+  return s.empty() || s.back() == '.' ? s : s + ".";
+}
+
+std::string documentation(const Function& f) {
+  const Note* note = note_of(f.row.name);
+  std::string text = sentence(note && !note->doc.empty() ? note->doc : f.row.doc);
+  if (f.op) text += " " + dtypes_of(info(*f.op).rule) + error_of(info(*f.op));
+  if (note && !note->more.empty()) text += " " + std::string(note->more);
+  return comment(text);
+}
+
+std::string text_of(const Parameter& p) {
+  if (p.name == "keepdims") return "keep";
+  if (p.name == "approximate" || p.name == "reduction" || p.name == "mode")
+    return fmt::format("detail::text_of({})", p.name);
+  return std::string(p.name);
+}
+
+std::string definition(const Function& f) {
+  std::vector<const Parameter*> declared;
+  std::vector<std::string> arguments, declarations;
+  for (const Parameter& p : f.parameters) declared.push_back(&p), arguments.push_back(text_of(p));
+  // keepdims before ddof: var(x, -1, keepdims).
+  std::stable_sort(declared.begin(), declared.end(),
+                   [](const Parameter* a, const Parameter* b) { return a->name != "ddof" && b->name == "ddof"; });
+  for (const Parameter* p : declared) declarations.push_back(declaration(f, *p));
+  return fmt::format("{}inline Array {}({}) {{ return detail::call(\"{}\", {{{}}}); }}\n", documentation(f),
+                     cpp_name(f.row.name), fmt::join(declarations, ", "), f.row.name, fmt::join(arguments, ", "));
+}
+
+constexpr const char* kHead = R"(/// \file
+/// The functions of arrays. Written by test_api from the table that the expression language has them from (SMELT_UPDATE_GOLDENS=1
+/// writes it anew): same names, same meanings, one implementation. docs/language.md has their other names.
+///
+/// All of them
+/// - give an unevaluated value: nothing is calculated before eval(), or before a compiled function runs;
+/// - take arrays and numbers, which broadcast as in NumPy and promote as the Array API standard says;
+/// - compute f16 and bf16 in f32, and round where a value is stored;
+/// - throw UserError at once for dtypes, shapes or axes that do not fit, with them and what to do.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "smelt/array.hpp"
+#include "smelt/call.hpp"
+
+namespace smelt {
+
+/// How gelu() is calculated.
+enum class Approximate : uint8_t { None, Tanh };
+/// How a loss becomes one number, or stays one for each element.
+enum class Reduction : uint8_t { Mean, Sum, None };
+/// What take() makes of an index that is out of range.
+enum class OutOfRange : uint8_t { Raise, Clip, Wrap };
+
+namespace detail {
+inline std::string_view text_of(Approximate a) { return a == Approximate::None ? "none" : "tanh"; }
+inline std::string_view text_of(Reduction r) {
+  return r == Reduction::Mean ? "mean" : r == Reduction::Sum ? "sum" : "none";
+}
+inline std::string_view text_of(OutOfRange r) {
+  return r == OutOfRange::Raise ? "raise" : r == OutOfRange::Clip ? "clip" : "wrap";
+}
+}  // namespace detail
+)";
+
+constexpr const char* kTail = R"(
+/// The larger, element by element: maximum(x, y).
+template <class Other>
+  requires std::is_same_v<Other, Array>
+Array max(const Array& x, const Other& y) { return maximum(x, y); }
+/// The smaller, element by element: minimum(x, y).
+template <class Other>
+  requires std::is_same_v<Other, Array>
+Array min(const Array& x, const Other& y) { return minimum(x, y); }
+
+/// A saturating cast to the dtype of a C++ type: cast<f16>(x). astype() has the rules.
+template <Element T>
+Array cast(const Array& x) { return astype(x, dtype_of<T>); }
+
+}  // namespace smelt
+)";
+
+}  // namespace
+
+std::string function_header() {
+  std::string text = kHead;
+  std::string_view group;
+  for (const Function& f : lang::functions()) {
+    if (f.group != group) {
+      group = f.group;
+      text += fmt::format("\n// ---- {}\n\n", group);
+    }
+    text += definition(f);
+  }
+  return text + kTail;
+}
+
+}  // namespace smelt::api_test
