@@ -1,4 +1,4 @@
-// Where libnvrtc may stand on a machine.
+// Where libnvrtc and the programs of the CUDA toolkit may stand on a machine.
 #pragma once
 
 #include <functional>
@@ -15,6 +15,8 @@ struct SearchPlaces {
 // Libraries that are there, best first: those of Python environments (the active ones, those of the PATH, the user's, the system's),
 // then those of CUDA toolkits; newer versions before older ones in each place.
 std::vector<std::string> nvrtc_files(const SearchPlaces& places);
+// Programs of this name, those of the PATH first; that they can be run is for the caller to see.
+std::vector<std::string> tool_files(const SearchPlaces& places, const std::string& name);
 // What the system's loader may know, newest first.
 std::vector<std::string> nvrtc_names();
 

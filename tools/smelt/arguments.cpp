@@ -101,6 +101,25 @@ void add_explain(CLI::App& app, int& status) {
   command->callback([options, &status] { status = run_explain(*options); });
 }
 
+void add_profile(CLI::App& app, int& status) {
+  auto options = std::make_shared<ProfileOptions>();
+  CLI::App* command = app.add_subcommand("profile", "count bytes moved and occupancy on a GPU, fused and unfused");
+  add_program_options(*command, options->program);
+  add_common_options(*command, options->common);
+  command->footer(
+      "Example:\n"
+      "  smelt profile 'softmax(x)' -i x=f32[16384,4096]\n"
+      "Needs a GPU and Nsight Compute (ncu).");
+  command->callback([options, &status] { status = run_profile(*options); });
+
+  auto inside = std::make_shared<ProfileOptions>();
+  CLI::App* run = app.add_subcommand("profile-run", "what ncu runs for profile")->group("");
+  add_program_options(*run, inside->program);
+  run->add_option("--side", inside->side);
+  add_common_options(*run, inside->common);
+  run->callback([inside, &status] { status = run_profiled(*inside); });
+}
+
 void add_savings(CLI::App& app, int& status) {
   auto options = std::make_shared<SavingsOptions>();
   CLI::App* command =
@@ -153,7 +172,7 @@ void add_cache(CLI::App& app, int& status) {
   command->footer("Example:\n  smelt cache info");
 }
 
-constexpr const char* kCommands[] = {"run", "bench", "explain", "savings", "devices", "ops", "cache"};
+constexpr const char* kCommands[] = {"run", "bench", "explain", "profile", "savings", "devices", "ops", "cache"};
 
 int fail_parse(const CLI::App& app, const CLI::ParseError& e, int argc, char** argv) {
   const std::string first = argc > 1 ? argv[1] : "";
@@ -165,8 +184,9 @@ int fail_parse(const CLI::App& app, const CLI::ParseError& e, int argc, char** a
   if (!known && first[0] != '-') {
     return fail(
         kUserMistake,
-        fmt::format("there is no command \"{}\"\nhelp: one of run, bench, explain, savings, devices, ops, cache",
-                    report::printable(first, 40)));
+        fmt::format(
+            "there is no command \"{}\"\nhelp: one of run, bench, explain, profile, savings, devices, ops, cache",
+            report::printable(first, 40)));
   }
   std::string help = fmt::format("help: smelt {}{}--help", known ? first : "", known ? " " : "");
   // An expression such as -x + 1 looks like an option.
@@ -191,6 +211,7 @@ int run_command_line(int argc, char** argv) {
   add_run(app, status);
   add_bench(app, status);
   add_explain(app, status);
+  add_profile(app, status);
   add_savings(app, status);
   add_devices(app, status);
   add_ops(app, status);

@@ -30,6 +30,12 @@ struct ExplainOptions {
   bool no_fuse = false, measure = false;
 };
 
+struct ProfileOptions {
+  CommonOptions common;
+  ProgramOptions program;
+  std::string side;  // of what the profiler runs: "fused", "unfused"
+};
+
 struct SavingsOptions {
   CommonOptions common;
   std::string list;
@@ -51,6 +57,8 @@ int run_command_line(int argc, char** argv);
 int run_program(const RunOptions& options);
 int run_bench(const BenchCommand& options);
 int run_explain(const ExplainOptions& options);
+int run_profile(const ProfileOptions& options);
+int run_profiled(const ProfileOptions& options);  // what the profiler runs
 int run_savings(const SavingsOptions& options);
 int run_devices(const CommonOptions& options);
 int run_ops(const OpsOptions& options);
