@@ -96,6 +96,7 @@ GpuCall::GpuCall(StatePtr state, std::shared_ptr<const Prepared> prepared, const
   for (const size_t o : copied_out)
     if (outputs[o].count() > 0)
       steps_.push_back(device.copier->step(device, row_major(outputs[o], at.outputs[o]), outputs[o]));
+  if (nvtx_) name_ranges();
 }
 
 GpuCall::~GpuCall() {
@@ -201,7 +202,30 @@ void GpuCall::record_graph() {
   graph_ = gpu_.end_capture(stream.get());
 }
 
+void GpuCall::name_ranges() {
+  std::string all;
+  for (const GpuStep& step : steps_) {
+    const bool again = !ranges_.empty() && step.kernel >= 0 && &step != &steps_[0] && (&step)[-1].kernel == step.kernel;
+    ranges_.push_back(step.kernel < 0 ? "copy of an array"
+                                      : describe_kernel(*state_, static_cast<size_t>(step.kernel)));
+    if (!again) all += (all.empty() ? "" : ", ") + ranges_.back();
+  }
+  ranges_.push_back(all);
+}
+
+// A graph is one launch, and so one range.
+void GpuCall::run_in_ranges() {
+  const auto range = [this](const std::string& name, const auto& launch) {
+    nvtx_->push(name.c_str());
+    const std::shared_ptr<void> end(nullptr, [this](void*) { nvtx_->pop(); });
+    launch();
+  };
+  if (graph_) return range(ranges_.back(), [this] { gpu_.launch_graph(graph_, stream_); });
+  for (size_t s = 0; s < steps_.size(); ++s) range(ranges_[s], [&] { issue(steps_[s], stream_); });
+}
+
 void GpuCall::run() {
+  if (nvtx_) return run_in_ranges();
   if (graph_) return gpu_.launch_graph(graph_, stream_);
   for (const GpuStep& step : steps_) issue(step, stream_);
 }

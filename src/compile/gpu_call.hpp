@@ -2,10 +2,12 @@
 #pragma once
 
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "compile/state.hpp"
 #include "runtime/gpu_pool.hpp"
+#include "runtime/nvtx.hpp"
 
 namespace smelt {
 
@@ -48,6 +50,8 @@ class GpuCall {
   uint64_t value_of(const kernel::Param& param, const Binding& binding, const std::vector<TensorView>& inputs,
                     const Addresses& at) const;
   void issue(const GpuStep& step, runtime::StreamHandle stream);
+  void run_in_ranges();
+  void name_ranges();
   bool needs_error_cell() const;
 
   StatePtr state_;
@@ -58,6 +62,8 @@ class GpuCall {
   runtime::MappedMemory error_;
   std::vector<GpuStep> steps_;
   runtime::GraphHandle graph_ = nullptr;
+  const runtime::Nvtx* nvtx_ = runtime::nvtx();  // a profiler, if there is one
+  std::vector<std::string> ranges_;              // for it: what each step is called, then the whole call
 };
 
 }  // namespace smelt

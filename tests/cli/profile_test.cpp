@@ -107,4 +107,41 @@ TEST(CliExplain, DumpsMachineInstructionsOfAGpu) {
   EXPECT_TRUE(neither.err_has("does not know sm_90")) << neither.err;
 }
 
+// The ranges that a profiler sees. Every result has the right to be wrong: the GPU computes nothing here.
+std::string ranges_of(const std::vector<std::string>& arguments) {
+  const TemporaryFolder folder;
+  const std::string log = folder / "ranges";
+  const Result r = run({arguments,
+                        {{"SMELT_CUDA", SMELT_FAKE_CUDA},
+                         {"SMELT_NVRTC", SMELT_FAKE_CUDA},
+                         {"SMELT_CACHE_DIR", "off"},
+                         {"NVTX_INJECTION64_PATH", SMELT_FAKE_NVTX},
+                         {"FAKE_NVTX_LOG", log}},
+                        "",
+                        false});
+  EXPECT_EQ(r.status, 0) << r.err;
+  return bytes_of(log);
+}
+
+TEST(CliProfile, AProfilerSeesRangesNamedAfterOperations) {
+  EXPECT_EQ(ranges_of({"run", "exp(x) * 2", "-i", "x=f32[8]", "--device", "cuda"}),
+            "domain smelt\npush kernel 1 (exp, *)\npop\n");
+  // Bound calls of several kernels are graphs: one range.
+  const std::string bench =
+      ranges_of({"bench", "exp(x) * 2", "-i", "x=f32[8]", "--device", "cuda", "--no-check", "--time-limit", "0.01"});
+  EXPECT_NE(bench.find("push kernel 1 (exp, *)\npop\n"), std::string::npos);
+  EXPECT_NE(bench.find("push kernel 1 (exp), kernel 2 (*)\npop\n"), std::string::npos);
+}
+
+TEST(CliProfile, AProfilerThatIsNotThereIsNoMatter) {
+  const Result r = run({{"run", "exp(x) * 2", "-i", "x=f32[8]", "--device", "cuda"},
+                        {{"SMELT_CUDA", SMELT_FAKE_CUDA},
+                         {"SMELT_NVRTC", SMELT_FAKE_CUDA},
+                         {"SMELT_CACHE_DIR", "off"},
+                         {"NVTX_INJECTION64_PATH", "/nonexistent/libprofiler.so"}},
+                        "",
+                        false});
+  EXPECT_EQ(r.status, 0) << r.err;
+}
+
 }  // namespace
