@@ -14,7 +14,9 @@ if [ $# -eq 0 ]; then
   done
 fi
 for name in "$@"; do strip -o "$folder/tests/$name" "$build/tests/$name"; done
-[ -f "$build/tests/libfake_cuda.so" ] && strip -o "$folder/tests/libfake_cuda.so" "$build/tests/libfake_cuda.so"
+for name in libfake_cuda.so libfake_nvtx.so; do
+  [ -f "$build/tests/$name" ] && strip -o "$folder/tests/$name" "$build/tests/$name"
+done
 # Not those that come with every system.
 for program in "$folder/smelt" "$folder"/tests/*; do
   [ -f "$program" ] && ldd "$program" | awk '$3 ~ /^\// {print $3}'
