@@ -49,9 +49,9 @@ struct SMELT_API Options {
 namespace detail {
 
 struct FunctionState;
-
-// A prepared call.
-struct BoundState;
+struct BoundState;  // a prepared call
+struct InputType;
+struct Traced;
 
 // What all functions have in common: arrays in one list, in the order of the parameters. `lists` has the number of arrays of every
 // parameter that is a vector.
@@ -59,6 +59,9 @@ class SMELT_API AnyFunction {
  public:
   using Trace = std::function<std::vector<Array>(std::span<const Array> arguments, std::span<const int> lists)>;
   AnyFunction(Trace trace, Options options);
+  // From something else than C++; `declared`: the program says itself which of its sizes are open.
+  using Build = std::function<Traced(const std::vector<InputType>& types, const std::vector<int>& lists)>;
+  AnyFunction(Build build, bool declared, Options options);
 
   std::vector<Array> call(const std::vector<Array>& arguments, const std::vector<int>& lists) const;
   void call_into(const std::vector<Array>& outputs, const std::vector<Array>& arguments,

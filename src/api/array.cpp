@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <ostream>
 
 #include "api/node.hpp"
+#include "report/view.hpp"
 
 namespace smelt {
 
@@ -161,6 +163,12 @@ Array Array::to(const Device& device) const {
   const Machine& machine = detail::machine_of(device);
   if (!machine.gpu) throw UserError(fmt::format("to(): {} cannot be used: {}", device.name(), device.missing()));
   return array_of(to_device(machine, data.tensor), device);
+}
+
+std::ostream& operator<<(std::ostream& out, const Array& array) {
+  out << array.str();
+  if (!array.evaluated() || array.device().is_gpu()) return out;
+  return out << ' ' << report::short_view(array.node()->data()->tensor);
 }
 
 }  // namespace smelt

@@ -1,4 +1,5 @@
 // eval(): values become data, several in one plan.
+#include <atomic>
 #include <list>
 #include <mutex>
 #include <unordered_map>
@@ -41,6 +42,8 @@ class CompiledExpressions {
   std::unordered_map<std::string, std::list<Entry>::iterator> places_;
 };
 
+std::atomic<int> compile_count{0};
+
 // Of the process, and never destroyed: arrays of static storage may be evaluated until the end.
 CompiledExpressions& compiled_expressions() {
   static auto* compiled = new CompiledExpressions;
@@ -48,6 +51,8 @@ CompiledExpressions& compiled_expressions() {
 }
 
 }  // namespace
+
+int detail::eval_compile_count() { return compile_count.load(); }
 
 void eval(const std::vector<Array>& values) {
   std::vector<Array> outputs;
@@ -61,7 +66,10 @@ void eval(const std::vector<Array>& values) {
     return detail::Traced{detail::build_graph(needed, outputs, {}, {}, types), {}};
   };
   const auto specials = compiled_expressions().at(detail::structure_of(needed, outputs));
-  std::vector<Array> results = detail::run(*specials->find(arguments, build), arguments);
+  bool compiled = false;
+  const detail::SpecialPtr special = specials->find(arguments, build, &compiled);
+  compile_count += compiled;
+  const std::vector<Array> results = detail::run(*special, arguments);
   for (size_t o = 0; o < outputs.size(); ++o) {
     const Data& data = *results[o].node()->data();
     outputs[o].node()->evaluated(data);

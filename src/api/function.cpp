@@ -11,9 +11,9 @@ namespace smelt {
 namespace detail {
 
 struct FunctionState {
-  AnyFunction::Trace trace;
+  AnyFunction::Trace trace;  // empty for a program in text
+  Build build;
   Specializer specials;
-  FunctionState(AnyFunction::Trace t, Options options) : trace(std::move(t)), specials(std::move(options)) {}
 };
 
 struct BoundState {
@@ -87,11 +87,12 @@ std::vector<Array> trace_checked(const AnyFunction::Trace& trace, const std::vec
   return results;
 }
 
-Build build_of(const FunctionState& state) {
-  return [&state](const std::vector<InputType>& types, const std::vector<int>& lists) {
+// The program that a C++ function writes down when it is called with parameters instead of data.
+Build build_of(AnyFunction::Trace trace) {
+  return [trace = std::move(trace)](const std::vector<InputType>& types, const std::vector<int>& lists) {
     const std::vector<Array> placeholders = placeholders_for(types);
-    const std::vector<Array> results = trace_checked(state.trace, placeholders, lists);
-    Needed needed = needed_by(results);
+    const std::vector<Array> results = trace_checked(trace, placeholders, lists);
+    const Needed needed = needed_by(results);
     Traced traced;
     std::vector<InputType> captured;
     for (const NodePtr& node : needed.data) {
@@ -106,19 +107,22 @@ Build build_of(const FunctionState& state) {
 }  // namespace
 
 AnyFunction::AnyFunction(Trace trace, Options options)
-    : state_(std::make_shared<FunctionState>(std::move(trace), std::move(options))) {}
+    : state_(new FunctionState{trace, build_of(trace), Specializer(std::move(options))}) {}
+AnyFunction::AnyFunction(Build build, bool declared, Options options)
+    : state_(new FunctionState{nullptr, std::move(build), Specializer(std::move(options), declared)}) {}
 
 std::vector<Array> AnyFunction::call(const std::vector<Array>& arrays, const std::vector<int>& lists) const {
+  if (!state_->trace) check_evaluated(arrays, "a program in text");
   if (check_arguments(arrays)) return trace_checked(state_->trace, arrays, lists);
   const Arguments arguments = arguments_of(arrays, lists);
-  return run(*state_->specials.find(arguments, build_of(*state_)), arguments);
+  return run(*state_->specials.find(arguments, state_->build), arguments);
 }
 
 void AnyFunction::call_into(const std::vector<Array>& outputs, const std::vector<Array>& arrays,
                             const std::vector<int>& lists) const {
   check_evaluated(arrays, "into()");
   const Arguments arguments = arguments_of(arrays, lists);
-  run_into(*state_->specials.find(arguments, build_of(*state_)), arguments, outputs);
+  run_into(*state_->specials.find(arguments, state_->build), arguments, outputs);
 }
 
 std::shared_ptr<BoundState> AnyFunction::bind(const std::vector<Array>* outputs, const std::vector<Array>& arrays,
@@ -126,7 +130,7 @@ std::shared_ptr<BoundState> AnyFunction::bind(const std::vector<Array>* outputs,
   check_evaluated(arrays, "bind()");
   const Arguments arguments = arguments_of(arrays, lists);
   auto bound = std::make_shared<BoundState>();
-  bound->special = state_->specials.find(arguments, build_of(*state_));
+  bound->special = state_->specials.find(arguments, state_->build);
   bound->arguments = arrays;
   bound->numbers = arguments.owned;
   const Special& special = *bound->special;
@@ -165,7 +169,7 @@ Explanation AnyFunction::explain(const std::vector<Array>& arrays, const std::ve
   check_evaluated(arrays, "explain()");
   const Arguments arguments = arguments_of(arrays, lists);
   bool compiled = false;
-  const SpecialPtr special = state_->specials.find(arguments, build_of(*state_), &compiled);
+  const SpecialPtr special = state_->specials.find(arguments, state_->build, &compiled);
   std::vector<Dims> dims;
   for (const TensorView& view : views_of(*special, arguments)) dims.push_back(view.dims);
   Explanation e =

@@ -84,29 +84,59 @@ std::vector<InputType> open_types(const Arguments& arguments, const Options& opt
   return types;
 }
 
-bool Special::serves(const Arguments& arguments, const Device& on) const {
-  if (arguments.arrays.size() != types.size() || arguments.lists != lists || !(on == device)) return false;
-  SizeBinding sizes;
-  for (size_t i = 0; i < types.size(); ++i) {
+Pattern::Pattern(const std::vector<InputType>& types, bool one_may_be_open) : one_may_be_open_(one_may_be_open) {
+  std::map<std::string, size_t> symbols;
+  for (const InputType& type : types) {
+    Input input{type.dtype, type.weak, {}};
+    for (const IntExpr& size : type.shape) {
+      const auto constant = size.constant();
+      input.dims.push_back(
+          constant ? *constant
+                   : -1 - static_cast<int64_t>(symbols.emplace(*size.as_symbol(), symbols.size()).first->second));
+    }
+    inputs_.push_back(std::move(input));
+  }
+  symbols_ = symbols.size();
+}
+
+bool Pattern::takes(const Arguments& arguments) const {
+  if (arguments.arrays.size() != inputs_.size()) return false;
+  constexpr size_t kUsual = 16;
+  int64_t few[kUsual];
+  std::vector<int64_t> many;
+  int64_t* values = few;
+  if (symbols_ > kUsual) many.resize(symbols_), values = many.data();
+  std::fill_n(values, symbols_, -1);
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const Input& input = inputs_[i];
     const Tensor& tensor = arguments.arrays[i]->tensor;
-    if (tensor.dtype != types[i].dtype || tensor.dims.size() != types[i].shape.size() ||
-        arguments.is_weak(i) != types[i].weak)
+    if (tensor.dtype != input.dtype || tensor.dims.size() != input.dims.size() || arguments.is_weak(i) != input.weak)
       return false;
-    for (size_t d = 0; d < tensor.dims.size(); ++d) {
+    for (size_t d = 0; d < input.dims.size(); ++d) {
       const int64_t extent = tensor.dims[d];
-      if (const auto constant = types[i].shape[d].constant()) {
-        if (*constant != extent) return false;
-        continue;
+      int64_t expected = input.dims[d];
+      if (expected < 0) {
+        if (!one_may_be_open_ && !may_be_open(extent)) return false;
+        int64_t& value = values[-1 - expected];
+        if (value < 0) value = extent;
+        expected = value;
       }
-      if (!may_be_open(extent)) return false;
-      const auto [known, fresh] = sizes.emplace(*types[i].shape[d].as_symbol(), extent);
-      if (!fresh && known->second != extent) return false;
+      if (extent != expected) return false;
     }
   }
+  return true;
+}
+
+bool Special::serves(const Arguments& arguments, const Device& on) const {
+  if (!pattern.takes(arguments) || arguments.lists != lists || !(on == device)) return false;
   // What the program asks of sizes, such as that a slice lies inside.
-  if (executable.graph().constraints.empty() || sizes.empty()) return true;
-  return std::all_of(executable.graph().constraints.begin(), executable.graph().constraints.end(),
-                     [&](const Constraint& c) { return holds(c, sizes); });
+  const std::vector<Constraint>& constraints = executable.graph().constraints;
+  if (constraints.empty()) return true;
+  SizeBinding sizes;
+  for (size_t i = 0; i < types.size(); ++i)
+    for (size_t d = 0; d < types[i].shape.size(); ++d)
+      if (const auto symbol = types[i].shape[d].as_symbol()) sizes[*symbol] = arguments.arrays[i]->tensor.dims[d];
+  return std::all_of(constraints.begin(), constraints.end(), [&](const Constraint& c) { return holds(c, sizes); });
 }
 
 Device device_for(const std::vector<const Data*>& arrays, const Device& otherwise) {
@@ -179,7 +209,7 @@ std::string types_text(const std::vector<InputType>& types) {
 }
 
 std::shared_ptr<Special> compile_for(std::vector<InputType> types, const Arguments& arguments, const Build& build,
-                                     const Device& on, const Options& options) {
+                                     const Device& on, const Options& options, bool declared) {
   auto special = std::make_shared<Special>();
   Traced traced = build(types, arguments.lists);
   std::vector<Dims> dims;
@@ -193,7 +223,10 @@ std::shared_ptr<Special> compile_for(std::vector<InputType> types, const Argumen
   for (Array& array : traced.captured)
     if (array.rank() > 0) array = array.to(on);
   special->executable = smelt::compile(traced.graph, machine_of(on), o);
+  if (declared)  // the program's own types
+    for (size_t i = 0; i < types.size(); ++i) types[i].shape = traced.graph.at(traced.graph.inputs[i]).shape;
   special->types = std::move(types);
+  special->pattern = Pattern(special->types, declared);
   special->lists = arguments.lists;
   special->device = on;
   special->captured = std::move(traced.captured);
@@ -212,64 +245,62 @@ SpecialPtr Specializer::make(const Arguments& arguments, const Build& build, con
   const bool is_open = std::any_of(open.begin(), open.end(), [](const InputType& type) {
     return std::any_of(type.shape.begin(), type.shape.end(), [](const IntExpr& size) { return !size.constant(); });
   });
-  if (is_open) {
+  if (is_open && !declared_) {
     try {
-      const auto special = compile_for(open, arguments, build, on, options_);
+      const auto special = compile_for(open, arguments, build, on, options_, declared_);
       special->facts.reason = reason;
       return special;
     } catch (const UserError& e) {
       why_exact = e.what();
     }
   }
-  const auto special = compile_for(exact, arguments, build, on, options_);
+  const auto special = compile_for(exact, arguments, build, on, options_, declared_);
   special->facts.reason = reason;
   special->facts.exact = why_exact;
   return special;
 }
 
-std::string Specializer::reason_for(const Arguments& arguments, const Device& on) const {
-  const std::vector<SpecialPtr> before = all();
-  if (before.empty()) return "the first call";
-  // What tells these arguments from the executable that is nearest to them, the latest among equals.
-  std::string reason;
-  int best = -1;
-  const auto offer = [&](int nearness, std::string text) {
-    if (nearness >= best) best = nearness, reason = std::move(text);
-  };
-  for (const SpecialPtr& special : before) {
-    if (!(special->device == on)) {
-      offer(0, fmt::format("the arrays are on {}, not on {}", on.name(), special->device.name()));
-      continue;
+// What tells arguments from an executable, and how near they are: the more agrees, the nearer.
+struct Difference {
+  int nearness;
+  std::string text;
+};
+
+static Difference difference(const Special& special, const Arguments& arguments, const Device& on) {
+  if (!(special.device == on))
+    return {0, fmt::format("the arrays are on {}, not on {}", on.name(), special.device.name())};
+  if (special.lists != arguments.lists || special.types.size() != arguments.arrays.size())
+    return {1, fmt::format("there are {} arrays, not {}", arguments.arrays.size(), special.types.size())};
+  Difference found{2, ""};
+  SizeBinding sizes;
+  for (size_t i = 0; i < special.types.size(); ++i) {
+    const InputType& type = special.types[i];
+    const Tensor& tensor = arguments.arrays[i]->tensor;
+    bool agrees =
+        tensor.dtype == type.dtype && tensor.dims.size() == type.shape.size() && arguments.is_weak(i) == type.weak;
+    found.nearness += agrees;
+    for (size_t d = 0; d < tensor.dims.size() && d < type.shape.size(); ++d) {
+      const auto constant = type.shape[d].constant();
+      const int64_t expected =
+          constant ? *constant : sizes.emplace(*type.shape[d].as_symbol(), tensor.dims[d]).first->second;
+      const bool same = expected == tensor.dims[d] && (constant || may_be_open(tensor.dims[d]));
+      found.nearness += same;
+      agrees &= same;
     }
-    if (special->lists != arguments.lists || special->types.size() != arguments.arrays.size()) {
-      offer(1, fmt::format("there are {} arrays, not {}", arguments.arrays.size(), special->types.size()));
-      continue;
-    }
-    SizeBinding sizes;
-    for (size_t i = 0; i < special->types.size(); ++i) {
-      const InputType& type = special->types[i];
-      const Tensor& tensor = arguments.arrays[i]->tensor;
-      const std::string given = arguments.is_weak(i) ? "a number" : text_of(*arguments.arrays[i]);
-      if (tensor.dtype != type.dtype || tensor.dims.size() != type.shape.size() || arguments.is_weak(i) != type.weak) {
-        offer(2, fmt::format("argument {} is {}, not {}", i, given, type.str()));
-        break;
-      }
-      bool differs = false;
-      for (size_t d = 0; d < tensor.dims.size() && !differs; ++d) {
-        const auto constant = type.shape[d].constant();
-        const int64_t expected =
-            constant ? *constant : sizes.emplace(*type.shape[d].as_symbol(), tensor.dims[d]).first->second;
-        differs = expected != tensor.dims[d] || (!constant && !may_be_open(tensor.dims[d]));
-      }
-      if (differs) {
-        offer(3, fmt::format("argument {} is {}, not {}", i, given, type.str()));
-        break;
-      }
-      if (i + 1 == special->types.size())
-        offer(4, fmt::format("{} does not hold what the program asks of its sizes", given));
-    }
+    if (!agrees && found.text.empty())
+      found.text = fmt::format("argument {} is {}, not {}", i,
+                               arguments.is_weak(i) ? "a number" : text_of(*arguments.arrays[i]), type.str());
   }
-  return reason;
+  if (found.text.empty())
+    found.text = "the program for " + special.facts.types + " asks of its sizes what does not hold";
+  return found;
+}
+
+std::string Specializer::reason_for(const Arguments& arguments, const Device& on) const {
+  Difference nearest{-1, "the first call"};
+  for (const SpecialPtr& special : all())
+    if (Difference d = difference(*special, arguments, on); d.nearness >= nearest.nearness) nearest = std::move(d);
+  return nearest.text;
 }
 
 }  // namespace smelt::detail

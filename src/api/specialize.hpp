@@ -30,9 +30,29 @@ struct Traced {
 };
 using Build = std::function<Traced(const std::vector<InputType>& types, const std::vector<int>& lists)>;
 
+// Which sizes an executable takes, laid out for a fast answer.
+class Pattern {
+ public:
+  Pattern() = default;
+  // `one_may_be_open`: whether a symbol may stand for 1, which broadcasts and is dropped by squeeze.
+  Pattern(const std::vector<InputType>& types, bool one_may_be_open);
+  bool takes(const Arguments& arguments) const;
+
+ private:
+  struct Input {
+    DType dtype;
+    bool weak;
+    std::vector<int64_t> dims;  // a size, or -1 - s for symbol s
+  };
+  std::vector<Input> inputs_;
+  size_t symbols_ = 0;
+  bool one_may_be_open_ = false;
+};
+
 // One executable, and what it serves.
 struct Special {
   std::vector<InputType> types;
+  Pattern pattern;
   std::vector<int> lists;
   Device device;  // where it was compiled for
   Executable executable;
@@ -52,7 +72,8 @@ std::vector<InputType> exact_types(const Arguments& arguments);
 // The executables of one function. Calls look them up side by side; one at a time is compiled.
 class Specializer {
  public:
-  explicit Specializer(Options options) : options_(std::move(options)) {}
+  // `declared`: the program names its open sizes itself, and the policy has nothing to say.
+  explicit Specializer(Options options, bool declared = false) : options_(std::move(options)), declared_(declared) {}
 
   // `compiled`, when given, tells whether one had to be compiled.
   SpecialPtr find(const Arguments& arguments, const Build& build, bool* compiled = nullptr);
@@ -67,6 +88,7 @@ class Specializer {
   std::string reason_for(const Arguments& arguments, const Device& on) const;
 
   const Options options_;
+  const bool declared_;
   mutable std::shared_mutex mutex_;  // of specials_
   std::vector<SpecialPtr> specials_;
   std::mutex compiling_;
@@ -81,6 +103,8 @@ Device device_for(const std::vector<const Data*>& arrays, const Device& otherwis
 std::vector<Array> run(const Special& special, const Arguments& arguments);
 // Into memory of the caller.
 void run_into(const Special& special, const Arguments& arguments, const std::vector<Array>& outputs);
+// How many plans eval() has compiled in this process.
+int eval_compile_count();
 // The views of a call: arguments, then captured arrays.
 std::vector<TensorView> views_of(const Special& special, const Arguments& arguments);
 std::vector<TensorView> output_views(const Special& special, const std::vector<Array>& outputs);

@@ -27,6 +27,14 @@ struct InputType {
 //     help: ...
 Graph parse_program(const std::string& text, const std::string& file, const std::vector<InputType>& inputs = {});
 
+// The inputs that a program declares, in order; none in a program that takes those of its caller. Throws as above for what is no
+// program.
+struct DeclaredInput {
+  std::string name;
+  bool open = false;  // f32[..., C]: of any rank
+};
+std::vector<DeclaredInput> declared_inputs(const std::string& text, const std::string& file);
+
 // "f32[B, 1024]" or "f32" (a scalar). Throws UserError as above, with `what` named as the place.
 struct ArrayType {
   DType dtype;

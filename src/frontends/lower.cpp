@@ -420,10 +420,23 @@ class Lowering {
 
 }  // namespace
 
-Graph parse_program(const std::string& text, const std::string& file, const std::vector<InputType>& inputs) {
+static void check_length(const std::string& text, const std::string& file) {
   constexpr size_t kMaxText = 16 << 20;
   if (text.size() > kMaxText)
     throw UserError(fmt::format("{}: error: a program has at most {} bytes, not {}", file, kMaxText, text.size()));
+}
+
+std::vector<DeclaredInput> declared_inputs(const std::string& text, const std::string& file) {
+  check_length(text, file);
+  const Source source(text, file);
+  std::vector<DeclaredInput> inputs;
+  for (const Statement& s : parse(source).statements)
+    if (s.kind == StatementKind::Input) inputs.push_back({std::string(s.targets[0].name), s.open});
+  return inputs;
+}
+
+Graph parse_program(const std::string& text, const std::string& file, const std::vector<InputType>& inputs) {
+  check_length(text, file);
   const Source source(text, file);
   const Program program = parse(source);
   return Lowering(source, program, inputs).run();

@@ -4,6 +4,9 @@
 
 #include <cmath>
 #include <numeric>
+#include <sstream>
+
+#include "api/specialize.hpp"
 
 namespace smelt {
 namespace {
@@ -75,6 +78,135 @@ TEST(Array, MistakesThrowWhereTheyAreWritten) {
               Array::from({1, 2}) * 0.5;
             }),
             "*: cannot mix i32[2] with the float 0.5\nhelp: write astype(a, DType::F32)");
+}
+
+TEST(Array, ReadsMemoryOfEveryShape) {
+  std::vector<float> memory(12);
+  std::iota(memory.begin(), memory.end(), 0.f);
+  const auto sums = [](const Array& x) { return evaluated(sum(x * 1, -1)); };
+  EXPECT_EQ(sums(Array::borrow(memory, {3, 4})), (std::vector<float>{6, 22, 38}));
+  EXPECT_EQ(sums(Array::borrow(memory, {4, 3}, {1, 4})), (std::vector<float>{12, 15, 18, 21}));
+  EXPECT_EQ(sums(Array::borrow(memory, {3, 4}, {-4, -1}, 11)), (std::vector<float>{38, 22, 6}));
+  EXPECT_EQ(sums(Array::borrow(memory, {2, 5}, {1, 0}, 3)), (std::vector<float>{15, 20}));
+  EXPECT_EQ(sums(Array::borrow(memory, {2, 0})), (std::vector<float>{0, 0}));
+  EXPECT_EQ(sums(Array::from(std::vector<float>{}, {0, 3})), (std::vector<float>{}));
+  Array nothing = max(Array::from(std::vector<float>{}, {0, 3}) * 2, 1);
+  eval(nothing);
+  EXPECT_EQ(nothing.dims(), (Dims{0}));
+  Array scalar = Array::scalar(3.f) * 2;
+  eval(scalar);
+  EXPECT_EQ(scalar.item<float>(), 6);
+  EXPECT_EQ(scalar.rank(), 0);
+  const float nan = std::nanf("");
+  const auto maxima = evaluated(maximum(Array::from({nan, -0.f, 1.f}), Array::from({0.f, 0.f, nan})));
+  EXPECT_TRUE(std::isnan(maxima[0]) && std::isnan(maxima[2]));
+  EXPECT_FALSE(std::signbit(maxima[1]));
+}
+
+TEST(Array, ChecksWhatItBorrows) {
+  std::vector<float> memory(12);
+  EXPECT_THROW(Array::borrow(memory, {3, 5}), UserError);
+  EXPECT_THROW(Array::borrow(memory, {3, 4}, {-4, 1}), UserError);
+  EXPECT_THROW(Array::borrow(memory, {3}, {1, 1}), UserError);
+  EXPECT_THROW(Array::borrow(memory, {3}, {1}, 10), UserError);
+  EXPECT_THROW(Array::borrow(memory, {-1}), UserError);
+  EXPECT_THROW(Array::from(memory, {5, 2}), UserError);
+  EXPECT_THROW(Array::adopt(static_cast<void*>(nullptr), DType::F32, {2}, {}, nullptr), UserError);
+  EXPECT_NO_THROW(Array::borrow(memory, {1, 12}, {99, 1}));  // a stride that is never taken
+  const std::vector<float> constant(4);
+  Array x = Array::borrow(constant, {4});
+  EXPECT_THROW(x.mutable_span<float>(), UserError);
+  EXPECT_THROW(x.span<double>(), UserError);
+  EXPECT_THROW(x.item<float>(), UserError);
+  EXPECT_THROW(Array::borrow(memory, {2, 2}, {1, 2}).span<float>(), UserError);
+  EXPECT_EQ(Array::borrow(memory, {2, 2}, {1, 2}).copy().span<float>().size(), 4u);
+  EXPECT_THROW(Array(UINT64_MAX), UserError);
+  EXPECT_THROW(Array().dtype(), UserError);
+  EXPECT_EQ(Array().str(), "no array");
+}
+
+TEST(Array, FreesAdoptedMemoryOnce) {
+  int freed = 0;
+  {
+    Array y;
+    {
+      auto* memory = new float[4]{1, 2, 3, 4};
+      const Array x = Array::adopt(memory, DType::F32, {4}, {}, std::shared_ptr<void>(memory, [&](void* p) {
+                                     delete[] static_cast<float*>(p);
+                                     ++freed;
+                                   }));
+      const Array same = x;
+      y = x + 1;
+    }
+    EXPECT_EQ(freed, 0);  // an expression needs it
+    eval(y);
+    EXPECT_EQ(freed, 1);
+    EXPECT_EQ(y.to_vector<float>(), (std::vector<float>{2, 3, 4, 5}));
+  }
+  EXPECT_EQ(freed, 1);
+  EXPECT_EQ(Array::adopt(std::vector<int>{1, 2}, {2}).to_vector<int>(), (std::vector<int>{1, 2}));
+}
+
+TEST(Eval, SeveralValuesAreOnePlanAndLoopsCompileOnce) {
+  Array x = Array::from({1.f, 2.f, 3.f, 4.f}, {2, 2});
+  Array shared = exp(x), y = shared + 1, z = sum(shared, 1);
+  const int before = detail::eval_compile_count();
+  eval(y, z);
+  EXPECT_EQ(detail::eval_compile_count(), before + 1);
+  EXPECT_FALSE(shared.evaluated());
+  EXPECT_FLOAT_EQ(y.to_vector<float>()[0], std::exp(1.f) + 1);
+  EXPECT_FLOAT_EQ(z.to_vector<float>()[1], std::exp(3.f) + std::exp(4.f));
+  eval(y);  // again: nothing to do
+  EXPECT_EQ(detail::eval_compile_count(), before + 1);
+  for (int i = 0; i < 50; ++i) {
+    x = tanh(x * 0.5) + 1;
+    eval(x);
+  }
+  EXPECT_EQ(detail::eval_compile_count(), before + 2);
+  // Other sizes of the first axis are served too.
+  Array w = tanh(Array::from(std::vector<float>(6), {3, 2}) * 0.5) + 1;
+  eval(w);
+  EXPECT_EQ(detail::eval_compile_count(), before + 2);
+}
+
+TEST(Eval, TakesLongChainsApartWithoutRecursion) {
+  Array x = Array::from({1, 2});
+  for (int i = 0; i < 200'000; ++i) x = x + 1;
+  x = Array();
+  Array y = Array::from({1.f});
+  for (int i = 0; i < 2000; ++i) y = y + y * 0;
+  eval(y);
+  EXPECT_EQ(y.item<float>(), 1);
+}
+
+TEST(Array, NumbersAndSizesCalculateAmongThemselves) {
+  Array number = Array(2) * 3 + 0.5;
+  eval(number);
+  EXPECT_EQ(number.item<float>(), 6.5f);
+  const Array x = Array::from(std::vector<float>(24, 1), {4, 6});
+  EXPECT_EQ(reshape(x, {x.extent(0), x.extent(1) / 2, 2}).str(), "f32[4, 3, 2]");
+  EXPECT_EQ((x.extent(0) * 3 + x.extent(-1) - 2).value(), 16);
+  EXPECT_EQ((x.extent(-1) % 4).value(), 2);
+  EXPECT_THROW(x.extent(2), UserError);
+  EXPECT_EQ(evaluated(sum(x) / x.extent(0)), (std::vector<float>{6}));
+  EXPECT_EQ(arange(3).str(), "i64[3]");
+  EXPECT_EQ(evaluated(arange(0.5, 2)), (std::vector<float>{0.5, 1.5}));
+  EXPECT_EQ(pad(x, {{0, 1}, {2, 3}}).str(), "f32[5, 11]");
+  EXPECT_EQ(pad(x, 1).str(), "f32[6, 8]");
+  EXPECT_EQ(pad(x, {1, 2}).str(), "f32[7, 9]");
+  EXPECT_EQ(concat({x, x}, 1).str(), "f32[4, 12]");
+  EXPECT_EQ(mean(x, {0, 1}, keepdims).str(), "f32[1, 1]");
+  EXPECT_EQ(var(x, -1, true, 1).str(), "f32[4, 1]");
+  EXPECT_EQ(cast<f16>(x).str(), "f16[4, 6]");
+  EXPECT_EQ(max(x, x).str(), "f32[4, 6]");
+  EXPECT_EQ(max(x, 0).str(), "f32[6]");
+  EXPECT_EQ(x.T().str(), "f32[6, 4]");
+}
+
+TEST(Array, IsPrinted) {
+  std::ostringstream out;
+  out << Array::from({1.f, 2.5f, -3.f}) << "; " << Array::from({1.f}) + 1 << "; " << Array();
+  EXPECT_EQ(out.str(), "f32[3] [  1, 2.5,  -3]; f32[1]; no array");
 }
 
 }  // namespace

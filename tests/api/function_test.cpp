@@ -3,6 +3,7 @@
 #include <smelt/smelt.hpp>
 
 #include <cmath>
+#include <functional>
 #include <random>
 #include <thread>
 
@@ -74,6 +75,286 @@ TEST(Function, OneExecutableServesEveryBatch) {
   EXPECT_EQ(norm.specializations()[0].types, "f32[B, 16], f32[16], f32[16]");
   EXPECT_EQ(norm.specializations()[0].reason, "the first call");
   EXPECT_EQ(norm.specializations()[0].exact, "");
+}
+
+std::string message_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const UserError& e) {
+    return e.what();
+  }
+  return "nothing thrown";
+}
+
+TEST(Function, SaysWhyItCompiledAgain) {
+  const auto f = compile([](Array x, Array g) { return x * g; });
+  const auto zeros_of = [](Dims dims, DType dtype) {
+    Array a = zeros(dims, dtype);
+    eval(a);
+    return a;
+  };
+  f(zeros_of({4, 8}, DType::F32), zeros_of({8}, DType::F32));
+  f(zeros_of({5, 8}, DType::F32), zeros_of({8}, DType::F32));
+  EXPECT_EQ(f.compile_count(), 1);
+  f(zeros_of({5, 8}, DType::F16), zeros_of({8}, DType::F16));
+  f(zeros_of({5, 9}, DType::F32), zeros_of({9}, DType::F32));
+  f(zeros_of({1, 8}, DType::F32), zeros_of({8}, DType::F32));
+  f(zeros_of({8}, DType::F32), zeros_of({8}, DType::F32));
+  const auto all = f.specializations();
+  ASSERT_EQ(all.size(), 5u);
+  EXPECT_EQ(all[1].reason, "argument 0 is f16[5, 8], not f32[B, 8]");
+  EXPECT_EQ(all[2].reason, "argument 0 is f32[5, 9], not f32[B, 8]");
+  EXPECT_EQ(all[3].reason, "argument 0 is f32[1, 8], not f32[B, 8]");
+  EXPECT_EQ(all[4].types, "f32[B], f32[B]");
+  f(zeros_of({100}, DType::F32), zeros_of({100}, DType::F32));
+  EXPECT_EQ(f.compile_count(), 5);
+}
+
+TEST(Function, EqualLeadingSizesAreOneSizeAndMustStayEqual) {
+  const auto f = compile([](Array x, Array y) { return x + y; });
+  const auto of = [](int64_t rows) {
+    return Array::from(std::vector<float>(static_cast<size_t>(rows) * 3, 1), {rows, 3});
+  };
+  f(of(4), of(4));
+  f(of(7), of(7));
+  EXPECT_EQ(f.compile_count(), 1);
+  // [2, 3] broadcasts with nothing but itself and [1, 3].
+  EXPECT_NE(message_of([&] { f(of(2), of(4)); }).find("cannot broadcast f32[2, 3] with f32[4, 3]"), std::string::npos);
+  EXPECT_EQ(f(of(1), of(4)).dims(), (Dims{4, 3}));
+}
+
+TEST(Function, KnowsTheSizesWhereItAsksForThem) {
+  const auto f = compile([](Array x) {
+    Array sum = x[0];
+    for (int64_t i = 1; i < x.dim(0); ++i) sum = sum + x[i];
+    return sum;
+  });
+  const Array y = f(Array::from({1.f, 2.f, 3.f, 4.f, 5.f, 6.f}, {3, 2}));
+  EXPECT_EQ(y.to_vector<float>(), (std::vector<float>{9, 12}));
+  ASSERT_EQ(f.specializations().size(), 1u);
+  EXPECT_EQ(f.specializations()[0].types, "f32[3, 2]");
+  EXPECT_EQ(f.specializations()[0].exact, "the size B is asked for, and is open");
+  // An extent needs not be known.
+  const auto g = compile([](Array x) { return sum(x, 0) / x.extent(0); });
+  EXPECT_EQ(g(Array::from({1.f, 2.f, 3.f, 6.f}, {2, 2})).to_vector<float>(), (std::vector<float>{2, 4}));
+  EXPECT_EQ(g(Array::from({1.f, 2.f, 3.f, 6.f, 5.f, 1.f}, {3, 2})).to_vector<float>(), (std::vector<float>{3, 3}));
+  EXPECT_EQ(g.compile_count(), 1);
+  // A slice that leaves an array is clamped, which only exact sizes can say.
+  const auto h = compile([](Array x) { return x[slice(0, 3)]; });
+  EXPECT_EQ(h(Array::from(std::vector<float>(10), {5, 2})).dims(), (Dims{3, 2}));
+  EXPECT_EQ(h(Array::from(std::vector<float>(4), {2, 2})).dims(), (Dims{2, 2}));
+  EXPECT_EQ(h(Array::from(std::vector<float>(8), {4, 2})).dims(), (Dims{3, 2}));
+  EXPECT_EQ(h.compile_count(), 2);
+}
+
+TEST(Function, PinsOverruleThePolicy) {
+  const auto body = [](Array x) { return x * 2; };
+  const auto of = [](int64_t rows, int64_t columns) {
+    return Array::from(std::vector<float>(static_cast<size_t>(rows * columns), 1), {rows, columns});
+  };
+  const auto fixed = compile(body, Options{}.fixed(0, 0));
+  fixed(of(2, 3)), fixed(of(4, 3));
+  EXPECT_EQ(fixed.compile_count(), 2);
+  const auto dynamic = compile(body, Options{}.dynamic(0, -1));
+  dynamic(of(2, 3)), dynamic(of(4, 5));
+  EXPECT_EQ(dynamic.compile_count(), 1);
+  EXPECT_EQ(dynamic.specializations()[0].types, "f32[B, N]");
+}
+
+TEST(Function, KeepsSoManyExecutables) {
+  Options options;
+  options.most = 2;
+  const auto f = compile([](Array x) { return x * 2; }, options);
+  for (int64_t columns : {2, 3, 4, 3, 2})
+    f(Array::from(std::vector<float>(static_cast<size_t>(columns) * 2), {2, columns}));
+  EXPECT_EQ(f.specializations().size(), 2u);
+  EXPECT_EQ(f.compile_count(), 4);  // [2, 2] had gone
+}
+
+TEST(Function, TakesListsAndReturnsSeveral) {
+  const auto f = compile([](std::vector<Array> xs, Array y) {
+    Array total = y;
+    for (const Array& x : xs) total = total + x;
+    return std::pair{total, maximum(xs[0], y)};
+  });
+  const Array a = Array::from({1.f, 5.f}), b = Array::from({2.f, 2.f}), c = Array::from({3.f, 3.f});
+  auto [total, larger] = f({a, b}, c);
+  EXPECT_EQ(total.to_vector<float>(), (std::vector<float>{6, 10}));
+  EXPECT_EQ(larger.to_vector<float>(), (std::vector<float>{3, 5}));
+  EXPECT_EQ(f({a, b, a}, c).first.to_vector<float>(), (std::vector<float>{7, 15}));
+  EXPECT_EQ(f.compile_count(), 2);
+  const auto three = compile([](const Array& x) { return std::tuple{x + 1, x + 2, x + 1}; });
+  const auto [p, q, r] = three(a);
+  EXPECT_EQ(p.to_vector<float>(), r.to_vector<float>());
+  EXPECT_EQ(q.to_vector<float>(), (std::vector<float>{3, 7}));
+  const auto many = compile([](Array x) { return std::vector<Array>{x, x * 2}; });
+  EXPECT_EQ(many(a).at(1).to_vector<float>(), (std::vector<float>{2, 10}));
+  const auto fixed = compile([](Array x) { return std::array<Array, 2>{x, -x}; });
+  EXPECT_EQ(fixed(a)[1].to_vector<float>(), (std::vector<float>{-1, -5}));
+  const auto none = compile([](Array) { return std::vector<Array>{}; });
+  EXPECT_EQ(message_of([&] { none(a); }), "the function returns no array\nhelp: return at least one");
+}
+
+Array twice(const Array& x) { return x * 2; }
+
+TEST(Function, ComesFromPlainFunctionsAndCapturesArrays) {
+  EXPECT_EQ(compile(twice)(Array::from({1, 2})).to_vector<int>(), (std::vector<int>{2, 4}));
+  const Array table = Array::from({10.f, 20.f, 30.f});
+  const auto f = compile([table](Array i) { return take(table, i, 0); });
+  EXPECT_EQ(f(Array::from({2, 0, -1, 1})).to_vector<float>(), (std::vector<float>{30, 10, 30, 20}));
+  EXPECT_NE(message_of([&] { f(Array::from({2, 3})); }).find("take met an index out of range"), std::string::npos);
+}
+
+TEST(Function, NumbersAreArgumentsAndWeak) {
+  const auto f = compile([](Array x, Array factor) { return x * factor; });
+  const Array x = Array::from(std::vector<f16>{f16(1), f16(2)});
+  for (double factor : {0.5, 2.0, 3.0}) {
+    const Array y = f(x, factor);
+    EXPECT_EQ(y.dtype(), DType::F16);
+    EXPECT_EQ(float(y.to_vector<f16>()[1]), 2 * factor);
+  }
+  EXPECT_EQ(f.compile_count(), 1);
+  EXPECT_EQ(f(x, Array::scalar(2.f)).dtype(), DType::F32);  // an array is not weak
+}
+
+TEST(Function, BecomesPartOfAnExpression) {
+  const auto inner = compile([](Array x) { return x + 1; });
+  const auto outer = compile([&](Array x) { return inner(x) * inner(x * 2); });
+  EXPECT_EQ(outer(Array::from({1.f, 2.f})).to_vector<float>(), (std::vector<float>{6, 15}));
+  EXPECT_EQ(inner.compile_count(), 0);
+  Array y = inner(Array::from({1.f}) * 3);
+  EXPECT_FALSE(y.evaluated());
+  eval(y);
+  EXPECT_EQ(y.item<float>(), 4);
+}
+
+TEST(Function, ParametersHaveNoDataOfTheirOwn) {
+  Array kept;
+  const auto f = compile([&](Array x) { return kept = x * 2; });
+  f(Array::from({1.f}));
+  EXPECT_EQ(
+      message_of([&] { eval(kept); }),
+      "a parameter of a function that was being compiled has no data of its own\nhelp: return what is made of it from "
+      "the function instead of keeping it");
+  const auto reads = compile([](Array x) { return x * x.item<float>(); });
+  EXPECT_EQ(message_of([&] { reads(Array::from({1.f})); }),
+            "item(): f32[1] is not evaluated yet\nhelp: call eval(x) first");
+}
+
+TEST(Function, WritesIntoTheCallersMemory) {
+  const auto f = compile([](Array x, Array y) { return x - y; });
+  const Array x = Array::from({1.f, 2.f, 3.f, 4.f}, {2, 2}), y = Array::from({1.f, 1.f, 1.f, 1.f}, {2, 2});
+  std::vector<float> memory(9, -1);
+  // Every other column, bottom row first.
+  Array out = Array::borrow(memory, {2, 2}, {-4, 2}, 5);
+  f.into(out)(x, y);
+  EXPECT_EQ(memory, (std::vector<float>{-1, 2, -1, 3, -1, 0, -1, 1, -1}));
+  // Over its own input.
+  std::vector<float> own = {5, 6, 7, 8};
+  const Array in_place = Array::borrow(own, {2, 2});
+  f.into(in_place)(in_place.copy(), in_place);
+  EXPECT_EQ(own, (std::vector<float>{0, 0, 0, 0}));
+  const std::vector<float> read_only(4);
+  EXPECT_EQ(message_of([&] {
+              f.into(Array::borrow(read_only, {2, 2}))(x, y);
+            }),
+            "output 0 is memory that must not be written\nhelp: borrow it without const");
+  EXPECT_EQ(message_of([&] {
+              f.into(Array::empty({2, 3}, DType::F32))(x, y);
+            }),
+            "output 0 is f32[2, 2], but the memory given for it is f32[2, 3]");
+  EXPECT_EQ(message_of([&] { f.into(out, out)(x, y); }), "the function returns 1 array, but memory for 2 was given");
+  EXPECT_EQ(message_of([&] { f.into(x + 1)(x, y); }),
+            "output 0 is not evaluated, so it has no memory to write to\nhelp: Array::empty or Array::borrow make one "
+            "that has");
+}
+
+TEST(Function, BoundCallsReadTheArraysAsTheyAre) {
+  const auto f = compile([](Array x, Array y) { return std::pair{softmax(x) + y, sum(x)}; });
+  std::vector<float> memory = {1, 2, 3, 4, 5, 6};
+  const Array x = Array::borrow(memory, {2, 2}, {1, 2});  // its transposed view: copied at every run
+  const Array y = Array::from({0.f, 1.f});
+  const Bound bound = f.bind(x, y);
+  for (int i = 0; i < 3; ++i) {
+    memory[0] += 1;
+    bound();
+    const auto expected = f(x, y);
+    EXPECT_EQ(bound.outputs()[0].to_vector<float>(), expected.first.to_vector<float>());
+    EXPECT_EQ(bound.outputs()[1].item<float>(), memory[0] + 2 + 3 + 4);
+  }
+  Array out = Array::empty({2, 2}, DType::F32), total = Array::empty({}, DType::F32);
+  const Bound into = f.into(out, total).bind(x, y);
+  into();
+  EXPECT_EQ(out.to_vector<float>(), bound.outputs()[0].to_vector<float>());
+  const auto gather = compile([](Array t, Array i) { return take(t, i, 0); });
+  Array index = Array::from({1, 0});
+  const Bound taken = gather.bind(y, index);
+  taken();
+  index.mutable_span<int>()[0] = 7;
+  EXPECT_NE(message_of([&] { taken(); }).find("out of range"), std::string::npos);
+  index.mutable_span<int>()[0] = 0;
+  taken();
+  EXPECT_EQ(taken.outputs()[0].to_vector<float>(), (std::vector<float>{0, 0}));
+}
+
+TEST(Function, ExpectKernelsGivesTheReasons) {
+  Options options;
+  options.fuse = false;
+  options.name = "norm";
+  const auto f = compile([](Array x) { return exp(x) + 1; }, options);
+  EXPECT_EQ(message_of([&] { f.expect_kernels(1); }),
+            "expect_kernels(1): nothing is compiled yet\nhelp: call the function first");
+  f(Array::from({1.f, 2.f}));
+  EXPECT_EQ(message_of([&] { f.expect_kernels(1); }),
+            "norm has 2 kernels for f32[B], not 1\n  exp %1 -> + %5: fusion is off\n    help: run with fusion");
+  f.expect_kernels(2);
+}
+
+TEST(Function, ExplainsAsData) {
+  const auto f = compile([](Array x, Array b) { return relu(x) + b; });
+  const Array x = Array::from(random_floats(8 * 16, 1), {8, 16}), b = Array::from(random_floats(16, 2));
+  const Explanation e = f.explain(x, b);
+  EXPECT_TRUE(e.compiled_now);
+  EXPECT_FALSE(f.explain(x, b).compiled_now);
+  ASSERT_EQ(e.kernels.size(), 1u);
+  EXPECT_EQ(e.kernels[0].strategy, "pointwise");
+  ASSERT_EQ(e.kernels[0].reads.size(), 2u);
+  EXPECT_EQ(e.kernels[0].reads[0].name, "x");
+  EXPECT_EQ(e.kernels[0].reads[0].dims, (Dims{8, 16}));
+  EXPECT_EQ(e.kernels[0].bytes_read, 8 * 16 * 4 + 16 * 4);
+  EXPECT_EQ(e.fused_bytes, 2 * 8 * 16 * 4 + 16 * 4);
+  ASSERT_EQ(e.decisions.size(), 1u);
+  EXPECT_TRUE(e.decisions[0].fused);
+  EXPECT_EQ(e.specialization.types, "f32[B, 16], f32[16]");
+  EXPECT_NE(e.text().find("compiled for f32[B, 16], f32[16]\n  because the first call\n"), std::string::npos);
+  EXPECT_NE(e.json().find("\"compiled_now\": true"), std::string::npos);
+  EXPECT_NE(e.dump("graph").find("maximum"), std::string::npos);
+  EXPECT_NE(message_of([&] { e.dump("nothing"); }).find("nothing to dump"), std::string::npos);
+}
+
+TEST(Function, ManyThreadsCallOne) {
+  const auto norm = norm_function();
+  const Array g = Array::from(random_floats(16, 2)), b = Array::from(random_floats(16, 3));
+  std::vector<std::string> faults(6);
+  std::vector<std::thread> threads;
+  for (size_t t = 0; t < faults.size(); ++t)
+    threads.emplace_back([&, t] {
+      try {
+        for (size_t i = 0; i < 20; ++i) {
+          const size_t rows = 2 + (7 * t + i) % 11;
+          const auto x = random_floats(rows * 16, static_cast<unsigned>(i));
+          const auto y = norm(Array::from(x, {static_cast<int64_t>(rows), 16}), g, b).to_vector<float>();
+          const auto expected = norm_by_hand(x, g.to_vector<float>(), b.to_vector<float>());
+          for (size_t k = 0; k < y.size(); ++k)
+            if (std::abs(y[k] - expected[k]) > 2e-5) faults[t] = "a wrong element";
+        }
+      } catch (const std::exception& e) {
+        faults[t] = e.what();
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (const std::string& fault : faults) EXPECT_EQ(fault, "");
+  EXPECT_EQ(norm.compile_count(), 1);
 }
 
 }  // namespace

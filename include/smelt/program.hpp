@@ -1,0 +1,73 @@
+/// \file
+/// Programs in the text of the expression language (docs/language.md), compiled from C++.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "smelt/compile.hpp"
+
+namespace smelt {
+
+/// What compile_text() makes: a function of named arrays. A cheap handle; safe to call from many threads.
+class SMELT_API Program {
+ public:
+  /// An argument by its name.
+  using Named = std::pair<std::string, Array>;
+
+  /// The names of the arrays that it takes, in their order.
+  const std::vector<std::string>& parameters() const;
+
+  /// Runs it on data and gives its outputs in their order. Throws UserError when an array is missing, unknown, or does not fit.
+  std::vector<Array> operator()(std::initializer_list<Named> arguments) const {
+    return any_.call(in_order(arguments), {});
+  }
+  /// The same with the arrays in the order of parameters().
+  template <class... Arguments>
+  requires(std::is_same_v<Arguments, Array>&&...) std::vector<Array>
+  operator()(const Arguments&... arguments) const { return any_.call(checked({arguments...}), {}); }
+
+  /// Outputs into the caller's memory, as Function::into.
+  void run_into(std::vector<Array> outputs, std::initializer_list<Named> arguments) const {
+    any_.call_into(outputs, in_order(arguments), {});
+  }
+  /// Fixes the arrays for many runs, as Function::bind.
+  Bound bind(std::initializer_list<Named> arguments) const {
+    return Bound(any_.bind(nullptr, in_order(arguments), {}));
+  }
+  /// The same with outputs in the caller's memory.
+  Bound bind_into(std::vector<Array> outputs, std::initializer_list<Named> arguments) const {
+    return Bound(any_.bind(&outputs, in_order(arguments), {}));
+  }
+
+  /// What a call with these arguments does, and why; compiles when that call would.
+  Explanation explain(std::initializer_list<Named> arguments) const { return any_.explain(in_order(arguments), {}); }
+  /// Throws UserError unless each executable has exactly `count` kernels, as Function::expect_kernels.
+  void expect_kernels(int count) const { any_.expect_kernels(count); }
+  /// The executables it has.
+  std::vector<Specialization> specializations() const { return any_.specializations(); }
+  /// How many were compiled.
+  int compile_count() const { return any_.compile_count(); }
+
+  /// \cond internal
+  Program(detail::AnyFunction any, std::vector<std::string> parameters);
+  /// \endcond
+
+ private:
+  std::vector<Array> in_order(std::initializer_list<Named> arguments) const;
+  std::vector<Array> checked(std::vector<Array> arguments) const;
+  detail::AnyFunction any_;
+  std::vector<std::string> parameters_;
+};
+
+/// A program with `input` statements, or an expression whose arrays are `parameters`: compile_text("exp((x + y) * 2)", {"x", "y"}). Sizes
+/// that the program names stay open; of an expression the policy of compile() decides. Throws UserError for what is no program, with
+/// line and caret as the command line shows it; `options.name` stands for the file.
+SMELT_API Program compile_text(const std::string& source, Options options = {});
+/// \overload
+SMELT_API Program compile_text(const std::string& expression, std::vector<std::string> parameters,
+                               Options options = {});
+
+}  // namespace smelt

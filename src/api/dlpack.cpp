@@ -1,0 +1,145 @@
+#include "smelt/dlpack.hpp"
+
+#include <fmt/format.h>
+
+#include "api/node.hpp"
+
+namespace smelt {
+
+namespace {
+
+std::optional<DType> dtype_from(const dlpack::DataType& type) {
+  if (type.lanes != 1) return std::nullopt;
+  for (const DType dtype : kAllDTypes) {
+    const auto code = is_bool(dtype)         ? dlpack::Code::Bool
+                      : dtype == DType::BF16 ? dlpack::Code::Bfloat
+                      : is_float(dtype)      ? dlpack::Code::Float
+                      : is_signed_int(dtype) ? dlpack::Code::Int
+                                             : dlpack::Code::UInt;
+    if (type.code == code && type.bits == 8 * size_of(dtype)) return dtype;
+  }
+  return std::nullopt;
+}
+
+dlpack::DataType type_of(DType dtype) {
+  const auto code = is_bool(dtype)         ? dlpack::Code::Bool
+                    : dtype == DType::BF16 ? dlpack::Code::Bfloat
+                    : is_float(dtype)      ? dlpack::Code::Float
+                    : is_signed_int(dtype) ? dlpack::Code::Int
+                                           : dlpack::Code::UInt;
+  return {code, static_cast<uint8_t>(8 * size_of(dtype)), 1};
+}
+
+Device device_of(const dlpack::Device& device) {
+  switch (device.type) {
+    case dlpack::DeviceType::Cpu:
+    case dlpack::DeviceType::CudaHost: return Device::cpu();
+    case dlpack::DeviceType::Cuda:
+    case dlpack::DeviceType::CudaManaged: {
+      Device gpu = Device::cuda(device.id);
+      if (!gpu.usable())
+        throw UserError(
+            fmt::format("from_dlpack(): the array is on {}, which cannot be used: {}", gpu.name(), gpu.missing()));
+      return gpu;
+    }
+  }
+  throw UserError(
+      fmt::format("from_dlpack(): the array is on a device of DLPack's type {}\nhelp: smelt takes host memory (1, 3) "
+                  "and CUDA (2, 13)",
+                  static_cast<int32_t>(device.type)));
+}
+
+Array array_from(const dlpack::Tensor& from, bool read_only, std::shared_ptr<void> owner) {
+  const auto dtype = dtype_from(from.dtype);
+  if (!dtype)
+    throw UserError(fmt::format("from_dlpack(): no element type of smelt has DLPack's code {}, {} bits and {} lanes",
+                                static_cast<int>(from.dtype.code), from.dtype.bits, from.dtype.lanes));
+  if (from.ndim < 0 || (from.ndim > 0 && !from.shape))
+    throw UserError(fmt::format("from_dlpack(): a tensor of {} axes without a shape", from.ndim));
+  Tensor tensor;
+  tensor.dtype = *dtype;
+  tensor.dims.assign(from.shape, from.shape + from.ndim);
+  const bool empty = element_count(tensor.dims) == 0;
+  if (!empty && !from.data) throw UserError("from_dlpack(): the address of the data is null");
+  tensor.strides = from.strides ? Dims(from.strides, from.strides + from.ndim) : contiguous_strides(tensor.dims);
+  tensor.data = static_cast<char*>(from.data) + (from.data ? from.byte_offset : 0);
+  tensor.memory = std::move(owner);
+  return Array(std::make_shared<detail::ArrayNode>(detail::Data{std::move(tensor), device_of(from.device), read_only}));
+}
+
+// Calls the deleter with its last copy.
+template <class Managed>
+std::shared_ptr<void> owner_of(Managed* managed) {
+  if (!managed) throw UserError("from_dlpack(): a null pointer is no array");
+  return std::shared_ptr<void>(managed, [](void* p) {
+    auto* m = static_cast<Managed*>(p);
+    if (m->deleter) m->deleter(m);
+  });
+}
+
+// What an exported tensor keeps alive.
+template <class Managed>
+struct Exported {
+  Managed managed{};
+  Array array;
+  Dims dims, strides;
+};
+
+template <class Managed>
+Exported<Managed>* exported(const Array& array, const char* asked_by) {
+  const detail::Data* data = detail::node_of(array, asked_by)->data();
+  if (!data)
+    throw UserError(fmt::format("{}: {} is not evaluated yet\nhelp: call eval(x) first", asked_by, array.str()));
+  auto e = std::make_unique<Exported<Managed>>();
+  e->array = array;
+  e->dims = data->tensor.dims;
+  e->strides = data->tensor.strides;
+  dlpack::Tensor& tensor = e->managed.tensor;
+  tensor.data = element_count(e->dims) > 0 ? data->tensor.data : nullptr;
+  tensor.device = {dlpack::DeviceType::Cpu, 0};
+  if (data->device.is_gpu()) {
+    const std::string& name = data->device.name();
+    const size_t colon = name.find(':');
+    tensor.device = {dlpack::DeviceType::Cuda, colon == std::string::npos ? 0 : std::stoi(name.substr(colon + 1))};
+  }
+  tensor.ndim = static_cast<int32_t>(e->dims.size());
+  tensor.dtype = type_of(data->tensor.dtype);
+  tensor.shape = e->dims.data();
+  tensor.strides = e->strides.data();
+  e->managed.manager_ctx = e.get();
+  e->managed.deleter = [](Managed* self) { delete static_cast<Exported<Managed>*>(self->manager_ctx); };
+  return e.release();
+}
+
+}  // namespace
+
+Array from_dlpack(dlpack::ManagedTensorVersioned* managed) {
+  const std::shared_ptr<void> owner = owner_of(managed);
+  if (managed->version.major != 1)
+    throw UserError(fmt::format("from_dlpack(): the tensor is of DLPack {}.{}, and smelt reads 1.x",
+                                managed->version.major, managed->version.minor));
+  return array_from(managed->tensor, (managed->flags & dlpack::kReadOnly) != 0, owner);
+}
+
+Array from_dlpack(dlpack::ManagedTensor* managed) {
+  const std::shared_ptr<void> owner = owner_of(managed);
+  return array_from(managed->tensor, false, owner);
+}
+
+dlpack::ManagedTensorVersioned* to_dlpack(const Array& array) {
+  auto* e = exported<dlpack::ManagedTensorVersioned>(array, "to_dlpack()");
+  e->managed.version = {1, 1};
+  e->managed.flags = array.node()->data()->read_only ? dlpack::kReadOnly : 0;
+  return &e->managed;
+}
+
+dlpack::ManagedTensor* to_dlpack_legacy(const Array& array) {
+  if (array.evaluated() && array.node()->data()->read_only)
+    throw UserError(
+        fmt::format("to_dlpack_legacy(): {} is memory that must not be written, which DLPack before 1.0 cannot say"
+                    "\nhelp: x.copy() may be written",
+                    array.str()));
+  return &exported<dlpack::ManagedTensor>(array, "to_dlpack_legacy()")->managed;
+}
+
+}  // namespace smelt

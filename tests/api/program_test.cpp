@@ -1,0 +1,89 @@
+// Programs in text, from C++.
+#include <gtest/gtest.h>
+#include <smelt/smelt.hpp>
+
+#include <functional>
+
+namespace smelt {
+namespace {
+
+std::string message_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const UserError& e) {
+    return e.what();
+  }
+  return "nothing thrown";
+}
+
+TEST(Program, RunsByNameAndByOrder) {
+  const Program f = compile_text("input x: f32[B, 3]\ninput g: f32[3]\nreturn relu(x) * g, x.sum(axis=1)\n");
+  EXPECT_EQ(f.parameters(), (std::vector<std::string>{"x", "g"}));
+  const Array x = Array::from({1.f, -2.f, 3.f}, {1, 3}), g = Array::from({1.f, 2.f, 3.f});
+  const auto outputs = f({{"g", g}, {"x", x}});
+  ASSERT_EQ(outputs.size(), 2u);
+  EXPECT_EQ(outputs[0].to_vector<float>(), (std::vector<float>{1, 0, 9}));
+  EXPECT_EQ(outputs[1].to_vector<float>(), (std::vector<float>{2}));
+  EXPECT_EQ(f(x, g)[0].to_vector<float>(), outputs[0].to_vector<float>());
+  f(Array::from(std::vector<float>(12), {4, 3}), g);
+  EXPECT_EQ(f.compile_count(), 1);  // B is open, for 1 too
+  EXPECT_EQ(f.specializations()[0].types, "f32[B, 3], f32[3]");
+}
+
+TEST(Program, ExpressionsTakeNamedArrays) {
+  const Program f = compile_text("exp((x + y) * 2)", {"x", "y"});
+  const Array x = Array::from({0.f, 1.f});
+  const auto y = f(x, x)[0].to_vector<float>();
+  const auto g = compile([](Array a, Array b) { return exp((a + b) * 2); });
+  EXPECT_EQ(y, g(x, x).to_vector<float>());
+  f(Array::from({1.f, 2.f, 3.f}), Array::from({1.f, 2.f, 3.f}));
+  EXPECT_EQ(f.compile_count(), 1);
+}
+
+TEST(Program, SaysWhereTheTextIsWrong) {
+  EXPECT_EQ(
+      message_of([] { compile_text("input x: f32[B, 8]\ninput y: f32[B, 4]\nreturn x + y * 2\n", Options{}); }),
+      "program:3:8: error: cannot broadcast f32[B, 8] with f32[B, 4]\n  return x + y * 2\n         ^~~~~~~~~\n  help: "
+      "sizes 8 and 4 of axis -1 must be equal, or one of them 1");
+  Options options;
+  options.name = "loss.smelt";
+  EXPECT_EQ(message_of([&] { compile_text("input x: f32[N]\nreturn sofmax(x)", options); }),
+            "loss.smelt:2:8: error: there is no function 'sofmax'\n  return sofmax(x)\n         ^~~~~~\n  help: did "
+            "you mean softmax?");
+}
+
+TEST(Program, SaysWhichArgumentIsWrong) {
+  const Program f = compile_text("input x: f32[B, 3]\nreturn x + 1");
+  const Array x = Array::from({1.f, 2.f, 3.f}, {1, 3});
+  EXPECT_EQ(message_of([&] { f({{"y", x}}); }), "the program has no input 'y'\nhelp: it has x");
+  EXPECT_EQ(message_of([&] { f({{"x", x}, {"x", x}}); }), "the input 'x' is given twice");
+  EXPECT_EQ(message_of([&] { f({}); }), "the input 'x' is not given");
+  EXPECT_EQ(message_of([&] { f(x, x); }), "the program takes 1 array (x), not 2");
+  EXPECT_NE(message_of([&] {
+              f(Array::from({1, 2, 3}, {1, 3}));
+            }).find("'x' is declared f32[B, 3], but given i32[1, 3]"),
+            std::string::npos);
+  EXPECT_NE(message_of([&] { f(x + 1); }).find("is not evaluated yet"), std::string::npos);
+}
+
+TEST(Program, OfAnyRankIsCompiledForTheShapeAtHand) {
+  const Program f = compile_text("input x: f32[..., C]\nreturn softmax(x)");
+  EXPECT_EQ(f(Array::from(std::vector<float>(12), {2, 3, 2}))[0].to_vector<float>(), std::vector<float>(12, 0.5f));
+  EXPECT_EQ(f(Array::from(std::vector<float>(4), {2, 2}))[0].to_vector<float>(), std::vector<float>(4, 0.5f));
+}
+
+TEST(Program, RunsIntoMemoryAndBound) {
+  const Program f = compile_text("input x: f32[N]\nreturn x * 2");
+  const Array x = Array::from({1.f, 2.f});
+  Array out = Array::empty({2}, DType::F32);
+  f.run_into({out}, {{"x", x}});
+  EXPECT_EQ(out.to_vector<float>(), (std::vector<float>{2, 4}));
+  const Bound bound = f.bind({{"x", x}});
+  bound();
+  EXPECT_EQ(bound.outputs()[0].to_vector<float>(), (std::vector<float>{2, 4}));
+  f.expect_kernels(1);
+  EXPECT_EQ(f.explain({{"x", x}}).kernels.size(), 1u);
+}
+
+}  // namespace
+}  // namespace smelt
