@@ -128,7 +128,8 @@ class Executable {
   void run_each(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs,
                 const EachKernel& each) const;
   std::vector<Dims> output_dims(const std::vector<TensorView>& inputs) const;
-  int64_t temporary_bytes(const SizeBinding& sizes) const;  // the arena for values between kernels
+  int64_t temporary_bytes(
+      const SizeBinding& sizes) const;  // of one call: values between kernels, and scratch of all threads
 
   // Fixes a call; the second form is for a GPU, whose arrays are as for run_device.
   BoundCall bind(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs) const;

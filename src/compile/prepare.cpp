@@ -77,6 +77,16 @@ Arena lay_out(const std::vector<Slot>& slots, const SizeBinding& sizes, int64_t 
   return arena;
 }
 
+int64_t scratch_bytes(const Executable::State& state, const SizeBinding& sizes) {
+  int64_t most = 0;
+  for (size_t k = 0; k < state.launches.size(); ++k) {
+    SizeBinding all = sizes;
+    for (const kernel::LaunchSize& s : state.kernels[k].launch_sizes) all[s.symbol] = s.value.evaluate(all);
+    most = std::max(most, aligned(state.launches[k].scratch_bytes.evaluate(all)) * state.threads);
+  }
+  return most;
+}
+
 std::shared_ptr<const Prepared> prepare(const Executable::State& state, const std::vector<TensorView>& inputs) {
   check_dtypes(state.graph, inputs);
   if (auto last = state.last.load(); last && same_dims(*last, inputs)) return last;

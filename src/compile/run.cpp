@@ -127,7 +127,8 @@ std::vector<Dims> Executable::output_dims(const std::vector<TensorView>& inputs)
 int64_t Executable::temporary_bytes(const SizeBinding& sizes) const {
   SizeBinding all = sizes;
   all["%threads"] = state_->threads;
-  return lay_out(state_->slots, all, state_->device.is_gpu ? kGpuAlignment : kCpuAlignment).bytes;
+  const int64_t arena = lay_out(state_->slots, all, state_->device.is_gpu ? kGpuAlignment : kCpuAlignment).bytes;
+  return state_->device.is_gpu ? arena : arena + scratch_bytes(*state_, all);
 }
 
 std::vector<Tensor> Executable::run(const std::vector<TensorView>& inputs) const {

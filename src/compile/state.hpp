@@ -149,6 +149,9 @@ struct Executable::State {
 // For these inputs: the latest call's, when its sizes were the same. Throws UserError when the inputs do not fit.
 std::shared_ptr<const Prepared> prepare(const Executable::State& state, const std::vector<TensorView>& inputs);
 
+// Bytes that all threads of the hungriest launch need beside arrays; `sizes` has "%threads" too.
+int64_t scratch_bytes(const Executable::State& state, const SizeBinding& sizes);
+
 // Runs all launches in order. `inputs` and `outputs` are row-major, with the dims of this call.
 void execute(const Executable::State& state, const Prepared& prepared, const std::vector<TensorView>& inputs,
              const std::vector<TensorView>& outputs, const Executable::EachKernel& each = {});

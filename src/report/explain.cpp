@@ -226,6 +226,9 @@ std::string to_text(const Explanation& e, const Style& style) {
   out += kernels_text(e, style);
   if (e.cache.hits + e.cache.misses > 0)
     out += fmt::format("  {} of {} kernels came from the cache\n", e.cache.hits, e.cache.hits + e.cache.misses);
+  if (e.temporary_bytes >= 0)
+    out += fmt::format("  temporaries of a call: {}\n",
+                       e.temporary_bytes > 0 ? format_memory(e.temporary_bytes) + ", one block" : "none");
   out += "\n" + style.bold("edges") + "\n";
   if (e.plan.decisions.empty()) out += "  none: no operation reads what another one computes\n";
   for (const plan::Decision& d : e.plan.decisions) out += decision_text(e, d, style);
@@ -249,16 +252,18 @@ nlohmann::ordered_json to_json(const Explanation& e) {
                          {"value_policy", d.value_policy}});
   }
   const plan::Traffic& t = e.plan.traffic;
-  return {{"program", e.program},
-          {"sizes", e.sizes},
-          {"kernels", kernels},
-          {"decisions", decisions},
-          {"traffic",
-           {{"unfused_bytes", t.unfused_bytes},
-            {"fused_bytes", t.fused_bytes},
-            {"ideal_bytes", t.ideal_bytes},
-            {"savings_pct", round_to_decimals(t.savings_pct(), 2)},
-            {"speedup_estimate", round_to_decimals(t.speedup_estimate(), 2)}}}};
+  ordered_json out = {{"program", e.program},
+                      {"sizes", e.sizes},
+                      {"kernels", kernels},
+                      {"decisions", decisions},
+                      {"traffic",
+                       {{"unfused_bytes", t.unfused_bytes},
+                        {"fused_bytes", t.fused_bytes},
+                        {"ideal_bytes", t.ideal_bytes},
+                        {"savings_pct", round_to_decimals(t.savings_pct(), 2)},
+                        {"speedup_estimate", round_to_decimals(t.speedup_estimate(), 2)}}}};
+  if (e.temporary_bytes >= 0) out["temporary_bytes"] = e.temporary_bytes;
+  return out;
 }
 
 }  // namespace smelt::report

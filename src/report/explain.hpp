@@ -3,7 +3,6 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
-
 #include <vector>
 
 #include "compile/compile.hpp"
@@ -21,6 +20,7 @@ struct Explanation {
   CacheUse cache = {};
   double memory_gbs = 0;               // of a GPU, that its memory could deliver at most; 0: no prediction from it
   std::vector<KernelTime> times = {};  // per kernel, when they were measured
+  int64_t temporary_bytes = -1;        // of one call; -1: not known
 };
 
 std::string to_text(const Explanation& e, const Style& style);

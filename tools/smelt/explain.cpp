@@ -70,6 +70,7 @@ int run_explain(const ExplainOptions& options) {
                                   executable.built(compile_options.sizes),
                                   executable.cache_use()};
   explanation.memory_gbs = device.gpu ? device.gpu_facts.memory_gbs : 0;
+  if (!executable.interpreted()) explanation.temporary_bytes = executable.temporary_bytes(compile_options.sizes);
   if (options.measure) explanation.times = measure(program, executable, compile_options.threads);
   nlohmann::ordered_json json = report::to_json(explanation);
   if (options.dump.empty()) output.text(report::to_text(explanation, output.style()));
