@@ -55,6 +55,7 @@ check: ## the checks that need no build: layout, includes, words
 	@bash scripts/check_format.sh
 	@python3 scripts/check_includes.py
 	@bash scripts/check_words.sh
+	@python3 scripts/check_quotes.py
 
 clean: ## removes everything built
 	@rm -rf build
