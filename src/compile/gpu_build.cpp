@@ -142,7 +142,7 @@ void build_for_gpu(Executable::State& state, const SizeBinding& sizes) {
   const std::vector<emit::CudaSource> emitted = clock.stage("emit", [&] {
     std::vector<emit::CudaSource> sources;
     for (const kernel::Kernel& k : state.kernels)
-      sources.push_back(emit::emit_cuda(k, {state.device.gpu_facts.compute}));
+      sources.push_back(emit::emit_cuda(k, {state.device.gpu_facts.compute, state.device.nvrtc->version()}));
     return sources;
   });
   Binder binder(state.graph, state.slots);

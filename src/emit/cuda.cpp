@@ -88,9 +88,10 @@ std::string header(const Kernel& kernel) {
 }
 
 const char* kClusterHelpers = R"(
-SMELT_INLINE void cluster_arrive() { asm volatile("barrier.cluster.arrive.aligned;" ::: "memory"); }
+// That a workgroup has begun: it says nothing of what it wrote, and waits for nothing.
+SMELT_INLINE void cluster_arrive() { asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory"); }
 SMELT_INLINE void cluster_wait() { asm volatile("barrier.cluster.wait.aligned;" ::: "memory"); }
-SMELT_INLINE void cluster_barrier() { cluster_arrive(); cluster_wait(); }
+SMELT_INLINE void cluster_barrier() { asm volatile("barrier.cluster.arrive.aligned;" ::: "memory"); cluster_wait(); }
 // Writes to this place of the shared memory of the cluster's workgroup `rank`.
 template <class T> SMELT_INLINE void cluster_write(T* at, unsigned rank, T value) {
   const unsigned here = (unsigned)__cvta_generic_to_shared(at);
@@ -102,6 +103,38 @@ template <class T> SMELT_INLINE void cluster_write(T* at, unsigned rank, T value
   if (sizeof(T) == 4) asm volatile("st.shared::cluster.u32 [%0], %1;" :: "r"(there), "r"(x.word) : "memory");
   if (sizeof(T) == 2) asm volatile("st.shared::cluster.u16 [%0], %1;" :: "r"(there), "h"(x.half) : "memory");
   if (sizeof(T) == 1) asm volatile("st.shared::cluster.u8 [%0], %1;" :: "r"(there), "h"((unsigned short)x.byte) : "memory");
+}
+)";
+
+// A mailbox is a barrier in shared memory that opens when so many bytes have arrived in this workgroup. It needs no fence, which would
+// wait for all that the threads have under way.
+const char* kMailboxHelpers = R"(
+SMELT_INLINE void expect_mail(unsigned long long* box, unsigned bytes) {
+  const unsigned at = (unsigned)__cvta_generic_to_shared(box);
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" :: "r"(at) : "memory");
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" :: "r"(at), "r"(bytes) : "memory");
+}
+SMELT_INLINE void wait_for_mail(unsigned long long* box) {
+  const unsigned at = (unsigned)__cvta_generic_to_shared(box);
+  unsigned here = 0;
+  while (!here)
+    asm volatile("{\n.reg .pred p;\nmbarrier.try_wait.parity.shared::cta.b64 p, [%1], 0;\nselp.u32 %0, 1, 0, p;\n}"
+                 : "=r"(here) : "r"(at) : "memory");
+}
+template <class T> SMELT_INLINE void send_mail(T* to, unsigned long long* box, unsigned rank, T value) {
+  const unsigned here = (unsigned)__cvta_generic_to_shared(to), near_box = (unsigned)__cvta_generic_to_shared(box);
+  unsigned there, far_box;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(here), "r"(rank));
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(far_box) : "r"(near_box), "r"(rank));
+  union { T value; unsigned word; unsigned long long all; } x;
+  x.value = value;
+  if (sizeof(T) == 8)
+    asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b64 [%0], %1, [%2];"
+                 :: "r"(there), "l"(x.all), "r"(far_box) : "memory");
+  else
+    asm volatile("st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];"
+                 :: "r"(there), "r"(x.word), "r"(far_box) : "memory");
 }
 )";
 
@@ -125,9 +158,15 @@ CudaSource emit_cuda(const Kernel& kernel, const CudaTarget& target) {
     std::vector<IntExpr> sizes_fit;
     const bool narrow = narrow_if(kernel, phase, sizes_fit);
     const std::string name = fmt::format("{}_p{}", kernel.name, i);
+    bool any_size = true;  // of those below 2^31 elements
     const auto add = [&](const std::string& called, const cuda::Variant& variant) {
-      cuda::PhasePrinter printer(kernel, static_cast<int>(i), variant);
-      functions += "\n" + printer.print(called);
+      cuda::Variant complete = variant;
+      complete.counted_stores = target.counted_stores();
+      cuda::PhasePrinter printer(kernel, static_cast<int>(i), complete);
+      const std::string text = printer.print(called);
+      any_size = !printer.asks_for_multiples();
+      if (printer.lost_lanes() && !variant.odd && variant.vectors) return false;
+      functions += "\n" + text;
       CudaVariant made{function(called, phase.team, printer), {}, printer.alignment()};
       std::vector<IntExpr> conditions = printer.conditions();
       if (!variant.wide) conditions.insert(conditions.begin(), sizes_fit.begin(), sizes_fit.end());
@@ -137,19 +176,27 @@ CudaSource emit_cuda(const Kernel& kernel, const CudaTarget& target) {
         if (!known && !std::count(made.when.begin(), made.when.end(), c)) made.when.push_back(c);
       }
       result.variants.push_back(std::move(made));
+      return true;
     };
-    const bool holds = expects_to_hold(phase.body);
-    if (holds) add(name + "_held", {true, !narrow, true});
-    add(name, {true, !narrow, false});
+    // Where extents are never multiples of the lanes, there is the odd form only; where they may be, both.
+    const auto add_both = [&](const std::string& called, bool held) {
+      if (!add(called, {true, !narrow, held, false}))
+        add(called, {true, !narrow, held, true});
+      else if (!any_size)
+        add(called + "_odd", {true, !narrow, held, true});
+    };
+    if (expects_to_hold(phase.body)) add_both(name + "_held", true);
+    add_both(name, false);
     const CudaVariant& fast = result.variants.back();
     bool aligned = true;
     for (size_t p = 0; p < kernel.params.size(); ++p)
       aligned = aligned && fast.alignment[p] <= size_of(kernel.params[p].dtype);
-    if (!fast.when.empty() || !aligned) add(name + "_any", {false, !narrow || !fast.when.empty(), false});
+    if (!fast.when.empty() || !aligned) add(name + "_any", {false, !narrow || !fast.when.empty(), false, false});
     SMELT_CHECK(result.variants.back().when.empty(), "the general form of kernel {} is guarded", kernel.name);
     source.phases.push_back(std::move(result));
   }
-  source.text = header(kernel) + cuda::prelude(target) + (clusters ? kClusterHelpers : "") + functions;
+  source.text = header(kernel) + cuda::prelude(target) + (clusters ? kClusterHelpers : "") +
+                (clusters && target.counted_stores() ? kMailboxHelpers : "") + functions;
   return source;
 }
 

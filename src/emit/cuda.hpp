@@ -9,7 +9,10 @@
 namespace smelt::emit {
 
 struct CudaTarget {
-  int compute = 90;  // compute capability: 75, 80, 90, 100
+  int compute = 90;    // compute capability: 75, 80, 90, 100
+  int nvrtc = 999999;  // its version: 12010
+  // Stores into the shared memory of other workgroups that count themselves at a barrier there (PTX 8.1).
+  bool counted_stores() const { return compute >= 90 && nvrtc >= 12010; }
 };
 
 // One __global__ function. Its parameters are the kernel's params in their order: a pointer into device memory for every array, the

@@ -133,8 +133,9 @@ std::string PhasePrinter::private_element(const Access& access) {
     if (d != info.axis) outer = outer * buffer.dims[d] + access.index[d];
   const int threads = std::min(team_.threads, team_.workgroup);
   // Lane after lane, so that the threads of a warp touch different banks.
-  return fmt::format("b{0}[(({1} * b{0}_groups + group) * {2} + l) * {3} + tw]", access.array, integer(outer),
-                     vector_.lanes, threads);
+  const std::string group = vector_.edge ? fmt::format("b{}_groups - 1", access.array) : "group";
+  return fmt::format("b{0}[(({1} * b{0}_groups + {4}) * {2} + l) * {3} + tw]", access.array, integer(outer),
+                     vector_.lanes, threads, group);
 }
 
 std::string PhasePrinter::element(const Access& access) {
@@ -170,7 +171,10 @@ std::string PhasePrinter::load(const Expr& e) {
 bool PhasePrinter::neighbours(const Place& place) {
   if (!variant_.vectors || vector_.lanes == 1) return false;
   std::vector<IntExpr> conditions;
-  if (step_in_group(place.offset, conditions) != 1 || !divisible(place.offset, conditions)) return false;
+  if (step_in_group(place.offset, conditions) != 1) return false;
+  if (!divisible(vector_.odd ? place.offset - vector_.origin : place.offset, conditions)) return false;
+  if (vector_.odd && !conditions.empty()) return false;
+  asks_for_multiples_ = asks_for_multiples_ || !conditions.empty();
   conditions_.insert(conditions_.end(), conditions.begin(), conditions.end());
   if (place.param >= 0) {
     int& alignment = alignment_[static_cast<size_t>(place.param)];

@@ -123,7 +123,7 @@ std::optional<int> PhasePrinter::step_in_group(const IntExpr& e, std::vector<Int
       } else if (a->kind == AtomKind::FloorDiv || a->kind == AtomKind::Mod) {
         const auto inner = step_in_group(a->a, conditions);
         if (inner == 0 && !varies(a->b)) s = 0;
-        if (inner == 1 && !varies(a->b) && divisible(a->a, conditions) && divisible(a->b, conditions))
+        if (inner == 1 && !vector_.odd && !varies(a->b) && divisible(a->a, conditions) && divisible(a->b, conditions))
           s = a->kind == AtomKind::Mod ? 1 : 0;
       } else {
         if (step_in_group(a->a, conditions) == 0 && step_in_group(a->b, conditions) == 0) s = 0;

@@ -160,12 +160,16 @@ void PhasePrinter::settle_locals() {
   for (size_t id = 0; id < locals_.size(); ++id) {
     LocalInfo& info = locals_[id];
     if (info.vectors.empty()) continue;
-    int most = 1;
-    for (const Stmt* loop : info.vectors) most = std::max(most, shape_of(*loop).count());
+    int most = 1, edge = 0;
+    for (const Stmt* loop : info.vectors) {
+      const Vector shape = shape_of(*loop);
+      most = std::max(most, shape.count());
+      edge = std::max(edge, shape.odd ? 1 : 0);
+    }
     if (info.used_outside)
       info.slots = kernel::accumulator_lanes(most, 1);
     else if (kernel_.locals[id].is_mutable || info.blocks.size() > 1)
-      info.slots = most;
+      info.slots = most + edge;
   }
 }
 
@@ -183,13 +187,13 @@ void PhasePrinter::settle_buffers() {
                                      [](const Stmt& s) { return s.kind == StmtKind::Loop; });
       info.in_registers = v.single && flat && buffer.dims.size() == 1 && size * v.count() <= kKeptBytes;
       if (info.in_registers) {
-        line("{} k{}[{}];", type_of(compute_type(buffer.dtype)), b, v.count());
+        line("{} k{}[{}];", type_of(compute_type(buffer.dtype)), b, v.count() + (v.odd ? 1 : 0));
         continue;
       }
       IntExpr outer = 1;
       for (size_t d = 0; d < buffer.dims.size(); ++d)
         if (d != info.axis) outer = outer * buffer.dims[d];
-      const IntExpr groups = ceildiv(buffer.dims[info.axis], team_.threads * v.count()) * v.unroll;
+      const IntExpr groups = ceildiv(buffer.dims[info.axis], team_.threads * v.count()) * v.unroll + (v.odd ? 1 : 0);
       line("const int b{}_groups = {};", b, integer(groups));
       bytes = outer * groups * v.lanes * std::min(team_.threads, team_.workgroup) * size;
     }
@@ -267,7 +271,7 @@ std::string PhasePrinter::print(const std::string& name) {
   pop();
   std::string text = signature(name) + " {\n";
   if (!shared_bytes_.is(0)) text += "  extern __shared__ __align__(16) unsigned char scratch[];\n";
-  return text + statics_ + out_ + "}\n";
+  return text + statics_ + boxes_ + out_ + "}\n";
 }
 
 }  // namespace smelt::emit::cuda

@@ -7,6 +7,9 @@
 //   element = ((step * unroll + u) * threads + t) * lanes + l
 //
 // A Vector loop with loops inside (a column per lane) takes one group at a time.
+//
+// Rows whose length is no multiple of the lanes begin at another place of a 16-byte word each. The `odd` form takes the whole words of a
+// row as groups, and what is left at both ends, fewer than 2 * lanes elements, as one more element of the first threads.
 #pragma once
 
 #include <fmt/format.h>
@@ -22,9 +25,11 @@
 namespace smelt::emit::cuda {
 
 struct Variant {
-  bool vectors = true;  // accesses of several neighbours at once, where addresses and sizes allow
-  bool wide = false;    // 64-bit indices
-  bool held = false;    // one step covers the loops of which that is expected
+  bool vectors = true;          // accesses of several neighbours at once, where addresses and sizes allow
+  bool wide = false;            // 64-bit indices
+  bool held = false;            // one step covers the loops of which that is expected
+  bool odd = false;             // extents need not be multiples of the lanes
+  bool counted_stores = false;  // CudaTarget::counted_stores()
 };
 
 class PhasePrinter {
@@ -36,6 +41,10 @@ class PhasePrinter {
   const std::vector<IntExpr>& conditions() const { return conditions_; }  // each >= 0 where this variant may run
   const std::vector<int>& alignment() const { return alignment_; }        // per param, in bytes
   const IntExpr& shared_bytes() const { return shared_bytes_; }
+  bool asks_for_multiples() const {
+    return asks_for_multiples_;
+  }                                                // some condition is that a size is a multiple of the lanes
+  bool lost_lanes() const { return lost_lanes_; }  // an extent is never a multiple of them
 
  private:
   using ExprId = kernel::ExprId;
@@ -49,6 +58,10 @@ class PhasePrinter {
     bool single = false;   // one step covers the extent
     bool checked = true;   // groups may lie outside the extent
     bool grouped = false;  // printing what all lanes of a group have in common: the variable is that of lane 0
+    bool odd = false;      // groups are the whole words between the edges of the extent
+    bool edge = false;     // printing the element that a thread takes from the edges
+    IntExpr origin = 0;    // odd: the offset of element 0 in the arrays whose words they are
+    std::string edges;     // odd: names the number of this thread's element, and with "has_" whether there is one
     int count() const { return lanes * unroll; }
   };
   struct LocalInfo {
@@ -99,6 +112,12 @@ class PhasePrinter {
 
   // cuda_vector.cpp
   Vector shape_of(const Stmt& s);
+  void find_origin();
+  void count_origins(const std::vector<Stmt>& body, std::vector<std::pair<IntExpr, int>>& origins);
+  std::string name_edges(const std::string& extent);
+  void edge(const std::vector<Stmt>& stmts);
+  void open_edge();
+  void close_edge();
   void vector_loop(const Stmt& s);
   void flat_body(const Stmt& s);
   void nested_body(const std::vector<Stmt>& body);
@@ -155,7 +174,7 @@ class PhasePrinter {
   const Variant variant_;
   const kernel::Team team_;
 
-  std::string out_, statics_;
+  std::string out_, statics_, boxes_;  // boxes_: what opens the mailboxes, before anything else
   int indent_ = 1;
   std::vector<LocalInfo> locals_;
   std::vector<BufferInfo> buffers_;
@@ -173,7 +192,7 @@ class PhasePrinter {
   int block_ = 0;        // number of the run of simple statements being analysed
   std::set<int> dirty_;  // scratch buffers accessed since the last barrier
   int serial_depth_ = 0, names_ = 0;
-  bool cluster_used_ = false;
+  bool cluster_used_ = false, asks_for_multiples_ = false, lost_lanes_ = false;
   std::vector<IntExpr> conditions_;
   std::vector<int> alignment_;
   IntExpr shared_bytes_;

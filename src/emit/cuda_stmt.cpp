@@ -215,26 +215,40 @@ void PhasePrinter::combine(const std::vector<const Stmt*>& group) {
   }
   const int count = warps * team_.cluster();  // partial results that meet
   if (count > 1) {
+    const bool cluster = team_.cluster() > 1;
     // Inside a loop the last iteration's values may still be read.
-    if (serial_depth_ > 0) line("{}", team_.cluster() > 1 ? "cluster_barrier();" : "__syncthreads();");
-    if (team_.cluster() > 1 && !cluster_used_) line("cluster_wait();  // for all workgroups to have begun");
-    cluster_used_ = team_.cluster() > 1;
+    if (serial_depth_ > 0) line("{}", cluster ? "cluster_barrier();" : "__syncthreads();");
+    if (cluster && !cluster_used_) line("cluster_wait();  // for all workgroups to have begun");
+    cluster_used_ = cluster;
+    bool mail = cluster && variant_.counted_stores && serial_depth_ == 0;
+    int bytes = 0;  // that each workgroup gets
+    for (const Part& p : parts) {
+      mail = mail && size_of(p.t) >= 4;
+      bytes += count * (size_of(p.t) + (p.index.empty() ? 0 : 8));
+    }
+    const int box = parts[0].shared;
+    if (mail) {
+      statics_ += fmt::format("  __shared__ __align__(8) unsigned long long box{};\n", box);
+      boxes_ += fmt::format("  if (threadIdx.x == 0) expect_mail(&box{}, {});\n", box, bytes);
+    }
     // Each warp hands its result to every workgroup, so that after one barrier everyone reads what is near.
     for (const Part& p : parts) {
       auto hand_over = [&](const std::string& type, const char* which, const std::string& value) {
         statics_ += fmt::format("  __shared__ {} red{}{}[{}];\n", type, p.shared, which, count);
-        if (team_.cluster() > 1)
-          line(
-              "if ((threadIdx.x & 31) < {0}) cluster_write(&red{1}{2}[blockIdx.x % {0} * {3} + (threadIdx.x >> 5)], "
-              "threadIdx.x & 31, {4});",
-              team_.cluster(), p.shared, which, warps, value);
+        const std::string place =
+            fmt::format("red{}{}[blockIdx.x % {} * {} + (threadIdx.x >> 5)]", p.shared, which, team_.cluster(), warps);
+        if (mail)
+          line("if ((threadIdx.x & 31) < {}) send_mail(&{}, &box{}, threadIdx.x & 31, {});", team_.cluster(), place,
+               box, value);
+        else if (cluster)
+          line("if ((threadIdx.x & 31) < {}) cluster_write(&{}, threadIdx.x & 31, {});", team_.cluster(), place, value);
         else
           line("if ((threadIdx.x & 31) == 0) red{}{}[threadIdx.x >> 5] = {};", p.shared, which, value);
       };
       hand_over(p.type, "", p.value);
       if (!p.index.empty()) hand_over("long long", "i", p.index);
     }
-    line("{}", team_.cluster() > 1 ? "cluster_barrier();" : "__syncthreads();");
+    line("{}", mail ? fmt::format("wait_for_mail(&box{});", box) : cluster ? "cluster_barrier();" : "__syncthreads();");
     for (const Part& p : parts) {
       const int id = p.shared;
       auto at = [&](const char* which, int k) {

@@ -24,27 +24,114 @@ PhasePrinter::Vector PhasePrinter::shape_of(const Stmt& s) {
   vector_ = {};
   vector_.loop = &s;
   vector_.lanes = variant_.vectors ? s.lanes : 1;
-  // Groups are wholly inside the extent or wholly outside.
+  // Groups are wholly inside the extent or wholly outside, if they are not odd.
   if (vector_.lanes > 1) {
     std::vector<IntExpr> conditions;
-    if (divisible(s.extent, conditions))
+    const bool whole = divisible(s.extent, conditions);
+    const bool edges_fit = team_.threads >= 2 * (vector_.lanes - 1);
+    if (variant_.odd && edges_fit && !has_loops(s) && (!whole || !conditions.empty())) {
+      vector_.odd = true;
+    } else if (whole) {
+      asks_for_multiples_ = asks_for_multiples_ || !conditions.empty();
       conditions_.insert(conditions_.end(), conditions.begin(), conditions.end());
-    else
+    } else {
       vector_.lanes = 1;
+      lost_lanes_ = lost_lanes_ || (edges_fit && !has_loops(s));
+    }
   }
   vector_.unroll = has_loops(s) ? 1 : s.unroll * s.lanes / vector_.lanes;
   const int64_t step = int64_t{team_.threads} * vector_.count();
   const auto exact = s.extent.constant();
+  const int64_t most = vector_.odd ? step + vector_.lanes - 1 : step;
   const auto bound = bound_of(s.extent);
-  vector_.single = bound && *bound <= step;
-  vector_.checked = !(exact && *exact > 0 && *exact % step == 0);
+  vector_.single = bound && *bound <= most;
+  vector_.checked = vector_.odd || !(exact && *exact > 0 && *exact % step == 0);
   if (!vector_.single && variant_.held && s.whole) {
-    conditions_.push_back(step - s.extent);
+    conditions_.push_back(most - s.extent);
     vector_.single = true;
   }
   const Vector shape = vector_;
   vector_ = before;
   return shape;
+}
+
+// The place from which most accesses step through their arrays, of all loops that deal out the same elements: they must agree.
+void PhasePrinter::find_origin() {
+  std::vector<std::pair<IntExpr, int>> origins;
+  count_origins(phase_.body, origins);
+  const auto most = std::max_element(origins.begin(), origins.end(),
+                                     [](const auto& a, const auto& b) { return a.second < b.second; });
+  if (most != origins.end()) vector_.origin = most->first;
+}
+
+void PhasePrinter::count_origins(const std::vector<Stmt>& body, std::vector<std::pair<IntExpr, int>>& origins) {
+  const Stmt& loop = *vector_.loop;
+  const auto note = [&](const kernel::Access& access) {
+    if (access.scratch) return;
+    std::vector<IntExpr> ignored;
+    const IntExpr offset = place(access).offset;
+    if (step_in_group(offset, ignored) != 1) return;
+    const IntExpr origin = offset - IntExpr::symbol(loop.var);
+    const auto at = std::find_if(origins.begin(), origins.end(), [&](const auto& o) { return o.first == origin; });
+    if (at == origins.end())
+      origins.emplace_back(origin, 1);
+    else
+      ++at->second;
+  };
+  for (const Stmt& s : body) {
+    const bool alike = s.kind == StmtKind::Loop && s.loop == kernel::LoopKind::Vector && s.var == loop.var &&
+                       s.extent == loop.extent && s.lanes == loop.lanes && s.unroll == loop.unroll;
+    if (!alike) {
+      count_origins(s.body, origins);
+      continue;
+    }
+    for (const Stmt& inner : s.body) {
+      if (inner.kind == StmtKind::Store) note(inner.access);
+      std::vector<ExprId> waiting{inner.value};
+      std::set<ExprId> seen;
+      while (!waiting.empty()) {
+        const ExprId id = waiting.back();
+        waiting.pop_back();
+        if (id == kNoExpr || !seen.insert(id).second) continue;
+        const Expr& e = kernel_.at(id);
+        if (e.kind == ExprKind::Load && e.mask == kNoExpr) note(e.access);
+        for (const ExprId operand : operands(e)) waiting.push_back(operand);
+      }
+    }
+  }
+}
+
+// Where the whole words of a row begin, as a name, and this thread's element of the rest; the end of the words is that name with "end_".
+std::string PhasePrinter::name_edges(const std::string& extent) {
+  find_origin();
+  const int n = names_++, lanes = vector_.lanes;
+  const std::string type = index_type();
+  vector_.edges = fmt::format("edge{}", n);
+  line("const {0} words{1} = smaller<{0}>({2}, -{3} & {4});", type, n, extent, integer(vector_.origin), lanes - 1);
+  line("const {0} end_words{1} = words{1} + ({2} - words{1}) / {3} * {3};", type, n, extent, lanes);
+  line("const {0} edge{1} = t < words{1} ? ({0})t : end_words{1} + t - words{1};", type, n);
+  line("const bool has_edge{0} = edge{0} < {1};", n, extent);
+  return fmt::format("words{}", n);
+}
+
+void PhasePrinter::open_edge() {
+  open(fmt::format("if (has_{})", vector_.edges));
+  line("const {} i = {}; (void)i;", index_type(), vector_.edges);
+  line("const int l = 0, n = {}; (void)l; (void)n;", vector_.count());
+  vector_.edge = true;
+}
+
+void PhasePrinter::edge(const std::vector<Stmt>& stmts) {
+  open_edge();
+  push();
+  for (const Stmt& s : stmts) statement(s);
+  pop();
+  close_edge();
+}
+
+void PhasePrinter::close_edge() {
+  vector_.edge = false;
+  close();
 }
 
 void PhasePrinter::vector_loop(const Stmt& s) {
@@ -54,11 +141,16 @@ void PhasePrinter::vector_loop(const Stmt& s) {
   vector_ = shape_of(s);
   const int64_t group = int64_t{team_.threads} * vector_.lanes, step = group * vector_.unroll;
   const std::string type = index_type();
-  const std::string first = fmt::format("({})t * {}", type, vector_.lanes);
   ranges_[s.var] = {0, s.extent - 1};
+  std::string first = fmt::format("({})t * {}", type, vector_.lanes);
   // Names before the loop, so that it is computed once.
-  const std::string extent = s.extent.constant() ? integer(s.extent) : fmt::format("n{}", names_++);
+  std::string extent = s.extent.constant() ? integer(s.extent) : fmt::format("n{}", names_++);
   if (!s.extent.constant()) line("const {} {} = {};", type, extent, integer(s.extent));
+  if (vector_.odd) {
+    const std::string words = name_edges(extent);
+    first = words + " + " + first;
+    extent = "end_" + words;
+  }
   if (vector_.single && !has_loops(s)) {
     std::vector<const Stmt*> all;
     for (const Stmt& inner : s.body) all.push_back(&inner);
@@ -90,6 +182,7 @@ void PhasePrinter::vector_loop(const Stmt& s) {
     block(all);
   }
   close();
+  if (vector_.odd && !vector_.single) edge(s.body);
   pop();
   vector_ = {};
 }
@@ -211,7 +304,7 @@ void PhasePrinter::hold(const std::vector<ExprId>& loads, const std::string& fir
 void PhasePrinter::declare_loads(const std::vector<ExprId>& loads) {
   for (const ExprId id : loads) {
     const DType t = kernel_.params[static_cast<size_t>(kernel_.at(id).access.array)].dtype;
-    line("__align__(16) {} ld{}[{}];", memory_type(t), id, vector_.count());
+    line("__align__(16) {} ld{}[{}];", memory_type(t), id, vector_.count() + (vector_.odd ? 1 : 0));
     early_[id] = from_memory(t, fmt::format("ld{}[n]", id));
   }
 }
@@ -225,6 +318,10 @@ void PhasePrinter::load_groups(const std::vector<ExprId>& loads, bool check) {
   }
   if (check) close();
   close();
+  if (!vector_.odd || !vector_.single) return;
+  open_edge();
+  for (const ExprId id : loads) line("ld{}[n] = {};", id, element(kernel_.at(id).access));
+  close_edge();
 }
 
 void PhasePrinter::block(const std::vector<const Stmt*>& stmts) {
@@ -274,6 +371,7 @@ void PhasePrinter::block(const std::vector<const Stmt*>& stmts) {
   }
   if (check) close();
   close();
+  if (vector_.odd && vector_.single) edge(vector_.loop->body);
   for (const ExprId id : loads) early_.erase(id);
   pop();
 }

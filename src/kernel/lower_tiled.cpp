@@ -11,6 +11,12 @@
 
 namespace smelt::kernel {
 
+// Points of the tile that begins here: all, where the extent is known to be a multiple. Else positions in it take a division each.
+static IntExpr within(const IntExpr& extent, const IntExpr& first, int64_t tile) {
+  const auto known = extent.constant();
+  return known && *known % tile == 0 ? IntExpr(tile) : min(tile, extent - first);
+}
+
 void Lowering::tiled() {
   const auto& axes = domain().axes;
   const Axis& columns = axes.back();
@@ -23,8 +29,10 @@ void Lowering::tiled() {
   grid.add("%tr", ceildiv(rows.extent, tile));
   grid.add("%tc", ceildiv(columns.extent, tile));
   grid.decode(placement);
-  const IntExpr first_row = placement.value_of.at("%tr") * tile, height = min(tile, rows.extent - first_row);
-  const IntExpr first_column = placement.value_of.at("%tc") * tile, width = min(tile, columns.extent - first_column);
+  const IntExpr first_row = placement.value_of.at("%tr") * tile,
+                height = within(rows.extent, first_row, schedule_.tile);
+  const IntExpr first_column = placement.value_of.at("%tc") * tile,
+                width = within(columns.extent, first_column, schedule_.tile);
   const IntExpr lane = IntExpr::symbol("%i");
   // One pass over a tile of `outer` times `inner` elements: the values of both variables, and its loops.
   struct Pass {

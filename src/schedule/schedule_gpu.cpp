@@ -61,6 +61,9 @@ int lanes_of(const Widths& w) {
   return std::max(wide, narrow);
 }
 
+// Rows shorter than this are not worth groups that begin at words of memory.
+constexpr int64_t kShortOddRow = 512;
+
 bool divides(int lanes, const IntExpr& extent) {
   const auto c = extent.constant();
   return !c || *c % lanes == 0;
@@ -111,21 +114,35 @@ struct TeamSize {
 };
 
 // Threads for a row of so many bytes. Measured on an H200: two accesses of 16 bytes to a thread are best for rows of up to 32 KB, but
-// more of them for rows of some KB, where barriers within a workgroup cost more than a few more bytes under way. Longer rows stay in
-// registers too, with half of the threads and four times as much to each; rows of more than 64 KB take several workgroups.
-TeamSize team_for(int64_t length, int lanes, int bytes, const plan::Target& target) {
+// more of them for rows of some KB, where barriers within a workgroup cost more than a few more bytes under way. Longer rows take several
+// workgroups, with 64 bytes to a thread; where exponentials and the like are computed, fewer threads, and twice as much to each.
+TeamSize team_for(int64_t length, int lanes, int bytes, bool heavy, const plan::Target& target) {
   constexpr int64_t kShort = 4096, kLong = 32 << 10;
-  constexpr int kLongTeam = 512;
   const int64_t row = length * bytes;
-  const int64_t per_thread = row > kLong ? kMostBytesPerThread : row > kShort / 2 && row <= kShort ? 64 : 32;
-  const int64_t threads = power_of_two_from((length + std::max<int64_t>(lanes, per_thread / bytes) - 1) /
-                                            std::max<int64_t>(lanes, per_thread / bytes));
-  if (row <= kLong) return {static_cast<int>(std::min<int64_t>(threads, kMostThreads)), 1};
-  if (threads <= kLongTeam || !target.clusters) return {static_cast<int>(std::min<int64_t>(threads, kMostThreads)), 1};
-  return {kLongTeam, static_cast<int>(std::min<int64_t>(threads / kLongTeam, kMostCluster))};
+  const auto threads_of = [&](int64_t per_thread) {
+    const int64_t elements = std::max<int64_t>(lanes, per_thread / bytes);
+    return power_of_two_from((length + elements - 1) / elements);
+  };
+  if (row <= kLong) {
+    const int64_t per_thread = row > kShort / 2 && row <= kShort ? 64 : 32;
+    return {static_cast<int>(std::min<int64_t>(threads_of(per_thread), kMostThreads)), 1};
+  }
+  const int64_t threads = threads_of(heavy ? kMostBytesPerThread : 64);
+  if (!target.clusters) return {static_cast<int>(std::min<int64_t>(threads_of(kMostBytesPerThread), kMostThreads)), 1};
+  const int64_t workgroup = heavy && threads <= kMostCluster * 256 ? 256 : 512;
+  return {static_cast<int>(std::min(threads, workgroup)),
+          static_cast<int>(std::clamp<int64_t>(threads / workgroup, 1, kMostCluster))};
 }
 
-std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const plan::Options& options) {
+// Whether some element takes a transcendental function.
+bool is_heavy(const Graph& graph, const plan::FusionGroup& group) {
+  return std::any_of(group.nodes.begin(), group.nodes.end(), [&](NodeId id) {
+    return graph.at(id).kind == NodeKind::Elementwise && cost_of(graph.at(id)) >= 20;
+  });
+}
+
+std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const plan::FusionGroup& group,
+                                    const plan::Options& options) {
   Schedule s;
   const plan::Target& target = options.target;
   const int64_t rows = domain.estimate(false), length = domain.estimate(true);
@@ -136,7 +153,7 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const pla
   const IntExpr extent = s.vector_axis < 0 ? IntExpr(1) : s.domain.axes[static_cast<size_t>(s.vector_axis)].extent;
   const int64_t along = s.vector_axis < 0 ? 1 : s.domain.axes[static_cast<size_t>(s.vector_axis)].estimate;
   s.lanes = lanes_of(w);
-  while (s.lanes > 1 && (!divides(s.lanes, extent) || along < s.lanes)) s.lanes /= 2;
+  while (s.lanes > 1 && ((!divides(s.lanes, extent) && along < kShortOddRow) || along < s.lanes)) s.lanes /= 2;
   if (one_pass && rows < target.threads && length >= kLongRow && length * rows > kSmallWork) {
     s.strategy = Strategy::Split;
     s.team = s.workgroup = 512;
@@ -145,11 +162,9 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const pla
     return s;
   }
   s.strategy = Strategy::Row;
-  // Values that are kept between passes are f32 or wider.
   const bool writes_rows =
       std::any_of(s.domain.outputs.begin(), s.domain.outputs.end(), [](const Output& o) { return !o.per_row; });
-  const int held_bytes = one_pass || along <= kLongRow || !writes_rows ? w.largest : std::max(4, w.largest);
-  TeamSize size = team_for(along, s.lanes, held_bytes, target);
+  TeamSize size = team_for(along, s.lanes, w.largest, is_heavy(graph, group), target);
   if (options.tuning.threads) size = {options.tuning.threads, std::max(1, options.tuning.cluster)};
   // Long rows of which only results are kept: a second reading from the caches costs less than waiting for each other.
   const bool rereads = !one_pass && !writes_rows && along * w.largest > kRereadBytes;
@@ -159,7 +174,7 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const pla
   s.workgroup = std::max(size.workgroup, s.team <= kWarp ? kWorkgroup / 2 : 1);
   const int64_t step = int64_t{s.team} * s.lanes;
   const bool constant = extent.constant().has_value();
-  const int64_t steps = std::max<int64_t>(1, (along + step - 1) / step);
+  const int64_t steps = std::max<int64_t>(1, (along / s.lanes * s.lanes + step - 1) / step);
   bool single_axis = true;
   for (size_t d = 0; d < s.domain.axes.size(); ++d)
     if (s.domain.axes[d].reduced && static_cast<int>(d) != s.vector_axis) single_axis = false;
@@ -218,7 +233,7 @@ std::variant<Schedule, Refusal> gpu_schedule(const Graph& graph, Domain domain, 
   const bool along_rows = last < 0 || domain.axes[static_cast<size_t>(last)].reduced;
   const bool has_columns = last_axis(domain, false) >= 0, has_rows = last_axis(domain, true) >= 0;
   if (has_columns && (!along_rows || !has_rows)) return column(graph, std::move(domain), options);
-  auto made = row(graph, std::move(domain), options);
+  auto made = row(graph, std::move(domain), group, options);
   // Rows that do not stay on chip between passes: every pass less is a reading less.
   const Schedule* plain = std::get_if<Schedule>(&made);
   if (!plain || plain->strategy != Strategy::Row || plain->held || passes_of(plain->domain) == 1) return made;
@@ -227,7 +242,7 @@ std::variant<Schedule, Refusal> gpu_schedule(const Graph& graph, Domain domain, 
   Domain& shorter = std::get<Domain>(online);
   merge_axes(graph, shorter);
   if (passes_of(shorter) == passes_of(plain->domain)) return made;
-  return row(graph, std::move(shorter), options);
+  return row(graph, std::move(shorter), group, options);
 }
 
 }  // namespace smelt::schedule
