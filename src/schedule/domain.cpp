@@ -112,6 +112,20 @@ class Walk {
     return true;
   }
 
+  // Whether loops over `shape` can store an array of the shape `stored` without dividing sums of them: [3, 4, 6] as [12, 6], but
+  // not as [6, 12].
+  static bool steps_evenly(const Shape& shape, const Shape& stored) {
+    Index values;
+    Ranges ranges{{"%one", {1, 1}}};
+    for (size_t d = 0; d < shape.size(); ++d) {
+      const Axis axis{fmt::format("%a{}", d), shape[d]};
+      values.push_back(axis.value());
+      ranges[axis.var] = {0, shape[d] - 1};
+    }
+    const Index index = reshaped_index(shape, stored, values, ranges);
+    return std::none_of(index.begin(), index.end(), divides_several_variables);
+  }
+
   // Of a pointwise group, the shape with the most dimensions that its elements are given in on the way to the output: what is
   // permuted before a reshape is then stepped over, not found by division.
   const Shape& finest_shape(NodeId base) const {
@@ -128,7 +142,8 @@ class Walk {
       if (!same_place || !seen.insert(id).second || (!member(id) && !is_view(node.kind))) continue;
       if (node.kind == NodeKind::Reshape) {
         const Shape& before = at(node.args[0]).shape;
-        if (before.size() > best->size() && count(before) == elements) best = &before;
+        if (before.size() > best->size() && count(before) == elements && steps_evenly(before, at(base).shape))
+          best = &before;
       }
       waiting.insert(waiting.end(), node.args.begin(), node.args.end());
     }

@@ -26,6 +26,16 @@ TEST(Found, APermutedOutputBesideACastOfIt) {
   EXPECT_TRUE(right("input x: bf16[A, B, C]\ny = transpose(x, (2, 0, 1))\nreturn y * 2, y, x + 1\n", {x}));
 }
 
+// Loops over [3, 4, 6] cannot store [6, 12] row by row, and there was no other schedule for a reshape by itself.
+TEST(Found, AReshapeThatCutsRowsElsewhere) {
+  NEEDS_LLVM();
+  const Tensor x = noise(DType::F32, {3, 4, 6});
+  for (const char* shape : {"6, 12", "2, 36", "4, 2, 9", "9, 8", "12, 6", "72"}) {
+    EXPECT_TRUE(right(std::string("input x: f32[3, 4, 6]\nreturn reshape(x, ") + shape + ")\n", {x})) << shape;
+    EXPECT_TRUE(right(std::string("input x: f32[3, 4, 6]\nreturn reshape(x.T, ") + shape + ") + 1\n", {x})) << shape;
+  }
+}
+
 // Reduced axes that cannot be walked as one: thousands of short steps into one accumulator lost four digits.
 TEST(Found, ManyShortRowsAreSummedInBlocks) {
   NEEDS_LLVM();
