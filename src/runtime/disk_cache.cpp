@@ -84,6 +84,7 @@ std::optional<std::string> read_own(const std::string& path) {
   struct stat facts;
   if (!file.opened() || ::fstat(file.number(), &facts) != 0) return std::nullopt;
   if (!S_ISREG(facts.st_mode) || facts.st_uid != ::geteuid()) return std::string();
+  if (facts.st_size > DiskCache::kLimit) return std::string();  // no entry is; reading it might take all memory
   std::string text(static_cast<size_t>(facts.st_size), '\0');
   size_t at = 0;
   while (at < text.size()) {

@@ -182,6 +182,17 @@ TEST_F(Cache, C40_EveryTruncationAndEveryFlippedBit) {
   check(whole + "x", "longer");
 }
 
+TEST_F(Cache, C40_AFileOfATerabyte) {
+  DiskCache cache(folder_);
+  cache.store("k", "v");
+  std::error_code failed;
+  fs::resize_file(files().at(0), uintmax_t{1} << 40, failed);
+  if (failed) GTEST_SKIP() << "no file can be so large here: " << failed.message();
+  EXPECT_EQ(cache.find("k"), std::nullopt);
+  EXPECT_EQ(cache.get("k", [] { return std::string("v"); }), "v");
+  EXPECT_EQ(cache.find("k"), "v");
+}
+
 TEST_F(Cache, AFileOfAnotherKeyIsNotTaken) {
   DiskCache cache(folder_);
   cache.store("one", "1");
