@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include "smelt/error.hpp"
@@ -43,6 +44,19 @@ bool never_negative(const IntExpr::Atom& atom) {
   return atom.kind == AtomKind::FloorDiv && sizes_only(atom.a) && atom.b.constant().value_or(0) > 0;
 }
 
+// e without its constant, by an atom that all its other terms have.
+IntExpr cofactor(const IntExpr& e, const IntExpr::AtomPtr& factor) {
+  IntExpr quotient;
+  for (const auto& t : e.terms()) {
+    if (t.atoms.empty()) continue;
+    IntExpr::Term rest = t;
+    rest.atoms.erase(
+        std::find_if(rest.atoms.begin(), rest.atoms.end(), [&](const auto& a) { return a->key == factor->key; }));
+    quotient = quotient + IntExpr::of_term(rest);
+  }
+  return quotient;
+}
+
 // The factors that all products of e have in common, where e is below 0 without them: none of them is 0.
 std::vector<IntExpr::AtomPtr> common_factors(const IntExpr& e) {
   std::vector<IntExpr::AtomPtr> common;
@@ -69,7 +83,10 @@ void add_with_consequences(const IntExpr& e, std::vector<IntExpr>& into, int dep
   if (const IntExpr smaller = without_common_factor(e); !(smaller == e))
     add_with_consequences(smaller, into, depth + 1);
   for (const IntExpr::AtomPtr& factor : common_factors(e))
-    if (never_negative(*factor)) add_with_consequences(IntExpr::of_term({1, {factor}}) - 1, into, depth + 1);
+    if (never_negative(*factor)) {
+      add_with_consequences(IntExpr::of_term({1, {factor}}) - 1, into, depth + 1);
+      add_with_consequences(cofactor(e, factor) - 1, into, depth + 1);
+    }
   for (const auto& t : e.terms()) {
     if (t.atoms.size() != 1 || (t.coefficient != 1 && t.coefficient != -1)) continue;
     const IntExpr::Atom& atom = *t.atoms[0];
@@ -100,6 +117,28 @@ void positive_sizes(const IntExpr& e, std::set<std::string>& into) {
   if (positive && below)
     for (const auto& atom : positive->atoms)
       if (is_symbol(atom)) into.insert(atom->name);
+}
+
+// Where e >= 0 says size >= k: the size, and k. Whatever is taken from it is not negative: sizes, loop variables, remainders.
+std::optional<std::pair<std::string, int64_t>> least_size(const IntExpr& e) {
+  std::optional<std::pair<std::string, int64_t>> least;
+  int64_t constant = 0;
+  for (const auto& t : e.terms()) {
+    if (t.atoms.empty()) {
+      constant = t.coefficient;
+    } else if (t.coefficient > 0) {
+      const bool size =
+          t.coefficient == 1 && t.atoms.size() == 1 && is_symbol(t.atoms[0]) && t.atoms[0]->name[0] != '%';
+      if (least || !size) return std::nullopt;
+      least = {t.atoms[0]->name, 0};
+    } else if (!std::all_of(t.atoms.begin(), t.atoms.end(), [](const IntExpr::AtomPtr& a) {
+                 return is_symbol(a) || a->kind == AtomKind::Mod || never_negative(*a);
+               })) {
+      return std::nullopt;
+    }
+  }
+  if (least) least->second = -constant;
+  return least;
 }
 
 // Narrows the range of the innermost variable that a fact bounds alone; the bound then names outer variables only.
@@ -227,6 +266,7 @@ void Facts::add(const IntExpr& e) {
   if (auto c = e.constant(); c && *c < 0) impossible_ = true;
   add_with_consequences(e, facts_);
   prepared_.clear();
+  raised_.clear();
   known_.clear();
 }
 
@@ -238,13 +278,20 @@ void Facts::Prepared::rewrite_sizes_of(const IntExpr& e) {
     if (!variables.count(s) && !positive.count(s)) sizes.try_emplace(s, IntExpr::symbol("%0" + s) - 1);
 }
 
+void Facts::Prepared::raise(const std::string& size, int64_t at_least) {
+  int64_t& known = least[size];
+  if (at_least <= known) return;
+  known = at_least;
+  sizes.insert_or_assign(size, IntExpr::symbol("%+" + size) + (at_least - 1));
+}
+
 IntExpr Facts::Prepared::rewritten(const IntExpr& e) {
   const IntExpr replaced = replacements.empty() ? e : e.substitute(replacements, {});
   rewrite_sizes_of(replaced);
   return sizes.empty() ? replaced : replaced.substitute(sizes, {});
 }
 
-Facts::Prepared Facts::prepare(const Replacements& replacements) const {
+Facts::Prepared Facts::prepare(const Replacements& replacements, bool raised) const {
   Prepared p;
   p.replacements = replacements;
   p.positive = {"%threads"};
@@ -254,12 +301,28 @@ Facts::Prepared Facts::prepare(const Replacements& replacements) const {
     if (!replacements.empty()) add_with_consequences(fact.substitute(replacements, {}), replaced);
   }
   for (const IntExpr& fact : replaced) positive_sizes(fact, p.positive);
+  if (raised)
+    for (const std::vector<IntExpr>* facts : {&facts_, static_cast<const std::vector<IntExpr>*>(&replaced)})
+      for (const IntExpr& fact : *facts)
+        if (const auto least = least_size(fact); least && least->second > 1 && least->second < INT32_MAX)
+          p.raise(least->first, least->second);
   p.ranges["%"] = {0, 0};  // never empty: an empty table would allow every size to be 0
   for (const auto& [name, extent] : variables_) p.variables.insert(name);
   for (const auto& [name, extent] : variables_) p.ranges[name] = {0, p.rewritten(extent) - 1};
   for (const IntExpr& fact : facts_) add_with_consequences(p.rewritten(fact), p.facts);
   for (const IntExpr& fact : p.facts) narrow(fact, variables_, p.ranges);
   return p;
+}
+
+// For goals that follow from how large sizes are at least, as products of several do.
+Facts::Prepared& Facts::raised() const {
+  if (raised_.empty()) {
+    Replacements replacements;
+    for (size_t l = 0; l < launch_sizes_.size(); ++l)
+      replacements[launch_sizes_[l].first] = launch_sizes_[l].second.substitute(replacements, {});
+    raised_.push_back(prepare(replacements, true));
+  }
+  return raised_.front();
 }
 
 Facts::Prepared& Facts::prepared(size_t launch_sizes) const {
@@ -314,7 +377,10 @@ bool Facts::search(const IntExpr& e, int effort) const {
       if (follows(p.rewritten(goal), p.facts, p.ranges, facts, steps)) return true;
     }
   }
-  return false;
+  if (effort + 1 < kEfforts) return false;
+  size_t steps = 0;
+  Prepared& p = raised();
+  return follows(p.rewritten(e), p.facts, p.ranges, 1, steps);
 }
 
 bool Facts::proves(const IntExpr& e) const {

@@ -31,22 +31,27 @@ class Facts {
   struct Prepared {
     std::map<std::string, IntExpr> replacements;  // launch sizes by their values
     std::set<std::string> variables, positive;    // symbols with a range; sizes that are >= 1
-    std::map<std::string, IntExpr> sizes;         // sizes that may be 0, by a symbol that is >= 1
+    std::map<std::string, IntExpr> sizes;         // sizes that may be 0, or are larger than 1, by a symbol that is >= 1
     Ranges ranges;
     std::vector<IntExpr> facts;
+    std::map<std::string, int64_t> least;  // of sizes that are known to be larger than 1
+    void raise(const std::string& size, int64_t least);
     void rewrite_sizes_of(const IntExpr& e);
     IntExpr rewritten(const IntExpr& e);
   };
   bool search(const IntExpr& e, int effort) const;
   bool proves_sides(const IntExpr& e, int effort) const;
-  Prepared prepare(const std::map<std::string, IntExpr>& replacements) const;
+  Prepared prepare(const std::map<std::string, IntExpr>& replacements, bool raised = false) const;
   Prepared& prepared(size_t launch_sizes) const;
+  Prepared& raised() const;
 
   std::vector<std::pair<std::string, IntExpr>> launch_sizes_;
   std::vector<std::pair<std::string, IntExpr>> variables_;  // outermost first, with their extents
   std::vector<IntExpr> facts_;
   bool impossible_ = false;                 // the facts contradict each other: this place is never reached
   mutable std::vector<Prepared> prepared_;  // with no launch size replaced, with the last one, the last two, ...
+  mutable std::vector<Prepared>
+      raised_;  // one, or none yet: with every launch size replaced, sizes from their least value on
   mutable std::map<std::pair<std::string, int>, bool> known_;
 };
 

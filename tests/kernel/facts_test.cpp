@@ -62,13 +62,33 @@ TEST(Facts, LaunchSizesByTheirValues) {
   EXPECT_FALSE(facts.proves(B - 1 - i * sym("%chunk") - j)) << "the last chunk may be shorter";
 }
 
+TEST(Facts, ProductsOfSizesThatAreNotSmall) {
+  Facts facts;
+  facts.add_range("%i", ceildiv(C - 2, 64) * (B - 1));
+  facts.add_range("%j", min(C - 2 - mod(i, ceildiv(C - 2, 64)) * 64, 64));
+  EXPECT_TRUE(facts.proves(B - 2)) << "no factor of a product that is positive is below 1";
+  EXPECT_TRUE(facts.proves((B - 1) * (C - 2) - 1));
+  EXPECT_FALSE(facts.proves((B - 1) * (C - 2) - 2));
+  EXPECT_FALSE(facts.proves(B - 3));
+}
+
 TEST(Facts, NothingFalseFollows) {
   int claims = 0;
   for (unsigned seed = 0; seed < 400; ++seed) {
     std::mt19937 engine(seed);
     auto number = [&](int low, int high) { return std::uniform_int_distribution<int>(low, high)(engine); };
-    const std::vector<IntExpr> extents = {B,          C,     B * C,         B + C, ceildiv(B, 3), min(B, C + 1),
-                                          IntExpr(4), B - 1, floordiv(B, 2)};
+    const std::vector<IntExpr> extents = {B,
+                                          C,
+                                          B * C,
+                                          B + C,
+                                          ceildiv(B, 3),
+                                          min(B, C + 1),
+                                          IntExpr(4),
+                                          B - 1,
+                                          floordiv(B, 2),
+                                          ceildiv(C, 3) * (B - 1),
+                                          C - 2,
+                                          B - 3 * mod(C, 2)};
     auto extent = [&] { return extents[static_cast<size_t>(number(0, static_cast<int>(extents.size()) - 1))]; };
     auto linear = [&] {
       IntExpr e = number(-4, 4);
@@ -89,7 +109,8 @@ TEST(Facts, NothingFalseFollows) {
 
     std::vector<IntExpr> proved;
     for (int goal = 0; goal < 12; ++goal) {
-      const IntExpr e = linear() + (masks.empty() || number(0, 1) ? IntExpr(0) : masks[0]);
+      IntExpr e = linear() + (masks.empty() || number(0, 1) ? IntExpr(0) : masks[0]);
+      if (number(0, 3) == 0) e = (B - number(0, 3)) * (C - number(0, 3)) - number(-1, 4);
       if (facts.proves(e)) proved.push_back(e);
     }
     claims += static_cast<int>(proved.size());

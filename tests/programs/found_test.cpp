@@ -78,5 +78,13 @@ TEST(Found, PadsOfWhatMayBeEmpty) {
   }
 }
 
+// Rows of a part of an array, flattened: that there are rows, and how long they are, says that there are elements.
+TEST(Found, FlattenedRowsOfAPart) {
+  NEEDS_LLVM();
+  const std::string program = "input x: i16[B, N]\nreturn x[-2::-1, :][None, :, 1:-1].reshape(-1)\n";
+  for (const int64_t b : {1, 2, 34})
+    for (const int64_t n : {2, 3, 65}) EXPECT_TRUE(right(program, {noise(DType::I16, {b, n})})) << b << " " << n;
+}
+
 }  // namespace
 }  // namespace smelt::testing
