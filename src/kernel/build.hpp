@@ -2,6 +2,7 @@
 // become their expansions (ops/expand/). Val is the value type that those expansions are instantiated on.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -38,8 +39,17 @@ class Builder {
   ExprId round_to_half(ExprId x, DType to);
   ExprId saturate(ExprId x, DType to);
   ExprId extreme_of_constant(Op op, const std::vector<ExprId>& args);
+  // What a float that is not NaN lies between.
+  struct Bounds {
+    double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
+  };
+  Bounds bounds_of(ExprId id) const {
+    const auto found = bounds_.find(id);
+    return found == bounds_.end() ? Bounds{} : found->second;
+  }
   Kernel& kernel_;
   std::unordered_map<std::string, ExprId> known_;
+  std::unordered_map<ExprId, Bounds> bounds_;  // of what was compared with constants
 };
 
 // Statements.

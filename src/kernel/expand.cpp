@@ -46,8 +46,10 @@ ExprId Builder::saturate(ExprId id, DType to) {
   const bool exact = size_of(to) < size_of(x.dtype());  // the largest integer is a float too
   // Below 2^31 (2^63) the largest float is short of the largest integer, which is then chosen after the conversion.
   const Val most = exact ? like(x, high) : like(x, x.dtype() == DType::F32 ? 0x1.fffffep30 : 0x1.fffffffffffffp62);
-  const Val above = select(x > least, x, least);
-  const Val inside = select(above < most, above, most);
+  const Bounds known = bounds_of(x.id);  // unless it is NaN, which is converted to anything
+  Val inside = x;
+  if (!(known.low >= low)) inside = select(inside > least, inside, least);
+  if (!exact || !(known.high <= high)) inside = select(inside < most, inside, most);
   const Val whole = to_int(inside);
   Val converted{this, cast(whole.id, to, true)};
   if (!exact) converted = select(x > most, like(converted, max_int(to)), converted);
@@ -55,16 +57,22 @@ ExprId Builder::saturate(ExprId id, DType to) {
 }
 
 // max(x, c) and min(x, c) for a constant that is no NaN: one comparison. NaN fails it and stays; of equal zeros the comparison picks
-// the right one.
+// the right one. max(x, 0) makes its zeros positive by an addition: what is left is the maximum that processors have, and both together
+// are faster than a comparison and a selection.
 ExprId Builder::extreme_of_constant(Op op, const std::vector<ExprId>& args) {
   for (size_t k = 0; k < 2; ++k) {
     const Expr& e = at(args[k]);
     if (e.kind != ExprKind::Const || e.constant.f != e.constant.f) continue;
     const double value = e.constant.f;
     const bool zero = value == 0, negative = std::signbit(value);
-    const Val c{this, args[k]}, x{this, args[1 - k]};
-    const Val beaten = op == Op::Max ? (zero && !negative ? x <= c : x < c) : (zero && negative ? x >= c : x > c);
-    return select(beaten, c, x).id;
+    const Val c{this, args[k]};
+    Val x{this, args[1 - k]};
+    if (op == Op::Max && zero && !negative) x = x + c;
+    const ExprId result = select(op == Op::Max ? x < c : zero && negative ? x >= c : x > c, c, x).id;
+    Bounds bounds = bounds_of(x.id);
+    (op == Op::Max ? bounds.low : bounds.high) = value;
+    if (bounds.low <= bounds.high) bounds_[result] = bounds;
+    return result;
   }
   return kNoExpr;
 }
