@@ -150,6 +150,7 @@ void PhasePrinter::analyse(const std::vector<Stmt>& body, const Stmt* vector) {
             if (x.mentions(fmt::format("%v{}", l.local))) note_local(l.local, vector);
         break;
       case StmtKind::Combine: locals_[static_cast<size_t>(s.local)].combined = true; break;
+      case StmtKind::Turn:
       case StmtKind::Alloc: break;
     }
   }

@@ -31,6 +31,7 @@ void PhasePrinter::statement(const Stmt& s) {
     case StmtKind::Combine: return combine({&s});
     case StmtKind::Alloc: return;  // its memory is there from the start
     case StmtKind::Store: return store(s);
+    case StmtKind::Turn: throw InternalError("a GPU does not turn scratch");
     case StmtKind::If:
       open(fmt::format("if ({})", value(s.value)));
       push();

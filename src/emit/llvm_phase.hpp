@@ -180,6 +180,7 @@ class PhasePrinter {
   void enter_loop(const kernel::Stmt& s, const Changes& changes);
   void count_loop(const kernel::Stmt& s, const Value& begin, const Value& end);
   void unrolled_loop(const kernel::Stmt& s);
+  void turn(const kernel::Stmt& s);  // llvm_turn.cpp
   void vector_loop(const kernel::Stmt& s);
   std::string vector_steps(const kernel::Stmt& s, const Value& extent, const Value& full,
                            const std::optional<Stream>& stream, int label);

@@ -20,6 +20,7 @@ void PhasePrinter::statement(const Stmt& s) {
     case StmtKind::Combine: return combine(s);
     case StmtKind::Alloc: return;  // its memory is there from the start
     case StmtKind::Store: return store(s);
+    case StmtKind::Turn: return turn(s);
     case StmtKind::If: return conditional(s);
     case StmtKind::Loop: break;
   }

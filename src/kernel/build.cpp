@@ -188,6 +188,14 @@ Stmt alloc(int buffer) {
   return s;
 }
 
+Stmt turn(int buffer, int source) {
+  Stmt s;
+  s.kind = StmtKind::Turn;
+  s.buffer = buffer;
+  s.source = source;
+  return s;
+}
+
 Stmt store(Access access, ExprId value, ExprId mask, bool streaming) {
   Stmt s;
   s.kind = StmtKind::Store;

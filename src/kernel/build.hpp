@@ -58,6 +58,7 @@ Stmt let(LocalId local, ExprId value);
 Stmt assign(LocalId local, ExprId value);
 Stmt combine(LocalId local, Op op, LocalId index_local = -1);
 Stmt alloc(int buffer);
+Stmt turn(int buffer, int source);
 Stmt store(Access access, ExprId value, ExprId mask = kNoExpr, bool streaming = false);
 
 }  // namespace smelt::kernel

@@ -8,6 +8,7 @@
 //           | Let(local, expr)                    a value named once, visible in the rest of its block and in inner blocks
 //           | Assign(local, expr)                 gives a mutable local its (next) value: accumulators
 //           | Combine(local, op, scope)           reduces a local's lanes of the Vector loop just ended to one uniform value
+//           | Turn(buffer, source)                what stands at [r, c] of a square buffer goes to [c, r] of another (CPU only)
 //           | Alloc(buffer)                       scratch memory of this workgroup (CPU: of this thread)
 //           | Store(param or buffer, index, mask?, expr)
 //           | If(expr, body)                      uniform condition
@@ -121,7 +122,7 @@ struct Local {
 };
 
 enum class LoopKind : uint8_t { Grid, Thread, Vector, Unrolled, Serial };
-enum class StmtKind : uint8_t { Loop, Let, Assign, Combine, Alloc, Store, If };
+enum class StmtKind : uint8_t { Loop, Let, Assign, Combine, Turn, Alloc, Store, If };
 
 struct Stmt {
   StmtKind kind;
@@ -139,8 +140,9 @@ struct Stmt {
   LocalId index_local = -1;  //   the extreme of `local` (nan wins), and of equals the smallest index
   Scope scope{};
   ExprId value = kNoExpr;  // Let, Assign, Store; the condition of If
-  // Alloc
+  // Alloc, Turn
   int buffer = -1;
+  int source = -1;  // Turn
   // Store
   Access access;
   ExprId mask = kNoExpr;   // Store: a bool; nothing is written where it is false

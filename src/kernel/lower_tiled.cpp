@@ -3,7 +3,9 @@
 //
 //   grid %g over the outer axes and the tiles
 //     serial %y over the tile's columns, vector %i down its rows:  turned[%y, %i] = in[...]      for each staged read
-//     serial %x over the tile's rows, vector %i over its columns:  out[...] = f(turned[%i, %x], ...)
+//     turn into other scratch, by blocks in registers, where elements have 4 or 8 bytes: reading across a tile costs an instruction
+//     for each element
+//     serial %x over the tile's rows, vector %i over its columns:  out[...] = f(turned[%i, %x] or, when turned, [%x, %i], ...)
 //
 // On a GPU the team goes over a whole tile in one vector loop; %y and %x are parts of %i.
 #include "base/check.hpp"
@@ -68,14 +70,21 @@ void Lowering::tiled() {
   computing.place(columns.var, first_column + main_pass.inner);
   for (const schedule::Read& read : schedule_.staged) {
     const DType t = compute_type(graph_.at(read.node).dtype);
-    // One column more than the tile has keeps neighbouring rows out of the same cache sets.
-    const int buffer = add_scratch(t, {tile, tile + 1});
+    // Else one column more than the tile has keeps neighbouring rows out of the same cache sets.
+    const bool turns = !on_gpu() && (size_of(t) == 4 || size_of(t) == 8);
+    const int buffer = add_scratch(t, {tile, turns ? tile : tile + 1});
     std::vector<Stmt> element;
     evaluator_.enter(&element, &reading.ranges);
     const ExprId value = evaluator_.value(read.node, reading.at(read.index));
     element.push_back(store({true, buffer, {read_pass.outer, read_pass.inner}}, value));
     body.push_back(loops("%y", width, height, std::move(element)));
-    staged.emplace_back(computing.at(read.index), Access{true, buffer, {main_pass.inner, main_pass.outer}});
+    if (!turns) {
+      staged.emplace_back(computing.at(read.index), Access{true, buffer, {main_pass.inner, main_pass.outer}});
+      continue;
+    }
+    const int turned = add_scratch(t, {tile, tile});
+    body.push_back(turn(turned, buffer));
+    staged.emplace_back(computing.at(read.index), Access{true, turned, {main_pass.outer, main_pass.inner}});
   }
 
   evaluator_.set_redirect([&](NodeId id, const Index& index) -> std::optional<Access> {

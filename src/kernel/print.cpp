@@ -250,6 +250,7 @@ class Printer {
         const ScratchBuffer& b = kernel_.buffers[static_cast<size_t>(s.buffer)];
         return line("alloc scratch{}: {}{} per {}", s.buffer, name_of(b.dtype), str(Shape(b.dims)), name_of(b.scope));
       }
+      case StmtKind::Turn: forget_changed(s); return line("turn scratch{} from scratch{}", s.buffer, s.source);
       case StmtKind::Store: {
         const std::string mask = s.mask == kNoExpr ? "" : " if " + use(s.mask);
         const std::string value = use(s.value);
@@ -287,6 +288,7 @@ class Printer {
   static bool changes(const Stmt& s, const Expr& e) {
     const bool assigns = s.kind == StmtKind::Assign || s.kind == StmtKind::Combine;
     if (assigns && e.kind == ExprKind::Local && e.local >= 0) return e.local == s.local || e.local == s.index_local;
+    if (s.kind == StmtKind::Turn) return e.kind == ExprKind::Load && e.access.scratch && e.access.array == s.buffer;
     return s.kind == StmtKind::Store && e.kind == ExprKind::Load && e.access.scratch == s.access.scratch &&
            e.access.array == s.access.array;
   }

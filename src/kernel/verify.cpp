@@ -166,6 +166,11 @@ class Structure {
       case StmtKind::Alloc:
         return need(s.buffer >= 0 && static_cast<size_t>(s.buffer) < kernel_.buffers.size(),
                     "scratch{} is allocated but does not exist", s.buffer);
+      case StmtKind::Turn:
+        for (const int b : {s.buffer, s.source})
+          need(b >= 0 && static_cast<size_t>(b) < kernel_.buffers.size(), "scratch{} is turned but does not exist", b);
+        need(s.buffer != s.source, "scratch{} is turned into itself", s.buffer);
+        return need(kernel_.dialect == Dialect::Portable, "a GPU does not turn scratch");
       case StmtKind::Store: {
         access(s.access, "store");
         const bool writable = s.access.scratch ||

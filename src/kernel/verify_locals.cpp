@@ -81,6 +81,7 @@ class Flow {
       case StmtKind::Alloc:
         if (!state_.scratch.insert(s.buffer).second) fail(kernel_, "scratch{} is allocated twice", s.buffer);
         return;
+      case StmtKind::Turn: need_scratch({true, s.buffer, {}}); return need_scratch({true, s.source, {}});
       case StmtKind::Store:
         read(s.value);
         if (s.mask != kNoExpr) read(s.mask);

@@ -125,6 +125,19 @@ class Types {
                           fmt::format("local %v{}", s.local));
       case StmtKind::Combine: return combine(s);
       case StmtKind::Alloc: return;
+      case StmtKind::Turn: {
+        const ScratchBuffer& to = kernel_.buffers[static_cast<size_t>(s.buffer)];
+        const ScratchBuffer& from = kernel_.buffers[static_cast<size_t>(s.source)];
+        const auto square = [](const ScratchBuffer& b) {
+          const auto side = b.dims.size() == 2 ? b.dims[0].constant() : std::nullopt;
+          return side && *side % 16 == 0 && b.dims[1] == b.dims[0];
+        };
+        need(to.dtype == from.dtype && (size_of(to.dtype) == 4 || size_of(to.dtype) == 8) && square(to) &&
+                 square(from) && to.dims[0] == from.dims[0],
+             "turn scratch{} from scratch{}: not equal squares of 4 or 8 bytes an element, 16 to a side", s.buffer,
+             s.source);
+        return;
+      }
       case StmtKind::Store: {
         const DType wanted = compute_type(memory_dtype(s.access));
         need(dtype(s.value) == wanted, "store {}: the value {} is {}, not {}", access_text(kernel_, s.access),

@@ -14,8 +14,10 @@ using plan::Strategy;
 
 // A grid iteration of about this many elements is long enough to hide its own overhead and short enough to balance.
 constexpr int64_t kChunk = 8192;
-// Tiles of transposed reads: this many rows and columns.
-constexpr int64_t kTile = 64;
+// Tiles of transposed reads: this many rows and columns. Large arrays take large ones, which read longer pieces of every row; of small ones
+// there would be too few.
+constexpr int64_t kTile = 64, kLargeTile = 128;
+constexpr int64_t kLargeArray = 1 << 22;
 // Column sums keep their accumulators in the first-level cache.
 constexpr int64_t kColumnTile = 2048;
 // Below this much work there is nothing to gain from spreading one reduction over threads.
@@ -49,9 +51,9 @@ Schedule pointwise(const Graph& graph, Domain domain, const plan::FusionGroup& g
   if (!s.flattened) find_staged(graph, s);
   if (s.across_axis >= 0) {
     s.strategy = Strategy::Tiled;
-    s.tile = kTile;
+    s.tile = s.domain.estimate(false) < kLargeArray ? kTile : kLargeTile;
     s.lanes = std::min<int>(s.lanes, kTile);
-    s.note = fmt::format("tiles of {} x {}, {} read{} turned on chip", kTile, kTile, s.staged.size(),
+    s.note = fmt::format("tiles of {} x {}, {} read{} turned on chip", s.tile, s.tile, s.staged.size(),
                          s.staged.size() == 1 ? "" : "s");
   }
   return s;

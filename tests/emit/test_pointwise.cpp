@@ -1,4 +1,5 @@
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "fixture.hpp"
@@ -321,6 +322,44 @@ TEST_P(Pointwise, StreamingFromTheFirstWholeLine) {
         ASSERT_TRUE(go.guards_intact());
       }
   }
+}
+
+// A square of scratch, turned by blocks of every width.
+template <class T>
+void turns(DType dtype, const std::function<std::shared_ptr<runtime::Module>(const Kernel&, int)>& load) {
+  constexpr int64_t kSide = 48;
+  Maker m;
+  const int x = m.input(dtype, {kSide, kSide}), out = m.output(dtype, {kSide, kSide});
+  const int from = m.scratch(dtype, {kSide, kSide}), to = m.scratch(dtype, {kSide, kSide});
+  const IntExpr r = sym("%r"), i = sym("%i1");
+  const Access source{true, from, {r, i}};
+  m.phase({grid(1, {kernel::alloc(from), kernel::alloc(to),
+                    serial("%r", kSide, {vector("%i1", kSide, {kernel::store(source, m.load(x, {r, i}))})}),
+                    kernel::turn(to, from),
+                    serial("%q", kSide,
+                           {vector("%i2", kSide,
+                                   {kernel::store(m.at(out, {sym("%q"), sym("%i2")}),
+                                                  m.build.load(dtype, {true, to, {sym("%q"), sym("%i2")}}))})})})});
+  for (int bits : {128, 256, 512}) {
+    auto module = load(m.kernel, bits);
+    Guarded<T> gx(kSide * kSide, 1), go(kSide * kSide, 3);
+    for (size_t k = 0; k < kSide * kSide; ++k) gx[k] = static_cast<T>(k);
+    std::vector<char> scratch(2 * kSide * kSide * 8 + 64);
+    char* aligned = scratch.data() + (64 - reinterpret_cast<uintptr_t>(scratch.data()) % 64) % 64;
+    void* arrays[] = {gx.data(), go.data()};
+    module->function("k0_p0")(0, 1, arrays, nullptr, aligned);
+    for (size_t a = 0; a < kSide; ++a)
+      for (size_t b = 0; b < kSide; ++b)
+        ASSERT_EQ(go[a * kSide + b], gx[b * kSide + a]) << a << " " << b << " " << bits;
+    ASSERT_TRUE(go.guards_intact());
+  }
+}
+
+TEST_P(Pointwise, Turn) {
+  const auto loading = [&](const Kernel& kernel, int bits) { return load(kernel, bits); };
+  turns<float>(DType::F32, loading);
+  turns<double>(DType::F64, loading);
+  turns<int64_t>(DType::I64, loading);
 }
 
 TEST_P(Pointwise, UserTextReachesCommentsOnlyAsPrintableText) {
