@@ -177,8 +177,8 @@ def as_list(value):
 
 
 def copies(library, moved, threads):
-    """A copy that moves as many bytes, half of them read, half written; the faster of two ways to store counts."""
-    half = max(64, moved // 2)
+    """A copy that moves as many bytes, half of them read, half written; the faster of two ways to store counts. And a read of as many."""
+    half = max(64, moved // 2 // 64 * 64)
     source, target = (numpy.empty(half + 64, "uint8") for _ in range(2))
     source[:], target[:] = 1, 2
     at = [x.ctypes.data + -x.ctypes.data % 64 for x in (source, target)]
@@ -190,7 +190,15 @@ def copies(library, moved, threads):
 
         return call
 
-    return [Contender("copy", name, way(streaming)) for name, streaming in (("plain", 0), ("streaming", 1))]
+    whole = numpy.empty(2 * half + 64, "uint8")
+    whole[:] = 3
+    first = whole.ctypes.data + -whole.ctypes.data % 64
+
+    def read(kept=whole):
+        library.read(first, 2 * half, threads)
+
+    ways = [Contender("copy", name, way(streaming)) for name, streaming in (("plain", 0), ("streaming", 1))]
+    return [*ways, Contender("read", "whole", read)]
 
 
 __all__ = ["Contender", "NotWritten", "MODULES", "NAMES", "PEERS", "copies", "limit_threads", "outputs_of", "prepared"]

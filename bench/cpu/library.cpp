@@ -1,6 +1,7 @@
 // smelt for a benchmark in Python: programs compiled once and called over memory of the caller, in the process of the peers, so that
 // all take turns in one run. A plain C interface; smelt_library.py is the other side. Not for other use.
 #include <algorithm>
+#include <atomic>
 #include <exception>
 #include <memory>
 #include <string>
@@ -118,6 +119,19 @@ int32_t smelt_bench_run_fresh(const Program* program) {
 // A parallel copy between two buffers; `streaming`: by stores that pass the caches, else by the C library.
 void smelt_bench_copy(void* to, const void* from, int64_t bytes, int32_t threads, int32_t streaming) {
   runtime::parallel_copy(static_cast<char*>(to), static_cast<const char*>(from), bytes, threads, streaming != 0);
+}
+
+// A parallel read of a buffer of whole lines: what reductions can reach at most where a machine reads slower than it copies.
+uint64_t smelt_bench_read(const void* from, int64_t bytes, int32_t threads) {
+  std::atomic<uint64_t> sum{0};
+  runtime::parallel_for(threads, bytes, 64, [&](int, int64_t begin, int64_t end) {
+    const auto* words = static_cast<const uint64_t*>(from);
+    uint64_t part[8] = {};
+    for (int64_t i = begin / 8; i + 8 <= end / 8; i += 8)
+      for (int k = 0; k < 8; ++k) part[k] += words[i + k];
+    for (const uint64_t p : part) sum += p;
+  });
+  return sum;
 }
 
 }  // extern "C"

@@ -117,7 +117,7 @@ def heading(results):
 call, quartiles in brackets; a ratio is the median of the ratios within a round. Results go into memory that is there already (**kept**)
 or into memory that the call takes anew (**fresh**), whose pages the system then has to find and clear. **Copy**: a parallel copy that
 moves as many bytes as the workload needs, each input once and each output once, half of them read and half written, into memory that is
-there; the faster of two ways to store. Every result is checked against float64. docs/benchmarks.md says more.
+there; the faster of two ways to store. **Read**: a parallel read of as many bytes. Every result is checked against float64. docs/benchmarks.md says more.
 """)
     return "\n".join(out)
 
@@ -140,12 +140,12 @@ def summary(rows):
 
 
 def main_table(rows):
-    head = ["workload", "formula", "MB", "copy", "smelt", "of copy", "unfused", "kernels", "fastest peer", "its time", "against it",
+    head = ["workload", "formula", "MB", "copy", "read", "smelt", "of copy", "unfused", "kernels", "fastest peer", "its time", "against it",
             "smelt, fresh", "fastest peer, fresh", "its time", "against it", "not reached"]
     out = []
     for r in rows:
         w = r.workload
-        cells = [w.name, w.family.formula, f"{w.bytes / 1e6:.4g}", ms(r.median(r.copy)), with_quartiles(r.times.get("smelt.into")),
+        cells = [w.name, w.family.formula, f"{w.bytes / 1e6:.4g}", ms(r.median(r.copy)), ms(r.median("read.whole")), with_quartiles(r.times.get("smelt.into")),
                  f"{100 * r.of_copy['median']:.0f} %" if r.of_copy else "", ms(r.median("unfused.into")),
                  " / ".join(str(r.record[k]["kernels"]) for k in ("smelt", "unfused") if k in r.record)]
         for memory in ("into", "fresh"):

@@ -35,6 +35,7 @@ class Library:
             ("run", ctypes.c_int32, [ctypes.c_void_p]),
             ("run_fresh", ctypes.c_int32, [ctypes.c_void_p]),
             ("copy", None, [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int32, ctypes.c_int32]),
+            ("read", ctypes.c_uint64, [ctypes.c_void_p, ctypes.c_int64, ctypes.c_int32]),
         ]:
             function = getattr(self.c, "smelt_bench_" + name)
             function.restype, function.argtypes = result, arguments
