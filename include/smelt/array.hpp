@@ -89,7 +89,7 @@ class SMELT_API Array {
   /// Memory that `owner` keeps alive; it is released with the last array that uses it. `data` is the address of the element of index
   /// 0; strides as for borrow(). Nothing can be checked here but the shape.
   static Array adopt(void* data, DType dtype, Dims dims, Dims strides, std::shared_ptr<void> owner);
-  /// \overload Cannot be written.
+  /// The same for memory that must not be written.
   static Array adopt(const void* data, DType dtype, Dims dims, Dims strides, std::shared_ptr<void> owner);
   /// The memory of a vector, moved into the array.
   template <Element T>

@@ -27,15 +27,16 @@ struct SMELT_API Options {
   int most = 64;                  ///< executables that a function keeps; the one not used for longest goes first
   std::string name = "function";  ///< how explain() calls it
 
-  /// Sizes of one axis of one argument, both counted from 0, are to be built in (fixed) or to stay open (dynamic), whatever the
+  /// Sizes of one axis of one argument, counted from 0, axes below 0 from the end, are to be built in (fixed) or to stay open (dynamic), whatever the
   /// policy of compile() says.
   Options& fixed(int argument, int axis) { return pin(argument, axis, true); }
   Options& dynamic(int argument, int axis) { return pin(argument, axis, false); }  ///< \copydoc fixed
 
   /// A pinned axis.
   struct Pin {
-    int argument, axis;
-    bool fixed;
+    int argument;  ///< from 0
+    int axis;      ///< from 0; negative ones count from the end
+    bool fixed;    ///< built in, else open
   };
   std::vector<Pin> pins;  ///< what fixed() and dynamic() wrote
 

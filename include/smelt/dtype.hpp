@@ -39,10 +39,10 @@ SMELT_API std::optional<DType> promote(DType a, DType b);
 /// The bits of an f16 or bf16 from a float, rounded half to even: subnormals are kept, what is too large becomes infinity, NaN
 /// stays NaN.
 SMELT_API uint16_t f16_from_float(float value);
-SMELT_API uint16_t bf16_from_float(float value);  ///< \copydoc f16_from_float
+SMELT_API uint16_t bf16_from_float(float value);  ///< as f16_from_float
 /// The float that the bits stand for, exactly.
 SMELT_API float float_from_f16(uint16_t bits);
-SMELT_API float float_from_bf16(uint16_t bits);  ///< \copydoc float_from_f16
+SMELT_API float float_from_bf16(uint16_t bits);  ///< as float_from_f16
 
 /// An IEEE 754 half: 1 sign, 5 exponent and 10 fraction bits. It is a storage type: convert it to float to calculate.
 struct f16 {

@@ -25,6 +25,7 @@ class SMELT_API UserError : public Error {
 /// A bug in smelt. The message ends with how to report it.
 class SMELT_API InternalError : public Error {
  public:
+  /// `what` went wrong; how to report it is added.
   explicit InternalError(const std::string& what)
       : Error("internal error in smelt: " + what +
               "\nThis is a bug in smelt, not in your program. Please report it with the program and the output of "

@@ -42,15 +42,18 @@ struct SMELT_API Explanation {
   };
   /// One launch.
   struct Kernel {
-    std::string strategy;  ///< "pointwise", "row", "column", "tiled", "split"
-    std::string note;      ///< one line about how it runs
-    std::vector<Operation> operations;
-    std::vector<Value> reads, writes;
-    int64_t bytes_read = 0, bytes_written = 0;
+    std::string strategy;               ///< "pointwise", "row", "column", "tiled", "split"
+    std::string note;                   ///< one line about how it runs
+    std::vector<Operation> operations;  ///< in the order of the program
+    std::vector<Value> reads;           ///< from memory
+    std::vector<Value> writes;          ///< to memory
+    int64_t bytes_read = 0;             ///< of all reads
+    int64_t bytes_written = 0;          ///< of all writes
   };
   /// What was decided for an operation and one that reads its result.
   struct Decision {
-    std::string from, to;      ///< producer and consumer
+    std::string from;          ///< the producer
+    std::string to;            ///< the consumer
     bool fused = false;        ///< whether both are in one kernel
     std::string reason;        ///< why
     int64_t bytes = 0;         ///< fused: bytes of memory traffic saved; else bytes paid for the round trip
@@ -63,18 +66,18 @@ struct SMELT_API Explanation {
     double ms = 0;     ///< milliseconds that it took
   };
 
-  std::string program;          ///< what was explained
-  std::string device;           ///< "cpu", "cuda"
-  std::vector<Kernel> kernels;  ///< in the order of execution
-  std::vector<Decision> decisions;
-  std::vector<Stage> stages;
-  Specialization specialization;
-  bool compiled_now = false;  ///< whether this call had to compile
-  int cache_hits = 0;         ///< kernels that came from the cache on disk
-  int cache_misses = 0;       ///< kernels that were compiled although there is a cache
-  int64_t unfused_bytes = 0;  ///< memory traffic when every operation reads its inputs and writes its output
-  int64_t fused_bytes = 0;    ///< when every kernel does: what this plan moves
-  int64_t ideal_bytes = 0;    ///< every input once, every output once
+  std::string program;              ///< what was explained
+  std::string device;               ///< "cpu", "cuda"
+  std::vector<Kernel> kernels;      ///< in the order of execution
+  std::vector<Decision> decisions;  ///< of every pair of operations
+  std::vector<Stage> stages;        ///< in their order
+  Specialization specialization;    ///< of the executable
+  bool compiled_now = false;        ///< whether this call had to compile
+  int cache_hits = 0;               ///< kernels that came from the cache on disk
+  int cache_misses = 0;             ///< kernels that were compiled although there is a cache
+  int64_t unfused_bytes = 0;        ///< memory traffic when every operation reads its inputs and writes its output
+  int64_t fused_bytes = 0;          ///< when every kernel does: what this plan moves
+  int64_t ideal_bytes = 0;          ///< every input once, every output once
 
   /// As `smelt explain` prints it, without colours.
   std::string text() const;

@@ -30,6 +30,7 @@ SMELT_API NodePtr float_literal(double number);
 /// differences, products, quotients and remainders of sizes are sizes.
 class SMELT_API Size {
  public:
+  /// A number.
   template <std::integral T>
   Size(T value) : value_(static_cast<int64_t>(value)) {}  // NOLINT: meant to convert
   /// The number. Inside of a function that is compiled for many sizes it may be unknown; then the function is compiled for the sizes
@@ -57,10 +58,14 @@ class SMELT_API Size {
 /// A shape: {4, 8}, {x.extent(0), -1}, a vector of int64_t, or one size.
 class Sizes {
  public:
-  Sizes(std::initializer_list<Size> sizes) : sizes_(sizes) {}                       ///< {4, 8}
+  Sizes(std::initializer_list<Size> sizes) : sizes_(sizes) {}  ///< {4, 8}
+  /// Array::dims, for example.
   Sizes(const std::vector<int64_t>& sizes) : sizes_(sizes.begin(), sizes.end()) {}  // NOLINT: meant to convert
-  Sizes(std::vector<Size> sizes) : sizes_(std::move(sizes)) {}                      // NOLINT: meant to convert
-  Sizes(const Size& size) : sizes_{size} {}                                         // NOLINT: meant to convert
+  /// A list that is made at run time.
+  Sizes(std::vector<Size> sizes) : sizes_(std::move(sizes)) {}  // NOLINT: meant to convert
+  /// One axis.
+  Sizes(const Size& size) : sizes_{size} {}  // NOLINT: meant to convert
+  /// One axis.
   template <std::integral T>
   Sizes(T size) : sizes_{Size(size)} {}                      // NOLINT: meant to convert
   const std::vector<Size>& items() const { return sizes_; }  ///< outermost first
@@ -72,12 +77,14 @@ class Sizes {
 /// Axes of an array: -1, {0, 1}, or {} for what a function does without (mostly all axes). Negative ones count from the end.
 class Axes {
  public:
-  Axes() = default;                                                                ///< none named
+  Axes() = default;  ///< none named
+  /// One axis.
   Axes(int axis) : given_(true), axes_{axis} {}                                    // NOLINT: meant to convert
   Axes(std::initializer_list<int> axes) : given_(axes.size() > 0), axes_(axes) {}  ///< {0, 1}
-  Axes(std::vector<int> axes) : given_(true), axes_(std::move(axes)) {}            // NOLINT: meant to convert
-  bool given() const { return given_; }                                            ///< false for {}
-  const std::vector<int>& items() const { return axes_; }                          ///< as they were given
+  /// A list that is made at run time.
+  Axes(std::vector<int> axes) : given_(true), axes_(std::move(axes)) {}  // NOLINT: meant to convert
+  bool given() const { return given_; }                                  ///< false for {}
+  const std::vector<int>& items() const { return axes_; }                ///< as they were given
 
  private:
   bool given_ = false;
@@ -86,8 +93,9 @@ class Axes {
 
 /// Whether a reduction keeps its axes, with size 1. Written as the tag `keepdims`, or as a bool.
 struct KeepDims {
-  bool value = false;                                                ///< true keeps them
-  constexpr KeepDims() = default;                                    ///< drops them
+  bool value = false;              ///< true keeps them
+  constexpr KeepDims() = default;  ///< drops them
+  /// No integer, which would be taken for something else.
   constexpr KeepDims(std::same_as<bool> auto keep) : value(keep) {}  // NOLINT: meant to convert, but not integers
 };
 /// mean(x, -1, keepdims)
@@ -98,8 +106,9 @@ inline constexpr std::nullopt_t none = std::nullopt;
 
 /// start:stop:step of a subscript.
 struct Slice {
-  std::optional<Size> start, stop;  ///< none: from the beginning, to the end
-  int64_t step = 1;                 ///< not 0; negative ones go backwards
+  std::optional<Size> start;  ///< none: from the beginning
+  std::optional<Size> stop;   ///< none: to the end
+  int64_t step = 1;           ///< not 0; negative ones go backwards
 };
 /// The elements from `start` to before `stop`, every `step`-th; bounds below 0 count from the end. slice() is the whole axis, slice(none,
 /// none, -1) the axis backwards.
@@ -117,16 +126,23 @@ inline constexpr NewAxis newaxis;  ///< the item itself
 /// One item of a subscript.
 class SMELT_API Index {
  public:
-  enum class Kind : uint8_t { Element, Slice, Ellipsis, NewAxis, Array };  ///< what it is
+  /// What it is.
+  enum class Kind : uint8_t { Element, Slice, Ellipsis, NewAxis, Array };
+  /// An element; below 0 it counts from the end.
   template <std::integral T>
-  Index(T element) : kind_(Kind::Element), slice_{Size(element), {}, 1} {}      // NOLINT: meant to convert
+  Index(T element) : kind_(Kind::Element), slice_{Size(element), {}, 1} {}  // NOLINT: meant to convert
+  /// An element whose place is a size.
   Index(const Size& element) : kind_(Kind::Element), slice_{element, {}, 1} {}  // NOLINT: meant to convert
-  Index(Slice slice) : kind_(Kind::Slice), slice_(std::move(slice)) {}          // NOLINT: meant to convert
-  Index(Ellipsis) : kind_(Kind::Ellipsis) {}                                    // NOLINT: meant to convert
-  Index(NewAxis) : kind_(Kind::NewAxis) {}                                      // NOLINT: meant to convert
-  Index(const Array& indices);                                                  // NOLINT: meant to convert
-  Kind kind() const { return kind_; }                                           ///< what it is
-  const Slice& slice() const { return slice_; }                                 ///< an element is its start
+  /// A slice.
+  Index(Slice slice) : kind_(Kind::Slice), slice_(std::move(slice)) {}  // NOLINT: meant to convert
+  /// All axes not named.
+  Index(Ellipsis) : kind_(Kind::Ellipsis) {}  // NOLINT: meant to convert
+  /// A new axis.
+  Index(NewAxis) : kind_(Kind::NewAxis) {}  // NOLINT: meant to convert
+  /// An array of integers, as take().
+  Index(const Array& indices);                   // NOLINT: meant to convert
+  Kind kind() const { return kind_; }            ///< what it is
+  const Slice& slice() const { return slice_; }  ///< an element is its start
   /// \cond internal
   const detail::NodePtr& indices() const { return indices_; }
   /// \endcond
@@ -142,13 +158,17 @@ class PadWidth {
  public:
   /// Of one axis.
   struct Pair {
-    Size before, after;  ///< 0 and more
+    Size before;  ///< 0 and more
+    Size after;   ///< 0 and more
   };
+  /// The same on all sides.
   template <std::integral T>
-  PadWidth(T width) : pairs_{{width, width}} {}                                     // NOLINT: meant to convert
-  PadWidth(const Size& width) : pairs_{{width, width}} {}                           // NOLINT: meant to convert
-  PadWidth(const Size& before, const Size& after) : pairs_{{before, after}} {}      ///< of every axis
-  PadWidth(std::initializer_list<Pair> pairs) : per_axis_(true), pairs_(pairs) {}   ///< one for each axis
+  PadWidth(T width) : pairs_{{width, width}} {}  // NOLINT: meant to convert
+  /// The same on all sides.
+  PadWidth(const Size& width) : pairs_{{width, width}} {}                          // NOLINT: meant to convert
+  PadWidth(const Size& before, const Size& after) : pairs_{{before, after}} {}     ///< of every axis
+  PadWidth(std::initializer_list<Pair> pairs) : per_axis_(true), pairs_(pairs) {}  ///< one for each axis
+  /// One pair for each axis.
   PadWidth(std::vector<Pair> pairs) : per_axis_(true), pairs_(std::move(pairs)) {}  // NOLINT: meant to convert
   bool per_axis() const { return per_axis_; }                                       ///< else one pair for all
   const std::vector<Pair>& pairs() const { return pairs_; }                         ///< as they were given
