@@ -42,6 +42,24 @@ step measure-unfused 15 30 "$smelt" explain 'x*2+y' -i "x=f32[16777216]" -i "y=f
 step measure-sum 15 8 "$smelt" explain "${sum[@]}" --measure
 step sass 15 3 "$smelt" explain "${softmax[@]}" --dump sass
 step profile 40 9 "$smelt" profile "${softmax[@]}" --json "$out/profile_softmax.json"
+# Schedules that are timed, and taken again from the cache; then a program whose first schedule spills registers.
+SMELT_CACHE_DIR=$(mktemp -d) && export SMELT_CACHE_DIR
+for program in 'exp((x + y) * 2)' 'softmax(x)' 'sqrt(sum(x * x))'; do
+  inputs=(-i "x=uniform:f32[4096,8192]")
+  [[ $program == *y* ]] && inputs+=(-i "y=uniform:f32[4096,8192]")
+  # shellcheck disable=SC2016 # for the shell inside
+  step "tune $program" 20 3 bash -c '"$0" explain "$@" --tune | grep -E "rebuilt|built  "' "$smelt" "$program" "${inputs[@]}" --device cuda
+done
+# shellcheck disable=SC2016
+step tuned-before 10 3 bash -c '"$0" explain "$@" | grep -E "rebuilt|built  "' "$smelt" 'softmax(x)' -i "x=f32[4096,8192]" --device cuda
+{
+  echo 'input x: f32[B, 4096]'
+  for i in $(seq 100); do echo "s$i = sum(x * $i.5 if x > $i.25 else -x, axis=1)"; done
+  printf 'return s1'
+  for i in $(seq 2 100); do printf ' + s%d' "$i"; done
+} >"$out/spills.smelt"
+step spills 30 8 "$smelt" explain "$out/spills.smelt" --size B=16384 --device cuda --measure --json "$out/spills.json"
+grep -o '"rebuilt": "[^"]*"' "$out/spills.json"
 if [ -f "$folder/tests/libfake_nvtx.so" ]; then
   rm -f "$out/ranges.txt"
   step ranges 15 2 env NVTX_INJECTION64_PATH="$folder/tests/libfake_nvtx.so" FAKE_NVTX_LOG="$out/ranges.txt" \

@@ -64,29 +64,58 @@ std::vector<kernel::Kernel> lower_groups(const Graph& graph, const plan::Plan& p
   return kernels;
 }
 
-}  // namespace
+constexpr int kMostSplits = 4;
 
-Executable compile(const Graph& graph, const Machine& device, const CompileOptions& options) {
+// Of a thread of the kernel that spills most.
+int64_t spilled_bytes(const Executable::State& state) {
+  int64_t most = 0;
+  for (const Launch& launch : state.launches)
+    for (const GpuPhase& phase : launch.gpu_phases)
+      for (const auto& function : phase.variants)
+        if (const GpuCode* code = function->loaded()) most = std::max(most, code->facts.local_bytes);
+  return most;
+}
+
+std::shared_ptr<Executable::State> build(const Graph& graph, const Machine& device, const CompileOptions& options,
+                                         const plan::Options& target, const std::vector<StageTime>& times) {
   auto state = std::make_shared<Executable::State>();
-  if (device.is_gpu && !device.compiles()) throw UserError(device.missing);
+  state->times = times;
   Clock clock(state->times);
-  verify(graph);
+  state->graph = graph;
   state->device = device;
-  state->graph = clock.stage("simplify", [&] { return simplify(graph); });
-  verify(state->graph);
-  CompileOptions complete = options;
-  complete.sizes = estimated_sizes(state->graph, options.sizes);
-  const plan::Options target = plan_options(device, complete);
+  state->nvrtc = options.nvrtc;
   state->threads = target.target.threads;
   state->plan = clock.stage("plan", [&] { return plan::make_plan(state->graph, target, schedule::accepts); });
   plan::verify(state->graph, state->plan);
   if (device.compiles())
     state->kernels = clock.stage("lower", [&] { return lower_groups(state->graph, state->plan, target); });
   if (device.is_gpu) {
-    state->nvrtc = options.nvrtc;
-    build_for_gpu(*state, complete.sizes);
+    build_for_gpu(*state, options.sizes, target, options.tune);
   } else if (device.llvm) {
     build_for_cpu(*state);
+  }
+  return state;
+}
+
+}  // namespace
+
+Executable compile(const Graph& graph, const Machine& device, const CompileOptions& options) {
+  if (device.is_gpu && !device.compiles()) throw UserError(device.missing);
+  std::vector<StageTime> times;
+  Clock clock(times);
+  verify(graph);
+  const Graph simplified = clock.stage("simplify", [&] { return simplify(graph); });
+  verify(simplified);
+  CompileOptions complete = options;
+  complete.sizes = estimated_sizes(simplified, options.sizes);
+  plan::Options target = plan_options(device, complete);
+  std::shared_ptr<Executable::State> state = build(simplified, device, complete, target, times);
+  // What spills as one kernel is planned again, as two, as long as that helps.
+  for (int again = 0; again < kMostSplits && !state->splits.empty(); ++again) {
+    target.splits.insert(target.splits.end(), state->splits.begin(), state->splits.end());
+    const std::shared_ptr<Executable::State> next = build(simplified, device, complete, target, state->times);
+    if (spilled_bytes(*next) >= spilled_bytes(*state)) break;
+    state = next;
   }
   Executable executable;
   executable.state_ = std::move(state);

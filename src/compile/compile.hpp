@@ -53,7 +53,9 @@ struct Machine {
 
 struct CompileOptions {
   bool fuse = true;
-  int threads = 0;    // 0: all that the device has
+  int threads = 0;  // 0: all that the device has
+  bool tune =
+      false;  // GPU: times other schedules on it, with arrays of the sizes at hand, and keeps the fastest on disk
   SizeBinding sizes;  // the sizes at hand, for estimates
   runtime::NvrtcOptions nvrtc;
 };

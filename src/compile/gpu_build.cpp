@@ -10,7 +10,9 @@
 #include "base/check.hpp"
 #include "compile/bind.hpp"
 #include "compile/clock.hpp"
+#include "compile/gpu_kernel.hpp"
 #include "emit/cuda.hpp"
+#include "kernel/lower.hpp"
 #include "runtime/disk_cache.hpp"
 
 namespace smelt {
@@ -60,43 +62,6 @@ bool takes(const GpuFunction& function, const SizeBinding& sizes) {
                      [&](const IntExpr& e) { return e.evaluate(sizes) >= 0; });
 }
 
-struct Job {
-  size_t kernel;
-  GpuFunction* function;
-};
-
-// What calls with these sizes and well-aligned arrays run.
-std::vector<Job> needed_functions(const Executable::State& state, SizeBinding sizes) {
-  std::vector<Job> jobs;
-  sizes["%threads"] = state.threads;
-  for (size_t k = 0; k < state.launches.size(); ++k) {
-    SizeBinding all = sizes;
-    for (const kernel::LaunchSize& s : state.kernels[k].launch_sizes) all[s.symbol] = s.value.evaluate(all);
-    for (const GpuPhase& phase : state.launches[k].gpu_phases)
-      for (const auto& function : phase.variants) {
-        const bool needed = takes(*function, all);
-        if (needed || !state.device.gpu) jobs.push_back({k, function.get()});
-        if (needed && state.device.gpu) break;
-      }
-  }
-  return jobs;
-}
-
-CacheUse compile_all(const Executable::State& state, const std::vector<Job>& jobs) {
-  std::vector<char> compiled(state.kernels.size(), 0);
-  std::mutex mutex;
-  runtime::parallel_for(std::min(state.device.facts.threads, 16), static_cast<int64_t>(jobs.size()), 1,
-                        [&](int, int64_t begin, int64_t end) {
-                          for (auto j = static_cast<size_t>(begin); j < static_cast<size_t>(end); ++j) {
-                            const bool hit = jobs[j].function->compile(state);
-                            const std::lock_guard lock(mutex);
-                            if (!hit) compiled[jobs[j].kernel] = 1;
-                          }
-                        });
-  const auto misses = static_cast<int>(std::count(compiled.begin(), compiled.end(), 1));
-  return {static_cast<int>(compiled.size()) - misses, misses};
-}
-
 }  // namespace
 
 std::string describe_kernel(const Executable::State& state, size_t kernel) {
@@ -137,29 +102,127 @@ const GpuCode& GpuFunction::code(const Executable::State& state) {
   return code_;
 }
 
-void build_for_gpu(Executable::State& state, const SizeBinding& sizes) {
-  Clock clock(state.times);
-  const std::vector<emit::CudaSource> emitted = clock.stage("emit", [&] {
-    std::vector<emit::CudaSource> sources;
-    for (const kernel::Kernel& k : state.kernels)
-      sources.push_back(emit::emit_cuda(k, {state.device.gpu_facts.compute, state.device.nvrtc->version()}));
-    return sources;
-  });
+GpuKernel print_for_gpu(const GpuBuild& build, kernel::Kernel kernel) {
+  const emit::CudaSource emitted =
+      emit::emit_cuda(kernel, {build.state.device.gpu_facts.compute, build.state.device.nvrtc->version()});
+  SMELT_CHECK(emitted.phases.size() == kernel.phases.size(), "{} has {} phases, but {} were printed", kernel.name,
+              kernel.phases.size(), emitted.phases.size());
+  return {std::move(kernel), emitted.text, list_functions(emitted)};
+}
+
+GpuKernel make_kernel(const GpuBuild& build, size_t group, const schedule::Schedule& schedule) {
+  return print_for_gpu(
+      build, kernel::lower(build.state.graph, build.state.plan.groups[group], schedule, fmt::format("k{}", group)));
+}
+
+std::vector<GpuFunction*> needed_functions(const GpuBuild& build, const GpuKernel& kernel) {
+  const bool here = build.state.device.gpu != nullptr;
+  SizeBinding all = build.sizes;
+  all["%threads"] = build.state.threads;
+  for (const kernel::LaunchSize& s : kernel.kernel.launch_sizes) all[s.symbol] = s.value.evaluate(all);
+  std::vector<GpuFunction*> functions;
+  for (const GpuPhase& phase : kernel.phases)
+    for (const auto& function : phase.variants) {
+      const bool needed = takes(*function, all);
+      if (needed || !here) functions.push_back(function.get());
+      if (needed && here) break;
+    }
+  return functions;
+}
+
+std::vector<bool> compile_kernels(const GpuBuild& build, const std::vector<const GpuKernel*>& kernels) {
+  struct Job {
+    size_t kernel;
+    GpuFunction* function;
+  };
+  std::vector<Job> jobs;
+  for (size_t k = 0; k < kernels.size(); ++k)
+    for (GpuFunction* function : needed_functions(build, *kernels[k])) jobs.push_back({k, function});
+  std::vector<bool> compiled(kernels.size(), false);
+  std::mutex mutex;
+  runtime::parallel_for(std::min(build.state.device.facts.threads, 16), static_cast<int64_t>(jobs.size()), 1,
+                        [&](int, int64_t begin, int64_t end) {
+                          for (auto j = static_cast<size_t>(begin); j < static_cast<size_t>(end); ++j) {
+                            const bool hit = jobs[j].function->compile(build.state);
+                            const std::lock_guard lock(mutex);
+                            if (!hit) compiled[jobs[j].kernel] = true;
+                          }
+                        });
+  return compiled;
+}
+
+void load_kernel(const GpuBuild& build, const GpuKernel& kernel) {
+  if (!build.state.device.gpu) return;
+  for (GpuFunction* function : needed_functions(build, kernel)) function->code(build.state);
+}
+
+std::vector<std::optional<GpuKernel>> try_kernels(const GpuBuild& build, size_t group,
+                                                  const std::vector<Alternative>& alternatives) {
+  std::vector<std::optional<GpuKernel>> made(alternatives.size());
+  const auto attempt = [&](size_t a, const auto& what) {
+    try {
+      what();
+    } catch (const Error&) {
+      made[a].reset();
+    }
+  };
+  for (size_t a = 0; a < alternatives.size(); ++a)
+    attempt(a, [&] { made[a] = make_kernel(build, group, alternatives[a].schedule); });
+  runtime::parallel_for(std::min(build.state.device.facts.threads, 16), static_cast<int64_t>(made.size()), 1,
+                        [&](int, int64_t begin, int64_t end) {
+                          for (auto a = static_cast<size_t>(begin); a < static_cast<size_t>(end); ++a)
+                            attempt(a, [&] {
+                              if (!made[a]) return;
+                              for (GpuFunction* f : needed_functions(build, *made[a])) f->compile(build.state);
+                            });
+                        });
+  for (size_t a = 0; a < made.size(); ++a)
+    attempt(a, [&] {
+      if (made[a]) load_kernel(build, *made[a]);
+    });
+  return made;
+}
+
+void bind_kernels(Executable::State& state, const std::vector<const GpuKernel*>& kernels) {
   Binder binder(state.graph, state.slots);
-  for (size_t k = 0; k < state.kernels.size(); ++k) {
-    state.sources.push_back(emitted[k].text);
-    state.launches.push_back(binder.bind(state.kernels[k], static_cast<int>(k)));
-    state.launches[k].gpu_phases = list_functions(emitted[k]);
-    SMELT_CHECK(emitted[k].phases.size() == state.kernels[k].phases.size(), "{} has {} phases, but {} were printed",
-                state.kernels[k].name, state.kernels[k].phases.size(), emitted[k].phases.size());
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    state.kernels.push_back(kernels[k]->kernel);
+    state.sources.push_back(kernels[k]->source);
+    state.launches.push_back(binder.bind(kernels[k]->kernel, static_cast<int>(k)));
+    state.launches[k].gpu_phases = kernels[k]->phases;
   }
-  const std::vector<Job> jobs = needed_functions(state, sizes);
-  state.cache_use = clock.stage("compile", [&] { return compile_all(state, jobs); });
-  clock.stage("load", [&] {
-    if (state.device.gpu)
-      for (const Job& job : jobs) job.function->code(state);
-    return jobs.size();
+}
+
+void build_for_gpu(Executable::State& state, const SizeBinding& sizes, const plan::Options& options, bool tuned) {
+  Clock clock(state.times);
+  const GpuBuild build{state, sizes, options};
+  std::vector<GpuKernel> kernels;
+  clock.stage("emit", [&] {
+    for (kernel::Kernel& k : state.kernels) kernels.push_back(print_for_gpu(build, std::move(k)));
+    state.kernels.clear();
+    if (!tuned) take_tuned(build, kernels);
+    return kernels.size();
   });
+  std::vector<const GpuKernel*> pointers;
+  for (const GpuKernel& kernel : kernels) pointers.push_back(&kernel);
+  const std::vector<bool> compiled = clock.stage("compile", [&] { return compile_kernels(build, pointers); });
+  const auto misses = static_cast<int>(std::count(compiled.begin(), compiled.end(), true));
+  state.cache_use = {static_cast<int>(compiled.size()) - misses, misses};
+  clock.stage("load", [&] {
+    for (const GpuKernel& kernel : kernels) load_kernel(build, kernel);
+    return kernels.size();
+  });
+  if (state.device.gpu)
+    clock.stage("check", [&] {
+      relieve(build, kernels);
+      return kernels.size();
+    });
+  if (state.device.gpu && tuned && state.splits.empty())
+    clock.stage("tune", [&] {
+      tune(build, kernels);
+      return kernels.size();
+    });
+  bind_kernels(state, pointers);
 }
 
 std::vector<Prepared::GpuPhase> gpu_shapes(const Executable::State& state, size_t kernel, const SizeBinding& sizes) {

@@ -134,6 +134,7 @@ struct Executable::State {
   plan::Plan plan;
   std::vector<kernel::Kernel> kernels;
   std::vector<std::string> sources;
+  std::vector<plan::Split> splits;  // of groups that spill as one kernel: asked for by what was built
   runtime::NvrtcOptions nvrtc;
   CacheUse cache_use;
   std::vector<Launch> launches;
@@ -185,8 +186,8 @@ void build_for_cpu(Executable::State& state);
 // GPU
 
 // Emits every kernel of the state, compiles and loads what calls with these sizes need; `times` gets the stages. Without a GPU everything
-// is compiled, to see that it can be.
-void build_for_gpu(Executable::State& state, const SizeBinding& sizes);
+// is compiled, to see that it can be. Kernels may be made again with other schedules than the plan's: the groups tell.
+void build_for_gpu(Executable::State& state, const SizeBinding& sizes, const plan::Options& options, bool tuned);
 // The shapes of a kernel's launches. Throws UserError when there are more workgroups than a grid may have.
 std::vector<Prepared::GpuPhase> gpu_shapes(const Executable::State& state, size_t kernel, const SizeBinding& sizes);
 // "kernel 2 (relu, layernorm)"

@@ -97,7 +97,23 @@ class Planner {
     groups_.merge(from, into);
   }
 
+  // The split that keeps these two groups apart, if there is one.
+  const Split* apart(int a, int b) const {
+    for (const Split& split : options_.splits) {
+      bool first = false, second = false;
+      for (const int g : {a, b})
+        for (const NodeId id : members(g)) {
+          if (!std::binary_search(split.nodes.begin(), split.nodes.end(), id)) continue;
+          (id <= split.last ? first : second) = true;
+        }
+      if (first && second) return &split;
+    }
+    return nullptr;
+  }
+
   bool too_long(int a, int b) const {
+    if (apart(a, b)) return true;
+
     return work_[static_cast<size_t>(a)] + work_[static_cast<size_t>(b)] > kMostWork;
   }
 
@@ -174,6 +190,7 @@ class Planner {
       for (NodeId c : consumers(id))
         if (group_of(c) != group_of(id) && !copied_into(group_of(c), id)) readers.insert(group_of(c));
       if (readers.empty() || readers.size() > 4) continue;
+      if (std::any_of(readers.begin(), readers.end(), [&](int g) { return apart(group_of(id), g); })) continue;
       std::vector<NodeId> chain;
       if (!repeatable_chain(id, chain)) continue;
       if (!worth_repeating(id, chain, readers)) continue;
@@ -367,6 +384,9 @@ class Planner {
         d.reason = fmt::format("{} elements would be computed again for each of {}",
                                edges_.elements[static_cast<size_t>(producer)], reach(consumer));
         d.remedy = "nothing: storing the small value is cheaper";
+      } else if (const Split* split = apart(a, b)) {
+        d.reason = fmt::format("built as one kernel they spill {} bytes per thread", split->spilled_bytes);
+        d.remedy = "fewer values that are needed at the same time";
       } else if (too_long(a, b)) {
         d.reason = "together they are more operations than one kernel is compiled for";
         d.remedy = "nothing: so long a kernel is bound by arithmetic, not by memory";

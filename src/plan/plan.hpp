@@ -29,12 +29,21 @@ struct Tuning {
   int lanes = 0, unroll = 0;  // elements of a thread at a time, and times
   int threads = 0;            // of a workgroup
   int cluster = 0;            // workgroups to a row
+  bool operator==(const Tuning&) const = default;
+};
+
+// A group that was found not to fit one kernel: its nodes up to `last`, and the others, may not be in one group.
+struct Split {
+  std::vector<NodeId> nodes;  // ascending
+  NodeId last = -1;
+  int64_t spilled_bytes = 0;  // of each thread of that kernel
 };
 
 struct Options {
   bool fuse = true;  // false: one kernel per primitive operation; views still cost nothing
   Target target;
   Tuning tuning;
+  std::vector<Split> splits;
   SizeBinding sizes;  // the sizes at hand: estimates use them, results never depend on them
 };
 
@@ -56,6 +65,8 @@ struct FusionGroup {
   std::vector<NodeId> inputs;   // values that it reads from memory: graph inputs and outputs of other groups
   Strategy strategy{};
   std::string schedule_note;  // one line for people: "a row of 1024 per iteration, 2 passes, 1 value kept"
+  Tuning tuning = {};         // that its kernel was built with
+  std::string rebuilt = {};   // why that is not the schedule's own choice; empty when it is
 };
 
 struct Decision {

@@ -89,6 +89,7 @@ std::string kernels_text(const Explanation& e, const Style& style) {
     const plan::FusionGroup& group = e.plan.groups[k];
     out += fmt::format("{}  {}{}\n", style.bold(fmt::format("kernel {}", k + 1)), plan::name_of(group.strategy),
                        group.schedule_note.empty() ? "" : ": " + group.schedule_note);
+    if (!group.rebuilt.empty()) out += fmt::format("  rebuilt {}\n", group.rebuilt);
     out += fmt::format("  does    {}\n", contents(e.graph, group));
     out += fmt::format("  reads   {}\n", transfers(e, group.inputs));
     out += fmt::format("  writes  {}\n", transfers(e, group.outputs));
@@ -156,6 +157,7 @@ nlohmann::ordered_json kernel_json(const Explanation& e, size_t k) {
   for (const NodeId id : group.outputs) outputs.push_back(value_json(e, id));
   ordered_json out = {{"strategy", plan::name_of(group.strategy)},
                       {"note", group.schedule_note},
+                      {"rebuilt", group.rebuilt},
                       {"operations", operations},
                       {"reads", inputs},
                       {"writes", outputs},

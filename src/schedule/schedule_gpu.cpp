@@ -153,11 +153,12 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const pla
   const IntExpr extent = s.vector_axis < 0 ? IntExpr(1) : s.domain.axes[static_cast<size_t>(s.vector_axis)].extent;
   const int64_t along = s.vector_axis < 0 ? 1 : s.domain.axes[static_cast<size_t>(s.vector_axis)].estimate;
   s.lanes = lanes_of(w);
+  if (options.tuning.lanes) s.lanes = std::min(s.lanes, options.tuning.lanes);
   while (s.lanes > 1 && ((!divides(s.lanes, extent) && along < kShortOddRow) || along < s.lanes)) s.lanes /= 2;
   if (one_pass && rows < target.threads && length >= kLongRow && length * rows > kSmallWork) {
     s.strategy = Strategy::Split;
-    s.team = s.workgroup = 512;
-    s.unroll = std::max(1, 16 / s.lanes);
+    s.team = s.workgroup = options.tuning.threads ? options.tuning.threads : 512;
+    s.unroll = options.tuning.unroll ? options.tuning.unroll : std::max(1, 16 / s.lanes);
     s.note = fmt::format("{} row{} of {} split over the grid, then combined", rows, rows == 1 ? "" : "s", length);
     return s;
   }
@@ -205,7 +206,7 @@ std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const 
   const bool one_pass = passes_of(domain) == 1;
   s.domain = std::move(domain);
   const Axis& columns = s.domain.axes[static_cast<size_t>(s.vector_axis)];
-  s.lanes = std::min(4, lanes_of(widths_of(graph, s)));
+  s.lanes = std::min(options.tuning.lanes ? options.tuning.lanes : 4, lanes_of(widths_of(graph, s)));
   while (s.lanes > 1 && !divides(s.lanes, columns.extent)) s.lanes /= 2;
   s.team = kWarp;
   s.workgroup = kWorkgroup / 2;

@@ -30,11 +30,13 @@ struct StreamQueue {
 struct EventState {
   StreamQueue* stream = nullptr;
   std::shared_ptr<bool> reached;
+  std::shared_ptr<double> at = std::make_shared<double>(0);
 };
 struct LoadedFunction {
-  std::string name;
+  std::string name, image;
 };
 struct LoadedImage {
+  std::string text;
   std::map<std::string, std::unique_ptr<LoadedFunction>> functions;
 };
 
@@ -194,7 +196,7 @@ Status cuModuleLoadDataEx(void** module, const void* image, unsigned, int*, void
   ENTER("cuModuleLoadDataEx");
   state.images.emplace_back(static_cast<const char*>(image), 4);
   ++state.modules;
-  *module = new LoadedImage;
+  *module = new LoadedImage{static_cast<const char*>(image), {}};
   return kFine;
 }
 Status cuModuleUnload(void* module) {
@@ -209,13 +211,16 @@ Status cuModuleGetFunction(void** function, void* module, const char* name) {
   ENTER("cuModuleGetFunction");
   if (std::string(name).rfind("absent", 0) == 0) return kNotFound;
   auto& slot = static_cast<LoadedImage*>(module)->functions[name];
-  if (!slot) slot = std::make_unique<LoadedFunction>(LoadedFunction{name});
+  if (!slot) slot = std::make_unique<LoadedFunction>(LoadedFunction{name, static_cast<LoadedImage*>(module)->text});
   *function = slot.get();
   return kFine;
 }
-Status cuFuncGetAttribute(int* value, int which, void*) {
+Status cuFuncGetAttribute(int* value, int which, void* function) {
   ENTER("cuFuncGetAttribute");
   const auto known = [&](const char* name, int otherwise) {
+    if (state.attribute_of)
+      if (const int asked = state.attribute_of(name, static_cast<LoadedFunction*>(function)->image); asked >= 0)
+        return asked;
     const auto it = state.attributes.find(name);
     return it == state.attributes.end() ? otherwise : it->second;
   };
@@ -335,6 +340,7 @@ static Status launch(Launch launch, void* function, void** arguments) {
   launch.from_graph = queue_of(launch.stream)->capture != nullptr;
   add(launch.stream, {[launch, kernel] {
                         if (kernel.run) kernel.run(launch);
+                        if (state.ms_of) state.clock_ms += state.ms_of(launch);
                         state.launches.push_back(launch);
                       },
                       nullptr});
@@ -412,7 +418,7 @@ Status cuEventRecord(void* event, void* stream) {
   auto* mark = static_cast<EventState*>(event);
   mark->stream = queue_of(stream);
   mark->reached = std::make_shared<bool>(false);
-  add(stream, {nullptr, mark->reached});
+  add(stream, {[at = mark->at] { *at = state.clock_ms; }, mark->reached});
   return kFine;
 }
 Status cuEventQuery(void* event) {
@@ -425,8 +431,9 @@ Status cuEventSynchronize(void* event) {
   if (mark->stream) run_until(*mark->stream, mark->reached);
   return kFine;
 }
-Status cuEventElapsedTime(float* ms, void*, void*) {
+Status cuEventElapsedTime(float* ms, void* from, void* to) {
   *ms = 0.25F;
+  if (state.ms_of) *ms = static_cast<float>(*static_cast<EventState*>(to)->at - *static_cast<EventState*>(from)->at);
   return kFine;
 }
 

@@ -42,7 +42,11 @@ struct State {
   std::function<Kernel(const std::string&)> kernel_for;  // of functions that have none there
   std::map<std::string, int> failures;                   // "cuLaunchKernel": the status that it returns from now on
   std::map<std::string, int> attributes;                 // of every function: "registers", "local", "shared", "threads"
+  // The same by function: of its attribute, in an image whose text is this; -1: as `attributes` say.
+  std::function<int(const std::string&, const std::string&)> attribute_of;
+  std::function<double(const Launch&)> ms_of;  // how long a launch takes; without it any two events are 0.25 ms apart
   // What happened.
+  double clock_ms = 0;
   std::vector<Launch> launches;  // that ran
   std::map<std::string, int> calls;
   std::map<uint64_t, size_t> blocks;  // live allocations

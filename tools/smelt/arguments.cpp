@@ -42,6 +42,11 @@ void add_program_options(CLI::App& command, ProgramOptions& options) {
   command.add_option("--seed", options.seed, "of the random numbers")->type_name("N")->capture_default_str();
 }
 
+void add_tune_option(CLI::App& command, bool& tune) {
+  command.add_flag("--tune", tune,
+                   "on a GPU, time other schedules of every kernel first, and keep the fastest on disk");
+}
+
 void add_run(CLI::App& app, int& status) {
   auto options = std::make_shared<RunOptions>();
   CLI::App* command = app.add_subcommand("run", "run a program");
@@ -50,6 +55,7 @@ void add_run(CLI::App& app, int& status) {
       ->add_option("-o,--output", options->outputs, "write an output to a .npy file; once per output, in their order")
       ->type_name("FILE")
       ->allow_extra_args(false);
+  add_tune_option(*command, options->tune);
   add_common_options(*command, options->common);
   command->footer(
       "Examples:\n"
@@ -71,6 +77,7 @@ void add_bench(CLI::App& app, int& status) {
       ->capture_default_str()
       ->check(CLI::Range(0.001, 3600.0).description(""));
   command->add_flag("--no-check", options->no_check, "do not compare with the float64 reference");
+  add_tune_option(*command, options->tune);
   add_common_options(*command, options->common);
   command->footer(
       "Examples:\n"
@@ -92,6 +99,7 @@ void add_explain(CLI::App& app, int& status) {
       ->allow_extra_args(false);
   command->add_flag("--no-fuse", options->no_fuse, "explain the program with fusion off");
   command->add_flag("--measure", options->measure, "run the program, and tell how long each kernel takes");
+  add_tune_option(*command, options->tune);
   add_common_options(*command, options->common);
   command->footer(
       "Examples:\n"

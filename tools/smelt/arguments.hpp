@@ -13,6 +13,7 @@ struct RunOptions {
   CommonOptions common;
   ProgramOptions program;
   std::vector<std::string> outputs;
+  bool tune = false;
 };
 
 struct BenchCommand {
@@ -20,14 +21,14 @@ struct BenchCommand {
   ProgramOptions program;
   std::string plot, sweep;
   double time_limit_s = 2;
-  bool no_check = false;
+  bool no_check = false, tune = false;
 };
 
 struct ExplainOptions {
   CommonOptions common;
   ProgramOptions program;
   std::vector<std::string> dump;
-  bool no_fuse = false, measure = false;
+  bool no_fuse = false, measure = false, tune = false;
 };
 
 struct ProfileOptions {

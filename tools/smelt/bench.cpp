@@ -51,9 +51,10 @@ int run_bench(const BenchCommand& options) {
   CompileOptions compile_options;
   compile_options.threads = thread_count(options.common, device);
   compile_options.sizes = program.sizes(sizes.back());
+  compile_options.tune = options.tune;
   const report::BenchTitle title = report::title_of(program.title(), device, compile_options.threads);
   auto progress = std::make_unique<Progress>();
-  progress->stage("compiling");
+  progress->stage(options.tune && device.is_gpu ? "tuning" : "compiling");
   const Executable fused = compile(program.graph(), device, compile_options);
   compile_options.fuse = false;
   const Executable unfused = compile(program.graph(), device, compile_options);

@@ -54,13 +54,15 @@ std::vector<report::KernelTime> measure(const Program& program, const Executable
 int run_explain(const ExplainOptions& options) {
   const Output output(options.common);
   check_stages(options.dump);
-  const Machine device = options.measure ? find_device_here(options.common) : find_device(options.common);
+  const Machine device =
+      options.measure || options.tune ? find_device_here(options.common) : find_device(options.common);
   if (options.measure && !device.compiles()) throw UserError("a measurement needs the compiler: " + device.missing);
   const Program program(options.program, true);
   CompileOptions compile_options;
   compile_options.threads = thread_count(options.common, device);
   compile_options.sizes = program.sizes();
   compile_options.fuse = !options.no_fuse;
+  compile_options.tune = options.tune;
   const Executable executable = compile_or_dump(program, device, compile_options, options.dump, output);
 
   report::Explanation explanation{program.title(),

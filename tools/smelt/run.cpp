@@ -78,6 +78,7 @@ int run_program(const RunOptions& options) {
   CompileOptions compile_options;
   compile_options.threads = thread_count(options.common, device);
   compile_options.sizes = program.sizes();
+  compile_options.tune = options.tune;
   const Executable executable = compile(program.graph(), device, compile_options);
   progress->stage("making inputs");
   const std::vector<Tensor> arrays = program.arrays();

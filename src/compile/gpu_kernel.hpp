@@ -1,0 +1,72 @@
+// A kernel for a GPU on its way: scheduled, printed, compiled and loaded, but not yet bound to arrays.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "compile/state.hpp"
+#include "schedule/schedule.hpp"
+
+namespace smelt {
+
+struct GpuKernel {
+  kernel::Kernel kernel;
+  std::string source;
+  std::vector<GpuPhase> phases;
+};
+
+// What it takes to make kernels of groups: the sizes at hand, and what schedules know.
+struct GpuBuild {
+  Executable::State& state;
+  const SizeBinding& sizes;
+  const plan::Options& options;
+};
+
+// The schedule of a group, with another tuning than the group's own; nothing when the group refuses it.
+std::optional<schedule::Schedule> schedule_with(const GpuBuild& build, size_t group, const plan::Tuning& tuning);
+GpuKernel print_for_gpu(const GpuBuild& build, kernel::Kernel kernel);
+GpuKernel make_kernel(const GpuBuild& build, size_t group, const schedule::Schedule& schedule);
+// What calls with the sizes at hand and well-aligned arrays run; without a GPU, everything.
+std::vector<GpuFunction*> needed_functions(const GpuBuild& build, const GpuKernel& kernel);
+// Compiles these kernels' needed functions side by side, and loads them where there is a GPU. Tells which kernels had to be compiled.
+std::vector<bool> compile_kernels(const GpuBuild& build, const std::vector<const GpuKernel*>& kernels);
+void load_kernel(const GpuBuild& build, const GpuKernel& kernel);
+
+// Another schedule of a group that is worth a try, as it came out.
+struct Alternative {
+  plan::Tuning tuning;
+  schedule::Schedule schedule;
+};
+// Kernels of one group by other schedules, compiled and loaded; where one cannot be made, nothing: there is the first one.
+std::vector<std::optional<GpuKernel>> try_kernels(const GpuBuild& build, size_t group,
+                                                  const std::vector<Alternative>& alternatives);
+
+// What the built functions of a kernel lack.
+struct Pressure {
+  int64_t spilled_bytes = 0;  // of a thread, the worst function
+  double occupancy = 1;       // the worst function's
+  bool spills() const { return spilled_bytes > 0; }
+  bool starves() const;
+};
+Pressure pressure_of(const GpuBuild& build, const GpuKernel& kernel);
+
+// That ask for fewer registers, the smallest change first; they go over rows as often as the first one does.
+std::vector<Alternative> lighter_schedules(const GpuBuild& build, size_t group);
+// That may be faster.
+std::vector<Alternative> other_schedules(const GpuBuild& build, size_t group);
+// "256 threads, 2 x 4 elements to each"
+std::string describe(const schedule::Schedule& schedule);
+
+// Kernels that spill or starve are made again with lighter schedules; what spills all the same and costs less in two kernels is asked to be
+// split: it stands in state.splits.
+void relieve(const GpuBuild& build, std::vector<GpuKernel>& kernels);
+
+// Takes the schedules that were found best on this GPU before.
+void take_tuned(const GpuBuild& build, std::vector<GpuKernel>& kernels);
+// Times other schedules on the GPU, takes the fastest, and keeps that on disk.
+void tune(const GpuBuild& build, std::vector<GpuKernel>& kernels);
+
+// Gives the kernels the arrays that they read and write.
+void bind_kernels(Executable::State& state, const std::vector<const GpuKernel*>& kernels);
+
+}  // namespace smelt

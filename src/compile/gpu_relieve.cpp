@@ -1,0 +1,142 @@
+// Kernels that spill registers, or whose workgroups leave a multiprocessor nearly empty, are made again.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "compile/gpu_kernel.hpp"
+
+namespace smelt {
+namespace {
+
+// Resident threads, of those that a multiprocessor can hold, below which it waits for memory.
+constexpr double kFewThreads = 0.12;
+// Spills stay in the caches most of the time, where a byte costs less than one of the memory.
+constexpr int64_t kCachedBytes = 4;
+
+bool better(const Pressure& a, const Pressure& b) {
+  if (a.spilled_bytes != b.spilled_bytes) return 2 * a.spilled_bytes <= b.spilled_bytes;
+  return b.starves() && a.occupancy > b.occupancy;
+}
+
+std::string trouble(const Pressure& p) {
+  return p.spills() ? fmt::format("spills {} bytes per thread", p.spilled_bytes)
+                    : fmt::format("fills {:.0f} % of a multiprocessor", 100 * p.occupancy);
+}
+
+int64_t bytes_of(const GpuBuild& build, NodeId id) {
+  const Node& node = build.state.graph.at(id);
+  return element_count(evaluate(node.shape, build.sizes)) * size_of(node.dtype);
+}
+
+// What two kernels would move beyond one, when the second begins behind this node.
+int64_t cost_of_split(const GpuBuild& build, const plan::FusionGroup& group, NodeId last) {
+  const Graph& graph = build.state.graph;
+  std::set<NodeId> crossing, read[2];
+  std::map<NodeId, std::set<NodeId>> sources;  // computing nodes and inputs behind views
+  const std::set<NodeId> inside(group.nodes.begin(), group.nodes.end()),
+      inputs(group.inputs.begin(), group.inputs.end());
+  for (const NodeId id : group.nodes) {
+    std::vector<NodeId> todo = graph.at(id).args;
+    std::set<NodeId> seen;
+    while (!todo.empty()) {
+      const NodeId arg = todo.back();
+      todo.pop_back();
+      if (!seen.insert(arg).second) continue;
+      if (inputs.count(arg)) read[id > last].insert(arg);
+      if (inside.count(arg)) {
+        if (arg <= last && id > last) crossing.insert(arg);
+      } else {
+        todo.insert(todo.end(), graph.at(arg).args.begin(), graph.at(arg).args.end());
+      }
+    }
+  }
+  int64_t bytes = 0;
+  for (const NodeId id : crossing) bytes += 2 * bytes_of(build, id);
+  for (const NodeId id : read[1])
+    if (read[0].count(id)) bytes += bytes_of(build, id);
+  return bytes;
+}
+
+// Where a group that spills is cut with least traffic; nothing when its spills cost less than that.
+std::optional<plan::Split> find_split(const GpuBuild& build, size_t k, const Pressure& pressure,
+                                      const schedule::Schedule& schedule) {
+  const plan::FusionGroup& group = build.state.plan.groups[k];
+  if (group.nodes.size() < 4) return std::nullopt;
+  int64_t points = 1;
+  for (const schedule::Axis& axis : schedule.domain.axes) points *= axis.extent.evaluate(build.sizes);
+  const int64_t spilled = points / std::max(1, schedule.lanes * schedule.unroll) * 2 * pressure.spilled_bytes;
+  plan::Split best;
+  int64_t least = spilled / kCachedBytes;
+  for (size_t i = group.nodes.size() / 4; i < 3 * group.nodes.size() / 4; ++i) {
+    const int64_t cost = cost_of_split(build, group, group.nodes[i]);
+    // Of equal ones, that nearest the middle.
+    const auto from_middle = [&](size_t at) {
+      return std::abs(static_cast<int64_t>(2 * at) - static_cast<int64_t>(group.nodes.size()));
+    };
+    const auto at =
+        static_cast<size_t>(std::find(group.nodes.begin(), group.nodes.end(), best.last) - group.nodes.begin());
+    if (cost < least || (cost == least && !best.nodes.empty() && from_middle(i) < from_middle(at)))
+      least = cost, best = {group.nodes, group.nodes[i], pressure.spilled_bytes};
+  }
+  return best.nodes.empty() ? std::nullopt : std::optional(best);
+}
+
+// The lighter schedules, compiled side by side; the best of them, if it is better than what there is.
+void rebuild(const GpuBuild& build, size_t k, GpuKernel& kernel, Pressure& pressure) {
+  plan::FusionGroup& group = build.state.plan.groups[k];
+  const std::vector<Alternative> alternatives = lighter_schedules(build, k);
+  std::vector<std::optional<GpuKernel>> tried = try_kernels(build, k, alternatives);
+  const Pressure before = pressure;
+  const std::optional<schedule::Schedule> first = schedule_with(build, k, group.tuning);
+  for (size_t a = 0; a < tried.size(); ++a) {
+    if (!tried[a]) continue;
+    const Pressure now = pressure_of(build, *tried[a]);
+    if (!better(now, pressure)) continue;
+    pressure = now;
+    kernel = std::move(*tried[a]);
+    group.tuning = alternatives[a].tuning;
+    group.strategy = alternatives[a].schedule.strategy;
+    group.schedule_note = alternatives[a].schedule.note;
+    group.rebuilt = fmt::format("with {} it {}; with {} it {}", describe(*first), trouble(before),
+                                describe(alternatives[a].schedule), now.spills() ? trouble(now) : "does not");
+    if (!now.spills() && !now.starves()) return;
+  }
+}
+
+}  // namespace
+
+bool Pressure::starves() const { return occupancy < kFewThreads; }
+
+Pressure pressure_of(const GpuBuild& build, const GpuKernel& kernel) {
+  Pressure worst;
+  SizeBinding all = build.sizes;
+  all["%threads"] = build.state.threads;
+  for (const kernel::LaunchSize& s : kernel.kernel.launch_sizes) all[s.symbol] = s.value.evaluate(all);
+  for (const GpuPhase& phase : kernel.phases)
+    for (const auto& function : phase.variants) {
+      const GpuCode* code = function->loaded();
+      if (!code) continue;
+      const emit::CudaFunction& f = function->emitted();
+      const int resident =
+          code->module->workgroups_per_processor(code->handle, f.threads, f.shared_bytes.evaluate(all));
+      worst.spilled_bytes = std::max(worst.spilled_bytes, code->facts.local_bytes);
+      worst.occupancy = std::min(worst.occupancy, static_cast<double>(resident) * f.threads /
+                                                      std::max(1, build.state.device.gpu_facts.threads_per_processor));
+    }
+  return worst;
+}
+
+void relieve(const GpuBuild& build, std::vector<GpuKernel>& kernels) {
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    Pressure pressure = pressure_of(build, kernels[k]);
+    if (!pressure.spills() && !pressure.starves()) continue;
+    rebuild(build, k, kernels[k], pressure);
+    if (!pressure.spills()) continue;
+    const std::optional<schedule::Schedule> schedule = schedule_with(build, k, build.state.plan.groups[k].tuning);
+    if (const auto split = find_split(build, k, pressure, *schedule)) build.state.splits.push_back(*split);
+  }
+}
+
+}  // namespace smelt

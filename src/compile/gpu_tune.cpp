@@ -1,0 +1,195 @@
+// Which schedule is fastest on this GPU, by measurement, and what is remembered of it.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "compile/gpu_call.hpp"
+#include "compile/gpu_kernel.hpp"
+#include "runtime/disk_cache.hpp"
+
+namespace smelt {
+namespace {
+
+constexpr int kSamples = 15, kWarmUps = 2;
+constexpr int64_t kFlushBytes = int64_t{256} << 20;
+// Another schedule must be faster by this much: less is noise.
+constexpr double kGain = 0.98;
+
+// What a winner is remembered by: the kernel as its first schedule prints it, the GPU, and the sizes, halves and doubles apart.
+std::string key_of(const GpuBuild& build, const GpuKernel& first) {
+  const runtime::GpuFacts& gpu = build.state.device.gpu_facts;
+  std::string sizes;
+  for (const kernel::Param& p : first.kernel.params) {
+    const auto size = build.sizes.find(p.symbol);
+    if (p.kind == kernel::ParamKind::Size && size != build.sizes.end())
+      sizes += fmt::format(" {}~2^{}", p.symbol,
+                           std::lround(std::log2(std::max<double>(1, static_cast<double>(size->second)))));
+  }
+  return fmt::format("tuned\nsmelt {}\n{}, sm_{}, {} multiprocessors\n{}\n{}", SMELT_VERSION, gpu.name, gpu.compute,
+                     gpu.processors, sizes, first.source);
+}
+
+std::string text_of(const plan::Tuning& t) {
+  return fmt::format("{} {} {} {}", t.lanes, t.unroll, t.threads, t.cluster);
+}
+
+std::optional<plan::Tuning> tuning_of(const std::string& text) {
+  plan::Tuning t;
+  return std::sscanf(text.c_str(), "%d %d %d %d", &t.lanes, &t.unroll, &t.threads, &t.cluster) == 4 ? std::optional(t)
+                                                                                                    : std::nullopt;
+}
+
+void take(const GpuBuild& build, size_t k, GpuKernel& kernel, GpuKernel made, const Alternative& a, std::string why) {
+  plan::FusionGroup& group = build.state.plan.groups[k];
+  group.tuning = a.tuning;
+  group.strategy = a.schedule.strategy;
+  group.schedule_note = a.schedule.note;
+  group.rebuilt = std::move(why);
+  kernel = std::move(made);
+}
+
+// Arrays of the program at the sizes at hand: floats near one, other things zero, which no gather minds.
+struct Arrays {
+  std::vector<Tensor> inputs, outputs;
+  std::vector<TensorView> input_views, output_views;
+};
+Arrays arrays_of(const GpuBuild& build) {
+  const Graph& graph = build.state.graph;
+  const Machine& device = build.state.device;
+  Arrays arrays;
+  for (const NodeId id : graph.inputs) {
+    const Node& node = graph.at(id);
+    if (node.shape.empty()) {
+      arrays.inputs.push_back(Tensor::empty(node.dtype, {}));
+      store_scalar(convert(Scalar::of_int(DType::I64, 1), node.dtype), arrays.inputs.back().data);
+      continue;
+    }
+    arrays.inputs.push_back(device_empty(device, node.dtype, evaluate(node.shape, build.sizes)));
+    device.gpu->fill(reinterpret_cast<uint64_t>(arrays.inputs.back().data), is_float(node.dtype) ? 0x3f : 0,
+                     arrays.inputs.back().bytes(), device.gpu->stream());
+  }
+  for (const NodeId id : graph.outputs)
+    arrays.outputs.push_back(device_empty(device, graph.at(id).dtype, evaluate(graph.at(id).shape, build.sizes)));
+  arrays.input_views = {arrays.inputs.begin(), arrays.inputs.end()};
+  arrays.output_views = {arrays.outputs.begin(), arrays.outputs.end()};
+  return arrays;
+}
+
+// Milliseconds of launches by the device's clock, caches flushed before each.
+class Stopwatch {
+ public:
+  explicit Stopwatch(runtime::Gpu& gpu)
+      : gpu_(gpu),
+        bytes_(std::min(std::max(kFlushBytes, 4 * gpu.facts().l2_bytes), gpu.free_bytes() / 4)),
+        flush_(gpu.allocate(bytes_)) {
+    for (int i = 0; i < 2 * kSamples; ++i) events_.push_back(gpu.create_event(true));
+  }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+  ~Stopwatch() {
+    for (const runtime::EventHandle event : events_) gpu_.destroy_event(event);
+    gpu_.release(flush_);
+  }
+  double median_ms(const std::function<void()>& run) {
+    const runtime::StreamHandle stream = gpu_.stream();
+    for (int i = 0; i < kWarmUps; ++i) run();
+    for (size_t i = 0; i < kSamples; ++i) {
+      gpu_.fill(flush_, 1, bytes_, stream);
+      gpu_.record(events_[2 * i], stream);
+      run();
+      gpu_.record(events_[2 * i + 1], stream);
+    }
+    gpu_.synchronize_event(events_.back());
+    std::vector<double> ms;
+    for (size_t i = 0; i < kSamples; ++i) ms.push_back(gpu_.elapsed_ms(events_[2 * i], events_[2 * i + 1]));
+    std::nth_element(ms.begin(), ms.begin() + kSamples / 2, ms.end());
+    return ms[kSamples / 2];
+  }
+
+ private:
+  runtime::Gpu& gpu_;
+  int64_t bytes_;
+  uint64_t flush_;
+  std::vector<runtime::EventHandle> events_;
+};
+
+// Runs the program with these kernels, and times each.
+std::vector<double> times_of(const GpuBuild& build, const std::vector<const GpuKernel*>& kernels, const Arrays& arrays,
+                             Stopwatch& watch) {
+  auto state = std::make_shared<Executable::State>();
+  state->graph = build.state.graph;
+  state->plan = build.state.plan;
+  state->device = build.state.device;
+  state->nvrtc = build.state.nvrtc;
+  state->threads = build.state.threads;
+  bind_kernels(*state, kernels);
+  std::vector<double> ms(kernels.size(), 0);
+  GpuCall call(state, prepare(*state, arrays.input_views), arrays.input_views, arrays.output_views,
+               state->device.gpu->stream());
+  call.run_each([&](size_t k, const std::function<void()>& run) { ms[k] = watch.median_ms(run); });
+  state->device.gpu->synchronize(state->device.gpu->stream());
+  return ms;
+}
+
+}  // namespace
+
+void take_tuned(const GpuBuild& build, std::vector<GpuKernel>& kernels) {
+  const Machine& device = build.state.device;
+  if (!device.gpu || !device.cache) return;
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    const auto known = device.cache->find(key_of(build, kernels[k]), runtime::DiskCache::Kind::Note);
+    const auto tuning = known ? tuning_of(*known) : std::nullopt;
+    if (!tuning || *tuning == plan::Tuning{}) continue;
+    if (const auto schedule = schedule_with(build, k, *tuning))
+      take(build, k, kernels[k], make_kernel(build, k, *schedule), {*tuning, *schedule},
+           "as it was tuned: " + describe(*schedule));
+  }
+}
+
+void tune(const GpuBuild& build, std::vector<GpuKernel>& kernels) {
+  std::vector<std::vector<Alternative>> alternatives;
+  std::vector<std::vector<std::optional<GpuKernel>>> made;
+  size_t rounds = 0;
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    alternatives.push_back(other_schedules(build, k));
+    made.push_back(try_kernels(build, k, alternatives[k]));
+    rounds = std::max(rounds, made[k].size());
+  }
+
+  const Arrays arrays = arrays_of(build);
+  Stopwatch watch(*build.state.device.gpu);
+  std::vector<const GpuKernel*> current;
+  for (const GpuKernel& kernel : kernels) current.push_back(&kernel);
+  const std::vector<double> first = times_of(build, current, arrays, watch);
+  std::vector<double> best = first;
+  std::vector<int> winner(kernels.size(), -1);
+  // Every round runs the whole program, with one other schedule of every kernel that has one left.
+  for (size_t round = 0; round < rounds; ++round) {
+    std::vector<const GpuKernel*> tried = current;
+    for (size_t k = 0; k < kernels.size(); ++k)
+      if (round < made[k].size() && made[k][round]) tried[k] = &*made[k][round];
+    const std::vector<double> ms = times_of(build, tried, arrays, watch);
+    for (size_t k = 0; k < kernels.size(); ++k)
+      if (tried[k] != current[k] && ms[k] < best[k] && ms[k] < kGain * first[k])
+        best[k] = ms[k], winner[k] = static_cast<int>(round);
+  }
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    const std::string key = key_of(build, kernels[k]);
+    const auto w = static_cast<size_t>(winner[k]);
+    const plan::Tuning tuning = winner[k] < 0 ? build.state.plan.groups[k].tuning : alternatives[k][w].tuning;
+    if (build.state.device.cache) build.state.device.cache->store(key, text_of(tuning), runtime::DiskCache::Kind::Note);
+    const auto before = schedule_with(build, k, build.state.plan.groups[k].tuning);
+    if (winner[k] < 0) {
+      build.state.plan.groups[k].rebuilt =
+          fmt::format("tuned: the schedule stays, {:.1f} us; {} others were tried", 1e3 * first[k], made[k].size());
+      continue;
+    }
+    take(build, k, kernels[k], std::move(*made[k][w]), alternatives[k][w],
+         fmt::format("tuned: {:.1f} us with {}, {:.1f} us with {}; {} others were tried", 1e3 * best[k],
+                     describe(alternatives[k][w].schedule), 1e3 * first[k], describe(*before), made[k].size()));
+  }
+}
+
+}  // namespace smelt

@@ -1,0 +1,189 @@
+// Kernels that are made again with other schedules: because they spill, or because others were measured to be faster. The driver is the
+// stand-in, which says what spills and how long launches take.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+
+#include "compile/gpu_kernel.hpp"
+#include "fake_cuda/open.hpp"
+#include "frontends/language.hpp"
+
+namespace smelt::testing {
+namespace {
+
+using ::testing::HasSubstr;
+
+class Retuned : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (std::filesystem::temp_directory_path() / "smelt-tune-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+    fake_ = &fresh_fake();
+    const Variable driver("SMELT_CUDA", SMELT_FAKE_CUDA), nvrtc("SMELT_NVRTC", SMELT_FAKE_CUDA);
+    const Variable cache("SMELT_CACHE_DIR", folder_ + "/cache");
+    device_ = Machine::cuda();
+    ASSERT_TRUE(device_.compiles()) << device_.missing;
+  }
+  void TearDown() override {
+    device_ = {};
+    EXPECT_EQ(fake_->fault, "");
+    EXPECT_TRUE(fake_->blocks.empty()) << "memory of the GPU was not given back";
+    EXPECT_EQ(fake_->events, 0);
+    EXPECT_EQ(fake_->modules, 0);
+    std::filesystem::remove_all(folder_);
+  }
+  Executable compiled(const std::string& program, const SizeBinding& sizes, bool tune = false) {
+    CompileOptions options;
+    options.sizes = sizes;
+    options.tune = tune;
+    return compile(lang::parse_program(program, "<test>"), device_, options);
+  }
+  int most_threads(const Executable& e, const SizeBinding& sizes) {
+    int most = 0;
+    for (const BuiltFunction& f : e.built(sizes)) most = std::max(most, f.threads);
+    return most;
+  }
+  std::string folder_;
+  fake_cuda::State* fake_ = nullptr;
+  Machine device_;
+};
+
+// Sums of a row of x, each of another function of it, from number `first` on.
+std::string many_sums(int count) {
+  std::string text = "input x: f32[B, 16384]\nreturn ";
+  for (int i = 0; i < count; ++i)
+    text += fmt::format("{}sum(x * {}.5 if x > {}.25 else -x, axis=1)", i ? ", " : "", i + 2, i);
+  return text;
+}
+
+bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
+
+TEST_F(Retuned, WhatSpillsTakesALighterSchedule) {
+  const SizeBinding sizes = {{"B", 64}};
+  EXPECT_GT(most_threads(compiled(many_sums(4), sizes), sizes), 256);
+  // As NVRTC does: a workgroup of many threads leaves few registers to each.
+  fake_->attribute_of = [](const std::string& attribute, const std::string& image) {
+    return attribute == "local" ? (has(image, "__launch_bounds__(256)") ? 0 : 944) : -1;
+  };
+  const Executable e = compiled(many_sums(4), sizes);
+  ASSERT_EQ(e.plan().groups.size(), 1u);
+  EXPECT_THAT(e.plan().groups[0].rebuilt, HasSubstr("it spills 944 bytes per thread; with 256 threads"));
+  EXPECT_THAT(e.plan().groups[0].rebuilt, HasSubstr("it does not"));
+  EXPECT_EQ(e.plan().groups[0].tuning.threads, 256);
+  EXPECT_EQ(most_threads(e, sizes), 256);
+  for (const BuiltFunction& f : e.built(sizes)) EXPECT_EQ(f.facts.local_bytes, 0);
+}
+
+TEST_F(Retuned, ASpillThatNoScheduleEndsStays) {
+  fake_->attributes = {{"local", 16}};
+  const Executable e = compiled("input x: f32[N]\nreturn exp(x) * 2", {{"N", 1 << 20}});
+  ASSERT_EQ(e.plan().groups.size(), 1u);
+  EXPECT_EQ(e.plan().groups[0].rebuilt, "");
+}
+
+TEST_F(Retuned, WhatSpillsAllTheSameIsSplit) {
+  // Longer kernels have more values alive.
+  fake_->attribute_of = [](const std::string& attribute, const std::string& image) {
+    const auto stores = static_cast<int>(std::count(image.begin(), image.end(), '='));
+    return attribute == "local" ? std::max(0, stores - 400) : -1;
+  };
+  const SizeBinding sizes = {{"B", 4096}};
+  const int few = static_cast<int>(compiled(many_sums(4), sizes).plan().groups.size());
+  EXPECT_EQ(few, 1);
+  const Executable e = compiled(many_sums(60), sizes);
+  EXPECT_GT(e.plan().groups.size(), 1u);
+  fake_->attribute_of = nullptr;
+  fake_->attributes = {{"local", 500}};
+  EXPECT_EQ(compiled(many_sums(60), sizes).plan().groups.size(), 1u) << "two kernels that spill as much are no better";
+}
+
+TEST_F(Retuned, TheDecisionOfASplitSaysSo) {
+  fake_->attribute_of = [](const std::string& attribute, const std::string& image) {
+    return attribute == "local" ? (has(image, "sinh") || image.size() > 20000 ? 4000 : 0) : -1;
+  };
+  std::string text = "input x: f32[N]\n";
+  std::string last = "x";
+  for (int i = 0; i < 40; ++i) {
+    text += fmt::format("v{} = {} * {}.5 + {}\n", i, last, i + 1, i ? fmt::format("v{}", i - 1) : "x");
+    last = fmt::format("exp(v{})", i);
+  }
+  const Executable e = compiled(text + "return " + last, {{"N", 1 << 20}});
+  ASSERT_GT(e.plan().groups.size(), 1u);
+  bool said = false;
+  for (const plan::Decision& d : e.plan().decisions)
+    said = said || (!d.fused && has(d.reason, "built as one kernel they spill 4000 bytes per thread"));
+  EXPECT_TRUE(said);
+}
+
+constexpr const char* kScaled = "input x: f32[N]\nreturn x * 2 + 1";
+
+TEST_F(Retuned, TuningTakesTheFastestAndRemembersIt) {
+  fake_->ms_of = [](const fake_cuda::Launch& l) { return l.block == 128 ? 1.0 : 2.0; };
+  const SizeBinding sizes = {{"N", 1 << 20}};
+  EXPECT_EQ(most_threads(compiled(kScaled, sizes), sizes), 256);
+  const Executable tuned = compiled(kScaled, sizes, true);
+  EXPECT_EQ(most_threads(tuned, sizes), 128);
+  EXPECT_THAT(tuned.plan().groups[0].rebuilt, HasSubstr("tuned: 1000.0 us with 128 threads"));
+  EXPECT_FALSE(fake_->launches.empty());
+  const Executable later = compiled(kScaled, sizes);
+  EXPECT_EQ(most_threads(later, sizes), 128) << "remembered";
+  EXPECT_THAT(later.plan().groups[0].rebuilt, HasSubstr("as it was tuned: 128 threads"));
+  EXPECT_EQ(most_threads(compiled(kScaled, {{"N", (1 << 20) + 5}}), sizes), 128) << "about as large";
+  EXPECT_EQ(most_threads(compiled(kScaled, {{"N", 1 << 23}}), sizes), 256) << "another size";
+  // Measured again, with the first schedule ahead.
+  fake_->ms_of = [](const fake_cuda::Launch& l) { return l.block == 256 ? 1.0 : 2.0; };
+  EXPECT_THAT(compiled(kScaled, sizes, true).plan().groups[0].rebuilt, HasSubstr("the schedule stays"));
+  EXPECT_EQ(most_threads(compiled(kScaled, sizes), sizes), 256);
+}
+
+TEST_F(Retuned, TuningRunsProgramsOfSeveralKernelsAndOfEveryStrategy) {
+  fake_->ms_of = [](const fake_cuda::Launch&) { return 1.0; };
+  const SizeBinding sizes = {{"B", 512}};
+  for (const char* program : {"input x: f32[B, 1000]\nreturn softmax(x), sum(x, axis=0), x * 2",
+                              "input x: f32[B, 512]\ninput y: f32[512, B]\nreturn x.T + y",
+                              "input x: bf16[B, 5000]\ninput i: i64[B]\nreturn sum(x, axis=1), take(x, i, axis=0)",
+                              "input x: f32[B, 1000]\ninput s: f32\nreturn sum(x * s)"}) {
+    const Executable e = compiled(program, sizes, true);
+    for (const plan::FusionGroup& group : e.plan().groups)
+      EXPECT_THAT(group.rebuilt, HasSubstr("the schedule stays")) << program;
+  }
+}
+
+// What may be tried must compile: by the real NVRTC, where there is one.
+TEST(Schedules, OthersCompileToo) {
+  const Variable cache("SMELT_CACHE_DIR", "off");
+  std::string why;
+  Machine device = Machine::cuda_architecture(90);
+  device.nvrtc = open_nvrtc(why);
+  if (!device.nvrtc) GTEST_SKIP() << why;
+  for (const char* program :
+       {"input x: bf16[1024, 4096]\nreturn softmax(x)", "input x: f32[256, 131072]\nreturn layernorm(relu(x))",
+        "input x: f32[4096, 50257]\nreturn softmax(x)", "input x: f32[N]\nreturn sqrt(sum(x * x))",
+        "input x: f32[4096, B]\ninput y: f32[B, 4096]\nreturn x.T + y",
+        "input x: f32[B, 1000]\nreturn sum(x, axis=0)"}) {
+    CompileOptions options;
+    options.sizes = {{"N", int64_t{1} << 26}, {"B", 4096}};
+    Executable::State state;
+    state.graph = simplify(lang::parse_program(program, "<test>"));
+    state.device = device;
+    plan::Options target;
+    target.target = {"cuda", true, 132, 256, 0, 50 << 20, 0, 90, 227 << 10, true};
+    target.sizes = options.sizes;
+    state.plan = plan::make_plan(state.graph, target, schedule::accepts);
+    state.threads = 132;
+    const GpuBuild build{state, options.sizes, target};
+    for (size_t k = 0; k < state.plan.groups.size(); ++k)
+      for (const std::vector<Alternative>& others : {lighter_schedules(build, k), other_schedules(build, k)}) {
+        const std::vector<std::optional<GpuKernel>> made = try_kernels(build, k, others);
+        for (size_t a = 0; a < made.size(); ++a)
+          EXPECT_TRUE(made[a]) << program << ": " << describe(others[a].schedule);
+      }
+  }
+}
+
+}  // namespace
+}  // namespace smelt::testing
