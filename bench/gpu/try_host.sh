@@ -36,10 +36,24 @@ softmax=(softmax\(x\) -i "x=uniform:bf16[16384,4096]" --device cuda)
 long=('softmax(x)' -i "x=uniform:f32[2048,50257]" --device cuda)
 sum=('sqrt(sum(x*x))' -i "x=uniform:f32[N]" --size N=67108864 --device cuda)
 
-step measure-softmax 15 8 "$smelt" explain "${softmax[@]}" --measure --json "$out/measure_softmax.json"
-step measure-long 15 8 "$smelt" explain "${long[@]}" --measure
-step measure-unfused 15 30 "$smelt" explain 'x*2+y' -i "x=f32[16777216]" -i "y=f32[16777216]" --no-fuse --device cuda --measure
-step measure-sum 15 8 "$smelt" explain "${sum[@]}" --measure
+# shellcheck disable=SC2317 # called through bash -c, so that timeout can end it
+kernels() { # kernels ARGUMENTS...: how the kernels of a program are built, and how long they take
+  "$smelt" explain "$@" >"$out/explained.txt" || return
+  grep -E '^kernel|^  (rebuilt|built|time) ' "$out/explained.txt"
+}
+export -f kernels
+export smelt out
+explained() { # explained NAME LIMIT ARGUMENTS...
+  local name=$1 limit=$2
+  shift 2
+  # shellcheck disable=SC2016 # for the shell inside
+  step "$name" "$limit" 12 bash -c 'kernels "$@"' kernels "$@"
+}
+
+explained measure-softmax 15 "${softmax[@]}" --measure --json "$out/measure_softmax.json"
+explained measure-long 15 "${long[@]}" --measure
+explained measure-unfused 15 'x*2+y' -i "x=f32[16777216]" -i "y=f32[16777216]" --no-fuse --device cuda --measure
+explained measure-sum 15 "${sum[@]}" --measure
 step sass 15 3 "$smelt" explain "${softmax[@]}" --dump sass
 step profile 40 9 "$smelt" profile "${softmax[@]}" --json "$out/profile_softmax.json"
 # Schedules that are timed, and taken again from the cache; then a program whose first schedule spills registers.
@@ -47,19 +61,16 @@ SMELT_CACHE_DIR=$(mktemp -d) && export SMELT_CACHE_DIR
 for program in 'exp((x + y) * 2)' 'softmax(x)' 'sqrt(sum(x * x))'; do
   inputs=(-i "x=uniform:f32[4096,8192]")
   [[ $program == *y* ]] && inputs+=(-i "y=uniform:f32[4096,8192]")
-  # shellcheck disable=SC2016 # for the shell inside
-  step "tune $program" 20 3 bash -c '"$0" explain "$@" --tune | grep -E "rebuilt|built  "' "$smelt" "$program" "${inputs[@]}" --device cuda
+  explained "tune $program" 20 "$program" "${inputs[@]}" --device cuda --tune
 done
-# shellcheck disable=SC2016
-step tuned-before 10 3 bash -c '"$0" explain "$@" | grep -E "rebuilt|built  "' "$smelt" 'softmax(x)' -i "x=f32[4096,8192]" --device cuda
+explained tuned-before 10 'softmax(x)' -i "x=f32[4096,8192]" --device cuda
 {
   echo 'input x: f32[B, 4096]'
   for i in $(seq 100); do echo "s$i = sum(x * $i.5 if x > $i.25 else -x, axis=1)"; done
   printf 'return s1'
   for i in $(seq 2 100); do printf ' + s%d' "$i"; done
 } >"$out/spills.smelt"
-step spills 30 8 "$smelt" explain "$out/spills.smelt" --size B=16384 --device cuda --measure --json "$out/spills.json"
-grep -o '"rebuilt": "[^"]*"' "$out/spills.json"
+explained spills 30 "$out/spills.smelt" --size B=16384 --device cuda --measure
 if [ -f "$folder/tests/libfake_nvtx.so" ]; then
   rm -f "$out/ranges.txt"
   step ranges 15 2 env NVTX_INJECTION64_PATH="$folder/tests/libfake_nvtx.so" FAKE_NVTX_LOG="$out/ranges.txt" \
