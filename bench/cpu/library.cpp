@@ -33,6 +33,21 @@ const Machine& cpu() {
   return machine;
 }
 
+#if defined(__x86_64__)
+__attribute__((target_clones("avx512f", "avx2", "default")))
+#endif
+uint64_t
+sum_of_lines(const char* from, int64_t lines) {
+  using Line __attribute__((vector_size(64))) = uint64_t;
+  const auto* line = reinterpret_cast<const Line*>(from);
+  Line a{}, b{}, c{}, d{};
+  for (int64_t i = 0; i + 4 <= lines; i += 4) a += line[i], b += line[i + 1], c += line[i + 2], d += line[i + 3];
+  a += b + c + d;
+  uint64_t sum = 0;
+  for (int k = 0; k < 8; ++k) sum += a[k];
+  return sum;
+}
+
 struct Program {
   Executable executable;
   std::vector<TensorView> inputs, outputs;
@@ -124,12 +139,8 @@ void smelt_bench_copy(void* to, const void* from, int64_t bytes, int32_t threads
 // A parallel read of a buffer of whole lines: what reductions can reach at most where a machine reads slower than it copies.
 uint64_t smelt_bench_read(const void* from, int64_t bytes, int32_t threads) {
   std::atomic<uint64_t> sum{0};
-  runtime::parallel_for(threads, bytes, 64, [&](int, int64_t begin, int64_t end) {
-    const auto* words = static_cast<const uint64_t*>(from);
-    uint64_t part[8] = {};
-    for (int64_t i = begin / 8; i + 8 <= end / 8; i += 8)
-      for (int k = 0; k < 8; ++k) part[k] += words[i + k];
-    for (const uint64_t p : part) sum += p;
+  runtime::parallel_for(threads, bytes, 256, [&](int, int64_t begin, int64_t end) {
+    sum += sum_of_lines(static_cast<const char*>(from) + begin, (end - begin) / 64);
   });
   return sum;
 }

@@ -177,6 +177,7 @@ std::string PhasePrinter::vector_body(const Stmt& s, Value start, const Value* e
     vector_.left = left;
     vector_.tail = op("icmp ult $T $a, $b", DType::Bool, {iota(s.lanes, DType::I32), splat(narrow, s.lanes)});
   }
+  if (!extent && &s == ahead_.loop) fetch_ahead();
   statements(s.body);
   return pop();
 }

@@ -71,6 +71,12 @@ class PhasePrinter {
     Value wanted;  // a bool
     Value head;    // elements before the first whole line
   };
+  // What the last Vector loop of a Grid iteration asks for: what the first one of the next iteration will read.
+  struct Ahead {
+    const kernel::Stmt* loop = nullptr;
+    std::string grid;  // the variable
+    std::vector<kernel::Access> reads;
+  };
   struct FullSteps {
     std::string begin, from;  // the first element, and the label of the block before
     std::string end, after;   // behind the last element, and the label of the block behind
@@ -180,7 +186,9 @@ class PhasePrinter {
   void enter_loop(const kernel::Stmt& s, const Changes& changes);
   void count_loop(const kernel::Stmt& s, const Value& begin, const Value& end);
   void unrolled_loop(const kernel::Stmt& s);
-  void turn(const kernel::Stmt& s);  // llvm_turn.cpp
+  void turn(const kernel::Stmt& s);        // llvm_turn.cpp
+  void find_ahead(const kernel::Stmt& s);  // llvm_ahead.cpp
+  void fetch_ahead();
   void vector_loop(const kernel::Stmt& s);
   std::string vector_steps(const kernel::Stmt& s, const Value& extent, const Value& full,
                            const std::optional<Stream>& stream, int label);
@@ -213,6 +221,7 @@ class PhasePrinter {
   int resource_count_ = 0;
   int values_ = 0, labels_ = 0;
   bool streams_ = false;
+  Ahead ahead_;
 };
 
 // "%v7" names local 7.

@@ -27,6 +27,7 @@ void PhasePrinter::statement(const Stmt& s) {
   switch (s.loop) {
     case kernel::LoopKind::Grid:
       SMELT_CHECK(top() == 0, "a Grid loop stands inside another loop");
+      find_ahead(s);
       return count_loop(s, {"%begin", DType::I64, 0, 0}, {"%end", DType::I64, 0, 0});
     case kernel::LoopKind::Vector:
       if (s.lanes > 1) return vector_loop(s);

@@ -1,0 +1,78 @@
+// Asks for the next row ahead. While the last pass over a row computes from what is in the caches, memory would be idle; so that pass
+// fetches what the first pass over the next row will read.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "emit/llvm_phase.hpp"
+
+namespace smelt::emit {
+
+using kernel::ExprKind;
+using kernel::Stmt;
+using kernel::StmtKind;
+
+namespace {
+
+// Shorter rows are met by the processor's own looking ahead; longer ones would push out the row at hand.
+constexpr int64_t kLeastBytes = 2048, kMostBytes = 256 << 10;
+constexpr int64_t kFirstLevel = 32 << 10;  // rows up to this go to the first-level cache, others to the second
+
+void collect_vector_loops(const std::vector<Stmt>& body, std::vector<const Stmt*>& into) {
+  for (const Stmt& s : body) {
+    if (s.kind == StmtKind::Loop && s.loop == kernel::LoopKind::Vector && s.lanes > 1)
+      into.push_back(&s);
+    else
+      collect_vector_loops(s.body, into);
+  }
+}
+
+}  // namespace
+
+// The arrays that the expression reads without a mask.
+static void collect_loads(const kernel::Kernel& kernel, kernel::ExprId id, std::set<kernel::ExprId>& seen,
+                          std::vector<kernel::Access>& into) {
+  if (id == kernel::kNoExpr || !seen.insert(id).second) return;
+  const kernel::Expr& e = kernel.at(id);
+  for (const kernel::ExprId a : e.args) collect_loads(kernel, a, seen, into);
+  if (e.kind == ExprKind::Load && !e.access.scratch && e.mask == kernel::kNoExpr) into.push_back(e.access);
+}
+
+void PhasePrinter::find_ahead(const Stmt& grid) {
+  std::vector<const Stmt*> loops;
+  collect_vector_loops(grid.body, loops);
+  if (loops.size() < 2) return;
+  std::set<kernel::ExprId> seen;
+  for (const Stmt& s : loops.front()->body) collect_loads(kernel_, s.value, seen, ahead_.reads);
+  ahead_.loop = loops.back();
+  ahead_.grid = grid.var;
+}
+
+// In the loop `ahead_.loop`, before its body.
+void PhasePrinter::fetch_ahead() {
+  for (const kernel::Access& access : ahead_.reads) {
+    const Place p = place(access);
+    int64_t step = 0;
+    if (pattern(p.offset, step) != Pattern::Contiguous) continue;
+    const IntExpr next = p.offset.substitute({{ahead_.grid, IntExpr::symbol(ahead_.grid) + 1}}, {});
+    const IntExpr distance = next - p.offset;
+    std::vector<std::string> symbols;
+    next.collect_symbols(symbols);
+    if (distance.is(0) || distance.mentions(ahead_.grid) || distance.mentions(vector_.var) ||
+        !std::all_of(symbols.begin(), symbols.end(),
+                     [&](const std::string& s) { return s == vector_.var || symbols_.count(s) > 0; }))
+      continue;
+    const int size = size_of(p.dtype);
+    const int64_t bytes = distance.constant().value_or(kFirstLevel / size + 1) * size;
+    if (bytes < kLeastBytes || bytes > kMostBytes) continue;
+    const Value at = pointer(p, next);
+    for (int64_t line = 0; line < vector_.lanes * size; line += 64) {
+      const std::string there = name(top(), fmt::format("getelementptr i8, ptr {}, i64 {}", at.text, line));
+      this->line(fmt::format("call void @llvm.prefetch.p0(ptr {}, i32 0, i32 {}, i32 1)", there,
+                             bytes <= kFirstLevel ? 3 : 2));
+    }
+  }
+}
+
+}  // namespace smelt::emit
