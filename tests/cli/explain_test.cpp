@@ -138,6 +138,24 @@ TEST(CliExplain, MeasuresKernelsOfAGpu) {
   EXPECT_TRUE(refused.err_has("not a GPU of this machine")) << refused.err;
 }
 
+TEST(CliExplain, TunesOnAGpu) {
+  const TemporaryFolder folder;
+  const std::map<std::string, std::string> fake = {
+      {"SMELT_CUDA", SMELT_FAKE_CUDA}, {"SMELT_NVRTC", SMELT_FAKE_CUDA}, {"SMELT_CACHE_DIR", folder / "cache"}};
+  for (const char* command : {"explain", "run", "bench"}) {
+    std::vector<std::string> arguments = {command, "x * 2 + 1", "-i", "x=f32[4096]", "--device", "cuda", "--tune"};
+    if (arguments[0] == "bench") arguments.insert(arguments.end(), {"--no-check", "--time-limit", "0.02"});
+    arguments.insert(arguments.end(), {"--json", "-"});
+    const Result r = run({arguments, fake, "", false});
+    ASSERT_EQ(r.status, 0) << r.err;
+    if (arguments[0] != "explain") continue;
+    EXPECT_NE(r.json()["kernels"][0]["rebuilt"].get<std::string>().find("tuned: the schedule stays"),
+              std::string::npos);
+  }
+  const Result absent = run({{"explain", "x + 1", "-i", "x=f32[4]", "--device", "sm_90", "--tune"}, fake, "", false});
+  EXPECT_EQ(absent.status, 2);
+}
+
 TEST(CliExplain, ReadsOnlyTheHeadersOfFiles) {
   const TemporaryFolder folder;
   const Result r = tool_without_llvm({"explain", "x + 1", "-i", "x=f32[1000000000000]"});
