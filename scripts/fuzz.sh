@@ -66,5 +66,5 @@ for target in "${targets[@]}"; do
   esac
   echo "fuzz: $target for $seconds s"
   $build/tests/fuzz/fuzz_$target "${options[@]}" -artifact_prefix=$build/found/$target- $build/corpus/$target $seeds/$target 2>&1 |
-    grep -vE '^(INFO|Running|stat::(new|slow|average)|#|")' || { echo "fuzz: $target failed"; exit 1; }
+    grep -vE '^(INFO|Running|stat::(new|slow|average)|#|"|[[:space:]])' || { echo "fuzz: $target failed"; exit 1; }
 done
