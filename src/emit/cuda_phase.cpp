@@ -149,7 +149,10 @@ void PhasePrinter::analyse(const std::vector<Stmt>& body, const Stmt* vector) {
           for (const IntExpr& x : s.access.index)
             if (x.mentions(fmt::format("%v{}", l.local))) note_local(l.local, vector);
         break;
-      case StmtKind::Combine: locals_[static_cast<size_t>(s.local)].combined = true; break;
+      case StmtKind::Combine:
+        for (const kernel::LocalId id : {s.local, s.index_local})
+          if (id >= 0) locals_[static_cast<size_t>(id)].combined = true;
+        break;
       case StmtKind::Turn:
       case StmtKind::Alloc: break;
     }
@@ -271,7 +274,7 @@ std::string PhasePrinter::print(const std::string& name) {
   statement(grid_loop);
   pop();
   std::string text = signature(name) + " {\n";
-  if (!shared_bytes_.is(0)) text += "  extern __shared__ __align__(16) unsigned char scratch[];\n";
+  if (out_.find("(scratch + ") != std::string::npos) text += "  extern __shared__ __align__(16) unsigned char scratch[];\n";
   return text + statics_ + boxes_ + out_ + "}\n";
 }
 

@@ -93,6 +93,7 @@ std::string apply(Op op, DType t, const std::vector<std::string>& args) {
   const std::string& a = args[0];
   const std::string& b = args[args.size() > 1 ? 1 : 0];
   const bool floating = is_float(t);
+  const bool word = is_int(t) && size_of(t) <= 4;
   auto infix = [&](const char* symbol) { return fmt::format("({} {} {})", a, symbol, b); };
   switch (op) {
     case Op::Add: return floating ? infix("+") : wrapped("+", t, a, b);
@@ -108,8 +109,14 @@ std::string apply(Op op, DType t, const std::vector<std::string>& args) {
     case Op::Round: return function("rint", t, args);
     case Op::Sqrt: return function("sqrt", t, args);
     case Op::Copysign: return function("copysign", t, args);
-    case Op::Max: return floating ? fmt::format("maximum({}, {})", a, b) : fmt::format("({0} > {1} ? {0} : {1})", a, b);
-    case Op::Min: return floating ? fmt::format("minimum({}, {})", a, b) : fmt::format("({0} < {1} ? {0} : {1})", a, b);
+    case Op::Max:
+      if (t == DType::U32) return fmt::format("maximum_of_unsigned({}, {})", a, b);
+      if (word) return fmt::format("({})maximum_of_ints({}, {})", type_of(t), a, b);
+      return floating ? fmt::format("maximum({}, {})", a, b) : fmt::format("({0} > {1} ? {0} : {1})", a, b);
+    case Op::Min:
+      if (t == DType::U32) return fmt::format("minimum_of_unsigned({}, {})", a, b);
+      if (word) return fmt::format("({})minimum_of_ints({}, {})", type_of(t), a, b);
+      return floating ? fmt::format("minimum({}, {})", a, b) : fmt::format("({0} < {1} ? {0} : {1})", a, b);
     case Op::Eq: return infix("==");
     case Op::Ne: return infix("!=");
     case Op::Lt: return infix("<");
@@ -122,6 +129,7 @@ std::string apply(Op op, DType t, const std::vector<std::string>& args) {
     case Op::Xor: return in_bits("^", t, a, b);
     case Op::Not: return is_bool(t) ? fmt::format("(!{})", a) : fmt::format("({})(~{})", type_of(t), a);
     case Op::Where:
+      if (word) return fmt::format("({0})choose_int({1}, (int){2}, (int){3})", type_of(t), a, b, args[2]);
       return t == DType::F32 ? fmt::format("choose({}, {}, {})", a, b, args[2])
                              : fmt::format("({} ? {} : {})", a, b, args[2]);
     default: throw InternalError(fmt::format("{} of {} reached the printer unexpanded", name_of(op), name_of(t)));
@@ -237,6 +245,33 @@ SMELT_INLINE unsigned to_u32(float x) { unsigned y; asm("cvt.rzi.u32.f32 %0, %1;
 SMELT_INLINE float choose(bool c, float a, float b) {
   float y;
   asm("{ .reg .pred p; setp.ne.u32 p, %1, 0; selp.f32 %0, %2, %3, p; }" : "=f"(y) : "r"((unsigned)c), "f"(a), "f"(b));
+  return y;
+}
+// Of two extremes in a row of which one operand is negated, the assembler of CUDA 13.0 makes one instruction for sm_90, and loses the
+// negation. Signed integers are therefore compared as unsigned ones with another first bit, and the other way round.
+SMELT_INLINE int maximum_of_ints(int a, int b) {
+  unsigned y;
+  asm("max.u32 %0, %1, %2;" : "=r"(y) : "r"((unsigned)a ^ 0x80000000u), "r"((unsigned)b ^ 0x80000000u));
+  return (int)(y ^ 0x80000000u);
+}
+SMELT_INLINE int minimum_of_ints(int a, int b) {
+  unsigned y;
+  asm("min.u32 %0, %1, %2;" : "=r"(y) : "r"((unsigned)a ^ 0x80000000u), "r"((unsigned)b ^ 0x80000000u));
+  return (int)(y ^ 0x80000000u);
+}
+SMELT_INLINE unsigned maximum_of_unsigned(unsigned a, unsigned b) {
+  int y;
+  asm("max.s32 %0, %1, %2;" : "=r"(y) : "r"((int)(a ^ 0x80000000u)), "r"((int)(b ^ 0x80000000u)));
+  return (unsigned)y ^ 0x80000000u;
+}
+SMELT_INLINE unsigned minimum_of_unsigned(unsigned a, unsigned b) {
+  int y;
+  asm("min.s32 %0, %1, %2;" : "=r"(y) : "r"((int)(a ^ 0x80000000u)), "r"((int)(b ^ 0x80000000u)));
+  return (unsigned)y ^ 0x80000000u;
+}
+SMELT_INLINE int choose_int(bool c, int a, int b) {
+  int y;
+  asm("{ .reg .pred p; setp.ne.u32 p, %1, 0; selp.b32 %0, %2, %3, p; }" : "=r"(y) : "r"((unsigned)c), "r"(a), "r"(b));
   return y;
 }
 SMELT_INLINE float round_f16(float x) { return from_f16(to_f16(x)); }

@@ -72,6 +72,9 @@ void PhasePrinter::count_origins(const std::vector<Stmt>& body, std::vector<std:
     const IntExpr offset = place(access).offset;
     if (step_in_group(offset, ignored) != 1) return;
     const IntExpr origin = offset - IntExpr::symbol(loop.var);
+    // A gathered index may be found in the loop only.
+    for (const kernel::IndexLocal& l : kernel_.index_locals)
+      if (origin.mentions(fmt::format("%v{}", l.local))) return;
     const auto at = std::find_if(origins.begin(), origins.end(), [&](const auto& o) { return o.first == origin; });
     if (at == origins.end())
       origins.emplace_back(origin, 1);

@@ -141,13 +141,23 @@ bool is_heavy(const Graph& graph, const plan::FusionGroup& group) {
   });
 }
 
+// The axis that threads share: the last one, unless that is too short for them and another is longer.
+int row_axis(const Domain& domain) {
+  int best = last_axis(domain, true);
+  if (best < 0 || domain.axes[static_cast<size_t>(best)].estimate >= kWarp) return best;
+  for (size_t d = 0; d < domain.axes.size(); ++d)
+    if (domain.axes[d].reduced && domain.axes[d].estimate > domain.axes[static_cast<size_t>(best)].estimate)
+      best = static_cast<int>(d);
+  return best;
+}
+
 std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const plan::FusionGroup& group,
                                     const plan::Options& options) {
   Schedule s;
   const plan::Target& target = options.target;
   const int64_t rows = domain.estimate(false), length = domain.estimate(true);
   const bool one_pass = passes_of(domain) == 1;
-  s.vector_axis = last_axis(domain, true);
+  s.vector_axis = row_axis(domain);
   s.domain = std::move(domain);
   const Widths w = widths_of(graph, s);
   const IntExpr extent = s.vector_axis < 0 ? IntExpr(1) : s.domain.axes[static_cast<size_t>(s.vector_axis)].extent;

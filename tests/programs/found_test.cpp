@@ -1,4 +1,6 @@
 // What random programs found: each failed once, cut down to the lines that matter.
+#include <fmt/format.h>
+
 #include "run.hpp"
 
 namespace smelt::testing {
@@ -84,6 +86,34 @@ TEST(Found, FlattenedRowsOfAPart) {
   const std::string program = "input x: i16[B, N]\nreturn x[-2::-1, :][None, :, 1:-1].reshape(-1)\n";
   for (const int64_t b : {1, 2, 34})
     for (const int64_t n : {2, 3, 65}) EXPECT_TRUE(right(program, {noise(DType::I16, {b, n})})) << b << " " << n;
+}
+
+// Of two minima of negated integers in a row, the assembler of CUDA 13.0 loses the negation.
+TEST(Found, ExtremesOfNegatedNarrowIntegers) {
+  NEEDS_LLVM();
+  for (const DType t : {DType::I8, DType::I16, DType::U8, DType::U16, DType::I32, DType::U32}) {
+    const std::string x = fmt::format("input x: {}[M, N]\n", name_of(t));
+    const Tensor noisy = noise(t, {64, 34}, 3);
+    EXPECT_TRUE(right(x + "return min(-x, axis=0), max(-x, axis=1)\n", {noisy}));
+    EXPECT_TRUE(
+        right(x + "v = x - max(x, axis=1, keepdims=True)\nreturn v + max(v, axis=1, keepdims=True)\n", {noisy}));
+    EXPECT_TRUE(right(x + "v = -x\nreturn v < max(v, axis=1, keepdims=True), where(v < x, v, x)\n", {noisy}));
+  }
+}
+
+// An index that a reduction leaves is read in later passes over the row.
+TEST(Found, ArgmaxUsedInTheSameKernel) {
+  NEEDS_LLVM();
+  const Tensor x = noise(DType::F32, {3, 1025}, 4);
+  EXPECT_TRUE(right("input x: f32[M, N]\nreturn argmax(x, axis=1, keepdims=True) + i64(x)\n", {x}));
+  EXPECT_TRUE(right("input x: f32[M, N]\nreturn argmin(x, keepdims=True) * i64(x > 0)\n", {x}));
+}
+
+// The last of the reduced axes is too short to be shared by threads, and cannot be merged with the first.
+TEST(Found, LongReductionOverAShortLastAxis) {
+  NEEDS_LLVM();
+  const Tensor x = noise(DType::F32, {1 << 16, 1}, 5), y = noise(DType::F32, {1}, 6);
+  EXPECT_TRUE(right("input x: f32[M, 1]\ninput y: f32[1]\nreturn mse(concat((y, y)) + 0 * x, x)\n", {x, y}));
 }
 
 }  // namespace
