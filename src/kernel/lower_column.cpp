@@ -5,10 +5,14 @@
 //       for each level of reductions:
 //         serial over the reduced axes:  accumulate; store what is ready; keep what later passes need
 //         store results of one element a column
+//
+// On a GPU, where a column is one thread's, tall ones are summed in blocks, whose sums are added up: that keeps the error small.
 #include "base/check.hpp"
 #include "kernel/lowering.hpp"
 
 namespace smelt::kernel {
+
+constexpr int64_t kBlockRows = 256;
 
 void Lowering::column() {
   Grid grid;
@@ -24,41 +28,74 @@ void Lowering::column() {
   placement.ranges["%i"] = {0, width - 1};
   placement.place(vector_axis().var, first + IntExpr::symbol("%i"));
   std::vector<const Axis*> reduced;
+  std::vector<std::pair<std::string, IntExpr>> serial;  // loops down a column
   for (const Axis& axis : domain().axes)
     if (axis.reduced) {
-      placement.ranges[axis.var] = {0, axis.extent - 1};
       reduced.push_back(&axis);
+      serial.emplace_back(axis.var, axis.extent);
+      placement.ranges[axis.var] = {0, axis.extent - 1};
     }
+  size_t outside = 0;  // loops around a block
+  if (on_gpu() && domain().estimate(true) > 2 * kBlockRows) {
+    int64_t rows = 1;
+    for (outside = serial.size(); outside > 0 && rows < kBlockRows;) rows *= reduced[--outside]->estimate;
+    if (rows > 2 * kBlockRows) {
+      const Axis& tall = *reduced[outside];
+      const int64_t block = std::max<int64_t>(1, kBlockRows * tall.estimate / rows);
+      const IntExpr begin = IntExpr::symbol("%b") * block;
+      serial[outside] = {"%q", min(block, tall.extent - begin)};
+      serial.insert(serial.begin() + static_cast<long>(outside), {"%b", ceildiv(tall.extent, block)});
+      ++outside;
+      for (const auto& [var, extent] : serial) placement.ranges[var] = {0, extent - 1};
+      placement.place(tall.var, begin + IntExpr::symbol("%q"));
+    }
+  }
 
   const int passes = domain().levels + 1;
   std::vector<Stage> stages(static_cast<size_t>(passes));
-  std::vector<std::vector<Accumulator>> accs(static_cast<size_t>(passes));
+  std::vector<std::vector<Accumulator>> accs(static_cast<size_t>(passes)), totals(static_cast<size_t>(passes));
   std::vector<std::vector<Stmt>> after(static_cast<size_t>(passes));
   for (int level = 0; level < passes; ++level) {
     const auto p = static_cast<size_t>(level);
     if (level < domain().levels) accs[p] = accumulators(level);
     element_pass(level, accs[p], placement, stages[p].body);
-    for (const Accumulator& a : accs[p]) evaluator_.set_reduction(a.reduction->node, result(a));
+    totals[p] = accs[p];
+    if (outside > 0)
+      for (Accumulator& a : totals[p]) {
+        a.value = builder_.new_local(a.value_type, true);
+        if (a.with_index()) a.index = builder_.new_local(DType::I64, true);
+      }
+    for (const Accumulator& a : totals[p]) evaluator_.set_reduction(a.reduction->node, result(a));
     row_outputs(level + 1, placement, after[p]);
   }
   std::vector<IntExpr> keep_index, keep_dims;
   for (const Axis* axis : reduced) {
-    keep_index.push_back(axis->value());
+    keep_index.push_back(axis->value().substitute(placement.value_of, placement.ranges));
     keep_dims.push_back(axis->extent);
   }
   keep_index.push_back(IntExpr::symbol("%i"));
   keep_dims.push_back(tile);
   keep_values(stages, keep_index, keep_dims, domain().estimate(true) * schedule_.tile,
-              reduced.empty() ? "" : reduced.back()->var);
+              serial.empty() ? "" : serial.back().first);
 
   std::vector<Stmt> lanes;
   for (size_t p = 0; p < stages.size(); ++p) {
-    for (Stmt& s : start(accs[p])) lanes.push_back(std::move(s));
+    for (Stmt& s : start(totals[p])) lanes.push_back(std::move(s));
     if (!stages[p].body.empty()) {
       std::vector<Stmt> inner = std::move(stages[p].body);
-      for (size_t d = reduced.size(); d-- > 0;) {
+      for (size_t d = serial.size(); d-- > 0;) {
         std::vector<Stmt> wrapped;
-        wrapped.push_back(loop(LoopKind::Serial, reduced[d]->var, reduced[d]->extent, std::move(inner)));
+        wrapped.push_back(loop(LoopKind::Serial, serial[d].first, serial[d].second, std::move(inner)));
+        if (d == outside && outside > 0) {
+          std::vector<Stmt> block = start(accs[p]);
+          block.push_back(std::move(wrapped[0]));
+          for (size_t a = 0; a < accs[p].size(); ++a) {
+            const Accumulator& part = accs[p][a];
+            const ExprId at = part.with_index() ? builder_.local(part.index) : kNoExpr;
+            for (Stmt& s : update(totals[p][a], builder_.local(part.value), at)) block.push_back(std::move(s));
+          }
+          wrapped = std::move(block);
+        }
         inner = std::move(wrapped);
       }
       for (Stmt& s : inner) lanes.push_back(std::move(s));

@@ -37,12 +37,14 @@ int64_t power_of_two_from(int64_t n) {
 struct Widths {
   int smallest = 8, largest = 1;  // bytes of the elements read and written along the lanes
   int reads = 0;
+  bool any = false;  // something is read or written along the lanes
 };
 
 Widths widths_of(const Graph& graph, const Schedule& s) {
   Widths w;
   auto note = [&](NodeId node, const Index& index) {
     if (contiguous_axis(graph, s.domain, node, index) != s.vector_axis) return;
+    w.any = true;
     w.smallest = std::min(w.smallest, size_of(graph.at(node).dtype));
     w.largest = std::max(w.largest, size_of(graph.at(node).dtype));
   };
@@ -57,12 +59,15 @@ Widths widths_of(const Graph& graph, const Schedule& s) {
 
 // Neighbours that one thread takes: accesses of 16 bytes, at least of the widest elements.
 int lanes_of(const Widths& w) {
+  if (!w.any) return 1;
   const int wide = 16 / w.largest, narrow = std::min(8, 16 / w.smallest);
   return std::max(wide, narrow);
 }
 
 // Rows shorter than this are not worth groups that begin at words of memory.
 constexpr int64_t kShortOddRow = 512;
+
+int64_t steps_of(int64_t elements, int64_t step) { return std::max<int64_t>(1, (elements + step - 1) / step); }
 
 bool divides(int lanes, const IntExpr& extent) {
   const auto c = extent.constant();
@@ -185,7 +190,7 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const pla
   s.workgroup = std::max(size.workgroup, s.team <= kWarp ? kWorkgroup / 2 : 1);
   const int64_t step = int64_t{s.team} * s.lanes;
   const bool constant = extent.constant().has_value();
-  const int64_t steps = std::max<int64_t>(1, (along / s.lanes * s.lanes + step - 1) / step);
+  const int64_t steps = steps_of(along / s.lanes * s.lanes, step);
   bool single_axis = true;
   for (size_t d = 0; d < s.domain.axes.size(); ++d)
     if (s.domain.axes[d].reduced && static_cast<int>(d) != s.vector_axis) single_axis = false;
@@ -195,8 +200,12 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const pla
   if (options.tuning.unroll && !s.held) s.unroll = options.tuning.unroll;
   if (s.held && constant)
     s.keep_bytes = length * 4 * (kMostBytesPerThread / (steps * s.lanes * 4));
-  else if (constant && s.workgroup == s.team)
-    s.keep_bytes = target.shared_bytes - 4096;
+  else if (constant && s.workgroup == s.team) {
+    // A buffer in shared memory has room for whole steps.
+    const int64_t room =
+        length / std::max<int64_t>(1, along) * (steps_of(along, step * s.unroll) * s.unroll + 1) * step;
+    s.keep_bytes = (target.shared_bytes - 4096) / (room * 4) * length * 4;
+  }
   if (!one_pass && rows * 8 < target.threads && length > (int64_t{1} << 20))
     return Refusal{fmt::format("{} row{} of {} cannot keep {} multiprocessors busy in one kernel", rows,
                                rows == 1 ? "" : "s", length, target.threads),
