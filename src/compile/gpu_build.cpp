@@ -90,7 +90,7 @@ const GpuCode& GpuFunction::code(const Executable::State& state) {
     code_.handle = code_.module->function(emitted().name);
     code_.facts = code_.module->facts(code_.handle);
     const auto fixed = emitted().shared_bytes.constant();
-    if (!fixed || *fixed > kSharedWithoutAsking)
+    if (!fixed || *fixed + code_.facts.shared_bytes > kSharedWithoutAsking)
       code_.module->allow_shared_bytes(code_.handle, std::min(gpu.shared_bytes_per_workgroup - code_.facts.shared_bytes,
                                                               fixed.value_or(gpu.shared_bytes_per_workgroup)));
     if (emitted().cluster > kClusterWithoutAsking) code_.module->allow_large_clusters(code_.handle);

@@ -67,6 +67,11 @@ std::string unsigned_type(DType t) {
 }
 
 // Wrapping arithmetic: in the unsigned type, or in int for what is narrower.
+// The low bits of an integer, as one of 8 or 16 bits.
+std::string low_bits(DType t, const std::string& x) {
+  return fmt::format("({})low_bits_{}((unsigned)({}))", type_of(t), name_of(t), x);
+}
+
 std::string wrapped(const char* op, DType t, const std::string& a, const std::string& b) {
   if (is_signed_int(t) && size_of(t) >= 4) {
     const std::string u = unsigned_type(t);
@@ -74,7 +79,7 @@ std::string wrapped(const char* op, DType t, const std::string& a, const std::st
   }
   if (size_of(t) >= 4) return fmt::format("({} {} {})", a, op, b);
   // Two u16 may overflow the int that they are promoted to.
-  return fmt::format("({})((unsigned){} {} (unsigned){})", type_of(t), a, op, b);
+  return low_bits(t, fmt::format("(unsigned){} {} (unsigned){}", a, op, b));
 }
 
 std::string function(const char* name, DType t, const std::vector<std::string>& args) {
@@ -127,7 +132,9 @@ std::string apply(Op op, DType t, const std::vector<std::string>& args) {
     case Op::And: return in_bits("&", t, a, b);
     case Op::Or: return in_bits("|", t, a, b);
     case Op::Xor: return in_bits("^", t, a, b);
-    case Op::Not: return is_bool(t) ? fmt::format("(!{})", a) : fmt::format("({})(~{})", type_of(t), a);
+    case Op::Not:
+      if (is_bool(t)) return fmt::format("(!{})", a);
+      return size_of(t) < 4 ? low_bits(t, "~" + a) : fmt::format("({})(~{})", type_of(t), a);
     case Op::Where:
       if (word) return fmt::format("({0})choose_int({1}, (int){2}, (int){3})", type_of(t), a, b, args[2]);
       return t == DType::F32 ? fmt::format("choose({}, {}, {})", a, b, args[2])
@@ -142,7 +149,9 @@ std::string raw(kernel::RawOp op, DType from, DType to, const std::vector<std::s
   switch (op) {
     case kernel::RawOp::TruncDiv: return fmt::format("({})({} / {})", type_of(to), a, b);
     case kernel::RawOp::TruncRem: return fmt::format("({})({} % {})", type_of(to), a, b);
-    case kernel::RawOp::Shl: return fmt::format("({})(({}){} << (int){})", type_of(to), unsigned_type(to), a, b);
+    case kernel::RawOp::Shl:
+      if (size_of(to) < 4) return low_bits(to, fmt::format("(unsigned){} << (int){}", a, b));
+      return fmt::format("({})(({}){} << (int){})", type_of(to), unsigned_type(to), a, b);
     case kernel::RawOp::Shr: return fmt::format("({})({} >> (int){})", type_of(to), a, b);
     case kernel::RawOp::ToInt: (void)from; return fmt::format("({}){}", type_of(to), a);
     case kernel::RawOp::PowerOfTwo: return fmt::format("power_of_two({})", a);
@@ -172,6 +181,7 @@ std::string cast(const std::string& x, DType from, DType to, bool wrap) {
     return fmt::format("({0} == {0} ? ({1}){2} : ({1})0)", x, type, limits);
   }
   std::string v = x;
+  if (wrap && size_of(to) < 4) return low_bits(to, x);
   if (!wrap) {
     const bool is_signed = is_signed_int(from);
     if (is_signed && (!is_signed_int(to) || size_of(to) < size_of(from)))
@@ -247,6 +257,12 @@ SMELT_INLINE float choose(bool c, float a, float b) {
   asm("{ .reg .pred p; setp.ne.u32 p, %1, 0; selp.f32 %0, %2, %3, p; }" : "=f"(y) : "r"((unsigned)c), "f"(a), "f"(b));
   return y;
 }
+// Integers of 8 and 16 bits are computed in 32 and cut: of a conversion to 8 bits, and of a negated short, the assembler of CUDA 13.0 may
+// lose the cut for sm_90 when it can use the sum itself. An instruction of its own for that it keeps.
+SMELT_INLINE int low_bits_i8(unsigned x) { int y; asm("bfe.s32 %0, %1, 0, 8;" : "=r"(y) : "r"(x)); return y; }
+SMELT_INLINE int low_bits_i16(unsigned x) { int y; asm("bfe.s32 %0, %1, 0, 16;" : "=r"(y) : "r"(x)); return y; }
+SMELT_INLINE unsigned low_bits_u8(unsigned x) { unsigned y; asm("bfe.u32 %0, %1, 0, 8;" : "=r"(y) : "r"(x)); return y; }
+SMELT_INLINE unsigned low_bits_u16(unsigned x) { unsigned y; asm("bfe.u32 %0, %1, 0, 16;" : "=r"(y) : "r"(x)); return y; }
 // Of two extremes in a row of which one operand is negated, the assembler of CUDA 13.0 makes one instruction for sm_90, and loses the
 // negation. Signed integers are therefore compared as unsigned ones with another first bit, and the other way round.
 SMELT_INLINE int maximum_of_ints(int a, int b) {
