@@ -274,7 +274,8 @@ std::string PhasePrinter::print(const std::string& name) {
   statement(grid_loop);
   pop();
   std::string text = signature(name) + " {\n";
-  if (out_.find("(scratch + ") != std::string::npos) text += "  extern __shared__ __align__(16) unsigned char scratch[];\n";
+  if (out_.find("(scratch + ") != std::string::npos)
+    text += "  extern __shared__ __align__(16) unsigned char scratch[];\n";
   return text + statics_ + boxes_ + out_ + "}\n";
 }
 
