@@ -28,6 +28,17 @@ void collect_vector_loops(const std::vector<Stmt>& body, std::vector<const Stmt*
   }
 }
 
+// The variables of the loops around `loop`, and whether it stands in the body at all.
+bool collect_around(const std::vector<Stmt>& body, const Stmt* loop, std::set<std::string>& into) {
+  for (const Stmt& s : body) {
+    if (&s == loop) return true;
+    if (!collect_around(s.body, loop, into)) continue;
+    if (s.kind == StmtKind::Loop) into.insert(s.var);
+    return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 // The arrays that the expression reads without a mask.
@@ -47,6 +58,10 @@ void PhasePrinter::find_ahead(const Stmt& grid) {
   for (const Stmt& s : loops.front()->body) collect_loads(kernel_, s.value, seen, ahead_.reads);
   ahead_.loop = loops.back();
   ahead_.grid = grid.var;
+  ahead_.around = {grid.var, ahead_.loop->var};
+  collect_around(grid.body, ahead_.loop, ahead_.around);
+  for (const kernel::Param& p : kernel_.params)
+    if (p.kind == kernel::ParamKind::Size) ahead_.around.insert(p.symbol);
 }
 
 // In the loop `ahead_.loop`, before its body.
@@ -60,8 +75,7 @@ void PhasePrinter::fetch_ahead() {
     std::vector<std::string> symbols;
     next.collect_symbols(symbols);
     if (distance.is(0) || distance.mentions(ahead_.grid) || distance.mentions(vector_.var) ||
-        !std::all_of(symbols.begin(), symbols.end(),
-                     [&](const std::string& s) { return s == vector_.var || symbols_.count(s) > 0; }))
+        !std::all_of(symbols.begin(), symbols.end(), [&](const std::string& s) { return ahead_.around.count(s) > 0; }))
       continue;
     const int size = size_of(p.dtype);
     const int64_t bytes = distance.constant().value_or(kFirstLevel / size + 1) * size;

@@ -74,7 +74,8 @@ class PhasePrinter {
   // What the last Vector loop of a Grid iteration asks for: what the first one of the next iteration will read.
   struct Ahead {
     const kernel::Stmt* loop = nullptr;
-    std::string grid;  // the variable
+    std::string grid;              // the variable
+    std::set<std::string> around;  // what has a value there: the variables of the loops around, and sizes
     std::vector<kernel::Access> reads;
   };
   struct FullSteps {

@@ -116,5 +116,13 @@ TEST(Found, LongReductionOverAShortLastAxis) {
   EXPECT_TRUE(right("input x: f32[M, 1]\ninput y: f32[1]\nreturn mse(concat((y, y)) + 0 * x, x)\n", {x, y}));
 }
 
+// The loop that fills a tile is not around the one that empties it.
+TEST(Found, TransposesOfUnitAxes) {
+  NEEDS_LLVM();
+  for (const int64_t b : {59, 63, 64})
+    EXPECT_TRUE(
+        right("input x: f32[B, 63, 1, 1]\nreturn transpose(x, (2, 1, 0, 3))\n", {noise(DType::F32, {b, 63, 1, 1})}));
+}
+
 }  // namespace
 }  // namespace smelt::testing
