@@ -5,7 +5,7 @@ GENERATOR = $(if $(wildcard build/$(1)/CMakeCache.txt),,$(if $(shell command -v 
 configure = cmake --preset $(1) $(call GENERATOR,$(1)) $(2) -Wno-dev --log-level=NOTICE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench build debug asan fuzz format check clean
+.PHONY: help demo test bench build debug asan fuzz package docs format check clean
 
 help: ## this list
 	@echo "smelt: fuses array programs into few kernels"
@@ -47,6 +47,18 @@ asan: ## the tests under the address and undefined-behaviour sanitizers, in buil
 fuzz: ## feeds the language, the .npy reader and the loader of object code for 30 s each, by clang; SECONDS=300: for longer
 	@bash scripts/setup.sh fuzz
 	@bash scripts/fuzz.sh $(or $(SECONDS),30)
+
+package: ## a .deb of the library, its headers and the command line, in build/release
+	@bash scripts/setup.sh demo
+	@$(call configure,release,$(if $(wildcard build/release/CMakeCache.txt),,-DSMELT_TESTS=OFF))
+	@cmake --build build/release --target smelt smelt_static smelt_shared -j $(JOBS)
+	@cd build/release && cpack
+
+docs: ## the reference of the C++ library in build/docs/html, by Doxygen; fails when something public is not described
+	@command -v doxygen >/dev/null || { echo "make docs needs Doxygen: apt-get install doxygen"; exit 1; }
+	@mkdir -p build/docs
+	@doxygen docs/Doxyfile
+	@echo "build/docs/html/index.html"
 
 format: ## lays out every C++ file with clang-format
 	@bash scripts/check_format.sh --fix

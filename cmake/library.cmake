@@ -1,0 +1,47 @@
+# What users link: smelt::smelt, the objects of every stage in one file. Both kinds come from the same objects, so the second costs
+# a link; inside another project there is only the kind that it asked for.
+get_property(smelt_stages GLOBAL PROPERTY SMELT_STAGES)
+set(smelt_objects)
+foreach(stage ${smelt_stages})
+  list(APPEND smelt_objects $<TARGET_OBJECTS:${stage}>)
+endforeach()
+
+function(smelt_library kind)
+  string(TOUPPER ${kind} type)
+  add_library(smelt_${kind} ${type} ${smelt_objects})
+  set_target_properties(smelt_${kind} PROPERTIES OUTPUT_NAME smelt EXPORT_NAME smelt LINKER_LANGUAGE CXX)
+  target_compile_features(smelt_${kind} INTERFACE cxx_std_20)
+  target_include_directories(smelt_${kind} INTERFACE
+    $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(smelt_${kind} PRIVATE fmt::fmt Threads::Threads ${CMAKE_DL_LIBS})
+  if(kind STREQUAL "shared")
+    # Until 1.0 every minor version may change the binary interface.
+    set_target_properties(smelt_shared PROPERTIES
+      VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+    target_link_options(smelt_shared PRIVATE -Wl,--no-undefined)
+  endif()
+  if(SMELT_SANITIZE)
+    target_compile_options(smelt_${kind} INTERFACE $<BUILD_INTERFACE:-fsanitize=address,undefined>)
+    target_link_options(smelt_${kind} INTERFACE $<BUILD_INTERFACE:-fsanitize=address,undefined>)
+  endif()
+endfunction()
+
+include(GNUInstallDirs)
+set(smelt_kind static)
+if(BUILD_SHARED_LIBS)
+  set(smelt_kind shared)
+endif()
+if(SMELT_INSTALL)
+  set(smelt_kinds static shared)
+else()
+  set(smelt_kinds ${smelt_kind})
+endif()
+if(SMELT_FUZZ OR SMELT_SANITIZE)
+  # Sanitizers leave symbols to the program; a shared library with them serves nobody.
+  set(smelt_kinds static)
+  set(smelt_kind static)
+endif()
+foreach(kind ${smelt_kinds})
+  smelt_library(${kind})
+endforeach()
+add_library(smelt::smelt ALIAS smelt_${smelt_kind})

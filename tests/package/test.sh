@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# Builds and runs tests/package as a user would. Usage: test.sh install|find|headers|inside|configure BUILD ...
+#   install BUILD            installs BUILD into BUILD/package/prefix, what the next two use, and runs the tool from there
+#   find BUILD KIND          a program that finds the static or the shared library
+#   headers BUILD            the installed headers include one another and the standard library only
+#   inside BUILD WAY FLAGS   a program with smelt as a part of it, all of it compiled: minutes; by hand
+#   configure BUILD WAY      the same without building
+#   deb BUILD                the .deb of BUILD has the right files and dependencies, and what it brings runs; 77: no dpkg here
+set -euo pipefail
+shopt -s nullglob
+what=$1 build=$2
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+source=$(cd "$here/../.." && pwd)
+prefix=$build/package/prefix
+fail() { echo "package test: $*" >&2; exit 1; }
+
+configure() { # configure FOLDER OPTION...: a folder of its own below BUILD/package
+  local folder=$build/package/$1
+  shift
+  rm -rf "$folder"
+  cmake -S "$here" -B "$folder" -G "${GENERATOR:-Unix Makefiles}" -DCMAKE_BUILD_TYPE=Release "$@" >"$folder.log" 2>&1 || { cat "$folder.log"; fail "does not configure"; }
+}
+build_and_run() { # build_and_run FOLDER
+  cmake --build "$build/package/$1" --target consumer -j 2 >"$build/package/$1.log" 2>&1 || { tail -n 40 "$build/package/$1.log"; fail "does not build"; }
+  SMELT_CACHE_DIR=$build/test-cache "$build/package/$1/consumer"
+}
+
+mkdir -p "$build/package"
+case $what in
+  install)
+    rm -rf "$prefix"
+    cmake --install "$build" --prefix "$prefix" >"$prefix.log" || fail "does not install"
+    "$prefix/bin/smelt" --version
+    ;;
+  find)
+    kind=$3
+    configure "find_$kind" -DWAY=find_package -DKIND="$kind" -DCMAKE_PREFIX_PATH="$prefix"
+    build_and_run "find_$kind"
+    needed=$(readelf -d "$build/package/find_$kind/consumer")
+    if [ "$kind" = shared ]; then
+      [[ $needed =~ libsmelt\.so\.[0-9]+\.[0-9]+\] ]] || fail "the program does not need a libsmelt.so of a version"
+      shown=$(nm -DC --defined-only "$prefix"/lib/libsmelt.so "$prefix"/lib/*/libsmelt.so "$prefix"/lib64/libsmelt.so 2>/dev/null || true)
+      [[ $shown == *' smelt::eval('* ]] || fail "the shared library does not show smelt::eval"
+      inner=$(grep -E ' (fmt|nlohmann|smelt::(graph|plan|schedule|kernel|emit|runtime|report))::' <<<"$shown" || true)
+      [ -z "$inner" ] || { head <<<"$inner"; fail "the shared library shows what is not public"; }
+    else
+      [[ $needed != *libsmelt* ]] || fail "the program needs libsmelt.so, though the static library was asked for"
+    fi
+    ;;
+  headers)
+    for header in "$prefix"/include/smelt/*.hpp; do
+      included=$("${CXX:-c++}" -std=c++20 -M -I "$prefix/include" -x c++ "$header")
+      [[ ! $included =~ (/fmt/|/nlohmann/|/CLI/|$source/src/) ]] || fail "$header includes ${BASH_REMATCH[1]}"
+    done
+    ;;
+  inside | configure)
+    way=$3
+    configure "$way" -DWAY="$way" -DSMELT_SOURCE="$source" -DCMAKE_CXX_COMPILER="${CXX:-c++}" "${@:4}"
+    cmake --install "$build/package/$way" --prefix "$build/package/$way-prefix" >/dev/null
+    [ -z "$(ls -A "$build/package/$way-prefix" 2>/dev/null)" ] || fail "smelt installs itself with the project that uses it"
+    [ "$what" = configure ] || build_and_run "$way"
+    ;;
+  deb)
+    command -v dpkg-deb >/dev/null && command -v dpkg-shlibdeps >/dev/null || { echo "no dpkg-deb or no dpkg-shlibdeps here"; exit 77; }
+    out=$build/package/deb
+    rm -rf "$out"
+    mkdir -p "$out"
+    (cd "$build" && cpack -G DEB -B "$out") >"$out.log" 2>&1 || { tail -n 40 "$out.log"; fail "cpack"; }
+    debs=("$out"/*.deb)
+    files=$(dpkg-deb -c "${debs[0]}" | sed 's/.* \.\//\//; s/ -> .*//')
+    for file in bin/smelt lib/libsmelt.a lib/libsmelt.so include/smelt/smelt.hpp lib/cmake/smelt/smeltConfig.cmake \
+      lib/cmake/smelt/smeltConfigVersion.cmake lib/cmake/smelt/smelt-static.cmake lib/cmake/smelt/smelt-shared.cmake \
+      share/doc/smelt/copyright; do
+      grep -qx "/usr/$file" <<<"$files" || fail "the package lacks /usr/$file"
+    done
+    beyond=$(grep -v '/$' <<<"$files" |
+      grep -vE '^/usr/(bin/smelt|lib/libsmelt\.(a|so[.0-9]*)|include/smelt/[a-z]+\.hpp|lib/cmake/smelt/[A-Za-z-]+\.cmake|share/doc/smelt/copyright)$' || true)
+    [ -z "$beyond" ] || fail "the package has more than it should: $beyond"
+    depends=$(dpkg-deb -f "${debs[0]}" Depends)
+    for library in libc6 'libstdc\+\+6' 'libfmt[0-9]+'; do
+      [[ $depends =~ (^|, )$library($|[ ,]) ]] || fail "the package depends on $depends, not on $library"
+    done
+    [[ $(dpkg-deb -f "${debs[0]}" Suggests) == *libllvm* ]] || fail "the package does not name LLVM"
+    dpkg-deb -x "${debs[0]}" "$out/root"
+    # Nothing of the folder that it was built in: run from where it lies.
+    "$out/root/usr/bin/smelt" --version
+    SMELT_CACHE_DIR=$build/test-cache "$out/root/usr/bin/smelt" run 'x + 1' -i 'x=f32[4]'
+    ;;
+  *) fail "what is $what?" ;;
+esac
