@@ -68,12 +68,8 @@ BenchResult bench_gpu(const Executable& fused, const Executable& unfused, const 
   result.cache = fused.cache_use();
 
   options.progress("bringing inputs to the GPU");
-  std::vector<Tensor> there;
-  std::vector<TensorView> views;
-  for (const Tensor& input : inputs) {
-    if (!input.dims.empty()) there.push_back(to_device(device, input));
-    views.push_back(input.dims.empty() ? TensorView(input) : TensorView(there.back()));
-  }
+  const DeviceInputs there = bring_inputs(device, inputs);
+  const std::vector<TensorView>& views = there.views;
   options.progress("running both once");
   const Runner fused_runner(fused, views), unfused_runner(unfused, views);
   if (options.check) {

@@ -17,6 +17,15 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 
 }  // namespace
 
+DeviceInputs bring_inputs(const Machine& device, const std::vector<Tensor>& inputs) {
+  DeviceInputs there;
+  for (const Tensor& input : inputs) {
+    if (!input.dims.empty()) there.arrays.push_back(to_device(device, input));
+    there.views.push_back(input.dims.empty() ? TensorView(input) : TensorView(there.arrays.back()));
+  }
+  return there;
+}
+
 DeviceClock::DeviceClock(runtime::Gpu& gpu, const BenchOptions& options)
     : gpu_(gpu), options_(options), stream_(gpu.stream()) {
   const int64_t wanted = std::max(kFlushBytes, 4 * gpu.facts().l2_bytes);

@@ -9,6 +9,13 @@
 
 namespace smelt::report {
 
+// Inputs as an executable of a GPU takes them: arrays there, scalars in the memory of the host.
+struct DeviceInputs {
+  std::vector<Tensor> arrays;  // what the views of arrays show
+  std::vector<TensorView> views;
+};
+DeviceInputs bring_inputs(const Machine& device, const std::vector<Tensor>& inputs);
+
 class DeviceClock {
  public:
   DeviceClock(runtime::Gpu& gpu, const BenchOptions& options);

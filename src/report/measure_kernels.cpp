@@ -67,12 +67,8 @@ std::vector<KernelTime> measure_on_gpu(const Executable& executable, const std::
   const Machine& device = executable.device();
   SMELT_CHECK(device.gpu, "a measurement of a GPU that is not here");
   options.progress("bringing inputs to the GPU");
-  std::vector<Tensor> there;
-  std::vector<TensorView> views;
-  for (const Tensor& input : inputs) {
-    if (!input.dims.empty()) there.push_back(to_device(device, input));
-    views.push_back(input.dims.empty() ? TensorView(input) : TensorView(there.back()));
-  }
+  const DeviceInputs there = bring_inputs(device, inputs);
+  const std::vector<TensorView>& views = there.views;
   const std::vector<Tensor> outputs =
       outputs_of(executable, views, [&](DType dtype, const Dims& dims) { return device_empty(device, dtype, dims); });
   DeviceClock clock(*device.gpu, options);

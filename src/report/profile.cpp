@@ -123,21 +123,15 @@ std::vector<CountedLaunch> parse_counters(const std::string& text) {
   return launches;
 }
 
-double ProfileSide::read() const {
+static double total(const std::vector<CountedLaunch>& launches, double CountedLaunch::*figure) {
   double sum = 0;
-  for (const CountedLaunch& l : launches) sum += l.read_bytes;
+  for (const CountedLaunch& l : launches) sum += l.*figure;
   return sum;
 }
-double ProfileSide::written() const {
-  double sum = 0;
-  for (const CountedLaunch& l : launches) sum += l.written_bytes;
-  return sum;
-}
-double ProfileSide::ms() const {
-  double sum = 0;
-  for (const CountedLaunch& l : launches) sum += l.ms;
-  return sum;
-}
+
+double ProfileSide::read() const { return total(launches, &CountedLaunch::read_bytes); }
+double ProfileSide::written() const { return total(launches, &CountedLaunch::written_bytes); }
+double ProfileSide::ms() const { return total(launches, &CountedLaunch::ms); }
 double ProfileSide::occupancy() const {
   double sum = 0;
   for (const CountedLaunch& l : launches) sum += l.occupancy * l.ms;

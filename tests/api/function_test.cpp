@@ -7,8 +7,12 @@
 #include <random>
 #include <thread>
 
+#include "message_of.hpp"
+
 namespace smelt {
 namespace {
+
+using testing::message_of;
 
 std::vector<float> random_floats(size_t count, unsigned seed) {
   std::mt19937 random(seed);
@@ -75,15 +79,6 @@ TEST(Function, OneExecutableServesEveryBatch) {
   EXPECT_EQ(norm.specializations()[0].types, "f32[B, 16], f32[16], f32[16]");
   EXPECT_EQ(norm.specializations()[0].reason, "the first call");
   EXPECT_EQ(norm.specializations()[0].exact, "");
-}
-
-std::string message_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const UserError& e) {
-    return e.what();
-  }
-  return "nothing thrown";
 }
 
 TEST(Function, SaysWhyItCompiledAgain) {

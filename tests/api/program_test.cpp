@@ -4,17 +4,12 @@
 
 #include <functional>
 
+#include "message_of.hpp"
+
 namespace smelt {
 namespace {
 
-std::string message_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const UserError& e) {
-    return e.what();
-  }
-  return "nothing thrown";
-}
+using testing::message_of;
 
 TEST(Program, RunsByNameAndByOrder) {
   const Program f = compile_text("input x: f32[B, 3]\ninput g: f32[3]\nreturn relu(x) * g, x.sum(axis=1)\n");
