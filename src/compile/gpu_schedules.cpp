@@ -87,6 +87,11 @@ std::vector<Alternative> other_schedules(const GpuBuild& build, size_t group) {
     case plan::Strategy::Tiled:
       for (const int u : {2, 4, 16}) add(0, u, 0, 0);
       break;
+    case plan::Strategy::Stencil:
+      for (const int l : {2, 4, 8})
+        if (l != lanes) add(l, 0, 0, 0);
+      for (const int rows : {16, 32, 64, 128}) add(0, rows, 0, 0);
+      break;
     case plan::Strategy::Row:
       if (first->team >= 2 * kWarp || first->team == workgroup)
         for (const int threads : {workgroup / 4, workgroup / 2, 2 * workgroup})

@@ -52,9 +52,29 @@ ExprId Evaluator::value(NodeId id, const Index& index) {
   for (const IntExpr& i : index) key += "," + i.str();
   auto it = known_.find(key);
   if (it != known_.end()) return it->second;
+  const ExprId ready = ready_ ? ready_(id, index) : kNoExpr;
+  if (ready != kNoExpr) return known_[key] = ready;
   const ExprId result = compute(id, index);
   label(result, graph_.at(id));
   known_[key] = result;
+  return result;
+}
+
+ExprId Evaluator::value_or_anything(NodeId id, const Index& index) {
+  const Node& node = graph_.at(id);
+  // What joins others guards each of them itself, in the dimensions in which it joins them.
+  const auto guarded = [&](size_t d) {
+    if (node.kind == NodeKind::Concat) return static_cast<int>(d) == node.axes[0];
+    if (node.kind != NodeKind::Pad) return false;
+    return !node.starts[d].is(0) || !(graph_.at(node.args[0]).shape[d] == node.shape[d]);
+  };
+  std::vector<schedule::Guard> guards;
+  for (size_t d = 0; d < index.size(); ++d)
+    if (!guarded(d)) guards.push_back({index[d], node.shape[d]});
+  guard_ = guard_condition(guards);
+  const ExprId result = compute(id, index);
+  guard_ = kNoExpr;
+  label(result, node);
   return result;
 }
 

@@ -35,6 +35,12 @@ class Evaluator {
   using Redirect = std::function<std::optional<Access>(NodeId, const Index&)>;
   void set_redirect(Redirect redirect) { redirect_ = std::move(redirect); }
 
+  // Asked for every value before it is computed: the same value at that index, if it is known already; kNoExpr if not.
+  using Known = std::function<ExprId(NodeId, const Index&)>;
+  void set_known(Known known) { ready_ = std::move(known); }
+  // The value at an index that may lie outside of it: there it is anything, and nothing is read.
+  ExprId value_or_anything(NodeId id, const Index& index);
+
   // From here on, indices that are not proved inside their array by the ranges alone are clamped to it; one that was outside after
   // all is reported as an error of smelt.
   void set_clamp(bool clamp) { clamp_ = clamp; }
@@ -61,6 +67,7 @@ class Evaluator {
   std::vector<Stmt>* block_ = nullptr;
   Ranges ranges_;
   Redirect redirect_;
+  Known ready_;
   bool clamp_ = false;
   ExprId guard_ = kNoExpr;
   std::unordered_map<std::string, ExprId> known_;  // within the current block

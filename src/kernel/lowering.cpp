@@ -76,6 +76,7 @@ Kernel Lowering::run(bool clamp) {
   switch (schedule_.strategy) {
     case plan::Strategy::Pointwise: pointwise(); break;
     case plan::Strategy::Tiled: tiled(); break;
+    case plan::Strategy::Stencil: on_gpu() ? stencil_gpu() : stencil(); break;
     case plan::Strategy::Row: row(); break;
     case plan::Strategy::Column: column(); break;
     case plan::Strategy::Split:

@@ -69,9 +69,11 @@ class Lowering {
   Kernel run(bool clamp);
 
  private:
-  // One per strategy: lower_pointwise.cpp, lower_tiled.cpp, lower_row.cpp, lower_column.cpp, lower_split.cpp.
+  // One per strategy: lower_pointwise.cpp, lower_tiled.cpp, lower_stencil.cpp, lower_row.cpp, lower_column.cpp, lower_split.cpp.
   void pointwise();
   void tiled();
+  void stencil();
+  void stencil_gpu();
   void row();
   void column();
   void split_rows();
@@ -88,6 +90,15 @@ class Lowering {
   void element_pass(int level, const std::vector<Accumulator>& accs, const Placement& placement,
                     std::vector<Stmt>& body);
   void row_outputs(int level, const Placement& placement, std::vector<Stmt>& body);
+
+  // lower_stencil.cpp
+  // Where a step of a stencil stands: the evaluation of one ring (or, at -1, of the outputs).
+  struct StencilStep {
+    Placement placement;
+    int64_t left = 0, right = 0, start = 0;  // of what is evaluated
+  };
+  void read_rings(const StencilStep& step, const std::function<ExprId(size_t, const schedule::RingPlace&)>& read);
+  Grid stencil_grid(const IntExpr& strips, Placement& placement, IntExpr& first_row, IntExpr& rows) const;
 
   // lower_split.cpp
   struct SplitAxis {

@@ -46,6 +46,7 @@ class Planner {
   Plan run() {
     if (options_.fuse) {
       merge_producers();
+      merge_into_only_readers();
       merge_siblings();
       repeat_cheap_values();
       merge_readers();
@@ -156,6 +157,43 @@ class Planner {
   bool surely_accepted(int a, int b) const {
     const auto &x = even_[static_cast<size_t>(a)], &y = even_[static_cast<size_t>(b)];
     return x && y && *x == *y;
+  }
+
+  // Groups whose values only one other group reads: what the first reader of a value could not take, since others needed it, can
+  // be taken when all of them have become one. From the front, so that a chain grows as far as a schedule accepts it.
+  void merge_into_only_readers() {
+    std::map<int, std::pair<int, size_t>> refused;  // group -> the reader that refused it, and its members then
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+        const NodeId id = static_cast<NodeId>(i);
+        if (!edges_.computing[i] || consumers(id).size() < 2) continue;
+        const int a = group_of(id), b = only_reader(a);
+        if (b < 0 || too_long(a, b) || groups_.path_around(a, b)) continue;
+        const std::pair<int, size_t> now{b, members(a).size() + members(b).size()};
+        if (const auto known = refused.find(a); known != refused.end() && known->second == now) continue;
+        const bool repeats = std::any_of(consumers(id).begin(), consumers(id).end(),
+                                         [&](NodeId c) { return group_of(c) != a && repeats_too_much(id, c); });
+        if (!repeats && accepts_(graph_, describe(united(a, b)), options_).accepted) {
+          merge(a, b);
+          changed = true;
+        } else {
+          refused[a] = now;
+        }
+      }
+    }
+  }
+  // The one group that reads what `a` stores; -1: none, or several.
+  int only_reader(int a) const {
+    int reader = -1;
+    for (NodeId id : members(a))
+      for (NodeId c : consumers(id)) {
+        const int b = group_of(c);
+        if (b == a || b == reader) continue;
+        if (reader >= 0) return -1;
+        reader = b;
+      }
+    return reader;
   }
 
   // Independent groups that read the same array: one read serves both.

@@ -12,6 +12,7 @@ std::string_view name_of(Strategy strategy) {
   switch (strategy) {
     case Strategy::Pointwise: return "pointwise";
     case Strategy::Tiled: return "tiled";
+    case Strategy::Stencil: return "stencil";
     case Strategy::Row: return "row";
     case Strategy::Column: return "column";
     case Strategy::Split: return "split";

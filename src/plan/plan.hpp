@@ -51,9 +51,10 @@ struct Options {
 enum class Strategy : uint8_t {
   Pointwise,  // every output element on its own
   Tiled,      // pointwise in two-dimensional tiles, because an input or output runs across the others
-  Row,        // reductions along the fastest axis, a row per iteration, row values kept on chip
-  Column,     // reductions along other axes, vector lanes across the fastest kept axis
-  Split,      // reductions spread over the grid: partial results, then a combining phase
+  Stencil,  // pointwise, down the rows of strips of columns: what is needed at several neighbouring places is kept in rings of rows
+  Row,     // reductions along the fastest axis, a row per iteration, row values kept on chip
+  Column,  // reductions along other axes, vector lanes across the fastest kept axis
+  Split,   // reductions spread over the grid: partial results, then a combining phase
 };
 std::string_view name_of(Strategy strategy);
 

@@ -28,4 +28,8 @@ void find_staged(const Graph& graph, Schedule& s);
 std::variant<Schedule, Refusal> gpu_schedule(const Graph& graph, Domain domain, const plan::FusionGroup& group,
                                              const plan::Options& options);
 
+// schedule_stencil.cpp: for pointwise domains whose values are needed at several neighbouring places; nothing for others.
+std::optional<Schedule> stencil_schedule(const Graph& graph, const Domain& domain, const plan::FusionGroup& group,
+                                         const plan::Options& options);
+
 }  // namespace smelt::schedule

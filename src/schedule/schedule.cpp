@@ -40,6 +40,7 @@ Schedule pointwise(const Graph& graph, Domain domain, const plan::FusionGroup& g
   Schedule s;
   s.strategy = Strategy::Pointwise;
   follow_output(graph, domain);
+  if (auto stencil = stencil_schedule(graph, domain, group, options)) return std::move(*stencil);
   s.lanes = lanes_for(graph, group, options);
   s.vector_axis = static_cast<int>(domain.axes.size()) - 1;
   s.flattened = domain.axes.size() > 1 && domain.axes.back().estimate < 2 * natural_lanes(options);

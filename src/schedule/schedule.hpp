@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "schedule/domain.hpp"
+#include "schedule/stencil.hpp"
 
 namespace smelt::schedule {
 
@@ -21,8 +22,9 @@ struct Schedule {
   // GPU: the threads that run one iteration together, of a workgroup, and steps of a Vector loop taken at once.
   int team = 0, workgroup = 0;
   int unroll = 1;
-  bool held = false;  // one step covers a row: what its passes read stays in registers
-  std::string note;   // one line for people
+  bool held = false;               // one step covers a row: what its passes read stays in registers
+  std::optional<Stencil> stencil;  // Stencil: what is kept in rings of rows
+  std::string note;                // one line for people
 };
 
 std::variant<Schedule, Refusal> make_schedule(const Graph& graph, const plan::FusionGroup& group,

@@ -74,10 +74,11 @@ bool divides(int lanes, const IntExpr& extent) {
   return !c || *c % lanes == 0;
 }
 
-Schedule pointwise(const Graph& graph, Domain domain, const plan::FusionGroup&, const plan::Options& options) {
+Schedule pointwise(const Graph& graph, Domain domain, const plan::FusionGroup& group, const plan::Options& options) {
   Schedule s;
   s.strategy = Strategy::Pointwise;
   follow_output(graph, domain);
+  if (auto stencil = stencil_schedule(graph, domain, group, options)) return std::move(*stencil);
   s.vector_axis = static_cast<int>(domain.axes.size()) - 1;
   s.domain = std::move(domain);
   s.team = s.workgroup = kWorkgroup;

@@ -34,6 +34,7 @@ struct Program {
 };
 
 Program random_program(uint64_t seed);
+Program random_stencil_program(uint64_t seed);  // generator_stencil.cpp: chains of shifted reads
 // One tensor per input that the text declares, in that order.
 std::vector<Tensor> random_inputs(const Program& program, const Graph& graph, const SizeBinding& sizes);
 

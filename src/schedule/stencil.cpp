@@ -1,0 +1,257 @@
+#include "schedule/stencil.hpp"
+
+#include <algorithm>
+#include <set>
+#include <unordered_set>
+
+#include "schedule/schedule.hpp"
+
+namespace smelt::schedule {
+namespace {
+
+// No halo is so wide: a margin for the ranges of the variables while the walk goes on.
+constexpr int64_t kMargin = 1 << 20;
+// A walk that meets more evaluations than this is given up.
+constexpr size_t kMostRequests = 1 << 14;
+// Rings must save this part of the operations.
+constexpr double kWorthwhile = 1.25;
+constexpr int64_t kMostRows = 64, kMostHalo = 256;
+
+// One place at which a value is needed: for columns from -left to +right beyond those of the strip, from `start` steps before the first row
+// of outputs on.
+struct Request {
+  Index index;
+  int64_t left = 0, right = 0, start = 0;
+};
+
+// The dimension of an index that steps with a variable, if that is all it does with it: -1 when none mentions it.
+std::optional<int> stepping_dim(const Index& index, const std::string& variable) {
+  int found = -1;
+  for (size_t d = 0; d < index.size(); ++d) {
+    if (!index[d].mentions(variable)) continue;
+    const auto step = index[d].coefficient_of(variable);
+    if (found >= 0 || !step || !step->is(1)) return std::nullopt;
+    found = static_cast<int>(d);
+  }
+  return found;
+}
+
+class Finder {
+ public:
+  Finder(const Graph& graph, const plan::FusionGroup& group, const Domain& domain, const StencilNeeds& needs)
+      : graph_(graph), domain_(domain), needs_(needs), members_(group.nodes.begin(), group.nodes.end()) {
+    result_.column_axis = static_cast<int>(domain.axes.size()) - 1;
+    result_.row_axis = result_.column_axis - 1;
+    column_ = domain.axes[static_cast<size_t>(result_.column_axis)].var;
+    if (result_.row_axis >= 0) row_ = domain.axes[static_cast<size_t>(result_.row_axis)].var;
+    result_.warm_up = kMargin;
+    ranges_ = widened(domain, result_);
+    result_.warm_up = 0;
+  }
+
+  // Operations of one point, or nothing when there are too many places.
+  std::optional<double> run(bool keep) {
+    requests_.clear();
+    result_.rings.clear();
+    result_.warm_up = 0;
+    total_ = 0, picked_ = 0, cost_ = single_ = 0;
+    for (const Output& o : domain_.outputs) request(o.base, {o.base_index, 0, 0, 0});
+    while (!requests_.empty()) {
+      const auto last = std::prev(requests_.end());
+      const NodeId id = last->first;
+      const std::vector<Request> here = std::move(last->second);
+      requests_.erase(last);
+      if ((total_ += here.size()) > kMostRequests) return std::nullopt;
+      const std::optional<Request> ring = keep ? keep_in_ring(id, here) : std::nullopt;
+      if (ring)
+        evaluate(id, *ring);
+      else
+        for (const Request& r : here) evaluate(id, r);
+      single_ += cost_of(graph_.at(id));
+    }
+    std::reverse(result_.rings.begin(), result_.rings.end());
+    result_.repeated = single_ > 0 ? cost_ / single_ : 1;
+    return cost_;
+  }
+
+  Stencil& result() { return result_; }
+
+ private:
+  bool member(NodeId id) const { return members_.count(id) > 0; }
+  bool from_memory(NodeId id) const {
+    const Node& node = graph_.at(id);
+    return node.kind == NodeKind::Input || (!member(id) && plan::computes(graph_, id));
+  }
+
+  void request(NodeId id, Request r) {
+    std::vector<Request>& known = requests_[id];
+    for (Request& k : known)
+      if (k.index == r.index) {
+        k.left = std::max(k.left, r.left);
+        k.right = std::max(k.right, r.right);
+        k.start = std::max(k.start, r.start);
+        return;
+      }
+    known.push_back(std::move(r));
+  }
+
+  bool may_keep(NodeId id) const {
+    const Node& node = graph_.at(id);
+    if (from_memory(id)) return needs_.rings_of_inputs && !node.shape.empty();
+    return member(id) && (node.kind == NodeKind::Elementwise || node.kind == NodeKind::Cast ||
+                          node.kind == NodeKind::Pad || node.kind == NodeKind::Concat || node.kind == NodeKind::Gather);
+  }
+
+  // Whether something is read from memory on the way, without passing through another ring.
+  bool reads_memory(NodeId id) const {
+    if (from_memory(id)) return !graph_.at(id).shape.empty();
+    const Node& node = graph_.at(id);
+    if (node.kind == NodeKind::Pad || node.kind == NodeKind::Slice) return reads_memory(node.args[0]);
+    return node.kind == NodeKind::Cast && reads_memory(node.args[0]);
+  }
+
+  // The one evaluation that serves all these places, when the value is to be kept.
+  std::optional<Request> keep_in_ring(NodeId id, const std::vector<Request>& here) {
+    if (here.size() < 2 || !may_keep(id)) return std::nullopt;
+    Ring ring;
+    ring.node = id;
+    const Index& first = here[0].index;
+    const auto row_dim = row_.empty() ? -1 : stepping_dim(first, row_);
+    const auto column_dim = stepping_dim(first, column_);
+    if (!row_dim || !column_dim || (*row_dim >= 0 && row_dim == column_dim)) return std::nullopt;
+    ring.row_dim = *row_dim, ring.column_dim = *column_dim;
+    std::vector<int64_t> down(here.size(), 0), across(here.size(), 0);
+    for (size_t k = 0; k < here.size(); ++k)
+      for (size_t d = 0; d < first.size(); ++d) {
+        const auto offset = (here[k].index[d] - first[d]).constant();
+        const bool row = static_cast<int>(d) == ring.row_dim, column = static_cast<int>(d) == ring.column_dim;
+        if (!offset || (*offset != 0 && !row && !column)) return std::nullopt;
+        if (row) down[k] = *offset;
+        if (column) across[k] = *offset;
+      }
+    int64_t lowest = *std::max_element(down.begin(), down.end());
+    const int64_t highest = *std::min_element(down.begin(), down.end());
+    if (ring.row_dim >= 0 && needs_.ahead > 0 && reads_memory(id)) lowest += needs_.ahead;
+    ring.rows = lowest - highest + 1;
+    ring.index = first;
+    if (ring.row_dim >= 0)
+      ring.index[static_cast<size_t>(ring.row_dim)] = first[static_cast<size_t>(ring.row_dim)] + lowest;
+    ring.left = -across[0] + here[0].left, ring.right = across[0] + here[0].right;
+    for (size_t k = 0; k < here.size(); ++k) {
+      ring.left = std::max(ring.left, here[k].left - across[k]);
+      ring.right = std::max(ring.right, here[k].right + across[k]);
+      ring.start = std::max(ring.start, here[k].start + lowest - down[k]);
+    }
+    // A halo on one side only: columns count from the first that is evaluated.
+    if (ring.left < 0 || ring.right < 0) {
+      const int64_t shift = ring.left < 0 ? -ring.left : ring.right;
+      if (ring.column_dim < 0) return std::nullopt;
+      ring.index[static_cast<size_t>(ring.column_dim)] = ring.index[static_cast<size_t>(ring.column_dim)] + shift;
+      ring.left += shift, ring.right -= shift;
+    }
+    if (ring.rows > kMostRows || ring.halo() > kMostHalo) return std::nullopt;
+    result_.warm_up = std::max(result_.warm_up, ring.start);
+    cost_ += needs_.ring_cost * (1 + static_cast<double>(here.size()));
+    Request once{ring.index, ring.left, ring.right, ring.start};
+    result_.rings.push_back(std::move(ring));
+    return once;
+  }
+
+  void evaluate(NodeId id, const Request& r) {
+    const Node& node = graph_.at(id);
+    const double width = static_cast<double>(needs_.columns + r.left + r.right) / static_cast<double>(needs_.columns);
+    if (from_memory(id)) {
+      if (!node.shape.empty()) cost_ += width;
+      return;
+    }
+    cost_ += width * cost_of(node);
+    const auto onto = [&](NodeId arg, Index index) { request(arg, {std::move(index), r.left, r.right, r.start}); };
+    switch (node.kind) {
+      case NodeKind::Elementwise:
+      case NodeKind::Cast:
+        for (NodeId arg : node.args) onto(arg, r.index);
+        return;
+      case NodeKind::Reshape:
+      case NodeKind::Permute:
+      case NodeKind::Broadcast:
+      case NodeKind::Slice: return onto(node.args[0], through_view(graph_, node, r.index, ranges_));
+      case NodeKind::Pad:
+      case NodeKind::Concat:
+        for (const Piece& piece : pieces(graph_, node, r.index, ranges_)) {
+          cost_ += 2 * width * static_cast<double>(piece.guards.size());
+          onto(piece.arg, piece.index);
+        }
+        if (node.kind == NodeKind::Pad) onto(node.args[1], {});
+        return;
+      case NodeKind::Gather: {
+        onto(node.args[1], gather_indices_index(graph_, node, r.index));
+        const IntExpr picked = IntExpr::symbol("%picked" + std::to_string(++picked_));
+        return onto(node.args[0], gather_data_index(graph_, node, r.index, picked));
+      }
+      case NodeKind::Input:
+      case NodeKind::Constant:
+      case NodeKind::SizeValue:
+      case NodeKind::Iota:
+      case NodeKind::Reduce: return;
+    }
+  }
+
+  const Graph& graph_;
+  const Domain& domain_;
+  const StencilNeeds& needs_;
+  std::unordered_set<NodeId> members_;
+  std::string row_, column_;  // the variables
+  Ranges ranges_;
+  Stencil result_;
+  std::map<NodeId, std::vector<Request>> requests_;  // of nodes that are still to be evaluated: readers come first
+  size_t total_ = 0;
+  int picked_ = 0;
+  double cost_ = 0, single_ = 0;
+};
+
+}  // namespace
+
+std::optional<RingPlace> place_in_ring(const Ring& ring, const Index& newest, const Index& index) {
+  RingPlace place;
+  for (size_t d = 0; d < index.size(); ++d) {
+    const auto offset = (index[d] - newest[d]).constant();
+    if (!offset) return std::nullopt;
+    if (static_cast<int>(d) == ring.row_dim)
+      place.back = -*offset;
+    else if (static_cast<int>(d) == ring.column_dim)
+      place.right = *offset;
+    else if (*offset != 0)
+      return std::nullopt;
+  }
+  if (place.back < 0 || place.back >= ring.rows) return std::nullopt;
+  return place;
+}
+
+Ranges widened(const Domain& domain, const Stencil& stencil) {
+  Ranges ranges = domain.ranges;
+  int64_t left = 0, right = 0;
+  for (const Ring& ring : stencil.rings) left = std::max(left, ring.left), right = std::max(right, ring.right);
+  if (stencil.rings.empty()) left = right = stencil.warm_up;
+  const auto widen = [&](int axis, int64_t before, int64_t behind) {
+    if (axis < 0) return;
+    Interval& range = ranges.at(domain.axes[static_cast<size_t>(axis)].var);
+    range.low = range.low - before;
+    range.high = range.high + behind;
+  };
+  widen(stencil.column_axis, left, right);
+  widen(stencil.row_axis, stencil.warm_up, 0);
+  return ranges;
+}
+
+std::optional<Stencil> find_stencil(const Graph& graph, const plan::FusionGroup& group, const Domain& domain,
+                                    const StencilNeeds& needs) {
+  if (domain.levels > 0 || domain.axes.empty() || domain.outputs.empty()) return std::nullopt;
+  Finder finder(graph, group, domain, needs);
+  const auto again = finder.run(false);
+  const auto kept = finder.run(true);
+  if (!kept || finder.result().rings.empty()) return std::nullopt;
+  if (again && *again < kWorthwhile * *kept) return std::nullopt;
+  return std::move(finder.result());
+}
+
+}  // namespace smelt::schedule

@@ -1,0 +1,58 @@
+// Chains of stencils: a group without reductions in which values are read at several neighbouring places.
+//
+// The kernel goes down the rows of a strip of columns. A value that is needed at several places is evaluated once a row, ahead of what
+// needs it, for the columns of the strip and some beyond (its halo), and its last rows are kept: a ring.
+//
+//   blur = rows[y-1] + rows[y] + rows[y+1]     rows: evaluated at y+1, 3 rows kept
+//
+// Only offsets of indices count, wherever they come from: slices, pads, views.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "schedule/domain.hpp"
+
+namespace smelt::schedule {
+
+// A value that is kept.
+struct Ring {
+  NodeId node = -1;
+  Index index;                  // of its newest row, by the variables of the domain; the column is that of the point
+  int64_t rows = 1;             // that are kept, the newest among them
+  int64_t left = 0, right = 0;  // columns evaluated beyond those of the strip
+  int64_t start = 0;            // steps before the first row of outputs at which it is evaluated first
+  int row_dim = -1, column_dim = -1;  // of its index; -1: it is the same along that axis
+  int64_t halo() const { return left + right; }
+};
+
+struct Stencil {
+  int row_axis = -1, column_axis = -1;  // of the domain; no row axis: one row
+  std::vector<Ring> rings;              // producers first
+  int64_t warm_up = 0;                  // steps before the first row of outputs
+  int64_t chunk = 0;                    // rows of outputs in one iteration of the grid
+  double repeated = 1;                  // operations done, by those that are needed
+};
+
+// How a ring's value at `index` is found: `back` rows behind the newest, `right` columns to the right of the point.
+struct RingPlace {
+  int64_t back = 0, right = 0;
+};
+// `newest`: the index of the newest row, in the terms that `index` is in.
+std::optional<RingPlace> place_in_ring(const Ring& ring, const Index& newest, const Index& index);
+
+struct StencilNeeds {
+  int64_t columns = 1;  // neighbouring points that are computed together: of a strip on a CPU, of a thread on a GPU
+  bool rings_of_inputs = false;  // rows of arrays are kept too
+  int64_t ahead = 0;             // rows by which memory is read before it is needed
+  double ring_cost = 0;          // of keeping one value, in operations
+};
+
+// The rings of a pointwise domain. Nothing where no value is needed at several places, or where computing it again is cheaper.
+std::optional<Stencil> find_stencil(const Graph& graph, const plan::FusionGroup& group, const Domain& domain,
+                                    const StencilNeeds& needs);
+
+// The ranges of the domain's variables with the rows and columns that are evaluated beyond it.
+Ranges widened(const Domain& domain, const Stencil& stencil);
+
+}  // namespace smelt::schedule

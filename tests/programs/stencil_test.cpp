@@ -1,0 +1,80 @@
+// Chains of stencils: what is needed at several neighbouring places is kept in rings of rows.
+//   SMELT_SEED=N, SMELT_PROGRAMS=N, SMELT_FIRST=N  as for random programs
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "generator.hpp"
+#include "run.hpp"
+
+namespace smelt::testing {
+namespace {
+
+uint64_t number_from(const char* name, uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
+
+TEST(Stencils, RandomChainsMatchTheReference) {
+  NEEDS_LLVM();
+  const bool one = std::getenv("SMELT_SEED");
+  const uint64_t first = number_from(one ? "SMELT_SEED" : "SMELT_FIRST", 0);
+  const uint64_t programs = one ? 1 : number_from("SMELT_PROGRAMS", device().is_gpu ? 40 : 60);
+  int failures = 0;
+  Coverage coverage;
+  for (uint64_t seed = first; seed < first + programs; ++seed) {
+    const Program program = random_stencil_program(seed);
+    if (one) fmt::print("{}", describe(program));
+    const std::string complaint = check(program, device(), &coverage);
+    if (complaint.empty()) continue;
+    ADD_FAILURE() << "SMELT_SEED=" << seed << "\n" << describe(program) << complaint << shrunk(program, device());
+    if (++failures == 5) break;
+  }
+  fmt::print("{} chains, {} runs, {} kernels ({} with clamped indices), {} elements compared\n", programs,
+             coverage.runs, coverage.kernels, coverage.clamped, coverage.elements);
+}
+
+const char* kBlurSobel = R"(
+p = pad(x, 1)
+rows = p[:, :-2] + p[:, 1:-1] + p[:, 2:]
+blur = (rows[:-2] + rows[1:-1] + rows[2:]) / 9
+b = pad(blur, 1)
+across = b[:, 2:] - b[:, :-2]
+gx = across[:-2] + 2 * across[1:-1] + across[2:]
+along = b[:, :-2] + 2 * b[:, 1:-1] + b[:, 2:]
+gy = along[2:] - along[:-2]
+edges = relu(sqrt(gx * gx + gy * gy) - 0.05)
+)";
+
+TEST(Stencils, BlurAndSobelAreOneKernelThatComputesEveryValueOnce) {
+  NEEDS_LLVM();
+  const Executable executable = compiled(std::string("input x: f32[600, 700]") + kBlurSobel + "return edges");
+  ASSERT_EQ(executable.plan().groups.size(), 1U);
+  EXPECT_EQ(executable.plan().groups[0].strategy, plan::Strategy::Stencil) << executable.plan().groups[0].schedule_note;
+}
+
+TEST(Stencils, AnIntermediateImageMayBeAnOutputToo) {
+  NEEDS_LLVM();
+  const std::string program = std::string("input x: f32[H, W]") + kBlurSobel + "return blur, edges";
+  std::vector<std::vector<TensorView>> calls;
+  std::vector<Tensor> images;
+  for (const Dims& dims : {Dims{50, 70}, Dims{1, 1}, Dims{1, 40}, Dims{40, 1}, Dims{2, 3}, Dims{0, 5}, Dims{33, 129}})
+    images.push_back(noise(DType::F32, dims, 3));
+  for (const Tensor& image : images) calls.push_back({image});
+  EXPECT_TRUE(right(program, calls));
+}
+
+TEST(Stencils, NanSpreadsToItsNeighboursOnly) {
+  NEEDS_LLVM();
+  const std::string program =
+      "input x: f32[64, 64]\np = pad(x, 1)\nm = p[:-2] + p[1:-1] + p[2:]\n"
+      "return m[:, :-2] + m[:, 1:-1] + m[:, 2:]";
+  Tensor image = filled(DType::F32, {64, 64}, 1);
+  static_cast<float*>(image.data)[30 * 64 + 31] = static_cast<float>(kNan);
+  static_cast<float*>(image.data)[0] = static_cast<float>(kInf);
+  EXPECT_TRUE(right(program, {image}));
+}
+
+}  // namespace
+}  // namespace smelt::testing
