@@ -31,7 +31,7 @@ struct SMELT_API Argument {
   Argument(const Axes& axes);
   Argument(KeepDims keep) : kind(Kind::Flag), integer(keep.value) {}
   template <std::integral T>
-  Argument(T value) : kind(Kind::Integer), integer(value) {}
+  Argument(T value) : kind(std::same_as<T, bool> ? Kind::Flag : Kind::Integer), integer(value) {}
   Argument(double value) : kind(Kind::Number), number(value) {}
   Argument(DType value) : kind(Kind::Type), type(value) {}
   Argument(std::string_view value) : kind(Kind::Text), text(value) {}

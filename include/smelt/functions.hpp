@@ -24,6 +24,9 @@ enum class Approximate : uint8_t { None, Tanh };
 enum class Reduction : uint8_t { Mean, Sum, None };
 /// What take() makes of an index that is out of range.
 enum class OutOfRange : uint8_t { Raise, Clip, Wrap };
+/// What stands outside of an array, as numpy.pad has it: a value; the outermost element; the array mirrored without and with that
+/// element; the array again.
+enum class PadMode : uint8_t { Constant, Edge, Reflect, Symmetric, Wrap };
 
 namespace detail {
 inline std::string_view text_of(Approximate a) { return a == Approximate::None ? "none" : "tanh"; }
@@ -32,6 +35,13 @@ inline std::string_view text_of(Reduction r) {
 }
 inline std::string_view text_of(OutOfRange r) {
   return r == OutOfRange::Raise ? "raise" : r == OutOfRange::Clip ? "clip" : "wrap";
+}
+inline std::string_view text_of(PadMode m) {
+  return m == PadMode::Constant    ? "constant"
+         : m == PadMode::Edge      ? "edge"
+         : m == PadMode::Reflect   ? "reflect"
+         : m == PadMode::Symmetric ? "symmetric"
+                                   : "wrap";
 }
 }  // namespace detail
 
@@ -349,9 +359,9 @@ inline Array squeeze(const Array& x, const Axes& axis = {}) { return detail::cal
 inline Array concat(const std::vector<Array>& arrays, int axis = 0) { return detail::call("concat", {arrays, axis}); }
 /// arrays of one shape along a new axis.
 inline Array stack(const std::vector<Array>& arrays, int axis = 0) { return detail::call("stack", {arrays, axis}); }
-/// value around x; 1 on all sides, {1, 2} before and after every axis, {{0, 0}, {1, 2}} for each axis.
-inline Array pad(const Array& x, const PadWidth& pad_width, const Array& value = 0) {
-  return detail::call("pad", {x, pad_width, value});
+/// value around x, or x continued; 1 on all sides, {1, 2} before and after every axis, {{0, 0}, {1, 2}} for each axis.
+inline Array pad(const Array& x, const PadWidth& pad_width, const Array& value = 0, PadMode mode = PadMode::Constant) {
+  return detail::call("pad", {x, pad_width, value, detail::text_of(mode)});
 }
 /// reversed along the axes, or all of them.
 inline Array flip(const Array& x, const Axes& axis = {}) { return detail::call("flip", {x, axis}); }
@@ -379,6 +389,40 @@ inline Array take_along_axis(const Array& x, const Array& indices, const Axes& a
 inline Array tril(const Array& x, int64_t k = 0) { return detail::call("tril", {x, k}); }
 /// zero below diagonal k of the last two axes.
 inline Array triu(const Array& x, int64_t k = 0) { return detail::call("triu", {x, k}); }
+
+// ---- Windows
+
+/// views of size elements each, stride apart, in a new last axis for each windowed axis; without axes the last ones.
+inline Array window(const Array& x, const Sizes& size, const Axes& axis = {}, const Sizes& stride = 1,
+                    const Sizes& dilation = 1) {
+  return detail::call("window", {x, size, axis, stride, dilation});
+}
+/// largest element of each window over the last axes, as many as there are sizes; stride: the size unless given.
+inline Array max_pool(const Array& x, const Sizes& size, const Sizes& stride = {}, const Sizes& padding = 0,
+                      const Sizes& dilation = 1) {
+  return detail::call("max_pool", {x, size, stride, padding, dilation});
+}
+/// smallest element, as in max_pool.
+inline Array min_pool(const Array& x, const Sizes& size, const Sizes& stride = {}, const Sizes& padding = 0,
+                      const Sizes& dilation = 1) {
+  return detail::call("min_pool", {x, size, stride, padding, dilation});
+}
+/// mean of each window, as in max_pool; the zeros of the padding count as elements, or not.
+inline Array avg_pool(const Array& x, const Sizes& size, const Sizes& stride = {}, const Sizes& padding = 0,
+                      bool count_padding = true) {
+  return detail::call("avg_pool", {x, size, stride, padding, count_padding});
+}
+/// as PyTorch's: x [N, C, L], [N, C, H, W] or [N, C, D, H, W], weight [O, C // groups, window], bias [O].
+inline Array conv(const Array& x, const Array& weight, const Array& bias = {}, const Sizes& stride = 1,
+                  const Sizes& padding = 0, const Sizes& dilation = 1, const Size& groups = 1) {
+  return detail::call("conv", {x, weight, bias, stride, padding, dilation, groups});
+}
+/// sum of kernel[j] * x[i + j] along the last axes, as many as the kernel has; only where the kernel lies inside of x.
+inline Array correlate(const Array& x, const Array& kernel) { return detail::call("correlate", {x, kernel}); }
+/// correlate at every element of x, with the middle of the kernel on it; outside of x stands what pad's mode says.
+inline Array filter(const Array& x, const Array& kernel, PadMode mode = PadMode::Edge, const Array& value = 0) {
+  return detail::call("filter", {x, kernel, detail::text_of(mode), value});
+}
 
 // ---- Creation and casts
 

@@ -99,10 +99,10 @@ class Prover {
         return (rising && at(range.low)) || (falling && at_high(range.high, at));
       }
       case AtomKind::Min:
-        if (falling) return at(atom.a) || at(atom.b);
+        if (falling) return at(atom.a) || at(atom.b) || at_middle(atom, coefficient, rest, depth);
         return at(atom.a) && at(atom.b);
       case AtomKind::Max:
-        if (rising) return at(atom.a) || at(atom.b);
+        if (rising) return at(atom.a) || at(atom.b) || at_middle(atom, coefficient, rest, depth);
         return at(atom.a) && at(atom.b);
       case AtomKind::Mod:
         if (rising) return at(0);
@@ -110,6 +110,12 @@ class Prover {
       case AtomKind::FloorDiv: return quotient(coefficient, rest, atom, rising, falling, depth);
     }
     return false;
+  }
+
+  // The larger of two numbers is no smaller than their middle, the smaller one no larger: max(i, -i) >= 0. Twice the expression
+  // is then at least what is asked here, and it is an integer.
+  bool at_middle(const IntExpr::Atom& atom, const IntExpr& coefficient, const IntExpr& rest, int depth) const {
+    return nonnegative(coefficient * (atom.a + atom.b) + rest * 2 + 1, depth + 1);
   }
 
   // A range's high end may be min(a, b): then both are upper bounds, and either may do.

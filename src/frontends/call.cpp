@@ -261,6 +261,24 @@ Shape Call::shape(std::string_view parameter) const {
   return shape;
 }
 
+std::vector<int64_t> Call::integers(std::string_view parameter) const {
+  if (!given(parameter)) return {};
+  const auto* tuple = value(parameter).as<Tuple>();
+  std::vector<int64_t> result;
+  for (const Value& item : tuple ? *tuple->items : std::vector<Value>{value(parameter)}) {
+    const auto i = as_integer(item);
+    if (!i) fail_kind(parameter, "an integer or a tuple of them", fmt::format("as in {}=(2, 2)", parameter));
+    result.push_back(*i);
+  }
+  return result;
+}
+
+std::optional<ExtendMode> Call::pad_mode(std::string_view parameter) const {
+  const size_t mode = choice(parameter, {"constant", "edge", "reflect", "symmetric", "wrap"});
+  constexpr ExtendMode kModes[] = {ExtendMode::Edge, ExtendMode::Reflect, ExtendMode::Symmetric, ExtendMode::Wrap};
+  return mode == 0 ? std::nullopt : std::optional(kModes[mode - 1]);
+}
+
 DType Call::dtype(std::string_view parameter) const {
   const auto* dtype = value(parameter).as<DType>();
   if (!dtype) fail_kind(parameter, "a type", "the types are f64 f32 f16 bf16 i8 i16 i32 i64 u8 u16 u32 u64 bool");

@@ -44,7 +44,10 @@ class Call {
   double number(std::string_view parameter) const;
   bool flag(std::string_view parameter) const;
   IntExpr size(std::string_view parameter) const;
-  Shape shape(std::string_view parameter) const;  // a tuple of sizes, or one size
+  Shape shape(std::string_view parameter) const;                    // a tuple of sizes, or one size
+  std::vector<int64_t> integers(std::string_view parameter) const;  // a tuple, one integer, or None: empty
+  // A way to pad, as numpy.pad names it; nothing for 'constant'.
+  std::optional<ExtendMode> pad_mode(std::string_view parameter) const;
   DType dtype(std::string_view parameter) const;
   std::optional<DType> optional_dtype(std::string_view parameter) const;
   size_t choice(std::string_view parameter, std::initializer_list<std::string_view> texts) const;  // which of them

@@ -46,9 +46,13 @@ struct Table {
 
 Table make_table() {
   const std::pair<std::string_view, std::span<const Row>> groups[] = {
-      {"Elementwise", op_rows()},       {"Activations and quantisation", activation_rows()},
-      {"Reductions", reduction_rows()}, {"Normalisation and losses", normalization_rows()},
-      {"Movement", movement_rows()},    {"Creation and casts", creation_rows()}};
+      {"Elementwise", op_rows()},
+      {"Activations and quantisation", activation_rows()},
+      {"Reductions", reduction_rows()},
+      {"Normalisation and losses", normalization_rows()},
+      {"Movement", movement_rows()},
+      {"Windows", window_rows()},
+      {"Creation and casts", creation_rows()}};
   Table table;
   for (const auto& [group, rows] : groups)
     for (const Row& row : rows) table.functions.push_back(function_of(row, group));

@@ -49,6 +49,7 @@ std::span<const Row> activation_rows();
 std::span<const Row> reduction_rows();
 std::span<const Row> normalization_rows();
 std::span<const Row> movement_rows();
+std::span<const Row> window_rows();
 std::span<const Row> creation_rows();
 
 // "softmax(x, axis=-1)".

@@ -52,6 +52,7 @@ static Value pad(Call& c) {
   const NodeId x = c.array("x");
   std::vector<IntExpr> low, high;
   for (const Shape& pair : widths(c, c.b.shape(x).size())) low.push_back(pair[0]), high.push_back(pair[1]);
+  if (const auto mode = c.pad_mode("mode")) return Value::array(c.b.extend(x, low, high, *mode));
   Operand value = c.operand("value");
   if (is_bool(c.b.dtype(x)) && as_integer(c.value("value")) == 0) value = Literal(false);  // the default
   return Value::array(c.b.pad(x, low, high, value));
@@ -91,7 +92,11 @@ static constexpr Row kRows[] = {
      [](Call& c) { return Value::array(c.b.concat(c.arrays("arrays"), c.axis("axis"))); }},
     {"stack", "", "arrays, axis=0", "arrays of one shape along a new axis",
      [](Call& c) { return Value::array(f::stack(c.b, c.arrays("arrays"), c.axis("axis"))); }},
-    {"pad", "", "x, pad_width, value=0", "value around x; pad_width: n, (before, after), or a pair for each axis", pad},
+    {"pad", "", "x, pad_width, value=0, mode='constant'",
+     "value around x; pad_width: n, (before, after), or a pair for each axis; mode 'edge', 'reflect', 'symmetric' and "
+     "'wrap' "
+     "continue x itself, as numpy.pad does",
+     pad},
     {"flip", "", "x, axis=None", "reversed along the axes, or all of them",
      [](Call& c) { return Value::array(f::flip(c.b, c.array("x"), c.axes("axis"))); }},
     {"roll", "", "x, shift, axis=None",

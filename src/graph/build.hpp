@@ -69,6 +69,10 @@ class GraphBuilder {
   NodeId slice(NodeId x, std::vector<IntExpr> starts, std::vector<int64_t> steps,
                Shape result);  // proved or constrained in range
   NodeId pad(NodeId x, std::vector<IntExpr> low, std::vector<IntExpr> high, const Operand& value);
+  // result[.., i, .., j] = x[.., steps * i + dilation * j, ..]: one more axis at the end, of its size, for each of `axes`.
+  NodeId window(NodeId x, std::vector<int> axes, const Shape& sizes, std::vector<int64_t> steps,
+                std::vector<int64_t> dilation);
+  NodeId extend(NodeId x, std::vector<IntExpr> low, std::vector<IntExpr> high, ExtendMode mode);
   NodeId concat(std::vector<NodeId> xs, int axis);
   NodeId gather(NodeId x, NodeId indices, int axis, GatherMode mode);
   // result[.., i, ..] = x[.., indices[.., i, ..], ..]: ranks are equal, and sizes but along the axis are broadcast.

@@ -38,6 +38,61 @@ ReduceKind kind_for(ReduceKind kind, DType t) {
   return kind == ReduceKind::Max ? ReduceKind::Any : kind == ReduceKind::Min ? ReduceKind::All : kind;
 }
 
+// More elements than this are a row like any other.
+constexpr int64_t kMostLocal = 1 << 14;
+// Operations between a window and what reduces it: past these it is not looked for.
+constexpr int kMostSteps = 256;
+
+// The dimension of `from` that dimension d of `to` is, when a reshape between them leaves it alone.
+int same_dimension(const Shape& from, const Shape& to, size_t d) {
+  const auto behind = [](const Shape& shape, size_t at) {
+    return count(Shape(shape.begin() + static_cast<long>(at) + 1, shape.end()));
+  };
+  const IntExpr wanted = behind(to, d);
+  for (size_t e = from.size(); e-- > 0;)
+    if (from[e] == to[d] && behind(from, e) == wanted) return static_cast<int>(e);
+  return -1;
+}
+
+// Whether this axis of an array was appended by a window, with nothing but views and elementwise operations in between.
+bool made_by_window(const GraphBuilder& b, NodeId id, int axis, int& steps) {
+  for (;;) {
+    if (axis < 0 || --steps < 0) return false;
+    const Node& node = b.at(id);
+    const auto d = static_cast<size_t>(axis);
+    switch (node.kind) {
+      case NodeKind::Window:
+        if (d >= b.shape(node.args[0]).size()) return true;
+        break;
+      case NodeKind::Elementwise:
+        for (size_t a = 1; a < node.args.size(); ++a)
+          if (made_by_window(b, node.args[a], axis, steps)) return true;
+        break;
+      case NodeKind::Permute: axis = node.axes[d]; break;
+      case NodeKind::Reshape: axis = same_dimension(b.shape(node.args[0]), node.shape, d); break;
+      case NodeKind::Broadcast:
+        axis -= static_cast<int>(node.shape.size() - b.shape(node.args[0]).size());
+        if (axis >= 0 && !(b.shape(node.args[0])[static_cast<size_t>(axis)] == node.shape[d])) return false;
+        break;
+      case NodeKind::Cast:
+      case NodeKind::Slice:
+      case NodeKind::Extend: break;
+      default: return false;
+    }
+    id = node.args[0];
+  }
+}
+
+bool reduces_windows(const GraphBuilder& b, NodeId x, const std::vector<int>& axes) {
+  int64_t elements = 1;
+  for (int axis : axes) {
+    const auto size = b.shape(x)[static_cast<size_t>(axis)].constant();
+    if (!size || *size < 1 || *size > kMostLocal || (elements *= *size) > kMostLocal) return false;
+  }
+  int steps = kMostSteps;
+  return std::any_of(axes.begin(), axes.end(), [&](int axis) { return made_by_window(b, x, axis, steps); });
+}
+
 }  // namespace
 
 static std::vector<int> normalize_axes(const GraphBuilder& builder, std::vector<int> axes, int rank,
@@ -89,6 +144,7 @@ NodeId GraphBuilder::reduce(ReduceKind kind, NodeId x, std::vector<int> axes, bo
   if (axes.empty())  // of a scalar: the scalar itself, and its index 0
     return is_argument(kind) ? constant(Scalar::of_int(DType::I64, 0)) : argument;
   Node node{.kind = NodeKind::Reduce};
+  node.local = reduces_windows(*this, argument, axes);
   node.reduce = meant;
   node.dtype = is_argument(kind) ? DType::I64 : dtype(argument);
   node.shape = std::move(result);

@@ -105,6 +105,31 @@ NodeId take_along_axis(GraphBuilder& b, NodeId x, NodeId indices, std::optional<
 NodeId tril(GraphBuilder& b, NodeId x, int64_t diagonal);  // zero above the diagonal of the last two axes
 NodeId triu(GraphBuilder& b, NodeId x, int64_t diagonal);  // zero below it
 
+// ---- windows (functions_window.cpp). Lists of numbers: one for each axis that windows slide along, one for all of them, or
+// none for what stands in the comment.
+struct Pool {
+  std::vector<int64_t> size;                       // of the last axes
+  std::vector<int64_t> stride, padding, dilation;  // the size; 0; 1
+};
+struct Conv {
+  std::vector<int64_t> stride, padding, dilation;  // 1; 0; 1
+  int64_t groups = 1;
+};
+// numpy's sliding_window_view: one more axis at the end for each windowed one. Without axes: the last ones.
+NodeId window(GraphBuilder& b, NodeId x, const Shape& size, Axes axes, const std::vector<int64_t>& stride,
+              const std::vector<int64_t>& dilation);
+// The padding of max_pool and min_pool never wins; that of avg_pool is zero, and counts or does not.
+NodeId max_pool(GraphBuilder& b, NodeId x, const Pool& pool);
+NodeId min_pool(GraphBuilder& b, NodeId x, const Pool& pool);
+NodeId avg_pool(GraphBuilder& b, NodeId x, const Pool& pool, bool count_padding);
+// As PyTorch's: x [N, C, sizes], weight [O, C / groups, window], bias [O] -> [N, O, sizes].
+NodeId conv(GraphBuilder& b, NodeId x, NodeId weight, std::optional<NodeId> bias, const Conv& how);
+// sum over j of x[i + j] * kernel[j], along the last axes, as many as the kernel has; where the kernel lies inside of x.
+NodeId correlate(GraphBuilder& b, NodeId x, NodeId kernel);
+// The same at every element of x, whose middle is the kernel's element size // 2; outside of x stands what the mode says, or
+// without one the value.
+NodeId filter(GraphBuilder& b, NodeId x, NodeId kernel, std::optional<ExtendMode> mode, const Operand& value);
+
 // ---- creation
 // start, start + step, ... below stop. i64 unless `dtype` says otherwise. The step is not 0.
 NodeId arange(GraphBuilder& b, const IntExpr& start, const IntExpr& stop, int64_t step, DType dtype);

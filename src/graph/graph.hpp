@@ -9,11 +9,13 @@
 //           | Cast(x)                            to the node's dtype; saturating, or wrapping
 //           | Reduce(kind, x, axes)              drops the axes
 //           | Reshape(x) | Permute(x, order) | Broadcast(x) | Slice(x, starts, steps)
+//           | Window(x, axes, steps, dilation)   numpy's sliding_window_view: appends an axis for each of `axes`
+//           | Extend(x, mode, low)               x continued past its ends: repeated edges, mirrored, or around
 //           | Pad(x, value, low)                 value is rank 0
 //           | Concat(axis, args...)
 //           | Gather(x, indices, axis, mode)     numpy.take; `along`: numpy.take_along_axis
 //
-// What leaves no trace in memory: Reshape, Permute, Broadcast and Slice are views. Broadcasting is explicit: args of
+// What leaves no trace in memory: the views, from Reshape to Extend. Broadcasting is explicit: args of
 // Elementwise all have the node's shape. All functions that a user calls beyond these are built from them (functions.hpp).
 #pragma once
 
@@ -41,19 +43,26 @@ enum class NodeKind : uint8_t {
   Permute,
   Broadcast,
   Slice,
+  Window,
+  Extend,
   Pad,
   Concat,
   Gather
 };
 // Another look at the same elements.
-constexpr bool is_view(NodeKind kind) { return kind >= NodeKind::Reshape && kind <= NodeKind::Slice; }
+constexpr bool is_view(NodeKind kind) { return kind >= NodeKind::Reshape && kind <= NodeKind::Extend; }
 enum class ReduceKind : uint8_t { Sum, Prod, Max, Min, Any, All, ArgMax, ArgMin };
 // What an index i outside of 0 .. size-1 means. Check: from the end for -size .. -1, as in numpy.take, else an error.
 // Clamp: the nearest. Wrap: modulo.
 enum class GatherMode : uint8_t { Check, Clamp, Wrap };
 
+// What stands outside of x, as numpy.pad names it. Of 1 2 3: Edge 1 1 | 1 2 3 | 3 3; Reflect 3 2 | 1 2 3 | 2 1;
+// Symmetric 2 1 | 1 2 3 | 3 2; Wrap 2 3 | 1 2 3 | 1 2.
+enum class ExtendMode : uint8_t { Edge, Reflect, Symmetric, Wrap };
+
 std::string_view name_of(NodeKind kind);
 std::string_view name_of(ReduceKind kind);
+std::string_view name_of(ExtendMode mode);
 
 // Where in the user's text a node comes from; length 0 when it comes from C++.
 struct Origin {
@@ -66,17 +75,23 @@ struct Node {
   ReduceKind reduce{};  // Reduce
   bool wrap = false;    // Cast: keep the low bits instead of saturating
   GatherMode gather{};  // Gather
+  bool local = false;   // Reduce: over the few elements of a window, so that it is evaluated wherever it is needed
   bool along = false;   // Gather: indices have the shape of x but along the axis, and each picks in its own row
+  ExtendMode extend{};  // Extend
   DType dtype{};
   Shape shape;
   std::vector<NodeId> args;
   std::vector<int> axes;  // Reduce: the axes, ascending; Permute: result dimension d is argument dimension axes[d];
-                          // Iota, Concat, Gather: one axis
-  std::vector<IntExpr> starts;  // Slice: first index per dimension; Pad: elements in front, per dimension
+                          // Iota, Concat, Gather: one axis; Window: those that it slides along, in the order of
+                          // the axes that it appends
+  std::vector<IntExpr> starts;  // Slice: first index per dimension; Pad, Extend: elements in front, per dimension
   std::vector<int64_t> steps;   // Slice: per dimension, not 0; result[i] = x[start + step * i]
-  Scalar constant;              // Constant
-  IntExpr size;                 // SizeValue
-  std::string name;             // Input: the user's name (for messages only)
+                                // Window: per windowed axis, as dilation, both positive:
+                                // result[.., i, .., j] = x[.., step * i + dilation * j, ..]
+  std::vector<int64_t> dilation;
+  Scalar constant;   // Constant
+  IntExpr size;      // SizeValue
+  std::string name;  // Input: the user's name (for messages only)
   Origin origin;
   std::string label;  // what the user wrote for it: "relu", "layernorm", "+"
 };
@@ -104,6 +119,8 @@ struct Graph {
 std::string print(const Graph& graph);
 // Throws InternalError when an argument, a shape, a dtype or an attribute breaks the grammar above.
 void verify(const Graph& graph);
+// Of a local reduction: how many elements each result is made of.
+int64_t local_elements(const Graph& graph, const Node& reduce);
 // How many users each node has (uses by outputs counted).
 std::vector<int> use_counts(const Graph& graph);
 

@@ -63,6 +63,8 @@ class Interpreter {
       case NodeKind::Permute: return reference::permute(node, args[0]);
       case NodeKind::Broadcast: return reference::broadcast(args[0], dims);
       case NodeKind::Slice: return reference::slice(node, args[0], dims, sizes_);
+      case NodeKind::Window: return reference::window(node, args[0], dims);
+      case NodeKind::Extend: return reference::extend(node, args[0], dims, sizes_);
       case NodeKind::Pad: return reference::pad(node, args[0], args[1], dims, sizes_);
       case NodeKind::Concat: return reference::concat(node, args, dims);
       case NodeKind::Gather: return reference::gather(node, args[0], args[1], dims);

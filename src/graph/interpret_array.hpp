@@ -79,6 +79,8 @@ Tensor reshape(const Tensor& x, const Dims& dims);
 Tensor permute(const Node& node, const Tensor& x);
 Tensor broadcast(const Tensor& x, const Dims& dims);
 Tensor slice(const Node& node, const Tensor& x, const Dims& dims, const SizeBinding& sizes);
+Tensor window(const Node& node, const Tensor& x, const Dims& dims);
+Tensor extend(const Node& node, const Tensor& x, const Dims& dims, const SizeBinding& sizes);
 Tensor pad(const Node& node, const Tensor& x, const Tensor& value, const Dims& dims, const SizeBinding& sizes);
 Tensor concat(const Node& node, const std::vector<Tensor>& args, const Dims& dims);
 Tensor gather(const Node& node, const Tensor& x, const Tensor& indices, const Dims& dims);

@@ -20,6 +20,8 @@ std::string_view name_of(NodeKind kind) {
     case NodeKind::Permute: return "permute";
     case NodeKind::Broadcast: return "broadcast";
     case NodeKind::Slice: return "slice";
+    case NodeKind::Window: return "window";
+    case NodeKind::Extend: return "extend";
     case NodeKind::Pad: return "pad";
     case NodeKind::Concat: return "concat";
     case NodeKind::Gather: return "gather";
@@ -39,6 +41,16 @@ std::string_view name_of(ReduceKind kind) {
     case ReduceKind::ArgMin: return "argmin";
   }
   throw InternalError("a reduction of no kind");
+}
+
+std::string_view name_of(ExtendMode mode) {
+  switch (mode) {
+    case ExtendMode::Edge: return "edge";
+    case ExtendMode::Reflect: return "reflect";
+    case ExtendMode::Symmetric: return "symmetric";
+    case ExtendMode::Wrap: return "wrap";
+  }
+  throw InternalError("an extension of no mode");
 }
 
 static std::string_view name_of(GatherMode mode) {
@@ -67,7 +79,7 @@ static std::string attributes(const Node& node) {
     case NodeKind::Constant: return fmt::format(" {}", node.constant.str());
     case NodeKind::SizeValue: return fmt::format(" {}", node.size.str());
     case NodeKind::Cast: return node.wrap ? " wrap" : "";
-    case NodeKind::Reduce: return fmt::format(" axes=[{}]", fmt::join(node.axes, ", "));
+    case NodeKind::Reduce: return fmt::format(" axes=[{}]{}", fmt::join(node.axes, ", "), node.local ? " local" : "");
     case NodeKind::Permute: return fmt::format(" order=[{}]", fmt::join(node.axes, ", "));
     case NodeKind::Iota:
     case NodeKind::Concat: return fmt::format(" axis={}", fmt::join(node.axes, ", "));
@@ -75,6 +87,10 @@ static std::string attributes(const Node& node) {
       return fmt::format(" {}={} mode={}", node.along ? "along" : "axis", fmt::join(node.axes, ", "),
                          name_of(node.gather));
     case NodeKind::Slice: return fmt::format(" starts={} steps=[{}]", str(node.starts), fmt::join(node.steps, ", "));
+    case NodeKind::Window:
+      return fmt::format(" axes=[{}] steps=[{}] dilation=[{}]", fmt::join(node.axes, ", "), fmt::join(node.steps, ", "),
+                         fmt::join(node.dilation, ", "));
+    case NodeKind::Extend: return fmt::format(" mode={} low={}", name_of(node.extend), str(node.starts));
     case NodeKind::Pad: return fmt::format(" low={}", str(node.starts));
     case NodeKind::Elementwise:
     case NodeKind::Reshape:
@@ -117,6 +133,12 @@ std::vector<std::string> Graph::size_symbols() const {
   for (NodeId id : inputs)
     for (const IntExpr& size : at(id).shape) size.collect_symbols(symbols);
   return symbols;
+}
+
+int64_t local_elements(const Graph& graph, const Node& reduce) {
+  int64_t n = 1;
+  for (int axis : reduce.axes) n *= graph.at(reduce.args[0]).shape[static_cast<size_t>(axis)].constant().value();
+  return n;
 }
 
 std::vector<int> use_counts(const Graph& graph) {

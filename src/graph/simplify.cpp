@@ -57,6 +57,8 @@ std::string key_of(const Node& node) {
   append(key, node.axes);
   append(key, node.starts);
   append(key, node.steps);
+  append(key, node.dilation);
+  append(key, node.extend);
   if (node.kind == NodeKind::Constant) {
     // All nans are one; -0 has its own bits.
     const double f = node.constant.f == node.constant.f ? node.constant.f : __builtin_nan("");
@@ -68,10 +70,7 @@ std::string key_of(const Node& node) {
   return key;
 }
 
-bool moves(NodeKind kind) {
-  return kind == NodeKind::Reshape || kind == NodeKind::Permute || kind == NodeKind::Broadcast ||
-         kind == NodeKind::Slice;
-}
+bool moves(NodeKind kind) { return is_view(kind); }
 
 }  // namespace
 

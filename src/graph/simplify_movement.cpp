@@ -36,9 +36,7 @@ bool only_adds_unit_axes(const Shape& from, const Shape& to) {
 
 // reshape(broadcast(1)) -> broadcast(1)
 std::optional<NodeId> move_uniforms(Rewriter& r, const Node& node) {
-  if (node.kind != NodeKind::Reshape && node.kind != NodeKind::Permute && node.kind != NodeKind::Broadcast &&
-      node.kind != NodeKind::Slice)
-    return std::nullopt;
+  if (!is_view(node.kind)) return std::nullopt;
   const Scalar* s = r.uniform(node.args[0]);
   return s ? std::optional(r.emit_uniform(*s, node.shape, node)) : std::nullopt;
 }
@@ -55,6 +53,7 @@ std::optional<NodeId> drop_still_movement(Rewriter& r, const Node& node) {
         return node.shape == r.arg(node, 0).shape &&
                std::all_of(node.starts.begin(), node.starts.end(), [](const IntExpr& s) { return s.is(0); }) &&
                std::all_of(node.steps.begin(), node.steps.end(), [](int64_t s) { return s == 1; });
+      case NodeKind::Extend:
       case NodeKind::Pad: return node.shape == r.arg(node, 0).shape;
       case NodeKind::Concat: return node.args.size() == 1;
       default: return false;

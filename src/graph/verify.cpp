@@ -107,6 +107,8 @@ class Verifier {
       case NodeKind::Permute: return check_permute(node);
       case NodeKind::Broadcast: return check_broadcast(node);
       case NodeKind::Slice: return check_slice(node);
+      case NodeKind::Window: return check_window(node);
+      case NodeKind::Extend: return check_extend(node);
       case NodeKind::Pad: return check_pad(node);
       case NodeKind::Concat: return check_concat(node);
       case NodeKind::Gather: return check_gather(node);
@@ -221,19 +223,54 @@ class Verifier {
     }
   }
 
+  void check_window(const Node& node) const {
+    expect_args(node, 1);
+    expect_dtype_of(node, 0);
+    const Shape& from = arg(node, 0).shape;
+    const size_t n = node.axes.size();
+    expect(n > 0 && node.steps.size() == n && node.dilation.size() == n, "{} axes, {} steps, {} dilations", n,
+           node.steps.size(), node.dilation.size());
+    expect(node.shape.size() == from.size() + n, "rank {} of {} windows of rank {}", node.shape.size(), n, from.size());
+    std::vector<bool> slides(from.size());
+    for (size_t a = 0; a < n; ++a) {
+      const auto d = static_cast<size_t>(node.axes[a]);
+      expect(d < from.size() && !slides[d], "axis {} of rank {}", node.axes[a], from.size());
+      slides[d] = true;
+      expect(node.steps[a] > 0 && node.dilation[a] > 0, "step {} and dilation {}", node.steps[a], node.dilation[a]);
+      const auto size = from[d].constant(), places = node.shape[d].constant(),
+                 wide = node.shape[from.size() + a].constant();
+      if (size && places && wide && *places > 0)
+        expect(*wide > 0 && (*places - 1) * node.steps[a] + (*wide - 1) * node.dilation[a] < *size,
+               "{} windows of {} along axis {} of {}", *places, *wide, d, *size);
+    }
+    for (size_t d = 0; d < from.size(); ++d)
+      expect(slides[d] || node.shape[d] == from[d], "size {} of axis {}", node.shape[d].str(), d);
+  }
+
+  void check_extend(const Node& node) const {
+    expect_args(node, 1);
+    expect_dtype_of(node, 0);
+    expect_rank_of(node, 0);
+    check_widths(node, "an extension");
+  }
+
+  void check_widths(const Node& node, const char* what) const {
+    expect(node.starts.size() == node.shape.size(), "{} widths for rank {}", node.starts.size(), node.shape.size());
+    for (size_t d = 0; d < node.shape.size(); ++d) {
+      check_symbols(node.starts[d], what);
+      const IntExpr high = node.shape[d] - node.starts[d] - arg(node, 0).shape[d];
+      for (const IntExpr& width : {node.starts[d], high})
+        if (auto c = width.constant()) expect(*c >= 0, "axis {} is padded by {}", d, *c);
+    }
+  }
+
   void check_pad(const Node& node) const {
     expect_args(node, 2);
     expect_dtype_of(node, 0);
     expect_dtype_of(node, 1);
     expect_rank_of(node, 0);
     expect(arg(node, 1).shape.empty(), "the value has shape {}", str(arg(node, 1).shape));
-    expect(node.starts.size() == node.shape.size(), "{} widths for rank {}", node.starts.size(), node.shape.size());
-    for (size_t d = 0; d < node.shape.size(); ++d) {
-      check_symbols(node.starts[d], "a pad");
-      const IntExpr high = node.shape[d] - node.starts[d] - arg(node, 0).shape[d];
-      for (const IntExpr& width : {node.starts[d], high})
-        if (auto c = width.constant()) expect(*c >= 0, "axis {} is padded by {}", d, *c);
-    }
+    check_widths(node, "a pad");
   }
 
   void check_concat(const Node& node) const {

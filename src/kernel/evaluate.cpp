@@ -109,6 +109,7 @@ ExprId Evaluator::compute(NodeId id, const Index& index) {
     }
     case NodeKind::Cast: return builder_.cast(value(node.args[0], index), node.dtype, node.wrap);
     case NodeKind::Reduce: {
+      if (node.local) return local_reduction(id, index);
       auto it = reductions_.find(id);
       SMELT_CHECK(it != reductions_.end(), "reduction %{} is used before it is computed", id);
       return it->second;
@@ -116,7 +117,9 @@ ExprId Evaluator::compute(NodeId id, const Index& index) {
     case NodeKind::Reshape:
     case NodeKind::Permute:
     case NodeKind::Broadcast:
-    case NodeKind::Slice: return value(node.args[0], schedule::through_view(graph_, node, index, ranges_));
+    case NodeKind::Slice:
+    case NodeKind::Window:
+    case NodeKind::Extend: return value(node.args[0], schedule::through_view(graph_, node, index, ranges_));
     case NodeKind::Pad:
     case NodeKind::Concat: return joined(node, index);
     case NodeKind::Gather: return gathered(id, index);

@@ -53,6 +53,13 @@ class Evaluator {
   ExprId load(NodeId id, const Index& index);
   ExprId joined(const Node& node, const Index& index);
   ExprId gathered(NodeId id, const Index& index);
+  // evaluate_local.cpp
+  struct Extreme {
+    ExprId value, position;  // the position of argmax and argmin
+  };
+  ExprId local_reduction(NodeId id, const Index& index);
+  Extreme next_element(const Node& node, const Extreme& so_far, ExprId value, const IntExpr& position);
+  Extreme unrolled(const Node& node, const Index& at, size_t from, const IntExpr& position, Extreme so_far);
   ExprId guard_condition(const std::vector<schedule::Guard>& guards);
   ExprId both(ExprId a, ExprId b);
   void report_where(ExprId condition, int32_t code);
@@ -70,6 +77,7 @@ class Evaluator {
   Known ready_;
   bool clamp_ = false;
   ExprId guard_ = kNoExpr;
+  int64_t repeated_ = 1;                           // how often what is evaluated now stands in the kernel
   std::unordered_map<std::string, ExprId> known_;  // within the current block
 };
 

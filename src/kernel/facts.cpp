@@ -356,8 +356,11 @@ bool Facts::proves_sides(const IntExpr& e, int effort) const {
     const IntExpr rest = e - IntExpr::of_term(t);
     const bool first = proves(rest + atom.a * t.coefficient, effort);
     const bool both = (atom.kind == AtomKind::Min) == (t.coefficient > 0);
-    if (both != first) return first;
-    return proves(rest + atom.b * t.coefficient, effort);
+    if (both && !first) return false;
+    if (!both && first) return true;
+    if (proves(rest + atom.b * t.coefficient, effort)) return true;
+    // One of them is at least their middle.
+    return !both && proves((atom.a + atom.b) * t.coefficient + rest * 2 + 1, effort);
   }
   return false;
 }

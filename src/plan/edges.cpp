@@ -4,7 +4,7 @@
 
 namespace smelt::plan {
 
-bool recomputable(const Node& node) { return node.kind != NodeKind::Reduce; }
+bool recomputable(const Node& node) { return node.kind != NodeKind::Reduce || node.local; }
 
 static void add_once(std::vector<NodeId>& list, NodeId id) {
   if (std::find(list.begin(), list.end(), id) == list.end()) list.push_back(id);

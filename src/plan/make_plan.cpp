@@ -23,7 +23,8 @@ constexpr int kMostWork = 8000;
 // A value is computed again in each reader when that takes no more than this many operations an element.
 constexpr int kCheapToRepeat = 60;
 
-int repeat_cost(const Node& node) {
+int repeat_cost(const Graph& graph, const Node& node) {
+  if (node.local) return static_cast<int>(local_elements(graph, node));
   if (node.kind != NodeKind::Elementwise) return 1;
   return node.op >= Op::Cbrt && node.op <= Op::Erfc ? 20 : node.op == Op::Pow ? 40 : 2;
 }
@@ -38,7 +39,7 @@ class Planner {
       // A view that is an output is stored in the order of what it views.
       const bool asks = node.kind == NodeKind::Reduce || is_view(node.kind);
       even_.push_back(asks ? std::nullopt : std::optional(node.shape));
-      work_.push_back(repeat_cost(node));
+      work_.push_back(node.local ? 1 : repeat_cost(graph, node));
     }
     copies_.resize(groups_.count());
   }
@@ -125,7 +126,7 @@ class Planner {
     int cost = 0;
     for (NodeId id : members(group_of(producer))) {
       if (!recomputable(graph_.at(id))) return false;
-      cost += repeat_cost(graph_.at(id));
+      cost += repeat_cost(graph_, graph_.at(id));
     }
     return cost > 10;
   }
@@ -249,7 +250,7 @@ class Planner {
         continue;
       }
       chain.push_back(n);
-      if ((cost += repeat_cost(graph_.at(n))) > kCheapToRepeat) return false;
+      if ((cost += repeat_cost(graph_, graph_.at(n))) > kCheapToRepeat) return false;
       for (NodeId s : sources(n))
         if (computing(s) && group_of(s) == group_of(id) && seen.insert(s).second) todo.push_back(s);
     }
@@ -461,7 +462,8 @@ class Planner {
   }
 
   std::string fused_reason(NodeId producer, NodeId consumer) const {
-    const bool from_reduce = graph_.at(producer).kind == NodeKind::Reduce;
+    if (graph_.at(consumer).local) return "computed for every window that it is in";
+    const bool from_reduce = graph_.at(producer).kind == NodeKind::Reduce && !graph_.at(producer).local;
     const bool to_reduce = graph_.at(consumer).kind == NodeKind::Reduce;
     if (from_reduce && to_reduce) return "reductions over the same rows";
     if (from_reduce) return "the rest of the row is still on chip when its reduction is done";

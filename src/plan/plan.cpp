@@ -62,7 +62,9 @@ bool computes_given(const Graph& graph, NodeId id, const IsOutput& is_output) {
     case NodeKind::Reshape:
     case NodeKind::Permute:
     case NodeKind::Broadcast:
-    case NodeKind::Slice: return is_output();
+    case NodeKind::Slice:
+    case NodeKind::Window:
+    case NodeKind::Extend: return is_output();
   }
   return false;
 }

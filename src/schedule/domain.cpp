@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "base/check.hpp"
+#include "schedule/local.hpp"
 
 namespace smelt::schedule {
 
@@ -85,6 +86,7 @@ class Walk {
       place_outputs();
       for (const Reduction& r : domain_.reductions) visit(graph_.at(r.node).args[0], r.argument_index, r.level);
       for (const Output& o : domain_.outputs) visit(o.base, o.base_index, o.level);
+      if (windows_.excess() > 0) throw windows_.refusal(graph_);
       return std::move(domain_);
     } catch (const Refusal& refusal) {
       return refusal;
@@ -94,6 +96,9 @@ class Walk {
  private:
   bool member(NodeId id) const { return members_.count(id) > 0; }
   const Node& at(NodeId id) const { return graph_.at(id); }
+
+  // Local reductions are evaluated like any operation on elements.
+  bool runs_in_passes(NodeId id) const { return at(id).kind == NodeKind::Reduce && !at(id).local; }
 
   // What is computed for an output: the node itself, or what its chain of views starts from.
   NodeId base_of(NodeId id) const {
@@ -106,6 +111,7 @@ class Walk {
   }
 
   bool keeps_every_element(const Node& view) const {
+    if (view.kind == NodeKind::Window || view.kind == NodeKind::Extend) return false;
     if (view.kind != NodeKind::Slice) return true;
     for (size_t d = 0; d < view.shape.size(); ++d)
       if (!(view.shape[d] == at(view.args[0]).shape[d]) || (view.steps[d] != 1 && view.steps[d] != -1)) return false;
@@ -153,7 +159,7 @@ class Walk {
   void make_axes() {
     const Node* reference = nullptr;
     for (NodeId id : group_.nodes)
-      if (at(id).kind == NodeKind::Reduce &&
+      if (runs_in_passes(id) &&
           (!reference || at(id).shape.size() + at(id).axes.size() > reference->shape.size() + reference->axes.size()))
         reference = &at(id);
     const Shape& shape = reference ? at(reference->args[0]).shape : finest_shape(base_of(group_.outputs[0]));
@@ -193,7 +199,7 @@ class Walk {
   void place_reductions() {
     for (NodeId id : group_.nodes) {
       const Node& node = at(id);
-      if (node.kind != NodeKind::Reduce) continue;
+      if (!runs_in_passes(id)) continue;
       const Shape& argument = at(node.args[0]).shape;
       if (signature(argument, node.axes) != domain_signature_ && count(argument) == count(kept_shape()) &&
           level_of(id) > 0)
@@ -268,13 +274,14 @@ class Walk {
     const auto online = online_sum(graph_, id);
     return online && member(online->maximum) ? online : std::nullopt;
   }
-  int ready_after(NodeId id) { return level_of(id) + (member(id) && at(id).kind == NodeKind::Reduce ? 1 : 0); }
+  int ready_after(NodeId id) { return level_of(id) + (member(id) && runs_in_passes(id) ? 1 : 0); }
 
   // What is still to be walked: a list of our own, since a kernel of thousands of operations in a row is deeper than a stack should be.
   struct Visit {
     NodeId node;
     Index index;
     int level;
+    Overlap overlap = {};
   };
 
   void visit(NodeId id, const Index& index, int level) {
@@ -291,13 +298,14 @@ class Walk {
 
   // One node of the walk; what it leads to, in order, goes into `next`.
   void step(const Visit& here, std::vector<Visit>& next) {
-    const auto& [id, index, level] = here;
+    const auto& [id, index, level, overlap] = here;
     const Node& node = at(id);
     const bool outside = !member(id) && (node.kind == NodeKind::Input || plan::computes(graph_, id));
     if (outside) {
       domain_.reads.push_back({id, index, level});
       return;
     }
+    const Overlap below = member(id) ? windows_.evaluated(graph_, id, overlap, domain_) : overlap;
     switch (node.kind) {
       case NodeKind::Constant:
       case NodeKind::SizeValue: return;
@@ -305,9 +313,13 @@ class Walk {
       case NodeKind::Iota: pin(index[static_cast<size_t>(node.axes[0])]); return;
       case NodeKind::Elementwise:
       case NodeKind::Cast:
-        for (NodeId arg : node.args) next.push_back({arg, index, level});
+        for (NodeId arg : node.args) next.push_back({arg, index, level, below});
         return;
       case NodeKind::Reduce:
+        if (node.local) {
+          next.push_back({node.args[0], window_index(graph_, id, index, domain_.ranges), level, below});
+          return;
+        }
         if (!(result_index_.at(id) == index))
           throw Refusal{"the result of a reduction is needed at other rows than the one at hand",
                         "nothing, unless the rows can be reordered in the program"};
@@ -316,21 +328,24 @@ class Walk {
       case NodeKind::Permute:
       case NodeKind::Broadcast:
       case NodeKind::Slice:
-        next.push_back({node.args[0], through_view(graph_, node, index, domain_.ranges), level});
+      case NodeKind::Window:
+      case NodeKind::Extend:
+        next.push_back({node.args[0], through_view(graph_, node, index, domain_.ranges), level,
+                        node.kind == NodeKind::Window ? below.through_window() : below});
         return;
       case NodeKind::Pad:
       case NodeKind::Concat:
         for (const Piece& piece : pieces(graph_, node, index, domain_.ranges)) {
           for (const Guard& guard : piece.guards) pin(guard.value);
-          next.push_back({piece.arg, piece.index, level});
+          next.push_back({piece.arg, piece.index, level, below});
         }
-        if (node.kind == NodeKind::Pad) next.push_back({node.args[1], {}, level});
+        if (node.kind == NodeKind::Pad) next.push_back({node.args[1], {}, level, {}});
         return;
       case NodeKind::Gather: {
-        next.push_back({node.args[1], gather_indices_index(graph_, node, index), level});
+        next.push_back({node.args[1], gather_indices_index(graph_, node, index), level, below});
         const std::string picked = fmt::format("%picked{}", domain_.ranges.size());
         domain_.ranges[picked] = {0, at(node.args[0]).shape[static_cast<size_t>(node.axes[0])] - 1};
-        next.push_back({node.args[0], gather_data_index(graph_, node, index, IntExpr::symbol(picked)), level});
+        next.push_back({node.args[0], gather_data_index(graph_, node, index, IntExpr::symbol(picked)), level, below});
         return;
       }
     }
@@ -354,6 +369,7 @@ class Walk {
   std::map<NodeId, Index> result_index_;
   std::map<NodeId, int> level_;
   std::unordered_set<std::string> visited_;
+  WindowWork windows_{sizes_};
 };
 
 }  // namespace

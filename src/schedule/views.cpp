@@ -53,6 +53,23 @@ Index reshaped_index(const Shape& from, const Shape& to, const Index& index, con
   return result;
 }
 
+// Where element i of an axis that goes on past its n elements lies among them.
+static IntExpr continued(ExtendMode mode, const IntExpr& i, const IntExpr& n, const Ranges& ranges) {
+  switch (mode) {
+    case ExtendMode::Edge: return max(0, min(i, n - 1, ranges), ranges);
+    case ExtendMode::Reflect: {
+      const IntExpr right = max(i, -i, ranges);
+      return min(right, (n - 1) * 2 - right, ranges);
+    }
+    case ExtendMode::Symmetric: {
+      const IntExpr right = max(i, -i - 1, ranges);
+      return min(right, n * 2 - 1 - right, ranges);
+    }
+    case ExtendMode::Wrap: return mod(i, n, ranges);
+  }
+  throw InternalError("an extension of no mode");
+}
+
 Index through_view(const Graph& graph, const Node& view, const Index& index, const Ranges& ranges) {
   const Shape& source = graph.at(view.args[0]).shape;
   Index result(source.size());
@@ -68,6 +85,19 @@ Index through_view(const Graph& graph, const Node& view, const Index& index, con
     }
     case NodeKind::Slice:
       for (size_t d = 0; d < index.size(); ++d) result[d] = recombine(view.starts[d] + index[d] * view.steps[d]);
+      return result;
+    case NodeKind::Window:
+      for (size_t d = 0; d < source.size(); ++d) result[d] = index[d];
+      for (size_t a = 0; a < view.axes.size(); ++a) {
+        IntExpr& i = result[static_cast<size_t>(view.axes[a])];
+        i = recombine(i * view.steps[a] + index[source.size() + a] * view.dilation[a]);
+      }
+      return result;
+    case NodeKind::Extend:
+      for (size_t d = 0; d < index.size(); ++d) {
+        const bool wider = !(view.shape[d] == source[d]);
+        result[d] = wider ? continued(view.extend, recombine(index[d] - view.starts[d]), source[d], ranges) : index[d];
+      }
       return result;
     default: throw InternalError("through_view of a node that is no view");
   }

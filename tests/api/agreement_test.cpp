@@ -136,6 +136,30 @@ const std::vector<Row>& rows() {
        [](const Arrays& a) {
          return pad(a.x, {{0, 1}, {2, 0}, {1, 1}}, 9);
        }},
+      {"pad(w, (1, 2), 0, 'reflect')",
+       [](const Arrays& a) {
+         return pad(a.w, {1, 2}, 0, PadMode::Reflect);
+       }},
+      {"window(w, 3, 0, 2, 1)", [](const Arrays& a) { return window(a.w, 3, 0, 2, 1); }},
+      {"window(x, (2, 2), (0, 2))",
+       [](const Arrays& a) {
+         return window(a.x, {2, 2}, {0, 2});
+       }},
+      {"max_pool(x, (2, 3))",
+       [](const Arrays& a) {
+         return max_pool(a.x, {2, 3});
+       }},
+      {"min_pool(x, 3, 1, padding=1)", [](const Arrays& a) { return min_pool(a.x, 3, 1, 1); }},
+      {"avg_pool(x, (2, 3), padding=1, count_padding=False)",
+       [](const Arrays& a) {
+         return avg_pool(a.x, {2, 3}, {}, 1, false);
+       }},
+      {"conv(x, reshape(y, (6, 4, 3)), w, 2, 1)",
+       [](const Arrays& a) {
+         return conv(a.x, reshape(a.y, {6, 4, 3}), a.w, 2, 1);
+       }},
+      {"correlate(x, b)", [](const Arrays& a) { return correlate(a.x, a.b); }},
+      {"filter(x, b, 'symmetric')", [](const Arrays& a) { return filter(a.x, a.b, PadMode::Symmetric); }},
       {"pad(w, (1, 2))",
        [](const Arrays& a) {
          return pad(a.w, {1, 2});

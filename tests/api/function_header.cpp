@@ -47,17 +47,22 @@ std::string declaration(const Function& f, const Parameter& p) {
   if (one_of(name, {"axis", "axes"})) return fmt::format("const Axes& {}{}", name, otherwise);
   if (one_of(name, {"ddof", "k"})) return fmt::format("int64_t {}{}", name, otherwise);
   if (name == "ord") return fmt::format("double ord{}", otherwise);
-  if (one_of(name, {"shape", "reps", "shift"})) return fmt::format("const Sizes& {}{}", name, otherwise);
+  if (one_of(name, {"stride", "padding", "dilation"}))
+    return fmt::format("const Sizes& {}{}", name, none ? " = {}" : otherwise);
+  if (name == "count_padding") return "bool count_padding = true";
+  if (one_of(name, {"shape", "reps", "shift", "size"})) return fmt::format("const Sizes& {}{}", name, otherwise);
   if (one_of(name, {"groups", "repeats", "n"})) return fmt::format("const Size& {}{}", name, otherwise);
   if (name == "m") return "const std::optional<Size>& m = {}";
   if (name == "pad_width") return "const PadWidth& pad_width";
   if (name == "arrays") return "const std::vector<Array>& arrays";
   if (name == "approximate") return "Approximate approximate = Approximate::None";
   if (name == "reduction") return "Reduction reduction = Reduction::Mean";
+  if (name == "mode" && one_of(f.row.name, {"pad", "filter"}))
+    return fmt::format("PadMode mode = PadMode::{}", f.row.name == "pad" ? "Constant" : "Edge");
   if (name == "mode") return "OutOfRange mode = OutOfRange::Raise";
-  if (one_of(name, {"x",   "y",       "a",      "b",     "c",     "condition", "targets", "mean",
-                    "var", "indices", "eps",    "slope", "alpha", "scale",     "delta",   "value",
-                    "lo",  "hi",      "weight", "bias",  "start", "stop",      "step",    "zero_point"}))
+  if (one_of(name, {"x",       "y",      "a",     "b",     "c",     "condition", "targets",   "mean",   "var",
+                    "indices", "eps",    "slope", "alpha", "scale", "delta",     "value",     "kernel", "lo",
+                    "hi",      "weight", "bias",  "start", "stop",  "step",      "zero_point"}))
     return fmt::format("const Array& {}{}", name, otherwise);
   throw InternalError(fmt::format("no C++ type for the parameter {} of {}", name, f.row.name));
 }
@@ -127,7 +132,10 @@ constexpr Note kNotes[] = {
     {"huber", "with d = abs(x - targets): d*d/2 where d <= delta, else delta * (d - delta/2), and its mean",
      "Huber 1964. Gives the dtype of x: one number, or with Reduction::None the broadcast shape."},
     {"transpose", "axes in another order; without axes: reversed, as x.T()", ""},
-    {"pad", "value around x; 1 on all sides, {1, 2} before and after every axis, {{0, 0}, {1, 2}} for each axis", ""},
+    {"pad",
+     "value around x, or x continued; 1 on all sides, {1, 2} before and after every axis, {{0, 0}, {1, 2}} for each "
+     "axis",
+     ""},
     {"take",
      "x[indices] along the axis, or of the flattened x; indices below 0 count from the end; out of range: an error "
      "when it runs, "
@@ -237,6 +245,9 @@ enum class Approximate : uint8_t { None, Tanh };
 enum class Reduction : uint8_t { Mean, Sum, None };
 /// What take() makes of an index that is out of range.
 enum class OutOfRange : uint8_t { Raise, Clip, Wrap };
+/// What stands outside of an array, as numpy.pad has it: a value; the outermost element; the array mirrored without and with that
+/// element; the array again.
+enum class PadMode : uint8_t { Constant, Edge, Reflect, Symmetric, Wrap };
 
 namespace detail {
 inline std::string_view text_of(Approximate a) { return a == Approximate::None ? "none" : "tanh"; }
@@ -245,6 +256,13 @@ inline std::string_view text_of(Reduction r) {
 }
 inline std::string_view text_of(OutOfRange r) {
   return r == OutOfRange::Raise ? "raise" : r == OutOfRange::Clip ? "clip" : "wrap";
+}
+inline std::string_view text_of(PadMode m) {
+  return m == PadMode::Constant    ? "constant"
+         : m == PadMode::Edge      ? "edge"
+         : m == PadMode::Reflect   ? "reflect"
+         : m == PadMode::Symmetric ? "symmetric"
+                                   : "wrap";
 }
 }  // namespace detail
 )";

@@ -134,8 +134,59 @@ def saturating(lo, hi, dtype):
     return cast
 
 
-def pad(x, pad_width, value=0):
-    return np.pad(x, pad_width, constant_values=value)
+def pad(x, pad_width, value=0, mode="constant"):
+    return np.pad(x, pad_width, mode, **({"constant_values": value} if mode == "constant" else {}))
+
+
+def listed(value, n):
+    return [value] * n if isinstance(value, int) else list(value)
+
+
+def window(x, size, axis=None, stride=1, dilation=1):
+    size = listed(size, 1)
+    axes = range(x.ndim - len(size), x.ndim) if axis is None else listed(axis, 1)
+    axes, stride, dilation = [a % x.ndim for a in axes], listed(stride, len(size)), listed(dilation, len(size))
+    reach = [(k - 1) * d + 1 for k, d in zip(size, dilation)]
+    y = np.lib.stride_tricks.sliding_window_view(x, reach, axis=axes)
+    for i, axis in enumerate(axes):
+        y = y[(slice(None),) * axis + (slice(None, None, stride[i]),)]
+        y = y[(slice(None),) * (x.ndim + i) + (slice(None, None, dilation[i]),)]
+    return y
+
+
+def pool(fold, outside, x, size, stride=None, padding=0, dilation=1):
+    n = len(listed(size, 1))
+    widths = [(0, 0)] * (x.ndim - n) + [(p, p) for p in listed(padding, n)]
+    y = window(np.pad(x, widths, constant_values=outside), size, None, size if stride is None else stride, dilation)
+    return fold(y, axis=tuple(range(x.ndim, x.ndim + n)))
+
+
+def avg_pool(x, size, stride=None, padding=0, count_padding=True):
+    total = pool(np.sum, 0, x, size, stride, padding)
+    return total / pool(np.sum, 1 if count_padding else 0, np.ones_like(x), size, stride, padding)
+
+
+def conv(x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+    n, outputs = x.ndim - 2, weight.shape[0]
+    widths = [(0, 0), (0, 0)] + [(p, p) for p in listed(padding, n)]
+    y = window(np.pad(x, widths), weight.shape[2:], None, stride, dilation)
+    parts, axes = y.shape[1] // groups, (1,) + tuple(range(2 + n, 2 + 2 * n))
+    planes = []
+    for o in range(outputs):
+        first = o * groups // outputs * parts
+        planes.append(np.tensordot(y[:, first:first + parts], weight[o], (axes, range(n + 1))))
+    y = np.stack(planes, axis=1)
+    return y if bias is None else y + bias.reshape((1, -1) + (1,) * n)
+
+
+def correlate(x, kernel):
+    y = window(x, kernel.shape)
+    return np.sum(y * kernel, axis=tuple(range(x.ndim, y.ndim)))
+
+
+def filtered(x, kernel, mode="edge", value=0):
+    widths = [(0, 0)] * (x.ndim - kernel.ndim) + [(k // 2, k - 1 - k // 2) for k in kernel.shape]
+    return correlate(pad(x, widths, value, mode), kernel)
 
 
 NAMES = {name: getattr(np, name) for name in
@@ -160,6 +211,9 @@ NAMES |= {
     "logsumexp": logsumexp, "norm": norm, "l2norm": lambda x, axis=None, keepdims=False: norm(x, 2, axis, keepdims),
     "layernorm": layernorm, "rmsnorm": rmsnorm, "groupnorm": groupnorm, "batchnorm": batchnorm,
     "cross_entropy": cross_entropy, "huber": huber, "pad": pad, "flatten": np.ravel,
+    "window": window, "max_pool": lambda x, *a, **k: pool(np.max, -np.inf, x, *a, **k),
+    "min_pool": lambda x, *a, **k: pool(np.min, np.inf, x, *a, **k), "avg_pool": avg_pool, "conv": conv,
+    "correlate": correlate, "filter": filtered,
     "mse": lambda x, y, reduction="mean": reduced((x - y) ** 2, reduction),
     "f64": np.float64, "i64": saturating(-2**63, 2**63 - 1, np.int64), "i32": saturating(-2**31, 2**31 - 1, np.int32),
     "i8": saturating(-128, 127, np.int8), "u8": saturating(0, 255, np.uint8), "bool": lambda x: np.asarray(x) != 0,
@@ -593,6 +647,12 @@ pad(m, 1, value=-1.5)
 pad(n, 1, 9)
 pad(m, 1, value=inf)
 pad(p, 1)
+pad(m, 2, mode='edge')
+pad(m, ((0, 2), (3, 1)), mode='reflect')
+pad(m, ((3, 0), (4, 1)), mode='symmetric')
+pad(m, ((2, 4), (9, 1)), mode='wrap')
+pad(n, (0, 1), 5, 'constant')
+pad(p, 1, mode='edge')
 flip(a)
 flip(a, 0)
 flip(a, axis=(0, -1))
@@ -631,6 +691,36 @@ tril(a, 1)
 triu(a, -1)
 tril(p, k=-1)
 triu(n)
+""")
+
+group("windows", """
+window(v, 2)
+window(m, (2, 3))
+window(m, 2, axis=0)
+window(a, (2, 2), axis=(2, 0))
+window(m, (2, 2), stride=(1, 2), dilation=(2, 1))
+sum(window(m, 3), axis=-1)
+max(window(n, (2, 2)), axis=(-1, -2))
+max_pool(m, 2)
+max_pool(a, (2, 2))
+max_pool(m, (3, 3), stride=1, padding=1)
+max_pool(m, (2, 2), stride=1, dilation=(1, 2))
+max_pool(z, 3, 1)
+min_pool(a, (1, 2), stride=(1, 1), padding=(0, 1))
+avg_pool(a, (2, 2))
+avg_pool(m, (3, 3), stride=1, padding=1)
+avg_pool(m, (3, 3), stride=(2, 1), padding=1, count_padding=False)
+conv(a, b[:, :, :2])
+conv(a, b[:, :, ::3], chan[:2], stride=2, padding=2)
+conv(a, b[:, :1, :3].reshape(2, 1, 3)[[0, 1, 0], :, :], padding=1, groups=3)
+conv(a[:, :, None, :], b[:, :, None, 1:3], padding=(1, 0), dilation=(1, 2))
+correlate(m, m[:2, :2])
+correlate(a, w)
+correlate(n, d[:1, :2])
+filter(m, m[:2, :3])
+filter(m, w[:, None], 'reflect')
+filter(m, w, mode='constant', value=2)
+filter(a, m[:2, :2], mode='wrap')
 """)
 
 group("creation", """

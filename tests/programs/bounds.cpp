@@ -150,6 +150,8 @@ class BoundedInterpreter {
       case NodeKind::Permute:
       case NodeKind::Broadcast:
       case NodeKind::Slice:
+      case NodeKind::Window:
+      case NodeKind::Extend:
       case NodeKind::Pad:
       case NodeKind::Concat:
       case NodeKind::Gather: return exact_arguments ? Errors{} : moved(id, node);

@@ -20,20 +20,20 @@ uint64_t number_from(const char* name, uint64_t otherwise) {
 
 // In parts that ctest runs side by side, together all of them.
 constexpr uint64_t kParts = 12;
+using Generate = Program (*)(uint64_t);
 class RandomPrograms : public ::testing::TestWithParam<uint64_t> {};
 
-TEST_P(RandomPrograms, FusedAndUnfusedMatchTheReference) {
-  NEEDS_LLVM();
+void check_programs(Generate generate, uint64_t part, uint64_t usual) {
   const bool one = std::getenv("SMELT_SEED");
-  if (one && GetParam() > 0) GTEST_SKIP() << "one program is one part";
+  if (one && part > 0) GTEST_SKIP() << "one program is one part";
   const uint64_t from = one ? number_from("SMELT_SEED", 0) : number_from("SMELT_FIRST", 0);
-  const uint64_t all = number_from("SMELT_PROGRAMS", device().is_gpu ? 250 : 3000);
-  const uint64_t first = one ? from : from + all * GetParam() / kParts;
-  const uint64_t programs = one ? 1 : from + all * (GetParam() + 1) / kParts - first;
+  const uint64_t all = number_from("SMELT_PROGRAMS", usual);
+  const uint64_t first = one ? from : from + all * part / kParts;
+  const uint64_t programs = one ? 1 : from + all * (part + 1) / kParts - first;
   int failures = 0;
   Coverage coverage;
   for (uint64_t seed = first; seed < first + programs; ++seed) {
-    const Program program = random_program(seed);
+    const Program program = generate(seed);
     if (one) fmt::print("{}", describe(program));
     std::string complaint = check(program, device(), &coverage);
     if (complaint.empty()) continue;
@@ -45,6 +45,16 @@ TEST_P(RandomPrograms, FusedAndUnfusedMatchTheReference) {
       "undecidable, slowest to compile: seed {} with {:.0f} ms a kernel\n",
       programs, coverage.runs, coverage.kernels, coverage.clamped, coverage.elements, coverage.exact,
       coverage.undecidable, coverage.slowest, coverage.slowest_ms);
+}
+
+TEST_P(RandomPrograms, FusedAndUnfusedMatchTheReference) {
+  NEEDS_LLVM();
+  check_programs(random_program, GetParam(), device().is_gpu ? 250 : 3000);
+}
+
+TEST_P(RandomPrograms, WindowsMatchTheReference) {
+  NEEDS_LLVM();
+  check_programs(random_window_program, GetParam(), device().is_gpu ? 60 : 120);
 }
 
 INSTANTIATE_TEST_SUITE_P(Part, RandomPrograms, ::testing::Range(uint64_t{0}, kParts));

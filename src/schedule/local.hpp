@@ -1,0 +1,40 @@
+// Local reductions: over the elements of windows. They are evaluated wherever they are needed, at any index, and so run in every
+// schedule; what that costs is what windows that overlap compute more than once.
+#pragma once
+
+#include "schedule/domain.hpp"
+
+namespace smelt::schedule {
+
+// The loop over one axis of a window of this reduction.
+std::string window_variable(NodeId reduce, int axis);
+bool reads_windows(const Index& index);
+
+// Where the argument of a local reduction is evaluated for a result at `index`: loops over the window stand in it, whose ranges
+// are added.
+Index window_index(const Graph& graph, NodeId reduce, const Index& index, Ranges& ranges);
+
+// How a node is reached by the walk through a group.
+struct Overlap {
+  int64_t times = 1;  // evaluations for each point of the domain
+  enum : uint8_t { Outside, JustInside, Inside } place = Outside;
+  Overlap through_window() const { return {times, JustInside}; }
+};
+
+// What overlapping windows of a group compute again, against the memory traffic of what they would read instead.
+class WindowWork {
+ public:
+  explicit WindowWork(const SizeBinding& sizes) : sizes_(sizes) {}
+  // Counts one node; how its arguments are reached.
+  Overlap evaluated(const Graph& graph, NodeId id, const Overlap& overlap, const Domain& domain);
+  double excess() const { return repeated_ - allowed_; }
+  Refusal refusal(const Graph& graph) const;
+
+ private:
+  const SizeBinding& sizes_;
+  double repeated_ = 0, allowed_ = 0;  // operations
+  NodeId worst_ = -1;
+  double worst_times_ = 0, worst_cost_ = 0;
+};
+
+}  // namespace smelt::schedule
