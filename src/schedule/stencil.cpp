@@ -174,7 +174,9 @@ class Finder {
       case NodeKind::Reshape:
       case NodeKind::Permute:
       case NodeKind::Broadcast:
-      case NodeKind::Slice: return onto(node.args[0], through_view(graph_, node, r.index, ranges_));
+      case NodeKind::Slice:
+      case NodeKind::Window:
+      case NodeKind::Extend: return onto(node.args[0], through_view(graph_, node, r.index, ranges_));
       case NodeKind::Pad:
       case NodeKind::Concat:
         for (const Piece& piece : pieces(graph_, node, r.index, ranges_)) {
@@ -246,6 +248,8 @@ Ranges widened(const Domain& domain, const Stencil& stencil) {
 std::optional<Stencil> find_stencil(const Graph& graph, const plan::FusionGroup& group, const Domain& domain,
                                     const StencilNeeds& needs) {
   if (domain.levels > 0 || domain.axes.empty() || domain.outputs.empty()) return std::nullopt;
+  const auto local = [&](NodeId id) { return graph.at(id).local; };
+  if (std::any_of(group.nodes.begin(), group.nodes.end(), local)) return std::nullopt;
   Finder finder(graph, group, domain, needs);
   const auto again = finder.run(false);
   const auto kept = finder.run(true);
