@@ -174,8 +174,11 @@ Value PhasePrinter::load_lanes(const Place& p, Pattern how, std::optional<Value>
   const bool guarded = mask.has_value();
   if (vector_.tail && !mask && !scattered && !has_masks(p.dtype))
     return from_memory(p.dtype, lanes, top(), load_tail(p, how));
-  if (scattered && !mask && !vector_.tail)
+  if (scattered && !mask && !vector_.tail) {
+    if (const auto step = lane_step(p.offset); step && strides(*step))
+      return from_memory(p.dtype, lanes, top(), load_strided(p, *step));
     if (const auto regular = load_mostly_regular(p)) return from_memory(p.dtype, lanes, top(), *regular);
+  }
   // Scattered lanes past the extent read what lane 0 reads: a mask would cost a branch per lane where the target has no gather.
   if (vector_.tail && (!scattered || mask)) mask = both(mask, vector_.tail, lanes);
   if (mask) mask = splat(*mask, lanes);

@@ -141,7 +141,12 @@ class PhasePrinter {
   std::optional<Value> divide_neighbours(const IntExpr::Atom& a);
   Value divide_by_size(const IntExpr::Atom& a, const Value& remainder, int64_t step);
   std::optional<Value> compare_indices(const kernel::Expr& e);
-  std::optional<int64_t> step_without_wraps(const IntExpr& e, std::optional<Value>& fits);
+
+  // llvm_regular.cpp
+  IntExpr without_clamps(const IntExpr& e, std::vector<IntExpr>& holds) const;
+  std::optional<int64_t> step_without_wraps(const IntExpr& given, std::optional<Value>& fits);
+  bool strides(int64_t step) const;
+  std::string load_strided(const Place& place, int64_t step);
   std::optional<std::string> load_mostly_regular(const Place& place);
 
   // llvm_access.cpp: loads and stores

@@ -127,6 +127,24 @@ TEST(Windows, OddOnesMatchTheReference) {
   EXPECT_TRUE(right("input x: f32[H, W]\nreturn avg_pool(softmax(x, axis=-1), (1, 5))\n", {image}));
 }
 
+TEST(Windows, LanesAFewElementsApart) {
+  NEEDS_LLVM();
+  for (const char* type : {"f32", "f16", "i8"}) {
+    const DType t = *dtype_from_name(type);
+    for (const int64_t columns : {129, 390}) {
+      const Tensor x = noise(t, {3, columns});
+      for (const char* view :
+           {"x[:, ::2]", "x[:, 1::3]", "x[:, 3::4]", "x[:, ::5]", "max(window(x, 3, stride=3), axis=-1)"})
+        EXPECT_TRUE(right(fmt::format("input x: {}[H, W]\nreturn {}\n", type, view), {x}));
+    }
+  }
+  const Tensor row = noise(DType::F32, {2, 700});
+  for (const char* mode : {"edge", "reflect", "symmetric", "wrap"})
+    for (const char* taken : {"", "[:, ::2]", "[:, 1::3]", "[:, ::-1]"})
+      EXPECT_TRUE(right(
+          fmt::format("input x: f32[H, W]\nreturn (pad(x, ((0, 0), (5, 9)), mode='{}') * 2){}\n", mode, taken), {row}));
+}
+
 TEST(Windows, SizesOfACallAreChecked) {
   NEEDS_LLVM();
   const Executable pool = compiled("input x: f32[N]\nreturn max_pool(x, 5)\n");

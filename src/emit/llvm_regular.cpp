@@ -1,0 +1,147 @@
+// Loads whose lanes are regular, or mostly so: a few elements apart, or neighbours but where an index wraps around or is clamped.
+#include <fmt/format.h>
+
+#include <set>
+
+#include "emit/llvm_phase.hpp"
+
+namespace smelt::emit {
+
+using kernel::Expr;
+using kernel::ExprKind;
+
+// `e` where every minimum and maximum that varies is the side of it that goes up with the lanes, as in the middle of an array whose
+// ends are clamped or mirrored. Each of `holds` is at least 0 where that is so.
+IntExpr PhasePrinter::without_clamps(const IntExpr& e, std::vector<IntExpr>& holds) const {
+  IntExpr result;
+  for (const IntExpr::Term& term : e.terms()) {
+    IntExpr product = term.coefficient;
+    for (const IntExpr::AtomPtr& a : term.atoms) {
+      const IntExpr whole = IntExpr::of_term({1, {a}});
+      if ((a->kind != AtomKind::Min && a->kind != AtomKind::Max) || !varies(whole)) {
+        product = product * whole;
+        continue;
+      }
+      IntExpr side = without_clamps(a->a, holds), other = without_clamps(a->b, holds);
+      if (lane_step(side).value_or(0) <= 0) std::swap(side, other);
+      if (lane_step(side).value_or(0) <= 0 || !lane_step(other)) return e;
+      holds.push_back(a->kind == AtomKind::Min ? other - side : side - other);
+      product = product * side;
+    }
+    result = result + product;
+  }
+  return result;
+}
+
+// The distance of neighbouring lanes as long as no floordiv or mod in it wraps around between them, and no clamp
+// holds. `fits` becomes the condition
+// of that (a scalar, computed at run time). Nothing when the lanes are not that regular.
+std::optional<int64_t> PhasePrinter::step_without_wraps(const IntExpr& given, std::optional<Value>& fits) {
+  std::vector<IntExpr> holds;
+  const IntExpr e = without_clamps(given, holds);
+  IntExpr total;
+  std::vector<IntExpr::AtomPtr> wrapping;
+  for (const IntExpr::Term& term : e.terms()) {
+    IntExpr slope;  // of the one factor that varies
+    IntExpr::Term rest{term.coefficient, {}};
+    bool found = false;
+    for (const IntExpr::AtomPtr& a : term.atoms) {
+      if (!varies(IntExpr::of_term({1, {a}}))) {
+        rest.atoms.push_back(a);
+        continue;
+      }
+      if (found) return std::nullopt;
+      found = true;
+      if (a->kind == AtomKind::Symbol && a->name == vector_.var) {
+        slope = 1;
+        continue;
+      }
+      if (a->kind != AtomKind::FloorDiv && a->kind != AtomKind::Mod) return std::nullopt;
+      const int64_t step = lane_step(a->a).value_or(0);
+      // A small divisor wraps in nearly every step.
+      const int64_t divisor = a->b.constant().value_or(INT64_MAX);
+      if (step <= 0 || varies(a->b) || divisor < 2 * step * vector_.lanes) return std::nullopt;
+      wrapping.push_back(a);
+      slope = a->kind == AtomKind::Mod ? step : 0;
+    }
+    total = total + slope * IntExpr::of_term(rest);
+  }
+  const auto step = total.constant();
+  if (!step || (wrapping.empty() && holds.empty())) return std::nullopt;
+  std::set<std::string> seen;
+  const auto require = [&](const Value& inside) {
+    fits = fits ? op("and $T $a, $b", DType::Bool, {*fits, inside}) : inside;
+  };
+  // What is linear in the lanes holds for all of them when it does for the first and the last.
+  for (const IntExpr& h : holds)
+    for (const IntExpr& end : {h, h + lane_step(h).value_or(0) * (vector_.lanes - 1)})
+      if (seen.insert(end.str()).second)
+        require(op("icmp sge $T $a, $b", DType::Bool, {integer(end), constant(DType::I64, 0)}));
+  for (const IntExpr::AtomPtr& a : wrapping) {
+    const IntExpr last = mod(a->a, a->b, ranges_) + *lane_step(a->a) * (vector_.lanes - 1);
+    if (!seen.insert((last - a->b).str()).second) continue;
+    require(op("icmp slt $T $a, $b", DType::Bool, {integer(last), integer(a->b)}));
+  }
+  return step;
+}
+
+// Neighbours that are few elements apart: what lies between is read too, in whole vectors, of which the last ends with the last
+// lane's element, so that nothing beyond is touched.
+bool PhasePrinter::strides(int64_t step) const { return step >= 2 && step <= 4 && vector_.lanes >= 8; }
+
+std::string PhasePrinter::load_strided(const Place& p, int64_t step) {
+  const int64_t lanes = vector_.lanes;
+  const int align = size_of(p.dtype);
+  const std::string memory = memory_type(p.dtype), type = vector_of(memory, vector_.lanes);
+  const auto part_of = [&](int64_t lane) { return lane * step / lanes; };
+  const auto first_of = [&](int64_t part) { return part + 1 < step ? part * lanes : (lanes - 1) * step + 1 - lanes; };
+  std::string result;
+  for (int64_t part = 0; part < step; ++part) {
+    const Value at = pointer(p, p.offset + first_of(part));
+    const std::string next = name(top(), fmt::format("load {}, ptr {}, align {}", type, at.text, align));
+    std::string order;
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      const int64_t place = lane * step - first_of(part_of(lane));
+      const int64_t from = part_of(lane) < part ? lane : part_of(lane) > part ? 0 : part == 0 ? place : lanes + place;
+      order += fmt::format("i32 {}{}", from, lane + 1 < lanes ? ", " : "");
+    }
+    const bool once = part == 0;
+    result = name(top(), fmt::format("shufflevector {} {}, {} {}, <{} x i32> <{}>", type, once ? next : result, type,
+                                     once ? "poison" : next, lanes, order));
+  }
+  return result;
+}
+
+// A scattered load that is mostly regular: where no index wraps between its lanes, it is a plain load.
+std::optional<std::string> PhasePrinter::load_mostly_regular(const Place& p) {
+  std::optional<Value> fits;
+  const auto step = step_without_wraps(p.offset, fits);
+  if (!step || *step < 0 || (*step > 1 && !strides(*step))) return std::nullopt;
+  const int lanes = vector_.lanes, align = size_of(p.dtype), label = ++labels_;
+  const std::string memory = memory_type(p.dtype), type = vector_of(memory, lanes);
+  const Value at = pointer(p, p.offset);
+  auto in_block = [&](const auto& load) {
+    push(false, no_changes());
+    const std::string result = load();
+    return std::pair{result, pop()};
+  };
+  const auto [near, near_text] = in_block([&] {
+    if (*step > 1) return load_strided(p, *step);
+    if (*step == 1) return name(top(), fmt::format("load {}, ptr {}, align {}", type, at.text, align));
+    const std::string one = name(top(), fmt::format("load {}, ptr {}, align {}", memory, at.text, align));
+    const std::string first = name(top(), fmt::format("insertelement {} poison, {} {}, i64 0", type, memory, one));
+    return name(top(),
+                fmt::format("shufflevector {} {}, {} poison, <{} x i32> zeroinitializer", type, first, type, lanes));
+  });
+  const auto [far, far_text] = in_block([&] {
+    const std::string all = splat(constant(DType::Bool, 1), lanes).text;
+    const Value each = lane_pointers(p, false);
+    return name(top(), masked_call("gather", memory, lanes, each.text, align, all, "zeroinitializer", false));
+  });
+  line(fmt::format("br i1 {}, label %near{}, label %far{}", fits->text, label, label));
+  scopes_.back().text += fmt::format("near{0}:\n{1}  br label %got{0}\nfar{0}:\n{2}  br label %got{0}\ngot{0}:\n",
+                                     label, near_text, far_text);
+  return name(top(), fmt::format("phi {} [ {}, %near{} ], [ {}, %far{} ]", type, near, label, far, label));
+}
+
+}  // namespace smelt::emit
