@@ -44,6 +44,18 @@ std::vector<Row> rows() {
       {"chain", "input x: f32[N]\nreturn tanh(tanh(x * 1.01 + 0.1) * 1.01 + 0.1)", {{"N", 100000}}},
       {"doubles", "input x: f64[N]\nreturn sum(log(x) + sin(x) * erf(x))", {{"N", 100000}}},
       {"integers", "input x: i32[N]\ninput y: i32[N]\nreturn x // y + x % y, i8(x), (x << 3) ^ y", {{"N", 1000}}},
+      {"conv",
+       "input x: f32[B, 16, H, W]\ninput w: f32[16, 16, 3, 3]\ninput b: f32[16]\nreturn relu(conv(x, w, b, padding=1))",
+       {{"B", 8}, {"H", 128}, {"W", 128}}},
+      {"max_pool",
+       "input x: f16[B, C, H, W]\nreturn max_pool(relu(x), (2, 2))",
+       {{"B", 8}, {"C", 64}, {"H", 128}, {"W", 130}}},
+      {"filter",
+       "input x: f32[H, W]\ninput k: f32[3, 3]\nreturn filter(x, k, mode='reflect')",
+       {{"H", 1024}, {"W", 1000}}},
+      {"pool_rows",
+       "input x: f32[H, W]\nreturn softmax(avg_pool(x, (3, 3), stride=1, padding=1)), argmax(window(x, 50), axis=-1)",
+       {{"H", 512}, {"W", 1000}}},
       {"bools", "input x: f32[N]\nreturn x > 0, where(x > 1, x, -x), max(x) > 2", {{"N", 1000}}},
   };
 }
