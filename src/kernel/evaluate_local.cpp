@@ -16,7 +16,7 @@
 namespace smelt::kernel {
 
 // Elements that are written out, of one reduction, and of reductions inside of each other.
-constexpr int64_t kMostUnrolled = 32, kMostRepeated = 256;
+constexpr int64_t kMostUnrolled = 32, kMostRepeated = 64;
 
 static Op op_of(ReduceKind kind) {
   switch (kind) {

@@ -44,6 +44,9 @@ Schedule pointwise(const Graph& graph, Domain domain, const plan::FusionGroup& g
   s.lanes = lanes_for(graph, group, options);
   s.vector_axis = static_cast<int>(domain.axes.size()) - 1;
   s.flattened = domain.axes.size() > 1 && domain.axes.back().estimate < 2 * natural_lanes(options);
+  // Windows over short rows are gathers, many of them: wide vectors of these take long to compile.
+  const auto local = [&](NodeId id) { return graph.at(id).local; };
+  if (s.flattened && std::any_of(group.nodes.begin(), group.nodes.end(), local)) s.lanes = natural_lanes(options);
   s.tile = kChunk;
   std::string over;
   for (const Axis& axis : domain.axes) over += (over.empty() ? "" : " x ") + axis.extent.str();
