@@ -16,8 +16,9 @@ Launch Binder::bind(const kernel::Kernel& kernel, int order) {
 }
 
 Binding Binder::bind(const kernel::Kernel& kernel, const kernel::Param& p, int order) {
-  if (kernel.error_param >= 0 && &p == &kernel.params[static_cast<size_t>(kernel.error_param)])
-    return {Binding::Error, 0};
+  const auto is = [&](int param) { return param >= 0 && &p == &kernel.params[static_cast<size_t>(param)]; };
+  if (is(kernel.error_param)) return {Binding::Error, 0};
+  if (is(kernel.counter_param)) return {Binding::Counter, 0};
   if (p.value >= 0) {
     const bool writes = p.kind == kernel::ParamKind::Output;
     const auto& inputs = graph_.inputs;

@@ -115,18 +115,27 @@ GpuKernel make_kernel(const GpuBuild& build, size_t group, const schedule::Sched
       build, kernel::lower(build.state.graph, build.state.plan.groups[group], schedule, fmt::format("k{}", group)));
 }
 
+// Iterations of a phase's Grid loop in a launch of its own; `sizes` has the launch sizes too.
+static int64_t iterations_of(const kernel::Kernel& kernel, size_t p, const SizeBinding& sizes) {
+  const auto extent = [&](size_t phase) { return kernel.phases[phase].body.back().extent.evaluate(sizes); };
+  // The launch before does it along, unless there is none.
+  return kernel.phases[p].last && extent(p - 1) > 0 ? 0 : extent(p);
+}
+
 std::vector<GpuFunction*> needed_functions(const GpuBuild& build, const GpuKernel& kernel) {
   const bool here = build.state.device.gpu != nullptr;
   SizeBinding all = build.sizes;
   all["%threads"] = build.state.threads;
   for (const kernel::LaunchSize& s : kernel.kernel.launch_sizes) all[s.symbol] = s.value.evaluate(all);
   std::vector<GpuFunction*> functions;
-  for (const GpuPhase& phase : kernel.phases)
-    for (const auto& function : phase.variants) {
+  for (size_t p = 0; p < kernel.phases.size(); ++p) {
+    if (here && iterations_of(kernel.kernel, p, all) == 0) continue;
+    for (const auto& function : kernel.phases[p].variants) {
       const bool needed = takes(*function, all);
       if (needed || !here) functions.push_back(function.get());
       if (needed && here) break;
     }
+  }
   return functions;
 }
 
@@ -231,7 +240,7 @@ std::vector<Prepared::GpuPhase> gpu_shapes(const Executable::State& state, size_
   std::vector<Prepared::GpuPhase> shapes;
   for (size_t p = 0; p < launch.gpu_phases.size(); ++p) {
     const GpuPhase& phase = launch.gpu_phases[p];
-    const int64_t extent = state.kernels[kernel].phases[p].body.back().extent.evaluate(sizes);
+    const int64_t extent = iterations_of(state.kernels[kernel], p, sizes);
     Prepared::GpuPhase made;
     made.runs = extent > 0;
     for (const auto& function : phase.variants) {

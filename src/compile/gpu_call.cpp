@@ -63,7 +63,9 @@ GpuCall::GpuCall(StatePtr state, std::shared_ptr<const Prepared> prepared, const
     copied_out.push_back(o);
     reserve(outputs[o]);
   }
-  memory_ = std::make_unique<runtime::PooledBlock>(device.pool, bytes, stream);
+  const int64_t counters = bytes,
+                counter_bytes = needs_counters() ? static_cast<int64_t>(state_->kernels.size() * sizeof(int32_t)) : 0;
+  memory_ = std::make_unique<runtime::PooledBlock>(device.pool, bytes + counter_bytes, stream);
   if (needs_error_cell()) {
     error_ = gpu_.allocate_mapped(sizeof(int32_t));
     std::memset(error_.host, 0, sizeof(int32_t));
@@ -71,6 +73,9 @@ GpuCall::GpuCall(StatePtr state, std::shared_ptr<const Prepared> prepared, const
 
   Addresses at;
   at.arena = memory_->address();
+  at.counters = at.arena + static_cast<uint64_t>(counters);
+  // Kernels leave their counters at 0, for the next run of this call.
+  if (counter_bytes > 0) gpu_.fill(at.counters, 0, counter_bytes, stream);
   for (const TensorView& input : inputs) at.inputs.push_back(address_of(input));
   for (const TensorView& output : outputs) at.outputs.push_back(address_of(output));
   for (size_t c = 0; c < copied_in.size(); ++c) {
@@ -123,13 +128,18 @@ void GpuCall::check_addresses(const std::vector<TensorView>& inputs, const std::
   for (size_t o = 0; o < outputs.size(); ++o) check(outputs[o], fmt::format("output {}", o));
 }
 
+bool GpuCall::needs_counters() const {
+  return std::any_of(state_->kernels.begin(), state_->kernels.end(),
+                     [](const kernel::Kernel& k) { return k.counter_param >= 0; });
+}
+
 bool GpuCall::needs_error_cell() const {
   return std::any_of(state_->kernels.begin(), state_->kernels.end(),
                      [](const kernel::Kernel& k) { return k.error_param >= 0; });
 }
 
-uint64_t GpuCall::value_of(const kernel::Param& param, const Binding& binding, const std::vector<TensorView>& inputs,
-                           const Addresses& at) const {
+uint64_t GpuCall::value_of(size_t kernel, const kernel::Param& param, const Binding& binding,
+                           const std::vector<TensorView>& inputs, const Addresses& at) const {
   const auto index = static_cast<size_t>(binding.index);
   switch (binding.kind) {
     case Binding::Input:
@@ -147,6 +157,7 @@ uint64_t GpuCall::value_of(const kernel::Param& param, const Binding& binding, c
     case Binding::Output: return at.outputs[index];
     case Binding::Slot: return at.arena + static_cast<uint64_t>(prepared_->arena.offsets[index]);
     case Binding::Error: return error_.device;
+    case Binding::Counter: return at.counters + kernel * sizeof(int32_t);
   }
   return 0;
 }
@@ -158,8 +169,9 @@ void GpuCall::add_kernel(size_t kernel, const std::vector<TensorView>& inputs, c
   std::vector<uint64_t> values;
   size_t array = 0, size = 0;
   for (const kernel::Param& param : params)
-    values.push_back(param.kind == kernel::ParamKind::Size ? static_cast<uint64_t>(prepared.arguments[size++])
-                                                           : value_of(param, launch.arrays[array++], inputs, at));
+    values.push_back(param.kind == kernel::ParamKind::Size
+                         ? static_cast<uint64_t>(prepared.arguments[size++])
+                         : value_of(kernel, param, launch.arrays[array++], inputs, at));
   for (size_t p = 0; p < launch.gpu_phases.size(); ++p) {
     const Prepared::GpuPhase& shapes = prepared.gpu_phases[p];
     if (!shapes.runs) continue;

@@ -44,15 +44,17 @@ class GpuCall {
   struct Addresses {
     std::vector<uint64_t> inputs, outputs;  // row-major
     uint64_t arena = 0;
+    uint64_t counters = 0;  // one word per kernel
   };
   void check_addresses(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs) const;
   void add_kernel(size_t kernel, const std::vector<TensorView>& inputs, const Addresses& at);
-  uint64_t value_of(const kernel::Param& param, const Binding& binding, const std::vector<TensorView>& inputs,
-                    const Addresses& at) const;
+  uint64_t value_of(size_t kernel, const kernel::Param& param, const Binding& binding,
+                    const std::vector<TensorView>& inputs, const Addresses& at) const;
   void issue(const GpuStep& step, runtime::StreamHandle stream);
   void run_in_ranges();
   void name_ranges();
   bool needs_error_cell() const;
+  bool needs_counters() const;
 
   StatePtr state_;
   std::shared_ptr<const Prepared> prepared_;

@@ -23,7 +23,7 @@ struct Slot {
 
 // Where a launch finds what a param names.
 struct Binding {
-  enum Kind : uint8_t { Input, Output, Slot, Error } kind;
+  enum Kind : uint8_t { Input, Output, Slot, Error, Counter } kind;
   int index = 0;  // input of the graph, output of the graph, or slot
 };
 

@@ -163,6 +163,10 @@ CudaSource emit_cuda(const Kernel& kernel, const CudaTarget& target) {
       cuda::Variant complete = variant;
       complete.counted_stores = target.counted_stores();
       cuda::PhasePrinter printer(kernel, static_cast<int>(i), complete);
+      if (i + 1 < kernel.phases.size() && kernel.phases[i + 1].last) {
+        cuda::PhasePrinter last(kernel, static_cast<int>(i) + 1, {false, variant.wide, false, false});
+        printer.end_with(last);
+      }
       const std::string text = printer.print(called);
       any_size = !printer.asks_for_multiples();
       if (printer.lost_lanes() && !variant.odd && variant.vectors) return false;

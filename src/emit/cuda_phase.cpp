@@ -248,7 +248,38 @@ void PhasePrinter::declare() {
   }
 }
 
+void PhasePrinter::end_with(PhasePrinter& last) {
+  SMELT_CHECK(team_.iterations() == 1 && team_.cluster() == 1 && last.team_.workgroup == team_.workgroup,
+              "kernel {} ends in workgroups of another kind", kernel_.name);
+  const std::string body = last.body();
+  const std::string counter = kernel::param_name(kernel_, kernel_.counter_param);
+  // The counter goes back to 0 when it would reach the number of workgroups.
+  ending_ = fmt::format(R"(  // Whichever workgroup is done last goes on with what all of them have left.
+  __shared__ bool is_last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) is_last = atomicInc((unsigned*){}, gridDim.x - 1) == gridDim.x - 1;
+  __syncthreads();
+  if (!is_last) return;
+  __threadfence();
+  {{
+{}  }}
+)",
+                        counter, body);
+  stored_[static_cast<size_t>(kernel_.counter_param)] = true;
+  for (size_t i = 0; i < stored_.size(); ++i) stored_[i] = stored_[i] || last.stored_[i];
+  shared_bytes_ = max(shared_bytes_, last.shared_bytes_);
+}
+
 std::string PhasePrinter::print(const std::string& name) {
+  const std::string inside = body() + ending_;
+  std::string text = signature(name) + " {\n";
+  if (inside.find("(scratch + ") != std::string::npos)
+    text += "  extern __shared__ __align__(16) unsigned char scratch[];\n";
+  return text + inside + "}\n";
+}
+
+std::string PhasePrinter::body() {
   const Stmt& grid_loop = phase_.body.back();
   analyse(phase_.body, nullptr);
   find_dependencies();
@@ -273,10 +304,7 @@ std::string PhasePrinter::print(const std::string& name) {
   settle_buffers();
   statement(grid_loop);
   pop();
-  std::string text = signature(name) + " {\n";
-  if (out_.find("(scratch + ") != std::string::npos)
-    text += "  extern __shared__ __align__(16) unsigned char scratch[];\n";
-  return text + statics_ + boxes_ + out_ + "}\n";
+  return statics_ + boxes_ + out_;
 }
 
 }  // namespace smelt::emit::cuda

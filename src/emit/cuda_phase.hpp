@@ -36,6 +36,8 @@ class PhasePrinter {
  public:
   PhasePrinter(const kernel::Kernel& kernel, int phase, Variant variant);
   std::string print(const std::string& name);
+  // The phase behind it, run by the workgroup that is done last; print() takes it in.
+  void end_with(PhasePrinter& last);
 
   // After print():
   const std::vector<IntExpr>& conditions() const { return conditions_; }  // each >= 0 where this variant may run
@@ -86,6 +88,7 @@ class PhasePrinter {
   };
 
   // cuda_phase.cpp: the frame, analysis
+  std::string body();
   std::string signature(const std::string& name) const;
   void analyse();
   void analyse(const std::vector<Stmt>& body, const Stmt* vector);
@@ -175,6 +178,7 @@ class PhasePrinter {
   const kernel::Team team_;
 
   std::string out_, statics_, boxes_;  // boxes_: what opens the mailboxes, before anything else
+  std::string ending_;                 // what the last workgroup does
   int indent_ = 1;
   std::vector<LocalInfo> locals_;
   std::vector<BufferInfo> buffers_;

@@ -51,7 +51,9 @@ void PhasePrinter::statement(const Stmt& s) {
 
 void PhasePrinter::grid(const Stmt& s) {
   const std::string type = index_type();
-  if (team_.iterations() > 1)
+  if (phase_.last)
+    line("const {} g = 0;", type);
+  else if (team_.iterations() > 1)
     line("const {0} g = ({0})blockIdx.x * {1} + (int)(threadIdx.x / {2});", type, team_.iterations(), team_.threads);
   else if (team_.cluster() > 1)
     line("const {0} g = ({0})(blockIdx.x / {1});", type, team_.cluster());

@@ -168,6 +168,8 @@ struct Phase {
   std::vector<Stmt> body;  // one Grid loop
   IntExpr work = 1;        // elements touched by one iteration of the Grid loop: how finely it is worth spreading
   Team team;
+  bool last =
+      false;  // GPU: its one iteration is run by the workgroup that is done last with the phase before, in that launch
 };
 
 // A size that is computed at launch from the sizes of the call and "%threads": how many ways a reduction is split, say.
@@ -200,6 +202,8 @@ struct Kernel {
   std::map<ExprId, std::string>
       labels;            // the operation of the program that an expression is the value of, for comments
   bool clamped = false;  // indices that could not be proved inside are clamped: slower, never wrong
+  int counter_param =
+      -1;  // i32[1]: how many workgroups are done, for a phase that is run by the last; 0 between launches
   int error_param =
       -1;  // i32[1]: a gather that meets an index out of range stores its NodeId + 1 here, or kOutsideOfArray
 

@@ -73,7 +73,7 @@ std::vector<Stmt> Lowering::take_partials(const std::vector<Accumulator>& accs, 
 }
 
 //   phase 0: grid %g over the rows and their parts:  one pass over the part, combine the lanes, store the partial result
-//   phase 1: grid %g over the rows:  vector over the parts, combine, store
+//   phase 1: grid %g over the rows:  vector over the parts, combine, store; of one row on a GPU, in the same launch
 void Lowering::split_rows() {
   IntExpr row_count = 1;
   for (const Axis& axis : domain().axes)
@@ -128,6 +128,7 @@ void Lowering::split_rows() {
   }
   row_outputs(1, final_placement, last);
   add_phase(rows.extent(), std::move(last), split.parts);
+  if (on_gpu() && rows.extent().is(1)) end_with_last_workgroup();
 }
 
 //   phase 0: grid %g over the outer kept axes, tiles of columns and parts of rows:

@@ -114,6 +114,11 @@ void Lowering::add_phase(IntExpr extent, std::vector<Stmt> body, IntExpr work) {
   kernel_.phases.push_back(std::move(phase));
 }
 
+void Lowering::end_with_last_workgroup() {
+  kernel_.phases.back().last = true;
+  kernel_.counter_param = add_temporary(DType::I32, {1}, "workgroups that are done");
+}
+
 int Lowering::add_temporary(DType dtype, Shape dims, const std::string& note) {
   Param p;
   p.kind = ParamKind::Temporary;

@@ -128,6 +128,7 @@ class Lowering {
   bool on_gpu() const { return schedule_.team > 0; }
   Stmt vector(IntExpr extent, std::vector<Stmt> body) const;  // a Vector loop "%i" as the schedule has it
   void add_phase(IntExpr extent, std::vector<Stmt> body, IntExpr work);
+  void end_with_last_workgroup();  // the phase added last is run by the last workgroup of the one before
   int add_temporary(DType dtype, Shape dims, const std::string& note);
   int add_scratch(DType dtype, std::vector<IntExpr> dims);
   IntExpr launch_size(const std::string& symbol, const IntExpr& value);

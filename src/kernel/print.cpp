@@ -154,11 +154,13 @@ class Printer {
     for (const IntExpr& e : kernel_.assumptions) line("assume {} >= 0", e.str());
     for (const IndexLocal& index : kernel_.index_locals) line("index %v{} < {}", index.local, index.extent.str());
     if (kernel_.error_param >= 0) line("errors to {}", param_name(kernel_, kernel_.error_param));
+    if (kernel_.counter_param >= 0) line("workgroups counted in {}", param_name(kernel_, kernel_.counter_param));
     for (size_t i = 0; i < kernel_.locals.size(); ++i)
       if (kernel_.locals[i].is_mutable) line("mutable %v{}: {}", i, name_of(kernel_.locals[i].dtype));
     --depth_;
     for (size_t i = 0; i < kernel_.phases.size(); ++i) {
-      line("phase {}, work {}", i, kernel_.phases[i].work.str());
+      line("phase {}, work {}{}", i, kernel_.phases[i].work.str(),
+           kernel_.phases[i].last ? ", by the last workgroup" : "");
       block(kernel_.phases[i].body);
     }
     return std::move(text_);

@@ -27,6 +27,8 @@ class Structure {
       need(p.body.size() == 1 && p.body[0].kind == StmtKind::Loop && p.body[0].loop == LoopKind::Grid,
            "phase {} is not one grid loop", i);
       need_known(p.work, sizes_, "the work of a phase");
+      need(!p.last || (i > 0 && kernel_.counter_param >= 0 && p.body[0].extent.is(1) && p.team.workgroup > 0),
+           "phase {} is not one that the last workgroup can run", i);
       known_ = sizes_;
       for (const IndexLocal& index : kernel_.index_locals) known_.insert(symbol_of(index.local));
       block(p.body);
@@ -82,11 +84,15 @@ class Structure {
       }
     }
     for (const IntExpr& e : kernel_.assumptions) need_known(e, sizes_, "an assumption");
-    if (kernel_.error_param < 0) return;
-    need(static_cast<size_t>(kernel_.error_param) < kernel_.params.size(), "the error parameter does not exist");
-    const Param& error = kernel_.params[static_cast<size_t>(kernel_.error_param)];
-    need(error.dtype == DType::I32 && error.dims.size() == 1 && error.dims[0].is(1),
-         "the error parameter is no i32[1]");
+    one_word(kernel_.error_param, "error");
+    one_word(kernel_.counter_param, "counter");
+  }
+
+  void one_word(int param, const char* name) {
+    if (param < 0) return;
+    need(static_cast<size_t>(param) < kernel_.params.size(), "the {} parameter does not exist", name);
+    const Param& p = kernel_.params[static_cast<size_t>(param)];
+    need(p.dtype == DType::I32 && p.dims.size() == 1 && p.dims[0].is(1), "the {} parameter is no i32[1]", name);
   }
 
   // Numbers that expressions refer by: everything later may then follow them.

@@ -191,10 +191,12 @@ class OpenedGpu final : public Gpu {
   }
   bool is_device_memory(const void* pointer) const override {
     const Current current = context_->enter();
+    // The driver leaves 0 for memory that it has never seen: plain host memory.
     unsigned type = 0;
+    int attribute = kPointerMemoryType;
+    void* found = &type;
     const auto address = static_cast<Address>(reinterpret_cast<uintptr_t>(pointer));
-    // Memory that the driver has never seen is an error here: plain host memory.
-    return driver_.pointer_attribute(&type, kPointerMemoryType, address) == kSuccess && type == kMemoryDevice;
+    return driver_.pointer_attributes(1, &attribute, &found, address) == kSuccess && type == kMemoryDevice;
   }
 
   void upload(uint64_t to, const void* from, int64_t bytes, StreamHandle stream) override {

@@ -96,7 +96,7 @@ struct Driver {
   Call<Status(void**, size_t, unsigned)> allocate_host{library, "cuMemHostAlloc"};
   Call<Status(void*)> release_host{library, "cuMemFreeHost"};
   Call<Status(Address*, void*, unsigned)> host_address{library, "cuMemHostGetDevicePointer_v2"};
-  Call<Status(void*, int, Address)> pointer_attribute{library, "cuPointerGetAttribute"};
+  Call<Status(unsigned, int*, void**, Address)> pointer_attributes{library, "cuPointerGetAttributes"};
   Call<Status(Address, const void*, size_t, Stream)> upload{library, "cuMemcpyHtoDAsync_v2"};
   Call<Status(void*, Address, size_t, Stream)> download{library, "cuMemcpyDtoHAsync_v2"};
   Call<Status(Address, Address, size_t, Stream)> copy{library, "cuMemcpyDtoDAsync_v2"};

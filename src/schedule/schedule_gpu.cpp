@@ -175,7 +175,9 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const pla
     s.strategy = Strategy::Split;
     s.team = s.workgroup = options.tuning.threads ? options.tuning.threads : 512;
     s.unroll = options.tuning.unroll ? options.tuning.unroll : std::max(1, 16 / s.lanes);
-    s.note = fmt::format("{} row{} of {} split over the grid, then combined", rows, rows == 1 ? "" : "s", length);
+    s.note =
+        fmt::format("{} row{} of {} split over the grid, {}", rows, rows == 1 ? "" : "s", length,
+                    last_axis(s.domain, false) < 0 ? "combined by the workgroup that is done last" : "then combined");
     return s;
   }
   s.strategy = Strategy::Row;

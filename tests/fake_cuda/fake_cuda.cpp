@@ -291,13 +291,12 @@ Status cuMemHostGetDevicePointer_v2(Address* address, void* memory, unsigned) {
   *address = reinterpret_cast<uintptr_t>(memory);
   return kFine;
 }
-Status cuPointerGetAttribute(void* value, int, Address address) {
-  ENTER("cuPointerGetAttribute");
+Status cuPointerGetAttributes(unsigned, int*, void** values, Address address) {
+  ENTER("cuPointerGetAttributes");
   const std::string fault = state.fault;
   const bool known = inside(address, 1);
   state.fault = fault;
-  if (!known) return kInvalid;
-  *static_cast<unsigned*>(value) = 2;
+  *static_cast<unsigned*>(*values) = known ? 2 : 0;
   return kFine;
 }
 Status cuMemcpyHtoDAsync_v2(Address to, const void* from, size_t bytes, void* stream) {
