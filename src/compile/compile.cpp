@@ -17,6 +17,7 @@ namespace {
 plan::Options plan_options(const Machine& device, const CompileOptions& options) {
   plan::Options o;
   o.fuse = options.fuse;
+  o.depth = options.depth;
   o.sizes = options.sizes;
   o.target.threads = options.threads > 0 ? options.threads : device.facts.threads;
   o.target.vector_bits = device.facts.vector_bits;

@@ -53,6 +53,7 @@ struct Machine {
 
 struct CompileOptions {
   bool fuse = true;
+  int depth = 0;    // operations that one kernel may have; 0: as many as the planner likes
   int threads = 0;  // 0: all that the device has
   bool tune =
       false;  // GPU: times other schedules on it, with arrays of the sizes at hand, and keeps the fastest on disk

@@ -49,7 +49,7 @@ class Planner {
       merge_producers();
       merge_into_only_readers();
       merge_siblings();
-      repeat_cheap_values();
+      if (options_.depth == 0) repeat_cheap_values();
       merge_readers();
     }
     Plan plan;
@@ -113,9 +113,12 @@ class Planner {
     return nullptr;
   }
 
-  bool too_long(int a, int b) const {
-    if (apart(a, b)) return true;
+  bool too_deep(int a, int b) const {
+    return options_.depth > 0 && members(a).size() + members(b).size() > static_cast<size_t>(options_.depth);
+  }
 
+  bool too_long(int a, int b) const {
+    if (apart(a, b) || too_deep(a, b)) return true;
     return work_[static_cast<size_t>(a)] + work_[static_cast<size_t>(b)] > kMostWork;
   }
 
@@ -426,6 +429,9 @@ class Planner {
       } else if (const Split* split = apart(a, b)) {
         d.reason = fmt::format("built as one kernel they spill {} bytes per thread", split->spilled_bytes);
         d.remedy = "fewer values that are needed at the same time";
+      } else if (too_deep(a, b)) {
+        d.reason = fmt::format("a kernel may have no more than {} operations", options_.depth);
+        d.remedy = "a higher limit";
       } else if (too_long(a, b)) {
         d.reason = "together they are more operations than one kernel is compiled for";
         d.remedy = "nothing: so long a kernel is bound by arithmetic, not by memory";

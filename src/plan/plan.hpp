@@ -41,6 +41,7 @@ struct Split {
 
 struct Options {
   bool fuse = true;  // false: one kernel per primitive operation; views still cost nothing
+  int depth = 0;     // operations that one kernel may have; 0: no limit
   Target target;
   Tuning tuning;
   std::vector<Split> splits;

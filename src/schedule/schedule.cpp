@@ -115,23 +115,6 @@ std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const 
 
 }  // namespace
 
-int cost_of(const Node& node) {
-  switch (node.kind) {
-    case NodeKind::Elementwise: {
-      if (!info(node.op).llvm_float.empty() && is_float(node.dtype))
-        return node.op == Op::Div || node.op == Op::Sqrt ? 4 : 1;
-      if (node.op >= Op::Cbrt && node.op <= Op::Erfc) return 20;
-      return node.op == Op::Pow ? 40 : node.op == Op::FloorDiv || node.op == Op::Mod || node.op == Op::Fmod ? 10 : 2;
-    }
-    case NodeKind::Reduce:
-    case NodeKind::Cast:
-    case NodeKind::Pad:
-    case NodeKind::Concat: return 1;
-    case NodeKind::Gather: return 4;
-    default: return 0;
-  }
-}
-
 std::variant<Schedule, Refusal> make_schedule(const Graph& graph, const plan::FusionGroup& group,
                                               const plan::Options& options) {
   auto found = find_domain(graph, group, options.sizes);

@@ -4,6 +4,7 @@
 #include <string>
 #include <variant>
 
+#include "plan/cost.hpp"
 #include "schedule/domain.hpp"
 #include "schedule/stencil.hpp"
 
@@ -33,7 +34,6 @@ std::variant<Schedule, Refusal> make_schedule(const Graph& graph, const plan::Fu
 // The same as a verdict for the planner.
 plan::Verdict accepts(const Graph& graph, const plan::FusionGroup& group, const plan::Options& options);
 
-// Rough number of machine operations of one element of a node.
-int cost_of(const Node& node);
+using plan::cost_of;
 
 }  // namespace smelt::schedule

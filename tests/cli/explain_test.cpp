@@ -138,6 +138,29 @@ TEST(CliExplain, MeasuresKernelsOfAGpu) {
   EXPECT_TRUE(refused.err_has("not a GPU of this machine")) << refused.err;
 }
 
+TEST(CliExplain, MeasuresTheDepthOfFusion) {
+  if (!has_llvm()) GTEST_SKIP() << "no LLVM here";
+  const std::vector<std::string> arguments = {"explain", "(x * 2 + 1) * x - 3", "-i", "x=f32[1000]", "--depth"};
+  const Result r = tool(arguments);
+  ASSERT_EQ(r.status, 0) << r.err;
+  EXPECT_TRUE(r.out_has("at most 1") && r.out_has("no limit: 4") && r.out_has("fastest: ")) << r.out;
+  std::vector<std::string> with_json = arguments;
+  with_json.insert(with_json.end(), {"--json", "-"});
+  const auto points = tool(with_json).json()["depth"]["points"];
+  ASSERT_EQ(points.size(), 4u) << "1, 2, 3 and no limit";
+  EXPECT_EQ(points[0]["kernels"], 4);
+  EXPECT_EQ(points[1]["kernels"], 2);
+  EXPECT_EQ(points[2]["kernels"], 2);
+  EXPECT_EQ(points[3]["kernels"], 1);
+  for (const auto& point : points) {
+    const int limit = point["limit"];
+    EXPECT_TRUE(limit == 0 || point["longest"] <= limit) << point;
+    EXPECT_GT(point["measured_ms"]["median"], 0.0);
+    EXPECT_GT(point["predicted_ms"], 0.0);
+  }
+  EXPECT_EQ(tool_without_llvm(arguments).status, 2);
+}
+
 TEST(CliExplain, TunesOnAGpu) {
   const TemporaryFolder folder;
   const std::map<std::string, std::string> fake = {

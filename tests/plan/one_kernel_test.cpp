@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "frontends/language.hpp"
+#include "graph/build.hpp"
 #include "plan/plan.hpp"
 #include "schedule/schedule.hpp"
 
@@ -95,6 +96,27 @@ TEST(Cuts, OutputsThatLieAcrossEachOther) {
     for (const char* s : {"A", "B", "C", "D", "E", "F", "G", "H"}) sizes[s] = 8;
     const Planned p = planned(fmt::format("input x: f32{}\nreturn x + 1, x.T * 2", shape), sizes);
     EXPECT_EQ(p.plan.groups.size(), 2u) << p.text();
+  }
+}
+
+TEST(Depth, NoKernelHasMoreOperationsThanAllowed) {
+  for (const int depth : {1, 2, 3, 5}) {
+    GraphBuilder b;
+    NodeId x = b.input("x", DType::F32, {IntExpr::symbol("N"), 64});
+    for (int i = 0; i < 7; ++i) x = b.elementwise(i % 2 ? Op::Add : Op::Mul, {x, 1.5});
+    const NodeId sum = b.reduce(ReduceKind::Sum, x, {1}, true);
+    const Graph graph = b.finish({b.elementwise(Op::Sub, {x, sum})});
+    plan::Options options;
+    options.sizes = {{"N", 1000}};
+    options.depth = depth;
+    const plan::Plan plan = plan::make_plan(graph, options, schedule::accepts);
+    plan::verify(graph, plan);
+    for (const plan::FusionGroup& group : plan.groups) EXPECT_LE(group.nodes.size(), static_cast<size_t>(depth));
+    EXPECT_GE(plan.groups.size(), static_cast<size_t>(9 / depth));
+    bool said = false;
+    for (const plan::Decision& d : plan.decisions)
+      said = said || d.reason.find("no more than " + std::to_string(depth)) != std::string::npos;
+    EXPECT_TRUE(said);
   }
 }
 

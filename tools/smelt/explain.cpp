@@ -7,6 +7,7 @@
 
 #include "arguments.hpp"
 #include "progress.hpp"
+#include "report/depth.hpp"
 #include "report/json.hpp"
 #include "report/units.hpp"
 #include "smelt/error.hpp"
@@ -36,8 +37,9 @@ Executable compile_or_dump(const Program& program, const Machine& device, const 
   }
 }
 
-std::vector<report::KernelTime> measure(const Program& program, const Executable& executable, int threads) {
-  const Machine& device = executable.device();
+// Calls `measured` with how to measure, after seeing that there is room for the inputs.
+template <class F>
+auto with_progress(const Program& program, const Machine& device, int threads, const F& measured) {
   check_memory(program, program.dims(), device.facts.memory_bytes);
   if (device.is_gpu) check_memory(program, program.dims(), device.gpu_facts.memory_bytes);
   Progress progress;
@@ -46,7 +48,7 @@ std::vector<report::KernelTime> measure(const Program& program, const Executable
   bench_options.time_limit_s = 0.5;
   bench_options.progress = [&](const std::string& what) { progress.stage(what); };
   bench_options.progress("making inputs");
-  return report::measure_kernels(executable, program.arrays(), bench_options);
+  return measured(bench_options);
 }
 
 }  // namespace
@@ -55,8 +57,9 @@ int run_explain(const ExplainOptions& options) {
   const Output output(options.common);
   check_stages(options.dump);
   const Machine device =
-      options.measure || options.tune ? find_device_here(options.common) : find_device(options.common);
-  if (options.measure && !device.compiles()) throw UserError("a measurement needs the compiler: " + device.missing);
+      options.measure || options.tune || options.depth ? find_device_here(options.common) : find_device(options.common);
+  if ((options.measure || options.depth) && !device.compiles())
+    throw UserError("a measurement needs the compiler: " + device.missing);
   const Program program(options.program, true);
   CompileOptions compile_options;
   compile_options.threads = thread_count(options.common, device);
@@ -73,9 +76,21 @@ int run_explain(const ExplainOptions& options) {
                                   executable.cache_use()};
   explanation.memory_gbs = device.gpu ? device.gpu_facts.memory_gbs : 0;
   if (!executable.interpreted()) explanation.temporary_bytes = executable.temporary_bytes(compile_options.sizes);
-  if (options.measure) explanation.times = measure(program, executable, compile_options.threads);
+  if (options.measure)
+    explanation.times = with_progress(program, device, compile_options.threads, [&](const report::BenchOptions& how) {
+      return report::measure_kernels(executable, program.arrays(), how);
+    });
   nlohmann::ordered_json json = report::to_json(explanation);
-  if (options.dump.empty()) output.text(report::to_text(explanation, output.style()));
+  if (options.depth) {
+    const report::Depths depths =
+        with_progress(program, device, compile_options.threads, [&](const report::BenchOptions& how) {
+          return report::measure_depths(program.graph(), device, compile_options, program.arrays(), how);
+        });
+    output.text(report::to_text(depths, output.style()));
+    json["depth"] = report::to_json(depths);
+  } else if (options.dump.empty()) {
+    output.text(report::to_text(explanation, output.style()));
+  }
   for (const std::string& stage : options.dump) {
     const std::string text = executable.dump(stage);
     const std::string title = options.dump.size() > 1 ? output.style().bold("---- " + stage) + "\n" : "";

@@ -1,0 +1,34 @@
+#include "plan/cost.hpp"
+
+#include "base/tensor.hpp"
+
+namespace smelt::plan {
+
+int cost_of(const Node& node) {
+  switch (node.kind) {
+    case NodeKind::Elementwise: {
+      if (!info(node.op).llvm_float.empty() && is_float(node.dtype))
+        return node.op == Op::Div || node.op == Op::Sqrt ? 4 : 1;
+      if (node.op >= Op::Cbrt && node.op <= Op::Erfc) return 20;
+      return node.op == Op::Pow ? 40 : node.op == Op::FloorDiv || node.op == Op::Mod || node.op == Op::Fmod ? 10 : 2;
+    }
+    case NodeKind::Reduce:
+    case NodeKind::Cast:
+    case NodeKind::Pad:
+    case NodeKind::Concat: return 1;
+    case NodeKind::Gather: return 4;
+    default: return 0;
+  }
+}
+
+int64_t operations_of(const Graph& graph, const std::vector<NodeId>& nodes, const SizeBinding& sizes) {
+  int64_t sum = 0;
+  for (const NodeId id : nodes) {
+    const Node& node = graph.at(id);
+    const Shape& shape = graph.at(node.kind == NodeKind::Reduce ? node.args[0] : id).shape;
+    sum += cost_of(node) * element_count(evaluate(shape, sizes));
+  }
+  return sum;
+}
+
+}  // namespace smelt::plan

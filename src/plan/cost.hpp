@@ -1,0 +1,14 @@
+// What operations cost, roughly: enough to compare plans, no more.
+#pragma once
+
+#include "graph/graph.hpp"
+
+namespace smelt::plan {
+
+// Machine operations of one element of a node (of a reduction: of its argument), a multiply-add being one.
+int cost_of(const Node& node);
+
+// Machine operations of all these nodes together.
+int64_t operations_of(const Graph& graph, const std::vector<NodeId>& nodes, const SizeBinding& sizes);
+
+}  // namespace smelt::plan
