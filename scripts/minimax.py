@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Finds the coefficients of the polynomials in src/ops/expand/ (needs mpmath).
+"""Finds the coefficients of the polynomials in include/smelt/static/expand/ (needs mpmath).
 
     scripts/minimax.py                # the names of the fits
     scripts/minimax.py exp_f32 ...    # prints fits: coefficients from the constant upwards, and the largest error
-    scripts/minimax.py --check        # whether the coefficients of every fit stand in src/ops/expand/
+    scripts/minimax.py --check        # whether the coefficients of every fit stand in include/smelt/static/expand/
 
 A fit minimises the largest weight(x) |p(x) - f(x)| over an interval, by Remez exchange on a dense grid. The weight makes it the
 relative error of the function that the polynomial is a part of. Coefficients are rounded to the working precision one by one
@@ -177,7 +177,7 @@ def fits():
 
 
 def numbers_in_source():
-    folder = Path(__file__).resolve().parent.parent / "src/ops/expand"
+    folder = Path(__file__).resolve().parent.parent / "include/smelt/static/expand"
     text = "".join(path.read_text() for path in folder.glob("*.hpp"))
     return {float.fromhex(n) for n in re.findall(r"-?0x[0-9a-f.]+p[-+][0-9]+", text)}
 
@@ -197,7 +197,7 @@ def main(names):
                 print("   ", c.hex())
             elif c not in source:
                 missing += 1
-                print("    not in src/ops/expand/:", c.hex())
+                print("    not in include/smelt/static/expand/:", c.hex())
     return 1 if missing else 0
 
 

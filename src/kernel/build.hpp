@@ -1,5 +1,5 @@
 // Builds the expressions of a Kernel: equal expressions become one, constants fold, and operations that the target does not have
-// become their expansions (ops/expand/). Val is the value type that those expansions are instantiated on.
+// become their expansions (smelt/static/expand/). Val is the value type that those expansions are instantiated on.
 #pragma once
 
 #include <limits>

@@ -3,7 +3,7 @@
 
 #include "base/check.hpp"
 #include "kernel/value.hpp"
-#include "ops/expand/all.hpp"
+#include "smelt/static/expand/all.hpp"
 
 namespace smelt::kernel {
 namespace {

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "kernel/value.hpp"
-#include "ops/expand/gpu.hpp"
+#include "smelt/static/expand/gpu.hpp"
 
 namespace smelt::kernel {
 

@@ -83,7 +83,7 @@ enum class RawOp : uint8_t {
   Shl,
   Shr,    // integers by 0 <= count < width; Shr keeps the sign of signed ones
   ToInt,  // a float to the signed integer of its width, truncated; any value without a trap when it does not fit
-  // Of f32 on a GPU; what they promise stands in ops/expand/unit.hpp.
+  // Of f32 on a GPU; what they promise stands in smelt/static/unit.hpp.
   PowerOfTwo,
   PowerOfTwoFull,
   Reciprocal,

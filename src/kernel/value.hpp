@@ -1,5 +1,5 @@
-// Val: an expression of a kernel with C++ operators, so that the expansions of ops/expand/ can be instantiated on it. The list of
-// what it offers, with its meaning, stands in ops/expand/algebra.hpp.
+// Val: an expression of a kernel with C++ operators, so that the expansions of smelt/static/expand/ can be instantiated on it. The list of
+// what it offers, with its meaning, stands in smelt/static/expand/algebra.hpp.
 #pragma once
 
 #include "base/check.hpp"
@@ -61,7 +61,7 @@ inline Val select(Val c, Val a, Val b) { return c.apply(Op::Where, {c.id, a.id, 
 
 inline Val cast(Val a, DType to) { return {a.builder, a.builder->cast(a.id, to)}; }
 inline Val bitcast(Val a, DType to) { return {a.builder, a.builder->bitcast(a.id, to)}; }
-// What ops/expand/unit.hpp offers.
+// What smelt/static/unit.hpp offers.
 inline Val power_of_two(Val a) { return a.raw(RawOp::PowerOfTwo, DType::F32, {a.id}); }
 inline Val power_of_two_full(Val a) { return a.raw(RawOp::PowerOfTwoFull, DType::F32, {a.id}); }
 inline Val reciprocal(Val a) { return a.raw(RawOp::Reciprocal, DType::F32, {a.id}); }

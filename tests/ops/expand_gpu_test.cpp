@@ -7,15 +7,19 @@
 #include <functional>
 #include <random>
 
-#include "ops/expand/gpu.hpp"
 #include "ops/ulp.hpp"
+#include "smelt/static/expand/gpu.hpp"
+#include "smelt/static/unit.hpp"
 
 namespace smelt::noisy {
+
+inline expand::Real32 real(float x) { return {x}; }
 
 // A float whose special functions are off by up to their documented error, up or down as the bits of the argument fall.
 struct Noisy {
   float v;
   Noisy(float value) : v(value) {}
+  Noisy(expand::Real32 value) : v(value.value) {}
 
   friend Noisy operator+(Noisy a, Noisy b) { return a.v + b.v; }
   friend Noisy operator-(Noisy a, Noisy b) { return a.v - b.v; }
@@ -33,22 +37,24 @@ inline Noisy select(bool c, Noisy a, Noisy b) { return c ? a : b; }
 inline Noisy fma(Noisy a, Noisy b, Noisy c) { return std::fma(a.v, b.v, c.v); }
 inline Noisy abs(Noisy a) { return std::fabs(a.v); }
 inline Noisy copysign(Noisy a, Noisy b) { return std::copysign(a.v, b.v); }
-inline auto bits(Noisy a) { return expand::bits(a.v); }
+inline auto bits(Noisy a) { return expand::bits(real(a.v)); }
 
 // `ulp` off, before it is rounded.
 inline Noisy disturbed(double exact, float argument, double ulp) {
   const uint32_t hash = std::bit_cast<uint32_t>(argument) * 2654435761u;
   if (exact == 0 || !std::isfinite(exact)) return static_cast<float>(exact);
   const double sign = static_cast<int>(hash >> 16 & 3) - 1.5 > 0 ? 1 : -1;
-  return expand::flushed(static_cast<float>(exact + sign * std::ldexp(ulp, std::ilogb(exact) - 23)));
+  return expand::flushed(real(static_cast<float>(exact + sign * std::ldexp(ulp, std::ilogb(exact) - 23)))).value;
 }
 inline Noisy power_of_two(Noisy a) { return disturbed(std::exp2(static_cast<double>(a.v)), a.v, 1.5); }
 inline Noisy power_of_two_full(Noisy a) {
   const Noisy normal = power_of_two(a);
-  return normal.v == 0 ? Noisy{expand::power_of_two_full(a.v)} : normal;
+  return normal.v == 0 ? Noisy{expand::power_of_two_full(real(a.v)).value} : normal;
 }
-inline Noisy reciprocal(Noisy a) { return disturbed(1.0 / expand::flushed(a.v), a.v, 0.5); }
-inline Noisy saturated_fma(Noisy a, Noisy b, Noisy c) { return expand::saturated_fma(a.v, b.v, c.v); }
+inline Noisy reciprocal(Noisy a) { return disturbed(1.0 / expand::flushed(real(a.v)).value, a.v, 0.5); }
+inline Noisy saturated_fma(Noisy a, Noisy b, Noisy c) {
+  return expand::saturated_fma(real(a.v), real(b.v), real(c.v)).value;
+}
 
 }  // namespace smelt::noisy
 
@@ -56,6 +62,7 @@ namespace smelt {
 namespace {
 
 using noisy::Noisy;
+using noisy::real;
 
 struct Case {
   const char* name;
@@ -65,9 +72,11 @@ struct Case {
 
 std::vector<Case> cases() {
   namespace gpu = expand::gpu;
-  return {{"exp", [](float x) { return gpu::exp(x); }, [](float x) { return gpu::exp(Noisy(x)).v; }, std::exp},
-          {"tanh", [](float x) { return gpu::tanh(x); }, [](float x) { return gpu::tanh(Noisy(x)).v; }, std::tanh},
-          {"erf", [](float x) { return gpu::erf(x); }, [](float x) { return gpu::erf(Noisy(x)).v; }, std::erf}};
+  return {
+      {"exp", [](float x) { return gpu::exp(real(x)).value; }, [](float x) { return gpu::exp(Noisy(x)).v; }, std::exp},
+      {"tanh", [](float x) { return gpu::tanh(real(x)).value; }, [](float x) { return gpu::tanh(Noisy(x)).v; },
+       std::tanh},
+      {"erf", [](float x) { return gpu::erf(real(x)).value; }, [](float x) { return gpu::erf(Noisy(x)).v; }, std::erf}};
 }
 
 void check(const Case& c, float x, int& failures) {
@@ -108,9 +117,9 @@ TEST(ExpandGpu, WhereResultsChangeTheirNature) {
 
 TEST(ExpandGpu, BoundedFunctionsEndAtOne) {
   for (float x : {10.0f, 100.0f, 3e38f, HUGE_VALF}) {
-    EXPECT_EQ(expand::gpu::tanh(x), 1) << x;
-    EXPECT_EQ(expand::gpu::erf(x), 1) << x;
-    EXPECT_EQ(expand::gpu::tanh(-x), -1) << x;
+    EXPECT_EQ(expand::gpu::tanh(real(x)).value, 1) << x;
+    EXPECT_EQ(expand::gpu::erf(real(x)).value, 1) << x;
+    EXPECT_EQ(expand::gpu::tanh(real(-x)).value, -1) << x;
   }
 }
 
@@ -123,14 +132,14 @@ TEST(ExpandGpu, DivisionByANumber) {
     int wrong = 0;
     for (uint32_t mantissa = 0; mantissa < 1u << 23; mantissa += 41) {
       const float x = std::bit_cast<float>(0x3f800000u + mantissa);
-      wrong += expand::gpu::divided_by(x, static_cast<double>(c)) != x / c;
+      wrong += expand::gpu::divided_by(real(x), static_cast<double>(c)).value != x / c;
     }
     EXPECT_EQ(wrong, 0) << "divided by " << c;
     for (const float x : {0.0f, -0.0f, HUGE_VALF, -HUGE_VALF, 3.4e38f, 0x1p-60f, -0x1p-40f}) {
-      const float got = expand::gpu::divided_by(x, static_cast<double>(c));
+      const float got = expand::gpu::divided_by(real(x), static_cast<double>(c)).value;
       EXPECT_EQ(std::bit_cast<uint32_t>(got), std::bit_cast<uint32_t>(x / c)) << x << " / " << c;
     }
-    EXPECT_TRUE(std::isnan(expand::gpu::divided_by(std::nanf(""), static_cast<double>(c))));
+    EXPECT_TRUE(std::isnan(expand::gpu::divided_by(real(std::nanf("")), static_cast<double>(c)).value));
   }
 }
 
@@ -142,9 +151,9 @@ TEST(ExpandGpu, ShortExp) {
     const float x = arguments(random);
     EXPECT_NEAR(expand::gpu::exp_short(Noisy(x)).v / std::exp(static_cast<double>(x)), 1, 0x1p-17) << x;
   }
-  EXPECT_EQ(expand::gpu::exp_short(-HUGE_VALF), 0);
-  EXPECT_EQ(expand::gpu::exp_short(HUGE_VALF), HUGE_VALF);
-  EXPECT_TRUE(std::isnan(expand::gpu::exp_short(std::nanf(""))));
+  EXPECT_EQ(expand::gpu::exp_short(real(-HUGE_VALF)).value, 0);
+  EXPECT_EQ(expand::gpu::exp_short(real(HUGE_VALF)).value, HUGE_VALF);
+  EXPECT_TRUE(std::isnan(expand::gpu::exp_short(real(std::nanf(""))).value));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #   install BUILD            installs BUILD into BUILD/package/prefix, what the next two use, and runs the tool from there
 #   find BUILD KIND          a program that finds the static or the shared library
 #   headers BUILD            the installed headers include one another and the standard library only
+#   alone BUILD              a program that includes smelt/static.hpp and nothing else compiles as C++17 without a warning, and links nothing
 #   inside BUILD WAY FLAGS   a program with smelt as a part of it, all of it compiled: minutes; by hand
 #   configure BUILD WAY      the same without building
 #   deb BUILD                the .deb of BUILD has the right files and dependencies, and what it brings runs; 77: no dpkg here
@@ -48,10 +49,14 @@ case $what in
     fi
     ;;
   headers)
-    for header in "$prefix"/include/smelt/*.hpp; do
+    for header in "$prefix"/include/smelt/*.hpp "$prefix"/include/smelt/static/*.hpp "$prefix"/include/smelt/static/expand/*.hpp; do
       included=$("${CXX:-c++}" -std=c++20 -M -I "$prefix/include" -x c++ "$header")
       [[ ! $included =~ (/fmt/|/nlohmann/|/CLI/|$source/src/) ]] || fail "$header includes ${BASH_REMATCH[1]}"
     done
+    ;;
+  alone)
+    "${CXX:-c++}" -std=c++17 -O1 -Wall -Wextra -Wpedantic -Werror -I "$prefix/include" -o "$build/package/alone" "$here/static.cpp"
+    "$build/package/alone"
     ;;
   inside | configure)
     way=$3
@@ -74,7 +79,7 @@ case $what in
       grep -qx "/usr/$file" <<<"$files" || fail "the package lacks /usr/$file"
     done
     beyond=$(grep -v '/$' <<<"$files" |
-      grep -vE '^/usr/(bin/smelt|lib/libsmelt\.(a|so[.0-9]*)|include/smelt/[a-z]+\.hpp|lib/cmake/smelt/[A-Za-z-]+\.cmake|share/doc/smelt/copyright)$' || true)
+      grep -vE '^/usr/(bin/smelt|lib/libsmelt\.(a|so[.0-9]*)|include/smelt/([a-z]+|static/[a-z_]+|static/expand/[a-z_]+)\.hpp|lib/cmake/smelt/[A-Za-z-]+\.cmake|share/doc/smelt/copyright)$' || true)
     [ -z "$beyond" ] || fail "the package has more than it should: $beyond"
     depends=$(dpkg-deb -f "${debs[0]}" Depends)
     for library in libc6 'libstdc\+\+6' 'libfmt[0-9]+'; do

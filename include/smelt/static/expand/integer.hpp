@@ -1,13 +1,13 @@
 // Integer division, powers and shifts with a defined result for every argument.
 #pragma once
 
-#include "ops/expand/algebra.hpp"
+#include "smelt/static/expand/algebra.hpp"
 
 namespace smelt::expand {
 
 // b, or 1 where a / b would trap: b is 0, or b is -1 of a signed dtype.
 template <class V>
-V safe_divisor(V b) {
+SMELT_HD V safe_divisor(V b) {
   const auto nonzero = select(b == like(b, 0), like(b, 1), b);
   if (!is_signed(b)) return nonzero;
   return select(b == like(b, -1), like(b, 1), nonzero);
@@ -15,7 +15,7 @@ V safe_divisor(V b) {
 
 // a / b truncated; x / 0 is 0 and MIN / -1 is MIN.
 template <class V>
-V int_trunc_divide(V a, V b) {
+SMELT_HD V int_trunc_divide(V a, V b) {
   const auto quotient = select(b == like(b, 0), like(a, 0), a / safe_divisor(b));
   if (!is_signed(a)) return quotient;
   return select(b == like(b, -1), like(a, 0) - a, quotient);
@@ -23,18 +23,18 @@ V int_trunc_divide(V a, V b) {
 
 // a % b with the sign of a; x % 0 is 0.
 template <class V>
-V int_trunc_mod(V a, V b) {
+SMELT_HD V int_trunc_mod(V a, V b) {
   return a % safe_divisor(b);
 }
 
 // Whether the truncated quotient with this remainder lies above the floored one.
 template <class V>
-auto rounded_up(V remainder, V b) {
+SMELT_HD auto rounded_up(V remainder, V b) {
   return (remainder != like(b, 0)) & ((remainder ^ b) < like(b, 0));
 }
 
 template <class V>
-V int_floor_divide(V a, V b) {
+SMELT_HD V int_floor_divide(V a, V b) {
   const auto quotient = int_trunc_divide(a, b);
   if (!is_signed(a)) return quotient;
   const auto remainder = int_trunc_mod(a, b);
@@ -42,7 +42,7 @@ V int_floor_divide(V a, V b) {
 }
 
 template <class V>
-V int_floor_mod(V a, V b) {
+SMELT_HD V int_floor_mod(V a, V b) {
   const auto remainder = int_trunc_mod(a, b);
   if (!is_signed(a)) return remainder;
   return remainder + select(rounded_up(remainder, b), b, like(a, 0));
@@ -50,7 +50,7 @@ V int_floor_mod(V a, V b) {
 
 // Square and multiply over every bit of b. A negative exponent gives 0 unless a is 1 or -1.
 template <class V>
-V int_pow(V a, V b) {
+SMELT_HD V int_pow(V a, V b) {
   const auto one = like(a, 1), zero = like(a, 0);
   auto power = one;
   auto square = a;
@@ -69,13 +69,13 @@ V int_pow(V a, V b) {
 }
 
 template <class V>
-V shift_left(V a, V b) {
+SMELT_HD V shift_left(V a, V b) {
   const auto inside = (b >= like(b, 0)) & (b < like(b, width(b)));
   return select(inside, a << select(inside, b, like(b, 0)), like(a, 0));
 }
 
 template <class V>
-V shift_right(V a, V b) {
+SMELT_HD V shift_right(V a, V b) {
   const auto inside = (b >= like(b, 0)) & (b < like(b, width(b)));
   // A shift by width - 1 leaves the sign alone, which is what lies past the width of a signed dtype.
   const auto shifted = a >> select(inside, b, like(b, width(b) - 1));

@@ -2,7 +2,7 @@
 // bits.
 #pragma once
 
-#include "ops/expand/float_format.hpp"
+#include "smelt/static/expand/float_format.hpp"
 
 namespace smelt::expand {
 
@@ -14,10 +14,10 @@ struct ExpParts {
   V exponent;  // a float whose lowest bits are n - 1 + bias
 };
 
-inline double exponent_offset(const FloatFormat& format) { return format.to_integer + format.bias - 1; }
+SMELT_HD double exponent_offset(FloatFormat format) { return format.to_integer + format.bias - 1; }
 
 template <class V>
-ExpParts<V> exp_parts(V x, const FloatFormat& format) {
+SMELT_HD ExpParts<V> exp_parts(V x, FloatFormat format) {
   const auto offset = like(x, exponent_offset(format));
   const auto exponent = fma(x, like(x, kLog2E), offset);
   const auto n = exponent - offset;
@@ -27,7 +27,7 @@ ExpParts<V> exp_parts(V x, const FloatFormat& format) {
 
 // The same of x + low, where low is far below x.
 template <class V>
-ExpParts<V> exp_parts(V x, V low, const FloatFormat& format) {
+SMELT_HD ExpParts<V> exp_parts(V x, V low, FloatFormat format) {
   const auto offset = like(x, exponent_offset(format));
   const auto exponent = fma(x, like(x, kLog2E), offset);
   const auto n = exponent - offset;
@@ -37,13 +37,13 @@ ExpParts<V> exp_parts(V x, V low, const FloatFormat& format) {
 
 // 2^(n-1), where that is a normal number.
 template <class V>
-V half_power_of_two(V exponent, const FloatFormat& format) {
+SMELT_HD V half_power_of_two(V exponent, FloatFormat format) {
   return from_bits(shift_left_by(bits(exponent), format.mantissa));
 }
 
 // doubled * 2^(n-1), where n may lie below the normal exponents if `tiny` says so: then in two steps, rounding once.
 template <class V, class C>
-V scaled(V doubled, V exponent, C tiny, const FloatFormat& format) {
+SMELT_HD V scaled(V doubled, V exponent, C tiny, FloatFormat format) {
   const auto k = bits(exponent);
   const auto raised = k + select(tiny, like(k, 64), like(k, 0));
   const auto power = from_bits(shift_left_by(raised, format.mantissa));
@@ -52,7 +52,7 @@ V scaled(V doubled, V exponent, C tiny, const FloatFormat& format) {
 
 // 2 e^r
 template <class V>
-V twice_exp_of_rest(V r) {
+SMELT_HD V twice_exp_of_rest(V r) {
   const auto on32 = [](auto r) {
     return polynomial(r, 2, 2, 0x1.fffffcp-1, 0x1.555492p-2, 0x1.5558b8p-4, 0x1.1239a2p-6, 0x1.6a451cp-9);
   };
@@ -65,8 +65,8 @@ V twice_exp_of_rest(V r) {
 }
 
 template <class V>
-V exp(V x) {
-  return with_format(x, [](auto x, const FloatFormat& format) {
+SMELT_HD V exp(V x) {
+  return with_format(x, [](auto x, FloatFormat format) {
     const auto inside = clamped(x, pick(format, -104, -746), pick(format, 89, 710));
     const auto parts = exp_parts(inside, format);
     const auto tiny = inside < like(x, pick(format, -86, -707));
@@ -76,7 +76,7 @@ V exp(V x) {
 
 // 2 * 2^r for |r| <= 1/2
 template <class V>
-V twice_exp2_of_rest(V r) {
+SMELT_HD V twice_exp2_of_rest(V r) {
   const auto on32 = [](auto r) {
     return polynomial(r, 2, 0x1.62e430p+0, 0x1.ebfbdcp-2, 0x1.c6af7ap-4, 0x1.3b2ddcp-6, 0x1.5f095ep-9, 0x1.417064p-12);
   };
@@ -89,8 +89,8 @@ V twice_exp2_of_rest(V r) {
 }
 
 template <class V>
-V exp2(V x) {
-  return with_format(x, [](auto x, const FloatFormat& format) {
+SMELT_HD V exp2(V x) {
+  return with_format(x, [](auto x, FloatFormat format) {
     const auto inside = clamped(x, pick(format, -151, -1076), pick(format, 129, 1025));
     const auto offset = like(x, exponent_offset(format));
     const auto exponent = inside + offset;
@@ -102,7 +102,7 @@ V exp2(V x) {
 
 // e^r - 1
 template <class V>
-V expm1_of_rest(V r) {
+SMELT_HD V expm1_of_rest(V r) {
   const auto on32 = [](auto r) {
     const auto q = polynomial(r, 0x1.fffffep-2, 0x1.5554b4p-3, 0x1.5556f2p-5, 0x1.12254ap-7, 0x1.6b9c68p-10);
     return fma(r * r, q, r);
@@ -118,15 +118,15 @@ V expm1_of_rest(V r) {
 
 // (e^x - 1) / 2, for x in the range of exp_parts that gives no subnormal power of two.
 template <class V>
-V half_expm1(V x, const FloatFormat& format) {
+SMELT_HD V half_expm1(V x, FloatFormat format) {
   const auto parts = exp_parts(x, format);
   const auto half_power = half_power_of_two(parts.exponent, format);
   return fma(half_power, expm1_of_rest(parts.rest), half_power - like(x, 0.5));
 }
 
 template <class V>
-V expm1(V x) {
-  return with_format(x, [](auto x, const FloatFormat& format) {
+SMELT_HD V expm1(V x) {
+  return with_format(x, [](auto x, FloatFormat format) {
     const auto half = half_expm1(clamped(x, pick(format, -18, -38), pick(format, 89, 710)), format);
     // A tiny x is its own result, where half of it might not be a float, and so is -0.
     return select(abs(x) < like(x, 0x1p-60), x, half + half);

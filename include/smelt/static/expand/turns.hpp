@@ -4,13 +4,8 @@
 // the exponent of the argument.
 #pragma once
 
-#include <array>
-#include <cstddef>
-#include <type_traits>
-#include <utility>
-
-#include "ops/expand/float_format.hpp"
-#include "ops/expand/pair.hpp"
+#include "smelt/static/expand/float_format.hpp"
+#include "smelt/static/expand/pair.hpp"
 
 namespace smelt::expand {
 
@@ -24,7 +19,7 @@ struct Turns {
 // Of f32, in f64. 2/pi without the bits that give whole turns is high + low, 106 bits, one pair for each range of
 // magnitudes. No f32 is nearer than 2^-31 to a multiple of pi/2, and these products are good to 2^-56 of a turn.
 template <class V>
-Turns<V> turns_32(V magnitude) {
+SMELT_HD Turns<V> turns_32(V magnitude) {
   const auto x = widen(magnitude);
   const auto far = x >= like(x, 0x1p50), farther = x >= like(x, 0x1p76), farthest = x >= like(x, 0x1p102);
   const auto pick_constant = [&](double c0, double c1, double c2, double c3) {
@@ -45,36 +40,33 @@ Turns<V> turns_32(V magnitude) {
   return {narrow(rest * like(x, 0x1.921fb54442d18p+0)), narrow(quarters)};
 }
 
+template <class V, int N>
+struct Digits {
+  V at[N];
+};
+
 // The first M of in[by ..] where c, else of in[0 ..]; what lies behind the end of `in` is not asked for.
-template <std::size_t M, std::size_t by, class V, class C, std::size_t N>
-std::array<V, M> moved_down(const std::array<V, N>& in, C c) {
-  const auto at = [&](auto i) {
-    constexpr std::size_t from = decltype(i)::value;
-    if constexpr (from + by < N)
-      return select(c, in[from + by], in[from]);
-    else
-      return in[from];
-  };
-  return [&]<std::size_t... i>(std::index_sequence<i...>) {
-    return std::array<V, M>{at(std::integral_constant<std::size_t, i>{})...};
-  }
-  (std::make_index_sequence<M>{});
+template <int M, int by, class V, class C, int N>
+SMELT_HD Digits<V, M> moved_down(const Digits<V, N>& in, C c) {
+  Digits<V, M> out;
+  for (int i = 0; i < M; ++i) out.at[i] = i + by < N ? select(c, in.at[i + by < N ? i + by : i], in.at[i]) : in.at[i];
+  return out;
 }
 
 // Four neighbours of the 53-bit digits of 2/pi, the first of which is number j, for 0 <= j <= 18: each bit of j moves the
 // digits down by a power of two.
 template <class V, class I>
-std::array<V, 4> digits_of_two_over_pi(V x, I j) {
+SMELT_HD Digits<V, 4> digits_of_two_over_pi(V x, I j) {
   const auto is_set = [&](int bit) { return (j & like(j, 1 << bit)) != like(j, 0); };
-  const std::array<V, 22> all = {
-      like(x, 0x1.45f306dc9c882p-1), like(x, 0x1.4a7f09d5f47d4p-1), like(x, 0x1.a6ee06db14accp-1),
-      like(x, 0x1.3c439041fe516p-1), like(x, 0x1.d5ef5de2b0db8p-3), like(x, 0x1.2371d2126e970p-2),
-      like(x, 0x1.924bba8274600p-8), like(x, 0x1.21cfe1deb1cb1p-1), like(x, 0x1.4d39f74411af8p-3),
-      like(x, 0x1.4baed1213a671p-1), like(x, 0x1.8135a2fbf209cp-1), like(x, 0x1.91d639835339fp-1),
-      like(x, 0x1.272117e2ef7e4p-2), like(x, 0x1.41d8ffc4bffeep-2), like(x, 0x1.02cc07f79788cp-1),
-      like(x, 0x1.6b414da3eda6cp-2), like(x, 0x1.fb3c9f2c26dd2p-2), like(x, 0x1.d18fd9a797fa8p-1),
-      like(x, 0x1.6ba93dd63f5f2p-1), like(x, 0x1.f17b3d0739f78p-1), like(x, 0x1.4a525d4d7f6bfp-1),
-      like(x, 0x1.88fc6ae842b00p-2)};
+  const Digits<V, 22> all = {
+      {like(x, 0x1.45f306dc9c882p-1), like(x, 0x1.4a7f09d5f47d4p-1), like(x, 0x1.a6ee06db14accp-1),
+       like(x, 0x1.3c439041fe516p-1), like(x, 0x1.d5ef5de2b0db8p-3), like(x, 0x1.2371d2126e970p-2),
+       like(x, 0x1.924bba8274600p-8), like(x, 0x1.21cfe1deb1cb1p-1), like(x, 0x1.4d39f74411af8p-3),
+       like(x, 0x1.4baed1213a671p-1), like(x, 0x1.8135a2fbf209cp-1), like(x, 0x1.91d639835339fp-1),
+       like(x, 0x1.272117e2ef7e4p-2), like(x, 0x1.41d8ffc4bffeep-2), like(x, 0x1.02cc07f79788cp-1),
+       like(x, 0x1.6b414da3eda6cp-2), like(x, 0x1.fb3c9f2c26dd2p-2), like(x, 0x1.d18fd9a797fa8p-1),
+       like(x, 0x1.6ba93dd63f5f2p-1), like(x, 0x1.f17b3d0739f78p-1), like(x, 0x1.4a525d4d7f6bfp-1),
+       like(x, 0x1.88fc6ae842b00p-2)}};
   const auto below_19 = moved_down<19, 16>(all, is_set(4));
   const auto below_11 = moved_down<11, 8>(below_19, is_set(3));
   const auto below_7 = moved_down<7, 4>(below_11, is_set(2));
@@ -85,7 +77,7 @@ std::array<V, 4> digits_of_two_over_pi(V x, I j) {
 // Of f64. x = X 2^(53 j) with X below 2^107, and from 2^54 unless j is 0. The digits of 2/pi before number j give whole turns;
 // of those from j on, four are enough to know the fraction of a turn to 2^-104.
 template <class V>
-Turns<V> turns_64(V x) {
+SMELT_HD Turns<V> turns_64(V x) {
   const auto k = bits(x), magic = bits(like(x, 0x1p52));
   const auto exponent = from_bits(as_signed(shift_right_by(as_unsigned(k), 52)) | magic) - like(x, 0x1p52 + 1023);
   const auto group = floor(fma(exponent, like(x, 1.0 / 53), like(x, -53.99 / 53)));
@@ -95,12 +87,12 @@ Turns<V> turns_64(V x) {
   const auto scaled = x * scale;
 
   const auto without_turns = [](V a) { return fma(rint(a * like(a, 0.25)), like(a, -4), a); };
-  const auto product0 = scaled * digits[0], error0 = fma(scaled, digits[0], -product0);
+  const auto product0 = scaled * digits.at[0], error0 = fma(scaled, digits.at[0], -product0);
   const auto scaled1 = scaled * like(x, 0x1p-53);
-  const auto product1 = scaled1 * digits[1], error1 = fma(scaled1, digits[1], -product1);
+  const auto product1 = scaled1 * digits.at[1], error1 = fma(scaled1, digits.at[1], -product1);
   const auto scaled2 = scaled1 * like(x, 0x1p-53);
-  const auto product2 = scaled2 * digits[2], error2 = fma(scaled2, digits[2], -product2);
-  const auto product3 = scaled2 * like(x, 0x1p-53) * digits[3];
+  const auto product2 = scaled2 * digits.at[2], error2 = fma(scaled2, digits.at[2], -product2);
+  const auto product3 = scaled2 * like(x, 0x1p-53) * digits.at[3];
 
   const auto sum1 = exact_sum(without_turns(product0), without_turns(error0));
   const auto sum2 = exact_sum(sum1.high, without_turns(product1));
@@ -113,7 +105,7 @@ Turns<V> turns_64(V x) {
 }
 
 template <class V>
-Turns<V> turns(V magnitude) {
+SMELT_HD Turns<V> turns(V magnitude) {
   return by_width(
       magnitude, [](auto x) { return turns_32(x); }, [](auto x) { return turns_64(x); });
 }

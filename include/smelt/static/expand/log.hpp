@@ -1,7 +1,7 @@
 // Logarithms: x = 2^e (1 + f) with 1 + f around 1, and log(1 + f) from a polynomial.
 #pragma once
 
-#include "ops/expand/float_format.hpp"
+#include "smelt/static/expand/float_format.hpp"
 
 namespace smelt::expand {
 
@@ -14,20 +14,20 @@ struct LogParts {
 // With k = bits_around_one(x), x = 2^e m with 2/3 <= m < 4/3 (f64: sqrt(1/2) <= m < sqrt(2)), for a normal x, where e stands
 // in the exponent bits of k.
 template <class V>
-auto bits_around_one(V x, const FloatFormat& format) {
+SMELT_HD auto bits_around_one(V x, FloatFormat format) {
   return bits(x) - bits(like(x, pick(format, 0x1.555556p-1, 0x1.6a09e667f3bcdp-1)));
 }
 
 // k without its mantissa bits: e in the place of an exponent.
 template <class I>
-I exponent_bits(I k, const FloatFormat& format) {
+SMELT_HD I exponent_bits(I k, FloatFormat format) {
   return k & like(k, -(int64_t{1} << format.mantissa));
 }
 
 // e as a float. Not every machine shifts signed 64-bit integers or converts them: in f64 e is made positive, and put into the
 // low bits of a float.
 template <class V, class I>
-V exponent_as_float(V x, I k, const FloatFormat& format) {
+SMELT_HD V exponent_as_float(V x, I k, FloatFormat format) {
   constexpr double kTop = 0x1p52, kLift = 1024;
   return by_width(
       x, [&](auto) { return to_float(shift_right_by(k, format.mantissa)); },
@@ -39,7 +39,7 @@ V exponent_as_float(V x, I k, const FloatFormat& format) {
 }
 
 template <class V>
-LogParts<V> log_parts(V x, const FloatFormat& format) {
+SMELT_HD LogParts<V> log_parts(V x, FloatFormat format) {
   const double up = pick(format, 0x1p24, 0x1p53);
   const auto subnormal = x < like(x, pick(format, 0x1p-126, 0x1p-1022));
   const auto normal = select(subnormal, x * like(x, up), x);
@@ -51,7 +51,7 @@ LogParts<V> log_parts(V x, const FloatFormat& format) {
 
 // log(1 + f) - f
 template <class V>
-V log1p_tail(V f) {
+SMELT_HD V log1p_tail(V f) {
   const auto on32 = [](auto f) {
     const auto q = polynomial(f, -0x1.000000p-1, 0x1.555506p-2, -0x1.fffefcp-3, 0x1.99d044p-3, -0x1.559c42p-3,
                               0x1.1ed660p-3, -0x1.f3334cp-4, 0x1.1e679ep-3, -0x1.07c7c8p-3);
@@ -73,31 +73,30 @@ V log1p_tail(V f) {
 
 // value, but for what a logarithm of any base has at the ends of its domain.
 template <class V>
-V with_log_specials(V x, V value) {
-  const auto infinite = like(x, HUGE_VAL);
+SMELT_HD V with_log_specials(V x, V value) {
+  const auto infinite = like(x, kInfinity);
   const auto finite = select(x < infinite, value, x);
   const auto at_zero = select(x == like(x, 0), -infinite, finite);
-  return select(x < like(x, 0), like(x, NAN), at_zero);
+  return select(x < like(x, 0), like(x, kNan), at_zero);
 }
 
 // e ln 2 + log(1 + f)
 template <class V>
-V log_of_parts(LogParts<V> parts, const FloatFormat& format) {
+SMELT_HD V log_of_parts(LogParts<V> parts, FloatFormat format) {
   const auto f = parts.fraction, e = parts.exponent;
   const auto low = fma(e, like(f, format.ln2_low), log1p_tail(f));
   return fma(e, like(f, format.ln2_high), f + low);
 }
 
 template <class V>
-V log(V x) {
-  return with_format(x, [](auto x, const FloatFormat& format) {
-    return with_log_specials(x, log_of_parts(log_parts(x, format), format));
-  });
+SMELT_HD V log(V x) {
+  return with_format(
+      x, [](auto x, FloatFormat format) { return with_log_specials(x, log_of_parts(log_parts(x, format), format)); });
 }
 
 template <class V>
-V log2(V x) {
-  return with_format(x, [](auto x, const FloatFormat& format) {
+SMELT_HD V log2(V x) {
+  return with_format(x, [](auto x, FloatFormat format) {
     const auto parts = log_parts(x, format);
     const auto f = parts.fraction;
     // log2(e) = 1 + 0.44...: f itself is exact.
@@ -108,8 +107,8 @@ V log2(V x) {
 }
 
 template <class V>
-V log10(V x) {
-  return with_format(x, [](auto x, const FloatFormat& format) {
+SMELT_HD V log10(V x) {
+  return with_format(x, [](auto x, FloatFormat format) {
     const auto parts = log_parts(x, format);
     const auto f = parts.fraction, e = parts.exponent, log10_e = like(x, 0x1.bcb7b1526e50ep-2);
     // log10(2), of which the high part is short.
@@ -122,7 +121,7 @@ V log10(V x) {
 
 // 1 + x = 2^e (1 + f), without rounding 1 + x first, for x > -1.
 template <class V>
-LogParts<V> log1p_parts(V x, const FloatFormat& format) {
+SMELT_HD LogParts<V> log1p_parts(V x, FloatFormat format) {
   const auto k = bits_around_one(x + like(x, 1), format);
   // 4 / 2^e, since 1 / 2^e may be subnormal.
   const auto scale = from_bits(bits(like(x, 4)) - exponent_bits(k, format));
@@ -131,12 +130,12 @@ LogParts<V> log1p_parts(V x, const FloatFormat& format) {
 }
 
 template <class V>
-V log1p(V x) {
-  return with_format(x, [](auto x, const FloatFormat& format) {
+SMELT_HD V log1p(V x) {
+  return with_format(x, [](auto x, FloatFormat format) {
     const auto value = log_of_parts(log1p_parts(x, format), format);
-    const auto finite = select(x < like(x, HUGE_VAL), value, x);
-    const auto at_pole = select(x == like(x, -1), like(x, -HUGE_VAL), finite);
-    const auto inside = select(x < like(x, -1), like(x, NAN), at_pole);
+    const auto finite = select(x < like(x, kInfinity), value, x);
+    const auto at_pole = select(x == like(x, -1), like(x, -kInfinity), finite);
+    const auto inside = select(x < like(x, -1), like(x, kNan), at_pole);
     // A tiny x is its own result, where a quarter of it might not be a float, and so is -0.
     return select(abs(x) < like(x, 0x1p-60), x, inside);
   });

@@ -1,13 +1,13 @@
 // sin, cos and tan of any finite argument, and the inverse functions.
 #pragma once
 
-#include "ops/expand/turns.hpp"
+#include "smelt/static/expand/turns.hpp"
 
 namespace smelt::expand {
 
 // sin r for |r| up to about pi/4
 template <class V>
-V sin_of_rest(V r) {
+SMELT_HD V sin_of_rest(V r) {
   const auto on32 = [](auto r) {
     const auto r2 = r * r;
     return fma(r * r2, polynomial(r2, -0x1.555544p-3, 0x1.1106aep-7, -0x1.990f92p-13), r);
@@ -23,7 +23,7 @@ V sin_of_rest(V r) {
 }
 
 template <class V>
-V cos_of_rest(V r) {
+SMELT_HD V cos_of_rest(V r) {
   const auto on32 = [](auto r) {
     return polynomial(r * r, 1, -0x1.000000p-1, 0x1.555548p-5, -0x1.6c0af4p-10, 0x1.99911cp-16);
   };
@@ -36,13 +36,13 @@ V cos_of_rest(V r) {
 
 // Bit 0 or 1 of a small integer moved to where the sign of the format stands.
 template <class I>
-I bit_to_sign(I k, int bit, const FloatFormat& format) {
-  return shift_left_by(k & like(k, 1 << bit), format.mantissa == kF32.mantissa ? 31 - bit : 63 - bit);
+SMELT_HD I bit_to_sign(I k, int bit, FloatFormat format) {
+  return shift_left_by(k & like(k, 1 << bit), format.mantissa == format32().mantissa ? 31 - bit : 63 - bit);
 }
 
 template <class V>
-V sin(V x) {
-  return with_format(x, [](auto x, const FloatFormat& format) {
+SMELT_HD V sin(V x) {
+  return with_format(x, [](auto x, FloatFormat format) {
     const auto turned = turns(abs(x));
     const auto k = bits(turned.quarters + like(x, format.to_integer));
     const auto odd = (k & like(k, 1)) != like(k, 0);
@@ -53,8 +53,8 @@ V sin(V x) {
 }
 
 template <class V>
-V cos(V x) {
-  return with_format(x, [](auto x, const FloatFormat& format) {
+SMELT_HD V cos(V x) {
+  return with_format(x, [](auto x, FloatFormat format) {
     const auto turned = turns(abs(x));
     const auto k = bits(turned.quarters + like(x, format.to_integer));
     const auto odd = (k & like(k, 1)) != like(k, 0);
@@ -65,7 +65,7 @@ V cos(V x) {
 
 // tan r for |r| up to about pi/4
 template <class V>
-V tan_of_rest(V r) {
+SMELT_HD V tan_of_rest(V r) {
   const auto on32 = [](auto r) {
     const auto r2 = r * r;
     const auto p =
@@ -85,8 +85,8 @@ V tan_of_rest(V r) {
 }
 
 template <class V>
-V tan(V x) {
-  return with_format(x, [](auto x, const FloatFormat& format) {
+SMELT_HD V tan(V x) {
+  return with_format(x, [](auto x, FloatFormat format) {
     const auto turned = turns(abs(x));
     const auto k = bits(turned.quarters + like(x, format.to_integer));
     const auto odd = (k & like(k, 1)) != like(k, 0);
@@ -98,7 +98,7 @@ V tan(V x) {
 
 // (asin(x) - x) / x^3 at x^2, for |x| <= 1/2
 template <class V>
-V asin_tail(V x2) {
+SMELT_HD V asin_tail(V x2) {
   const auto on32 = [](auto x2) {
     return polynomial(x2, 0x1.5555c8p-3, 0x1.330204p-4, 0x1.747bb8p-5, 0x1.8c3e54p-6, 0x1.595c58p-5);
   };
@@ -113,7 +113,7 @@ V asin_tail(V x2) {
 
 // asin(root) where root is |x|, or sqrt((1 - |x|) / 2) above 1/2: there asin|x| = pi/2 - 2 asin(root).
 template <class V>
-V asin_of_half(V magnitude) {
+SMELT_HD V asin_of_half(V magnitude) {
   const auto large = magnitude > like(magnitude, 0.5);
   const auto halved = fma(magnitude, like(magnitude, -0.5), like(magnitude, 0.5));
   const auto square = select(large, halved, magnitude * magnitude);
@@ -122,8 +122,8 @@ V asin_of_half(V magnitude) {
 }
 
 template <class V>
-V asin(V x) {
-  return with_format(x, [](auto x, const FloatFormat& format) {
+SMELT_HD V asin(V x) {
+  return with_format(x, [](auto x, FloatFormat format) {
     const auto magnitude = abs(x);
     const auto half = asin_of_half(magnitude);
     const auto above = fma(half, like(x, -2), like(x, format.half_pi_low)) + like(x, format.half_pi_high);
@@ -132,8 +132,8 @@ V asin(V x) {
 }
 
 template <class V>
-V acos(V x) {
-  return with_format(x, [](auto x, const FloatFormat& format) {
+SMELT_HD V acos(V x) {
+  return with_format(x, [](auto x, FloatFormat format) {
     const auto magnitude = abs(x);
     const auto half = asin_of_half(magnitude);
     const auto zero = like(x, 0), negative_half = copysign(half, x);
@@ -148,7 +148,7 @@ V acos(V x) {
 
 // atan t for 0 <= t <= 1
 template <class V>
-V atan_below_one(V t) {
+SMELT_HD V atan_below_one(V t) {
   const auto on32 = [](auto t) {
     const auto t2 = t * t;
     const auto p = polynomial(t2, -0x1.5554dcp-2, 0x1.9978ecp-3, -0x1.230a9ap-3, 0x1.b4df1ep-4, -0x1.355254p-4,
@@ -169,8 +169,8 @@ V atan_below_one(V t) {
 }
 
 template <class V>
-V atan(V x) {
-  return with_format(x, [](auto x, const FloatFormat& format) {
+SMELT_HD V atan(V x) {
+  return with_format(x, [](auto x, FloatFormat format) {
     const auto magnitude = abs(x);
     const auto steep = magnitude > like(x, 1);
     const auto angle = atan_below_one(select(steep, like(x, 1) / magnitude, magnitude));
@@ -181,8 +181,8 @@ V atan(V x) {
 
 // The angle of the point (x, y).
 template <class V>
-V atan2(V y, V x) {
-  return with_format(y, [&](auto y, const FloatFormat& format) {
+SMELT_HD V atan2(V y, V x) {
+  return with_format(y, [&](auto y, FloatFormat format) {
     const auto ay = abs(y), ax = abs(x), zero = like(y, 0), one = like(y, 1);
     const auto steep = ay > ax;
     const auto longer = select(steep, ay, ax), shorter = select(steep, ax, ay);

@@ -1,15 +1,15 @@
 // pow, cbrt and hypot.
 #pragma once
 
-#include "ops/expand/exp.hpp"
-#include "ops/expand/log.hpp"
-#include "ops/expand/pair.hpp"
+#include "smelt/static/expand/exp.hpp"
+#include "smelt/static/expand/log.hpp"
+#include "smelt/static/expand/pair.hpp"
 
 namespace smelt::expand {
 
 // log2(1 + f) / f in f64 to 2^-33, enough for powers in f32.
 template <class V>
-V log2_for_f32(V f) {
+SMELT_HD V log2_for_f32(V f) {
   return polynomial(f, 0x1.715476521c99dp+0, -0x1.71547650f9a81p-1, 0x1.ec70a38f930b0p-2, -0x1.71548079f9febp-2,
                     0x1.2774619453ebdp-2, -0x1.ec69bf72118dep-3, 0x1.a6cdbd5340cbcp-3, -0x1.7235861534097p-3,
                     0x1.3c3351c937d70p-3, -0x1.1a271745aacb2p-3, 0x1.6821e67416a4fp-3, -0x1.5254b626e2493p-3);
@@ -17,28 +17,28 @@ V log2_for_f32(V f) {
 
 // |x|^y in f32, through a logarithm in f64.
 template <class V>
-V power_32(V magnitude, V y) {
+SMELT_HD V power_32(V magnitude, V y) {
   const auto wide = widen(magnitude);
   // No f32 is subnormal in f64. Division by 2^e leaves 2/3 <= m < 4/3.
   const auto k = bits(wide) - bits(like(wide, 0x1.5555555555555p-1));
   const auto m = from_bits(bits(wide) - (k & like(k, -(int64_t{1} << 52))));
   const auto f = m - like(wide, 1);
-  const auto finite = fma(f, log2_for_f32(f), exponent_as_float(wide, k, kF64));
-  const auto infinite = like(wide, HUGE_VAL);
+  const auto finite = fma(f, log2_for_f32(f), exponent_as_float(wide, k, format64()));
+  const auto infinite = like(wide, kInfinity);
   const auto below_infinity = select(wide < infinite, finite, wide);
   const auto logarithm = select(wide == like(wide, 0), -infinite, below_infinity);
   // A finite y keeps 1^y from being nan, and is as good as infinity for any other base.
   const auto power = clamped(logarithm * clamped(widen(y), -0x1p40, 0x1p40), -152, 129);
   const auto whole = rint(power);
   const auto rest = narrow(power - whole), n = narrow(whole);
-  const auto exponent = n + like(n, exponent_offset(kF32));
-  return scaled(twice_exp2_of_rest(rest), exponent, n < like(n, -125), kF32);
+  const auto exponent = n + like(n, exponent_offset(format32()));
+  return scaled(twice_exp2_of_rest(rest), exponent, n < like(n, -125), format32());
 }
 
 // log2(m) for sqrt(1/2) <= m < sqrt(2), to about 2^-68: with s = (m - 1) / (m + 1), log m = 2 (s + s^3/3 + s^5/5 + ...), of
 // which the leading terms are kept in pairs.
 template <class V>
-Pair<V> log2_in_pair(V m) {
+SMELT_HD Pair<V> log2_in_pair(V m) {
   const auto f = m - like(m, 1), d = m + like(m, 1);
   const auto d_error = f - (d - like(m, 2));
   const auto inverse = like(m, 1) / d;
@@ -63,12 +63,12 @@ Pair<V> log2_in_pair(V m) {
 
 // |x|^y in f64, the logarithm as a pair.
 template <class V>
-V power_64(V magnitude, V y) {
-  const auto parts = log_parts(magnitude, kF64);
+SMELT_HD V power_64(V magnitude, V y) {
+  const auto parts = log_parts(magnitude, format64());
   const auto of_m = log2_in_pair(parts.fraction + like(y, 1));
   auto logarithm = sum_of_ordered(parts.exponent, of_m.high);
   logarithm.low = logarithm.low + of_m.low;
-  const auto infinite = like(y, HUGE_VAL);
+  const auto infinite = like(y, kInfinity);
   const auto below_infinity = select(magnitude < infinite, logarithm.high, magnitude);
   const auto high = select(magnitude == like(y, 0), -infinite, below_infinity);
   // A finite y keeps 1^y from being nan, and is as good as infinity for any other base.
@@ -76,15 +76,15 @@ V power_64(V magnitude, V y) {
   const auto product_high = factor * high;
   const auto power = clamped(product_high, -1080, 1025);
   const auto error = fma(factor, logarithm.low, fma(factor, high, -product_high));
-  const auto offset = like(y, exponent_offset(kF64));
+  const auto offset = like(y, exponent_offset(format64()));
   const auto exponent = power + offset;
   const auto rest = (power - (exponent - offset)) + select(power == product_high, error, like(y, 0));
-  return scaled(twice_exp2_of_rest(rest), exponent, power < like(y, -1021), kF64);
+  return scaled(twice_exp2_of_rest(rest), exponent, power < like(y, -1021), format64());
 }
 
 template <class V>
-V pow(V x, V y) {
-  return with_format(x, [&](auto x, const FloatFormat&) {
+SMELT_HD V pow(V x, V y) {
+  return with_format(x, [&](auto x, FloatFormat) {
     const auto magnitude = abs(x), zero = like(x, 0), one = like(x, 1);
     const auto power = by_width(
         x, [&](auto) { return power_32(magnitude, y); }, [&](auto) { return power_64(magnitude, y); });
@@ -93,15 +93,15 @@ V pow(V x, V y) {
     const auto y_is_odd = y_is_integer & (trunc(half) != half);
     const auto negative = bits(x) < like(bits(x), 0);
     const auto with_sign = select(negative & y_is_odd, -power, power);
-    const auto no_real_root = (x < zero) & (magnitude < like(x, HUGE_VAL)) & !y_is_integer;
-    const auto value = select(no_real_root, like(x, NAN), with_sign);
+    const auto no_real_root = (x < zero) & (magnitude < like(x, kInfinity)) & !y_is_integer;
+    const auto value = select(no_real_root, like(x, kNan), with_sign);
     return select((x == one) | (y == zero), one, value);
   });
 }
 
 template <class V>
-V cbrt(V x) {
-  return with_format(x, [](auto x, const FloatFormat& format) {
+SMELT_HD V cbrt(V x) {
+  return with_format(x, [](auto x, FloatFormat format) {
     // |x| = 8^q m with 1/3 <= m < 8/3.
     const auto parts = log_parts(abs(x), format);
     const auto q = rint(parts.exponent * like(x, 1.0 / 3));
@@ -111,34 +111,34 @@ V cbrt(V x) {
     const auto m = from_bits(bits(parts.fraction + like(x, 1)) + as_exponent(two_bits));
     // r = 1 / cbrt(m), each step with three times as many digits.
     auto r = polynomial(m, 0x1.ede634p+0, -0x1.e848ccp+0, 0x1.688d02p+0, -0x1.02ebeep-1, 0x1.181076p-4);
-    for (int step = 0; step < (format.mantissa == kF32.mantissa ? 1 : 2); ++step) {
+    for (int step = 0; step < (format.mantissa == format32().mantissa ? 1 : 2); ++step) {
       const auto h = fma(-m * r, r * r, like(x, 1));
       r = fma(r * h, fma(h, like(x, 2.0 / 9), like(x, 1.0 / 3)), r);
     }
     const auto root = m * r * r;
     const auto better = fma(fma(-root * root, root, m) * (r * r), like(x, 1.0 / 3), root);
     const auto scaled = from_bits(bits(better) + as_exponent(q));
-    const auto finite = select(abs(x) < like(x, HUGE_VAL), copysign(scaled, x), x);
+    const auto finite = select(abs(x) < like(x, kInfinity), copysign(scaled, x), x);
     return select(x == like(x, 0), x, finite);
   });
 }
 
 template <class V>
-V hypot(V a, V b) {
-  return with_format(a, [&](auto a, const FloatFormat& format) {
+SMELT_HD V hypot(V a, V b) {
+  return with_format(a, [&](auto a, FloatFormat format) {
     const auto x = abs(a), y = abs(b);
     const auto longer = select(x > y, x, y), shorter = select(x > y, y, x);
     // A power of two that brings the longer side near 1, and its inverse, both normal numbers.
     const auto k = bits(longer);
     const auto one_bit = shift_left_by(like(k, 1), format.mantissa);
-    const auto e = k & like(k, format.mantissa == kF32.mantissa ? 0x7f800000 : 0x7ff0000000000000);
-    const int least = format.mantissa == kF32.mantissa ? 25 : 60;
+    const auto e = k & like(k, format.mantissa == format32().mantissa ? 0x7f800000 : 0x7ff0000000000000);
+    const int least = format.mantissa == format32().mantissa ? 25 : 60;
     const auto bounded = select(e < one_bit * like(k, least), one_bit * like(k, least), e);
     const auto down = from_bits(one_bit * like(k, 2 * format.bias + 1) - bounded);
     const auto up = from_bits(bounded - one_bit);
     const auto p = longer * down, q = shorter * down;
     const auto length = sqrt(fma(p, p, q * q)) * up;
-    const auto infinite = like(a, HUGE_VAL);
+    const auto infinite = like(a, kInfinity);
     return select((x == infinite) | (y == infinite), infinite, length);
   });
 }

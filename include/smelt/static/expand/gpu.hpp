@@ -1,25 +1,25 @@
 // Functions of f32 for GPUs: as good as those for every target, in as few instructions as can be, since there it is the number of
-// instructions that a kernel is bound by once it is not memory.
+// instructions that a kernel is bound by once it is not memory. They use what
+// smelt/static/unit.hpp lists.
 #pragma once
 
-#include "ops/expand/float_format.hpp"
-#include "ops/expand/unit.hpp"
+#include "smelt/static/expand/float_format.hpp"
 
 namespace smelt::expand::gpu {
 
 // c0 + c1 x + c2 x^2 + ..., one step for each term.
 template <class V>
-V horner(V x, double c0) {
+SMELT_HD V horner(V x, double c0) {
   return like(x, c0);
 }
 template <class V, class... Rest>
-V horner(V x, double c0, Rest... rest) {
+SMELT_HD V horner(V x, double c0, Rest... rest) {
   return fma(horner(x, rest...), x, like(x, c0));
 }
 
 // x / c for a number c within 2^-60 .. 2^20, from its reciprocal and what that leaves over: rounded correctly where |x| is at least 2^-60.
 template <class V>
-V divided_by(V x, double c) {
+SMELT_HD V divided_by(V x, double c) {
   const auto inverse = like(x, 1 / c);
   const auto quotient = x * inverse;
   const auto remainder = fma(-quotient, like(x, c), x);
@@ -30,24 +30,24 @@ V divided_by(V x, double c) {
 // x = n ln 2 + r, of which 2^n is put together from its bits and 2^(r / ln 2) comes from the unit. Saturation keeps n within the
 // exponents of normal numbers, also for infinities and nan; what is left over then overflows or underflows by itself.
 template <class V>
-V exp(V x) {
+SMELT_HD V exp(V x) {
   const auto in_range = saturated_fma(x, like(x, kLog2E / 252), like(x, 0.5));
-  const auto exponent = fma(in_range, like(x, 252), like(x, kF32.to_integer + 1));
-  const auto n = exponent - like(x, kF32.to_integer + 127);
+  const auto exponent = fma(in_range, like(x, 252), like(x, format32().to_integer + 1));
+  const auto n = exponent - like(x, format32().to_integer + 127);
   const auto high = fma(x, like(x, 0x1.715476p+0), -n);
   const auto rest = fma(x, like(x, 0x1.4ae0bep-26), high);
-  return from_bits(shift_left_by(bits(exponent), kF32.mantissa)) * power_of_two(rest);
+  return from_bits(shift_left_by(bits(exponent), format32().mantissa)) * power_of_two(rest);
 }
 
 // Where 2^-17 is enough. bf16 has subnormal numbers where f32 has them.
 template <class V>
-V exp_short(V x) {
+SMELT_HD V exp_short(V x) {
   return power_of_two_full(x * like(x, kLog2E));
 }
 
 // 1 - 2 / (e^2x + 1), and near 0, where that cancels, an odd polynomial.
 template <class V>
-V tanh(V x) {
+SMELT_HD V tanh(V x) {
   const auto a = abs(x), square = a * a;
   const auto power = power_of_two(a * like(x, 2 * kLog2E));
   const auto large = fma(reciprocal(power + like(x, 1)), like(x, -2), like(x, 1));
@@ -57,7 +57,7 @@ V tanh(V x) {
 
 // 1 - 2^p(a), of which nothing is left to add beyond 4; near 0 an odd polynomial.
 template <class V>
-V erf(V x) {
+SMELT_HD V erf(V x) {
   const auto a = abs(x), square = a * a;
   const auto power = power_of_two(
       horner(a, -0x1.589f54p-9, -0x1.9dcbd2p+0, -0x1.e07702p-1, -0x1.0dd2e2p-3, 0x1.71f9c0p-6, -0x1.dd08dep-10));

@@ -1,8 +1,8 @@
 // sinh, cosh, tanh and their inverses.
 #pragma once
 
-#include "ops/expand/exp.hpp"
-#include "ops/expand/log.hpp"
+#include "smelt/static/expand/exp.hpp"
+#include "smelt/static/expand/log.hpp"
 
 namespace smelt::expand {
 
@@ -14,13 +14,13 @@ struct HyperbolicParts {
 
 // 2^(k - bias), and 0 for negative k.
 template <class I>
-auto power_of_exponent_bits(I k, const FloatFormat& format) {
+SMELT_HD auto power_of_exponent_bits(I k, FloatFormat format) {
   return from_bits(shift_left_by(select(k < like(k, 0), like(k, 0), k), format.mantissa));
 }
 
 // sinh(r) for |r| <= ln 2 / 2
 template <class V>
-V sinh_of_rest(V r) {
+SMELT_HD V sinh_of_rest(V r) {
   const auto on32 = [](auto r) {
     const auto r2 = r * r;
     return fma(r * r2, polynomial(r2, 0x1.5554b0p-3, 0x1.1227a6p-7), r);
@@ -36,7 +36,7 @@ V sinh_of_rest(V r) {
 
 // cosh(r) - 1 for |r| <= ln 2 / 2
 template <class V>
-V cosh_of_rest(V r) {
+SMELT_HD V cosh_of_rest(V r) {
   const auto on32 = [](auto r) {
     const auto r2 = r * r;
     return r2 * polynomial(r2, 0x1.000000p-1, 0x1.5554e6p-5, 0x1.6d4f3ep-10);
@@ -50,7 +50,7 @@ V cosh_of_rest(V r) {
 }
 
 template <class V>
-HyperbolicParts<V> hyperbolic_parts(V x, const FloatFormat& format) {
+SMELT_HD HyperbolicParts<V> hyperbolic_parts(V x, FloatFormat format) {
   // The limits lie beyond the overflow of the result, but within that of 2^(n-2).
   const auto parts = exp_parts(clamped(x, pick(format, -89.5, -710.6), pick(format, 89.5, 710.6)), format);
   const auto n = bits(parts.exponent) - bits(like(x, exponent_offset(format)));
@@ -61,8 +61,8 @@ HyperbolicParts<V> hyperbolic_parts(V x, const FloatFormat& format) {
 
 // By the addition theorem, which needs no division and does not cancel where x is small.
 template <class V>
-V sinh(V x) {
-  return with_format(x, [](auto x, const FloatFormat& format) {
+SMELT_HD V sinh(V x) {
+  return with_format(x, [](auto x, FloatFormat format) {
     const auto p = hyperbolic_parts(x, format);
     const auto half = p.sinh_n + fma(p.sinh_n, p.cosh_r, p.cosh_n * p.sinh_r);
     return select(abs(x) < like(x, 0x1p-60), x, half + half);
@@ -70,8 +70,8 @@ V sinh(V x) {
 }
 
 template <class V>
-V cosh(V x) {
-  return with_format(x, [](auto x, const FloatFormat& format) {
+SMELT_HD V cosh(V x) {
+  return with_format(x, [](auto x, FloatFormat format) {
     const auto p = hyperbolic_parts(x, format);
     const auto half = p.cosh_n + fma(p.cosh_n, p.cosh_r, p.sinh_n * p.sinh_r);
     return half + half;
@@ -81,8 +81,8 @@ V cosh(V x) {
 // With e = exp(-2 |x|) - 1, -e / (e + 2): never above 1, and as accurate at its ends as in between, which the cheaper
 // rational approximations are not.
 template <class V>
-V tanh(V x) {
-  return with_format(x, [](auto x, const FloatFormat& format) {
+SMELT_HD V tanh(V x) {
+  return with_format(x, [](auto x, FloatFormat format) {
     const auto minus_two_x = abs(x) * like(x, -2);
     const auto low = like(x, pick(format, -20, -40));
     const auto half = half_expm1(select(minus_two_x < low, low, minus_two_x), format);
@@ -94,8 +94,8 @@ V tanh(V x) {
 inline constexpr double kLarge = 0x1p60;
 
 template <class V>
-V asinh(V x) {
-  return with_format(x, [](auto x, const FloatFormat& format) {
+SMELT_HD V asinh(V x) {
+  return with_format(x, [](auto x, FloatFormat format) {
     const auto a = abs(x), one = like(x, 1), zero = like(x, 0);
     // Where a + sqrt(a^2 + 1) is 2 a, the 2 goes to the exponent.
     const auto large = a > like(x, kLarge);
@@ -104,33 +104,33 @@ V asinh(V x) {
     auto parts = log1p_parts(select(large, a, sum), format);
     parts.exponent = parts.exponent + select(large, one, zero);
     const auto value = log_of_parts(parts, format);
-    const auto finite = select(a < like(x, HUGE_VAL), value, a);
+    const auto finite = select(a < like(x, kInfinity), value, a);
     return copysign(select(a < like(x, 0x1p-40), a, finite), x);
   });
 }
 
 template <class V>
-V acosh(V x) {
-  return with_format(x, [](auto x, const FloatFormat& format) {
+SMELT_HD V acosh(V x) {
+  return with_format(x, [](auto x, FloatFormat format) {
     const auto one = like(x, 1), zero = like(x, 0);
     const auto large = x > like(x, kLarge);
     const auto above = x - one;
     const auto sum = above + sqrt(fma(above, above, above + above));
     auto parts = log1p_parts(select(large, x, sum), format);
     parts.exponent = parts.exponent + select(large, one, zero);
-    const auto finite = select(x < like(x, HUGE_VAL), log_of_parts(parts, format), x);
-    return select(x < one, like(x, NAN), finite);
+    const auto finite = select(x < like(x, kInfinity), log_of_parts(parts, format), x);
+    return select(x < one, like(x, kNan), finite);
   });
 }
 
 template <class V>
-V atanh(V x) {
-  return with_format(x, [](auto x, const FloatFormat& format) {
+SMELT_HD V atanh(V x) {
+  return with_format(x, [](auto x, FloatFormat format) {
     const auto a = abs(x), one = like(x, 1);
     const auto ratio = (a + a) / (one - a);
     const auto value = like(x, 0.5) * log_of_parts(log1p_parts(ratio, format), format);
-    const auto at_pole = select(a == one, like(x, HUGE_VAL), value);
-    const auto inside = select(a <= one, at_pole, like(x, NAN));
+    const auto at_pole = select(a == one, like(x, kInfinity), value);
+    const auto inside = select(a <= one, at_pole, like(x, kNan));
     return copysign(select(a < like(x, 0x1p-40), a, inside), x);
   });
 }

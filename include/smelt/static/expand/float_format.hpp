@@ -1,7 +1,7 @@
 // What f32 and f64 are made of, so that one function serves both.
 #pragma once
 
-#include "ops/expand/algebra.hpp"
+#include "smelt/static/expand/algebra.hpp"
 
 namespace smelt::expand {
 
@@ -13,28 +13,30 @@ struct FloatFormat {
   double half_pi_high, half_pi_low;
 };
 
-inline constexpr FloatFormat kF32 = {
-    23, 127, 0x1.8p23, 0x1.62e4p-1, 0x1.7f7d1cf79abcap-20, 0x1.921fb6p+0, -0x1.777a5cp-25};
-inline constexpr FloatFormat kF64 = {
-    52, 1023, 0x1.8p52, 0x1.62e42fefap-1, 0x1.cf79abc9e3b3ap-40, 0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54};
+SMELT_HD constexpr FloatFormat format32() {
+  return {23, 127, 0x1.8p23, 0x1.62e4p-1, 0x1.7f7d1cf79abcap-20, 0x1.921fb6p+0, -0x1.777a5cp-25};
+}
+SMELT_HD constexpr FloatFormat format64() {
+  return {52, 1023, 0x1.8p52, 0x1.62e42fefap-1, 0x1.cf79abc9e3b3ap-40, 0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54};
+}
 
 inline constexpr double kLog2E = 0x1.71547652b82fep+0;
 
-// on(x, kF32) or on(x, kF64), by the width of x.
+// on(x, format32()) or on(x, format64()), by the width of x.
 template <class V, class On>
-auto with_format(V x, On on) {
+SMELT_HD auto with_format(V x, On on) {
   return by_width(
-      x, [&](auto x) { return on(x, kF32); }, [&](auto x) { return on(x, kF64); });
+      x, [&](auto x) { return on(x, format32()); }, [&](auto x) { return on(x, format64()); });
 }
 
 // The one of two numbers that belongs to a format.
-inline double pick(const FloatFormat& format, double for_f32, double for_f64) {
-  return format.mantissa == kF32.mantissa ? for_f32 : for_f64;
+SMELT_HD double pick(FloatFormat format, double for_f32, double for_f64) {
+  return format.mantissa == format32().mantissa ? for_f32 : for_f64;
 }
 
 // x within [low, high]; nan stays nan.
 template <class V>
-V clamped(V x, double low, double high) {
+SMELT_HD V clamped(V x, double low, double high) {
   return at_least(at_most(x, high), low);
 }
 

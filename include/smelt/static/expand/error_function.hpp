@@ -1,13 +1,13 @@
 // erf and erfc.
 #pragma once
 
-#include "ops/expand/exp.hpp"
+#include "smelt/static/expand/exp.hpp"
 
 namespace smelt::expand {
 
 // -log2(erfc(a)) / a for 0 <= a, as far as 1 - erfc(a) is not 1.
 template <class V>
-V erf_exponent(V a) {
+SMELT_HD V erf_exponent(V a) {
   const auto on32 = [](auto a) {
     return polynomial(a, 0x1.a0be84p+0, 0x1.d63ebep-1, 0x1.2facfcp-3, -0x1.c4da7ep-6, -0x1.c9d28ep-13, 0x1.39f456p-9,
                       -0x1.dd3f42p-11, 0x1.6426fep-13, -0x1.c3f264p-17);
@@ -26,7 +26,7 @@ V erf_exponent(V a) {
 
 // 2^r - 1 for |r| <= 1/2
 template <class V>
-V exp2m1_of_rest(V r) {
+SMELT_HD V exp2m1_of_rest(V r) {
   const auto on32 = [](auto r) {
     return r *
            polynomial(r, 0x1.62e430p-1, 0x1.ebfbdcp-3, 0x1.c6af7ap-5, 0x1.3b2ddcp-7, 0x1.5f095ep-10, 0x1.417064p-13);
@@ -41,8 +41,8 @@ V exp2m1_of_rest(V r) {
 
 // 1 - 2^(-a p(a)), which is good near 0 and at 1, and in between.
 template <class V>
-V erf(V x) {
-  return with_format(x, [](auto x, const FloatFormat& format) {
+SMELT_HD V erf(V x) {
+  return with_format(x, [](auto x, FloatFormat format) {
     const auto a = abs(x), end = like(x, pick(format, 4, 6));
     const auto inside = select(a > end, end, a);
     const auto power = -inside * erf_exponent(inside);
@@ -57,7 +57,7 @@ V erf(V x) {
 
 // erfc(a) e^(a^2) / v at t = 1 - v, where v = 6 / (a + 3)
 template <class V>
-V scaled_erfc_at(V t) {
+SMELT_HD V scaled_erfc_at(V t) {
   const auto on32 = [](auto t) {
     return polynomial(t, 0x1.6e9828p-3, -0x1.2d8830p-3, 0x1.92edcap-4, -0x1.a7e3cap-5, 0x1.46680ep-6, -0x1.252612p-8,
                       -0x1.b21214p-13, 0x1.0c9426p-11, -0x1.44ba66p-14, -0x1.b4e1fap-15);
@@ -75,7 +75,7 @@ V scaled_erfc_at(V t) {
 
 // erfc(a) e^(a^2) for a >= 0
 template <class V>
-V scaled_erfc(V a) {
+SMELT_HD V scaled_erfc(V a) {
   const auto sum = a + like(a, 3), sum_error = a - (sum - like(a, 3));
   const auto v = like(a, 6) / sum;
   const auto factor = scaled_erfc_at(like(a, 1) - v);
@@ -87,8 +87,8 @@ V scaled_erfc(V a) {
 }
 
 template <class V>
-V erfc(V x) {
-  return with_format(x, [](auto x, const FloatFormat& format) {
+SMELT_HD V erfc(V x) {
+  return with_format(x, [](auto x, FloatFormat format) {
     // Beyond the end the result is 0.
     const auto a = clamped(abs(x), 0, pick(format, 10.2, 27.3));
     const auto square = a * a, square_error = fma(a, a, -square);
