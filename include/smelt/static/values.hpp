@@ -12,7 +12,7 @@ namespace smelt::expand {
 struct Truth {
   bool value;
   Truth() = default;
-  SMELT_HD constexpr Truth(bool v) : value(v) {}  // NOLINT: meant to convert
+  SMELT_HD constexpr Truth(bool v) : value(v) {}              // NOLINT: meant to convert
   SMELT_HD constexpr operator bool() const { return value; }  // NOLINT: meant to convert
   friend SMELT_HD constexpr Truth operator&(Truth a, Truth b) {
     return {(static_cast<int>(a.value) & static_cast<int>(b.value)) != 0};
