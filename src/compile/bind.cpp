@@ -4,37 +4,50 @@
 
 namespace smelt {
 
+Binder::Binder(const Graph& graph, std::vector<Slot>& slots) : graph_(graph), slots_(slots) {
+  for (size_t i = 0; i < graph.inputs.size(); ++i) input_of_.try_emplace(graph.inputs[i], static_cast<int>(i));
+  for (size_t o = 0; o < graph.outputs.size(); ++o) output_of_.try_emplace(graph.outputs[o], static_cast<int>(o));
+}
+
 Launch Binder::bind(const kernel::Kernel& kernel, int order) {
+  if (!kernel.is_batch()) return bind(kernel, nullptr, order);
   Launch launch;
-  for (const kernel::Param& p : kernel.params) {
-    if (p.kind == kernel::ParamKind::Size)
-      launch.sizes.push_back(p.symbol);
+  for (const kernel::Part& part : kernel.parts)
+    launch.parts.push_back(bind(kernel.bodies[static_cast<size_t>(part.body)], &part, order));
+  return launch;
+}
+
+Launch Binder::bind(const kernel::Kernel& kernel, const kernel::Part* part, int order) {
+  Launch launch;
+  for (size_t i = 0; i < kernel.params.size(); ++i) {
+    if (kernel.params[i].kind == kernel::ParamKind::Size)
+      launch.sizes.push_back(kernel.params[i].symbol);
     else
-      launch.arrays.push_back(bind(kernel, p, order));
+      launch.arrays.push_back(bind(kernel, i, part, order));
   }
   return launch;
 }
 
-Binding Binder::bind(const kernel::Kernel& kernel, const kernel::Param& p, int order) {
-  const auto is = [&](int param) { return param >= 0 && &p == &kernel.params[static_cast<size_t>(param)]; };
-  if (is(kernel.error_param)) return {Binding::Error, 0};
-  if (is(kernel.counter_param)) return {Binding::Counter, 0};
-  if (p.value >= 0) {
+Binding Binder::bind(const kernel::Kernel& kernel, size_t param, const kernel::Part* part, int order) {
+  const kernel::Param& p = kernel.params[param];
+  if (kernel.error_param == static_cast<int>(param)) return {Binding::Error, 0};
+  if (kernel.counter_param == static_cast<int>(param)) return {Binding::Counter, 0};
+  // Sizes that only a part or a launch knows: the arena is laid out before a launch is prepared, so they are put in.
+  Shape dims = p.dims;
+  for (size_t l = kernel.launch_sizes.size(); l-- > 0;)
+    for (IntExpr& d : dims) d = d.substitute({{kernel.launch_sizes[l].symbol, kernel.launch_sizes[l].value}}, {});
+  if (part)
+    for (const auto& [symbol, size] : part->sizes)
+      for (IntExpr& d : dims) d = d.substitute({{symbol, size}}, {});
+  if (const NodeId value = part ? part->values[param] : p.value; value >= 0) {
     const bool writes = p.kind == kernel::ParamKind::Output;
-    const auto& inputs = graph_.inputs;
-    const auto in = std::find(inputs.begin(), inputs.end(), p.value);
-    if (!writes && in != inputs.end()) return {Binding::Input, static_cast<int>(in - inputs.begin())};
-    const auto out = std::find(graph_.outputs.begin(), graph_.outputs.end(), p.value);
-    if (out != graph_.outputs.end()) return {Binding::Output, static_cast<int>(out - graph_.outputs.begin())};
-    auto [it, fresh] = slot_of_.try_emplace(p.value, static_cast<int>(slots_.size()));
-    if (fresh) slots_.push_back({p.dtype, p.dims, order, order});
+    if (const auto in = input_of_.find(value); !writes && in != input_of_.end()) return {Binding::Input, in->second};
+    if (const auto out = output_of_.find(value); out != output_of_.end()) return {Binding::Output, out->second};
+    auto [it, fresh] = slot_of_.try_emplace(value, static_cast<int>(slots_.size()));
+    if (fresh) slots_.push_back({p.dtype, dims, order, order});
     slots_[static_cast<size_t>(it->second)].last_use = order;
     return {Binding::Slot, it->second};
   }
-  Shape dims = p.dims;
-  // The arena is laid out before a launch is prepared, so sizes that the launch computes are put in.
-  for (size_t l = kernel.launch_sizes.size(); l-- > 0;)
-    for (IntExpr& d : dims) d = d.substitute({{kernel.launch_sizes[l].symbol, kernel.launch_sizes[l].value}}, {});
   slots_.push_back({p.dtype, dims, order, order});
   return {Binding::Slot, static_cast<int>(slots_.size()) - 1};
 }

@@ -1,7 +1,7 @@
 // What the params of a kernel stand for in a program.
 #pragma once
 
-#include <map>
+#include <unordered_map>
 #include <vector>
 
 #include "compile/state.hpp"
@@ -11,15 +11,17 @@ namespace smelt {
 // Gives every value between kernels, and every array between phases, a slot of the arena.
 class Binder {
  public:
-  Binder(const Graph& graph, std::vector<Slot>& slots) : graph_(graph), slots_(slots) {}
+  Binder(const Graph& graph, std::vector<Slot>& slots);
   Launch bind(const kernel::Kernel& kernel, int order);  // the arrays and sizes of its launch
 
  private:
-  Binding bind(const kernel::Kernel& kernel, const kernel::Param& p, int order);
+  Launch bind(const kernel::Kernel& kernel, const kernel::Part* part, int order);
+  Binding bind(const kernel::Kernel& kernel, size_t param, const kernel::Part* part, int order);
 
   const Graph& graph_;
+  std::unordered_map<NodeId, int> input_of_, output_of_;  // the first
   std::vector<Slot>& slots_;
-  std::map<NodeId, int> slot_of_;
+  std::unordered_map<NodeId, int> slot_of_;
 };
 
 }  // namespace smelt

@@ -7,8 +7,8 @@
 
 #include "base/check.hpp"
 #include "compile/clock.hpp"
+#include "compile/lower_groups.hpp"
 #include "compile/state.hpp"
-#include "kernel/lower.hpp"
 #include "schedule/schedule.hpp"
 
 namespace smelt {
@@ -55,16 +55,6 @@ SizeBinding estimated_sizes(const Graph& graph, const SizeBinding& given) {
   }
 }
 
-std::vector<kernel::Kernel> lower_groups(const Graph& graph, const plan::Plan& plan, const plan::Options& options) {
-  std::vector<kernel::Kernel> kernels;
-  for (size_t g = 0; g < plan.groups.size(); ++g) {
-    auto made = schedule::make_schedule(graph, plan.groups[g], options);
-    SMELT_CHECK(std::holds_alternative<schedule::Schedule>(made), "group {} lost its schedule", g);
-    kernels.push_back(kernel::lower(graph, plan.groups[g], std::get<schedule::Schedule>(made), fmt::format("k{}", g)));
-  }
-  return kernels;
-}
-
 constexpr int kMostSplits = 4;
 
 // Of a thread of the kernel that spills most.
@@ -89,7 +79,10 @@ std::shared_ptr<Executable::State> build(const Graph& graph, const Machine& devi
   state->plan = clock.stage("plan", [&] { return plan::make_plan(state->graph, target, schedule::accepts); });
   plan::verify(state->graph, state->plan);
   if (device.compiles())
-    state->kernels = clock.stage("lower", [&] { return lower_groups(state->graph, state->plan, target); });
+    clock.stage("lower", [&] {
+      lower_groups(*state, target);
+      return state->kernels.size();
+    });
   if (device.is_gpu) {
     build_for_gpu(*state, options.sizes, target, options.tune);
   } else if (device.llvm) {
@@ -149,10 +142,13 @@ std::string Executable::dump(const std::string& stage) const {
   if (interpreted()) return "no LLVM here, so there are no kernels: " + state_->device.missing + "\n";
   if (is("ptx")) return dump_ptx(*state_);
   if (is("sass")) return dump_sass(*state_);
-  for (size_t k = 0; k < state_->kernels.size(); ++k)
-    text += is("asm")      ? state_->device.llvm->assembly(state_->sources[k])
-            : is("source") ? state_->sources[k]
-                           : kernel::print(state_->kernels[k]);
+  if (is("kernel"))
+    for (size_t k = 0; k < state_->kernels.size(); ++k)
+      text += state_->alike[k] == k ? kernel::print(state_->kernels[k])
+                                    : fmt::format("group {}: the kernel of group {}\n", k, state_->alike[k]);
+  else
+    for (const std::string& source : state_->sources)
+      text += is("asm") ? state_->device.llvm->assembly(source) : source;
   return text;
 }
 

@@ -22,8 +22,9 @@ CpuCall::CpuCall(StatePtr state, const std::vector<TensorView>& inputs, const st
   }
   std::vector<size_t> aside;
   const std::vector<TensorView> targets = direct_outputs(sources, outputs, copies_, aside);
+  const std::vector<size_t> computed = first_outputs(state_->graph);
   for (size_t o = 0; o < targets.size(); ++o)
-    if (const size_t first = first_output(state_->graph, o); first != o) after_.push_back({targets[first], targets[o]});
+    if (const size_t first = computed[o]; first != o) after_.push_back({targets[first], targets[o]});
   for (size_t o : aside) after_.push_back({targets[o], outputs[o]});
   find_addresses(sources, targets);
 }
@@ -31,18 +32,9 @@ CpuCall::CpuCall(StatePtr state, const std::vector<TensorView>& inputs, const st
 void CpuCall::find_addresses(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs) {
   const Arena& arena = prepared_->arena;
   memory_ = Tensor::empty(DType::U8, {arena.bytes + prepared_->scratch_bytes});
-  for (const Launch& launch : state_->launches) {
-    std::vector<void*> arrays;
-    for (const Binding& b : launch.arrays) switch (b.kind) {
-        case Binding::Input: arrays.push_back(inputs[static_cast<size_t>(b.index)].data); break;
-        case Binding::Output: arrays.push_back(outputs[static_cast<size_t>(b.index)].data); break;
-        case Binding::Slot:
-          arrays.push_back(static_cast<char*>(memory_.data) + arena.offsets[static_cast<size_t>(b.index)]);
-          break;
-        case Binding::Error: arrays.push_back(&error_); break;
-      }
-    addresses_.push_back(std::move(arrays));
-  }
+  for (const Launch& launch : state_->launches)
+    addresses_.push_back(
+        smelt::find_addresses(launch, arena, static_cast<char*>(memory_.data), &error_, inputs, outputs));
 }
 
 void CpuCall::run() {
@@ -51,7 +43,7 @@ void CpuCall::run() {
   char* const scratch = static_cast<char*>(memory_.data) + prepared_->arena.bytes;
   error_ = 0;
   for (size_t k = 0; k < addresses_.size(); ++k) {
-    launch_on_cpu(*state_, state_->launches[k], prepared_->launches[k], addresses_[k].data(), scratch);
+    launch_on_cpu(*state_, state_->launches[k], prepared_->launches[k], addresses_[k], scratch);
     if (error_) throw_out_of_range(state_->graph, error_);
   }
   for (const Copy& copy : after_) copy_into(copy.from, copy.to);

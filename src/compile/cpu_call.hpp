@@ -23,11 +23,11 @@ class CpuCall {
 
   StatePtr state_;
   std::shared_ptr<const Prepared> prepared_;
-  std::vector<TensorView> inputs_, outputs_;   // for the interpreter
-  std::vector<Tensor> copies_;                 // row-major stand-ins
-  std::vector<Copy> before_, after_;           // what a run copies
-  Tensor memory_;                              // temporaries
-  std::vector<std::vector<void*>> addresses_;  // per launch
+  std::vector<TensorView> inputs_, outputs_;  // for the interpreter
+  std::vector<Tensor> copies_;                // row-major stand-ins
+  std::vector<Copy> before_, after_;          // what a run copies
+  Tensor memory_;                             // temporaries
+  std::vector<Addresses> addresses_;          // per launch
   int32_t error_ = 0;
 };
 

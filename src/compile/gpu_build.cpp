@@ -11,6 +11,7 @@
 #include "compile/bind.hpp"
 #include "compile/clock.hpp"
 #include "compile/gpu_kernel.hpp"
+#include "compile/lower_groups.hpp"
 #include "emit/cuda.hpp"
 #include "kernel/lower.hpp"
 #include "runtime/disk_cache.hpp"
@@ -57,10 +58,10 @@ std::vector<GpuPhase> list_functions(const emit::CudaSource& source) {
   return phases;
 }
 
-bool takes(const GpuFunction& function, const SizeBinding& sizes) {
-  return std::all_of(function.when().begin(), function.when().end(),
-                     [&](const IntExpr& e) { return e.evaluate(sizes) >= 0; });
+bool holds(const std::vector<IntExpr>& conditions, const SizeBinding& sizes) {
+  return std::all_of(conditions.begin(), conditions.end(), [&](const IntExpr& e) { return e.evaluate(sizes) >= 0; });
 }
+bool takes(const GpuFunction& function, const SizeBinding& sizes) { return holds(function.when(), sizes); }
 
 }  // namespace
 
@@ -102,9 +103,20 @@ const GpuCode& GpuFunction::code(const Executable::State& state) {
   return code_;
 }
 
+// What an argument of a kernel may take: more with CUDA 12.1, in the compiler and in the driver.
+static int64_t table_bytes(const Machine& device) {
+  const bool large = device.gpu_facts.compute >= 70 && device.nvrtc->version() >= 12010 &&
+                     (!device.gpu || device.gpu_facts.driver >= 12010);
+  return large ? 32764 : 4096;
+}
+
 GpuKernel print_for_gpu(const GpuBuild& build, kernel::Kernel kernel) {
-  const emit::CudaSource emitted =
-      emit::emit_cuda(kernel, {build.state.device.gpu_facts.compute, build.state.device.nvrtc->version()});
+  const emit::CudaTarget target{build.state.device.gpu_facts.compute, build.state.device.nvrtc->version()};
+  if (kernel.is_batch()) {
+    const emit::CudaSource emitted = emit::emit_cuda_batch(kernel, target, table_bytes(build.state.device));
+    return {std::move(kernel), emitted.text, list_functions(emitted), emitted.table};
+  }
+  const emit::CudaSource emitted = emit::emit_cuda(kernel, target);
   SMELT_CHECK(emitted.phases.size() == kernel.phases.size(), "{} has {} phases, but {} were printed", kernel.name,
               kernel.phases.size(), emitted.phases.size());
   return {std::move(kernel), emitted.text, list_functions(emitted)};
@@ -122,7 +134,30 @@ static int64_t iterations_of(const kernel::Kernel& kernel, size_t p, const SizeB
   return kernel.phases[p].last && extent(p - 1) > 0 ? 0 : extent(p);
 }
 
+// Those that take some part.
+static std::vector<GpuFunction*> needed_of_batch(const GpuBuild& build, const GpuKernel& kernel) {
+  const bool here = build.state.device.gpu != nullptr;
+  std::vector<GpuFunction*> functions;
+  for (const GpuPhase& phase : kernel.phases) {
+    std::vector<bool> needed(phase.variants.size(), !here);
+    for (const kernel::Part& part : kernel.kernel.parts) {
+      SizeBinding all = build.sizes;
+      all["%threads"] = build.state.threads;
+      for (const auto& [symbol, size] : part.sizes) all[symbol] = size.evaluate(build.sizes);
+      const auto body = static_cast<size_t>(part.body);
+      for (const kernel::LaunchSize& s : kernel.kernel.bodies[body].launch_sizes) all[s.symbol] = s.value.evaluate(all);
+      size_t v = 0;
+      while (v + 1 < phase.variants.size() && !holds(phase.variants[v]->bodies()[body].when, all)) ++v;
+      needed[v] = true;
+    }
+    for (size_t v = 0; v < needed.size(); ++v)
+      if (needed[v]) functions.push_back(phase.variants[v].get());
+  }
+  return functions;
+}
+
 std::vector<GpuFunction*> needed_functions(const GpuBuild& build, const GpuKernel& kernel) {
+  if (kernel.kernel.is_batch()) return needed_of_batch(build, kernel);
   const bool here = build.state.device.gpu != nullptr;
   SizeBinding all = build.sizes;
   all["%threads"] = build.state.threads;
@@ -192,13 +227,29 @@ std::vector<std::optional<GpuKernel>> try_kernels(const GpuBuild& build, size_t 
   return made;
 }
 
+void share_kernels(const GpuBuild& build, std::vector<GpuKernel>& kernels) {
+  Executable::State& state = build.state;
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    const size_t first = state.alike[k];
+    if (first == k) continue;
+    kernels[k] = {for_group(state, kernels[first].kernel, k), kernels[first].source, kernels[first].phases};
+    const plan::FusionGroup& from = state.plan.groups[first];
+    plan::FusionGroup& to = state.plan.groups[k];
+    to.strategy = from.strategy;
+    to.schedule_note = from.schedule_note;
+    to.tuning = from.tuning;
+    to.rebuilt = from.rebuilt;
+  }
+}
+
 void bind_kernels(Executable::State& state, const std::vector<const GpuKernel*>& kernels) {
   Binder binder(state.graph, state.slots);
   for (size_t k = 0; k < kernels.size(); ++k) {
     state.kernels.push_back(kernels[k]->kernel);
-    state.sources.push_back(kernels[k]->source);
+    if (state.alike[k] == k) state.sources.push_back(kernels[k]->source);
     state.launches.push_back(binder.bind(kernels[k]->kernel, static_cast<int>(k)));
     state.launches[k].gpu_phases = kernels[k]->phases;
+    state.launches[k].table = kernels[k]->table;
   }
 }
 
@@ -207,28 +258,37 @@ void build_for_gpu(Executable::State& state, const SizeBinding& sizes, const pla
   const GpuBuild build{state, sizes, options};
   std::vector<GpuKernel> kernels;
   clock.stage("emit", [&] {
-    for (kernel::Kernel& k : state.kernels) kernels.push_back(print_for_gpu(build, std::move(k)));
+    for (size_t k = 0; k < state.kernels.size(); ++k)
+      if (state.alike[k] == k)
+        kernels.push_back(print_for_gpu(build, std::move(state.kernels[k])));
+      else
+        kernels.emplace_back();
     state.kernels.clear();
     if (!tuned) take_tuned(build, kernels);
     return kernels.size();
   });
-  std::vector<const GpuKernel*> pointers;
-  for (const GpuKernel& kernel : kernels) pointers.push_back(&kernel);
-  const std::vector<bool> compiled = clock.stage("compile", [&] { return compile_kernels(build, pointers); });
+  std::vector<const GpuKernel*> pointers, own;
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    pointers.push_back(&kernels[k]);
+    if (state.alike[k] == k) own.push_back(&kernels[k]);
+  }
+  const std::vector<bool> compiled = clock.stage("compile", [&] { return compile_kernels(build, own); });
   const auto misses = static_cast<int>(std::count(compiled.begin(), compiled.end(), true));
   state.cache_use = {static_cast<int>(compiled.size()) - misses, misses};
   clock.stage("load", [&] {
-    for (const GpuKernel& kernel : kernels) load_kernel(build, kernel);
-    return kernels.size();
+    for (const GpuKernel* kernel : own) load_kernel(build, *kernel);
+    return own.size();
   });
   if (state.device.gpu)
     clock.stage("check", [&] {
       relieve(build, kernels);
       return kernels.size();
     });
+  share_kernels(build, kernels);
   if (state.device.gpu && tuned && state.splits.empty())
     clock.stage("tune", [&] {
       tune(build, kernels);
+      share_kernels(build, kernels);
       return kernels.size();
     });
   bind_kernels(state, pointers);

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/check.hpp"
+#include "compile/gpu_batch.hpp"
 #include "compile/gpu_copy.hpp"
 
 namespace smelt {
@@ -54,12 +55,12 @@ GpuCall::GpuCall(StatePtr state, std::shared_ptr<const Prepared> prepared, const
     copied_in.push_back(i);
     reserve(inputs[i]);
   }
+  std::vector<TensorView> arrays;  // numbers are arguments
+  for (const TensorView& input : inputs)
+    if (!input.dims.empty()) arrays.push_back(input);
+  const std::vector<bool> shared = shared_outputs(arrays, outputs);
   for (size_t o = 0; o < outputs.size(); ++o) {
-    bool direct = outputs[o].contiguous();
-    for (size_t i = 0; i < inputs.size(); ++i)
-      direct = direct && (inputs[i].dims.empty() || !overlap(inputs[i], outputs[o]));
-    for (size_t p = 0; p < o; ++p) direct = direct && !overlap(outputs[p], outputs[o]);
-    if (direct) continue;
+    if (outputs[o].contiguous() && !shared[o]) continue;
     copied_out.push_back(o);
     reserve(outputs[o]);
   }
@@ -88,9 +89,9 @@ GpuCall::GpuCall(StatePtr state, std::shared_ptr<const Prepared> prepared, const
     at.outputs[copied_out[c]] = at.arena + static_cast<uint64_t>(offsets[copied_in.size() + c]);
   for (size_t k = 0; k < state_->launches.size(); ++k) add_kernel(k, inputs, at);
   // A node that is returned twice was computed into its first output.
-  const std::vector<NodeId>& ids = state_->graph.outputs;
+  const std::vector<size_t> computed = first_outputs(state_->graph);
   for (size_t o = 0; o < outputs.size(); ++o) {
-    const auto first = static_cast<size_t>(std::find(ids.begin(), ids.end(), ids[o]) - ids.begin());
+    const size_t first = computed[o];
     if (first == o || outputs[o].bytes() == 0) continue;
     GpuStep copy;
     copy.to = at.outputs[o];
@@ -134,8 +135,10 @@ bool GpuCall::needs_counters() const {
 }
 
 bool GpuCall::needs_error_cell() const {
-  return std::any_of(state_->kernels.begin(), state_->kernels.end(),
-                     [](const kernel::Kernel& k) { return k.error_param >= 0; });
+  const auto reports = [](const kernel::Kernel& k) { return k.error_param >= 0; };
+  return std::any_of(state_->kernels.begin(), state_->kernels.end(), [&](const kernel::Kernel& k) {
+    return reports(k) || std::any_of(k.bodies.begin(), k.bodies.end(), reports);
+  });
 }
 
 uint64_t GpuCall::value_of(size_t kernel, const kernel::Param& param, const Binding& binding,
@@ -162,16 +165,50 @@ uint64_t GpuCall::value_of(size_t kernel, const kernel::Param& param, const Bind
   return 0;
 }
 
-void GpuCall::add_kernel(size_t kernel, const std::vector<TensorView>& inputs, const Addresses& at) {
-  const Launch& launch = state_->launches[kernel];
-  const Prepared::Launch& prepared = prepared_->launches[kernel];
-  const std::vector<kernel::Param>& params = state_->kernels[kernel].params;
+std::vector<uint64_t> GpuCall::values_of(size_t number, const kernel::Kernel& kernel, const Launch& launch,
+                                         const Prepared::Launch& prepared, const std::vector<TensorView>& inputs,
+                                         const Addresses& at) const {
   std::vector<uint64_t> values;
   size_t array = 0, size = 0;
-  for (const kernel::Param& param : params)
+  for (const kernel::Param& param : kernel.params)
     values.push_back(param.kind == kernel::ParamKind::Size
                          ? static_cast<uint64_t>(prepared.arguments[size++])
-                         : value_of(kernel, param, launch.arrays[array++], inputs, at));
+                         : value_of(number, param, launch.arrays[array++], inputs, at));
+  return values;
+}
+
+void GpuCall::add_batch(size_t kernel, const std::vector<TensorView>& inputs, const Addresses& at) {
+  const Launch& launch = state_->launches[kernel];
+  const kernel::Kernel& batch = state_->kernels[kernel];
+  std::vector<std::vector<uint64_t>> values;
+  for (size_t i = 0; i < batch.parts.size(); ++i)
+    values.push_back(values_of(kernel, batch.bodies[static_cast<size_t>(batch.parts[i].body)], launch.parts[i],
+                               prepared_->launches[kernel].parts[i], inputs, at));
+  for (size_t p = 0; p < launch.gpu_phases.size(); ++p) {
+    const auto chosen = parts_by_variant(*state_, *prepared_, kernel, p, values);
+    for (size_t v = 0; v < chosen.size(); ++v) {
+      const auto workgroups = [&](size_t part) {
+        return prepared_->launches[kernel].parts[part].gpu_phases[p].variants[v]->workgroups;
+      };
+      for (size_t first = 0, next = 0; first < chosen[v].size(); first = next) {
+        for (int64_t sum = 0; next < chosen[v].size() && next - first < static_cast<size_t>(launch.table.capacity);
+             ++next)
+          if ((sum += workgroups(chosen[v][next])) > runtime::kMostWorkgroups) break;
+        const auto begin = chosen[v].begin();
+        steps_.push_back(table_step(
+            *state_, *prepared_, kernel, p, v,
+            {begin + static_cast<std::ptrdiff_t>(first), begin + static_cast<std::ptrdiff_t>(next)}, values));
+        steps_.back().function = launch.gpu_phases[p].variants[v]->code(*state_).handle;
+      }
+    }
+  }
+}
+
+void GpuCall::add_kernel(size_t kernel, const std::vector<TensorView>& inputs, const Addresses& at) {
+  if (state_->kernels[kernel].is_batch()) return add_batch(kernel, inputs, at);
+  const Launch& launch = state_->launches[kernel];
+  const Prepared::Launch& prepared = prepared_->launches[kernel];
+  const std::vector<uint64_t> values = values_of(kernel, state_->kernels[kernel], launch, prepared, inputs, at);
   for (size_t p = 0; p < launch.gpu_phases.size(); ++p) {
     const Prepared::GpuPhase& shapes = prepared.gpu_phases[p];
     if (!shapes.runs) continue;

@@ -48,6 +48,10 @@ class GpuCall {
   };
   void check_addresses(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs) const;
   void add_kernel(size_t kernel, const std::vector<TensorView>& inputs, const Addresses& at);
+  void add_batch(size_t kernel, const std::vector<TensorView>& inputs, const Addresses& at);
+  std::vector<uint64_t> values_of(size_t number, const kernel::Kernel& kernel, const Launch& launch,
+                                  const Prepared::Launch& prepared, const std::vector<TensorView>& inputs,
+                                  const Addresses& at) const;
   uint64_t value_of(size_t kernel, const kernel::Param& param, const Binding& binding,
                     const std::vector<TensorView>& inputs, const Addresses& at) const;
   void issue(const GpuStep& step, runtime::StreamHandle stream);

@@ -13,6 +13,7 @@ struct GpuKernel {
   kernel::Kernel kernel;
   std::string source;
   std::vector<GpuPhase> phases;
+  emit::CudaTable table = {};  // of a batch
 };
 
 // What it takes to make kernels of groups: the sizes at hand, and what schedules know.
@@ -22,6 +23,10 @@ struct GpuBuild {
   const plan::Options& options;
 };
 
+// Neither a batch, whose parts have theirs, nor a group with the kernel of an earlier one.
+inline bool has_own_schedule(const Executable::State& state, size_t group) {
+  return state.alike[group] == group && state.plan.groups[group].parts.empty();
+}
 // The schedule of a group, with another tuning than the group's own; nothing when the group refuses it.
 std::optional<schedule::Schedule> schedule_with(const GpuBuild& build, size_t group, const plan::Tuning& tuning);
 GpuKernel print_for_gpu(const GpuBuild& build, kernel::Kernel kernel);
@@ -65,6 +70,9 @@ void relieve(const GpuBuild& build, std::vector<GpuKernel>& kernels);
 void take_tuned(const GpuBuild& build, std::vector<GpuKernel>& kernels);
 // Times other schedules on the GPU, takes the fastest, and keeps that on disk.
 void tune(const GpuBuild& build, std::vector<GpuKernel>& kernels);
+
+// Groups that are like an earlier one take its kernel, as it now is.
+void share_kernels(const GpuBuild& build, std::vector<GpuKernel>& kernels);
 
 // Gives the kernels the arrays that they read and write.
 void bind_kernels(Executable::State& state, const std::vector<const GpuKernel*>& kernels);

@@ -130,6 +130,7 @@ Pressure pressure_of(const GpuBuild& build, const GpuKernel& kernel) {
 
 void relieve(const GpuBuild& build, std::vector<GpuKernel>& kernels) {
   for (size_t k = 0; k < kernels.size(); ++k) {
+    if (!has_own_schedule(build.state, k)) continue;
     Pressure pressure = pressure_of(build, kernels[k]);
     if (!pressure.spills() && !pressure.starves()) continue;
     rebuild(build, k, kernels[k], pressure);

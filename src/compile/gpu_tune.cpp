@@ -124,6 +124,7 @@ std::vector<double> times_of(const GpuBuild& build, const std::vector<const GpuK
   state->device = build.state.device;
   state->nvrtc = build.state.nvrtc;
   state->threads = build.state.threads;
+  state->alike = build.state.alike;
   bind_kernels(*state, kernels);
   std::vector<double> ms(kernels.size(), 0);
   GpuCall call(state, prepare(*state, arrays.input_views), arrays.input_views, arrays.output_views,
@@ -139,6 +140,7 @@ void take_tuned(const GpuBuild& build, std::vector<GpuKernel>& kernels) {
   const Machine& device = build.state.device;
   if (!device.gpu || !device.cache) return;
   for (size_t k = 0; k < kernels.size(); ++k) {
+    if (!has_own_schedule(build.state, k)) continue;
     const auto known = device.cache->find(key_of(build, kernels[k]), runtime::DiskCache::Kind::Note);
     const auto tuning = known ? tuning_of(*known) : std::nullopt;
     if (!tuning || *tuning == plan::Tuning{}) continue;
@@ -153,7 +155,8 @@ void tune(const GpuBuild& build, std::vector<GpuKernel>& kernels) {
   std::vector<std::vector<std::optional<GpuKernel>>> made;
   size_t rounds = 0;
   for (size_t k = 0; k < kernels.size(); ++k) {
-    alternatives.push_back(other_schedules(build, k));
+    const bool own = has_own_schedule(build.state, k);
+    alternatives.push_back(own ? other_schedules(build, k) : std::vector<Alternative>());
     made.push_back(try_kernels(build, k, alternatives[k]));
     rounds = std::max(rounds, made[k].size());
   }
@@ -176,6 +179,7 @@ void tune(const GpuBuild& build, std::vector<GpuKernel>& kernels) {
         best[k] = ms[k], winner[k] = static_cast<int>(round);
   }
   for (size_t k = 0; k < kernels.size(); ++k) {
+    if (!has_own_schedule(build.state, k)) continue;
     const std::string key = key_of(build, kernels[k]);
     const auto w = static_cast<size_t>(winner[k]);
     const plan::Tuning tuning = winner[k] < 0 ? build.state.plan.groups[k].tuning : alternatives[k][w].tuning;

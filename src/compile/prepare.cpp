@@ -28,21 +28,49 @@ void check_dtypes(const Graph& graph, const std::vector<TensorView>& inputs) {
   }
 }
 
-Prepared::Launch prepare_launch(const Executable::State& state, size_t k, SizeBinding sizes) {
-  const Launch& launch = state.launches[k];
-  const kernel::Kernel& kernel = state.kernels[k];
+// What a kernel, or the body of a part, needs of the sizes, but its shapes on a GPU.
+Prepared::Launch prepare_kernel(const kernel::Kernel& kernel, const Launch& launch, SizeBinding& sizes, bool gpu) {
   for (const kernel::LaunchSize& s : kernel.launch_sizes) sizes[s.symbol] = s.value.evaluate(sizes);
   Prepared::Launch prepared;
   for (const std::string& symbol : launch.sizes) prepared.arguments.push_back(sizes.at(symbol));
-  if (state.device.is_gpu) {
-    prepared.gpu_phases = gpu_shapes(state, k, sizes);
-    return prepared;
-  }
+  if (gpu) return prepared;
   prepared.scratch_bytes = aligned(launch.scratch_bytes.evaluate(sizes));
   for (const kernel::Phase& phase : kernel.phases) {
     const int64_t work = std::max<int64_t>(phase.work.evaluate(sizes), 1);
     prepared.phases.push_back({phase.body.back().extent.evaluate(sizes), std::max<int64_t>(1, kWorkPerPiece / work)});
   }
+  return prepared;
+}
+
+Prepared::Launch prepare_batch(const Executable::State& state, size_t k, const SizeBinding& sizes) {
+  const kernel::Kernel& kernel = state.kernels[k];
+  Prepared::Launch prepared;
+  int64_t written = 0;
+  for (size_t i = 0; i < kernel.parts.size(); ++i) {
+    const kernel::Part& part = kernel.parts[i];
+    SizeBinding own = sizes;
+    for (const auto& [symbol, size] : part.sizes) own[symbol] = size.evaluate(sizes);
+    const auto body = static_cast<size_t>(part.body);
+    prepared.parts.push_back(prepare_kernel(kernel.bodies[body], state.launches[k].parts[i], own, state.device.is_gpu));
+    prepared.scratch_bytes = std::max(prepared.scratch_bytes, prepared.parts.back().scratch_bytes);
+    if (state.device.is_gpu) prepared.parts.back().gpu_phases = gpu_part_shapes(state, k, body, own);
+    for (const kernel::Param& p : kernel.bodies[body].params)
+      if (p.kind == kernel::ParamKind::Output) written += element_count(evaluate(p.dims, own)) * size_of(p.dtype);
+  }
+  // Many small outputs do not stay in the caches either.
+  if (written >= kernel::kStreamBytes)
+    for (size_t i = 0; i < kernel.parts.size(); ++i) {
+      const std::vector<std::string>& symbols = state.launches[k].parts[i].sizes;
+      for (size_t s = 0; s < symbols.size(); ++s)
+        if (symbols[s] == "%stream") prepared.parts[i].arguments[s] = 1;
+    }
+  return prepared;
+}
+
+Prepared::Launch prepare_launch(const Executable::State& state, size_t k, SizeBinding sizes) {
+  if (state.kernels[k].is_batch()) return prepare_batch(state, k, sizes);
+  Prepared::Launch prepared = prepare_kernel(state.kernels[k], state.launches[k], sizes, state.device.is_gpu);
+  if (state.device.is_gpu) prepared.gpu_phases = gpu_shapes(state, k, sizes);
   return prepared;
 }
 
@@ -79,11 +107,8 @@ Arena lay_out(const std::vector<Slot>& slots, const SizeBinding& sizes, int64_t 
 
 int64_t scratch_bytes(const Executable::State& state, const SizeBinding& sizes) {
   int64_t most = 0;
-  for (size_t k = 0; k < state.launches.size(); ++k) {
-    SizeBinding all = sizes;
-    for (const kernel::LaunchSize& s : state.kernels[k].launch_sizes) all[s.symbol] = s.value.evaluate(all);
-    most = std::max(most, aligned(state.launches[k].scratch_bytes.evaluate(all)) * state.threads);
-  }
+  for (size_t k = 0; k < state.launches.size(); ++k)
+    most = std::max(most, prepare_launch(state, k, sizes).scratch_bytes * state.threads);
   return most;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <unordered_map>
 
 #include "base/check.hpp"
 #include "compile/state.hpp"
@@ -13,21 +14,6 @@ namespace {
 std::string shape_text(const TensorView& view) { return fmt::format("{}{}", name_of(view.dtype), str(view.dims)); }
 
 }  // namespace
-
-void launch_on_cpu(const Executable::State& state, const Launch& l, const Prepared::Launch& prepared, void** arrays,
-                   char* scratch) {
-  for (size_t p = 0; p < l.phases.size(); ++p) {
-    const Prepared::Phase& phase = prepared.phases[p];
-    if (phase.extent <= 0) continue;
-    if (phase.extent <= phase.grain) {
-      l.phases[p](0, phase.extent, arrays, prepared.arguments.data(), scratch);
-      continue;
-    }
-    runtime::parallel_for(state.threads, phase.extent, phase.grain, [&](int thread, int64_t begin, int64_t end) {
-      l.phases[p](begin, end, arrays, prepared.arguments.data(), scratch + prepared.scratch_bytes * thread);
-    });
-  }
-}
 
 // Names the first gather that met an index out of range.
 void throw_out_of_range(const Graph& graph, int32_t code) {
@@ -48,14 +34,8 @@ void execute(const Executable::State& state, const Prepared& prepared, const std
   int32_t error = 0;
   for (size_t k = 0; k < state.launches.size(); ++k) {
     const Launch& l = state.launches[k];
-    std::vector<void*> arrays;
-    for (const Binding& b : l.arrays) switch (b.kind) {
-        case Binding::Input: arrays.push_back(inputs[static_cast<size_t>(b.index)].data); break;
-        case Binding::Output: arrays.push_back(outputs[static_cast<size_t>(b.index)].data); break;
-        case Binding::Slot: arrays.push_back(memory + arena.offsets[static_cast<size_t>(b.index)]); break;
-        case Binding::Error: arrays.push_back(&error); break;
-      }
-    const auto run = [&] { launch_on_cpu(state, l, prepared.launches[k], arrays.data(), memory + arena.bytes); };
+    Addresses addresses = find_addresses(l, arena, memory, &error, inputs, outputs);
+    const auto run = [&] { launch_on_cpu(state, l, prepared.launches[k], addresses, memory + arena.bytes); };
     each ? each(k, run) : run();
     if (error) break;
   }
@@ -94,11 +74,36 @@ std::pair<const char*, const char*> extent_of(const TensorView& view) {
 
 }  // namespace
 
-bool overlap(const TensorView& a, const TensorView& b) {
-  if (a.count() == 0 || b.count() == 0) return false;
-  const auto [a0, a1] = extent_of(a);
-  const auto [b0, b1] = extent_of(b);
-  return a0 < b1 && b0 < a1;
+std::vector<bool> shared_outputs(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs) {
+  struct Extent {
+    const char *begin, *end;
+    size_t output;  // SIZE_MAX: an input
+  };
+  std::vector<Extent> extents;
+  const auto add = [&](const TensorView& view, size_t output) {
+    if (view.count() == 0) return;
+    const auto [begin, end] = extent_of(view);
+    extents.push_back({begin, end, output});
+  };
+  for (const TensorView& input : inputs) add(input, SIZE_MAX);
+  for (size_t o = 0; o < outputs.size(); ++o) add(outputs[o], o);
+  std::stable_sort(extents.begin(), extents.end(), [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
+  std::vector<bool> shared(outputs.size(), false);
+  // Extents that hang together, one overlapping the next, are compared with each other.
+  for (size_t first = 0, next = 0; first < extents.size(); first = next) {
+    const char* end = extents[first].end;
+    for (next = first + 1; next < extents.size() && extents[next].begin < end; ++next)
+      end = std::max(end, extents[next].end);
+    for (size_t a = first; a < next; ++a) {
+      const Extent& x = extents[a];
+      for (size_t b = first; b < next && x.output != SIZE_MAX && !shared[x.output]; ++b) {
+        const Extent& y = extents[b];
+        const bool before = y.output == SIZE_MAX || y.output < x.output;
+        if (a != b && before && x.begin < y.end && y.begin < x.end) shared[x.output] = true;
+      }
+    }
+  }
+  return shared;
 }
 
 void copy_into(const TensorView& from, const TensorView& to) {
@@ -174,11 +179,9 @@ void check_outputs(const Executable::State& state, const Prepared& prepared, con
 std::vector<TensorView> direct_outputs(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs,
                                        std::vector<Tensor>& copies, std::vector<size_t>& aside) {
   std::vector<TensorView> targets = outputs;
+  const std::vector<bool> shared = shared_outputs(inputs, outputs);
   for (size_t o = 0; o < outputs.size(); ++o) {
-    bool direct = outputs[o].contiguous();
-    for (const TensorView& in : inputs) direct = direct && !overlap(in, outputs[o]);
-    for (size_t p = 0; p < o; ++p) direct = direct && !overlap(outputs[p], outputs[o]);
-    if (direct) continue;
+    if (outputs[o].contiguous() && !shared[o]) continue;
     copies.push_back(Tensor::empty(outputs[o].dtype, outputs[o].dims));
     targets[o] = copies.back();
     aside.push_back(o);
@@ -186,9 +189,12 @@ std::vector<TensorView> direct_outputs(const std::vector<TensorView>& inputs, co
   return targets;
 }
 
-size_t first_output(const Graph& graph, size_t output) {
-  const auto first = std::find(graph.outputs.begin(), graph.outputs.end(), graph.outputs[output]);
-  return static_cast<size_t>(first - graph.outputs.begin());
+std::vector<size_t> first_outputs(const Graph& graph) {
+  std::unordered_map<NodeId, size_t> first;
+  std::vector<size_t> result;
+  for (size_t o = 0; o < graph.outputs.size(); ++o)
+    result.push_back(first.try_emplace(graph.outputs[o], o).first->second);
+  return result;
 }
 
 void Executable::run_into(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs) const {
@@ -203,8 +209,9 @@ void Executable::run_into(const std::vector<TensorView>& inputs, const std::vect
   std::vector<size_t> aside;
   const std::vector<TensorView> targets = direct_outputs(sources, outputs, copies, aside);
   execute(state, *prepared, sources, targets);
+  const std::vector<size_t> computed = first_outputs(state.graph);
   for (size_t o = 0; o < targets.size(); ++o)
-    if (const size_t first = first_output(state.graph, o); first != o) copy_into(targets[first], targets[o]);
+    if (const size_t first = computed[o]; first != o) copy_into(targets[first], targets[o]);
   for (size_t o : aside) copy_into(targets[o], outputs[o]);
 }
 

@@ -44,6 +44,7 @@ class GpuFunction {
   // Every expression is >= 0 for the sizes of a call.
   const std::vector<IntExpr>& when() const { return emitted_.when; }
   const std::vector<int>& alignment() const { return emitted_.alignment; }
+  const std::vector<emit::CudaVariant>& bodies() const { return emitted_.bodies; }  // of a batch
 
   bool compile(const Executable::State& state);  // whether it was in the cache on disk; once, before anything else
   const GpuCode& code(const Executable::State& state);  // compiled if need be, and loaded
@@ -71,6 +72,9 @@ struct Launch {
   std::shared_ptr<runtime::Module> module;
   // GPU
   std::vector<GpuPhase> gpu_phases;
+  // A batch: what each part is, by itself; on a GPU gpu_phases are of all parts together.
+  std::vector<Launch> parts;
+  emit::CudaTable table;
 };
 
 // Offsets of the slots in one block of memory; slots that are not alive together may share bytes.
@@ -95,6 +99,7 @@ struct Prepared {
     std::vector<Phase> phases;
     std::vector<GpuPhase> gpu_phases;
     int64_t scratch_bytes = 0;  // per thread
+    std::vector<Launch> parts;  // of a batch
   };
   std::vector<Dims> input_dims, output_dims;
   Arena arena;
@@ -132,8 +137,11 @@ class OutputPool : public std::enable_shared_from_this<OutputPool> {
 struct Executable::State {
   Graph graph;
   plan::Plan plan;
-  std::vector<kernel::Kernel> kernels;
-  std::vector<std::string> sources;
+  std::vector<kernel::Kernel> kernels;  // of every group
+  std::vector<std::string> sources;     // each text once
+  std::vector<size_t> alike;            // per group: the first one with the same code, which may be itself
+  std::vector<std::vector<NodeId>>
+      original;                     // per group that is no batch: its nodes in an order that like groups share
   std::vector<plan::Split> splits;  // of groups that spill as one kernel: asked for by what was built
   runtime::NvrtcOptions nvrtc;
   CacheUse cache_use;
@@ -157,9 +165,12 @@ int64_t scratch_bytes(const Executable::State& state, const SizeBinding& sizes);
 void execute(const Executable::State& state, const Prepared& prepared, const std::vector<TensorView>& inputs,
              const std::vector<TensorView>& outputs, const Executable::EachKernel& each = {});
 
-// One kernel of it, on arrays in the order of the launch's bindings.
+// One kernel of it, on arrays in the order of the launch's bindings, of a batch for each part.
+using Addresses = std::vector<std::vector<void*>>;
+Addresses find_addresses(const Launch& launch, const Arena& arena, char* memory, int32_t* error,
+                         const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs);
 void launch_on_cpu(const Executable::State& state, const Launch& launch, const Prepared::Launch& prepared,
-                   void** arrays, char* scratch);
+                   Addresses& addresses, char* scratch);
 
 // The reference interpreter in place of kernels.
 void interpret_into(const Graph& graph, const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs);
@@ -167,13 +178,13 @@ void interpret_into(const Graph& graph, const std::vector<TensorView>& inputs, c
 // `copies`, and `aside` has its number.
 std::vector<TensorView> direct_outputs(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs,
                                        std::vector<Tensor>& copies, std::vector<size_t>& aside);
-// Which output a node that is returned twice was computed into.
-size_t first_output(const Graph& graph, size_t output);
+// Per output: the first that is the same node, into which it was computed.
+std::vector<size_t> first_outputs(const Graph& graph);
+// Per output: whether it shares memory with an input, or with an output before it.
+std::vector<bool> shared_outputs(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs);
 
 // Throws UserError when memory for outputs does not fit what the program makes.
 void check_outputs(const Executable::State& state, const Prepared& prepared, const std::vector<TensorView>& outputs);
-// Whether two arrays share memory.
-bool overlap(const TensorView& a, const TensorView& b);
 // Copies a row-major array in the memory of the host.
 void copy_into(const TensorView& from, const TensorView& to);
 [[noreturn]] void throw_out_of_range(const Graph& graph, int32_t code);
@@ -190,6 +201,9 @@ void build_for_cpu(Executable::State& state);
 void build_for_gpu(Executable::State& state, const SizeBinding& sizes, const plan::Options& options, bool tuned);
 // The shapes of a kernel's launches. Throws UserError when there are more workgroups than a grid may have.
 std::vector<Prepared::GpuPhase> gpu_shapes(const Executable::State& state, size_t kernel, const SizeBinding& sizes);
+// Of a part of a batch: how many workgroups of the batch's launches are its own.
+std::vector<Prepared::GpuPhase> gpu_part_shapes(const Executable::State& state, size_t kernel, size_t body,
+                                                const SizeBinding& sizes);
 // "kernel 2 (relu, layernorm)"
 std::string describe_kernel(const Executable::State& state, size_t kernel);
 void run_on_gpu(const std::shared_ptr<const Executable::State>& state, const std::shared_ptr<const Prepared>& prepared,

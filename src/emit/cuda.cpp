@@ -147,61 +147,76 @@ static bool expects_to_hold(const std::vector<Stmt>& body) {
   });
 }
 
+std::vector<cuda::Printed> cuda::print_variants(const Kernel& kernel, size_t number, const std::string& name,
+                                                const CudaTarget& target, bool part) {
+  const kernel::Phase& phase = kernel.phases[number];
+  std::vector<Printed> printed;
+  std::vector<IntExpr> sizes_fit;
+  const bool narrow = narrow_if(kernel, phase, sizes_fit);
+  bool any_size = true;  // of those below 2^31 elements
+  const auto add = [&](const std::string& called, const Variant& variant) {
+    Variant complete = variant;
+    complete.counted_stores = target.counted_stores();
+    complete.part = part;
+    PhasePrinter printer(kernel, static_cast<int>(number), complete);
+    if (number + 1 < kernel.phases.size() && kernel.phases[number + 1].last) {
+      PhasePrinter last(kernel, static_cast<int>(number) + 1, {false, variant.wide, false, false});
+      printer.end_with(last);
+    }
+    const std::string text = printer.print(called);
+    any_size = !printer.asks_for_multiples();
+    if (printer.lost_lanes() && !variant.odd && variant.vectors) return false;
+    CudaVariant made{function(called, phase.team, printer), {}, printer.alignment()};
+    std::vector<IntExpr> conditions = printer.conditions();
+    if (!variant.wide) conditions.insert(conditions.begin(), sizes_fit.begin(), sizes_fit.end());
+    for (const IntExpr& c : conditions) {
+      const auto known = c.constant();
+      SMELT_CHECK(over_sizes(kernel, c) && (!known || *known >= 0), "{} is guarded by {}", called, c.str());
+      if (!known && !std::count(made.when.begin(), made.when.end(), c)) made.when.push_back(c);
+    }
+    printed.push_back({std::move(made), "\n" + text,
+                       !variant.vectors ? Form::Any
+                       : variant.odd    ? Form::Odd
+                                        : Form::Fast});
+    return true;
+  };
+  // Where extents are never multiples of the lanes, there is the odd form only; where they may be, both.
+  const auto add_both = [&](const std::string& called, bool held) {
+    if (!add(called, {true, !narrow, held, false}))
+      add(called, {true, !narrow, held, true});
+    else if (!any_size)
+      add(called + "_odd", {true, !narrow, held, true});
+  };
+  if (expects_to_hold(phase.body) && !part) add_both(name + "_held", true);
+  add_both(name, false);
+  const CudaVariant& fast = printed.back().variant;
+  bool aligned = true;
+  for (size_t p = 0; p < kernel.params.size(); ++p)
+    aligned = aligned && fast.alignment[p] <= size_of(kernel.params[p].dtype);
+  if (!fast.when.empty() || !aligned) add(name + "_any", {false, !narrow || !fast.when.empty(), false, false});
+  SMELT_CHECK(printed.back().variant.when.empty(), "the general form of kernel {} is guarded", kernel.name);
+  return printed;
+}
+
 CudaSource emit_cuda(const Kernel& kernel, const CudaTarget& target) {
   CudaSource source;
   std::string functions;
   bool clusters = false;
   for (size_t i = 0; i < kernel.phases.size(); ++i) {
-    const kernel::Phase& phase = kernel.phases[i];
-    clusters = clusters || phase.team.cluster() > 1;
+    clusters = clusters || kernel.phases[i].team.cluster() > 1;
     CudaPhase result;
-    std::vector<IntExpr> sizes_fit;
-    const bool narrow = narrow_if(kernel, phase, sizes_fit);
-    const std::string name = fmt::format("{}_p{}", kernel.name, i);
-    bool any_size = true;  // of those below 2^31 elements
-    const auto add = [&](const std::string& called, const cuda::Variant& variant) {
-      cuda::Variant complete = variant;
-      complete.counted_stores = target.counted_stores();
-      cuda::PhasePrinter printer(kernel, static_cast<int>(i), complete);
-      if (i + 1 < kernel.phases.size() && kernel.phases[i + 1].last) {
-        cuda::PhasePrinter last(kernel, static_cast<int>(i) + 1, {false, variant.wide, false, false});
-        printer.end_with(last);
-      }
-      const std::string text = printer.print(called);
-      any_size = !printer.asks_for_multiples();
-      if (printer.lost_lanes() && !variant.odd && variant.vectors) return false;
-      functions += "\n" + text;
-      CudaVariant made{function(called, phase.team, printer), {}, printer.alignment()};
-      std::vector<IntExpr> conditions = printer.conditions();
-      if (!variant.wide) conditions.insert(conditions.begin(), sizes_fit.begin(), sizes_fit.end());
-      for (const IntExpr& c : conditions) {
-        const auto known = c.constant();
-        SMELT_CHECK(over_sizes(kernel, c) && (!known || *known >= 0), "{} is guarded by {}", called, c.str());
-        if (!known && !std::count(made.when.begin(), made.when.end(), c)) made.when.push_back(c);
-      }
-      result.variants.push_back(std::move(made));
-      return true;
-    };
-    // Where extents are never multiples of the lanes, there is the odd form only; where they may be, both.
-    const auto add_both = [&](const std::string& called, bool held) {
-      if (!add(called, {true, !narrow, held, false}))
-        add(called, {true, !narrow, held, true});
-      else if (!any_size)
-        add(called + "_odd", {true, !narrow, held, true});
-    };
-    if (expects_to_hold(phase.body)) add_both(name + "_held", true);
-    add_both(name, false);
-    const CudaVariant& fast = result.variants.back();
-    bool aligned = true;
-    for (size_t p = 0; p < kernel.params.size(); ++p)
-      aligned = aligned && fast.alignment[p] <= size_of(kernel.params[p].dtype);
-    if (!fast.when.empty() || !aligned) add(name + "_any", {false, !narrow || !fast.when.empty(), false, false});
-    SMELT_CHECK(result.variants.back().when.empty(), "the general form of kernel {} is guarded", kernel.name);
+    for (cuda::Printed& p :
+         cuda::print_variants(kernel, i, fmt::format("{}_p{}", kernel.name, i), target, /*part=*/false)) {
+      functions += p.text;
+      result.variants.push_back(std::move(p.variant));
+    }
     source.phases.push_back(std::move(result));
   }
   source.text = header(kernel) + cuda::prelude(target) + (clusters ? kClusterHelpers : "") +
                 (clusters && target.counted_stores() ? kMailboxHelpers : "") + functions;
   return source;
 }
+
+std::string cuda::comment_on_params(const Kernel& kernel) { return header(kernel); }
 
 }  // namespace smelt::emit

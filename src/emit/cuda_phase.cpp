@@ -61,6 +61,8 @@ std::string PhasePrinter::signature(const std::string& name) const {
       default: params += fmt::format("{}{}* __restrict__ {}", stored_[i] ? "" : "const ", memory_type(p.dtype), called);
     }
   }
+  if (variant_.part)
+    return fmt::format("static __device__ __forceinline__ void {}({}, const unsigned workgroup)", name, params);
   const std::string cluster = team_.cluster() > 1 ? fmt::format("__cluster_dims__({}, 1, 1) ", team_.cluster()) : "";
   return fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}{}({})", team_.workgroup, cluster, name,
                      params);

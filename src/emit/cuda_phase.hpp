@@ -30,7 +30,19 @@ struct Variant {
   bool held = false;            // one step covers the loops of which that is expected
   bool odd = false;             // extents need not be multiples of the lanes
   bool counted_stores = false;  // CudaTarget::counted_stores()
+  bool part = false;            // a body of a batch: it is told which of its workgroups this one is
 };
+
+// A function of a phase, the best first; the last takes every size and address.
+enum class Form : uint8_t { Fast, Odd, Any };
+struct Printed {
+  CudaVariant variant;
+  std::string text;
+  Form form;
+};
+std::vector<Printed> print_variants(const kernel::Kernel& kernel, size_t phase, const std::string& name,
+                                    const CudaTarget& target, bool part);
+std::string comment_on_params(const kernel::Kernel& kernel);
 
 class PhasePrinter {
  public:

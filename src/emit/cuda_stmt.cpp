@@ -50,15 +50,16 @@ void PhasePrinter::statement(const Stmt& s) {
 }
 
 void PhasePrinter::grid(const Stmt& s) {
-  const std::string type = index_type();
+  const std::string type = index_type(), workgroup = variant_.part ? "workgroup" : "blockIdx.x";
   if (phase_.last)
     line("const {} g = 0;", type);
   else if (team_.iterations() > 1)
-    line("const {0} g = ({0})blockIdx.x * {1} + (int)(threadIdx.x / {2});", type, team_.iterations(), team_.threads);
+    line("const {0} g = ({0}){3} * {1} + (int)(threadIdx.x / {2});", type, team_.iterations(), team_.threads,
+         workgroup);
   else if (team_.cluster() > 1)
-    line("const {0} g = ({0})(blockIdx.x / {1});", type, team_.cluster());
+    line("const {0} g = ({0})({2} / {1});", type, team_.cluster(), workgroup);
   else
-    line("const {0} g = ({0})blockIdx.x;", type);
+    line("const {0} g = ({0}){1};", type, workgroup);
   symbols_[s.var] = "g";
   ranges_[s.var] = {0, s.extent - 1};
   if (team_.iterations() > 1) line("if (g >= {}) return;", integer(s.extent));

@@ -4,10 +4,11 @@
 //   Statement  := Input(name, type) | Assign(names, value) | Return(value) | Expression(value)
 //   Expression := Number | Text | Name | None | Ellipsis | Unary(op, x) | Binary(op, x, y) | Compare(ops, xs)
 //               | Conditional(x, condition, y) | Call(callee, arguments) | Index(x, item) | Slice(start?, stop?, step?)
-//               | Attribute(x, name) | Tuple(items)
+//               | Attribute(x, name) | Tuple(items) | Each(names, lists, body)
 //
 // Expressions lie in one list, arguments before their users, so that going through the list in order evaluates the program:
-// nothing recurses over a chain of a million additions.
+// nothing recurses over a chain of a million additions. What stands in brackets begins with an Open: where it turns out to be the body of
+// an Each, going through the list jumps over it, and the Each goes through it for every item.
 #pragma once
 
 #include <string_view>
@@ -36,13 +37,20 @@ enum class ExprKind : uint8_t {
   Index,
   Slice,
   Attribute,
-  Tuple
+  Tuple,
+  Open,
+  Each
 };
 
 struct Argument {
   std::string_view name;  // empty: by position
   Span span;              // with the name
   ExprId value;
+};
+
+struct Target {
+  std::string_view name;
+  Span span;
 };
 
 struct Expr {
@@ -54,14 +62,13 @@ struct Expr {
   std::vector<std::string_view> operators;  // Compare: one less than args
   std::vector<Argument> arguments;          // Call, whose callee is args[0]
   bool called = false;                      // Name, Attribute: what a call calls
+  std::vector<Target> targets;              // Each: what the items of its lists, args, are called
+  ExprId first = kAbsent,
+         last = kAbsent;  // Each: its body, whose value is that of `body`; Open: from here to last is jumped over
+  ExprId body = kAbsent;
 };
 
 enum class StatementKind : uint8_t { Input, Assign, Return, Expression };
-
-struct Target {
-  std::string_view name;
-  Span span;
-};
 
 struct Statement {
   StatementKind kind;
@@ -70,6 +77,8 @@ struct Statement {
   ArrayType type{};             // Input
   Span type_span{};             // Input
   bool open = false;            // Input: f32[..., C] takes any dimensions in front
+  bool list = false;            // Input: list[f32[N], 8], an input for each item
+  int64_t count = -1;           // Input: its items; -1: as many as are given
   ExprId value = kAbsent;       // all but Input
   ExprId first = 0, last = 0;   // its expressions: first <= id < last
 };

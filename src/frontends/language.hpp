@@ -31,7 +31,9 @@ Graph parse_program(const std::string& text, const std::string& file, const std:
 // program.
 struct DeclaredInput {
   std::string name;
-  bool open = false;  // f32[..., C]: of any rank
+  bool open = false;   // f32[..., C]: of any rank
+  bool list = false;   // list[f32[N], 8]: the inputs "xs[0]" to "xs[7]"
+  int64_t count = -1;  // of a list; -1: as many as are given, from "xs[0]" on
 };
 std::vector<DeclaredInput> declared_inputs(const std::string& text, const std::string& file);
 

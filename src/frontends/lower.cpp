@@ -52,8 +52,7 @@ class Lowering {
 
   void statement(const Statement& s) {
     if (returned_) source_.fail(s.span, "nothing may follow the result", "a program has one return, at its end");
-    for (ExprId id = s.first; id < s.last; ++id)
-      located(program_.at(id).span, [&] { values_[static_cast<size_t>(id)] = evaluate(program_.at(id)); });
+    evaluate(s.first, s.last);
     switch (s.kind) {
       case StatementKind::Input: return input(s);
       case StatementKind::Assign: return assign(s);
@@ -62,6 +61,16 @@ class Lowering {
         if (&s != &program_.statements.back())
           source_.fail(program_.at(s.value).span, "this value is not used", "give it a name, NAME = ..., or return it");
         return result(s);
+    }
+  }
+
+  void evaluate(ExprId first, ExprId last) {
+    for (ExprId id = first; id < last; ++id) {
+      const Expr& e = program_.at(id);
+      if (e.kind != ExprKind::Open)
+        located(e.span, [&] { values_[static_cast<size_t>(id)] = evaluate(e); });
+      else if (e.last != kAbsent)
+        id = e.last - 1;
     }
   }
 
@@ -104,13 +113,40 @@ class Lowering {
     if (!input_names_.insert(std::string(target.name)).second)
       source_.fail(target.span, fmt::format("the input {} is declared twice", quoted(target.name)),
                    "choose another name");
-    const ArrayType type = closed(s);
     declare_sizes(s.type.shape, s.type_span);
+    if (s.list) return list_input(s);
+    const ArrayType type = closed(s, given_for(target.name));
     if (const InputType* given = given_for(target.name)) check_given(*given, s, type);
     located(s.type_span, [&] {
       b_.set_origin(source_.origin(target.span), "input");
       declare(target.name, target.span, Value::array(b_.input(std::string(target.name), type.dtype, type.shape)));
     });
+  }
+
+  // An input for every item: "xs[0]", "xs[1]", ...
+  void list_input(const Statement& s) {
+    const Target& target = s.targets[0];
+    const auto item = [&](int64_t i) { return fmt::format("{}[{}]", target.name, i); };
+    int64_t count = s.count;
+    if (count < 0) {
+      for (count = 0; given_for(item(count)); ++count) {
+      }
+      count = std::max<int64_t>(count, 1);  // not knowing it
+    }
+    std::vector<Value> items;
+    for (int64_t i = 0; i < count; ++i) {
+      const std::string name = item(i);
+      const InputType* given = given_for(name);
+      input_names_.insert(name);
+      // Every item has sizes of its own where "..." stands.
+      const ArrayType type = closed(s, given, i);
+      if (given) check_given(*given, s, type);
+      located(s.type_span, [&] {
+        b_.set_origin(source_.origin(target.span), "input");
+        items.push_back(Value::array(b_.input(name, type.dtype, type.shape)));
+      });
+    }
+    declare(target.name, target.span, Value::tuple(std::move(items)));
   }
 
   const InputType* given_for(std::string_view name) const {
@@ -120,12 +156,11 @@ class Lowering {
   }
 
   // The dimensions that "..." stands for are those of the caller's array. Not knowing it, they are one dimension.
-  ArrayType closed(const Statement& s) const {
+  ArrayType closed(const Statement& s, const InputType* given, int64_t item = -1) const {
     ArrayType type = s.type;
     if (!s.open) return type;
-    const InputType* given = given_for(s.targets[0].name);
     if (!given) {
-      type.shape.insert(type.shape.begin(), IntExpr::symbol("..."));
+      type.shape.insert(type.shape.begin(), IntExpr::symbol(item < 0 ? "..." : fmt::format("...{}", item)));
     } else if (given->shape.size() >= type.shape.size()) {
       const auto front = given->shape.end() - static_cast<std::ptrdiff_t>(type.shape.size());
       type.shape.insert(type.shape.begin(), given->shape.begin(), front);
@@ -141,7 +176,8 @@ class Lowering {
       fits = !have || !want || *have == *want;
     }
     if (fits) return;
-    const std::string name = shown(s.targets[0].name), have = smelt::describe(given.dtype, given.shape);
+    const std::string name = s.list ? given.name : shown(s.targets[0].name),
+                      have = smelt::describe(given.dtype, given.shape);
     source_.fail(
         s.type_span, fmt::format("the input '{}' is declared {}, but given {}", name, source_.text(s.type_span), have),
         given.dtype != type.dtype ? fmt::format("declare it {}: {}, or convert the data", name, have)
@@ -191,9 +227,17 @@ class Lowering {
     for (size_t i = 0; i < (tuple ? tuple->items->size() : 1); ++i) {
       const bool written_out = tuple && expr.kind == ExprKind::Tuple;
       const Span span = written_out ? program_.at(expr.args[i]).span : expr.span;
-      located(span, [&] { outputs_.push_back(as_array(b_, tuple ? (*tuple->items)[i] : value)); });
+      located(span, [&] { add_outputs(tuple ? (*tuple->items)[i] : value, tuple != nullptr); });
     }
+    if (outputs_.empty()) source_.fail(expr.span, "an empty list is no result", "return at least one array");
     returned_ = true;
+  }
+
+  // The arrays of a list that stands among the results are results.
+  void add_outputs(const Value& value, bool among) {
+    const auto* list = among ? value.as<Tuple>() : nullptr;
+    if (!list) return outputs_.push_back(as_array(b_, value));
+    for (const Value& item : *list->items) add_outputs(item, true);
   }
 
   [[noreturn]] void fail_no_result() {
@@ -221,6 +265,8 @@ class Lowering {
       case ExprKind::Binary: return binary(e);
       case ExprKind::Compare: return compare(e);
       case ExprKind::Conditional: return conditional(e);
+      case ExprKind::Each: return each(e);
+      case ExprKind::Open: break;
       case ExprKind::Index: mark(e, "[]"); return subscript(b_, value_of(e.args[0]), value_of(e.args[1]));
     }
     throw InternalError("an expression of no kind");
@@ -406,6 +452,49 @@ class Lowering {
     return apply(b_, Op::Where, {condition, value_of(e.args[0]), value_of(e.args[2])}, "if else");
   }
 
+  // The body once for every item, or for every item of several lists side by side.
+  Value each(const Expr& e) {
+    std::vector<std::shared_ptr<const std::vector<Value>>> lists;
+    for (const ExprId id : e.args) {
+      const auto* list = value_of(id).as<Tuple>();
+      if (!list)
+        source_.fail(program_.at(id).span, fmt::format("{} is no list", describe(b_, value_of(id))),
+                     "lists are inputs such as list[f32[N]], and what stands in brackets");
+      lists.push_back(list->items);
+      if (lists.back()->size() != lists[0]->size())
+        source_.fail(program_.at(id).span,
+                     fmt::format("a list of {} stands beside one of {}", lists.back()->size(), lists[0]->size()),
+                     "zip takes lists of one length");
+    }
+    const bool unpack = lists.size() == 1 && e.targets.size() > 1;
+    if (lists.empty() || (!unpack && lists.size() != e.targets.size()))
+      source_.fail(e.span, fmt::format("{} names for the items of {} lists", e.targets.size(), lists.size()),
+                   "each list needs a name for its items: for x, y in zip(xs, ys)");
+    std::unordered_map<std::string, Value> hidden;
+    for (const Target& target : e.targets)
+      if (const auto known = variables_.find(std::string(target.name)); known != variables_.end())
+        hidden.insert(*known);
+    std::vector<Value> results;
+    for (size_t i = 0; i < lists[0]->size(); ++i) {
+      const auto* parts = unpack ? (*lists[0])[i].as<Tuple>() : nullptr;
+      if (unpack && (!parts || parts->items->size() != e.targets.size()))
+        source_.fail(e.span, fmt::format("{} names for {}", e.targets.size(), describe(b_, (*lists[0])[i])),
+                     "every item must be a tuple with a part for each name");
+      for (size_t t = 0; t < e.targets.size(); ++t)
+        declare(e.targets[t].name, e.targets[t].span, unpack ? (*parts->items)[t] : (*lists[t])[i]);
+      evaluate(e.first, e.last);
+      results.push_back(value_of(e.body));
+    }
+    for (const Target& target : e.targets) {
+      const std::string name(target.name);
+      if (const auto before = hidden.find(name); before != hidden.end())
+        variables_.insert_or_assign(name, before->second);
+      else
+        variables_.erase(name);
+    }
+    return Value::tuple(std::move(results));
+  }
+
   const Source& source_;
   const Program& program_;
   const std::vector<InputType>& given_;
@@ -431,7 +520,7 @@ std::vector<DeclaredInput> declared_inputs(const std::string& text, const std::s
   const Source source(text, file);
   std::vector<DeclaredInput> inputs;
   for (const Statement& s : parse(source).statements)
-    if (s.kind == StatementKind::Input) inputs.push_back({std::string(s.targets[0].name), s.open});
+    if (s.kind == StatementKind::Input) inputs.push_back({std::string(s.targets[0].name), s.open, s.list, s.count});
   return inputs;
 }
 

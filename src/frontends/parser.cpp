@@ -134,8 +134,27 @@ class Parser {
     s.targets.push_back({name.text, name.span});
     expect(":", fmt::format("write input {}: f32[B, 1024]", shown(name.text)));
     const Span begin = peek().span;
-    s.type = type(&s.open);
+    if (peek().text == "list" && peek(1).is("["))
+      list_type(s);
+    else
+      s.type = type(&s.open);
     s.type_span = join(begin, last_span());
+  }
+
+  // list[TYPE] or list[TYPE, COUNT]
+  void list_type(Statement& s) {
+    at_ += 2;
+    s.list = true;
+    s.type = type(&s.open);
+    if (accept(",")) {
+      const Token& count = take();
+      const auto* number = std::get_if<int64_t>(&count.literal);
+      if (count.kind != TokenKind::Number || !number || *number > kMostItems)
+        source_.fail(count.span, fmt::format("a list has 0 to {} items, not {}", kMostItems, describe(count)),
+                     "as in list[f32[N], 8]; without a number it has as many as are given");
+      s.count = *number;
+    }
+    expect("]", "a list of arrays is list[f32[N]] or list[f32[N], 8]");
   }
 
   // What other languages have and this one has not, said plainly.
@@ -465,15 +484,54 @@ class Parser {
     return add(std::move(tuple));
   }
 
+  // [x, y] is a tuple; [f(x) for x in xs] too, of an item for each of the list's.
   ExprId list(Span open) {
+    const ExprId begin = add({.kind = ExprKind::Open, .span = open});
     Expr tuple{.kind = ExprKind::Tuple};
     while (!peek().is("]")) {
       tuple.args.push_back(expression());
+      if (tuple.args.size() == 1 && peek().text == "for") return each(open, begin, tuple.args[0]);
       if (!accept(",")) break;
     }
     expect("]", "separate the items by commas");
     tuple.span = join(open, last_span());
     return add(std::move(tuple));
+  }
+
+  // for NAME {"," NAME} in LIST, or in zip(LIST, LIST, ...)
+  ExprId each(Span open, ExprId begin, ExprId body) {
+    const Nested nested(*this);
+    Expr each{.kind = ExprKind::Each};
+    each.first = begin + 1, each.body = body;
+    each.last = program_.exprs[static_cast<size_t>(begin)].last = static_cast<ExprId>(program_.exprs.size());
+    take();
+    do {
+      const Token& name = take();
+      if (name.kind != TokenKind::Name)
+        source_.fail(name.span, fmt::format("expected a name for the items, but found {}", describe(name)),
+                     "as in [2*x for x in xs]");
+      each.targets.push_back({name.text, name.span});
+    } while (accept(","));
+    if (peek().text != "in")
+      source_.fail(peek().span, fmt::format("expected 'in', but found {}", describe(peek())),
+                   "as in [2*x for x in xs]");
+    take();
+    if (peek().text == "zip" && peek(1).is("(")) {
+      at_ += 2;
+      while (!peek().is(")")) {
+        each.args.push_back(expression());
+        if (!accept(",")) break;
+      }
+      expect(")", "separate the lists by commas");
+    } else {
+      each.args.push_back(expression());
+    }
+    if (peek().text == "if" || peek().text == "for")
+      source_.fail(peek().span, fmt::format("unexpected {} after the list", describe(peek())),
+                   "a list has one 'for' and no condition; inner lists have brackets of their own");
+    expect("]", "as in [2*x for x in xs]");
+    each.span = join(open, last_span());
+    return add(std::move(each));
   }
 
   const Source& source_;

@@ -8,6 +8,8 @@ namespace smelt::lang {
 // How deep parentheses, signs, powers and conditionals may nest.
 inline constexpr int kMaxDepth = 200;
 inline constexpr size_t kMaxExpressions = 50'000;
+// Of a list.
+inline constexpr int64_t kMostItems = 65'536;
 
 Program parse(const Source& source);
 // The whole text is one type: "f32[B, 1024]".

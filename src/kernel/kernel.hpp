@@ -33,6 +33,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/int_expr.hpp"
@@ -184,8 +185,18 @@ struct IndexLocal {
   IntExpr extent;  // 0 <= value < extent, by construction
 };
 
+// Outputs larger than this in total do not stay in the caches until they are read again, so they are written past them.
+inline constexpr int64_t kStreamBytes = 8 << 20;
+
 // What a clamped kernel stores as its error when an index was outside: a mistake of the compiler, not of the caller.
 inline constexpr int32_t kOutsideOfArray = -1;
+
+// A piece of work of a batch: arrays and sizes of its own for one of the batch's bodies.
+struct Part {
+  int body = 0;
+  std::vector<NodeId> values;                          // per param of the body: the node that it holds; -1 for none
+  std::vector<std::pair<std::string, IntExpr>> sizes;  // what symbols of the body's own stand for
+};
 
 struct Kernel {
   std::string name;  // generated: "k0"
@@ -206,6 +217,10 @@ struct Kernel {
       -1;  // i32[1]: how many workgroups are done, for a phase that is run by the last; 0 between launches
   int error_param =
       -1;  // i32[1]: a gather that meets an index out of range stores its NodeId + 1 here, or kOutsideOfArray
+  // A batch: independent work of like kind in one launch, every form of it once. All else but the name is empty then.
+  std::vector<Kernel> bodies;
+  std::vector<Part> parts;
+  bool is_batch() const { return !bodies.empty(); }
 
   const Expr& at(ExprId id) const { return exprs[static_cast<size_t>(id)]; }
 };

@@ -9,9 +9,6 @@
 
 namespace smelt::kernel {
 
-// Outputs larger than this in total do not stay in the caches until they are read again, so they are written past them.
-constexpr int64_t kStreamBytes = 8 << 20;
-
 Index Placement::at(const Index& index) const {
   Index result;
   for (const IntExpr& i : index) result.push_back(i.substitute(value_of, ranges));
@@ -87,6 +84,7 @@ Kernel Lowering::run(bool clamp) {
       else
         split_columns();
       break;
+    case plan::Strategy::Batch: throw InternalError("a batch is lowered part by part");
   }
   finish();
   return std::move(kernel_);

@@ -318,6 +318,12 @@ std::string short_text(const Kernel& kernel, ExprId id, int depth) {
 
 std::string expr_text(const Kernel& kernel, ExprId expr) { return short_text(kernel, expr, 0); }
 
-std::string print(const Kernel& kernel) { return Printer(kernel).run(); }
+std::string print(const Kernel& kernel) {
+  if (!kernel.is_batch()) return Printer(kernel).run();
+  std::string text = fmt::format("batch {}: {} parts of {} form{}\n", kernel.name, kernel.parts.size(),
+                                 kernel.bodies.size(), kernel.bodies.size() == 1 ? "" : "s");
+  for (const Kernel& body : kernel.bodies) text += print(body);
+  return text;
+}
 
 }  // namespace smelt::kernel

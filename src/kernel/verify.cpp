@@ -249,6 +249,12 @@ class Structure {
 void verify_structure(const Kernel& kernel) { Structure(kernel).run(); }
 
 void verify(const Kernel& kernel) {
+  for (const Part& part : kernel.parts)
+    SMELT_CHECK(static_cast<size_t>(part.body) < kernel.bodies.size() &&
+                    part.values.size() == kernel.bodies[static_cast<size_t>(part.body)].params.size(),
+                "a part of {} does not fit its body", kernel.name);
+  for (const Kernel& body : kernel.bodies) verify(body);
+  if (kernel.is_batch()) return;
   verify_structure(kernel);
   verify_types(kernel);
   verify_locals(kernel);

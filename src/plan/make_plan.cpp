@@ -7,8 +7,10 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <unordered_map>
 
 #include "base/check.hpp"
+#include "plan/batch.hpp"
 #include "plan/edges.hpp"
 #include "plan/groups.hpp"
 #include "plan/plan.hpp"
@@ -231,7 +233,8 @@ class Planner {
       std::set<int> readers;
       for (NodeId c : consumers(id))
         if (group_of(c) != group_of(id) && !copied_into(group_of(c), id)) readers.insert(group_of(c));
-      if (readers.empty() || readers.size() > 4) continue;
+      // Every reader of one number computes it once for all of its elements.
+      if (readers.empty() || (readers.size() > 4 && edges_.elements[i] > 1)) continue;
       if (std::any_of(readers.begin(), readers.end(), [&](int g) { return apart(group_of(id), g); })) continue;
       std::vector<NodeId> chain;
       if (!repeatable_chain(id, chain)) continue;
@@ -285,14 +288,15 @@ class Planner {
     std::map<int, std::set<NodeId>> before;
     for (int g : readers) {
       before[g] = copies_[static_cast<size_t>(g)];
-      copies_[static_cast<size_t>(g)].insert(chain.begin(), chain.end());
-      copying_.insert(g);
+      std::set<NodeId> more = before[g];
+      more.insert(chain.begin(), chain.end());
+      set_copies(g, std::move(more));
     }
     for (int g : touched) {
       const FusionGroup group = describe_group(g);
       // A group with nothing left to store was there for the repeated values only.
       if (group.outputs.empty() || accepts_(graph_, group, options_).accepted) continue;
-      for (auto& [reader, copies] : before) copies_[static_cast<size_t>(reader)] = std::move(copies);
+      for (auto& [reader, copies] : before) set_copies(reader, std::move(copies));
       return;
     }
   }
@@ -300,7 +304,7 @@ class Planner {
   // Copies may have made readers of one array out of groups that had nothing in common before.
   void merge_readers() {
     constexpr size_t kManyGroups = 256;  // pairs are tried one by one
-    if (copying_.empty()) return;
+    if (copiers_.empty()) return;
     for (bool changed = true; changed;) {
       changed = false;
       const std::vector<FusionGroup> groups = described_groups();
@@ -351,10 +355,20 @@ class Planner {
     std::set<NodeId> copies = united_copies(a, b);
     if (!accepts_(graph_, describe(united(a, b), copies), options_).accepted) return false;
     merge(a, b);
-    copies_[static_cast<size_t>(a)].clear();
-    copies_[static_cast<size_t>(b)] = std::move(copies);
-    copying_.insert(b);
+    set_copies(a, {});
+    set_copies(b, std::move(copies));
     return true;
+  }
+
+  void set_copies(int g, std::set<NodeId> copies) {
+    for (const NodeId id : copies_[static_cast<size_t>(g)]) copiers_[id].erase(g);
+    for (const NodeId id : copies) copiers_[id].insert(g);
+    copies_[static_cast<size_t>(g)] = std::move(copies);
+  }
+  // The groups that compute a node of another group again.
+  const std::set<int>& copiers(NodeId id) const {
+    const auto found = copiers_.find(id);
+    return found == copiers_.end() ? nobody_ : found->second;
   }
 
   std::vector<FusionGroup> described_groups() const {
@@ -381,13 +395,15 @@ class Planner {
     };
     for (size_t g = 0; g < groups.size(); ++g)
       if (!groups[g].outputs.empty()) place(g);
+    std::vector<std::string> words;
     for (FusionGroup& group : order) {
       const Verdict verdict = accepts_(graph_, group, options_);
       SMELT_CHECK(verdict.accepted, "no schedule for the group that writes %{}: {}", group.outputs[0], verdict.reason);
       group.strategy = verdict.strategy;
       group.schedule_note = verdict.note;
+      words.push_back(verdict.batch);
     }
-    return order;
+    return options_.fuse ? batch_groups(graph_, std::move(order), words, options_) : order;
   }
 
   std::vector<Decision> decisions() const {
@@ -450,15 +466,14 @@ class Planner {
 
   // Whether a copy of `c` in some other group finds `id` in memory.
   bool read_by_copy(NodeId c, NodeId id) const {
-    return std::any_of(copying_.begin(), copying_.end(),
-                       [&](int g) { return copied_into(g, c) && !copied_into(g, id) && group_of(id) != g; });
+    const std::set<int>& all = copiers(c);
+    return std::any_of(all.begin(), all.end(), [&](int g) { return !copied_into(g, id) && group_of(id) != g; });
   }
   // The group that computes a node for good: its own, or the first with a copy when its own stores nothing any more.
   int home(NodeId id) const {
     if (!describe_group(group_of(id)).outputs.empty()) return group_of(id);
-    for (int g : copying_)
-      if (copied_into(g, id)) return g;
-    return group_of(id);
+    const std::set<int>& all = copiers(id);
+    return all.empty() ? group_of(id) : *all.begin();
   }
   bool copied_into(int g, NodeId id) const { return copies_[static_cast<size_t>(g)].count(id) > 0; }
   bool needed_in_memory(NodeId id) const {
@@ -482,7 +497,13 @@ class Planner {
     for (size_t i = 0; i < graph_.nodes.size(); ++i)
       if (edges_.computing[i]) t.unfused_bytes += edges_.unfused_bytes(graph_, static_cast<NodeId>(i));
     std::set<NodeId> inputs;
+    std::vector<const FusionGroup*> groups;
     for (const FusionGroup& group : plan.groups) {
+      if (group.parts.empty()) groups.push_back(&group);
+      for (const FusionGroup& part : group.parts) groups.push_back(&part);
+    }
+    for (const FusionGroup* part : groups) {
+      const FusionGroup& group = *part;
       for (NodeId id : group.inputs) {
         t.fused_bytes += edges_.bytes(graph_, id);
         if (graph_.at(id).kind == NodeKind::Input) inputs.insert(id);
@@ -503,7 +524,8 @@ class Planner {
   std::vector<int> work_;                   // per group
   std::vector<std::optional<Shape>> even_;  // per group: the shape of every value, if equal and none is reduced
   std::vector<std::set<NodeId>> copies_;    // per group: nodes of other groups that it computes again
-  std::set<int> copying_;                   // groups that may have such nodes
+  std::unordered_map<NodeId, std::set<int>> copiers_;  // the other way round
+  const std::set<int> nobody_;
 };
 
 }  // namespace

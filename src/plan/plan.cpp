@@ -16,6 +16,7 @@ std::string_view name_of(Strategy strategy) {
     case Strategy::Row: return "row";
     case Strategy::Column: return "column";
     case Strategy::Split: return "split";
+    case Strategy::Batch: return "batch";
   }
   return "?";
 }

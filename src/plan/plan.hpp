@@ -56,6 +56,7 @@ enum class Strategy : uint8_t {
   Row,     // reductions along the fastest axis, a row per iteration, row values kept on chip
   Column,  // reductions along other axes, vector lanes across the fastest kept axis
   Split,   // reductions spread over the grid: partial results, then a combining phase
+  Batch,   // independent groups of like kind, each with a schedule of its own, in one launch
 };
 std::string_view name_of(Strategy strategy);
 
@@ -66,9 +67,10 @@ struct FusionGroup {
   std::vector<NodeId> outputs;  // of these, the values that it stores: graph outputs and what other groups read
   std::vector<NodeId> inputs;   // values that it reads from memory: graph inputs and outputs of other groups
   Strategy strategy{};
-  std::string schedule_note;  // one line for people: "a row of 1024 per iteration, 2 passes, 1 value kept"
-  Tuning tuning = {};         // that its kernel was built with
-  std::string rebuilt = {};   // why that is not the schedule's own choice; empty when it is
+  std::string schedule_note;            // one line for people: "a row of 1024 per iteration, 2 passes, 1 value kept"
+  Tuning tuning = {};                   // that its kernel was built with
+  std::string rebuilt = {};             // why that is not the schedule's own choice; empty when it is
+  std::vector<FusionGroup> parts = {};  // Batch: the groups that run side by side; what stands above is of all of them
 };
 
 struct Decision {
@@ -101,6 +103,7 @@ struct Verdict {
   Strategy strategy{};
   std::string note;
   std::string reason, remedy;
+  std::string batch;  // groups of the same word may run side by side in one launch; empty: this one may not
 };
 using Accepts = std::function<Verdict(const Graph&, const FusionGroup&, const Options&)>;
 

@@ -20,6 +20,13 @@ constexpr std::string_view kForms =
 
 bool is_name(std::string_view text) {
   const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c & 0x80); };
+  // An item of a list: x[3].
+  if (const size_t open = text.find('['); open != std::string_view::npos) {
+    const std::string_view number = text.substr(open + 1, text.size() - open - 2);
+    if (text.back() != ']' || number.empty() || number.find_first_not_of("0123456789") != std::string_view::npos)
+      return false;
+    text = text.substr(0, open);
+  }
   if (text.empty() || !letter(text[0])) return false;
   for (const char c : text)
     if (!letter(c) && !(c >= '0' && c <= '9')) return false;
@@ -148,6 +155,30 @@ InputSpec parse_input(const std::string& text) {
     fail(fmt::format("\"{}\" is neither a file (@), nor a type, nor a number", printable(type)));
   spec.type = type;
   return spec;
+}
+
+std::vector<InputSpec> parse_input_list(const std::string& text) {
+  constexpr int64_t kMostItems = 65536;
+  const Split split = split_at_equals(text, "-i", kForms);
+  // COUNT '*' SPEC {'+' COUNT '*' SPEC}; a number has neither.
+  if (split.right.empty() || split.right[0] == '@' || split.right.find('*') == std::string_view::npos ||
+      split.left.find('[') != std::string_view::npos)
+    return {parse_input(text)};
+  std::vector<InputSpec> items;
+  for (std::string_view rest = split.right; !rest.empty();) {
+    const size_t plus = rest.find('+');
+    const std::string_view piece = trimmed(rest.substr(0, plus));
+    const size_t star = piece.find('*');
+    const int64_t count =
+        star == std::string_view::npos ? 1 : positive_size(trimmed(piece.substr(0, star)), "-i", text);
+    if (static_cast<int64_t>(items.size()) + count > kMostItems)
+      throw UserError(fmt::format("-i \"{}\": a list has at most {} items", printable(text), kMostItems));
+    const std::string_view spec = star == std::string_view::npos ? piece : trimmed(piece.substr(star + 1));
+    for (int64_t i = 0; i < count; ++i)
+      items.push_back(parse_input(fmt::format("{}[{}]={}", split.left, items.size(), spec)));
+    rest = plus == std::string_view::npos ? std::string_view() : rest.substr(plus + 1);
+  }
+  return items;
 }
 
 Scalar number_as(const InputSpec& spec, DType dtype) {

@@ -3,6 +3,7 @@
 //   SPEC   := '@' PATH                  a .npy file
 //           | [FILLER ':'] TYPE         f32[4096, B]; without a filler: normal
 //           | NUMBER | TYPE '(' NUMBER ')'   a scalar: 4.2, -1, true, inf, i32(7)
+//           | COUNT '*' SPEC {'+' COUNT '*' SPEC}   the items of a list, x[0], x[1], ...: 64*f32[65536]
 //   FILLER := 'normal' | 'uniform' | 'zeros' | 'ones' | 'iota'
 #pragma once
 
@@ -32,6 +33,8 @@ struct InputSpec {
 
 // "x=f32[4096,1024]". Throws UserError.
 InputSpec parse_input(const std::string& text);
+// "xs=64*f32[65536]+8*zeros:f32[100]" is an input for each item, "xs[0]" and so on; else the one that parse_input makes.
+std::vector<InputSpec> parse_input_list(const std::string& text);
 // A number as the command line takes it; nothing when it is none.
 std::optional<Scalar> parse_number(std::string_view text);
 // The number as an element of dtype. Throws UserError when an integer dtype cannot hold it.

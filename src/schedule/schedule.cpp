@@ -132,6 +132,19 @@ std::variant<Schedule, Refusal> make_schedule(const Graph& graph, const plan::Fu
   return row(graph, std::move(domain), group, options);
 }
 
+// Parts of one launch of a GPU have workgroups of one size; clusters and launches in several steps stay alone. On a CPU any loops can run
+// side by side, and what reads and writes in like order is put together.
+static std::string batch_word(const Graph& graph, const plan::FusionGroup& group, const Schedule& s,
+                              const plan::Options& options) {
+  // Its node is built into the code that reports it, so that this is nobody else's.
+  const auto reports = [&](NodeId id) {
+    return graph.at(id).kind == NodeKind::Gather && graph.at(id).gather == GatherMode::Check;
+  };
+  if (s.strategy == Strategy::Split || std::any_of(group.nodes.begin(), group.nodes.end(), reports)) return "";
+  if (!options.target.gpu) return std::string(plan::name_of(s.strategy));
+  return s.team > s.workgroup ? "" : fmt::format("{} {} {}", plan::name_of(s.strategy), s.team, s.workgroup);
+}
+
 plan::Verdict accepts(const Graph& graph, const plan::FusionGroup& group, const plan::Options& options) {
   plan::Verdict verdict;
   auto made = make_schedule(graph, group, options);
@@ -144,6 +157,7 @@ plan::Verdict accepts(const Graph& graph, const plan::FusionGroup& group, const 
   verdict.accepted = true;
   verdict.strategy = s.strategy;
   verdict.note = s.note;
+  verdict.batch = batch_word(graph, group, s, options);
   return verdict;
 }
 

@@ -56,6 +56,14 @@ std::vector<Row> rows() {
       {"pool_rows",
        "input x: f32[H, W]\nreturn softmax(avg_pool(x, (3, 3), stride=1, padding=1)), argmax(window(x, 50), axis=-1)",
        {{"H", 512}, {"W", 1000}}},
+      {"list", "input xs: list[f32[65536], 64]\nreturn [sigmoid(2*x + 1) for x in xs]", {}},
+      {"mixed_list",
+       "input a: list[bf16[A], 2]; input b: list[f32[B, 3], 2]\nreturn [exp(x) for x in a], [x.T for x in b]",
+       {{"A", 777}, {"B", 1024}}},
+      {"rows_of_a_list",
+       "input a: f32[4096, 256]; input b: f32[64, 256]; input c: f32[512, 256]\nreturn softmax(a), softmax(b), sum(c, "
+       "axis=1)",
+       {}},
       {"bools", "input x: f32[N]\nreturn x > 0, where(x > 1, x, -x), max(x) > 2", {{"N", 1000}}},
   };
 }

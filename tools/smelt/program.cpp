@@ -63,11 +63,12 @@ std::vector<lang::InputType> types_of(const std::vector<InputSource>& sources) {
 std::vector<InputSpec> parse_inputs(const std::vector<std::string>& texts) {
   std::vector<InputSpec> specs;
   std::set<std::string> names;
-  for (const std::string& text : texts) {
-    specs.push_back(report::parse_input(text));
-    if (!names.insert(specs.back().name).second)
-      throw UserError(fmt::format("-i gives the input {} twice\nhelp: keep one of them", specs.back().name));
-  }
+  for (const std::string& text : texts)
+    for (InputSpec& spec : report::parse_input_list(text)) {
+      if (!names.insert(spec.name).second)
+        throw UserError(fmt::format("-i gives the input {} twice\nhelp: keep one of them", spec.name));
+      specs.push_back(std::move(spec));
+    }
   return specs;
 }
 
@@ -172,7 +173,10 @@ void Program::match_declared(const std::vector<InputSpec>& specs, bool fill_miss
       continue;
     }
     // The language calls the dimensions that "..." stands for by that name.
-    if (std::any_of(node.shape.begin(), node.shape.end(), [](const IntExpr& size) { return size.mentions("..."); })) {
+    if (std::any_of(node.shape.begin(), node.shape.end(), [](const IntExpr& size) {
+          const auto symbol = size.as_symbol();
+          return symbol && symbol->rfind("...", 0) == 0;
+        })) {
       throw UserError(fmt::format("the input {} takes any shape, and is not given\nhelp: give it one: -i {}={}[1024]",
                                   printable(node.name), printable(node.name, 40), name_of(node.dtype)));
     }
