@@ -121,3 +121,18 @@ def black_scholes(xp, s, k, t):
     paid = k * xp.exp(t * -0.02)
     call = s * n1 - paid * n2
     return call, call - s + paid
+
+
+def horizontal(xp, *xs):
+    return tuple(1 / (1 + xp.exp(-(2 * x + 1))) for x in xs)
+
+
+def adamw(xp, *arrays):
+    *lists, lr, step = arrays
+    n = len(lists) // 4
+    params, grads, m, v = (lists[i * n : (i + 1) * n] for i in range(4))
+    m2 = [0.9 * a + 0.1 * g for a, g in zip(m, grads)]
+    v2 = [0.999 * a + 0.001 * g * g for a, g in zip(v, grads)]
+    c1, c2 = 1 - 0.9**step, 1 - 0.999**step
+    p2 = [p * (1 - 0.01 * lr) - lr * (a / c1) / (xp.sqrt(b / c2) + 1e-8) for p, a, b in zip(params, m2, v2)]
+    return tuple(p2 + m2 + v2)

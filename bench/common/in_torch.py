@@ -97,3 +97,21 @@ def black_scholes(s, k, t):
     paid = k * torch.exp(t * -0.02)
     call = s * n1 - paid * n2
     return call, call - s + paid
+
+
+def horizontal(*xs):
+    return [torch.sigmoid(2 * x + 1) for x in xs]
+
+
+# As torch.optim does it: each operation over the whole list.
+def adamw(*arrays):
+    *lists, lr, step = arrays
+    n = len(lists) // 4
+    params, grads, m, v = ([*lists[i * n : (i + 1) * n]] for i in range(4))
+    c1, c2 = 1 - 0.9**step, 1 - 0.999**step
+    m2 = torch._foreach_add(torch._foreach_mul(m, 0.9), grads, alpha=0.1)
+    v2 = torch._foreach_addcmul(torch._foreach_mul(v, 0.999), grads, grads, 0.001)
+    root = torch._foreach_add(torch._foreach_sqrt(torch._foreach_div(v2, c2)), 1e-8)
+    step_size = torch._foreach_div(torch._foreach_mul(m2, lr / c1), root)
+    p2 = torch._foreach_sub(torch._foreach_mul(params, 1 - 0.01 * lr), step_size)
+    return [*p2, *m2, *v2]

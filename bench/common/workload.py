@@ -25,14 +25,21 @@ class Array:
 
 
 def arrays(text):
-    """`x: bf16[B,C]; t: uniform i64[B]` as Arrays; a result has no name."""
+    """`x: bf16[B,C]; t: uniform i64[B]` as Arrays; a result has no name. `xs: 8*f32[N] + 2*f32[M]` is a list: xs[0] to xs[9]."""
     out = []
     for item in filter(None, (part.strip() for part in text.split(";"))):
         name, _, kind = item.rpartition(":")
-        words = kind.split()
-        dtype, _, dims = words[-1].rstrip("]").partition("[")
-        out.append(Array(name.strip(), dtype, tuple(filter(None, dims.split(","))), words[0] if len(words) > 1 else "normal"))
+        items = [n for piece in kind.split("+") for n in repeated(piece)]
+        for i, words in enumerate(items):
+            dtype, _, dims = words[-1].rstrip("]").partition("[")
+            called = f"{name.strip()}[{i}]" if "*" in kind and name.strip() else name.strip()
+            out.append(Array(called, dtype, tuple(filter(None, dims.split(","))), words[0] if len(words) > 1 else "normal"))
     return tuple(out)
+
+
+def repeated(piece):
+    times, star, kind = piece.rpartition("*")
+    return [kind.split()] * (int(times) if star else 1)
 
 
 @dataclass(frozen=True)

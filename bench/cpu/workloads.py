@@ -17,6 +17,7 @@ FAMILIES = {
         family("poly20", "polynomial of degree ten, 20 operations", "x: f32[N]", "f32[N]", "N", tolerance=(1e-4, 1e-4)),
         family("gelu_bias", "gelu_erf(x+b)", "x: f32[B,C]; b: f32[C]", "f32[B,C]", "B"),
         family("loop2", "a=b+c; d=a*e; both", "b: f32[N]; c: f32[N]; e: f32[N]", "f32[N]; f32[N]", "N"),
+        family("horizontal", "sigmoid(2x+1) of 64 arrays", "xs: 64*f32[N]", "64*f32[N]", "N", sliced=False),
         family("transpose_add", "x.T+y", "x: f32[M,N]; y: f32[N,M]", "f32[N,M]", "M N", sliced=False),
         family("black_scholes", "European calls and puts", "s: price f32[N]; k: price f32[N]; t: years f32[N]",
                "f32[N]; f32[N]", "N", tolerance=(1e-5, 5e-5)),
@@ -43,6 +44,7 @@ WORKLOADS = [
     workload("gelu_bias", "16384x2048", B=16384, C=2048),
     workload("loop2", "32M", N=32_000_000),
     workload("transpose_add", "8192x8192", M=8192, N=8192),
+    workload("horizontal", "64x65536", N=65536),
     workload("black_scholes", "10M", N=10_000_000),
     workload("add_mul_exp", "1000", counted=False, N=1000),
 ]

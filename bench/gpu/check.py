@@ -20,7 +20,9 @@ def make_inputs(numpy, workload, sizes, seed=7):
         if array.dtype.startswith("i"):
             out.append(random.integers(0, 100, shape, dtype="int64" if array.dtype == "i64" else "int32"))
             continue
-        values = random.standard_normal(shape, dtype="float32")
+        uniform = array.filler == "uniform"
+        values = random.random(shape, dtype="float32") if uniform else random.standard_normal(shape, dtype="float32")
+        values = numpy.asarray(values, dtype="float32")
         out.append(round_to_bf16(numpy, values) if array.dtype == "bf16" else values)
     return out
 

@@ -53,6 +53,8 @@ def make_inputs(torch, workload, sizes=None, seed=1):
         shape, kind = array.shape(sizes or workload.sizes), getattr(torch, TORCH_DTYPES[array.dtype])
         if array.dtype.startswith("i"):  # as smelt's filler `uniform`
             out.append(torch.randint(0, 100, shape, generator=generator, device=generator.device, dtype=kind))
+        elif array.filler == "uniform":
+            out.append(torch.rand(shape, generator=generator, device=generator.device, dtype=kind))
         else:
             out.append(torch.randn(shape, generator=generator, device=generator.device, dtype=kind))
     return out

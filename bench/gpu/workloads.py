@@ -7,6 +7,9 @@ row here, the program and the functions.
 
 from workload import SIZE_OF, Workload, chosen, count, family  # noqa: F401
 
+# Sizes as networks have them: biases and norms, small and large matrices, and some that are no multiple of anything.
+ADAMW = "200*{0} f32[C] + 200*{0} f32[A,C] + 90*{0} f32[A,D] + 10*{0} f32[E,F]"
+
 FAMILIES = {
     f.name: f
     for f in [
@@ -29,6 +32,10 @@ FAMILIES = {
         family("var", "unbiased variance of rows", "x: f32[B,C]", "f32[B]", "B"),
         family("cross_entropy", "mean of -log softmax at the target",
                "x: bf16[B,C]; t: uniform i64[B]", "f32", "B", sliced=False),
+        family("horizontal", "sigmoid(2x+1) of 64 arrays", "xs: 64*f32[N]", "64*f32[N]", "N", sliced=False),
+        family("adamw", "a step of AdamW over 500 tensors", "; ".join(f"{name}: {ADAMW.format(filler)}" for name, filler in (
+            ("params", "normal"), ("grads", "normal"), ("m", "normal"), ("v", "uniform"))) + "; lr: uniform f32; step: uniform f32",
+               "; ".join([ADAMW.format("normal")] * 3), "A", sliced=False, tolerance=(1e-5, 1e-5)),
         family("transpose_add", "x.T+y", "x: f32[M,N]; y: f32[N,M]", "f32[N,M]", "M N", sliced=False),
     ]
 }
@@ -69,6 +76,8 @@ WORKLOADS = [
     workload("colsum", "65536x4096", B=65536, C=4096),
     workload("var", "16384x4096", B=16384, C=4096),
     workload("cross_entropy", "8192x128256", B=8192, C=128256, target_us=505),
+    workload("horizontal", "64x65536", N=65536, target_us=8),
+    workload("adamw", "500 tensors", A=768, C=256, D=1024, E=333, F=1001),
     workload("transpose_add", "16384x16384", M=16384, N=16384, counted=False),
 ]
 

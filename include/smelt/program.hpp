@@ -17,33 +17,45 @@ class SMELT_API Program {
   /// An argument by its name.
   using Named = std::pair<std::string, Array>;
 
-  /// The names of the arrays that it takes, in their order.
+  /// The names of the arrays and lists that it takes, in their order.
   const std::vector<std::string>& parameters() const;
 
   /// Runs it on data and gives its outputs in their order. Throws UserError when an array is missing, unknown, or does not fit.
   std::vector<Array> operator()(std::initializer_list<Named> arguments) const {
-    return any_.call(in_order(arguments), {});
+    const detail::Flat flat = in_order(arguments);
+    return any_.call(flat.arrays, flat.lists);
   }
-  /// The same with the arrays in the order of parameters().
+  /// The same with the arrays in the order of parameters(); an input that is a list takes a std::vector<Array>, or its items are named
+  /// "xs[0]", "xs[1]" in the form above.
   template <class... Arguments>
-  requires(std::is_same_v<Arguments, Array>&&...) std::vector<Array>
-  operator()(const Arguments&... arguments) const { return any_.call(checked({arguments...}), {}); }
+  requires(detail::Parameter<Arguments>&&...) std::vector<Array>
+  operator()(const Arguments&... arguments) const {
+    const detail::Flat flat =
+        checked(detail::flatten(arguments...), {std::is_same_v<Arguments, std::vector<Array>>...});
+    return any_.call(flat.arrays, flat.lists);
+  }
 
   /// Outputs into the caller's memory, as Function::into.
   void run_into(std::vector<Array> outputs, std::initializer_list<Named> arguments) const {
-    any_.call_into(outputs, in_order(arguments), {});
+    const detail::Flat flat = in_order(arguments);
+    any_.call_into(outputs, flat.arrays, flat.lists);
   }
   /// Fixes the arrays for many runs, as Function::bind.
   Bound bind(std::initializer_list<Named> arguments) const {
-    return Bound(any_.bind(nullptr, in_order(arguments), {}));
+    const detail::Flat flat = in_order(arguments);
+    return Bound(any_.bind(nullptr, flat.arrays, flat.lists));
   }
   /// The same with outputs in the caller's memory.
   Bound bind_into(std::vector<Array> outputs, std::initializer_list<Named> arguments) const {
-    return Bound(any_.bind(&outputs, in_order(arguments), {}));
+    const detail::Flat flat = in_order(arguments);
+    return Bound(any_.bind(&outputs, flat.arrays, flat.lists));
   }
 
   /// What a call with these arguments does, and why; compiles when that call would.
-  Explanation explain(std::initializer_list<Named> arguments) const { return any_.explain(in_order(arguments), {}); }
+  Explanation explain(std::initializer_list<Named> arguments) const {
+    const detail::Flat flat = in_order(arguments);
+    return any_.explain(flat.arrays, flat.lists);
+  }
   /// Throws UserError unless each executable has exactly `count` kernels, as Function::expect_kernels.
   void expect_kernels(int count) const { any_.expect_kernels(count); }
   /// The executables it has.
@@ -52,14 +64,15 @@ class SMELT_API Program {
   int compile_count() const { return any_.compile_count(); }
 
   /// \cond internal
-  Program(detail::AnyFunction any, std::vector<std::string> parameters);
+  Program(detail::AnyFunction any, std::vector<std::string> parameters, std::vector<bool> lists);
   /// \endcond
 
  private:
-  std::vector<Array> in_order(std::initializer_list<Named> arguments) const;
-  std::vector<Array> checked(std::vector<Array> arguments) const;
+  detail::Flat in_order(std::initializer_list<Named> arguments) const;
+  detail::Flat checked(detail::Flat flat, const std::vector<bool>& lists) const;
   detail::AnyFunction any_;
   std::vector<std::string> parameters_;
+  std::vector<bool> lists_;  // which of them are
 };
 
 /// A program with `input` statements, or an expression whose arrays are `parameters`: compile_text("exp((x + y) * 2)", {"x", "y"}). Sizes

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 
 #include "api/specialize.hpp"
 #include "frontends/language.hpp"
@@ -10,45 +11,90 @@
 
 namespace smelt {
 
-Program::Program(detail::AnyFunction any, std::vector<std::string> parameters)
-    : any_(std::move(any)), parameters_(std::move(parameters)) {}
+Program::Program(detail::AnyFunction any, std::vector<std::string> parameters, std::vector<bool> lists)
+    : any_(std::move(any)), parameters_(std::move(parameters)), lists_(std::move(lists)) {}
 
 const std::vector<std::string>& Program::parameters() const { return parameters_; }
 
-std::vector<Array> Program::checked(std::vector<Array> arguments) const {
-  if (arguments.size() != parameters_.size())
+detail::Flat Program::checked(detail::Flat flat, const std::vector<bool>& lists) const {
+  if (lists.size() != parameters_.size())
     throw UserError(fmt::format("the program takes {} array{} ({}), not {}", parameters_.size(),
-                                parameters_.size() == 1 ? "" : "s", fmt::join(parameters_, ", "), arguments.size()));
-  return arguments;
+                                parameters_.size() == 1 ? "" : "s", fmt::join(parameters_, ", "), lists.size()));
+  for (size_t i = 0; i < lists.size(); ++i)
+    if (lists[i] != lists_[i])
+      throw UserError(fmt::format("the input '{}' is {}, but the argument is {}", parameters_[i],
+                                  lists_[i] ? "a list" : "an array", lists[i] ? "a list" : "an array"));
+  return flat;
 }
 
-std::vector<Array> Program::in_order(std::initializer_list<Named> arguments) const {
-  std::vector<Array> arrays(parameters_.size());
-  for (const auto& [name, array] : arguments) {
-    const auto found = std::find(parameters_.begin(), parameters_.end(), name);
-    if (found == parameters_.end())
-      throw UserError(
-          fmt::format("the program has no input '{}'\nhelp: it has {}", name, fmt::join(parameters_, ", ")));
-    Array& place = arrays[static_cast<size_t>(found - parameters_.begin())];
-    if (place.defined()) throw UserError(fmt::format("the input '{}' is given twice", name));
-    place = array;
+detail::Flat Program::in_order(std::initializer_list<Named> arguments) const {
+  std::map<std::string, Array> given;
+  for (const auto& [name, array] : arguments)
+    if (!given.emplace(name, array).second) throw UserError(fmt::format("the input '{}' is given twice", name));
+  detail::Flat flat;
+  const auto take = [&](const std::string& name) {
+    const auto found = given.find(name);
+    if (found == given.end()) return false;
+    flat.arrays.push_back(found->second);
+    given.erase(found);
+    return true;
+  };
+  std::string missing;
+  for (size_t i = 0; i < parameters_.size(); ++i) {
+    if (!lists_[i]) {
+      if (!take(parameters_[i]) && missing.empty()) missing = parameters_[i];
+      continue;
+    }
+    int count = 0;
+    while (take(fmt::format("{}[{}]", parameters_[i], count))) ++count;
+    flat.lists.push_back(count);
   }
-  for (size_t i = 0; i < arrays.size(); ++i)
-    if (!arrays[i].defined()) throw UserError(fmt::format("the input '{}' is not given", parameters_[i]));
-  return arrays;
+  if (!given.empty())
+    throw UserError(fmt::format("the program has no input '{}'\nhelp: it has {}", given.begin()->first,
+                                fmt::join(parameters_, ", ")));
+  if (!missing.empty()) throw UserError(fmt::format("the input '{}' is not given", missing));
+  return flat;
 }
 
 namespace {
 
-Program program_of(const std::string& source, std::vector<std::string> parameters, bool declared, Options options) {
+// The arrays of a call by the names that the program has for them: "x", or of a list "xs[0]", "xs[1]", ...
+std::vector<std::string> names_of(const std::vector<lang::DeclaredInput>& inputs, const std::vector<int>& counts) {
+  std::vector<std::string> names;
+  size_t list = 0;
+  for (const lang::DeclaredInput& input : inputs) {
+    if (!input.list) {
+      names.push_back(input.name);
+      continue;
+    }
+    const int count = counts[list++];
+    if (count == 0 || (input.count >= 0 && input.count != count))
+      throw UserError(fmt::format("the input '{}' is a list of {}, but {} {} given", input.name,
+                                  input.count < 0 ? "one array or more" : std::to_string(input.count), count,
+                                  count == 1 ? "is" : "are"));
+    for (int i = 0; i < count; ++i) names.push_back(fmt::format("{}[{}]", input.name, i));
+  }
+  return names;
+}
+
+Program program_of(const std::string& source, const std::vector<lang::DeclaredInput>& inputs, bool declared,
+                   Options options) {
   const std::string file = options.name;
-  detail::Build build = [source, file, parameters](const std::vector<detail::InputType>& types,
-                                                   const std::vector<int>&) {
+  detail::Build build = [source, file, inputs](const std::vector<detail::InputType>& types,
+                                               const std::vector<int>& lists) {
+    const std::vector<std::string> names = names_of(inputs, lists);
     std::vector<lang::InputType> given;
-    for (size_t i = 0; i < types.size(); ++i) given.push_back({parameters[i], types[i].dtype, types[i].shape});
+    for (size_t i = 0; i < types.size(); ++i) given.push_back({names[i], types[i].dtype, types[i].shape});
     return detail::Traced{lang::parse_program(source, file, given), {}};
   };
-  return Program(detail::AnyFunction(std::move(build), declared, std::move(options)), std::move(parameters));
+  std::vector<std::string> parameters;
+  std::vector<bool> lists;
+  for (const lang::DeclaredInput& input : inputs) {
+    parameters.push_back(input.name);
+    lists.push_back(input.list);
+  }
+  return Program(detail::AnyFunction(std::move(build), declared, std::move(options)), std::move(parameters),
+                 std::move(lists));
 }
 
 void name_after(Options& options, const char* name) {
@@ -59,22 +105,22 @@ void name_after(Options& options, const char* name) {
 
 Program compile_text(const std::string& source, Options options) {
   name_after(options, "program");
-  std::vector<std::string> parameters;
-  bool open = false;
-  for (const lang::DeclaredInput& input : lang::declared_inputs(source, options.name)) {
-    parameters.push_back(input.name);
-    open |= input.open;
-  }
+  const std::vector<lang::DeclaredInput> inputs = lang::declared_inputs(source, options.name);
+  const bool open = std::any_of(inputs.begin(), inputs.end(), [](const lang::DeclaredInput& input) {
+    return input.open || (input.list && input.count < 0);
+  });
   // A program that says all there is to know can be checked now.
   if (!open) lang::parse_program(source, options.name);
-  return program_of(source, std::move(parameters), true, std::move(options));
+  return program_of(source, inputs, true, std::move(options));
 }
 
 Program compile_text(const std::string& expression, std::vector<std::string> parameters, Options options) {
   name_after(options, "expression");
   if (!lang::declared_inputs(expression, options.name).empty())
     throw UserError("the program declares its inputs itself\nhelp: leave the list of parameters out");
-  return program_of(expression, std::move(parameters), false, std::move(options));
+  std::vector<lang::DeclaredInput> inputs;
+  for (std::string& name : parameters) inputs.push_back({std::move(name)});
+  return program_of(expression, inputs, false, std::move(options));
 }
 
 }  // namespace smelt

@@ -13,19 +13,44 @@
 namespace smelt {
 namespace {
 
+schedule::Schedule schedule_of(const Graph& graph, const plan::FusionGroup& group, const plan::Options& options) {
+  auto made = schedule::make_schedule(graph, group, options);
+  SMELT_CHECK(std::holds_alternative<schedule::Schedule>(made), "a group lost its schedule");
+  return std::get<schedule::Schedule>(std::move(made));
+}
+
 kernel::Kernel lower_group(const Graph& graph, const plan::FusionGroup& group, const plan::Options& options,
                            const std::string& name) {
-  auto made = schedule::make_schedule(graph, group, options);
-  SMELT_CHECK(std::holds_alternative<schedule::Schedule>(made), "the group of {} lost its schedule", name);
-  return kernel::lower(graph, group, std::get<schedule::Schedule>(made), name);
+  return kernel::lower(graph, group, schedule_of(graph, group, options), name);
+}
+
+// On a GPU every workgroup looks its part up first. Longer ones do that less often: as long as together they fill the GPU once, a thread
+// has no more under way than its registers take, and a part has some workgroups.
+constexpr int kThreadsPerProcessor = 2048, kMostUnroll = 4;
+constexpr int64_t kBytesUnderWay = 64;
+
+int unroll_of_batch(const Graph& graph, const schedule::Schedule& s, int64_t points, int64_t parts,
+                    const plan::Options& options) {
+  if (!options.target.gpu || s.strategy != plan::Strategy::Pointwise || s.unroll != 1) return 0;  // as it is
+  int64_t bytes = 0;  // that a thread reads at a time
+  for (const schedule::Read& read : s.domain.reads)
+    if (!graph.at(read.node).shape.empty()) bytes += s.lanes * size_of(graph.at(read.node).dtype);
+  const int64_t resident = int64_t{options.target.threads} * kThreadsPerProcessor * s.lanes;
+  int unroll = 1;
+  while (2 * unroll <= kMostUnroll && 10 * points >= 9 * resident * 2 * unroll &&
+         bytes * 2 * unroll <= kBytesUnderWay && points / parts >= 4 * s.tile * 2 * unroll)
+    unroll *= 2;
+  return unroll;
 }
 
 kernel::Kernel lower_batch(const Graph& graph, const plan::FusionGroup& group, const plan::Options& options,
                            const std::string& name) {
   std::vector<plan::Isolated> parts;
   std::map<std::string, SizeBinding> sizes_of;  // of a form: what all of its parts have together
+  std::map<std::string, int64_t> count_of;
   for (const plan::FusionGroup& part : group.parts) {
     parts.push_back(plan::isolate(graph, part, true));
+    ++count_of[parts.back().key];
     SizeBinding& sizes = sizes_of[parts.back().key];
     for (const auto& [symbol, size] : parts.back().sizes) sizes[symbol] += size.evaluate(options.sizes);
   }
@@ -37,6 +62,9 @@ kernel::Kernel lower_batch(const Graph& graph, const plan::FusionGroup& group, c
     if (fresh) {
       plan::Options sized = options;
       for (const auto& [symbol, size] : sizes_of[part.key]) sized.sizes[symbol] = size;
+      const schedule::Schedule first = schedule_of(part.graph, part.group, sized);
+      sized.tuning.unroll =
+          unroll_of_batch(part.graph, first, first.domain.estimate(false), count_of[part.key], options);
       batch.bodies.push_back(lower_group(part.graph, part.group, sized, fmt::format("b{}", known->second)));
     }
     kernel::Part made{known->second, {}, part.sizes};

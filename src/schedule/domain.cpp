@@ -77,7 +77,8 @@ class Walk {
         group_(group),
         sizes_(sizes),
         online_(online),
-        members_(group.nodes.begin(), group.nodes.end()) {}
+        members_(group.nodes.begin(), group.nodes.end()),
+        inputs_(group.inputs.begin(), group.inputs.end()) {}
 
   std::variant<Domain, Refusal> run() {
     try {
@@ -265,7 +266,7 @@ class Walk {
     int level = 0;
     if (const auto online = online_of(id))
       level = level_of(online->maximum);
-    else if (member(id) || !plan::computes(graph_, id))
+    else if (member(id) || !inputs_.count(id))
       for (NodeId arg : at(id).args) level = std::max(level, ready_after(arg));
     return level_[id] = level;
   }
@@ -300,7 +301,7 @@ class Walk {
   void step(const Visit& here, std::vector<Visit>& next) {
     const auto& [id, index, level, overlap] = here;
     const Node& node = at(id);
-    const bool outside = !member(id) && (node.kind == NodeKind::Input || plan::computes(graph_, id));
+    const bool outside = !member(id) && inputs_.count(id) > 0;
     if (outside) {
       domain_.reads.push_back({id, index, level});
       return;
@@ -361,7 +362,7 @@ class Walk {
   const plan::FusionGroup& group_;
   const SizeBinding& sizes_;
   const bool online_;
-  std::unordered_set<NodeId> members_;
+  std::unordered_set<NodeId> members_, inputs_;
   Domain domain_;
   Shape domain_shape_;
   std::vector<int> domain_reduced_;

@@ -132,7 +132,7 @@ std::variant<Schedule, Refusal> make_schedule(const Graph& graph, const plan::Fu
   return row(graph, std::move(domain), group, options);
 }
 
-// Parts of one launch of a GPU have workgroups of one size; clusters and launches in several steps stay alone. On a CPU any loops can run
+// Parts of one launch of a GPU have workgroups of one size; clusters and launches in several steps stay alone, and so do stencils. On a CPU any loops can run
 // side by side, and what reads and writes in like order is put together.
 static std::string batch_word(const Graph& graph, const plan::FusionGroup& group, const Schedule& s,
                               const plan::Options& options) {
@@ -140,7 +140,9 @@ static std::string batch_word(const Graph& graph, const plan::FusionGroup& group
   const auto reports = [&](NodeId id) {
     return graph.at(id).kind == NodeKind::Gather && graph.at(id).gather == GatherMode::Check;
   };
-  if (s.strategy == Strategy::Split || std::any_of(group.nodes.begin(), group.nodes.end(), reports)) return "";
+  const bool loops = s.strategy == Strategy::Pointwise || s.strategy == Strategy::Tiled ||
+                     s.strategy == Strategy::Row || s.strategy == Strategy::Column;
+  if (!loops || std::any_of(group.nodes.begin(), group.nodes.end(), reports)) return "";
   if (!options.target.gpu) return std::string(plan::name_of(s.strategy));
   return s.team > s.workgroup ? "" : fmt::format("{} {} {}", plan::name_of(s.strategy), s.team, s.workgroup);
 }
