@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cctype>
 #include <nlohmann/json.hpp>
+#include <set>
 
+#include "plan/isolate.hpp"
 #include "report/savings.hpp"
 #include "report/table.hpp"
 #include "report/traffic.hpp"
@@ -62,9 +64,12 @@ int64_t total(const Explanation& e, const std::vector<NodeId>& ids) {
 
 std::string transfers(const Explanation& e, const std::vector<NodeId>& ids) {
   if (ids.empty()) return "nothing";
+  constexpr size_t kMost = 16;
   std::vector<std::string> words;
-  for (const NodeId id : ids) words.push_back(transfer(e, id));
-  return fmt::format("{}", fmt::join(words, ", "));
+  for (size_t i = 0; i < ids.size() && (i < kMost || ids.size() <= kMost + 1); ++i)
+    words.push_back(transfer(e, ids[i]));
+  const size_t more = ids.size() - words.size();
+  return fmt::format("{}{}", fmt::join(words, ", "), more ? fmt::format(", and {} more", more) : "");
 }
 
 std::string microseconds(double ms, int digits = 3) { return format_significant(ms * 1e3, digits) + " µs"; }
@@ -119,6 +124,18 @@ std::string decision_text(const Explanation& e, const plan::Decision& d, const S
   out += fmt::format("; {} {}\n", d.fused ? "saves" : "costs", format_bytes(d.bytes));
   if (!d.remedy.empty()) out += fmt::format("         to change it: {}\n", d.remedy);
   return out;
+}
+
+// Nodes of parts that do what an earlier part of their batch does.
+std::set<NodeId> in_like_parts(const Explanation& e) {
+  std::set<NodeId> nodes;
+  for (const plan::FusionGroup& group : e.plan.groups) {
+    std::set<std::string> forms;
+    for (const plan::FusionGroup& part : group.parts)
+      if (!forms.insert(plan::isolate(e.graph, part, true).key).second)
+        nodes.insert(part.nodes.begin(), part.nodes.end());
+  }
+  return nodes;
 }
 
 std::string ledger_text(const plan::Traffic& t) {
@@ -233,7 +250,14 @@ std::string to_text(const Explanation& e, const Style& style) {
                        e.temporary_bytes > 0 ? format_memory(e.temporary_bytes) + ", one block" : "none");
   out += "\n" + style.bold("edges") + "\n";
   if (e.plan.decisions.empty()) out += "  none: no operation reads what another one computes\n";
-  for (const plan::Decision& d : e.plan.decisions) out += decision_text(e, d, style);
+  const std::set<NodeId> repeated = in_like_parts(e);
+  size_t alike = 0;
+  for (const plan::Decision& d : e.plan.decisions)
+    if (d.fused && repeated.count(d.producer) && repeated.count(d.consumer))
+      ++alike;
+    else
+      out += decision_text(e, d, style);
+  if (alike) out += fmt::format("  and {} like these, in other parts of the same launch\n", alike);
   out += "\n" + style.bold("bytes moved") + "\n" + ledger_text(e.plan.traffic);
   return out;
 }
