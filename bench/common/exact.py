@@ -101,6 +101,12 @@ def transpose_add(xp, x, y):
     return x.T + y
 
 
+def dropout_relu(xp, x):
+    return xp.clip(x, 0, math.inf) / (1 - dropout_relu.drops)
+
+
+dropout_relu.drops = 0.1  # with this probability an element is 0 instead, in every library another one
+
 rmsnorm_f32 = rmsnorm
 gelu_bias = bias_gelu
 

@@ -86,6 +86,11 @@ def transpose_add(x, y):
     return x.T + y
 
 
+def dropout_relu(x):
+    keep = jax.random.bernoulli(jax.random.key(1), 0.9, x.shape)
+    return jnp.where(keep, jax.nn.relu(x) / 0.9, 0)
+
+
 rmsnorm_f32 = rmsnorm
 gelu_bias = bias_gelu
 

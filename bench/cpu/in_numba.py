@@ -169,6 +169,13 @@ def loop2(b, c, e, out):
 
 
 @fast
+def dropout_relu(x, out):
+    y = out[0]
+    for i in prange(x.size):
+        y[i] = max(x[i], float32(0)) * float32(1 / 0.9) if numpy.random.random() >= 0.1 else float32(0)
+
+
+@fast
 def transpose_add(x, y, out):
     z = out[0]
     rows, columns = y.shape

@@ -73,6 +73,15 @@ def chain10(x):
     return cp.tanh(x * 1.01) + 0.1
 
 
+@fused
+def dropped(x, u):
+    return cp.where(u >= cp.float32(0.1), cp.maximum(x, cp.float32(0)) * cp.float32(1 / 0.9), cp.float32(0))
+
+
+def dropout_relu(x):
+    return dropped(x, cp.random.random(x.shape, dtype=cp.float32))
+
+
 def colsum(x):
     return cp.maximum(x, 0).sum(axis=0)
 

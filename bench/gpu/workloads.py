@@ -36,6 +36,7 @@ FAMILIES = {
         family("adamw", "a step of AdamW over 500 tensors", "; ".join(f"{name}: {ADAMW.format(filler)}" for name, filler in (
             ("params", "normal"), ("grads", "normal"), ("m", "normal"), ("v", "uniform"))) + "; lr: uniform f32; step: uniform f32",
                "; ".join([ADAMW.format("normal")] * 3), "A", sliced=False, tolerance=(1e-5, 1e-5)),
+        family("dropout_relu", "dropout(relu(x), 0.1)", "x: f32[N]", "f32[N]", "N"),
         family("transpose_add", "x.T+y", "x: f32[M,N]; y: f32[N,M]", "f32[N,M]", "M N", sliced=False),
     ]
 }
@@ -78,6 +79,7 @@ WORKLOADS = [
     workload("cross_entropy", "8192x128256", B=8192, C=128256, target_us=505),
     workload("horizontal", "64x65536", N=65536, target_us=8),
     workload("adamw", "500 tensors", A=768, C=256, D=1024, E=333, F=1001),
+    workload("dropout_relu", "2^27", N=2**27),
     workload("transpose_add", "16384x16384", M=16384, N=16384, counted=False),
 ]
 

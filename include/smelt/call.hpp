@@ -30,8 +30,10 @@ struct SMELT_API Argument {
   Argument(const Sizes& sizes) : Argument(tuple(sizes.items())) {}
   Argument(const Axes& axes);
   Argument(KeepDims keep) : kind(Kind::Flag), integer(keep.value) {}
+  Argument(std::same_as<bool> auto flag) : kind(Kind::Flag), integer(flag) {}
   template <std::integral T>
-  Argument(T value) : kind(std::same_as<T, bool> ? Kind::Flag : Kind::Integer), integer(value) {}
+  requires(!std::same_as<T, bool>) Argument(T value)
+      : kind(std::same_as<T, bool> ? Kind::Flag : Kind::Integer), integer(value) {}
   Argument(double value) : kind(Kind::Number), number(value) {}
   Argument(DType value) : kind(Kind::Type), type(value) {}
   Argument(std::string_view value) : kind(Kind::Text), text(value) {}

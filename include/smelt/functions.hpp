@@ -11,6 +11,7 @@
 
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "smelt/array.hpp"
@@ -461,12 +462,78 @@ inline Array astype(const Array& x, DType dtype) { return detail::call("astype",
 /// integers to integers, keeping the low bits.
 inline Array wrap_cast(const Array& x, DType dtype) { return detail::call("wrap_cast", {x, dtype}); }
 
+// ---- Gathers and parts
+
+/// 1 at the index along a new last axis of size n, else 0; out of range: zeros.
+inline Array one_hot(const Array& indices, const Size& n, DType dtype = DType::F32) {
+  return detail::call("one_hot", {indices, n, dtype});
+}
+/// the rows of a table by their numbers, as take(table, ids, axis=0).
+inline Array embedding(const Array& table, const Array& ids, OutOfRange mode = OutOfRange::Raise) {
+  return detail::call("embedding", {table, ids, detail::text_of(mode)});
+}
+/// the pairs of the last axis turned: (a cos - b sin, b cos + a sin); b is half the axis behind a, or interleaved:
+/// beside it.
+inline Array rotary(const Array& x, const Array& cos, const Array& sin, bool interleaved = false) {
+  return detail::call("rotary", {x, cos, sin, interleaved});
+}
+/// rotary by positions * base**(-2i/n) for pair i of an axis of n.
+inline Array rope(const Array& x, const Array& positions, double base = 10000, bool interleaved = false) {
+  return detail::call("rope", {x, positions, base, interleaved});
+}
+/// one of the equal parts of an axis, counted from 0.
+inline Array part(const Array& x, int64_t parts, int64_t index, const Axes& axis = 0) {
+  return detail::call("part", {x, parts, index, axis});
+}
+
+// ---- Random numbers
+
+/// random words of 32 bits: Philox4x32-10 of the counter (offset + i / 4, stream) and the key seed, for element i.
+/// Gives U32. seed, offset and stream are integers without axes; arrays of U64 are arguments of a compiled function,
+/// numbers a part of it.
+inline Array random_bits(const Sizes& shape, const Array& seed, const Array& offset = 0, const Array& stream = 0) {
+  return detail::call("random_bits", {shape, seed, offset, stream});
+}
+/// evenly spread from 0 to below 1, with as many random bits as the dtype has. Never 1. seed, offset, stream: as in
+/// random_bits().
+inline Array uniform(const Sizes& shape, const Array& seed, const Array& offset = 0, const Array& stream = 0,
+                     DType dtype = DType::F32) {
+  return detail::call("uniform", {shape, seed, offset, stream, dtype});
+}
+/// normally spread: mean 0, deviation 1. Box & Muller 1958. seed, offset, stream: as in random_bits().
+inline Array normal(const Sizes& shape, const Array& seed, const Array& offset = 0, const Array& stream = 0,
+                    DType dtype = DType::F32) {
+  return detail::call("normal", {shape, seed, offset, stream, dtype});
+}
+/// true with probability p, exact to 2**-32. p broadcasts. Gives Bool. seed, offset, stream: as in random_bits().
+inline Array bernoulli(const Sizes& shape, const Array& p, const Array& seed, const Array& offset = 0,
+                       const Array& stream = 0) {
+  return detail::call("bernoulli", {shape, p, seed, offset, stream});
+}
+/// 0 where bernoulli() of the same seed, offset and stream is true, else x / (1 - p). Floats. Gives the shape and dtype
+/// of x.
+inline Array dropout(const Array& x, const Array& p, const Array& seed, const Array& offset = 0,
+                     const Array& stream = 0) {
+  return detail::call("dropout", {x, p, seed, offset, stream});
+}
+
 /// The larger, element by element: maximum(x, y).
 template <class Other>
 requires std::is_same_v<Other, Array> Array max(const Array& x, const Other& y) { return maximum(x, y); }
 /// The smaller, element by element: minimum(x, y).
 template <class Other>
 requires std::is_same_v<Other, Array> Array min(const Array& x, const Other& y) { return minimum(x, y); }
+
+/// The equal parts of x along an axis.
+inline std::vector<Array> split(const Array& x, int64_t parts, int axis = 0) {
+  std::vector<Array> result;
+  for (int64_t i = 0; i < parts; ++i) result.push_back(part(x, parts, i, axis));
+  return result;
+}
+/// The largest element along an axis, nan if there is one, and its index, the first of several; from one reading of x.
+inline std::pair<Array, Array> max_and_argmax(const Array& x, int axis = -1, KeepDims keep = {}) {
+  return {max(x, axis, keep), argmax(x, axis, keep)};
+}
 
 /// A saturating cast to the dtype of a C++ type: cast<f16>(x). astype() has the rules.
 template <Element T>

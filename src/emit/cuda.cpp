@@ -61,6 +61,8 @@ bool narrow_if(const Kernel& kernel, const kernel::Phase& phase, std::vector<Int
   std::vector<IntExpr> counts{points(kernel, phase.body)};
   for (const kernel::Param& p : kernel.params)
     if (p.kind != kernel::ParamKind::Size) counts.push_back(count(p.dims));
+  for (const kernel::Expr& e : kernel.exprs)
+    if (e.kind == kernel::ExprKind::Random) counts.push_back(e.extent);
   for (const IntExpr& c : counts) {
     const auto known = c.constant();
     if (known && *known > kNarrow) return false;
@@ -212,8 +214,9 @@ CudaSource emit_cuda(const Kernel& kernel, const CudaTarget& target) {
     }
     source.phases.push_back(std::move(result));
   }
-  source.text = header(kernel) + cuda::prelude(target) + (clusters ? kClusterHelpers : "") +
-                (clusters && target.counted_stores() ? kMailboxHelpers : "") + functions;
+  source.text = header(kernel) + cuda::prelude(target) + cuda::random_functions(kernel) +
+                (clusters ? kClusterHelpers : "") + (clusters && target.counted_stores() ? kMailboxHelpers : "") +
+                functions;
   return source;
 }
 

@@ -93,6 +93,7 @@ std::string PhasePrinter::compute(const Expr& e) {
     case ExprKind::Bitcast: return bitcast(args[0], kernel_.at(e.args[0]).dtype, e.dtype);
     case ExprKind::Raw: return raw(e.raw, kernel_.at(e.args[0]).dtype, e.dtype, args);
     case ExprKind::Load: return load(e);
+    case ExprKind::Random: return random(e, args);
     case ExprKind::Apply: return apply(e.op, kernel_.at(e.args.back()).dtype, args);
   }
   return "";

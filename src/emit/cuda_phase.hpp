@@ -154,6 +154,12 @@ class PhasePrinter {
   std::optional<int> step_in_group(const IntExpr& e, std::vector<IntExpr>& conditions) const;
   bool divisible(const IntExpr& e, std::vector<IntExpr>& conditions) const;
 
+  // cuda_random.cpp
+  std::vector<ExprId> early_draws(const std::vector<const Stmt*>& stmts) const;
+  std::vector<ExprId> draw_groups(const std::vector<const Stmt*>& stmts);
+  bool multiple_of_four(const IntExpr& e, const std::string& var, int unit, std::vector<IntExpr>& conditions) const;
+  std::string random(const kernel::Expr& e, const std::vector<std::string>& args);
+
   // cuda_expr.cpp
   std::string value(ExprId id);
   std::string compute(const kernel::Expr& e);

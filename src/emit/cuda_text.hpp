@@ -25,6 +25,7 @@ std::string from_memory(DType dtype, const std::string& x);  // memory_type -> r
 std::string to_memory(DType dtype, const std::string& x);    // rounds half precision
 
 // The text in front of every module's functions.
+std::string random_functions(const kernel::Kernel& kernel);  // what draws call; empty where there are none
 std::string prelude(const CudaTarget& target);
 
 }  // namespace smelt::emit::cuda

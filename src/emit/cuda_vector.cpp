@@ -337,6 +337,8 @@ void PhasePrinter::block(const std::vector<const Stmt*>& stmts) {
   }
   open_group(check);
   if (!has_loops(*vector_.loop)) line("const int group = first_group + u; (void)group;");
+  push();
+  const std::vector<ExprId> draws = draw_groups(stmts);
   // Stores whose lanes are neighbours are collected, and written at once.
   for (const Stmt* s : stmts) {
     if (s->kind != StmtKind::Store || s->access.scratch || s->mask != kNoExpr) continue;
@@ -372,6 +374,8 @@ void PhasePrinter::block(const std::vector<const Stmt*>& stmts) {
     vector_.grouped = false;
     wide_stores_.erase(wide);
   }
+  for (const ExprId id : draws) early_.erase(id);
+  pop();
   if (check) close();
   close();
   if (vector_.odd && vector_.single) edge(vector_.loop->body);

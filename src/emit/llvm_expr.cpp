@@ -27,7 +27,7 @@ void PhasePrinter::find_dependencies() {
     const Expr& e = kernel_.exprs[id];
     std::vector<int>& found = dependencies_[id];
     symbols.clear();
-    if (e.kind == ExprKind::Index) e.index.collect_symbols(symbols);
+    if (e.kind == ExprKind::Index || e.kind == ExprKind::Random) e.index.collect_symbols(symbols);
     for (const IntExpr& index : e.access.index) index.collect_symbols(symbols);
     for (const std::string& symbol : symbols)
       if (const auto local = local_of(symbol); local && kernel_.locals[static_cast<size_t>(*local)].is_mutable)
@@ -82,6 +82,7 @@ Value PhasePrinter::compute(const Expr& e) {
     case ExprKind::Cast: return cast(argument(0), e.dtype, e.wrap);
     case ExprKind::Bitcast: return bitcast(argument(0), e.dtype);
     case ExprKind::Raw: return raw(e);
+    case ExprKind::Random: return random(e);
     case ExprKind::Load: return load(e);
     case ExprKind::Apply: break;
   }

@@ -153,6 +153,8 @@ std::optional<PhasePrinter::Stream> PhasePrinter::find_stream(const Stmt& s, con
       const Value left = op("sub $T $a, $b", t, {extent, stream->head});
       also(op("icmp sge $T $a, $b", DType::Bool, {left, constant(t, s.lanes)}));
       if (accumulates(s)) also(is_zero(stream->head));
+      // Blocks of random words begin where steps do.
+      if (draws(s)) also(is_zero(op("and $T $a, $b", t, {stream->head, constant(t, 3)})));
     } else {
       const Value there = op("add $T $a, $b", t, {address, op("mul $T $a, $b", t, {stream->head, constant(t, size)})});
       also(is_zero(op("and $T $a, $b", t, {there, constant(t, line - 1)})));

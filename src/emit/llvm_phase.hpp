@@ -10,6 +10,7 @@
 // scope that may be skipped.
 #pragma once
 
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -19,6 +20,7 @@
 
 #include "emit/llvm.hpp"
 #include "emit/llvm_types.hpp"
+#include "emit/random_pattern.hpp"
 
 namespace smelt::emit {
 
@@ -178,6 +180,18 @@ class PhasePrinter {
   Value read_local(kernel::LocalId id);
   std::vector<kernel::ExprId> operands(const kernel::Expr& e) const;
   void find_dependencies();
+
+  // llvm_random.cpp
+  using Words = std::array<Value, 4>;
+  Value random(const kernel::Expr& e);
+  Value random_lanes(const kernel::Expr& e, const std::vector<Value>& args, const DrawPattern& pattern);
+  Value random_words(const std::vector<Value>& args, const Value& element, int n);
+  Value drawn(philox::Draw draw, const Value& words, const std::vector<int>& elements);
+  Value unaligned_words(const kernel::Expr& e, const std::vector<Value>& args, const IntExpr& base, int count);
+  Value random_each(const kernel::Expr& e, const std::vector<Value>& args);
+  Words philox(const std::vector<Value>& args, const Value& counter);
+  Value interleaved(const Words& words);
+  bool draws(const kernel::Stmt& s) const;
 
   // llvm_stmt.cpp, llvm_loop.cpp
   void statements(const std::vector<kernel::Stmt>& body);

@@ -52,7 +52,9 @@ Table make_table() {
       {"Normalisation and losses", normalization_rows()},
       {"Movement", movement_rows()},
       {"Windows", window_rows()},
-      {"Creation and casts", creation_rows()}};
+      {"Creation and casts", creation_rows()},
+      {"Gathers and parts", gather_rows()},
+      {"Random numbers", random_rows()}};
   Table table;
   for (const auto& [group, rows] : groups)
     for (const Row& row : rows) table.functions.push_back(function_of(row, group));

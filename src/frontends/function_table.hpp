@@ -51,6 +51,8 @@ std::span<const Row> normalization_rows();
 std::span<const Row> movement_rows();
 std::span<const Row> window_rows();
 std::span<const Row> creation_rows();
+std::span<const Row> gather_rows();
+std::span<const Row> random_rows();
 
 // "softmax(x, axis=-1)".
 std::string signature_of(const Function& function);

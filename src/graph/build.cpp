@@ -118,6 +118,20 @@ NodeId GraphBuilder::iota(Shape shape, int axis) {
   return add(std::move(node));
 }
 
+NodeId GraphBuilder::random(Shape shape, NodeId seed, NodeId offset, NodeId stream, philox::Draw draw) {
+  check_shape(shape);
+  Node node{.kind = NodeKind::Random};
+  node.dtype = DType::U32;
+  node.draw = draw;
+  node.shape = std::move(shape);
+  node.args = {seed, offset, stream};
+  for (const NodeId arg : node.args)
+    if (!is_int(dtype(arg)) || rank(arg) != 0)
+      fail(fmt::format("a seed, an offset and a stream are integers, not {}", describe(at(arg))),
+           "give a number, or an input of type u64 without axes");
+  return add(std::move(node));
+}
+
 int GraphBuilder::normalize_axis(int axis, int rank) const {
   if (axis >= -rank && axis < rank) return axis < 0 ? axis + rank : axis;
   fail(fmt::format("axis {} is out of range for an array of rank {}", axis, rank),

@@ -53,6 +53,8 @@ class GraphBuilder {
   NodeId constant(const Scalar& value);
   NodeId size_value(const IntExpr& size);  // i64, rank 0
   NodeId iota(Shape shape, int axis);      // i64
+  // u32. Seed, offset and stream are integers of rank 0, of which the low 64 bits count.
+  NodeId random(Shape shape, NodeId seed, NodeId offset, NodeId stream, philox::Draw draw = philox::Draw::Words);
 
   // Promotes (literals are weak), broadcasts, and applies the op. All-literal arguments: the default dtypes i64, f32, bool.
   NodeId elementwise(Op op, std::span<const Operand> args);

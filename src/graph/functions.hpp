@@ -102,6 +102,15 @@ NodeId stack(GraphBuilder& b, const std::vector<NodeId>& xs, int axis);
 // GatherMode::Check and Wrap indices below 0 count from the end.
 NodeId take(GraphBuilder& b, NodeId x, NodeId indices, std::optional<int> axis, GatherMode mode);
 NodeId take_along_axis(GraphBuilder& b, NodeId x, NodeId indices, std::optional<int> axis, GatherMode mode);
+// 1 where the index is the place along a new last axis, else 0.
+NodeId one_hot(GraphBuilder& b, NodeId indices, const IntExpr& classes, DType dtype);
+NodeId embedding(GraphBuilder& b, NodeId table, NodeId ids, GatherMode mode);  // rows of a table [n, d]
+// The pairs (a, b) of the last axis turned: (a cos - b sin, b cos + a sin). Halves of the axis, or interleaved: neighbours. cosine and sine have
+// half the elements along that axis, and broadcast along the others.
+NodeId rotary(GraphBuilder& b, NodeId x, NodeId cosine, NodeId sine, bool interleaved);
+NodeId rope(GraphBuilder& b, NodeId x, NodeId positions, double base, bool interleaved);
+IntExpr equal_part(GraphBuilder& b, NodeId x, int64_t parts, int axis);  // its size; the parts must come out even
+std::vector<NodeId> split(GraphBuilder& b, NodeId x, const Shape& sizes, int axis);
 NodeId tril(GraphBuilder& b, NodeId x, int64_t diagonal);  // zero above the diagonal of the last two axes
 NodeId triu(GraphBuilder& b, NodeId x, int64_t diagonal);  // zero below it
 
@@ -136,5 +145,19 @@ NodeId arange(GraphBuilder& b, const IntExpr& start, const IntExpr& stop, int64_
 NodeId arange(GraphBuilder& b, double start, double stop, double step, DType dtype);
 NodeId eye(GraphBuilder& b, const IntExpr& rows, const IntExpr& columns, int64_t diagonal, DType dtype);
 NodeId full(GraphBuilder& b, Shape shape, const Operand& value, std::optional<DType> dtype);
+
+// ---- random numbers: element i takes word i mod 4 of Philox4x32-10 of the counter (offset + i / 4, stream) and the key `seed`
+// Integers of rank 0, of which the low 64 bits count.
+struct Key {
+  NodeId seed, offset, stream;
+};
+NodeId random_bits(GraphBuilder& b, Shape shape, const Key& key);  // u32
+NodeId uniform(GraphBuilder& b, Shape shape, const Key& key,
+               DType dtype);  // in [0, 1), all bits of the dtype; f64: two words each
+NodeId normal(GraphBuilder& b, Shape shape, const Key& key, DType dtype);  // mean 0, variance 1; f64: four words each
+// true with probability ceil(p * 2^32) / 2^32; p may be an array that broadcasts to the shape.
+NodeId bernoulli(GraphBuilder& b, Shape shape, const Operand& p, const Key& key);
+// 0 where bernoulli of the same key is true, else x / (1 - p).
+NodeId dropout(GraphBuilder& b, NodeId x, const Operand& p, const Key& key);
 
 }  // namespace smelt::functions

@@ -5,6 +5,7 @@
 //           | Constant(scalar)                   rank 0
 //           | SizeValue(IntExpr)                 rank 0, i64: a size of the program as a value
 //           | Iota(axis)                         i64: the index along `axis` of a given shape
+//           | Random(seed, offset, stream)     u32: word e of Philox, e counting the elements in row-major order
 //           | Elementwise(op, args...)           args have the node's shape; dtypes as the op's rule says
 //           | Cast(x)                            to the node's dtype; saturating, or wrapping
 //           | Reduce(kind, x, axes)              drops the axes
@@ -26,6 +27,7 @@
 #include "base/scalar.hpp"
 #include "base/shape.hpp"
 #include "ops/op.hpp"
+#include "ops/philox.hpp"
 
 namespace smelt {
 
@@ -36,6 +38,7 @@ enum class NodeKind : uint8_t {
   Constant,
   SizeValue,
   Iota,
+  Random,
   Elementwise,
   Cast,
   Reduce,
@@ -76,6 +79,7 @@ struct Node {
   bool wrap = false;    // Cast: keep the low bits instead of saturating
   GatherMode gather{};  // Gather
   bool local = false;   // Reduce: over the few elements of a window, so that it is evaluated wherever it is needed
+  philox::Draw draw{};  // Random
   bool along = false;   // Gather: indices have the shape of x but along the axis, and each picks in its own row
   ExtendMode extend{};  // Extend
   DType dtype{};

@@ -56,6 +56,7 @@ class Interpreter {
       case NodeKind::Constant: return reference::scalar_array(node.constant);
       case NodeKind::SizeValue: return reference::scalar_array(Scalar::of_int(DType::I64, node.size.evaluate(sizes_)));
       case NodeKind::Iota: return reference::iota(node, dims);
+      case NodeKind::Random: return reference::random(node, args, dims);
       case NodeKind::Elementwise: return reference::elementwise(node, std::move(args), dims);
       case NodeKind::Cast: return reference::cast(node, arg_dtype(), args[0]);
       case NodeKind::Reduce: return reference::reduce(node, args[0], dims);

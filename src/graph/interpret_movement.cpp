@@ -16,6 +16,15 @@ Tensor iota(const Node& node, const Dims& dims) {
   return out;
 }
 
+Tensor random(const Node& node, const std::vector<Tensor>& args, const Dims& dims) {
+  Tensor out = Tensor::empty(DType::U32, dims);
+  const auto word = [&](size_t i) { return static_cast<uint64_t>(load_scalar(args[i].dtype, args[i].data).as_int()); };
+  const uint64_t seed = word(0), offset = word(1), stream = word(2);
+  uint32_t* to = static_cast<uint32_t*>(out.data);
+  for (int64_t e = 0; e < out.count(); ++e) to[e] = philox::draw(node.draw, e, seed, offset, stream);
+  return out;
+}
+
 Tensor reshape(const Tensor& x, const Dims& dims) {
   SMELT_CHECK(x.count() == element_count(dims), "reshape of {} to {}", str(x.dims), str(dims));
   Tensor out = packed(x);

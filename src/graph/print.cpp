@@ -13,6 +13,7 @@ std::string_view name_of(NodeKind kind) {
     case NodeKind::Constant: return "constant";
     case NodeKind::SizeValue: return "size";
     case NodeKind::Iota: return "iota";
+    case NodeKind::Random: return "random";
     case NodeKind::Elementwise: return "elementwise";
     case NodeKind::Cast: return "cast";
     case NodeKind::Reduce: return "reduce";
@@ -62,6 +63,15 @@ static std::string_view name_of(GatherMode mode) {
   throw InternalError("a gather of no mode");
 }
 
+static std::string name_of(philox::Draw draw) {
+  switch (draw) {
+    case philox::Draw::Words: return "";
+    case philox::Draw::Radii: return " radii";
+    case philox::Draw::Turns: return " turns";
+  }
+  throw InternalError("a draw of no kind");
+}
+
 // A name as one word: what is no letter, digit or underscore of ASCII is written as its byte.
 static std::string quoted(const std::string& name) {
   std::string text;
@@ -81,6 +91,7 @@ static std::string attributes(const Node& node) {
     case NodeKind::Cast: return node.wrap ? " wrap" : "";
     case NodeKind::Reduce: return fmt::format(" axes=[{}]{}", fmt::join(node.axes, ", "), node.local ? " local" : "");
     case NodeKind::Permute: return fmt::format(" order=[{}]", fmt::join(node.axes, ", "));
+    case NodeKind::Random: return name_of(node.draw);
     case NodeKind::Iota:
     case NodeKind::Concat: return fmt::format(" axis={}", fmt::join(node.axes, ", "));
     case NodeKind::Gather:

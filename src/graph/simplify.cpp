@@ -50,6 +50,7 @@ std::string key_of(const Node& node) {
   append(key, node.reduce);
   append(key, node.wrap);
   append(key, node.gather);
+  append(key, node.draw);
   append(key, node.along);
   append(key, node.dtype);
   append(key, node.shape);

@@ -96,6 +96,13 @@ class Verifier {
         expect_args(node, 0);
         expect(node.dtype == DType::I64, "dtype {}", name_of(node.dtype));
         return check_axis(node, node.shape.size());
+      case NodeKind::Random:
+        expect_args(node, 3);
+        expect(node.dtype == DType::U32, "dtype {}", name_of(node.dtype));
+        for (size_t i = 0; i < 3; ++i)
+          expect(is_int(arg(node, i).dtype) && arg(node, i).shape.empty(), "argument {} is {}{}", i,
+                 name_of(arg(node, i).dtype), str(arg(node, i).shape));
+        return;
       case NodeKind::Elementwise: return check_elementwise(node);
       case NodeKind::Cast:
         expect_args(node, 1);

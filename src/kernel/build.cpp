@@ -29,6 +29,7 @@ static std::string key_of(const Expr& e) {
     case ExprKind::Raw: key += fmt::format(":r{}", static_cast<int>(e.raw)); break;
     case ExprKind::Cast: key += e.wrap ? ":w" : ":c"; break;
     case ExprKind::Bitcast: break;
+    case ExprKind::Random: key += fmt::format(":{}:{}", static_cast<int>(e.draw), e.index.str()); break;
     case ExprKind::Load: key += fmt::format(":{}:{}:{}", key_of(e.access), e.mask, e.other); break;
   }
   for (ExprId a : e.args) key += fmt::format(" {}", a);
@@ -144,6 +145,16 @@ ExprId Builder::bitcast(ExprId x, DType to) {
 
 ExprId Builder::raw(RawOp op, DType dtype, std::vector<ExprId> args) {
   return add({.kind = ExprKind::Raw, .dtype = dtype, .raw = op, .args = std::move(args)});
+}
+
+ExprId Builder::random(philox::Draw draw, std::vector<ExprId> args, const IntExpr& element, const IntExpr& extent) {
+  for (ExprId& arg : args) arg = cast(arg, DType::U64, true);
+  return add({.kind = ExprKind::Random,
+              .dtype = DType::U32,
+              .draw = draw,
+              .args = std::move(args),
+              .index = element,
+              .extent = extent});
 }
 
 LocalId Builder::new_local(DType dtype, bool is_mutable) {

@@ -25,6 +25,8 @@ class Builder {
   ExprId before_half(ExprId x);
   ExprId bitcast(ExprId x, DType to);
   ExprId raw(RawOp op, DType dtype, std::vector<ExprId> args);
+  // args: seed, offset, stream. One of `extent` elements.
+  ExprId random(philox::Draw draw, std::vector<ExprId> args, const IntExpr& element, const IntExpr& extent);
 
   LocalId new_local(DType dtype, bool is_mutable);
   const Expr& at(ExprId id) const { return kernel_.at(id); }

@@ -6,6 +6,7 @@
 
 #include "base/check.hpp"
 #include "plan/plan.hpp"
+#include "schedule/domain.hpp"
 
 namespace smelt::kernel {
 
@@ -102,6 +103,7 @@ ExprId Evaluator::compute(NodeId id, const Index& index) {
     case NodeKind::Constant: return builder_.constant(node.constant);
     case NodeKind::SizeValue: return builder_.index(node.size);
     case NodeKind::Iota: return builder_.index(index[static_cast<size_t>(node.axes[0])]);
+    case NodeKind::Random: return drawn(node, index);
     case NodeKind::Elementwise: {
       std::vector<ExprId> args;
       for (NodeId arg : node.args) args.push_back(value(arg, index));
@@ -125,6 +127,16 @@ ExprId Evaluator::compute(NodeId id, const Index& index) {
     case NodeKind::Gather: return gathered(id, index);
   }
   throw InternalError("unknown kind of node");
+}
+
+// Seeds are one for all elements, so that no guard stands before them.
+ExprId Evaluator::drawn(const Node& node, const Index& index) {
+  const ExprId outer = guard_;
+  guard_ = kNoExpr;
+  std::vector<ExprId> args;
+  for (NodeId arg : node.args) args.push_back(value(arg, {}));
+  guard_ = outer;
+  return builder_.random(node.draw, std::move(args), schedule::flat_offset(node.shape, index), count(node.shape));
 }
 
 ExprId Evaluator::load(NodeId id, const Index& index) {

@@ -51,6 +51,7 @@ class Evaluator {
 
  private:
   ExprId load(NodeId id, const Index& index);
+  ExprId drawn(const Node& node, const Index& index);
   ExprId joined(const Node& node, const Index& index);
   ExprId gathered(NodeId id, const Index& index);
   // evaluate_local.cpp

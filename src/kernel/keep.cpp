@@ -18,6 +18,7 @@ namespace {
 
 // Operations that cost less than a round trip through the first-level cache are done again.
 constexpr int kWorthKeeping = 8;
+constexpr int kDrawCost = 20;
 
 class Reuse {
  public:
@@ -64,6 +65,7 @@ class Reuse {
         case ExprKind::Cast: result = builder_.cast(e.args[0], e.dtype, e.wrap); break;
         case ExprKind::Bitcast: result = builder_.bitcast(e.args[0], e.dtype); break;
         case ExprKind::Raw: result = builder_.raw(e.raw, e.dtype, e.args); break;
+        case ExprKind::Random: result = builder_.random(e.draw, e.args, e.index, e.extent); break;
         case ExprKind::Const:
         case ExprKind::Local:
         case ExprKind::Index:
@@ -102,10 +104,13 @@ class Reuse {
   int cost(ExprId id) const {
     std::set<ExprId> all;
     collect(id, all);
-    return static_cast<int>(std::count_if(all.begin(), all.end(), [&](ExprId i) {
+    int total = 0;
+    for (const ExprId i : all) {
       const ExprKind kind = builder_.at(i).kind;
-      return kind == ExprKind::Apply || kind == ExprKind::Raw || kind == ExprKind::Cast;
-    }));
+      if (kind == ExprKind::Apply || kind == ExprKind::Raw || kind == ExprKind::Cast) ++total;
+      if (kind == ExprKind::Random) total += kDrawCost;
+    }
+    return total;
   }
 
   Builder& builder_;

@@ -15,6 +15,7 @@
 //   Expr   := Const(scalar) | Local(local) | Index(IntExpr) | Apply(op, args) | Cast(x, wrap) | Bitcast(x)
 //           | Raw(raw, args)                     what only expansions use: undefined outside of its stated operands
 //           | Load(param or buffer, index, mask?, other)
+//           | Random(draw, seed, offset, stream, IntExpr)   u32: that element of an array of random words (ops/philox.hpp)
 //
 // Loop kinds. Grid: independent iterations (CPU: spread over threads; GPU: each run by a team of threads). Thread: over the
 // threads of a workgroup. Vector: over lanes (CPU: of a SIMD vector; GPU: spread over the threads of the team, `lanes` neighbours to
@@ -74,7 +75,7 @@ struct Access {
   std::vector<IntExpr> index;
 };
 
-enum class ExprKind : uint8_t { Const, Local, Index, Apply, Cast, Bitcast, Raw, Load };
+enum class ExprKind : uint8_t { Const, Local, Index, Apply, Cast, Bitcast, Raw, Load, Random };
 
 // What expansions compute with. Outside of the operands stated the result is undefined, and a division may trap.
 enum class RawOp : uint8_t {
@@ -107,11 +108,13 @@ struct Expr {
   DType dtype{};             // in registers: never f16, bf16
   Op op{};                   // Apply
   RawOp raw{};               // Raw
+  philox::Draw draw{};       // Random
   bool wrap = false;         // Cast
-  std::vector<ExprId> args;  // Apply, Cast, Bitcast, Raw
+  std::vector<ExprId> args;  // Apply, Cast, Bitcast, Raw, Random
   Scalar constant;           // Const
   LocalId local = -1;        // Local
-  IntExpr index;             // Index: its value, as i64
+  IntExpr index;             // Index: its value, as i64; Random: the number of the element, from 0
+  IntExpr extent;            // Random: how many elements there are
   Access access;             // Load
   ExprId mask = kNoExpr;     // Load: a bool; where it is false nothing is read and `other` is the value
   ExprId other = kNoExpr;

@@ -162,6 +162,7 @@ class Symbols {
     for (const LaunchSize& l : kernel.launch_sizes) use(l.value);
     for (const Expr& e : kernel.exprs) {
       use(e.index);
+      use(e.extent);
       use(e.access.index);
     }
     for (const Phase& p : kernel.phases) {

@@ -120,6 +120,12 @@ std::string text_of(const Kernel& kernel, const Expr& e, const Operand& operand)
     case ExprKind::Local: return fmt::format("%v{}", e.local);
     case ExprKind::Index:
       return "index" + (e.index.constant() || e.index.as_symbol() ? "(" + e.index.str() + ")" : index_text(e.index));
+    case ExprKind::Random: {
+      constexpr std::string_view names[] = {"words", "radii", "turns"};
+      std::string text = fmt::format("random_{}(", names[static_cast<size_t>(e.draw)]);
+      for (const ExprId arg : e.args) text += operand(arg) + ", ";
+      return text + e.index.str() + ")";
+    }
     case ExprKind::Load: {
       std::string text = access_text(kernel, e.access);
       if (e.mask != kNoExpr) text += fmt::format(" if {} else {}", operand(e.mask), operand(e.other));

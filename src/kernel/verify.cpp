@@ -140,7 +140,7 @@ class Structure {
   void symbols_of(ExprId id) {
     if (id == kNoExpr || !seen_.insert(id).second) return;
     const Expr& e = kernel_.at(id);
-    if (e.kind == ExprKind::Index) need_known(e.index, known_, "an index value");
+    if (e.kind == ExprKind::Index || e.kind == ExprKind::Random) need_known(e.index, known_, "an index value");
     if (e.kind == ExprKind::Load)
       for (const IntExpr& i : e.access.index) need_known(i, known_, "load " + access_text(kernel_, e.access));
     for (const ExprId a : e.args) symbols_of(a);

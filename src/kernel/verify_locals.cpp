@@ -131,7 +131,7 @@ class Flow {
     if (id == kNoExpr || !seen.insert(id).second) return;
     const Expr& e = kernel_.at(id);
     if (e.kind == ExprKind::Local) read_local(e.local, expr_text(kernel_, id));
-    if (e.kind == ExprKind::Index) read_indices({e.index}, "index " + e.index.str());
+    if (e.kind == ExprKind::Index || e.kind == ExprKind::Random) read_indices({e.index}, "index " + e.index.str());
     if (e.kind == ExprKind::Load) {
       need_scratch(e.access);
       read_indices(e.access.index, "load " + access_text(kernel_, e.access));
@@ -175,7 +175,7 @@ class Flow {
     if (id == kNoExpr || !seen.insert(id).second) return false;
     const Expr& e = kernel_.at(id);
     if (e.kind == ExprKind::Local) return differs_over_lanes_local(e.local);
-    if (e.kind == ExprKind::Index && differs_over_lanes(e.index)) return true;
+    if ((e.kind == ExprKind::Index || e.kind == ExprKind::Random) && differs_over_lanes(e.index)) return true;
     if (e.kind == ExprKind::Load)
       for (const IntExpr& i : e.access.index)
         if (differs_over_lanes(i)) return true;

@@ -39,8 +39,9 @@ class Types {
   void expr(ExprId id) const {
     const Expr& e = kernel_.at(id);
     need(in_register(e.dtype), "{} is {}, which occurs in memory only", text(id), name_of(e.dtype));
-    const size_t wanted = e.kind == ExprKind::Apply ? static_cast<size_t>(info(e.op).arity)
-                          : e.kind == ExprKind::Raw ? operands_of(e.raw)
+    const size_t wanted = e.kind == ExprKind::Apply    ? static_cast<size_t>(info(e.op).arity)
+                          : e.kind == ExprKind::Raw    ? operands_of(e.raw)
+                          : e.kind == ExprKind::Random ? 3
                           : e.kind == ExprKind::Cast || e.kind == ExprKind::Bitcast ? 1
                                                                                     : 0;
     need(e.args.size() == wanted, "{} has {} operands, not {}", text(id), e.args.size(), wanted);
@@ -48,6 +49,9 @@ class Types {
       case ExprKind::Const: return need_result(id, e.constant.dtype);
       case ExprKind::Local: return need_result(id, kernel_.locals[static_cast<size_t>(e.local)].dtype);
       case ExprKind::Index: return need_result(id, DType::I64);
+      case ExprKind::Random:
+        for (const ExprId arg : e.args) need_dtype(arg, DType::U64, "what it is drawn by");
+        return need_result(id, DType::U32);
       case ExprKind::Apply: return apply(id, e);
       case ExprKind::Raw: return raw(id, e);
       case ExprKind::Cast: return;  // every dtype to every other

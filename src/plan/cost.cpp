@@ -17,6 +17,7 @@ int cost_of(const Node& node) {
     case NodeKind::Pad:
     case NodeKind::Concat: return 1;
     case NodeKind::Gather: return 4;
+    case NodeKind::Random: return 20;
     default: return 0;
   }
 }

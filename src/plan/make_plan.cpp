@@ -27,6 +27,7 @@ constexpr int kCheapToRepeat = 60;
 
 int repeat_cost(const Graph& graph, const Node& node) {
   if (node.local) return static_cast<int>(local_elements(graph, node));
+  if (node.kind == NodeKind::Random) return 20;
   if (node.kind != NodeKind::Elementwise) return 1;
   return node.op >= Op::Cbrt && node.op <= Op::Erfc ? 20 : node.op == Op::Pow ? 40 : 2;
 }

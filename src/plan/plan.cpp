@@ -55,7 +55,8 @@ bool computes_given(const Graph& graph, NodeId id, const IsOutput& is_output) {
     case NodeKind::Reduce:
     case NodeKind::Pad:
     case NodeKind::Concat:
-    case NodeKind::Gather: return true;
+    case NodeKind::Gather:
+    case NodeKind::Random: return true;
     case NodeKind::Input:
     case NodeKind::Constant:
     case NodeKind::SizeValue:

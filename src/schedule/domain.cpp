@@ -312,6 +312,10 @@ class Walk {
       case NodeKind::SizeValue: return;
       case NodeKind::Input: domain_.reads.push_back({id, index, level}); return;
       case NodeKind::Iota: pin(index[static_cast<size_t>(node.axes[0])]); return;
+      case NodeKind::Random:
+        domain_.draws.push_back({id, index, level});
+        for (NodeId arg : node.args) next.push_back({arg, {}, level});
+        return;
       case NodeKind::Elementwise:
       case NodeKind::Cast:
         for (NodeId arg : node.args) next.push_back({arg, index, level, below});
@@ -387,8 +391,9 @@ static bool step_as_one(const Graph& graph, const Domain& domain, const Axis& ou
     auto a = flat.coefficient_of(outer.var), b = flat.coefficient_of(inner.var);
     return a && b && *a == *b * inner.extent;
   };
-  return std::all_of(domain.reads.begin(), domain.reads.end(),
-                     [&](const Read& r) { return as_one(r.node, r.index); }) &&
+  const auto steps = [&](const Read& r) { return as_one(r.node, r.index); };
+  return std::all_of(domain.reads.begin(), domain.reads.end(), steps) &&
+         std::all_of(domain.draws.begin(), domain.draws.end(), steps) &&
          std::all_of(domain.outputs.begin(), domain.outputs.end(),
                      [&](const Output& o) { return as_one(o.node, o.store_index); });
 }
@@ -408,6 +413,7 @@ static void merge_pair(Domain& domain, size_t d) {
   for (Reduction& r : domain.reductions) rewrite(r.argument_index), rewrite(r.result_index);
   for (Output& o : domain.outputs) rewrite(o.base_index), rewrite(o.store_index);
   for (Read& r : domain.reads) rewrite(r.index);
+  for (Read& r : domain.draws) rewrite(r.index);
   domain.ranges.erase(outer.var);
   domain.ranges.erase(inner.var);
   outer = merged;

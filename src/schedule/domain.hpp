@@ -52,6 +52,7 @@ struct Domain {
   int levels = 0;  // of reductions; 0: pointwise
   std::vector<Output> outputs;
   std::vector<Read> reads;       // distinct (node, index) pairs
+  std::vector<Read> draws;       // the same of random numbers, which are read from nowhere
   std::set<std::string> pinned;  // variables used as values or in guards: their axes are not merged with others
 
   int64_t estimate(bool reduced) const;  // points of the reduced (or the kept) axes, for the sizes at hand

@@ -50,7 +50,7 @@ Widths widths_of(const Graph& graph, const Schedule& s) {
   };
   for (const Read& r : s.domain.reads) {
     note(r.node, r.index);
-    ++w.reads;
+    if (!graph.at(r.node).shape.empty()) ++w.reads;
   }
   for (const Output& o : s.domain.outputs)
     if (!o.per_row) note(o.node, o.store_index);

@@ -190,6 +190,9 @@ class Finder {
         const IntExpr picked = IntExpr::symbol("%picked" + std::to_string(++picked_));
         return onto(node.args[0], gather_data_index(graph_, node, r.index, picked));
       }
+      case NodeKind::Random:
+        for (NodeId arg : node.args) onto(arg, {});
+        return;
       case NodeKind::Input:
       case NodeKind::Constant:
       case NodeKind::SizeValue:

@@ -52,6 +52,10 @@ std::string declaration(const Function& f, const Parameter& p) {
   if (name == "count_padding") return "bool count_padding = true";
   if (one_of(name, {"shape", "reps", "shift", "size"})) return fmt::format("const Sizes& {}{}", name, otherwise);
   if (one_of(name, {"groups", "repeats", "n"})) return fmt::format("const Size& {}{}", name, otherwise);
+  if (one_of(name, {"interleaved", "atomic"})) return fmt::format("bool {} = false", name);
+  if (one_of(name, {"parts", "index"})) return fmt::format("int64_t {}", name);
+  if (name == "base") return "double base = 10000";
+  if (name == "axis" && f.row.name == "part") return "int axis = 0";
   if (name == "m") return "const std::optional<Size>& m = {}";
   if (name == "pad_width") return "const PadWidth& pad_width";
   if (name == "arrays") return "const std::vector<Array>& arrays";
@@ -60,9 +64,10 @@ std::string declaration(const Function& f, const Parameter& p) {
   if (name == "mode" && one_of(f.row.name, {"pad", "filter"}))
     return fmt::format("PadMode mode = PadMode::{}", f.row.name == "pad" ? "Constant" : "Edge");
   if (name == "mode") return "OutOfRange mode = OutOfRange::Raise";
-  if (one_of(name, {"x",       "y",      "a",     "b",     "c",     "condition", "targets",   "mean",   "var",
-                    "indices", "eps",    "slope", "alpha", "scale", "delta",     "value",     "kernel", "lo",
-                    "hi",      "weight", "bias",  "start", "stop",  "step",      "zero_point"}))
+  if (one_of(name, {"x",       "y",      "a",     "b",     "c",     "condition", "targets",    "mean",   "var",
+                    "indices", "eps",    "slope", "alpha", "scale", "delta",     "value",      "kernel", "lo",
+                    "hi",      "weight", "bias",  "start", "stop",  "step",      "zero_point", "p",      "seed",
+                    "offset",  "stream", "table", "ids",   "cos",   "sin",       "positions",  "updates"}))
     return fmt::format("const Array& {}{}", name, otherwise);
   throw InternalError(fmt::format("no C++ type for the parameter {} of {}", name, f.row.name));
 }
@@ -146,6 +151,16 @@ constexpr Note kNotes[] = {
     {"full", "an array of one value", "Without a dtype that of the value: I64, F32 or Bool."},
     {"astype", "saturating cast",
      "Floats round half to even; floats to integers truncate and saturate, nan gives 0; everything but 0 is true."},
+    {"random_bits",
+     "random words of 32 bits: Philox4x32-10 of the counter (offset + i / 4, stream) and the key seed, for element i",
+     "Gives U32. seed, offset and stream are integers without axes; arrays of U64 are arguments of a compiled "
+     "function, numbers "
+     "a part of it."},
+    {"uniform", "", "Never 1. seed, offset, stream: as in random_bits()."},
+    {"normal", "", "Box & Muller 1958. seed, offset, stream: as in random_bits()."},
+    {"bernoulli", "", "p broadcasts. Gives Bool. seed, offset, stream: as in random_bits()."},
+    {"dropout", "0 where bernoulli() of the same seed, offset and stream is true, else x / (1 - p)",
+     "Floats. Gives the shape and dtype of x."},
     {"reshape", "the same elements, row by row, in another shape; one size may be -1", "Moves no data."},
 };
 
@@ -232,6 +247,7 @@ constexpr const char* kHead = R"(/// \file
 
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "smelt/array.hpp"
@@ -277,6 +293,17 @@ template <class Other>
   requires std::is_same_v<Other, Array>
 Array min(const Array& x, const Other& y) { return minimum(x, y); }
 
+/// The equal parts of x along an axis.
+inline std::vector<Array> split(const Array& x, int64_t parts, int axis = 0) {
+  std::vector<Array> result;
+  for (int64_t i = 0; i < parts; ++i) result.push_back(part(x, parts, i, axis));
+  return result;
+}
+/// The largest element along an axis, nan if there is one, and its index, the first of several; from one reading of x.
+inline std::pair<Array, Array> max_and_argmax(const Array& x, int axis = -1, KeepDims keep = {}) {
+  return {max(x, axis, keep), argmax(x, axis, keep)};
+}
+
 /// A saturating cast to the dtype of a C++ type: cast<f16>(x). astype() has the rules.
 template <Element T>
 Array cast(const Array& x) { return astype(x, dtype_of<T>); }
@@ -290,6 +317,7 @@ std::string function_header() {
   std::string text = kHead;
   std::string_view group;
   for (const Function& f : lang::functions()) {
+    if (one_of(f.row.name, {"split", "max_and_argmax"})) continue;  // several results: below
     if (f.group != group) {
       group = f.group;
       text += fmt::format("\n// ---- {}\n\n", group);

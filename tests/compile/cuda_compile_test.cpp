@@ -64,6 +64,15 @@ std::vector<Row> rows() {
        "input a: f32[4096, 256]; input b: f32[64, 256]; input c: f32[512, 256]\nreturn softmax(a), softmax(b), sum(c, "
        "axis=1)",
        {}},
+      {"dropout", "input x: f32[N]\ninput seed: u64\nreturn dropout(relu(x), 0.1, seed)", {{"N", 100000000}}},
+      {"draws",
+       "input seed: u64\nreturn uniform((5000, 1001), seed), normal((1000, 1024), seed), normal((5000001), seed, "
+       "dtype=f64), "
+       "random_bits((4, 6), seed).T, uniform((1000, 999), seed, dtype=f16)",
+       {}},
+      {"dropout_softmax",
+       "input x: bf16[B, C]\ninput seed: u64\nreturn dropout(softmax(x), 0.1, seed)",
+       {{"B", 512}, {"C", 50257}}},
       {"bools", "input x: f32[N]\nreturn x > 0, where(x > 1, x, -x), max(x) > 2", {{"N", 1000}}},
   };
 }

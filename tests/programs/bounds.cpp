@@ -143,6 +143,8 @@ class BoundedInterpreter {
       case NodeKind::Constant:
       case NodeKind::SizeValue:
       case NodeKind::Iota: return {};
+      case NodeKind::Random:
+        return exact_arguments ? Errors{} : Errors(static_cast<size_t>(values_.at(id).count()), kAnything);
       case NodeKind::Elementwise: return exact_arguments && !is_float(node.dtype) ? Errors{} : elementwise(id, node);
       case NodeKind::Cast: return cast(id, node);
       case NodeKind::Reduce: return exact_arguments && !is_float(node.dtype) ? Errors{} : reduce(id, node);

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "frontends/language.hpp"
+#include "generator_random.hpp"
 #include "smelt/error.hpp"
 
 namespace smelt::testing {
@@ -387,8 +388,15 @@ class Generator {
 
   std::string creation() {
     const Value a = any();
+    if (!chance(3)) return draw_expression(random_, a.name, a.dtype, seed());
     if (a.shape.empty()) return fmt::format("{} + 1", a.name);
     return fmt::format("{} {} {}(arange({}.shape[-1]))", as(DType::F32, a), word({"+", "*"}), "f32", a.name);
+  }
+
+  // An integer of the program, for draws.
+  std::string seed() {
+    const Value v = any();
+    return is_int(v.dtype) ? fmt::format("sum({})", v.name) : "";
   }
 
   std::string expression() {

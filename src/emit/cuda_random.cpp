@@ -1,0 +1,168 @@
+// Random words. The neighbours of a thread share blocks of Philox: their words are computed before the loop over them.
+#include <algorithm>
+#include <map>
+
+#include "base/check.hpp"
+#include "emit/cuda_phase.hpp"
+#include "emit/cuda_text.hpp"
+#include "emit/random_pattern.hpp"
+
+namespace smelt::emit::cuda {
+
+using kernel::Expr;
+using kernel::ExprId;
+using kernel::ExprKind;
+using kernel::kNoExpr;
+using kernel::Stmt;
+using philox::Draw;
+
+std::string random_functions(const kernel::Kernel& kernel) {
+  const auto draws = [](const Expr& e) { return e.kind == ExprKind::Random; };
+  if (std::none_of(kernel.exprs.begin(), kernel.exprs.end(), draws)) return "";
+  return R"(
+typedef unsigned long long Counter;
+// Philox4x32-10: the four words of a counter.
+SMELT_INLINE void philox(Counter seed, Counter counter, Counter stream, unsigned* words) {
+  unsigned a = (unsigned)counter, b = (unsigned)(counter >> 32), c = (unsigned)stream, d = (unsigned)(stream >> 32);
+  unsigned k = (unsigned)seed, l = (unsigned)(seed >> 32);
+#pragma unroll
+  for (int round = 0; round < 10; ++round) {
+    const Counter p = 0xD2511F53ull * a, q = 0xCD9E8D57ull * c;
+    a = (unsigned)(q >> 32) ^ b ^ k, b = (unsigned)q;
+    c = (unsigned)(p >> 32) ^ d ^ l, d = (unsigned)p;
+    k += 0x9E3779B9u, l += 0xBB67AE85u;
+  }
+  words[0] = a, words[1] = b, words[2] = c, words[3] = d;
+}
+// What becomes of the words of whole pairs: 0 nothing; 1 the first of each pair twice; 2 the second, less a quarter of 2^32 in odd places.
+template <int N, int draw>
+SMELT_INLINE void pair_words(unsigned* w) {
+#pragma unroll
+  for (int n = 0; n < N; n += 2) {
+    if (draw == 1) w[n + 1] = w[n];
+    if (draw == 2) w[n] = w[n + 1], w[n + 1] -= 0x40000000u;
+  }
+}
+// N words from an element on, which is a multiple of four or not.
+template <int N, bool whole, int draw>
+SMELT_INLINE void random_words(Counter seed, Counter offset, Counter stream, Counter element, unsigned* words) {
+  unsigned w[N + 4];
+#pragma unroll
+  for (int n = 0; n < N; n += 4) philox(seed, offset + (element >> 2) + n / 4, stream, w + n);
+  if (!whole) philox(seed, offset + (element >> 2) + N / 4, stream, w + N);
+  pair_words<whole ? N : N + 4, draw>(w);
+  if (!whole) {
+#pragma unroll
+    for (int n = 0; n < N + 2; ++n) w[n] = element & 2 ? w[n + 2] : w[n];
+#pragma unroll
+    for (int n = 0; n < N; ++n) w[n] = element & 1 ? w[n + 1] : w[n];
+  }
+#pragma unroll
+  for (int n = 0; n < N; ++n) words[n] = w[n];
+}
+template <int draw>
+SMELT_INLINE unsigned random_word(Counter seed, Counter offset, Counter stream, Counter element) {
+  unsigned w[4];
+  philox(seed, offset + (element >> 2), stream, w);
+  pair_words<4, draw>(w);
+  return element & 2 ? (element & 1 ? w[3] : w[2]) : (element & 1 ? w[1] : w[0]);
+}
+)";
+}
+
+std::string PhasePrinter::random(const Expr& e, const std::vector<std::string>& args) {
+  return fmt::format("random_word<{}>({}, {}, {}, (Counter){})", static_cast<int>(e.draw), args[0], args[1], args[2],
+                     integer(e.index));
+}
+
+// Draws that nothing computed in this block decides over.
+std::vector<ExprId> PhasePrinter::early_draws(const std::vector<const Stmt*>& stmts) const {
+  std::vector<ExprId> found, waiting;
+  std::set<ExprId> seen;
+  for (const Stmt* s : stmts) waiting.insert(waiting.end(), {s->value, s->mask});
+  while (!waiting.empty()) {
+    const ExprId id = waiting.back();
+    waiting.pop_back();
+    if (id == kNoExpr || !seen.insert(id).second || known_[static_cast<size_t>(id)]) continue;
+    const Expr& e = kernel_.at(id);
+    const auto operands_of = operands(e);
+    waiting.insert(waiting.end(), operands_of.begin(), operands_of.end());
+    if (e.kind != ExprKind::Random || !varies(e.index)) continue;
+    const auto& depends = dependencies_[static_cast<size_t>(id)];
+    const bool computed = std::any_of(depends.begin(), depends.end(), [&](int on) {
+      return on >= static_cast<int>(locals_.size()) || locals_[static_cast<size_t>(on)].vectors.count(vector_.loop);
+    });
+    const bool uniform = std::none_of(e.args.begin(), e.args.end(), [&](ExprId arg) { return is_varying(arg); });
+    if (!computed && uniform) found.push_back(id);
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+// Whether the value is a multiple of four, where the variable is one of `unit`. `conditions` gets what must hold of the sizes for that.
+bool PhasePrinter::multiple_of_four(const IntExpr& e, const std::string& var, int unit,
+                                    std::vector<IntExpr>& conditions) const {
+  for (const IntExpr::Term& term : e.terms()) {
+    int64_t factor = term.coefficient & 3;
+    std::string size;
+    bool good = false;
+    for (const IntExpr::AtomPtr& a : term.atoms) {
+      if (a->kind == AtomKind::Symbol) {
+        if (a->name == var) factor = factor * unit & 3;
+        const bool is_size = std::any_of(kernel_.params.begin(), kernel_.params.end(), [&](const kernel::Param& p) {
+          return p.kind == kernel::ParamKind::Size && p.symbol == a->name;
+        });
+        if (is_size) size = a->name;
+      } else if (a->kind != AtomKind::FloorDiv) {
+        good = good || (multiple_of_four(a->a, var, unit, conditions) && multiple_of_four(a->b, var, unit, conditions));
+      }
+    }
+    if (good || factor == 0) continue;
+    if (size.empty()) return false;
+    conditions.push_back(-mod(IntExpr::symbol(size), 4));
+  }
+  return true;
+}
+
+// Computes the words of this group's draws; each lane of them is then as if it had been loaded.
+std::vector<ExprId> PhasePrinter::draw_groups(const std::vector<const Stmt*>& stmts) {
+  std::vector<ExprId> drawn;
+  if (vector_.lanes == 1) return drawn;
+  std::map<std::string, std::string> arrays;
+  for (const ExprId id : early_draws(stmts)) {
+    const Expr& e = kernel_.at(id);
+    // The groups of the odd form begin anywhere.
+    const int unit = vector_.odd ? 1 : vector_.lanes;
+    auto pattern = draw_pattern(e.index, *vector_.loop, vector_.lanes, unit, ranges_);
+    if (!pattern) continue;
+    std::vector<IntExpr> needed;
+    bool whole = multiple_of_four(pattern->quarters, "%q", unit, needed);
+    if (whole && vector_.odd && !needed.empty()) whole = false, needed.clear();
+    if (whole && !needed.empty()) {
+      asks_for_multiples_ = true;
+      conditions_.insert(conditions_.end(), needed.begin(), needed.end());
+    }
+    std::string args;
+    for (const ExprId arg : e.args) args += value(arg) + ", ";
+    vector_.grouped = true;
+    const std::string first = integer(pattern->base);
+    vector_.grouped = false;
+    const std::string call = fmt::format("random_words<{}, {}, {}>({}(Counter){}", pattern->count(), whole,
+                                         static_cast<int>(e.draw), args, first);
+    auto [array, fresh] = arrays.try_emplace(call, "");
+    if (fresh) {
+      array->second = fmt::format("w{}", names_++);
+      line("unsigned {}[{}];", array->second, pattern->count());
+      line("{}, {});", call, array->second);
+    }
+    std::string list;
+    for (const int word : pattern->words)
+      list += fmt::format("{}{}[{}]", list.empty() ? "" : ", ", array->second, word);
+    line("const unsigned rn{}[{}] = {{{}}};", id, vector_.lanes, list);
+    early_[id] = fmt::format("rn{}[l]", id);
+    drawn.push_back(id);
+  }
+  return drawn;
+}
+
+}  // namespace smelt::emit::cuda

@@ -1,0 +1,24 @@
+// Which random words neighbouring lanes need. One block of Philox has four, so that lanes whose words lie side by side share blocks.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernel/kernel.hpp"
+
+namespace smelt::emit {
+
+// Lane l needs what element words[l] is, counted from `base`.
+struct DrawPattern {
+  IntExpr base;      // of lane 0, in terms of the loop's variable
+  IntExpr quarters;  // the same where the variable is unit * %q
+  std::vector<int> words;
+  int count() const;  // of the words from base on, a multiple of 4
+};
+
+// The loop's variable in lane 0 is a multiple of `unit`. Nothing where the lanes do not differ by constants, or lie far apart.
+std::optional<DrawPattern> draw_pattern(const IntExpr& element, const kernel::Stmt& loop, int lanes, int unit,
+                                        const Ranges& ranges);
+
+}  // namespace smelt::emit

@@ -1,0 +1,89 @@
+// Rows by index, parts and pairs: formulas over slices and gathers that must be one kernel, and right at the edges.
+#include <fmt/format.h>
+
+#include "run.hpp"
+#include "smelt/error.hpp"
+
+namespace smelt::testing {
+namespace {
+
+TEST(Gathers, OneHot) {
+  NEEDS_LLVM();
+  const Tensor i = vector(DType::I32, {0, 2, -1, 3, 4, 1});
+  EXPECT_EQ(numbers(run("input i: i32[N]\nreturn one_hot(i, 4, i8)\n", {i})),
+            (std::vector<double>{1, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0, 0}));
+  EXPECT_TRUE(right("input i: u64[A, B]\nreturn one_hot(i, 7), one_hot(i % 3, 3, bool).sum(axis=(0, 1))\n",
+                    {noise(DType::U64, {5, 9})}));
+  EXPECT_TRUE(right("input i: i32[N]\ninput w: f32[7, 5]\nreturn sum(one_hot(i, 7)[:, :, None] * w, axis=1)\n",
+                    {i, noise(DType::F32, {7, 5})}));
+}
+
+TEST(Gathers, Embedding) {
+  NEEDS_LLVM();
+  const Tensor table = noise(DType::BF16, {11, 48}), ids = array(DType::I32, {2, 3}, {0, 10, 5, 5, -1, -11});
+  const std::string inputs = "input t: bf16[V, D]\ninput i: i32[B, S]\n";
+  EXPECT_TRUE(right(inputs + "return embedding(t, i), embedding(t, i) * 2 + 1, sum(f32(embedding(t, i)), axis=1)\n",
+                    {table, ids}));
+  EXPECT_TRUE(right(inputs + "return embedding(t, i * 9, 'clip'), embedding(t, i * 9, 'wrap')\n", {table, ids}));
+  EXPECT_TRUE(right(inputs + "return embedding(t, i)\n", {table, array(DType::I32, {0, 4}, {})}));
+  const Tensor outside = array(DType::I32, {1, 3}, {0, 11, 1});
+  EXPECT_THROW(run(inputs + "return embedding(t, i)\n", {table, outside}), UserError);
+}
+
+TEST(Gathers, RotaryTurnsPairs) {
+  NEEDS_LLVM();
+  for (const char* dtype : {"f32", "bf16", "f64"}) {
+    const DType t = dtype_from_name(dtype).value();
+    for (const int64_t d : {2, 8, 64, 130}) {
+      const std::string inputs =
+          fmt::format("input x: {0}[B, H, S, {1}]\ninput c: f32[S, {2}]\ninput s: f32[S, {2}]\n", dtype, d, d / 2);
+      const Tensor x = noise(t, {2, 3, 5, d}), c = noise(DType::F32, {5, d / 2}, 2),
+                   s = noise(DType::F32, {5, d / 2}, 3);
+      EXPECT_TRUE(right(inputs + "return rotary(x, c, s), rotary(x, c, s, True)\n", {x, c, s}));
+    }
+  }
+  // A quarter turn takes (a, b) to (-b, a).
+  const Tensor x = vector(DType::F32, {1, 2, 3, 4});
+  const std::string program =
+      "input x: f32[4]\nz = zeros(2)\no = ones(2)\nreturn rotary(x, z, o), rotary(x, z, o, True)\n";
+  const auto got = run_all(program, {x});
+  EXPECT_EQ(numbers(got[0]), (std::vector<double>{-3, -4, 1, 2}));
+  EXPECT_EQ(numbers(got[1]), (std::vector<double>{-2, 1, -4, 3}));
+}
+
+TEST(Gathers, RotaryByPositions) {
+  NEEDS_LLVM();
+  const Tensor x = noise(DType::F32, {2, 7, 32}), p = vector(DType::I64, {0, 1, 2, 3, 100, 1000, -5});
+  EXPECT_TRUE(
+      right("input x: f32[B, S, 32]\ninput p: i64[S]\nreturn rope(x, p), rope(x, p, base=500000, interleaved=True)\n",
+            {x, p}));
+  EXPECT_TRUE(right(
+      "input x: f32[B, S, 32]\nreturn rope(x, arange(x.shape[1])), sum(square(rope(x, arange(x.shape[1]))))\n", {x}));
+}
+
+TEST(Gathers, SplitAndJoin) {
+  NEEDS_LLVM();
+  const Tensor x = noise(DType::F32, {6, 12});
+  EXPECT_TRUE(
+      right("input x: f32[B, C]\na, b = split(x, 2, axis=1)\nreturn a * sigmoid(b), concat((b, a), axis=1)\n", {x}));
+  EXPECT_TRUE(
+      right("input x: f32[B, 12]\na, b, c = split(x, (3, 4, 5), -1)\nreturn a, b + 1, c * 2, sum(b, axis=0)\n", {x}));
+  EXPECT_TRUE(right("input x: f32[6, C]\na, b, c = split(x, 3)\nreturn a + b - c, part(x, 3, 2) - c\n", {x}));
+  EXPECT_THROW(compiled("input x: f32[7, 3]\na, b = split(x, 2)\nreturn a\n"), UserError);
+  EXPECT_THROW(compiled("input x: f32[7, 3]\na, b = split(x, (3, 5))\nreturn a\n"), UserError);
+}
+
+// Both results from one reading, in one kernel.
+TEST(Gathers, MaxAndArgmax) {
+  NEEDS_LLVM();
+  const std::string program =
+      "input x: f32[B, C]\nm, i = max_and_argmax(x)\nreturn m, i, max_and_argmax(x * 2, 0)[1]\n";
+  Tensor x = noise(DType::F32, {33, 129});
+  static_cast<float*>(x.data)[5] = static_cast<float>(kNan);
+  EXPECT_TRUE(right(program, {x}));
+  const Executable executable = compiled("input x: f32[B, C]\nm, i = top1(relu(x))\nreturn m, i\n");
+  EXPECT_EQ(executable.kernels().size(), 1u);
+}
+
+}  // namespace
+}  // namespace smelt::testing
