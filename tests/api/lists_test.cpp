@@ -11,6 +11,8 @@ std::vector<Array> three() {
           Array::from(std::vector<float>{5, 6, 7, 8}, {2, 2})};
 }
 
+Array number(float value) { return Array::from(std::vector<float>{value}, {}); }
+
 TEST(Lists, OfAFunctionAreOneKernel) {
   const auto f = compile([](const std::vector<Array>& xs) {
     std::vector<Array> results;
@@ -28,10 +30,10 @@ TEST(Lists, OfAFunctionAreOneKernel) {
 TEST(Lists, OfAProgramInText) {
   const Program p = compile_text("input xs: list[f32[...]]; input s: f32\nreturn [x * s for x in xs]");
   EXPECT_EQ(p.parameters(), (std::vector<std::string>{"xs", "s"}));
-  const std::vector<Array> results = p(three(), Array(2.0));
+  const std::vector<Array> results = p(three(), number(2));
   ASSERT_EQ(results.size(), 3u);
   EXPECT_EQ(results[2].to_vector<float>(), (std::vector<float>{10, 12, 14, 16}));
-  const std::vector<Array> named = p({{"s", Array(3.0)}, {"xs[0]", three()[0]}, {"xs[1]", three()[1]}});
+  const std::vector<Array> named = p({{"s", number(3)}, {"xs[0]", three()[0]}, {"xs[1]", three()[1]}});
   ASSERT_EQ(named.size(), 2u);
   EXPECT_EQ(named[1].to_vector<float>(), (std::vector<float>{-12}));
 }
