@@ -6,7 +6,7 @@
 
 namespace {
 
-const std::vector<std::string> kCommands = {"run", "bench", "explain", "savings", "devices", "ops"};
+const std::vector<std::string> kCommands = {"run", "bench", "explain", "emit", "savings", "devices", "ops"};
 
 TEST(Cli, EveryCommandHasHelpWithAnExample) {
   const Result all = tool({"--help"});

@@ -112,6 +112,24 @@ void add_explain(CLI::App& app, int& status) {
   command->callback([options, &status] { status = run_explain(*options); });
 }
 
+void add_emit(CLI::App& app, int& status) {
+  auto options = std::make_shared<EmitOptions>();
+  CLI::App* command = app.add_subcommand("emit", "write a program as a source file to build into your own");
+  add_program_options(*command, options->program);
+  command->add_option("--as", options->as, "cuda (for nvcc) or cpp (C++17)")->type_name("LANGUAGE")->required();
+  command->add_option("-o,--output", options->output, "the file to write (default: standard output)")
+      ->type_name("FILE");
+  command->add_option("--name", options->name, "the name of the function")->type_name("NAME")->capture_default_str();
+  add_common_options(*command, options->common);
+  command->footer(
+      "Examples:\n"
+      "  smelt emit examples/relu_layernorm.smelt --size B=4096 --size C=1024 --as cpp --name relu_layernorm -o "
+      "relu_layernorm.cpp\n"
+      "  smelt emit 'softmax(x)' -i x=f32[B,4096] --size B=512 --as cuda --device sm_90 -o softmax.cu\n"
+      "The comment at the top of the file says what its function takes and how to compile it.");
+  command->callback([options, &status] { status = run_emit(*options); });
+}
+
 void add_profile(CLI::App& app, int& status) {
   auto options = std::make_shared<ProfileOptions>();
   CLI::App* command = app.add_subcommand("profile", "count bytes moved and occupancy on a GPU, fused and unfused");
@@ -183,7 +201,8 @@ void add_cache(CLI::App& app, int& status) {
   command->footer("Example:\n  smelt cache info");
 }
 
-constexpr const char* kCommands[] = {"run", "bench", "explain", "profile", "savings", "devices", "ops", "cache"};
+constexpr const char* kCommands[] = {"run",     "bench",   "explain", "emit", "profile",
+                                     "savings", "devices", "ops",     "cache"};
 
 int fail_parse(const CLI::App& app, const CLI::ParseError& e, int argc, char** argv) {
   const std::string first = argc > 1 ? argv[1] : "";
@@ -196,7 +215,7 @@ int fail_parse(const CLI::App& app, const CLI::ParseError& e, int argc, char** a
     return fail(
         kUserMistake,
         fmt::format(
-            "there is no command \"{}\"\nhelp: one of run, bench, explain, profile, savings, devices, ops, cache",
+            "there is no command \"{}\"\nhelp: one of run, bench, explain, emit, profile, savings, devices, ops, cache",
             report::printable(first, 40)));
   }
   std::string help = fmt::format("help: smelt {}{}--help", known ? first : "", known ? " " : "");
@@ -222,6 +241,7 @@ int run_command_line(int argc, char** argv) {
   add_run(app, status);
   add_bench(app, status);
   add_explain(app, status);
+  add_emit(app, status);
   add_profile(app, status);
   add_savings(app, status);
   add_devices(app, status);

@@ -31,6 +31,12 @@ struct ExplainOptions {
   bool no_fuse = false, measure = false, tune = false, depth = false;
 };
 
+struct EmitOptions {
+  CommonOptions common;
+  ProgramOptions program;
+  std::string as, output, name = "smelt_program";
+};
+
 struct ProfileOptions {
   CommonOptions common;
   ProgramOptions program;
@@ -58,6 +64,7 @@ int run_command_line(int argc, char** argv);
 int run_program(const RunOptions& options);
 int run_bench(const BenchCommand& options);
 int run_explain(const ExplainOptions& options);
+int run_emit(const EmitOptions& options);
 int run_profile(const ProfileOptions& options);
 int run_profiled(const ProfileOptions& options);  // what the profiler runs
 int run_savings(const SavingsOptions& options);

@@ -1,0 +1,415 @@
+#include "emit/cpp.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "emit/cpp_phase.hpp"
+#include "emit/cpp_text.hpp"
+#include "emit/cuda_text.hpp"
+#include "emit/llvm_types.hpp"
+#include "emit/offset.hpp"
+
+namespace smelt::emit {
+
+using kernel::Access;
+using kernel::Expr;
+using kernel::ExprKind;
+using kernel::LoopKind;
+using kernel::ParamKind;
+using kernel::Stmt;
+using kernel::StmtKind;
+
+std::string cpp_integer(const IntExpr& e, const std::function<std::string(const std::string&)>& name_of) {
+  const auto inner = [&](const IntExpr& x) { return cpp_integer(x, name_of); };
+  const auto atom = [&](const IntExpr::Atom& a) -> std::string {
+    const auto divisor = [&] {
+      return a.b.constant() ? inner(a.b) : fmt::format("larger<long long>({}, 1)", inner(a.b));
+    };
+    switch (a.kind) {
+      case AtomKind::Symbol: return name_of(a.name);
+      case AtomKind::FloorDiv: return fmt::format("floor_div({}, {})", inner(a.a), divisor());
+      case AtomKind::Mod: return fmt::format("floor_mod({}, {})", inner(a.a), divisor());
+      case AtomKind::Min: return fmt::format("smaller<long long>({}, {})", inner(a.a), inner(a.b));
+      case AtomKind::Max: return fmt::format("larger<long long>({}, {})", inner(a.a), inner(a.b));
+    }
+    return "";
+  };
+  std::string text;
+  for (const IntExpr::Term& term : e.terms()) {
+    std::string part;
+    for (const IntExpr::AtomPtr& a : term.atoms) part += (part.empty() ? "" : " * ") + atom(*a);
+    if (part.empty() || term.coefficient != 1)
+      part = fmt::format("{}{}{}LL", part, part.empty() ? "" : " * ", term.coefficient);
+    text += (text.empty() ? "" : " + ") + part;
+  }
+  if (text.empty()) return "0LL";
+  const bool simple = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_L") == std::string::npos;
+  return simple ? text : "(" + text + ")";
+}
+
+namespace cpp {
+namespace {
+
+[[noreturn]] void cannot(const std::string& what) {
+  throw UserError(
+      fmt::format("smelt emit --as cpp cannot print {} yet\nhelp: compile the program with smelt instead", what));
+}
+
+bool is_vector(const Stmt& s) { return s.kind == StmtKind::Loop && s.loop == LoopKind::Vector && s.lanes > 1; }
+
+bool is_simple(const Stmt& s) {
+  return s.kind == StmtKind::Let || s.kind == StmtKind::Assign || s.kind == StmtKind::Store;
+}
+
+bool all_simple(const std::vector<Stmt>& body) { return std::all_of(body.begin(), body.end(), is_simple); }
+
+void find_stores(const std::vector<Stmt>& body, std::vector<bool>& stored) {
+  for (const Stmt& s : body) {
+    if (s.kind == StmtKind::Store && !s.access.scratch) stored[static_cast<size_t>(s.access.array)] = true;
+    find_stores(s.body, stored);
+  }
+}
+
+// As emit/llvm_phase.cpp has them: small ones on the stack.
+constexpr int64_t kMostStackBytes = 4096;
+IntExpr bytes_of(const kernel::ScratchBuffer& buffer) {
+  return ceildiv(count(buffer.dims) * size_of(buffer.dtype), 64) * 64;
+}
+
+}  // namespace
+
+PhasePrinter::PhasePrinter(const kernel::Kernel& kernel, int phase)
+    : kernel_(kernel),
+      phase_(phase),
+      places_(kernel.locals.size()),
+      stored_(kernel.params.size()),
+      uses_(kernel.exprs.size()) {}
+
+std::string PhasePrinter::print() {
+  const std::vector<Stmt>& body = kernel_.phases[static_cast<size_t>(phase_)].body;
+  find_stores(body, stored_);
+  for (const Expr& e : kernel_.exprs) {
+    for (const ExprId id : e.args) ++uses_[static_cast<size_t>(id)];
+    if (e.mask != kernel::kNoExpr) ++uses_[static_cast<size_t>(e.mask)];
+    if (e.other != kernel::kNoExpr) ++uses_[static_cast<size_t>(e.other)];
+  }
+  find_places(body, nullptr);
+  declare_places();
+  declare_buffers();
+  statements(body);
+  return fmt::format("{} {{\n{}}}\n", signature(), out_);
+}
+
+std::string PhasePrinter::signature() const {
+  std::string text = fmt::format("static void {}_p{}(int64_t begin, int64_t end", kernel_.name, phase_);
+  for (size_t i = 0; i < kernel_.params.size(); ++i) {
+    const kernel::Param& p = kernel_.params[i];
+    if (p.kind == ParamKind::Size)
+      text += fmt::format(", [[maybe_unused]] int64_t s{}", i);
+    else
+      text += fmt::format(", [[maybe_unused]] {}{}* __restrict p{}", stored_[i] ? "" : "const ",
+                          cuda::memory_type(p.dtype), i);
+  }
+  return text + ", [[maybe_unused]] char* scratch)";
+}
+
+void PhasePrinter::find_places(const std::vector<Stmt>& body, const Stmt* vector) {
+  for (const Stmt& s : body) {
+    if (s.kind == StmtKind::Loop || s.kind == StmtKind::If) {
+      find_places(s.body, is_vector(s) ? &s : vector);
+      continue;
+    }
+    if (s.kind != StmtKind::Assign && s.kind != StmtKind::Let) continue;
+    Place& place = places_[static_cast<size_t>(s.local)];
+    const bool long_lived = s.kind == StmtKind::Assign || (vector && !all_simple(vector->body));
+    if (!long_lived) continue;
+    if (s.kind == StmtKind::Assign) place.uniform = true;
+    if (!vector) continue;
+    SMELT_CHECK(place.lanes == 0 || place.lanes == vector->lanes, "local {} has {} lanes, and {}", s.local, place.lanes,
+                vector->lanes);
+    place.lanes = vector->lanes;
+  }
+}
+
+void PhasePrinter::declare_places() {
+  for (size_t id = 0; id < places_.size(); ++id) {
+    const std::string type = cuda::type_of(kernel_.locals[id].dtype);
+    if (places_[id].uniform) line("[[maybe_unused]] {} v{} = 0;", type, id);
+    if (places_[id].lanes) line("alignas(64) {} a{}[{}] = {{}};", type, id, places_[id].lanes);
+  }
+}
+
+void PhasePrinter::declare_buffers() {
+  IntExpr offset;
+  for (size_t i = 0; i < kernel_.buffers.size(); ++i) {
+    const kernel::ScratchBuffer& buffer = kernel_.buffers[i];
+    const std::string type = cuda::memory_type(buffer.dtype);
+    const IntExpr bytes = bytes_of(buffer);
+    if (bytes.constant().value_or(INT64_MAX) <= kMostStackBytes) {
+      line("[[maybe_unused]] alignas(64) {} b{}[{}];", type, i, *bytes.constant() / size_of(buffer.dtype));
+      continue;
+    }
+    line("[[maybe_unused]] {0}* const b{1} = reinterpret_cast<{0}*>(scratch + {2});", type, i, integer(offset));
+    offset = offset + bytes;
+  }
+}
+
+void PhasePrinter::statements(const std::vector<Stmt>& body) {
+  for (const Stmt& s : body) statement(s);
+}
+
+void PhasePrinter::statement(const Stmt& s) {
+  known_.clear();
+  switch (s.kind) {
+    case StmtKind::Let: return let(s);
+    case StmtKind::Assign: return assign(s);
+    case StmtKind::Combine: return combine(s);
+    case StmtKind::Alloc: return;  // its memory is there from the start
+    case StmtKind::Store: return store(s);
+    case StmtKind::Turn: return turn(s);
+    case StmtKind::If: {
+      open("");
+      const std::string condition = value(s.value);
+      open(fmt::format("if ({})", condition));
+      vector_ ? lane_runs(s.body) : statements(s.body);
+      close();
+      return close();
+    }
+    case StmtKind::Loop: break;
+    default: cannot("a statement of this program");
+  }
+  switch (s.loop) {
+    case LoopKind::Grid: return count_loop(s, "begin", "end");
+    case LoopKind::Vector:
+      if (is_vector(s)) return vector_loop(s);
+      [[fallthrough]];
+    case LoopKind::Thread:
+    case LoopKind::Serial:
+    case LoopKind::Unrolled: return count_loop(s, "0", integer(s.extent));
+  }
+}
+
+void PhasePrinter::count_loop(const Stmt& s, const std::string& begin, const std::string& end) {
+  const std::string var = symbol(s.var);
+  open(fmt::format("for (long long {0} = {1}; {0} < {2}; ++{0})", var, begin, end));
+  vector_ ? lane_runs(s.body) : statements(s.body);
+  close();
+}
+
+void PhasePrinter::vector_loop(const Stmt& s) {
+  SMELT_CHECK(!vector_, "Vector loop {} stands inside another", s.var);
+  const std::string var = symbol(s.var);
+  vector_ = &s;
+  open("");
+  line("const long long count_{} = {};", var, integer(s.extent));
+  open(fmt::format("for (long long first_{0} = 0; first_{0} < count_{0}; first_{0} += {1})", var, s.lanes));
+  const auto count = s.extent.constant();
+  const bool has_whole = !count || *count >= s.lanes, has_rest = !count || *count % s.lanes;
+  if (has_whole) {
+    if (has_rest) open(fmt::format("if (count_{0} - first_{0} >= {1})", var, s.lanes));
+    lane_limit_ = std::to_string(s.lanes);
+    lane_runs(s.body);
+    if (has_rest) close();
+  }
+  if (has_rest) {
+    if (has_whole) open("else");
+    line("const int left_{0} = static_cast<int>(count_{0} - first_{0});", var);
+    lane_limit_ = fmt::format("left_{}", var);
+    lane_runs(s.body);
+    if (has_whole) close();
+  }
+  close();
+  close();
+  vector_ = nullptr;
+}
+
+// Runs of simple statements are loops over the lanes; what stands between them goes on for all lanes together.
+void PhasePrinter::lane_runs(const std::vector<Stmt>& body) {
+  const std::string var = symbol(vector_->var);
+  for (size_t i = 0; i < body.size();) {
+    if (!is_simple(body[i])) {
+      statement(body[i++]);
+      continue;
+    }
+    line("SMELT_INDEPENDENT");
+    open(fmt::format("for (int l = 0; l < {}; ++l)", lane_limit_));
+    line("[[maybe_unused]] const long long {0} = first_{0} + l;", var);
+    in_lane_ = true;
+    for (; i < body.size() && is_simple(body[i]); ++i) statement(body[i]);
+    in_lane_ = false;
+    close();
+  }
+}
+
+void PhasePrinter::let(const Stmt& s) {
+  const std::string x = value(s.value);
+  const Place& place = places_[static_cast<size_t>(s.local)];
+  if (place.lanes && vector_)
+    line("a{}[l] = {};", s.local, x);
+  else if (place.uniform)
+    line("v{} = {};", s.local, x);
+  else
+    line("[[maybe_unused]] const {} v{} = {};", cuda::type_of(kernel_.locals[static_cast<size_t>(s.local)].dtype),
+         s.local, x);
+}
+
+void PhasePrinter::assign(const Stmt& s) {
+  const std::string x = value(s.value);
+  const Place& place = places_[static_cast<size_t>(s.local)];
+  if (vector_) return line("a{}[l] = {};", s.local, x);
+  line("v{} = {};", s.local, x);
+  if (place.lanes) line("for (int l = 0; l < {0}; ++l) a{1}[l] = v{1};", place.lanes, s.local);
+}
+
+void PhasePrinter::store(const Stmt& s) {
+  const kernel::Access& a = s.access;
+  const DType dtype = a.scratch ? kernel_.buffers[static_cast<size_t>(a.array)].dtype
+                                : kernel_.params[static_cast<size_t>(a.array)].dtype;
+  if (s.mask != kernel::kNoExpr) {
+    const std::string mask = value(s.mask);
+    open(fmt::format("if ({})", mask));
+    // What is computed under the mask is known there only.
+    const std::map<ExprId, std::string> outside = known_;
+    const std::string x = value(s.value);
+    line("{} = {};", element(a), cuda::to_memory(dtype, x));
+    known_ = outside;
+    return close();
+  }
+  const std::string x = value(s.value);
+  line("{} = {};", element(a), cuda::to_memory(dtype, x));
+}
+
+// Halves again and again: lane i meets lane i + n/2. The same order as compiled kernels have.
+void PhasePrinter::reduce_lanes(Op op, DType dtype, const std::string& array, int lanes) {
+  for (int half = lanes / 2; half >= 1; half /= 2) {
+    const std::string low = array + "[l]", high = fmt::format("{}[l + {}]", array, half);
+    const std::string both =
+        op == Op::Max || op == Op::Min ? maximum(low, high, dtype, op == Op::Min) : apply(op, dtype, {low, high});
+    line("for (int l = 0; l < {}; ++l) {} = {};", half, low, both);
+  }
+}
+
+void PhasePrinter::combine(const Stmt& s) {
+  if (s.scope == kernel::Scope::Grid) cannot("a reduction over the grid");
+  const int lanes = places_[static_cast<size_t>(s.local)].lanes;
+  if (!lanes) return;  // its loop had one lane
+  const auto dtype = [&](kernel::LocalId id) { return kernel_.locals[static_cast<size_t>(id)].dtype; };
+  const auto settle = [&](kernel::LocalId id, const std::string& x) {
+    line("v{} = {};", id, x);
+    line("for (int l = 0; l < {0}; ++l) a{1}[l] = v{1};", lanes, id);
+  };
+  open("");
+  line("{} part[{}];", cuda::type_of(dtype(s.local)), lanes);
+  line("for (int l = 0; l < {}; ++l) part[l] = a{}[l];", lanes, s.local);
+  reduce_lanes(s.op, dtype(s.local), "part", lanes);
+  if (s.index_local >= 0) {
+    // The smallest index among the lanes that hold the result; where it is NaN, among those that hold NaN.
+    const std::string t = cuda::type_of(dtype(s.index_local));
+    line("{} where[{}];", t, lanes);
+    line(
+        "for (int l = 0; l < {0}; ++l) where[l] = a{1}[l] == part[0] || a{1}[l] != a{1}[l] ? a{2}[l] : "
+        "std::numeric_limits<{3}>::max();",
+        lanes, s.local, s.index_local, t);
+    reduce_lanes(Op::Min, dtype(s.index_local), "where", lanes);
+    settle(s.index_local, "where[0]");
+  }
+  settle(s.local, "part[0]");
+  close();
+}
+
+void PhasePrinter::turn(const Stmt& s) {
+  const int64_t side = kernel_.buffers[static_cast<size_t>(s.buffer)].dims[0].constant().value();
+  line("for (int r = 0; r < {0}; ++r)", side);
+  line("  for (int c = 0; c < {0}; ++c) b{1}[c * {0} + r] = b{2}[r * {0} + c];", side, s.buffer, s.source);
+}
+
+// ---- expressions
+
+// Depth first with a stack of its own: chains of thousands of operations are ordinary. What is long or used more than once gets a name.
+std::string PhasePrinter::value(ExprId root) {
+  std::vector<ExprId> waiting{root};
+  while (!waiting.empty()) {
+    const ExprId id = waiting.back();
+    if (known_.count(id)) {
+      waiting.pop_back();
+      continue;
+    }
+    const Expr& e = kernel_.at(id);
+    const size_t depth = waiting.size();
+    for (const ExprId arg : e.args)
+      if (!known_.count(arg)) waiting.push_back(arg);
+    for (const ExprId arg : {e.mask, e.other})
+      if (arg != kernel::kNoExpr && !known_.count(arg)) waiting.push_back(arg);
+    if (waiting.size() > depth) continue;
+    waiting.pop_back();
+    std::string text = compute(e);
+    const bool leaf = e.kind == ExprKind::Const || e.kind == ExprKind::Local;
+    if (!leaf && (uses_[static_cast<size_t>(id)] > 1 || text.size() > 60)) {
+      const std::string name = fmt::format("e{}", names_++);
+      const auto label = kernel_.labels.find(id);
+      line("const {} {} = {};{}", cuda::type_of(e.dtype), name, text,
+           label == kernel_.labels.end() ? "" : "  // " + comment_text(label->second));
+      text = name;
+    }
+    known_[id] = text;
+  }
+  return known_.at(root);
+}
+
+std::string PhasePrinter::compute(const Expr& e) {
+  std::vector<std::string> args;
+  for (const ExprId id : e.args) args.push_back(known_.at(id));
+  const auto dtype_of_arg = [&](size_t i) { return kernel_.at(e.args[i]).dtype; };
+  switch (e.kind) {
+    case ExprKind::Const: return literal(e.constant);
+    case ExprKind::Local: return read_local(e.local);
+    case ExprKind::Index: return fmt::format("static_cast<long long>({})", integer(e.index));
+    case ExprKind::Cast: return cast(args[0], dtype_of_arg(0), e.dtype, e.wrap);
+    case ExprKind::Bitcast: return bitcast(args[0], dtype_of_arg(0), e.dtype);
+    case ExprKind::Raw: return raw(e.raw, dtype_of_arg(0), e.dtype, args);
+    case ExprKind::Apply: return apply(e.op, dtype_of_arg(e.args.size() - 1), args);
+    case ExprKind::Load: break;
+    default: cannot("an expression of this program");
+  }
+  const kernel::Access& a = e.access;
+  const DType dtype = a.scratch ? kernel_.buffers[static_cast<size_t>(a.array)].dtype
+                                : kernel_.params[static_cast<size_t>(a.array)].dtype;
+  const std::string x = cuda::from_memory(dtype, element(a));
+  if (e.mask == kernel::kNoExpr) return x;
+  return fmt::format("({} ? {} : {})", known_.at(e.mask), x, known_.at(e.other));
+}
+
+std::string PhasePrinter::read_local(kernel::LocalId id) const {
+  const Place& place = places_[static_cast<size_t>(id)];
+  const bool in_lanes = in_lane_ && place.lanes > 0 && place.lanes == vector_->lanes;
+  return in_lanes ? fmt::format("a{}[l]", id) : fmt::format("v{}", id);
+}
+
+std::string PhasePrinter::element(const kernel::Access& access) {
+  return fmt::format("{}{}[{}]", access.scratch ? "b" : "p", access.array, integer(flat_offset(kernel_, access)));
+}
+
+std::string PhasePrinter::integer(const IntExpr& e) const {
+  return cpp_integer(e, [this](const std::string& name) { return symbol(name); });
+}
+
+std::string PhasePrinter::symbol(const std::string& name) const {
+  for (size_t i = 0; i < kernel_.params.size(); ++i)
+    if (kernel_.params[i].kind == ParamKind::Size && kernel_.params[i].symbol == name) return fmt::format("s{}", i);
+  if (name.rfind("%v", 0) == 0) return read_local(std::stoi(name.substr(2)));
+  SMELT_CHECK(name.rfind('%', 0) == 0, "the size {} is no parameter of the kernel", name);
+  return name.substr(1);
+}
+
+}  // namespace cpp
+
+std::string emit_cpp(const kernel::Kernel& kernel) {
+  std::string text;
+  for (size_t p = 0; p < kernel.phases.size(); ++p)
+    text += cpp::PhasePrinter(kernel, static_cast<int>(p)).print() + "\n";
+  return text;
+}
+
+}  // namespace smelt::emit

@@ -1,0 +1,84 @@
+// Prints one phase of a kernel as a C++ function. A Vector loop of n lanes becomes chunks of n elements: each run of simple statements is a
+// loop over the lanes, of a constant count but in the last chunk, and what is carried from chunk to chunk stands in arrays of n.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "kernel/kernel.hpp"
+
+namespace smelt::emit::cpp {
+
+class PhasePrinter {
+ public:
+  PhasePrinter(const kernel::Kernel& kernel, int phase);
+  std::string print();
+
+ private:
+  using ExprId = kernel::ExprId;
+  using Stmt = kernel::Stmt;
+
+  // A local that is assigned, or that lives longer than one run of statements of a Vector loop.
+  struct Place {
+    bool uniform = false;  // a variable v<id>
+    int lanes = 0;         // an array a<id> of so many
+    bool computed_in_lanes = false;
+  };
+
+  std::string signature() const;
+  void find_places(const std::vector<Stmt>& body, const Stmt* vector);
+  void declare_places();
+  void declare_buffers();
+
+  void statements(const std::vector<Stmt>& body);
+  void statement(const Stmt& s);
+  void count_loop(const Stmt& s, const std::string& begin, const std::string& end);
+  void vector_loop(const Stmt& s);
+  void lane_runs(const std::vector<Stmt>& body);
+  void let(const Stmt& s);
+  void assign(const Stmt& s);
+  void store(const Stmt& s);
+  void combine(const Stmt& s);
+  void reduce_lanes(Op op, DType dtype, const std::string& array, int lanes);
+  void turn(const Stmt& s);
+
+  std::string value(ExprId id);
+  std::string compute(const kernel::Expr& e);
+  std::string read_local(kernel::LocalId id) const;
+  std::string element(const kernel::Access& access);
+  std::string integer(const IntExpr& e) const;
+  std::string symbol(const std::string& name) const;
+
+  template <class... Args>
+  void line(fmt::format_string<Args...> format, Args&&... args) {
+    out_.append(static_cast<size_t>(2 * indent_), ' ');
+    fmt::format_to(std::back_inserter(out_), format, std::forward<Args>(args)...);
+    out_ += '\n';
+  }
+  void open(const std::string& head) {
+    line("{}{{", head.empty() ? "" : head + " ");
+    ++indent_;
+  }
+  void close() {
+    --indent_;
+    line("}}");
+  }
+
+  const kernel::Kernel& kernel_;
+  const int phase_;
+  std::string out_;
+  int indent_ = 1, names_ = 0;
+  std::vector<Place> places_;
+  std::vector<bool> stored_;  // params
+  std::vector<int> uses_;
+  std::map<ExprId, std::string> known_;  // in the statement at hand
+  const Stmt* vector_ = nullptr;
+  bool in_lane_ = false;    // inside a loop over the lanes
+  std::string lane_limit_;  // how many lanes of the chunk there are
+};
+
+}  // namespace smelt::emit::cpp

@@ -1,0 +1,207 @@
+#include "emit/cpp_text.hpp"
+
+#include <fmt/format.h>
+
+#include "base/check.hpp"
+#include "emit/cpp.hpp"
+#include "emit/cuda_text.hpp"
+
+namespace smelt::emit {
+
+namespace cpp {
+
+namespace {
+
+// The functions of CUDA that bring bits from one type to another, by the names of the prelude.
+std::string renamed(std::string text) {
+  const std::pair<const char*, const char*> names[] = {{"__uint_as_float", "float_of"},
+                                                       {"__int_as_float", "float_of"},
+                                                       {"__longlong_as_double", "double_of"},
+                                                       {"__float_as_int", "bits_of"},
+                                                       {"__double_as_longlong", "bits_of"}};
+  for (const auto& [from, to] : names)
+    for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at))
+      text.replace(at, std::string(from).size(), to);
+  return text;
+}
+
+}  // namespace
+
+std::string literal(const Scalar& constant) { return renamed(cuda::literal(constant)); }
+
+std::string apply(Op op, DType t, const std::vector<std::string>& args) {
+  // A product that no addition takes in.
+  if (op == Op::Mul && is_float(t)) return fmt::format("product({}, {})", args[0], args[1]);
+  if (op == Op::Where) return fmt::format("choose({}, {}, {})", args[0], args[1], args[2]);
+  if (op == Op::Max || op == Op::Min) return maximum(args[0], args[1], t, op == Op::Min);
+  if (op == Op::Neg && is_int(t)) return apply(Op::Sub, t, {fmt::format("({})0", cuda::type_of(t)), args[0]});
+  return cuda::apply(op, t, args);
+}
+
+std::string raw(kernel::RawOp op, DType from, DType to, const std::vector<std::string>& args) {
+  switch (op) {
+    case kernel::RawOp::TruncDiv:
+    case kernel::RawOp::TruncRem:
+    case kernel::RawOp::Shl:
+    case kernel::RawOp::Shr:
+    case kernel::RawOp::ToInt: return cuda::raw(op, from, to, args);
+    default: break;
+  }
+  throw UserError(
+      "smelt emit --as cpp cannot print an operation of this program yet\nhelp: compile it with smelt instead");
+}
+
+std::string cast(const std::string& x, DType from, DType to, bool wrap) {
+  if (is_float(from) && is_int(to)) return fmt::format("saturated<{}>({})", cuda::type_of(to), x);
+  return cuda::cast(x, from, to, wrap);
+}
+
+std::string bitcast(const std::string& x, DType from, DType to) { return renamed(cuda::bitcast(x, from, to)); }
+
+std::string maximum(const std::string& a, const std::string& b, DType dtype, bool smaller) {
+  if (is_float(dtype)) return fmt::format("{}({}, {})", smaller ? "minimum" : "maximum", a, b);
+  return fmt::format("{}<{}>({}, {})", smaller ? "smaller" : "larger", cuda::type_of(dtype), a, b);
+}
+
+}  // namespace cpp
+
+std::string cpp_prelude() {
+  return R"smelt(#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+#if defined(_OPENMP)
+#include <omp.h>
+#endif
+
+namespace {
+
+#if defined(__GNUC__) && !defined(__clang__)
+#define SMELT_INDEPENDENT _Pragma("GCC ivdep")
+#elif defined(__clang__)
+#define SMELT_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define SMELT_INDEPENDENT
+#endif
+
+template <class To, class From>
+inline To same_bits(From from) {
+    static_assert(sizeof(To) == sizeof(From), "");
+    To to;
+    std::memcpy(&to, &from, sizeof to);
+    return to;
+  }
+  template <class I>
+  inline float float_of(I bits) {
+    return same_bits<float>(static_cast<uint32_t>(bits));
+  }
+  template <class I>
+  inline double double_of(I bits) {
+    return same_bits<double>(static_cast<uint64_t>(bits));
+  }
+  inline int bits_of(float x) { return same_bits<int>(x); }
+  inline long long bits_of(double x) { return same_bits<long long>(x); }
+
+  template <class T>
+  inline T smaller(T a, T b) {
+    return a < b ? a : b;
+  }
+  template <class T>
+  inline T larger(T a, T b) {
+    return a > b ? a : b;
+  }
+  inline long long floor_div(long long a, long long b) {
+    const long long q = a / b;
+    return a % b < 0 ? q - 1 : q;
+  }
+  inline long long floor_mod(long long a, long long b) {
+    const long long r = a % b;
+    return r < 0 ? r + b : r;
+  }
+
+  // Without a jump, so that loops vectorise.
+  template <class T>
+  inline T choose(bool c, T a, T b) {
+#if defined(__GNUC__) && !defined(__clang__)
+    using U = std::conditional_t<
+        sizeof(T) == 8, uint64_t,
+        std::conditional_t<sizeof(T) == 4, uint32_t, std::conditional_t<sizeof(T) == 2, uint16_t, uint8_t>>>;
+    const U mask = static_cast<U>(-static_cast<U>(c));
+    return same_bits<T>(static_cast<U>((same_bits<U>(a) & mask) | (same_bits<U>(b) & static_cast<U>(~mask))));
+#else
+    return c ? a : b;
+#endif
+  }
+  inline bool choose(bool c, bool a, bool b) { return (c & a) | (!c & b); }
+
+  // The product by itself: what is added to it later is another rounding.
+  template <class T>
+  inline T product(T a, T b) {
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+    return __builtin_assoc_barrier(a * b);
+#else
+    return a * b;
+#endif
+  }
+
+  // NaN wins; +0 is above -0.
+  inline float maximum(float a, float b) {
+    const float equal = float_of(bits_of(a) & bits_of(b));
+    return choose(a != a, a, choose(a == b, equal, choose(a > b, a, b)));
+  }
+  inline float minimum(float a, float b) {
+    const float equal = float_of(bits_of(a) | bits_of(b));
+    return choose(a != a, a, choose(a == b, equal, choose(a < b, a, b)));
+  }
+  inline double maximum(double a, double b) {
+    const double equal = double_of(bits_of(a) & bits_of(b));
+    return choose(a != a, a, choose(a == b, equal, choose(a > b, a, b)));
+  }
+  inline double minimum(double a, double b) {
+    const double equal = double_of(bits_of(a) | bits_of(b));
+    return choose(a != a, a, choose(a == b, equal, choose(a < b, a, b)));
+  }
+
+  // Truncates and saturates; NaN becomes 0.
+  template <class To, class F>
+  inline To saturated(F x) {
+    const F above = std::ldexp(static_cast<F>(1), std::numeric_limits<To>::digits);
+    if (!(x == x)) return 0;
+    if (x >= above) return std::numeric_limits<To>::max();
+    if (x <= (std::is_signed<To>::value ? -above : static_cast<F>(0))) return std::numeric_limits<To>::min();
+    return static_cast<To>(x);
+  }
+
+  inline int low_bits_i8(unsigned x) { return static_cast<int8_t>(x); }
+  inline int low_bits_i16(unsigned x) { return static_cast<int16_t>(x); }
+  inline unsigned low_bits_u8(unsigned x) { return static_cast<uint8_t>(x); }
+  inline unsigned low_bits_u16(unsigned x) { return static_cast<uint16_t>(x); }
+
+  inline float from_bf16(unsigned short x) { return float_of(static_cast<uint32_t>(x) << 16); }
+  inline unsigned short to_bf16(float x) {
+    const uint32_t bits = static_cast<uint32_t>(bits_of(x));
+    const uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+    return static_cast<unsigned short>(choose<uint32_t>(x != x, (bits >> 16) | 0x40u, rounded));
+  }
+  inline float from_f16(unsigned short x) {
+    const uint32_t sign = (x & 0x8000u) << 16, rest = x & 0x7fffu;
+    const float small = static_cast<float>(static_cast<int>(rest)) * 0x1p-24f;
+    const uint32_t normal = (rest << 13) + choose<uint32_t>(rest >= 0x7c00u, 224u << 23, 112u << 23);
+    return float_of(sign | choose<uint32_t>(rest < 0x400u, static_cast<uint32_t>(bits_of(small)), normal));
+  }
+  inline unsigned short to_f16(float x) {
+    const uint32_t bits = static_cast<uint32_t>(bits_of(x)), sign = (bits >> 16) & 0x8000u,
+                   magnitude = bits & 0x7fffffffu;
+    // Below 2^-14: adding 0.5 leaves a multiple of 2^-24 in the lowest bits.
+    const uint32_t small = static_cast<uint32_t>(bits_of(std::fabs(x) + 0.5f)) - (126u << 23);
+    const uint32_t rounded = ((magnitude + 0xfffu + ((magnitude >> 13) & 1u)) >> 13) - (112u << 10);
+    const uint32_t finite = choose<uint32_t>(magnitude < (113u << 23), small, rounded);
+    const uint32_t limited = choose<uint32_t>(magnitude >= 0x477ff000u, 0x7c00u, finite);
+    return static_cast<unsigned short>(sign | choose<uint32_t>(x != x, 0x7e00u, limited));
+  }
+
+)smelt";
+}
+
+}  // namespace smelt::emit
