@@ -12,3 +12,4 @@
 #include "smelt/export.hpp"
 #include "smelt/functions.hpp"
 #include "smelt/program.hpp"
+#include "smelt/scalar_function.hpp"

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compile/compile.hpp"
+#include "frontends/c_function.hpp"
 #include "frontends/function_table.hpp"
 #include "smelt/call.hpp"
 
@@ -24,6 +25,15 @@ struct Data {
   bool read_only = false;
 };
 
+// A function in C with its text.
+struct ScalarState {
+  explicit ScalarState(std::string text);
+  const lang::Source source;
+  const lang::CFunction function;
+  const std::string name;
+};
+struct NamedBody;  // of elementwise(): its steps
+
 struct Expression {
   enum class Kind : uint8_t {
     Function,  // of the language
@@ -31,12 +41,16 @@ struct Expression {
     Subscript,    // array, tuple of items
     Extent,       // size of the axis `index` of an array
     Placeholder,  // a parameter of a function that is being traced
+    Scalar,       // a function in C
+    Named,        // several steps under a name
   };
   Kind kind;
   const lang::Function* function = nullptr;
   Op op{};
   std::string_view written;  // as messages and explanations call it
-  int index = 0;             // Extent
+  int index = 0;             // Extent; Placeholder of a NamedBody: which
+  std::shared_ptr<const ScalarState> scalar;
+  std::shared_ptr<const NamedBody> body;
   std::vector<Argument> arguments;
 };
 
@@ -86,6 +100,9 @@ class SizeUnknown : public UserError {
   using UserError::UserError;
 };
 Dims known_dims(const ArrayNode& node, std::string_view asked_by);
+
+// Of an operation of the user's: explanations and comments in kernels show it.
+void check_name(const std::string& name, std::string_view of);
 
 inline const Machine& machine_of(const Device& device) { return device.state().machine; }
 std::string describe(const ArrayNode& node);  // "f32[4, 8]"

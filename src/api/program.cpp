@@ -92,18 +92,7 @@ std::vector<Array> placeholders_for(const std::vector<InputType>& types) {
   return result;
 }
 
-Graph build_graph(const Needed& needed, const std::vector<Array>& outputs, const std::vector<Array>& placeholders,
-                  const std::vector<InputType>& parameters, const std::vector<InputType>& data) {
-  GraphBuilder b;
-  b.set_origin({}, "input");
-  std::unordered_map<const ArrayNode*, Value> values;
-  for (size_t i = 0; i < parameters.size(); ++i) {
-    const InputType& type = parameters[i];
-    values.emplace(placeholders[i].node().get(),
-                   Value(lang::Array{b.input(type.name, type.dtype, type.shape), type.weak}));
-  }
-  for (size_t i = 0; i < data.size(); ++i)
-    values.emplace(needed.data[i].get(), Value::array(b.input(data[i].name, data[i].dtype, data[i].shape)));
+void replay(GraphBuilder& b, const Needed& needed, std::unordered_map<const ArrayNode*, Value>& values) {
   const auto value_of_node = [&](const NodePtr& node) { return values.at(node.get()); };
   for (size_t s = 0; s < needed.steps.size(); ++s) {
     const ArrayNode& node = *needed.steps[s];
@@ -122,6 +111,21 @@ Graph build_graph(const Needed& needed, const std::vector<Array>& outputs, const
     for (const Argument& argument : e.arguments) arguments.push_back(value_of(argument, value_of_node));
     values.emplace(&node, build(b, e, arguments));
   }
+}
+
+Graph build_graph(const Needed& needed, const std::vector<Array>& outputs, const std::vector<Array>& placeholders,
+                  const std::vector<InputType>& parameters, const std::vector<InputType>& data) {
+  GraphBuilder b;
+  b.set_origin({}, "input");
+  std::unordered_map<const ArrayNode*, Value> values;
+  for (size_t i = 0; i < parameters.size(); ++i) {
+    const InputType& type = parameters[i];
+    values.emplace(placeholders[i].node().get(),
+                   Value(lang::Array{b.input(type.name, type.dtype, type.shape), type.weak}));
+  }
+  for (size_t i = 0; i < data.size(); ++i)
+    values.emplace(needed.data[i].get(), Value::array(b.input(data[i].name, data[i].dtype, data[i].shape)));
+  replay(b, needed, values);
   b.set_origin({}, "return");
   std::vector<NodeId> results;
   for (const Array& output : outputs) results.push_back(lang::as_array(b, values.at(output.node().get())));
@@ -157,6 +161,11 @@ class StructureText {
     text_.append(reinterpret_cast<const char*>(&value), sizeof value);
   }
 
+  void put_text(std::string_view text) {
+    put(text.size());
+    text_ += text;
+  }
+
   void put_literal(const Literal& literal) {
     put(static_cast<char>(literal.index()));
     if (const auto* f = std::get_if<double>(&literal)) return put(std::bit_cast<int64_t>(*f));
@@ -170,6 +179,11 @@ class StructureText {
     put(e.function);
     put(e.op);
     put(e.index);
+    if (e.scalar) put_text(e.scalar->source.text());
+    if (e.body) {
+      put_text(e.body->name);
+      put_text(structure_of(e.body->needed, {e.body->result}));
+    }
     put(e.arguments.size());
     for (const Argument& argument : e.arguments) put_argument(argument);
   }
@@ -180,8 +194,7 @@ class StructureText {
     put(a.integer);
     put(std::bit_cast<int64_t>(a.number));
     put(a.type);
-    put(a.text.size());
-    text_ += a.text;
+    put_text(a.text);
     put(a.items.size());
     for (const Argument& item : a.items) put_argument(item);
   }

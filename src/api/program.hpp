@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "api/node.hpp"
@@ -31,6 +32,16 @@ std::vector<Array> placeholders_for(const std::vector<InputType>& types);
 // Parameters come first among the inputs, then the data. `data` has a type for every array of `needed.data`.
 Graph build_graph(const Needed& needed, const std::vector<Array>& outputs, const std::vector<Array>& placeholders,
                   const std::vector<InputType>& parameters, const std::vector<InputType>& data);
+
+// Builds the steps; `values` has those of data and placeholders, and gets those of all.
+void replay(GraphBuilder& builder, const Needed& needed, std::unordered_map<const ArrayNode*, lang::Value>& values);
+
+struct NamedBody {
+  std::string name;
+  Needed needed;
+  Array result;
+  std::vector<NodePtr> placeholders;  // per argument; of numbers empty
+};
 
 // Equal texts: the same steps on the same arrangement of data, whatever its dtypes, ranks and sizes.
 std::string structure_of(const Needed& needed, const std::vector<Array>& outputs);

@@ -3,7 +3,7 @@
 
 #include <cctype>
 
-#include "api/node.hpp"
+#include "api/program.hpp"
 #include "base/check.hpp"
 #include "frontends/invoke.hpp"
 #include "graph/build_detail.hpp"
@@ -63,6 +63,24 @@ Value value_of(const Argument& a, const std::function<Value(const NodePtr&)>& va
   throw InternalError("an argument of no kind");
 }
 
+// The outermost name is the one that is shown.
+template <class F>
+static Value under_name(GraphBuilder& b, const std::string& name, F&& part) {
+  if (!b.function().empty()) return part();
+  b.set_function(lang::shown(name));
+  Value value = part();
+  b.set_function({});
+  return value;
+}
+
+static Value build_body(GraphBuilder& b, const NamedBody& body, const std::vector<Value>& arguments) {
+  std::unordered_map<const ArrayNode*, Value> values;
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if (body.placeholders[i]) values.emplace(body.placeholders[i].get(), arguments[i]);
+  replay(b, body.needed, values);
+  return values.at(body.result.node().get());
+}
+
 Value build(GraphBuilder& b, const Expression& e, const std::vector<Value>& arguments) {
   b.set_origin({}, std::string(e.written));
   switch (e.kind) {
@@ -76,6 +94,9 @@ Value build(GraphBuilder& b, const Expression& e, const std::vector<Value>& argu
       const Shape& shape = b.shape(lang::as_array(b, arguments[0]));
       return Value::size(shape[static_cast<size_t>(b.normalize_axis(e.index, static_cast<int>(shape.size())))]);
     }
+    case Expression::Kind::Scalar:
+      return under_name(b, e.scalar->name, [&] { return e.scalar->function.build(b, arguments); });
+    case Expression::Kind::Named: return under_name(b, e.body->name, [&] { return build_body(b, *e.body, arguments); });
     case Expression::Kind::Placeholder: break;
   }
   throw InternalError("a placeholder is no step");
@@ -129,6 +150,10 @@ class Declared {
   std::string name() const {
     if (e_.kind == Expression::Kind::Function && position_ < e_.function->parameters.size())
       return std::string(e_.function->parameters[position_].name);
+    if (e_.kind == Expression::Kind::Scalar) {
+      const auto& parameters = e_.scalar->function.parameters();
+      if (position_ < parameters.size()) return std::string(parameters[position_].name);
+    }
     if (e_.kind == Expression::Kind::Operator) return std::string(1, static_cast<char>('a' + position_));
     return position_ == 0 ? "x" : "indices";
   }

@@ -1,7 +1,9 @@
 // A program as it was written:
 //
-//   Program    := statements, expressions
+//   Program    := statements, expressions, definitions
 //   Statement  := Input(name, type) | Assign(names, value) | Return(value) | Expression(value)
+//               | Define(name, definition) | Foreign(text)
+//   Definition := parameters, statements: Assign, then one Return
 //   Expression := Number | Text | Name | None | Ellipsis | Unary(op, x) | Binary(op, x, y) | Compare(ops, xs)
 //               | Conditional(x, condition, y) | Call(callee, arguments) | Index(x, item) | Slice(start?, stop?, step?)
 //               | Attribute(x, name) | Tuple(items) | Each(names, lists, body)
@@ -68,23 +70,37 @@ struct Expr {
   ExprId body = kAbsent;
 };
 
-enum class StatementKind : uint8_t { Input, Assign, Return, Expression };
+enum class StatementKind : uint8_t { Input, Assign, Return, Expression, Define, Foreign };
 
 struct Statement {
   StatementKind kind;
   Span span;                    // of its first word
-  std::vector<Target> targets;  // Input, Assign
+  std::vector<Target> targets;  // Input, Assign, Define
   ArrayType type{};             // Input
   Span type_span{};             // Input
   bool open = false;            // Input: f32[..., C] takes any dimensions in front
   bool list = false;            // Input: list[f32[N], 8], an input for each item
   int64_t count = -1;           // Input: its items; -1: as many as are given
-  ExprId value = kAbsent;       // all but Input
-  ExprId first = 0, last = 0;   // its expressions: first <= id < last
+  ExprId value = kAbsent;       // Assign, Return, Expression
+  ExprId first = 0, last = 0;   // its expressions: first <= id < last; of Define those of the defaults
+  size_t definition = 0;        // Define
+  Span text{};                  // Foreign: what stands between the quotes
+};
+
+struct Formal {
+  std::string_view name;
+  Span span;
+  ExprId value = kAbsent;  // when the call gives none
+};
+
+struct Definition {
+  std::vector<Formal> parameters;
+  std::vector<Statement> body;
 };
 
 struct Program {
   std::vector<Statement> statements;
+  std::vector<Definition> definitions;
   std::vector<Expr> exprs;
 
   const Expr& at(ExprId id) const { return exprs[static_cast<size_t>(id)]; }

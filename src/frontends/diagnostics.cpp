@@ -101,7 +101,7 @@ Origin Source::origin(Span span) const {
           std::max(1, characters(span.begin, end))};
 }
 
-std::string Source::report(Span span, const std::string& message, const std::string& help) const {
+std::string Source::note(Span span, const std::string& message) const {
   constexpr size_t kWidth = 100;  // of the excerpt
   constexpr size_t kBefore = 60;  // of it in front of the place
   const Origin at = origin(span);
@@ -124,8 +124,12 @@ std::string Source::report(Span span, const std::string& message, const std::str
   const size_t caret = lead + column - first;
   const size_t room = lead + count > caret ? lead + count - caret : 1;
   const size_t length = std::clamp<size_t>(static_cast<size_t>(at.length), 1, std::max<size_t>(room, 1));
-  std::string result = fmt::format("{}:{}:{}: error: {}\n  {}\n  {}^{}", file_, at.line, at.column, message, excerpt,
-                                   std::string(caret, ' '), std::string(length - 1, '~'));
+  return fmt::format("{}:{}:{}: {}\n  {}\n  {}^{}", file_, at.line, at.column, message, excerpt,
+                     std::string(caret, ' '), std::string(length - 1, '~'));
+}
+
+std::string Source::report(Span span, const std::string& message, const std::string& help) const {
+  std::string result = note(span, "error: " + message);
   if (!help.empty()) result += "\n  help: " + help;
   return result;
 }

@@ -35,6 +35,8 @@ class Source {
   Origin origin(Span span) const;  // columns and lengths in characters, as editors count them
   // "file:line:column: error: message", the line, the caret, the help.
   std::string report(Span span, const std::string& message, const std::string& help) const;
+  // "file:line:column: message", the line, the caret.
+  std::string note(Span span, const std::string& message) const;
   [[noreturn]] void fail(Span span, const std::string& message, const std::string& help = "") const;
 
  private:

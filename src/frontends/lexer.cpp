@@ -198,6 +198,7 @@ class Lexer {
   void string() {
     const size_t begin = at_;
     const char quote = text_[at_++];
+    if (peek() == quote && peek(1) == quote) return long_string(begin, quote);
     while (at_ < text_.size() && text_[at_] != quote && text_[at_] != '\n') ++at_;
     if (peek() != quote)
       source_.fail({static_cast<uint32_t>(begin), static_cast<uint32_t>(begin + 1)}, "this quote is never closed",
@@ -205,6 +206,18 @@ class Lexer {
     ++at_;
     push(TokenKind::String, begin);
     tokens_.back().text = text_.substr(begin + 1, at_ - begin - 2);
+  }
+
+  // Three quotes at each end: over several lines.
+  void long_string(size_t begin, char quote) {
+    at_ += 2;
+    const size_t end = text_.find(std::string(3, quote), at_);
+    if (end == std::string_view::npos)
+      source_.fail({static_cast<uint32_t>(begin), static_cast<uint32_t>(begin + 3)}, "these quotes are never closed",
+                   "end the string with the same three quotes");
+    at_ = end + 3;
+    push(TokenKind::String, begin);
+    tokens_.back().text = text_.substr(begin + 3, end - begin - 3);
   }
 
   // Digits of a base, with single underscores between them.

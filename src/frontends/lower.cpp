@@ -13,6 +13,7 @@
 #include "frontends/function_table.hpp"
 #include "frontends/language.hpp"
 #include "frontends/parser.hpp"
+#include "frontends/user_function.hpp"
 #include "frontends/value.hpp"
 #include "graph/build_detail.hpp"
 #include "graph/functions.hpp"
@@ -31,6 +32,8 @@ Op binary_op(std::string_view text) {
     if (operator_text == text) return op;
   throw InternalError(fmt::format("no operation for the operator {}", text));
 }
+
+constexpr size_t kMostCalls = 64;  // within each other
 
 class Lowering {
  public:
@@ -57,6 +60,8 @@ class Lowering {
       case StatementKind::Input: return input(s);
       case StatementKind::Assign: return assign(s);
       case StatementKind::Return: return result(s);
+      case StatementKind::Define: return define(s);
+      case StatementKind::Foreign: return define_foreign(s);
       case StatementKind::Expression:
         if (&s != &program_.statements.back())
           source_.fail(program_.at(s.value).span, "this value is not used", "give it a name, NAME = ..., or return it");
@@ -67,6 +72,10 @@ class Lowering {
   void evaluate(ExprId first, ExprId last) {
     for (ExprId id = first; id < last; ++id) {
       const Expr& e = program_.at(id);
+      if (!calls_.empty() && ++expanded_ > kMaxExpressions)
+        source_.fail(e.span,
+                     fmt::format("the functions of this program become more than {} expressions", kMaxExpressions),
+                     "call them less often");
       if (e.kind != ExprKind::Open)
         located(e.span, [&] { values_[static_cast<size_t>(id)] = evaluate(e); });
       else if (e.last != kAbsent)
@@ -92,6 +101,10 @@ class Lowering {
     if (sizes_.contains(std::string(name)))
       source_.fail(span, fmt::format("{} is the name of a size already", quoted(name)), "choose another name");
     if (dtype_named(name)) source_.fail(span, fmt::format("'{}' is the name of a type", name), "choose another name");
+    if (const UserFunction* function = defined_.find(name))
+      source_.fail(
+          span, fmt::format("{} is the function defined on line {}", quoted(name), source_.origin(function->span).line),
+          "choose another name");
     variables_.insert_or_assign(std::string(name), std::move(value));
   }
 
@@ -240,6 +253,88 @@ class Lowering {
     for (const Value& item : *list->items) add_outputs(item, true);
   }
 
+  // ---- functions of the program
+
+  void define(const Statement& s) {
+    const Definition& definition = program_.definitions[s.definition];
+    UserFunction function{s.targets[0].name, s.targets[0].span, 0, definition.parameters, {}, &definition, nullptr};
+    for (const Formal& p : definition.parameters)
+      function.defaults.push_back(p.value == kAbsent ? Value() : value_of(p.value));
+    add(std::move(function));
+  }
+
+  void define_foreign(const Statement& s) {
+    auto c = std::make_shared<const CFunction>(source_, s.text);
+    UserFunction function{c->name(), c->name_span(), 0, {}, {}, nullptr, c};
+    for (const CParameter& p : c->parameters()) function.parameters.push_back({p.name, s.text});
+    function.defaults.resize(function.parameters.size());
+    add(std::move(function));
+  }
+
+  void add(UserFunction function) {
+    if (variables_.contains(std::string(function.name)) || sizes_.contains(std::string(function.name)))
+      source_.fail(function.span, fmt::format("{} is a name of the program already", quoted(function.name)),
+                   "choose another name");
+    defined_.add(source_, std::move(function));
+  }
+
+  // The function as if it stood where it is called, but for its names: it sees its parameters, the sizes of the program, and the
+  // functions before it.
+  Value call_defined(const Expr& e, const UserFunction& function, const std::vector<Given>& given) {
+    if (calls_.size() == kMostCalls)
+      source_.fail(e.span, fmt::format("functions that call functions more than {} deep", kMostCalls), "call fewer");
+    std::vector<Value> values = match(source_, program_, function, e.span, given);
+    if (calls_.empty()) b_.set_function(shown(function.name));
+    calls_.push_back(&function);
+    const size_t depth = calls_.size();
+    Value result;
+    try {
+      if (function.c)
+        result = function.c->build(b_, values);
+      else
+        result = run_body(function, values);
+    } catch (const UserBuildError& error) {
+      source_.fail(e.span, error.error.message, error.error.help);
+    } catch (const ReportedError& error) {
+      if (depth > 2) throw;  // the place itself, and the outermost calls, say enough
+      throw ReportedError(fmt::format("{}\n{}", error.what(),
+                                      source_.note(e.span, fmt::format("in this call of {}", quoted(function.name)))));
+    }
+    calls_.pop_back();
+    if (calls_.empty()) b_.set_function({});
+    return result;
+  }
+
+  Value run_body(const UserFunction& function, const std::vector<Value>& values) {
+    std::unordered_map<std::string, Value> outside;
+    outside.swap(variables_);
+    for (size_t p = 0; p < values.size(); ++p)
+      declare(function.parameters[p].name, function.parameters[p].span, values[p]);
+    Value result;
+    for (const Statement& s : function.definition->body) {
+      evaluate(s.first, s.last);
+      if (s.kind == StatementKind::Assign)
+        assign(s);
+      else
+        result = value_of(s.value);
+    }
+    outside.swap(variables_);
+    return result;
+  }
+
+  // One that may be called here.
+  const UserFunction* callable_here(const Expr& e) const {
+    const UserFunction* function = defined_.find(e.text);
+    if (!function || calls_.empty() || function->order < calls_.back()->order) return function;
+    const bool itself = function == calls_.back();
+    source_.fail(e.span,
+                 itself ? fmt::format("{} calls itself", quoted(e.text))
+                        : fmt::format("{} is defined behind {}", quoted(e.text), quoted(calls_.back()->name)),
+                 itself
+                     ? "a function is written out where it is called, so it cannot; its body ends with its first return"
+                     : "define it first");
+  }
+
   [[noreturn]] void fail_no_result() {
     const auto end = static_cast<uint32_t>(source_.text().find_last_not_of(" \t\r\n") + 1);
     source_.fail({end, end}, program_.statements.empty() ? "the program is empty" : "the program returns nothing",
@@ -291,6 +386,8 @@ class Lowering {
     if (e.text == "pi") return Value(Literal(std::numbers::pi));
     if (const Function* function = function_named(e.text))
       return Value(Callable{function, name_in_table(*function, e.text), nullptr});
+    if (const UserFunction* function = callable_here(e))
+      return Value(Callable{nullptr, function->name, nullptr, function});
     fail_unknown(e);
   }
 
@@ -299,6 +396,7 @@ class Lowering {
     if (e.called) {
       for (const Function& f : functions())
         for (std::string_view n : f.names) known.emplace_back(n);
+      for (const std::string& n : defined_.names()) known.push_back(n);
     } else {
       for (const auto& [n, value] : variables_) known.push_back(n);
       known.insert(known.end(), sizes_.begin(), sizes_.end());
@@ -310,6 +408,8 @@ class Lowering {
     constexpr std::string_view kPrefixes[] = {"np", "numpy", "torch", "F", "jnp", "math", "nn"};
     if (std::find(std::begin(kPrefixes), std::end(kPrefixes), e.text) != std::end(kPrefixes))
       help = "functions have no prefix: exp(x)";
+    else if (help.empty() && !calls_.empty() && !e.called)
+      help = fmt::format("the function {} sees only its parameters: make it one", quoted(calls_.back()->name));
     else if (help.empty() && e.called)
       help = "docs/language.md lists the functions";
     else if (help.empty() && function_named(e.text) == nullptr)
@@ -328,6 +428,8 @@ class Lowering {
       if (const auto value = property(e, base)) return *value;
     if (const Function* function = function_named(e.text))
       return Value(Callable{function, name_in_table(*function, e.text), std::make_shared<const Value>(base)});
+    if (const UserFunction* function = callable_here(e))
+      return Value(Callable{nullptr, function->name, std::make_shared<const Value>(base), function});
     std::vector<std::string> known = {"T", "mT", "shape", "ndim", "size", "dtype"};
     for (const Function& f : functions())
       for (std::string_view n : f.names) known.emplace_back(n);
@@ -366,7 +468,8 @@ class Lowering {
     if (!callable)
       source_.fail(program_.at(e.args[0]).span, fmt::format("{} is no function", describe(b_, callee)),
                    e.arguments.empty() ? "" : "a product needs *");
-    mark(e, callable->name);
+    mark(e, callable->user ? std::string_view() : callable->name);
+    if (callable->user) return call_defined(e, *callable->user, given);
     return Call(b_, source_, *callable->function, callable->name, e.span, given).build();
   }
 
@@ -502,6 +605,9 @@ class Lowering {
   std::vector<Value> values_;  // of the expressions
   std::unordered_map<std::string, Value> variables_;
   std::set<std::string> sizes_, input_names_;
+  UserFunctions defined_;
+  std::vector<const UserFunction*> calls_;  // that are being written out, the innermost last
+  size_t expanded_ = 0;                     // expressions of their bodies
   std::vector<NodeId> outputs_;
   bool declares_ = false;  // the program names its inputs itself
   bool returned_ = false;

@@ -41,7 +41,7 @@ class Parser {
     while (true) {
       while (peek().kind == TokenKind::EndOfLine) ++at_;
       if (peek().kind == TokenKind::EndOfText) return std::move(program_);
-      statement();
+      program_.statements.push_back(statement());
       if (peek().kind != TokenKind::EndOfLine && peek().kind != TokenKind::EndOfText) fail_after_statement();
     }
   }
@@ -92,11 +92,21 @@ class Parser {
 
   // ---- statements
 
-  void statement() {
+  Statement statement() {
     Statement s{.kind = StatementKind::Expression};
     s.span = peek().span;
     s.first = static_cast<ExprId>(program_.exprs.size());
-    if (peek().text == "input" && peek().kind == TokenKind::Name && !peek(1).is("=")) {
+    if (begins_definition()) {
+      define(s);
+      return s;
+    }
+    if (peek().text == "cfunction" && peek().kind == TokenKind::Name && peek(1).kind == TokenKind::String) {
+      take();
+      s.kind = StatementKind::Foreign;
+      const uint32_t quotes = static_cast<uint32_t>(peek().span.end - peek().span.begin - peek().text.size()) / 2;
+      s.text = {peek().span.begin + quotes, peek().span.end - quotes};
+      take();
+    } else if (peek().text == "input" && peek().kind == TokenKind::Name && !peek(1).is("=")) {
       input(s);
     } else if (accept("return")) {
       s.kind = StatementKind::Return;
@@ -112,7 +122,60 @@ class Parser {
       s.value = tuple_or_expression();
     }
     s.last = static_cast<ExprId>(program_.exprs.size());
-    program_.statements.push_back(std::move(s));
+    return s;
+  }
+
+  bool begins_definition() const {
+    return peek().kind == TokenKind::Name && peek().text == "def" && peek(1).kind == TokenKind::Name && peek(2).is("(");
+  }
+
+  // "def" NAME "(" PARAMETERS ")" ":" { statement } "return" expressions. Its end is its return; indentation means nothing.
+  void define(Statement& s) {
+    take();
+    s.kind = StatementKind::Define;
+    s.targets.push_back({peek().text, peek().span});
+    take();
+    take();  // the '('
+    Definition made;
+    while (!peek().is(")")) {
+      made.parameters.push_back(formal(made.parameters));
+      if (!accept(",")) break;
+    }
+    expect(")", "as in def f(x, slope=0.1): return where(x > 0, x, slope * x)");
+    expect(":", "as in def f(x, slope=0.1): return where(x > 0, x, slope * x)");
+    s.last = static_cast<ExprId>(program_.exprs.size());
+    while (made.body.empty() || made.body.back().kind != StatementKind::Return) {
+      while (peek().kind == TokenKind::EndOfLine) ++at_;
+      const Token& first = peek();
+      const bool input = first.kind == TokenKind::Name && first.text == "input" && peek(1).kind == TokenKind::Name;
+      if (first.kind == TokenKind::EndOfText || input || begins_definition())
+        source_.fail(s.targets[0].span, fmt::format("the function {} has no return", quoted(s.targets[0].name)),
+                     "its body goes up to the first return: def f(x): return x + 1");
+      made.body.push_back(statement());
+      const Statement& last = made.body.back();
+      if (last.kind == StatementKind::Expression || last.kind == StatementKind::Foreign)
+        source_.fail(last.span, "this value is not used", "a function has assignments, then return EXPRESSION");
+      if (peek().kind != TokenKind::EndOfLine && peek().kind != TokenKind::EndOfText) fail_after_statement();
+    }
+    s.definition = program_.definitions.size();
+    program_.definitions.push_back(std::move(made));
+  }
+
+  // NAME ["=" expression]
+  Formal formal(const std::vector<Formal>& before) {
+    const Token& name = take();
+    if (name.kind != TokenKind::Name)
+      source_.fail(
+          name.span, fmt::format("expected the parameter's name, but found {}", describe(name)),
+          is_reserved(name.text) ? "this word belongs to the language; choose another" : "as in def f(x, y=1):");
+    for (const Formal& other : before)
+      if (other.name == name.text)
+        source_.fail(name.span, fmt::format("two parameters are called {}", quoted(name.text)), "choose another name");
+    Formal made{name.text, name.span};
+    if (accept("=")) made.value = expression();
+    if (!before.empty() && before.back().value != kAbsent && made.value == kAbsent)
+      source_.fail(name.span, "a parameter without a default follows one with a default", "put it first");
+    return made;
   }
 
   // NAME {"," NAME} "="
@@ -159,14 +222,17 @@ class Parser {
 
   // What other languages have and this one has not, said plainly.
   void check_no_statement() {
-    constexpr std::array<std::string_view, 9> kForeign = {"def",   "for",    "while", "import", "from",
-                                                          "class", "lambda", "let",   "print"};
+    constexpr std::array<std::string_view, 8> kForeign = {"for",   "while",  "import", "from",
+                                                          "class", "lambda", "let",    "print"};
     const Token& first = peek();
     const bool alone = peek(1).kind == TokenKind::Name || peek(1).is(":");
     if (first.kind == TokenKind::Name && alone &&
         std::find(kForeign.begin(), kForeign.end(), first.text) != kForeign.end())
       source_.fail(first.span, fmt::format("there is no '{}' in this language", first.text),
                    "a program is made of input NAME: TYPE, NAME = EXPRESSION and return EXPRESSION");
+    if (first.kind == TokenKind::Name && first.text == "def" && alone)
+      source_.fail(first.span, "a function is written def NAME(PARAMETERS): return EXPRESSION",
+                   "as in def f(x, slope=0.1): return where(x > 0, x, slope * x)");
     if (first.is("if") || first.is("else"))
       source_.fail(first.span, fmt::format("there is no '{}' statement in this language", first.text),
                    "a choice is an expression: a if condition else b");

@@ -12,6 +12,7 @@
 namespace smelt::lang {
 
 struct Function;
+struct UserFunction;
 struct Value;
 
 // A node of the graph. Weak: a number calculated from sizes, f64 or i64 of rank 0, which takes the dtype of what it meets as
@@ -39,6 +40,7 @@ struct Callable {
   const Function* function;
   std::string_view name;  // as it was written: a name or alias of the function table
   std::shared_ptr<const Value> receiver;
+  const UserFunction* user = nullptr;  // then `function` is null
 };
 
 struct Value {

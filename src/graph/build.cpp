@@ -72,7 +72,7 @@ NodeId GraphBuilder::add(Node node) {
   check_shape(node.shape);
   SMELT_CHECK(graph_.nodes.size() < INT32_MAX, "too many nodes");
   node.origin = origin_;
-  node.label = label_;
+  node.label = function_.empty() ? label_ : function_;
   graph_.nodes.push_back(std::move(node));
   return static_cast<NodeId>(graph_.nodes.size() - 1);
 }

@@ -42,6 +42,9 @@ class GraphBuilder {
  public:
   // What the nodes built from now on are said to come from.
   void set_origin(Origin origin, std::string label);
+  // The function of the user's that they are part of: what they are labelled with as long as it is not empty.
+  void set_function(std::string name) { function_ = std::move(name); }
+  const std::string& function() const { return function_; }
   Graph finish(std::vector<NodeId> outputs, std::string source = "");
 
   const Node& at(NodeId id) const { return graph_.at(id); }
@@ -88,7 +91,7 @@ class GraphBuilder {
   NodeId add(Node node);
   Graph graph_;
   Origin origin_;
-  std::string label_;
+  std::string label_, function_;
 };
 
 }  // namespace smelt
