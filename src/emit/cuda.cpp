@@ -214,8 +214,11 @@ CudaSource emit_cuda(const Kernel& kernel, const CudaTarget& target) {
     }
     source.phases.push_back(std::move(result));
   }
+  const bool scans = std::any_of(kernel.phases.begin(), kernel.phases.end(),
+                                 [](const kernel::Phase& p) { return cuda::has_scans(p.body); });
   source.text = header(kernel) + cuda::prelude(target) + cuda::random_functions(kernel) +
                 (clusters ? kClusterHelpers : "") + (clusters && target.counted_stores() ? kMailboxHelpers : "") +
+                (scans ? cuda::scan_helpers() : "") +
                 functions;
   return source;
 }

@@ -28,6 +28,7 @@ PhasePrinter::PhasePrinter(const kernel::Kernel& kernel, int phase, Variant vari
       phase_(kernel.phases[static_cast<size_t>(phase)]),
       variant_(variant),
       team_(phase_.team),
+      scans_(has_scans(phase_.body)),
       locals_(kernel.locals.size()),
       buffers_(kernel.buffers.size()),
       stored_(kernel.params.size(), false),
@@ -133,6 +134,7 @@ void PhasePrinter::analyse(const std::vector<Stmt>& body, const Stmt* vector) {
   for (const Stmt& s : body) {
     analyse(s.value, vector);
     analyse(s.mask, vector);
+    analyse(s.anew, vector);
     switch (s.kind) {
       case StmtKind::Loop:
         analyse(s.body, s.loop == LoopKind::Vector ? &s : vector);
@@ -154,6 +156,12 @@ void PhasePrinter::analyse(const std::vector<Stmt>& body, const Stmt* vector) {
       case StmtKind::Combine:
         for (const kernel::LocalId id : {s.local, s.index_local})
           if (id >= 0) locals_[static_cast<size_t>(id)].combined = true;
+        break;
+      case StmtKind::Scan:
+        note_local(s.local, vector);
+        note_local(s.carry, nullptr);
+        locals_[static_cast<size_t>(s.local)].vectors.insert(vector);
+        ++block_;  // it stands between two
         break;
       case StmtKind::Turn:
       case StmtKind::Alloc: break;

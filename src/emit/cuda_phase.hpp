@@ -43,6 +43,9 @@ struct Printed {
 std::vector<Printed> print_variants(const kernel::Kernel& kernel, size_t phase, const std::string& name,
                                     const CudaTarget& target, bool part);
 std::string comment_on_params(const kernel::Kernel& kernel);
+bool has_scans(const std::vector<kernel::Stmt>& body);
+// What such phases call.
+std::string scan_helpers();
 
 class PhasePrinter {
  public:
@@ -137,6 +140,16 @@ class PhasePrinter {
   void flat_body(const Stmt& s);
   void nested_body(const std::vector<Stmt>& body);
   void block(const std::vector<const Stmt*>& stmts);
+  // cuda_scan.cpp
+  struct ScanText {
+    int number = 0;  // of its names
+    std::string type, nothing;
+  };
+  void groups(const std::vector<const Stmt*>& stmts, const Stmt* scan, const ScanText* text);
+  ScanText declare_scan(const Stmt& s);
+  void give_to_scan(const Stmt& s, const ScanText& text);
+  void run_scan(const Stmt& s, const ScanText& text);
+  void scan_body(const std::vector<Stmt>& body);
   void open_group(bool check);
   std::vector<ExprId> early_loads(const std::vector<const Stmt*>& stmts);
   void load_group(ExprId id);
@@ -194,6 +207,7 @@ class PhasePrinter {
   const kernel::Phase& phase_;
   const Variant variant_;
   const kernel::Team team_;
+  const bool scans_;  // the phase has scans: its Vector loops all deal out their elements in order
 
   std::string out_, statics_, boxes_;  // boxes_: what opens the mailboxes, before anything else
   std::string ending_;                 // what the last workgroup does

@@ -29,6 +29,7 @@ void PhasePrinter::statement(const Stmt& s) {
     case StmtKind::Let: return let(s);
     case StmtKind::Assign: return assign(s);
     case StmtKind::Combine: return combine({&s});
+    case StmtKind::Scan: throw InternalError("a scan outside of the body of a Vector loop");
     case StmtKind::Alloc: return;  // its memory is there from the start
     case StmtKind::Store: return store(s);
     case StmtKind::Turn: throw InternalError("a GPU does not turn scratch");
@@ -137,7 +138,7 @@ void PhasePrinter::collect_shared(const std::vector<Stmt>& body, std::set<int>& 
   for (const Stmt& s : body) {
     collect_shared(s.body, into);
     if (s.kind == StmtKind::Store) note(s.access);
-    std::vector<ExprId> waiting{s.value, s.mask};
+    std::vector<ExprId> waiting{s.value, s.mask, s.anew};
     std::set<ExprId> seen;
     while (!waiting.empty()) {
       const ExprId id = waiting.back();

@@ -29,7 +29,14 @@ PhasePrinter::Vector PhasePrinter::shape_of(const Stmt& s) {
     std::vector<IntExpr> conditions;
     const bool whole = divisible(s.extent, conditions);
     const bool edges_fit = team_.threads >= 2 * (vector_.lanes - 1);
-    if (variant_.odd && edges_fit && !has_loops(s) && (!whole || !conditions.empty())) {
+    if (scans_) {
+      if (whole && (conditions.empty() || !variant_.odd)) {
+        asks_for_multiples_ = asks_for_multiples_ || !conditions.empty();
+        conditions_.insert(conditions_.end(), conditions.begin(), conditions.end());
+      } else {
+        vector_.lanes = 1;
+      }
+    } else if (variant_.odd && edges_fit && !has_loops(s) && (!whole || !conditions.empty())) {
       vector_.odd = true;
     } else if (whole) {
       asks_for_multiples_ = asks_for_multiples_ || !conditions.empty();
@@ -162,10 +169,18 @@ void PhasePrinter::vector_loop(const Stmt& s) {
     hold(held, first, extent);
   }
   push();
+  const bool in_order = has_scans(s.body);  // every thread takes part in every step
   if (vector_.single) {
     open("");
     line("const {} start = {}, end = {};", type, first, extent);
     line("const int first_group = 0;");
+  } else if (in_order) {
+    line("int groups_{} = 0;", names_);
+    open(fmt::format("for ({0} base = 0, end = {1}; base < end; base += {2}, groups_{3} += {4})", type, extent, step,
+                     names_, vector_.unroll));
+    line("const {} start = base + {};", type, first);
+    line("const int first_group = groups_{};", names_);
+    ++names_;
   } else {
     line("int groups_{} = 0;", names_);
     open(fmt::format("for ({} start = {}, end = {}; start < end; start += {}, groups_{} += {})", type, first, extent,
@@ -173,7 +188,9 @@ void PhasePrinter::vector_loop(const Stmt& s) {
     line("const int first_group = groups_{};", names_);
     ++names_;
   }
-  if (has_loops(s)) {
+  if (in_order) {
+    scan_body(s.body);
+  } else if (has_loops(s)) {
     line("const {} i0 = start;", type);
     line("const int group = first_group; (void)group;");
     open(vector_.checked ? "if (i0 < end)" : "");
@@ -217,6 +234,7 @@ std::vector<ExprId> PhasePrinter::early_loads(const std::vector<const Stmt*>& st
   for (const Stmt* s : stmts) {
     waiting.push_back(s->value);
     waiting.push_back(s->mask);
+    waiting.push_back(s->anew);
   }
   while (!waiting.empty()) {
     const ExprId id = waiting.back();
@@ -335,6 +353,15 @@ void PhasePrinter::block(const std::vector<const Stmt*>& stmts) {
     declare_loads(loads);
     load_groups(loads, check);
   }
+  groups(stmts, nullptr, nullptr);
+  if (vector_.odd && vector_.single) edge(vector_.loop->body);
+  for (const ExprId id : loads) early_.erase(id);
+  pop();
+}
+
+// The statements of every group of lanes at hand, and what the scan after them takes.
+void PhasePrinter::groups(const std::vector<const Stmt*>& stmts, const Stmt* scan, const ScanText* text) {
+  const bool check = vector_.checked && !has_loops(*vector_.loop);
   open_group(check);
   if (!has_loops(*vector_.loop)) line("const int group = first_group + u; (void)group;");
   push();
@@ -359,6 +386,7 @@ void PhasePrinter::block(const std::vector<const Stmt*>& stmts) {
   line("const int n = u * {} + l; (void)n;", vector_.lanes);
   push();
   for (const Stmt* s : stmts) statement(*s);
+  if (scan) give_to_scan(*scan, *text);
   pop();
   close();
   for (const Stmt* s : stmts) {
@@ -378,9 +406,6 @@ void PhasePrinter::block(const std::vector<const Stmt*>& stmts) {
   pop();
   if (check) close();
   close();
-  if (vector_.odd && vector_.single) edge(vector_.loop->body);
-  for (const ExprId id : loads) early_.erase(id);
-  pop();
 }
 
 }  // namespace smelt::emit::cuda

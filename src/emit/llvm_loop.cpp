@@ -116,6 +116,7 @@ bool PhasePrinter::accumulates(const Stmt& s) const {
   std::function<bool(const std::vector<Stmt>&)> any = [&](const std::vector<Stmt>& body) {
     return std::any_of(body.begin(), body.end(), [&](const Stmt& inner) {
       if (inner.kind == StmtKind::Loop || inner.kind == StmtKind::If) return any(inner.body);
+      if (inner.kind == StmtKind::Scan) return true;
       return inner.kind == StmtKind::Assign && slots_[static_cast<size_t>(inner.local)].declared_in != &s;
     });
   };

@@ -200,6 +200,15 @@ class PhasePrinter {
   void assign(const kernel::Stmt& s);
   void combine(const kernel::Stmt& s);
   Value reduce_lanes(Op op, Value x);
+  // llvm_scan.cpp: a running value, and whether it has begun anew on the way
+  struct Running {
+    Value value;
+    std::optional<Value> anew;
+  };
+  void scan(const kernel::Stmt& s);
+  Value joined(Op with, const Value& a, const Value& b);
+  Running after(Op with, const Running& a, const Running& b);
+  Value lanes_of(const Value& x, const std::vector<int>& order, const Value* other = nullptr);
   void write_slot(kernel::LocalId id, const Value& value);
   void conditional(const kernel::Stmt& s);
   void find_slots(const std::vector<kernel::Stmt>& body, const kernel::Stmt* vector_loop);

@@ -104,6 +104,7 @@ void PhasePrinter::collect_changes(const std::vector<Stmt>& body, Changes& into)
         into[locals + (s.access.scratch ? params : 0) + static_cast<size_t>(s.access.array)] = true;
         break;
       case StmtKind::Turn: into[locals + params + static_cast<size_t>(s.buffer)] = true; break;
+      case StmtKind::Scan: into[static_cast<size_t>(s.carry)] = true; break;
       case StmtKind::Let:
       case StmtKind::Alloc: break;
     }

@@ -18,6 +18,7 @@ void PhasePrinter::statement(const Stmt& s) {
     case StmtKind::Let: return let(s);
     case StmtKind::Assign: return assign(s);
     case StmtKind::Combine: return combine(s);
+    case StmtKind::Scan: return scan(s);
     case StmtKind::Alloc: return;  // its memory is there from the start
     case StmtKind::Store: return store(s);
     case StmtKind::Turn: return turn(s);

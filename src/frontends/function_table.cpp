@@ -49,6 +49,7 @@ Table make_table() {
       {"Elementwise", op_rows()},
       {"Activations and quantisation", activation_rows()},
       {"Reductions", reduction_rows()},
+      {"Scans", scan_rows()},
       {"Normalisation and losses", normalization_rows()},
       {"Movement", movement_rows()},
       {"Windows", window_rows()},

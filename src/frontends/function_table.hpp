@@ -47,6 +47,7 @@ std::string_view name_in_table(const Function& function, std::string_view writte
 std::span<const Row> op_rows();
 std::span<const Row> activation_rows();
 std::span<const Row> reduction_rows();
+std::span<const Row> scan_rows();
 std::span<const Row> normalization_rows();
 std::span<const Row> movement_rows();
 std::span<const Row> window_rows();

@@ -1,6 +1,7 @@
 // Builds a Graph: infers dtypes and shapes, inserts casts and broadcasts, and explains what does not fit.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <variant>
@@ -68,7 +69,11 @@ class GraphBuilder {
   NodeId materialize(const Operand& operand, DType dtype);  // of this dtype (error when it does not fit: 300 as i8)
   NodeId cast(NodeId x, DType to, bool wrap = false);       // x itself when it is of that dtype
   NodeId reduce(ReduceKind kind, NodeId x, std::vector<int> axes, bool keepdims);  // axes may be negative; empty: all
-  NodeId reshape(NodeId x, Shape to);                                              // one size may be -1
+  // The running sum, product, maximum or minimum along an axis. It begins anew wherever `restart`, a bool array that is broadcast to x,
+  // is true.
+  NodeId scan(ReduceKind kind, NodeId x, int axis, bool reverse = false, bool exclusive = false,
+              std::optional<NodeId> restart = std::nullopt);
+  NodeId reshape(NodeId x, Shape to);  // one size may be -1
   NodeId permute(NodeId x, std::vector<int> order);
   NodeId broadcast_to(NodeId x, Shape to);
   NodeId slice(NodeId x, std::vector<IntExpr> starts, std::vector<int64_t> steps,

@@ -60,6 +60,11 @@ NodeId logsumexp(GraphBuilder& b, NodeId x, Axes axes, bool keepdims);
 NodeId norm(GraphBuilder& b, NodeId x, double order, Axes axes, bool keepdims);
 NodeId l2norm(GraphBuilder& b, NodeId x, Axes axes, bool keepdims);  // sqrt(sum(x * x))
 
+// ---- scans (cumsum and so on: GraphBuilder::scan)
+NodeId cummean(GraphBuilder& b, NodeId x, int axis);
+// log(cumsum(exp(x - max))) + max, with the maximum of the whole row.
+NodeId logcumsumexp(GraphBuilder& b, NodeId x, int axis);
+
 // ---- normalisation: x of any shape -> the same shape and dtype ------------------------------------------------------------------
 // The row maximum is subtracted first. A row of -inf alone gives nan.
 NodeId softmax(GraphBuilder& b, NodeId x, Axes axes);

@@ -9,6 +9,7 @@
 //           | Elementwise(op, args...)           args have the node's shape; dtypes as the op's rule says
 //           | Cast(x)                            to the node's dtype; saturating, or wrapping
 //           | Reduce(kind, x, axes)              drops the axes
+//           | Scan(kind, x, restart?, axis)      the running sum, product, maximum or minimum along the axis
 //           | Reshape(x) | Permute(x, order) | Broadcast(x) | Slice(x, starts, steps)
 //           | Window(x, axes, steps, dilation)   numpy's sliding_window_view: appends an axis for each of `axes`
 //           | Extend(x, mode, low)               x continued past its ends: repeated edges, mirrored, or around
@@ -42,6 +43,7 @@ enum class NodeKind : uint8_t {
   Elementwise,
   Cast,
   Reduce,
+  Scan,
   Reshape,
   Permute,
   Broadcast,
@@ -66,6 +68,7 @@ enum class ExtendMode : uint8_t { Edge, Reflect, Symmetric, Wrap };
 std::string_view name_of(NodeKind kind);
 std::string_view name_of(ReduceKind kind);
 std::string_view name_of(ExtendMode mode);
+std::string_view name_of_scan(ReduceKind kind);  // "cumsum"
 
 // Where in the user's text a node comes from; length 0 when it comes from C++.
 struct Origin {
@@ -75,18 +78,20 @@ struct Origin {
 struct Node {
   NodeKind kind;
   Op op{};              // Elementwise
-  ReduceKind reduce{};  // Reduce
+  ReduceKind reduce{};  // Reduce; Scan: Sum, Prod, Max or Min
   bool wrap = false;    // Cast: keep the low bits instead of saturating
   GatherMode gather{};  // Gather
   bool local = false;   // Reduce: over the few elements of a window, so that it is evaluated wherever it is needed
   philox::Draw draw{};  // Random
   bool along = false;   // Gather: indices have the shape of x but along the axis, and each picks in its own row
   ExtendMode extend{};  // Extend
+  bool reverse = false;    // Scan: from the end of the axis to its start
+  bool exclusive = false;  // Scan: of what comes before an element, without itself
   DType dtype{};
   Shape shape;
   std::vector<NodeId> args;
   std::vector<int> axes;  // Reduce: the axes, ascending; Permute: result dimension d is argument dimension axes[d];
-                          // Iota, Concat, Gather: one axis; Window: those that it slides along, in the order of
+                          // Iota, Concat, Gather, Scan: one axis; Window: those that it slides along, in the order of
                           // the axes that it appends
   std::vector<IntExpr> starts;  // Slice: first index per dimension; Pad, Extend: elements in front, per dimension
   std::vector<int64_t> steps;   // Slice: per dimension, not 0; result[i] = x[start + step * i]

@@ -60,6 +60,7 @@ class Interpreter {
       case NodeKind::Elementwise: return reference::elementwise(node, std::move(args), dims);
       case NodeKind::Cast: return reference::cast(node, arg_dtype(), args[0]);
       case NodeKind::Reduce: return reference::reduce(node, args[0], dims);
+      case NodeKind::Scan: return reference::scan(node, args, dims);
       case NodeKind::Reshape: return reference::reshape(args[0], dims);
       case NodeKind::Permute: return reference::permute(node, args[0]);
       case NodeKind::Broadcast: return reference::broadcast(args[0], dims);

@@ -74,6 +74,7 @@ Tensor load_input(const TensorView& view);
 Tensor elementwise(const Node& node, std::vector<Tensor> args, const Dims& dims);
 Tensor cast(const Node& node, DType from, const Tensor& x);
 Tensor reduce(const Node& node, const Tensor& x, const Dims& dims);
+Tensor scan(const Node& node, const std::vector<Tensor>& args, const Dims& dims);
 Tensor iota(const Node& node, const Dims& dims);
 Tensor random(const Node& node, const std::vector<Tensor>& args, const Dims& dims);
 Tensor reshape(const Tensor& x, const Dims& dims);

@@ -17,6 +17,7 @@ std::string_view name_of(NodeKind kind) {
     case NodeKind::Elementwise: return "elementwise";
     case NodeKind::Cast: return "cast";
     case NodeKind::Reduce: return "reduce";
+    case NodeKind::Scan: return "scan";
     case NodeKind::Reshape: return "reshape";
     case NodeKind::Permute: return "permute";
     case NodeKind::Broadcast: return "broadcast";
@@ -52,6 +53,16 @@ std::string_view name_of(ExtendMode mode) {
     case ExtendMode::Wrap: return "wrap";
   }
   throw InternalError("an extension of no mode");
+}
+
+std::string_view name_of_scan(ReduceKind kind) {
+  switch (kind) {
+    case ReduceKind::Sum: return "cumsum";
+    case ReduceKind::Prod: return "cumprod";
+    case ReduceKind::Max: return "cummax";
+    case ReduceKind::Min: return "cummin";
+    default: throw InternalError("a scan of no kind");
+  }
 }
 
 static std::string_view name_of(GatherMode mode) {
@@ -90,6 +101,9 @@ static std::string attributes(const Node& node) {
     case NodeKind::SizeValue: return fmt::format(" {}", node.size.str());
     case NodeKind::Cast: return node.wrap ? " wrap" : "";
     case NodeKind::Reduce: return fmt::format(" axes=[{}]{}", fmt::join(node.axes, ", "), node.local ? " local" : "");
+    case NodeKind::Scan:
+      return fmt::format(" axis={}{}{}", fmt::join(node.axes, ", "), node.reverse ? " reverse" : "",
+                         node.exclusive ? " exclusive" : "");
     case NodeKind::Permute: return fmt::format(" order=[{}]", fmt::join(node.axes, ", "));
     case NodeKind::Random: return name_of(node.draw);
     case NodeKind::Iota:
@@ -112,6 +126,7 @@ static std::string attributes(const Node& node) {
 
 static std::string_view operation(const Node& node) {
   if (node.kind == NodeKind::Elementwise) return name_of(node.op);
+  if (node.kind == NodeKind::Scan) return name_of_scan(node.reduce);
   return node.kind == NodeKind::Reduce ? name_of(node.reduce) : name_of(node.kind);
 }
 

@@ -52,6 +52,8 @@ std::string key_of(const Node& node) {
   append(key, node.gather);
   append(key, node.draw);
   append(key, node.along);
+  append(key, node.reverse);
+  append(key, node.exclusive);
   append(key, node.dtype);
   append(key, node.shape);
   append(key, node.args);

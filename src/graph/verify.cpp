@@ -110,6 +110,7 @@ class Verifier {
                name_of(arg(node, 0).dtype), name_of(node.dtype));
         return expect(node.shape == arg(node, 0).shape, "shape {} of {}", str(node.shape), str(arg(node, 0).shape));
       case NodeKind::Reduce: return check_reduce(node);
+      case NodeKind::Scan: return check_scan(node);
       case NodeKind::Reshape: return check_reshape(node);
       case NodeKind::Permute: return check_permute(node);
       case NodeKind::Broadcast: return check_broadcast(node);
@@ -179,6 +180,21 @@ class Verifier {
            "axes are not ascending axes of rank {}", from.size());
     expect(node.shape == rest, "shape {}, not {}", str(node.shape), str(rest));
     check_reduce_dtype(node);
+  }
+
+  void check_scan(const Node& node) const {
+    expect(node.args.size() == 1 || node.args.size() == 2, "{} arguments", node.args.size());
+    check_axis(node, node.shape.size());
+    const DType t = arg(node, 0).dtype;
+    const bool sums = node.reduce == ReduceKind::Sum || node.reduce == ReduceKind::Prod;
+    expect(sums || node.reduce == ReduceKind::Max || node.reduce == ReduceKind::Min, "a running {}",
+           name_of(node.reduce));
+    expect(sums ? is_float(t) || t == DType::I64 || t == DType::U64 : !is_bool(t), "{} of {}",
+           name_of_scan(node.reduce), name_of(t));
+    expect_dtype_of(node, 0);
+    for (size_t i = 0; i < node.args.size(); ++i)
+      expect(arg(node, i).shape == node.shape, "shape {} of an argument {}", str(node.shape), str(arg(node, i).shape));
+    if (node.args.size() == 2) expect(is_bool(arg(node, 1).dtype), "restarts at {}", name_of(arg(node, 1).dtype));
   }
 
   void check_reshape(const Node& node) const {

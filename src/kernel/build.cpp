@@ -192,6 +192,16 @@ Stmt combine(LocalId local, Op op, LocalId index_local) {
   return s;
 }
 
+Stmt scan(LocalId local, Op op, LocalId carry, ExprId value, ExprId start, bool exclusive, ExprId anew) {
+  Stmt s = with_local(StmtKind::Scan, local, value);
+  s.op = op;
+  s.carry = carry;
+  s.start = start;
+  s.exclusive = exclusive;
+  s.anew = anew;
+  return s;
+}
+
 Stmt alloc(int buffer) {
   Stmt s;
   s.kind = StmtKind::Alloc;

@@ -59,6 +59,7 @@ Stmt loop(LoopKind kind, std::string var, IntExpr extent, std::vector<Stmt> body
 Stmt let(LocalId local, ExprId value);
 Stmt assign(LocalId local, ExprId value);
 Stmt combine(LocalId local, Op op, LocalId index_local = -1);
+Stmt scan(LocalId local, Op op, LocalId carry, ExprId value, ExprId start, bool exclusive, ExprId anew = kNoExpr);
 Stmt alloc(int buffer);
 Stmt turn(int buffer, int source);
 Stmt store(Access access, ExprId value, ExprId mask = kNoExpr, bool streaming = false);

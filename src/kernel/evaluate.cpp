@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.hpp"
 #include "plan/plan.hpp"
@@ -49,6 +50,13 @@ void Evaluator::enter(std::vector<Stmt>* block, const Ranges* ranges) {
 }
 
 ExprId Evaluator::value(NodeId id, const Index& index) {
+  // A scan goes over every element, whoever asks for its values.
+  if (guard_ != kNoExpr && graph_.at(id).kind == NodeKind::Scan && members_.count(id)) {
+    const ExprId outer = std::exchange(guard_, kNoExpr);
+    const ExprId result = value(id, index);
+    guard_ = outer;
+    return result;
+  }
   std::string key = fmt::format("{}/{}", id, guard_);
   for (const IntExpr& i : index) key += "," + i.str();
   auto it = known_.find(key);
@@ -116,6 +124,7 @@ ExprId Evaluator::compute(NodeId id, const Index& index) {
       SMELT_CHECK(it != reductions_.end(), "reduction %{} is used before it is computed", id);
       return it->second;
     }
+    case NodeKind::Scan: SMELT_CHECK(scan_, "no schedule for the scan %{}", id); return scan_(id, index);
     case NodeKind::Reshape:
     case NodeKind::Permute:
     case NodeKind::Broadcast:

@@ -49,6 +49,11 @@ class Evaluator {
   // What a reduction of this group is worth inside the current block.
   void set_reduction(NodeId id, ExprId value) { reductions_[id] = value; }
 
+  // Makes the statements of a scan at the element at hand, in the current block.
+  using ScanAt = std::function<ExprId(NodeId, const Index&)>;
+  void set_scan(ScanAt scan) { scan_ = std::move(scan); }
+  std::vector<Stmt>& block() { return *block_; }
+
  private:
   ExprId load(NodeId id, const Index& index);
   ExprId drawn(const Node& node, const Index& index);
@@ -76,6 +81,7 @@ class Evaluator {
   Ranges ranges_;
   Redirect redirect_;
   Known ready_;
+  ScanAt scan_;
   bool clamp_ = false;
   ExprId guard_ = kNoExpr;
   int64_t repeated_ = 1;                           // how often what is evaluated now stands in the kernel

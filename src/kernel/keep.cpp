@@ -123,7 +123,7 @@ class Reuse {
 void drop_unfinished(const Builder& builder, const std::vector<Stmt>& body, std::set<ExprId>& used) {
   std::set<LocalId> assigned;
   for (const Stmt& s : body)
-    if (s.kind == StmtKind::Assign || s.kind == StmtKind::Let) assigned.insert(s.local);
+    if (s.kind == StmtKind::Assign || s.kind == StmtKind::Let || s.kind == StmtKind::Scan) assigned.insert(s.local);
   std::map<ExprId, bool> known;
   const std::function<bool(ExprId)> unfinished = [&](ExprId id) {
     if (id == kNoExpr) return false;
@@ -147,6 +147,7 @@ void Lowering::keep_values(std::vector<Stage>& stages, const std::vector<IntExpr
     for (const Stmt& stmt : stages[s].body) {
       reuse.collect(stmt.value, used[s]);
       reuse.collect(stmt.mask, used[s]);
+      reuse.collect(stmt.anew, used[s]);
     }
     drop_unfinished(builder_, stages[s].body, used[s]);
   }

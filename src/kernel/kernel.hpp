@@ -8,6 +8,8 @@
 //           | Let(local, expr)                    a value named once, visible in the rest of its block and in inner blocks
 //           | Assign(local, expr)                 gives a mutable local its (next) value: accumulators
 //           | Combine(local, op, scope)           reduces a local's lanes of the Vector loop just ended to one uniform value
+//           | Scan(local, op, carry, expr, anew?)  the running value of expr over the lanes of the Vector loop around, in order, after
+//                                           the mutable local carry, which ends as that of all lanes; begins anew where `anew` is true
 //           | Turn(buffer, source)                what stands at [r, c] of a square buffer goes to [c, r] of another (CPU only)
 //           | Alloc(buffer)                       scratch memory of this workgroup (CPU: of this thread)
 //           | Store(param or buffer, index, mask?, expr)
@@ -16,6 +18,12 @@
 //           | Raw(raw, args)                     what only expansions use: undefined outside of its stated operands
 //           | Load(param or buffer, index, mask?, other)
 //           | Random(draw, seed, offset, stream, IntExpr)   u32: that element of an array of random words (ops/philox.hpp)
+//
+// Scan. `local` is a new value of each lane: expr of lane 0 to that of the lane at hand, joined by `op` in a fixed order that neither
+// times nor addresses change; `exclusive`: without the lane's own, `start` where it begins anew. Sums of floats take -0 for the value of
+// nothing, so that -0 stays. With the scope Grid the iterations of the Grid loop follow on each other: the phase is `ordered`, and the
+// iteration is part number `part` of the `extent` parts of a row; `access` is the row's part of the memory through which they meet,
+// kStatusWords(op's type) words for each part. It stands directly in the Vector loop, which then goes over all lanes in one step.
 //
 // Loop kinds. Grid: independent iterations (CPU: spread over threads; GPU: each run by a team of threads). Thread: over the
 // threads of a workgroup. Vector: over lanes (CPU: of a SIMD vector; GPU: spread over the threads of the team, `lanes` neighbours to
@@ -126,7 +134,7 @@ struct Local {
 };
 
 enum class LoopKind : uint8_t { Grid, Thread, Vector, Unrolled, Serial };
-enum class StmtKind : uint8_t { Loop, Let, Assign, Combine, Turn, Alloc, Store, If };
+enum class StmtKind : uint8_t { Loop, Let, Assign, Combine, Scan, Turn, Alloc, Store, If };
 
 struct Stmt {
   StmtKind kind;
@@ -138,12 +146,17 @@ struct Stmt {
   int unroll = 1;          // Vector on a GPU: steps taken together
   bool whole = false;      // Vector on a GPU: these steps are expected to be all
   std::vector<Stmt> body;  // Loop, If
-  // Let, Assign, Combine
+  // Let, Assign, Combine, Scan
   LocalId local = -1;
   Op op{};  // Combine: Add, Mul, Max, Min, And, Or. Argument reductions combine `local` and `index_local` together:
   LocalId index_local = -1;  //   the extreme of `local` (nan wins), and of equals the smallest index
   Scope scope{};
-  ExprId value = kNoExpr;  // Let, Assign, Store; the condition of If
+  ExprId value = kNoExpr;  // Let, Assign, Scan, Store; the condition of If
+  // Scan
+  LocalId carry = -1;
+  ExprId anew = kNoExpr;   // a bool
+  ExprId start = kNoExpr;  // a constant
+  bool exclusive = false;
   // Alloc, Turn
   int buffer = -1;
   int source = -1;  // Turn

@@ -15,6 +15,7 @@ namespace smelt::kernel {
 constexpr int64_t kBlockRows = 256;
 
 void Lowering::column() {
+  scans_down_ = true;
   Grid grid;
   Placement placement;
   const IntExpr tile = schedule_.tile;
@@ -51,14 +52,21 @@ void Lowering::column() {
     }
   }
 
+  if (domain().reversed)
+    for (const Axis* axis : reduced) {
+      const auto placed = placement.value_of.find(axis->var);
+      placement.place(axis->var, directed(*axis, placed == placement.value_of.end() ? axis->value() : placed->second));
+    }
+
   const int passes = domain().levels + 1;
   std::vector<Stage> stages(static_cast<size_t>(passes));
   std::vector<std::vector<Accumulator>> accs(static_cast<size_t>(passes)), totals(static_cast<size_t>(passes));
-  std::vector<std::vector<Stmt>> after(static_cast<size_t>(passes));
+  std::vector<std::vector<Stmt>> after(static_cast<size_t>(passes)), scan_starts(static_cast<size_t>(passes));
   for (int level = 0; level < passes; ++level) {
     const auto p = static_cast<size_t>(level);
     if (level < domain().levels) accs[p] = accumulators(level);
     element_pass(level, accs[p], placement, stages[p].body);
+    scan_starts[p] = take_scan_starts();
     totals[p] = accs[p];
     if (outside > 0)
       for (Accumulator& a : totals[p]) {
@@ -81,6 +89,7 @@ void Lowering::column() {
   std::vector<Stmt> lanes;
   for (size_t p = 0; p < stages.size(); ++p) {
     for (Stmt& s : start(totals[p])) lanes.push_back(std::move(s));
+    for (Stmt& s : scan_starts[p]) lanes.push_back(std::move(s));
     if (!stages[p].body.empty()) {
       std::vector<Stmt> inner = std::move(stages[p].body);
       for (size_t d = serial.size(); d-- > 0;) {

@@ -39,7 +39,7 @@ RowLoops Lowering::row_loops(Placement& placement, const IntExpr& first, const I
       loops.vector_extent = min(block, length - offset);
     }
     placement.ranges["%i"] = {0, loops.vector_extent - 1};
-    placement.place(vector_axis().var, start + IntExpr::symbol("%i"));
+    placement.place(vector_axis().var, directed(vector_axis(), start + IntExpr::symbol("%i")));
     if (loops.blocked) loops.serial.emplace_back("%b", placement.ranges["%b"].high + 1);
   }
   // From the innermost loop outwards: the one that makes the steps too many runs in blocks.
@@ -57,7 +57,8 @@ RowLoops Lowering::row_loops(Placement& placement, const IntExpr& first, const I
       value = offset + IntExpr::symbol("%q");
     }
     for (const auto& [var, extent] : here) placement.ranges[var] = {0, extent - 1};
-    if (value = p.first + value; !(value == IntExpr::symbol(p.axis->var))) placement.place(p.axis->var, value);
+    if (value = directed(*p.axis, p.first + value); !(value == IntExpr::symbol(p.axis->var)))
+      placement.place(p.axis->var, value);
     loops.serial.insert(loops.serial.begin(), here.begin(), here.end());
   }
   return loops;
@@ -134,11 +135,12 @@ void Lowering::row() {
   const int passes = domain().levels + 1;
   std::vector<Stage> stages(static_cast<size_t>(passes));
   std::vector<std::vector<Accumulator>> accs(static_cast<size_t>(passes));
-  std::vector<std::vector<Stmt>> after(static_cast<size_t>(passes));
+  std::vector<std::vector<Stmt>> after(static_cast<size_t>(passes)), scan_starts(static_cast<size_t>(passes));
   for (int level = 0; level < passes; ++level) {
     const auto p = static_cast<size_t>(level);
     if (level < domain().levels) accs[p] = row_accumulators(loops, level);
     element_pass(level, accs[p], placement, stages[p].body);
+    scan_starts[p] = take_scan_starts();
     for (const Accumulator& a : row_results(loops, accs[p])) evaluator_.set_reduction(a.reduction->node, result(a));
     row_outputs(level + 1, placement, after[p]);
   }
@@ -152,6 +154,7 @@ void Lowering::row() {
 
   std::vector<Stmt> body;
   for (size_t p = 0; p < stages.size(); ++p) {
+    for (Stmt& s : scan_starts[p]) body.push_back(std::move(s));
     if (!stages[p].body.empty())
       for (Stmt& s : row_pass(loops, accs[p], std::move(stages[p].body))) body.push_back(std::move(s));
     for (Stmt& s : after[p]) body.push_back(std::move(s));

@@ -41,6 +41,7 @@ Lowering::Lowering(const Graph& graph, const plan::FusionGroup& group, const Sch
     : graph_(graph), group_(group), schedule_(schedule), builder_(kernel_), evaluator_(graph, group.nodes, builder_) {
   kernel_.name = std::move(name);
   kernel_.dialect = dialect();
+  evaluator_.set_scan([this](NodeId id, const Index& index) { return scan_at(id, index); });
 }
 
 // What half precision stores may be computed a little less exactly, unless it also decides something: which element to take, say.
@@ -75,7 +76,7 @@ Kernel Lowering::run(bool clamp) {
     case plan::Strategy::Tiled: tiled(); break;
     case plan::Strategy::Stencil: on_gpu() ? stencil_gpu() : stencil(); break;
     case plan::Strategy::Row: row(); break;
-    case plan::Strategy::Column: column(); break;
+    case plan::Strategy::Column: schedule_.tile > schedule_.lanes && !on_gpu() ? column_scan() : column(); break;
     case plan::Strategy::Split:
       if (vector_axis().reduced)
         split_rows();

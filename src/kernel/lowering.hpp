@@ -31,6 +31,8 @@ struct Accumulator {
   bool with_index() const { return kind == ReduceKind::ArgMax || kind == ReduceKind::ArgMin; }
 };
 
+Op op_of(ReduceKind kind);
+
 // How the axes of the domain are reached: each axis variable as an expression over loop variables.
 struct Placement {
   std::map<std::string, IntExpr> value_of;
@@ -76,6 +78,7 @@ class Lowering {
   void stencil_gpu();
   void row();
   void column();
+  void column_scan();
   void split_rows();
   void split_columns();
   void split_columns_gpu();
@@ -143,6 +146,11 @@ class Lowering {
   std::vector<Stmt> update(const Accumulator& a, ExprId value, ExprId position);
   Stmt combine_lanes(const Accumulator& a);
   ExprId result(const Accumulator& a);
+  // scans.cpp
+  ExprId scan_at(NodeId id, const Index& index);
+  std::vector<Stmt> take_scan_starts();
+  IntExpr directed(const Axis& axis,
+                   const IntExpr& position) const;  // what stands at a position of the way along a reduced axis
   // online.cpp
   void pair_online(std::vector<Accumulator>& accs);
   std::vector<Stmt> start_online(const std::vector<Accumulator>& accs);
@@ -165,6 +173,8 @@ class Lowering {
   Builder builder_;
   Evaluator evaluator_;
   std::vector<Stmt> allocs_;
+  bool scans_down_ = false;        // scans run down the columns of the lanes, else over the lanes
+  std::vector<Stmt> scan_starts_;  // what carries of the scans made since they were taken begin with
   std::map<LocalId, std::pair<LocalId, LocalId>> row_total_;  // a block's accumulator -> the row's (value, index)
 };
 

@@ -254,6 +254,14 @@ class Printer {
         forget_changed(s);
         return line("combine %v{}{} by {} over {}", s.local, index, smelt::name_of(s.op), name_of(s.scope));
       }
+      case StmtKind::Scan: {
+        const std::string value = use(s.value);
+        const std::string anew = s.anew == kNoExpr ? "" : " anew if " + use(s.anew);
+        forget_changed(s);
+        return line("scan %v{} = {}{} by {} after %v{} over {}{}{}", s.local, s.exclusive ? "what precedes " : "",
+                    value, smelt::name_of(s.op), s.carry, name_of(s.scope),
+                    s.scope == Scope::Grid ? fmt::format(" ({})", access_text(kernel_, s.access)) : "", anew);
+      }
       case StmtKind::Alloc: {
         const ScratchBuffer& b = kernel_.buffers[static_cast<size_t>(s.buffer)];
         return line("alloc scratch{}: {}{} per {}", s.buffer, name_of(b.dtype), str(Shape(b.dims)), name_of(b.scope));
@@ -295,6 +303,7 @@ class Printer {
   }
   static bool changes(const Stmt& s, const Expr& e) {
     const bool assigns = s.kind == StmtKind::Assign || s.kind == StmtKind::Combine;
+    if (s.kind == StmtKind::Scan) return e.kind == ExprKind::Local && e.local == s.carry;
     if (assigns && e.kind == ExprKind::Local && e.local >= 0) return e.local == s.local || e.local == s.index_local;
     if (s.kind == StmtKind::Turn) return e.kind == ExprKind::Load && e.access.scratch && e.access.array == s.buffer;
     return s.kind == StmtKind::Store && e.kind == ExprKind::Load && e.access.scratch == s.access.scratch &&

@@ -5,7 +5,7 @@
 
 namespace smelt::kernel {
 
-static Op op_of(ReduceKind kind) {
+Op op_of(ReduceKind kind) {
   switch (kind) {
     case ReduceKind::Sum: return Op::Add;
     case ReduceKind::Prod: return Op::Mul;

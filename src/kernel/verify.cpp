@@ -169,6 +169,20 @@ class Structure {
         need(s.index_local < 0 || s.index_local != s.local, "%v{} is combined with itself", s.local);
         if (s.index_local >= 0) need_local(s.index_local);
         return;
+      case StmtKind::Scan:
+        need_local(s.local);
+        need_local(s.carry);
+        need(!local(s.local).is_mutable && written_.insert(s.local).second, "%v{} gets a second value", s.local);
+        need(local(s.carry).is_mutable, "scan %v{} carries %v{}, which is not mutable", s.local, s.carry);
+        need(loops_.back()->loop == LoopKind::Vector, "scan %v{} stands in no vector loop", s.local);
+        use(s.start, "start");
+        if (s.anew != kNoExpr) use(s.anew, "flag");
+        if (s.scope == Scope::Grid) {
+          access(s.access, "scan");
+          for (const IntExpr& i : s.access.index) need_known(i, known_, "scan " + access_text(kernel_, s.access));
+          need_known(s.extent, known_, "the parts of a scan");
+        }
+        return use(s.value, "value");
       case StmtKind::Alloc:
         return need(s.buffer >= 0 && static_cast<size_t>(s.buffer) < kernel_.buffers.size(),
                     "scratch{} is allocated but does not exist", s.buffer);

@@ -65,6 +65,11 @@ class Accesses {
         loads(s.value, facts, seen);
         loads(s.mask, facts, seen);
         return access("store", s.access, s.mask, facts);
+      case StmtKind::Scan:
+        loads(s.value, facts, seen);
+        loads(s.anew, facts, seen);
+        if (s.scope == Scope::Grid) access("scan through", s.access, kNoExpr, facts);
+        return;
       case StmtKind::Combine:
       case StmtKind::Turn:  // of whole buffers: verify_types.cpp sees that their sizes are equal
       case StmtKind::Alloc: return;

@@ -78,6 +78,7 @@ class Flow {
         combine(s, s.local);
         if (s.index_local >= 0) combine(s, s.index_local);
         return;
+      case StmtKind::Scan: return scan(s);
       case StmtKind::Alloc:
         if (!state_.scratch.insert(s.buffer).second) fail(kernel_, "scratch{} is allocated twice", s.buffer);
         return;
@@ -110,6 +111,16 @@ class Flow {
     value.differs = around_ & ~value.declared;
     if (differs_over_lanes(s.value)) value.differs |= kLanes;
     if (value.differs & kLanes) value.lanes = lanes_;
+  }
+
+  void scan(const Stmt& s) {
+    read(s.value);
+    if (s.anew != kNoExpr) read(s.anew);
+    auto carry = state_.locals.find(s.carry);
+    if (carry == state_.locals.end()) fail(kernel_, "scan %v{}: %v{} has no value to go on from", s.local, s.carry);
+    if (carry->second.declared & kLanes) fail(kernel_, "scan %v{}: %v{} ends with the loop", s.local, s.carry);
+    if (carry->second.differs) fail(kernel_, "scan %v{}: %v{} differs from lane to lane", s.local, s.carry);
+    state_.locals[s.local] = {kLanes, around_, lanes_};
   }
 
   void combine(const Stmt& s, LocalId id) {

@@ -128,6 +128,16 @@ class Types {
         return need_dtype(s.value, kernel_.locals[static_cast<size_t>(s.local)].dtype,
                           fmt::format("local %v{}", s.local));
       case StmtKind::Combine: return combine(s);
+      case StmtKind::Scan: {
+        combine(s);
+        const DType t = kernel_.locals[static_cast<size_t>(s.local)].dtype;
+        need_dtype(s.value, t, fmt::format("local %v{}", s.local));
+        need_dtype(s.start, t, fmt::format("local %v{}", s.local));
+        need(kernel_.at(s.start).kind == ExprKind::Const, "scan %v{} starts at no constant", s.local);
+        need(kernel_.locals[static_cast<size_t>(s.carry)].dtype == t, "scan %v{} carries another type", s.local);
+        if (s.anew != kNoExpr) need_dtype(s.anew, DType::Bool, "where a scan begins anew");
+        return;
+      }
       case StmtKind::Alloc: return;
       case StmtKind::Turn: {
         const ScratchBuffer& to = kernel_.buffers[static_cast<size_t>(s.buffer)];

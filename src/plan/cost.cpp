@@ -13,6 +13,7 @@ int cost_of(const Node& node) {
       return node.op == Op::Pow ? 40 : node.op == Op::FloorDiv || node.op == Op::Mod || node.op == Op::Fmod ? 10 : 2;
     }
     case NodeKind::Reduce:
+    case NodeKind::Scan:
     case NodeKind::Cast:
     case NodeKind::Pad:
     case NodeKind::Concat: return 1;

@@ -4,7 +4,9 @@
 
 namespace smelt::plan {
 
-bool recomputable(const Node& node) { return node.kind != NodeKind::Reduce || node.local; }
+bool recomputable(const Node& node) {
+  return node.kind != NodeKind::Scan && (node.kind != NodeKind::Reduce || node.local);
+}
 
 static void add_once(std::vector<NodeId>& list, NodeId id) {
   if (std::find(list.begin(), list.end(), id) == list.end()) list.push_back(id);

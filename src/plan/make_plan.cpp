@@ -40,7 +40,7 @@ class Planner {
       if (!edges_.computing[i]) continue;
       const Node& node = graph.nodes[i];
       // A view that is an output is stored in the order of what it views.
-      const bool asks = node.kind == NodeKind::Reduce || is_view(node.kind);
+      const bool asks = node.kind == NodeKind::Reduce || node.kind == NodeKind::Scan || is_view(node.kind);
       even_.push_back(asks ? std::nullopt : std::optional(node.shape));
       work_.push_back(node.local ? 1 : repeat_cost(graph, node));
     }
@@ -487,6 +487,13 @@ class Planner {
     if (graph_.at(consumer).local) return "computed for every window that it is in";
     const bool from_reduce = graph_.at(producer).kind == NodeKind::Reduce && !graph_.at(producer).local;
     const bool to_reduce = graph_.at(consumer).kind == NodeKind::Reduce;
+    const bool from_scan = graph_.at(producer).kind == NodeKind::Scan;
+    const bool to_scan = graph_.at(consumer).kind == NodeKind::Scan;
+    if (from_scan && to_scan) return "both run along the row together";
+    if (to_scan)
+      return from_reduce ? "the row is still on chip when its reduction is done" : "computed on the way into the scan";
+    if (from_scan)
+      return to_reduce ? "reduced as the scan goes along" : "computed of each running value before it is stored";
     if (from_reduce && to_reduce) return "reductions over the same rows";
     if (from_reduce) return "the rest of the row is still on chip when its reduction is done";
     if (to_reduce) return "computed on the way into the reduction";

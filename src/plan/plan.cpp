@@ -53,6 +53,7 @@ bool computes_given(const Graph& graph, NodeId id, const IsOutput& is_output) {
     case NodeKind::Elementwise:
     case NodeKind::Cast: return !is_size_arithmetic(graph, id) || is_output();
     case NodeKind::Reduce:
+    case NodeKind::Scan:
     case NodeKind::Pad:
     case NodeKind::Concat:
     case NodeKind::Gather:

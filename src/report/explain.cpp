@@ -20,6 +20,7 @@ namespace smelt::report {
 std::string operation_of(const Node& node) {
   if (node.kind == NodeKind::Elementwise) return std::string(name_of(node.op));
   if (node.kind == NodeKind::Reduce) return std::string(name_of(node.reduce));
+  if (node.kind == NodeKind::Scan) return std::string(name_of_scan(node.reduce));
   return std::string(name_of(node.kind));
 }
 

@@ -84,6 +84,7 @@ class Walk {
     try {
       make_axes();
       place_reductions();
+      place_scans();
       place_outputs();
       for (const Reduction& r : domain_.reductions) visit(graph_.at(r.node).args[0], r.argument_index, r.level);
       for (const Output& o : domain_.outputs) visit(o.base, o.base_index, o.level);
@@ -159,9 +160,11 @@ class Walk {
 
   void make_axes() {
     const Node* reference = nullptr;
+    const auto rank = [&](const Node& node) {
+      return node.shape.size() + (node.kind == NodeKind::Reduce ? node.axes.size() : 0);
+    };
     for (NodeId id : group_.nodes)
-      if (runs_in_passes(id) &&
-          (!reference || at(id).shape.size() + at(id).axes.size() > reference->shape.size() + reference->axes.size()))
+      if ((runs_in_passes(id) || at(id).kind == NodeKind::Scan) && (!reference || rank(at(id)) > rank(*reference)))
         reference = &at(id);
     const Shape& shape = reference ? at(reference->args[0]).shape : finest_shape(base_of(group_.outputs[0]));
     for (size_t d = 0; d < shape.size(); ++d) {
@@ -224,6 +227,27 @@ class Walk {
       domain_.levels = std::max(domain_.levels, r.level + 1);
       result_index_[id] = r.result_index;
       domain_.reductions.push_back(std::move(r));
+    }
+  }
+
+  void place_scans() {
+    for (NodeId id : group_.nodes) {
+      const Node& node = at(id);
+      if (node.kind != NodeKind::Scan) continue;
+      const std::string_view label = node.label.empty() ? name_of_scan(node.reduce) : std::string_view(node.label);
+      if (signature(node.shape, node.axes) != domain_signature_)
+        throw Refusal{fmt::format("{} runs along axis {} of {}, while the rest of the kernel goes over {} of {}", label,
+                                  node.axes[0], str(node.shape), axes_text(domain_reduced_), str(domain_shape_)),
+                      "scan and reduce along the same axis"};
+      if (!domain_.scans.empty() && node.reverse != domain_.reversed)
+        throw Refusal{
+            fmt::format("{} runs {} to the {} of its axis, while another scan of the kernel runs the other way", label,
+                        node.reverse ? "from the end" : "from the start", node.reverse ? "start" : "end"),
+            "nothing, unless both can run the same way"};
+      domain_.reversed = node.reverse;
+      Scan s{id, reshaped_index(full_shape(), node.shape, domain_.values(), domain_.ranges)};
+      result_index_[id] = s.index;
+      domain_.scans.push_back(std::move(s));
     }
   }
 
@@ -328,6 +352,12 @@ class Walk {
         if (!(result_index_.at(id) == index))
           throw Refusal{"the result of a reduction is needed at other rows than the one at hand",
                         "nothing, unless the rows can be reordered in the program"};
+        return;
+      case NodeKind::Scan:
+        if (!(result_index_.at(id) == index))
+          throw Refusal{"the result of a scan is needed at other places than the one at hand",
+                        "nothing, unless the elements can be reordered in the program"};
+        for (NodeId arg : node.args) next.push_back({arg, index, level});
         return;
       case NodeKind::Reshape:
       case NodeKind::Permute:

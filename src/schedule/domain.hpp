@@ -31,6 +31,12 @@ struct Reduction {
   std::optional<OnlineSum> online;  // runs in one pass with its maximum, which is of the same level
 };
 
+// A scan of the group: it runs along the reduced axes, in order, in every pass that needs it.
+struct Scan {
+  NodeId node;
+  Index index;  // of its argument and of its result
+};
+
 // Something that the group stores. `base` is the value computed, `node` is what is stored: a view of it, or itself.
 struct Output {
   NodeId node, base;
@@ -50,6 +56,8 @@ struct Domain {
   Ranges ranges;           // of the axes' variables
   std::vector<Reduction> reductions;
   int levels = 0;  // of reductions; 0: pointwise
+  std::vector<Scan> scans;
+  bool reversed = false;  // the reduced axes are gone through from their ends
   std::vector<Output> outputs;
   std::vector<Read> reads;       // distinct (node, index) pairs
   std::vector<Read> draws;       // the same of random numbers, which are read from nowhere
@@ -57,6 +65,7 @@ struct Domain {
 
   int64_t estimate(bool reduced) const;  // points of the reduced (or the kept) axes, for the sizes at hand
   Index values() const;
+  bool pointwise() const { return levels == 0 && scans.empty(); }
 };
 
 struct Refusal {

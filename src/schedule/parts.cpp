@@ -24,6 +24,14 @@ std::string passes_text(const Domain& domain) {
   return fmt::format("{} pass{}", passes, passes == 1 ? "" : "es");
 }
 
+// ", with a scan along it".
+std::string scans_text(const Domain& domain) {
+  const size_t n = domain.scans.size();
+  if (n == 0) return "";
+  const std::string_view from = domain.reversed ? " from its end" : "";
+  return n == 1 ? fmt::format(", with a scan along it{}", from) : fmt::format(", with {} scans along it{}", n, from);
+}
+
 int last_axis(const Domain& domain, bool reduced) {
   for (int d = static_cast<int>(domain.axes.size()); d-- > 0;)
     if (domain.axes[static_cast<size_t>(d)].reduced == reduced) return d;

@@ -10,6 +10,7 @@ namespace smelt::schedule {
 
 // How often the rows are gone over: once for each level of reductions, and once more for outputs that need the last of them.
 int passes_of(const Domain& domain);
+std::string scans_text(const Domain& domain);
 std::string passes_text(const Domain& domain);
 
 // The innermost axis that is reduced, or that is kept; -1 when there is none.

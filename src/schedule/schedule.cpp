@@ -72,7 +72,7 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const pla
   s.lanes = lanes_for(graph, group, options);
   s.vector_axis = last_axis(domain, true);
   const bool one_pass = passes_of(domain) == 1;
-  if (few_rows && one_pass) {
+  if (few_rows && one_pass && domain.scans.empty()) {
     s.strategy = Strategy::Split;
     s.note = fmt::format("{} row{} of {} split over the grid, then combined", rows, rows == 1 ? "" : "s", length);
   } else if (few_rows && rows < options.target.threads && !one_pass && length * rows > 16 * kSmallWork) {
@@ -82,7 +82,7 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const pla
   } else {
     s.strategy = Strategy::Row;
     s.keep_bytes = options.target.l2_bytes / 2;
-    s.note = fmt::format("a row of {} per iteration, {} over it", length, passes_text(domain));
+    s.note = fmt::format("a row of {} per iteration, {} over it{}", length, passes_text(domain), scans_text(domain));
   }
   s.domain = std::move(domain);
   return s;
@@ -96,7 +96,12 @@ std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const 
   s.lanes = lanes_for(graph, group, options);
   s.vector_axis = last_axis(domain, false);
   const bool one_pass = passes_of(domain) == 1;
-  if (one_pass && height >= kTallColumn && height * width > kSmallWork) {
+  if (one_pass && !domain.scans.empty()) {
+    s.strategy = Strategy::Column;
+    s.tile = std::min(kColumnTile, std::max<int64_t>(s.lanes, width / options.target.threads / s.lanes * s.lanes));
+    s.note =
+        fmt::format("{} columns of {} side by side, {}{}", s.tile, height, passes_text(domain), scans_text(domain));
+  } else if (one_pass && height >= kTallColumn && height * width > kSmallWork) {
     s.strategy = Strategy::Split;
     s.tile = kColumnTile;
     s.note = fmt::format("{} columns of {}, rows split over the grid, then combined", width, height);
@@ -107,7 +112,8 @@ std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const 
     if (!one_pass && height * s.lanes * 4 > options.target.l2_bytes / 2)
       return Refusal{fmt::format("a column of {} does not stay on chip between its passes", height),
                      fmt::format("columns of at most {}", options.target.l2_bytes / 8 / s.lanes)};
-    s.note = fmt::format("{} columns of {} side by side, {}", s.lanes, height, passes_text(domain));
+    s.note =
+        fmt::format("{} columns of {} side by side, {}{}", s.lanes, height, passes_text(domain), scans_text(domain));
   }
   s.domain = std::move(domain);
   return s;
@@ -122,7 +128,7 @@ std::variant<Schedule, Refusal> make_schedule(const Graph& graph, const plan::Fu
   Domain domain = std::get<Domain>(std::move(found));
   merge_axes(graph, domain);
   if (options.target.gpu) return gpu_schedule(graph, std::move(domain), group, options);
-  if (domain.levels == 0) return pointwise(graph, std::move(domain), group, options);
+  if (domain.pointwise()) return pointwise(graph, std::move(domain), group, options);
   const int last = static_cast<int>(domain.axes.size()) - 1;
   const bool along_rows = last < 0 || domain.axes[static_cast<size_t>(last)].reduced;
   const bool has_columns = last_axis(domain, false) >= 0, has_rows = last_axis(domain, true) >= 0;

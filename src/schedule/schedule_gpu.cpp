@@ -162,8 +162,8 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const pla
   Schedule s;
   const plan::Target& target = options.target;
   const int64_t rows = domain.estimate(false), length = domain.estimate(true);
-  const bool one_pass = passes_of(domain) == 1;
-  s.vector_axis = row_axis(domain);
+  const bool one_pass = passes_of(domain) == 1, scans = !domain.scans.empty();
+  s.vector_axis = scans ? last_axis(domain, true) : row_axis(domain);
   s.domain = std::move(domain);
   const Widths w = widths_of(graph, s);
   const IntExpr extent = s.vector_axis < 0 ? IntExpr(1) : s.domain.axes[static_cast<size_t>(s.vector_axis)].extent;
@@ -171,7 +171,7 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const pla
   s.lanes = lanes_of(w);
   if (options.tuning.lanes) s.lanes = std::min(s.lanes, options.tuning.lanes);
   while (s.lanes > 1 && ((!divides(s.lanes, extent) && along < kShortOddRow) || along < s.lanes)) s.lanes /= 2;
-  if (one_pass && rows < target.threads && length >= kLongRow && length * rows > kSmallWork) {
+  if (one_pass && !scans && rows < target.threads && length >= kLongRow && length * rows > kSmallWork) {
     s.strategy = Strategy::Split;
     s.team = s.workgroup = options.tuning.threads ? options.tuning.threads : 512;
     s.unroll = options.tuning.unroll ? options.tuning.unroll : std::max(1, 16 / s.lanes);
@@ -188,7 +188,7 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const pla
   // Long rows of which only results are kept: a second reading from the caches costs less than waiting for each other.
   const bool rereads = !one_pass && !writes_rows && along * w.largest > kRereadBytes;
   if (rereads && !options.tuning.threads) size = {kMostThreads, 1};
-  if (one_pass) size.cluster = 1;
+  if (one_pass || scans) size.cluster = 1;
   s.team = size.workgroup * size.cluster;
   s.workgroup = std::max(size.workgroup, s.team <= kWarp ? kWorkgroup / 2 : 1);
   const int64_t step = int64_t{s.team} * s.lanes;
@@ -216,7 +216,7 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const pla
   const std::string who = s.team > s.workgroup
                               ? fmt::format("a cluster of {} x {} threads", s.team / s.workgroup, s.workgroup)
                               : fmt::format("{} thread{}", s.team, s.team == 1 ? "" : "s");
-  s.note = fmt::format("a row of {} to {}, {} over it{}", length, who, passes_text(s.domain),
+  s.note = fmt::format("a row of {} to {}, {} over it{}{}", length, who, passes_text(s.domain), scans_text(s.domain),
                        s.held && !one_pass ? ", held in registers" : "");
   return s;
 }
@@ -232,7 +232,7 @@ std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const 
   while (s.lanes > 1 && !divides(s.lanes, columns.extent)) s.lanes /= 2;
   s.team = kWarp;
   s.workgroup = kWorkgroup / 2;
-  if (one_pass && height >= kTallColumn && height * width > kSmallWork) {
+  if (one_pass && s.domain.scans.empty() && height >= kTallColumn && height * width > kSmallWork) {
     s.strategy = Strategy::Split;
     s.note = fmt::format("{} columns of {}, rows split over the grid, then combined", width, height);
   } else {
@@ -241,7 +241,8 @@ std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const 
     const bool constant = std::all_of(s.domain.axes.begin(), s.domain.axes.end(),
                                       [](const Axis& a) { return !a.reduced || a.extent.constant(); });
     if (constant) s.keep_bytes = options.target.shared_bytes / (s.workgroup / s.team) - 1024;
-    s.note = fmt::format("{} columns of {} side by side, {}", s.team * s.lanes, height, passes_text(s.domain));
+    s.note = fmt::format("{} columns of {} side by side, {}{}", s.team * s.lanes, height, passes_text(s.domain),
+                         scans_text(s.domain));
   }
   s.tile = int64_t{s.team} * s.lanes;
   return s;
@@ -251,7 +252,7 @@ std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const 
 
 std::variant<Schedule, Refusal> gpu_schedule(const Graph& graph, Domain domain, const plan::FusionGroup& group,
                                              const plan::Options& options) {
-  if (domain.levels == 0) return pointwise(graph, std::move(domain), group, options);
+  if (domain.pointwise()) return pointwise(graph, std::move(domain), group, options);
   const int last = static_cast<int>(domain.axes.size()) - 1;
   const bool along_rows = last < 0 || domain.axes[static_cast<size_t>(last)].reduced;
   const bool has_columns = last_axis(domain, false) >= 0, has_rows = last_axis(domain, true) >= 0;

@@ -41,7 +41,8 @@ std::string declaration(const Function& f, const Parameter& p) {
     return p.default_text.empty() ? "DType dtype" : fmt::format("DType dtype = {}", dtype_constant(p.default_text));
   }
   if (name == "keepdims") return "KeepDims keep = {}";
-  if (name == "axis" && one_of(f.row.name, {"cross_entropy", "concat", "stack", "batchnorm"}))
+  if (name == "reverse") return "const ScanOptions& how = {}";
+  if (name == "axis" && (f.group == "Scans" || one_of(f.row.name, {"cross_entropy", "concat", "stack", "batchnorm"})))
     return fmt::format("int axis{}", otherwise);
   if (one_of(name, {"axis1", "axis2", "source", "destination"})) return fmt::format("int {}{}", name, otherwise);
   if (one_of(name, {"axis", "axes"})) return fmt::format("const Axes& {}{}", name, otherwise);
@@ -132,6 +133,10 @@ constexpr Note kNotes[] = {
     {"cross_entropy",
      "-log_softmax(x) at the target class; targets: integers, the shape of x without the axis; out of range: nan",
      "Gives the dtype of x: one number, or with Reduction::None the shape of targets."},
+    {"cumsum", "running sum along an axis, from the start or as `how` says; integers as in sum()", ""},
+    {"cumprod", "running product along an axis, from the start or as `how` says; integers as in sum()", ""},
+    {"cummax", "largest element so far along an axis; nan from the first nan on", ""},
+    {"cummin", "smallest element so far along an axis; nan from the first nan on", ""},
     {"mse", "(x - targets)**2, and its mean",
      "Gives the dtype of x: one number, or with Reduction::None the broadcast shape."},
     {"huber", "with d = abs(x - targets): d*d/2 where d <= delta, else delta * (d - delta/2), and its mean",
@@ -217,6 +222,8 @@ std::string documentation(const Function& f) {
 
 std::string text_of(const Parameter& p) {
   if (p.name == "keepdims") return "keep";
+  if (one_of(p.name, {"reverse", "exclusive"})) return fmt::format("detail::flag(how.{})", p.name);
+  if (p.name == "restart") return "how.restart";
   if (p.name == "approximate" || p.name == "reduction" || p.name == "mode")
     return fmt::format("detail::text_of({})", p.name);
   return std::string(p.name);
@@ -229,6 +236,8 @@ std::string definition(const Function& f) {
   // keepdims before ddof: var(x, -1, keepdims).
   std::stable_sort(declared.begin(), declared.end(),
                    [](const Parameter* a, const Parameter* b) { return a->name != "ddof" && b->name == "ddof"; });
+  // These two are in the options that `reverse` declares.
+  std::erase_if(declared, [](const Parameter* p) { return p->name == "exclusive" || p->name == "restart"; });
   for (const Parameter* p : declared) declarations.push_back(declaration(f, *p));
   return fmt::format("{}inline Array {}({}) {{ return detail::call(\"{}\", {{{}}}); }}\n", documentation(f),
                      cpp_name(f.row.name), fmt::join(declarations, ", "), f.row.name, fmt::join(arguments, ", "));
@@ -264,6 +273,12 @@ enum class OutOfRange : uint8_t { Raise, Clip, Wrap };
 /// What stands outside of an array, as numpy.pad has it: a value; the outermost element; the array mirrored without and with that
 /// element; the array again.
 enum class PadMode : uint8_t { Constant, Edge, Reflect, Symmetric, Wrap };
+/// How cumsum() and the like run: cumsum(x, -1, {.reverse = true}).
+struct ScanOptions {
+  bool reverse = false;    ///< from the end of the axis to its start
+  bool exclusive = false;  ///< of what comes before an element, without itself
+  Array restart = {};      ///< Bool, broadcast to x: true where the running value begins anew
+};
 
 namespace detail {
 inline std::string_view text_of(Approximate a) { return a == Approximate::None ? "none" : "tanh"; }
@@ -279,6 +294,12 @@ inline std::string_view text_of(PadMode m) {
          : m == PadMode::Reflect   ? "reflect"
          : m == PadMode::Symmetric ? "symmetric"
                                    : "wrap";
+}
+inline Argument flag(bool value) {
+  Argument argument;
+  argument.kind = Argument::Kind::Flag;
+  argument.integer = value;
+  return argument;
 }
 }  // namespace detail
 )";

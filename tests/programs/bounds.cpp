@@ -148,6 +148,7 @@ class BoundedInterpreter {
       case NodeKind::Elementwise: return exact_arguments && !is_float(node.dtype) ? Errors{} : elementwise(id, node);
       case NodeKind::Cast: return cast(id, node);
       case NodeKind::Reduce: return exact_arguments && !is_float(node.dtype) ? Errors{} : reduce(id, node);
+      case NodeKind::Scan: return exact_arguments && !is_float(node.dtype) ? Errors{} : scan(id, node);
       case NodeKind::Reshape: return errors_.at(node.args[0]);
       case NodeKind::Permute:
       case NodeKind::Broadcast:
@@ -341,6 +342,78 @@ class BoundedInterpreter {
     Errors out(static_cast<size_t>(n), 0.0);
     for (size_t k = 0; k < out.size(); ++k)
       out[k] = reduced(node, elements[k], element_errors[k], result.number(static_cast<int64_t>(k)));
+    return out;
+  }
+
+  // Running values of one line: what reduced() says of its elements so far, for any order of joining them.
+  struct Line {
+    double worst = 0, error_sum = 0, magnitude = 0, logs = 0, relative = 0, n = 0;
+    bool whole = true, all_finite = true, uncertain_zero = false;
+    void take(double x, double e) {
+      worst = std::max(worst, e);
+      error_sum += e;
+      n += 1;
+      all_finite = all_finite && std::isfinite(x);
+      uncertain_zero = uncertain_zero || crosses_zero(x, e) || (x == 0 && e > 0);
+      if (!std::isfinite(x)) return;
+      magnitude += std::fabs(x);
+      whole = whole && x == std::nearbyint(x);
+      if (x == 0) return;
+      logs += std::fabs(std::log2(std::fabs(x)));
+      relative += e / std::fabs(x);
+    }
+    double error(const Node& node, double v) const {
+      const Format f = format_of(node.dtype), computed = format_of(compute_type(node.dtype));
+      if (std::isinf(worst) || (!is_float(node.dtype) && worst > 0)) return kAnything;
+      if (!is_float(node.dtype)) return 0;
+      switch (node.reduce) {
+        case ReduceKind::Sum: {
+          if (magnitude + error_sum > computed.largest) return kAnything;
+          if (!all_finite) return 0;
+          const bool exact = whole && magnitude <= 1 / computed.epsilon;
+          const double total = error_sum + (exact ? 0 : 2 * n * computed.epsilon * magnitude);
+          const double rounded = rounding(v, node.dtype, 0.5, total == 0);
+          return total + rounded > 0 && std::fabs(v) + total > f.largest ? kAnything : total + rounded;
+        }
+        case ReduceKind::Prod: {
+          if (logs > (compute_type(node.dtype) == DType::F64 ? 1000 : 120)) return kAnything;
+          if (relative > 0.1 || uncertain_zero) return kAnything;
+          if (!std::isfinite(v) || v == 0) return 0;
+          const bool exact = whole && logs <= -std::log2(computed.epsilon) && worst == 0;
+          const double own = std::fabs(v) * (2 * relative + (exact ? 0 : 2 * n * computed.epsilon));
+          return std::fabs(v) + own > f.largest ? kAnything : own + rounding(v, node.dtype, 0.5, own == 0);
+        }
+        default: return std::isfinite(v) ? worst : 0;
+      }
+    }
+  };
+
+  Errors scan(NodeId id, const Node& node) const {
+    const Tensor& source = values_.at(node.args[0]);
+    const Elements x(source), result(values_.at(id));
+    const Errors errors = full(node.args[0]);
+    const bool restarts = node.args.size() > 1;
+    const Errors anew_errors = restarts ? full(node.args[1]) : Errors{};
+    int64_t outer = 1, length = 1, inner = 1;
+    for (size_t d = 0; d < source.dims.size(); ++d) {
+      const int here = static_cast<int>(d);
+      (here < node.axes[0] ? outer : here > node.axes[0] ? inner : length) *= source.dims[d];
+    }
+    Errors out(errors.size(), 0.0);
+    for (int64_t o = 0; o < outer; ++o)
+      for (int64_t i = 0; i < inner; ++i) {
+        Line line;
+        bool lost = false;  // nobody knows whether it began anew
+        for (int64_t k = 0; k < length; ++k) {
+          const int64_t at = (o * length + (node.reverse ? length - 1 - k : k)) * inner + i;
+          const auto place = static_cast<size_t>(at);
+          if (restarts && anew_errors[place] > 0) lost = true;
+          if (restarts && !lost && Elements(values_.at(node.args[1])).at(at).as_bool()) line = {};
+          if (!node.exclusive) line.take(x.number(at), errors[place]);
+          out[place] = lost ? kAnything : line.error(node, result.number(at));
+          if (node.exclusive) line.take(x.number(at), errors[place]);
+        }
+      }
     return out;
   }
 

@@ -8,6 +8,7 @@
 
 #include "frontends/language.hpp"
 #include "generator_random.hpp"
+#include "generator_scan.hpp"
 #include "smelt/error.hpp"
 
 namespace smelt::testing {
@@ -268,6 +269,14 @@ class Generator {
                        word({"max", "min"}));
   }
 
+  std::string scan() {
+    const Value a = any();
+    const std::string condition = chance(2)
+                                      ? as(DType::Bool, any_of(DType::Bool))
+                                      : fmt::format("({} {} {})", a.name, word({"<", ">", "=="}), operand(a.dtype));
+    return scan_expression({a.name, a.dtype, a.shape.size(), condition}, random_);
+  }
+
   std::string slice_item(const IntExpr& size) {
     const int64_t n = size.constant().value_or(3);
     if (chance(3)) return ":";
@@ -419,7 +428,7 @@ class Generator {
       case 15:
       case 16:
       case 17: return function();
-      case 18: return chance(2) ? creation() : elementwise();
+      case 18: return chance(2) ? creation() : scan();
       default: return elementwise();
     }
   }

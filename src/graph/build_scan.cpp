@@ -1,0 +1,57 @@
+// Running sums, products, maxima and minima.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/check.hpp"
+#include "graph/build_detail.hpp"
+
+namespace smelt {
+
+// Before the first element: of max the smallest value, so that it never wins.
+static Scalar start_of(ReduceKind kind, DType t) {
+  switch (kind) {
+    case ReduceKind::Sum: return Scalar::of_int(t, 0);
+    case ReduceKind::Prod: return Scalar::of_int(t, 1);
+    case ReduceKind::Max: return is_float(t) ? Scalar::of_float(t, -HUGE_VAL) : Scalar::of_int(t, min_int(t));
+    case ReduceKind::Min: return is_float(t) ? Scalar::of_float(t, HUGE_VAL) : Scalar::of_uint(t, max_int(t));
+    default: throw InternalError("a scan of no kind");
+  }
+}
+
+NodeId GraphBuilder::scan(ReduceKind kind, NodeId x, int axis, bool reverse, bool exclusive,
+                          std::optional<NodeId> restart) {
+  if (rank(x) == 0)
+    fail(fmt::format("{} of {} has no axis to run along", name_of_scan(kind), describe(at(x))),
+         "give an array with at least one axis");
+  axis = normalize_axis(axis, rank(x));
+  const DType given = dtype(x);
+  const bool sums = kind == ReduceKind::Sum || kind == ReduceKind::Prod;
+  // Sums of small integers would overflow in their own dtype.
+  if (sums && !is_float(given)) x = cast(x, is_unsigned_int(given) ? DType::U64 : DType::I64);
+  if (!sums && is_bool(given)) return cast(scan(kind, cast(x, DType::U8), axis, reverse, exclusive, restart), given);
+  if (restart && !is_bool(dtype(*restart)))
+    fail(fmt::format("restart is {}, not bool", describe(at(*restart))),
+         "give bools that are true where the running value begins anew: restart != 0");
+  if (restart) {
+    const Shape shapes[] = {shape(x), shape(*restart)};
+    if (broadcast_shapes(shapes) != shape(x))
+      fail(fmt::format("restart is {}, which is larger than x, {}", describe(at(*restart)), describe(at(x))),
+           "give one bool for each element of x");
+    restart = broadcast_to(*restart, shape(x));
+  }
+  if (shape(x)[static_cast<size_t>(axis)].is(1))
+    return exclusive ? broadcast_to(constant(start_of(kind, dtype(x))), shape(x)) : x;
+  Node node{.kind = NodeKind::Scan};
+  node.reduce = kind;
+  node.reverse = reverse;
+  node.exclusive = exclusive;
+  node.dtype = dtype(x);
+  node.shape = shape(x);
+  node.args = {x};
+  if (restart) node.args.push_back(*restart);
+  node.axes = {axis};
+  return add(std::move(node));
+}
+
+}  // namespace smelt

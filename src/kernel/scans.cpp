@@ -1,0 +1,46 @@
+// Scans: how a running value is kept while a pass goes along its axis.
+#include <utility>
+
+#include "base/check.hpp"
+#include "kernel/lowering.hpp"
+
+namespace smelt::kernel {
+
+IntExpr Lowering::directed(const Axis& axis, const IntExpr& position) const {
+  return domain().reversed ? axis.extent - 1 - position : position;
+}
+
+std::vector<Stmt> Lowering::take_scan_starts() { return std::exchange(scan_starts_, {}); }
+
+//   over the lanes:     scan result = x after carry
+//   down the columns:   carry := carry op x; result = carry
+ExprId Lowering::scan_at(NodeId id, const Index& index) {
+  const Node& node = graph_.at(id);
+  const DType t = accumulator_type(graph_.at(node.args[0]).dtype);
+  const bool float_sum = is_float(t) && node.reduce == ReduceKind::Sum;
+  Accumulator running{nullptr, node.reduce};
+  running.value_type = t;
+  const ExprId start = initial(running);
+  // Nothing yet: -0, to which -0 may be added. What starts at 0 has no -0 in its sums.
+  const ExprId nothing = float_sum && !node.exclusive ? builder_.constant(Scalar::of_float(t, -0.0)) : start;
+  ExprId x = evaluator_.value(node.args[0], index);
+  if (float_sum && node.exclusive) x = builder_.apply(Op::Add, {x, start});
+  const ExprId anew = node.args.size() > 1 ? evaluator_.value(node.args[1], index) : kNoExpr;
+  const LocalId carry = builder_.new_local(t, true), result = builder_.new_local(t, false);
+  scan_starts_.push_back(assign(carry, nothing));
+  std::vector<Stmt>& block = evaluator_.block();
+  if (!scans_down_) {
+    block.push_back(scan(result, op_of(node.reduce), carry, x, start, node.exclusive, anew));
+    return builder_.local(result);
+  }
+  const ExprId before = builder_.local(carry);
+  const auto unless_anew = [&](ExprId first, ExprId otherwise) {
+    return anew == kNoExpr ? otherwise : builder_.apply(Op::Where, {anew, first, otherwise});
+  };
+  if (node.exclusive) block.push_back(let(result, unless_anew(start, before)));
+  block.push_back(assign(carry, unless_anew(x, merged(running, before, x))));
+  if (!node.exclusive) block.push_back(let(result, before));
+  return builder_.local(result);
+}
+
+}  // namespace smelt::kernel
