@@ -76,6 +76,10 @@ def colsum(xp, x):
     return xp.sum(xp.clip(x, 0, math.inf), axis=0)
 
 
+def cumsum(xp, x):
+    return xp.cumsum(x, -1)
+
+
 def var(xp, x):
     d = x - xp.mean(x, axis=-1, keepdims=True)
     return xp.sum(d * d, axis=-1) / (x.shape[-1] - 1)

@@ -73,6 +73,10 @@ def colsum(x):
     return jnp.sum(jax.nn.relu(x), axis=0)
 
 
+def cumsum(x):
+    return jnp.cumsum(x, axis=-1)
+
+
 def var(x):
     return jnp.var(x, axis=-1, ddof=1)
 

@@ -70,6 +70,10 @@ def colsum(x):
     return torch.relu(x).sum(0)
 
 
+def cumsum(x):
+    return torch.cumsum(x, -1)
+
+
 def var(x):
     return torch.var(x, dim=-1, unbiased=True)
 

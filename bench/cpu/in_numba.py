@@ -92,6 +92,17 @@ def var(x, out):
 
 
 @fast
+def cumsum(x, out):
+    y = out[0]
+    rows, n = x.shape
+    for r in prange(rows):
+        total = float32(0)
+        for i in range(n):
+            total += x[r, i]
+            y[r, i] = total
+
+
+@fast
 def l2norm(x, out):
     # In parts, or the running sum of a core would be too large for what is added to it.
     part = 1 << 16

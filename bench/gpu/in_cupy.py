@@ -86,6 +86,10 @@ def colsum(x):
     return cp.maximum(x, 0).sum(axis=0)
 
 
+def cumsum(x):
+    return cp.cumsum(x, axis=-1)
+
+
 def var(x):
     return x.var(axis=-1, ddof=1)
 

@@ -28,6 +28,12 @@ enum class OutOfRange : uint8_t { Raise, Clip, Wrap };
 /// What stands outside of an array, as numpy.pad has it: a value; the outermost element; the array mirrored without and with that
 /// element; the array again.
 enum class PadMode : uint8_t { Constant, Edge, Reflect, Symmetric, Wrap };
+/// How cumsum() and the like run: cumsum(x, -1, {.reverse = true}).
+struct ScanOptions {
+  bool reverse = false;    ///< from the end of the axis to its start
+  bool exclusive = false;  ///< of what comes before an element, without itself
+  Array restart = {};      ///< Bool, broadcast to x: true where the running value begins anew
+};
 
 namespace detail {
 inline std::string_view text_of(Approximate a) { return a == Approximate::None ? "none" : "tanh"; }
@@ -43,6 +49,12 @@ inline std::string_view text_of(PadMode m) {
          : m == PadMode::Reflect   ? "reflect"
          : m == PadMode::Symmetric ? "symmetric"
                                    : "wrap";
+}
+inline Argument flag(bool value) {
+  Argument argument;
+  argument.kind = Argument::Kind::Flag;
+  argument.integer = value;
+  return argument;
 }
 }  // namespace detail
 
@@ -291,6 +303,29 @@ inline Array norm(const Array& x, double ord = 2, const Axes& axis = {}, KeepDim
 inline Array l2norm(const Array& x, const Axes& axis = {}, KeepDims keep = {}) {
   return detail::call("l2norm", {x, axis, keep});
 }
+
+// ---- Scans
+
+/// running sum along an axis, from the start or as `how` says; integers as in sum().
+inline Array cumsum(const Array& x, int axis = -1, const ScanOptions& how = {}) {
+  return detail::call("cumsum", {x, axis, detail::flag(how.reverse), detail::flag(how.exclusive), how.restart});
+}
+/// running product along an axis, from the start or as `how` says; integers as in sum().
+inline Array cumprod(const Array& x, int axis = -1, const ScanOptions& how = {}) {
+  return detail::call("cumprod", {x, axis, detail::flag(how.reverse), detail::flag(how.exclusive), how.restart});
+}
+/// largest element so far along an axis; nan from the first nan on.
+inline Array cummax(const Array& x, int axis = -1, const ScanOptions& how = {}) {
+  return detail::call("cummax", {x, axis, detail::flag(how.reverse), detail::flag(how.exclusive), how.restart});
+}
+/// smallest element so far along an axis; nan from the first nan on.
+inline Array cummin(const Array& x, int axis = -1, const ScanOptions& how = {}) {
+  return detail::call("cummin", {x, axis, detail::flag(how.reverse), detail::flag(how.exclusive), how.restart});
+}
+/// mean of the elements so far, of floats.
+inline Array cummean(const Array& x, int axis = -1) { return detail::call("cummean", {x, axis}); }
+/// log(cumsum(exp(x))) below the row's maximum; what lies further below it than exp can tell from 0 is -inf.
+inline Array logcumsumexp(const Array& x, int axis = -1) { return detail::call("logcumsumexp", {x, axis}); }
 
 // ---- Normalisation and losses
 

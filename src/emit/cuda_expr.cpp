@@ -169,19 +169,21 @@ std::string PhasePrinter::load(const Expr& e) {
 
 // Whether the lanes of a group touch neighbouring elements that one aligned access covers. What that asks of sizes and addresses is
 // noted.
-bool PhasePrinter::neighbours(const Place& place) {
-  if (!variant_.vectors || vector_.lanes == 1) return false;
+int PhasePrinter::neighbours(const Place& place) {
+  if (!variant_.vectors || vector_.lanes == 1) return 0;
   std::vector<IntExpr> conditions;
-  if (step_in_group(place.offset, conditions) != 1) return false;
-  if (!divisible(vector_.odd ? place.offset - vector_.origin : place.offset, conditions)) return false;
-  if (vector_.odd && !conditions.empty()) return false;
+  const int step = step_in_group(place.offset, conditions).value_or(0);
+  if (step == 0 || (step < 0 && !scans_)) return 0;
+  const IntExpr first = step > 0 ? place.offset : place.offset - (vector_.lanes - 1);
+  if (!divisible(vector_.odd ? first - vector_.origin : first, conditions)) return 0;
+  if (vector_.odd && !conditions.empty()) return 0;
   asks_for_multiples_ = asks_for_multiples_ || !conditions.empty();
   conditions_.insert(conditions_.end(), conditions.begin(), conditions.end());
   if (place.param >= 0) {
     int& alignment = alignment_[static_cast<size_t>(place.param)];
     alignment = std::max(alignment, std::min(16, vector_.lanes * size_of(place.dtype)));
   }
-  return true;
+  return step;
 }
 
 bool PhasePrinter::is_varying(ExprId root) const {

@@ -107,7 +107,7 @@ bool PhasePrinter::divisible(const IntExpr& e, std::vector<IntExpr>& conditions)
   return true;
 }
 
-// By how much the value grows from one lane of a group to the next: 0, 1, or nothing that is the same for all.
+// By how much the value grows from one lane of a group to the next: 0, 1, -1, or nothing that is the same for all.
 std::optional<int> PhasePrinter::step_in_group(const IntExpr& e, std::vector<IntExpr>& conditions) const {
   if (!varies(e)) return 0;
   int64_t total = 0;
@@ -138,7 +138,7 @@ std::optional<int> PhasePrinter::step_in_group(const IntExpr& e, std::vector<Int
     if (term.atoms.size() != 1) return std::nullopt;
     total += term.coefficient * step;
   }
-  if (total != 0 && total != 1) return std::nullopt;
+  if (total < -1 || total > 1) return std::nullopt;
   return static_cast<int>(total);
 }
 

@@ -160,6 +160,7 @@ void PhasePrinter::analyse(const std::vector<Stmt>& body, const Stmt* vector) {
       case StmtKind::Scan:
         note_local(s.local, vector);
         note_local(s.carry, nullptr);
+        if (s.scope == kernel::Scope::Grid) stored_[static_cast<size_t>(s.access.array)] = true;
         locals_[static_cast<size_t>(s.local)].vectors.insert(vector);
         ++block_;  // it stands between two
         break;
@@ -292,6 +293,7 @@ std::string PhasePrinter::print(const std::string& name) {
 std::string PhasePrinter::body() {
   const Stmt& grid_loop = phase_.body.back();
   analyse(phase_.body, nullptr);
+  if (phase_.counter >= 0) stored_[static_cast<size_t>(phase_.counter)] = true;
   find_dependencies();
   settle_locals();
   push();

@@ -46,6 +46,7 @@ std::string comment_on_params(const kernel::Kernel& kernel);
 bool has_scans(const std::vector<kernel::Stmt>& body);
 // What such phases call.
 std::string scan_helpers();
+std::string scan_grid_helpers();
 
 class PhasePrinter {
  public:
@@ -149,6 +150,10 @@ class PhasePrinter {
   ScanText declare_scan(const Stmt& s);
   void give_to_scan(const Stmt& s, const ScanText& text);
   void run_scan(const Stmt& s, const ScanText& text);
+  struct RunText {
+    std::string type, carry, join;
+  };
+  void scan_grid(const Stmt& s, const ScanText& text, const RunText& run);
   void scan_body(const std::vector<Stmt>& body);
   void open_group(bool check);
   std::vector<ExprId> early_loads(const std::vector<const Stmt*>& stmts);
@@ -183,7 +188,7 @@ class PhasePrinter {
   Place place(const kernel::Access& access);
   std::string element(const kernel::Access& access);
   std::string private_element(const kernel::Access& access);
-  bool neighbours(const Place& place);  // the lanes of a group are one aligned access
+  int neighbours(const Place& place);  // 1: the lanes of a group are one aligned access; -1: backwards; 0: they are not
   void forget(int resource);
   void push();
   void pop();

@@ -145,17 +145,21 @@ void PhasePrinter::run_scan(const Stmt& s, const ScanText& text) {
     line("}};");
     join = fmt::format("jump{}", n);
   }
+  const bool over_grid = s.scope == kernel::Scope::Grid;
   std::string meet = "nullptr", turn = fmt::format("turn{}", n);
-  if (warps > 1) {
+  if (warps > 1 && !over_grid) {
     meet = fmt::format("meet{}", n);
     statics_ += fmt::format("  __shared__ {} {}[2][32];\n", type, meet);
   }
-  statics_ += fmt::format("  int {} = 0; (void){};\n", turn, turn);
+  if (!over_grid) statics_ += fmt::format("  int {} = 0; (void){};\n", turn, turn);
   const std::string carry = anew ? fmt::format("carry{}", n) : fmt::format("v{}", s.carry);
   if (anew) line("{} {}{{v{}, 0}};", type, carry, s.carry);
-  line("scan_team<{}, {}, {}, {}, {}, {}>(x{}, {}, {}, {}, tw, {}, {}, {});", width, warps, vector_.unroll,
-       vector_.lanes, s.exclusive ? "true" : "false", type, n, carry, text.nothing, width < 32 ? "team" : "0xffffffffu",
-       meet, turn, join);
+  if (over_grid)
+    scan_grid(s, text, {type, carry, join});
+  else
+    line("scan_team<{}, {}, {}, {}, {}, {}>(x{}, {}, {}, {}, tw, {}, {}, {});", width, warps, vector_.unroll,
+         vector_.lanes, s.exclusive ? "true" : "false", type, n, carry, text.nothing,
+         width < 32 ? "team" : "0xffffffffu", meet, turn, join);
   if (anew) line("v{} = {}.value;", s.carry, carry);
   std::string result = fmt::format("x{}[n]", n);
   if (anew) result += ".value";

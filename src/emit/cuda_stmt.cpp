@@ -4,6 +4,7 @@
 #include "base/check.hpp"
 #include "emit/cuda_phase.hpp"
 #include "emit/cuda_text.hpp"
+#include "kernel/text.hpp"
 
 namespace smelt::emit::cuda {
 
@@ -52,15 +53,25 @@ void PhasePrinter::statement(const Stmt& s) {
 
 void PhasePrinter::grid(const Stmt& s) {
   const std::string type = index_type(), workgroup = variant_.part ? "workgroup" : "blockIdx.x";
-  if (phase_.last)
+  if (phase_.last) {
     line("const {} g = 0;", type);
-  else if (team_.iterations() > 1)
+  } else if (phase_.counter >= 0) {
+    SMELT_CHECK(team_.iterations() == 1 && team_.cluster() == 1 && !variant_.part,
+                "iterations in order, several to a workgroup");
+    statics_ += "  __shared__ unsigned turn;\n";
+    const kernel::Param& words = kernel_.params[static_cast<size_t>(phase_.counter)];
+    line("if (threadIdx.x == 0) turn = (unsigned)atomicAdd({} + {}, 1ull);", kernel::param_name(kernel_, phase_.counter),
+         integer(count(words.dims) - 1));
+    line("__syncthreads();");
+    line("const {0} g = ({0})turn;", type);
+  } else if (team_.iterations() > 1) {
     line("const {0} g = ({0}){3} * {1} + (int)(threadIdx.x / {2});", type, team_.iterations(), team_.threads,
          workgroup);
-  else if (team_.cluster() > 1)
+  } else if (team_.cluster() > 1) {
     line("const {0} g = ({0})({2} / {1});", type, team_.cluster(), workgroup);
-  else
+  } else {
     line("const {0} g = ({0}){1};", type, workgroup);
+  }
   symbols_[s.var] = "g";
   ranges_[s.var] = {0, s.extent - 1};
   if (team_.iterations() > 1) line("if (g >= {}) return;", integer(s.extent));

@@ -221,7 +221,8 @@ void PhasePrinter::nested_body(const std::vector<Stmt>& body) {
       continue;
     }
     flush();
-    count_loop(s, s.loop == kernel::LoopKind::Unrolled ? "#pragma unroll" : "#pragma unroll 8");
+    const std::string some = fmt::format("#pragma unroll {}", s.unroll > 1 ? s.unroll : 8);
+    count_loop(s, s.loop == kernel::LoopKind::Unrolled ? "#pragma unroll" : some.c_str());
   }
   flush();
 }
@@ -262,9 +263,19 @@ void PhasePrinter::load_group(ExprId id) {
   vector_.grouped = true;
   const Place p = place(e.access);
   const std::string type = memory_type(p.dtype);
-  if (neighbours(p)) {
+  if (const int step = neighbours(p)) {
     const int lanes = std::min(vector_.lanes, 16 / size_of(p.dtype)), chunks = vector_.lanes / lanes;
-    line("const {}* const p{} = {} + {};", type, id, p.base, integer(p.offset));
+    line("const {}* const p{} = {} + {};", type, id, p.base,
+         integer(step > 0 ? p.offset : p.offset - (vector_.lanes - 1)));
+    if (step < 0) {
+      line("__align__(16) {} back{}[{}];", type, id, vector_.lanes);
+      for (int c = 0; c < chunks; ++c)
+        line("*(Vec<{0}, {1}>*)&back{2}[{3}] = *(const Vec<{0}, {1}>*)(p{2} + {3});", type, lanes, id, c * lanes);
+      line("#pragma unroll");
+      line("for (int l = 0; l < {0}; ++l) ld{1}[u * {0} + l] = back{1}[{0} - 1 - l];", vector_.lanes, id);
+      vector_.grouped = false;
+      return;
+    }
     for (int c = 0; c < chunks; ++c)
       line("*(Vec<{0}, {1}>*)&ld{2}[u * {3} + {4}] = *(const Vec<{0}, {1}>*)(p{2} + {4});", type, lanes, id,
            vector_.lanes, c * lanes);
@@ -370,10 +381,11 @@ void PhasePrinter::groups(const std::vector<const Stmt*>& stmts, const Stmt* sca
   for (const Stmt* s : stmts) {
     if (s->kind != StmtKind::Store || s->access.scratch || s->mask != kNoExpr) continue;
     const Place p = place(s->access);
-    if (!neighbours(p)) continue;
+    const int step = neighbours(p);
+    if (step == 0) continue;
     const std::string array = fmt::format("st{}", names_++);
     line("__align__(16) {} {}[{}];", memory_type(p.dtype), array, vector_.lanes);
-    wide_stores_[s] = {array + "[l]", p.dtype};
+    wide_stores_[s] = {array + (step > 0 ? "[l]" : fmt::format("[{} - l]", vector_.lanes - 1)), p.dtype};
   }
   if (vector_.lanes > 1) {
     line("#pragma unroll");
@@ -395,10 +407,11 @@ void PhasePrinter::groups(const std::vector<const Stmt*>& stmts, const Stmt* sca
     vector_.grouped = true;
     const Place p = place(s->access);
     const std::string array = wide->second.first.substr(0, wide->second.first.find('['));
+    const IntExpr first = neighbours(p) > 0 ? p.offset : p.offset - (vector_.lanes - 1);
     const int lanes = std::min(vector_.lanes, 16 / size_of(p.dtype));
     for (int c = 0; c < vector_.lanes; c += lanes)
       line("*(Vec<{0}, {1}>*)({2} + {3} + {4}) = *(Vec<{0}, {1}>*)&{5}[{4}];", memory_type(p.dtype), lanes, p.base,
-           integer(p.offset), c, array);
+           integer(first), c, array);
     vector_.grouped = false;
     wide_stores_.erase(wide);
   }

@@ -21,9 +21,9 @@
 //
 // Scan. `local` is a new value of each lane: expr of lane 0 to that of the lane at hand, joined by `op` in a fixed order that neither
 // times nor addresses change; `exclusive`: without the lane's own, `start` where it begins anew. Sums of floats take -0 for the value of
-// nothing, so that -0 stays. With the scope Grid the iterations of the Grid loop follow on each other: the phase is `ordered`, and the
-// iteration is part number `part` of the `extent` parts of a row; `access` is the row's part of the memory through which they meet,
-// kStatusWords(op's type) words for each part. It stands directly in the Vector loop, which then goes over all lanes in one step.
+// nothing, so that -0 stays. It stands directly in the Vector loop. With the scope Grid (GPU only) iterations of the Grid loop follow on
+// each other: this one is number `part` of `extent` parts, whose loops each take one step; the phase has a counter, by which iterations
+// begin in order; the parts meet in the words of `access`, a temporary whose last dimensions are [3, parts, scan_words()], 0 before.
 //
 // Loop kinds. Grid: independent iterations (CPU: spread over threads; GPU: each run by a team of threads). Thread: over the
 // threads of a workgroup. Vector: over lanes (CPU: of a SIMD vector; GPU: spread over the threads of the team, `lanes` neighbours to
@@ -157,6 +157,7 @@ struct Stmt {
   ExprId anew = kNoExpr;   // a bool
   ExprId start = kNoExpr;  // a constant
   bool exclusive = false;
+  IntExpr part;  // scope Grid
   // Alloc, Turn
   int buffer = -1;
   int source = -1;  // Turn
@@ -181,12 +182,17 @@ constexpr int accumulator_lanes(int lanes, int unroll) {
   return slots;
 }
 
+// Words of 64 bits through which one part of a scan over the grid is known to the others.
+inline int scan_words(DType t) { return size_of(t) > 4 ? 2 : 1; }
+
 struct Phase {
   std::vector<Stmt> body;  // one Grid loop
   IntExpr work = 1;        // elements touched by one iteration of the Grid loop: how finely it is worth spreading
   Team team;
   bool last =
       false;  // GPU: its one iteration is run by the workgroup that is done last with the phase before, in that launch
+  int counter =
+      -1;  // GPU: a temporary of u64, whose last word, 0 before, deals out the iterations in order; -1: any order
 };
 
 // A size that is computed at launch from the sizes of the call and "%threads": how many ways a reduction is split, say.

@@ -78,7 +78,9 @@ Kernel Lowering::run(bool clamp) {
     case plan::Strategy::Row: row(); break;
     case plan::Strategy::Column: schedule_.tile > schedule_.lanes && !on_gpu() ? column_scan() : column(); break;
     case plan::Strategy::Split:
-      if (vector_axis().reduced)
+      if (!domain().scans.empty())
+        split_scan();
+      else if (vector_axis().reduced)
         split_rows();
       else if (on_gpu())
         split_columns_gpu();

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -79,6 +80,7 @@ class Lowering {
   void row();
   void column();
   void column_scan();
+  void split_scan();
   void split_rows();
   void split_columns();
   void split_columns_gpu();
@@ -173,7 +175,15 @@ class Lowering {
   Builder builder_;
   Evaluator evaluator_;
   std::vector<Stmt> allocs_;
-  bool scans_down_ = false;        // scans run down the columns of the lanes, else over the lanes
+  bool scans_down_ = false;  // scans run down the columns of the lanes, else over the lanes
+  // Where scans run over the grid.
+  struct ScanGrid {
+    IntExpr parts;
+    Shape rows;                              // the kept axes
+    Index at;                                // of this part in what the parts meet in
+    std::vector<std::pair<int, int>> meets;  // those temporaries, with their words
+  };
+  std::optional<ScanGrid> scan_grid_;
   std::vector<Stmt> scan_starts_;  // what carries of the scans made since they were taken begin with
   std::map<LocalId, std::pair<LocalId, LocalId>> row_total_;  // a block's accumulator -> the row's (value, index)
 };

@@ -165,8 +165,9 @@ class Printer {
       if (kernel_.locals[i].is_mutable) line("mutable %v{}: {}", i, name_of(kernel_.locals[i].dtype));
     --depth_;
     for (size_t i = 0; i < kernel_.phases.size(); ++i) {
-      line("phase {}, work {}{}", i, kernel_.phases[i].work.str(),
-           kernel_.phases[i].last ? ", by the last workgroup" : "");
+      const Phase& phase = kernel_.phases[i];
+      line("phase {}, work {}{}{}", i, phase.work.str(), phase.last ? ", by the last workgroup" : "",
+           phase.counter < 0 ? "" : ", in the order of " + param_name(kernel_, phase.counter));
       block(kernel_.phases[i].body);
     }
     return std::move(text_);

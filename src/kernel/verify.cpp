@@ -181,6 +181,8 @@ class Structure {
           access(s.access, "scan");
           for (const IntExpr& i : s.access.index) need_known(i, known_, "scan " + access_text(kernel_, s.access));
           need_known(s.extent, known_, "the parts of a scan");
+          need_known(s.part, known_, "the part of a scan");
+          need(kernel_.dialect != Dialect::Portable, "a CPU scans no grid");
         }
         return use(s.value, "value");
       case StmtKind::Alloc:

@@ -55,7 +55,7 @@ enum class Strategy : uint8_t {
   Stencil,  // pointwise, down the rows of strips of columns: what is needed at several neighbouring places is kept in rings of rows
   Row,     // reductions along the fastest axis, a row per iteration, row values kept on chip
   Column,  // reductions along other axes, vector lanes across the fastest kept axis
-  Split,   // reductions spread over the grid: partial results, then a combining phase
+  Split,   // rows spread over the grid: reductions by partial results and a combining phase, scans in order
   Batch,   // independent groups of like kind, each with a schedule of its own, in one launch
 };
 std::string_view name_of(Strategy strategy);

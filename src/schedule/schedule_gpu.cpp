@@ -27,6 +27,8 @@ constexpr int64_t kLargeWork = 1 << 23;
 constexpr int64_t kTallColumn = 512;
 constexpr int64_t kSmallWork = 1 << 16;
 constexpr int64_t kLongRow = 8192;
+// Rows of scans that are worth several workgroups.
+constexpr int64_t kLongScan = 1 << 15;
 
 int64_t power_of_two_from(int64_t n) {
   int64_t p = 1;
@@ -180,6 +182,23 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const pla
                     last_axis(s.domain, false) < 0 ? "combined by the workgroup that is done last" : "then combined");
     return s;
   }
+  // Too few rows to keep the GPU busy: their parts, one after the other.
+  if (scans && rows < 4 * int64_t{target.threads} && length >= kLongScan) {
+    const bool alone =
+        one_pass && s.domain.reductions.empty() &&
+        std::count_if(s.domain.axes.begin(), s.domain.axes.end(), [](const Axis& a) { return a.reduced; }) == 1;
+    if (!alone)
+      return Refusal{fmt::format("{} row{} of {} {} scanned in parts, which know nothing of the whole row's reductions",
+                                 rows, rows == 1 ? "" : "s", length, rows == 1 ? "is" : "are"),
+                     "more rows"};
+    s.strategy = Strategy::Split;
+    s.team = s.workgroup = options.tuning.threads ? std::clamp(options.tuning.threads, 64, 512) : 256;
+    s.unroll = options.tuning.unroll ? options.tuning.unroll : std::max(1, 16 / s.lanes);
+    s.tile = int64_t{s.team} * s.lanes * s.unroll;
+    s.note = fmt::format("{} row{} of {} in parts of {} that follow on each other{}", rows, rows == 1 ? "" : "s",
+                         length, s.tile, scans_text(s.domain));
+    return s;
+  }
   s.strategy = Strategy::Row;
   const bool writes_rows =
       std::any_of(s.domain.outputs.begin(), s.domain.outputs.end(), [](const Output& o) { return !o.per_row; });
@@ -189,6 +208,8 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const pla
   const bool rereads = !one_pass && !writes_rows && along * w.largest > kRereadBytes;
   if (rereads && !options.tuning.threads) size = {kMostThreads, 1};
   if (one_pass || scans) size.cluster = 1;
+  // Of the totals of 32 warps, or of 8 in four steps, one warp makes running values at once.
+  if (one_pass && scans && along * w.largest > kRereadBytes / 2 && !options.tuning.threads) size = {kWorkgroup, 1};
   s.team = size.workgroup * size.cluster;
   s.workgroup = std::max(size.workgroup, s.team <= kWarp ? kWorkgroup / 2 : 1);
   const int64_t step = int64_t{s.team} * s.lanes;

@@ -62,6 +62,24 @@ def logsumexp(x, axis=None, keepdims=False):
     return np.logaddexp.reduce(x.ravel() if axis is None else x, axis=0 if axis is None else axis, keepdims=keepdims)
 
 
+def scan(ufunc, start):
+    def scanned(x, axis=-1, reverse=False, exclusive=False, restart=None):
+        x = np.moveaxis(np.asarray(x), axis, -1)
+        x = x[..., ::-1] if reverse else x
+        sums = ufunc in (np.add, np.multiply) and x.dtype.kind in "iub"
+        result = np.zeros(x.shape, ("u8" if x.dtype.kind == "u" else "i8") if sums else x.dtype)
+        anew = np.zeros(x.shape, bool) if restart is None else np.broadcast_to(restart, x.shape)
+        anew = anew[..., ::-1] if reverse else anew
+        for index in np.ndindex(x.shape[:-1]):
+            for i in range(x.shape[-1]):
+                first = max([k for k in range(i + 1) if anew[index + (k,)]], default=0)
+                part = x[index][first:i + (0 if exclusive else 1)]
+                result[index + (i,)] = ufunc.reduce(part, dtype=result.dtype) if len(part) else start
+        result = result[..., ::-1] if reverse else result
+        return np.moveaxis(result, -1, axis)
+    return scanned
+
+
 def standardized(x, axis, eps):
     return (x - np.mean(x, axis=axis, keepdims=True)) / np.sqrt(np.var(x, axis=axis, keepdims=True) + eps)
 
@@ -208,6 +226,10 @@ NAMES |= {
     "mish": lambda x: x * np.tanh(np.logaddexp(0, x)), "hardswish": lambda x: x * np.clip(x + 3, 0, 6) / 6,
     "quantize_int8": quantize_int8, "dequantize": lambda x, scale, zero_point=0: (x.astype(float) - zero_point) * scale,
     "lerp": lambda x, y, weight: x + weight * (y - x), "softmax": softmax, "log_softmax": log_softmax,
+    "cumsum": scan(np.add, 0), "cumprod": scan(np.multiply, 1), "cummax": scan(np.maximum, -np.inf),
+    "cummin": scan(np.minimum, np.inf), "cummean": lambda x, axis=-1: np.stack(
+        [np.mean(np.take(x, range(i + 1), axis), axis=axis) for i in range(x.shape[axis])], axis),
+    "logcumsumexp": lambda x, axis=-1: np.logaddexp.accumulate(x, axis=axis),
     "logsumexp": logsumexp, "norm": norm, "l2norm": lambda x, axis=None, keepdims=False: norm(x, 2, axis, keepdims),
     "layernorm": layernorm, "rmsnorm": rmsnorm, "groupnorm": groupnorm, "batchnorm": batchnorm,
     "cross_entropy": cross_entropy, "huber": huber, "pad": pad, "flatten": np.ravel,
@@ -490,6 +512,39 @@ dequantize(i8s, 0.5, 3)  ; dequantize(i8s, 0.5, 3).astype(np.float32)
 dequantize(u8s, 0.25, dtype=f64)  ; dequantize(u8s, 0.25)
 lerp(a, b, 0.25)
 lerp(a, b, v)
+""")
+
+group("scans", """
+cumsum(a)
+cumsum(a, axis=0)
+cumsum(a, 1, reverse=True)
+cumsum(v, exclusive=True)
+cumsum(v, exclusive=True, reverse=True)
+cumsum(a, restart=a > 1)
+cumsum(v, restart=q, exclusive=True)
+cumsum(m, restart=q, reverse=True)
+cumsum(i8s)
+cumsum(u8s)
+cumsum(p)
+cumsum(x0)
+cumsum(x1)
+cumsum(x1, exclusive=True)
+cumsum(z)
+cumprod(a)
+cumprod(n)
+cumprod(v, exclusive=True)
+cummax(a)
+cummax(z)
+cummax(i8s)
+cummax(v, exclusive=True)
+cummin(a, axis=1)
+cummin(n, axis=0)
+cummin(v, exclusive=True, reverse=True)
+cummax(p, axis=0)
+cummean(a)
+cummean(m, axis=0)
+logcumsumexp(a)
+logcumsumexp(m, axis=0)
 """)
 
 group("reductions", """

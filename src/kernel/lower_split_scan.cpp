@@ -1,0 +1,66 @@
+// Split, with scans, on a GPU: long rows in parts that follow on each other, one to a workgroup, in one reading.
+//
+//   phase 0: what the parts meet in becomes 0
+//   phase 1: grid %g over the rows and their parts, in order:
+//     vector %i over the part, one step:  scan over the grid; store
+//
+// A part waits for what earlier parts add up to, never for a running value: those of its 32, of its 32 times 32, of all before, joined in a
+// fixed order (emit/cuda_scan_grid.cpp).
+#include "base/check.hpp"
+#include "kernel/lowering.hpp"
+
+namespace smelt::kernel {
+
+void Lowering::split_scan() {
+  const Axis& axis = vector_axis();
+  const IntExpr tile = schedule_.tile, parts = launch_size("%parts", ceildiv(axis.extent, tile));
+  Grid grid;
+  scan_grid_ = ScanGrid{parts, {}, {}, {}};
+  for (const Axis& a : domain().axes)
+    if (!a.reduced) {
+      grid.add(a.var, a.extent);
+      scan_grid_->rows.push_back(a.extent);
+    }
+  Grid places = grid;  // of phase 0
+  grid.add("%s", parts);
+  Placement placement;
+  grid.decode(placement);
+  for (const auto& [var, extent] : grid.dims) scan_grid_->at.push_back(placement.value_of.at(var));
+  scan_grid_->at.insert(scan_grid_->at.end() - 1, IntExpr(0));
+  scan_grid_->at.push_back(0);
+  const IntExpr first = placement.value_of.at("%s") * tile, length = min(tile, axis.extent - first);
+  placement.ranges["%i"] = {0, length - 1};
+  placement.place(axis.var, directed(axis, first + IntExpr::symbol("%i")));
+  std::vector<Stmt> element;
+  element_pass(0, {}, placement, element);
+  std::vector<Stmt> body = take_scan_starts();
+  body.push_back(vector(length, std::move(element)));
+
+  // The first phase is made last, when it is known what must be 0.
+  constexpr int64_t kBlock = 256;
+  places.add("%l", 3);
+  places.add("%c", ceildiv(parts, kBlock));
+  Placement zeroed;
+  places.decode(zeroed);
+  const IntExpr begin = zeroed.value_of.at("%c") * kBlock, width = min(kBlock, parts - begin);
+  zeroed.ranges["%i"] = {0, width - 1};
+  Index at;
+  for (const auto& [var, extent] : places.dims) at.push_back(zeroed.value_of.at(var));
+  at.back() = begin + IntExpr::symbol("%i");
+  std::vector<Stmt> zeros, clear;
+  for (const auto& [param, words] : scan_grid_->meets)
+    for (int w = 0; w < words; ++w) {
+      Index word = at;
+      word.push_back(w);
+      zeros.push_back(store({false, param, word}, builder_.constant(Scalar::of_uint(DType::U64, 0))));
+    }
+  clear.push_back(loop(LoopKind::Vector, "%i", width, std::move(zeros), 1));
+  add_phase(places.extent(), std::move(clear), kBlock);
+  kernel_.phases.back().team = {static_cast<int>(kBlock), static_cast<int>(kBlock)};
+  add_phase(grid.extent(), std::move(body), tile);
+  // The last word of the third level, which has a total for every 1024 parts only.
+  kernel_.phases.back().counter = scan_grid_->meets[0].first;
+  scan_grid_.reset();
+}
+
+}  // namespace smelt::kernel
