@@ -148,11 +148,13 @@ CudaSource emit_cuda_batch(const Kernel& batch, const CudaTarget& target, int64_
     }
     source.phases.push_back(std::move(phase));
   }
-  std::string head;
+  std::string head, draws;
+  for (const Kernel& body : batch.bodies)
+    if (draws.empty()) draws = cuda::random_functions(body);
   for (const Kernel& body : batch.bodies) head += fmt::format("// {}\n{}", body.name, cuda::comment_on_params(body));
   // Read where it stands, whatever the index: no thread makes a copy of it.
   const bool in_place = target.compute >= 70 && target.nvrtc >= 11070;
-  source.text = head + cuda::prelude(target) +
+  source.text = head + cuda::prelude(target) + draws +
                 fmt::format("\n#define SMELT_TABLE {}\n", in_place ? "__grid_constant__" : "") +
                 table_text(source.table) + bodies_text + functions;
   return source;

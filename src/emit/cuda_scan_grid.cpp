@@ -76,6 +76,7 @@ SMELT_INLINE T before_part(unsigned long long* row, int part, int parts, const T
   const int at0 = (group << 5) + lane, at1 = (set << 5) + lane;
   const unsigned long long word0 = at0 < part ? peek(row + (long long)at0 * kWords) : 0;
   const unsigned long long word1 = at1 < group ? peek(groups + (long long)at1 * kWords) : 0;
+  const unsigned long long word2 = lane < set ? peek(sets + (long long)lane * kWords) : 0;
   T x = nothing;
   if (at0 < part) x = await<T>(row + (long long)at0 * kWords, word0);
   __syncwarp(all);
@@ -91,7 +92,7 @@ SMELT_INLINE T before_part(unsigned long long* row, int part, int parts, const T
   above = nothing;
   for (int first = 0; first < set; first += 32) {
     x = nothing;
-    if (first + lane < set) x = await<T>(sets + (long long)(first + lane) * kWords, 0);
+    if (first + lane < set) x = await<T>(sets + (long long)(first + lane) * kWords, first ? 0 : word2);
     __syncwarp(all);
     above = join(above, from_lane(all, running<32>(all, x, lane, join), 31, 32));
   }
@@ -160,8 +161,8 @@ void PhasePrinter::scan_grid(const Stmt& s, const ScanText& text, const RunText&
   const Place p = place(row);
   line("unsigned long long* const row{} = {} + {};", n, p.base, integer(p.offset));
   line("const auto before{} = [&](const {}& total, int lane) -> {} {{", n, run.type, run.type);
-  line("  return before_part<{}>(row{}, (int)({}), (int)({}), total, {}({}), lane, {});", words, n, integer(s.part),
-       integer(s.extent), run.type, text.nothing, run.join);
+  line("  return before_part<{}>(row{}, (int)({}), (int)({}), total, static_cast<{}>({}), lane, {});", words, n,
+       integer(s.part), integer(s.extent), run.type, text.nothing, run.join);
   line("}};");
   line("scan_part<{}, {}, {}, {}, {}>(x{}, {}, {}, tw, meet{}, {}, before{});", warps, vector_.unroll, vector_.lanes,
        s.exclusive ? "true" : "false", run.type, n, run.carry, text.nothing, n, run.join, n);

@@ -60,8 +60,8 @@ void PhasePrinter::grid(const Stmt& s) {
                 "iterations in order, several to a workgroup");
     statics_ += "  __shared__ unsigned turn;\n";
     const kernel::Param& words = kernel_.params[static_cast<size_t>(phase_.counter)];
-    line("if (threadIdx.x == 0) turn = (unsigned)atomicAdd({} + {}, 1ull);", kernel::param_name(kernel_, phase_.counter),
-         integer(count(words.dims) - 1));
+    line("if (threadIdx.x == 0) turn = (unsigned)atomicAdd({} + {}, 1ull);",
+         kernel::param_name(kernel_, phase_.counter), integer(count(words.dims) - 1));
     line("__syncthreads();");
     line("const {0} g = ({0})turn;", type);
   } else if (team_.iterations() > 1) {

@@ -77,14 +77,14 @@ struct Origin {
 
 struct Node {
   NodeKind kind;
-  Op op{};              // Elementwise
-  ReduceKind reduce{};  // Reduce; Scan: Sum, Prod, Max or Min
-  bool wrap = false;    // Cast: keep the low bits instead of saturating
-  GatherMode gather{};  // Gather
-  bool local = false;   // Reduce: over the few elements of a window, so that it is evaluated wherever it is needed
-  philox::Draw draw{};  // Random
-  bool along = false;   // Gather: indices have the shape of x but along the axis, and each picks in its own row
-  ExtendMode extend{};  // Extend
+  Op op{};                 // Elementwise
+  ReduceKind reduce{};     // Reduce; Scan: Sum, Prod, Max or Min
+  bool wrap = false;       // Cast: keep the low bits instead of saturating
+  GatherMode gather{};     // Gather
+  bool local = false;      // Reduce: over the few elements of a window, so that it is evaluated wherever it is needed
+  philox::Draw draw{};     // Random
+  bool along = false;      // Gather: indices have the shape of x but along the axis, and each picks in its own row
+  ExtendMode extend{};     // Extend
   bool reverse = false;    // Scan: from the end of the axis to its start
   bool exclusive = false;  // Scan: of what comes before an element, without itself
   DType dtype{};

@@ -13,7 +13,6 @@
 namespace smelt::kernel {
 
 constexpr int64_t kBlockRows = 256;
-constexpr int kScanRows = 32;
 
 void Lowering::column() {
   scans_down_ = true;
@@ -96,7 +95,7 @@ void Lowering::column() {
       for (size_t d = serial.size(); d-- > 0;) {
         std::vector<Stmt> wrapped;
         // What is stored on the way, a scan's values, keeps too few loads under way otherwise.
-        const int together = d + 1 == serial.size() && !domain().scans.empty() ? kScanRows : 1;
+        const int together = d + 1 == serial.size() && !domain().scans.empty() ? schedule_.unroll : 1;
         wrapped.push_back(loop(LoopKind::Serial, serial[d].first, serial[d].second, std::move(inner), 1, together));
         if (d == outside && outside > 0) {
           std::vector<Stmt> block = start(accs[p]);

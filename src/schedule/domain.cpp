@@ -357,7 +357,7 @@ class Walk {
         if (!(result_index_.at(id) == index))
           throw Refusal{"the result of a scan is needed at other places than the one at hand",
                         "nothing, unless the elements can be reordered in the program"};
-        for (NodeId arg : node.args) next.push_back({arg, index, level});
+        for (NodeId arg : node.args) next.push_back({arg, index, level, below});
         return;
       case NodeKind::Reshape:
       case NodeKind::Permute:

@@ -29,6 +29,8 @@ constexpr int64_t kSmallWork = 1 << 16;
 constexpr int64_t kLongRow = 8192;
 // Rows of scans that are worth several workgroups.
 constexpr int64_t kLongScan = 1 << 15;
+// Of a scan down columns, what a multiprocessor reads at once.
+constexpr int64_t kScanBytes = 96 << 10;
 
 int64_t power_of_two_from(int64_t n) {
   int64_t p = 1;
@@ -193,7 +195,8 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const pla
                      "more rows"};
     s.strategy = Strategy::Split;
     s.team = s.workgroup = options.tuning.threads ? std::clamp(options.tuning.threads, 64, 512) : 256;
-    s.unroll = options.tuning.unroll ? options.tuning.unroll : std::max(1, 16 / s.lanes);
+    // Workgroups wait for each other: more under way in each of them.
+    s.unroll = options.tuning.unroll ? options.tuning.unroll : std::max(1, 32 / s.lanes);
     s.tile = int64_t{s.team} * s.lanes * s.unroll;
     s.note = fmt::format("{} row{} of {} in parts of {} that follow on each other{}", rows, rows == 1 ? "" : "s",
                          length, s.tile, scans_text(s.domain));
@@ -259,6 +262,13 @@ std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const 
   } else {
     s.strategy = Strategy::Column;
     while (s.lanes > 1 && width / s.lanes < int64_t{options.target.threads} * kWorkgroup) s.lanes /= 2;
+    if (!s.domain.scans.empty()) {
+      // What is stored on the way keeps the next loads waiting, so that many rows are taken at once where columns are few.
+      const int64_t columns = std::max<int64_t>(1, width / std::max(1, options.target.threads));
+      s.unroll = 8;
+      while (s.unroll < 128 && columns * s.unroll * 4 < kScanBytes) s.unroll *= 2;
+      if (options.tuning.unroll) s.unroll = options.tuning.unroll;
+    }
     const bool constant = std::all_of(s.domain.axes.begin(), s.domain.axes.end(),
                                       [](const Axis& a) { return !a.reduced || a.extent.constant(); });
     if (constant) s.keep_bytes = options.target.shared_bytes / (s.workgroup / s.team) - 1024;

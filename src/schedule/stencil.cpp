@@ -197,7 +197,8 @@ class Finder {
       case NodeKind::Constant:
       case NodeKind::SizeValue:
       case NodeKind::Iota:
-      case NodeKind::Reduce: return;
+      case NodeKind::Reduce:
+      case NodeKind::Scan: return;
     }
   }
 
