@@ -142,13 +142,14 @@ std::variant<Schedule, Refusal> make_schedule(const Graph& graph, const plan::Fu
 // side by side, and what reads and writes in like order is put together.
 static std::string batch_word(const Graph& graph, const plan::FusionGroup& group, const Schedule& s,
                               const plan::Options& options) {
-  // Its node is built into the code that reports it, so that this is nobody else's.
-  const auto reports = [&](NodeId id) {
-    return graph.at(id).kind == NodeKind::Gather && graph.at(id).gather == GatherMode::Check;
+  // The node of a checked gather is built into the code that reports it, so that this is nobody else's; scans are launches in order.
+  const auto alone = [&](NodeId id) {
+    const Node& node = graph.at(id);
+    return node.kind == NodeKind::Scan || (node.kind == NodeKind::Gather && node.gather == GatherMode::Check);
   };
   const bool loops = s.strategy == Strategy::Pointwise || s.strategy == Strategy::Tiled ||
                      s.strategy == Strategy::Row || s.strategy == Strategy::Column;
-  if (!loops || std::any_of(group.nodes.begin(), group.nodes.end(), reports)) return "";
+  if (!loops || std::any_of(group.nodes.begin(), group.nodes.end(), alone)) return "";
   if (!options.target.gpu) return std::string(plan::name_of(s.strategy));
   return s.team > s.workgroup ? "" : fmt::format("{} {} {}", plan::name_of(s.strategy), s.team, s.workgroup);
 }
