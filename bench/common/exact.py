@@ -146,3 +146,40 @@ def adamw(xp, *arrays):
     c1, c2 = 1 - 0.9**step, 1 - 0.999**step
     p2 = [p * (1 - 0.01 * lr) - lr * (a / c1) / (xp.sqrt(b / c2) + 1e-8) for p, a, b in zip(params, m2, v2)]
     return tuple(p2 + m2 + v2)
+
+
+def around(xp, x):
+    """x with a border of zeros."""
+    for axis in range(x.ndim):
+        edge = xp.zeros_like(x[(slice(None),) * axis + (slice(0, 1),)])
+        x = xp.concatenate([edge, x, edge], axis=axis)
+    return x
+
+
+def blur(xp, x):
+    p = around(xp, x)
+    rows = p[:, :-2] + p[:, 1:-1] + p[:, 2:]
+    return (rows[:-2] + rows[1:-1] + rows[2:]) / 9
+
+
+def blur_sobel(xp, x):
+    b = around(xp, blur(xp, x))
+    across = b[:, 2:] - b[:, :-2]
+    along = b[:, :-2] + 2 * b[:, 1:-1] + b[:, 2:]
+    gx = across[:-2] + 2 * across[1:-1] + across[2:]
+    gy = along[2:] - along[:-2]
+    return xp.clip(xp.sqrt(gx * gx + gy * gy) - 0.05, 0, math.inf)
+
+
+def heat5(xp, x):
+    for _ in range(5):
+        p = around(xp, x)
+        x = 0.6 * x + 0.1 * (p[:-2, 1:-1] + p[2:, 1:-1] + p[1:-1, :-2] + p[1:-1, 2:])
+    return x
+
+
+def diffusion3d(xp, x):
+    p = around(xp, x)
+    c = slice(1, -1)
+    total = p[:-2, c, c] + p[2:, c, c] + p[c, :-2, c] + p[c, 2:, c] + p[c, c, :-2] + p[c, c, 2:]
+    return 0.4 * x + 0.1 * total

@@ -129,3 +129,32 @@ def adamw(*arrays):
     v2 = [0.999 * a + 0.001 * g * g for a, g in zip(v, grads)]
     p2 = [p * (1 - 0.01 * lr) - lr * (a / c1) / (jnp.sqrt(b / c2) + 1e-8) for p, a, b in zip(params, m2, v2)]
     return [*p2, *m2, *v2]
+
+
+def blur(x):
+    p = jnp.pad(x, 1)
+    rows = p[:, :-2] + p[:, 1:-1] + p[:, 2:]
+    return (rows[:-2] + rows[1:-1] + rows[2:]) / 9
+
+
+def blur_sobel(x):
+    b = jnp.pad(blur(x), 1)
+    across = b[:, 2:] - b[:, :-2]
+    along = b[:, :-2] + 2 * b[:, 1:-1] + b[:, 2:]
+    gx = across[:-2] + 2 * across[1:-1] + across[2:]
+    gy = along[2:] - along[:-2]
+    return jax.nn.relu(jnp.sqrt(gx * gx + gy * gy) - 0.05)
+
+
+def heat5(x):
+    for _ in range(5):
+        p = jnp.pad(x, 1)
+        x = 0.6 * x + 0.1 * (p[:-2, 1:-1] + p[2:, 1:-1] + p[1:-1, :-2] + p[1:-1, 2:])
+    return x
+
+
+def diffusion3d(x):
+    p = jnp.pad(x, 1)
+    c = slice(1, -1)
+    total = p[:-2, c, c] + p[2:, c, c] + p[c, :-2, c] + p[c, 2:, c] + p[c, c, :-2] + p[c, c, 2:]
+    return 0.4 * x + 0.1 * total

@@ -123,3 +123,33 @@ def adamw(*arrays):
     step_size = torch._foreach_div(torch._foreach_mul(m2, lr / c1), root)
     p2 = torch._foreach_sub(torch._foreach_mul(params, 1 - 0.01 * lr), step_size)
     return [*p2, *m2, *v2]
+
+
+def window(x, taps):
+    """The sum of x's neighbours, weighted: a convolution with zeros outside."""
+    return F.conv2d(x[None, None], torch.tensor(taps, dtype=x.dtype, device=x.device)[None, None], padding=1)[0, 0]
+
+
+def blur(x):
+    return F.avg_pool2d(x[None, None], 3, stride=1, padding=1)[0, 0]
+
+
+def blur_sobel(x):
+    b = blur(x)
+    gx = window(b, [[-1.0, 0.0, 1.0], [-2.0, 0.0, 2.0], [-1.0, 0.0, 1.0]])
+    gy = window(b, [[-1.0, -2.0, -1.0], [0.0, 0.0, 0.0], [1.0, 2.0, 1.0]])
+    return torch.relu(torch.sqrt(gx * gx + gy * gy) - 0.05)
+
+
+def heat5(x):
+    for _ in range(5):
+        p = F.pad(x, (1, 1, 1, 1))
+        x = 0.6 * x + 0.1 * (p[:-2, 1:-1] + p[2:, 1:-1] + p[1:-1, :-2] + p[1:-1, 2:])
+    return x
+
+
+def diffusion3d(x):
+    p = F.pad(x, (1, 1, 1, 1, 1, 1))
+    c = slice(1, -1)
+    total = p[:-2, c, c] + p[2:, c, c] + p[c, :-2, c] + p[c, 2:, c] + p[c, c, :-2] + p[c, c, 2:]
+    return 0.4 * x + 0.1 * total

@@ -210,3 +210,69 @@ def black_scholes(s, k, t, out):
         call = s[i] * n1 - paid * n2
         calls[i] = call
         puts[i] = call - s[i] + paid
+
+
+@njit(fastmath=True)
+def row_sums(x, r, sums):
+    """The sums of three neighbours along row r, zero outside of the image."""
+    rows, n = x.shape
+    if r < 0 or r >= rows:
+        sums[:] = float32(0)
+        return
+    row = x[r]
+    sums[0] = row[0] + row[1]
+    for i in range(1, n - 1):
+        sums[i] = row[i - 1] + row[i] + row[i + 1]
+    sums[n - 1] = row[n - 2] + row[n - 1]
+
+
+@njit(fastmath=True)
+def blurred_row(x, r, sums, line):
+    """Row r of the 3x3 mean, with a zero at either end; the three lines of sums hold rows r-1 and r already."""
+    rows, n = x.shape
+    line[0] = line[n + 1] = float32(0)
+    row_sums(x, r + 1, sums[(r + 1) % 3])
+    if r < 0 or r >= rows:
+        line[:] = float32(0)
+        return
+    a, b, c = sums[(r + 2) % 3], sums[r % 3], sums[(r + 1) % 3]
+    for i in range(n):
+        line[i + 1] = (a[i] + b[i] + c[i]) * float32(1 / 9)
+
+
+@fast
+def blur(x, out):
+    y = out[0]
+    rows, n = x.shape
+    parts = 4 * get_num_threads()
+    for p in prange(parts):
+        sums = numpy.zeros((3, n), numpy.float32)
+        line = numpy.zeros(n + 2, numpy.float32)
+        first, last = rows * p // parts, rows * (p + 1) // parts
+        row_sums(x, first - 1, sums[(first + 2) % 3])
+        row_sums(x, first, sums[first % 3])
+        for r in range(first, last):
+            blurred_row(x, r, sums, line)
+            y[r] = line[1:n + 1]
+
+
+@fast
+def blur_sobel(x, out):
+    y = out[0]
+    rows, n = x.shape
+    parts = 4 * get_num_threads()
+    for p in prange(parts):
+        sums = numpy.zeros((3, n), numpy.float32)
+        lines = numpy.zeros((3, n + 2), numpy.float32)
+        first, last = rows * p // parts, rows * (p + 1) // parts
+        row_sums(x, first - 2, sums[(first + 1) % 3])
+        row_sums(x, first - 1, sums[(first + 2) % 3])
+        blurred_row(x, first - 1, sums, lines[(first + 2) % 3])
+        blurred_row(x, first, sums, lines[first % 3])
+        for r in range(first, last):
+            blurred_row(x, r + 1, sums, lines[(r + 1) % 3])
+            a, b, c = lines[(r + 2) % 3], lines[r % 3], lines[(r + 1) % 3]
+            for i in range(n):
+                gx = (a[i + 2] - a[i]) + float32(2) * (b[i + 2] - b[i]) + (c[i + 2] - c[i])
+                gy = (c[i] + float32(2) * c[i + 1] + c[i + 2]) - (a[i] + float32(2) * a[i + 1] + a[i + 2])
+                y[r, i] = max(math.sqrt(gx * gx + gy * gy) - float32(0.05), float32(0))

@@ -21,6 +21,10 @@ FAMILIES = {
         family("horizontal", "sigmoid(2x+1) of 64 arrays", "xs: 64*f32[N]", "64*f32[N]", "N", sliced=False),
         family("dropout_relu", "dropout(relu(x), 0.1)", "x: f32[N]", "f32[N]", "N"),
         family("transpose_add", "x.T+y", "x: f32[M,N]; y: f32[N,M]", "f32[N,M]", "M N", sliced=False),
+        family("blur", "3x3 mean", "x: f32[H,W]", "f32[H,W]", "H W", sliced=False),
+        family("blur_sobel", "3x3 mean, gradient magnitude, -0.05, relu", "x: f32[H,W]", "f32[H,W]", "H W", sliced=False),
+        family("heat5", "five steps of the heat equation", "x: f32[H,W]", "f32[H,W]", "H W", sliced=False),
+        family("diffusion3d", "a step of 7-point diffusion", "x: f32[D,H,W]", "f32[D,H,W]", "D H", sliced=False),
         family("black_scholes", "European calls and puts", "s: price f32[N]; k: price f32[N]; t: years f32[N]",
                "f32[N]; f32[N]", "N", tolerance=(1e-5, 5e-5)),
     ]
@@ -49,6 +53,10 @@ WORKLOADS = [
     workload("dropout_relu", "32M", N=32_000_000),
     workload("transpose_add", "8192x8192", M=8192, N=8192),
     workload("horizontal", "64x65536", N=65536),
+    workload("blur", "8192x8192", H=8192, W=8192),
+    workload("blur_sobel", "8192x8192", H=8192, W=8192),
+    workload("heat5", "4096x4096", H=4096, W=4096),
+    workload("diffusion3d", "256^3", D=256, H=256, W=256),
     workload("black_scholes", "10M", N=10_000_000),
     workload("add_mul_exp", "1000", counted=False, N=1000),
 ]

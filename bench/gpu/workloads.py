@@ -39,6 +39,9 @@ FAMILIES = {
                "; ".join([ADAMW.format("normal")] * 3), "A", sliced=False, tolerance=(1e-5, 1e-5)),
         family("dropout_relu", "dropout(relu(x), 0.1)", "x: f32[N]", "f32[N]", "N"),
         family("transpose_add", "x.T+y", "x: f32[M,N]; y: f32[N,M]", "f32[N,M]", "M N", sliced=False),
+        family("blur_sobel", "3x3 mean, gradient magnitude, -0.05, relu", "x: f32[H,W]", "f32[H,W]", "H W", sliced=False),
+        family("heat5", "five steps of the heat equation", "x: f32[H,W]", "f32[H,W]", "H W", sliced=False),
+        family("diffusion3d", "a step of 7-point diffusion", "x: f32[D,H,W]", "f32[D,H,W]", "D H", sliced=False),
     ]
 }
 
@@ -83,6 +86,9 @@ WORKLOADS = [
     workload("adamw", "500 tensors", A=768, C=256, D=1024, E=333, F=1001),
     workload("dropout_relu", "2^27", N=2**27),
     workload("transpose_add", "16384x16384", M=16384, N=16384, counted=False),
+    workload("blur_sobel", "8192x8192", H=8192, W=8192, target_us=167),
+    workload("heat5", "4096x4096", H=4096, W=4096),
+    workload("diffusion3d", "256^3", D=256, H=256, W=256),
 ]
 
 

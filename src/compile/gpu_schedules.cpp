@@ -11,9 +11,12 @@ namespace {
 
 constexpr int kWarp = 32, kMostThreads = 1024, kMostCluster = 8;
 
+// That one iteration of a stencil goes down; 0: it is none.
+int64_t rows_of(const schedule::Schedule& s) { return s.stencil ? s.stencil->chunk : 0; }
+
 bool same_form(const schedule::Schedule& a, const schedule::Schedule& b) {
   return a.team == b.team && a.workgroup == b.workgroup && a.lanes == b.lanes && a.unroll == b.unroll &&
-         a.tile == b.tile && a.held == b.held && a.strategy == b.strategy;
+         a.tile == b.tile && a.held == b.held && a.strategy == b.strategy && rows_of(a) == rows_of(b);
 }
 
 std::vector<Alternative> distinct(const GpuBuild& build, size_t group, const schedule::Schedule& first,
@@ -115,6 +118,7 @@ std::vector<Alternative> other_schedules(const GpuBuild& build, size_t group) {
 }
 
 std::string describe(const schedule::Schedule& s) {
+  if (s.stencil) return fmt::format("{} threads, {} columns of {} rows to each", s.workgroup, s.lanes, rows_of(s));
   return fmt::format("{} thread{}{}, {} x {} elements to each", s.workgroup, s.workgroup == 1 ? "" : "s",
                      s.team > s.workgroup ? fmt::format(" in clusters of {}", s.team / s.workgroup) : "", s.unroll,
                      s.lanes);

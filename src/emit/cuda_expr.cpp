@@ -1,5 +1,7 @@
 // Expressions and accesses.
 #include <algorithm>
+#include <cstdint>
+#include <cstdlib>
 
 #include "base/check.hpp"
 #include "emit/cuda_phase.hpp"
@@ -94,9 +96,35 @@ std::string PhasePrinter::compute(const Expr& e) {
     case ExprKind::Raw: return raw(e.raw, kernel_.at(e.args[0]).dtype, e.dtype, args);
     case ExprKind::Load: return load(e);
     case ExprKind::Random: return random(e, args);
-    case ExprKind::Apply: return apply(e.op, kernel_.at(e.args.back()).dtype, args);
+    case ExprKind::Apply:
+      if (const std::string text = compare_positions(e); !text.empty()) return text;
+      return apply(e.op, kernel_.at(e.args.back()).dtype, args);
   }
   return "";
+}
+
+// Whether it is a position: it depends on a loop.
+static bool steps(const IntExpr& e) {
+  std::vector<std::string> symbols;
+  e.collect_symbols(symbols);
+  return std::any_of(symbols.begin(), symbols.end(), [](const std::string& s) { return s[0] == '%'; });
+}
+
+// Positions that fit an int are compared as such; empty for everything else.
+std::string PhasePrinter::compare_positions(const Expr& e) {
+  if (variant_.wide || e.op < Op::Eq || e.op > Op::Ge || e.args.size() != 2) return "";
+  std::vector<std::string> sides;
+  for (const ExprId id : e.args) {
+    const Expr& side = kernel_.at(id);
+    if (side.dtype != DType::I64) return "";
+    if (side.kind == ExprKind::Index && steps(side.index))
+      sides.push_back(integer(side.index));
+    else if (side.kind == ExprKind::Const && std::abs(side.constant.i) <= INT32_MAX)
+      sides.push_back(integer(IntExpr(side.constant.i)));
+    else
+      return "";
+  }
+  return apply(e.op, DType::I32, sides);
 }
 
 std::string PhasePrinter::read_local(kernel::LocalId id) {

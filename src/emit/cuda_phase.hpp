@@ -163,6 +163,17 @@ class PhasePrinter {
   void hold(const std::vector<ExprId>& loads, const std::string& first, const std::string& extent);
   bool is_held(ExprId id);
 
+  // cuda_wide.cpp
+  struct WideStore {
+    std::vector<const Stmt*> stores;
+    std::string text;
+  };
+  bool multiple_of(const IntExpr& e, int64_t n, std::vector<IntExpr>& conditions) const;
+  std::vector<std::vector<size_t>> runs_of(const std::vector<Place>& places);
+  bool is_zero(ExprId id) const;
+  std::vector<ExprId> wide_loads(const std::vector<const Stmt*>& stmts);
+  std::vector<WideStore> collect_stores(const std::vector<const Stmt*>& stmts);
+
   // cuda_index.cpp
   std::string index_type() const { return variant_.wide ? "long long" : "int"; }
   std::string integer(const IntExpr& e);
@@ -181,6 +192,7 @@ class PhasePrinter {
   // cuda_expr.cpp
   std::string value(ExprId id);
   std::string compute(const kernel::Expr& e);
+  std::string compare_positions(const kernel::Expr& e);
   std::string read_local(LocalId id);
   std::string load(const kernel::Expr& e);
   std::vector<ExprId> operands(const kernel::Expr& e) const;

@@ -397,8 +397,15 @@ void PhasePrinter::groups(const std::vector<const Stmt*>& stmts, const Stmt* sca
   line("const {} i = i0 + l; (void)i;", index_type());
   line("const int n = u * {} + l; (void)n;", vector_.lanes);
   push();
+  const std::vector<ExprId> wide = wide_loads(stmts);
+  const std::vector<WideStore> stores = collect_stores(stmts);
   for (const Stmt* s : stmts) statement(*s);
   if (scan) give_to_scan(*scan, *text);
+  for (const WideStore& s : stores) {
+    line("{}", s.text);
+    for (const Stmt* part : s.stores) wide_stores_.erase(part);
+  }
+  for (const ExprId id : wide) early_.erase(id);
   pop();
   close();
   for (const Stmt* s : stmts) {

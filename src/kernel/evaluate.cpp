@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <numeric>
 
 #include "base/check.hpp"
 #include "plan/plan.hpp"
@@ -193,14 +194,35 @@ ExprId Evaluator::both(ExprId a, ExprId b) {
   return b == kNoExpr ? a : builder_.apply(Op::And, {a, b});
 }
 
+// e >= 0 as a condition. Neighbours that stand on the same side of it whatever the loops say have the same condition: 4 * i + 2 >= 0
+// and 4 * i + 3 >= 0 are both i >= 0.
+ExprId Evaluator::not_negative(const IntExpr& e) {
+  int64_t common = 0;
+  for (const IntExpr::Term& term : e.terms())
+    if (!term.atoms.empty()) common = std::gcd(common, term.coefficient);
+  if (common <= 1) return kNoExpr;
+  IntExpr reduced = 0;
+  for (IntExpr::Term term : e.terms()) {
+    const int64_t c = term.coefficient;
+    term.coefficient = c / common - (c % common < 0 ? 1 : 0);
+    if (term.coefficient != 0) reduced = reduced + IntExpr::of_term(term);
+  }
+  return builder_.apply(Op::Ge, {builder_.index(reduced), builder_.index(0)});
+}
+
 ExprId Evaluator::guard_condition(const std::vector<schedule::Guard>& guards) {
   ExprId condition = kNoExpr;
   for (const schedule::Guard& g : guards) {
     const ExprId value = builder_.index(g.value);
-    if (!schedule::holds_when_empty(g.value, ranges_))
-      condition = both(condition, builder_.apply(Op::Ge, {value, builder_.index(0)}));
-    if (!schedule::holds_when_empty(g.extent - 1 - g.value, ranges_))
-      condition = both(condition, builder_.apply(Op::Lt, {value, builder_.index(g.extent)}));
+    if (!schedule::holds_when_empty(g.value, ranges_)) {
+      const ExprId reduced = not_negative(g.value);
+      condition = both(condition, reduced != kNoExpr ? reduced : builder_.apply(Op::Ge, {value, builder_.index(0)}));
+    }
+    if (!schedule::holds_when_empty(g.extent - 1 - g.value, ranges_)) {
+      const ExprId reduced = not_negative(g.extent - 1 - g.value);
+      condition =
+          both(condition, reduced != kNoExpr ? reduced : builder_.apply(Op::Lt, {value, builder_.index(g.extent)}));
+    }
   }
   return condition;
 }
@@ -218,8 +240,13 @@ ExprId Evaluator::joined(const Node& node, const Index& index) {
     guard_ = both(outer, condition);
     const ExprId inside = value(parts[p].arg, parts[p].index);
     guard_ = outer;
-    result =
-        result == kNoExpr || condition == kNoExpr ? inside : builder_.apply(Op::Where, {condition, inside, result});
+    // A load under the same mask has the value of where it does not hold already.
+    const Expr& e = builder_.at(inside);
+    const bool masked = e.kind == ExprKind::Load && e.mask != kNoExpr && e.other == result;
+    if (result == kNoExpr || condition == kNoExpr || (masked && e.mask == both(outer, condition)))
+      result = inside;
+    else
+      result = builder_.apply(Op::Where, {condition, inside, result});
   }
   // A concatenation of nothing has no elements, so any value will do.
   return result == kNoExpr ? builder_.constant(Scalar::of_int(compute_type(node.dtype), 0)) : result;

@@ -41,6 +41,9 @@ class Evaluator {
   // The value at an index that may lie outside of it: there it is anything, and nothing is read.
   ExprId value_or_anything(NodeId id, const Index& index);
 
+  // From here on values are needed only where these hold, and nothing is read elsewhere: that as a bool, kNoExpr if always.
+  ExprId only_where(const std::vector<schedule::Guard>& guards) { return guard_ = guard_condition(guards); }
+
   // From here on, indices that are not proved inside their array by the ranges alone are clamped to it; one that was outside after
   // all is reported as an error of smelt.
   void set_clamp(bool clamp) { clamp_ = clamp; }
@@ -59,6 +62,7 @@ class Evaluator {
   ExprId drawn(const Node& node, const Index& index);
   ExprId joined(const Node& node, const Index& index);
   ExprId gathered(NodeId id, const Index& index);
+  ExprId not_negative(const IntExpr& e);
   // evaluate_local.cpp
   struct Extreme {
     ExprId value, position;  // the position of argmax and argmin

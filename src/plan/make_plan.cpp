@@ -102,6 +102,12 @@ class Planner {
     groups_.merge(from, into);
   }
 
+  // Whether it can be one kernel, and had better be.
+  bool takes(const FusionGroup& group) const {
+    const Verdict verdict = accepts_(graph_, group, options_);
+    return verdict.accepted && verdict.dear.empty();
+  }
+
   // The split that keeps these two groups apart, if there is one.
   const Split* apart(int a, int b) const {
     for (const Split& split : options_.splits) {
@@ -154,7 +160,7 @@ class Planner {
       for (NodeId producer : producers) {
         const int a = group_of(producer), b = group_of(consumer);
         if (a == b || too_long(a, b) || repeats_too_much(producer, consumer) || groups_.path_around(a, b)) continue;
-        if (surely_accepted(a, b) || accepts_(graph_, describe(united(a, b)), options_).accepted) merge(a, b);
+        if (surely_accepted(a, b) || takes(describe(united(a, b)))) merge(a, b);
       }
     }
   }
@@ -181,7 +187,7 @@ class Planner {
         if (const auto known = refused.find(a); known != refused.end() && known->second == now) continue;
         const bool repeats = std::any_of(consumers(id).begin(), consumers(id).end(),
                                          [&](NodeId c) { return group_of(c) != a && repeats_too_much(id, c); });
-        if (!repeats && accepts_(graph_, describe(united(a, b)), options_).accepted) {
+        if (!repeats && takes(describe(united(a, b)))) {
           merge(a, b);
           changed = true;
         } else {
@@ -221,7 +227,7 @@ class Planner {
         }
         if (groups_.adjacent(a, b) || groups_.adjacent(b, a) || groups_.path_around(a, b) || groups_.path_around(b, a))
           continue;
-        if (surely_accepted(a, b) || accepts_(graph_, describe(united(a, b)), options_).accepted) merge(a, b);
+        if (surely_accepted(a, b) || takes(describe(united(a, b)))) merge(a, b);
       }
     }
   }
@@ -296,7 +302,7 @@ class Planner {
     for (int g : touched) {
       const FusionGroup group = describe_group(g);
       // A group with nothing left to store was there for the repeated values only.
-      if (group.outputs.empty() || accepts_(graph_, group, options_).accepted) continue;
+      if (group.outputs.empty() || takes(group)) continue;
       for (auto& [reader, copies] : before) set_copies(reader, std::move(copies));
       return;
     }
@@ -354,7 +360,7 @@ class Planner {
   bool merge_with_copies(int a, int b) {
     if (too_long(a, b)) return false;
     std::set<NodeId> copies = united_copies(a, b);
-    if (!accepts_(graph_, describe(united(a, b), copies), options_).accepted) return false;
+    if (!takes(describe(united(a, b), copies))) return false;
     merge(a, b);
     set_copies(a, {});
     set_copies(b, std::move(copies));
@@ -379,7 +385,7 @@ class Planner {
     return groups;
   }
 
-  std::vector<FusionGroup> ordered_groups() const {
+  std::vector<FusionGroup> ordered_groups() {
     const std::vector<FusionGroup> groups = described_groups();
     std::vector<bool> placed(groups.size(), false);
     std::map<NodeId, int> stored_by;
@@ -403,6 +409,7 @@ class Planner {
       group.strategy = verdict.strategy;
       group.schedule_note = verdict.note;
       words.push_back(verdict.batch);
+      for (const auto& [id, how] : verdict.kept) kept_[id] = how;
     }
     return options_.fuse ? batch_groups(graph_, std::move(order), words, options_) : order;
   }
@@ -427,6 +434,7 @@ class Planner {
       // The store is counted once, with the first reader; so the edges add up to what fusion saves.
       d.bytes = bytes + (first && !needed_in_memory(producer) ? bytes : 0);
       d.reason = fused_reason(producer, consumer);
+      if (kept_.count(producer)) d.value_policy = "kept";
       if (several) d.value_policy = "kept";
     } else if (copied_into(b, producer)) {
       d.fused = true;
@@ -458,8 +466,11 @@ class Planner {
       } else {
         const int reader = home(consumer);
         const Verdict verdict = accepts_(graph_, describe(united(a, reader), united_copies(a, reader)), options_);
-        d.reason = verdict.accepted ? "each alone may join others that the two together may not" : verdict.reason;
-        d.remedy = verdict.remedy;
+        d.reason = !verdict.accepted       ? verdict.reason
+                   : !verdict.dear.empty() ? verdict.dear
+                                           : "each alone may join others that the two together may not";
+        d.remedy =
+            verdict.accepted && !verdict.dear.empty() ? "nothing: storing the value takes less time" : verdict.remedy;
       }
     }
     return d;
@@ -484,6 +495,7 @@ class Planner {
   }
 
   std::string fused_reason(NodeId producer, NodeId consumer) const {
+    if (const auto kept = kept_.find(producer); kept != kept_.end()) return kept->second;
     if (graph_.at(consumer).local) return "computed for every window that it is in";
     const bool from_reduce = graph_.at(producer).kind == NodeKind::Reduce && !graph_.at(producer).local;
     const bool to_reduce = graph_.at(consumer).kind == NodeKind::Reduce;
@@ -534,6 +546,7 @@ class Planner {
   std::vector<std::set<NodeId>> copies_;    // per group: nodes of other groups that it computes again
   std::unordered_map<NodeId, std::set<int>> copiers_;  // the other way round
   const std::set<int> nobody_;
+  std::map<NodeId, std::string> kept_;      // values that a schedule keeps for several readers, and how
 };
 
 }  // namespace

@@ -29,8 +29,9 @@ void find_staged(const Graph& graph, Schedule& s);
 std::variant<Schedule, Refusal> gpu_schedule(const Graph& graph, Domain domain, const plan::FusionGroup& group,
                                              const plan::Options& options);
 
-// schedule_stencil.cpp: for pointwise domains whose values are needed at several neighbouring places; nothing for others.
+// schedule_stencil.cpp: for pointwise domains whose values are needed at several neighbouring places; nothing for others. `dear` says why
+// another schedule of this group would take longer than several kernels, where it would.
 std::optional<Schedule> stencil_schedule(const Graph& graph, const Domain& domain, const plan::FusionGroup& group,
-                                         const plan::Options& options);
+                                         const plan::Options& options, std::string& dear);
 
 }  // namespace smelt::schedule

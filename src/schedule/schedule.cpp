@@ -40,7 +40,7 @@ Schedule pointwise(const Graph& graph, Domain domain, const plan::FusionGroup& g
   Schedule s;
   s.strategy = Strategy::Pointwise;
   follow_output(graph, domain);
-  if (auto stencil = stencil_schedule(graph, domain, group, options)) return std::move(*stencil);
+  if (auto stencil = stencil_schedule(graph, domain, group, options, s.dear)) return std::move(*stencil);
   s.lanes = lanes_for(graph, group, options);
   s.vector_axis = static_cast<int>(domain.axes.size()) - 1;
   s.flattened = domain.axes.size() > 1 && domain.axes.back().estimate < 2 * natural_lanes(options);
@@ -164,6 +164,9 @@ plan::Verdict accepts(const Graph& graph, const plan::FusionGroup& group, const 
   }
   const Schedule& s = std::get<Schedule>(made);
   verdict.accepted = true;
+  verdict.dear = s.dear;
+  if (s.stencil)
+    for (const Ring& ring : s.stencil->rings) verdict.kept.emplace_back(ring.node, text_of(ring));
   verdict.strategy = s.strategy;
   verdict.note = s.note;
   verdict.batch = batch_word(graph, group, s, options);

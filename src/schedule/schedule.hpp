@@ -25,6 +25,7 @@ struct Schedule {
   int unroll = 1;
   bool held = false;               // one step covers a row: what its passes read stays in registers
   std::optional<Stencil> stencil;  // Stencil: what is kept in rings of rows
+  std::string dear;                // why several kernels would be faster; empty when they would not
   std::string note;                // one line for people
 };
 

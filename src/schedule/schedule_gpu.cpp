@@ -82,7 +82,7 @@ Schedule pointwise(const Graph& graph, Domain domain, const plan::FusionGroup& g
   Schedule s;
   s.strategy = Strategy::Pointwise;
   follow_output(graph, domain);
-  if (auto stencil = stencil_schedule(graph, domain, group, options)) return std::move(*stencil);
+  if (auto stencil = stencil_schedule(graph, domain, group, options, s.dear)) return std::move(*stencil);
   s.vector_axis = static_cast<int>(domain.axes.size()) - 1;
   s.domain = std::move(domain);
   s.team = s.workgroup = kWorkgroup;

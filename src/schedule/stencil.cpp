@@ -54,7 +54,7 @@ class Finder {
     requests_.clear();
     result_.rings.clear();
     result_.warm_up = 0;
-    total_ = 0, picked_ = 0, cost_ = single_ = 0;
+    total_ = 0, picked_ = 0, cost_ = single_ = done_ = 0;
     for (const Output& o : domain_.outputs) request(o.base, {o.base_index, 0, 0, 0});
     while (!requests_.empty()) {
       const auto last = std::prev(requests_.end());
@@ -67,14 +67,15 @@ class Finder {
         evaluate(id, *ring);
       else
         for (const Request& r : here) evaluate(id, r);
-      single_ += cost_of(graph_.at(id));
+      single_ += from_memory(id) ? 1 : cost_of(graph_.at(id));
     }
     std::reverse(result_.rings.begin(), result_.rings.end());
-    result_.repeated = single_ > 0 ? cost_ / single_ : 1;
+    result_.repeated = single_ > 0 ? done_ / single_ : 1;
     return cost_;
   }
 
   Stencil& result() { return result_; }
+  double once() const { return single_; }  // operations of a point, if each were done once
 
  private:
   bool member(NodeId id) const { return members_.count(id) > 0; }
@@ -102,12 +103,21 @@ class Finder {
                           node.kind == NodeKind::Pad || node.kind == NodeKind::Concat || node.kind == NodeKind::Gather);
   }
 
-  // Whether something is read from memory on the way, without passing through another ring.
-  bool reads_memory(NodeId id) const {
-    if (from_memory(id)) return !graph_.at(id).shape.empty();
-    const Node& node = graph_.at(id);
-    if (node.kind == NodeKind::Pad || node.kind == NodeKind::Slice) return reads_memory(node.args[0]);
-    return node.kind == NodeKind::Cast && reads_memory(node.args[0]);
+  // The column of an array that is read for this value at this index, less that of the point, when nothing but pads, slices and casts
+  // stands between.
+  std::optional<int64_t> memory_column(NodeId id, Index index) const {
+    while (!from_memory(id)) {
+      const Node& node = graph_.at(id);
+      if (node.kind == NodeKind::Pad)
+        index = pieces(graph_, node, index, ranges_)[0].index;
+      else if (node.kind == NodeKind::Slice)
+        index = through_view(graph_, node, index, ranges_);
+      else if (node.kind != NodeKind::Cast)
+        return std::nullopt;
+      id = node.args[0];
+    }
+    if (index.empty()) return std::nullopt;
+    return (index.back() - IntExpr::symbol(column_)).constant();
   }
 
   // The one evaluation that serves all these places, when the value is to be kept.
@@ -131,7 +141,7 @@ class Finder {
       }
     int64_t lowest = *std::max_element(down.begin(), down.end());
     const int64_t highest = *std::min_element(down.begin(), down.end());
-    if (ring.row_dim >= 0 && needs_.ahead > 0 && reads_memory(id)) lowest += needs_.ahead;
+    if (ring.row_dim >= 0 && memory_column(id, first)) lowest += needs_.ahead;
     ring.rows = lowest - highest + 1;
     ring.index = first;
     if (ring.row_dim >= 0)
@@ -142,13 +152,14 @@ class Finder {
       ring.right = std::max(ring.right, here[k].right + across[k]);
       ring.start = std::max(ring.start, here[k].start + lowest - down[k]);
     }
-    // A halo on one side only: columns count from the first that is evaluated.
-    if (ring.left < 0 || ring.right < 0) {
-      const int64_t shift = ring.left < 0 ? -ring.left : ring.right;
-      if (ring.column_dim < 0) return std::nullopt;
-      ring.index[static_cast<size_t>(ring.column_dim)] = ring.index[static_cast<size_t>(ring.column_dim)] + shift;
+    // The same halo on both sides, whichever place was met first.
+    if (ring.column_dim >= 0) {
+      const int64_t shift = (ring.halo() + 1) / 2 - ring.left;
+      IntExpr& at = ring.index[static_cast<size_t>(ring.column_dim)];
+      at = at + shift;
       ring.left += shift, ring.right -= shift;
     }
+    ring.memory = memory_column(id, ring.index);
     if (ring.rows > kMostRows || ring.halo() > kMostHalo) return std::nullopt;
     result_.warm_up = std::max(result_.warm_up, ring.start);
     cost_ += needs_.ring_cost * (1 + static_cast<double>(here.size()));
@@ -160,11 +171,9 @@ class Finder {
   void evaluate(NodeId id, const Request& r) {
     const Node& node = graph_.at(id);
     const double width = static_cast<double>(needs_.columns + r.left + r.right) / static_cast<double>(needs_.columns);
-    if (from_memory(id)) {
-      if (!node.shape.empty()) cost_ += width;
-      return;
-    }
-    cost_ += width * cost_of(node);
+    const double work = width * (from_memory(id) ? 1 : cost_of(node));
+    cost_ += work, done_ += work;
+    if (from_memory(id)) return;
     const auto onto = [&](NodeId arg, Index index) { request(arg, {std::move(index), r.left, r.right, r.start}); };
     switch (node.kind) {
       case NodeKind::Elementwise:
@@ -212,7 +221,8 @@ class Finder {
   std::map<NodeId, std::vector<Request>> requests_;  // of nodes that are still to be evaluated: readers come first
   size_t total_ = 0;
   int picked_ = 0;
-  double cost_ = 0, single_ = 0;
+  double cost_ = 0;               // of a point, with reads and rings
+  double done_ = 0, single_ = 0;  // operations of a point, and those if each were done once
 };
 
 }  // namespace
@@ -249,17 +259,25 @@ Ranges widened(const Domain& domain, const Stencil& stencil) {
   return ranges;
 }
 
-std::optional<Stencil> find_stencil(const Graph& graph, const plan::FusionGroup& group, const Domain& domain,
-                                    const StencilNeeds& needs) {
-  if (domain.levels > 0 || domain.axes.empty() || domain.outputs.empty()) return std::nullopt;
+StencilSearch find_stencil(const Graph& graph, const plan::FusionGroup& group, const Domain& domain,
+                           const StencilNeeds& needs) {
+  StencilSearch search;
   const auto local = [&](NodeId id) { return graph.at(id).local; };
-  if (std::any_of(group.nodes.begin(), group.nodes.end(), local)) return std::nullopt;
+  if (domain.levels > 0 || domain.axes.empty() || domain.outputs.empty() ||
+      std::any_of(group.nodes.begin(), group.nodes.end(), local)) {
+    search.again = 0;
+    return search;
+  }
   Finder finder(graph, group, domain, needs);
-  const auto again = finder.run(false);
+  search.again = finder.run(false);
+  search.once = finder.once();
+  if (search.again && *search.again < kWorthwhile * search.once) return search;  // nothing is needed twice
   const auto kept = finder.run(true);
-  if (!kept || finder.result().rings.empty()) return std::nullopt;
-  if (again && *again < kWorthwhile * *kept) return std::nullopt;
-  return std::move(finder.result());
+  search.once = finder.once();
+  if (!kept || finder.result().rings.empty()) return search;
+  if (search.again && *search.again < kWorthwhile * *kept) return search;
+  search.stencil = std::move(finder.result());
+  return search;
 }
 
 }  // namespace smelt::schedule

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "schedule/domain.hpp"
@@ -23,6 +24,8 @@ struct Ring {
   int64_t left = 0, right = 0;  // columns evaluated beyond those of the strip
   int64_t start = 0;            // steps before the first row of outputs at which it is evaluated first
   int row_dim = -1, column_dim = -1;  // of its index; -1: it is the same along that axis
+  std::optional<int64_t>
+      memory;  // read from an array, and nothing but padded or converted on the way: its column, less the point's
   int64_t halo() const { return left + right; }
 };
 
@@ -48,9 +51,19 @@ struct StencilNeeds {
   double ring_cost = 0;          // of keeping one value, in operations
 };
 
-// The rings of a pointwise domain. Nothing where no value is needed at several places, or where computing it again is cheaper.
-std::optional<Stencil> find_stencil(const Graph& graph, const plan::FusionGroup& group, const Domain& domain,
-                                    const StencilNeeds& needs);
+// What rings do for a pointwise domain: operations and reads of one point, where every value is computed at each place at which it is
+// needed, and where it is computed once.
+struct StencilSearch {
+  std::optional<Stencil>
+      stencil;  // nothing where no value is needed at several places, or where computing it again is cheaper
+  std::optional<double> again;  // nothing: too many places to count
+  double once = 0;
+};
+StencilSearch find_stencil(const Graph& graph, const plan::FusionGroup& group, const Domain& domain,
+                           const StencilNeeds& needs);
+
+// "kept in a ring of 3 rows, halo 1"
+std::string text_of(const Ring& ring);
 
 // The ranges of the domain's variables with the rows and columns that are evaluated beyond it.
 Ranges widened(const Domain& domain, const Stencil& stencil);

@@ -22,6 +22,21 @@ struct Row {
   SizeBinding sizes;
 };
 
+const char* kBlurSobel = R"(
+p = pad(x, 1)
+rows = p[:, :-2] + p[:, 1:-1] + p[:, 2:]
+blur = (rows[:-2] + rows[1:-1] + rows[2:]) / 9
+b = pad(blur, 1)
+across = b[:, 2:] - b[:, :-2]
+gx = across[:-2] + 2 * across[1:-1] + across[2:]
+along = b[:, :-2] + 2 * b[:, 1:-1] + b[:, 2:]
+gy = along[2:] - along[:-2]
+return blur, relu(sqrt(gx * gx + gy * gy) - 0.05)
+)";
+const std::string kBlurred = std::string("input x: f32[2048, 4096]") + kBlurSobel;
+const std::string kBlurredAnySize = std::string("input x: bf16[H, W]") + kBlurSobel;
+const std::string kBlurredDoubles = std::string("input x: f64[500, 333]") + kBlurSobel;
+
 std::vector<Row> rows() {
   return {
       {"relu_layernorm", "input x: f32[B, C]\nreturn layernorm(relu(x))", {{"B", 4096}, {"C", 1024}}},
@@ -82,6 +97,9 @@ std::vector<Row> rows() {
       {"dropout_softmax",
        "input x: bf16[B, C]\ninput seed: u64\nreturn dropout(softmax(x), 0.1, seed)",
        {{"B", 512}, {"C", 50257}}},
+      {"blur_sobel", kBlurred.c_str(), {}},
+      {"blur_sobel_any_size", kBlurredAnySize.c_str(), {{"H", 1000}, {"W", 1000}}},
+      {"blur_sobel_doubles", kBlurredDoubles.c_str(), {}},
       {"bools", "input x: f32[N]\nreturn x > 0, where(x > 1, x, -x), max(x) > 2", {{"N", 1000}}},
   };
 }

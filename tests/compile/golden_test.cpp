@@ -23,6 +23,18 @@ struct Program {
   SizeBinding sizes;
 };
 
+const char* kBlurSobel = R"(input x: f32[2000, 3000]
+p = pad(x, 1)
+rows = p[:, :-2] + p[:, 1:-1] + p[:, 2:]
+blur = (rows[:-2] + rows[1:-1] + rows[2:]) / 9
+b = pad(blur, 1)
+across = b[:, 2:] - b[:, :-2]
+gx = across[:-2] + 2 * across[1:-1] + across[2:]
+along = b[:, :-2] + 2 * b[:, 1:-1] + b[:, 2:]
+gy = along[2:] - along[:-2]
+return relu(sqrt(gx * gx + gy * gy) - 0.05)
+)";
+
 std::vector<Program> programs() {
   return {
       {"relu_layernorm", "input x: f32[B, C]\nreturn layernorm(relu(x))", {{"B", 4096}, {"C", 1024}}},
@@ -41,6 +53,7 @@ std::vector<Program> programs() {
       {"cumsum",
        "input x: f32[B, C]\nreturn cumsum(relu(x) * 2), cumprod(x, axis=-1, exclusive=True, restart=x > 1)",
        {{"B", 512}, {"C", 300}}},
+      {"blur_sobel", kBlurSobel, {}},
       {"standardise", "input x: f32[65536, 64]\nreturn (x - mean(x, axis=0)) / std(x, axis=0)", {}},
   };
 }

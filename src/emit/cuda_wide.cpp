@@ -1,0 +1,171 @@
+// Neighbouring elements that one thread accesses one by one become one access of up to 16 bytes: rows of a stencil, where every column
+// of a thread is an expression of its own.
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.hpp"
+#include "emit/cuda_phase.hpp"
+#include "emit/cuda_text.hpp"
+
+namespace smelt::emit::cuda {
+
+using kernel::Expr;
+using kernel::ExprId;
+using kernel::ExprKind;
+using kernel::kNoExpr;
+using kernel::Stmt;
+using kernel::StmtKind;
+
+// Whether the value is always a multiple of n. `conditions` gets what must hold of the sizes for that.
+bool PhasePrinter::multiple_of(const IntExpr& e, int64_t n, std::vector<IntExpr>& conditions) const {
+  for (const IntExpr::Term& term : e.terms()) {
+    if (term.coefficient % n == 0) continue;
+    const auto size = std::find_if(term.atoms.begin(), term.atoms.end(), [&](const IntExpr::AtomPtr& a) {
+      return a->kind == AtomKind::Symbol &&
+             std::any_of(kernel_.params.begin(), kernel_.params.end(), [&](const kernel::Param& p) {
+               return p.kind == kernel::ParamKind::Size && p.symbol == a->name;
+             });
+    });
+    if (size == term.atoms.end()) return false;
+    conditions.push_back(-mod(IntExpr::symbol((*size)->name), n));
+  }
+  return true;
+}
+
+// Runs of places that follow each other in one array, `most` at a time and beginning at a multiple of that: each as positions in `places`.
+std::vector<std::vector<size_t>> PhasePrinter::runs_of(const std::vector<Place>& places) {
+  struct Row {
+    std::string base;
+    IntExpr start;
+    std::map<int64_t, size_t> at;  // by offset from the start
+  };
+  std::vector<Row> rows;
+  for (size_t i = 0; i < places.size(); ++i) {
+    const Place& p = places[i];
+    std::optional<int64_t> offset;
+    auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& r) {
+      if (r.base != p.base) return false;
+      offset = (p.offset - r.start).constant();
+      return offset.has_value();
+    });
+    if (row == rows.end()) row = rows.insert(rows.end(), {p.base, p.offset, {}}), offset = 0;
+    row->at.try_emplace(*offset, i);
+  }
+  std::vector<std::vector<size_t>> runs;
+  for (const Row& row : rows)
+    for (auto it = row.at.begin(); it != row.at.end();) {
+      const Place& first = places[it->second];
+      std::vector<size_t> run;
+      std::vector<IntExpr> conditions;
+      for (int most = 16 / size_of(first.dtype); most > 1 && run.empty(); most /= 2) {
+        conditions.clear();
+        if (!multiple_of(first.offset, most, conditions)) continue;
+        for (int k = 0; k < most; ++k)
+          if (const auto next = row.at.find(it->first + k); next != row.at.end()) run.push_back(next->second);
+        if (static_cast<int>(run.size()) < most) run.clear();
+      }
+      if (run.empty()) {
+        ++it;
+        continue;
+      }
+      asks_for_multiples_ = asks_for_multiples_ || !conditions.empty();
+      conditions_.insert(conditions_.end(), conditions.begin(), conditions.end());
+      int& alignment = alignment_[static_cast<size_t>(first.param)];
+      alignment = std::max(alignment, static_cast<int>(run.size()) * size_of(first.dtype));
+      std::advance(it, run.size());
+      runs.push_back(std::move(run));
+    }
+  return runs;
+}
+
+bool PhasePrinter::is_zero(ExprId id) const {
+  const Expr& e = kernel_.at(id);
+  if (e.kind != ExprKind::Const) return false;
+  if (!is_float(e.dtype)) return e.constant.i == 0 && e.constant.u == 0;
+  return e.constant.f == 0 && !std::signbit(e.constant.f);
+}
+
+// Loads of the block that follow each other, under one mask, are made ahead together.
+std::vector<ExprId> PhasePrinter::wide_loads(const std::vector<const Stmt*>& stmts) {
+  std::vector<ExprId> made;
+  if (!variant_.vectors || vector_.count() != 1) return made;
+  std::map<std::pair<ExprId, ExprId>, std::vector<ExprId>> by_mask;
+  std::vector<ExprId> waiting;
+  std::set<ExprId> seen;
+  for (const Stmt* s : stmts) {
+    waiting.push_back(s->value);
+    waiting.push_back(s->mask);
+  }
+  const auto depends = [&](ExprId id) {
+    const auto& on = dependencies_[static_cast<size_t>(id)];
+    return std::any_of(on.begin(), on.end(), [&](int resource) { return resource < static_cast<int>(locals_.size()); });
+  };
+  while (!waiting.empty()) {
+    const ExprId id = waiting.back();
+    waiting.pop_back();
+    if (id == kNoExpr || !seen.insert(id).second || known_[static_cast<size_t>(id)]) continue;
+    const Expr& e = kernel_.at(id);
+    for (ExprId operand : operands(e)) waiting.push_back(operand);
+    if (e.kind != ExprKind::Load || e.access.scratch || depends(id) || stored_[static_cast<size_t>(e.access.array)])
+      continue;
+    if (kernel_.params[static_cast<size_t>(e.access.array)].kind == kernel::ParamKind::Scalar) continue;
+    if (e.other != kNoExpr && kernel_.at(e.other).kind != ExprKind::Const) continue;
+    by_mask[{e.mask, e.other}].push_back(id);
+  }
+  for (auto& [mask, loads] : by_mask) {
+    std::sort(loads.begin(), loads.end());
+    std::vector<Place> places;
+    for (const ExprId id : loads) places.push_back(place(kernel_.at(id).access));
+    for (const std::vector<size_t>& run : runs_of(places)) {
+      const Place& first = places[run[0]];
+      const std::string vec = fmt::format("Vec<{}, {}>", memory_type(first.dtype), run.size());
+      const std::string name = fmt::format("w{}", names_++);
+      const std::string from = fmt::format("*(const {}*)({} + {})", vec, first.base, integer(first.offset));
+      if (mask.first == kNoExpr) {
+        line("const {} {} = {};", vec, name, from);
+      } else {
+        const std::string condition = value(mask.first);
+        line("{} {} = {{}};", vec, name);
+        line("if ({}) {} = {};", condition, name, from);
+      }
+      for (size_t k = 0; k < run.size(); ++k) {
+        const std::string text = from_memory(first.dtype, fmt::format("{}.at[{}]", name, k));
+        const ExprId id = loads[run[k]];
+        // Bits of zero are the number 0 of every type.
+        early_[id] = mask.first == kNoExpr || is_zero(mask.second)
+                         ? text
+                         : fmt::format("({} ? {} : {})", value(mask.first), text, value(mask.second));
+        made.push_back(id);
+      }
+    }
+  }
+  return made;
+}
+
+// Stores of the block that follow each other are collected, and written behind it.
+std::vector<PhasePrinter::WideStore> PhasePrinter::collect_stores(const std::vector<const Stmt*>& stmts) {
+  std::vector<WideStore> wide;
+  if (!variant_.vectors || vector_.count() != 1) return wide;
+  std::vector<const Stmt*> stores;
+  std::vector<Place> places;
+  for (const Stmt* s : stmts) {
+    if (s->kind != StmtKind::Store || s->access.scratch || s->mask != kNoExpr) continue;
+    stores.push_back(s);
+    places.push_back(place(s->access));
+  }
+  for (const std::vector<size_t>& run : runs_of(places)) {
+    const Place& first = places[run[0]];
+    const std::string vec = fmt::format("Vec<{}, {}>", memory_type(first.dtype), run.size());
+    const std::string name = fmt::format("w{}", names_++);
+    line("{} {};", vec, name);
+    std::vector<const Stmt*> parts;
+    for (size_t k = 0; k < run.size(); ++k) {
+      wide_stores_[stores[run[k]]] = {fmt::format("{}.at[{}]", name, k), first.dtype};
+      parts.push_back(stores[run[k]]);
+    }
+    wide.push_back({parts, fmt::format("*({}*)({} + {}) = {};", vec, first.base, integer(first.offset), name)});
+  }
+  return wide;
+}
+
+}  // namespace smelt::emit::cuda
