@@ -197,9 +197,14 @@ ExprId Evaluator::both(ExprId a, ExprId b) {
 // e >= 0 as a condition. Neighbours that stand on the same side of it whatever the loops say have the same condition: 4 * i + 2 >= 0
 // and 4 * i + 3 >= 0 are both i >= 0.
 ExprId Evaluator::not_negative(const IntExpr& e) {
-  int64_t common = 0;
-  for (const IntExpr::Term& term : e.terms())
+  int64_t common = builder_.on_gpu() ? 0 : 1;
+  for (const IntExpr::Term& term : e.terms()) {
     if (!term.atoms.empty()) common = std::gcd(common, term.coefficient);
+    // What such ends say is easier to use as it stands.
+    if (std::any_of(term.atoms.begin(), term.atoms.end(),
+                    [](const auto& a) { return a->kind == AtomKind::Min || a->kind == AtomKind::Max; }))
+      return kNoExpr;
+  }
   if (common <= 1) return kNoExpr;
   IntExpr reduced = 0;
   for (IntExpr::Term term : e.terms()) {

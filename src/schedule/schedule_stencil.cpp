@@ -16,6 +16,8 @@ constexpr int64_t kMostRegisters = 170;
 // Operations of a point that take about as long as storing a value and reading it again.
 constexpr double kRoundTrip = 60;
 constexpr int kStencilThreads = 128;
+// How often an operation may be done for the sake of neighbours, on the average.
+constexpr double kMostRepeated = 2.5;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t power_of_two_from(int64_t n) {
@@ -127,7 +129,8 @@ std::optional<Schedule> stencil_schedule(const Graph& graph, const Domain& domai
   for (;;) {
     StencilSearch search = find_stencil(graph, group, domain, needs);
     const int64_t registers = gpu && search.stencil ? registers_of(graph, *search.stencil, needs.columns) : 0;
-    if (search.stencil && !small && registers <= kMostRegisters) {
+    const double repeated = search.stencil ? search.stencil->repeated : 1;
+    if (search.stencil && !small && registers <= kMostRegisters && repeated <= kMostRepeated) {
       s = gpu ? on_gpu(domain, std::move(*search.stencil), needs.columns, options)
               : on_cpu(domain, graph, std::move(*search.stencil), options);
       break;
@@ -136,7 +139,7 @@ std::optional<Schedule> stencil_schedule(const Graph& graph, const Domain& domai
       needs.columns /= 2;
       continue;
     }
-    if (search.again && *search.again <= search.once + kRoundTrip) return std::nullopt;
+    if (small || (search.again && *search.again <= search.once + kRoundTrip)) return std::nullopt;
     dear =
         registers > kMostRegisters ? fmt::format("what neighbours share would take {} registers of a thread", registers)
         : search.again

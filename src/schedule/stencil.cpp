@@ -99,6 +99,8 @@ class Finder {
   bool may_keep(NodeId id) const {
     const Node& node = graph_.at(id);
     if (from_memory(id)) return needs_.rings_of_inputs && !node.shape.empty();
+    // What continues an array steps through it unevenly; a row of it is even.
+    if (node.kind == NodeKind::Extend) return true;
     return member(id) && (node.kind == NodeKind::Elementwise || node.kind == NodeKind::Cast ||
                           node.kind == NodeKind::Pad || node.kind == NodeKind::Concat || node.kind == NodeKind::Gather);
   }
@@ -184,8 +186,10 @@ class Finder {
       case NodeKind::Permute:
       case NodeKind::Broadcast:
       case NodeKind::Slice:
-      case NodeKind::Window:
-      case NodeKind::Extend: return onto(node.args[0], through_view(graph_, node, r.index, ranges_));
+      case NodeKind::Window: return onto(node.args[0], through_view(graph_, node, r.index, ranges_));
+      case NodeKind::Extend:
+        cost_ += 4 * width;
+        return onto(node.args[0], through_view(graph_, node, r.index, ranges_));
       case NodeKind::Pad:
       case NodeKind::Concat:
         for (const Piece& piece : pieces(graph_, node, r.index, ranges_)) {

@@ -98,9 +98,9 @@ class StencilGenerator {
     Image to = from;
     std::string source = from.name;
     if (!may_shrink_ || pick(3) > 0) {
-      static constexpr const char* kValues[] = {"0", "0", "0", "1"};
+      static constexpr const char* kValues[] = {"value=0", "value=0", "value=1", "mode=\"edge\""};
       const std::string batch = batch_ ? "(0, 0), " : "";
-      source = define(fmt::format("pad({}, [{}({}, {}), ({}, {})], value={})", from.name, batch, up, down, left, right,
+      source = define(fmt::format("pad({}, [{}({}, {}), ({}, {})], {})", from.name, batch, up, down, left, right,
                                   kValues[pick(4)]));
     } else {
       if (from.top + from.bottom + up + down > 12 || from.left + from.right + left + right > 40) return;

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 
+#include "frontends/language.hpp"
 #include "generator.hpp"
 #include "run.hpp"
+#include "schedule/schedule.hpp"
 
 namespace smelt::testing {
 namespace {
@@ -52,6 +55,28 @@ TEST(Stencils, BlurAndSobelAreOneKernelThatComputesEveryValueOnce) {
   const Executable executable = compiled(std::string("input x: f32[600, 700]") + kBlurSobel + "return edges");
   ASSERT_EQ(executable.plan().groups.size(), 1U);
   EXPECT_EQ(executable.plan().groups[0].strategy, plan::Strategy::Stencil) << executable.plan().groups[0].schedule_note;
+}
+
+// Planned only: no GPU is needed.
+TEST(Stencils, AChainThatRegistersOfAGpuDoNotHoldIsCut) {
+  std::string program = "input x: f32[2048, 2048]\nt0 = x\n";
+  for (int step = 1; step <= 16; ++step)
+    program +=
+        fmt::format("p{0} = pad(t{1}, 1)\nt{0} = p{0}[:-2, 1:-1] + p{0}[2:, 1:-1] + p{0}[1:-1, :-2] + p{0}[1:-1, 2:]\n",
+                    step, step - 1);
+  const Graph graph = simplify(lang::parse_program(program + "return t16", "<test>"));
+  plan::Options options;
+  options.target.gpu = true;
+  options.target.threads = 132;
+  const plan::Plan plan = plan::make_plan(graph, options, schedule::accepts);
+  EXPECT_GT(plan.groups.size(), 2U);
+  EXPECT_LT(plan.groups.size(), 9U);
+  EXPECT_GE(std::count_if(plan.groups.begin(), plan.groups.end(),
+                          [](const plan::FusionGroup& g) { return g.strategy == plan::Strategy::Stencil; }),
+            2);
+  options.target.gpu = false;
+  options.target.threads = 2;
+  EXPECT_EQ(plan::make_plan(graph, options, schedule::accepts).groups.size(), 1U);
 }
 
 TEST(Stencils, AnIntermediateImageMayBeAnOutputToo) {
