@@ -16,6 +16,8 @@ constexpr int64_t kMostRegisters = 170;
 // Operations of a point that take about as long as storing a value and reading it again.
 constexpr double kRoundTrip = 60;
 constexpr int kStencilThreads = 128;
+// Off until the random chains of tests/programs agree with the reference on a GPU again: one of forty did not.
+constexpr bool kOnGpus = false;
 // How often an operation may be done for the sake of neighbours, on the average.
 constexpr double kMostRepeated = 2.5;
 
@@ -130,7 +132,7 @@ std::optional<Schedule> stencil_schedule(const Graph& graph, const Domain& domai
     StencilSearch search = find_stencil(graph, group, domain, needs);
     const int64_t registers = gpu && search.stencil ? registers_of(graph, *search.stencil, needs.columns) : 0;
     const double repeated = search.stencil ? search.stencil->repeated : 1;
-    if (search.stencil && !small && registers <= kMostRegisters && repeated <= kMostRepeated) {
+    if (search.stencil && !small && (!gpu || kOnGpus) && registers <= kMostRegisters && repeated <= kMostRepeated) {
       s = gpu ? on_gpu(domain, std::move(*search.stencil), needs.columns, options)
               : on_cpu(domain, graph, std::move(*search.stencil), options);
       break;
