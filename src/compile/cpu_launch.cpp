@@ -1,6 +1,7 @@
 // A kernel, or a batch of them, on the threads of the CPU.
 #include <algorithm>
 
+#include "base/check.hpp"
 #include "compile/state.hpp"
 
 namespace smelt {
@@ -75,6 +76,7 @@ Addresses find_addresses(const Launch& launch, const Arena& arena, char* memory,
       case Binding::Output: arrays.push_back(outputs[static_cast<size_t>(b.index)].data); break;
       case Binding::Slot: arrays.push_back(memory + arena.offsets[static_cast<size_t>(b.index)]); break;
       case Binding::Error: arrays.push_back(error); break;
+      case Binding::Counter: throw InternalError("a kernel for a CPU counts workgroups");
     }
   return {std::move(arrays)};
 }
