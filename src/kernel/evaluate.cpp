@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <utility>
 #include <numeric>
+#include <utility>
 
 #include "base/check.hpp"
 #include "plan/plan.hpp"

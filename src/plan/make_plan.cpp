@@ -546,7 +546,7 @@ class Planner {
   std::vector<std::set<NodeId>> copies_;    // per group: nodes of other groups that it computes again
   std::unordered_map<NodeId, std::set<int>> copiers_;  // the other way round
   const std::set<int> nobody_;
-  std::map<NodeId, std::string> kept_;      // values that a schedule keeps for several readers, and how
+  std::map<NodeId, std::string> kept_;  // values that a schedule keeps for several readers, and how
 };
 
 }  // namespace

@@ -104,7 +104,7 @@ struct Verdict {
   std::string note;
   std::string reason, remedy;
   std::string batch;  // groups of the same word may run side by side in one launch; empty: this one may not
-  std::string dear;                                       // accepted, but several kernels would be faster: why
+  std::string dear;   // accepted, but several kernels would be faster: why
   std::vector<std::pair<NodeId, std::string>> kept = {};  // values that are computed once for several readers, and how
 };
 using Accepts = std::function<Verdict(const Graph&, const FusionGroup&, const Options&)>;
