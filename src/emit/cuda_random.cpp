@@ -46,10 +46,12 @@ SMELT_INLINE void pair_words(unsigned* w) {
 // N words from an element on, which is a multiple of four or not.
 template <int N, bool whole, int draw>
 SMELT_INLINE void random_words(Counter seed, Counter offset, Counter stream, Counter element, unsigned* words) {
+  // Behind a mask the first elements may lie before the start of the array: rounded down, the others still find their blocks.
+  const Counter block = (Counter)((long long)element >> 2);
   unsigned w[N + 4];
 #pragma unroll
-  for (int n = 0; n < N; n += 4) philox(seed, offset + (element >> 2) + n / 4, stream, w + n);
-  if (!whole) philox(seed, offset + (element >> 2) + N / 4, stream, w + N);
+  for (int n = 0; n < N; n += 4) philox(seed, offset + block + n / 4, stream, w + n);
+  if (!whole) philox(seed, offset + block + N / 4, stream, w + N);
   pair_words<whole ? N : N + 4, draw>(w);
   if (!whole) {
 #pragma unroll
@@ -136,7 +138,7 @@ std::vector<ExprId> PhasePrinter::draw_groups(const std::vector<const Stmt*>& st
     auto pattern = draw_pattern(e.index, *vector_.loop, vector_.lanes, unit, ranges_);
     if (!pattern) continue;
     std::vector<IntExpr> needed;
-    bool whole = multiple_of_four(pattern->quarters, "%q", unit, needed);
+    bool whole = multiple_of_four(pattern->quarters, "%q", 1, needed);  // it has the unit already
     if (whole && vector_.odd && !needed.empty()) whole = false, needed.clear();
     if (whole && !needed.empty()) {
       asks_for_multiples_ = true;

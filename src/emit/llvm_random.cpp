@@ -81,7 +81,8 @@ Value PhasePrinter::interleaved(const Words& words) {
 
 // The words of 4 * n elements from `element` on, a multiple of four.
 Value PhasePrinter::random_words(const std::vector<Value>& args, const Value& element, int n) {
-  const Value block = op("lshr $T $a, $b", kWide, {element, constant(kWide, 2)});
+  // Behind a mask the first elements may lie before the array's start: rounded down, the others still find their blocks.
+  const Value block = op("ashr $T $a, $b", kWide, {element, constant(kWide, 2)});
   const Value counter = op("add $T $a, $b", kWide, {args[1], block});
   return interleaved(philox(args, op("add $T $a, $b", kWide, {counter, iota(n, kWide)})));
 }

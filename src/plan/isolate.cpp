@@ -68,6 +68,8 @@ class Isolation {
   bool even() {
     for (const NodeId id : order_) {
       const Node& node = graph_.at(id);
+      // A reduction to one number has an argument of another shape.
+      if (!ends(id) && (node.kind == NodeKind::Reduce || node.kind == NodeKind::Scan)) return false;
       if (is_one(node.shape)) {
         if (std::binary_search(group_.outputs.begin(), group_.outputs.end(), id)) return false;
         continue;

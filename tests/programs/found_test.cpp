@@ -124,5 +124,30 @@ TEST(Found, TransposesOfUnitAxes) {
         right("input x: f32[B, 63, 1, 1]\nreturn transpose(x, (2, 1, 0, 3))\n", {noise(DType::F32, {b, 63, 1, 1})}));
 }
 
+// The first lanes of a step lie before the second array: their elements are negative, and so are their blocks.
+TEST(Found, DrawsBehindAJoin) {
+  NEEDS_LLVM();
+  const Tensor x = noise(DType::F32, {5, 129}, 7);
+  EXPECT_TRUE(right("input x: f32[M, N]\nv = dropout(x, 0.5, 3)\nreturn concat((v, v), axis=1)\n", {x}));
+  EXPECT_TRUE(right("input x: f32[M, N]\nv = random_bits(x.shape, 0)\nreturn stack((v, v), axis=0), x\n", {x}));
+}
+
+// Two lanes are half a block.
+TEST(Found, DrawsStoredInPairs) {
+  NEEDS_LLVM();
+  const Tensor x = noise(DType::F32, {2, 64}, 8);
+  EXPECT_TRUE(right("input x: f32[M, N]\nv = random_bits(x.shape, 7)\nreturn i64(v), all(v)\n", {x}));
+}
+
+// Of a group that reduces everything to one number not all values have one shape.
+TEST(Found, ReductionsToOneNumberSideBySide) {
+  NEEDS_LLVM();
+  const Tensor x = noise(DType::F32, {32, 64}, 9), y = noise(DType::F32, {1}, 10);
+  EXPECT_TRUE(
+      right("input x: f32[32, 64]\ninput y: f32[1]\nv = x >= max(x, keepdims=True)\n"
+            "return concat((v, v), axis=1), u8(all(y > 0, axis=0, keepdims=True))\n",
+            {x, y}));
+}
+
 }  // namespace
 }  // namespace smelt::testing
