@@ -79,7 +79,7 @@ case $what in
       grep -qx "/usr/$file" <<<"$files" || fail "the package lacks /usr/$file"
     done
     beyond=$(grep -v '/$' <<<"$files" |
-      grep -vE '^/usr/(bin/smelt|lib/libsmelt\.(a|so[.0-9]*)|include/smelt/([a-z]+|static/[a-z_]+|static/expand/[a-z_]+)\.hpp|lib/cmake/smelt/[A-Za-z-]+\.cmake|share/doc/smelt/copyright)$' || true)
+      grep -vE '^/usr/(bin/smelt|lib/libsmelt\.(a|so[.0-9]*)|include/smelt/([a-z_]+|static/[a-z_]+|static/expand/[a-z_]+)\.hpp|lib/cmake/smelt/[A-Za-z-]+\.cmake|share/doc/smelt/copyright)$' || true)
     [ -z "$beyond" ] || fail "the package has more than it should: $beyond"
     depends=$(dpkg-deb -f "${debs[0]}" Depends)
     for library in libc6 'libstdc\+\+6' 'libfmt[0-9]+'; do
