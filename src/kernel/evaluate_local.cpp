@@ -9,7 +9,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
-#include "kernel/evaluate.hpp"
+#include "kernel/lowering.hpp"
 #include "kernel/value.hpp"
 #include "schedule/local.hpp"
 
@@ -18,35 +18,7 @@ namespace smelt::kernel {
 // Elements that are written out, of one reduction, and of reductions inside of each other.
 constexpr int64_t kMostUnrolled = 32, kMostRepeated = 64;
 
-static Op op_of(ReduceKind kind) {
-  switch (kind) {
-    case ReduceKind::Sum: return Op::Add;
-    case ReduceKind::Prod: return Op::Mul;
-    case ReduceKind::Max:
-    case ReduceKind::ArgMax: return Op::Max;
-    case ReduceKind::Min:
-    case ReduceKind::ArgMin: return Op::Min;
-    case ReduceKind::Any: return Op::Or;
-    case ReduceKind::All: return Op::And;
-  }
-  throw InternalError("unknown kind of reduction");
-}
-
 static bool finds_position(ReduceKind kind) { return kind == ReduceKind::ArgMax || kind == ReduceKind::ArgMin; }
-
-static Scalar neutral(ReduceKind kind, DType t) {
-  switch (kind) {
-    case ReduceKind::Sum:
-    case ReduceKind::Any: return Scalar::of_int(t, 0);
-    case ReduceKind::Prod:
-    case ReduceKind::All: return Scalar::of_int(t, 1);
-    case ReduceKind::Max:
-    case ReduceKind::ArgMax: return is_float(t) ? Scalar::of_float(t, -HUGE_VAL) : Scalar::of_int(t, min_int(t));
-    case ReduceKind::Min:
-    case ReduceKind::ArgMin: return is_float(t) ? Scalar::of_float(t, HUGE_VAL) : Scalar::of_uint(t, max_int(t));
-  }
-  throw InternalError("unknown kind of reduction");
-}
 
 // Elements come in order, so that of equals the first stays; a NaN wins over a number.
 Evaluator::Extreme Evaluator::next_element(const Node& node, const Extreme& so_far, ExprId value,

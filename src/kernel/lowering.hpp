@@ -33,6 +33,8 @@ struct Accumulator {
 };
 
 Op op_of(ReduceKind kind);
+// What changes no value; of max the smallest value, so that masked lanes never win.
+Scalar neutral(ReduceKind kind, DType t);
 
 // How the axes of the domain are reached: each axis variable as an expression over loop variables.
 struct Placement {

@@ -19,6 +19,22 @@ Op op_of(ReduceKind kind) {
   throw InternalError("unknown kind of reduction");
 }
 
+Scalar neutral(ReduceKind kind, DType t) {
+  switch (kind) {
+    case ReduceKind::Sum:
+    case ReduceKind::Any: return Scalar::of_int(t, 0);
+    case ReduceKind::Prod:
+    case ReduceKind::All: return Scalar::of_int(t, 1);
+    case ReduceKind::Max:
+    case ReduceKind::ArgMax: return is_float(t) ? Scalar::of_float(t, -HUGE_VAL) : Scalar::of_int(t, min_int(t));
+    case ReduceKind::Min:
+    case ReduceKind::ArgMin: return is_float(t) ? Scalar::of_float(t, HUGE_VAL) : Scalar::of_uint(t, max_int(t));
+  }
+  throw InternalError("unknown kind of reduction");
+}
+
+ExprId Lowering::initial(const Accumulator& a) { return builder_.constant(neutral(a.kind, a.value_type)); }
+
 DType Accumulator::dtype() const { return value_type; }
 
 std::vector<Accumulator> Lowering::accumulators(int level) {
@@ -34,25 +50,6 @@ std::vector<Accumulator> Lowering::accumulators(int level) {
   }
   pair_online(result);
   return result;
-}
-
-// The neutral element; of max the smallest value, so that masked lanes never win.
-ExprId Lowering::initial(const Accumulator& a) {
-  const DType t = a.value_type;
-  const bool floating = is_float(t);
-  auto smallest = [&] { return floating ? Scalar::of_float(t, -HUGE_VAL) : Scalar::of_int(t, min_int(t)); };
-  auto largest = [&] { return floating ? Scalar::of_float(t, HUGE_VAL) : Scalar::of_uint(t, max_int(t)); };
-  switch (a.kind) {
-    case ReduceKind::Sum:
-    case ReduceKind::Any: return builder_.constant(Scalar::of_int(t, 0));
-    case ReduceKind::Prod:
-    case ReduceKind::All: return builder_.constant(Scalar::of_int(t, 1));
-    case ReduceKind::Max:
-    case ReduceKind::ArgMax: return builder_.constant(smallest());
-    case ReduceKind::Min:
-    case ReduceKind::ArgMin: return builder_.constant(largest());
-  }
-  throw InternalError("unknown kind of reduction");
 }
 
 std::vector<Stmt> Lowering::start(const std::vector<Accumulator>& accs) {

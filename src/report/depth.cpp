@@ -136,9 +136,7 @@ Depths measure_depths(const Graph& graph, const Machine& device, const CompileOp
     for (const BuiltFunction& f : executable.built(sizes))
       depth.spilled_bytes = std::max(depth.spilled_bytes, f.facts.local_bytes);
     for (const plan::FusionGroup& group : plan.groups) {
-      int64_t bytes = 0;
-      for (const NodeId id : group.inputs) bytes += bytes_of(executable.graph(), id, sizes);
-      for (const NodeId id : group.outputs) bytes += bytes_of(executable.graph(), id, sizes);
+      const int64_t bytes = bytes_of(executable.graph(), group, sizes);
       const auto work = static_cast<double>(plan::operations_of(executable.graph(), group.nodes, sizes));
       depth.predicted_ms += std::max(stopwatch.copy_ms(bytes), work / depths.operations_per_ms);
     }

@@ -24,8 +24,7 @@ std::vector<KernelTime> start(const Executable& executable, const std::vector<Te
   std::vector<KernelTime> times;
   for (const plan::FusionGroup& group : executable.plan().groups) {
     KernelTime time;
-    for (const NodeId id : group.inputs) time.bytes += bytes_of(executable.graph(), id, sizes);
-    for (const NodeId id : group.outputs) time.bytes += bytes_of(executable.graph(), id, sizes);
+    time.bytes = bytes_of(executable.graph(), group, sizes);
     times.push_back(time);
   }
   return times;

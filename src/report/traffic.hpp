@@ -7,6 +7,7 @@
 namespace smelt::report {
 
 int64_t bytes_of(const Graph& graph, NodeId id, const SizeBinding& sizes);
+int64_t bytes_of(const Graph& graph, const plan::FusionGroup& group, const SizeBinding& sizes);  // read and written
 // What the kernels of the plan read and write.
 int64_t kernel_bytes(const Graph& graph, const plan::Plan& plan, const SizeBinding& sizes);
 
