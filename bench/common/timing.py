@@ -19,7 +19,7 @@ def time_limit(seconds, what):
         raise TimeLimit(f"{what}: over its limit of {seconds:g} s")
 
     before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.1))
+    signal.setitimer(signal.ITIMER_REAL, max(seconds, 0.1), 2)  # again and again: a callback may swallow it
     try:
         yield
     finally:

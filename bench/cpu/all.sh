@@ -4,18 +4,20 @@
 #   bench/cpu/all.sh FOLDER OUT [more options of run.py]
 #
 # FOLDER is a build folder with the benchmark's library (-DSMELT_BENCH=ON), or what bench/cpu/pack.sh made of one, with wheels of peers or
-# without. OUT gets all.log, results.json and report.tar.gz.
-#   TOTAL=200       seconds in all
+# without. OUT gets all.log, results.json, report.md and its picture after every workload, and in the end report.tar.gz.
+#   TOTAL=420       seconds in all
+#   AHEAD=TOTAL/4   of them at most, to compile ahead what torch.compile and numba compile
 #   PYTHON=python3  the one with NumPy, and PyTorch and JAX where they are there
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 2
 folder=$(realpath "${1:?usage: bench/cpu/all.sh FOLDER OUT}") out=${2:?usage: bench/cpu/all.sh FOLDER OUT}
 shift 2
-total=${TOTAL:-200} python=${PYTHON:-python3}
+total=${TOTAL:-420} python=${PYTHON:-python3}
+ahead=${AHEAD:-$((total / 4))}
 mkdir -p "$out" && out=$(realpath "$out")
 log=$out/all.log
 : >"$log"
-export PYTHONUNBUFFERED=1 TORCHINDUCTOR_CACHE_DIR=${TORCHINDUCTOR_CACHE_DIR:-$out/inductor}
+export PYTHONUNBUFFERED=1 TORCHINDUCTOR_CACHE_DIR=${TORCHINDUCTOR_CACHE_DIR:-$out/inductor} NUMBA_CACHE_DIR=${NUMBA_CACHE_DIR:-$out/numba}
 library=$folder/libsmelt_bench.so
 [ -f "$library" ] || library=$folder/bench/libsmelt_bench.so
 remaining() { echo $((total - SECONDS)); }
@@ -31,16 +33,15 @@ if [ -d "$folder/wheels" ]; then
 fi
 lscpu >>"$log" 2>&1
 
-# torch.compile calls a C++ compiler for every workload. All at once they take no longer than one, and leave their results on disk.
-if "$python" -c 'import torch' 2>/dev/null; then
-  start=$SECONDS
-  timeout -k 5 $(($(remaining) / 2)) "$python" bench/cpu/run.py --library "$library" --out "$out" --warm "$@" 2>&1 | tee -a "$log" | tail -n 20
-  echo "== torch.compile ahead: $((SECONDS - start)) s" | tee -a "$log"
-fi
+# torch.compile calls a C++ compiler for every workload, numba takes seconds for some. All at once, and the results are left on disk.
+start=$SECONDS
+timeout -k 5 $((ahead + 15)) "$python" bench/cpu/run.py --library "$library" --out "$out" --warm --budget "$ahead" "$@" 2>&1 | tee -a "$log" | tail -n 3
+echo "== compiled ahead: $((SECONDS - start)) s" | tee -a "$log"
 limit=$(remaining)
-timeout -k 5 "$limit" "$python" bench/cpu/run.py --library "$library" --out "$out" --seconds 3 --budget $((limit - 25)) "$@" 2>&1 | tee -a "$log" | cut -c1-400
+timeout -k 5 "$limit" "$python" bench/cpu/run.py --library "$library" --out "$out" --seconds 4 --budget $((limit - 20)) --peer-limit 30 "$@" 2>&1 |
+  tee -a "$log" | cut -c1-400
 [ -f "$out/results.json" ] && "$python" bench/cpu/run.py --render "$out/results.json" --out "$out" >>"$log" 2>&1 &&
   tar -C "$out" -czf "$out/report.tar.gz" results.json report.md $([ -d "$out/report" ] && echo report) && sed -n '/^## In short/,/^## All peers/p' "$out/report.md"
-rm -rf "$out/site" "$out/inductor"
+rm -rf "$out/site" "$out/inductor" "$out/numba"
 echo "all: ${SECONDS} s; $log"
 exit 0

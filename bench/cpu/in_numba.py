@@ -1,13 +1,16 @@
 """The families as one writes them for numba: loops over the cores that LLVM vectorises. Each writes into the arrays `out`."""
 
 import math
+import os
 
 import numpy
 from exact import HORNER
-from numba import get_num_threads, njit, prange
+from numba import config, njit, prange
 from numpy import float32
 
-fast = njit(parallel=True, fastmath=True, error_model="numpy")
+THREADS = config.NUMBA_NUM_THREADS  # a call of get_num_threads() could not be kept
+KEPT = "NUMBA_CACHE_DIR" in os.environ  # what was compiled ahead
+fast = njit(parallel=True, fastmath=True, error_model="numpy", cache=KEPT)
 C = tuple(float32(c) for c in HORNER)
 
 
@@ -121,7 +124,7 @@ def l2norm(x, out):
 def colsum(x, out):
     y = out[0]
     rows, n = x.shape
-    parts = get_num_threads()
+    parts = THREADS
     sums = numpy.zeros((parts, n), numpy.float32)
     for p in prange(parts):
         for r in range(rows * p // parts, rows * (p + 1) // parts):
@@ -212,7 +215,7 @@ def black_scholes(s, k, t, out):
         puts[i] = call - s[i] + paid
 
 
-@njit(fastmath=True)
+@njit(fastmath=True, cache=KEPT)
 def row_sums(x, r, sums):
     """The sums of three neighbours along row r, zero outside of the image."""
     rows, n = x.shape
@@ -226,7 +229,7 @@ def row_sums(x, r, sums):
     sums[n - 1] = row[n - 2] + row[n - 1]
 
 
-@njit(fastmath=True)
+@njit(fastmath=True, cache=KEPT)
 def blurred_row(x, r, sums, line):
     """Row r of the 3x3 mean, with a zero at either end; the three lines of sums hold rows r-1 and r already."""
     rows, n = x.shape
@@ -244,7 +247,7 @@ def blurred_row(x, r, sums, line):
 def blur(x, out):
     y = out[0]
     rows, n = x.shape
-    parts = 4 * get_num_threads()
+    parts = 4 * THREADS
     for p in prange(parts):
         sums = numpy.zeros((3, n), numpy.float32)
         line = numpy.zeros(n + 2, numpy.float32)
@@ -260,7 +263,7 @@ def blur(x, out):
 def blur_sobel(x, out):
     y = out[0]
     rows, n = x.shape
-    parts = 4 * get_num_threads()
+    parts = 4 * THREADS
     for p in prange(parts):
         sums = numpy.zeros((3, n), numpy.float32)
         lines = numpy.zeros((3, n + 2), numpy.float32)

@@ -211,7 +211,7 @@ def page(results):
     return "\n".join(p for p in [heading(results), summary(rows), main_table(rows), peers_table(rows), correctness(rows), left_out(results, rows)] if p)
 
 
-def write(results, out, page_path=None):
+def write(results, out, page_path=None, quiet=False):
     """The page, and its picture in a folder beside it that is called like it."""
     path = page_path or Path(out) / "report.md"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -223,4 +223,5 @@ def write(results, out, page_path=None):
     else:
         text = text.replace("\n![time over the copy](PICTURES/relative.svg)\n", "")
     path.write_text(text.replace("(PICTURES/", f"({folder.name}/"))
-    print(f"page: {path}", flush=True)
+    if not quiet:
+        print(f"page: {path}", flush=True)

@@ -24,6 +24,8 @@ import report
 import workloads
 from timing import TimeLimit, time_limit
 
+SHORTEST_S = 1.5  # that a workload is measured, also where the time is short
+
 
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__)
@@ -32,16 +34,16 @@ def arguments():
     parser.add_argument("--only", default="", help="names, or beginnings of names, of workloads: softmax,'relu_layernorm 4096'")
     parser.add_argument("--peers", default="numba,jax,numexpr,compile,eager", help="of these; '' for none")
     parser.add_argument("--threads", type=int, default=0, help="of smelt and of every peer (all that the process may use)")
-    parser.add_argument("--seconds", type=float, default=6, help="for the measurements of one workload, compiling not included")
+    parser.add_argument("--seconds", type=float, default=6, help="for the measurements of one workload, at most; compiling not included")
     parser.add_argument("--rounds", type=int, default=15, help="at most, for one workload")
     parser.add_argument("--turn", type=float, default=0.02, help="seconds of one contender's turn")
-    parser.add_argument("--budget", type=float, default=1e9, help="seconds after which no workload is begun")
+    parser.add_argument("--budget", type=float, default=780, help="seconds for everything: each workload gets its share of what is left")
     parser.add_argument("--peer-limit", type=float, default=60, help="seconds to compile one peer on one workload")
     parser.add_argument("--quick", action="store_true", help="three short rounds")
     parser.add_argument("--shrink", type=int, help="at most so many elements: tries the machinery, measures nothing")
     parser.add_argument("--render", type=Path, metavar="RESULTS", help="only write the page and the pictures of a results.json")
     parser.add_argument("--page", type=Path, help="where the page goes (OUT/report.md); its pictures lie in a folder beside it")
-    parser.add_argument("--warm", action="store_true", help="only let torch.compile fill its cache on disk, for all workloads at once")
+    parser.add_argument("--warm", action="store_true", help="only let torch.compile and numba fill their caches on disk, for all workloads at once")
     parser.add_argument("--warm-one", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--list", action="store_true", help="the workloads")
     options = parser.parse_args()
@@ -137,12 +139,19 @@ class Session:
                 say(f"{self.contenders.NAMES[key]} is left out: {first_line(error)}")
         return out
 
-    def save(self):
+    def spent(self):
+        return time.monotonic() - self.start
+
+    def finish(self, quiet=False):
+        """What there is so far, and the page of it."""
+        self.results["seconds"] = self.spent()
         part = self.file.with_suffix(".part")
         part.write_text(json.dumps(self.results, indent=1))
         part.replace(self.file)
+        report.write(self.results, self.options.out, self.options.page, quiet)
 
-    def measure(self, workload):
+    def measure(self, workload, share):
+        """`share`: seconds that it may take in all, what it compiles among them."""
         import accuracy
         import interleave
         import numpy
@@ -161,11 +170,11 @@ class Session:
         copies = self.contenders.copies(self.library, workload.bytes, options.threads)
         ready = time.monotonic()
         turns = interleave.Turns([*copies, *right], options.turn)
-        record["rounds"] = turns.run(options.seconds, options.rounds)
+        record["rounds"] = turns.run(min(options.seconds, max(SHORTEST_S, share - (ready - start))), options.rounds)
         record["times"] = interleave.figures(turns.readings)
         record["prepared_s"], record["measured_s"] = ready - start, time.monotonic() - ready
         self.results["workloads"][workload.name] = record
-        self.save()
+        self.finish(quiet=True)
         say(report.short(workload, record))
 
     def smelt_sides(self, workload, inputs, outputs, record):
@@ -263,24 +272,23 @@ def main():
         return 0
     if options.warm_one:
         for w in chosen:
-            ahead.compile_one(contenders, w, options.threads)
+            ahead.compile_one(contenders, w, options)
         return 0
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     session = Session(options)
     say(f"{session.results['machine']['cpu']}, {options.threads} threads; peers: {', '.join(session.peers) or 'none'}")
-    for w in chosen:
+    for i, w in enumerate(chosen):
         if options.shrink:
             w = type(w)(w.family, w.label, w.smaller(options.shrink), counted=w.counted)
-        if time.monotonic() - session.start > options.budget:
+        left = options.budget - session.spent()
+        if left < 0:
             session.results["skipped"].append(f"{w.name}: the time was over")
         elif not fits(w):
             session.results["skipped"].append(f"{w.name}: needs more memory than is free here")
         else:
-            session.measure(w)
+            session.measure(w, left / (len(chosen) - i))
         gc.collect()
-    session.results["seconds"] = time.monotonic() - session.start
-    session.save()
-    report.write(session.results, options.out, options.page)
+    session.finish()
     return 1 if report.wrong(session.results) else 0
 
 
