@@ -55,10 +55,8 @@ package: ## a .deb of the library, its headers and the command line, in build/re
 	@cd build/release && cpack
 
 docs: ## the reference of the C++ library in build/docs/html, by Doxygen; fails when something public is not described
-	@command -v doxygen >/dev/null || { echo "make docs needs Doxygen: apt-get install doxygen"; exit 1; }
-	@mkdir -p build/docs
-	@doxygen docs/Doxyfile
-	@echo "build/docs/html/index.html"
+	@bash scripts/setup.sh docs
+	@bash scripts/check_docs.sh build/docs
 
 format: ## lays out every C++ file with clang-format
 	@bash scripts/check_format.sh --fix

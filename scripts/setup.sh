@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what the build needs and the machine lacks. Usage: scripts/setup.sh [demo|test|fuzz]
+# Installs what the build needs and the machine lacks. Usage: scripts/setup.sh [demo|test|fuzz|docs]
 #
 # Debian and Ubuntu: by apt, as root or with sudo; says each package and why; does nothing when all is there. Elsewhere: names
 # the packages and stops. SMELT_SETUP=skip leaves the machine alone whatever it lacks.
@@ -7,8 +7,8 @@ set -euo pipefail
 
 goal=${1:-test}
 case $goal in
-  demo | test | fuzz) ;;
-  *) echo "usage: scripts/setup.sh [demo|test|fuzz]" >&2; exit 2 ;;
+  demo | test | fuzz | docs) ;;
+  *) echo "usage: scripts/setup.sh [demo|test|fuzz|docs]" >&2; exit 2 ;;
 esac
 if [ "${SMELT_SETUP:-}" = skip ]; then
   echo "setup: skipped, since SMELT_SETUP=skip"
@@ -52,6 +52,28 @@ fetch_nvrtc() {
   fi
   echo "setup: NVRTC could not be fetched ($nvrtc_place/log): the tests that compile CUDA kernels will be skipped"
 }
+# DLPack 1.0 came with NumPy 2.1, which few systems have: `pip download` puts one into build/numpy, and the system's stays as it is.
+numpy_place=${SMELT_BUILD:-$(cd "${BASH_SOURCE[0]%/*}/.." && pwd)/build}/numpy
+have_new_numpy() {
+  [ -f "$numpy_place/numpy/__init__.py" ] && return 0
+  python3 -c 'import numpy, sys; sys.exit(tuple(map(int, numpy.__version__.split(".")[:2])) < (2, 1))' 2>/dev/null
+}
+unpack_numpy() (
+  cd "$numpy_place" && rm -rf part numpy numpy.libs && mkdir part && cd part && python3 -m zipfile -e ../numpy-*.whl . &&
+    cd .. && { [ ! -d part/numpy.libs ] || mv part/numpy.libs .; } && mv part/numpy . && rm -rf part numpy-*.whl
+)
+fetch_numpy() {
+  [ "$goal" = test ] && ! have_new_numpy || return 0
+  have_pip || { echo "setup: no pip, so no NumPy 2.1: the test of DLPack 1.0 will be skipped"; return 0; }
+  echo "setup: fetching NumPy, which DLPack is tested with, into $numpy_place"
+  mkdir -p "$numpy_place"
+  if python3 -m pip download -q --disable-pip-version-check --retries 2 --timeout 60 --no-deps --only-binary :all: -d "$numpy_place" \
+    "numpy>=2.1" >"$numpy_place/log" 2>&1 &&
+    unpack_numpy; then
+    return 0
+  fi
+  echo "setup: NumPy could not be fetched ($numpy_place/log): the test of DLPack 1.0 will be skipped"
+}
 have_numpy() { have_command python3 && python3 -c 'import numpy' 2>/dev/null; }
 have_clang_format() { have_command clang-format-14 || [ "$(clang-format --version 2>/dev/null | sed -n 's/.*version \([0-9]*\).*/\1/p')" = 14 ]; }
 
@@ -84,6 +106,10 @@ if [ "$goal" = fuzz ]; then
   need clang "builds the fuzzers" have_fuzzer
   need libclang-rt-dev "runs the fuzzers" have_fuzzer
 fi
+if [ "$goal" = docs ]; then
+  missing=()
+  need doxygen "writes the reference of the C++ library" have_command doxygen
+fi
 if [ "$goal" = test ]; then
   need libgtest-dev "runs the tests" have_header gtest/gtest.h
   need libgmock-dev "matches texts in the tests" have_header gmock/gmock.h
@@ -95,6 +121,7 @@ fi
 
 if [ ${#missing[@]} -eq 0 ]; then
   fetch_nvrtc
+  fetch_numpy
   echo "setup: nothing to install"
   exit 0
 fi
@@ -206,6 +233,7 @@ for name in "${unknown[@]}"; do
 done
 if [ ${#packages[@]} -eq 0 ]; then
   fetch_nvrtc
+  fetch_numpy
   echo "setup: nothing more to install"
   exit 0
 fi
@@ -224,4 +252,5 @@ if ! install; then
   fi
 fi
 fetch_nvrtc
+fetch_numpy
 echo "setup: installed"

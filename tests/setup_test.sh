@@ -155,6 +155,36 @@ SMELT_NVRTC= run test
 [ $status -eq 0 ] || fail "NVRTC that cannot be fetched stopped it"
 says "will be skipped"
 
+# A NumPy with DLPack 1.0 in the same way, where that of python3 is older.
+numpy_that() { # numpy_that DOES: a python3 with an old NumPy, whose pip does this
+  make_command python3 "case \"\$*\" in
+  *'pip --version'*) exit 0 ;;
+  *'pip download'*) echo download >>'$work/state/pip'; $1 ;;
+  *zipfile*) mkdir -p numpy && touch numpy/__init__.py ;;
+  *'(2, 1)'*) exit 1 ;;
+esac"
+}
+debian "${everything[@]}"
+numpy_that "touch '$work/build/numpy/numpy-2.whl'"
+run test
+[ $status -eq 0 ] || fail "NumPy"
+says "fetching NumPy"
+run test
+[ "$(wc -l <"$work/state/pip")" -eq 1 ] || fail "fetched NumPy twice"
+rm -rf "$work/build"
+debian "${everything[@]}"
+numpy_that 'exit 1'
+run test
+[ $status -eq 0 ] || fail "NumPy that cannot be fetched stopped it"
+says "NumPy could not be fetched"
+
+# The reference takes Doxygen, and nothing else.
+debian "${everything[@]}" doxygen
+run docs
+[ $status -eq 0 ] || fail "docs"
+says "    doxygen "
+silent g++
+
 # Without root: through sudo, never asking; or the list, where there is no sudo.
 debian "${everything[@]}"
 make_command sudo "echo \"sudo \$*\" >>'$work/state/calls'; [ \"\$1\" = -n ] && shift; exec \"\$@\""

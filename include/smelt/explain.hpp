@@ -44,6 +44,7 @@ struct SMELT_API Explanation {
   struct Kernel {
     std::string strategy;               ///< "pointwise", "row", "column", "tiled", "split"
     std::string note;                   ///< one line about how it runs
+    std::string rebuilt;                ///< on a GPU: why the schedule is not the first, or what tuning found
     std::vector<Operation> operations;  ///< in the order of the program
     std::vector<Value> reads;           ///< from memory
     std::vector<Value> writes;          ///< to memory

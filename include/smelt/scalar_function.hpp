@@ -23,7 +23,7 @@ SMELT_API Array elementwise(std::string name, const std::function<Array(std::spa
 /// A function of numbers written in C; on arrays it is applied element by element, and they broadcast.
 class SMELT_API ScalarFunction {
  public:
-  /// \copydoc scalar_function
+  /// What scalar_function() reads: one function of the subset of C. Throws UserError, with line, column and caret, for what is none.
   explicit ScalarFunction(std::string text);
 
   const std::string& name() const;  ///< as the text calls it

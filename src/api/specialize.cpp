@@ -218,6 +218,7 @@ std::shared_ptr<Special> compile_for(std::vector<InputType> types, const Argumen
   CompileOptions o;
   o.fuse = options.fuse;
   o.threads = options.threads;
+  o.tune = options.tune;
   special->sizes = o.sizes =
       bind_sizes(traced.graph, dims);  // a slice that leaves the array at these sizes throws here
   for (Array& array : traced.captured)

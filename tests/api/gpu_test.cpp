@@ -108,6 +108,17 @@ TEST_F(OnFakeGpu, ArraysOfTwoPlacesDoNotMeet) {
   EXPECT_THROW(f.into(there)(here), UserError);
 }
 
+TEST_F(OnFakeGpu, IsTunedWhereThatIsAskedFor) {
+  const Array x = Array::from({1.f, 2.f, 3.f, 4.f}).to(*gpu_);
+  Options options;
+  const auto plain = compile([](Array a) { return a * 2 + 1; }, options);
+  EXPECT_EQ(plain.explain(x).kernels.at(0).rebuilt, "");
+  options.tune = true;
+  const auto tuned = compile([](Array a) { return a * 2 + 1; }, options);
+  EXPECT_NE(tuned.explain(x).kernels.at(0).rebuilt.find("tuned: the schedule stays"), std::string::npos);
+  EXPECT_EQ(tuned(x).to(Device::cpu()).dims(), (std::vector<int64_t>{4}));
+}
+
 TEST_F(OnFakeGpu, LeavesByDlpack) {
   auto* out = to_dlpack(Array::from({1.f, 2.f}).to(*gpu_));
   EXPECT_EQ(out->tensor.device.type, dlpack::DeviceType::Cuda);

@@ -81,7 +81,8 @@ struct Assigned {
 /// An array that is written, by assigning an expression to it.
 template <class T>
 struct Out {
-  T* data;
+  T* data;  ///< its first element
+  /// What run() will write: the expression, element by element, or a reduction of one.
   template <class F>
   SMELT_HD auto operator=(const F& f) const {  // NOLINT: it does not assign to an Out
     static_assert(detail::is_expression<F> || detail::is_folded<F>,

@@ -7,14 +7,16 @@
 #include <cstdint>
 #endif
 
-// Before every function: callable from the host and, where a CUDA compiler reads this, from kernels; always inlined, since a loop is
-// vectorised only when nothing is called in it.
+/// \def SMELT_HD
+/// Before every function: callable from the host and, where a CUDA compiler reads this, from kernels; always inlined, since a loop is
+/// vectorised only when nothing is called in it.
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #define SMELT_HD __host__ __device__ __forceinline__
 #else
 #define SMELT_HD inline __attribute__((always_inline))
 #endif
-// The same of a lambda, between its parameters and its body.
+/// \def SMELT_INLINE_LAMBDA
+/// The same of a lambda, between its parameters and its body.
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #define SMELT_INLINE_LAMBDA
 #else

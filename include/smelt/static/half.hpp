@@ -14,11 +14,11 @@ using expand::Truth;
 
 /// An IEEE 754 half: 1 sign, 5 exponent and 10 fraction bits; the same bytes as CUDA's __half and as smelt::f16.
 struct f16 {
-  uint16_t bits;
+  uint16_t bits;  ///< sign, exponent, fraction, from the highest down
 };
 /// The upper half of a float; the same bytes as CUDA's __nv_bfloat16 and as smelt::bf16.
 struct bf16 {
-  uint16_t bits;
+  uint16_t bits;  ///< sign, 8 exponent and 7 fraction bits, from the highest down
 };
 
 namespace detail {
@@ -71,11 +71,13 @@ SMELT_HD Real32 loaded(f16 x) {
 
 }  // namespace detail
 
-/// The nearest f16 or bf16, halves to even; what is too large becomes infinity.
+/// The nearest f16, halves to even; what is too large becomes infinity.
 SMELT_HD f16 to_f16(float x) { return detail::stored(f16{}, detail::rounded(f16{}, {x})); }
+/// The nearest bf16, halves to even; what is too large becomes infinity.
 SMELT_HD bf16 to_bf16(float x) { return detail::stored(bf16{}, detail::rounded(bf16{}, {x})); }
 /// The float that it stands for, exactly.
 SMELT_HD float to_float(f16 x) { return detail::loaded(x).value; }
+/// \overload
 SMELT_HD float to_float(bf16 x) { return detail::loaded(x).value; }
 
 }  // namespace smelt::fixed

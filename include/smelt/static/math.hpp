@@ -50,12 +50,14 @@ using expand::exp2;
 using expand::tanh;
 #endif
 #else
+/// \cond
 #define SMELT_OF_LIBRARY(name)                                              \
   SMELT_HD Real32 name(Real32 a) { return {__builtin_##name##f(a.value)}; } \
   SMELT_HD Real64 name(Real64 a) { return {__builtin_##name(a.value)}; }
 #define SMELT_OF_LIBRARY_2(name)                                                               \
   SMELT_HD Real32 name(Real32 a, Real32 b) { return {__builtin_##name##f(a.value, b.value)}; } \
   SMELT_HD Real64 name(Real64 a, Real64 b) { return {__builtin_##name(a.value, b.value)}; }
+/// \endcond
 SMELT_OF_LIBRARY(acos)
 SMELT_OF_LIBRARY(acosh)
 SMELT_OF_LIBRARY(asin)

@@ -72,12 +72,14 @@ template <class T>
 SMELT_HD constexpr Int<meta::signed_of<T>> as_signed(Int<T> a) {
   return {static_cast<meta::signed_of<T>>(a.value)};
 }
+/// \cond
 // g++ makes jumps of ternaries that follow from one another, and does not vectorise loops with jumps: there by masks.
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
 #define SMELT_MASKS 1
 #else
 #define SMELT_MASKS 0
 #endif
+/// \endcond
 template <class U>
 SMELT_HD constexpr U chosen_bits(Truth c, U a, U b) {
 #if SMELT_MASKS
