@@ -73,7 +73,8 @@ std::vector<const kernel::Kernel*> distinct(const Executable::State& state) {
 void build_for_cpu(Executable::State& state) {
   Clock clock(state.times);
   const Machine& device = state.device;
-  const emit::LlvmTarget dialect{device.llvm->triple(), device.llvm->version(), device.facts.vector_bits};
+  const emit::LlvmTarget dialect{device.llvm->triple(), device.llvm->version(), device.facts.vector_bits,
+                                 device.facts.slow_division};
   const std::vector<const kernel::Kernel*> kernels = distinct(state);
   std::map<const kernel::Kernel*, size_t> source_of;
   clock.stage("emit", [&] {

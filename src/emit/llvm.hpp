@@ -8,9 +8,10 @@
 namespace smelt::emit {
 
 struct LlvmTarget {
-  std::string triple;     // "x86_64-pc-linux-gnu"
-  int llvm_version = 19;  // major version that will parse the text: 16 to 22
-  int vector_bits = 256;  // preferred width of the host's vectors
+  std::string triple;          // "x86_64-pc-linux-gnu"
+  int llvm_version = 19;       // major version that will parse the text: 16 to 22
+  int vector_bits = 256;       // preferred width of the host's vectors
+  bool slow_division = false;  // a vector is divided in the time of ten multiplications and more
 };
 
 // One function a phase, with C linkage:

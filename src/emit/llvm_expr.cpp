@@ -87,6 +87,7 @@ Value PhasePrinter::compute(const Expr& e) {
     case ExprKind::Apply: break;
   }
   if (const auto mask = compare_indices(e)) return *mask;
+  if (const auto quotient = divide_by_constant(e)) return *quotient;
   std::vector<Value> args;
   for (ExprId id : e.args) args.push_back(value_of(id));
   const OpInfo& row = info(e.op);

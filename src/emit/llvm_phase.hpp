@@ -181,6 +181,8 @@ class PhasePrinter {
   std::vector<kernel::ExprId> operands(const kernel::Expr& e) const;
   void find_dependencies();
 
+  std::optional<Value> divide_by_constant(const kernel::Expr& e);  // llvm_divide.cpp
+
   // llvm_random.cpp
   using Words = std::array<Value, 4>;
   Value random(const kernel::Expr& e);

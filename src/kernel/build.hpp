@@ -3,6 +3,7 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -40,6 +41,7 @@ class Builder {
   ExprId expand_for_gpu(Op op, const std::vector<ExprId>& args);
   ExprId round_to_half(ExprId x, DType to);
   ExprId saturate(ExprId x, DType to);
+  std::optional<ExprId> before_rounding(ExprId x);
   ExprId extreme_of_constant(Op op, const std::vector<ExprId>& args);
   // What a float that is not NaN lies between.
   struct Bounds {

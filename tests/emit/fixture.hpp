@@ -128,8 +128,9 @@ class OnEveryLlvm : public testing::TestWithParam<std::string> {
   std::string text(const Kernel& kernel, int vector_bits = 0) {
     auto llvm = open(GetParam());
     if (!vector_bits) vector_bits = runtime::read_cpu_facts().vector_bits;
-    return emit::emit_llvm(kernel, {llvm->triple(), llvm->version(), vector_bits});
+    return emit::emit_llvm(kernel, {llvm->triple(), llvm->version(), vector_bits, slow_division});
   }
+  bool slow_division = false;  // of the machine that text is made for
   std::shared_ptr<runtime::Module> load(const Kernel& kernel, int vector_bits = 0) {
     return open(GetParam())->load(text(kernel, vector_bits));
   }
