@@ -4,6 +4,8 @@
 
 #include "smelt/array.hpp"
 #include "smelt/compile.hpp"
+#include "smelt/custom.hpp"
+#include "smelt/custom_call.hpp"
 #include "smelt/device.hpp"
 #include "smelt/dlpack.hpp"
 #include "smelt/dtype.hpp"

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "compile/compile.hpp"
@@ -33,6 +34,11 @@ struct ScalarState {
   const std::string name;
 };
 struct NamedBody;  // of elementwise(): its steps
+// A call of the user's own code; its results are expressions that share it.
+struct CustomStep {
+  std::shared_ptr<const CustomCode> code;
+  size_t inputs = 0;  // of the arguments; behind them stand the dtype and the sizes of every result
+};
 
 struct Expression {
   enum class Kind : uint8_t {
@@ -43,14 +49,16 @@ struct Expression {
     Placeholder,  // a parameter of a function that is being traced
     Scalar,       // a function in C
     Named,        // several steps under a name
+    Custom,       // the result `index` of a CustomStep
   };
   Kind kind;
   const lang::Function* function = nullptr;
   Op op{};
   std::string_view written;  // as messages and explanations call it
-  int index = 0;             // Extent; Placeholder of a NamedBody: which
+  int index = 0;             // Extent; Placeholder of a NamedBody, Custom: which
   std::shared_ptr<const ScalarState> scalar;
   std::shared_ptr<const NamedBody> body;
+  std::shared_ptr<const CustomStep> custom;
   std::vector<Argument> arguments;
 };
 
@@ -92,8 +100,11 @@ Array make(Expression expression);  // infers its type; throws UserError for wha
 
 // The value as the language's machinery knows it; `value_of` has those of nodes.
 lang::Value value_of(const Argument& argument, const std::function<lang::Value(const NodePtr&)>& value_of_node);
+// The first results of the calls of the user's code that a graph has.
+using CustomCalls = std::unordered_map<const CustomStep*, NodeId>;
 // Builds one step. Throws UserBuildError.
-lang::Value build(GraphBuilder& builder, const Expression& expression, const std::vector<lang::Value>& arguments);
+lang::Value build(GraphBuilder& builder, const Expression& expression, const std::vector<lang::Value>& arguments,
+                  CustomCalls& calls);
 
 // Thrown when a number is asked for that is a symbol of the function being traced.
 class SizeUnknown : public UserError {

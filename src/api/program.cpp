@@ -94,6 +94,7 @@ std::vector<Array> placeholders_for(const std::vector<InputType>& types) {
 
 void replay(GraphBuilder& b, const Needed& needed, std::unordered_map<const ArrayNode*, Value>& values) {
   const auto value_of_node = [&](const NodePtr& node) { return values.at(node.get()); };
+  CustomCalls calls;
   for (size_t s = 0; s < needed.steps.size(); ++s) {
     const ArrayNode& node = *needed.steps[s];
     if (!needed.expressions[s]) {
@@ -109,7 +110,7 @@ void replay(GraphBuilder& b, const Needed& needed, std::unordered_map<const Arra
     }
     std::vector<Value> arguments;
     for (const Argument& argument : e.arguments) arguments.push_back(value_of(argument, value_of_node));
-    values.emplace(&node, build(b, e, arguments));
+    values.emplace(&node, build(b, e, arguments, calls));
   }
 }
 
@@ -180,6 +181,10 @@ class StructureText {
     put(e.op);
     put(e.index);
     if (e.scalar) put_text(e.scalar->source.text());
+    if (e.custom) {
+      put(e.custom->code.get());  // which the compiled program keeps
+      put(calls_.try_emplace(e.custom.get(), calls_.size()).first->second);
+    }
     if (e.body) {
       put_text(e.body->name);
       put_text(structure_of(e.body->needed, {e.body->result}));
@@ -201,6 +206,7 @@ class StructureText {
 
   std::string text_;
   std::unordered_map<const ArrayNode*, size_t> numbers_;
+  std::unordered_map<const CustomStep*, size_t> calls_;
 };
 
 }  // namespace

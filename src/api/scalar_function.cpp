@@ -37,6 +37,7 @@ static void check_step(const Expression& e, const std::string& name, const std::
           e.function->row.name != "astype" && e.function->row.name != "wrap_cast")
         refuse(e.written);
       return;
+    case Expression::Kind::Custom: return refuse(e.written);
     case Expression::Kind::Subscript: return refuse("a subscript");
     case Expression::Kind::Extent: return refuse("a size");
     case Expression::Kind::Placeholder:

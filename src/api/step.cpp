@@ -73,6 +73,30 @@ static Value under_name(GraphBuilder& b, const std::string& name, F&& part) {
   return value;
 }
 
+static CustomUse::Result result_type(const GraphBuilder& b, const Value& dtype, const Value& sizes) {
+  CustomUse::Result result{*dtype.as<DType>(), {}};
+  for (const Value& size : *sizes.as<lang::Tuple>()->items) {
+    const auto known = lang::as_size(size);
+    if (!known) fail(fmt::format("a size of its result is {}", lang::describe(b, size)), "sizes are integers");
+    result.shape.push_back(*known);
+  }
+  return result;
+}
+
+static Value build_custom(GraphBuilder& b, const Expression& e, const std::vector<Value>& arguments,
+                          CustomCalls& calls) {
+  const auto [call, fresh] = calls.try_emplace(e.custom.get());
+  if (fresh) {
+    std::vector<NodeId> inputs;
+    std::vector<CustomUse::Result> results;
+    for (size_t i = 0; i < e.custom->inputs; ++i) inputs.push_back(lang::as_array(b, arguments[i]));
+    for (size_t i = e.custom->inputs; i < arguments.size(); i += 2)
+      results.push_back(result_type(b, arguments[i], arguments[i + 1]));
+    call->second = b.custom(e.custom->code, std::move(inputs), std::move(results));
+  }
+  return Value::array(b.custom_result(call->second, e.index));
+}
+
 static Value build_body(GraphBuilder& b, const NamedBody& body, const std::vector<Value>& arguments) {
   std::unordered_map<const ArrayNode*, Value> values;
   for (size_t i = 0; i < arguments.size(); ++i)
@@ -81,7 +105,7 @@ static Value build_body(GraphBuilder& b, const NamedBody& body, const std::vecto
   return values.at(body.result.node().get());
 }
 
-Value build(GraphBuilder& b, const Expression& e, const std::vector<Value>& arguments) {
+Value build(GraphBuilder& b, const Expression& e, const std::vector<Value>& arguments, CustomCalls& calls) {
   b.set_origin({}, std::string(e.written));
   switch (e.kind) {
     case Expression::Kind::Function: return lang::invoke(b, *e.function, e.written, arguments);
@@ -97,6 +121,7 @@ Value build(GraphBuilder& b, const Expression& e, const std::vector<Value>& argu
     case Expression::Kind::Scalar:
       return under_name(b, e.scalar->name, [&] { return e.scalar->function.build(b, arguments); });
     case Expression::Kind::Named: return under_name(b, e.body->name, [&] { return build_body(b, *e.body, arguments); });
+    case Expression::Kind::Custom: return build_custom(b, e, arguments, calls);
     case Expression::Kind::Placeholder: break;
   }
   throw InternalError("a placeholder is no step");
@@ -191,7 +216,8 @@ Array make(Expression e) {
   GraphBuilder scratch;
   try {
     const std::vector<Value> arguments = Declared(scratch, e).values();
-    Type type = type_of(scratch, build(scratch, e, arguments));
+    CustomCalls calls;
+    Type type = type_of(scratch, build(scratch, e, arguments, calls));
     return Array(std::make_shared<ArrayNode>(std::move(type), std::make_shared<const Expression>(std::move(e))));
   } catch (const UserBuildError& error) {
     const std::string& message = error.error.message;

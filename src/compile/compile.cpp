@@ -7,6 +7,7 @@
 
 #include "base/check.hpp"
 #include "compile/clock.hpp"
+#include "compile/custom.hpp"
 #include "compile/lower_groups.hpp"
 #include "compile/state.hpp"
 #include "schedule/schedule.hpp"
@@ -98,8 +99,9 @@ Executable compile(const Graph& graph, const Machine& device, const CompileOptio
   std::vector<StageTime> times;
   Clock clock(times);
   verify(graph);
-  const Graph simplified = clock.stage("simplify", [&] { return simplify(graph); });
+  const Graph simplified = clock.stage("simplify", [&] { return store_for_custom(simplify(graph)); });
   verify(simplified);
+  check_custom(simplified, device);
   CompileOptions complete = options;
   complete.sizes = estimated_sizes(simplified, options.sizes);
   plan::Options target = plan_options(device, complete);

@@ -6,6 +6,7 @@
 
 #include "compile/bind.hpp"
 #include "compile/clock.hpp"
+#include "compile/custom.hpp"
 #include "compile/state.hpp"
 #include "emit/llvm.hpp"
 #include "runtime/disk_cache.hpp"
@@ -62,7 +63,8 @@ void give(Launch& launch, const Code& code) {
 std::vector<const kernel::Kernel*> distinct(const Executable::State& state) {
   std::vector<const kernel::Kernel*> kernels;
   for (size_t k = 0; k < state.kernels.size(); ++k) {
-    if (state.alike[k] == k && !state.kernels[k].is_batch()) kernels.push_back(&state.kernels[k]);
+    if (state.alike[k] == k && !state.kernels[k].is_batch() && !is_custom(state, k))
+      kernels.push_back(&state.kernels[k]);
     for (const kernel::Kernel& body : state.kernels[k].bodies) kernels.push_back(&body);
   }
   return kernels;
@@ -104,7 +106,10 @@ void build_for_cpu(Executable::State& state) {
     for (size_t k = 0; k < state.kernels.size(); ++k) {
       const kernel::Kernel& kernel = state.kernels[k];
       launches.push_back(binder.bind(kernel, static_cast<int>(k)));
-      if (!kernel.is_batch()) give(launches[k], code.at(&state.kernels[state.alike[k]]));
+      if (is_custom(state, k))
+        launches[k].custom = load_custom(state, k);
+      else if (!kernel.is_batch())
+        give(launches[k], code.at(&state.kernels[state.alike[k]]));
       for (size_t i = 0; i < kernel.parts.size(); ++i)
         give(launches[k].parts[i], code.at(&kernel.bodies[static_cast<size_t>(kernel.parts[i].body)]));
     }

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
-#include "compile/state.hpp"
+#include "compile/custom.hpp"
 
 namespace smelt {
 namespace {
@@ -83,7 +83,9 @@ Addresses find_addresses(const Launch& launch, const Arena& arena, char* memory,
 
 void launch_on_cpu(const Executable::State& state, const Launch& launch, const Prepared::Launch& prepared,
                    Addresses& addresses, char* scratch) {
-  if (launch.parts.empty())
+  if (launch.custom)
+    run_custom(state, *launch.custom, prepared.dims, addresses[0].data());
+  else if (launch.parts.empty())
     launch_kernel(state, launch, prepared, addresses[0].data(), scratch);
   else
     launch_batch(state, launch, prepared, addresses, scratch);

@@ -10,6 +10,7 @@
 #include "base/check.hpp"
 #include "compile/bind.hpp"
 #include "compile/clock.hpp"
+#include "compile/custom.hpp"
 #include "compile/gpu_kernel.hpp"
 #include "compile/lower_groups.hpp"
 #include "emit/cuda.hpp"
@@ -22,15 +23,6 @@ namespace {
 constexpr int64_t kSharedWithoutAsking = 48 << 10;
 constexpr int kClusterWithoutAsking = 8;
 constexpr int64_t kStaticShared = 4096;  // at most, of what threads hand to each other
-
-// Everything that a cubin depends on. The library's size stands for what its version does not tell.
-std::string cache_key(const Machine& device, const runtime::NvrtcOptions& options, const std::string& source) {
-  struct stat facts = {};
-  ::stat(device.nvrtc->path().c_str(), &facts);
-  return fmt::format("cubin\nsmelt {}\nNVRTC {} of {} bytes\ndriver {}\n{}\n{}", SMELT_VERSION,
-                     device.nvrtc->version_text(), facts.st_size, device.gpu_facts.driver,
-                     fmt::join(device.nvrtc->arguments(device.gpu_facts.compute, options), " "), source);
-}
 
 // The functions of a source, each by itself behind what stands before the first: compiled side by side, they take as long as the
 // longest of them, and what no call needs is never compiled.
@@ -65,6 +57,15 @@ bool takes(const GpuFunction& function, const SizeBinding& sizes) { return holds
 
 }  // namespace
 
+// Everything that a cubin depends on. The library's size stands for what its version does not tell.
+std::string gpu_cache_key(const Machine& device, const runtime::NvrtcOptions& options, const std::string& source) {
+  struct stat facts = {};
+  ::stat(device.nvrtc->path().c_str(), &facts);
+  return fmt::format("cubin\nsmelt {}\nNVRTC {} of {} bytes\ndriver {}\n{}\n{}", SMELT_VERSION,
+                     device.nvrtc->version_text(), facts.st_size, device.gpu_facts.driver,
+                     fmt::join(device.nvrtc->arguments(device.gpu_facts.compute, options), " "), source);
+}
+
 std::string describe_kernel(const Executable::State& state, size_t kernel) {
   std::vector<std::string> labels;
   for (const NodeId id : state.plan.groups[kernel].nodes) {
@@ -79,7 +80,7 @@ bool GpuFunction::compile(const Executable::State& state) {
   const Machine& device = state.device;
   const auto make = [&] { return device.nvrtc->compile(source_, device.gpu_facts.compute, state.nvrtc); };
   bool hit = false;
-  cubin_ = device.cache ? device.cache->get(cache_key(device, state.nvrtc, source_), make, &hit) : make();
+  cubin_ = device.cache ? device.cache->get(gpu_cache_key(device, state.nvrtc, source_), make, &hit) : make();
   return hit;
 }
 
@@ -250,6 +251,7 @@ void bind_kernels(Executable::State& state, const std::vector<const GpuKernel*>&
     state.launches.push_back(binder.bind(kernels[k]->kernel, static_cast<int>(k)));
     state.launches[k].gpu_phases = kernels[k]->phases;
     state.launches[k].table = kernels[k]->table;
+    if (is_custom(state, k)) state.launches[k].custom = load_custom(state, k);
   }
 }
 
@@ -259,7 +261,11 @@ void build_for_gpu(Executable::State& state, const SizeBinding& sizes, const pla
   std::vector<GpuKernel> kernels;
   clock.stage("emit", [&] {
     for (size_t k = 0; k < state.kernels.size(); ++k)
-      if (state.alike[k] == k)
+      if (is_custom(state, k))
+        kernels.push_back({std::move(state.kernels[k]),
+                           state.graph.at(state.plan.groups[k].nodes[0]).custom->code->cuda->source,
+                           {}});
+      else if (state.alike[k] == k)
         kernels.push_back(print_for_gpu(build, std::move(state.kernels[k])));
       else
         kernels.emplace_back();

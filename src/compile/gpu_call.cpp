@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/check.hpp"
+#include "compile/custom.hpp"
 #include "compile/gpu_batch.hpp"
 #include "compile/gpu_copy.hpp"
 
@@ -209,6 +210,13 @@ void GpuCall::add_kernel(size_t kernel, const std::vector<TensorView>& inputs, c
   const Launch& launch = state_->launches[kernel];
   const Prepared::Launch& prepared = prepared_->launches[kernel];
   const std::vector<uint64_t> values = values_of(kernel, state_->kernels[kernel], launch, prepared, inputs, at);
+  if (launch.custom) {
+    if (auto step = custom_step(state_->device, *launch.custom, prepared.dims, values)) {
+      step->kernel = static_cast<int>(kernel);
+      steps_.push_back(std::move(*step));
+    }
+    return;
+  }
   for (size_t p = 0; p < launch.gpu_phases.size(); ++p) {
     const Prepared::GpuPhase& shapes = prepared.gpu_phases[p];
     if (!shapes.runs) continue;

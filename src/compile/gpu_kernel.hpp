@@ -25,7 +25,8 @@ struct GpuBuild {
 
 // Neither a batch, whose parts have theirs, nor a group with the kernel of an earlier one.
 inline bool has_own_schedule(const Executable::State& state, size_t group) {
-  return state.alike[group] == group && state.plan.groups[group].parts.empty();
+  return state.alike[group] == group && state.plan.groups[group].parts.empty() &&
+         state.plan.groups[group].strategy != plan::Strategy::Custom;
 }
 // The schedule of a group, with another tuning than the group's own; nothing when the group refuses it.
 std::optional<schedule::Schedule> schedule_with(const GpuBuild& build, size_t group, const plan::Tuning& tuning);

@@ -112,6 +112,7 @@ std::vector<Alternative> other_schedules(const GpuBuild& build, size_t group) {
     case plan::Strategy::Column:
       for (const int l : {1, 2, 4}) add(l, 0, 0, 0);
       break;
+    case plan::Strategy::Custom:
     case plan::Strategy::Batch: break;  // of the parts: not tried
   }
   return distinct(build, group, *first, tunings);

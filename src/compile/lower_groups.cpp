@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "base/check.hpp"
+#include "compile/custom.hpp"
 #include "kernel/lower.hpp"
 #include "plan/isolate.hpp"
 #include "schedule/schedule.hpp"
@@ -96,6 +97,10 @@ void lower_groups(Executable::State& state, const plan::Options& options) {
     const std::string name = fmt::format("k{}", k);
     if (!groups[k].parts.empty()) {
       state.kernels.push_back(lower_batch(state.graph, groups[k], options, name));
+      continue;
+    }
+    if (is_custom(state, k)) {
+      state.kernels.push_back(custom_kernel(state.graph, groups[k], name));
       continue;
     }
     plan::Isolated alone = plan::isolate(state.graph, groups[k], false);

@@ -33,6 +33,8 @@ Prepared::Launch prepare_kernel(const kernel::Kernel& kernel, const Launch& laun
   for (const kernel::LaunchSize& s : kernel.launch_sizes) sizes[s.symbol] = s.value.evaluate(sizes);
   Prepared::Launch prepared;
   for (const std::string& symbol : launch.sizes) prepared.arguments.push_back(sizes.at(symbol));
+  if (launch.custom)
+    for (const kernel::Param& p : kernel.params) prepared.dims.push_back(evaluate(p.dims, sizes));
   if (gpu) return prepared;
   prepared.scratch_bytes = aligned(launch.scratch_bytes.evaluate(sizes));
   for (const kernel::Phase& phase : kernel.phases) {

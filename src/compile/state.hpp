@@ -64,6 +64,8 @@ struct GpuPhase {
   std::vector<std::shared_ptr<GpuFunction>> variants;
 };
 
+struct CustomLaunch;
+
 struct Launch {
   std::vector<Binding> arrays;     // per param that is not a Size
   std::vector<std::string> sizes;  // per Size param
@@ -75,6 +77,7 @@ struct Launch {
   // A batch: what each part is, by itself; on a GPU gpu_phases are of all parts together.
   std::vector<Launch> parts;
   emit::CudaTable table;
+  std::shared_ptr<const CustomLaunch> custom;  // the user's own code in place of all of it
 };
 
 // Offsets of the slots in one block of memory; slots that are not alive together may share bytes.
@@ -100,6 +103,7 @@ struct Prepared {
     std::vector<GpuPhase> gpu_phases;
     int64_t scratch_bytes = 0;  // per thread
     std::vector<Launch> parts;  // of a batch
+    std::vector<Dims> dims;     // of the user's own code: per array
   };
   std::vector<Dims> input_dims, output_dims;
   Arena arena;
@@ -199,6 +203,8 @@ void build_for_cpu(Executable::State& state);
 // Emits every kernel of the state, compiles and loads what calls with these sizes need; `times` gets the stages. Without a GPU everything
 // is compiled, to see that it can be. Kernels may be made again with other schedules than the plan's: the groups tell.
 void build_for_gpu(Executable::State& state, const SizeBinding& sizes, const plan::Options& options, bool tuned);
+// Everything that a cubin depends on.
+std::string gpu_cache_key(const Machine& device, const runtime::NvrtcOptions& options, const std::string& source);
 // The shapes of a kernel's launches. Throws UserError when there are more workgroups than a grid may have.
 std::vector<Prepared::GpuPhase> gpu_shapes(const Executable::State& state, size_t kernel, const SizeBinding& sizes);
 // Of a part of a batch: how many workgroups of the batch's launches are its own.

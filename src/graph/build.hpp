@@ -84,6 +84,10 @@ class GraphBuilder {
                 std::vector<int64_t> dilation);
   NodeId extend(NodeId x, std::vector<IntExpr> low, std::vector<IntExpr> high, ExtendMode mode);
   NodeId concat(std::vector<NodeId> xs, int axis);
+  // A call of the user's own code: its first result. The others are asked for by their numbers.
+  NodeId custom(std::shared_ptr<const CustomCode> code, std::vector<NodeId> inputs,
+                std::vector<CustomUse::Result> results);
+  NodeId custom_result(NodeId first, int result);
   NodeId gather(NodeId x, NodeId indices, int axis, GatherMode mode);
   // result[.., i, ..] = x[.., indices[.., i, ..], ..]: ranks are equal, and sizes but along the axis are broadcast.
   NodeId gather_along(NodeId x, NodeId indices, int axis, GatherMode mode);

@@ -16,12 +16,14 @@
 //           | Pad(x, value, low)                 value is rank 0
 //           | Concat(axis, args...)
 //           | Gather(x, indices, axis, mode)     numpy.take; `along`: numpy.take_along_axis
+//           | Custom(use, result, args...)       the user's own code, on stored arrays
 //
 // What leaves no trace in memory: the views, from Reshape to Extend. Broadcasting is explicit: args of
 // Elementwise all have the node's shape. All functions that a user calls beyond these are built from them (functions.hpp).
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -33,6 +35,18 @@
 namespace smelt {
 
 using NodeId = int32_t;
+
+struct CustomCode;  // smelt/custom_call.hpp
+
+// One call of the user's own code. Each of its results is a node; nodes of one call share this.
+struct CustomUse {
+  struct Result {
+    DType dtype;
+    Shape shape;
+  };
+  std::shared_ptr<const CustomCode> code;
+  std::vector<Result> results;
+};
 
 enum class NodeKind : uint8_t {
   Input,
@@ -52,7 +66,8 @@ enum class NodeKind : uint8_t {
   Extend,
   Pad,
   Concat,
-  Gather
+  Gather,
+  Custom
 };
 // Another look at the same elements.
 constexpr bool is_view(NodeKind kind) { return kind >= NodeKind::Reshape && kind <= NodeKind::Extend; }
@@ -87,6 +102,7 @@ struct Node {
   ExtendMode extend{};     // Extend
   bool reverse = false;    // Scan: from the end of the axis to its start
   bool exclusive = false;  // Scan: of what comes before an element, without itself
+  int result = 0;          // Custom: which result of its use
   DType dtype{};
   Shape shape;
   std::vector<NodeId> args;
@@ -98,9 +114,10 @@ struct Node {
                                 // Window: per windowed axis, as dilation, both positive:
                                 // result[.., i, .., j] = x[.., step * i + dilation * j, ..]
   std::vector<int64_t> dilation;
-  Scalar constant;   // Constant
-  IntExpr size;      // SizeValue
-  std::string name;  // Input: the user's name (for messages only)
+  Scalar constant;                          // Constant
+  IntExpr size;                             // SizeValue
+  std::string name;                         // Input: the user's name (for messages only)
+  std::shared_ptr<const CustomUse> custom;  // Custom
   Origin origin;
   std::string label;  // what the user wrote for it: "relu", "layernorm", "+"
 };
@@ -142,6 +159,8 @@ bool holds(const Constraint& constraint, const SizeBinding& sizes);
 // Folds constants, drops what is not used, merges equal nodes, and removes operations that do nothing. Never changes
 // a result: no rule that is false for NaN, -0 or infinity.
 Graph simplify(const Graph& graph);
+// Before every Custom that reads a view, or what is made of indices and numbers: a Cast to the same dtype, which is computed and stored.
+Graph store_for_custom(const Graph& graph);
 
 // The reference: op by op, floats in float64 with no rounding in between (an explicit cast to a float type rounds), integers
 // exact. One result per output: floats as F64 tensors, others in their own dtype. Throws UserError on a gather out of range.

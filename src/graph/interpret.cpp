@@ -1,6 +1,8 @@
 // The reference: a graph evaluated node by node, slowly and obviously, in float64.
 #include <fmt/format.h>
 
+#include <unordered_map>
+
 #include "base/check.hpp"
 #include "graph/interpret_array.hpp"
 
@@ -70,11 +72,27 @@ class Interpreter {
       case NodeKind::Pad: return reference::pad(node, args[0], args[1], dims, sizes_);
       case NodeKind::Concat: return reference::concat(node, args, dims);
       case NodeKind::Gather: return reference::gather(node, args[0], args[1], dims);
+      case NodeKind::Custom: return custom(node, args);
     }
     throw InternalError("the interpreter met an input that is not listed");
   }
 
+  // A call is made for the first of its results that is needed.
+  Tensor custom(const Node& node, const std::vector<Tensor>& args) {
+    const auto [known, fresh] = calls_.try_emplace(node.custom.get());
+    if (fresh) {
+      std::vector<DType> dtypes;
+      for (NodeId id : node.args) dtypes.push_back(graph_.at(id).dtype);
+      std::vector<Dims> dims;
+      for (const CustomUse::Result& result : node.custom->results)
+        dims.push_back(smelt::evaluate(result.shape, sizes_));
+      known->second = reference::custom(*node.custom, dtypes, args, dims);
+    }
+    return known->second[static_cast<size_t>(node.result)];
+  }
+
   const Graph& graph_;
+  std::unordered_map<const CustomUse*, std::vector<Tensor>> calls_;
   std::vector<Tensor> values_;
   std::vector<int> uses_left_;
   SizeBinding sizes_;

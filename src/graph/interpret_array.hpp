@@ -86,5 +86,8 @@ Tensor extend(const Node& node, const Tensor& x, const Dims& dims, const SizeBin
 Tensor pad(const Node& node, const Tensor& x, const Tensor& value, const Dims& dims, const SizeBinding& sizes);
 Tensor concat(const Node& node, const std::vector<Tensor>& args, const Dims& dims);
 Tensor gather(const Node& node, const Tensor& x, const Tensor& indices, const Dims& dims);
+// All results of a call of the user's code; `dtypes` are those that the program has for the arguments.
+std::vector<Tensor> custom(const CustomUse& use, const std::vector<DType>& dtypes, const std::vector<Tensor>& args,
+                           const std::vector<Dims>& dims);
 
 }  // namespace smelt::reference

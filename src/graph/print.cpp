@@ -4,6 +4,7 @@
 
 #include "base/check.hpp"
 #include "graph/graph.hpp"
+#include "smelt/custom_call.hpp"
 
 namespace smelt {
 
@@ -27,6 +28,7 @@ std::string_view name_of(NodeKind kind) {
     case NodeKind::Pad: return "pad";
     case NodeKind::Concat: return "concat";
     case NodeKind::Gather: return "gather";
+    case NodeKind::Custom: return "custom";
   }
   throw InternalError("a node of no kind");
 }
@@ -117,6 +119,7 @@ static std::string attributes(const Node& node) {
                          fmt::join(node.dilation, ", "));
     case NodeKind::Extend: return fmt::format(" mode={} low={}", name_of(node.extend), str(node.starts));
     case NodeKind::Pad: return fmt::format(" low={}", str(node.starts));
+    case NodeKind::Custom: return fmt::format(" {} result={}", quoted(node.custom->code->name), node.result);
     case NodeKind::Elementwise:
     case NodeKind::Reshape:
     case NodeKind::Broadcast: return "";

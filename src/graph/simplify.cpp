@@ -5,6 +5,7 @@
 
 #include "base/check.hpp"
 #include "graph/simplify_detail.hpp"
+#include "smelt/custom_call.hpp"
 
 namespace smelt {
 
@@ -62,6 +63,8 @@ std::string key_of(const Node& node) {
   append(key, node.steps);
   append(key, node.dilation);
   append(key, node.extend);
+  append(key, node.custom ? node.custom->code.get() : nullptr);
+  append(key, node.result);
   if (node.kind == NodeKind::Constant) {
     // All nans are one; -0 has its own bits.
     const double f = node.constant.f == node.constant.f ? node.constant.f : __builtin_nan("");
@@ -88,6 +91,8 @@ bool Rewriter::is_uniform(NodeId id, int value) const {
 }
 
 NodeId Rewriter::intern(Node node) {
+  if (node.kind == NodeKind::Custom && !node.custom->code->pure)
+    return input(std::move(node));  // every call of it counts
   const auto [place, fresh] = known_.try_emplace(key_of(node), static_cast<NodeId>(nodes_.size()));
   if (!fresh) return place->second;
   const NodeId id = place->second;

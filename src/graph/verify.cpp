@@ -120,6 +120,15 @@ class Verifier {
       case NodeKind::Pad: return check_pad(node);
       case NodeKind::Concat: return check_concat(node);
       case NodeKind::Gather: return check_gather(node);
+      case NodeKind::Custom:
+        expect(node.custom && node.custom->code && !node.args.empty(), "no code, or no arguments");
+        expect(node.result >= 0 && static_cast<size_t>(node.result) < node.custom->results.size(), "result {} of {}",
+               node.result, node.custom->results.size());
+        expect(node.dtype == node.custom->results[static_cast<size_t>(node.result)].dtype &&
+                   node.shape == node.custom->results[static_cast<size_t>(node.result)].shape,
+               "another type than that of result {}", node.result);
+        for (size_t i = 0; i < node.args.size(); ++i) expect(!arg(node, i).shape.empty(), "argument {} is a scalar", i);
+        return;
     }
   }
 

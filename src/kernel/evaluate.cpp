@@ -135,6 +135,7 @@ ExprId Evaluator::compute(NodeId id, const Index& index) {
     case NodeKind::Pad:
     case NodeKind::Concat: return joined(node, index);
     case NodeKind::Gather: return gathered(id, index);
+    case NodeKind::Custom: break;  // never a part of a kernel
   }
   throw InternalError("unknown kind of node");
 }

@@ -87,6 +87,7 @@ Kernel Lowering::run(bool clamp) {
       else
         split_columns();
       break;
+    case plan::Strategy::Custom: throw InternalError("the user's own code is not lowered");
     case plan::Strategy::Batch: throw InternalError("a batch is lowered part by part");
   }
   finish();

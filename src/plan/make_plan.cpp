@@ -40,11 +40,13 @@ class Planner {
       if (!edges_.computing[i]) continue;
       const Node& node = graph.nodes[i];
       // A view that is an output is stored in the order of what it views.
-      const bool asks = node.kind == NodeKind::Reduce || node.kind == NodeKind::Scan || is_view(node.kind);
+      const bool asks = node.kind == NodeKind::Reduce || node.kind == NodeKind::Scan || node.kind == NodeKind::Custom ||
+                        is_view(node.kind);
       even_.push_back(asks ? std::nullopt : std::optional(node.shape));
       work_.push_back(node.local ? 1 : repeat_cost(graph, node));
     }
     copies_.resize(groups_.count());
+    merge_results();
   }
 
   Plan run() {
@@ -146,6 +148,17 @@ class Planner {
   int64_t reach(NodeId id) const {
     const Node& node = graph_.at(id);
     return edges_.elements[static_cast<size_t>(node.kind == NodeKind::Reduce ? node.args[0] : id)];
+  }
+
+  // All results of a call of the user's code are made at once. They have the same arguments, so there is no path between them.
+  void merge_results() {
+    std::unordered_map<const CustomUse*, NodeId> first;
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      const auto id = static_cast<NodeId>(i);
+      if (graph_.at(id).kind != NodeKind::Custom) continue;
+      const auto [known, fresh] = first.try_emplace(graph_.at(id).custom.get(), id);
+      if (!fresh) merge(group_of(id), group_of(known->second));
+    }
   }
 
   void merge_producers() {
@@ -514,8 +527,14 @@ class Planner {
 
   Traffic traffic(const Plan& plan) const {
     Traffic t;
-    for (size_t i = 0; i < graph_.nodes.size(); ++i)
-      if (edges_.computing[i]) t.unfused_bytes += edges_.unfused_bytes(graph_, static_cast<NodeId>(i));
+    std::set<const CustomUse*> calls;  // which read their arguments once for all of their results
+    for (size_t i = 0; i < graph_.nodes.size(); ++i) {
+      const auto id = static_cast<NodeId>(i);
+      const CustomUse* call = graph_.at(id).custom.get();
+      if (!edges_.computing[i]) continue;
+      t.unfused_bytes +=
+          call && !calls.insert(call).second ? edges_.bytes(graph_, id) : edges_.unfused_bytes(graph_, id);
+    }
     std::set<NodeId> inputs;
     std::vector<const FusionGroup*> groups;
     for (const FusionGroup& group : plan.groups) {

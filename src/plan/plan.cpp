@@ -13,6 +13,7 @@ std::string_view name_of(Strategy strategy) {
     case Strategy::Pointwise: return "pointwise";
     case Strategy::Tiled: return "tiled";
     case Strategy::Stencil: return "stencil";
+    case Strategy::Custom: return "custom";
     case Strategy::Row: return "row";
     case Strategy::Column: return "column";
     case Strategy::Split: return "split";
@@ -57,7 +58,8 @@ bool computes_given(const Graph& graph, NodeId id, const IsOutput& is_output) {
     case NodeKind::Pad:
     case NodeKind::Concat:
     case NodeKind::Gather:
-    case NodeKind::Random: return true;
+    case NodeKind::Random:
+    case NodeKind::Custom: return true;
     case NodeKind::Input:
     case NodeKind::Constant:
     case NodeKind::SizeValue:

@@ -57,6 +57,7 @@ enum class Strategy : uint8_t {
   Column,  // reductions along other axes, vector lanes across the fastest kept axis
   Split,   // rows spread over the grid: reductions by partial results and a combining phase, scans in order
   Batch,   // independent groups of like kind, each with a schedule of its own, in one launch
+  Custom,  // one operation with the user's own code
 };
 std::string_view name_of(Strategy strategy);
 

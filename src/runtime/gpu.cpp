@@ -228,8 +228,11 @@ class OpenedGpu final : public Gpu {
     const auto grid = static_cast<unsigned>(shape.workgroups), block = static_cast<unsigned>(shape.threads);
     const auto shared = static_cast<unsigned>(shape.shared_bytes);
     if (shape.cluster == 1)
-      return context_->check("launch a kernel",
-                             driver_.launch(function, grid, 1, 1, block, 1, 1, shared, stream, arguments, nullptr));
+      return context_->check(
+          "launch a kernel",
+          driver_.launch(function, grid, static_cast<unsigned>(shape.workgroups_y),
+                         static_cast<unsigned>(shape.workgroups_z), block, static_cast<unsigned>(shape.threads_y),
+                         static_cast<unsigned>(shape.threads_z), shared, stream, arguments, nullptr));
     SMELT_CHECK(driver_.launch_extended, "a cluster for a driver that has none");
     LaunchAttribute attribute{};
     attribute.id = kAttributeCluster;

@@ -80,6 +80,8 @@ struct LaunchShape {
   int threads = 1;
   int cluster = 1;  // divides workgroups
   int64_t shared_bytes = 0;
+  // Beyond one dimension; without a cluster.
+  int workgroups_y = 1, workgroups_z = 1, threads_y = 1, threads_z = 1;
 };
 inline constexpr int64_t kMostWorkgroups = (int64_t{1} << 31) - 1;
 

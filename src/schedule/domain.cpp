@@ -383,6 +383,7 @@ class Walk {
         next.push_back({node.args[0], gather_data_index(graph_, node, index, IntExpr::symbol(picked)), level, below});
         return;
       }
+      case NodeKind::Custom: throw InternalError("the user's own code has no loops");
     }
   }
 

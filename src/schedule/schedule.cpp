@@ -6,6 +6,7 @@
 
 #include "base/check.hpp"
 #include "schedule/parts.hpp"
+#include "smelt/custom_call.hpp"
 
 namespace smelt::schedule {
 namespace {
@@ -119,10 +120,27 @@ std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const 
   return s;
 }
 
+// A call of the user's code is alone in its group; nothing for groups without one.
+std::optional<std::variant<Schedule, Refusal>> own_code(const Graph& graph, const plan::FusionGroup& group,
+                                                        const plan::Options& options) {
+  const CustomUse* use = nullptr;
+  for (const NodeId id : group.nodes)
+    if (graph.at(id).custom) use = graph.at(id).custom.get();
+  if (!use) return std::nullopt;
+  if (std::any_of(group.nodes.begin(), group.nodes.end(), [&](NodeId id) { return graph.at(id).custom.get() != use; }))
+    return Refusal{fmt::format("fusion stops here: custom {} is code of your own", use->code->name),
+                   "writing it in operations, or as a scalar function"};
+  Schedule own;
+  own.strategy = Strategy::Custom;
+  own.note = options.target.gpu ? "your CUDA kernel" : "your C++ function";
+  return own;
+}
+
 }  // namespace
 
 std::variant<Schedule, Refusal> make_schedule(const Graph& graph, const plan::FusionGroup& group,
                                               const plan::Options& options) {
+  if (auto own = own_code(graph, group, options)) return std::move(*own);
   auto found = find_domain(graph, group, options.sizes);
   if (auto* refusal = std::get_if<Refusal>(&found)) return *refusal;
   Domain domain = std::get<Domain>(std::move(found));

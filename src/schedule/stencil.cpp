@@ -211,6 +211,7 @@ class Finder {
       case NodeKind::SizeValue:
       case NodeKind::Iota:
       case NodeKind::Reduce:
+      case NodeKind::Custom:
       case NodeKind::Scan: return;
     }
   }

@@ -348,9 +348,10 @@ static Status launch(Launch launch, void* function, void** arguments) {
 Status cuLaunchKernel(void* function, unsigned x, unsigned y, unsigned z, unsigned bx, unsigned by, unsigned bz,
                       unsigned shared, void* stream, void** arguments, void**) {
   ENTER("cuLaunchKernel");
-  if (x == 0 || y != 1 || z != 1 || bx == 0 || bx > 1024 || by != 1 || bz != 1) return kInvalid;
+  if (x == 0 || y == 0 || z == 0 || bx == 0 || by == 0 || bz == 0 || bx * by * bz > 1024) return kInvalid;
   Launch what;
   what.grid = x, what.block = bx, what.shared_bytes = shared, what.stream = stream;
+  what.grid_y = y, what.grid_z = z, what.block_y = by, what.block_z = bz;
   return launch(what, function, arguments);
 }
 struct LaunchConfig {

@@ -14,6 +14,7 @@ namespace fake_cuda {
 struct Launch {
   std::string function;
   unsigned grid = 0, block = 0, shared_bytes = 0, cluster = 1;
+  unsigned grid_y = 1, grid_z = 1, block_y = 1, block_z = 1;
   void* stream = nullptr;
   bool from_graph = false;
   std::vector<std::vector<char>> arguments;  // as the kernel's sizes say

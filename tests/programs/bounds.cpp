@@ -158,6 +158,7 @@ class BoundedInterpreter {
       case NodeKind::Pad:
       case NodeKind::Concat:
       case NodeKind::Gather: return exact_arguments ? Errors{} : moved(id, node);
+      case NodeKind::Custom: break;
     }
     throw InternalError("unknown kind of node");
   }

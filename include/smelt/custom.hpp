@@ -1,0 +1,59 @@
+/// \file
+/// Operations whose code you write yourself: a C++ function for the CPU, a CUDA kernel for GPUs. Fusion stops at them.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "smelt/array.hpp"
+#include "smelt/custom_call.hpp"
+
+namespace smelt {
+
+namespace detail {
+struct CustomState;
+}
+
+/// The type of a result of an operation of your own.
+struct CustomType {
+  DType dtype;  ///< of its elements
+  Sizes shape;  ///< sizes may be those of inputs, x.extent(0), and what is calculated from them
+};
+
+/// An operation whose code you write: `cpu`, `cuda`, or both, for the devices on which it is to run.
+struct CustomOperation {
+  std::string name;  ///< letters, digits and _
+  /// The type of its result for these inputs; without it, that of the first input.
+  std::function<CustomType(const std::vector<Array>& inputs)> output = {};
+  /// The types of its results, when there are several: in place of `output`.
+  std::function<std::vector<CustomType>(const std::vector<Array>& inputs)> outputs = {};
+  /// Writes the outputs. Runs in the thread that evaluates, and an exception reaches its caller as it is. Evaluations in several threads may
+  /// call it at the same time.
+  std::function<void(const CustomCall&)> cpu = {};
+  std::optional<CudaKernel> cuda = {};  ///< for NVIDIA GPUs
+  bool pure = false;                    ///< true: equal calls on equal inputs are made once
+};
+
+/// The operation, to be called like a function. One object is one operation: programs that call it are compiled once.
+class SMELT_API Custom {
+ public:
+  /// Throws UserError for a name that is none, and when there is no code at all.
+  explicit Custom(CustomOperation operation);
+
+  /// An unevaluated array, of an operation with one result. Inputs are stored before it, row-major, and what reads it is another kernel. They
+  /// have at least one axis; a number is given as an array of one element.
+  Array operator()(const std::vector<Array>& inputs) const;
+  /// All results of one call. Evaluated together, they take one call of the code.
+  std::vector<Array> all(const std::vector<Array>& inputs) const;
+
+ private:
+  std::shared_ptr<const detail::CustomState> state_;
+};
+
+/// Custom(operation)(inputs), for an operation that is called in one place. Where it is evaluated again and again, keep a Custom.
+SMELT_API Array custom(CustomOperation operation, const std::vector<Array>& inputs);
+
+}  // namespace smelt

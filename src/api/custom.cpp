@@ -1,0 +1,84 @@
+// Operations whose code is the user's, as arrays.
+#include "smelt/custom.hpp"
+
+#include <fmt/format.h>
+
+#include "api/node.hpp"
+
+namespace smelt {
+
+namespace detail {
+
+struct CustomState {
+  CustomOperation operation;  // without its code
+  std::shared_ptr<const CustomCode> code;
+};
+
+static std::vector<CustomType> types_of(const CustomState& state, const std::vector<Array>& inputs) {
+  const CustomOperation& o = state.operation;
+  if (o.outputs) return o.outputs(inputs);
+  if (o.output) return {o.output(inputs)};
+  std::vector<Size> same;
+  for (int axis = 0; axis < inputs[0].rank(); ++axis) same.push_back(inputs[0].extent(axis));
+  return {{inputs[0].dtype(), Sizes(same)}};
+}
+
+static std::vector<Array> results_of(const CustomState& state, const std::vector<Array>& inputs) {
+  const std::string& name = state.code->name;
+  if (inputs.empty()) throw UserError(fmt::format("{} needs at least one array", name));
+  for (const Array& input : inputs) node_of(input, name);
+  const std::vector<CustomType> types = types_of(state, inputs);
+  if (types.empty())
+    throw UserError(fmt::format("{} has no results\nhelp: return the type of at least one from outputs", name));
+  Expression e{Expression::Kind::Custom};
+  e.custom = std::make_shared<const CustomStep>(CustomStep{state.code, inputs.size()});
+  e.written = name;
+  for (const Array& input : inputs) e.arguments.emplace_back(input);
+  for (const CustomType& type : types) {
+    e.arguments.emplace_back(type.dtype);
+    e.arguments.emplace_back(type.shape);
+  }
+  std::vector<Array> results;
+  for (size_t r = 0; r < types.size(); ++r) {
+    e.index = static_cast<int>(r);
+    results.push_back(make(e));
+  }
+  return results;
+}
+
+static void check(const CustomOperation& o) {
+  check_name(o.name, "custom");
+  const auto refuse = [&](std::string_view what, std::string_view help) {
+    throw UserError(fmt::format("the operation {} {}\nhelp: {}", o.name, what, help));
+  };
+  if (!o.cpu && !o.cuda) refuse("has no code", "give its CustomOperation a cpu function, a cuda kernel, or both");
+  if (o.output && o.outputs) refuse("has both output and outputs", "give output for one result, outputs for several");
+  const std::string_view whole = "it has a source, the name of its function, and a launch function";
+  if (o.cuda && o.cuda->source.empty()) refuse("has a cuda kernel without a source", whole);
+  if (o.cuda && o.cuda->function.empty()) refuse("has a cuda kernel without the name of its function", whole);
+  if (o.cuda && !o.cuda->launch) refuse("has a cuda kernel without a launch function", whole);
+}
+
+}  // namespace detail
+
+Custom::Custom(CustomOperation o) {
+  detail::check(o);
+  auto code = std::make_shared<const CustomCode>(CustomCode{o.name, std::move(o.cpu), std::move(o.cuda), o.pure});
+  state_ = std::make_shared<const detail::CustomState>(detail::CustomState{std::move(o), std::move(code)});
+}
+
+Array Custom::operator()(const std::vector<Array>& inputs) const {
+  std::vector<Array> results = all(inputs);
+  if (results.size() > 1)
+    throw UserError(fmt::format("the operation {} has {} results\nhelp: all(inputs) gives every one of them",
+                                state_->code->name, results.size()));
+  return results[0];
+}
+
+std::vector<Array> Custom::all(const std::vector<Array>& inputs) const { return detail::results_of(*state_, inputs); }
+
+Array custom(CustomOperation operation, const std::vector<Array>& inputs) {
+  return Custom(std::move(operation))(inputs);
+}
+
+}  // namespace smelt
