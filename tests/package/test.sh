@@ -4,9 +4,10 @@
 #   find BUILD KIND          a program that finds the static or the shared library
 #   headers BUILD            the installed headers include one another and the standard library only
 #   alone BUILD              a program that includes smelt/static.hpp and nothing else compiles as C++17 without a warning, and links nothing
-#   inside BUILD WAY FLAGS   a program with smelt as a part of it, all of it compiled: minutes; by hand
+#   inside BUILD WAY FLAGS   a program with smelt as a part of it, all of it compiled: minutes, seconds where ccache has it from BUILD
 #   configure BUILD WAY      the same without building
 #   deb BUILD                the .deb of BUILD has the right files and dependencies, and what it brings runs; 77: no dpkg here
+#   clean BUILD              clean_machine.sh with that .deb, in continuous integration or with SMELT_CLEAN_MACHINE=1; else 77
 set -euo pipefail
 shopt -s nullglob
 what=$1 build=$2
@@ -15,18 +16,19 @@ source=$(cd "$here/../.." && pwd)
 prefix=$build/package/prefix
 fail() { echo "package test: $*" >&2; exit 1; }
 
-configure() { # configure FOLDER OPTION...: a folder of its own below BUILD/package
-  local folder=$build/package/$1
+configure() { # configure FOLDER OPTION...: a folder of its own below $place
+  local folder=$place/$1
   shift
   rm -rf "$folder"
   cmake -S "$here" -B "$folder" -G "${GENERATOR:-Unix Makefiles}" -DCMAKE_BUILD_TYPE=Release "$@" >"$folder.log" 2>&1 || { cat "$folder.log"; fail "does not configure"; }
 }
 build_and_run() { # build_and_run FOLDER
-  cmake --build "$build/package/$1" --target consumer -j 2 >"$build/package/$1.log" 2>&1 || { tail -n 40 "$build/package/$1.log"; fail "does not build"; }
-  SMELT_CACHE_DIR=$build/test-cache "$build/package/$1/consumer"
+  cmake --build "$place/$1" --target consumer -j 2 >"$place/$1.log" 2>&1 || { tail -n 40 "$place/$1.log"; fail "does not build"; }
+  SMELT_CACHE_DIR=$build/test-cache "$place/$1/consumer"
 }
 
-mkdir -p "$build/package"
+place=$build/package
+mkdir -p "$place"
 case $what in
   install)
     rm -rf "$prefix"
@@ -60,10 +62,15 @@ case $what in
     ;;
   inside | configure)
     way=$3
-    configure "$way" -DWAY="$way" -DSMELT_SOURCE="$source" -DCMAKE_CXX_COMPILER="${CXX:-c++}" "${@:4}"
-    cmake --install "$build/package/$way" --prefix "$build/package/$way-prefix" >/dev/null
-    [ -z "$(ls -A "$build/package/$way-prefix" 2>/dev/null)" ] || fail "smelt installs itself with the project that uses it"
-    [ "$what" = configure ] || build_and_run "$way"
+    # Beside BUILD, and by ninja, files are compiled with the paths that BUILD has, relative ones too: what ccache goes by.
+    [ "$what" = configure ] || { place=$(dirname "$(realpath "$build")"); }
+    if [ "$what" = inside ] && command -v ninja >/dev/null; then GENERATOR=Ninja; fi
+    folder=$way
+    [ "$what" = configure ] || folder=inside-$way
+    configure "$folder" -DWAY="$way" -DSMELT_SOURCE="$source" -DCMAKE_CXX_COMPILER="${CXX:-c++}" "${@:4}"
+    cmake --install "$place/$folder" --prefix "$place/$folder-prefix" >/dev/null
+    [ -z "$(ls -A "$place/$folder-prefix" 2>/dev/null)" ] || fail "smelt installs itself with the project that uses it"
+    [ "$what" = configure ] || build_and_run "$folder"
     ;;
   deb)
     command -v dpkg-deb >/dev/null && command -v dpkg-shlibdeps >/dev/null || { echo "no dpkg-deb or no dpkg-shlibdeps here"; exit 77; }
@@ -90,6 +97,15 @@ case $what in
     # Nothing of the folder that it was built in: run from where it lies.
     "$out/root/usr/bin/smelt" --version
     SMELT_CACHE_DIR=$build/test-cache "$out/root/usr/bin/smelt" run 'x + 1' -i 'x=f32[4]'
+    ;;
+  clean)
+    if [ -z "${CI:-}${SMELT_CLEAN_MACHINE:-}" ]; then
+      echo "skipped: minutes, root and a mirror of Debian; SMELT_CLEAN_MACHINE=1 runs it, and continuous integration does"
+      exit 77
+    fi
+    debs=("$build"/package/deb/*.deb)
+    [ ${#debs[@]} -eq 1 ] || fail "there is no .deb in $build/package/deb"
+    exec bash "$here/clean_machine.sh" "${debs[0]}" "$build/package/clean" consumer
     ;;
   *) fail "what is $what?" ;;
 esac
