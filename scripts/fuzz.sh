@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the fuzzers of tests/fuzz with clang, and runs each for a while on what is known to be interesting and what earlier runs
-# found. Usage: scripts/fuzz.sh [SECONDS [language|npy|object]...]
+# found. Usage: scripts/fuzz.sh [SECONDS [language|c_function|npy|object]...]
 #
 # What makes one fail is kept in build/fuzz/found; the fuzzer's own words say how to run that input alone.
 set -euo pipefail
@@ -8,7 +8,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 seconds=${1:-30}
 shift || true
 targets=("$@")
-[ ${#targets[@]} -gt 0 ] || targets=(language npy object)
+[ ${#targets[@]} -gt 0 ] || targets=(language c_function npy object)
 build=build/fuzz
 
 clang=
@@ -30,7 +30,7 @@ cmake -S . -B $build "${generator[@]}" -DCMAKE_CXX_COMPILER="$clang" -DCMAKE_BUI
 cmake --build $build -j "${JOBS:-$(nproc)}" --target "${targets[@]/#/fuzz_}"
 
 seeds=$build/seeds
-mkdir -p $seeds/{language,npy,object} $build/corpus/{language,npy,object} $build/found
+mkdir -p $seeds/{language,c_function,npy,object} $build/corpus/{language,c_function,npy,object} $build/found
 # The language's own words.
 {
   sed -nE 's/^ *\{"([a-z_0-9]+)", ".*/\1(/p' src/frontends/table_*.cpp
@@ -38,6 +38,14 @@ mkdir -p $seeds/{language,npy,object} $build/corpus/{language,npy,object} $build
   printf '%s\n' 'input ' 'return ' ' if ' ' else ' 'axis=' 'keepdims=True' '[B, C]' '[:, None]' '[::-1]' '[..., 0]' .shape .T \
     f64 f32 f16 bf16 i8 i16 i32 i64 u8 u16 u32 u64 bool False None
 } | sort -u | sed 's/.*/"&"/' >$seeds/words
+# Those of scalar functions in C.
+{
+  grep -oE '\{"[a-zA-Z_0-9]+"' src/frontends/c_math.cpp src/frontends/c_function.cpp | grep -oE '[a-zA-Z_0-9]+'
+  sed -nE 's/.*name == "([a-zA-Z_0-9]+)".*/\1/p' src/frontends/c_math.cpp
+  printf '%s\n' 'if (' else 'for (int i = 0; i < 4; ++i)' 'return ' int unsigned 'long long' short char const static ' ? 1 : ' '&&' '||' \
+    '<<' '>>' '<=' '>=' '==' '!=' '+=' '++' '--' 0x1p-2f 1e3f 7u 5LL '/*' '*/' '//'
+} | sort -u | sed 's/.*/"&"/' >$seeds/c_words
+cp tests/fuzz/c_function/*.c $seeds/c_function
 cp examples/*.smelt tests/errors/*.smelt $seeds/language
 cp tests/fuzz/npy/*.npy $seeds/npy
 # Objects of this machine: constants, a switch by a table, calls outside, a table of addresses.
@@ -61,6 +69,7 @@ for target in "${targets[@]}"; do
   options=(-max_total_time="$seconds" -timeout=20 -rss_limit_mb=4096 -print_final_stats=1 -verbosity=0)
   case $target in
     language) options+=(-max_len=4000 -dict=$seeds/words) ;;
+    c_function) options+=(-max_len=3000 -dict=$seeds/c_words) ;;
     npy) options+=(-max_len=600) ;;
     object) options+=(-max_len=8000) ;;
   esac

@@ -217,6 +217,7 @@ std::string shrunk(const Program& program, const Machine& device) {
   Program best = program;
   // A single output, the earliest that fails.
   for (const Statement& s : program.statements) {
+    if (s.defines()) continue;
     Program one = program;
     one.outputs = {s.name};
     if (!check(one, device).empty()) {

@@ -11,7 +11,9 @@ namespace smelt::testing {
 
 struct Statement {
   std::string name, expression;
-  std::string text() const { return name + " = " + expression; }
+  // What defines a function stands as it is.
+  bool defines() const { return expression.starts_with("def ") || expression.starts_with("cfunction "); }
+  std::string text() const { return defines() ? expression : name + " = " + expression; }
 };
 
 // What an input holds, beyond its type.
@@ -34,8 +36,9 @@ struct Program {
 };
 
 Program random_program(uint64_t seed);
-Program random_stencil_program(uint64_t seed);  // generator_stencil.cpp: chains of shifted reads
-Program random_window_program(uint64_t seed);   // windows and what is built on them
+Program random_stencil_program(uint64_t seed);   // generator_stencil.cpp: chains of shifted reads
+Program random_window_program(uint64_t seed);    // windows and what is built on them
+Program random_function_program(uint64_t seed);  // def and cfunction
 // One tensor per input that the text declares, in that order.
 std::vector<Tensor> random_inputs(const Program& program, const Graph& graph, const SizeBinding& sizes);
 

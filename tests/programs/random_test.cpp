@@ -57,6 +57,11 @@ TEST_P(RandomPrograms, WindowsMatchTheReference) {
   check_programs(random_window_program, GetParam(), device().is_gpu ? 60 : 120);
 }
 
+TEST_P(RandomPrograms, FunctionsMatchTheReference) {
+  NEEDS_LLVM();
+  check_programs(random_function_program, GetParam(), device().is_gpu ? 60 : 120);
+}
+
 INSTANTIATE_TEST_SUITE_P(Part, RandomPrograms, ::testing::Range(uint64_t{0}, kParts));
 
 TEST(RandomProgramsThemselves, TheSameSeedIsTheSameProgram) {
