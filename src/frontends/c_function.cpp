@@ -173,11 +173,14 @@ Value CFunction::build(GraphBuilder& b, std::span<const Value> arguments) const 
                      parameters_.size() == 1 ? "" : "s", arguments.size()),
          signature());
   CRunner runner(source_, tokens_, b);
+  std::vector<Shape> shapes;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const NodeId node = converted(b, *this, parameters_[i], arguments[i]);
     runner.declare(parameters_[i].name, {parameters_[i].dtype, node, std::nullopt});
+    shapes.push_back(b.shape(node));
   }
-  return Value::array(runner.run(*this, body_, result_));
+  // It is called for every element, also of arguments that it does not use.
+  return Value::array(b.broadcast_to(runner.run(*this, body_, result_), b.broadcast_shapes(shapes)));
 }
 
 }  // namespace smelt::lang

@@ -127,6 +127,14 @@ TEST(CFunction, IntegersAsInC) {
     EXPECT_EQ(got[i], whole(static_cast<int>(x[i]), static_cast<int>(y[i]))) << x[i] << ", " << y[i];
 }
 
+TEST(CFunction, ResultsHaveTheShapeOfAllArguments) {
+  const std::string f = "cfunction 'float f(float x, float y) { return 2; }'\n";
+  const NamedTensors x = {{"x", make_tensor(DType::F32, {3}, {1, 2, 3})}};
+  EXPECT_EQ(run(f + "return f(x, 1)", x)[0].dims, (Dims{3}));
+  EXPECT_EQ(numbers(f + "return f(x[:, None], x)", x), std::vector<double>(9, 2));
+  EXPECT_NE(error_of(f + "return f(x, x[:2])", x), "");
+}
+
 TEST(CFunction, ArgumentsConvertWhereNothingIsLost) {
   const std::string f = "cfunction 'float f(float x, double y) { return x + (float)y; }'\n";
   EXPECT_EQ(numbers(f + "return f(f16(x), 2)", {{"x", make_tensor(DType::F32, {2}, {1, 2})}}),
