@@ -6,18 +6,19 @@
 # FOLDER is a build folder with the benchmark's library (-DSMELT_BENCH=ON), or what bench/cpu/pack.sh made of one, with wheels of peers or
 # without. OUT gets all.log, results.json, report.md and its picture after every workload, and in the end report.tar.gz.
 #   TOTAL=420       seconds in all
-#   AHEAD=TOTAL/4   of them at most, to compile ahead what torch.compile and numba compile
+#   AHEAD=0         of them at most, to compile ahead what torch.compile and numba compile, all workloads at once
 #   PYTHON=python3  the one with NumPy, and PyTorch and JAX where they are there
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 2
 folder=$(realpath "${1:?usage: bench/cpu/all.sh FOLDER OUT}") out=${2:?usage: bench/cpu/all.sh FOLDER OUT}
 shift 2
 total=${TOTAL:-420} python=${PYTHON:-python3}
-ahead=${AHEAD:-$((total / 4))}
+ahead=${AHEAD:-0}
 mkdir -p "$out" && out=$(realpath "$out")
 log=$out/all.log
 : >"$log"
-export PYTHONUNBUFFERED=1 TORCHINDUCTOR_CACHE_DIR=${TORCHINDUCTOR_CACHE_DIR:-$out/inductor} NUMBA_CACHE_DIR=${NUMBA_CACHE_DIR:-$out/numba}
+# One thread to compile: what is compiled is one file at a time, and a pool of processes would import PyTorch while others are measured.
+export PYTHONUNBUFFERED=1 TORCHINDUCTOR_COMPILE_THREADS=1 TORCHINDUCTOR_CACHE_DIR=${TORCHINDUCTOR_CACHE_DIR:-$out/inductor} NUMBA_CACHE_DIR=${NUMBA_CACHE_DIR:-$out/numba}
 library=$folder/libsmelt_bench.so
 [ -f "$library" ] || library=$folder/bench/libsmelt_bench.so
 remaining() { echo $((total - SECONDS)); }
@@ -34,9 +35,10 @@ fi
 lscpu >>"$log" 2>&1
 
 # torch.compile calls a C++ compiler for every workload, numba takes seconds for some. All at once, and the results are left on disk.
-start=$SECONDS
-timeout -k 5 $((ahead + 15)) "$python" bench/cpu/run.py --library "$library" --out "$out" --warm --budget "$ahead" "$@" 2>&1 | tee -a "$log" | tail -n 3
-echo "== compiled ahead: $((SECONDS - start)) s" | tee -a "$log"
+if [ "$ahead" -gt 0 ]; then
+  timeout -k 5 $((ahead + 15)) "$python" bench/cpu/run.py --library "$library" --out "$out" --warm --budget "$ahead" "$@" 2>&1 | tee -a "$log" | tail -n 3
+  echo "== compiled ahead: $SECONDS s" | tee -a "$log"
+fi
 limit=$(remaining)
 timeout -k 5 "$limit" "$python" bench/cpu/run.py --library "$library" --out "$out" --seconds 4 --budget $((limit - 20)) --peer-limit 30 "$@" 2>&1 |
   tee -a "$log" | cut -c1-400

@@ -1,6 +1,7 @@
 """Takes turns: in every round each contender has one, so that what disturbs the machine disturbs all alike, and figures are compared with
 those of the same round. Times are microseconds."""
 
+import random
 import statistics
 import time
 
@@ -24,7 +25,7 @@ class Turns:
     """One workload's contenders, and the readings of each round."""
 
     def __init__(self, contenders, turn_s):
-        self.contenders, self.turn_s = contenders, turn_s
+        self.contenders, self.turn_s, self.order = contenders, turn_s, random.Random(1)
         self.once = {c.name: min(timed(c.call, 1) for _ in range(2)) for c in contenders}  # also warms up
         self.readings = {c.name: [] for c in contenders}
 
@@ -40,7 +41,8 @@ class Turns:
             self.contenders = [c for c in self.contenders if medians[c.name] <= SLOW * min(working)]
 
     def round(self):
-        for c in self.contenders:
+        # In another order each round: a large cache remembers who was before.
+        for c in self.order.sample(self.contenders, len(self.contenders)):
             time.sleep(PAUSE_S)
             once = self.once[c.name]
             start = time.perf_counter()
