@@ -39,6 +39,8 @@ class Builder {
   ExprId add(Expr e);
   ExprId expand(Op op, const std::vector<ExprId>& args);
   ExprId expand_for_gpu(Op op, const std::vector<ExprId>& args);
+  ExprId gelu_for_half(const std::vector<ExprId>& factors);
+  ExprId without_factor(ExprId product, double factor) const;
   ExprId round_to_half(ExprId x, DType to);
   ExprId saturate(ExprId x, DType to);
   std::optional<ExprId> before_rounding(ExprId x);
@@ -54,6 +56,7 @@ class Builder {
   Kernel& kernel_;
   std::unordered_map<std::string, ExprId> known_;
   std::unordered_map<ExprId, Bounds> bounds_;  // of what was compared with constants
+  std::unordered_map<ExprId, ExprId> erf_argument_;  // of what erf became
 };
 
 // Statements.

@@ -1,5 +1,6 @@
 // What a GPU does in fewer instructions than the operations of every target would take.
 #include <cmath>
+#include <numbers>
 
 #include "kernel/value.hpp"
 #include "smelt/static/expand/gpu.hpp"
@@ -11,6 +12,7 @@ static Val expanded_for_gpu(Op op, Val a, Val none) {
     case Op::Exp: return expand::gpu::exp(a);
     case Op::Exp2: return power_of_two_full(a);
     case Op::Tanh: return expand::gpu::tanh(a);
+    case Op::Rsqrt: return inverse_root(a);
     case Op::Erf: return expand::gpu::erf(a);
     default: return none;
   }
@@ -22,7 +24,6 @@ static Val expanded_for_half(Op op, Val a, Val b, Val none) {
     case Op::Div: return quotient(a, b);
     case Op::Reciprocal: return quotient(like(a, 1), a);
     case Op::Sqrt: return root(a);
-    case Op::Rsqrt: return inverse_root(a);
     default: return none;
   }
 }
@@ -35,6 +36,33 @@ static Val divided_by_constant(const Builder& builder, Val a, Val b, Val none) {
   return c >= 0x1p-60 && c <= 0x1p20 ? expand::gpu::divided_by(a, e.constant.f) : none;
 }
 
+// factor * x, where one factor is that constant: x, else kNoExpr.
+ExprId Builder::without_factor(ExprId product, double factor) const {
+  const Expr& e = at(product);
+  if (e.kind != ExprKind::Apply || e.op != Op::Mul) return kNoExpr;
+  for (size_t k = 0; k < 2; ++k)
+    if (const Expr& c = at(e.args[k]); c.kind == ExprKind::Const && std::fabs(c.constant.f - factor) < 0x1p-22)
+      return e.args[1 - k];
+  return kNoExpr;
+}
+
+// x / 2 * (1 + erf(x / sqrt(2))), in whatever order it is written: half the instructions of its parts, and exact in the tail too.
+ExprId Builder::gelu_for_half(const std::vector<ExprId>& factors) {
+  for (size_t k = 0; k < 2; ++k) {
+    const Expr& sum = at(factors[k]);
+    const ExprId x = without_factor(factors[1 - k], 0.5);
+    if (x == kNoExpr || sum.kind != ExprKind::Apply || sum.op != Op::Add) continue;
+    for (size_t n = 0; n < 2; ++n) {
+      const Expr& one = at(sum.args[n]);
+      const auto erf = erf_argument_.find(sum.args[1 - n]);
+      if (one.kind == ExprKind::Const && one.constant.f == 1 && erf != erf_argument_.end() &&
+          without_factor(erf->second, 1 / std::numbers::sqrt2) == x)
+        return expand::gpu::gelu_short(Val{this, x}).id;
+    }
+  }
+  return kNoExpr;
+}
+
 // kNoExpr where the portable way is as good.
 ExprId Builder::expand_for_gpu(Op op, const std::vector<ExprId>& args) {
   if (kernel_.dialect == Dialect::Portable || dtype(args.back()) != DType::F32) return kNoExpr;
@@ -42,9 +70,12 @@ ExprId Builder::expand_for_gpu(Op op, const std::vector<ExprId>& args) {
   if (op == Op::Div)
     if (const Val by_constant = divided_by_constant(*this, a, b, none); by_constant.id != kNoExpr)
       return by_constant.id;
+  if (kernel_.dialect == Dialect::GpuHalf && op == Op::Mul) return gelu_for_half(args);
   if (kernel_.dialect == Dialect::GpuHalf)
     if (const Val short_form = expanded_for_half(op, a, b, none); short_form.id != kNoExpr) return short_form.id;
-  return expanded_for_gpu(op, a, none).id;
+  const ExprId result = expanded_for_gpu(op, a, none).id;
+  if (op == Op::Erf) erf_argument_[result] = args[0];
+  return result;
 }
 
 }  // namespace smelt::kernel

@@ -29,7 +29,8 @@ void Lowering::pointwise() {
   IntExpr lane = IntExpr::symbol("%i"), length = vector_extent, at = lane;
   if (chunked) {
     const IntExpr first = placement.value_of.at("%chunk") * tile;
-    length = min(tile, vector_extent - first);
+    const bool whole = constant && *constant % schedule_.tile == 0;  // no chunk is short, and none has to ask
+    length = whole ? tile : min(tile, vector_extent - first);
     at = first + lane;
   }
   placement.ranges["%i"] = {0, length - 1};

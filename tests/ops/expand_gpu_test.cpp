@@ -121,6 +121,9 @@ TEST(ExpandGpu, BoundedFunctionsEndAtOne) {
     EXPECT_EQ(expand::gpu::erf(real(x)).value, 1) << x;
     EXPECT_EQ(expand::gpu::tanh(real(-x)).value, -1) << x;
   }
+  for (float zero : {0.0f, -0.0f}) {
+    EXPECT_EQ(std::signbit(expand::gpu::tanh(real(zero)).value), std::signbit(zero));
+  }
 }
 
 TEST(ExpandGpu, DivisionByANumber) {
@@ -141,6 +144,27 @@ TEST(ExpandGpu, DivisionByANumber) {
     }
     EXPECT_TRUE(std::isnan(expand::gpu::divided_by(real(std::nanf("")), static_cast<double>(c)).value));
   }
+}
+
+// Within 2^-13 to where f16 ends, 2^-9 as far as anyone will look: beyond -11 all that is left is below 1e-26.
+TEST(ExpandGpu, ShortGelu) {
+  const auto exact = [](double x) { return 0.5 * x * std::erfc(-x / std::sqrt(2.0)); };
+  for (int k = -11000; k <= 40000; ++k) {
+    const float x = static_cast<float>(k) * 0x1.0624dep-10f;
+    const double error = std::fabs(expand::gpu::gelu_short(Noisy(x)).v - exact(x));
+    EXPECT_LE(error, std::fabs(exact(x)) * (x > -5.5f ? 0x1p-13 : 0x1p-9)) << x;
+  }
+  for (const float x : {1e-30f, -1e-30f, 1e-3f, -1e-3f})
+    EXPECT_NEAR(expand::gpu::gelu_short(real(x)).value / exact(x), 1, 0x1p-13) << x;
+  for (const float x : {11.0f, 12.0f, 13.5f, 20.0f, 1e4f, 3e38f}) {
+    EXPECT_EQ(expand::gpu::gelu_short(real(x)).value, x);
+    EXPECT_NEAR(expand::gpu::gelu_short(real(-x)).value, 0, 1e-26);
+  }
+  // As x / 2 * (1 + erf(x / sqrt(2))) is.
+  EXPECT_EQ(expand::gpu::gelu_short(real(HUGE_VALF)).value, HUGE_VALF);
+  EXPECT_TRUE(std::isnan(expand::gpu::gelu_short(real(-HUGE_VALF)).value));
+  EXPECT_TRUE(std::isnan(expand::gpu::gelu_short(real(std::nanf(""))).value));
+  EXPECT_TRUE(std::signbit(expand::gpu::gelu_short(real(-0.0f)).value));
 }
 
 // What is stored as a half: within 2^-17, results below 2^-126 aside.
