@@ -162,6 +162,7 @@ class PhasePrinter {
   void load_groups(const std::vector<ExprId>& loads, bool check);
   void hold(const std::vector<ExprId>& loads, const std::string& first, const std::string& extent);
   bool is_held(ExprId id);
+  bool computes_much() const;
 
   // cuda_wide.cpp
   struct WideStore {
