@@ -64,8 +64,10 @@ std::string PhasePrinter::value(ExprId root) {
     const auto early = early_.find(id);
     std::string text = early != early_.end() ? early->second : compute(e);
     const bool leaf = e.kind == ExprKind::Const || e.kind == ExprKind::Local || early != early_.end();
+    // All threads shuffle, whatever condition the value is used under.
+    const bool shuffle = e.kind == ExprKind::Raw && e.raw == kernel::RawOp::FromThread;
     const auto label = kernel_.labels.find(id);
-    if (!leaf && (uses_[static_cast<size_t>(id)] > 1 || text.size() > 60 || label != kernel_.labels.end())) {
+    if (!leaf && (shuffle || uses_[static_cast<size_t>(id)] > 1 || text.size() > 60 || label != kernel_.labels.end())) {
       const std::string name = fmt::format("e{}", names_++);
       const std::string comment = label == kernel_.labels.end() ? "" : "  // " + comment_text(label->second);
       line("const {} {} = {};{}", type_of(e.dtype), name, text, comment);
@@ -93,7 +95,10 @@ std::string PhasePrinter::compute(const Expr& e) {
       return cast(args[0], x.dtype, e.dtype, e.wrap);
     }
     case ExprKind::Bitcast: return bitcast(args[0], kernel_.at(e.args[0]).dtype, e.dtype);
-    case ExprKind::Raw: return raw(e.raw, kernel_.at(e.args[0]).dtype, e.dtype, args);
+    case ExprKind::Raw:
+      SMELT_CHECK(e.raw != kernel::RawOp::FromThread || (team_.threads == 32 && vector_.single && !vector_.checked),
+                  "a shuffle where not all threads of a warp are");
+      return raw(e.raw, kernel_.at(e.args[0]).dtype, e.dtype, args);
     case ExprKind::Load: return load(e);
     case ExprKind::Random: return random(e, args);
     case ExprKind::Apply:

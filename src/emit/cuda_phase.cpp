@@ -28,6 +28,9 @@ PhasePrinter::PhasePrinter(const kernel::Kernel& kernel, int phase, Variant vari
       phase_(kernel.phases[static_cast<size_t>(phase)]),
       variant_(variant),
       team_(phase_.team),
+      shuffles_(
+          std::any_of(kernel.exprs.begin(), kernel.exprs.end(),
+                      [](const Expr& e) { return e.kind == ExprKind::Raw && e.raw == kernel::RawOp::FromThread; })),
       scans_(has_scans(phase_.body)),
       locals_(kernel.locals.size()),
       buffers_(kernel.buffers.size()),
@@ -65,8 +68,9 @@ std::string PhasePrinter::signature(const std::string& name) const {
   if (variant_.part)
     return fmt::format("static __device__ __forceinline__ void {}({}, const unsigned workgroup)", name, params);
   const std::string cluster = team_.cluster() > 1 ? fmt::format("__cluster_dims__({}, 1, 1) ", team_.cluster()) : "";
-  return fmt::format("extern \"C\" __global__ void __launch_bounds__({}) {}{}({})", team_.workgroup, cluster, name,
-                     params);
+  const std::string resident = team_.resident > 0 ? fmt::format(", {}", team_.resident) : "";
+  return fmt::format("extern \"C\" __global__ void __launch_bounds__({}{}) {}{}({})", team_.workgroup, resident,
+                     cluster, name, params);
 }
 
 // ---- analysis: who assigns and reads what, where

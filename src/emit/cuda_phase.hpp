@@ -167,9 +167,12 @@ class PhasePrinter {
   // cuda_wide.cpp
   struct WideStore {
     std::vector<const Stmt*> stores;
+    ExprId mask;
     std::string text;
   };
   bool multiple_of(const IntExpr& e, int64_t n, std::vector<IntExpr>& conditions) const;
+  void ask(const std::vector<IntExpr>& conditions);
+  std::string condition_key(ExprId id, int n, std::vector<IntExpr>& conditions) const;
   std::vector<std::vector<size_t>> runs_of(const std::vector<Place>& places);
   bool is_zero(ExprId id) const;
   std::vector<ExprId> wide_loads(const std::vector<const Stmt*>& stmts);
@@ -225,7 +228,8 @@ class PhasePrinter {
   const kernel::Phase& phase_;
   const Variant variant_;
   const kernel::Team team_;
-  const bool scans_;  // the phase has scans: its Vector loops all deal out their elements in order
+  const bool shuffles_;  // threads exchange values
+  const bool scans_;     // the phase has scans: its Vector loops all deal out their elements in order
 
   std::string out_, statics_, boxes_;  // boxes_: what opens the mailboxes, before anything else
   std::string ending_;                 // what the last workgroup does

@@ -65,8 +65,10 @@ void PhasePrinter::grid(const Stmt& s) {
     line("__syncthreads();");
     line("const {0} g = ({0})turn;", type);
   } else if (team_.iterations() > 1) {
-    line("const {0} g = ({0}){3} * {1} + (int)(threadIdx.x / {2});", type, team_.iterations(), team_.threads,
-         workgroup);
+    std::string team = fmt::format("(int)(threadIdx.x / {})", team_.threads);
+    // The compiler does not see that all threads of a warp have the same, and would gather them anew for every shuffle.
+    if (team_.threads == 32 && shuffles_) team = fmt::format("__shfl_sync(0xffffffffu, {}, 0)", team);
+    line("const {0} g = ({0}){2} * {1} + {3};", type, team_.iterations(), workgroup, team);
   } else if (team_.cluster() > 1) {
     line("const {0} g = ({0})({2} / {1});", type, team_.cluster(), workgroup);
   } else {

@@ -112,7 +112,7 @@ std::string apply(Op op, DType t, const std::vector<std::string>& args) {
     case Op::Ceil: return function("ceil", t, args);
     case Op::Trunc: return function("trunc", t, args);
     case Op::Round: return function("rint", t, args);
-    case Op::Sqrt: return function("sqrt", t, args);
+    case Op::Sqrt: return t == DType::F32 ? fmt::format("square_root({})", args[0]) : function("sqrt", t, args);
     case Op::Copysign: return function("copysign", t, args);
     case Op::Max:
       if (t == DType::U32) return fmt::format("maximum_of_unsigned({}, {})", a, b);
@@ -163,6 +163,11 @@ std::string raw(kernel::RawOp op, DType from, DType to, const std::vector<std::s
     case kernel::RawOp::SaturatedFma: return fmt::format("saturated_fma({}, {}, {})", a, b, args[2]);
     case kernel::RawOp::RoundF16: return fmt::format("round_f16({})", a);
     case kernel::RawOp::RoundBF16: return fmt::format("round_bf16({})", a);
+    case kernel::RawOp::FromThread: {
+      const int n = std::stoi(b.substr(b[0] == '('));
+      const std::string x = size_of(from) < 4 ? fmt::format("(int){}", a) : a;
+      return fmt::format("({})__shfl_{}_sync(0xffffffffu, {}, {})", type_of(to), n < 0 ? "up" : "down", x, std::abs(n));
+    }
   }
   throw InternalError("unknown raw operation");
 }
@@ -315,6 +320,17 @@ SMELT_INLINE float power_of_two(float x) { float y; asm("ex2.approx.ftz.f32 %0, 
 SMELT_INLINE float power_of_two_full(float x) { float y; asm("ex2.approx.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; }
 SMELT_INLINE float reciprocal(float x) { float y; asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; }
 SMELT_INLINE float inverse_root(float x) { float y; asm("rsqrt.approx.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; }
+// Rounded correctly, of every x, as sqrtf is, but without its branch for what is tiny or not finite: those are scaled, or chosen.
+SMELT_INLINE float square_root(float x) {
+  float y;
+  asm("{ .reg .pred tiny, usual; .reg .f32 a, r, g, h, e, y;\n"
+      "setp.lt.f32 tiny, %1, 0f0D800000; mov.f32 a, %1; @tiny mul.rn.f32 a, a, 0f5F800000;\n"
+      "rsqrt.approx.ftz.f32 r, a; mul.rn.f32 g, a, r; mul.rn.f32 h, r, 0f3F000000; neg.f32 e, g;\n"
+      "fma.rn.f32 e, e, g, a; fma.rn.f32 y, e, h, g; @tiny mul.rn.f32 y, y, 0f2F800000;\n"
+      "setp.neu.f32 usual, %1, 0f00000000; setp.neu.and.f32 usual, %1, 0f7F800000, usual;\n"
+      "selp.f32 %0, y, %1, usual; }" : "=f"(y) : "f"(x));
+  return y;
+}
 SMELT_INLINE float root(float x) { float y; asm("sqrt.approx.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; }
 SMELT_INLINE float quotient(float a, float b) {
   float y;

@@ -221,7 +221,7 @@ void PhasePrinter::nested_body(const std::vector<Stmt>& body) {
       continue;
     }
     flush();
-    const std::string some = fmt::format("#pragma unroll {}", s.unroll > 1 ? s.unroll : 8);
+    const std::string some = fmt::format("#pragma unroll {}", s.unroll == 0 ? 1 : s.unroll > 1 ? s.unroll : 8);
     count_loop(s, s.loop == kernel::LoopKind::Unrolled ? "#pragma unroll" : some.c_str());
   }
   flush();
@@ -420,7 +420,8 @@ void PhasePrinter::groups(const std::vector<const Stmt*>& stmts, const Stmt* sca
   for (const Stmt* s : stmts) statement(*s);
   if (scan) give_to_scan(*scan, *text);
   for (const WideStore& s : stores) {
-    line("{}", s.text);
+    const std::string condition = s.mask == kNoExpr ? "" : fmt::format("if ({}) ", value(s.mask));
+    line("{}{}", condition, s.text);
     for (const Stmt* part : s.stores) wide_stores_.erase(part);
   }
   for (const ExprId id : wide) early_.erase(id);

@@ -16,6 +16,21 @@ using kernel::kNoExpr;
 using kernel::Stmt;
 using kernel::StmtKind;
 
+namespace {
+
+// What stands under conditions that are one where `conditions` hold.
+template <class T>
+struct Alike {
+  std::vector<T> members;
+  std::vector<IntExpr> conditions;
+  void add(T member, std::vector<IntExpr> asked) {
+    members.push_back(member);
+    conditions.insert(conditions.end(), asked.begin(), asked.end());
+  }
+};
+
+}  // namespace
+
 // Whether the value is always a multiple of n. `conditions` gets what must hold of the sizes for that.
 bool PhasePrinter::multiple_of(const IntExpr& e, int64_t n, std::vector<IntExpr>& conditions) const {
   for (const IntExpr::Term& term : e.terms()) {
@@ -26,10 +41,16 @@ bool PhasePrinter::multiple_of(const IntExpr& e, int64_t n, std::vector<IntExpr>
                return p.kind == kernel::ParamKind::Size && p.symbol == a->name;
              });
     });
-    if (size == term.atoms.end()) return false;
+    if (size == term.atoms.end() || variant_.odd) return false;
     conditions.push_back(-mod(IntExpr::symbol((*size)->name), n));
   }
   return true;
+}
+
+// This variant runs only where these hold.
+void PhasePrinter::ask(const std::vector<IntExpr>& conditions) {
+  asks_for_multiples_ = asks_for_multiples_ || !conditions.empty();
+  conditions_.insert(conditions_.end(), conditions.begin(), conditions.end());
 }
 
 // Runs of places that follow each other in one array, `most` at a time and beginning at a multiple of that: each as positions in `places`.
@@ -68,8 +89,7 @@ std::vector<std::vector<size_t>> PhasePrinter::runs_of(const std::vector<Place>&
         ++it;
         continue;
       }
-      asks_for_multiples_ = asks_for_multiples_ || !conditions.empty();
-      conditions_.insert(conditions_.end(), conditions.begin(), conditions.end());
+      ask(conditions);
       int& alignment = alignment_[static_cast<size_t>(first.param)];
       alignment = std::max(alignment, static_cast<int>(run.size()) * size_of(first.dtype));
       std::advance(it, run.size());
@@ -85,11 +105,51 @@ bool PhasePrinter::is_zero(ExprId id) const {
   return e.constant.f == 0 && !std::signbit(e.constant.f);
 }
 
+// A text that two conditions have in common only when both hold or neither does. Of neighbours between the same multiples
+// of n (or of half of it): 4 * i + 2 < W and 4 * i + 3 < W are one where W is a multiple of 4, which `conditions` then asks.
+std::string PhasePrinter::condition_key(ExprId id, int n, std::vector<IntExpr>& conditions) const {
+  if (id == kNoExpr) return "";
+  const Expr& e = kernel_.at(id);
+  const std::string itself = fmt::format("#{}", id);
+  if (e.kind != ExprKind::Apply || e.args.size() != 2) return itself;
+  if (e.op == Op::And) {
+    std::string a = condition_key(e.args[0], n, conditions), b = condition_key(e.args[1], n, conditions);
+    if (b < a) std::swap(a, b);
+    return a == b ? a : a + " & " + b;
+  }
+  const auto position = [&](ExprId side) -> std::optional<IntExpr> {
+    const Expr& x = kernel_.at(side);
+    if (x.dtype != DType::I64) return std::nullopt;
+    if (x.kind == ExprKind::Index) return x.index;
+    return x.kind == ExprKind::Const ? std::optional<IntExpr>(x.constant.i) : std::nullopt;
+  };
+  const auto a = position(e.args[0]), b = position(e.args[1]);
+  if (!a || !b) return itself;
+  IntExpr left = 0;  // at least 0 where the condition holds
+  switch (e.op) {
+    case Op::Ge: left = *a - *b; break;
+    case Op::Gt: left = *a - *b - 1; break;
+    case Op::Le: left = *b - *a; break;
+    case Op::Lt: left = *b - *a - 1; break;
+    default: return itself;
+  }
+  int64_t constant = 0;
+  for (const IntExpr::Term& term : left.terms())
+    if (term.atoms.empty()) constant += term.coefficient;
+  for (; n > 1; n /= 2) {
+    std::vector<IntExpr> asked;
+    if (!multiple_of(left - constant, n, asked)) continue;
+    conditions.insert(conditions.end(), asked.begin(), asked.end());
+    return (left - ((constant % n) + n) % n).str();
+  }
+  return left.str();
+}
+
 // Loads of the block that follow each other, under one mask, are made ahead together.
 std::vector<ExprId> PhasePrinter::wide_loads(const std::vector<const Stmt*>& stmts) {
   std::vector<ExprId> made;
   if (!variant_.vectors || vector_.count() != 1) return made;
-  std::map<std::pair<ExprId, ExprId>, std::vector<ExprId>> by_mask;
+  std::map<std::pair<std::string, ExprId>, Alike<ExprId>> by_mask;
   std::vector<ExprId> waiting;
   std::set<ExprId> seen;
   for (const Stmt* s : stmts) {
@@ -110,16 +170,22 @@ std::vector<ExprId> PhasePrinter::wide_loads(const std::vector<const Stmt*>& stm
       continue;
     if (kernel_.params[static_cast<size_t>(e.access.array)].kind == kernel::ParamKind::Scalar) continue;
     if (e.other != kNoExpr && kernel_.at(e.other).kind != ExprKind::Const) continue;
-    by_mask[{e.mask, e.other}].push_back(id);
+    std::vector<IntExpr> asked;
+    const int most = 16 / size_of(kernel_.params[static_cast<size_t>(e.access.array)].dtype);
+    const std::string mask = condition_key(e.mask, most, asked);
+    by_mask[{mask, e.other}].add(id, std::move(asked));
   }
-  for (auto& [mask, loads] : by_mask) {
+  for (auto& [key, alike] : by_mask) {
+    std::vector<ExprId>& loads = alike.members;
     std::sort(loads.begin(), loads.end());
+    const std::pair<ExprId, ExprId> mask{kernel_.at(loads[0]).mask, key.second};
     std::vector<Place> places;
     for (const ExprId id : loads) places.push_back(place(kernel_.at(id).access));
     for (const std::vector<size_t>& run : runs_of(places)) {
       const Place& first = places[run[0]];
       const std::string vec = fmt::format("Vec<{}, {}>", memory_type(first.dtype), run.size());
       const std::string name = fmt::format("w{}", names_++);
+      ask(alike.conditions);
       const std::string from = fmt::format("*(const {}*)({} + {})", vec, first.base, integer(first.offset));
       if (mask.first == kNoExpr) {
         line("const {} {} = {};", vec, name, from);
@@ -146,24 +212,32 @@ std::vector<ExprId> PhasePrinter::wide_loads(const std::vector<const Stmt*>& stm
 std::vector<PhasePrinter::WideStore> PhasePrinter::collect_stores(const std::vector<const Stmt*>& stmts) {
   std::vector<WideStore> wide;
   if (!variant_.vectors || vector_.count() != 1) return wide;
-  std::vector<const Stmt*> stores;
-  std::vector<Place> places;
+  std::map<std::string, Alike<const Stmt*>> by_mask;
   for (const Stmt* s : stmts) {
-    if (s->kind != StmtKind::Store || s->access.scratch || s->mask != kNoExpr) continue;
-    stores.push_back(s);
-    places.push_back(place(s->access));
+    if (s->kind != StmtKind::Store || s->access.scratch) continue;
+    std::vector<IntExpr> asked;
+    const int most = 16 / size_of(kernel_.params[static_cast<size_t>(s->access.array)].dtype);
+    const std::string mask = condition_key(s->mask, most, asked);
+    by_mask[mask].add(s, std::move(asked));
   }
-  for (const std::vector<size_t>& run : runs_of(places)) {
-    const Place& first = places[run[0]];
-    const std::string vec = fmt::format("Vec<{}, {}>", memory_type(first.dtype), run.size());
-    const std::string name = fmt::format("w{}", names_++);
-    line("{} {};", vec, name);
-    std::vector<const Stmt*> parts;
-    for (size_t k = 0; k < run.size(); ++k) {
-      wide_stores_[stores[run[k]]] = {fmt::format("{}.at[{}]", name, k), first.dtype};
-      parts.push_back(stores[run[k]]);
+  for (const auto& [key, alike] : by_mask) {
+    const std::vector<const Stmt*>& stores = alike.members;
+    const ExprId mask = stores[0]->mask;
+    std::vector<Place> places;
+    for (const Stmt* s : stores) places.push_back(place(s->access));
+    for (const std::vector<size_t>& run : runs_of(places)) {
+      const Place& first = places[run[0]];
+      const std::string vec = fmt::format("Vec<{}, {}>", memory_type(first.dtype), run.size());
+      const std::string name = fmt::format("w{}", names_++);
+      ask(alike.conditions);
+      line("{} {};", vec, name);
+      std::vector<const Stmt*> parts;
+      for (size_t k = 0; k < run.size(); ++k) {
+        wide_stores_[stores[run[k]]] = {fmt::format("{}.at[{}]", name, k), first.dtype};
+        parts.push_back(stores[run[k]]);
+      }
+      wide.push_back({parts, mask, fmt::format("*({}*)({} + {}) = {};", vec, first.base, integer(first.offset), name)});
     }
-    wide.push_back({parts, fmt::format("*({}*)({} + {}) = {};", vec, first.base, integer(first.offset), name)});
   }
   return wide;
 }

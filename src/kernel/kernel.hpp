@@ -103,6 +103,9 @@ enum class RawOp : uint8_t {
   SaturatedFma,
   RoundF16,  // to the nearest value of that format, which stays f32
   RoundBF16,
+  // Of a GPU: what the thread n to the right has for x; n is a constant i32, negative to the left. It stands in a Vector loop of 32 lanes
+  // that a team of 32 threads runs, each one of them; where that thread is none of the 32, the value is anything.
+  FromThread,
 };
 
 // What functions are expanded into.
@@ -143,7 +146,7 @@ struct Stmt {
   std::string var;  // "%i0"
   IntExpr extent;
   int lanes = 1;           // Vector: lanes per step, a power of two; GPU: neighbouring lanes of one thread
-  int unroll = 1;          // Vector on a GPU: steps taken together
+  int unroll = 1;          // Vector on a GPU: steps taken together; Serial inside: written out (0: one, 1: some)
   bool whole = false;      // Vector on a GPU: these steps are expected to be all
   std::vector<Stmt> body;  // Loop, If
   // Let, Assign, Combine, Scan
@@ -171,6 +174,7 @@ struct Stmt {
 struct Team {
   int threads = 0;    // 0: CPU
   int workgroup = 0;  // threads of a workgroup; it runs workgroup / threads iterations when that is more than one
+  int resident = 0;   // workgroups that a multiprocessor holds at a time, for which registers must do; 0: any number
   int iterations() const { return workgroup > threads ? workgroup / threads : 1; }
   int cluster() const { return threads > workgroup ? threads / workgroup : 1; }
 };

@@ -17,20 +17,21 @@ using schedule::Stencil;
 // From here on, values of rings are read where they are: by `read`, from a ring by number. What a ring does not hold is computed.
 void Lowering::read_rings(const StencilStep& step, const std::function<ExprId(size_t, const RingPlace&)>& read) {
   const Stencil& stencil = *schedule_.stencil;
-  std::map<NodeId, std::pair<size_t, Index>> newest;
+  std::multimap<NodeId, std::pair<size_t, Index>> newest;
   for (size_t r = 0; r < stencil.rings.size(); ++r)
-    newest[stencil.rings[r].node] = {r, step.placement.at(stencil.rings[r].index)};
+    newest.insert({stencil.rings[r].node, {r, step.placement.at(stencil.rings[r].index)}});
   evaluator_.set_known([&stencil, newest, read, left = step.left, right = step.right, start = step.start](
                            NodeId id, const Index& index) -> ExprId {
-    const auto found = newest.find(id);
-    if (found == newest.end()) return kNoExpr;
-    const auto& [r, at] = found->second;
-    const Ring& ring = stencil.rings[r];
-    const auto place = schedule::place_in_ring(ring, at, index);
-    if (!place || left - place->right > ring.left || right + place->right > ring.right ||
-        start + place->back > ring.start)
-      return kNoExpr;
-    return read(r, *place);
+    const auto [first, end] = newest.equal_range(id);
+    for (auto it = first; it != end; ++it) {
+      const auto& [r, at] = it->second;
+      const Ring& ring = stencil.rings[r];
+      const auto place = schedule::place_in_ring(ring, at, index);
+      if (place && left - place->right <= ring.left && right + place->right <= ring.right &&
+          start + place->back <= ring.start)
+        return read(r, *place);
+    }
+    return kNoExpr;
   });
 }
 
@@ -39,15 +40,20 @@ Grid Lowering::stencil_grid(const IntExpr& strips, Placement& placement, IntExpr
   const Stencil& stencil = *schedule_.stencil;
   const auto& axes = domain().axes;
   Grid grid;
-  for (size_t d = 0; d < axes.size(); ++d)
-    if (static_cast<int>(d) != stencil.row_axis && static_cast<int>(d) != stencil.column_axis)
-      grid.add(axes[d].var, axes[d].extent);
+  const auto add_outer = [&] {
+    for (size_t d = 0; d < axes.size(); ++d)
+      if (static_cast<int>(d) != stencil.row_axis && static_cast<int>(d) != stencil.column_axis)
+        grid.add(axes[d].var, axes[d].extent);
+  };
+  // Warps of one workgroup take neighbouring planes, of which they read the same rows.
+  if (!on_gpu()) add_outer();
   first_row = 0, rows = 1;
   const IntExpr height = stencil.row_axis < 0 ? IntExpr(1) : axes[static_cast<size_t>(stencil.row_axis)].extent;
   const auto constant = height.constant();
   const bool chunked = !(constant && *constant <= stencil.chunk);
   grid.add("%chunk", chunked ? ceildiv(height, stencil.chunk) : IntExpr(1));
   grid.add("%strip", strips);
+  if (on_gpu()) add_outer();
   grid.decode(placement);
   if (chunked) first_row = placement.value_of.at("%chunk") * stencil.chunk;
   rows = chunked ? min(stencil.chunk, height - first_row) : height;

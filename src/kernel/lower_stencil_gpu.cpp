@@ -1,12 +1,15 @@
-// Stencil on a GPU: a thread goes down the rows of `lanes` neighbouring columns. Rings are registers, of the thread's own columns and of
-// those beside them that it needs, which its neighbours compute too; so threads never wait for each other.
+// Stencil on a GPU: a warp goes down the rows of a strip, each thread with `lanes` neighbouring columns. Rings are registers, of the
+// thread's own columns; what stands in columns of its neighbours it has from them by shuffles. The first and the last threads of the
+// warp compute what others need of columns beyond the strip, which the next warp computes too; so warps never wait for each other.
 //
 //   grid %g over the outer axes, the chunks of rows, and the strips
-//     vector %i over the groups of columns of a strip
+//     vector %i over the threads
 //       rings = 0
-//       serial %w over the warm-up:             each ring, producers first: its newest row; rings move on
-//       serial %t over the rows of the chunk:   the same, and the outputs
-#include <numeric>
+//       serial %t over the warm-up and the rows of the chunk:
+//         each ring, producers first: its newest row
+//         past the warm-up, and within the strip: the outputs
+//         rings move on
+#include <algorithm>
 
 #include "base/check.hpp"
 #include "kernel/lowering.hpp"
@@ -19,107 +22,152 @@ using schedule::Stencil;
 
 namespace {
 
-// The values of a ring in one thread. Columns count from the first that is evaluated.
-struct Registers {
-  DType dtype{};
-  int64_t columns = 0;
-  std::vector<std::vector<LocalId>> older;  // by rows behind the newest, less one
-  std::vector<LocalId> newest;              // of this step
+constexpr int kWarp = 32;
+// Expressions that a loop may have when it is unrolled; what is longer than that takes long to compile.
+constexpr size_t kMostUnrolled = 3000;
+
+int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0 ? 1 : 0); }
+
+// A column of a neighbour that is needed in several rows: it moves on with the thread's own, from the row on in which it is needed first.
+struct Beside {
+  int64_t from = 0;  // rows behind the newest
+  LocalId newest = -1;
+  std::vector<LocalId> older;
 };
 
-// Rows after which every register of every ring has its first name again, if they are few: a loop unrolled so often moves nothing.
-int unroll_of(const Stencil& stencil) {
-  int64_t all = 1;
-  for (const Ring& ring : stencil.rings) all = std::lcm(all, ring.rows);
-  return static_cast<int>(all <= 6 ? all : 2);
+// The values of a ring in one thread.
+struct Registers {
+  DType dtype{};
+  std::vector<std::vector<LocalId>> older;  // by rows behind the newest, less one, and column
+  std::vector<LocalId> newest;              // of this step
+  std::map<int64_t, Beside> beside;         // by column
+
+  LocalId own(int64_t back, int64_t column) const {
+    const auto c = static_cast<size_t>(column);
+    return back == 0 ? newest[c] : older[static_cast<size_t>(back - 1)][c];
+  }
+};
+
+// Columns of neighbours that are needed in several rows, and in which.
+std::map<int64_t, std::pair<int64_t, int64_t>> shared_columns(const Ring& ring, int64_t lanes) {
+  std::map<int64_t, std::pair<int64_t, int64_t>> rows;
+  for (const RingPlace& place : ring.places)
+    for (int64_t c = 0; c < lanes; ++c) {
+      const int64_t column = c + place.right;
+      if (column >= 0 && column < lanes) continue;
+      const auto [at, fresh] = rows.try_emplace(column, place.back, place.back);
+      at->second = {std::min(at->second.first, place.back), std::max(at->second.second, place.back)};
+    }
+  std::erase_if(rows, [](const auto& r) { return r.second.first == r.second.second; });
+  return rows;
 }
 
 }  // namespace
 
 void Lowering::stencil_gpu() {
   const Stencil& stencil = *schedule_.stencil;
-  const int64_t lanes = schedule_.lanes;
-  const IntExpr columns = vector_axis().extent, groups = ceildiv(columns, lanes), team = schedule_.tile;
-  const auto constant = groups.constant();
-  const bool one_strip = constant && *constant <= schedule_.tile;
-  Placement placement;
+  const int64_t lanes = schedule_.lanes, strip = schedule_.tile;
+  const IntExpr columns = vector_axis().extent, t = IntExpr::symbol("%t"), i = IntExpr::symbol("%i");
+  const auto constant = columns.constant();
+  const bool one_strip = constant && *constant <= strip;
+  StencilStep step;
+  Placement& placement = step.placement;
   IntExpr first_row, rows;
-  const Grid grid = stencil_grid(one_strip ? IntExpr(1) : ceildiv(groups, team), placement, first_row, rows);
-  const IntExpr first = one_strip ? IntExpr(0) : placement.value_of.at("%strip") * team;
-  const IntExpr here = one_strip ? groups : min(team, groups - first);
-  placement.ranges["%i"] = {0, here - 1};
-  const IntExpr column = (first + IntExpr::symbol("%i")) * lanes;
+  const Grid grid = stencil_grid(one_strip ? IntExpr(1) : ceildiv(columns, strip), placement, first_row, rows);
+  const IntExpr first = one_strip ? IntExpr(0) : placement.value_of.at("%strip") * strip;
+  const IntExpr thread = i - stencil.before, column = first + thread * lanes;
+  placement.ranges["%i"] = {0, kWarp - 1};
+  placement.ranges["%t"] = {0, rows + stencil.warm_up - 1};
+  if (stencil.row_axis >= 0)
+    placement.place(domain().axes[static_cast<size_t>(stencil.row_axis)].var, first_row + t - stencil.warm_up);
 
-  std::vector<Stmt> body;
+  std::vector<Stmt> body, down, moves;
+  const auto kept = [&](DType dtype) {
+    const LocalId local = builder_.new_local(dtype, true);
+    body.push_back(assign(local, builder_.constant(Scalar::of_int(dtype, 0))));
+    return local;
+  };
+  const auto named = [&](DType dtype, ExprId value) {
+    const LocalId local = builder_.new_local(dtype, false);
+    down.push_back(let(local, value));
+    return local;
+  };
+  const auto moved = [&](const std::vector<LocalId>& older, LocalId newest) {
+    for (size_t age = older.size(); age-- > 0;)
+      moves.push_back(assign(older[age], builder_.local(age == 0 ? newest : older[age - 1])));
+  };
   std::vector<Registers> rings(stencil.rings.size());
+  const auto from_neighbour = [&](const Registers& ring, int64_t back, int64_t at) {
+    const int64_t threads = floor_div(at, lanes);
+    return builder_.raw(
+        RawOp::FromThread, ring.dtype,
+        {builder_.local(ring.own(back, at - threads * lanes)), builder_.constant(Scalar::of_int(DType::I32, threads))});
+  };
+  // Evaluates what stands in column `c` of the thread.
+  const auto at_column = [&](int64_t c) {
+    placement.place(vector_axis().var, column + c);
+    read_rings(step, [&rings, &builder = builder_, &from_neighbour, lanes, c](size_t r, const RingPlace& place) {
+      const Registers& ring = rings[r];
+      const int64_t at = c + place.right;
+      if (at >= 0 && at < lanes) return builder.local(ring.own(place.back, at));
+      const auto beside = ring.beside.find(at);
+      if (beside == ring.beside.end()) return from_neighbour(ring, place.back, at);
+      const int64_t age = place.back - beside->second.from;
+      return builder.local(age == 0 ? beside->second.newest : beside->second.older[static_cast<size_t>(age - 1)]);
+    });
+  };
+
+  const size_t expressions = kernel_.exprs.size();
+  evaluator_.enter(&down, &placement.ranges);
   for (size_t r = 0; r < rings.size(); ++r) {
     const Ring& ring = stencil.rings[r];
-    rings[r].dtype = compute_type(graph_.at(ring.node).dtype);
-    rings[r].columns = lanes + ring.halo();
-    rings[r].older.resize(static_cast<size_t>(ring.rows - 1));
-    for (std::vector<LocalId>& row : rings[r].older)
-      for (int64_t c = 0; c < rings[r].columns; ++c) {
-        row.push_back(builder_.new_local(rings[r].dtype, true));
-        body.push_back(assign(row.back(), builder_.constant(Scalar::of_int(rings[r].dtype, 0))));
-      }
-  }
-
-  // One loop down: `from` is the row that its first step is at.
-  const auto go_down = [&](const std::string& var, const IntExpr& steps, const IntExpr& from, bool stores) {
-    std::vector<Stmt> down;
-    StencilStep step;
-    step.placement = placement;
-    step.placement.ranges[var] = {0, steps - 1};
-    if (stencil.row_axis >= 0)
-      step.placement.place(domain().axes[static_cast<size_t>(stencil.row_axis)].var, from + IntExpr::symbol(var));
-    evaluator_.enter(&down, &step.placement.ranges);
-    // Evaluates what stands in column `c` of the thread.
-    const auto at_column = [&](int64_t c, int64_t start) {
-      step.left = -c, step.right = c - (lanes - 1), step.start = start;
-      step.placement.place(vector_axis().var, column + c);
-      read_rings(step, [&rings, &stencil, this, c](size_t r, const RingPlace& place) {
-        const auto at = static_cast<size_t>(c + place.right + stencil.rings[r].left);
-        const Registers& ring = rings[r];
-        return builder_.local(place.back == 0 ? ring.newest[at] : ring.older[static_cast<size_t>(place.back - 1)][at]);
-      });
-    };
-    for (size_t r = 0; r < rings.size(); ++r) {
-      const Ring& ring = stencil.rings[r];
-      rings[r].newest.clear();
-      std::vector<LocalId> newest;
-      for (int64_t c = -ring.left; c < lanes + ring.right; ++c) {
-        at_column(c, ring.start);
-        const ExprId value = evaluator_.value_or_anything(ring.node, step.placement.at(ring.index));
-        newest.push_back(builder_.new_local(rings[r].dtype, false));
-        down.push_back(let(newest.back(), value));
-      }
-      rings[r].newest = std::move(newest);
+    Registers& registers = rings[r];
+    registers.dtype = compute_type(graph_.at(ring.node).dtype);
+    step.left = ring.left, step.right = ring.right, step.start = ring.start;
+    std::vector<LocalId> newest;
+    for (int64_t c = 0; c < lanes; ++c) {
+      at_column(c);
+      newest.push_back(named(registers.dtype, evaluator_.value_or_anything(ring.node, placement.at(ring.index))));
     }
-    std::vector<Stmt> written;
-    for (const StoredOutput& o : domain().outputs)
-      for (int64_t c = 0; c < lanes && stores; ++c) {
-        at_column(c, 0);
-        const ExprId inside = evaluator_.only_where({{column + c, columns}});
-        const ExprId value = evaluator_.value_to_store(o.base, step.placement.at(o.base_index));
-        written.push_back(store_output(o, step.placement, value));
-        written.back().mask = inside;
-        evaluator_.only_where({});
-      }
-    for (Stmt& s : written) down.push_back(std::move(s));
-    for (const Registers& ring : rings)
-      for (size_t age = ring.older.size(); age-- > 0;)
-        for (size_t c = 0; c < ring.older[age].size(); ++c)
-          down.push_back(
-              assign(ring.older[age][c], builder_.local(age == 0 ? ring.newest[c] : ring.older[age - 1][c])));
-    body.push_back(loop(LoopKind::Serial, var, steps, std::move(down), 1, unroll_of(stencil)));
-  };
-  if (stencil.warm_up > 0) go_down("%w", stencil.warm_up, first_row - stencil.warm_up, false);
-  go_down("%t", rows, first_row, true);
+    registers.newest = std::move(newest);
+    registers.older.resize(static_cast<size_t>(ring.rows - 1));
+    for (std::vector<LocalId>& row : registers.older)
+      for (int64_t c = 0; c < lanes; ++c) row.push_back(kept(registers.dtype));
+    for (const auto& [at, range] : shared_columns(ring, lanes)) {
+      Beside& beside = registers.beside[at];
+      beside.from = range.first;
+      beside.newest = named(registers.dtype, from_neighbour(registers, beside.from, at));
+      for (int64_t age = range.first; age < range.second; ++age) beside.older.push_back(kept(registers.dtype));
+      moved(beside.older, beside.newest);
+    }
+    for (int64_t c = 0; c < lanes; ++c) {
+      std::vector<LocalId> older;
+      for (const std::vector<LocalId>& row : registers.older) older.push_back(row[static_cast<size_t>(c)]);
+      moved(older, registers.newest[static_cast<size_t>(c)]);
+    }
+  }
+  step.left = step.right = step.start = 0;
+  std::vector<Stmt> written;
+  for (const StoredOutput& o : domain().outputs)
+    for (int64_t c = 0; c < lanes; ++c) {
+      at_column(c);
+      const ExprId inside = evaluator_.only_where(
+          {{thread, kWarp - stencil.before - stencil.behind}, {column + c, columns}, {t - stencil.warm_up, rows}});
+      const ExprId value = evaluator_.value_to_store(o.base, placement.at(o.base_index));
+      written.push_back(store_output(o, placement, value));
+      written.back().mask = inside;
+      evaluator_.only_where({});
+    }
   evaluator_.set_known({});
+  for (std::vector<Stmt>* more : {&written, &moves})
+    for (Stmt& s : *more) down.push_back(std::move(s));
+  const auto most = static_cast<int>(kMostUnrolled / std::max<size_t>(1, kernel_.exprs.size() - expressions));
+  const int unroll = std::min(most, schedule_.unroll);
+  body.push_back(loop(LoopKind::Serial, "%t", rows + stencil.warm_up, std::move(down), 1, unroll > 1 ? unroll : 0));
 
   std::vector<Stmt> grid_body;
-  grid_body.push_back(loop(LoopKind::Vector, "%i", here, std::move(body)));
-  add_phase(grid.extent(), std::move(grid_body), team * lanes * stencil.chunk);
+  grid_body.push_back(loop(LoopKind::Vector, "%i", kWarp, std::move(body)));
+  add_phase(grid.extent(), std::move(grid_body), strip * stencil.chunk);
 }
 
 }  // namespace smelt::kernel

@@ -112,7 +112,7 @@ void Lowering::add_phase(IntExpr extent, std::vector<Stmt> body, IntExpr work) {
   Phase phase;
   phase.body.push_back(loop(LoopKind::Grid, "%g", std::move(extent), std::move(body)));
   phase.work = std::move(work);
-  phase.team = {schedule_.team, schedule_.workgroup};
+  phase.team = {schedule_.team, schedule_.workgroup, schedule_.resident};
   kernel_.phases.push_back(std::move(phase));
 }
 

@@ -46,6 +46,7 @@ std::string_view name_of(RawOp op) {
     case RawOp::SaturatedFma: return "saturated_fma";
     case RawOp::RoundF16: return "round_f16";
     case RawOp::RoundBF16: return "round_bf16";
+    case RawOp::FromThread: return "from_thread";
   }
   return "?";
 }

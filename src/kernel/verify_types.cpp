@@ -83,7 +83,8 @@ class Types {
       case RawOp::TruncRem:
       case RawOp::Shl:
       case RawOp::Shr:
-      case RawOp::Quotient: return 2;
+      case RawOp::Quotient:
+      case RawOp::FromThread: return 2;
       case RawOp::SaturatedFma: return 3;
       case RawOp::ToInt:
       case RawOp::PowerOfTwo:
@@ -99,6 +100,12 @@ class Types {
 
   void raw(ExprId id, const Expr& e) const {
     const DType argument = dtype(e.args[0]);
+    if (e.raw == RawOp::FromThread) {
+      need(kernel_.dialect != Dialect::Portable, "{} is an operation of GPUs", text(id));
+      need_dtype(e.args[1], DType::I32, "the number of threads");
+      need(kernel_.at(e.args[1]).kind == ExprKind::Const, "{}: the number of threads is not constant", text(id));
+      return need_result(id, argument);
+    }
     if (e.raw >= RawOp::PowerOfTwo) {
       need(kernel_.dialect != Dialect::Portable, "{} is an operation of GPUs", text(id));
       for (ExprId arg : e.args) need_dtype(arg, DType::F32, "the operand of such an operation");

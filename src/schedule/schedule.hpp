@@ -23,6 +23,7 @@ struct Schedule {
   // GPU: the threads that run one iteration together, of a workgroup, and steps of a Vector loop taken at once.
   int team = 0, workgroup = 0;
   int unroll = 1;
+  int resident = 0;                // workgroups of a multiprocessor that registers must do for; 0: any number
   bool held = false;               // one step covers a row: what its passes read stays in registers
   std::optional<Stencil> stencil;  // Stencil: what is kept in rings of rows
   std::string dear;                // why several kernels would be faster; empty when they would not

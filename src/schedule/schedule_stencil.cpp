@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "schedule/parts.hpp"
 
@@ -12,12 +13,19 @@ namespace {
 constexpr int64_t kSmallWork = 1 << 10;
 constexpr int64_t kNarrowStrip = 256, kWideStrip = 4096;
 // Registers of a thread that rings may take.
-constexpr int64_t kMostRegisters = 170;
+constexpr int64_t kMostRegisters = 128;
+// Operations of a point, with what it reads, that are done by the time that its row comes from memory.
+constexpr double kCheapReads = 24;
 // Operations of a point that take about as long as storing a value and reading it again.
 constexpr double kRoundTrip = 60;
-constexpr int kStencilThreads = 128;
-// Off until the random chains of tests/programs agree with the reference on a GPU again: one of forty did not.
-constexpr bool kOnGpus = false;
+constexpr int kStencilThreads = 128, kWarp = 32;
+// Of a multiprocessor; and those that a thread computes with, besides those of rings.
+constexpr int64_t kRegisters = 65536, kRegistersToCompute = 44, kMostWarps = 32;
+// Rows by which arrays are read ahead.
+constexpr int kAhead = 3;
+// Narrower arrays would leave most threads of a warp without a column.
+constexpr int64_t kNarrow = 48;
+constexpr int64_t kMostHaloThreads = 12;
 // How often an operation may be done for the sake of neighbours, on the average.
 constexpr double kMostRepeated = 2.5;
 
@@ -32,15 +40,15 @@ int64_t estimate_of(const Domain& domain, int axis) {
   return axis < 0 ? 1 : std::max<int64_t>(1, domain.axes[static_cast<size_t>(axis)].estimate);
 }
 
-std::string rings_text(const Stencil& stencil) {
+std::string rings_text(const Stencil& stencil, const char* where) {
   int64_t most = 1, halo = 0;
   for (const Ring& ring : stencil.rings) {
     most = std::max(most, ring.rows);
     halo = std::max({halo, ring.left, ring.right});
   }
   const size_t n = stencil.rings.size();
-  return fmt::format("{} value{} kept in rings of up to {} row{}, halo {}, {:.2f}x the operations", n,
-                     n == 1 ? "" : "s", most, most == 1 ? "" : "s", halo, stencil.repeated);
+  return fmt::format("{} value{} kept in {} of up to {} row{}, halo {}, {:.2f}x the operations", n, n == 1 ? "" : "s",
+                     where, most, most == 1 ? "" : "s", halo, stencil.repeated);
 }
 
 // Rows of outputs to an iteration: many, so that those before the first are few beside them, but enough iterations for all threads.
@@ -58,19 +66,23 @@ int64_t columns_of_thread(const Graph& graph, const Domain& domain, const plan::
   return widest >= 8 ? 2 : widest <= 2 ? 8 : 4;
 }
 
-// Rows of arrays are read by whole words: a few columns more, but each access is one of 16 bytes.
-void align_columns(Ring& ring, int64_t lanes) {
-  const auto floor_to = [&](int64_t x) { return x - ((x % lanes) + lanes) % lanes; };
-  const int64_t offset = *ring.memory;
-  ring.left = offset - floor_to(offset - ring.left);
-  ring.right = floor_to(offset + ring.right + 2 * lanes - 1) - lanes - offset;
-}
-
 int64_t registers_of(const Graph& graph, const Stencil& stencil, int64_t lanes) {
   int64_t registers = 0;
   for (const Ring& ring : stencil.rings)
-    registers += ring.rows * (lanes + ring.halo()) * std::max(1, size_of(compute_type(graph.at(ring.node).dtype)) / 4);
+    registers += ring.rows * lanes * std::max(1, size_of(compute_type(graph.at(ring.node).dtype)) / 4);
   return registers;
+}
+
+bool keeps_computed(const Stencil& stencil) {
+  return std::any_of(stencil.rings.begin(), stencil.rings.end(), [](const Ring& r) { return !r.memory; });
+}
+
+// Threads of a warp that compute columns beyond its strip, for their neighbours.
+void find_halo(Stencil& stencil, int64_t lanes) {
+  for (const Ring& ring : stencil.rings) {
+    stencil.before = std::max(stencil.before, ceil_div(std::max<int64_t>(0, ring.left), lanes));
+    stencil.behind = std::max(stencil.behind, ceil_div(std::max<int64_t>(0, ring.right), lanes));
+  }
 }
 
 Schedule on_cpu(const Domain& domain, const Graph& graph, Stencil stencil, const plan::Options& options) {
@@ -84,27 +96,65 @@ Schedule on_cpu(const Domain& domain, const Graph& graph, Stencil stencil, const
   s.lanes = std::max(4, options.target.vector_bits / 32) * 2;
   const int64_t others = std::max<int64_t>(1, domain.estimate(false) / std::max<int64_t>(1, width * height));
   stencil.chunk = rows_for(height, others * ceil_div(width, s.tile), 8 * options.target.threads, stencil.warm_up, 1024);
-  s.note = fmt::format("down {} rows of {} columns at a time, {}", stencil.chunk, s.tile, rings_text(stencil));
+  s.note = fmt::format("down {} rows of {} columns at a time, {}", stencil.chunk, s.tile, rings_text(stencil, "rings"));
   s.stencil = std::move(stencil);
   return s;
 }
 
-Schedule on_gpu(const Domain& domain, Stencil stencil, int64_t lanes, const plan::Options& options) {
+// After as many steps as a ring has rows its registers have their first names again: a loop that writes out so many moves none. Rings are
+// rarely alike; most should be served.
+int unroll_of(const Stencil& stencil) {
+  std::map<int64_t, int> rings;  // by rows
+  for (const Ring& ring : stencil.rings)
+    if (!ring.memory && ring.rows > 1) ++rings[ring.rows];
+  int64_t rows = 4;
+  int most = 0;
+  for (const auto& [of, count] : rings)
+    if (count > most) most = count, rows = of;
+  return static_cast<int>(rows == 2 ? 4 : std::min<int64_t>(rows, 6));
+}
+
+// Workgroups that a multiprocessor holds at a time: what its registers allow beside those for computing.
+int resident_workgroups(int64_t registers, int workgroup) {
+  const int64_t wanted = ceil_div(registers + kRegistersToCompute, 8) * 8;
+  return static_cast<int>(std::clamp<int64_t>(kRegisters / (workgroup * wanted), 1, kMostWarps * kWarp / workgroup));
+}
+
+// Rows of an iteration, so that the warps of all iterations fill the GPU evenly, some number of times: a few left over would take as long
+// as all others did. The fewer the iterations, the fewer rows before the first are computed again.
+int64_t rows_of_warps(int64_t height, int64_t strips, int64_t warps, int64_t warm_up) {
+  const int64_t least = std::max<int64_t>(8, 2 * warm_up);
+  int64_t best = std::max(least, height);
+  double least_time = 0;
+  for (int64_t times = 1; times <= 4; ++times) {
+    const int64_t parts = std::max<int64_t>(1, times * warps / strips);
+    const int64_t rows = std::max(least, ceil_div(height, parts));
+    const double turns = std::ceil(static_cast<double>(strips * ceil_div(height, rows)) / static_cast<double>(warps));
+    const double time = turns * static_cast<double>(rows + warm_up);
+    if (least_time == 0 || time < least_time) least_time = time, best = rows;
+  }
+  return best;
+}
+
+Schedule on_gpu(const Domain& domain, Stencil stencil, int64_t lanes, int64_t registers, const plan::Options& options) {
   Schedule s;
   s.lanes = static_cast<int>(lanes);
-  for (Ring& ring : stencil.rings)
-    if (ring.memory) align_columns(ring, lanes);
+  s.team = kWarp;
+  s.workgroup = options.tuning.threads ? options.tuning.threads : kStencilThreads;
+  s.tile = (kWarp - stencil.before - stencil.behind) * lanes;
+  s.unroll = unroll_of(stencil);
+  s.resident = resident_workgroups(registers, s.workgroup);
   const int64_t width = estimate_of(domain, stencil.column_axis), height = estimate_of(domain, stencil.row_axis);
-  const int64_t groups = ceil_div(width, lanes);
-  const int64_t most = options.tuning.threads ? options.tuning.threads : kStencilThreads;
-  s.team = static_cast<int>(std::clamp<int64_t>(power_of_two_from(groups), std::min<int64_t>(32, most), most));
-  s.workgroup = static_cast<int>(most);
-  s.tile = s.team;
   const int64_t others = std::max<int64_t>(1, domain.estimate(false) / std::max<int64_t>(1, width * height));
-  const int64_t threads = others * ceil_div(groups, s.team) * s.team;
-  stencil.chunk = rows_for(height, threads, int64_t{options.target.threads} * 4096, stencil.warm_up, 128);
+  const int64_t warps = int64_t{options.target.threads} * s.resident * (s.workgroup / kWarp);
+  stencil.chunk = rows_of_warps(height, others * ceil_div(width, s.tile), warps, stencil.warm_up);
   if (options.tuning.unroll >= 8) stencil.chunk = options.tuning.unroll;
-  s.note = fmt::format("down {} rows at a time, {} columns to a thread, {}", stencil.chunk, lanes, rings_text(stencil));
+  // Of a strip's columns, and before the first of its rows.
+  stencil.repeated *= static_cast<double>(kWarp * lanes) / static_cast<double>(s.tile);
+  if (stencil.row_axis >= 0)
+    stencil.repeated *= static_cast<double>(stencil.chunk + stencil.warm_up) / static_cast<double>(stencil.chunk);
+  s.note = fmt::format("down {} rows of {} columns at a time, {} columns to a thread, {}", stencil.chunk, s.tile, lanes,
+                       rings_text(stencil, "registers"));
   s.stencil = std::move(stencil);
   return s;
 }
@@ -123,22 +173,29 @@ std::optional<Schedule> stencil_schedule(const Graph& graph, const Domain& domai
   const bool gpu = options.target.gpu, small = domain.estimate(false) < kSmallWork;
   const int64_t width = estimate_of(domain, static_cast<int>(domain.axes.size()) - 1);
   StencilNeeds needs;
-  needs.columns = gpu ? columns_of_thread(graph, domain, options) : std::min<int64_t>(width, 1024);
+  needs.columns = gpu ? int64_t{1} << 20 : std::min<int64_t>(width, 1024);
   needs.rings_of_inputs = gpu;
-  needs.ahead = gpu ? 1 : 0;
+  needs.lanes = gpu ? columns_of_thread(graph, domain, options) : 1;
+  needs.ahead = gpu ? kAhead : 0;
   needs.ring_cost = gpu ? 0.25 : 1;
   std::optional<Schedule> s;
   for (;;) {
     StencilSearch search = find_stencil(graph, group, domain, needs);
-    const int64_t registers = gpu && search.stencil ? registers_of(graph, *search.stencil, needs.columns) : 0;
+    const int64_t registers = gpu && search.stencil ? registers_of(graph, *search.stencil, needs.lanes) : 0;
+    if (gpu && search.stencil) find_halo(*search.stencil, needs.lanes);
+    if (gpu && search.stencil &&
+        (width < kNarrow || search.stencil->before + search.stencil->behind > kMostHaloThreads))
+      search.stencil.reset();
+    // The caches of a GPU give neighbours of what is in memory to those who read little else.
+    if (gpu && search.stencil && search.once <= kCheapReads && !keeps_computed(*search.stencil)) return std::nullopt;
     const double repeated = search.stencil ? search.stencil->repeated : 1;
-    if (search.stencil && !small && (!gpu || kOnGpus) && registers <= kMostRegisters && repeated <= kMostRepeated) {
-      s = gpu ? on_gpu(domain, std::move(*search.stencil), needs.columns, options)
+    if (search.stencil && !small && registers <= kMostRegisters && repeated <= kMostRepeated) {
+      s = gpu ? on_gpu(domain, std::move(*search.stencil), needs.lanes, registers, options)
               : on_cpu(domain, graph, std::move(*search.stencil), options);
       break;
     }
-    if (search.stencil && registers > kMostRegisters && needs.columns > 2) {
-      needs.columns /= 2;
+    if (search.stencil && registers > kMostRegisters && needs.lanes > 4) {
+      needs.lanes /= 2;
       continue;
     }
     if (small || (search.again && *search.again <= search.once + kRoundTrip)) return std::nullopt;

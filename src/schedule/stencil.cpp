@@ -22,6 +22,7 @@ constexpr int64_t kMostRows = 64, kMostHalo = 256;
 struct Request {
   Index index;
   int64_t left = 0, right = 0, start = 0;
+  bool fetched = false;  // for a ring of what is in memory: read ahead of its use already
 };
 
 // The dimension of an index that steps with a variable, if that is all it does with it: -1 when none mentions it.
@@ -37,6 +38,8 @@ std::optional<int> stepping_dim(const Index& index, const std::string& variable)
 }
 
 class Finder {
+  using Places = std::vector<std::vector<Request>>;
+
  public:
   Finder(const Graph& graph, const plan::FusionGroup& group, const Domain& domain, const StencilNeeds& needs)
       : graph_(graph), domain_(domain), needs_(needs), members_(group.nodes.begin(), group.nodes.end()) {
@@ -54,7 +57,7 @@ class Finder {
     requests_.clear();
     result_.rings.clear();
     result_.warm_up = 0;
-    total_ = 0, picked_ = 0, cost_ = single_ = done_ = 0;
+    total_ = 0, picked_ = 0, cost_ = single_ = done_ = 0, kept_ = false;
     for (const Output& o : domain_.outputs) request(o.base, {o.base_index, 0, 0, 0});
     while (!requests_.empty()) {
       const auto last = std::prev(requests_.end());
@@ -62,11 +65,13 @@ class Finder {
       const std::vector<Request> here = std::move(last->second);
       requests_.erase(last);
       if ((total_ += here.size()) > kMostRequests) return std::nullopt;
-      const std::optional<Request> ring = keep ? keep_in_ring(id, here) : std::nullopt;
-      if (ring)
-        evaluate(id, *ring);
-      else
-        for (const Request& r : here) evaluate(id, r);
+      for (const std::vector<Request>& rows : keep ? by_rows(here) : Places{here}) {
+        const std::optional<Request> ring = keep ? keep_in_ring(id, rows) : std::nullopt;
+        if (ring)
+          evaluate(id, *ring);
+        else
+          for (const Request& r : rows) evaluate(id, r);
+      }
       single_ += from_memory(id) ? 1 : cost_of(graph_.at(id));
     }
     std::reverse(result_.rings.begin(), result_.rings.end());
@@ -74,6 +79,7 @@ class Finder {
     return cost_;
   }
 
+  bool kept() const { return kept_; }  // something that is needed at several places
   Stencil& result() { return result_; }
   double once() const { return single_; }  // operations of a point, if each were done once
 
@@ -91,6 +97,7 @@ class Finder {
         k.left = std::max(k.left, r.left);
         k.right = std::max(k.right, r.right);
         k.start = std::max(k.start, r.start);
+        k.fetched = k.fetched && r.fetched;
         return;
       }
     known.push_back(std::move(r));
@@ -122,15 +129,44 @@ class Finder {
     return (index.back() - IntExpr::symbol(column_)).constant();
   }
 
+  // Places that differ by constants along the rows and columns only, together.
+  Places by_rows(const std::vector<Request>& here) const {
+    Places groups;
+    for (const Request& r : here) {
+      const auto alike = [&](const std::vector<Request>& group) {
+        const Index& first = group[0].index;
+        const auto row_dim = row_.empty() ? -1 : stepping_dim(first, row_);
+        const auto column_dim = stepping_dim(first, column_);
+        if (!row_dim || !column_dim) return false;
+        for (size_t d = 0; d < first.size(); ++d) {
+          const auto offset = (r.index[d] - first[d]).constant();
+          const bool moves = static_cast<int>(d) == *row_dim || static_cast<int>(d) == *column_dim;
+          if (!offset || (*offset != 0 && !moves)) return false;
+        }
+        return true;
+      };
+      const auto group = std::find_if(groups.begin(), groups.end(), alike);
+      if (group == groups.end())
+        groups.push_back({r});
+      else
+        group->push_back(r);
+    }
+    return groups;
+  }
+
   // The one evaluation that serves all these places, when the value is to be kept.
   std::optional<Request> keep_in_ring(NodeId id, const std::vector<Request>& here) {
-    if (here.size() < 2 || !may_keep(id)) return std::nullopt;
+    const bool several = here.size() > 1;
+    // What is read at one place may be kept to be read ahead.
+    const bool fetch = needs_.ahead > 0 && from_memory(id) && !here[0].fetched && !row_.empty();
+    if ((!several && !fetch) || !may_keep(id)) return std::nullopt;
     Ring ring;
     ring.node = id;
     const Index& first = here[0].index;
     const auto row_dim = row_.empty() ? -1 : stepping_dim(first, row_);
     const auto column_dim = stepping_dim(first, column_);
     if (!row_dim || !column_dim || (*row_dim >= 0 && row_dim == column_dim)) return std::nullopt;
+    if (!several && (*row_dim < 0 || *column_dim < 0)) return std::nullopt;
     ring.row_dim = *row_dim, ring.column_dim = *column_dim;
     std::vector<int64_t> down(here.size(), 0), across(here.size(), 0);
     for (size_t k = 0; k < here.size(); ++k)
@@ -154,18 +190,26 @@ class Finder {
       ring.right = std::max(ring.right, here[k].right + across[k]);
       ring.start = std::max(ring.start, here[k].start + lowest - down[k]);
     }
-    // The same halo on both sides, whichever place was met first.
-    if (ring.column_dim >= 0) {
-      const int64_t shift = (ring.halo() + 1) / 2 - ring.left;
+    int64_t shifted = 0;
+    const auto shift_by = [&](int64_t columns) {
       IntExpr& at = ring.index[static_cast<size_t>(ring.column_dim)];
-      at = at + shift;
-      ring.left += shift, ring.right -= shift;
-    }
+      at = at + columns;
+      ring.left += columns, ring.right -= columns, shifted += columns;
+    };
+    // The same halo on both sides, whichever place was met first; but arrays are read by whole words.
+    if (ring.column_dim >= 0) shift_by((ring.halo() + 1) / 2 - ring.left);
     ring.memory = memory_column(id, ring.index);
+    if (ring.memory && needs_.lanes > 1 && ring.column_dim >= 0) {
+      const int64_t beyond = ((*ring.memory % needs_.lanes) + needs_.lanes) % needs_.lanes;
+      shift_by(2 * beyond <= needs_.lanes ? -beyond : needs_.lanes - beyond);
+      ring.memory = memory_column(id, ring.index);
+    }
+    for (size_t k = 0; k < here.size(); ++k) ring.places.push_back({lowest - down[k], across[k] - shifted});
     if (ring.rows > kMostRows || ring.halo() > kMostHalo) return std::nullopt;
     result_.warm_up = std::max(result_.warm_up, ring.start);
     cost_ += needs_.ring_cost * (1 + static_cast<double>(here.size()));
-    Request once{ring.index, ring.left, ring.right, ring.start};
+    kept_ = kept_ || several;
+    Request once{ring.index, ring.left, ring.right, ring.start, ring.memory.has_value()};
     result_.rings.push_back(std::move(ring));
     return once;
   }
@@ -176,7 +220,9 @@ class Finder {
     const double work = width * (from_memory(id) ? 1 : cost_of(node));
     cost_ += work, done_ += work;
     if (from_memory(id)) return;
-    const auto onto = [&](NodeId arg, Index index) { request(arg, {std::move(index), r.left, r.right, r.start}); };
+    const auto onto = [&](NodeId arg, Index index) {
+      request(arg, {std::move(index), r.left, r.right, r.start, r.fetched});
+    };
     switch (node.kind) {
       case NodeKind::Elementwise:
       case NodeKind::Cast:
@@ -226,6 +272,7 @@ class Finder {
   std::map<NodeId, std::vector<Request>> requests_;  // of nodes that are still to be evaluated: readers come first
   size_t total_ = 0;
   int picked_ = 0;
+  bool kept_ = false;
   double cost_ = 0;               // of a point, with reads and rings
   double done_ = 0, single_ = 0;  // operations of a point, and those if each were done once
 };
@@ -279,7 +326,7 @@ StencilSearch find_stencil(const Graph& graph, const plan::FusionGroup& group, c
   if (search.again && *search.again < kWorthwhile * search.once) return search;  // nothing is needed twice
   const auto kept = finder.run(true);
   search.once = finder.once();
-  if (!kept || finder.result().rings.empty()) return search;
+  if (!kept || !finder.kept()) return search;
   if (search.again && *search.again < kWorthwhile * *kept) return search;
   search.stencil = std::move(finder.result());
   return search;

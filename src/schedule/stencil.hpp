@@ -16,6 +16,11 @@
 
 namespace smelt::schedule {
 
+// How a ring's value at an index is found: `back` rows behind the newest, `right` columns to the right of the point.
+struct RingPlace {
+  int64_t back = 0, right = 0;
+};
+
 // A value that is kept.
 struct Ring {
   NodeId node = -1;
@@ -26,6 +31,7 @@ struct Ring {
   int row_dim = -1, column_dim = -1;  // of its index; -1: it is the same along that axis
   std::optional<int64_t>
       memory;  // read from an array, and nothing but padded or converted on the way: its column, less the point's
+  std::vector<RingPlace> places;  // at which it is read
   int64_t halo() const { return left + right; }
 };
 
@@ -34,19 +40,17 @@ struct Stencil {
   std::vector<Ring> rings;              // producers first
   int64_t warm_up = 0;                  // steps before the first row of outputs
   int64_t chunk = 0;                    // rows of outputs in one iteration of the grid
+  int64_t before = 0, behind = 0;       // GPU: threads of a warp that have columns of its halo, not of its strip
   double repeated = 1;                  // operations done, by those that are needed
 };
 
-// How a ring's value at `index` is found: `back` rows behind the newest, `right` columns to the right of the point.
-struct RingPlace {
-  int64_t back = 0, right = 0;
-};
 // `newest`: the index of the newest row, in the terms that `index` is in.
 std::optional<RingPlace> place_in_ring(const Ring& ring, const Index& newest, const Index& index);
 
 struct StencilNeeds {
-  int64_t columns = 1;  // neighbouring points that are computed together: of a strip on a CPU, of a thread on a GPU
+  int64_t columns = 1;           // neighbouring points that are computed together
   bool rings_of_inputs = false;  // rows of arrays are kept too
+  int64_t lanes = 1;             // arrays are read from columns that are multiples of this on
   int64_t ahead = 0;             // rows by which memory is read before it is needed
   double ring_cost = 0;          // of keeping one value, in operations
 };

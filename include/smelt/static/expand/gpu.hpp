@@ -17,10 +17,23 @@ SMELT_HD V horner(V x, double c0, Rest... rest) {
   return fma(horner(x, rest...), x, like(x, c0));
 }
 
+// c, an f32, has no more than 19 significant bits.
+SMELT_HD constexpr bool is_short(double c) {
+  const double spread = c * 0x1.00000004p34;
+  return spread - (spread - c) == c;
+}
+
 // x / c for a number c within 2^-60 .. 2^20, from its reciprocal and what that leaves over: rounded correctly where |x| is at least 2^-60.
 template <class V>
 SMELT_HD V divided_by(V x, double c) {
   const auto inverse = like(x, 1 / c);
+  if (static_cast<double>(static_cast<float>(1 / c)) * c == 1) return x * inverse;
+  // A quotient by a short number is never nearer than 2^-44 to the middle between two f32, and two parts of 1 / c, of one sign so that
+  // infinities stay, give it to 2^-45.
+  if (is_short(c)) {
+    const double high = static_cast<double>(static_cast<float>(1 / c * (1 - 0x1p-24)));
+    return fma(x, like(x, high), x * like(x, 1 / c - high));
+  }
   const auto quotient = x * inverse;
   const auto remainder = fma(-quotient, like(x, c), x);
   // What is left over is far below the quotient, but of zeros, of infinities and of what overflows.
