@@ -23,8 +23,8 @@ namespace smelt {
 enum class Approximate : uint8_t { None, Tanh };
 /// How a loss becomes one number, or stays one for each element.
 enum class Reduction : uint8_t { Mean, Sum, None };
-/// What take() makes of an index that is out of range.
-enum class OutOfRange : uint8_t { Raise, Clip, Wrap };
+/// What take() and scatter() make of an index that is out of range; Drop: nothing is written (scatters only).
+enum class OutOfRange : uint8_t { Raise, Clip, Wrap, Drop };
 /// What stands outside of an array, as numpy.pad has it: a value; the outermost element; the array mirrored without and with that
 /// element; the array again.
 enum class PadMode : uint8_t { Constant, Edge, Reflect, Symmetric, Wrap };
@@ -41,7 +41,7 @@ inline std::string_view text_of(Reduction r) {
   return r == Reduction::Mean ? "mean" : r == Reduction::Sum ? "sum" : "none";
 }
 inline std::string_view text_of(OutOfRange r) {
-  return r == OutOfRange::Raise ? "raise" : r == OutOfRange::Clip ? "clip" : "wrap";
+  return r == OutOfRange::Raise ? "raise" : r == OutOfRange::Clip ? "clip" : r == OutOfRange::Wrap ? "wrap" : "drop";
 }
 inline std::string_view text_of(PadMode m) {
   return m == PadMode::Constant    ? "constant"
@@ -519,6 +519,51 @@ inline Array rope(const Array& x, const Array& positions, double base = 10000, b
 /// one of the equal parts of an axis, counted from 0.
 inline Array part(const Array& x, int64_t parts, int64_t index, const Axes& axis = 0) {
   return detail::call("part", {x, parts, index, axis});
+}
+
+// ---- Scatters
+
+/// x with x[indices] = updates along the axis; of several updates of one place the last stays; indices as in take(), or
+/// those out of range go nowhere. updates: the shape of x with the axis replaced by the shape of indices, or one that
+/// broadcasts to it.
+inline Array scatter(const Array& x, const Array& indices, const Array& updates, const Axes& axis = 0,
+                     OutOfRange mode = OutOfRange::Raise) {
+  return detail::call("scatter", {x, indices, updates, axis, detail::text_of(mode)});
+}
+/// x with x[indices] += updates along the axis, every update counted, as numpy.add.at; not deterministic: on a GPU
+/// floats are added in any order, which is faster. indices and updates: as in scatter().
+inline Array scatter_add(const Array& x, const Array& indices, const Array& updates, const Axes& axis = 0,
+                         OutOfRange mode = OutOfRange::Raise, bool deterministic = true) {
+  return detail::call("scatter_add", {x, indices, updates, axis, detail::text_of(mode), deterministic});
+}
+/// as scatter_add, with *=.
+inline Array scatter_mul(const Array& x, const Array& indices, const Array& updates, const Axes& axis = 0,
+                         OutOfRange mode = OutOfRange::Raise) {
+  return detail::call("scatter_mul", {x, indices, updates, axis, detail::text_of(mode)});
+}
+/// as scatter_add, with maximum; nan wins.
+inline Array scatter_max(const Array& x, const Array& indices, const Array& updates, const Axes& axis = 0,
+                         OutOfRange mode = OutOfRange::Raise) {
+  return detail::call("scatter_max", {x, indices, updates, axis, detail::text_of(mode)});
+}
+/// as scatter_add, with minimum; nan wins.
+inline Array scatter_min(const Array& x, const Array& indices, const Array& updates, const Axes& axis = 0,
+                         OutOfRange mode = OutOfRange::Raise) {
+  return detail::call("scatter_min", {x, indices, updates, axis, detail::text_of(mode)});
+}
+/// the sum of the rows of x that belong to each of the segments 0 .. n-1; rows of no such segment are left out. Gives
+/// [n] and the other sizes of x.
+inline Array segment_sum(const Array& x, const Array& segments, const Size& n, bool deterministic = true) {
+  return detail::call("segment_sum", {x, segments, n, deterministic});
+}
+/// how often each of 0 .. n-1 is in x, as I64, or the sum of their weights; others are left out.
+inline Array bincount(const Array& x, const Size& n, const Array& weights = {}, bool deterministic = true) {
+  return detail::call("bincount", {x, n, weights, deterministic});
+}
+/// how many elements lie in each of the bins of equal width from low to high, as I64; nan and what is outside are left
+/// out.
+inline Array histogram(const Array& x, int64_t bins, double low, double high) {
+  return detail::call("histogram", {x, bins, low, high});
 }
 
 // ---- Random numbers

@@ -109,6 +109,7 @@ std::vector<Alternative> other_schedules(const GpuBuild& build, size_t group) {
       for (const int threads : {128, 256, 1024}) add(0, 0, threads, 0);
       for (const int u : {2, 8}) add(0, u, 0, 0);
       break;
+    case plan::Strategy::Scatter: break;
     case plan::Strategy::Column:
       for (const int l : {1, 2, 4}) add(l, 0, 0, 0);
       break;

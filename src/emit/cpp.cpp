@@ -117,7 +117,7 @@ std::string PhasePrinter::signature() const {
 
 void PhasePrinter::find_places(const std::vector<Stmt>& body, const Stmt* vector) {
   for (const Stmt& s : body) {
-    if (s.kind == StmtKind::Loop || s.kind == StmtKind::If) {
+    if (s.kind == StmtKind::Loop || s.kind == StmtKind::If || s.kind == StmtKind::Each) {
       find_places(s.body, is_vector(s) ? &s : vector);
       continue;
     }
@@ -177,6 +177,12 @@ void PhasePrinter::statement(const Stmt& s) {
       close();
       return close();
     }
+    case StmtKind::Each:
+      open(fmt::format("for (long long {0} = 0; {0} < {1}; ++{0})", symbol(s.var), integer(s.extent)));
+      open(fmt::format("if ({})", value(s.value)));
+      statements(s.body);
+      close();
+      return close();
     case StmtKind::Loop: break;
     default: cannot("a statement of this program");
   }

@@ -49,8 +49,9 @@ IntExpr bound_over_sizes(const Kernel& kernel, const IntExpr& e) {
 IntExpr points(const Kernel& kernel, const std::vector<Stmt>& body) {
   IntExpr most = 1;
   for (const Stmt& s : body) {
-    if (s.kind != kernel::StmtKind::Loop && s.kind != kernel::StmtKind::If) continue;
-    const IntExpr extent = s.kind == kernel::StmtKind::Loop ? bound_over_sizes(kernel, s.extent) : IntExpr(1);
+    if (s.kind != kernel::StmtKind::Loop && s.kind != kernel::StmtKind::If && s.kind != kernel::StmtKind::Each)
+      continue;
+    const IntExpr extent = s.kind != kernel::StmtKind::If ? bound_over_sizes(kernel, s.extent) : IntExpr(1);
     most = max(most, max(extent, 1) * points(kernel, s.body));
   }
   return most;

@@ -31,7 +31,7 @@ PhasePrinter::PhasePrinter(const kernel::Kernel& kernel, int phase, Variant vari
       shuffles_(
           std::any_of(kernel.exprs.begin(), kernel.exprs.end(),
                       [](const Expr& e) { return e.kind == ExprKind::Raw && e.raw == kernel::RawOp::FromThread; })),
-      scans_(has_scans(phase_.body)),
+      scans_(has_scans(phase_.body) || has_each(phase_.body)),
       locals_(kernel.locals.size()),
       buffers_(kernel.buffers.size()),
       stored_(kernel.params.size(), false),
@@ -144,7 +144,8 @@ void PhasePrinter::analyse(const std::vector<Stmt>& body, const Stmt* vector) {
         analyse(s.body, s.loop == LoopKind::Vector ? &s : vector);
         ++block_;
         break;
-      case StmtKind::If: analyse(s.body, vector); break;
+      case StmtKind::If:
+      case StmtKind::Each: analyse(s.body, vector); break;
       case StmtKind::Let:
       case StmtKind::Assign:
         note_local(s.local, vector);

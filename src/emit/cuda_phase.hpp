@@ -44,6 +44,7 @@ std::vector<Printed> print_variants(const kernel::Kernel& kernel, size_t phase, 
                                     const CudaTarget& target, bool part);
 std::string comment_on_params(const kernel::Kernel& kernel);
 bool has_scans(const std::vector<kernel::Stmt>& body);
+bool has_each(const std::vector<kernel::Stmt>& body);
 // What such phases call.
 std::string scan_helpers();
 std::string scan_grid_helpers();
@@ -124,6 +125,8 @@ class PhasePrinter {
   void assign(const Stmt& s);
   void store(const Stmt& s);
   void count_loop(const Stmt& s, const char* pragma);
+  void each(const Stmt& s);  // cuda_each.cpp
+  void join(const Stmt& s, const std::string& condition, const std::string& value);
   void combine(const std::vector<const Stmt*>& group);
   void collect_shared(const std::vector<Stmt>& body, std::set<int>& into) const;
   void order_scratch(const std::set<int>& touched);
@@ -229,7 +232,7 @@ class PhasePrinter {
   const Variant variant_;
   const kernel::Team team_;
   const bool shuffles_;  // threads exchange values
-  const bool scans_;     // the phase has scans: its Vector loops all deal out their elements in order
+  const bool scans_;  // the phase has scans or Each: its Vector loops all deal out their elements in order, in one way
 
   std::string out_, statics_, boxes_;  // boxes_: what opens the mailboxes, before anything else
   std::string ending_;                 // what the last workgroup does

@@ -95,6 +95,11 @@ SMELT_INLINE void scan_team(T (&x)[kGroups * kLanes], T& carry, T nothing, unsig
 )";
 }
 
+bool has_each(const std::vector<Stmt>& body) {
+  return std::any_of(body.begin(), body.end(),
+                     [](const Stmt& s) { return s.kind == StmtKind::Each || has_each(s.body); });
+}
+
 bool has_scans(const std::vector<Stmt>& body) {
   return std::any_of(body.begin(), body.end(),
                      [](const Stmt& s) { return s.kind == StmtKind::Scan || has_scans(s.body); });

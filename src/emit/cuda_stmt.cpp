@@ -40,6 +40,7 @@ void PhasePrinter::statement(const Stmt& s) {
       statements(s.body);
       pop();
       return close();
+    case StmtKind::Each: return each(s);
     case StmtKind::Loop: break;
   }
   switch (s.loop) {
@@ -117,7 +118,10 @@ void PhasePrinter::store(const Stmt& s) {
   if (!s.access.scratch) text = to_memory(kernel_.params[static_cast<size_t>(s.access.array)].dtype, text);
   std::string condition = lanes ? "" : "t == 0";
   if (!mask.empty()) condition += (condition.empty() ? "" : " && ") + mask;
-  line("{}{} = {};", condition.empty() ? "" : fmt::format("if ({}) ", condition), element(s.access), text);
+  if (s.atomic)
+    join(s, condition, text);
+  else
+    line("{}{} = {};", condition.empty() ? "" : fmt::format("if ({}) ", condition), element(s.access), text);
   forget(static_cast<int>(kernel_.locals.size() + (s.access.scratch ? kernel_.params.size() : 0)) + s.access.array);
 }
 

@@ -397,7 +397,7 @@ void PhasePrinter::groups(const std::vector<const Stmt*>& stmts, const Stmt* sca
   const std::vector<ExprId> draws = draw_groups(stmts);
   // Stores whose lanes are neighbours are collected, and written at once.
   for (const Stmt* s : stmts) {
-    if (s->kind != StmtKind::Store || s->access.scratch || s->mask != kNoExpr) continue;
+    if (s->kind != StmtKind::Store || s->access.scratch || s->mask != kNoExpr || s->atomic) continue;
     const Place p = place(s->access);
     const int step = neighbours(p);
     if (step == 0) continue;

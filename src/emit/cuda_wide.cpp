@@ -214,7 +214,7 @@ std::vector<PhasePrinter::WideStore> PhasePrinter::collect_stores(const std::vec
   if (!variant_.vectors || vector_.count() != 1) return wide;
   std::map<std::string, Alike<const Stmt*>> by_mask;
   for (const Stmt* s : stmts) {
-    if (s->kind != StmtKind::Store || s->access.scratch) continue;
+    if (s->kind != StmtKind::Store || s->access.scratch || s->atomic) continue;
     std::vector<IntExpr> asked;
     const int most = 16 / size_of(kernel_.params[static_cast<size_t>(s->access.array)].dtype);
     const std::string mask = condition_key(s->mask, most, asked);

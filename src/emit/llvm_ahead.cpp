@@ -33,7 +33,7 @@ bool collect_around(const std::vector<Stmt>& body, const Stmt* loop, std::set<st
   for (const Stmt& s : body) {
     if (&s == loop) return true;
     if (!collect_around(s.body, loop, into)) continue;
-    if (s.kind == StmtKind::Loop) into.insert(s.var);
+    if (s.kind == StmtKind::Loop || s.kind == StmtKind::Each) into.insert(s.var);
     return true;
   }
   return false;

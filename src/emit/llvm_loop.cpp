@@ -44,7 +44,7 @@ void PhasePrinter::bind_variable(const Stmt& s, const Value& value) {
 // Whether a run of `body` leaves a local in lanes: what the last statement to change it does.
 static std::optional<bool> leaves_lanes(const std::vector<Stmt>& body, kernel::LocalId id, bool in_vector) {
   for (auto s = body.rbegin(); s != body.rend(); ++s) {
-    if (s->kind == StmtKind::Loop || s->kind == StmtKind::If) {
+    if (s->kind == StmtKind::Loop || s->kind == StmtKind::If || s->kind == StmtKind::Each) {
       const bool vector = s->kind == StmtKind::Loop && s->loop == kernel::LoopKind::Vector && s->lanes > 1;
       if (const auto inner = leaves_lanes(s->body, id, in_vector || vector)) return inner;
     } else if (s->kind == StmtKind::Assign && s->local == id) {
@@ -115,7 +115,8 @@ void PhasePrinter::unrolled_loop(const Stmt& s) {
 bool PhasePrinter::accumulates(const Stmt& s) const {
   std::function<bool(const std::vector<Stmt>&)> any = [&](const std::vector<Stmt>& body) {
     return std::any_of(body.begin(), body.end(), [&](const Stmt& inner) {
-      if (inner.kind == StmtKind::Loop || inner.kind == StmtKind::If) return any(inner.body);
+      if (inner.kind == StmtKind::Loop || inner.kind == StmtKind::If || inner.kind == StmtKind::Each)
+        return any(inner.body);
       if (inner.kind == StmtKind::Scan) return true;
       return inner.kind == StmtKind::Assign && slots_[static_cast<size_t>(inner.local)].declared_in != &s;
     });

@@ -42,7 +42,8 @@ PhasePrinter::PhasePrinter(const Kernel& kernel, int phase, const LlvmTarget& ta
 void PhasePrinter::find_slots(const std::vector<Stmt>& body, const Stmt* vector_loop) {
   for (const Stmt& s : body) {
     const bool is_vector = s.kind == StmtKind::Loop && s.loop == kernel::LoopKind::Vector && s.lanes > 1;
-    if (s.kind == StmtKind::Loop || s.kind == StmtKind::If) find_slots(s.body, is_vector ? &s : vector_loop);
+    if (s.kind == StmtKind::Loop || s.kind == StmtKind::If || s.kind == StmtKind::Each)
+      find_slots(s.body, is_vector ? &s : vector_loop);
     if (s.kind != StmtKind::Assign) continue;
     SMELT_CHECK(kernel_.locals[static_cast<size_t>(s.local)].is_mutable, "local {} is assigned but not mutable",
                 s.local);

@@ -216,6 +216,9 @@ class PhasePrinter {
   void find_slots(const std::vector<kernel::Stmt>& body, const kernel::Stmt* vector_loop);
   void enter_loop(const kernel::Stmt& s, const Changes& changes);
   void count_loop(const kernel::Stmt& s, const Value& begin, const Value& end);
+  void each(const kernel::Stmt& s);  // llvm_each.cpp
+  std::string each_condition(const kernel::Stmt& s, const std::string& var, const Changes& changes, const Value* extent,
+                             const std::string& bits);
   void unrolled_loop(const kernel::Stmt& s);
   void turn(const kernel::Stmt& s);        // llvm_turn.cpp
   void find_ahead(const kernel::Stmt& s);  // llvm_ahead.cpp

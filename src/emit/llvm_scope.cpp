@@ -95,6 +95,7 @@ void PhasePrinter::collect_changes(const std::vector<Stmt>& body, Changes& into)
   for (const Stmt& s : body) {
     switch (s.kind) {
       case StmtKind::Loop:
+      case StmtKind::Each:
       case StmtKind::If: collect_changes(s.body, into); break;
       case StmtKind::Combine:
         if (s.index_local >= 0) into[static_cast<size_t>(s.index_local)] = true;

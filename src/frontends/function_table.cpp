@@ -55,6 +55,7 @@ Table make_table() {
       {"Windows", window_rows()},
       {"Creation and casts", creation_rows()},
       {"Gathers and parts", gather_rows()},
+      {"Scatters", scatter_rows()},
       {"Random numbers", random_rows()}};
   Table table;
   for (const auto& [group, rows] : groups)

@@ -1,4 +1,4 @@
-// Rows by index, parts of arrays, and what goes to places that the data names.
+// Rows by index, and parts of arrays.
 #include <fmt/format.h>
 
 #include "frontends/call.hpp"

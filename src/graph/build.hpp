@@ -92,6 +92,9 @@ class GraphBuilder {
   // result[.., i, ..] = x[.., indices[.., i, ..], ..]: ranks are equal, and sizes but along the axis are broadcast.
   NodeId gather_along(NodeId x, NodeId indices, int axis, GatherMode mode);
 
+  // x with updates[j..] put or added to x[indices[j..]], in the order of j; updates have the shape of indices, then that of a row of x.
+  NodeId scatter(ScatterKind kind, NodeId x, NodeId indices, NodeId updates, GatherMode mode, bool atomic);
+
   Shape broadcast_shapes(std::span<const Shape> shapes) const;  // NumPy's rule; a symbol meets itself and 1
   int normalize_axis(int axis, int rank) const;
   void require(Constraint constraint);  // throws at once when it is known to fail

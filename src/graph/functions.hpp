@@ -116,6 +116,14 @@ NodeId rotary(GraphBuilder& b, NodeId x, NodeId cosine, NodeId sine, bool interl
 NodeId rope(GraphBuilder& b, NodeId x, NodeId positions, double base, bool interleaved);
 IntExpr equal_part(GraphBuilder& b, NodeId x, int64_t parts, int axis);  // its size; the parts must come out even
 std::vector<NodeId> split(GraphBuilder& b, NodeId x, const Shape& sizes, int axis);
+// x with updates put, added, .. along an axis; see GraphBuilder::scatter. Halves are added in f32, and rounded once.
+NodeId scatter(GraphBuilder& b, ScatterKind kind, NodeId x, NodeId indices, const Operand& updates, int axis,
+               GatherMode mode, bool atomic);
+// The sums of the rows of each segment; rows whose segment is none of 0 .. count-1 are left out.
+NodeId segment_sum(GraphBuilder& b, NodeId x, NodeId segments, const IntExpr& count, bool atomic);
+// How often each of 0 .. count-1 is there, as i64, or the sum of the weights of each; what is outside is left out.
+NodeId bincount(GraphBuilder& b, NodeId x, const IntExpr& count, std::optional<NodeId> weights, bool atomic);
+NodeId histogram(GraphBuilder& b, NodeId x, int64_t bins, double low, double high);
 NodeId tril(GraphBuilder& b, NodeId x, int64_t diagonal);  // zero above the diagonal of the last two axes
 NodeId triu(GraphBuilder& b, NodeId x, int64_t diagonal);  // zero below it
 

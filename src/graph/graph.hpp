@@ -17,6 +17,7 @@
 //           | Concat(axis, args...)
 //           | Gather(x, indices, axis, mode)     numpy.take; `along`: numpy.take_along_axis
 //           | Custom(use, result, args...)       the user's own code, on stored arrays
+//           | Scatter(kind, x, indices, updates) x, with updates[j] put, added, .. to row indices[j], for all j in order
 //
 // What leaves no trace in memory: the views, from Reshape to Extend. Broadcasting is explicit: args of
 // Elementwise all have the node's shape. All functions that a user calls beyond these are built from them (functions.hpp).
@@ -67,14 +68,17 @@ enum class NodeKind : uint8_t {
   Pad,
   Concat,
   Gather,
-  Custom
+  Custom,
+  Scatter
 };
 // Another look at the same elements.
 constexpr bool is_view(NodeKind kind) { return kind >= NodeKind::Reshape && kind <= NodeKind::Extend; }
 enum class ReduceKind : uint8_t { Sum, Prod, Max, Min, Any, All, ArgMax, ArgMin };
 // What an index i outside of 0 .. size-1 means. Check: from the end for -size .. -1, as in numpy.take, else an error.
-// Clamp: the nearest. Wrap: modulo.
-enum class GatherMode : uint8_t { Check, Clamp, Wrap };
+// Clamp: the nearest. Wrap: modulo. Drop: nothing is written (scatters only).
+enum class GatherMode : uint8_t { Check, Clamp, Wrap, Drop };
+// What an update does to what is there.
+enum class ScatterKind : uint8_t { Set, Add, Mul, Max, Min };
 
 // What stands outside of x, as numpy.pad names it. Of 1 2 3: Edge 1 1 | 1 2 3 | 3 3; Reflect 3 2 | 1 2 3 | 2 1;
 // Symmetric 2 1 | 1 2 3 | 3 2; Wrap 2 3 | 1 2 3 | 1 2.
@@ -82,6 +86,7 @@ enum class ExtendMode : uint8_t { Edge, Reflect, Symmetric, Wrap };
 
 std::string_view name_of(NodeKind kind);
 std::string_view name_of(ReduceKind kind);
+std::string_view name_of(ScatterKind kind);
 std::string_view name_of(ExtendMode mode);
 std::string_view name_of_scan(ReduceKind kind);  // "cumsum"
 
@@ -95,7 +100,9 @@ struct Node {
   Op op{};                 // Elementwise
   ReduceKind reduce{};     // Reduce; Scan: Sum, Prod, Max or Min
   bool wrap = false;       // Cast: keep the low bits instead of saturating
-  GatherMode gather{};     // Gather
+  GatherMode gather{};     // Gather, Scatter
+  ScatterKind scatter{};   // Scatter
+  bool atomic = false;     // Scatter: floats are added in any order, where that is faster
   bool local = false;      // Reduce: over the few elements of a window, so that it is evaluated wherever it is needed
   philox::Draw draw{};     // Random
   bool along = false;      // Gather: indices have the shape of x but along the axis, and each picks in its own row

@@ -73,6 +73,7 @@ class Interpreter {
       case NodeKind::Concat: return reference::concat(node, args, dims);
       case NodeKind::Gather: return reference::gather(node, args[0], args[1], dims);
       case NodeKind::Custom: return custom(node, args);
+      case NodeKind::Scatter: return reference::scatter(node, args[0], args[1], args[2]);
     }
     throw InternalError("the interpreter met an input that is not listed");
   }

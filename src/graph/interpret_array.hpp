@@ -85,6 +85,9 @@ Tensor window(const Node& node, const Tensor& x, const Dims& dims);
 Tensor extend(const Node& node, const Tensor& x, const Dims& dims, const SizeBinding& sizes);
 Tensor pad(const Node& node, const Tensor& x, const Tensor& value, const Dims& dims, const SizeBinding& sizes);
 Tensor concat(const Node& node, const std::vector<Tensor>& args, const Dims& dims);
+// The rows that a gather or scatter goes to; -1 for those dropped; throws for those that there are not.
+std::vector<int64_t> resolve_all(const Node& node, const Tensor& indices, int64_t size);
+Tensor scatter(const Node& node, const Tensor& x, const Tensor& indices, const Tensor& updates);
 Tensor gather(const Node& node, const Tensor& x, const Tensor& indices, const Dims& dims);
 // All results of a call of the user's code; `dtypes` are those that the program has for the arguments.
 std::vector<Tensor> custom(const CustomUse& use, const std::vector<DType>& dtypes, const std::vector<Tensor>& args,

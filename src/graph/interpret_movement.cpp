@@ -96,7 +96,7 @@ Tensor concat(const Node& node, const std::vector<Tensor>& args, const Dims& dim
   return out;
 }
 
-// The index that the mode makes of a wish. Negative ones count from the end under Check and Wrap, as in numpy.take.
+// The index that the mode makes of a wish; -1: none. Negative ones count from the end under Check and Wrap, as in numpy.take.
 template <class I>
 static int64_t resolve(const Node& node, I wish, int64_t size) {
   switch (node.gather) {
@@ -105,6 +105,8 @@ static int64_t resolve(const Node& node, I wish, int64_t size) {
         throw UserError(fmt::format("index {} is out of range for axis {} of size {} in {}", wish, node.axes[0], size,
                                     node.label.empty() ? "gather" : node.label));
       return std::cmp_less(wish, 0) ? static_cast<int64_t>(wish) + size : static_cast<int64_t>(wish);
+    case GatherMode::Drop:
+      return std::cmp_less(wish, 0) || std::cmp_greater_equal(wish, size) ? -1 : static_cast<int64_t>(wish);
     case GatherMode::Clamp:
       if (std::cmp_less(wish, 0)) return 0;
       return std::cmp_less(wish, size) ? static_cast<int64_t>(wish) : size - 1;
@@ -117,8 +119,9 @@ static int64_t resolve(const Node& node, I wish, int64_t size) {
   return 0;
 }
 
-static std::vector<int64_t> resolve_all(const Node& node, const Tensor& indices, int64_t size) {
-  SMELT_CHECK(node.gather == GatherMode::Check || size > 0, "gather from an axis without elements");
+std::vector<int64_t> resolve_all(const Node& node, const Tensor& indices, int64_t size) {
+  SMELT_CHECK(node.gather == GatherMode::Check || node.gather == GatherMode::Drop || size > 0,
+              "gather from an axis without elements");
   std::vector<int64_t> resolved(static_cast<size_t>(indices.count()));
   with_storage(indices.dtype, [&]<class I>(I) {
     if constexpr (!std::is_same_v<I, double>) {

@@ -29,8 +29,20 @@ std::string_view name_of(NodeKind kind) {
     case NodeKind::Concat: return "concat";
     case NodeKind::Gather: return "gather";
     case NodeKind::Custom: return "custom";
+    case NodeKind::Scatter: return "scatter";
   }
   throw InternalError("a node of no kind");
+}
+
+std::string_view name_of(ScatterKind kind) {
+  switch (kind) {
+    case ScatterKind::Set: return "set";
+    case ScatterKind::Add: return "add";
+    case ScatterKind::Mul: return "multiply";
+    case ScatterKind::Max: return "max";
+    case ScatterKind::Min: return "min";
+  }
+  throw InternalError("a scatter of no kind");
 }
 
 std::string_view name_of(ReduceKind kind) {
@@ -72,6 +84,7 @@ static std::string_view name_of(GatherMode mode) {
     case GatherMode::Check: return "check";
     case GatherMode::Clamp: return "clamp";
     case GatherMode::Wrap: return "wrap";
+    case GatherMode::Drop: return "drop";
   }
   throw InternalError("a gather of no mode");
 }
@@ -113,6 +126,8 @@ static std::string attributes(const Node& node) {
     case NodeKind::Gather:
       return fmt::format(" {}={} mode={}", node.along ? "along" : "axis", fmt::join(node.axes, ", "),
                          name_of(node.gather));
+    case NodeKind::Scatter:
+      return fmt::format(" {} mode={}{}", name_of(node.scatter), name_of(node.gather), node.atomic ? " atomic" : "");
     case NodeKind::Slice: return fmt::format(" starts={} steps=[{}]", str(node.starts), fmt::join(node.steps, ", "));
     case NodeKind::Window:
       return fmt::format(" axes=[{}] steps=[{}] dilation=[{}]", fmt::join(node.axes, ", "), fmt::join(node.steps, ", "),

@@ -52,6 +52,8 @@ std::string key_of(const Node& node) {
   append(key, node.wrap);
   append(key, node.gather);
   append(key, node.draw);
+  append(key, node.scatter);
+  append(key, node.atomic);
   append(key, node.along);
   append(key, node.reverse);
   append(key, node.exclusive);

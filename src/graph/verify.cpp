@@ -129,6 +129,7 @@ class Verifier {
                "another type than that of result {}", node.result);
         for (size_t i = 0; i < node.args.size(); ++i) expect(!arg(node, i).shape.empty(), "argument {} is a scalar", i);
         return;
+      case NodeKind::Scatter: return check_scatter(node);
     }
   }
 
@@ -340,6 +341,19 @@ class Verifier {
     shape.insert(shape.end(), indices.shape.begin(), indices.shape.end());
     shape.insert(shape.end(), x.shape.begin() + node.axes[0] + 1, x.shape.end());
     expect(shape == node.shape, "shape {}, not {}", str(node.shape), str(shape));
+  }
+
+  void check_scatter(const Node& node) const {
+    expect_args(node, 3);
+    expect_dtype_of(node, 0);
+    expect_dtype_of(node, 2);
+    const Node &x = arg(node, 0), &indices = arg(node, 1);
+    expect(node.shape == x.shape && !x.shape.empty(), "shape {} of {}", str(node.shape), str(x.shape));
+    expect(is_int(indices.dtype), "indices are {}", name_of(indices.dtype));
+    expect(node.scatter != ScatterKind::Add || !is_bool(node.dtype), "adds to bool");
+    Shape shape = indices.shape;
+    shape.insert(shape.end(), x.shape.begin() + 1, x.shape.end());
+    expect(arg(node, 2).shape == shape, "updates of shape {}, not {}", str(arg(node, 2).shape), str(shape));
   }
 
   const Graph& graph_;

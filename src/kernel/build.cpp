@@ -227,4 +227,22 @@ Stmt store(Access access, ExprId value, ExprId mask, bool streaming) {
   return s;
 }
 
+Stmt store_atomic(Access access, Op op, ExprId value, ExprId mask) {
+  Stmt s = store(std::move(access), value, mask);
+  s.atomic = true;
+  s.op = op;
+  return s;
+}
+
+Stmt each(std::string var, IntExpr extent, ExprId condition, std::vector<Stmt> body, int lanes) {
+  Stmt s;
+  s.kind = StmtKind::Each;
+  s.var = std::move(var);
+  s.extent = std::move(extent);
+  s.value = condition;
+  s.body = std::move(body);
+  s.lanes = lanes;
+  return s;
+}
+
 }  // namespace smelt::kernel

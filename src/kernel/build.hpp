@@ -66,6 +66,8 @@ Stmt assign(LocalId local, ExprId value);
 Stmt combine(LocalId local, Op op, LocalId index_local = -1);
 Stmt scan(LocalId local, Op op, LocalId carry, ExprId value, ExprId start, bool exclusive, ExprId anew = kNoExpr);
 Stmt alloc(int buffer);
+Stmt each(std::string var, IntExpr extent, ExprId condition, std::vector<Stmt> body, int lanes);
+Stmt store_atomic(Access access, Op op, ExprId value, ExprId mask = kNoExpr);
 Stmt turn(int buffer, int source);
 Stmt store(Access access, ExprId value, ExprId mask = kNoExpr, bool streaming = false);
 

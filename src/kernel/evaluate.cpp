@@ -136,6 +136,7 @@ ExprId Evaluator::compute(NodeId id, const Index& index) {
     case NodeKind::Concat: return joined(node, index);
     case NodeKind::Gather: return gathered(id, index);
     case NodeKind::Custom: break;  // never a part of a kernel
+    case NodeKind::Scatter: break;
   }
   throw InternalError("unknown kind of node");
 }
@@ -238,9 +239,13 @@ ExprId Evaluator::joined(const Node& node, const Index& index) {
   ExprId result = node.kind == NodeKind::Pad ? value(node.args[1], {}) : kNoExpr;
   auto parts = schedule::pieces(graph_, node, index, ranges_);
   for (size_t p = parts.size(); p-- > 0;) {
-    // Nothing is ever inside of an array without elements.
+    // Nothing is ever inside of an array without elements, or behind another one where loops go over that one alone.
     const auto& guards = parts[p].guards;
-    if (std::any_of(guards.begin(), guards.end(), [](const auto& g) { return g.extent.is(0); })) continue;
+    const auto never = [&](const schedule::Guard& g) {
+      return g.extent.is(0) || schedule::holds_when_empty(-g.value - 1, ranges_) ||
+             schedule::holds_when_empty(g.value - g.extent, ranges_);
+    };
+    if (std::any_of(guards.begin(), guards.end(), never)) continue;
     const ExprId condition = guard_condition(guards);
     const ExprId outer = guard_;
     guard_ = both(outer, condition);
@@ -261,31 +266,46 @@ ExprId Evaluator::joined(const Node& node, const Index& index) {
 ExprId Evaluator::gathered(NodeId id, const Index& index) {
   const Node& node = graph_.at(id);
   const IntExpr extent = graph_.at(node.args[0]).shape[static_cast<size_t>(node.axes[0])];
-  const ExprId zero = builder_.index(0), size = builder_.index(extent), last = builder_.index(extent - 1);
-  ExprId raw = value(node.args[1], schedule::gather_indices_index(graph_, node, index));
+  const ExprId row = row_of(id, node.args[1], schedule::gather_indices_index(graph_, node, index), extent);
+  report_row(id, row, extent);
+  return value(node.args[0], schedule::gather_data_index(graph_, node, index, as_index(row, extent)));
+}
+
+ExprId Evaluator::row_of(NodeId id, NodeId indices, const Index& at, const IntExpr& extent) {
+  const GatherMode mode = graph_.at(id).gather;
+  const ExprId zero = builder_.index(0), size = builder_.index(extent);
+  ExprId raw = value(indices, at);
   // A large u64 wraps as itself; everything else survives the conversion, or stays out of range.
-  if (node.gather == GatherMode::Wrap && builder_.dtype(raw) == DType::U64)
+  if (mode == GatherMode::Wrap && builder_.dtype(raw) == DType::U64)
     raw = builder_.apply(Op::Mod, {raw, builder_.cast(size, DType::U64)});
   raw = builder_.cast(raw, DType::I64);
-  ExprId picked = raw;
-  if (node.gather == GatherMode::Wrap) {
-    picked = builder_.apply(Op::Mod, {raw, size});
-  } else if (node.gather == GatherMode::Check) {
-    // As in Python, -1 is the last element.
-    picked =
-        builder_.apply(Op::Where, {builder_.apply(Op::Lt, {raw, zero}), builder_.apply(Op::Add, {raw, size}), raw});
-    report_where(
-        builder_.apply(Op::Or, {builder_.apply(Op::Lt, {picked, zero}), builder_.apply(Op::Ge, {picked, size})}),
-        id + 1);
-  }
-  const ExprId clamped = builder_.apply(Op::Max, {builder_.apply(Op::Min, {picked, last}), zero});
+  if (mode == GatherMode::Wrap) return builder_.apply(Op::Mod, {raw, size});
+  if (mode == GatherMode::Clamp || mode == GatherMode::Drop) return raw;
+  // As in Python, -1 is the last element.
+  return builder_.apply(Op::Where, {builder_.apply(Op::Lt, {raw, zero}), builder_.apply(Op::Add, {raw, size}), raw});
+}
+
+ExprId Evaluator::is_below(ExprId value, const IntExpr& extent) {
+  return builder_.apply(Op::And, {builder_.apply(Op::Ge, {value, builder_.index(0)}),
+                                  builder_.apply(Op::Lt, {value, builder_.index(extent)})});
+}
+
+void Evaluator::report_row(NodeId id, ExprId row, const IntExpr& extent) {
+  if (graph_.at(id).gather != GatherMode::Check) return;
+  report_where(builder_.apply(Op::Or, {builder_.apply(Op::Lt, {row, builder_.index(0)}),
+                                       builder_.apply(Op::Ge, {row, builder_.index(extent)})}),
+               id + 1);
+}
+
+IntExpr Evaluator::as_index(ExprId value, const IntExpr& extent) {
+  const ExprId clamped =
+      builder_.apply(Op::Max, {builder_.apply(Op::Min, {value, builder_.index(extent - 1)}), builder_.index(0)});
   const LocalId local = builder_.new_local(DType::I64, false);
   block_->push_back(let(local, clamped));
   builder_.kernel().index_locals.push_back({local, extent});
   const std::string name = fmt::format("%v{}", local);
   ranges_[name] = {0, extent - 1};
-  const IntExpr symbol = IntExpr::symbol(name);
-  return value(node.args[0], schedule::gather_data_index(graph_, node, index, symbol));
+  return IntExpr::symbol(name);
 }
 
 }  // namespace smelt::kernel

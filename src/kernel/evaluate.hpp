@@ -49,6 +49,16 @@ class Evaluator {
   void set_clamp(bool clamp) { clamp_ = clamp; }
   Index inside(NodeId id, const Index& index);
 
+  // The row that an index of `indices` means to a gather or scatter. Where its mode leaves it as it is, it may be none of the `extent` rows.
+  ExprId row_of(NodeId id, NodeId indices, const Index& at, const IntExpr& extent);
+  ExprId is_below(ExprId value, const IntExpr& extent);           // 0 <= value < extent, as a bool
+  void report_row(NodeId id, ExprId row, const IntExpr& extent);  // an error where it is none, if the mode wants one
+  // A value as an index, clamped: a symbol of which 0 <= symbol < extent. Its statement goes to the block.
+  IntExpr as_index(ExprId value, const IntExpr& extent);
+  const Ranges& ranges() const { return ranges_; }
+  // From here on values are needed only where this bool is true.
+  void only_where(ExprId condition) { guard_ = condition; }
+
   // What a reduction of this group is worth inside the current block.
   void set_reduction(NodeId id, ExprId value) { reductions_[id] = value; }
 

@@ -381,6 +381,8 @@ bool Facts::search(const IntExpr& e, int effort) const {
     }
   }
   if (effort + 1 < kEfforts) return false;
+  // Whatever the loops say: minima and maxima are not taken apart where an index was built by such a proof.
+  if (proves_nonnegative(e, {})) return true;
   size_t steps = 0;
   Prepared& p = raised();
   return follows(p.rewritten(e), p.facts, p.ranges, 1, steps);

@@ -12,7 +12,9 @@
 //                                           the mutable local carry, which ends as that of all lanes; begins anew where `anew` is true
 //           | Turn(buffer, source)                what stands at [r, c] of a square buffer goes to [c, r] of another (CPU only)
 //           | Alloc(buffer)                       scratch memory of this workgroup (CPU: of this thread)
-//           | Store(param or buffer, index, mask?, expr)
+//           | Store(param or buffer, index, mask?, expr)   atomic (GPU only): joined by `op` with what is there, in any order
+//           | Each(var, extent, expr, body)       body for those of 0 .. extent-1, in order, of which the condition expr holds; many are
+//                                           asked at once, so that expr is nothing but an expression of var
 //           | If(expr, body)                      uniform condition
 //   Expr   := Const(scalar) | Local(local) | Index(IntExpr) | Apply(op, args) | Cast(x, wrap) | Bitcast(x)
 //           | Raw(raw, args)                     what only expansions use: undefined outside of its stated operands
@@ -137,24 +139,24 @@ struct Local {
 };
 
 enum class LoopKind : uint8_t { Grid, Thread, Vector, Unrolled, Serial };
-enum class StmtKind : uint8_t { Loop, Let, Assign, Combine, Scan, Turn, Alloc, Store, If };
+enum class StmtKind : uint8_t { Loop, Let, Assign, Combine, Scan, Turn, Alloc, Store, If, Each };
 
 struct Stmt {
   StmtKind kind;
   // Loop
   LoopKind loop{};
-  std::string var;  // "%i0"
+  std::string var;  // "%i0"; Each, too
   IntExpr extent;
   int lanes = 1;           // Vector: lanes per step, a power of two; GPU: neighbouring lanes of one thread
   int unroll = 1;          // Vector on a GPU: steps taken together; Serial inside: written out (0: one, 1: some)
   bool whole = false;      // Vector on a GPU: these steps are expected to be all
-  std::vector<Stmt> body;  // Loop, If
+  std::vector<Stmt> body;  // Loop, If, Each
   // Let, Assign, Combine, Scan
   LocalId local = -1;
-  Op op{};  // Combine: Add, Mul, Max, Min, And, Or. Argument reductions combine `local` and `index_local` together:
+  Op op{};  // atomic Store: Add, Max, Min. Combine: Add, Mul, Max, Min, And, Or. Argument reductions combine `local` and `index_local` together:
   LocalId index_local = -1;  //   the extreme of `local` (nan wins), and of equals the smallest index
   Scope scope{};
-  ExprId value = kNoExpr;  // Let, Assign, Scan, Store; the condition of If
+  ExprId value = kNoExpr;  // Let, Assign, Scan, Store; the condition of If and Each
   // Scan
   LocalId carry = -1;
   ExprId anew = kNoExpr;   // a bool
@@ -167,6 +169,7 @@ struct Stmt {
   // Store
   Access access;
   ExprId mask = kNoExpr;   // Store: a bool; nothing is written where it is false
+  bool atomic = false;     // Store: joined by `op` with what is there, in any order among the threads (GPU only)
   bool streaming = false;  // Store: will not be read again soon; may bypass the caches
 };
 

@@ -9,6 +9,7 @@
 namespace smelt::kernel {
 
 void Lowering::pointwise() {
+  if (schedule_.cut) return pointwise_cut();
   const auto& axes = domain().axes;
   Grid grid;
   Placement placement;

@@ -23,7 +23,11 @@ IntExpr Grid::extent() const {
 
 void Grid::decode(Placement& placement) const {
   placement.ranges["%g"] = {0, extent() - 1};
-  IntExpr rest = IntExpr::symbol("%g");
+  decode(placement, IntExpr::symbol("%g"));
+}
+
+void Grid::decode(Placement& placement, IntExpr rest) const {
+  if (const auto symbol = rest.as_symbol()) placement.ranges.try_emplace(*symbol, Interval{0, extent() - 1});
   for (size_t d = dims.size(); d-- > 0;) {
     const auto& [var, extent] = dims[d];
     if (extent.is(1)) {
@@ -74,6 +78,7 @@ Kernel Lowering::run(bool clamp) {
   switch (schedule_.strategy) {
     case plan::Strategy::Pointwise: pointwise(); break;
     case plan::Strategy::Tiled: tiled(); break;
+    case plan::Strategy::Scatter: scatter(); break;
     case plan::Strategy::Stencil: on_gpu() ? stencil_gpu() : stencil(); break;
     case plan::Strategy::Row: row(); break;
     case plan::Strategy::Column: schedule_.tile > schedule_.lanes && !on_gpu() ? column_scan() : column(); break;
@@ -193,7 +198,7 @@ class Symbols {
   }
   void walk(const std::vector<Stmt>& body) {
     for (const Stmt& s : body) {
-      if (s.kind == StmtKind::Loop) loops_.insert(s.var);
+      if (s.kind == StmtKind::Loop || s.kind == StmtKind::Each) loops_.insert(s.var);
       use(s.extent);
       use(s.access.index);
       walk(s.body);

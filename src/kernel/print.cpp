@@ -273,13 +273,24 @@ class Printer {
         const std::string mask = s.mask == kNoExpr ? "" : " if " + use(s.mask);
         const std::string value = use(s.value);
         forget_changed(s);
-        return line("{}{} = {}{}", s.streaming ? "stream " : "", access_text(kernel_, s.access), value, mask);
+        const std::string how = s.atomic      ? fmt::format("atomic {} ", smelt::name_of(s.op))
+                                : s.streaming ? "stream "
+                                              : "";
+        return line("{}{} = {}{}", how, access_text(kernel_, s.access), value, mask);
       }
       case StmtKind::If: {
         const std::string condition = use(s.value);
         line("if {}:", condition);
         block(s.body);
         return forget_changed(s.body);
+      }
+      case StmtKind::Each: {
+        forget_changed(s.body);
+        const auto outer = named_;
+        const std::string condition = use(s.value);
+        line("each {} < {} of which {}:", s.var, s.extent.str(), condition);
+        named_ = outer;
+        return block(s.body);
       }
     }
   }

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "kernel/text.hpp"
@@ -157,12 +158,14 @@ class Structure {
         use(s.value, "condition");
         return block(s.body);
       }
+      case StmtKind::Each: return each(s);
       case StmtKind::Let:
       case StmtKind::Assign:
         need_local(s.local);
         need(s.kind == StmtKind::Assign || !local(s.local).is_mutable, "let of the mutable local %v{}", s.local);
         need(written_.insert(s.local).second || local(s.local).is_mutable,
              "%v{} gets a second value, but is not mutable", s.local);
+        if (s.kind == StmtKind::Let) positions_[s.local] = s.value;
         return use(s.value, "value");
       case StmtKind::Combine:
         need_local(s.local);
@@ -230,6 +233,19 @@ class Structure {
     known_.erase(s.var);
   }
 
+  void each(const Stmt& s) {
+    need(!vector(), "each {} stands in a vector loop", s.var);
+    need(s.var.size() > 1 && s.var[0] == '%' && !is_local_symbol(s.var), "loop variable '{}' is no %name", s.var);
+    need(!known_.count(s.var), "loop variable {} hides another", s.var);
+    need_known(s.extent, known_, "the extent of " + s.var);
+    known_.insert(s.var);
+    const auto seen = seen_;
+    use(s.value, "condition");
+    block(s.body);
+    seen_ = seen;
+    known_.erase(s.var);
+  }
+
   const Stmt* vector() const {
     for (const Stmt* l : loops_)
       if (l->loop == LoopKind::Vector) return l;
@@ -239,22 +255,39 @@ class Structure {
   // Iterations that run at the same time must not all write one element.
   void all_different(const Stmt& s) const {
     if (!s.access.scratch && s.access.array == kernel_.error_param) return;  // any one of the errors will do
+    if (s.atomic) return;
     if (std::any_of(loops_.begin(), loops_.end(), [](const Stmt* l) { return l->extent.is(0); })) return;  // never runs
     for (const Stmt* l : loops_) {
       const bool parallel = l->loop == LoopKind::Vector ||
                             ((l->loop == LoopKind::Grid || l->loop == LoopKind::Thread) && !s.access.scratch);
       const auto times = l->extent.constant();
       if (!parallel || (times && *times <= 1)) continue;
-      const bool differs = std::any_of(s.access.index.begin(), s.access.index.end(),
-                                       [&](const IntExpr& i) { return i.mentions(l->var); });
+      const bool differs = std::any_of(s.access.index.begin(), s.access.index.end(), [&](const IntExpr& i) {
+        return i.mentions(l->var) || names_local_of(i, l->var);
+      });
       need(differs, "store {}: every iteration of the {} loop {} writes the same element",
            access_text(kernel_, s.access), name_of(l->loop), l->var);
     }
   }
 
+  // Whether it names a local whose value is made of this variable itself.
+  bool names_local_of(const IntExpr& index, const std::string& var) const {
+    return std::any_of(kernel_.index_locals.begin(), kernel_.index_locals.end(), [&](const IndexLocal& l) {
+      const auto value = positions_.find(l.local);
+      return value != positions_.end() && index.mentions(symbol_of(l.local)) && made_of(value->second, var);
+    });
+  }
+  bool made_of(ExprId id, const std::string& var) const {
+    const Expr& e = kernel_.at(id);
+    if (e.kind == ExprKind::Index) return e.index.mentions(var);
+    return e.kind == ExprKind::Apply &&
+           std::any_of(e.args.begin(), e.args.end(), [&](ExprId a) { return made_of(a, var); });
+  }
+
   const Kernel& kernel_;
-  std::set<std::string> sizes_;  // sizes that index expressions may use
-  std::set<std::string> known_;  // those, and the loops around
+  std::map<LocalId, ExprId> positions_;  // what locals are let be
+  std::set<std::string> sizes_;          // sizes that index expressions may use
+  std::set<std::string> known_;          // those, and the loops around
   std::vector<const Stmt*> loops_;
   std::set<ExprId> seen_;
   std::set<LocalId> written_;

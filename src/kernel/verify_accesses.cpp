@@ -50,6 +50,16 @@ class Accesses {
         around_.pop_back();
         return;
       }
+      case StmtKind::Each: {
+        Facts inside = facts;
+        inside.add_range(s.var, s.extent);
+        loads(s.value, inside, seen);
+        learn(s.value, true, inside);
+        around_.push_back(fmt::format("each {} < {}", s.var, s.extent.str()));
+        block(s.body, inside, seen);
+        around_.pop_back();
+        return;
+      }
       case StmtKind::If: {
         loads(s.value, facts, seen);
         Facts inside = facts;

@@ -69,6 +69,11 @@ class Flow {
           fail(kernel_, "the condition {} differs from lane to lane", expr_text(kernel_, s.value));
         read(s.value);
         return maybe(s.body);
+      case StmtKind::Each:
+        read_indices({s.extent}, "each " + s.var);
+        read(s.value);
+        maybe(s.body);
+        return maybe(s.body);
       case StmtKind::Let:
         read(s.value);
         state_.locals[s.local] = {differs_over_lanes(s.value) ? kLanes : kNothing, around_, lanes_};

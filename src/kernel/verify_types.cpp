@@ -129,7 +129,8 @@ class Types {
   void statement(const Stmt& s) const {
     switch (s.kind) {
       case StmtKind::Loop: return block(s.body);
-      case StmtKind::If: need_dtype(s.value, DType::Bool, "a condition"); return block(s.body);
+      case StmtKind::If:
+      case StmtKind::Each: need_dtype(s.value, DType::Bool, "a condition"); return block(s.body);
       case StmtKind::Let:
       case StmtKind::Assign:
         return need_dtype(s.value, kernel_.locals[static_cast<size_t>(s.local)].dtype,
@@ -164,6 +165,11 @@ class Types {
         need(dtype(s.value) == wanted, "store {}: the value {} is {}, not {}", access_text(kernel_, s.access),
              text(s.value), name_of(dtype(s.value)), name_of(wanted));
         if (s.mask != kNoExpr) need_dtype(s.mask, DType::Bool, "a mask");
+        const DType memory = memory_dtype(s.access);
+        const bool joins = s.op == Op::Add || ((s.op == Op::Max || s.op == Op::Min) && is_int(memory));
+        need(!s.atomic || (kernel_.dialect != Dialect::Portable && joins && !is_bool(memory) && size_of(memory) >= 4),
+             "store {}: no {} of {} is atomic there", access_text(kernel_, s.access), smelt::name_of(s.op),
+             name_of(memory));
         return;
       }
     }

@@ -41,7 +41,7 @@ class Planner {
       const Node& node = graph.nodes[i];
       // A view that is an output is stored in the order of what it views.
       const bool asks = node.kind == NodeKind::Reduce || node.kind == NodeKind::Scan || node.kind == NodeKind::Custom ||
-                        is_view(node.kind);
+                        node.kind == NodeKind::Scatter || is_view(node.kind);
       even_.push_back(asks ? std::nullopt : std::optional(node.shape));
       work_.push_back(node.local ? 1 : repeat_cost(graph, node));
     }

@@ -12,6 +12,7 @@ std::string_view name_of(Strategy strategy) {
   switch (strategy) {
     case Strategy::Pointwise: return "pointwise";
     case Strategy::Tiled: return "tiled";
+    case Strategy::Scatter: return "scatter";
     case Strategy::Stencil: return "stencil";
     case Strategy::Custom: return "custom";
     case Strategy::Row: return "row";
@@ -58,6 +59,7 @@ bool computes_given(const Graph& graph, NodeId id, const IsOutput& is_output) {
     case NodeKind::Pad:
     case NodeKind::Concat:
     case NodeKind::Gather:
+    case NodeKind::Scatter:
     case NodeKind::Random:
     case NodeKind::Custom: return true;
     case NodeKind::Input:

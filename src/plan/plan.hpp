@@ -53,11 +53,12 @@ enum class Strategy : uint8_t {
   Pointwise,  // every output element on its own
   Tiled,      // pointwise in two-dimensional tiles, because an input or output runs across the others
   Stencil,  // pointwise, down the rows of strips of columns: what is needed at several neighbouring places is kept in rings of rows
-  Row,     // reductions along the fastest axis, a row per iteration, row values kept on chip
-  Column,  // reductions along other axes, vector lanes across the fastest kept axis
-  Split,   // rows spread over the grid: reductions by partial results and a combining phase, scans in order
-  Batch,   // independent groups of like kind, each with a schedule of its own, in one launch
-  Custom,  // one operation with the user's own code
+  Row,      // reductions along the fastest axis, a row per iteration, row values kept on chip
+  Column,   // reductions along other axes, vector lanes across the fastest kept axis
+  Split,    // rows spread over the grid: reductions by partial results and a combining phase, scans in order
+  Batch,    // independent groups of like kind, each with a schedule of its own, in one launch
+  Custom,   // one operation with the user's own code
+  Scatter,  // updates to rows that the data names
 };
 std::string_view name_of(Strategy strategy);
 

@@ -376,6 +376,7 @@ class Walk {
         }
         if (node.kind == NodeKind::Pad) next.push_back({node.args[1], {}, level, {}});
         return;
+      case NodeKind::Scatter: throw InternalError("a scatter in a group of other loops");
       case NodeKind::Gather: {
         next.push_back({node.args[1], gather_indices_index(graph_, node, index), level, below});
         const std::string picked = fmt::format("%picked{}", domain_.ranges.size());

@@ -8,6 +8,11 @@
 
 namespace smelt::schedule {
 
+// schedule_scatter.cpp: groups with a Scatter.
+bool has_scatter(const Graph& graph, const plan::FusionGroup& group);
+std::variant<Schedule, Refusal> scatter_schedule(const Graph& graph, const plan::FusionGroup& group,
+                                                 const plan::Options& options);
+
 // How often the rows are gone over: once for each level of reductions, and once more for outputs that need the last of them.
 int passes_of(const Domain& domain);
 std::string scans_text(const Domain& domain);
@@ -24,6 +29,9 @@ void follow_output(const Graph& graph, Domain& domain);
 
 // Reads that are contiguous along one other axis than the lanes; the tile of such a read is turned in scratch.
 void find_staged(const Graph& graph, Schedule& s);
+
+// cut.cpp: of a pointwise schedule.
+void cut_ranges(const Graph& graph, const plan::FusionGroup& group, const plan::Options& options, Schedule& s);
 
 // schedule_gpu.cpp
 std::variant<Schedule, Refusal> gpu_schedule(const Graph& graph, Domain domain, const plan::FusionGroup& group,

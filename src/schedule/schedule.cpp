@@ -60,6 +60,8 @@ Schedule pointwise(const Graph& graph, Domain domain, const plan::FusionGroup& g
     s.lanes = std::min<int>(s.lanes, kTile);
     s.note = fmt::format("tiles of {} x {}, {} read{} turned on chip", s.tile, s.tile, s.staged.size(),
                          s.staged.size() == 1 ? "" : "s");
+  } else {
+    cut_ranges(graph, group, options, s);
   }
   return s;
 }
@@ -141,6 +143,7 @@ std::optional<std::variant<Schedule, Refusal>> own_code(const Graph& graph, cons
 std::variant<Schedule, Refusal> make_schedule(const Graph& graph, const plan::FusionGroup& group,
                                               const plan::Options& options) {
   if (auto own = own_code(graph, group, options)) return std::move(*own);
+  if (has_scatter(graph, group)) return scatter_schedule(graph, group, options);
   auto found = find_domain(graph, group, options.sizes);
   if (auto* refusal = std::get_if<Refusal>(&found)) return *refusal;
   Domain domain = std::get<Domain>(std::move(found));

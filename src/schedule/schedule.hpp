@@ -5,10 +5,20 @@
 #include <variant>
 
 #include "plan/cost.hpp"
+#include "schedule/cut.hpp"
 #include "schedule/domain.hpp"
 #include "schedule/stencil.hpp"
 
 namespace smelt::schedule {
+
+// How updates come to the rows that the data names (kernel/lower_scatter*.cpp).
+enum class ScatterForm : uint8_t {
+  Ranges,  // each part of the rows belongs to one iteration, which goes through the updates in order and takes those that are its own
+  Copies,  // CPU: each part of the updates has a copy of the result to itself; then the copies are joined
+  Atomic,  // GPU: any thread anywhere, by atomic operations
+  Exact,   // GPU: sums of floats as integers relative to the largest of each place, so that no order shows
+  Newest,  // GPU: the number of the last update of each row first, then that update alone
+};
 
 struct Schedule {
   plan::Strategy strategy{};
@@ -16,6 +26,7 @@ struct Schedule {
   int vector_axis = -1;      // the axis whose points are lanes; -1: the domain has one point
   bool flattened = false;    // Pointwise: all axes as one vector axis, indices by division
   int across_axis = -1;      // Tiled: the axis along which the reads of `staged` are contiguous
+  std::optional<Cut> cut;    // Pointwise: the loops go over ranges of an axis, one array of a concat each
   std::vector<Read> staged;  // Tiled: what is read across the vector axis, and goes through scratch tile by tile
   int lanes = 1;             // elements of one vector step
   int64_t tile = 0;          // points of the vector axis in one grid iteration; 0: all
@@ -23,6 +34,8 @@ struct Schedule {
   // GPU: the threads that run one iteration together, of a workgroup, and steps of a Vector loop taken at once.
   int team = 0, workgroup = 0;
   int unroll = 1;
+  ScatterForm scatter{};           // Scatter
+  bool on_chip = false;            // Scatter, Atomic: workgroups join what they have in shared memory first
   int resident = 0;                // workgroups of a multiprocessor that registers must do for; 0: any number
   bool held = false;               // one step covers a row: what its passes read stays in registers
   std::optional<Stencil> stencil;  // Stencil: what is kept in rings of rows

@@ -115,6 +115,8 @@ Schedule pointwise(const Graph& graph, Domain domain, const plan::FusionGroup& g
     if (options.tuning.lanes) s.tile = options.tuning.lanes;
     s.note = fmt::format("tiles of {} x {}, {} read{} turned on chip", kTile, kTile, s.staged.size(),
                          s.staged.size() == 1 ? "" : "s");
+  } else {
+    cut_ranges(graph, group, options, s);
   }
   return s;
 }

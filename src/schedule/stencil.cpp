@@ -258,6 +258,7 @@ class Finder {
       case NodeKind::Iota:
       case NodeKind::Reduce:
       case NodeKind::Custom:
+      case NodeKind::Scatter:
       case NodeKind::Scan: return;
     }
   }

@@ -53,8 +53,10 @@ std::string declaration(const Function& f, const Parameter& p) {
   if (name == "count_padding") return "bool count_padding = true";
   if (one_of(name, {"shape", "reps", "shift", "size"})) return fmt::format("const Sizes& {}{}", name, otherwise);
   if (one_of(name, {"groups", "repeats", "n"})) return fmt::format("const Size& {}{}", name, otherwise);
-  if (one_of(name, {"interleaved", "atomic"})) return fmt::format("bool {} = false", name);
-  if (one_of(name, {"parts", "index"})) return fmt::format("int64_t {}", name);
+  if (name == "interleaved") return "bool interleaved = false";
+  if (name == "deterministic") return "bool deterministic = true";
+  if (one_of(name, {"low", "high"})) return fmt::format("double {}", name);
+  if (one_of(name, {"parts", "index", "bins"})) return fmt::format("int64_t {}", name);
   if (name == "base") return "double base = 10000";
   if (name == "axis" && f.row.name == "part") return "int axis = 0";
   if (name == "m") return "const std::optional<Size>& m = {}";
@@ -65,10 +67,11 @@ std::string declaration(const Function& f, const Parameter& p) {
   if (name == "mode" && one_of(f.row.name, {"pad", "filter"}))
     return fmt::format("PadMode mode = PadMode::{}", f.row.name == "pad" ? "Constant" : "Edge");
   if (name == "mode") return "OutOfRange mode = OutOfRange::Raise";
-  if (one_of(name, {"x",       "y",      "a",     "b",     "c",     "condition", "targets",    "mean",   "var",
-                    "indices", "eps",    "slope", "alpha", "scale", "delta",     "value",      "kernel", "lo",
-                    "hi",      "weight", "bias",  "start", "stop",  "step",      "zero_point", "p",      "seed",
-                    "offset",  "stream", "table", "ids",   "cos",   "sin",       "positions",  "updates"}))
+  if (one_of(name, {"x",          "y",         "a",       "b",        "c",      "condition", "targets", "mean",
+                    "var",        "indices",   "eps",     "slope",    "alpha",  "scale",     "delta",   "value",
+                    "kernel",     "lo",        "hi",      "weight",   "bias",   "start",     "stop",    "step",
+                    "zero_point", "p",         "seed",    "offset",   "stream", "table",     "ids",     "cos",
+                    "sin",        "positions", "updates", "segments", "weights"}))
     return fmt::format("const Array& {}{}", name, otherwise);
   throw InternalError(fmt::format("no C++ type for the parameter {} of {}", name, f.row.name));
 }
@@ -151,6 +154,25 @@ constexpr Note kNotes[] = {
      "when it runs, "
      "the nearest, or modulo",
      "Gives the shape of x with the axis replaced by the shape of indices."},
+    {"scatter",
+     "x with x[indices] = updates along the axis; of several updates of one place the last stays; indices as in "
+     "take(), or "
+     "those out of range go nowhere",
+     "updates: the shape of x with the axis replaced by the shape of indices, or one that broadcasts to it."},
+    {"scatter_add",
+     "x with x[indices] += updates along the axis, every update counted, as numpy.add.at; not deterministic: on a GPU "
+     "floats "
+     "are added in any order, which is faster",
+     "indices and updates: as in scatter()."},
+    {"bincount", "how often each of 0 .. n-1 is in x, as I64, or the sum of their weights; others are left out", ""},
+    {"histogram",
+     "how many elements lie in each of the bins of equal width from low to high, as I64; nan and what is outside are "
+     "left "
+     "out",
+     ""},
+    {"segment_sum",
+     "the sum of the rows of x that belong to each of the segments 0 .. n-1; rows of no such segment are left out",
+     "Gives [n] and the other sizes of x."},
     {"arange", "start, start + step, ... below stop; arange(n) starts at 0",
      "Integers give I64, floats F32. The step is not 0."},
     {"full", "an array of one value", "Without a dtype that of the value: I64, F32 or Bool."},
@@ -268,8 +290,8 @@ namespace smelt {
 enum class Approximate : uint8_t { None, Tanh };
 /// How a loss becomes one number, or stays one for each element.
 enum class Reduction : uint8_t { Mean, Sum, None };
-/// What take() makes of an index that is out of range.
-enum class OutOfRange : uint8_t { Raise, Clip, Wrap };
+/// What take() and scatter() make of an index that is out of range; Drop: nothing is written (scatters only).
+enum class OutOfRange : uint8_t { Raise, Clip, Wrap, Drop };
 /// What stands outside of an array, as numpy.pad has it: a value; the outermost element; the array mirrored without and with that
 /// element; the array again.
 enum class PadMode : uint8_t { Constant, Edge, Reflect, Symmetric, Wrap };
@@ -286,7 +308,7 @@ inline std::string_view text_of(Reduction r) {
   return r == Reduction::Mean ? "mean" : r == Reduction::Sum ? "sum" : "none";
 }
 inline std::string_view text_of(OutOfRange r) {
-  return r == OutOfRange::Raise ? "raise" : r == OutOfRange::Clip ? "clip" : "wrap";
+  return r == OutOfRange::Raise ? "raise" : r == OutOfRange::Clip ? "clip" : r == OutOfRange::Wrap ? "wrap" : "drop";
 }
 inline std::string_view text_of(PadMode m) {
   return m == PadMode::Constant    ? "constant"

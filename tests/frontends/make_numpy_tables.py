@@ -207,6 +207,31 @@ def filtered(x, kernel, mode="edge", value=0):
     return correlate(pad(x, widths, value, mode), kernel)
 
 
+def scatter(update):
+    def run(x, indices, updates, axis=0, mode="raise", deterministic=True):
+        axis %= x.ndim
+        shape = x.shape[:axis] + indices.shape + x.shape[axis + 1:]
+        rows = np.moveaxis(np.broadcast_to(updates, shape), range(axis, axis + indices.ndim), range(indices.ndim))
+        rows = rows.reshape((indices.size,) + rows.shape[indices.ndim:])
+        places, size = indices.ravel(), x.shape[axis]
+        if mode == "drop":
+            kept = (places >= 0) & (places < size)
+            places, rows = places[kept], rows[kept]
+        places = {"clip": np.clip(places, 0, size - 1), "wrap": places % size}.get(mode, places)
+        out = np.moveaxis(x, axis, 0).copy()
+        update(out, places, rows)
+        return np.moveaxis(out, 0, axis)
+    return run
+
+
+def segment_sum(x, segments, n, deterministic=True):
+    return np.stack([x[segments == k].sum(axis=0) for k in range(n)])
+
+
+def bincount(x, n, weights=None, deterministic=True):
+    return np.array([(x == k).sum() if weights is None else weights[x == k].sum() for k in range(n)])
+
+
 NAMES = {name: getattr(np, name) for name in
          """exp exp2 expm1 log log2 log10 log1p sin cos tan sinh cosh tanh asin acos atan atan2 asinh acosh atanh sqrt cbrt
          hypot floor ceil trunc fmod copysign maximum minimum where isnan isinf isfinite sign square reciprocal add subtract
@@ -230,6 +255,10 @@ NAMES |= {
     "cummin": scan(np.minimum, np.inf), "cummean": lambda x, axis=-1: np.stack(
         [np.mean(np.take(x, range(i + 1), axis), axis=axis) for i in range(x.shape[axis])], axis),
     "logcumsumexp": lambda x, axis=-1: np.logaddexp.accumulate(x, axis=axis),
+    "scatter": scatter(lambda out, i, u: out.__setitem__(i, u)), "scatter_add": scatter(np.add.at),
+    "scatter_mul": scatter(np.multiply.at), "scatter_max": scatter(np.maximum.at), "scatter_min": scatter(np.minimum.at),
+    "segment_sum": segment_sum, "bincount": bincount,
+    "histogram": lambda x, bins, low, high: np.histogram(x[np.isfinite(x)], bins, (low, high))[0],
     "logsumexp": logsumexp, "norm": norm, "l2norm": lambda x, axis=None, keepdims=False: norm(x, 2, axis, keepdims),
     "layernorm": layernorm, "rmsnorm": rmsnorm, "groupnorm": groupnorm, "batchnorm": batchnorm,
     "cross_entropy": cross_entropy, "huber": huber, "pad": pad, "flatten": np.ravel,
@@ -545,6 +574,38 @@ cummean(a)
 cummean(m, axis=0)
 logcumsumexp(a)
 logcumsumexp(m, axis=0)
+""")
+
+group("scatters", """
+scatter(v, k, 7.0)
+scatter(m, n % 3, 0.5)
+scatter(a, targets, b[0, 0], axis=-1)
+scatter_add(v, k, pos[:4])
+scatter_add(v, targets, 1.0)
+scatter_add(m, n, v, mode='wrap')
+scatter_add(m, n, v, mode='clip')
+scatter_add(m, n, v, mode='drop')
+scatter_add(a, off, v, axis=1, mode='drop')
+scatter_add(a, n, 1.0, axis=2, mode='clip')
+scatter_add(i8s, targets, i8s[1:])
+scatter_add(x1, targets[1:2] * 0, 3.0)
+scatter_add(z, targets, v)
+scatter_mul(v, targets, pos[1:])
+scatter_mul(i8s, k, 3)
+scatter_max(v, targets, pos[1:])
+scatter_max(z, k, z[:4])
+scatter_min(m, targets % 3, m[:1] * 2)
+scatter_min(n, n, d[1, 0], mode='drop')
+segment_sum(m, targets[:3], 4)
+segment_sum(m, n[0], 2)
+segment_sum(logits, off, 3)
+bincount(n, 13)
+bincount(targets, 3, v)
+bincount(u8s, 101)
+histogram(a, 6, -2.5, 2.5)
+histogram(z, 4, -1, 3)
+histogram(i8s, 5, -100, 100)
+histogram(f64(p), 2, 0, 1)
 """)
 
 group("reductions", """

@@ -159,6 +159,7 @@ class BoundedInterpreter {
       case NodeKind::Concat:
       case NodeKind::Gather: return exact_arguments ? Errors{} : moved(id, node);
       case NodeKind::Custom: break;
+      case NodeKind::Scatter: return exact_arguments && !is_float(node.dtype) ? Errors{} : scattered(id, node);
     }
     throw InternalError("unknown kind of node");
   }
@@ -313,6 +314,45 @@ class BoundedInterpreter {
       }
       default: return std::isfinite(v) ? worst : 0;
     }
+  }
+
+  // Each element is a sum of what came to it, in any order, or the last of that.
+  Errors scattered(NodeId id, const Node& node) const {
+    const Elements x(values_.at(node.args[0])), indices(values_.at(node.args[1])), updates(values_.at(node.args[2]));
+    const Elements result(values_.at(id));
+    const Errors before = full(node.args[0]), more = full(node.args[2]);
+    for (const double e : full(node.args[1]))
+      if (e > 0) return Errors(before.size(), kAnything);
+    const int64_t rows = values_.at(id).dims[0], inner = rows ? static_cast<int64_t>(before.size()) / rows : 0;
+    std::vector<std::vector<double>> elements(before.size()), errors(before.size());
+    const auto come = [&](int64_t to, double value, double error) {
+      auto &e = elements[static_cast<size_t>(to)], &f = errors[static_cast<size_t>(to)];
+      if (node.scatter == ScatterKind::Set) e.clear(), f.clear();
+      e.push_back(value), f.push_back(error);
+    };
+    for (int64_t i = 0; i < rows * inner; ++i) come(i, x.number(i), before[static_cast<size_t>(i)]);
+    for (int64_t k = 0; inner && k < static_cast<int64_t>(more.size()) / inner; ++k) {
+      const double wish = indices.number(k), size = static_cast<double>(rows);
+      int64_t row = static_cast<int64_t>(std::clamp(wish, -size - 1, size));
+      if (node.gather == GatherMode::Wrap) row = static_cast<int64_t>(indices.at(k).as_int() % rows + rows) % rows;
+      if (node.gather == GatherMode::Clamp) row = std::clamp<int64_t>(row, 0, rows - 1);
+      if (node.gather == GatherMode::Check && row < 0) row += rows;
+      if (row < 0 || row >= rows) continue;
+      for (int64_t c = 0; c < inner; ++c)
+        come(row * inner + c, updates.number(k * inner + c), more[static_cast<size_t>(k * inner + c)]);
+    }
+    Node joined = node;
+    joined.reduce = node.scatter == ScatterKind::Mul   ? ReduceKind::Prod
+                    : node.scatter == ScatterKind::Max ? ReduceKind::Max
+                    : node.scatter == ScatterKind::Min ? ReduceKind::Min
+                                                       : ReduceKind::Sum;
+    Errors out(before.size(), 0.0);
+    for (size_t i = 0; i < out.size(); ++i) {
+      const double v = result.number(static_cast<int64_t>(i));
+      out[i] = elements[i].size() == 1 ? errors[i][0] : reduced(joined, elements[i], errors[i], v);
+      if (elements[i].size() > 1 && v == 0 && is_float(node.dtype)) out[i] = std::max(out[i], kSignOfZero);
+    }
+    return out;
   }
 
   Errors reduce(NodeId id, const Node& node) const {

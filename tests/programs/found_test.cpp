@@ -50,6 +50,17 @@ TEST(Found, ManyShortRowsAreSummedInBlocks) {
   EXPECT_TRUE(right(outer, {noise(DType::F32, {700, 3})}));
 }
 
+// A clamp of an index that lies inside for all sizes and places vanished when it was built, but its proof with the ranges of the loops
+// ran out of steps.
+TEST(Found, AMirroredPoolOfSymbolicRows) {
+  NEEDS_LLVM();
+  const std::string program =
+      "input x: f16[B, H]\ninput w: f16[2, 2]\n"
+      "return filter(avg_pool(x, (3, ), stride=(2, ), count_padding=False), w, mode='symmetric')\n";
+  EXPECT_TRUE(right(program, {noise(DType::F16, {5, 129}), noise(DType::F16, {2, 2})}));
+  EXPECT_TRUE(right(program, {noise(DType::F16, {6, 3}), noise(DType::F16, {2, 2})}));
+}
+
 TEST(Found, PaddingAroundAnArrayWithoutElements) {
   NEEDS_LLVM();
   const Tensor x = Tensor::empty(DType::I16, {0, 1, 1023, 2});

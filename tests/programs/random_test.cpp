@@ -8,6 +8,7 @@
 
 #include "check.hpp"
 #include "generator.hpp"
+#include "generator_scatter.hpp"
 #include "run.hpp"
 
 namespace smelt::testing {
@@ -60,6 +61,11 @@ TEST_P(RandomPrograms, WindowsMatchTheReference) {
 TEST_P(RandomPrograms, FunctionsMatchTheReference) {
   NEEDS_LLVM();
   check_programs(random_function_program, GetParam(), device().is_gpu ? 60 : 120);
+}
+
+TEST_P(RandomPrograms, ScattersMatchTheReference) {
+  NEEDS_LLVM();
+  check_programs(random_scatter_program, GetParam(), 120);
 }
 
 INSTANTIATE_TEST_SUITE_P(Part, RandomPrograms, ::testing::Range(uint64_t{0}, kParts));

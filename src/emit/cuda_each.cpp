@@ -1,0 +1,64 @@
+// What updates of places that the data names need: the elements that meet a condition, in order, and atomic stores.
+#include "base/check.hpp"
+#include "emit/cuda_phase.hpp"
+#include "emit/cuda_text.hpp"
+
+namespace smelt::emit::cuda {
+
+using kernel::Stmt;
+
+// Every warp asks the condition of 64 elements at once, one or two to a thread, and goes through those that meet it: all warps of the
+// team find the same ones, without a word between them.
+void PhasePrinter::each(const Stmt& s) {
+  SMELT_CHECK(!vector_.loop && team_.threads >= 32 && team_.cluster() == 1, "{} stands in a team of {} threads", s.var,
+              team_.threads);
+  const int n = names_++;
+  const std::string type = index_type(), extent = fmt::format("n{}", n);
+  line("const {} {} = {};", type, extent, integer(s.extent));
+  open(fmt::format("for ({0} base{1} = 0; base{1} < {2}; base{1} += 64)", type, n, extent));
+  push();
+  ++serial_depth_;
+  ranges_[s.var] = {0, s.extent - 1};
+  line("unsigned halves{}[2];", n);
+  line("#pragma unroll");
+  open("for (int h = 0; h < 2; ++h)");
+  push();
+  const std::string asked = fmt::format("asked{}", n);
+  line("const {0} {1} = base{2} + h * 32 + (int)(threadIdx.x & 31);", type, asked, n);
+  line("bool holds = false;");
+  open(fmt::format("if ({} < {})", asked, extent));
+  push();
+  symbols_[s.var] = asked;
+  line("holds = {};", value(s.value));
+  pop();
+  close();
+  line("halves{}[h] = __ballot_sync(0xffffffffu, holds);", n);
+  pop();
+  close();
+  line("unsigned long long bits{0} = ((unsigned long long)halves{0}[1] << 32) | halves{0}[0];", n);
+  open(fmt::format("while (bits{})", n));
+  push();
+  line("const {0} s{1} = base{1} + __ffsll((long long)bits{1}) - 1;", type, n);
+  line("bits{0} &= bits{0} - 1;", n);
+  symbols_[s.var] = fmt::format("s{}", n);
+  collect_shared(s.body, dirty_);
+  statements(s.body);
+  pop();
+  close();
+  --serial_depth_;
+  pop();
+  close();
+}
+
+// Signed words of 64 bits are added as unsigned ones, which is the same.
+void PhasePrinter::join(const Stmt& s, const std::string& condition, const std::string& value) {
+  const DType t = s.access.scratch ? compute_type(kernel_.buffers[static_cast<size_t>(s.access.array)].dtype)
+                                   : kernel_.params[static_cast<size_t>(s.access.array)].dtype;
+  const char* function = s.op == Op::Add ? "atomicAdd" : s.op == Op::Max ? "atomicMax" : "atomicMin";
+  const bool unsigned_sum = s.op == Op::Add && t == DType::I64;
+  const std::string type = unsigned_sum ? "unsigned long long" : type_of(t);
+  const std::string when = condition.empty() ? "" : fmt::format("if ({}) ", condition);
+  line("{0}{1}(({2}*)&{3}, ({2}){4});", when, function, type, element(s.access), value);
+}
+
+}  // namespace smelt::emit::cuda

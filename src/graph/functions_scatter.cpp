@@ -1,0 +1,78 @@
+// Updates of places that the data names, and what is counted or summed by them.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "graph/term.hpp"
+
+namespace smelt::functions {
+
+// Of halves each addition and product would round, so that they are made in f32.
+static DType scatter_type(ScatterKind kind, DType dtype) {
+  return kind == ScatterKind::Add || kind == ScatterKind::Mul ? compute_type(dtype) : dtype;
+}
+
+// The axis comes to the front, in x and in the updates; the axes of the indices stand where it stood.
+NodeId scatter(GraphBuilder& b, ScatterKind kind, NodeId x, NodeId indices, const Operand& with, int axis,
+               GatherMode mode, bool atomic) {
+  const DType dtype = b.dtype(x), type = scatter_type(kind, dtype);
+  if (b.rank(x) == 0) throw UserBuildError({"cannot scatter into a scalar", "give an array of at least one dimension"});
+  axis = b.normalize_axis(axis, b.rank(x));
+  NodeId updates = with.is_literal() ? b.materialize(with, dtype) : with.node;
+  if (type != dtype) {
+    if (promote(dtype, b.dtype(updates)) == dtype) updates = b.cast(updates, type);
+    x = b.cast(x, type);
+  }
+  if (axis == 0) return b.cast(b.scatter(kind, x, indices, updates, mode, atomic), dtype);
+  const int places = b.rank(indices), rank = b.rank(x) - 1 + places;
+  Shape wide = b.shape(x);
+  wide.erase(wide.begin() + axis);
+  wide.insert(wide.begin() + axis, b.shape(indices).begin(), b.shape(indices).end());
+  updates = b.broadcast_to(updates, wide);
+  std::vector<int> order;
+  for (int d = 0; d < places; ++d) order.push_back(axis + d);
+  for (int d = 0; d < rank; ++d)
+    if (d < axis || d >= axis + places) order.push_back(d);
+  const NodeId made = b.scatter(kind, moveaxis(b, x, axis, 0), indices, b.permute(updates, order), mode, atomic);
+  return b.cast(moveaxis(b, made, 0, axis), dtype);
+}
+
+NodeId segment_sum(GraphBuilder& b, NodeId x, NodeId segments, const IntExpr& count, bool atomic) {
+  const int rank = b.rank(segments);
+  if (rank > b.rank(x) || !std::equal(b.shape(segments).begin(), b.shape(segments).end(), b.shape(x).begin()))
+    throw UserBuildError({fmt::format("segment_sum: segments {} do not name a segment for each row of {}",
+                                      describe(b.at(segments)), describe(b.at(x))),
+                          "the sizes of the segments are the first sizes of x"});
+  Shape shape(b.shape(x).begin() + rank, b.shape(x).end());
+  shape.insert(shape.begin(), count);
+  const NodeId zeros = b.broadcast_to(b.materialize(Literal(int64_t{0}), b.dtype(x)), shape);
+  return scatter(b, ScatterKind::Add, zeros, segments, x, 0, GatherMode::Drop, atomic);
+}
+
+NodeId bincount(GraphBuilder& b, NodeId x, const IntExpr& count, std::optional<NodeId> weights, bool atomic) {
+  const DType dtype = weights ? b.dtype(*weights) : DType::I64;
+  const NodeId zeros = b.broadcast_to(b.materialize(Literal(int64_t{0}), dtype), {count});
+  if (!weights) return scatter(b, ScatterKind::Add, zeros, x, Literal(int64_t{1}), 0, GatherMode::Drop, atomic);
+  if (!(b.shape(*weights) == b.shape(x)))
+    throw UserBuildError({fmt::format("bincount: weights {} for {}", describe(b.at(*weights)), describe(b.at(x))),
+                          "give each element a weight"});
+  return scatter(b, ScatterKind::Add, zeros, x, *weights, 0, GatherMode::Drop, atomic);
+}
+
+// The bin of x is floor((x - low) / (high - low) * bins); high itself belongs to the last.
+NodeId histogram(GraphBuilder& b, NodeId x, int64_t bins, double low, double high) {
+  if (bins < 1) throw UserBuildError({fmt::format("histogram: {} bins", bins), "give at least 1"});
+  if (!(low < high) || std::isinf(high - low))
+    throw UserBuildError(
+        {fmt::format("histogram: bins from {} to {}", low, high), "low is less than high, and both are finite"});
+  const DType compute =
+      b.dtype(x) == DType::F64 || (is_int(b.dtype(x)) && size_of(b.dtype(x)) > 2) ? DType::F64 : DType::F32;
+  const Term value(b, b.cast(x, compute));
+  const Term place = apply(Op::Floor, {(value - low) * (static_cast<double>(bins) / (high - low))});
+  const Term inside = (value >= Term(low)) & (value <= Term(high));
+  const Term last(static_cast<double>(bins - 1));
+  const Term bin = where(inside, minimum(place, last), Term(-1.0));
+  return bincount(b, b.cast(bin.id(), DType::I32), bins, std::nullopt, false);
+}
+
+}  // namespace smelt::functions

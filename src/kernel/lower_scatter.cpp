@@ -1,0 +1,315 @@
+// Scatter: updates go to rows of the result that the data names. On a CPU in one of two ways, both in an order that the sizes alone fix.
+//
+// Ranges, also on a GPU: grid over parts of the rows and blocks of the columns
+//     the rows of the part are those of x
+//     each update j, in order, whose row lies in this part:  vector over the columns: out[row(j), c] = out[row(j), c] + update(j, c)
+//
+// Copies, where the result is small beside the updates:
+//     phase 0: grid over parts of the updates: a copy of the result that holds what changes nothing, then the updates of this part
+//     phase 1: vector over the elements: x, and all copies of it
+#include <fmt/format.h>
+
+#include "base/check.hpp"
+#include "kernel/lowering.hpp"
+
+namespace smelt::kernel {
+
+using schedule::reshaped_index;
+using schedule::ScatterForm;
+
+namespace {
+
+// Columns of a block on a CPU: what is added to stays in the first-level cache.
+constexpr int64_t kColumns = 4096;
+// Threads of a multiprocessor that look for the updates of their rows.
+constexpr int64_t kThreads = 1024;
+// Parts of the rows to a thread of the CPU, so that those with many updates do not hold up the others.
+constexpr int64_t kPartsPerThread = 4;
+constexpr int64_t kMostCopies = 64;
+constexpr int64_t kUpdatesPerCopy = 1 << 16;
+constexpr int64_t kUpdatesPerCopied = 4;  // beside the elements of a copy
+// Updates whose rows are found together, by lanes.
+constexpr int64_t kBlock = 512;
+
+Index joined(Index front, const Index& back) {
+  front.insert(front.end(), back.begin(), back.end());
+  return front;
+}
+
+}  // namespace
+
+Index Lowering::Scattered::at(const IntExpr& row, const IntExpr& column, const Ranges& ranges) const {
+  return joined({row}, reshaped_index({columns}, rest, {column}, ranges));
+}
+
+Index Lowering::Scattered::update_at(const IntExpr& update, const IntExpr& column, const Ranges& ranges) const {
+  return joined(reshaped_index({updates}, places, {update}, ranges), reshaped_index({columns}, rest, {column}, ranges));
+}
+
+Lowering::Scattered Lowering::scattered() const {
+  const Node& node = graph_.at(group_.outputs[0]);
+  Scattered s;
+  s.id = group_.outputs[0];
+  s.kind = node.scatter, s.mode = node.gather, s.dtype = node.dtype;
+  s.x = node.args[0], s.indices = node.args[1], s.source = node.args[2];
+  s.shape = node.shape;
+  s.rest.assign(node.shape.begin() + 1, node.shape.end());
+  s.places = graph_.at(s.indices).shape;
+  s.rows = node.shape[0], s.columns = count(s.rest), s.updates = count(s.places);
+  return s;
+}
+
+void Lowering::scatter() {
+  const Scattered s = scattered();
+  switch (schedule_.scatter) {
+    case ScatterForm::Ranges: return scatter_ranges(s);
+    case ScatterForm::Copies: return scatter_copies(s);
+    case ScatterForm::Atomic: return scatter_atomic(s);
+    case ScatterForm::Exact: return scatter_exact(s);
+    case ScatterForm::Newest: return scatter_newest(s);
+  }
+}
+
+// A Vector loop over `length`.
+std::vector<Stmt> Lowering::lanes_of(const std::string& var, const IntExpr& length, Ranges ranges,
+                                     const std::function<void(const Ranges&, std::vector<Stmt>&)>& fill) {
+  ranges[var] = {0, length - 1};
+  std::vector<Stmt> body, made;
+  evaluator_.enter(&body, &ranges);
+  fill(ranges, body);
+  made.push_back(vector(length, std::move(body)));
+  made.back().var = var;
+  return made;
+}
+
+void Lowering::over_chunks(const IntExpr& length, const Fill& fill) {
+  Grid grid;
+  Placement placement;
+  const IntExpr tile = schedule_.tile;
+  grid.add("%chunk", ceildiv(length, tile));
+  grid.decode(placement);
+  const IntExpr first = placement.value_of.at("%chunk") * tile;
+  add_phase(grid.extent(),
+            lanes_of("%i", min(tile, length - first), placement.ranges,
+                     [&](const Ranges& ranges, std::vector<Stmt>& body) {
+                       fill(first + IntExpr::symbol("%i"), ranges, body);
+                     }),
+            tile);
+}
+
+ExprId Lowering::scatter_row(const Scattered& s, const IntExpr& update, const Ranges& ranges) {
+  const ExprId row =
+      evaluator_.row_of(s.id, s.indices, reshaped_index({s.updates}, s.places, {update}, ranges), s.rows);
+  if (s.mode != GatherMode::Clamp) return row;
+  return builder_.apply(Op::Max, {builder_.apply(Op::Min, {row, builder_.index(s.rows - 1)}), builder_.index(0)});
+}
+
+ExprId Lowering::joined_by(ScatterKind kind, ExprId there, ExprId update) {
+  switch (kind) {
+    case ScatterKind::Set: return update;
+    case ScatterKind::Add: return builder_.apply(Op::Add, {there, update});
+    case ScatterKind::Mul: return builder_.apply(Op::Mul, {there, update});
+    case ScatterKind::Max: return builder_.apply(Op::Max, {there, update});
+    case ScatterKind::Min: return builder_.apply(Op::Min, {there, update});
+  }
+  throw InternalError("a scatter of no kind");
+}
+
+// Rows that there are not, in a phase of its own, so that each is looked at once.
+void Lowering::check_rows(const Scattered& s) {
+  if (s.mode != GatherMode::Check) return;
+  over_chunks(s.updates, [&](const IntExpr& at, const Ranges& ranges, std::vector<Stmt>&) {
+    evaluator_.report_row(s.id, scatter_row(s, at, ranges), s.rows);
+  });
+}
+
+void Lowering::scatter_ranges(const Scattered& s) {
+  check_rows(s);
+  const int out = evaluator_.output_param(s.id);
+  const auto constant_width = s.columns.constant();
+  const bool one_column = s.columns.is(1);
+  const IntExpr width = on_gpu() ? IntExpr(int64_t{schedule_.team} * schedule_.lanes) : kColumns;
+  const IntExpr blocks = one_column ? IntExpr(1) : ceildiv(s.columns, width);
+  const IntExpr workers = IntExpr::symbol("%threads") * (on_gpu() ? kThreads / schedule_.team : kPartsPerThread);
+  const IntExpr wanted = max(1, min(s.rows, ceildiv(workers, max(1, blocks))));
+  const IntExpr part = launch_size("%part", max(1, ceildiv(s.rows, wanted)));
+  const IntExpr parts = launch_size("%parts", ceildiv(s.rows, part));
+  Grid grid;
+  Placement placement;
+  grid.add("%rows", parts);
+  grid.add("%columns", blocks);
+  grid.decode(placement);
+  const Ranges outside = placement.ranges;
+  const IntExpr first = placement.value_of.at("%rows") * part, length = min(part, s.rows - first);
+  const IntExpr first_column = placement.value_of.at("%columns") * width, extent = min(width, s.columns - first_column);
+  const IntExpr lane = IntExpr::symbol("%i");
+  std::vector<Stmt> body;
+  const auto copied = [&](const Index& at, std::vector<Stmt>& into) {
+    const ExprId value = evaluator_.value_to_store(s.x, at);
+    into.push_back(store({false, out, evaluator_.inside(s.id, at)}, value));
+  };
+  // What a thread of a GPU has copied it adds to as well, so that both go over a row alike.
+  if (!on_gpu() && constant_width && *constant_width <= kColumns) {
+    body = lanes_of("%i", length * s.columns, outside, [&](const Ranges& ranges, std::vector<Stmt>& into) {
+      const Index flat = reshaped_index({s.rows * s.columns}, s.shape, {first * s.columns + lane}, ranges);
+      copied(flat, into);
+    });
+  } else {
+    Ranges ranges = outside;
+    ranges["%r"] = {0, length - 1};
+    body.push_back(loop(LoopKind::Serial, "%r", length,
+                        lanes_of("%i", extent, ranges, [&](const Ranges& inner, std::vector<Stmt>& into) {
+                          copied(s.at(first + IntExpr::symbol("%r"), first_column + lane, inner), into);
+                        })));
+  }
+  Ranges ranges = outside;
+  const IntExpr j = IntExpr::symbol("%j");
+  ranges["%j"] = {0, s.updates - 1};
+  std::vector<Stmt> none, update;
+  evaluator_.enter(&none, &ranges);
+  const ExprId row = scatter_row(s, j, ranges);
+  const ExprId mine = builder_.apply(Op::And, {builder_.apply(Op::Ge, {row, builder_.index(first)}),
+                                               builder_.apply(Op::Lt, {row, builder_.index(first + length)})});
+  SMELT_CHECK(none.empty(), "the indices of %{} need statements of their own", s.id);
+  evaluator_.enter(&update, &ranges);
+  const ExprId within = builder_.apply(Op::Sub, {scatter_row(s, j, ranges), builder_.index(first)});
+  const IntExpr place = min(first + evaluator_.as_index(within, part), s.rows - 1);
+  ranges = evaluator_.ranges();
+  const auto joins = [&](const IntExpr& column, const Ranges& inner, std::vector<Stmt>& into) {
+    const Access to{false, out, s.at(place, column, inner)};
+    const Index from = s.update_at(j, column, inner);
+    if (s.kind == ScatterKind::Set) {
+      const ExprId value = evaluator_.value_to_store(s.source, from);
+      into.push_back(store(to, value));
+    } else {
+      const ExprId value = evaluator_.value(s.source, from);
+      into.push_back(store(to, joined_by(s.kind, builder_.load(s.dtype, to), value)));
+    }
+  };
+  if (one_column)
+    joins(0, ranges, update);
+  else
+    for (Stmt& stmt : lanes_of("%i", extent, ranges, [&](const Ranges&inner, std::vector<Stmt>&into) {
+           joins(first_column + lane, inner, into);
+         }))
+      update.push_back(std::move(stmt));
+  body.push_back(each("%j", s.updates, mine, std::move(update), schedule_.lanes));
+  add_phase(grid.extent(), std::move(body), s.updates);
+}
+
+// ---- copies
+
+// Nothing, as an update.
+static Scalar nothing(ScatterKind kind, DType t) {
+  switch (kind) {
+    case ScatterKind::Set: break;
+    case ScatterKind::Add: return is_float(t) ? Scalar::of_float(t, -0.0) : neutral(ReduceKind::Sum, t);
+    case ScatterKind::Mul: return neutral(ReduceKind::Prod, t);
+    case ScatterKind::Max: return neutral(ReduceKind::Max, t);
+    case ScatterKind::Min: return neutral(ReduceKind::Min, t);
+  }
+  throw InternalError("no update changes nothing");
+}
+
+// A copy has one row more, for updates that go nowhere.
+void Lowering::scatter_copies(const Scattered& s) {
+  const DType type = compute_type(s.dtype);
+  const IntExpr least = max(kUpdatesPerCopy, s.rows * s.columns * kUpdatesPerCopied);
+  const IntExpr wanted = max(1, min(kMostCopies, floordiv(s.updates * s.columns, least)));
+  const IntExpr part = launch_size("%part", ceildiv(s.updates, wanted));
+  const IntExpr parts = launch_size("%parts", max(1, ceildiv(s.updates, max(1, part))));
+  const int copies = add_temporary(type, {parts, s.rows + 1, s.columns}, "updates of a part");
+  Grid grid;
+  Placement placement;
+  grid.add("%part_of", parts);
+  grid.decode(placement);
+  const IntExpr p = placement.value_of.at("%part_of"), first = p * part, length = min(part, s.updates - first);
+  const IntExpr elements = (s.rows + 1) * s.columns;
+  std::vector<Stmt> body =
+      lanes_of("%i", elements, placement.ranges, [&](const Ranges& ranges, std::vector<Stmt>& into) {
+        const Index at = reshaped_index({elements}, {s.rows + 1, s.columns}, {IntExpr::symbol("%i")}, ranges);
+        into.push_back(store({false, copies, joined({p}, at)}, builder_.constant(nothing(s.kind, type))));
+      });
+  if (s.columns.is(1))
+    updates_of_elements(s, copies, p, first, length, placement.ranges, body);
+  else
+    updates_of_rows(s, copies, p, first, length, placement.ranges, body);
+  add_phase(grid.extent(), std::move(body), part * s.columns);
+  const int out = evaluator_.output_param(s.id);
+  over_chunks(s.rows * s.columns, [&](const IntExpr& at, const Ranges& ranges, std::vector<Stmt>& into) {
+    const Index index = reshaped_index({s.rows * s.columns}, s.shape, {at}, ranges);
+    const Index place = reshaped_index({s.rows * s.columns}, {s.rows, s.columns}, {at}, ranges);
+    const LocalId sum = builder_.new_local(type, true);
+    into.push_back(assign(sum, evaluator_.value(s.x, index)));
+    std::vector<Stmt> add;
+    const ExprId more = builder_.load(type, {false, copies, joined({IntExpr::symbol("%p")}, place)});
+    add.push_back(assign(sum, joined_by(s.kind, builder_.local(sum), more)));
+    into.push_back(loop(LoopKind::Serial, "%p", parts, std::move(add)));
+    into.push_back(store({false, out, evaluator_.inside(s.id, index)}, builder_.local(sum)));
+  });
+}
+
+// The row that an update goes to in a copy.
+static ExprId row_in_copy(Builder& builder, Evaluator& evaluator, ExprId row, const IntExpr& rows, GatherMode mode) {
+  if (mode == GatherMode::Clamp || mode == GatherMode::Wrap) return row;
+  return builder.apply(Op::Where, {evaluator.is_below(row, rows), row, builder.index(rows)});
+}
+
+// Rows and values of a block of updates, lane by lane; then one after the other.
+void Lowering::updates_of_elements(const Scattered& s, int copies, const IntExpr& part, const IntExpr& first,
+                                   const IntExpr& length, const Ranges& outside, std::vector<Stmt>& body) {
+  const DType type = compute_type(s.dtype);
+  const IntExpr b = IntExpr::symbol("%b"), block = first + b * kBlock, count = min(kBlock, length - b * kBlock);
+  const int rows = add_scratch(DType::I64, {kBlock});
+  Ranges ranges = outside;
+  ranges["%b"] = {0, ceildiv(length, kBlock) - 1};
+  std::vector<Stmt> inside;
+  ExprId same = kNoExpr;
+  int values = -1;
+  inside = lanes_of("%l", count, ranges, [&](const Ranges& inner, std::vector<Stmt>& into) {
+    const IntExpr lane = IntExpr::symbol("%l"), update = block + lane;
+    const ExprId row = scatter_row(s, update, inner);
+    evaluator_.report_row(s.id, row, s.rows);
+    into.push_back(store({true, rows, {lane}}, row_in_copy(builder_, evaluator_, row, s.rows, s.mode)));
+    const ExprId value = evaluator_.value(s.source, s.update_at(update, 0, inner));
+    if (builder_.at(value).kind == ExprKind::Const) {
+      same = value;
+    } else {
+      values = add_scratch(type, {kBlock});
+      into.push_back(store({true, values, {lane}}, value));
+    }
+  });
+  std::vector<Stmt> one;
+  ranges["%k"] = {0, count - 1};
+  evaluator_.enter(&one, &ranges);
+  const IntExpr k = IntExpr::symbol("%k");
+  const IntExpr row = evaluator_.as_index(builder_.load(DType::I64, {true, rows, {k}}), s.rows + 1);
+  const Access to{false, copies, {part, row, 0}};
+  const ExprId value = values < 0 ? same : builder_.load(type, {true, values, {k}});
+  one.push_back(store(to, joined_by(s.kind, builder_.load(type, to), value)));
+  inside.push_back(loop(LoopKind::Serial, "%k", count, std::move(one)));
+  body.push_back(loop(LoopKind::Serial, "%b", ceildiv(length, kBlock), std::move(inside)));
+}
+
+void Lowering::updates_of_rows(const Scattered& s, int copies, const IntExpr& part, const IntExpr& first,
+                               const IntExpr& length, Ranges ranges, std::vector<Stmt>& body) {
+  const DType type = compute_type(s.dtype);
+  const IntExpr update = first + IntExpr::symbol("%k");
+  ranges["%k"] = {0, length - 1};
+  std::vector<Stmt> one;
+  evaluator_.enter(&one, &ranges);
+  const ExprId found = scatter_row(s, update, ranges);
+  evaluator_.report_row(s.id, found, s.rows);
+  const IntExpr row = evaluator_.as_index(row_in_copy(builder_, evaluator_, found, s.rows, s.mode), s.rows + 1);
+  ranges = evaluator_.ranges();
+  for (Stmt& stmt : lanes_of("%l", s.columns, ranges, [&](const Ranges&inner, std::vector<Stmt>&into) {
+         const IntExpr column = IntExpr::symbol("%l");
+         const Access to{false, copies, {part, row, column}};
+         const ExprId value = evaluator_.value(s.source, s.update_at(update, column, inner));
+         into.push_back(store(to, joined_by(s.kind, builder_.load(type, to), value)));
+       }))
+    one.push_back(std::move(stmt));
+  body.push_back(loop(LoopKind::Serial, "%k", length, std::move(one)));
+}
+
+}  // namespace smelt::kernel

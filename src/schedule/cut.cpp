@@ -1,0 +1,88 @@
+#include "schedule/cut.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "schedule/parts.hpp"
+
+namespace smelt::schedule {
+namespace {
+
+constexpr int64_t kLeastRun = 64;  // elements of a range that lie together
+constexpr size_t kMostRanges = 16;
+
+class Finder {
+ public:
+  Finder(const Graph& graph, const plan::FusionGroup& group, const Domain& domain)
+      : graph_(graph), members_(group.nodes.begin(), group.nodes.end()), domain_(domain) {}
+
+  std::optional<Cut> run() {
+    for (const Output& o : domain_.outputs) visit(o.base, o.base_index);
+    return cut_;
+  }
+
+ private:
+  void visit(NodeId id, const Index& index) {
+    const Node& node = graph_.at(id);
+    if (cut_ || node.kind == NodeKind::Input || (plan::computes(graph_, id) && !members_.count(id))) return;
+    if (node.kind == NodeKind::Concat) return joined(node, index);
+    if (node.kind == NodeKind::Elementwise || node.kind == NodeKind::Cast) {
+      if (!seen_.insert(id).second) return;
+      for (const NodeId arg : node.args) visit(arg, index);
+    } else if (is_view(node.kind) && node.kind != NodeKind::Window && node.kind != NodeKind::Extend) {
+      visit(node.args[0], through_view(graph_, node, index, domain_.ranges));
+    }
+  }
+
+  // The index along the joined axis is an axis of the domain, from some place on.
+  void joined(const Node& node, const Index& index) {
+    const size_t along = static_cast<size_t>(node.axes[0]);
+    for (size_t a = 0; a < domain_.axes.size(); ++a) {
+      const auto step = index[along].coefficient_of(domain_.axes[a].var);
+      if (!step || !step->is(1)) continue;
+      const IntExpr first = index[along] - IntExpr::symbol(domain_.axes[a].var);
+      if (!first.is(0) || !(node.shape[along] == domain_.axes[a].extent)) return;
+      Cut cut{static_cast<int>(a), {}};
+      IntExpr front = 0;
+      for (const NodeId arg : node.args) {
+        const IntExpr size = graph_.at(arg).shape[along];
+        if (!size.is(0)) cut.starts.push_back(front);
+        front = front + size;
+      }
+      if (cut.starts.size() > 1) cut_ = cut;
+      return;
+    }
+  }
+
+  const Graph& graph_;
+  const std::set<NodeId> members_;
+  const Domain& domain_;
+  std::set<NodeId> seen_;
+  std::optional<Cut> cut_;
+};
+
+}  // namespace
+
+std::optional<Cut> find_cut(const Graph& graph, const plan::FusionGroup& group, const Domain& domain,
+                            const SizeBinding& sizes) {
+  std::optional<Cut> cut = Finder(graph, group, domain).run();
+  if (!cut || cut->starts.size() > kMostRanges) return std::nullopt;
+  int64_t run = 1;
+  for (size_t a = static_cast<size_t>(cut->axis) + 1; a < domain.axes.size(); ++a) run *= domain.axes[a].estimate;
+  const Axis& axis = domain.axes[static_cast<size_t>(cut->axis)];
+  for (size_t r = 0; r < cut->starts.size(); ++r) {
+    const IntExpr end = r + 1 < cut->starts.size() ? cut->starts[r + 1] : axis.extent;
+    if ((end - cut->starts[r]).evaluate(sizes) * run < kLeastRun) return std::nullopt;
+  }
+  return cut;
+}
+
+void cut_ranges(const Graph& graph, const plan::FusionGroup& group, const plan::Options& options, Schedule& s) {
+  s.cut = find_cut(graph, group, s.domain, options.sizes);
+  if (s.cut) s.note += fmt::format(", {} ranges of axis {} by themselves", s.cut->starts.size(), s.cut->axis);
+}
+
+}  // namespace smelt::schedule

@@ -1,0 +1,21 @@
+// Where a pointwise kernel writes what several arrays are joined to, each of them has a range of an axis: the loops go over the ranges one by
+// one, and compute in each only what lies there.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "schedule/domain.hpp"
+
+namespace smelt::schedule {
+
+struct Cut {
+  int axis = -1;                // of the domain
+  std::vector<IntExpr> starts;  // of the ranges along it, ascending; the first is 0
+};
+
+// Nothing where nothing is joined, or where ranges are so short that they are no loops of their own.
+std::optional<Cut> find_cut(const Graph& graph, const plan::FusionGroup& group, const Domain& domain,
+                            const SizeBinding& sizes);
+
+}  // namespace smelt::schedule

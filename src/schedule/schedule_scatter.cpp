@@ -1,0 +1,149 @@
+// Scatters are kernels of their own: what they read is computed on the way, what they write is complete when all of them is done.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "schedule/parts.hpp"
+
+namespace smelt::schedule {
+namespace {
+
+constexpr int64_t kChunk = 8192;
+// Copies of the result, one for each part of the updates, are worth their making where they stay in the caches.
+constexpr int64_t kMostCopied = 1 << 16;
+constexpr int64_t kUpdatesPerCopied = 4;
+constexpr int kWorkgroup = 256;
+// What a workgroup may join in shared memory, so that several of them fit a multiprocessor.
+constexpr int64_t kOnChipBytes = 32 << 10;
+// From so many columns on, finding the updates of some rows costs less than taking all of them twice.
+constexpr int64_t kWideRows = 256;
+// What finds a row is computed again by every part of the rows.
+constexpr int kMostIndexCost = 40;
+
+int64_t power_of_two_to(int64_t n) {
+  int64_t p = 1;
+  while (2 * p <= n) p *= 2;
+  return p;
+}
+
+struct Sizes {
+  int64_t rows = 0, columns = 0, updates = 0;  // at hand
+};
+
+// What of the group an argument is computed from.
+std::set<NodeId> computed_for(const Graph& graph, const plan::FusionGroup& group, NodeId argument) {
+  std::set<NodeId> found;
+  std::vector<NodeId> waiting{argument};
+  while (!waiting.empty()) {
+    const NodeId id = waiting.back();
+    waiting.pop_back();
+    const bool folds = !plan::computes(graph, id);
+    const bool member = std::binary_search(group.nodes.begin(), group.nodes.end(), id);
+    if (graph.at(id).kind == NodeKind::Input || (!folds && !member)) continue;
+    if (!found.insert(id).second) continue;
+    for (const NodeId arg : graph.at(id).args) waiting.push_back(arg);
+  }
+  return found;
+}
+
+// Only plain expressions are asked of many elements at once, and each of them many times.
+bool plain(const Graph& graph, const std::set<NodeId>& nodes) {
+  int cost = 0;
+  for (const NodeId id : nodes) {
+    if (graph.at(id).kind == NodeKind::Gather || graph.at(id).kind == NodeKind::Reduce) return false;
+    cost += cost_of(graph.at(id));
+  }
+  return cost <= kMostIndexCost;
+}
+
+ScatterForm form_of(const Node& node, const Sizes& sizes, const plan::Target& target) {
+  const bool extreme = node.scatter == ScatterKind::Max || node.scatter == ScatterKind::Min;
+  if (!target.gpu) {
+    const int64_t elements = sizes.rows * sizes.columns;
+    const bool copies = node.scatter != ScatterKind::Set && elements <= kMostCopied &&
+                        sizes.updates * sizes.columns >= kUpdatesPerCopied * elements;
+    return copies ? ScatterForm::Copies : ScatterForm::Ranges;
+  }
+  if (node.scatter == ScatterKind::Set) return ScatterForm::Newest;
+  if (extreme) return ScatterForm::Atomic;
+  if (node.scatter != ScatterKind::Add) return ScatterForm::Ranges;
+  if (!is_float(node.dtype) || node.atomic) return ScatterForm::Atomic;
+  return node.dtype == DType::F32 && sizes.columns < kWideRows ? ScatterForm::Exact : ScatterForm::Ranges;
+}
+
+void for_gpu(const Node& node, const Sizes& sizes, Schedule& s) {
+  const auto rows = node.shape[0].constant(), width = count(Shape(node.shape.begin() + 1, node.shape.end())).constant();
+  s.lanes = 4;
+  while (s.lanes > 1 && width && *width % s.lanes != 0 && *width > 1) s.lanes /= 2;
+  s.workgroup = s.team = kWorkgroup;
+  if (s.scatter == ScatterForm::Ranges) {
+    if (size_of(node.dtype) == 8) s.lanes = std::min(s.lanes, 2);
+    while (s.lanes > 1 && width && *width % s.lanes != 0) s.lanes /= 2;
+    s.team = static_cast<int>(std::clamp<int64_t>(power_of_two_to(sizes.columns / s.lanes), 32, kWorkgroup));
+  } else {
+    s.unroll = 2;
+  }
+  const int64_t bytes = rows && width ? *rows * *width * std::max(4, size_of(node.dtype)) : INT64_MAX;
+  s.on_chip = s.scatter == ScatterForm::Atomic && bytes <= kOnChipBytes;
+  if (s.on_chip) s.workgroup = s.team = 2 * kWorkgroup;
+  s.tile = int64_t{s.team} * s.lanes * s.unroll;
+}
+
+std::string note_of(const Schedule& s, const std::string& updates) {
+  switch (s.scatter) {
+    case ScatterForm::Ranges:
+      return fmt::format("each part of the rows takes its own of {} updates, in order", updates);
+    case ScatterForm::Copies: return fmt::format("parts of {} updates into copies of the result, then joined", updates);
+    case ScatterForm::Atomic:
+      return fmt::format("{} updates in any order, by atomic operations{}", updates,
+                         s.on_chip ? ", first in each workgroup's shared memory" : "");
+    case ScatterForm::Exact: return fmt::format("{} updates as integers, so that their order does not show", updates);
+    case ScatterForm::Newest: return fmt::format("the last of {} updates of each row is found, then read", updates);
+  }
+  return "";
+}
+
+}  // namespace
+
+bool has_scatter(const Graph& graph, const plan::FusionGroup& group) {
+  return std::any_of(group.nodes.begin(), group.nodes.end(),
+                     [&](NodeId id) { return graph.at(id).kind == NodeKind::Scatter; });
+}
+
+std::variant<Schedule, Refusal> scatter_schedule(const Graph& graph, const plan::FusionGroup& group,
+                                                 const plan::Options& options) {
+  int scatters = 0;
+  for (NodeId id : group.nodes) {
+    const Node& node = graph.at(id);
+    if ((node.kind == NodeKind::Reduce && !node.local) || node.kind == NodeKind::Scan)
+      return Refusal{
+          "a scatter asks for its updates in an order of its own, and so a whole row would be done again for each",
+          "nothing: it takes a kernel before"};
+    scatters += node.kind == NodeKind::Scatter;
+  }
+  if (scatters > 1) return Refusal{"each scatter is complete only when all of its updates are in", "nothing"};
+  if (group.outputs.size() != 1 || graph.at(group.outputs[0]).kind != NodeKind::Scatter)
+    return Refusal{"a row is complete only when all updates are in", "nothing: it takes a kernel after"};
+  const NodeId id = group.outputs[0];
+  const Node& node = graph.at(id);
+  const IntExpr rows = node.shape[0], columns = count(Shape(node.shape.begin() + 1, node.shape.end()));
+  const IntExpr updates = count(graph.at(node.args[1]).shape);
+  const Sizes sizes{rows.evaluate(options.sizes), columns.evaluate(options.sizes), updates.evaluate(options.sizes)};
+  Schedule s;
+  s.strategy = plan::Strategy::Scatter;
+  s.scatter = form_of(node, sizes, options.target);
+  if (s.scatter == ScatterForm::Ranges && !plain(graph, computed_for(graph, group, node.args[1])))
+    return Refusal{"each part of the rows looks through all indices, which cost too much to be computed that often",
+                   "nothing: storing the indices is cheaper"};
+  s.domain.axes = {{"%a0", rows, false, sizes.rows}, {"%a1", columns, false, sizes.columns}};
+  for (const Axis& axis : s.domain.axes) s.domain.ranges[axis.var] = {0, axis.extent - 1};
+  s.vector_axis = 1;
+  s.lanes = std::max(4, options.target.vector_bits / 32);
+  s.tile = kChunk;
+  if (options.target.gpu) for_gpu(node, sizes, s);
+  s.note = note_of(s, updates.str());
+  return s;
+}
+
+}  // namespace smelt::schedule
