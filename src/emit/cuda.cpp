@@ -52,7 +52,9 @@ IntExpr points(const Kernel& kernel, const std::vector<Stmt>& body) {
     if (s.kind != kernel::StmtKind::Loop && s.kind != kernel::StmtKind::If && s.kind != kernel::StmtKind::Each)
       continue;
     const IntExpr extent = s.kind != kernel::StmtKind::If ? bound_over_sizes(kernel, s.extent) : IntExpr(1);
-    most = max(most, max(extent, 1) * points(kernel, s.body));
+    // What meets the condition of an Each names an element of an array, whatever its place among all of them.
+    const IntExpr inside = points(kernel, s.body);
+    most = max(most, s.kind == kernel::StmtKind::Each ? max(extent, inside) : max(extent, 1) * inside);
   }
   return most;
 }

@@ -207,12 +207,17 @@ void Lowering::scatter_exact(const Scattered& s) {
     body.push_back(store({false, tops, index}, words.number(DType::I32, 0)));
     body.push_back(store({false, sums, index}, words.number(DType::I64, 0)));
   });
+  // Where there are no rows at all, dropped updates read nothing.
+  const auto top_at = [&](const Index& at, ExprId inside) {
+    return builder_.load(DType::I32, {false, tops, at}, inside,
+                         inside == kNoExpr ? kNoExpr : words.number(DType::I32, 0));
+  };
   over_updates(s, [&](const Destination& d, std::vector<Stmt>& body) {
     const Access to{false, tops, s.at(d.index, d.column, evaluator_.ranges())};
     const ExprId value = evaluator_.value(s.source, s.update_at(d.update, d.column, evaluator_.ranges()));
     const ExprId top = words.exponent(value);
     // Most updates find a larger one there already. What they read may be old, but it only grows.
-    ExprId higher = words.op(Op::Gt, top, builder_.load(DType::I32, to));
+    ExprId higher = words.op(Op::Gt, top, top_at(to.index, d.inside));
     if (d.inside != kNoExpr) higher = words.op(Op::And, d.inside, higher);
     body.push_back(store_atomic(to, Op::Max, top, higher));
   });
@@ -220,11 +225,12 @@ void Lowering::scatter_exact(const Scattered& s) {
     const IntExpr column = mod(at, s.columns, ranges), update = floordiv(at, s.columns, ranges);
     const ExprId row = scatter_row(s, update, ranges);
     const bool some = s.mode == GatherMode::Check || s.mode == GatherMode::Drop;
+    const ExprId inside = some ? evaluator_.is_below(row, s.rows) : kNoExpr;
     const IntExpr index = evaluator_.as_index(row, s.rows);
     const Index to = s.at(index, column, evaluator_.ranges());
     const ExprId value = evaluator_.value(s.source, s.update_at(update, column, evaluator_.ranges()));
-    const ExprId fixed = words.fixed(value, builder_.load(DType::I32, {false, tops, to}));
-    body.push_back(store_atomic({false, sums, to}, Op::Add, fixed, some ? evaluator_.is_below(row, s.rows) : kNoExpr));
+    const ExprId fixed = words.fixed(value, top_at(to, inside));
+    body.push_back(store_atomic({false, sums, to}, Op::Add, fixed, inside));
   });
   over_chunks(elements, [&](const IntExpr& at, const Ranges& ranges, std::vector<Stmt>& body) {
     const Index index = reshaped_index({elements}, s.shape, {at}, ranges);

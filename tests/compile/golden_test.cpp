@@ -48,6 +48,8 @@ std::vector<Program> programs() {
       {"transpose_add", "input x: f32[M, N]\ninput y: f32[N, M]\nreturn x.T + y", {{"M", 512}, {"N", 768}}},
       {"concat", "input x: f32[A, 8]\ninput y: f32[B, 8]\nreturn concat([x, y], axis=0) * 2", {{"A", 10}, {"B", 20}}},
       {"take", "input x: f32[V, 64]\ninput i: i64[N]\nreturn take(x, i, axis=0)", {{"V", 1000}, {"N", 50}}},
+      {"segment_sum", "input g: f32[N, 512]\ninput s: i32[N]\nreturn segment_sum(g * 2, s, 1000)", {{"N", 10000}}},
+      {"histogram", "input x: f32[N]\nreturn histogram(x, 16, 0, 1)", {{"N", 1000000}}},
       {"two_outputs", "input b: f32[N]\ninput c: f32[N]\na = b + c\nreturn a, a * b", {{"N", 100000}}},
       {"bf16_rmsnorm", "input x: bf16[B, 4096]\ninput w: bf16[4096]\nreturn rmsnorm(x, w)", {{"B", 16}}},
       {"cumsum",
