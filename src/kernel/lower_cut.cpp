@@ -29,8 +29,9 @@ void Lowering::pointwise_cut() {
     const ExprId g = builder_.index(IntExpr::symbol("%g")), here = builder_.index(total);
     Stmt range;
     range.kind = StmtKind::If;
-    range.value = builder_.apply(
-        Op::And, {builder_.apply(Op::Ge, {g, here}), builder_.apply(Op::Lt, {g, builder_.index(total + parts)})});
+    range.value = parts.is(1) ? builder_.apply(Op::Eq, {g, here})
+                              : builder_.apply(Op::And, {builder_.apply(Op::Ge, {g, here}),
+                                                         builder_.apply(Op::Lt, {g, builder_.index(total + parts)})});
     Ranges outside;
     evaluator_.enter(&range.body, &outside);
     const IntExpr part = evaluator_.as_index(builder_.apply(Op::Sub, {g, here}), parts);

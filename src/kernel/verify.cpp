@@ -156,7 +156,9 @@ class Structure {
       case StmtKind::Loop: return loop(s);
       case StmtKind::If: {
         use(s.value, "condition");
-        return block(s.body);
+        conditions_.push_back(s.value);
+        block(s.body);
+        return conditions_.pop_back();
       }
       case StmtKind::Each: return each(s);
       case StmtKind::Let:
@@ -261,13 +263,23 @@ class Structure {
       const bool parallel = l->loop == LoopKind::Vector ||
                             ((l->loop == LoopKind::Grid || l->loop == LoopKind::Thread) && !s.access.scratch);
       const auto times = l->extent.constant();
-      if (!parallel || (times && *times <= 1)) continue;
+      if (!parallel || (times && *times <= 1) || one_of(l->var)) continue;
       const bool differs = std::any_of(s.access.index.begin(), s.access.index.end(), [&](const IntExpr& i) {
         return i.mentions(l->var) || names_local_of(i, l->var);
       });
       need(differs, "store {}: every iteration of the {} loop {} writes the same element",
            access_text(kernel_, s.access), name_of(l->loop), l->var);
     }
+  }
+
+  // Whether a condition around lets one value of this variable pass.
+  bool one_of(const std::string& var) const {
+    return std::any_of(conditions_.begin(), conditions_.end(), [&](ExprId id) {
+      const Expr& e = kernel_.at(id);
+      if (e.kind != ExprKind::Apply || e.op != Op::Eq) return false;
+      const Expr& left = kernel_.at(e.args[0]);
+      return left.kind == ExprKind::Index && left.index == IntExpr::symbol(var);
+    });
   }
 
   // Whether it names a local whose value is made of this variable itself.
@@ -285,6 +297,7 @@ class Structure {
   }
 
   const Kernel& kernel_;
+  std::vector<ExprId> conditions_;         // of the Ifs around
   std::map<LocalId, ExprId> positions_;  // what locals are let be
   std::set<std::string> sizes_;          // sizes that index expressions may use
   std::set<std::string> known_;          // those, and the loops around
