@@ -55,7 +55,7 @@ class Builder {
   }
   Kernel& kernel_;
   std::unordered_map<std::string, ExprId> known_;
-  std::unordered_map<ExprId, Bounds> bounds_;  // of what was compared with constants
+  std::unordered_map<ExprId, Bounds> bounds_;        // of what was compared with constants
   std::unordered_map<ExprId, ExprId> erf_argument_;  // of what erf became
 };
 
