@@ -106,7 +106,7 @@ inline Array trunc(const Array& a) { return detail::call("trunc", {a}); }
 inline Array round(const Array& a) { return detail::call("round", {a}); }
 /// square root. Floats. Correctly rounded.
 inline Array sqrt(const Array& a) { return detail::call("sqrt", {a}); }
-/// 1 / sqrt(a). Floats. Error at most 1.5 ULP (f32), 1.5 (f64).
+/// 1 / sqrt(a). Floats. Error at most 2 ULP (f32), 1.5 (f64).
 inline Array rsqrt(const Array& a) { return detail::call("rsqrt", {a}); }
 /// cube root. Floats. Error at most 4 ULP (f32), 4 (f64).
 inline Array cbrt(const Array& a) { return detail::call("cbrt", {a}); }

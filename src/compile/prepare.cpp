@@ -32,7 +32,11 @@ void check_dtypes(const Graph& graph, const std::vector<TensorView>& inputs) {
 Prepared::Launch prepare_kernel(const kernel::Kernel& kernel, const Launch& launch, SizeBinding& sizes, bool gpu) {
   for (const kernel::LaunchSize& s : kernel.launch_sizes) sizes[s.symbol] = s.value.evaluate(sizes);
   Prepared::Launch prepared;
-  for (const std::string& symbol : launch.sizes) prepared.arguments.push_back(sizes.at(symbol));
+  for (const std::string& symbol : launch.sizes) {
+    const auto size = sizes.find(symbol);
+    SMELT_CHECK(size != sizes.end(), "kernel {} asks for {}, which no input has", kernel.name, symbol);
+    prepared.arguments.push_back(size->second);
+  }
   if (launch.custom)
     for (const kernel::Param& p : kernel.params) prepared.dims.push_back(evaluate(p.dims, sizes));
   if (gpu) return prepared;

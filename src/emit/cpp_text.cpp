@@ -146,6 +146,7 @@ inline To same_bits(From from) {
   }
 
   // NaN wins; +0 is above -0.
+  inline float square_root(float x) { return std::sqrt(x); }
   inline float maximum(float a, float b) {
     const float equal = float_of(bits_of(a) & bits_of(b));
     return choose(a != a, a, choose(a == b, equal, choose(a > b, a, b)));

@@ -252,7 +252,7 @@ class PhasePrinter {
   std::map<const Stmt*, std::pair<std::string, DType>> wide_stores_;  // Stmt -> the array that collects its lanes
   int block_ = 0;        // number of the run of simple statements being analysed
   std::set<int> dirty_;  // scratch buffers accessed since the last barrier
-  int serial_depth_ = 0, names_ = 0;
+  int serial_depth_ = 0, if_depth_ = 0, names_ = 0;
   bool cluster_used_ = false, asks_for_multiples_ = false, lost_lanes_ = false;
   std::vector<IntExpr> conditions_;
   std::vector<int> alignment_;

@@ -37,7 +37,9 @@ void PhasePrinter::statement(const Stmt& s) {
     case StmtKind::If:
       open(fmt::format("if ({})", value(s.value)));
       push();
+      ++if_depth_;
       statements(s.body);
+      --if_depth_;
       pop();
       return close();
     case StmtKind::Each: return each(s);

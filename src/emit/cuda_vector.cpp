@@ -332,6 +332,7 @@ bool PhasePrinter::is_held(ExprId id) {
   constexpr int64_t kMostBytes = 128;
   const std::set<const Stmt*>& loops = loops_of_[static_cast<size_t>(id)];
   if (loops.size() < 2 || serial_depth_ > 0 || !vector_.single || has_loops(*vector_.loop)) return false;
+  if (if_depth_ > 0) return false;  // the other loops may stand under other conditions
   const Stmt& here = *vector_.loop;
   const DType t = kernel_.params[static_cast<size_t>(kernel_.at(id).access.array)].dtype;
   return int64_t{vector_.count()} * size_of(t) <= kMostBytes &&

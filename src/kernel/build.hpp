@@ -3,7 +3,6 @@
 #pragma once
 
 #include <limits>
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -43,7 +42,6 @@ class Builder {
   ExprId without_factor(ExprId product, double factor) const;
   ExprId round_to_half(ExprId x, DType to);
   ExprId saturate(ExprId x, DType to);
-  std::optional<ExprId> before_rounding(ExprId x);
   ExprId extreme_of_constant(Op op, const std::vector<ExprId>& args);
   // What a float that is not NaN lies between.
   struct Bounds {

@@ -35,33 +35,10 @@ ExprId Builder::round_to_half(ExprId id, DType to) {
   return select(x != x, x, limited).id;
 }
 
-// x with its rounding left out, where x is round(y) or that clamped by whole numbers: clamping and rounding may change places, since
-// rounding leaves whole numbers where they are and changes no order.
-std::optional<ExprId> Builder::before_rounding(ExprId id) {
-  const Expr e = at(id);
-  if (e.kind != ExprKind::Apply) return std::nullopt;
-  if (e.op == Op::Round) return e.args[0];
-  if (e.op != Op::Where) return std::nullopt;
-  const Expr limit = at(e.args[1]), test = at(e.args[0]);
-  const bool compares = test.kind == ExprKind::Apply && (test.op == Op::Lt || test.op == Op::Gt);
-  if (!compares || test.args != std::vector<ExprId>{e.args[2], e.args[1]}) return std::nullopt;
-  if (limit.kind != ExprKind::Const || limit.constant.f != std::rint(limit.constant.f)) return std::nullopt;
-  const auto inner = before_rounding(e.args[2]);
-  if (!inner) return std::nullopt;
-  const Val y{this, *inner}, c{this, e.args[1]};
-  const ExprId result = select(test.op == Op::Lt ? y < c : y > c, c, y).id;
-  bounds_[result] = bounds_of(id);
-  return result;
-}
-
 // Float to integer: saturates, NaN becomes 0. By clamping first, since machines convert out-of-range values each in their own way
 // and the general operation is scalar code on most of them.
 ExprId Builder::saturate(ExprId id, DType to) {
   Val x{this, id};
-  // Small integers: what is rounded anyway is rounded by an addition that leaves the whole number in the last bits of the float.
-  const bool is_small = x.dtype() == DType::F32 && size_of(to) <= 2;
-  const auto unrounded = is_small ? before_rounding(id) : std::nullopt;
-  if (unrounded) x = {this, *unrounded};
   // Integers of up to the float's own width less one bit fit it exactly, or are met by the next wider float.
   if (x.dtype() == DType::F32 && (size_of(to) == 8 || to == DType::U32)) x = widen(x);
   const double low = static_cast<double>(min_int(to)), high = static_cast<double>(max_int(to));
@@ -73,9 +50,7 @@ ExprId Builder::saturate(ExprId id, DType to) {
   Val inside = x;
   if (!(known.low >= low)) inside = select(inside > least, inside, least);
   if (!exact || !(known.high <= high)) inside = select(inside < most, inside, most);
-  if (unrounded) return cast(bits(select(x == x, inside + like(x, 0x1.8p23), like(x, 0))).id, to, true);
   const Val whole = to_int(inside);
-  if (is_small) return cast(select(x == x, whole, like(whole, 0)).id, to, true);
   Val converted{this, cast(whole.id, to, true)};
   if (!exact) converted = select(x > most, like(converted, max_int(to)), converted);
   return select(x == x, converted, like(converted, 0)).id;

@@ -297,7 +297,7 @@ class Structure {
   }
 
   const Kernel& kernel_;
-  std::vector<ExprId> conditions_;         // of the Ifs around
+  std::vector<ExprId> conditions_;       // of the Ifs around
   std::map<LocalId, ExprId> positions_;  // what locals are let be
   std::set<std::string> sizes_;          // sizes that index expressions may use
   std::set<std::string> known_;          // those, and the loops around

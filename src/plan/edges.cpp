@@ -5,8 +5,8 @@
 namespace smelt::plan {
 
 bool recomputable(const Node& node) {
-  return node.kind != NodeKind::Scan && node.kind != NodeKind::Custom &&
-         node.kind != NodeKind::Scatter && (node.kind != NodeKind::Reduce || node.local);
+  return node.kind != NodeKind::Scan && node.kind != NodeKind::Custom && node.kind != NodeKind::Scatter &&
+         (node.kind != NodeKind::Reduce || node.local);
 }
 
 static void add_once(std::vector<NodeId>& list, NodeId id) {

@@ -64,6 +64,12 @@ class Isolation {
     return std::all_of(shape.begin(), shape.end(), [](const IntExpr& size) { return size.is(1); });
   }
 
+  static bool names_axes(NodeKind kind) {
+    return kind != NodeKind::Elementwise && kind != NodeKind::Cast && kind != NodeKind::Input &&
+           kind != NodeKind::Constant && kind != NodeKind::SizeValue && kind != NodeKind::Reshape &&
+           kind != NodeKind::Broadcast;
+  }
+
   // Whether every value has the same shape, or is one number.
   bool even() {
     for (const NodeId id : order_) {
@@ -72,6 +78,7 @@ class Isolation {
       if (!ends(id) && (node.kind == NodeKind::Reduce || node.kind == NodeKind::Scan)) return false;
       if (is_one(node.shape)) {
         if (std::binary_search(group_.outputs.begin(), group_.outputs.end(), id)) return false;
+        if (!ends(id) && names_axes(node.kind)) return false;  // of the shape that it had
         continue;
       }
       if (!shape_) shape_ = node.shape;

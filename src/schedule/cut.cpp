@@ -14,6 +14,18 @@ namespace {
 constexpr int64_t kLeastRun = 64;  // elements of a range that lie together
 constexpr size_t kMostRanges = 16;
 
+// Made of symbols by + and *. Where it is a remainder, as in roll(x, 1), that a place lies inside does not follow from its range.
+bool is_plain(const IntExpr& size) {
+  for (const IntExpr::Term& term : size.terms()) {
+    std::vector<std::string> symbols;
+    IntExpr::of_term(term).collect_symbols(symbols);
+    IntExpr product = term.coefficient;
+    for (const std::string& symbol : symbols) product = product * IntExpr::symbol(symbol);
+    if (!(product == IntExpr::of_term(term))) return false;
+  }
+  return true;
+}
+
 class Finder {
  public:
   Finder(const Graph& graph, const plan::FusionGroup& group, const Domain& domain)
@@ -49,6 +61,7 @@ class Finder {
       IntExpr front = 0;
       for (const NodeId arg : node.args) {
         const IntExpr size = graph_.at(arg).shape[along];
+        if (!is_plain(size)) return;
         if (!size.is(0)) cut.starts.push_back(front);
         front = front + size;
       }

@@ -15,13 +15,16 @@ constexpr double kOperationsPerByte = 6;
 
 std::string window_variable(NodeId reduce, int axis) { return fmt::format("%w{}_{}", reduce, axis); }
 
-bool reads_windows(const Index& index) {
-  return std::any_of(index.begin(), index.end(), [](const IntExpr& i) {
+static bool mentions(const Index& index, const char* beginning) {
+  return std::any_of(index.begin(), index.end(), [&](const IntExpr& i) {
     std::vector<std::string> symbols;
     i.collect_symbols(symbols);
-    return std::any_of(symbols.begin(), symbols.end(), [](const std::string& s) { return s.starts_with("%w"); });
+    return std::any_of(symbols.begin(), symbols.end(), [&](const std::string& s) { return s.starts_with(beginning); });
   });
 }
+
+bool reads_windows(const Index& index) { return mentions(index, "%w"); }
+bool reads_gathered(const Index& index) { return mentions(index, "%picked"); }
 
 Index window_index(const Graph& graph, NodeId reduce, const Index& index, Ranges& ranges) {
   const Node& node = graph.at(reduce);

@@ -9,6 +9,8 @@ namespace smelt::schedule {
 // The loop over one axis of a window of this reduction.
 std::string window_variable(NodeId reduce, int axis);
 bool reads_windows(const Index& index);
+// Whether a place is one that the data names, which is not known before the loop.
+bool reads_gathered(const Index& index);
 
 // Where the argument of a local reduction is evaluated for a result at `index`: loops over the window stand in it, whose ranges
 // are added.

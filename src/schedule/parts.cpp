@@ -70,7 +70,7 @@ void find_staged(const Graph& graph, Schedule& s) {
   if (last < 1 || s.domain.axes.back().estimate < 8) return;
   for (const Read& read : s.domain.reads) {
     const int axis = contiguous_axis(graph, s.domain, read.node, read.index);
-    if (reads_windows(read.index)) continue;
+    if (reads_windows(read.index) || reads_gathered(read.index)) continue;
     if (axis < 0 || axis == last || s.domain.axes[static_cast<size_t>(axis)].estimate < 8) continue;
     const IntExpr flat = flat_offset(graph.at(read.node).shape, read.index);
     const auto step = flat.coefficient_of(s.domain.axes.back().var);

@@ -212,6 +212,7 @@ const std::vector<Row>& rows() {
        [](const Arrays& a) { return scatter_add(a.w, a.i, take(a.w, a.i), 0, OutOfRange::Drop, false); }},
       {"scatter_mul(scatter_max(w, i, 2.0), i, 2.0)",
        [](const Arrays& a) { return scatter_mul(scatter_max(a.w, a.i, 2.0), a.i, 2.0); }},
+      {"scatter_max(w, i, 0.5)", [](const Arrays& a) { return scatter_max(a.w, a.i, 0.5); }},
       {"scatter_min(w, i, 0.5)", [](const Arrays& a) { return scatter_min(a.w, a.i, 0.5); }},
       {"bincount(i, 5) + histogram(w, 5, -1, 1)",
        [](const Arrays& a) { return bincount(a.i, 5) + histogram(a.w, 5, -1, 1); }},

@@ -160,5 +160,29 @@ TEST(Found, ReductionsToOneNumberSideBySide) {
             {x, y}));
 }
 
+// A row that the data names is not known before the loop over tiles; nor is the range of a roll by more than its axis may have.
+TEST(Found, TakeFromATransposedArray) {
+  NEEDS_LLVM();
+  const Tensor i = filled(DType::U8, {2}, 0);
+  EXPECT_TRUE(right("input x: f32[65, 5, 1, 8]\ninput i: u8[2]\nreturn take(transpose(x, (3, 2, 1, 0)), i, axis=1)\n",
+                    {noise(DType::F32, {65, 5, 1, 8}, 11), i}));
+}
+
+TEST(Found, RollOfAnAxisThatMayBeShort) {
+  NEEDS_LLVM();
+  const char* text = "input x: f32[8, B, N]\nreturn roll(x, 1, axis=1)\n";
+  EXPECT_TRUE(right(text, {noise(DType::F32, {8, 64, 34}, 12)}));
+  EXPECT_TRUE(right(text, {noise(DType::F32, {8, 1, 3}, 13)}));
+}
+
+// What names its own axes is not made flat with the rest of a group.
+TEST(Found, TriangleOfOneElementBesideOthers) {
+  NEEDS_LLVM();
+  EXPECT_TRUE(
+      right("input x: bool[B, 7, 1, 1]\ninput y: i16[7, 1, 1]\nv = f32(y) * 0.5\n"
+            "return tril(x), v.reshape(-1), maximum(v, v)\n",
+            {noise(DType::Bool, {3, 7, 1, 1}, 14), noise(DType::I16, {7, 1, 1}, 15)}));
+}
+
 }  // namespace
 }  // namespace smelt::testing

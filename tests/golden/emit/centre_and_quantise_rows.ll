@@ -15,13 +15,13 @@ entry:
   %v13 = or <16 x i32> <i32 0, i32 1, i32 2, i32 3, i32 4, i32 5, i32 6, i32 7, i32 8, i32 9, i32 10, i32 11, i32 12, i32 13, i32 14, i32 15>, zeroinitializer
   %v50 = insertelement <16 x float> poison, float 127.0, i64 0
   %v51 = shufflevector <16 x float> %v50, <16 x float> poison, <16 x i32> zeroinitializer
-  %v53 = insertelement <16 x float> poison, float -128.0, i64 0
-  %v54 = shufflevector <16 x float> %v53, <16 x float> poison, <16 x i32> zeroinitializer
-  %v59 = insertelement <16 x float> poison, float 0x4168000000000000, i64 0
-  %v60 = shufflevector <16 x float> %v59, <16 x float> poison, <16 x i32> zeroinitializer
+  %v54 = insertelement <16 x float> poison, float -128.0, i64 0
+  %v55 = shufflevector <16 x float> %v54, <16 x float> poison, <16 x i32> zeroinitializer
+  %v64 = insertelement <16 x i8> poison, i8 0, i64 0
+  %v65 = shufflevector <16 x i8> %v64, <16 x i8> poison, <16 x i32> zeroinitializer
   ; loop %i0 < R
-  %v91 = icmp slt i64 %begin, %end
-  br i1 %v91, label %pre1, label %exit1
+  %v93 = icmp slt i64 %begin, %end
+  br i1 %v93, label %pre1, label %exit1
 pre1:
   br label %loop1
 loop1:
@@ -91,7 +91,7 @@ exit2:
   %v42 = fmul float %v41, 0x3F847AE140000000
   %v47 = insertelement <16 x float> poison, float %v42, i64 0
   %v48 = shufflevector <16 x float> %v47, <16 x float> poison, <16 x i32> zeroinitializer
-  %v66 = getelementptr i8, ptr %p2, i64 %v3
+  %v67 = getelementptr i8, ptr %p2, i64 %v3
   ; vector loop %i1 < 100, 16 lanes
   br label %pre3
 pre3:
@@ -106,50 +106,52 @@ loop3:
   %v46 = fpext <16 x half> %v45 to <16 x float>
   %v49 = fsub <16 x float> %v46, %v48
   %v52 = fmul <16 x float> %v49, %v51
-  %v55 = fcmp ogt <16 x float> %v52, %v54
-  %v56 = select <16 x i1> %v55, <16 x float> %v52, <16 x float> %v54
-  %v57 = fcmp olt <16 x float> %v56, %v51
-  %v58 = select <16 x i1> %v57, <16 x float> %v56, <16 x float> %v51
-  %v61 = fadd <16 x float> %v58, %v60
-  %v62 = fcmp oeq <16 x float> %v52, %v52
-  %v63 = select <16 x i1> %v62, <16 x float> %v61, <16 x float> %v2
-  %v64 = bitcast <16 x float> %v63 to <16 x i32>
-  %v65 = trunc <16 x i32> %v64 to <16 x i8>
-  %v67 = getelementptr i8, ptr %v66, i64 %i1.loop3
-  store <16 x i8> %v65, ptr %v67, align 1
+  %v53 = call <16 x float> @llvm.rint.v16f32(<16 x float> %v52)
+  %v56 = fcmp ogt <16 x float> %v53, %v55
+  %v57 = select <16 x i1> %v56, <16 x float> %v53, <16 x float> %v55
+  %v58 = fcmp olt <16 x float> %v57, %v51
+  %v59 = select <16 x i1> %v58, <16 x float> %v57, <16 x float> %v51
+  %v60 = fptosi <16 x float> %v59 to <16 x i32>
+  %v61 = freeze <16 x i32> %v60
+  %v62 = trunc <16 x i32> %v61 to <16 x i8>
+  %v63 = fcmp oeq <16 x float> %v53, %v53
+  %v66 = select <16 x i1> %v63, <16 x i8> %v62, <16 x i8> %v65
+  %v68 = getelementptr i8, ptr %v67, i64 %i1.loop3
+  store <16 x i8> %v66, ptr %v68, align 1
   br label %loopnext3
 loopnext3:
   %i1.loop3.next = add nsw i64 %i1.loop3, 16
   %i1.loop3.more = icmp slt i64 %i1.loop3.next, 96
   br i1 %i1.loop3.more, label %loop3, label %rest3
 rest3:
-  %v68 = sub i64 100, 96
-  %v69 = trunc i64 %v68 to i32
-  %v70 = insertelement <16 x i32> poison, i32 %v69, i64 0
-  %v71 = shufflevector <16 x i32> %v70, <16 x i32> poison, <16 x i32> zeroinitializer
-  %v72 = icmp ult <16 x i32> %v13, %v71
+  %v69 = sub i64 100, 96
+  %v70 = trunc i64 %v69 to i32
+  %v71 = insertelement <16 x i32> poison, i32 %v70, i64 0
+  %v72 = shufflevector <16 x i32> %v71, <16 x i32> poison, <16 x i32> zeroinitializer
+  %v73 = icmp ult <16 x i32> %v13, %v72
   store <16 x i16> zeroinitializer, ptr %tail.v16i16
-  %v73 = getelementptr i16, ptr %v4, i64 96
-  %v74 = mul i64 %v68, 2
-  call void @llvm.memcpy.p0.p0.i64(ptr %tail.v16i16, ptr %v73, i64 %v74, i1 false)
-  %v75 = load <16 x i16>, ptr %tail.v16i16
-  %v76 = bitcast <16 x i16> %v75 to <16 x half>
-  %v77 = fpext <16 x half> %v76 to <16 x float>
-  %v78 = fsub <16 x float> %v77, %v48
-  %v79 = fmul <16 x float> %v78, %v51
-  %v80 = fcmp ogt <16 x float> %v79, %v54
-  %v81 = select <16 x i1> %v80, <16 x float> %v79, <16 x float> %v54
-  %v82 = fcmp olt <16 x float> %v81, %v51
-  %v83 = select <16 x i1> %v82, <16 x float> %v81, <16 x float> %v51
-  %v84 = fadd <16 x float> %v83, %v60
-  %v85 = fcmp oeq <16 x float> %v79, %v79
-  %v86 = select <16 x i1> %v85, <16 x float> %v84, <16 x float> %v2
-  %v87 = bitcast <16 x float> %v86 to <16 x i32>
+  %v74 = getelementptr i16, ptr %v4, i64 96
+  %v75 = mul i64 %v69, 2
+  call void @llvm.memcpy.p0.p0.i64(ptr %tail.v16i16, ptr %v74, i64 %v75, i1 false)
+  %v76 = load <16 x i16>, ptr %tail.v16i16
+  %v77 = bitcast <16 x i16> %v76 to <16 x half>
+  %v78 = fpext <16 x half> %v77 to <16 x float>
+  %v79 = fsub <16 x float> %v78, %v48
+  %v80 = fmul <16 x float> %v79, %v51
+  %v81 = call <16 x float> @llvm.rint.v16f32(<16 x float> %v80)
+  %v82 = fcmp ogt <16 x float> %v81, %v55
+  %v83 = select <16 x i1> %v82, <16 x float> %v81, <16 x float> %v55
+  %v84 = fcmp olt <16 x float> %v83, %v51
+  %v85 = select <16 x i1> %v84, <16 x float> %v83, <16 x float> %v51
+  %v86 = fptosi <16 x float> %v85 to <16 x i32>
+  %v87 = freeze <16 x i32> %v86
   %v88 = trunc <16 x i32> %v87 to <16 x i8>
-  store <16 x i8> %v88, ptr %tail.v16i8
-  %v89 = getelementptr i8, ptr %v66, i64 96
-  %v90 = mul i64 %v68, 1
-  call void @llvm.memcpy.p0.p0.i64(ptr %v89, ptr %tail.v16i8, i64 %v90, i1 false)
+  %v89 = fcmp oeq <16 x float> %v81, %v81
+  %v90 = select <16 x i1> %v89, <16 x i8> %v88, <16 x i8> %v65
+  store <16 x i8> %v90, ptr %tail.v16i8
+  %v91 = getelementptr i8, ptr %v67, i64 96
+  %v92 = mul i64 %v69, 1
+  call void @llvm.memcpy.p0.p0.i64(ptr %v91, ptr %tail.v16i8, i64 %v92, i1 false)
   br label %exit3
 exit3:
   br label %next1
@@ -172,6 +174,7 @@ define void @k0_p0(i64 %begin, i64 %end, ptr %arrays, ptr %sizes, ptr %scratch) 
   ret void
 }
 
+declare <16 x float> @llvm.rint.v16f32(<16 x float>)
 declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
 
 attributes #0 = { nounwind "prefer-vector-width"="256" "min-legal-vector-width"="256" }
