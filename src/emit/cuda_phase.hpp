@@ -165,7 +165,7 @@ class PhasePrinter {
   void load_groups(const std::vector<ExprId>& loads, bool check);
   void hold(const std::vector<ExprId>& loads, const std::string& first, const std::string& extent);
   bool is_held(ExprId id);
-  bool computes_much() const;
+  bool computes_much();
 
   // cuda_wide.cpp
   struct WideStore {
@@ -245,6 +245,7 @@ class PhasePrinter {
   std::vector<std::optional<std::string>> known_;
   std::vector<std::vector<ExprId>> scopes_;
   std::map<ExprId, std::string> early_;          // loads that were made ahead, by lane
+  std::optional<bool> computes_much_;            // found once
   std::vector<std::set<const Stmt*>> loops_of_;  // of loads: the Vector loops that use them
   std::map<std::string, std::string> symbols_;
   Ranges ranges_;

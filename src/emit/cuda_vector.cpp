@@ -259,8 +259,9 @@ std::vector<ExprId> PhasePrinter::early_loads(const std::vector<const Stmt*>& st
 
 // Whether the phase is bound by its instructions: it gains nothing from how the caches treat what it reads, and loses a little (a chain of
 // five tanh 2 % on an H200).
-bool PhasePrinter::computes_much() const {
+bool PhasePrinter::computes_much() {
   constexpr int kOperationsPerByte = 8;
+  if (computes_much_) return *computes_much_;
   int operations = 0, bytes = 0;
   for (size_t id = 0; id < kernel_.exprs.size(); ++id) {
     const Expr& e = kernel_.exprs[id];
@@ -271,7 +272,7 @@ bool PhasePrinter::computes_much() const {
   }
   for (size_t k = 0; k < kernel_.params.size(); ++k)
     if (stored_[k]) bytes += size_of(kernel_.params[k].dtype);
-  return operations > kOperationsPerByte * bytes;
+  return *(computes_much_ = operations > kOperationsPerByte * bytes);
 }
 
 // The lanes of one group: one access when they are neighbours.

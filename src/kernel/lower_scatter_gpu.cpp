@@ -94,11 +94,17 @@ Op op_of(ScatterKind kind) { return kind == ScatterKind::Max ? Op::Max : kind ==
 
 }  // namespace
 
+// Whether the row is one of the result, where the mode leaves that open; kNoExpr where it is always.
+ExprId Lowering::row_inside(const Scattered& s, ExprId row) {
+  const bool open = s.mode == GatherMode::Check || s.mode == GatherMode::Drop;
+  return open ? evaluator_.is_below(row, s.rows) : kNoExpr;
+}
+
 Lowering::Destination Lowering::destination(const Scattered& s, const IntExpr& at, const Ranges& ranges) {
   Destination d;
   d.column = mod(at, s.columns, ranges), d.update = floordiv(at, s.columns, ranges);
   d.row = scatter_row(s, d.update, ranges);
-  if (s.mode == GatherMode::Check || s.mode == GatherMode::Drop) d.inside = evaluator_.is_below(d.row, s.rows);
+  d.inside = row_inside(s, d.row);
   evaluator_.report_row(s.id, d.row, s.rows);
   d.index = evaluator_.as_index(d.row, s.rows);
   return d;
@@ -224,8 +230,7 @@ void Lowering::scatter_exact(const Scattered& s) {
   over_chunks(s.updates * s.columns, [&](const IntExpr& at, const Ranges& ranges, std::vector<Stmt>& body) {
     const IntExpr column = mod(at, s.columns, ranges), update = floordiv(at, s.columns, ranges);
     const ExprId row = scatter_row(s, update, ranges);
-    const bool some = s.mode == GatherMode::Check || s.mode == GatherMode::Drop;
-    const ExprId inside = some ? evaluator_.is_below(row, s.rows) : kNoExpr;
+    const ExprId inside = row_inside(s, row);
     const IntExpr index = evaluator_.as_index(row, s.rows);
     const Index to = s.at(index, column, evaluator_.ranges());
     const ExprId value = evaluator_.value(s.source, s.update_at(update, column, evaluator_.ranges()));
@@ -251,10 +256,8 @@ void Lowering::scatter_newest(const Scattered& s) {
   over_chunks(s.updates, [&](const IntExpr& at, const Ranges& ranges, std::vector<Stmt>& body) {
     const ExprId row = scatter_row(s, at, ranges);
     evaluator_.report_row(s.id, row, s.rows);
-    const bool some = s.mode == GatherMode::Check || s.mode == GatherMode::Drop;
     const IntExpr index = evaluator_.as_index(row, s.rows);
-    body.push_back(store_atomic({false, newest, {index}}, Op::Max, builder_.index(at),
-                                some ? evaluator_.is_below(row, s.rows) : kNoExpr));
+    body.push_back(store_atomic({false, newest, {index}}, Op::Max, builder_.index(at), row_inside(s, row)));
   });
   over_chunks(s.rows * s.columns, [&](const IntExpr& at, const Ranges& ranges, std::vector<Stmt>& body) {
     const IntExpr row = floordiv(at, s.columns, ranges), column = mod(at, s.columns, ranges);

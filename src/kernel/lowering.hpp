@@ -126,6 +126,7 @@ class Lowering {
     ExprId row = kNoExpr, inside = kNoExpr;  // inside: only there is something written; kNoExpr: everywhere
     IntExpr index, update, column;
   };
+  ExprId row_inside(const Scattered& s, ExprId row);
   Destination destination(const Scattered& s, const IntExpr& at, const Ranges& ranges);
   void over_updates(const Scattered& s, const std::function<void(const Destination&, std::vector<Stmt>&)>& fill);
 
