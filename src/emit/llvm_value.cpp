@@ -28,6 +28,9 @@ Value PhasePrinter::splat(const Value& x, int lanes) {
 }
 
 // The type of the operands is that of the last argument; only a condition in front ($C) may be one for all lanes.
+// Lanes of a vector of bits that are not to be shuffled.
+static constexpr int kEndlessBits = 64;
+
 Value PhasePrinter::op(std::string_view spelling, DType result, const std::vector<Value>& args) {
   SMELT_CHECK(!spelling.empty(), "an operation without a spelling for LLVM reached the printer");
   int lanes = 0, scope = 0;
@@ -36,6 +39,13 @@ Value PhasePrinter::op(std::string_view spelling, DType result, const std::vecto
     scope = std::max(scope, a.scope);
   }
   const bool has_condition = spelling.find("$C") != std::string_view::npos;
+  if (has_condition && result == DType::Bool && lanes >= kEndlessBits) {
+    // LLVM 19 for AVX-512 does not end on some shuffles of 64 bits, which is what a choice by a known mask becomes.
+    const DType byte = DType::U8;
+    return convert("trunc",
+                   op(spelling, byte, {args[0], convert("zext", args[1], byte), convert("zext", args[2], byte)}),
+                   DType::Bool);
+  }
   OpText text;
   text.spelling = spelling;
   text.dtype = args.back().dtype;

@@ -32,12 +32,12 @@ IntExpr without_common_factor(const IntExpr& e) {
   return smaller;
 }
 
-// Made of sizes alone, with plus and by a positive number: never negative.
+// A quotient of sizes, and of such quotients, with plus and by a positive number: never negative.
 bool never_negative(const IntExpr::Atom& atom) {
   const auto sizes_only = [](const IntExpr& e) {
     return std::all_of(e.terms().begin(), e.terms().end(), [](const IntExpr::Term& t) {
       return t.coefficient >= 0 && std::all_of(t.atoms.begin(), t.atoms.end(), [](const IntExpr::AtomPtr& a) {
-               return is_symbol(a) && !a->name.starts_with("%");
+               return is_symbol(a) ? !a->name.starts_with("%") : never_negative(*a);
              });
     });
   };

@@ -24,6 +24,10 @@ constexpr int kMostWork = 8000;
 
 // A value is computed again in each reader when that takes no more than this many operations an element.
 constexpr int kCheapToRepeat = 60;
+// What is no more than this is not worth a second look.
+constexpr int kNothingToRepeat = 10;
+// Operations that a thread of a CPU, or a multiprocessor, does in the time that one more kernel takes to start.
+constexpr int64_t kLaunchWork = 1 << 18;
 
 int repeat_cost(const Graph& graph, const Node& node) {
   if (node.local) return static_cast<int>(local_elements(graph, node));
@@ -44,6 +48,7 @@ class Planner {
                         node.kind == NodeKind::Scatter || is_view(node.kind);
       even_.push_back(asks ? std::nullopt : std::optional(node.shape));
       work_.push_back(node.local ? 1 : repeat_cost(graph, node));
+      points_.push_back(recomputable(node) ? std::optional(edges_.elements[i]) : std::nullopt);
     }
     copies_.resize(groups_.count());
     merge_results();
@@ -101,6 +106,8 @@ class Planner {
   void merge(int from, int into) {
     if (!surely_accepted(from, into)) even_[static_cast<size_t>(into)].reset();
     work_[static_cast<size_t>(into)] += work_[static_cast<size_t>(from)];
+    auto &x = points_[static_cast<size_t>(into)], &y = points_[static_cast<size_t>(from)];
+    x = x && y ? std::optional(std::max(*x, *y)) : std::nullopt;
     groups_.merge(from, into);
   }
 
@@ -135,17 +142,34 @@ class Planner {
 
   // A small value that costs much is not computed again for every element of a large reader.
   bool repeats_too_much(NodeId producer, NodeId consumer) const {
-    const int64_t n = edges_.elements[static_cast<size_t>(producer)];
-    if (n <= 1 || n * 4 > reach(consumer)) return false;
+    if (!is_read_more_often(producer, reach(consumer))) return false;
     int cost = 0;
     for (NodeId id : members(group_of(producer))) {
       if (!recomputable(graph_.at(id))) return false;
       cost += repeat_cost(graph_, graph_.at(id));
     }
-    return cost > 10;
+    return repeats_too_much(cost, producer, reach(consumer));
   }
-  // Points over which a node is evaluated: of a reduction, its argument's.
+  // Of one number, every thread makes its own.
+  bool is_read_more_often(NodeId id, int64_t points) const {
+    const int64_t n = edges_.elements[static_cast<size_t>(id)];
+    return n > 1 && n * 4 <= points;
+  }
+  // Whether `cost` operations for each of these points take longer than storing the value by a kernel of its own.
+  bool repeats_too_much(int cost, NodeId id, int64_t points) const {
+    return cost > kNothingToRepeat && is_read_more_often(id, points) &&
+           (points - edges_.elements[static_cast<size_t>(id)]) * cost > kLaunchWork * options_.target.threads;
+  }
+  // Whether what others read of a group would be.
+  bool repeats_too_much(int producers) const {
+    return std::any_of(members(producers).begin(), members(producers).end(), [&](NodeId id) {
+      return std::any_of(consumers(id).begin(), consumers(id).end(),
+                         [&](NodeId c) { return group_of(c) != producers && repeats_too_much(id, c); });
+    });
+  }
+  // Points over which a node is evaluated: of a reduction, its argument's; where its group has none, those of the largest beside it.
   int64_t reach(NodeId id) const {
+    if (const auto& points = points_[static_cast<size_t>(group_of(id))]) return *points;
     const Node& node = graph_.at(id);
     return edges_.elements[static_cast<size_t>(node.kind == NodeKind::Reduce ? node.args[0] : id)];
   }
@@ -198,9 +222,7 @@ class Planner {
         if (b < 0 || too_long(a, b) || groups_.path_around(a, b)) continue;
         const std::pair<int, size_t> now{b, members(a).size() + members(b).size()};
         if (const auto known = refused.find(a); known != refused.end() && known->second == now) continue;
-        const bool repeats = std::any_of(consumers(id).begin(), consumers(id).end(),
-                                         [&](NodeId c) { return group_of(c) != a && repeats_too_much(id, c); });
-        if (!repeats && takes(describe(united(a, b)))) {
+        if (!repeats_too_much(a) && takes(describe(united(a, b)))) {
           merge(a, b);
           changed = true;
         } else {
@@ -257,14 +279,18 @@ class Planner {
       if (readers.empty() || (readers.size() > 4 && edges_.elements[i] > 1)) continue;
       if (std::any_of(readers.begin(), readers.end(), [&](int g) { return apart(group_of(id), g); })) continue;
       std::vector<NodeId> chain;
-      if (!repeatable_chain(id, chain)) continue;
+      const std::optional<int> cost = repeatable_chain(id, chain);
+      if (!cost || std::any_of(consumers(id).begin(), consumers(id).end(),
+                               [&](NodeId c) { return repeats_too_much(*cost, id, reach(c)); }))
+        continue;
       if (!worth_repeating(id, chain, readers)) continue;
       apply_repeat(chain, readers);
     }
   }
 
-  // The nodes of its own group that must be repeated for `id`; stops at reductions and at what is stored anyway.
-  bool repeatable_chain(NodeId id, std::vector<NodeId>& chain) const {
+  // The nodes of its own group that must be repeated for `id`, and what they cost, where that is little; stops at reductions
+  // and at what is stored anyway.
+  std::optional<int> repeatable_chain(NodeId id, std::vector<NodeId>& chain) const {
     int cost = 0;
     std::vector<NodeId> todo{id};
     std::set<NodeId> seen{id};
@@ -272,15 +298,15 @@ class Planner {
       const NodeId n = todo.back();
       todo.pop_back();
       if (!recomputable(graph_.at(n))) {
-        if (n == id) return false;
+        if (n == id) return std::nullopt;
         continue;
       }
       chain.push_back(n);
-      if ((cost += repeat_cost(graph_, graph_.at(n))) > kCheapToRepeat) return false;
+      if ((cost += repeat_cost(graph_, graph_.at(n))) > kCheapToRepeat) return std::nullopt;
       for (NodeId s : sources(n))
         if (computing(s) && group_of(s) == group_of(id) && seen.insert(s).second) todo.push_back(s);
     }
-    return true;
+    return cost;
   }
 
   bool worth_repeating(NodeId id, const std::vector<NodeId>& chain, const std::set<int>& readers) const {
@@ -560,7 +586,9 @@ class Planner {
   const Accepts& accepts_;
   Edges edges_;
   Groups groups_;
-  std::vector<int> work_;                   // per group
+  std::vector<int> work_;  // per group
+  std::vector<std::optional<int64_t>>
+      points_;                              // per group without reductions, scans and the like: of its largest value
   std::vector<std::optional<Shape>> even_;  // per group: the shape of every value, if equal and none is reduced
   std::vector<std::set<NodeId>> copies_;    // per group: nodes of other groups that it computes again
   std::unordered_map<NodeId, std::set<int>> copiers_;  // the other way round

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "base/check.hpp"
 #include "schedule/parts.hpp"
@@ -25,16 +26,22 @@ constexpr int64_t kColumnTile = 2048;
 constexpr int64_t kSmallWork = 1 << 16;
 // Rows shorter than this leave most lanes of a vector empty.
 constexpr int64_t kShortRow = 16;
+constexpr int64_t kFewestLanes = 4;  // also where fewer would do
 // A reduction over at least this many rows is split, so that threads share it and its error stays small.
 constexpr int64_t kTallColumn = 512;
 
 int natural_lanes(const plan::Options& options) { return std::max(4, options.target.vector_bits / 32); }
 
-int lanes_for(const Graph& graph, const plan::FusionGroup& group, const plan::Options& options) {
+// Along `axis`, where one is known: no more lanes than it fills.
+int lanes_for(const Graph& graph, const plan::FusionGroup& group, const Domain& domain, int axis,
+              const plan::Options& options) {
   int cost = 0;
   for (NodeId id : group.nodes) cost += cost_of(graph.at(id));
   // Light bodies want several vectors in flight; heavy ones would only spill.
-  return natural_lanes(options) * (cost <= 12 ? 4 : cost <= 80 ? 2 : 1);
+  const int lanes = natural_lanes(options) * (cost <= 12 ? 4 : cost <= 80 ? 2 : 1);
+  const auto extent = axis < 0 ? std::nullopt : domain.axes[static_cast<size_t>(axis)].extent.constant();
+  const int64_t filled = std::max(extent.value_or(lanes), kFewestLanes);
+  return filled >= lanes ? lanes : static_cast<int>(std::bit_ceil(static_cast<uint64_t>(filled)));
 }
 
 Schedule pointwise(const Graph& graph, Domain domain, const plan::FusionGroup& group, const plan::Options& options) {
@@ -42,9 +49,9 @@ Schedule pointwise(const Graph& graph, Domain domain, const plan::FusionGroup& g
   s.strategy = Strategy::Pointwise;
   follow_output(graph, domain);
   if (auto stencil = stencil_schedule(graph, domain, group, options, s.dear)) return std::move(*stencil);
-  s.lanes = lanes_for(graph, group, options);
   s.vector_axis = static_cast<int>(domain.axes.size()) - 1;
   s.flattened = domain.axes.size() > 1 && domain.axes.back().estimate < 2 * natural_lanes(options);
+  s.lanes = lanes_for(graph, group, domain, s.flattened ? -1 : s.vector_axis, options);
   // Windows over short rows are gathers, many of them: wide vectors of these take long to compile.
   const auto local = [&](NodeId id) { return graph.at(id).local; };
   if (s.flattened && std::any_of(group.nodes.begin(), group.nodes.end(), local)) s.lanes = natural_lanes(options);
@@ -72,8 +79,8 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const pla
   Schedule s;
   const int64_t rows = domain.estimate(false), length = domain.estimate(true);
   const bool few_rows = rows < 2 * options.target.threads && length * rows > kSmallWork;
-  s.lanes = lanes_for(graph, group, options);
   s.vector_axis = last_axis(domain, true);
+  s.lanes = lanes_for(graph, group, domain, s.vector_axis, options);
   const bool one_pass = passes_of(domain) == 1;
   if (few_rows && one_pass && domain.scans.empty()) {
     s.strategy = Strategy::Split;
@@ -96,8 +103,8 @@ std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const 
                                        const plan::Options& options) {
   Schedule s;
   const int64_t height = domain.estimate(true), width = domain.estimate(false);
-  s.lanes = lanes_for(graph, group, options);
   s.vector_axis = last_axis(domain, false);
+  s.lanes = lanes_for(graph, group, domain, s.vector_axis, options);
   const bool one_pass = passes_of(domain) == 1;
   if (one_pass && !domain.scans.empty()) {
     s.strategy = Strategy::Column;

@@ -100,6 +100,19 @@ TEST(Cuts, OutputsThatLieAcrossEachOther) {
   }
 }
 
+// The angles of a rotary embedding serve all heads: sines are computed once where that saves more than a kernel costs.
+TEST(Cuts, DearValuesThatManyReadAreStored) {
+  const char* text = "input q: bf16[B, H, S, 128]\ninput p: i32[S]\nreturn rope(q, p)";
+  const Planned large = planned(text, {{"B", 16}, {"H", 32}, {"S", 2048}});
+  EXPECT_EQ(large.plan.groups.size(), 3u) << large.text();
+  size_t cuts = 0;
+  for (const plan::Decision& d : large.plan.decisions)
+    if (!d.fused) cuts += d.reason.find("would be computed again for each of") != std::string::npos;
+  EXPECT_EQ(cuts, 3u) << large.text();
+  const Planned small = planned(text, {{"B", 1}, {"H", 32}, {"S", 1}});
+  EXPECT_EQ(small.plan.groups.size(), 1u) << small.text();
+}
+
 TEST(Depth, NoKernelHasMoreOperationsThanAllowed) {
   for (const int depth : {1, 2, 3, 5}) {
     GraphBuilder b;

@@ -14,7 +14,7 @@ struct Bounded {
   std::vector<double> error;  // per element, row-major: 0 exact to the bit, infinity: anything goes
 };
 
-// One per output. Throws UserError where interpret() does.
-std::vector<Bounded> interpret_bounded(const Graph& graph, const std::vector<TensorView>& inputs);
+// One per output. Throws UserError where interpret() does. On a GPU, halves may be what docs/numerics.md allows them to be.
+std::vector<Bounded> interpret_bounded(const Graph& graph, const std::vector<TensorView>& inputs, bool on_gpu);
 
 }  // namespace smelt::testing

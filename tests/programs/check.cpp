@@ -198,7 +198,7 @@ std::string check(const Program& program, const Machine& device, Coverage* cover
       expected.emplace_back();
       errors.emplace_back();
       try {
-        expected.back() = interpret_bounded(graph, {inputs.back().begin(), inputs.back().end()});
+        expected.back() = interpret_bounded(graph, {inputs.back().begin(), inputs.back().end()}, device.is_gpu);
       } catch (const UserError& e) {
         errors.back() = e.what();
       }

@@ -184,5 +184,23 @@ TEST(Found, TriangleOfOneElementBesideOthers) {
             {noise(DType::Bool, {3, 7, 1, 1}, 14), noise(DType::I16, {7, 1, 1}, 15)}));
 }
 
+// Two columns in vectors of 64: LLVM 19 did not come to an end over the join of their bits.
+TEST(Found, JoinedBitsOfTwoColumns) {
+  NEEDS_LLVM();
+  EXPECT_TRUE(
+      right("input x: i16[5, 2, 1, 1]\nv = x >= max(x, axis=(0, 2), keepdims=True)\n"
+            "w = expand_dims(concat((v, v), axis=2), axis=1)\nreturn sum(w, axis=(0, 2)), w\n",
+            {noise(DType::I16, {5, 2, 1, 1}, 16)}));
+}
+
+// That there is a row to read follows from a quotient of a quotient that is not 0.
+TEST(Found, EveryOtherRowOfEveryOther) {
+  NEEDS_LLVM();
+  const char* text =
+      "input x: f16[B, N, 32, M]\nv = x[1::2, 1::2, None, 7:15, :-1]\nreturn v[1::2, :, ::-1, :, -2::-1]\n";
+  EXPECT_TRUE(right(text, {noise(DType::F16, {3, 3, 32, 33}, 17)}));
+  EXPECT_TRUE(right(text, {noise(DType::F16, {33, 2, 32, 34}, 18)}));
+}
+
 }  // namespace
 }  // namespace smelt::testing

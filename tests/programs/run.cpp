@@ -105,7 +105,7 @@ static std::string wrong(const Executable& executable, const Graph& graph, const
 ::testing::AssertionResult right(const std::string& program, const std::vector<std::vector<TensorView>>& calls) {
   const Graph graph = parsed(program);
   std::vector<std::vector<Bounded>> expected;
-  for (const auto& inputs : calls) expected.push_back(interpret_bounded(graph, inputs));
+  for (const auto& inputs : calls) expected.push_back(interpret_bounded(graph, inputs, device().is_gpu));
   for (const bool fuse : {true, false}) {
     const Executable executable = compiled(program, fuse);
     for (size_t c = 0; c < calls.size(); ++c)
