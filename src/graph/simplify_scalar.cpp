@@ -186,9 +186,18 @@ std::optional<NodeId> absorb_negation(Rewriter& r, const Node& node) {
   return std::nullopt;
 }
 
-// x ** 2 -> square(x), x ** 3 -> x * x * x, x ** 4 -> square(square(x)), x ** -1 -> 1 / x. The largest error, of x ** 4, is
-// 1.5 units in the last place, and no product overflows or vanishes before the power itself does. x ** 0.5 stays: it differs
-// from sqrt(x) at -0 and -inf.
+// x ** 0.5 is +0 at -0 and inf at -inf, where the square root is -0 and NaN; x ** -0.5 likewise.
+NodeId square_root_power(Rewriter& r, const Node& node, bool inverse) {
+  const auto number = [&](double v) { return r.emit_uniform(Scalar::of_float(node.dtype, v), node.shape, node); };
+  const auto apply = [&](Op op, std::vector<NodeId> args) { return r.emit_elementwise(op, std::move(args), node); };
+  const NodeId x = node.args[0];
+  const NodeId root = apply(inverse ? Op::Rsqrt : Op::Sqrt, {apply(Op::Add, {x, number(0)})});
+  const NodeId lowest = apply(Op::Eq, {x, number(-HUGE_VAL)});
+  return apply(Op::Where, {lowest, number(inverse ? 0 : HUGE_VAL), root});
+}
+
+// x ** 2 -> square(x), x ** 3 -> x * x * x, x ** 4 -> square(square(x)), x ** -1 -> 1 / x, x ** 0.5 and x ** -0.5 -> roots. The
+// largest error, of x ** -0.5, is 2 units in the last place, and no product overflows or vanishes before the power itself does.
 std::optional<NodeId> expand_powers(Rewriter& r, const Node& node) {
   if (!is_op(node, Op::Pow)) return std::nullopt;
   const NodeId x = node.args[0], exponent = node.args[1];
@@ -196,7 +205,10 @@ std::optional<NodeId> expand_powers(Rewriter& r, const Node& node) {
   if (r.is_uniform(exponent, 2)) return square(x);
   if (r.is_uniform(exponent, 3)) return r.emit_elementwise(Op::Mul, {square(x), x}, node);
   if (r.is_uniform(exponent, 4)) return square(square(x));
-  if (is_float(node.dtype) && r.is_uniform(exponent, -1)) return r.emit_elementwise(Op::Reciprocal, {x}, node);
+  if (!is_float(node.dtype)) return std::nullopt;
+  if (r.is_uniform(exponent, -1)) return r.emit_elementwise(Op::Reciprocal, {x}, node);
+  const Scalar* power = r.uniform(exponent);
+  if (power && std::fabs(power->f) == 0.5) return square_root_power(r, node, power->f < 0);
   return std::nullopt;
 }
 

@@ -179,6 +179,22 @@ bool computed_from_floats(const Graph& graph, NodeId output) {
   return false;
 }
 
+// An output whose integers count, or add up, others: a view of a scatter or of a sum.
+bool counts(const Graph& graph, NodeId output) {
+  while (is_view(graph.at(output).kind) || graph.at(output).kind == NodeKind::Cast) output = graph.at(output).args[0];
+  const Node& node = graph.at(output);
+  return node.kind == NodeKind::Scatter || (node.kind == NodeKind::Reduce && node.reduce == ReduceKind::Sum);
+}
+
+// How many integers were decided by rounding: those of a result, or those that it counts.
+double decisions(const Graph& graph, NodeId output, const Tensor& reference) {
+  const int64_t n = reference.count();
+  if (is_float(reference.dtype) || !counts(graph, output)) return static_cast<double>(n);
+  double counted = 0;
+  for (int64_t i = 0; i < n; ++i) counted += std::fabs(float_at(reference, i));
+  return std::max(counted, static_cast<double>(n));
+}
+
 std::string place(const Tensor& t, int64_t index) {
   Dims at(t.dims.size());
   for (size_t d = t.dims.size(); d-- > 0;) {
@@ -196,10 +212,9 @@ std::string difference(size_t output, const Tensor& result, const Tensor& refere
                      value(reference));
 }
 
-// Decides over one output, and adds what it found to the whole.
+// Decides over one output of which `n` elements were decided, and adds what it found to the whole.
 void judge(Accuracy& all, size_t output, const Tensor& result, const Tensor& unfused, const Tensor& reference,
-           const Findings& found, int threads) {
-  const auto n = static_cast<double>(result.count());
+           const Findings& found, double n, int threads) {
   all.elements += result.count();
   all.outside += found.outside;
   all.patterns += found.patterns;
@@ -297,7 +312,8 @@ Accuracy compare(const Graph& graph, const std::vector<Tensor>& results, const s
                 "output {} has shape {}, the reference {}", o + 1, str(results[o].dims), str(reference[o].dims));
     const bool from_floats = computed_from_floats(graph, graph.outputs[o]);
     const Findings found = examine(results[o], unfused[o], reference[o], from_floats, threads);
-    judge(all, o, results[o], unfused[o], reference[o], found, threads);
+    judge(all, o, results[o], unfused[o], reference[o], found, decisions(graph, graph.outputs[o], reference[o]),
+          threads);
     sample(results[o], reference[o], errors);
   }
   all.percentiles = percentiles_of(errors);

@@ -37,7 +37,7 @@ struct Accuracy {
 // `reference` is what interpret() gave: F64 for floats. `unfused` are the results of the program with fusion off: a result
 // past the tolerance still counts as right when its largest error is at most twice theirs (long sums) and no more than
 // a thousand tolerances; an integer computed from floats may sit on the other side of a rounding boundary in at most one
-// element of ten thousand.
+// element of ten thousand, of counts and sums in one of ten thousand that they count.
 Accuracy compare(const Graph& graph, const std::vector<Tensor>& results, const std::vector<Tensor>& unfused,
                  const std::vector<Tensor>& reference, int threads);
 

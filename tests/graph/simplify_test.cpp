@@ -116,7 +116,7 @@ TEST(Simplify, WhatOnlyLooksLikeAnIdentity) {
   expect_simplified(kEveryFloat, "subtract $T; ", op(lit(0), Op::Sub));   // 0 - 0 is no -0
   expect_simplified(kEveryFloat, "multiply $T; ", op(Op::Mul, lit(0)));   // inf * 0
   expect_simplified(kEveryFloat, "floor_divide $T; ", op(Op::FloorDiv, lit(1)));
-  expect_simplified(kEveryFloat, "pow $T; ", op(Op::Pow, L{0.5}));  // sqrt(-0) is -0
+  expect_simplified(kEveryFloat, "add $T; sqrt $T; equal bool; where $T; ", op(Op::Pow, L{0.5}));  // sqrt(-0) is -0
   expect_simplified(kEveryFloat, "subtract $T; ", [](auto& g, NodeId x, NodeId) {
     return g.elementwise(Op::Sub, {x, x});
   });
@@ -198,9 +198,13 @@ TEST(Simplify, Powers) {
   expect_simplified(kEveryInt, "square $T; square $T; ", op(Op::Pow, lit(4)));
   expect_simplified(kEveryFloat, "reciprocal $T; ", op(Op::Pow, lit(-1)));
   // These round more than once: close, and the same for special values.
-  for (int exponent : {3, 4}) {
-    const Pair p = simplified(DType::F64, op(Op::Pow, lit(exponent)));
-    EXPECT_EQ(brief(p.after), exponent == 3 ? "square f64; multiply f64; " : "square f64; square f64; ");
+  const std::pair<double, std::string> forms[] = {{3, "square f64; multiply f64; "},
+                                                  {4, "square f64; square f64; "},
+                                                  {0.5, "add f64; sqrt f64; equal bool; where f64; "},
+                                                  {-0.5, "add f64; rsqrt f64; equal bool; where f64; "}};
+  for (const auto& [exponent, form] : forms) {
+    const Pair p = simplified(DType::F64, op(Op::Pow, L{exponent}));
+    EXPECT_EQ(brief(p.after), form);
     for (double v : {kNan, kInf, -kInf, 0.0, -0.0, -1.3, 1e-110, 1e102, -1e103, 1e-81, -7.1, 1e77, 1e78}) {
       const Tensor x = array(DType::F64, {1}, {v});
       const double got = values(run(p.after, {x, x}))[0], exact = std::pow(v, exponent);

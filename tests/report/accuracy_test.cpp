@@ -143,6 +143,21 @@ TEST(Accuracy, IntegersOfFloatsMayFallBesideABoundary) {
   EXPECT_FALSE(integers(DType::F32, got, exact, got).correct);
 }
 
+// Two counts differ where one of the things counted fell beside a boundary.
+TEST(Accuracy, CountsMayDifferByWhatTheyCount) {
+  GraphBuilder b;
+  const NodeId above = b.elementwise(Op::Gt, {b.input("x", DType::F32, {3, IntExpr::symbol("n")}), 0.5});
+  const Graph graph = b.finish({b.reduce(ReduceKind::Sum, b.cast(above, DType::I32), {1}, false)});
+  const auto judged = [&](std::vector<double> got) {
+    return compare(graph, {of(DType::I32, got)}, {of(DType::I32, got)}, {of(DType::I32, {40000, 30000, 50})}, 2)
+        .correct;
+  };
+  EXPECT_TRUE(judged({40001, 29999, 51}));
+  EXPECT_FALSE(compare(program(DType::F32, DType::I32), {of(DType::I32, {40, 31, 51})}, {of(DType::I32, {40, 31, 51})},
+                       {of(DType::I32, {40, 30, 50})}, 2)
+                   .correct);
+}
+
 TEST(Accuracy, LargeIntegersOfFloatsAreNearEnough) {
   EXPECT_TRUE(integers(DType::F32, {1000000100}, {1000000000}, {1000000000}).correct);
   EXPECT_FALSE(integers(DType::F32, {1001000000}, {1000000000}, {1000000000}).correct);
