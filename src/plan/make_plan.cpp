@@ -25,7 +25,7 @@ constexpr int kMostWork = 8000;
 // A value is computed again in each reader when that takes no more than this many operations an element.
 constexpr int kCheapToRepeat = 60;
 // What is no more than this is not worth a second look.
-constexpr int kNothingToRepeat = 10;
+constexpr int kNothingToRepeat = 16;
 // Operations that a thread of a CPU, or a multiprocessor, does in the time that one more kernel takes to start.
 constexpr int64_t kLaunchWork = 1 << 18;
 
@@ -33,7 +33,7 @@ int repeat_cost(const Graph& graph, const Node& node) {
   if (node.local) return static_cast<int>(local_elements(graph, node));
   if (node.kind == NodeKind::Random) return 20;
   if (node.kind != NodeKind::Elementwise) return 1;
-  return node.op >= Op::Cbrt && node.op <= Op::Erfc ? 20 : node.op == Op::Pow ? 40 : 2;
+  return node.op >= Op::Cbrt && node.op <= Op::Erfc ? 20 : node.op == Op::Pow ? 40 : is_float(node.dtype) ? 2 : 1;
 }
 
 class Planner {
