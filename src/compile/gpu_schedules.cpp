@@ -1,5 +1,6 @@
 // Other schedules for a group than its first.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -14,9 +15,14 @@ constexpr int kWarp = 32, kMostThreads = 1024, kMostCluster = 8;
 // That one iteration of a stencil goes down; 0: it is none.
 int64_t rows_of(const schedule::Schedule& s) { return s.stencil ? s.stencil->chunk : 0; }
 
+std::vector<int64_t> block_of(const schedule::Schedule& s) {
+  return s.blocking ? s.blocking->block : std::vector<int64_t>{};
+}
+
 bool same_form(const schedule::Schedule& a, const schedule::Schedule& b) {
   return a.team == b.team && a.workgroup == b.workgroup && a.lanes == b.lanes && a.unroll == b.unroll &&
-         a.tile == b.tile && a.held == b.held && a.strategy == b.strategy && rows_of(a) == rows_of(b);
+         a.tile == b.tile && a.held == b.held && a.strategy == b.strategy && rows_of(a) == rows_of(b) &&
+         block_of(a) == block_of(b);
 }
 
 std::vector<Alternative> distinct(const GpuBuild& build, size_t group, const schedule::Schedule& first,
@@ -82,6 +88,12 @@ std::vector<Alternative> other_schedules(const GpuBuild& build, size_t group) {
   const int lanes = first->lanes, unroll = first->unroll, workgroup = first->workgroup;
   switch (first->strategy) {
     case plan::Strategy::Pointwise:
+      if (first->blocking) {
+        for (const int rows : {1, 2, 4})
+          for (const int shared : {4, 8, 16}) add(0, rows, 0, shared);
+        add(0, 0, 256, 0), add(2, 0, 0, 0);
+        break;
+      }
       for (const int u : {1, 2, 4})
         if (u != unroll) add(0, u, 0, 0);
       for (const int threads : {128, 512}) add(0, 0, threads, 0);
@@ -120,6 +132,8 @@ std::vector<Alternative> other_schedules(const GpuBuild& build, size_t group) {
 }
 
 std::string describe(const schedule::Schedule& s) {
+  if (s.blocking)
+    return fmt::format("{} threads, blocks of {} results to each", s.workgroup, fmt::join(s.blocking->block, " x "));
   if (s.stencil) return fmt::format("{} threads, {} columns of {} rows to each", s.workgroup, s.lanes, rows_of(s));
   return fmt::format("{} thread{}{}, {} x {} elements to each", s.workgroup, s.workgroup == 1 ? "" : "s",
                      s.team > s.workgroup ? fmt::format(" in clusters of {}", s.team / s.workgroup) : "", s.unroll,

@@ -9,6 +9,7 @@
 
 namespace smelt::emit::cuda {
 
+using kernel::Access;
 using kernel::Expr;
 using kernel::ExprId;
 using kernel::ExprKind;
@@ -90,8 +91,10 @@ std::vector<std::vector<size_t>> PhasePrinter::runs_of(const std::vector<Place>&
         continue;
       }
       ask(conditions);
-      int& alignment = alignment_[static_cast<size_t>(first.param)];
-      alignment = std::max(alignment, static_cast<int>(run.size()) * size_of(first.dtype));
+      if (first.param >= 0) {
+        int& alignment = alignment_[static_cast<size_t>(first.param)];
+        alignment = std::max(alignment, static_cast<int>(run.size()) * size_of(first.dtype));
+      }
       std::advance(it, run.size());
       runs.push_back(std::move(run));
     }
@@ -152,13 +155,22 @@ std::vector<ExprId> PhasePrinter::wide_loads(const std::vector<const Stmt*>& stm
   std::map<std::pair<std::string, ExprId>, Alike<ExprId>> by_mask;
   std::vector<ExprId> waiting;
   std::set<ExprId> seen;
+  std::set<int> given;  // locals and scratch that get values in the block
+  const int scratch = static_cast<int>(locals_.size() + kernel_.params.size());
   for (const Stmt* s : stmts) {
     waiting.push_back(s->value);
     waiting.push_back(s->mask);
+    if (s->kind == StmtKind::Let || s->kind == StmtKind::Assign) given.insert(s->local);
+    if (s->kind == StmtKind::Store && s->access.scratch) given.insert(scratch + s->access.array);
   }
   const auto depends = [&](ExprId id) {
     const auto& on = dependencies_[static_cast<size_t>(id)];
-    return std::any_of(on.begin(), on.end(), [&](int resource) { return resource < static_cast<int>(locals_.size()); });
+    return std::any_of(on.begin(), on.end(), [&](int resource) { return given.count(resource) > 0; });
+  };
+  const auto may_be_wide = [&](const Access& access) {
+    const auto array = static_cast<size_t>(access.array);
+    if (access.scratch) return !buffers_[array].is_private;
+    return !stored_[array] && kernel_.params[array].kind != kernel::ParamKind::Scalar;
   };
   while (!waiting.empty()) {
     const ExprId id = waiting.back();
@@ -166,13 +178,10 @@ std::vector<ExprId> PhasePrinter::wide_loads(const std::vector<const Stmt*>& stm
     if (id == kNoExpr || !seen.insert(id).second || known_[static_cast<size_t>(id)]) continue;
     const Expr& e = kernel_.at(id);
     for (ExprId operand : operands(e)) waiting.push_back(operand);
-    if (e.kind != ExprKind::Load || e.access.scratch || depends(id) || stored_[static_cast<size_t>(e.access.array)])
-      continue;
-    if (kernel_.params[static_cast<size_t>(e.access.array)].kind == kernel::ParamKind::Scalar) continue;
+    if (e.kind != ExprKind::Load || depends(id) || !may_be_wide(e.access)) continue;
     if (e.other != kNoExpr && kernel_.at(e.other).kind != ExprKind::Const) continue;
     std::vector<IntExpr> asked;
-    const int most = 16 / size_of(kernel_.params[static_cast<size_t>(e.access.array)].dtype);
-    const std::string mask = condition_key(e.mask, most, asked);
+    const std::string mask = condition_key(e.mask, 16 / size_of(place(e.access).dtype), asked);
     by_mask[{mask, e.other}].add(id, std::move(asked));
   }
   for (auto& [key, alike] : by_mask) {
@@ -187,6 +196,7 @@ std::vector<ExprId> PhasePrinter::wide_loads(const std::vector<const Stmt*>& stm
       const std::string name = fmt::format("w{}", names_++);
       ask(alike.conditions);
       const std::string from = fmt::format("*(const {}*)({} + {})", vec, first.base, integer(first.offset));
+      const bool in_scratch = first.param < 0;  // as it is in registers
       if (mask.first == kNoExpr) {
         line("const {} {} = {};", vec, name, from);
       } else {
@@ -195,7 +205,8 @@ std::vector<ExprId> PhasePrinter::wide_loads(const std::vector<const Stmt*>& stm
         line("if ({}) {} = {};", condition, name, from);
       }
       for (size_t k = 0; k < run.size(); ++k) {
-        const std::string text = from_memory(first.dtype, fmt::format("{}.at[{}]", name, k));
+        const std::string element = fmt::format("{}.at[{}]", name, k);
+        const std::string text = in_scratch ? element : from_memory(first.dtype, element);
         const ExprId id = loads[run[k]];
         // Bits of zero are the number 0 of every type.
         early_[id] = mask.first == kNoExpr || is_zero(mask.second)

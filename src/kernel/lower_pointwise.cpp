@@ -10,6 +10,7 @@ namespace smelt::kernel {
 
 void Lowering::pointwise() {
   if (schedule_.cut) return pointwise_cut();
+  if (schedule_.blocking) return blocked();
   const auto& axes = domain().axes;
   Grid grid;
   Placement placement;

@@ -75,9 +75,10 @@ class Lowering {
   Kernel run(bool clamp);
 
  private:
-  // One per strategy: lower_pointwise.cpp, lower_cut.cpp, lower_scatter.cpp, lower_tiled.cpp, lower_stencil.cpp, lower_row.cpp, lower_column.cpp, lower_split.cpp.
+  // One per strategy: lower_pointwise.cpp, lower_cut.cpp, lower_blocked.cpp, lower_scatter.cpp, lower_tiled.cpp, lower_stencil.cpp, lower_row.cpp, lower_column.cpp, lower_split.cpp.
   void pointwise();
   void pointwise_cut();
+  void blocked();
   void tiled();
   void stencil();
   void stencil_gpu();
@@ -140,6 +141,18 @@ class Lowering {
   void element_pass(int level, const std::vector<Accumulator>& accs, const Placement& placement,
                     std::vector<Stmt>& body);
   void row_outputs(int level, const Placement& placement, std::vector<Stmt>& body);
+
+  // lower_blocked.cpp
+  // Where the blocks of an iteration stand: the number of the block along every axis, as far as it is known.
+  struct Blocks {
+    std::vector<IntExpr> at;  // by axis of the domain
+    Ranges ranges;
+    IntExpr first, length;  // the lanes of this iteration, of all
+  };
+  void find_lanes(Blocks& blocks);
+  Placement result_at(const Blocks& blocks, const std::vector<int64_t>& result) const;
+  void blocked_sum(const schedule::BlockedSum& sum, const Blocks& blocks, const std::vector<LocalId>& totals,
+                   std::vector<Stmt>& body);
 
   // lower_stencil.cpp
   // Where a step of a stencil stands: the evaluation of one ring (or, at -1, of the outputs).

@@ -291,7 +291,7 @@ class Structure {
   }
   bool made_of(ExprId id, const std::string& var) const {
     const Expr& e = kernel_.at(id);
-    if (e.kind == ExprKind::Index) return e.index.mentions(var);
+    if (e.kind == ExprKind::Index) return e.index.mentions(var) || names_local_of(e.index, var);
     return e.kind == ExprKind::Apply &&
            std::any_of(e.args.begin(), e.args.end(), [&](ExprId a) { return made_of(a, var); });
   }

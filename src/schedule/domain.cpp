@@ -88,7 +88,7 @@ class Walk {
       place_outputs();
       for (const Reduction& r : domain_.reductions) visit(graph_.at(r.node).args[0], r.argument_index, r.level);
       for (const Output& o : domain_.outputs) visit(o.base, o.base_index, o.level);
-      if (windows_.excess() > 0) throw windows_.refusal(graph_);
+      if (windows_.excess() > 0) domain_.overlap = windows_.refusal(graph_);
       return std::move(domain_);
     } catch (const Refusal& refusal) {
       return refusal;

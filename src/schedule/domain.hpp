@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <variant>
@@ -51,6 +52,10 @@ struct Read {
   int level = 0;  // of the first stage that reads it
 };
 
+struct Refusal {
+  std::string reason, remedy;
+};
+
 struct Domain {
   std::vector<Axis> axes;  // outermost first
   Ranges ranges;           // of the axes' variables
@@ -63,13 +68,12 @@ struct Domain {
   std::vector<Read> draws;       // the same of random numbers, which are read from nowhere
   std::set<std::string> pinned;  // variables used as values or in guards: their axes are not merged with others
 
+  // Why overlapping windows would compute too much again, if each result computed all that its own window sees.
+  std::optional<Refusal> overlap;
+
   int64_t estimate(bool reduced) const;  // points of the reduced (or the kept) axes, for the sizes at hand
   Index values() const;
   bool pointwise() const { return levels == 0 && scans.empty(); }
-};
-
-struct Refusal {
-  std::string reason, remedy;
 };
 
 // What the group has in common with its readers' loops, or why it cannot share loops. With `online`, sums of exponentials run beside

@@ -9,10 +9,6 @@
 
 namespace smelt::schedule {
 
-// Operations that a machine does in the time in which a byte comes from memory, roughly: 16 lanes twice a cycle against 8 bytes
-// a nanosecond of a core of a CPU, and much the same of a GPU.
-constexpr double kOperationsPerByte = 6;
-
 std::string window_variable(NodeId reduce, int axis) { return fmt::format("%w{}_{}", reduce, axis); }
 
 static bool mentions(const Index& index, const char* beginning) {

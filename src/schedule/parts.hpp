@@ -37,6 +37,10 @@ void cut_ranges(const Graph& graph, const plan::FusionGroup& group, const plan::
 std::variant<Schedule, Refusal> gpu_schedule(const Graph& graph, Domain domain, const plan::FusionGroup& group,
                                              const plan::Options& options);
 
+// schedule_blocked.cpp: for pointwise domains with sums over windows of products; nothing where blocks of results would save nothing.
+std::optional<Schedule> blocked_schedule(const Graph& graph, const Domain& domain, const plan::FusionGroup& group,
+                                         const plan::Options& options);
+
 // schedule_stencil.cpp: for pointwise domains whose values are needed at several neighbouring places; nothing for others. `dear` says why
 // another schedule of this group would take longer than several kernels, where it would.
 std::optional<Schedule> stencil_schedule(const Graph& graph, const Domain& domain, const plan::FusionGroup& group,

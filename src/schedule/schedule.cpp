@@ -155,6 +155,7 @@ std::variant<Schedule, Refusal> make_schedule(const Graph& graph, const plan::Fu
   if (auto* refusal = std::get_if<Refusal>(&found)) return *refusal;
   Domain domain = std::get<Domain>(std::move(found));
   merge_axes(graph, domain);
+  if (domain.overlap && !options.target.gpu) return *domain.overlap;
   if (options.target.gpu) return gpu_schedule(graph, std::move(domain), group, options);
   if (domain.pointwise()) return pointwise(graph, std::move(domain), group, options);
   const int last = static_cast<int>(domain.axes.size()) - 1;

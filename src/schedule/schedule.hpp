@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "plan/cost.hpp"
+#include "schedule/blocked.hpp"
 #include "schedule/cut.hpp"
 #include "schedule/domain.hpp"
 #include "schedule/stencil.hpp"
@@ -22,11 +23,12 @@ enum class ScatterForm : uint8_t {
 
 struct Schedule {
   plan::Strategy strategy{};
-  Domain domain;             // axes merged
-  int vector_axis = -1;      // the axis whose points are lanes; -1: the domain has one point
-  bool flattened = false;    // Pointwise: all axes as one vector axis, indices by division
-  int across_axis = -1;      // Tiled: the axis along which the reads of `staged` are contiguous
-  std::optional<Cut> cut;    // Pointwise: the loops go over ranges of an axis, one array of a concat each
+  Domain domain;                     // axes merged
+  int vector_axis = -1;              // the axis whose points are lanes; -1: the domain has one point
+  bool flattened = false;            // Pointwise: all axes as one vector axis, indices by division
+  int across_axis = -1;              // Tiled: the axis along which the reads of `staged` are contiguous
+  std::optional<Cut> cut;            // Pointwise: the loops go over ranges of an axis, one array of a concat each
+  std::optional<Blocking> blocking;  // Pointwise on a GPU: each thread has a block of results of local reductions
   std::vector<Read> staged;  // Tiled: what is read across the vector axis, and goes through scratch tile by tile
   int lanes = 1;             // elements of one vector step
   int64_t tile = 0;          // points of the vector axis in one grid iteration; 0: all

@@ -83,6 +83,7 @@ Schedule pointwise(const Graph& graph, Domain domain, const plan::FusionGroup& g
   s.strategy = Strategy::Pointwise;
   follow_output(graph, domain);
   if (auto stencil = stencil_schedule(graph, domain, group, options, s.dear)) return std::move(*stencil);
+  if (auto blocked = blocked_schedule(graph, domain, group, options)) return std::move(*blocked);
   s.vector_axis = static_cast<int>(domain.axes.size()) - 1;
   s.domain = std::move(domain);
   s.team = s.workgroup = kWorkgroup;
@@ -285,6 +286,11 @@ std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const 
 
 std::variant<Schedule, Refusal> gpu_schedule(const Graph& graph, Domain domain, const plan::FusionGroup& group,
                                              const plan::Options& options) {
+  if (domain.overlap) {
+    follow_output(graph, domain);
+    if (auto blocked = blocked_schedule(graph, domain, group, options)) return std::move(*blocked);
+    return *domain.overlap;
+  }
   if (domain.pointwise()) return pointwise(graph, std::move(domain), group, options);
   const int last = static_cast<int>(domain.axes.size()) - 1;
   const bool along_rows = last < 0 || domain.axes[static_cast<size_t>(last)].reduced;

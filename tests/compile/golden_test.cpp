@@ -8,6 +8,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "emit/cuda.hpp"
 #include "emit/llvm.hpp"
 #include "frontends/language.hpp"
 #include "kernel/lower.hpp"
@@ -21,6 +22,7 @@ struct Program {
   const char* name;
   const char* text;
   SizeBinding sizes;
+  bool gpu = false;
 };
 
 const char* kBlurSobel = R"(input x: f32[2000, 3000]
@@ -56,6 +58,10 @@ std::vector<Program> programs() {
        "input x: f32[B, C]\nreturn cumsum(relu(x) * 2), cumprod(x, axis=-1, exclusive=True, restart=x > 1)",
        {{"B", 512}, {"C", 300}}},
       {"blur_sobel", kBlurSobel, {}},
+      {"conv_blocks",
+       "input x: f32[B, 2, H, 64]\ninput w: f32[2, 2, 2, 1]\nreturn relu(conv(x, w))",
+       {{"B", 64}, {"H", 100}},
+       true},
       {"standardise", "input x: f32[65536, 64]\nreturn (x - mean(x, axis=0)) / std(x, axis=0)", {}},
   };
 }
@@ -69,6 +75,7 @@ Stages print_stages(const Program& program) {
   plan::Options options;
   options.target.threads = 2;
   options.target.vector_bits = 256;
+  options.target.gpu = program.gpu;
   options.sizes = program.sizes;
   const plan::Plan plan = plan::make_plan(graph, options, schedule::accepts);
   stages["plan"] = plan::print(graph, plan);
@@ -78,7 +85,13 @@ Stages print_stages(const Program& program) {
         kernel::lower(graph, plan.groups[g], std::get<schedule::Schedule>(made), fmt::format("k{}", g));
     kernel::verify(kernel);
     stages["kernel"] += kernel::print(kernel);
-    stages["source"] += emit::emit_llvm(kernel, {"x86_64-pc-linux-gnu", 19, 256});
+    if (!program.gpu) {
+      stages["source"] += emit::emit_llvm(kernel, {"x86_64-pc-linux-gnu", 19, 256});
+      continue;
+    }
+    const std::string source = emit::emit_cuda(kernel, {}).text;
+    const size_t fast = source.find("extern \"C\" __global__");
+    stages["source"] += source.substr(fast, source.find("extern \"C\" __global__", fast + 1) - fast);
   }
   return stages;
 }

@@ -1,0 +1,92 @@
+// Blocks of results for sums over windows of products, on a GPU.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "schedule/local.hpp"
+#include "schedule/parts.hpp"
+
+namespace smelt::schedule {
+namespace {
+
+constexpr int kWorkgroup = 128;
+// Results of a thread: with what they are computed from, half of the registers that it may have.
+constexpr int64_t kMostResults = 64;
+// Registers of a thread for which a multiprocessor holds four workgroups.
+constexpr int kResident = 4;
+// Of shared memory, so that as many workgroups as have registers fit beside each other.
+constexpr int64_t kStagedBytes = 32 << 10;
+
+// Operations of what is computed for an operand.
+double cost_behind(const Graph& graph, const plan::FusionGroup& group, NodeId base) {
+  double cost = 0;
+  std::vector<NodeId> waiting{base};
+  std::set<NodeId> seen;
+  while (!waiting.empty()) {
+    const NodeId id = waiting.back();
+    waiting.pop_back();
+    const Node& node = graph.at(id);
+    const bool member = std::binary_search(group.nodes.begin(), group.nodes.end(), id);
+    if (!seen.insert(id).second || node.kind == NodeKind::Input || (!member && plan::computes(graph, id))) continue;
+    if (member && node.kind != NodeKind::Pad && node.kind != NodeKind::Concat) cost += std::max(1, cost_of(node));
+    waiting.insert(waiting.end(), node.args.begin(), node.args.end());
+  }
+  return cost;
+}
+
+// Whether what leads to the operands is computed so often that storing it would cost less.
+bool repeats_much(const Graph& graph, const Domain& domain, const plan::FusionGroup& group, const Blocking& blocking,
+                  const SizeBinding& sizes) {
+  double threads = 1, excess = 0;
+  for (size_t a = 0; a < domain.axes.size(); ++a)
+    threads *= std::ceil(static_cast<double>(std::max<int64_t>(1, domain.axes[a].estimate)) /
+                         static_cast<double>(blocking.block[a]));
+  for (const BlockedSum& sum : blocking.sums)
+    for (const Operand& operand : sum.operands) {
+      if (operand.staged) continue;
+      const Evaluations made = evaluations_of(graph, domain, blocking, sum, operand);
+      double elements = 1;
+      for (const IntExpr& size : graph.at(operand.base).shape) elements *= static_cast<double>(size.evaluate(sizes));
+      const double again = threads * static_cast<double>(made.places) * static_cast<double>(made.runs) - elements;
+      excess += again * cost_behind(graph, group, operand.base) -
+                2 * kOperationsPerByte * elements * size_of(graph.at(operand.base).dtype);
+    }
+  return excess > 0;
+}
+
+}  // namespace
+
+std::optional<Schedule> blocked_schedule(const Graph& graph, const Domain& domain, const plan::FusionGroup& group,
+                                         const plan::Options& options) {
+  const plan::Tuning& tuning = options.tuning;
+  const auto wide = [&](NodeId id) { return graph.at(id).local && size_of(graph.at(id).dtype) > 4; };
+  BlockNeeds needs;
+  needs.results = std::any_of(group.nodes.begin(), group.nodes.end(), wide) ? kMostResults / 2 : kMostResults;
+  needs.threads = int64_t{options.target.threads} * 2 * kWorkgroup;
+  needs.columns = tuning.lanes, needs.rows = tuning.unroll;
+  needs.shared = tuning.cluster > 1 ? tuning.cluster : 0;
+  needs.staged_bytes = kStagedBytes;
+  auto blocking = find_blocking(graph, group, domain, needs);
+  if (!blocking) return std::nullopt;
+  if (domain.overlap && repeats_much(graph, domain, group, *blocking, options.sizes)) return std::nullopt;
+  Schedule s;
+  s.strategy = plan::Strategy::Pointwise;
+  s.domain = domain;
+  s.vector_axis = static_cast<int>(domain.axes.size()) - 1;
+  s.team = s.workgroup = tuning.threads ? tuning.threads : kWorkgroup;
+  s.resident = std::max(1, kResident * kWorkgroup / s.workgroup);
+  s.lanes = static_cast<int>(blocking->block.back());
+  s.unroll = static_cast<int>(blocking->results() / s.lanes);
+  s.tile = s.team * blocking->results();
+  std::vector<std::string> over;
+  for (const Axis& axis : domain.axes) over.push_back(axis.extent.str());
+  s.note = fmt::format("blocks of {} results to a thread over {}, what they share staged on chip",
+                       fmt::join(blocking->block, " x "), fmt::join(over, " x "));
+  s.blocking = std::move(*blocking);
+  return s;
+}
+
+}  // namespace smelt::schedule
