@@ -23,6 +23,13 @@ int cost_of(const Node& node) {
   }
 }
 
+int repeat_cost(const Graph& graph, const Node& node) {
+  if (node.local) return static_cast<int>(local_elements(graph, node));
+  if (node.kind == NodeKind::Random) return 20;
+  if (node.kind != NodeKind::Elementwise) return 1;
+  return node.op >= Op::Cbrt && node.op <= Op::Erfc ? 20 : node.op == Op::Pow ? 40 : is_float(node.dtype) ? 2 : 1;
+}
+
 int64_t operations_of(const Graph& graph, const std::vector<NodeId>& nodes, const SizeBinding& sizes) {
   int64_t sum = 0;
   for (const NodeId id : nodes) {

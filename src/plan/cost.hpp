@@ -8,6 +8,9 @@ namespace smelt::plan {
 // Machine operations of one element of a node (of a reduction: of its argument), a multiply-add being one.
 int cost_of(const Node& node);
 
+// What an element of a node takes that is computed again where it is read, as against reading it.
+int repeat_cost(const Graph& graph, const Node& node);
+
 // Machine operations of all these nodes together.
 int64_t operations_of(const Graph& graph, const std::vector<NodeId>& nodes, const SizeBinding& sizes);
 

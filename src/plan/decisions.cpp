@@ -1,0 +1,145 @@
+// What the planner says of its work: for every edge whether it was fused and why, and the bytes that all of it moves.
+#include "plan/decisions.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace smelt::plan {
+namespace {
+
+class Decisions {
+ public:
+  Decisions(const Partition& partition, const Kept& kept) : parts_(partition), kept_(kept) {}
+
+  std::vector<Decision> all() const {
+    std::vector<Decision> result;
+    for (size_t i = 0; i < parts_.graph().nodes.size(); ++i) {
+      const NodeId producer = static_cast<NodeId>(i);
+      if (!parts_.edges().computing[i]) continue;
+      for (NodeId consumer : parts_.consumers(producer)) result.push_back(decide(producer, consumer));
+    }
+    return result;
+  }
+
+ private:
+  Decision decide(NodeId producer, NodeId consumer) const {
+    Decision d{producer, consumer, false, {}, 0, {}, {}};
+    const int64_t bytes = parts_.edges().bytes(parts_.graph(), producer);
+    const bool several = parts_.consumers(producer).size() > 1, first = parts_.consumers(producer).front() == consumer;
+    const int a = parts_.group_of(producer), b = parts_.group_of(consumer);
+    if (a == b) {
+      d.fused = true;
+      // The store is counted once, with the first reader; so the edges add up to what fusion saves.
+      d.bytes = bytes + (first && !needed_in_memory(producer) ? bytes : 0);
+      d.reason = fused_reason(producer, consumer);
+      if (kept_.count(producer)) d.value_policy = "kept";
+      if (several) d.value_policy = "kept";
+    } else if (parts_.copied_into(b, producer)) {
+      d.fused = true;
+      d.bytes = bytes;
+      d.reason = "cheap enough to compute again where it is read";
+      d.value_policy = "recomputed";
+    } else {
+      d.bytes = bytes + (first ? bytes : 0);
+      if (several) d.value_policy = "stored";
+      if (!parts_.options().fuse) {
+        d.reason = "fusion is off";
+        d.remedy = "run with fusion";
+      } else if (parts_.repeats_too_much(producer, consumer)) {
+        d.reason = fmt::format("{} elements would be computed again for each of {}",
+                               parts_.edges().elements[static_cast<size_t>(producer)], parts_.reach(consumer));
+        d.remedy = "nothing: storing the small value is cheaper";
+      } else if (const Split* split = parts_.apart(a, b)) {
+        d.reason = fmt::format("built as one kernel they spill {} bytes per thread", split->spilled_bytes);
+        d.remedy = "fewer values that are needed at the same time";
+      } else if (parts_.too_deep(a, b)) {
+        d.reason = fmt::format("a kernel may have no more than {} operations", parts_.options().depth);
+        d.remedy = "a higher limit";
+      } else if (parts_.too_long(a, b)) {
+        d.reason = "together they are more operations than one kernel is compiled for";
+        d.remedy = "nothing: so long a kernel is bound by arithmetic, not by memory";
+      } else if (parts_.groups().path_around(a, b)) {
+        d.reason = "another kernel between them needs the one and feeds the other";
+        d.remedy = "fuse or move what stands between";
+      } else {
+        const int reader = parts_.home(consumer);
+        const Verdict verdict =
+            parts_.verdict(parts_.describe(parts_.united(a, reader), parts_.united_copies(a, reader)));
+        d.reason = !verdict.accepted       ? verdict.reason
+                   : !verdict.dear.empty() ? verdict.dear
+                                           : "each alone may join others that the two together may not";
+        d.remedy =
+            verdict.accepted && !verdict.dear.empty() ? "nothing: storing the value takes less time" : verdict.remedy;
+      }
+    }
+    return d;
+  }
+
+  bool needed_in_memory(NodeId id) const {
+    return parts_.edges().is_output[static_cast<size_t>(id)] ||
+           std::any_of(parts_.consumers(id).begin(), parts_.consumers(id).end(), [&](NodeId c) {
+             return parts_.group_of(c) != parts_.group_of(id) && !parts_.copied_into(parts_.group_of(c), id);
+           });
+  }
+
+  std::string fused_reason(NodeId producer, NodeId consumer) const {
+    if (const auto kept = kept_.find(producer); kept != kept_.end()) return kept->second;
+    if (parts_.graph().at(consumer).local) return "computed for every window that it is in";
+    const bool from_reduce = parts_.graph().at(producer).kind == NodeKind::Reduce && !parts_.graph().at(producer).local;
+    const bool to_reduce = parts_.graph().at(consumer).kind == NodeKind::Reduce;
+    const bool from_scan = parts_.graph().at(producer).kind == NodeKind::Scan;
+    const bool to_scan = parts_.graph().at(consumer).kind == NodeKind::Scan;
+    if (from_scan && to_scan) return "both run along the row together";
+    if (to_scan)
+      return from_reduce ? "the row is still on chip when its reduction is done" : "computed on the way into the scan";
+    if (from_scan)
+      return to_reduce ? "reduced as the scan goes along" : "computed of each running value before it is stored";
+    if (from_reduce && to_reduce) return "reductions over the same rows";
+    if (from_reduce) return "the rest of the row is still on chip when its reduction is done";
+    if (to_reduce) return "computed on the way into the reduction";
+    return parts_.consumers(producer).size() == 1 ? "elementwise into its only reader"
+                                                  : "elementwise, at the same index";
+  }
+
+  const Partition& parts_;
+  const Kept& kept_;
+};
+
+}  // namespace
+
+std::vector<Decision> decisions(const Partition& partition, const Kept& kept) {
+  return Decisions(partition, kept).all();
+}
+
+Traffic traffic(const Partition& p, const Plan& plan) {
+  Traffic t;
+  std::set<const CustomUse*> calls;  // which read their arguments once for all of their results
+  for (size_t i = 0; i < p.graph().nodes.size(); ++i) {
+    const auto id = static_cast<NodeId>(i);
+    const CustomUse* call = p.graph().at(id).custom.get();
+    if (!p.edges().computing[i]) continue;
+    t.unfused_bytes +=
+        call && !calls.insert(call).second ? p.edges().bytes(p.graph(), id) : p.edges().unfused_bytes(p.graph(), id);
+  }
+  std::set<NodeId> inputs;
+  std::vector<const FusionGroup*> groups;
+  for (const FusionGroup& group : plan.groups) {
+    if (group.parts.empty()) groups.push_back(&group);
+    for (const FusionGroup& part : group.parts) groups.push_back(&part);
+  }
+  for (const FusionGroup* part : groups) {
+    const FusionGroup& group = *part;
+    for (NodeId id : group.inputs) {
+      t.fused_bytes += p.edges().bytes(p.graph(), id);
+      if (p.graph().at(id).kind == NodeKind::Input) inputs.insert(id);
+    }
+    for (NodeId id : group.outputs) t.fused_bytes += p.edges().bytes(p.graph(), id);
+  }
+  for (NodeId id : inputs) t.ideal_bytes += p.edges().bytes(p.graph(), id);
+  for (NodeId id : std::set<NodeId>(p.graph().outputs.begin(), p.graph().outputs.end()))
+    t.ideal_bytes += p.edges().bytes(p.graph(), id);
+  return t;
+}
+
+}  // namespace smelt::plan

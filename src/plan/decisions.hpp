@@ -1,0 +1,19 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "plan/partition.hpp"
+
+namespace smelt::plan {
+
+using Kept = std::map<NodeId, std::string>;  // values that a schedule keeps for several readers, and how
+
+// One for every edge from a computing node to one that reads it.
+std::vector<Decision> decisions(const Partition& partition, const Kept& kept);
+
+// The bytes of the unfused program, of the plan, and of every input and output once.
+Traffic traffic(const Partition& partition, const Plan& plan);
+
+}  // namespace smelt::plan

@@ -1,0 +1,91 @@
+// How the nodes of a graph are divided into kernels while the planner works: groups, what they would store, the nodes that they compute
+// again for themselves, and what speaks against merging two of them.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <unordered_map>
+
+#include "plan/edges.hpp"
+#include "plan/groups.hpp"
+#include "plan/plan.hpp"
+
+namespace smelt::plan {
+
+class Partition {
+ public:
+  Partition(const Graph& graph, const Options& options, const Accepts& accepts);
+
+  const Graph& graph() const { return graph_; }
+  const Options& options() const { return options_; }
+  const Edges& edges() const { return edges_; }
+  const Groups& groups() const { return groups_; }
+  Verdict verdict(const FusionGroup& group) const { return accepts_(graph_, group, options_); }
+
+  int group_of(NodeId id) const { return groups_.of(id); }
+  const std::vector<NodeId>& members(int g) const { return groups_.members(g); }
+  bool computing(NodeId id) const { return edges_.computing[static_cast<size_t>(id)]; }
+  const std::vector<NodeId>& consumers(NodeId id) const { return edges_.consumers[static_cast<size_t>(id)]; }
+  const std::vector<NodeId>& sources(NodeId id) const { return edges_.sources[static_cast<size_t>(id)]; }
+  const std::set<NodeId>& copies(int g) const { return copies_[static_cast<size_t>(g)]; }
+  bool has_copies() const { return !copiers_.empty(); }
+  FusionGroup describe_group(int g) const { return describe(members(g), copies_[static_cast<size_t>(g)]); }
+  bool copied_into(int g, NodeId id) const { return copies_[static_cast<size_t>(g)].count(id) > 0; }
+
+  // The group that these nodes would be. Copies are computed for its own use only.
+  FusionGroup describe(const std::vector<NodeId>& own, const std::set<NodeId>& copies = {}) const;
+  std::vector<NodeId> united(int a, int b) const;
+  void merge(int from, int into);
+  // Whether it can be one kernel, and had better be.
+  bool takes(const FusionGroup& group) const;
+
+  // The split that keeps these two groups apart, if there is one.
+  const Split* apart(int a, int b) const;
+  bool too_deep(int a, int b) const;
+  bool too_long(int a, int b) const;
+
+  // A small value that costs much is not computed again for every element of a large reader.
+  bool repeats_too_much(NodeId producer, NodeId consumer) const;
+  // Whether `cost` operations for each of these points take longer than storing the value by a kernel of its own.
+  bool repeats_too_much(int cost, NodeId id, int64_t points) const;
+  // Whether what others read of a group would be.
+  bool repeats_too_much(int producers) const;
+  // Points over which a node is evaluated: of a reduction, its argument's; where its group has none, those of the largest beside it.
+  int64_t reach(NodeId id) const;
+
+  // Without reductions, and with one shape for every value, the same loops will do: no need to ask the schedules, which go
+  // through the whole group each time.
+  bool surely_accepted(int a, int b) const;
+
+  std::set<NodeId> united_copies(int a, int b) const;
+  void set_copies(int g, std::set<NodeId> copies);
+  std::vector<FusionGroup> described_groups() const;
+  // Whether a copy of `c` in some other group finds `id` in memory.
+  bool read_by_copy(NodeId c, NodeId id) const;
+  // The group that computes a node for good: its own, or the first with a copy when its own stores nothing any more.
+  int home(NodeId id) const;
+
+ private:
+  // Of one number, every thread makes its own.
+  bool is_read_more_often(NodeId id, int64_t points) const;
+  // The groups that compute a node of another group again.
+  const std::set<int>& copiers(NodeId id) const;
+  // All results of a call of the user's code are made at once. They have the same arguments, so there is no path between them.
+  void merge_results();
+
+  const Graph& graph_;
+  const Options& options_;
+  const Accepts& accepts_;
+  Edges edges_;
+  Groups groups_;
+  std::vector<int> work_;  // per group
+  std::vector<std::optional<int64_t>>
+      points_;                              // per group without reductions and the like: elements of its largest value
+  std::vector<std::optional<Shape>> even_;  // per group: the shape of every value, if equal and none is reduced
+  std::vector<std::set<NodeId>> copies_;    // per group: nodes of other groups that it computes again
+  std::unordered_map<NodeId, std::set<int>> copiers_;  // the other way round
+  const std::set<int> nobody_;
+};
+
+}  // namespace smelt::plan
