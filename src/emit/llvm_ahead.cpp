@@ -1,8 +1,9 @@
-// Asks for the next row ahead. While the last pass over a row computes from what is in the caches, memory would be idle; so that pass
-// fetches what the first pass over the next row will read.
+// Asks for the next row ahead. While a later pass over a row computes from what is in the caches, memory would be idle; so that pass fetches what
+// the first pass over the next row will read: the last one, or one before it that computes far more.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "emit/llvm_phase.hpp"
@@ -50,6 +51,20 @@ static void collect_loads(const kernel::Kernel& kernel, kernel::ExprId id, std::
   if (e.kind == ExprKind::Load && !e.access.scratch && e.mask == kernel::kNoExpr) into.push_back(e.access);
 }
 
+// How many operations an element of a loop takes.
+static size_t operations(const kernel::Kernel& kernel, const Stmt& loop) {
+  std::set<kernel::ExprId> seen;
+  size_t count = 0;
+  const std::function<void(kernel::ExprId)> count_below = [&](kernel::ExprId id) {
+    if (id == kernel::kNoExpr || !seen.insert(id).second) return;
+    const kernel::Expr& e = kernel.at(id);
+    if (e.kind == ExprKind::Apply) ++count;
+    for (const kernel::ExprId a : e.args) count_below(a);
+  };
+  for (const Stmt& s : loop.body) count_below(s.value);
+  return count;
+}
+
 void PhasePrinter::find_ahead(const Stmt& grid) {
   std::vector<const Stmt*> loops;
   collect_vector_loops(grid.body, loops);
@@ -57,6 +72,8 @@ void PhasePrinter::find_ahead(const Stmt& grid) {
   std::set<kernel::ExprId> seen;
   for (const Stmt& s : loops.front()->body) collect_loads(kernel_, s.value, seen, ahead_.reads);
   ahead_.loop = loops.back();
+  for (size_t i = 1; i + 1 < loops.size(); ++i)
+    if (operations(kernel_, *loops[i]) > 2 * operations(kernel_, *ahead_.loop)) ahead_.loop = loops[i];
   ahead_.grid = grid.var;
   ahead_.around = {grid.var, ahead_.loop->var};
   collect_around(grid.body, ahead_.loop, ahead_.around);

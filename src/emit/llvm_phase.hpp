@@ -73,7 +73,7 @@ class PhasePrinter {
     Value wanted;  // a bool
     Value head;    // elements before the first whole line
   };
-  // What the last Vector loop of a Grid iteration asks for: what the first one of the next iteration will read.
+  // What a later Vector loop of a Grid iteration asks for: what the first one of the next iteration will read.
   struct Ahead {
     const kernel::Stmt* loop = nullptr;
     std::string grid;              // the variable
