@@ -17,8 +17,8 @@ using plan::Strategy;
 // A grid iteration of about this many elements is long enough to hide its own overhead and short enough to balance.
 constexpr int64_t kChunk = 8192;
 // Tiles of transposed reads: this many rows and columns. Large arrays take large ones, which read longer pieces of every row; of small ones
-// there would be too few.
-constexpr int64_t kTile = 64, kLargeTile = 128;
+// there would be too few. The largest are for caches that hold a tile twice in less than a half.
+constexpr int64_t kTile = 64, kLargeTile = 128, kLargestTile = 256;
 constexpr int64_t kLargeArray = 1 << 22;
 // Column sums keep their accumulators in the first-level cache.
 constexpr int64_t kColumnTile = 2048;
@@ -30,17 +30,31 @@ constexpr int64_t kFewestLanes = 4;  // also where fewer would do
 // A reduction over at least this many rows is split, so that threads share it and its error stays small.
 constexpr int64_t kTallColumn = 512;
 
+// Bodies of this cost (plan/cost.hpp) are light, and longer than that are long.
+constexpr int kLightBody = 12, kLongBody = 640;
+
 int natural_lanes(const plan::Options& options) { return std::max(4, options.target.vector_bits / 32); }
 
-// Along `axis`, where one is known: no more lanes than it fills.
+// How many elements a step of the Vector loop takes. What a core waits for is mostly the chain of dependent steps that a function is, so
+// four vectors go side by side; values that do not fit the registers then cost less than the wait. Elements of 8 bytes are two vectors
+// already; of very long bodies there is more to lose in compiling them than in waiting.
+// Along `axis`, where one is known: no more lanes than it fills, and in vain, in its last step, no more than a quarter of all.
 int lanes_for(const Graph& graph, const plan::FusionGroup& group, const Domain& domain, int axis,
               const plan::Options& options) {
   int cost = 0;
-  for (NodeId id : group.nodes) cost += cost_of(graph.at(id));
-  // Light bodies want several vectors in flight; heavy ones would only spill.
-  const int lanes = natural_lanes(options) * (cost <= 12 ? 4 : cost <= 80 ? 2 : 1);
+  bool wide = false;
+  for (NodeId id : group.nodes) {
+    cost += cost_of(graph.at(id));
+    wide = wide || graph.at(id).dtype == DType::F64;
+  }
+  const bool light = cost <= kLightBody;
+  const int natural = natural_lanes(options);
+  int lanes = natural * (cost <= kLongBody ? 4 : 2) / (wide && !light ? 2 : 1);
   const auto extent = axis < 0 ? std::nullopt : domain.axes[static_cast<size_t>(axis)].extent.constant();
-  const int64_t filled = std::max(extent.value_or(lanes), kFewestLanes);
+  if (!extent) return lanes;
+  const auto computed = [&](int64_t step) { return (*extent + step - 1) / step * step; };
+  while (!light && lanes > natural && computed(lanes) * 4 > computed(natural) * 5) lanes /= 2;
+  const int64_t filled = std::max(*extent, kFewestLanes);
   return filled >= lanes ? lanes : static_cast<int>(std::bit_ceil(static_cast<uint64_t>(filled)));
 }
 
@@ -63,7 +77,8 @@ Schedule pointwise(const Graph& graph, Domain domain, const plan::FusionGroup& g
   if (!s.flattened) find_staged(graph, s);
   if (s.across_axis >= 0) {
     s.strategy = Strategy::Tiled;
-    s.tile = s.domain.estimate(false) < kLargeArray ? kTile : kLargeTile;
+    const bool roomy = 2 * kLargestTile * kLargestTile * 4 < options.target.l2_bytes / 2;
+    s.tile = s.domain.estimate(false) < kLargeArray ? kTile : roomy ? kLargestTile : kLargeTile;
     s.lanes = std::min<int>(s.lanes, kTile);
     s.note = fmt::format("tiles of {} x {}, {} read{} turned on chip", s.tile, s.tile, s.staged.size(),
                          s.staged.size() == 1 ? "" : "s");
@@ -117,9 +132,11 @@ std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const 
     s.note = fmt::format("{} columns of {}, rows split over the grid, then combined", width, height);
   } else {
     s.strategy = Strategy::Column;
-    s.tile = s.lanes;
     s.keep_bytes = options.target.l2_bytes / 2;
-    if (!one_pass && height * s.lanes * 4 > options.target.l2_bytes / 2)
+    const auto too_high = [&] { return !one_pass && height * s.lanes * 4 > options.target.l2_bytes / 2; };
+    while (s.lanes > natural_lanes(options) && too_high()) s.lanes /= 2;
+    s.tile = s.lanes;
+    if (too_high())
       return Refusal{fmt::format("a column of {} does not stay on chip between its passes", height),
                      fmt::format("columns of at most {}", options.target.l2_bytes / 8 / s.lanes)};
     s.note =
