@@ -142,7 +142,16 @@ Value PhasePrinter::load(const Expr& e) {
     mask = value_of(e.mask);
     other = value_of(e.other);
   }
-  return how == Pattern::Uniform ? load_uniform(p, mask, other) : load_lanes(p, how, mask, other);
+  if (how == Pattern::Uniform) return load_uniform(p, mask, other);
+  if (how == Pattern::Scattered) {
+    const auto active = e.mask == kernel::kNoExpr ? std::nullopt : truths_of(e.mask);
+    if (e.mask == kernel::kNoExpr || active)
+      if (const auto raw = load_table(p, active ? &*active : nullptr)) {
+        const Value value = from_memory(p.dtype, vector_.lanes, top(), *raw);
+        return active ? op("select $C $a, $T $b, $T $c", value.dtype, {constant_mask(*active), value, *other}) : value;
+      }
+  }
+  return load_lanes(p, how, mask, other);
 }
 
 // One element for all lanes. Under a mask the address is that of a dummy where nothing may be read; so no branch is needed.
@@ -263,8 +272,8 @@ void PhasePrinter::store_lanes(const Place& p, Pattern how, const Value& value, 
     return line(masked_call("store", memory, lanes, at.text, align, active, bits, true));
   }
   if (streaming && how == Pattern::Contiguous)
-    return line(fmt::format("store {} {}, ptr {}, align {}, !nontemporal !0", type, bits, at.text,
-                            std::min(64, lanes * align)));
+    return line(
+        fmt::format("store {} {}, ptr {}, align {}, !nontemporal !0", type, bits, at.text, line_of(lanes * align)));
   line(fmt::format("store {} {}, ptr {}, align {}", type, bits, at.text, align));
 }
 

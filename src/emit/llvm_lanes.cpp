@@ -72,7 +72,8 @@ Value PhasePrinter::divide_by_size(const Atom& a, const Value& remainder, int64_
 }
 
 // What an operand of a comparison is as an index, if it is one.
-static std::optional<IntExpr> as_index(const Expr& e) {
+std::optional<IntExpr> PhasePrinter::index_of(kernel::ExprId id) const {
+  const Expr& e = kernel_.at(id);
   if (e.kind == ExprKind::Index) return e.index;
   if (e.kind == ExprKind::Const && e.dtype == DType::I64) return IntExpr(e.constant.i);
   return std::nullopt;
@@ -82,8 +83,10 @@ static std::optional<IntExpr> as_index(const Expr& e) {
 // that no lane leaves.
 std::optional<Value> PhasePrinter::compare_indices(const Expr& e) {
   if (!vector_.loop || e.args.size() != 2 || info(e.op).rule != TypeRule::Compare) return std::nullopt;
-  const auto left = as_index(kernel_.at(e.args[0])), right = as_index(kernel_.at(e.args[1]));
+  const auto left = index_of(e.args[0]), right = index_of(e.args[1]);
   if (!left || !right) return std::nullopt;
+  if (const auto truths = truths_of(static_cast<kernel::ExprId>(&e - kernel_.exprs.data())))
+    return constant_mask(*truths);
   const IntExpr difference = *left - *right;
   const auto step = lane_step(difference);
   if (!step || *step == 0) return std::nullopt;

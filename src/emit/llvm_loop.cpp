@@ -136,8 +136,8 @@ std::optional<PhasePrinter::Stream> PhasePrinter::find_stream(const Stmt& s, con
     if (inner.kind != StmtKind::Store || !inner.streaming || inner.mask != kernel::kNoExpr) continue;
     const Place p = place(inner.access);
     const auto step = p.offset.coefficient_of(s.var);
-    const int size = size_of(p.dtype), line = std::min(s.lanes * size, 64);
-    if (!step || !step->is(1) || s.lanes * size < 16) continue;
+    const int size = size_of(p.dtype), line = line_of(s.lanes * size);
+    if (!step || !step->is(1) || line < 16) continue;
     const IntExpr first = p.offset - IntExpr::symbol(s.var);
     std::vector<std::string> symbols;
     first.collect_symbols(symbols);
@@ -154,7 +154,7 @@ std::optional<PhasePrinter::Stream> PhasePrinter::find_stream(const Stmt& s, con
                       op("udiv $T $a, $b", t, {before, constant(t, size)})};
       const Value left = op("sub $T $a, $b", t, {extent, stream->head});
       also(op("icmp sge $T $a, $b", DType::Bool, {left, constant(t, s.lanes)}));
-      if (accumulates(s)) also(is_zero(stream->head));
+      if (accumulates(s) || reads_tables(s)) also(is_zero(stream->head));
       // Blocks of random words begin where steps do.
       if (draws(s)) also(is_zero(op("and $T $a, $b", t, {stream->head, constant(t, 3)})));
     } else {
@@ -186,6 +186,12 @@ std::string PhasePrinter::vector_body(const Stmt& s, Value start, const Value* e
   return pop();
 }
 
+// As many of n elements as make whole steps.
+Value PhasePrinter::whole_steps(const Value& n, int lanes) {
+  const DType t = DType::I64;
+  return op("sub $T $a, $b", t, {n, op("urem $T $a, $b", t, {n, constant(t, lanes)})});
+}
+
 void PhasePrinter::vector_loop(const Stmt& s) {
   SMELT_CHECK(!vector_.loop, "Vector loop {} stands inside Vector loop {}", s.var, vector_.var);
   const int label = ++labels_;
@@ -196,8 +202,7 @@ void PhasePrinter::vector_loop(const Stmt& s) {
   enter_loop(s, changes);
   const auto count = s.extent.constant();
   const bool surely_runs = count.value_or(0) > 0;
-  const Value full =
-      count ? constant(t, *count / s.lanes * s.lanes) : op("and $T $a, $b", t, {extent, constant(t, -s.lanes)});
+  const Value full = count ? constant(t, *count / s.lanes * s.lanes) : whole_steps(extent, s.lanes);
   push(!surely_runs, no_changes());
   vector_ = VectorLoop{};
   vector_.changes = changes;
@@ -206,6 +211,7 @@ void PhasePrinter::vector_loop(const Stmt& s) {
   vector_.loop = &s;
   vector_.var = s.var;
   vector_.lanes = s.lanes;
+  vector_.even = reads_tables(s);
   ranges_[s.var] = {0, s.extent - 1};
   const std::string steps = vector_steps(s, extent, full, stream, label);
   vector_ = VectorLoop{};
@@ -283,8 +289,8 @@ std::string PhasePrinter::streamed_steps(const Stmt& s, const Value& extent, con
       "  %head{0}.some = icmp sgt i64 {2}, 0\n  br i1 %head{0}.some, label %tail{0}, label %whole{0}\n",
       L, start, stream.head.text, stop, again);
   text += fmt::format(
-      "whole{0}:\n  %left{0} = sub i64 {1}, {2}\n  %steps{0} = and i64 %left{0}, -{3}\n  %end{0} = add i64 {2}, "
-      "%steps{0}\n"
+      "whole{0}:\n  %left{0} = sub i64 {1}, {2}\n  %past{0} = urem i64 %left{0}, {3}\n  %end{0} = sub i64 {1}, "
+      "%past{0}\n"
       "  store i64 %end{0}, ptr {4}\n  br label %stream{0}\n",
       L, extent.text, stream.head.text, s.lanes, start);
   text += full_steps(s, "stream", label, {stream.head.text, "whole", fmt::format("%end{}", L), "rest"});

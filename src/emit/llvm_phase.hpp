@@ -66,6 +66,7 @@ class PhasePrinter {
     Value left;                 // how many those are
     Value start;                // the variable's value in lane 0
     bool streaming = false;
+    bool even = false;  // whole steps begin at multiples of `lanes`
     Changes changes;
   };
   // Where the streaming stores of a Vector loop can begin.
@@ -143,6 +144,13 @@ class PhasePrinter {
   std::optional<Value> divide_neighbours(const IntExpr::Atom& a);
   Value divide_by_size(const IntExpr::Atom& a, const Value& remainder, int64_t step);
   std::optional<Value> compare_indices(const kernel::Expr& e);
+  std::optional<IntExpr> index_of(kernel::ExprId id) const;
+  using Table = std::vector<IntExpr>;  // for each lane: how far it is beyond lane 0
+  std::optional<Table> table_of(const IntExpr& e) const;
+  std::optional<IntExpr> unwrapped(const IntExpr& e, std::vector<IntExpr>& inside) const;
+  std::optional<std::vector<bool>> truths_of(kernel::ExprId id) const;
+  Value constant_mask(const std::vector<bool>& truths);
+  bool reads_tables(const kernel::Stmt& loop) const;
 
   // llvm_regular.cpp
   IntExpr without_clamps(const IntExpr& e, std::vector<IntExpr>& holds) const;
@@ -150,6 +158,18 @@ class PhasePrinter {
   bool strides(int64_t step) const;
   std::string load_strided(const Place& place, int64_t step);
   std::optional<std::string> load_mostly_regular(const Place& place);
+  struct Array {
+    IntExpr apart;  // from where lane 0 is, without a number
+    int64_t low = 0, high = 0;
+    std::vector<std::pair<int, int64_t>> lanes;  // and how far each goes
+  };
+  std::optional<std::string> load_table(const Place& place, const std::vector<bool>* active);
+  std::vector<Array> arrays_of(const Table& table, const std::vector<bool>* active) const;
+  std::string read_arrays(const Place& place, const std::vector<Array>& arrays);
+  std::string read_unless_wrapped(const Place& place, const std::vector<Array>& arrays, const std::vector<bool>* active,
+                                  const std::vector<IntExpr>& inside);
+  std::string either(const Value& fits, int label, const std::string& type, const std::string& near,
+                     const std::string& near_text, const std::string& far, const std::string& far_text);
 
   // llvm_access.cpp: loads and stores
   int resource_of(const kernel::Access& access) const;
@@ -223,6 +243,7 @@ class PhasePrinter {
   void turn(const kernel::Stmt& s);        // llvm_turn.cpp
   void find_ahead(const kernel::Stmt& s);  // llvm_ahead.cpp
   void fetch_ahead();
+  Value whole_steps(const Value& n, int lanes);
   void vector_loop(const kernel::Stmt& s);
   std::string vector_steps(const kernel::Stmt& s, const Value& extent, const Value& full,
                            const std::optional<Stream>& stream, int label);
@@ -250,6 +271,7 @@ class PhasePrinter {
   std::map<int, std::string> buffers_;                  // scratch buffers: their pointers
   Ranges ranges_;
   VectorLoop vector_;
+  std::map<int, kernel::ExprId> lets_;          // locals that are set once
   std::vector<std::vector<int>> dependencies_;  // by ExprId: locals and arrays
   std::vector<bool> stored_;                    // params and buffers that this phase stores to
   int resource_count_ = 0;

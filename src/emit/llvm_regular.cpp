@@ -112,6 +112,15 @@ std::string PhasePrinter::load_strided(const Place& p, int64_t step) {
   return result;
 }
 
+// One of two blocks by a condition, and what it made.
+std::string PhasePrinter::either(const Value& fits, int label, const std::string& type, const std::string& near,
+                                 const std::string& near_text, const std::string& far, const std::string& far_text) {
+  line(fmt::format("br i1 {}, label %near{}, label %far{}", fits.text, label, label));
+  scopes_.back().text += fmt::format("near{0}:\n{1}  br label %got{0}\nfar{0}:\n{2}  br label %got{0}\ngot{0}:\n",
+                                     label, near_text, far_text);
+  return name(top(), fmt::format("phi {} [ {}, %near{} ], [ {}, %far{} ]", type, near, label, far, label));
+}
+
 // A scattered load that is mostly regular: where no index wraps between its lanes, it is a plain load.
 std::optional<std::string> PhasePrinter::load_mostly_regular(const Place& p) {
   std::optional<Value> fits;
@@ -138,10 +147,7 @@ std::optional<std::string> PhasePrinter::load_mostly_regular(const Place& p) {
     const Value each = lane_pointers(p, false);
     return name(top(), masked_call("gather", memory, lanes, each.text, align, all, "zeroinitializer", false));
   });
-  line(fmt::format("br i1 {}, label %near{}, label %far{}", fits->text, label, label));
-  scopes_.back().text += fmt::format("near{0}:\n{1}  br label %got{0}\nfar{0}:\n{2}  br label %got{0}\ngot{0}:\n",
-                                     label, near_text, far_text);
-  return name(top(), fmt::format("phi {} [ {}, %near{} ], [ {}, %far{} ]", type, near, label, far, label));
+  return either(*fits, label, type, near, near_text, far, far_text);
 }
 
 }  // namespace smelt::emit

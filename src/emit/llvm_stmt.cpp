@@ -43,6 +43,7 @@ void PhasePrinter::statement(const Stmt& s) {
 void PhasePrinter::let(const Stmt& s) {
   const Value value = value_of(s.value);
   bindings_[static_cast<size_t>(s.local)] = value;
+  lets_[s.local] = s.value;
   for (const kernel::IndexLocal& l : kernel_.index_locals)
     if (l.local == s.local) ranges_[fmt::format("%v{}", s.local)] = {0, l.extent - 1};
 }

@@ -5,6 +5,7 @@
 // signedness, $ones a constant with all bits set, $a $b $c the operands.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,9 @@ struct Value {
   int lanes = 0;
   int scope = 0;  // the scope that it was computed in; a literal stands everywhere
 };
+
+// Where steps of so many bytes begin when the first does: at multiples of this, at most a line of the caches.
+inline int line_of(int bytes) { return std::min(64, bytes & -bytes); }
 
 std::string lane_type(DType dtype);                          // in registers: "float", "i1"
 std::string memory_type(DType dtype);                        // in memory: "i8" for bool, "i16" for f16 and bf16

@@ -94,8 +94,9 @@ void Lowering::column() {
       std::vector<Stmt> inner = std::move(stages[p].body);
       for (size_t d = serial.size(); d-- > 0;) {
         std::vector<Stmt> wrapped;
-        // What is stored on the way, a scan's values, keeps too few loads under way otherwise.
-        const int together = d + 1 == serial.size() && !domain().scans.empty() ? schedule_.unroll : 1;
+        // A thread of a GPU, or what is stored on the way, a scan's values, keeps too few loads under way otherwise.
+        const bool several = on_gpu() || !domain().scans.empty();
+        const int together = d + 1 == serial.size() && several ? schedule_.unroll : 1;
         wrapped.push_back(loop(LoopKind::Serial, serial[d].first, serial[d].second, std::move(inner), 1, together));
         if (d == outside && outside > 0) {
           std::vector<Stmt> block = start(accs[p]);

@@ -219,7 +219,8 @@ class Structure {
     need(!known_.count(s.var), "loop variable {} hides another", s.var);
     need_known(s.extent, known_, "the extent of loop " + s.var);
     if (s.loop == LoopKind::Vector) {
-      need(s.lanes >= 1 && (s.lanes & (s.lanes - 1)) == 0, "vector loop {}: {} lanes are no power of two", s.var,
+      // Lanes of a short odd axis, as of three colours, are a multiple of its length, and of four.
+      need(s.lanes >= 1 && ((s.lanes & (s.lanes - 1)) == 0 || s.lanes % 4 == 0), "vector loop {}: {} lanes", s.var,
            s.lanes);
       need(!vector(), "vector loop {} stands inside another", s.var);
     } else if (const Stmt* outer = vector()) {

@@ -26,6 +26,7 @@ constexpr int64_t kColumnTile = 2048;
 constexpr int64_t kSmallWork = 1 << 16;
 // Rows shorter than this leave most lanes of a vector empty.
 constexpr int64_t kShortRow = 16;
+constexpr int64_t kMostLanes = 64;
 constexpr int64_t kFewestLanes = 4;  // also where fewer would do
 // A reduction over at least this many rows is split, so that threads share it and its error stays small.
 constexpr int64_t kTallColumn = 512;
@@ -58,6 +59,15 @@ int lanes_for(const Graph& graph, const plan::FusionGroup& group, const Domain& 
   return filled >= lanes ? lanes : static_cast<int>(std::bit_ceil(static_cast<uint64_t>(filled)));
 }
 
+// Lanes that a short last axis divides: each then has the same place in it in every step.
+int even_lanes(int lanes, const IntExpr& axis, const plan::Options& options) {
+  const int64_t length = std::max<int64_t>(1, axis.constant().value_or(1)), odd = length / (length & -length);
+  if (odd == 1 || odd > kMostLanes / 4) return lanes;
+  const int64_t times = std::max<int64_t>(lanes / odd, std::min<int64_t>(natural_lanes(options), kMostLanes / odd));
+  const auto even = static_cast<int>(odd * static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(times))));
+  return even % length == 0 ? even : lanes;
+}
+
 Schedule pointwise(const Graph& graph, Domain domain, const plan::FusionGroup& group, const plan::Options& options) {
   Schedule s;
   s.strategy = Strategy::Pointwise;
@@ -66,10 +76,11 @@ Schedule pointwise(const Graph& graph, Domain domain, const plan::FusionGroup& g
   s.vector_axis = static_cast<int>(domain.axes.size()) - 1;
   s.flattened = domain.axes.size() > 1 && domain.axes.back().estimate < 2 * natural_lanes(options);
   s.lanes = lanes_for(graph, group, domain, s.flattened ? -1 : s.vector_axis, options);
+  if (s.flattened) s.lanes = even_lanes(s.lanes, domain.axes.back().extent, options);
   // Windows over short rows are gathers, many of them: wide vectors of these take long to compile.
   const auto local = [&](NodeId id) { return graph.at(id).local; };
   if (s.flattened && std::any_of(group.nodes.begin(), group.nodes.end(), local)) s.lanes = natural_lanes(options);
-  s.tile = kChunk;
+  s.tile = kChunk / s.lanes * s.lanes;
   std::string over;
   for (const Axis& axis : domain.axes) over += (over.empty() ? "" : " x ") + axis.extent.str();
   s.note = fmt::format("every element on its own over {}, {} lanes", over.empty() ? "one point" : over, s.lanes);

@@ -30,6 +30,8 @@ constexpr int64_t kLongRow = 8192;
 // Rows of scans that are worth several workgroups.
 constexpr int64_t kLongScan = 1 << 15;
 // Of a scan down columns, what a multiprocessor reads at once.
+// A row of a column's pass waits so long for memory; starting two more kernels takes so long; memory moves so much.
+constexpr int64_t kRowLatencyNs = 700, kKernelsNs = 5000, kBytesPerNs = 4000;
 constexpr int64_t kScanBytes = 96 << 10;
 
 int64_t power_of_two_from(int64_t n) {
@@ -265,16 +267,22 @@ std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const 
   } else {
     s.strategy = Strategy::Column;
     while (s.lanes > 1 && width / s.lanes < int64_t{options.target.threads} * kWorkgroup) s.lanes /= 2;
-    if (!s.domain.scans.empty()) {
-      // What is stored on the way keeps the next loads waiting, so that many rows are taken at once where columns are few.
-      const int64_t columns = std::max<int64_t>(1, width / std::max(1, options.target.threads));
-      s.unroll = 8;
-      while (s.unroll < 128 && columns * s.unroll * 4 < kScanBytes) s.unroll *= 2;
-      if (options.tuning.unroll) s.unroll = options.tuning.unroll;
-    }
+    // What is stored on the way keeps a scan's next loads waiting, so that many rows are taken at once where columns are few.
+    const int64_t columns = std::max<int64_t>(1, width / std::max(1, options.target.threads));
+    const int most = s.domain.scans.empty() ? 16 : 128;
+    s.unroll = 8;
+    while (s.unroll < most && columns * s.unroll * 4 < kScanBytes) s.unroll *= 2;
+    if (options.tuning.unroll) s.unroll = options.tuning.unroll;
     const bool constant = std::all_of(s.domain.axes.begin(), s.domain.axes.end(),
                                       [](const Axis& a) { return !a.reduced || a.extent.constant(); });
     if (constant) s.keep_bytes = options.target.shared_bytes / (s.workgroup / s.team) - 1024;
+    const int64_t passes = passes_of(s.domain);
+    const bool kept = height * s.team * s.lanes * 4 <= s.keep_bytes;
+    if (!one_pass && !kept && s.domain.scans.empty() && height >= kTallColumn && height * width > kSmallWork &&
+        passes * height / s.unroll * kRowLatencyNs > kKernelsNs + (passes + 1) * height * width * 4 / kBytesPerNs)
+      return Refusal{fmt::format("{} columns of {} are too few to keep {} multiprocessors busy in {} passes", width,
+                                 height, options.target.threads, passes),
+                     "more columns"};
     s.note = fmt::format("{} columns of {} side by side, {}{}", s.team * s.lanes, height, passes_text(s.domain),
                          scans_text(s.domain));
   }
