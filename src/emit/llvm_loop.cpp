@@ -36,6 +36,8 @@ using kernel::StmtKind;
 static constexpr int64_t kMostUnrolled = 64;
 static constexpr int64_t kMostStreamedLines = 500;
 
+static bool is_power_of_two(int lanes) { return (lanes & (lanes - 1)) == 0; }
+
 void PhasePrinter::bind_variable(const Stmt& s, const Value& value) {
   symbols_[s.var] = value;
   ranges_[s.var] = {0, s.extent - 1};
@@ -154,7 +156,7 @@ std::optional<PhasePrinter::Stream> PhasePrinter::find_stream(const Stmt& s, con
                       op("udiv $T $a, $b", t, {before, constant(t, size)})};
       const Value left = op("sub $T $a, $b", t, {extent, stream->head});
       also(op("icmp sge $T $a, $b", DType::Bool, {left, constant(t, s.lanes)}));
-      if (accumulates(s) || reads_tables(s)) also(is_zero(stream->head));
+      if (accumulates(s) || reads_tables(s) || !is_power_of_two(s.lanes)) also(is_zero(stream->head));
       // Blocks of random words begin where steps do.
       if (draws(s)) also(is_zero(op("and $T $a, $b", t, {stream->head, constant(t, 3)})));
     } else {
@@ -189,6 +191,7 @@ std::string PhasePrinter::vector_body(const Stmt& s, Value start, const Value* e
 // As many of n elements as make whole steps.
 Value PhasePrinter::whole_steps(const Value& n, int lanes) {
   const DType t = DType::I64;
+  if (is_power_of_two(lanes)) return op("and $T $a, $b", t, {n, constant(t, -lanes)});
   return op("sub $T $a, $b", t, {n, op("urem $T $a, $b", t, {n, constant(t, lanes)})});
 }
 
@@ -288,11 +291,15 @@ std::string PhasePrinter::streamed_steps(const Stmt& s, const Value& extent, con
       "head{0}:\n  store i64 0, ptr {1}\n  store i64 {2}, ptr {3}\n  store i1 true, ptr {4}\n"
       "  %head{0}.some = icmp sgt i64 {2}, 0\n  br i1 %head{0}.some, label %tail{0}, label %whole{0}\n",
       L, start, stream.head.text, stop, again);
+  // Steps of another number than a power of two begin where the array does: find_stream sees to it.
+  const std::string steps = is_power_of_two(s.lanes)
+                                ? fmt::format("  %left{0} = sub i64 {1}, {2}\n  %steps{0} = and i64 %left{0}, -{3}\n",
+                                              L, extent.text, stream.head.text, s.lanes)
+                                : fmt::format("  %steps{} = add i64 {}, 0\n", L, full.text);
   text += fmt::format(
-      "whole{0}:\n  %left{0} = sub i64 {1}, {2}\n  %past{0} = urem i64 %left{0}, {3}\n  %end{0} = sub i64 {1}, "
-      "%past{0}\n"
-      "  store i64 %end{0}, ptr {4}\n  br label %stream{0}\n",
-      L, extent.text, stream.head.text, s.lanes, start);
+      "whole{0}:\n{1}  %end{0} = add i64 {2}, %steps{0}\n"
+      "  store i64 %end{0}, ptr {3}\n  br label %stream{0}\n",
+      L, steps, stream.head.text, start);
   text += full_steps(s, "stream", label, {stream.head.text, "whole", fmt::format("%end{}", L), "rest"});
   text += fmt::format(
       "rest{0}:\n  store i64 {1}, ptr {2}\n  store i1 false, ptr {3}\n  %rest{0}.start = load i64, ptr {4}\n"
