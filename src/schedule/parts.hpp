@@ -41,6 +41,9 @@ std::variant<Schedule, Refusal> gpu_schedule(const Graph& graph, Domain domain, 
 std::optional<Schedule> blocked_schedule(const Graph& graph, const Domain& domain, const plan::FusionGroup& group,
                                          const plan::Options& options);
 
+// Why a group that is not blocked should not be one kernel: a long sum of it would be blocked by itself.
+std::optional<Refusal> loses_blocks(const Graph& graph, const plan::FusionGroup& group, const plan::Options& options);
+
 // schedule_stencil.cpp: for pointwise domains whose values are needed at several neighbouring places; nothing for others. `dear` says why
 // another schedule of this group would take longer than several kernels, where it would.
 std::optional<Schedule> stencil_schedule(const Graph& graph, const Domain& domain, const plan::FusionGroup& group,

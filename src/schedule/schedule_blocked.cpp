@@ -57,7 +57,52 @@ bool repeats_much(const Graph& graph, const Domain& domain, const plan::FusionGr
   return excess > 0;
 }
 
+// Elements of a sum from which on it takes longer than a round trip of its result through memory, when it is not blocked.
+constexpr int64_t kLongSum = 32;
+// Elements of all of them that take as long as a launch.
+constexpr int64_t kMuchWork = 1 << 24;
+
+// The part of a group that leads to one of its values.
+plan::FusionGroup alone(const Graph& graph, const plan::FusionGroup& group, NodeId id) {
+  plan::FusionGroup part;
+  part.outputs = {id};
+  part.inputs = group.inputs;
+  std::set<NodeId> seen;
+  std::vector<NodeId> waiting{id};
+  while (!waiting.empty()) {
+    const NodeId at = waiting.back();
+    waiting.pop_back();
+    if (!seen.insert(at).second || std::count(group.inputs.begin(), group.inputs.end(), at)) continue;
+    if (std::binary_search(group.nodes.begin(), group.nodes.end(), at)) part.nodes.push_back(at);
+    waiting.insert(waiting.end(), graph.at(at).args.begin(), graph.at(at).args.end());
+  }
+  std::sort(part.nodes.begin(), part.nodes.end());
+  return part;
+}
+
 }  // namespace
+
+std::optional<Refusal> loses_blocks(const Graph& graph, const plan::FusionGroup& group, const plan::Options& options) {
+  for (const NodeId id : group.nodes) {
+    const Node& node = graph.at(id);
+    if (!node.local || local_elements(graph, node) < kLongSum) continue;
+    if (count(node.shape).evaluate(options.sizes) < kMuchWork / local_elements(graph, node)) continue;
+    const plan::FusionGroup part = alone(graph, group, id);
+    if (part.nodes.size() < 2 || part.nodes.size() == group.nodes.size()) continue;
+    auto found = find_domain(graph, part, options.sizes);
+    Domain* domain = std::get_if<Domain>(&found);
+    if (!domain) continue;
+    merge_axes(graph, *domain);
+    follow_output(graph, *domain);
+    if (!blocked_schedule(graph, *domain, part, options)) continue;
+    return Refusal{
+        fmt::format("{} is computed in blocks of results, each where its own thread is, and here it would be needed "
+                    "elsewhere: that takes longer than to store it",
+                    node.label.empty() ? std::string(name_of(node.reduce)) : node.label),
+        "nothing, unless it is needed element by element"};
+  }
+  return std::nullopt;
+}
 
 std::optional<Schedule> blocked_schedule(const Graph& graph, const Domain& domain, const plan::FusionGroup& group,
                                          const plan::Options& options) {

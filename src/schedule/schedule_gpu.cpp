@@ -290,9 +290,7 @@ std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const 
   return s;
 }
 
-}  // namespace
-
-std::variant<Schedule, Refusal> gpu_schedule(const Graph& graph, Domain domain, const plan::FusionGroup& group,
+std::variant<Schedule, Refusal> any_schedule(const Graph& graph, Domain domain, const plan::FusionGroup& group,
                                              const plan::Options& options) {
   if (domain.overlap) {
     follow_output(graph, domain);
@@ -314,6 +312,17 @@ std::variant<Schedule, Refusal> gpu_schedule(const Graph& graph, Domain domain, 
   merge_axes(graph, shorter);
   if (passes_of(shorter) == passes_of(plain->domain)) return made;
   return row(graph, std::move(shorter), group, options);
+}
+
+}  // namespace
+
+std::variant<Schedule, Refusal> gpu_schedule(const Graph& graph, Domain domain, const plan::FusionGroup& group,
+                                             const plan::Options& options) {
+  auto made = any_schedule(graph, std::move(domain), group, options);
+  const Schedule* schedule = std::get_if<Schedule>(&made);
+  if (schedule && !schedule->blocking)
+    if (auto refusal = loses_blocks(graph, group, options)) return *refusal;
+  return made;
 }
 
 }  // namespace smelt::schedule

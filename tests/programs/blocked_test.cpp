@@ -236,6 +236,18 @@ TEST(Blocked, WhatCostsLittleBehindAWindowIsComputedInItsKernel) {
   EXPECT_EQ(groups("gelu(x)"), 2U);
 }
 
+TEST(Blocked, WhatWouldLoseItsBlocksIsAKernelOfItsOwn) {
+  const auto groups = [](const char* x, const char* result) {
+    return planned(fmt::format("input x: {}\ninput w: f32[16, 16, 3, 3]\ny = relu(conv(x, w, padding=1))\nreturn {}\n",
+                               x, result))
+        .plan.groups.size();
+  };
+  EXPECT_EQ(groups("f32[16, 16, 512, 512]", "max_pool(y, 2)"), 2U);
+  EXPECT_EQ(groups("f32[16, 16, 512, 512]", "mean(y, axis=(2, 3))"), 2U);
+  EXPECT_EQ(groups("f32[16, 16, 512, 512]", "softmax(y, axis=-1)"), 2U);
+  EXPECT_EQ(groups("f32[1, 16, 16, 16]", "max_pool(y, 2)"), 1U);
+}
+
 TEST(Blocked, FactorsOfManyChannelsAreStagedInParts) {
   const Planned p = planned(conv_of("f32[16, 300, 128, 128]", "f32[16, 300, 3, 3]"));
   ASSERT_TRUE(p.schedule.blocking);
