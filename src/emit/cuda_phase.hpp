@@ -124,6 +124,8 @@ class PhasePrinter {
   void let(const Stmt& s);
   void assign(const Stmt& s);
   void store(const Stmt& s);
+  std::vector<ExprId> step_loads(const Stmt& s) const;
+  bool batched_loop(const Stmt& s);
   void count_loop(const Stmt& s, const char* pragma);
   void each(const Stmt& s);  // cuda_each.cpp
   void join(const Stmt& s, const std::string& condition, const std::string& value);

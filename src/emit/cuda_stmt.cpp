@@ -8,6 +8,7 @@
 
 namespace smelt::emit::cuda {
 
+using kernel::ExprId;
 using kernel::kNoExpr;
 using kernel::LoopKind;
 using kernel::Stmt;
@@ -127,7 +128,95 @@ void PhasePrinter::store(const Stmt& s) {
   forget(static_cast<int>(kernel_.locals.size() + (s.access.scratch ? kernel_.params.size() : 0)) + s.access.array);
 }
 
+// What each of several steps of a loop reads, if nothing of it depends on the steps before.
+std::vector<ExprId> PhasePrinter::step_loads(const Stmt& s) const {
+  std::vector<ExprId> found, waiting;
+  std::set<ExprId> seen;
+  std::set<int> given;
+  for (const Stmt& inner : s.body) {
+    if (inner.kind == StmtKind::Let || inner.kind == StmtKind::Assign) given.insert(inner.local);
+    if (inner.kind != StmtKind::Let && inner.kind != StmtKind::Assign && inner.kind != StmtKind::Store) return {};
+    waiting.push_back(inner.value);
+  }
+  while (!waiting.empty()) {
+    const ExprId id = waiting.back();
+    waiting.pop_back();
+    if (id == kNoExpr || !seen.insert(id).second) continue;
+    const kernel::Expr& e = kernel_.at(id);
+    for (const ExprId operand : operands(e)) waiting.push_back(operand);
+    if (e.kind != kernel::ExprKind::Load || e.access.scratch || e.mask != kNoExpr) continue;
+    const auto array = static_cast<size_t>(e.access.array);
+    const auto& on = dependencies_[static_cast<size_t>(id)];
+    const bool steps =
+        std::any_of(e.access.index.begin(), e.access.index.end(), [&](const IntExpr& x) { return x.mentions(s.var); });
+    if (steps && !stored_[array] && std::none_of(on.begin(), on.end(), [&](int r) { return given.count(r) > 0; }))
+      found.push_back(id);
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+// A loop that stores on the way: what many of its steps read is loaded first. The compiler itself has few loads under way across stores.
+bool PhasePrinter::batched_loop(const Stmt& s) {
+  constexpr int64_t kMostBytes = 256;  // of a thread
+  const bool stores =
+      std::any_of(s.body.begin(), s.body.end(), [](const Stmt& i) { return i.kind == StmtKind::Store; });
+  if (s.loop != LoopKind::Serial || s.unroll < 2 || !stores || !vector_.loop || vector_.count() != 1) return false;
+  const std::vector<ExprId> loads = step_loads(s);
+  int64_t bytes = 0, steps = 1;
+  for (const ExprId id : loads)
+    bytes += std::max(4, size_of(kernel_.params[static_cast<size_t>(kernel_.at(id).access.array)].dtype));
+  while (bytes > 0 && 2 * steps * bytes <= kMostBytes && 2 * steps <= s.unroll) steps *= 2;
+  if (steps == 1) return false;
+  const std::string name = fmt::format("s{}", names_++), step = fmt::format("s{}", names_++), type = index_type();
+  const std::string extent = fmt::format("n{}", names_++);
+  line("const {} {} = {};", type, extent, integer(s.extent));
+  line("{} {} = 0;", type, name);
+  ranges_[s.var] = {0, s.extent - 1};
+  push();
+  ++serial_depth_;
+  symbols_[s.var] = step;
+  const auto each_step = [&](const auto& fill) {
+    line("#pragma unroll");
+    open(fmt::format("for (int k = 0; k < {}; ++k)", steps));
+    line("const {} {} = {} + k;", type, step, name);
+    push();
+    fill();
+    pop();
+    close();
+  };
+  open(fmt::format("for (; {0} + {1} <= {2}; {0} += {1})", name, steps, extent));
+  for (const ExprId id : loads)
+    line("{} ld{}[{}];", memory_type(kernel_.params[static_cast<size_t>(kernel_.at(id).access.array)].dtype), id,
+         steps);
+  each_step([&] {
+    line("const {} i = i0; (void)i;", type);
+    line("const int n = 0; (void)n;");
+    for (const ExprId id : loads) {
+      const Place p = place(kernel_.at(id).access);
+      line("ld{}[k] = fetched({} + {});", id, p.base, integer(p.offset));
+    }
+  });
+  for (const ExprId id : loads) {
+    const DType t = kernel_.params[static_cast<size_t>(kernel_.at(id).access.array)].dtype;
+    early_[id] = from_memory(t, fmt::format("ld{}[k]", id));
+  }
+  each_step([&] { nested_body(s.body); });
+  for (const ExprId id : loads) early_.erase(id);
+  close();
+  symbols_[s.var] = name;
+  open(fmt::format("for (; {0} < {1}; ++{0})", name, extent));
+  push();
+  nested_body(s.body);
+  pop();
+  close();
+  --serial_depth_;
+  pop();
+  return true;
+}
+
 void PhasePrinter::count_loop(const Stmt& s, const char* pragma) {
+  if (batched_loop(s)) return;
   const std::string name = fmt::format("s{}", names_++);
   const std::string extent = integer(s.extent);
   if (*pragma) line("{}", pragma);

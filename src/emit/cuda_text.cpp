@@ -241,6 +241,22 @@ template <class T, int N> SMELT_INLINE Vec<T, N> lasting(const T* p) {
   return *(const Vec<T, N>*)p;
 #endif
 }
+// A load that stays in its place in the program: of many before what stores, the compiler would move most behind the first stores.
+template <class T> SMELT_INLINE T fetched(const T* p) {
+  union { T value; unsigned char u8; unsigned short u16; unsigned u32; unsigned long long u64; } x;
+  if (sizeof(T) == 8) {
+    asm volatile("ld.global.b64 %0, [%1];" : "=l"(x.u64) : "l"(p) : "memory");
+  } else if (sizeof(T) == 4) {
+    asm volatile("ld.global.b32 %0, [%1];" : "=r"(x.u32) : "l"(p) : "memory");
+  } else if (sizeof(T) == 2) {
+    asm volatile("ld.global.b16 %0, [%1];" : "=h"(x.u16) : "l"(p) : "memory");
+  } else {
+    unsigned byte;
+    asm volatile("ld.global.u8 %0, [%1];" : "=r"(byte) : "l"(p) : "memory");
+    x.u8 = (unsigned char)byte;
+  }
+  return x.value;
+}
 template <class T> SMELT_INLINE T smaller(T a, T b) { return a < b ? a : b; }
 template <class T> SMELT_INLINE T larger(T a, T b) { return a > b ? a : b; }
 template <class T> SMELT_INLINE T floor_div(T a, T b) { T q = a / b; return a % b < 0 ? q - 1 : q; }

@@ -178,7 +178,7 @@ std::vector<ExprId> PhasePrinter::wide_loads(const std::vector<const Stmt*>& stm
     if (id == kNoExpr || !seen.insert(id).second || known_[static_cast<size_t>(id)]) continue;
     const Expr& e = kernel_.at(id);
     for (ExprId operand : operands(e)) waiting.push_back(operand);
-    if (e.kind != ExprKind::Load || depends(id) || !may_be_wide(e.access)) continue;
+    if (e.kind != ExprKind::Load || early_.count(id) || depends(id) || !may_be_wide(e.access)) continue;
     if (e.other != kNoExpr && kernel_.at(e.other).kind != ExprKind::Const) continue;
     std::vector<IntExpr> asked;
     const std::string mask = condition_key(e.mask, 16 / size_of(place(e.access).dtype), asked);
