@@ -263,7 +263,7 @@ TEST(Verify, Loops) {
   check(serial("%i0", 4, {serial("%i1", 4, {put})}), "phase 0 is not one grid loop");
   check(grid("%i0", 4, {grid("%i1", 4, {put})}), "loop %i1: the outermost loop");
   check(grid("%i0", 4, {vector("%i1", 4, {vector("%i2", 4, {put})})}), "vector loop %i2 stands inside another");
-  check(grid("%i0", 4, {vector("%i1", 4, {put}, 3)}), "3 lanes are no power of two");
+  check(grid("%i0", 4, {vector("%i1", 4, {put}, 3)}), "3 lanes");
   check(grid("%i0", 4, {serial("%i0", 4, {put})}), "loop variable %i0 hides another");
   check(grid("i0", 4, {}), "is no %name");
   check(grid("%i0", 4, {vector("%i1", 4, {serial("%i2", j + 1, {put})})}), "differs from lane to lane");
