@@ -55,6 +55,10 @@ int lanes_for(const Graph& graph, const plan::FusionGroup& group, const Domain& 
   if (!extent) return lanes;
   const auto computed = [&](int64_t step) { return (*extent + step - 1) / step * step; };
   while (!light && lanes > natural && computed(lanes) * 4 > computed(natural) * 5) lanes /= 2;
+  // Behind a row that is reduced its lanes are joined, and the last step may need a mask: both take longer for more lanes.
+  const auto few_steps = [&] { return *extent < (*extent % lanes == 0 ? 4 : 16) * lanes; };
+  const bool joined = domain.axes[static_cast<size_t>(axis)].reduced;
+  while (!light && joined && lanes > 2 * natural && few_steps()) lanes /= 2;
   const int64_t filled = std::max(*extent, kFewestLanes);
   return filled >= lanes ? lanes : static_cast<int>(std::bit_ceil(static_cast<uint64_t>(filled)));
 }
