@@ -72,8 +72,9 @@ ExprId Evaluator::value(NodeId id, const Index& index) {
 
 ExprId Evaluator::value_or_anything(NodeId id, const Index& index) {
   const Node& node = graph_.at(id);
-  // What joins others guards each of them itself, in the dimensions in which it joins them.
+  // What joins others guards each of them itself, in the dimensions in which it joins them; not what another kernel has stored.
   const auto guarded = [&](size_t d) {
+    if (!members_.count(id)) return false;
     if (node.kind == NodeKind::Concat) return static_cast<int>(d) == node.axes[0];
     if (node.kind != NodeKind::Pad) return false;
     return !node.starts[d].is(0) || !(graph_.at(node.args[0]).shape[d] == node.shape[d]);

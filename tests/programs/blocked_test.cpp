@@ -236,6 +236,14 @@ TEST(Blocked, WhatCostsLittleBehindAWindowIsComputedInItsKernel) {
   EXPECT_EQ(groups("gelu(x)"), 2U);
 }
 
+TEST(Blocked, WhatAnotherKernelPaddedIsNotReadBeyondItsEnd) {
+  const Planned p =
+      planned("input x: f32[16, 70, 333]\ninput w: f32[6, 70, 4]\nreturn conv(tanh(x), w, padding=1, dilation=2)\n");
+  ASSERT_EQ(p.plan.groups.size(), 2U) << plan::print(p.graph, p.plan);
+  ASSERT_TRUE(p.schedule.blocking);
+  EXPECT_FALSE(kernel::lower(p.graph, p.plan.groups.back(), p.schedule, "k0").clamped);
+}
+
 TEST(Blocked, WhatWouldLoseItsBlocksIsAKernelOfItsOwn) {
   const auto groups = [](const char* x, const char* result) {
     return planned(fmt::format("input x: {}\ninput w: f32[16, 16, 3, 3]\ny = relu(conv(x, w, padding=1))\nreturn {}\n",
