@@ -183,6 +183,7 @@ class PhasePrinter {
   Value load_lanes(const Place& place, Pattern pattern, std::optional<Value> mask, const std::optional<Value>& other);
   void store(const kernel::Stmt& s);
   void store_uniform(const Place& place, const Value& value, std::optional<Value> mask);
+  void store_strided(const Place& place, int64_t step, const std::string& bits);
   void store_lanes(const Place& place, Pattern pattern, const Value& value, std::optional<Value> mask, bool streaming);
   bool has_masks(DType dtype) const;
   std::string tail_memory(std::string_view element, int lanes);

@@ -85,9 +85,11 @@ std::optional<int64_t> PhasePrinter::step_without_wraps(const IntExpr& given, st
   return step;
 }
 
+static constexpr int64_t kMostApart = 8;
+
 // Neighbours that are few elements apart: what lies between is read too, in whole vectors, of which the last ends with the last
 // lane's element, so that nothing beyond is touched.
-bool PhasePrinter::strides(int64_t step) const { return step >= 2 && step <= 4 && vector_.lanes >= 8; }
+bool PhasePrinter::strides(int64_t step) const { return step >= 2 && step <= kMostApart && vector_.lanes >= 8; }
 
 std::string PhasePrinter::load_strided(const Place& p, int64_t step) {
   const int64_t lanes = vector_.lanes;
