@@ -134,11 +134,13 @@ std::string PhasePrinter::masked_call(const std::string& what, std::string_view 
 }
 
 Value PhasePrinter::load(const Expr& e) {
-  const Place p = place(e.access);
+  Place p = place(e.access);
   int64_t step = 0;
   const Pattern how = pattern(p.offset, step);
   std::optional<Value> mask, other;
-  if (e.mask != kernel::kNoExpr) {
+  if (holds(e.mask)) {
+    p.least = vector_.scope;  // it need not hold outside of the body
+  } else if (e.mask != kernel::kNoExpr) {
     mask = value_of(e.mask);
     other = value_of(e.other);
   }
@@ -166,7 +168,7 @@ Value PhasePrinter::load_uniform(const Place& p, std::optional<Value> mask, cons
     scope = std::max(scope, any.scope);
     at = define(scope, DType::I64, 0, fmt::format("select i1 {}, ptr {}, ptr %dummy", any.text, at.text));
   } else if (!p.always) {
-    scope = std::max(scope, reading_scope());
+    scope = std::max({scope, reading_scope(), p.least});
   }
   scope = std::max(scope, changing_scope(p.resource));
   const std::string memory = memory_type(p.dtype);
@@ -194,7 +196,7 @@ Value PhasePrinter::load_lanes(const Place& p, Pattern how, std::optional<Value>
   IntExpr first = p.offset;
   if (how == Pattern::Reversed) first = first - (lanes - 1);
   const Value at = scattered ? lane_pointers(p, guarded) : pointer(p, first);
-  int scope = std::max({at.scope, reading_scope(), changing_scope(p.resource), mask ? mask->scope : 0});
+  int scope = std::max({at.scope, reading_scope(), p.least, changing_scope(p.resource), mask ? mask->scope : 0});
   std::string raw;
   if (scattered) {
     const std::string all = splat(constant(DType::Bool, 1), lanes).text;

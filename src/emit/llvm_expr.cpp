@@ -13,7 +13,9 @@ using kernel::ExprId;
 using kernel::ExprKind;
 
 std::vector<ExprId> PhasePrinter::operands(const Expr& e) const {
+  if (chooses(e)) return {e.args[1]};
   std::vector<ExprId> ids = e.args;
+  if (holds(e.mask)) return ids;
   if (e.mask != kernel::kNoExpr) ids.push_back(e.mask);
   if (e.other != kernel::kNoExpr) ids.push_back(e.other);
   return ids;
@@ -85,6 +87,11 @@ Value PhasePrinter::compute(const Expr& e) {
     case ExprKind::Random: return random(e);
     case ExprKind::Load: return load(e);
     case ExprKind::Apply: break;
+  }
+  if (chooses(e)) {
+    Value chosen = argument(1);
+    chosen.scope = std::max(chosen.scope, vector_.scope);
+    return chosen;
   }
   if (const auto mask = compare_indices(e)) return *mask;
   if (const auto quotient = divide_by_constant(e)) return *quotient;

@@ -34,7 +34,6 @@ using kernel::Stmt;
 using kernel::StmtKind;
 
 static constexpr int64_t kMostUnrolled = 64;
-static constexpr int64_t kMostStreamedLines = 500;
 
 static bool is_power_of_two(int lanes) { return (lanes & (lanes - 1)) == 0; }
 
@@ -153,7 +152,7 @@ std::optional<PhasePrinter::Stream> PhasePrinter::find_stream(const Stmt& s, con
       const Value before =
           op("and $T $a, $b", t, {op("sub $T $a, $b", t, {constant(t, 0), address}), constant(t, line - 1)});
       stream = Stream{is_zero(op("and $T $a, $b", t, {before, constant(t, size - 1)})),
-                      op("udiv $T $a, $b", t, {before, constant(t, size)})};
+                      op("udiv $T $a, $b", t, {before, constant(t, size)}), line / size};
       const Value left = op("sub $T $a, $b", t, {extent, stream->head});
       also(op("icmp sge $T $a, $b", DType::Bool, {left, constant(t, s.lanes)}));
       if (accumulates(s) || reads_tables(s) || !is_power_of_two(s.lanes)) also(is_zero(stream->head));
@@ -174,6 +173,7 @@ std::string PhasePrinter::vector_body(const Stmt& s, Value start, const Value* e
   push(false, vector_.changes);
   start.scope = top();
   vector_.start = start;
+  vector_.scope = top();
   vector_.streaming = streaming;
   vector_.tail.reset();
   if (extent) {
@@ -216,7 +216,10 @@ void PhasePrinter::vector_loop(const Stmt& s) {
   vector_.lanes = s.lanes;
   vector_.even = reads_tables(s);
   ranges_[s.var] = {0, s.extent - 1};
-  const std::string steps = vector_steps(s, extent, full, stream, label);
+  const std::optional<Peel> peel =
+      (count && *count < s.lanes) || accumulates(s) || draws(s) ? std::nullopt : find_peel(s, extent);
+  const std::string steps =
+      peel ? peeled_steps(s, extent, *peel, stream, label) : vector_steps(s, extent, full, stream, label);
   vector_ = VectorLoop{};
   const std::string pre = pop();
   line(fmt::format("; vector loop {} < {}, {} lanes", s.var, comment_text(s.extent.str()), s.lanes));
@@ -252,7 +255,6 @@ std::string PhasePrinter::vector_steps(const Stmt& s, const Value& extent, const
     text = fmt::format("  br label %{}{}\n", after, label);
   } else {
     const std::string loop = full_steps(s, "loop", label, {"0", "main", full.text, after});
-    // Where the body is long, memory is not what it waits for.
     if (stream && std::count(loop.begin(), loop.end(), '\n') < kMostStreamedLines)
       return streamed_steps(s, extent, full, *stream, label);
     text = some_steps(s, full, label, after) + fmt::format("  br label %loop{}\n", label) + loop;

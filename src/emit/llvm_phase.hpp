@@ -16,6 +16,7 @@
 #include <set>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "emit/llvm.hpp"
@@ -32,6 +33,7 @@ struct Place {
   int resource = 0;     // for tracking what changes
   bool always = false;  // readable whatever the sizes: rank 0
   int scope = 0;        // of `base`
+  int least = 0;        // the outermost scope that may read it
 };
 
 class PhasePrinter {
@@ -67,12 +69,21 @@ class PhasePrinter {
     Value start;                // the variable's value in lane 0
     bool streaming = false;
     bool even = false;  // whole steps begin at multiples of `lanes`
+    const std::unordered_set<kernel::ExprId>* holds = nullptr;  // conditions that are known to hold for all lanes
+    int scope = 0;                                              // of the body
     Changes changes;
   };
   // Where the streaming stores of a Vector loop can begin.
   struct Stream {
-    Value wanted;  // a bool
-    Value head;    // elements before the first whole line
+    Value wanted;      // a bool
+    Value head;        // elements before the first whole line
+    int64_t line = 1;  // elements
+  };
+  // The elements of a Vector loop between which conditions hold, all of them where `everywhere` is true.
+  struct Peel {
+    std::unordered_set<kernel::ExprId> holds;
+    Value first, last;
+    std::optional<Value> everywhere;
   };
   // What a later Vector loop of a Grid iteration asks for: what the first one of the next iteration will read.
   struct Ahead {
@@ -151,6 +162,14 @@ class PhasePrinter {
   std::optional<std::vector<bool>> truths_of(kernel::ExprId id) const;
   Value constant_mask(const std::vector<bool>& truths);
   bool reads_tables(const kernel::Stmt& loop) const;
+
+  // llvm_peel.cpp
+  std::optional<IntExpr> holds_where(const kernel::Expr& e) const;
+  std::optional<Peel> find_peel(const kernel::Stmt& s, const Value& extent);
+  bool holds(kernel::ExprId id) const;
+  bool chooses(const kernel::Expr& e) const;  // its first value, since its condition holds
+  std::string peeled_steps(const kernel::Stmt& s, const Value& extent, const Peel& peel,
+                           const std::optional<Stream>& stream, int label);
 
   // llvm_regular.cpp
   IntExpr without_clamps(const IntExpr& e, std::vector<IntExpr>& holds) const;
@@ -283,6 +302,9 @@ class PhasePrinter {
 
 // "%v7" names local 7.
 std::optional<kernel::LocalId> local_of(const std::string& symbol);
+
+// A longer body is not made once more for the sake of streaming stores: memory is not what it waits for.
+inline constexpr int64_t kMostStreamedLines = 500;
 
 // Scratch buffers that are too small to leave the stack, and where the others stand in `scratch`.
 bool on_stack(const kernel::ScratchBuffer& buffer);

@@ -1,0 +1,202 @@
+// Steps in which conditions of indices hold for all lanes, as those of padding do everywhere but at the ends of a row. In them nothing is
+// asked and no load is masked; the others share one body under a mask, which asks.
+//
+//     br nonempty, pre, exit
+//   pre:    hoisted; `first` and `last`: where such steps begin and end;   br elements before the first, edge, middle
+//   edge:   body under a mask, for the lanes of start .. stop;             br more of them, edge, edged
+//   edged:                                                                 br at the end of the extent, exit, middle
+//   middle:                                                                br streaming stores wanted, stream, loop
+//   loop:   body;                                                          br loop or rest
+//   stream: body with streaming stores;                                    br stream or rest
+//   rest:   start .. stop are the elements left;                           br any, edge, exit
+//   exit:
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <unordered_set>
+
+#include "emit/llvm_phase.hpp"
+
+namespace smelt::emit {
+
+using kernel::Expr;
+using kernel::ExprId;
+using kernel::ExprKind;
+using kernel::Stmt;
+using kernel::StmtKind;
+
+namespace {
+
+// The loops inside of a body, and the expressions that its statements use.
+void collect_inside(const std::vector<Stmt>& body, std::map<std::string, IntExpr>& loops, std::vector<ExprId>& roots) {
+  for (const Stmt& s : body) {
+    if (s.kind == StmtKind::Loop || s.kind == StmtKind::Each) loops[s.var] = s.extent;
+    for (const ExprId id : {s.value, s.mask, s.anew})
+      if (id != kernel::kNoExpr) roots.push_back(id);
+    collect_inside(s.body, loops, roots);
+  }
+}
+
+// What stands between `and`s.
+void collect_leaves(const kernel::Kernel& kernel, ExprId root, std::vector<ExprId>& into) {
+  const Expr& e = kernel.at(root);
+  if (e.kind == ExprKind::Apply && e.op == Op::And && e.dtype == DType::Bool)
+    for (const ExprId a : e.args) collect_leaves(kernel, a, into);
+  else
+    into.push_back(root);
+}
+
+// Conditions that decide what is read or taken.
+std::vector<ExprId> conditions_of(const kernel::Kernel& kernel, std::vector<ExprId> waiting) {
+  std::vector<ExprId> leaves;
+  std::unordered_set<ExprId> seen;
+  while (!waiting.empty()) {
+    const ExprId id = waiting.back();
+    waiting.pop_back();
+    if (!seen.insert(id).second) continue;
+    const Expr& e = kernel.at(id);
+    if (e.kind == ExprKind::Load && e.mask != kernel::kNoExpr) collect_leaves(kernel, e.mask, leaves);
+    if (e.kind == ExprKind::Apply && e.op == Op::Where) collect_leaves(kernel, e.args[0], leaves);
+    waiting.insert(waiting.end(), e.args.begin(), e.args.end());
+    for (const ExprId more : {e.mask, e.other})
+      if (more != kernel::kNoExpr) waiting.push_back(more);
+  }
+  std::sort(leaves.begin(), leaves.end());
+  leaves.erase(std::unique(leaves.begin(), leaves.end()), leaves.end());
+  return leaves;
+}
+
+}  // namespace
+
+// What is at least 0 where this comparison of indices holds.
+std::optional<IntExpr> PhasePrinter::holds_where(const Expr& e) const {
+  if (e.kind != ExprKind::Apply || e.args.size() != 2) return std::nullopt;
+  const auto left = index_of(e.args[0]), right = index_of(e.args[1]);
+  if (!left || !right) return std::nullopt;
+  switch (e.op) {
+    case Op::Ge: return *left - *right;
+    case Op::Gt: return *left - *right - 1;
+    case Op::Le: return *right - *left;
+    case Op::Lt: return *right - *left - 1;
+    default: return std::nullopt;
+  }
+}
+
+std::optional<PhasePrinter::Peel> PhasePrinter::find_peel(const Stmt& s, const Value& extent) {
+  std::map<std::string, IntExpr> inside;
+  std::vector<ExprId> roots;
+  collect_inside(s.body, inside, roots);
+  const DType t = DType::I64;
+  const auto known_here = [&](const IntExpr& e) {
+    std::vector<std::string> symbols;
+    e.collect_symbols(symbols);
+    return std::all_of(symbols.begin(), symbols.end(), [&](const std::string& symbol) {
+      return symbol == s.var || (symbols_.count(symbol) > 0 && inside.count(symbol) == 0);
+    });
+  };
+  Peel peel{{}, constant(t, 0), extent, std::nullopt};
+  bool any = false;
+  const auto narrow = [&](const IntExpr& h, const IntExpr& rest, int64_t step) {
+    if (step > 0) {
+      const Value from = integer(-floordiv(rest, step, ranges_));
+      peel.first = op("call $T @llvm.smax.$V($T $a, $T $b)", t, {peel.first, from});
+    } else if (step < 0) {
+      const Value behind = integer(floordiv(rest, -step, ranges_) + 1);
+      peel.last = op("call $T @llvm.smin.$V($T $a, $T $b)", t, {peel.last, behind});
+    } else {
+      const Value holds = op("icmp sge $T $a, $b", DType::Bool, {integer(h), constant(t, 0)});
+      peel.everywhere = peel.everywhere ? op("and $T $a, $b", DType::Bool, {*peel.everywhere, holds}) : holds;
+    }
+    any = any || step != 0;
+  };
+  std::map<IntExpr, bool> met;
+  for (const ExprId leaf : conditions_of(kernel_, std::move(roots))) {
+    auto h = holds_where(kernel_.at(leaf));
+    if (!h) continue;
+    for (const auto& [var, length] : inside) {  // where it is least
+      if (!h->mentions(var)) continue;
+      const auto step = h->coefficient_of(var);
+      const auto by = step ? step->constant() : std::nullopt;
+      if (!by) break;
+      h = *h - *by * IntExpr::symbol(var) + (*by < 0 ? *by * (length - 1) : IntExpr(0));
+    }
+    const auto coefficient = h->coefficient_of(s.var);
+    const auto step = coefficient ? coefficient->constant() : std::nullopt;
+    if (!step || !known_here(*h)) continue;
+    if (const auto always = h->constant(); always && *always < 0) continue;
+    peel.holds.insert(leaf);
+    if (met.emplace(*h, true).second && !h->constant()) narrow(*h, *h - *step * IntExpr::symbol(s.var), *step);
+  }
+  if (!any) return std::nullopt;
+  return peel;
+}
+
+// In the steps where they hold: a condition, or several joined by `and`.
+bool PhasePrinter::holds(ExprId id) const {
+  if (!vector_.holds || id == kernel::kNoExpr) return false;
+  if (vector_.holds->count(id)) return true;
+  const Expr& e = kernel_.at(id);
+  return e.kind == ExprKind::Apply && e.op == Op::And && e.dtype == DType::Bool &&
+         std::all_of(e.args.begin(), e.args.end(), [&](ExprId a) { return holds(a); });
+}
+
+bool PhasePrinter::chooses(const Expr& e) const {
+  return e.kind == ExprKind::Apply && e.op == Op::Where && holds(e.args[0]);
+}
+
+std::string PhasePrinter::peeled_steps(const Stmt& s, const Value& extent, const Peel& peel,
+                                       const std::optional<Stream>& stream, int label) {
+  const DType t = DType::I64;
+  const std::string L = std::to_string(label), start = "%start" + L, stop = "%stop" + L;
+  define_stack(start, "i64");
+  define_stack(stop, "i64");
+  const auto rounded = [&](const Value& x, int64_t to) {  // up
+    return op("and $T $a, $b", t, {op("add $T $a, $b", t, {x, constant(t, to - 1)}), constant(t, -to)});
+  };
+  Value first = rounded(peel.first, s.lanes);
+  if (stream) {  // with a line of the streaming stores
+    const Value beyond = op("sub $T $a, $b", t, {peel.first, stream->head});
+    const Value none = op("call $T @llvm.smax.$V($T $a, $T $b)", t, {beyond, constant(t, 0)});
+    const Value there = op("add $T $a, $b", t, {stream->head, rounded(none, stream->line)});
+    first = op("select $C $a, $T $b, $T $c", t, {stream->wanted, there, first});
+  }
+  const Value length = op("sub $T $a, $b", t, {peel.last, first});
+  Value any = op("icmp sge $T $a, $b", DType::Bool, {length, constant(t, s.lanes)});
+  if (peel.everywhere) any = op("and $T $a, $b", DType::Bool, {any, *peel.everywhere});
+  const Value last = op("add $T $a, $b", t, {first, op("and $T $a, $b", t, {length, constant(t, -s.lanes)})});
+  first = op("select $C $a, $T $b, $T $c", t, {any, first, extent});
+
+  std::string text = fmt::format(
+      "  store i64 0, ptr {1}\n  store i64 {2}, ptr {3}\n  %before{0} = icmp sgt i64 {2}, 0\n"
+      "  br i1 %before{0}, label %edge{0}, label %middle{0}\n",
+      L, start, first.text, stop);
+  const Value from{fmt::format("%edge{}.start", L), t, 0, 0}, to{fmt::format("%edge{}.stop", L), t, 0, top()};
+  text += fmt::format(
+      "edge{0}:\n  {1} = load i64, ptr {2}\n  {3}.all = load i64, ptr {4}\n  {1}.next = add i64 {1}, {5}\n"
+      "  {3}.less = icmp slt i64 {1}.next, {3}.all\n  {3} = select i1 {3}.less, i64 {1}.next, i64 {3}.all\n"
+      "  store i64 {1}.next, ptr {2}\n",
+      L, from.text, start, to.text, stop, s.lanes);
+  text += vector_body(s, from, &to, false);
+  text += fmt::format(
+      "  br i1 {1}.less, label %edge{0}, label %edged{0}\nedged{0}:\n  %done{0} = icmp eq i64 {1}.all, {2}\n"
+      "  br i1 %done{0}, label %exit{0}, label %middle{0}\n",
+      L, to.text, extent.text);
+  vector_.holds = &peel.holds;
+  const std::string loop = full_steps(s, "loop", label, {first.text, "middle", last.text, "rest"});
+  const bool streams = stream && std::count(loop.begin(), loop.end(), '\n') < kMostStreamedLines;
+  if (streams) {
+    text += fmt::format("middle{0}:\n  br i1 {1}, label %stream{0}, label %loop{0}\n", L, stream->wanted.text) + loop;
+    text += full_steps(s, "stream", label, {first.text, "middle", last.text, "rest"});
+    streams_ = true;
+  } else {
+    text += fmt::format("middle{0}:\n  br label %loop{0}\n", L) + loop;
+  }
+  vector_.holds = nullptr;
+  return text + fmt::format(
+                    "rest{0}:\n  store i64 {1}, ptr {2}\n  store i64 {3}, ptr {4}\n"
+                    "  %behind{0} = icmp slt i64 {1}, {3}\n  br i1 %behind{0}, label %edge{0}, label %exit{0}\n",
+                    L, last.text, start, extent.text, stop);
+}
+
+}  // namespace smelt::emit
