@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <set>
 
 #include "emit/llvm_phase.hpp"
@@ -18,6 +19,8 @@ namespace {
 
 // Shorter rows are met by the processor's own looking ahead; longer ones would push out the row at hand.
 constexpr int64_t kLeastBytes = 2048, kMostBytes = 256 << 10;
+// Reads of columns no further apart are served by one of them, and rows that the same loop reads later are at most so many apart.
+constexpr int64_t kNeighbours = 64, kMostRowsApart = 8;
 constexpr int64_t kFirstLevel = 32 << 10;  // rows up to this go to the first-level cache, others to the second
 
 void collect_vector_loops(const std::vector<Stmt>& body, std::vector<const Stmt*>& into) {
@@ -97,11 +100,67 @@ void PhasePrinter::fetch_ahead() {
     const int size = size_of(p.dtype);
     const int64_t bytes = distance.constant().value_or(kFirstLevel / size + 1) * size;
     if (bytes < kLeastBytes || bytes > kMostBytes) continue;
-    const Value at = pointer(p, next);
-    for (int64_t line = 0; line < vector_.lanes * size; line += 64) {
-      const std::string there = name(top(), fmt::format("getelementptr i8, ptr {}, i64 {}", at.text, line));
-      this->line(fmt::format("call void @llvm.prefetch.p0(ptr {}, i32 0, i32 {}, i32 1)", there,
-                             bytes <= kFirstLevel ? 3 : 2));
+    fetch(p, next, bytes);
+  }
+}
+
+// The lines of this step's lanes, from `offset` on, which lies `bytes` ahead.
+void PhasePrinter::fetch(const Place& p, const IntExpr& offset, int64_t bytes) {
+  const Value at = pointer(p, offset);
+  for (int64_t line = 0; line < vector_.lanes * size_of(p.dtype); line += 64) {
+    const std::string there = name(top(), fmt::format("getelementptr i8, ptr {}, i64 {}", at.text, line));
+    this->line(
+        fmt::format("call void @llvm.prefetch.p0(ptr {}, i32 0, i32 {}, i32 1)", there, bytes <= kFirstLevel ? 3 : 2));
+  }
+}
+
+// Of the rows that the loop reads, those that no later iteration has read yet.
+void PhasePrinter::fetch_rows(const Stmt& s) {
+  std::vector<kernel::ExprId> waiting;
+  for (const Stmt& inner : s.body)
+    if (inner.value != kernel::kNoExpr) waiting.push_back(inner.value);
+  std::set<kernel::ExprId> seen;
+  std::map<int, std::vector<IntExpr>> offsets;  // by param
+  while (!waiting.empty()) {
+    const kernel::ExprId id = waiting.back();
+    waiting.pop_back();
+    if (!seen.insert(id).second) continue;
+    const kernel::Expr& e = kernel_.at(id);
+    waiting.insert(waiting.end(), e.args.begin(), e.args.end());
+    if (e.kind != ExprKind::Load || e.access.scratch) continue;
+    const IntExpr offset = place(e.access).offset;
+    int64_t step = 0;
+    std::vector<std::string> symbols;
+    offset.collect_symbols(symbols);
+    const bool known_here = std::all_of(symbols.begin(), symbols.end(), [&](const std::string& symbol) {
+      return symbol == s.var || symbols_.count(symbol) > 0;
+    });
+    if (known_here && pattern(offset, step) == Pattern::Contiguous && offset.mentions(rows_.var))
+      offsets[e.access.array].push_back(offset);
+  }
+  for (const auto& [array, reads] : offsets) {
+    const int size = size_of(kernel_.params[static_cast<size_t>(array)].dtype);
+    std::vector<IntExpr> fetched;
+    const auto near = [&](const IntExpr& difference) {
+      const int64_t elements = difference.constant().value_or(INT64_MAX);
+      return -kNeighbours <= elements && elements <= kNeighbours;
+    };
+    for (const IntExpr& read : reads) {
+      const IntExpr row = read.substitute({{rows_.var, IntExpr::symbol(rows_.var) + 1}}, {}) - read;
+      if (row.mentions(rows_.var) || row.mentions(s.var)) continue;
+      const bool again = std::any_of(reads.begin(), reads.end(), [&](const IntExpr& other) {
+        for (int64_t rows = 1; rows <= kMostRowsApart; ++rows)
+          if (near(other - read - rows * row)) return true;
+        return false;
+      });
+      if (again || std::any_of(fetched.begin(), fetched.end(), [&](const IntExpr& f) { return near(f - read); }))
+        continue;
+      fetched.push_back(read);
+      Place p;
+      p.dtype = kernel_.params[static_cast<size_t>(array)].dtype;
+      p.base = fmt::format("%p{}", array);
+      const int64_t bytes = row.constant().value_or(kFirstLevel / size + 1) * size * rows_.ahead;
+      fetch(p, read + rows_.ahead * row, bytes);
     }
   }
 }

@@ -77,7 +77,12 @@ void PhasePrinter::count_loop(const Stmt& s, const Value& begin, const Value& en
   push(!surely_runs, no_changes());
   push(false, changes);
   bind_variable(s, {var, DType::I64, 0, top()});
+  const Rows rows = rows_;
+  const bool rare = rare_;
+  if (s.ahead > 0) rows_ = {s.var, s.ahead};
+  rare_ = rare_ || s.rare;
   statements(s.body);
+  rows_ = rows, rare_ = rare;
   const std::string body = pop(), pre = pop();
   line(fmt::format("; loop {} < {}", s.var, comment_text(s.extent.str())));
   if (surely_runs) {
@@ -184,6 +189,7 @@ std::string PhasePrinter::vector_body(const Stmt& s, Value start, const Value* e
     vector_.tail = op("icmp ult $T $a, $b", DType::Bool, {iota(s.lanes, DType::I32), splat(narrow, s.lanes)});
   }
   if (!extent && &s == ahead_.loop) fetch_ahead();
+  if (!extent && rows_.ahead > 0) fetch_rows(s);
   statements(s.body);
   return pop();
 }
@@ -210,16 +216,18 @@ void PhasePrinter::vector_loop(const Stmt& s) {
   vector_ = VectorLoop{};
   vector_.changes = changes;
   // Only now do expressions depend on the lane; where to stream is one for all.
-  const std::optional<Stream> stream = count && *count < s.lanes ? std::nullopt : find_stream(s, extent);
+  const bool brief = rare_ && !accumulates(s) && !draws(s);
+  const std::optional<Stream> stream = brief || (count && *count < s.lanes) ? std::nullopt : find_stream(s, extent);
   vector_.loop = &s;
   vector_.var = s.var;
   vector_.lanes = s.lanes;
   vector_.even = reads_tables(s);
   ranges_[s.var] = {0, s.extent - 1};
   const std::optional<Peel> peel =
-      (count && *count < s.lanes) || accumulates(s) || draws(s) ? std::nullopt : find_peel(s, extent);
-  const std::string steps =
-      peel ? peeled_steps(s, extent, *peel, stream, label) : vector_steps(s, extent, full, stream, label);
+      brief || (count && *count < s.lanes) || accumulates(s) || draws(s) ? std::nullopt : find_peel(s, extent);
+  const std::string steps = brief  ? short_steps(s, extent, label)
+                            : peel ? peeled_steps(s, extent, *peel, stream, label)
+                                   : vector_steps(s, extent, full, stream, label);
   vector_ = VectorLoop{};
   const std::string pre = pop();
   line(fmt::format("; vector loop {} < {}, {} lanes", s.var, comment_text(s.extent.str()), s.lanes));

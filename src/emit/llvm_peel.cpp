@@ -145,6 +145,30 @@ bool PhasePrinter::chooses(const Expr& e) const {
   return e.kind == ExprKind::Apply && e.op == Op::Where && holds(e.args[0]);
 }
 
+// The body under a mask from the label edge on, which leads to the label `after`: for the elements from start to stop.
+std::string PhasePrinter::edge_steps(const Stmt& s, int label, const std::string& after) {
+  const DType t = DType::I64;
+  const std::string L = std::to_string(label), start = "%start" + L;
+  const Value from{fmt::format("%edge{}.start", L), t, 0, 0}, to{fmt::format("%edge{}.stop", L), t, 0, top()};
+  const std::string text = fmt::format(
+      "edge{0}:\n  {1} = load i64, ptr {2}\n  {3}.all = load i64, ptr %stop{0}\n  {1}.next = add i64 {1}, {4}\n"
+      "  {3}.less = icmp slt i64 {1}.next, {3}.all\n  {3} = select i1 {3}.less, i64 {1}.next, i64 {3}.all\n"
+      "  store i64 {1}.next, ptr {2}\n",
+      L, from.text, start, to.text, s.lanes);
+  return text + vector_body(s, from, &to, false) +
+         fmt::format("  br i1 {}.less, label %edge{}, label %{}\n", to.text, L, after);
+}
+
+// All of it under a mask.
+std::string PhasePrinter::short_steps(const Stmt& s, const Value& extent, int label) {
+  const std::string L = std::to_string(label);
+  define_stack("%start" + L, "i64");
+  define_stack("%stop" + L, "i64");
+  return fmt::format("  store i64 0, ptr %start{0}\n  store i64 {1}, ptr %stop{0}\n  br label %edge{0}\n", L,
+                     extent.text) +
+         edge_steps(s, label, "exit" + L);
+}
+
 std::string PhasePrinter::peeled_steps(const Stmt& s, const Value& extent, const Peel& peel,
                                        const std::optional<Stream>& stream, int label) {
   const DType t = DType::I64;
@@ -171,17 +195,11 @@ std::string PhasePrinter::peeled_steps(const Stmt& s, const Value& extent, const
       "  store i64 0, ptr {1}\n  store i64 {2}, ptr {3}\n  %before{0} = icmp sgt i64 {2}, 0\n"
       "  br i1 %before{0}, label %edge{0}, label %middle{0}\n",
       L, start, first.text, stop);
-  const Value from{fmt::format("%edge{}.start", L), t, 0, 0}, to{fmt::format("%edge{}.stop", L), t, 0, top()};
+  text += edge_steps(s, label, "edged" + L);
   text += fmt::format(
-      "edge{0}:\n  {1} = load i64, ptr {2}\n  {3}.all = load i64, ptr {4}\n  {1}.next = add i64 {1}, {5}\n"
-      "  {3}.less = icmp slt i64 {1}.next, {3}.all\n  {3} = select i1 {3}.less, i64 {1}.next, i64 {3}.all\n"
-      "  store i64 {1}.next, ptr {2}\n",
-      L, from.text, start, to.text, stop, s.lanes);
-  text += vector_body(s, from, &to, false);
-  text += fmt::format(
-      "  br i1 {1}.less, label %edge{0}, label %edged{0}\nedged{0}:\n  %done{0} = icmp eq i64 {1}.all, {2}\n"
-      "  br i1 %done{0}, label %exit{0}, label %middle{0}\n",
-      L, to.text, extent.text);
+      "edged{0}:\n  %done{0} = icmp eq i64 %edge{0}.stop.all, {1}\n  br i1 %done{0}, label %exit{0}, label "
+      "%middle{0}\n",
+      L, extent.text);
   vector_.holds = &peel.holds;
   const std::string loop = full_steps(s, "loop", label, {first.text, "middle", last.text, "rest"});
   const bool streams = stream && std::count(loop.begin(), loop.end(), '\n') < kMostStreamedLines;

@@ -92,6 +92,11 @@ class PhasePrinter {
     std::set<std::string> around;  // what has a value there: the variables of the loops around, and sizes
     std::vector<kernel::Access> reads;
   };
+  // The Serial loop around whose Vector loops ask for what they will read in later iterations of it.
+  struct Rows {
+    std::string var;
+    int ahead = 0;
+  };
   struct FullSteps {
     std::string begin, from;  // the first element, and the label of the block before
     std::string end, after;   // behind the last element, and the label of the block behind
@@ -168,6 +173,8 @@ class PhasePrinter {
   std::optional<Peel> find_peel(const kernel::Stmt& s, const Value& extent);
   bool holds(kernel::ExprId id) const;
   bool chooses(const kernel::Expr& e) const;  // its first value, since its condition holds
+  std::string edge_steps(const kernel::Stmt& s, int label, const std::string& after);
+  std::string short_steps(const kernel::Stmt& s, const Value& extent, int label);
   std::string peeled_steps(const kernel::Stmt& s, const Value& extent, const Peel& peel,
                            const std::optional<Stream>& stream, int label);
 
@@ -264,6 +271,8 @@ class PhasePrinter {
   void find_ahead(const kernel::Stmt& s);  // llvm_ahead.cpp
   void fetch_ahead();
   Value whole_steps(const Value& n, int lanes);
+  void fetch_rows(const kernel::Stmt& s);
+  void fetch(const Place& place, const IntExpr& offset, int64_t bytes);
   void vector_loop(const kernel::Stmt& s);
   std::string vector_steps(const kernel::Stmt& s, const Value& extent, const Value& full,
                            const std::optional<Stream>& stream, int label);
@@ -298,6 +307,8 @@ class PhasePrinter {
   int values_ = 0, labels_ = 0;
   bool streams_ = false;
   Ahead ahead_;
+  Rows rows_;
+  bool rare_ = false;  // inside of a loop that is
 };
 
 // "%v7" names local 7.

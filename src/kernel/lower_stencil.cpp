@@ -2,9 +2,14 @@
 // caches.
 //
 //   grid %g over the outer axes, the chunks of rows, and the strips
-//     serial %t over the warm-up and the rows of the chunk
-//       for each ring, producers first:  if its time has come: vector %i over its columns: ring[%t mod rows][%i] = ...
-//       if past the warm-up: vector %i over the strip: out[...] = ...
+//     serial %w over the rows before the first of the outputs: what rings of these rows are needed
+//     serial %t over the rows of the chunk
+//       vector %i over the columns of the strip and a halo, once for each loop of the stencil:
+//         each ring of this loop, producers first: its value here, and ring[row][%i] = that
+//         in the last loop: out[...] = ...
+#include <iterator>
+#include <set>
+
 #include "base/check.hpp"
 #include "kernel/lowering.hpp"
 
@@ -14,7 +19,9 @@ using schedule::Ring;
 using schedule::RingPlace;
 using schedule::Stencil;
 
-// From here on, values of rings are read where they are: by `read`, from a ring by number. What a ring does not hold is computed.
+static constexpr int64_t kCacheLine = 64, kPage = 4096;
+
+// From here on, values of rings are read where they are: by `read`, from a ring by number. What no ring holds is computed.
 void Lowering::read_rings(const StencilStep& step, const std::function<ExprId(size_t, const RingPlace&)>& read) {
   const Stencil& stencil = *schedule_.stencil;
   std::multimap<NodeId, std::pair<size_t, Index>> newest;
@@ -27,9 +34,10 @@ void Lowering::read_rings(const StencilStep& step, const std::function<ExprId(si
       const auto& [r, at] = it->second;
       const Ring& ring = stencil.rings[r];
       const auto place = schedule::place_in_ring(ring, at, index);
-      if (place && left - place->right <= ring.left && right + place->right <= ring.right &&
-          start + place->back <= ring.start)
-        return read(r, *place);
+      if (!place || left - place->right > ring.left || right + place->right > ring.right ||
+          start + place->back > ring.start)
+        continue;
+      if (const ExprId kept = read(r, *place); kept != kNoExpr) return kept;
     }
     return kNoExpr;
   });
@@ -60,72 +68,148 @@ Grid Lowering::stencil_grid(const IntExpr& strips, Placement& placement, IntExpr
   return grid;
 }
 
+// Lines begin at whole lines of the cache, and not all at the same place of a page: those of one column would push each other out.
+std::vector<int> Lowering::ring_buffers(const IntExpr& strip) {
+  std::vector<int> buffers;
+  for (const Ring& ring : schedule_.stencil->rings) {
+    const DType dtype = compute_type(graph_.at(ring.node).dtype);
+    const int64_t line = kCacheLine / size_of(dtype), page = kPage / size_of(dtype);
+    IntExpr length = ceildiv(strip + ring.halo(), line) * line;
+    if (const auto elements = length.constant(); elements && *elements % page < line) length = length + line;
+    buffers.push_back(add_scratch(dtype, {ring.lines, length}));
+  }
+  return buffers;
+}
+
+// One loop over columns, for those of its steps that are `active`: rings by number, and the outputs behind the last. What one of them has
+// computed at a column the others take from there. Rings are written last, since a newest row may take the place of the oldest.
+std::vector<Stmt> Lowering::stencil_loop(const StencilRow& row, size_t loop, const std::vector<size_t>& active) {
+  const Stencil& stencil = *schedule_.stencil;
+  const IntExpr i = IntExpr::symbol("%i");
+  std::map<size_t, LocalId> newest;
+  std::vector<Stmt> body, stores;
+  int64_t halo = 0;
+  for (const size_t number : active) {
+    const Ring* own = number < stencil.rings.size() ? &stencil.rings[number] : nullptr;
+    StencilStep step = row.outputs;
+    if (own) step.left = own->left, step.right = own->right, step.start = own->start;
+    halo = step.left + step.right;
+    step.placement.ranges["%i"] = {0, row.width + halo - 1};
+    step.placement.place(vector_axis().var, row.first + i - step.left);
+    const Ranges& ranges = step.placement.ranges;
+    read_rings(step, [&](size_t r, const RingPlace& place) {
+      const Ring& ring = stencil.rings[r];
+      const int64_t column = place.right + ring.left - step.left;
+      if (const auto here = newest.find(r); here != newest.end() && place.back == 0 && column == 0)
+        return builder_.local(here->second);
+      // Whether that row stands in its line before, after, or while this loop runs.
+      if (place.back == 0 && ring.loop >= loop) return kNoExpr;
+      if (place.back == ring.lines && (ring.loop < loop || (ring.loop == loop && column != 0))) return kNoExpr;
+      const IntExpr line =
+          ring.lines == 1 ? IntExpr(0) : mod(row.t - place.back + ring.rows * ring.lines, ring.lines, ranges);
+      const int buffer = row.buffers[r];
+      return builder_.load(kernel_.buffers[static_cast<size_t>(buffer)].dtype, {true, buffer, {line, i + column}});
+    });
+    evaluator_.enter(&body, &ranges);
+    if (own) {
+      const ExprId value = evaluator_.value_or_anything(own->node, step.placement.at(own->index));
+      newest[number] = builder_.new_local(builder_.dtype(value), false);
+      body.push_back(let(newest[number], value));
+      const IntExpr line = own->lines == 1 ? IntExpr(0) : mod(row.t, own->lines, ranges);
+      stores.push_back(store({true, row.buffers[number], {line, i}}, builder_.local(newest[number])));
+    } else {
+      std::vector<Stmt> written;
+      for (const StoredOutput& o : domain().outputs)
+        written.push_back(
+            store_output(o, step.placement, evaluator_.value_to_store(o.base, step.placement.at(o.base_index))));
+      body.insert(body.end(), written.begin(), written.end());
+    }
+    evaluator_.set_known({});
+  }
+  body.insert(body.end(), stores.begin(), stores.end());
+  std::vector<Stmt> loops;
+  loops.push_back(vector(row.width + halo, std::move(body)));
+  return loops;
+}
+
+// All loops of a row, and before the first row of outputs those of what has begun by then.
+std::vector<Stmt> Lowering::stencil_row(const StencilRow& row) {
+  const Stencil& stencil = *schedule_.stencil;
+  std::vector<Stmt> loops;
+  for (size_t l = 0; l <= stencil.output_loop; ++l) {
+    std::vector<size_t> active;
+    for (size_t r = 0; r < stencil.rings.size(); ++r)
+      if (stencil.rings[r].loop == l) active.push_back(r);
+    if (l == stencil.output_loop) active.push_back(stencil.rings.size());
+    for (Stmt& s : stencil_loop(row, l, active)) loops.push_back(std::move(s));
+  }
+  return loops;
+}
+
+std::vector<Stmt> Lowering::stencil_warm_up(const StencilRow& row) {
+  const Stencil& stencil = *schedule_.stencil;
+  std::vector<Stmt> loops;
+  for (size_t l = 0; l <= stencil.output_loop; ++l) {
+    std::set<int64_t> starts;  // steps before the first row of outputs
+    for (const Ring& ring : stencil.rings)
+      if (ring.loop == l && ring.start > 0) starts.insert(ring.start);
+    for (auto start = starts.rbegin(); start != starts.rend(); ++start) {
+      std::vector<size_t> active;
+      for (size_t r = 0; r < stencil.rings.size(); ++r)
+        if (stencil.rings[r].loop == l && stencil.rings[r].start >= *start) active.push_back(r);
+      const int64_t from = stencil.warm_up - *start;
+      const int64_t to = stencil.warm_up - (std::next(start) == starts.rend() ? 0 : *std::next(start));
+      StencilRow here = row;
+      here.outputs.placement.ranges["%w"] = {from, to - 1};
+      std::vector<Stmt> loop = stencil_loop(here, l, active);
+      if (from == 0 && to == stencil.warm_up) {
+        loops.insert(loops.end(), loop.begin(), loop.end());
+        continue;
+      }
+      std::vector<ExprId> conditions;
+      if (from > 0) conditions.push_back(builder_.apply(Op::Ge, {builder_.index(row.t), builder_.index(from)}));
+      if (to < stencil.warm_up)
+        conditions.push_back(builder_.apply(Op::Lt, {builder_.index(row.t), builder_.index(to)}));
+      Stmt when;
+      when.kind = StmtKind::If;
+      when.value = conditions.size() == 1 ? conditions[0] : builder_.apply(Op::And, conditions);
+      when.body = std::move(loop);
+      loops.push_back(std::move(when));
+    }
+  }
+  return loops;
+}
+
 void Lowering::stencil() {
   const Stencil& stencil = *schedule_.stencil;
   const IntExpr columns = vector_axis().extent;
   const auto constant = columns.constant();
   const bool one_strip = constant && *constant <= schedule_.tile;
-  StencilStep outputs;
+  StencilRow row;
   IntExpr first_row, rows;
-  const IntExpr strip = one_strip ? columns : IntExpr(schedule_.tile);
-  const Grid grid = stencil_grid(ceildiv(columns, strip), outputs.placement, first_row, rows);
-  const IntExpr first = one_strip ? IntExpr(0) : outputs.placement.value_of.at("%strip") * strip;
-  const IntExpr width = one_strip ? columns : min(strip, columns - first);
-  const IntExpr t = IntExpr::symbol("%t"), i = IntExpr::symbol("%i");
-  if (stencil.row_axis >= 0)
-    outputs.placement.place(domain().axes[static_cast<size_t>(stencil.row_axis)].var, first_row + t - stencil.warm_up);
+  row.strip = one_strip ? columns : IntExpr(schedule_.tile);
+  const Grid grid = stencil_grid(ceildiv(columns, row.strip), row.outputs.placement, first_row, rows);
+  row.first = one_strip ? IntExpr(0) : row.outputs.placement.value_of.at("%strip") * row.strip;
+  row.width = one_strip ? columns : min(row.strip, columns - row.first);
+  row.buffers = ring_buffers(row.strip);
 
-  std::vector<int> buffers;
-  for (const Ring& ring : stencil.rings)
-    buffers.push_back(add_scratch(compute_type(graph_.at(ring.node).dtype), {ring.rows, strip + ring.halo()}));
-  // The body of one step's loop over columns, from `left` before the strip on.
-  std::vector<Stmt> steps;
-  const auto step_of = [&](StencilStep step, const std::function<void(const StencilStep&, std::vector<Stmt>&)>& fill) {
-    step.placement.ranges["%t"] = {stencil.warm_up - step.start, rows + stencil.warm_up - 1};
-    step.placement.ranges["%i"] = {0, width + step.left + step.right - 1};
-    step.placement.place(vector_axis().var, first + i - step.left);
-    read_rings(step, [&](size_t r, const RingPlace& place) {
-      const Ring& ring = stencil.rings[r];
-      const IntExpr row =
-          ring.rows == 1 ? IntExpr(0) : mod(t - place.back + ring.rows, ring.rows, step.placement.ranges);
-      return builder_.load(kernel_.buffers[static_cast<size_t>(buffers[r])].dtype,
-                           {true, buffers[r], {row, i + place.right + ring.left - step.left}});
-    });
-    std::vector<Stmt> body, guarded;
-    evaluator_.enter(&body, &step.placement.ranges);
-    fill(step, body);
-    guarded.push_back(vector(width + step.left + step.right, std::move(body)));
-    if (step.start == stencil.warm_up) {
-      steps.push_back(std::move(guarded[0]));
-      return;
-    }
-    Stmt when;
-    when.kind = StmtKind::If;
-    when.value = builder_.apply(Op::Ge, {builder_.index(t), builder_.index(stencil.warm_up - step.start)});
-    when.body = std::move(guarded);
-    steps.push_back(std::move(when));
+  const auto down = [&](const std::string& var, const IntExpr& from, const IntExpr& count, auto loops_of) {
+    StencilRow here = row;
+    here.t = IntExpr::symbol(var) + from;
+    here.outputs.placement.ranges[var] = {0, count - 1};
+    if (stencil.row_axis >= 0)
+      here.outputs.placement.place(domain().axes[static_cast<size_t>(stencil.row_axis)].var,
+                                   first_row + here.t - stencil.warm_up);
+    return loop(LoopKind::Serial, var, count, (this->*loops_of)(here));
   };
-  for (size_t r = 0; r < stencil.rings.size(); ++r) {
-    const Ring& ring = stencil.rings[r];
-    StencilStep step = outputs;
-    step.left = ring.left, step.right = ring.right, step.start = ring.start;
-    step_of(std::move(step), [&](const StencilStep& at, std::vector<Stmt>& body) {
-      const ExprId value = evaluator_.value_or_anything(ring.node, at.placement.at(ring.index));
-      const IntExpr row = ring.rows == 1 ? IntExpr(0) : mod(t, ring.rows, at.placement.ranges);
-      body.push_back(store({true, buffers[r], {row, i}}, value));
-    });
-  }
-  step_of(outputs, [&](const StencilStep& at, std::vector<Stmt>& body) {
-    std::vector<Stmt> stores;
-    for (const StoredOutput& o : domain().outputs)
-      stores.push_back(store_output(o, at.placement, evaluator_.value_to_store(o.base, at.placement.at(o.base_index))));
-    body.insert(body.end(), stores.begin(), stores.end());
-  });
-  evaluator_.set_known({});
-
   std::vector<Stmt> body;
-  body.push_back(loop(LoopKind::Serial, "%t", rows + stencil.warm_up, std::move(steps)));
-  add_phase(grid.extent(), std::move(body), strip * stencil.chunk);
+  if (stencil.warm_up > 0) {
+    body.push_back(down("%w", 0, stencil.warm_up, &Lowering::stencil_warm_up));
+    body.back().rare = true;
+  }
+  body.push_back(down("%t", stencil.warm_up, rows, &Lowering::stencil_row));
+  body.back().ahead = static_cast<int>(schedule_.stencil->ahead);
+  add_phase(grid.extent(), std::move(body), row.strip * stencil.chunk);
 }
 
 }  // namespace smelt::kernel

@@ -160,6 +160,17 @@ class Lowering {
     Placement placement;
     int64_t left = 0, right = 0, start = 0;  // of what is evaluated
   };
+  // The loops of a row, on a CPU.
+  struct StencilRow {
+    StencilStep outputs;
+    IntExpr first, strip, width,
+        t;                     // first column, columns that there is memory for, columns; the number of the row, from 0
+    std::vector<int> buffers;  // of the rings
+  };
+  std::vector<int> ring_buffers(const IntExpr& strip);
+  std::vector<Stmt> stencil_loop(const StencilRow& row, size_t loop, const std::vector<size_t>& active);
+  std::vector<Stmt> stencil_row(const StencilRow& row);
+  std::vector<Stmt> stencil_warm_up(const StencilRow& row);
   void read_rings(const StencilStep& step, const std::function<ExprId(size_t, const schedule::RingPlace&)>& read);
   Grid stencil_grid(const IntExpr& strips, Placement& placement, IntExpr& first_row, IntExpr& rows) const;
 

@@ -11,7 +11,7 @@ namespace {
 
 // Smaller arrays are done by the time that rings begin to pay.
 constexpr int64_t kSmallWork = 1 << 10;
-constexpr int64_t kNarrowStrip = 256, kWideStrip = 4096;
+constexpr int64_t kNarrowStrip = 256, kWideStrip = 8192;
 // Registers of a thread that rings may take.
 constexpr int64_t kMostRegisters = 128;
 // Operations of a point, with what it reads, that are done by the time that its row comes from memory.
@@ -23,6 +23,8 @@ constexpr int kStencilThreads = 128, kWarp = 32;
 constexpr int64_t kRegisters = 65536, kRegistersToCompute = 44, kMostWarps = 32;
 // Rows by which arrays are read ahead.
 constexpr int kAhead = 3;
+// On a CPU: columns by which they are, at least.
+constexpr int64_t kAheadColumns = 1024;
 // Narrower arrays would leave most threads of a warp without a column.
 constexpr int64_t kNarrow = 48;
 constexpr int64_t kMostHaloThreads = 12;
@@ -87,12 +89,14 @@ void find_halo(Stencil& stencil, int64_t lanes) {
 
 Schedule on_cpu(const Domain& domain, const Graph& graph, Stencil stencil, const plan::Options& options) {
   Schedule s;
+  plan_loops(stencil);
   int64_t column_bytes = 0;
-  for (const Ring& ring : stencil.rings) column_bytes += ring.rows * size_of(compute_type(graph.at(ring.node).dtype));
+  for (const Ring& ring : stencil.rings) column_bytes += ring.lines * size_of(compute_type(graph.at(ring.node).dtype));
   const int64_t width = estimate_of(domain, stencil.column_axis), height = estimate_of(domain, stencil.row_axis);
   const int64_t most = options.target.l2_bytes / 4 / std::max<int64_t>(1, column_bytes);
   s.tile = std::clamp<int64_t>(power_of_two_from(most) / 2, kNarrowStrip, kWideStrip);
   if (width <= s.tile + s.tile / 2) s.tile = width;
+  stencil.ahead = std::clamp<int64_t>(ceil_div(kAheadColumns, s.tile), 1, 8);
   s.lanes = std::max(4, options.target.vector_bits / 32) * 2;
   const int64_t others = std::max<int64_t>(1, domain.estimate(false) / std::max<int64_t>(1, width * height));
   stencil.chunk = rows_for(height, others * ceil_div(width, s.tile), 8 * options.target.threads, stencil.warm_up, 1024);
@@ -178,6 +182,7 @@ std::optional<Schedule> stencil_schedule(const Graph& graph, const Domain& domai
   needs.lanes = gpu ? columns_of_thread(graph, domain, options) : 1;
   needs.ahead = gpu ? kAhead : 0;
   needs.ring_cost = gpu ? 0.25 : 1;
+  needs.guard_cost = gpu ? 2 : 0.5;  // on a CPU only the ends of rows ask
   std::optional<Schedule> s;
   for (;;) {
     StencilSearch search = find_stencil(graph, group, domain, needs);

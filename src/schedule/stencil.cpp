@@ -16,6 +16,8 @@ constexpr size_t kMostRequests = 1 << 14;
 // Rings must save this part of the operations.
 constexpr double kWorthwhile = 1.25;
 constexpr int64_t kMostRows = 64, kMostHalo = 256;
+// Where the caches serve neighbours, what is in memory is read at so many places without being kept.
+constexpr size_t kMostReads = 32;
 
 // One place at which a value is needed: for columns from -left to +right beyond those of the strip, from `start` steps before the first row
 // of outputs on.
@@ -23,6 +25,8 @@ struct Request {
   Index index;
   int64_t left = 0, right = 0, start = 0;
   bool fetched = false;  // for a ring of what is in memory: read ahead of its use already
+  std::set<size_t>
+      readers;  // the steps that need it: rings in the order in which they were found, from 1 on; 0: the outputs
 };
 
 // The dimension of an index that steps with a variable, if that is all it does with it: -1 when none mentions it.
@@ -58,7 +62,7 @@ class Finder {
     result_.rings.clear();
     result_.warm_up = 0;
     total_ = 0, picked_ = 0, cost_ = single_ = done_ = 0, kept_ = false;
-    for (const Output& o : domain_.outputs) request(o.base, {o.base_index, 0, 0, 0});
+    for (const Output& o : domain_.outputs) request(o.base, {o.base_index, 0, 0, 0, false, {0}});
     while (!requests_.empty()) {
       const auto last = std::prev(requests_.end());
       const NodeId id = last->first;
@@ -75,6 +79,12 @@ class Finder {
       single_ += from_memory(id) ? 1 : cost_of(graph_.at(id));
     }
     std::reverse(result_.rings.begin(), result_.rings.end());
+    for (Ring& ring : result_.rings)
+      for (RingPlace& place : ring.places) {
+        std::set<size_t> readers;
+        for (const size_t found : place.readers) readers.insert(result_.rings.size() - found);
+        place.readers = std::move(readers);
+      }
     result_.repeated = single_ > 0 ? done_ / single_ : 1;
     return cost_;
   }
@@ -98,6 +108,7 @@ class Finder {
         k.right = std::max(k.right, r.right);
         k.start = std::max(k.start, r.start);
         k.fetched = k.fetched && r.fetched;
+        k.readers.insert(r.readers.begin(), r.readers.end());
         return;
       }
     known.push_back(std::move(r));
@@ -160,6 +171,7 @@ class Finder {
     // What is read at one place may be kept to be read ahead.
     const bool fetch = needs_.ahead > 0 && from_memory(id) && !here[0].fetched && !row_.empty();
     if ((!several && !fetch) || !may_keep(id)) return std::nullopt;
+    if (!needs_.rings_of_inputs && here.size() <= kMostReads && memory_column(id, here[0].index)) return std::nullopt;
     Ring ring;
     ring.node = id;
     const Index& first = here[0].index;
@@ -204,13 +216,15 @@ class Finder {
       shift_by(2 * beyond <= needs_.lanes ? -beyond : needs_.lanes - beyond);
       ring.memory = memory_column(id, ring.index);
     }
-    for (size_t k = 0; k < here.size(); ++k) ring.places.push_back({lowest - down[k], across[k] - shifted});
+    for (size_t k = 0; k < here.size(); ++k)
+      ring.places.push_back({lowest - down[k], across[k] - shifted, here[k].readers});
     if (ring.rows > kMostRows || ring.halo() > kMostHalo) return std::nullopt;
     result_.warm_up = std::max(result_.warm_up, ring.start);
     cost_ += needs_.ring_cost * (1 + static_cast<double>(here.size()));
     kept_ = kept_ || several;
-    Request once{ring.index, ring.left, ring.right, ring.start, ring.memory.has_value()};
+    Request once{ring.index, ring.left, ring.right, ring.start, ring.memory.has_value(), {}};
     result_.rings.push_back(std::move(ring));
+    once.readers.insert(result_.rings.size());
     return once;
   }
 
@@ -221,7 +235,7 @@ class Finder {
     cost_ += work, done_ += work;
     if (from_memory(id)) return;
     const auto onto = [&](NodeId arg, Index index) {
-      request(arg, {std::move(index), r.left, r.right, r.start, r.fetched});
+      request(arg, {std::move(index), r.left, r.right, r.start, r.fetched, r.readers});
     };
     switch (node.kind) {
       case NodeKind::Elementwise:
@@ -239,7 +253,7 @@ class Finder {
       case NodeKind::Pad:
       case NodeKind::Concat:
         for (const Piece& piece : pieces(graph_, node, r.index, ranges_)) {
-          cost_ += 2 * width * static_cast<double>(piece.guards.size());
+          cost_ += needs_.guard_cost * width * static_cast<double>(piece.guards.size());
           onto(piece.arg, piece.index);
         }
         if (node.kind == NodeKind::Pad) onto(node.args[1], {});

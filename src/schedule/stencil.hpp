@@ -9,6 +9,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ namespace smelt::schedule {
 // How a ring's value at an index is found: `back` rows behind the newest, `right` columns to the right of the point.
 struct RingPlace {
   int64_t back = 0, right = 0;
+  std::set<size_t> readers;  // the steps that read it there: numbers of rings; what is behind the last: the outputs
 };
 
 // A value that is kept.
@@ -32,6 +34,10 @@ struct Ring {
   std::optional<int64_t>
       memory;  // read from an array, and nothing but padded or converted on the way: its column, less the point's
   std::vector<RingPlace> places;  // at which it is read
+  // CPU: the loop over the columns of a row that evaluates it, and how many rows there is memory for: one less, where whoever reads the
+  // oldest row does that in this loop, at the column of the newest, which then takes its place.
+  size_t loop = 0;
+  int64_t lines = 0;
   int64_t halo() const { return left + right; }
 };
 
@@ -39,7 +45,9 @@ struct Stencil {
   int row_axis = -1, column_axis = -1;  // of the domain; no row axis: one row
   std::vector<Ring> rings;              // producers first
   int64_t warm_up = 0;                  // steps before the first row of outputs
+  int64_t ahead = 0;                    // CPU: rows by which arrays are read ahead
   int64_t chunk = 0;                    // rows of outputs in one iteration of the grid
+  size_t output_loop = 0;               // CPU: the last of the loops over the columns of a row
   int64_t before = 0, behind = 0;       // GPU: threads of a warp that have columns of its halo, not of its strip
   double repeated = 1;                  // operations done, by those that are needed
 };
@@ -53,6 +61,7 @@ struct StencilNeeds {
   int64_t lanes = 1;             // arrays are read from columns that are multiples of this on
   int64_t ahead = 0;             // rows by which memory is read before it is needed
   double ring_cost = 0;          // of keeping one value, in operations
+  double guard_cost = 2;         // of asking whether an index lies inside
 };
 
 // What rings do for a pointwise domain: operations and reads of one point, where every value is computed at each place at which it is
@@ -65,6 +74,9 @@ struct StencilSearch {
 };
 StencilSearch find_stencil(const Graph& graph, const plan::FusionGroup& group, const Domain& domain,
                            const StencilNeeds& needs);
+
+// Which rings are evaluated in one loop over the columns of a row, so that what is newest stays in a register (stencil_loops.cpp).
+void plan_loops(Stencil& stencil);
 
 // "kept in a ring of 3 rows, halo 1"
 std::string text_of(const Ring& ring);
