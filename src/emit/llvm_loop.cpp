@@ -186,7 +186,8 @@ std::string PhasePrinter::vector_body(const Stmt& s, Value start, const Value* e
     const Value left = op("sub $T $a, $b", DType::I64, {*extent, start});
     const Value narrow = convert("trunc", left, DType::I32);
     vector_.left = left;
-    vector_.tail = op("icmp ult $T $a, $b", DType::Bool, {iota(s.lanes, DType::I32), splat(narrow, s.lanes)});
+    const int lanes = vector_.lanes;
+    vector_.tail = op("icmp ult $T $a, $b", DType::Bool, {iota(lanes, DType::I32), splat(narrow, lanes)});
   }
   if (!extent && &s == ahead_.loop) fetch_ahead();
   if (!extent && rows_.ahead > 0) fetch_rows(s);

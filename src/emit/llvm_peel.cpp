@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <unordered_set>
 
@@ -145,18 +146,30 @@ bool PhasePrinter::chooses(const Expr& e) const {
   return e.kind == ExprKind::Apply && e.op == Op::Where && holds(e.args[0]);
 }
 
+// Ends are short, so narrow vectors do, unless the body leaves something in wide ones.
+int PhasePrinter::edge_lanes(const Stmt& s) const {
+  const std::function<bool(const std::vector<Stmt>&)> assigns = [&](const std::vector<Stmt>& body) {
+    return std::any_of(body.begin(), body.end(), [&](const Stmt& inner) {
+      return inner.kind == StmtKind::Assign || inner.kind == StmtKind::Each || assigns(inner.body);
+    });
+  };
+  return assigns(s.body) ? s.lanes : std::min(s.lanes, std::max(4, target_.vector_bits / 32));
+}
+
 // The body under a mask from the label edge on, which leads to the label `after`: for the elements from start to stop.
 std::string PhasePrinter::edge_steps(const Stmt& s, int label, const std::string& after) {
   const DType t = DType::I64;
   const std::string L = std::to_string(label), start = "%start" + L;
   const Value from{fmt::format("%edge{}.start", L), t, 0, 0}, to{fmt::format("%edge{}.stop", L), t, 0, top()};
-  const std::string text = fmt::format(
+  const int lanes = vector_.lanes = edge_lanes(s);
+  std::string text = fmt::format(
       "edge{0}:\n  {1} = load i64, ptr {2}\n  {3}.all = load i64, ptr %stop{0}\n  {1}.next = add i64 {1}, {4}\n"
       "  {3}.less = icmp slt i64 {1}.next, {3}.all\n  {3} = select i1 {3}.less, i64 {1}.next, i64 {3}.all\n"
       "  store i64 {1}.next, ptr {2}\n",
-      L, from.text, start, to.text, s.lanes);
-  return text + vector_body(s, from, &to, false) +
-         fmt::format("  br i1 {}.less, label %edge{}, label %{}\n", to.text, L, after);
+      L, from.text, start, to.text, lanes);
+  text += vector_body(s, from, &to, false);
+  vector_.lanes = s.lanes;
+  return text + fmt::format("  br i1 {}.less, label %edge{}, label %{}\n", to.text, L, after);
 }
 
 // All of it under a mask.
@@ -178,7 +191,7 @@ std::string PhasePrinter::peeled_steps(const Stmt& s, const Value& extent, const
   const auto rounded = [&](const Value& x, int64_t to) {  // up
     return op("and $T $a, $b", t, {op("add $T $a, $b", t, {x, constant(t, to - 1)}), constant(t, -to)});
   };
-  Value first = rounded(peel.first, s.lanes);
+  Value first = rounded(peel.first, edge_lanes(s));
   if (stream) {  // with a line of the streaming stores
     const Value beyond = op("sub $T $a, $b", t, {peel.first, stream->head});
     const Value none = op("call $T @llvm.smax.$V($T $a, $T $b)", t, {beyond, constant(t, 0)});

@@ -173,6 +173,7 @@ class PhasePrinter {
   std::optional<Peel> find_peel(const kernel::Stmt& s, const Value& extent);
   bool holds(kernel::ExprId id) const;
   bool chooses(const kernel::Expr& e) const;  // its first value, since its condition holds
+  int edge_lanes(const kernel::Stmt& s) const;
   std::string edge_steps(const kernel::Stmt& s, int label, const std::string& after);
   std::string short_steps(const kernel::Stmt& s, const Value& extent, int label);
   std::string peeled_steps(const kernel::Stmt& s, const Value& extent, const Peel& peel,

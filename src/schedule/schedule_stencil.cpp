@@ -49,6 +49,7 @@ std::string rings_text(const Stencil& stencil, const char* where) {
     halo = std::max({halo, ring.left, ring.right});
   }
   const size_t n = stencil.rings.size();
+  if (n == 0) return "no values kept: what neighbours read comes from the caches";
   return fmt::format("{} value{} kept in {} of up to {} row{}, halo {}, {:.2f}x the operations", n, n == 1 ? "" : "s",
                      where, most, most == 1 ? "" : "s", halo, stencil.repeated);
 }
@@ -202,6 +203,11 @@ std::optional<Schedule> stencil_schedule(const Graph& graph, const Domain& domai
     if (search.stencil && registers > kMostRegisters && needs.lanes > 4) {
       needs.lanes /= 2;
       continue;
+    }
+    if (!gpu && !small && search.rows && search.again && *search.again <= search.once + kRoundTrip &&
+        width >= 4 * int64_t{options.target.vector_bits} / 32) {
+      s = on_cpu(domain, graph, std::move(*search.rows), options);
+      break;
     }
     if (small || (search.again && *search.again <= search.once + kRoundTrip)) return std::nullopt;
     dear =

@@ -61,6 +61,7 @@ class Finder {
     requests_.clear();
     result_.rings.clear();
     result_.warm_up = 0;
+    shares_rows_ = false;
     total_ = 0, picked_ = 0, cost_ = single_ = done_ = 0, kept_ = false;
     for (const Output& o : domain_.outputs) request(o.base, {o.base_index, 0, 0, 0, false, {0}});
     while (!requests_.empty()) {
@@ -70,6 +71,7 @@ class Finder {
       requests_.erase(last);
       if ((total_ += here.size()) > kMostRequests) return std::nullopt;
       for (const std::vector<Request>& rows : keep ? by_rows(here) : Places{here}) {
+        shares_rows_ = shares_rows_ || (keep && from_memory(id) && differ_in_rows(rows));
         const std::optional<Request> ring = keep ? keep_in_ring(id, rows) : std::nullopt;
         if (ring)
           evaluate(id, *ring);
@@ -89,7 +91,8 @@ class Finder {
     return cost_;
   }
 
-  bool kept() const { return kept_; }  // something that is needed at several places
+  bool kept() const { return kept_; }                // something that is needed at several places
+  bool shares_rows() const { return shares_rows_; }  // of what is in memory, one is read for several rows of outputs
   Stencil& result() { return result_; }
   double once() const { return single_; }  // operations of a point, if each were done once
 
@@ -163,6 +166,13 @@ class Finder {
         group->push_back(r);
     }
     return groups;
+  }
+
+  bool differ_in_rows(const std::vector<Request>& here) const {
+    const auto row_dim = row_.empty() ? std::nullopt : stepping_dim(here[0].index, row_);
+    if (!row_dim || *row_dim < 0) return false;
+    const auto d = static_cast<size_t>(*row_dim);
+    return std::any_of(here.begin(), here.end(), [&](const Request& r) { return !(r.index[d] == here[0].index[d]); });
   }
 
   // The one evaluation that serves all these places, when the value is to be kept.
@@ -287,7 +297,7 @@ class Finder {
   std::map<NodeId, std::vector<Request>> requests_;  // of nodes that are still to be evaluated: readers come first
   size_t total_ = 0;
   int picked_ = 0;
-  bool kept_ = false;
+  bool kept_ = false, shares_rows_ = false;
   double cost_ = 0;               // of a point, with reads and rings
   double done_ = 0, single_ = 0;  // operations of a point, and those if each were done once
 };
@@ -341,7 +351,10 @@ StencilSearch find_stencil(const Graph& graph, const plan::FusionGroup& group, c
   if (search.again && *search.again < kWorthwhile * search.once) return search;  // nothing is needed twice
   const auto kept = finder.run(true);
   search.once = finder.once();
-  if (!kept || !finder.kept()) return search;
+  if (!kept || !finder.kept()) {
+    if (kept && finder.shares_rows() && finder.result().rings.empty()) search.rows = std::move(finder.result());
+    return search;
+  }
   if (search.again && *search.again < kWorthwhile * *kept) return search;
   search.stencil = std::move(finder.result());
   return search;

@@ -69,6 +69,8 @@ struct StencilNeeds {
 struct StencilSearch {
   std::optional<Stencil>
       stencil;  // nothing where no value is needed at several places, or where computing it again is cheaper
+  std::optional<Stencil>
+      rows;  // without rings, where none pays but rows of arrays are read for several rows of outputs
   std::optional<double> again;  // nothing: too many places to count
   double once = 0;
 };
