@@ -135,6 +135,10 @@ std::string PhasePrinter::masked_call(const std::string& what, std::string_view 
 
 Value PhasePrinter::load(const Expr& e) {
   Place p = place(e.access);
+  if (vector_.inner) {
+    const auto unclamped = vector_.inner->unclamped.find(static_cast<kernel::ExprId>(&e - kernel_.exprs.data()));
+    if (unclamped != vector_.inner->unclamped.end()) p.offset = unclamped->second, p.least = vector_.scope;
+  }
   int64_t step = 0;
   const Pattern how = pattern(p.offset, step);
   std::optional<Value> mask, other;

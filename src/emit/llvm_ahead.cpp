@@ -114,6 +114,21 @@ void PhasePrinter::fetch(const Place& p, const IntExpr& offset, int64_t bytes) {
   }
 }
 
+// `e` where every minimum and maximum of `symbol` is the side that goes with it, as in the middle of an array.
+static IntExpr stepping(const IntExpr& e, const std::string& symbol) {
+  IntExpr result;
+  for (const IntExpr::Term& term : e.terms()) {
+    IntExpr product = term.coefficient;
+    for (const IntExpr::AtomPtr& a : term.atoms) {
+      const bool clamp = a->kind == AtomKind::Min || a->kind == AtomKind::Max;
+      const bool one = clamp && a->a.mentions(symbol) != a->b.mentions(symbol);
+      product = product * (one ? stepping(a->a.mentions(symbol) ? a->a : a->b, symbol) : IntExpr::of_term({1, {a}}));
+    }
+    result = result + product;
+  }
+  return result;
+}
+
 // Of the rows that the loop reads, those that no later iteration has read yet.
 void PhasePrinter::fetch_rows(const Stmt& s) {
   std::vector<kernel::ExprId> waiting;
@@ -128,7 +143,8 @@ void PhasePrinter::fetch_rows(const Stmt& s) {
     const kernel::Expr& e = kernel_.at(id);
     waiting.insert(waiting.end(), e.args.begin(), e.args.end());
     if (e.kind != ExprKind::Load || e.access.scratch) continue;
-    const IntExpr offset = place(e.access).offset;
+    std::vector<IntExpr> holds;
+    const IntExpr offset = without_clamps(stepping(place(e.access).offset, rows_.var), holds);
     int64_t step = 0;
     std::vector<std::string> symbols;
     offset.collect_symbols(symbols);

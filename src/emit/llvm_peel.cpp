@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <set>
 #include <unordered_set>
 
 #include "emit/llvm_phase.hpp"
@@ -28,6 +29,9 @@ using kernel::Stmt;
 using kernel::StmtKind;
 
 namespace {
+
+// Elements at either end of a row at which conditions may fail. Where they fail at more, they are no matter of ends.
+constexpr int64_t kMostAtEnds = 512;
 
 // The loops inside of a body, and the expressions that its statements use.
 void collect_inside(const std::vector<Stmt>& body, std::map<std::string, IntExpr>& loops, std::vector<ExprId>& roots) {
@@ -48,20 +52,31 @@ void collect_leaves(const kernel::Kernel& kernel, ExprId root, std::vector<ExprI
     into.push_back(root);
 }
 
-// Conditions that decide what is read or taken.
-std::vector<ExprId> conditions_of(const kernel::Kernel& kernel, std::vector<ExprId> waiting) {
-  std::vector<ExprId> leaves;
+// All expressions under these.
+std::vector<ExprId> used_by(const kernel::Kernel& kernel, std::vector<ExprId> waiting) {
+  std::vector<ExprId> used;
   std::unordered_set<ExprId> seen;
   while (!waiting.empty()) {
     const ExprId id = waiting.back();
     waiting.pop_back();
     if (!seen.insert(id).second) continue;
+    used.push_back(id);
     const Expr& e = kernel.at(id);
-    if (e.kind == ExprKind::Load && e.mask != kernel::kNoExpr) collect_leaves(kernel, e.mask, leaves);
-    if (e.kind == ExprKind::Apply && e.op == Op::Where) collect_leaves(kernel, e.args[0], leaves);
     waiting.insert(waiting.end(), e.args.begin(), e.args.end());
     for (const ExprId more : {e.mask, e.other})
       if (more != kernel::kNoExpr) waiting.push_back(more);
+  }
+  std::sort(used.begin(), used.end());
+  return used;
+}
+
+// Conditions that decide what is read or taken.
+std::vector<ExprId> conditions_of(const kernel::Kernel& kernel, const std::vector<ExprId>& used) {
+  std::vector<ExprId> leaves;
+  for (const ExprId id : used) {
+    const Expr& e = kernel.at(id);
+    if (e.kind == ExprKind::Load && e.mask != kernel::kNoExpr) collect_leaves(kernel, e.mask, leaves);
+    if (e.kind == ExprKind::Apply && e.op == Op::Where) collect_leaves(kernel, e.args[0], leaves);
   }
   std::sort(leaves.begin(), leaves.end());
   leaves.erase(std::unique(leaves.begin(), leaves.end()), leaves.end());
@@ -84,50 +99,100 @@ std::optional<IntExpr> PhasePrinter::holds_where(const Expr& e) const {
   }
 }
 
+// Loads whose lanes would be neighbours if no clamp held.
+std::vector<ExprId> PhasePrinter::clamped_loads(const std::vector<ExprId>& used) const {
+  std::vector<ExprId> loads;
+  for (const ExprId id : used) {
+    const Expr& e = kernel_.at(id);
+    int64_t step = 0;
+    if (e.kind == ExprKind::Load && pattern(place(e.access).offset, step) == Pattern::Scattered) loads.push_back(id);
+  }
+  return loads;
+}
+
+namespace {
+
+// Finds the elements between which conditions hold.
+struct Ends {
+  std::map<std::string, IntExpr> inside;  // loops in the body, and their extents
+
+  // What is least, over these loops; nothing where that cannot be said.
+  std::optional<IntExpr> least(IntExpr h) const {
+    for (const auto& [var, length] : inside) {
+      if (!h.mentions(var)) continue;
+      const auto step = h.coefficient_of(var);
+      const auto by = step ? step->constant() : std::nullopt;
+      if (!by) return std::nullopt;
+      h = h - *by * IntExpr::symbol(var) + (*by < 0 ? *by * (length - 1) : IntExpr(0));
+    }
+    return h;
+  }
+};
+
+}  // namespace
+
 std::optional<PhasePrinter::Peel> PhasePrinter::find_peel(const Stmt& s, const Value& extent) {
-  std::map<std::string, IntExpr> inside;
+  Ends ends;
   std::vector<ExprId> roots;
-  collect_inside(s.body, inside, roots);
+  collect_inside(s.body, ends.inside, roots);
+  const std::vector<ExprId> used = used_by(kernel_, std::move(roots));
   const DType t = DType::I64;
+  Peel peel{{}, {}, constant(t, 0), extent, std::nullopt};
   const auto known_here = [&](const IntExpr& e) {
     std::vector<std::string> symbols;
     e.collect_symbols(symbols);
     return std::all_of(symbols.begin(), symbols.end(), [&](const std::string& symbol) {
-      return symbol == s.var || (symbols_.count(symbol) > 0 && inside.count(symbol) == 0);
+      return symbol == s.var || (symbols_.count(symbol) > 0 && ends.inside.count(symbol) == 0);
     });
   };
-  Peel peel{{}, constant(t, 0), extent, std::nullopt};
-  bool any = false;
-  const auto narrow = [&](const IntExpr& h, const IntExpr& rest, int64_t step) {
-    if (step > 0) {
-      const Value from = integer(-floordiv(rest, step, ranges_));
-      peel.first = op("call $T @llvm.smax.$V($T $a, $T $b)", t, {peel.first, from});
-    } else if (step < 0) {
-      const Value behind = integer(floordiv(rest, -step, ranges_) + 1);
-      peel.last = op("call $T @llvm.smin.$V($T $a, $T $b)", t, {peel.last, behind});
-    } else {
-      const Value holds = op("icmp sge $T $a, $b", DType::Bool, {integer(h), constant(t, 0)});
-      peel.everywhere = peel.everywhere ? op("and $T $a, $b", DType::Bool, {*peel.everywhere, holds}) : holds;
-    }
-    any = any || step != 0;
+  // What must be at least 0, by what it is made of; and whether that is so but for the ends of the extent.
+  struct Condition {
+    IntExpr whole, rest;
+    int64_t step = 0;
   };
-  std::map<IntExpr, bool> met;
-  for (const ExprId leaf : conditions_of(kernel_, std::move(roots))) {
-    auto h = holds_where(kernel_.at(leaf));
-    if (!h) continue;
-    for (const auto& [var, length] : inside) {  // where it is least
-      if (!h->mentions(var)) continue;
-      const auto step = h->coefficient_of(var);
-      const auto by = step ? step->constant() : std::nullopt;
-      if (!by) break;
-      h = *h - *by * IntExpr::symbol(var) + (*by < 0 ? *by * (length - 1) : IntExpr(0));
-    }
+  const auto condition = [&](const IntExpr& from) -> std::optional<Condition> {
+    const auto h = ends.least(from);
+    if (!h) return std::nullopt;
     const auto coefficient = h->coefficient_of(s.var);
     const auto step = coefficient ? coefficient->constant() : std::nullopt;
-    if (!step || !known_here(*h)) continue;
-    if (const auto always = h->constant(); always && *always < 0) continue;
-    peel.holds.insert(leaf);
-    if (met.emplace(*h, true).second && !h->constant()) narrow(*h, *h - *step * IntExpr::symbol(s.var), *step);
+    if (!step || !known_here(*h)) return std::nullopt;
+    const Condition c{*h, *h - *step * IntExpr::symbol(s.var), *step};
+    if (const auto always = h->constant(); always && *always < 0) return std::nullopt;
+    const IntExpr inner = c.rest + *step * (*step < 0 ? s.extent - 1 - kMostAtEnds : IntExpr(kMostAtEnds));
+    if (*step != 0 && !proves_nonnegative(inner, ranges_)) return std::nullopt;
+    return c;
+  };
+  bool any = false;
+  std::set<IntExpr> met;
+  const auto require = [&](const Condition& c) {
+    if (c.whole.constant() || !met.insert(c.whole).second) return;
+    if (c.step > 0) {
+      const Value from = integer(-floordiv(c.rest, c.step, ranges_));
+      peel.first = op("call $T @llvm.smax.$V($T $a, $T $b)", t, {peel.first, from});
+    } else if (c.step < 0) {
+      const Value behind = integer(floordiv(c.rest, -c.step, ranges_) + 1);
+      peel.last = op("call $T @llvm.smin.$V($T $a, $T $b)", t, {peel.last, behind});
+    } else {
+      const Value holds = op("icmp sge $T $a, $b", DType::Bool, {integer(c.whole), constant(t, 0)});
+      peel.everywhere = peel.everywhere ? op("and $T $a, $b", DType::Bool, {*peel.everywhere, holds}) : holds;
+    }
+    any = any || c.step != 0;
+  };
+  for (const ExprId leaf : conditions_of(kernel_, used))
+    if (const auto h = holds_where(kernel_.at(leaf)))
+      if (const auto c = condition(*h)) {
+        peel.holds.insert(leaf);
+        require(*c);
+      }
+  for (const ExprId load : clamped_loads(used)) {
+    std::vector<IntExpr> holds;
+    const IntExpr offset = without_clamps(place(kernel_.at(load).access).offset, holds);
+    std::vector<Condition> all;
+    for (const IntExpr& h : holds)
+      if (const auto c = condition(h)) all.push_back(*c);
+    if (holds.empty() || all.size() < holds.size() || !lane_step(offset)) continue;
+    peel.unclamped.emplace(load, offset);
+    for (const Condition& c : all) require(c);
   }
   if (!any) return std::nullopt;
   return peel;
@@ -135,8 +200,8 @@ std::optional<PhasePrinter::Peel> PhasePrinter::find_peel(const Stmt& s, const V
 
 // In the steps where they hold: a condition, or several joined by `and`.
 bool PhasePrinter::holds(ExprId id) const {
-  if (!vector_.holds || id == kernel::kNoExpr) return false;
-  if (vector_.holds->count(id)) return true;
+  if (!vector_.inner || id == kernel::kNoExpr) return false;
+  if (vector_.inner->holds.count(id)) return true;
   const Expr& e = kernel_.at(id);
   return e.kind == ExprKind::Apply && e.op == Op::And && e.dtype == DType::Bool &&
          std::all_of(e.args.begin(), e.args.end(), [&](ExprId a) { return holds(a); });
@@ -213,7 +278,7 @@ std::string PhasePrinter::peeled_steps(const Stmt& s, const Value& extent, const
       "edged{0}:\n  %done{0} = icmp eq i64 %edge{0}.stop.all, {1}\n  br i1 %done{0}, label %exit{0}, label "
       "%middle{0}\n",
       L, extent.text);
-  vector_.holds = &peel.holds;
+  vector_.inner = &peel;
   const std::string loop = full_steps(s, "loop", label, {first.text, "middle", last.text, "rest"});
   const bool streams = stream && std::count(loop.begin(), loop.end(), '\n') < kMostStreamedLines;
   if (streams) {
@@ -223,7 +288,7 @@ std::string PhasePrinter::peeled_steps(const Stmt& s, const Value& extent, const
   } else {
     text += fmt::format("middle{0}:\n  br label %loop{0}\n", L) + loop;
   }
-  vector_.holds = nullptr;
+  vector_.inner = nullptr;
   return text + fmt::format(
                     "rest{0}:\n  store i64 {1}, ptr {2}\n  store i64 {3}, ptr {4}\n"
                     "  %behind{0} = icmp slt i64 {1}, {3}\n  br i1 %behind{0}, label %edge{0}, label %exit{0}\n",

@@ -60,6 +60,13 @@ class PhasePrinter {
     int lanes = 0;
     bool in_lanes = false;  // the lanes hold its value now, until Combine
   };
+  // The elements of a Vector loop between which conditions hold, all of them where `everywhere` is true.
+  struct Peel {
+    std::unordered_set<kernel::ExprId> holds;
+    std::unordered_map<kernel::ExprId, IntExpr> unclamped;  // loads: their offsets without clamps
+    Value first, last;
+    std::optional<Value> everywhere;
+  };
   struct VectorLoop {
     const kernel::Stmt* loop = nullptr;
     std::string var;
@@ -68,9 +75,9 @@ class PhasePrinter {
     Value left;                 // how many those are
     Value start;                // the variable's value in lane 0
     bool streaming = false;
-    bool even = false;  // whole steps begin at multiples of `lanes`
-    const std::unordered_set<kernel::ExprId>* holds = nullptr;  // conditions that are known to hold for all lanes
-    int scope = 0;                                              // of the body
+    bool even = false;            // whole steps begin at multiples of `lanes`
+    const Peel* inner = nullptr;  // in the steps between the ends
+    int scope = 0;                // of the body
     Changes changes;
   };
   // Where the streaming stores of a Vector loop can begin.
@@ -78,12 +85,6 @@ class PhasePrinter {
     Value wanted;      // a bool
     Value head;        // elements before the first whole line
     int64_t line = 1;  // elements
-  };
-  // The elements of a Vector loop between which conditions hold, all of them where `everywhere` is true.
-  struct Peel {
-    std::unordered_set<kernel::ExprId> holds;
-    Value first, last;
-    std::optional<Value> everywhere;
   };
   // What a later Vector loop of a Grid iteration asks for: what the first one of the next iteration will read.
   struct Ahead {
@@ -170,6 +171,7 @@ class PhasePrinter {
 
   // llvm_peel.cpp
   std::optional<IntExpr> holds_where(const kernel::Expr& e) const;
+  std::vector<kernel::ExprId> clamped_loads(const std::vector<kernel::ExprId>& used) const;
   std::optional<Peel> find_peel(const kernel::Stmt& s, const Value& extent);
   bool holds(kernel::ExprId id) const;
   bool chooses(const kernel::Expr& e) const;  // its first value, since its condition holds

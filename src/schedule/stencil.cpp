@@ -126,6 +126,18 @@ class Finder {
                           node.kind == NodeKind::Pad || node.kind == NodeKind::Concat || node.kind == NodeKind::Gather);
   }
 
+  // Nothing but pads, ends that are repeated or mirrored, slices and casts stands between it and an array.
+  bool plainly_from_memory(NodeId id) const {
+    while (!from_memory(id)) {
+      const Node& node = graph_.at(id);
+      const bool clamps = node.kind == NodeKind::Extend && node.extend != ExtendMode::Wrap;
+      if (!clamps && node.kind != NodeKind::Pad && node.kind != NodeKind::Slice && node.kind != NodeKind::Cast)
+        return false;
+      id = node.args[0];
+    }
+    return true;
+  }
+
   // The column of an array that is read for this value at this index, less that of the point, when nothing but pads, slices and casts
   // stands between.
   std::optional<int64_t> memory_column(NodeId id, Index index) const {
@@ -181,7 +193,7 @@ class Finder {
     // What is read at one place may be kept to be read ahead.
     const bool fetch = needs_.ahead > 0 && from_memory(id) && !here[0].fetched && !row_.empty();
     if ((!several && !fetch) || !may_keep(id)) return std::nullopt;
-    if (!needs_.rings_of_inputs && here.size() <= kMostReads && memory_column(id, here[0].index)) return std::nullopt;
+    if (!needs_.rings_of_inputs && here.size() <= kMostReads && plainly_from_memory(id)) return std::nullopt;
     Ring ring;
     ring.node = id;
     const Index& first = here[0].index;
@@ -258,7 +270,7 @@ class Finder {
       case NodeKind::Slice:
       case NodeKind::Window: return onto(node.args[0], through_view(graph_, node, r.index, ranges_));
       case NodeKind::Extend:
-        cost_ += 4 * width;
+        cost_ += 2 * needs_.guard_cost * width;
         return onto(node.args[0], through_view(graph_, node, r.index, ranges_));
       case NodeKind::Pad:
       case NodeKind::Concat:
