@@ -1,0 +1,115 @@
+// How stencils run on a CPU: ends of rows, the loops of a row, rings.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "frontends/language.hpp"
+#include "kernel/lower.hpp"
+#include "run.hpp"
+#include "schedule/schedule.hpp"
+
+namespace smelt::testing {
+namespace {
+
+schedule::Schedule scheduled(const std::string& program) {
+  const Graph graph = simplify(lang::parse_program(program, "<test>"));
+  plan::Options options;
+  for (const std::string& symbol : graph.size_symbols()) options.sizes[symbol] = 1024;
+  const plan::Plan plan = plan::make_plan(graph, options, schedule::accepts);
+  EXPECT_EQ(plan.groups.size(), 1U);
+  auto made = schedule::make_schedule(graph, plan.groups[0], options);
+  return std::get<schedule::Schedule>(made);
+}
+
+std::string kernel_text(const std::string& program) {
+  const Graph graph = simplify(lang::parse_program(program, "<test>"));
+  plan::Options options;
+  const plan::Plan plan = plan::make_plan(graph, options, schedule::accepts);
+  auto made = schedule::make_schedule(graph, plan.groups[0], options);
+  return kernel::print(kernel::lower(graph, plan.groups[0], std::get<schedule::Schedule>(made), "k0"));
+}
+
+size_t occurrences(const std::string& text, const std::string& what) {
+  size_t n = 0;
+  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
+  return n;
+}
+
+const char* kBlur =
+    "p = pad(x, 1)\nrows = p[:, :-2] + p[:, 1:-1] + p[:, 2:]\nreturn (rows[:-2] + rows[1:-1] + rows[2:]) / 9\n";
+
+TEST(StencilsOnCpu, TheNewestRowTakesThePlaceOfTheOldest) {
+  const schedule::Schedule s = scheduled(std::string("input x: f32[1024, 1024]\n") + kBlur);
+  ASSERT_TRUE(s.stencil);
+  ASSERT_EQ(s.stencil->rings.size(), 1U);  // sums of rows; the padded input is read where it is
+  EXPECT_EQ(s.stencil->rings[0].rows, 3);
+  EXPECT_EQ(s.stencil->rings[0].lines, 2);
+  EXPECT_EQ(s.stencil->output_loop, 0U);
+  // One loop over columns for the row before the first, one for all others.
+  const std::string text = kernel_text(std::string("input x: f32[1024, 1024]\n") + kBlur);
+  EXPECT_EQ(occurrences(text, "vector %i"), 2U) << text;
+}
+
+TEST(StencilsOnCpu, OtherColumnsOfTheNewestRowNeedALoopBefore) {
+  const schedule::Schedule s = scheduled(
+      "input x: f32[1024, 1024]\nm = sqrt(x * x + 1)\n"
+      "return exp(m[:-2, 1:-1]) + m[2:, :-2] * m[2:, 2:]\n");
+  ASSERT_TRUE(s.stencil);
+  ASSERT_FALSE(s.stencil->rings.empty());
+  EXPECT_LT(s.stencil->rings[0].loop, s.stencil->output_loop);
+  EXPECT_EQ(s.stencil->rings[0].lines, s.stencil->rings[0].rows);
+}
+
+TEST(StencilsOnCpu, RowsThatNeighboursReadAreGoneDownWithoutRings) {
+  const char* step = "p = pad(x, 1)\nreturn p[:-2, 1:-1] + p[2:, 1:-1] + p[1:-1, :-2] + p[1:-1, 2:]\n";
+  const schedule::Schedule s = scheduled(std::string("input x: f32[1024, 1024]\n") + step);
+  EXPECT_EQ(s.strategy, plan::Strategy::Stencil);
+  ASSERT_TRUE(s.stencil);
+  EXPECT_TRUE(s.stencil->rings.empty());
+  EXPECT_EQ(scheduled("input x: f32[1024, 1024]\nreturn x[:, :-1] + x[:, 1:]\n").strategy, plan::Strategy::Pointwise);
+}
+
+// Rows so short that no step is without an end, and longer ones; what is read begins in front of a line, on it, and behind it.
+TEST(StencilsOnCpu, RowsOfEveryLength) {
+  NEEDS_LLVM();
+  const char* programs[] = {
+      "p = pad(x, 1)\nrows = p[:, :-2] + p[:, 1:-1] + p[:, 2:]\nreturn (rows[:-2] + rows[1:-1] + rows[2:]) / 9\n",
+      "p = pad(x, 2, mode='edge')\nrows = p[:, :-4] + p[:, 2:-2] + p[:, 4:]\nreturn rows[:-4] * rows[4:] - "
+      "rows[2:-2]\n",
+      "p = pad(x, [(1, 0), (3, 1)], value=1)\na = p[:-1, :-4] - p[1:, 4:]\nq = pad(a, 1)\n"
+      "b = q[2:, 1:-1] + q[:-2, :-2] * q[1:-1, 2:]\nreturn a, b\n",
+      "p = pad(x, 1)\nreturn p[:-2, 1:-1] + p[2:, 1:-1] + p[1:-1, :-2] + p[1:-1, 2:]\n"};
+  for (const char* program : programs) {
+    std::vector<Tensor> images;
+    std::vector<std::vector<TensorView>> calls;
+    for (const int64_t width : {1, 2, 15, 16, 17, 31, 33, 48, 63, 64, 65, 95, 97, 130, 700})
+      images.push_back(noise(DType::F32, {width % 2 ? 9 : 40, width}, static_cast<uint64_t>(width)));
+    for (const Tensor& image : images) calls.push_back({image});
+    EXPECT_TRUE(right(std::string("input x: f32[H, W]\n") + program, calls)) << program;
+  }
+}
+
+TEST(StencilsOnCpu, EndsOfNarrowTypes) {
+  NEEDS_LLVM();
+  for (const DType dtype : {DType::U8, DType::I16, DType::F16, DType::F64})
+    for (const int64_t width : {40, 129}) {
+      const std::string program = fmt::format(
+          "input x: {}[20, {}]\np = pad(x, 1)\nm = max(max(p[:, :-2], p[:, 1:-1]), p[:, 2:])\n"
+          "return max(max(m[:-2], m[1:-1]), m[2:])\n",
+          name_of(dtype), width);
+      EXPECT_TRUE(right(program, {noise(dtype, {20, width})})) << program;
+    }
+}
+
+// A condition that fails at many elements is no matter of ends.
+TEST(StencilsOnCpu, TrianglesAndBandsStayWhatTheyAre) {
+  NEEDS_LLVM();
+  const Tensor x = noise(DType::F32, {70, 700}), y = noise(DType::F32, {700}, 2);
+  EXPECT_TRUE(
+      right("input x: f32[70, 700]\nr = arange(70)[:, None]\nc = arange(700)[None, :]\n"
+            "return where(c <= 10 * r, x, -1), where(c >= r, x, 2)\n",
+            {x}));
+  EXPECT_TRUE(right("input y: f32[700]\nreturn concat([y[:3], y, y[650:]], axis=0) * 2\n", {y}));
+}
+
+}  // namespace
+}  // namespace smelt::testing
