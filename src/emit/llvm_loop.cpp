@@ -216,16 +216,17 @@ void PhasePrinter::vector_loop(const Stmt& s) {
   push(!surely_runs, no_changes());
   vector_ = VectorLoop{};
   vector_.changes = changes;
-  // Only now do expressions depend on the lane; where to stream is one for all.
-  const bool brief = rare_ && !accumulates(s) && !draws(s);
+  // Its steps may begin anywhere.
+  const bool free = !accumulates(s) && !draws(s) && !reads_tables(s) && is_power_of_two(s.lanes);
+  const bool brief = rare_ && free;
+  // Only behind this do expressions depend on the lane; where to stream is one for all.
   const std::optional<Stream> stream = brief || (count && *count < s.lanes) ? std::nullopt : find_stream(s, extent);
   vector_.loop = &s;
   vector_.var = s.var;
   vector_.lanes = s.lanes;
   vector_.even = reads_tables(s);
   ranges_[s.var] = {0, s.extent - 1};
-  const std::optional<Peel> peel =
-      brief || (count && *count < s.lanes) || accumulates(s) || draws(s) ? std::nullopt : find_peel(s, extent);
+  const std::optional<Peel> peel = brief || !free || (count && *count < s.lanes) ? std::nullopt : find_peel(s, extent);
   const std::string steps = brief  ? short_steps(s, extent, label)
                             : peel ? peeled_steps(s, extent, *peel, stream, label)
                                    : vector_steps(s, extent, full, stream, label);
