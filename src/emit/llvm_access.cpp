@@ -133,6 +133,35 @@ std::string PhasePrinter::masked_call(const std::string& what, std::string_view 
                      pointer, align, lanes, mask, type, value);
 }
 
+// The elements behind a vector of pointers. LLVM 19 ends in an illegal instruction where it has to fill the lanes up to a power of two:
+// other numbers are taken in parts that are one.
+std::string PhasePrinter::gather(int scope, const std::string& element, const std::string& pointers, int align,
+                                 const std::string& mask) {
+  const int lanes = vector_.lanes, part = lanes & -lanes;
+  const auto read = [&](int count, const std::string& from, const std::string& where) {
+    return name(scope, masked_call("gather", element, count, from, align, where, "zeroinitializer", false));
+  };
+  if (part == lanes) return read(lanes, pointers, mask);
+  const auto shuffled = [&](const std::string& type, const std::string& x, const std::string& y, int count,
+                            const auto& from) {
+    std::string order;
+    for (int lane = 0; lane < count; ++lane) order += fmt::format("{}i32 {}", lane ? ", " : "", from(lane));
+    return name(scope, fmt::format("shufflevector {} {}, {} {}, <{} x i32> <{}>", type, x, type, y, count, order));
+  };
+  const std::string whole = vector_of(element, lanes);
+  std::string result = "poison";
+  for (int first = 0; first < lanes; first += part) {
+    const auto of_part = [&](int lane) { return first + lane; };
+    const std::string next = read(part, shuffled(vector_of("ptr", lanes), pointers, "poison", part, of_part),
+                                  shuffled(vector_of("i1", lanes), mask, "poison", part, of_part));
+    const std::string wide =
+        shuffled(vector_of(element, part), next, "poison", lanes, [&](int lane) { return lane % part; });
+    result = shuffled(whole, result, wide, lanes,
+                      [&](int lane) { return lane / part == first / part ? lanes + lane : lane; });
+  }
+  return result;
+}
+
 Value PhasePrinter::load(const Expr& e) {
   Place p = place(e.access);
   if (vector_.inner) {
@@ -203,9 +232,7 @@ Value PhasePrinter::load_lanes(const Place& p, Pattern how, std::optional<Value>
   int scope = std::max({at.scope, reading_scope(), p.least, changing_scope(p.resource), mask ? mask->scope : 0});
   std::string raw;
   if (scattered) {
-    const std::string all = splat(constant(DType::Bool, 1), lanes).text;
-    raw = name(scope,
-               masked_call("gather", memory, lanes, at.text, align, mask ? mask->text : all, "zeroinitializer", false));
+    raw = gather(scope, memory, at.text, align, mask ? mask->text : splat(constant(DType::Bool, 1), lanes).text);
   } else if (mask) {
     std::string active = mask->text;
     if (how == Pattern::Reversed) active = reversed(scope, "i1", lanes, active);

@@ -212,6 +212,8 @@ class PhasePrinter {
   Value load_lanes(const Place& place, Pattern pattern, std::optional<Value> mask, const std::optional<Value>& other);
   void store(const kernel::Stmt& s);
   void store_uniform(const Place& place, const Value& value, std::optional<Value> mask);
+  std::string gather(int scope, const std::string& element, const std::string& pointers, int align,
+                     const std::string& mask);
   void store_strided(const Place& place, int64_t step, const std::string& bits);
   void store_lanes(const Place& place, Pattern pattern, const Value& value, std::optional<Value> mask, bool streaming);
   bool has_masks(DType dtype) const;

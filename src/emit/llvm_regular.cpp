@@ -147,7 +147,7 @@ std::optional<std::string> PhasePrinter::load_mostly_regular(const Place& p) {
   const auto [far, far_text] = in_block([&] {
     const std::string all = splat(constant(DType::Bool, 1), lanes).text;
     const Value each = lane_pointers(p, false);
-    return name(top(), masked_call("gather", memory, lanes, each.text, align, all, "zeroinitializer", false));
+    return gather(top(), memory, each.text, align, all);
   });
   return either(*fits, label, type, near, near_text, far, far_text);
 }

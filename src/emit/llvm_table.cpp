@@ -180,8 +180,7 @@ std::string PhasePrinter::read_unless_wrapped(const Place& p, const std::vector<
   const auto [far, far_text] = in_block([&] {
     const std::string mask = constant_mask(active ? *active : std::vector<bool>(static_cast<size_t>(lanes), true)).text;
     const Value each = lane_pointers(p, active != nullptr);
-    return name(top(),
-                masked_call("gather", memory, lanes, each.text, size_of(p.dtype), mask, "zeroinitializer", false));
+    return gather(top(), memory, each.text, size_of(p.dtype), mask);
   });
   return either(*fits, label, type, near, near_text, far, far_text);
 }

@@ -142,7 +142,8 @@ TEST(Scans, FuseWithWhatStandsAround) {
         "return cumsum(where(x > 0, x, 0), restart=x > 2)", "return logcumsumexp(x), cummean(x)"}) {
     const std::string program = "input x: f32[A, B]\n" + text;
     EXPECT_TRUE(right(program, {x})) << program;
-    EXPECT_EQ(compiled(program).kernels().size(), 1u) << program;
+    // Columns that are few for a GPU are reduced in parts first.
+    EXPECT_LE(compiled(program).kernels().size(), device().is_gpu ? 2u : 1u) << program;
   }
   EXPECT_TRUE(right("input x: f16[A, B]\nreturn cumsum(x), cummax(x * 2), cumprod(x * 0.1, axis=0)", {h}));
 }

@@ -202,5 +202,12 @@ TEST(Found, EveryOtherRowOfEveryOther) {
   EXPECT_TRUE(right(text, {noise(DType::F16, {33, 2, 32, 34}, 18)}));
 }
 
+// Forty lanes, of which the data says where each reads: LLVM 19 filled them up to 64 with what a gather may not have.
+TEST(Found, GathersOfFortyLanes) {
+  NEEDS_LLVM();
+  EXPECT_TRUE(right("input x: f32[B, 5]\ninput i: u8[5]\nreturn concat((take(x, i, axis=1), x), axis=0) * 2\n",
+                    {noise(DType::F32, {100, 5}, 19), filled(DType::U8, {5}, 3)}));
+}
+
 }  // namespace
 }  // namespace smelt::testing
