@@ -111,11 +111,19 @@ Value PhasePrinter::lane_pointers(const Place& place, bool masked) {
                             distances.text));
 }
 
+// Lanes of x, then of y, in this order; -1: any.
+std::string PhasePrinter::shuffle(int scope, const std::string& type, const std::string& x, const std::string& y,
+                                  const std::vector<int64_t>& order) {
+  std::string lanes;
+  for (const int64_t i : order)
+    lanes += fmt::format("{}i32 {}", lanes.empty() ? "" : ", ", i < 0 ? "poison" : std::to_string(i));
+  return name(scope, fmt::format("shufflevector {} {}, {} {}, <{} x i32> <{}>", type, x, type, y, order.size(), lanes));
+}
+
 std::string PhasePrinter::reversed(int scope, std::string_view element, int lanes, const std::string& x) {
-  std::string order;
-  for (int i = lanes; i-- > 0;) order += fmt::format("i32 {}{}", i, i ? ", " : "");
-  const std::string type = vector_of(element, lanes);
-  return name(scope, fmt::format("shufflevector {} {}, {} poison, <{} x i32> <{}>", type, x, type, lanes, order));
+  std::vector<int64_t> order;
+  for (int i = lanes; i-- > 0;) order.push_back(i);
+  return shuffle(scope, vector_of(element, lanes), x, "poison", order);
 }
 
 // A call of llvm.masked.load, store, gather or scatter.
@@ -142,22 +150,18 @@ std::string PhasePrinter::gather(int scope, const std::string& element, const st
     return name(scope, masked_call("gather", element, count, from, align, where, "zeroinitializer", false));
   };
   if (part == lanes) return read(lanes, pointers, mask);
-  const auto shuffled = [&](const std::string& type, const std::string& x, const std::string& y, int count,
-                            const auto& from) {
-    std::string order;
-    for (int lane = 0; lane < count; ++lane) order += fmt::format("{}i32 {}", lane ? ", " : "", from(lane));
-    return name(scope, fmt::format("shufflevector {} {}, {} {}, <{} x i32> <{}>", type, x, type, y, count, order));
-  };
   const std::string whole = vector_of(element, lanes);
   std::string result = "poison";
   for (int first = 0; first < lanes; first += part) {
-    const auto of_part = [&](int lane) { return first + lane; };
-    const std::string next = read(part, shuffled(vector_of("ptr", lanes), pointers, "poison", part, of_part),
-                                  shuffled(vector_of("i1", lanes), mask, "poison", part, of_part));
-    const std::string wide =
-        shuffled(vector_of(element, part), next, "poison", lanes, [&](int lane) { return lane % part; });
-    result = shuffled(whole, result, wide, lanes,
-                      [&](int lane) { return lane / part == first / part ? lanes + lane : lane; });
+    std::vector<int64_t> of_part, widened, joined;
+    for (int lane = 0; lane < part; ++lane) of_part.push_back(first + lane);
+    for (int lane = 0; lane < lanes; ++lane) {
+      widened.push_back(lane % part);
+      joined.push_back(lane / part == first / part ? lanes + lane : lane);
+    }
+    const std::string next = read(part, shuffle(scope, vector_of("ptr", lanes), pointers, "poison", of_part),
+                                  shuffle(scope, vector_of("i1", lanes), mask, "poison", of_part));
+    result = shuffle(scope, whole, result, shuffle(scope, vector_of(element, part), next, "poison", widened), joined);
   }
   return result;
 }

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -197,8 +198,8 @@ class PhasePrinter {
   std::string read_arrays(const Place& place, const std::vector<Array>& arrays);
   std::string read_unless_wrapped(const Place& place, const std::vector<Array>& arrays, const std::vector<bool>* active,
                                   const std::vector<IntExpr>& inside);
-  std::string either(const Value& fits, int label, const std::string& type, const std::string& near,
-                     const std::string& near_text, const std::string& far, const std::string& far_text);
+  std::string either(const Value& fits, const std::string& type, const std::function<std::string()>& near,
+                     const std::function<std::string()>& far);
 
   // llvm_access.cpp: loads and stores
   int resource_of(const kernel::Access& access) const;
@@ -221,6 +222,8 @@ class PhasePrinter {
   std::string load_tail(const Place& place, Pattern pattern);
   void store_tail(const Place& place, Pattern pattern, const std::string& bits);
   void copy_tail(const Place& place, Pattern pattern, const std::string& memory, bool out);
+  std::string shuffle(int scope, const std::string& type, const std::string& x, const std::string& y,
+                      const std::vector<int64_t>& order);
   std::string reversed(int scope, std::string_view element, int lanes, const std::string& x);
   std::string masked_call(const std::string& what, std::string_view element, int lanes, const std::string& pointer,
                           int align, const std::string& mask, const std::string& value, bool is_store);

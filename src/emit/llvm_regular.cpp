@@ -101,26 +101,32 @@ std::string PhasePrinter::load_strided(const Place& p, int64_t step) {
   for (int64_t part = 0; part < step; ++part) {
     const Value at = pointer(p, p.offset + first_of(part));
     const std::string next = name(top(), fmt::format("load {}, ptr {}, align {}", type, at.text, align));
-    std::string order;
+    std::vector<int64_t> order;
     for (int64_t lane = 0; lane < lanes; ++lane) {
       const int64_t place = lane * step - first_of(part_of(lane));
-      const int64_t from = part_of(lane) < part ? lane : part_of(lane) > part ? 0 : part == 0 ? place : lanes + place;
-      order += fmt::format("i32 {}{}", from, lane + 1 < lanes ? ", " : "");
+      order.push_back(part_of(lane) < part ? lane : part_of(lane) > part ? 0 : part == 0 ? place : lanes + place);
     }
     const bool once = part == 0;
-    result = name(top(), fmt::format("shufflevector {} {}, {} {}, <{} x i32> <{}>", type, once ? next : result, type,
-                                     once ? "poison" : next, lanes, order));
+    result = shuffle(top(), type, once ? next : result, once ? "poison" : next, order);
   }
   return result;
 }
 
-// One of two blocks by a condition, and what it made.
-std::string PhasePrinter::either(const Value& fits, int label, const std::string& type, const std::string& near,
-                                 const std::string& near_text, const std::string& far, const std::string& far_text) {
+// What one of two blocks makes, by a condition.
+std::string PhasePrinter::either(const Value& fits, const std::string& type, const std::function<std::string()>& near,
+                                 const std::function<std::string()>& far) {
+  const int label = ++labels_;
+  const auto in_block = [&](const std::function<std::string()>& load) {
+    push(false, no_changes());
+    const std::string result = load();
+    return std::pair{result, pop()};
+  };
+  const auto [from_near, near_text] = in_block(near);
+  const auto [from_far, far_text] = in_block(far);
   line(fmt::format("br i1 {}, label %near{}, label %far{}", fits.text, label, label));
   scopes_.back().text += fmt::format("near{0}:\n{1}  br label %got{0}\nfar{0}:\n{2}  br label %got{0}\ngot{0}:\n",
                                      label, near_text, far_text);
-  return name(top(), fmt::format("phi {} [ {}, %near{} ], [ {}, %far{} ]", type, near, label, far, label));
+  return name(top(), fmt::format("phi {} [ {}, %near{} ], [ {}, %far{} ]", type, from_near, label, from_far, label));
 }
 
 // A scattered load that is mostly regular: where no index wraps between its lanes, it is a plain load.
@@ -128,28 +134,23 @@ std::optional<std::string> PhasePrinter::load_mostly_regular(const Place& p) {
   std::optional<Value> fits;
   const auto step = step_without_wraps(p.offset, fits);
   if (!step || *step < 0 || (*step > 1 && !strides(*step))) return std::nullopt;
-  const int lanes = vector_.lanes, align = size_of(p.dtype), label = ++labels_;
+  const int lanes = vector_.lanes, align = size_of(p.dtype);
   const std::string memory = memory_type(p.dtype), type = vector_of(memory, lanes);
   const Value at = pointer(p, p.offset);
-  auto in_block = [&](const auto& load) {
-    push(false, no_changes());
-    const std::string result = load();
-    return std::pair{result, pop()};
-  };
-  const auto [near, near_text] = in_block([&] {
+  const auto near = [&] {
     if (*step > 1) return load_strided(p, *step);
     if (*step == 1) return name(top(), fmt::format("load {}, ptr {}, align {}", type, at.text, align));
     const std::string one = name(top(), fmt::format("load {}, ptr {}, align {}", memory, at.text, align));
     const std::string first = name(top(), fmt::format("insertelement {} poison, {} {}, i64 0", type, memory, one));
     return name(top(),
                 fmt::format("shufflevector {} {}, {} poison, <{} x i32> zeroinitializer", type, first, type, lanes));
-  });
-  const auto [far, far_text] = in_block([&] {
+  };
+  const auto far = [&] {
     const std::string all = splat(constant(DType::Bool, 1), lanes).text;
     const Value each = lane_pointers(p, false);
     return gather(top(), memory, each.text, align, all);
-  });
-  return either(*fits, label, type, near, near_text, far, far_text);
+  };
+  return either(*fits, type, near, far);
 }
 
 }  // namespace smelt::emit

@@ -162,7 +162,7 @@ std::optional<IntExpr> PhasePrinter::unwrapped(const IntExpr& e, std::vector<Int
 // Where an index wraps around between the lanes, each is read on its own.
 std::string PhasePrinter::read_unless_wrapped(const Place& p, const std::vector<Array>& arrays,
                                               const std::vector<bool>* active, const std::vector<IntExpr>& inside) {
-  const int lanes = vector_.lanes, label = ++labels_;
+  const int lanes = vector_.lanes;
   const std::string memory = memory_type(p.dtype), type = vector_of(memory, lanes);
   std::optional<Value> fits;
   std::set<std::string> seen;
@@ -171,18 +171,13 @@ std::string PhasePrinter::read_unless_wrapped(const Place& p, const std::vector<
     const Value here = op("icmp sge $T $a, $b", DType::Bool, {integer(e), constant(DType::I64, 0)});
     fits = fits ? op("and $T $a, $b", DType::Bool, {*fits, here}) : here;
   }
-  const auto in_block = [&](const auto& load) {
-    push(false, no_changes());
-    const std::string result = load();
-    return std::pair{result, pop()};
-  };
-  const auto [near, near_text] = in_block([&] { return read_arrays(p, arrays); });
-  const auto [far, far_text] = in_block([&] {
+  const auto far = [&] {
     const std::string mask = constant_mask(active ? *active : std::vector<bool>(static_cast<size_t>(lanes), true)).text;
     const Value each = lane_pointers(p, active != nullptr);
     return gather(top(), memory, each.text, size_of(p.dtype), mask);
-  });
-  return either(*fits, label, type, near, near_text, far, far_text);
+  };
+  return either(
+      *fits, type, [&] { return read_arrays(p, arrays); }, far);
 }
 
 // The lanes of a load from tables: what each array holds between its first and its last element is read whole, and shuffled. Both of
@@ -228,21 +223,14 @@ std::string PhasePrinter::read_arrays(const Place& p, const std::vector<Array>& 
     const std::string read = name(top(), fmt::format("load {}, ptr {}, align {}", whole, at.text, align));
     std::vector<int64_t> from(static_cast<size_t>(lanes), -1);
     for (const auto& [lane, number] : a.lanes) from[static_cast<size_t>(lane)] = number - a.low;
-    const auto shuffled = [&](const std::string& x, const std::string& y, const std::string& of,
-                              const std::vector<int64_t>& order) {
-      std::string text;
-      for (const int64_t i : order)
-        text += fmt::format("{}i32 {}", text.empty() ? "" : ", ", i < 0 ? "poison" : std::to_string(i));
-      return name(top(), fmt::format("shufflevector {} {}, {} {}, <{} x i32> <{}>", of, x, of, y, lanes, text));
-    };
-    const std::string own = shuffled(read, "poison", whole, from);
+    const std::string own = shuffle(top(), whole, read, "poison", from);
     if (result == "poison") {
       result = own;
       continue;
     }
     std::vector<int64_t> order;
     for (int lane = 0; lane < lanes; ++lane) order.push_back(from[static_cast<size_t>(lane)] < 0 ? lane : lanes + lane);
-    result = shuffled(result, own, type, order);
+    result = shuffle(top(), type, result, own, order);
   }
   return result;
 }

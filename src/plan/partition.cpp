@@ -64,8 +64,8 @@ void Partition::merge(int from, int into) {
 }
 
 bool Partition::takes(const FusionGroup& group) const {
-  const Verdict verdict = accepts_(graph_, group, options_);
-  return verdict.accepted && verdict.dear.empty();
+  const Verdict found = verdict(group);
+  return found.accepted && found.dear.empty();
 }
 
 const Split* Partition::apart(int a, int b) const {

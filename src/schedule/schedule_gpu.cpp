@@ -29,9 +29,9 @@ constexpr int64_t kSmallWork = 1 << 16;
 constexpr int64_t kLongRow = 8192;
 // Rows of scans that are worth several workgroups.
 constexpr int64_t kLongScan = 1 << 15;
-// Of a scan down columns, what a multiprocessor reads at once.
 // A row of a column's pass waits so long for memory; starting two more kernels takes so long; memory moves so much.
 constexpr int64_t kRowLatencyNs = 700, kKernelsNs = 5000, kBytesPerNs = 4000;
+// Of a scan down columns, what a multiprocessor reads at once.
 constexpr int64_t kScanBytes = 96 << 10;
 
 int64_t power_of_two_from(int64_t n) {
