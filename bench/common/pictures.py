@@ -13,6 +13,7 @@ COLOURS = {  # light page, dark page
     "jax": ("#8250a8", "#b990dd"),
     "cupy": ("#9a8420", "#d0b94a"),
     "numba": ("#3b6fb5", "#6ea8f0"),
+    "halide": ("#5c86c4", "#86b4ee"),
     "numexpr": ("#9a8420", "#d0b94a"),
     "unfused": ("#b3591f", "#e0823d"),
     "copy": ("#8c959f", "#6e7681"),

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 PROGRAMS = Path(__file__).resolve().parent / "programs"
-SIZE_OF = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "i64": 8, "i32": 4, "i8": 1, "u8": 1, "bool": 1}
+SIZE_OF = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "i64": 8, "i32": 4, "u16": 2, "i8": 1, "u8": 1, "bool": 1}
 
 
 @dataclass(frozen=True)
 class Array:
-    """One input or output: `name: dtype[B,C]`, sizes being names."""
+    """One input or output: `name: dtype[B,C]`, sizes being names, or names less a number: `f32[H-2,W]`."""
 
     name: str
     dtype: str
@@ -21,7 +21,12 @@ class Array:
     filler: str = "normal"
 
     def shape(self, sizes):
-        return tuple(sizes[d] for d in self.dims)
+        return tuple(extent(d, sizes) for d in self.dims)
+
+
+def extent(dim, sizes):
+    name, _, less = dim.partition("-")
+    return sizes[name] - int(less or 0)
 
 
 def arrays(text):

@@ -48,7 +48,7 @@ def compile_one(contenders, workload, options):
     import numpy
 
     keys = [k for k in KEYS if k in options.peers.split(",")]
-    inputs = [numpy.zeros(a.shape(workload.sizes), "float32") for a in workload.family.inputs]
+    inputs = [numpy.zeros(a.shape(workload.sizes), contenders.NUMPY_OF[a.dtype]) for a in workload.family.inputs]
     outputs = contenders.outputs_of(workload)
     for key in keys:
         try:

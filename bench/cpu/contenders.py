@@ -9,15 +9,15 @@ import numpy
 from library import NotWritten, function_of
 
 # key: what the tables call it. `into`: results go into memory that is there already; `fresh`: into memory taken anew by each call.
-NAMES = {"smelt": "smelt", "unfused": "smelt, unfused", "copy": "copy of the same bytes", "numba": "numba", "jax": "JAX",
+NAMES = {"smelt": "smelt", "unfused": "smelt, unfused", "copy": "copy of the same bytes", "numba": "numba", "halide": "Halide", "jax": "JAX",
          "numexpr": "numexpr", "compile": "torch.compile", "eager": "torch eager"}
-PEERS = ("numba", "jax", "numexpr", "compile", "eager")
-MODULES = {"numba": "numba", "jax": "jax", "numexpr": "numexpr", "compile": "torch._dynamo", "eager": "torch"}
+PEERS = ("numba", "halide", "jax", "numexpr", "compile", "eager")
+MODULES = {"numba": "numba", "halide": "halide", "jax": "jax", "numexpr": "numexpr", "compile": "torch._dynamo", "eager": "torch"}
 
 
 def limit_threads(threads):
     """Before the libraries are imported: as many threads for each as for smelt."""
-    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS", "NUMEXPR_NUM_THREADS", "NUMEXPR_MAX_THREADS"):
+    for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS", "NUMEXPR_NUM_THREADS", "NUMEXPR_MAX_THREADS", "HL_NUM_THREADS"):
         os.environ[name] = str(threads)
     os.environ["JAX_PLATFORMS"] = "cpu"  # whose threads are those of the process' affinity
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -45,13 +45,16 @@ def aligned(shape, dtype):
     return whole[skip:skip + count * size].view(dtype).reshape(shape)
 
 
+NUMPY_OF = {"f32": "float32", "i8": "int8", "u16": "uint16"}
+
+
 def outputs_of(workload):
-    return [aligned(a.shape(workload.sizes), {"f32": "float32", "i8": "int8"}[a.dtype]) for a in workload.family.outputs]
+    return [aligned(a.shape(workload.sizes), NUMPY_OF[a.dtype]) for a in workload.family.outputs]
 
 
 def prepared(key, workload, inputs, outputs, threads):
     """The contenders of one library, `into` and `fresh` as far as it has them. They may all write into `outputs`."""
-    makers = {"numba": numba_loops, "jax": jax_jit, "numexpr": numexpr_text, "compile": torch_compile, "eager": torch_eager}
+    makers = {"numba": numba_loops, "halide": halide_pipeline, "jax": jax_jit, "numexpr": numexpr_text, "compile": torch_compile, "eager": torch_eager}
     return makers[key](workload, inputs, outputs, threads)
 
 
@@ -71,6 +74,27 @@ def numba_loops(workload, inputs, outputs, threads):
         last[:] = out
 
     return [Contender("numba", "into", into, lambda: outputs), Contender("numba", "fresh", fresh, lambda: last)]
+
+
+def halide_pipeline(workload, inputs, outputs, threads):
+    """Compiled here, for this processor and any size; a call runs it over the arrays."""
+    define = function_of("in_halide", workload.family)
+    import halide
+
+    parameters = [halide.ImageParam(halide.Buffer(x).type(), x.ndim) for x in inputs]
+    pipeline = define(*parameters)
+    for parameter, x in zip(parameters, inputs):
+        parameter.set(halide.Buffer(x))
+    pipeline.compile_jit(halide.get_jit_target_from_environment())
+    buffer, sizes = halide.Buffer(outputs[0]), outputs[0].shape[::-1]
+    last = []
+
+    def fresh():
+        last[:] = []
+        last[:] = [pipeline.realize(sizes)]
+
+    return [Contender("halide", "into", lambda: pipeline.realize(buffer), lambda: outputs),
+            Contender("halide", "fresh", fresh, lambda: [numpy.array(x) for x in last])]
 
 
 def numexpr_text(workload, inputs, outputs, threads):

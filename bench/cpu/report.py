@@ -8,9 +8,9 @@ import workloads
 from interleave import ratio
 from tables import table, times
 
-NAMES = {"smelt": "smelt", "unfused": "smelt, unfused", "copy": "copy of the same bytes", "numba": "numba", "jax": "JAX",
+NAMES = {"smelt": "smelt", "unfused": "smelt, unfused", "copy": "copy of the same bytes", "numba": "numba", "halide": "Halide", "jax": "JAX",
          "numexpr": "numexpr", "compile": "torch.compile", "eager": "torch eager"}
-PEERS = ("numba", "jax", "numexpr", "compile", "eager")
+PEERS = ("numba", "halide", "jax", "numexpr", "compile", "eager")
 OF_COPY = 0.85
 LARGE = 64e6  # bytes
 

@@ -32,7 +32,7 @@ def arguments():
     parser.add_argument("--library", type=Path, default=Path("build/release/bench/libsmelt_bench.so"), help="smelt for this benchmark")
     parser.add_argument("--out", type=Path, default=Path("bench-cpu"), help="folder for results.json, the page and the pictures")
     parser.add_argument("--only", default="", help="names, or beginnings of names, of workloads: softmax,'relu_layernorm 4096'")
-    parser.add_argument("--peers", default="numba,jax,numexpr,compile,eager", help="of these; '' for none")
+    parser.add_argument("--peers", default="numba,halide,jax,numexpr,compile,eager", help="of these; '' for none")
     parser.add_argument("--threads", type=int, default=0, help="of smelt and of every peer (all that the process may use)")
     parser.add_argument("--seconds", type=float, default=6, help="for the measurements of one workload, at most; compiling not included")
     parser.add_argument("--rounds", type=int, default=15, help="at most, for one workload")
@@ -61,7 +61,7 @@ def say(text):
 def machine(library, options):
     facts = library.facts()
     versions = {"python": platform.python_version()}
-    for package in ("numpy", "numba", "jax", "jaxlib", "numexpr", "torch"):
+    for package in ("numpy", "numba", "halide", "jax", "jaxlib", "numexpr", "torch"):
         try:
             versions[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
@@ -90,9 +90,11 @@ def make_inputs(numpy, contenders, workload):
             block = random.uniform(10, 50, size)
         elif array.filler == "years":
             block = random.uniform(0.1, 2, size)
+        elif array.filler == "image":
+            block = random.integers(0, 4096, size, "uint16")
         else:
             block = random.standard_normal(size, dtype="float32")
-        values = contenders.aligned((n,), "float32")
+        values = contenders.aligned((n,), contenders.NUMPY_OF[array.dtype])
         for at in range(0, n, size):
             values[at:at + size] = block[:min(size, n - at)]
         out.append(values.reshape(shape))

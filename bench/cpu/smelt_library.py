@@ -3,7 +3,7 @@
 import ctypes
 from pathlib import Path
 
-NAMES = {"float64": "f64", "float32": "f32", "int8": "i8", "int32": "i32", "int64": "i64", "uint8": "u8"}
+NAMES = {"float64": "f64", "float32": "f32", "int8": "i8", "int32": "i32", "int64": "i64", "uint8": "u8", "uint16": "u16"}
 
 
 class Failed(Exception):
