@@ -161,12 +161,25 @@ bool mentions_any(const IntExpr& e, const std::vector<std::pair<std::string, Int
   return std::any_of(variables.begin(), variables.end(), [&](const auto& v) { return e.mentions(v.first); });
 }
 
-// Other ways to say e >= 0. Without its quotients, one at a time; each form says exactly the same as e:
+// What e is at least, with every remainder by a constant at its end that makes e smallest.
+IntExpr with_least_remainders(const IntExpr& e) {
+  IntExpr least = e;
+  for (const auto& t : e.terms()) {
+    if (t.atoms.size() != 1 || t.atoms[0]->kind != AtomKind::Mod) continue;
+    const int64_t divisor = t.atoms[0]->b.constant().value_or(0);
+    if (divisor > 0) least = least - IntExpr::of_term(t) + std::min<int64_t>(t.coefficient, 0) * (divisor - 1);
+  }
+  return least;
+}
+
+// Other ways to say e >= 0. Without its remainders, which says more. And without its quotients, one at a time; each of those
+// forms says exactly the same:
 //   rest + c * (a // b) >= 0   is   a // b >= -(rest // c)     is   a + (rest // c) * b >= 0
 //   rest - c * (a // b) >= 0   is   a // b <= rest // c        is   (rest // c + 1) * b - 1 - a >= 0
 // And b times e, which can meet facts with b * (a // b): e is an integer, so b * e > -b is enough.
 std::vector<IntExpr> other_forms(const IntExpr& e, const std::vector<std::pair<std::string, IntExpr>>& variables) {
   std::vector<IntExpr> forms{e}, scaled;
+  if (const IntExpr least = with_least_remainders(e); !(least == e)) forms.push_back(least);
   for (size_t done = 0; done < 8 && done < forms.size(); ++done) {
     const IntExpr form = forms[done];
     for (const auto& t : form.terms()) {

@@ -53,6 +53,16 @@ TEST(Facts, Combine) {
   EXPECT_FALSE(two.proves(19 - i));
 }
 
+TEST(Facts, DigitsOfAnIndexInARowOfUnknownLength) {
+  const IntExpr rows = floordiv(B, 2) + 1, q = floordiv(floordiv(i, C), rows);
+  Facts facts;
+  facts.add_range("%i", rows * C * 40);
+  EXPECT_TRUE(facts.proves(39 - q));
+  EXPECT_TRUE(facts.proves(9 - floordiv(floordiv(q, 5), 4) * 5 - mod(q, 5)));
+  EXPECT_FALSE(facts.proves(8 - floordiv(floordiv(q, 5), 4) * 5 - mod(q, 5)));
+  EXPECT_FALSE(facts.proves(mod(q, 5) - 1));
+}
+
 TEST(Facts, LaunchSizesByTheirValues) {
   Facts facts({{"%chunk", ceildiv(B, sym("%threads"))}});
   facts.add_range("%i", sym("%threads"));
