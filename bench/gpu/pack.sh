@@ -7,7 +7,9 @@ shift 2
 rm -rf "$folder"
 mkdir -p "$folder/tests" "$folder/lib" "$folder/bench"
 strip -o "$folder/smelt" "$build/smelt"
-[ -x "$build/bench/call_overhead" ] && strip -o "$folder/bench/call_overhead" "$build/bench/call_overhead"
+for name in call_overhead first_result; do
+  [ -x "$build/bench/$name" ] && strip -o "$folder/bench/$name" "$build/bench/$name"
+done
 if [ $# -eq 0 ]; then
   for test in "$build"/tests/test_*; do
     [ -f "$test" ] && [ -x "$test" ] && set -- "$@" "$(basename "$test")"
