@@ -221,9 +221,11 @@ CudaSource emit_cuda(const Kernel& kernel, const CudaTarget& target) {
                                  [](const kernel::Phase& p) { return cuda::has_scans(p.body); });
   const bool in_order =
       std::any_of(kernel.phases.begin(), kernel.phases.end(), [](const kernel::Phase& p) { return p.counter >= 0; });
-  source.text = header(kernel) + cuda::prelude(target) + cuda::random_functions(kernel) +
-                (clusters ? kClusterHelpers : "") + (clusters && target.counted_stores() ? kMailboxHelpers : "") +
-                (scans ? cuda::scan_helpers() : "") + (in_order ? cuda::scan_grid_helpers() : "") + functions;
+  const std::string helpers = cuda::prelude(target) + cuda::random_functions(kernel) +
+                              (clusters ? kClusterHelpers : "") +
+                              (clusters && target.counted_stores() ? kMailboxHelpers : "") +
+                              (scans ? cuda::scan_helpers() : "") + (in_order ? cuda::scan_grid_helpers() : "");
+  source.text = header(kernel) + cuda::only_used(helpers, functions) + functions;
   return source;
 }
 

@@ -154,9 +154,9 @@ CudaSource emit_cuda_batch(const Kernel& batch, const CudaTarget& target, int64_
   for (const Kernel& body : batch.bodies) head += fmt::format("// {}\n{}", body.name, cuda::comment_on_params(body));
   // Read where it stands, whatever the index: no thread makes a copy of it.
   const bool in_place = target.compute >= 70 && target.nvrtc >= 11070;
-  source.text = head + cuda::prelude(target) + draws +
-                fmt::format("\n#define SMELT_TABLE {}\n", in_place ? "__grid_constant__" : "") +
-                table_text(source.table) + bodies_text + functions;
+  functions = fmt::format("\n#define SMELT_TABLE {}\n", in_place ? "__grid_constant__" : "") +
+              table_text(source.table) + bodies_text + functions;
+  source.text = head + cuda::only_used(cuda::prelude(target) + draws, functions) + functions;
   return source;
 }
 

@@ -361,8 +361,7 @@ SMELT_INLINE float saturated_fma(float a, float b, float c) {
 
 // NaN wins; +0 is above -0.
 )";
-  text += target.compute >= 80 ? R"(
-SMELT_INLINE float maximum(float a, float b) {
+  text += target.compute >= 80 ? R"(SMELT_INLINE float maximum(float a, float b) {
   float y;
   asm("max.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
   return y;
@@ -373,8 +372,7 @@ SMELT_INLINE float minimum(float a, float b) {
   return y;
 }
 )"
-                               : R"(
-SMELT_INLINE float maximum(float a, float b) {
+                               : R"(SMELT_INLINE float maximum(float a, float b) {
   const float equal = __int_as_float(__float_as_int(a) & __float_as_int(b));
   return a != a ? a : a == b ? equal : a > b ? a : b;
 }
@@ -383,8 +381,7 @@ SMELT_INLINE float minimum(float a, float b) {
   return a != a ? a : a == b ? equal : a < b ? a : b;
 }
 )";
-  return text + R"(
-SMELT_INLINE double maximum(double a, double b) {
+  return text + R"(SMELT_INLINE double maximum(double a, double b) {
   const double equal = __longlong_as_double(__double_as_longlong(a) & __double_as_longlong(b));
   return a != a ? a : a == b ? equal : a > b ? a : b;
 }

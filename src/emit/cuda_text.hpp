@@ -27,5 +27,7 @@ std::string to_memory(DType dtype, const std::string& x);    // rounds half prec
 // The text in front of every module's functions.
 std::string random_functions(const kernel::Kernel& kernel);  // what draws call; empty where there are none
 std::string prelude(const CudaTarget& target);
+// Of such functions, each of which calls only those before it, the ones that `code` needs.
+std::string only_used(const std::string& functions, const std::string& code);
 
 }  // namespace smelt::emit::cuda
