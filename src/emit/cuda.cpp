@@ -165,7 +165,7 @@ std::vector<cuda::Printed> cuda::print_variants(const Kernel& kernel, size_t num
     complete.part = part;
     PhasePrinter printer(kernel, static_cast<int>(number), complete);
     if (number + 1 < kernel.phases.size() && kernel.phases[number + 1].last) {
-      PhasePrinter last(kernel, static_cast<int>(number) + 1, {false, variant.wide, false, false});
+      PhasePrinter last(kernel, static_cast<int>(number) + 1, {.vectors = false, .wide = variant.wide, .ending = true});
       printer.end_with(last);
     }
     const std::string text = printer.print(called);

@@ -31,6 +31,7 @@ struct Variant {
   bool odd = false;             // extents need not be multiples of the lanes
   bool counted_stores = false;  // CudaTarget::counted_stores()
   bool part = false;            // a body of a batch: it is told which of its workgroups this one is
+  bool ending = false;          // run by the last workgroup alone, for what the others have left
 };
 
 // A function of a phase, the best first; the last takes every size and address.
@@ -75,6 +76,7 @@ class PhasePrinter {
     const Stmt* loop = nullptr;
     int lanes = 1, unroll = 1;
     bool single = false;   // one step covers the extent
+    int whole_groups = 0;  // of a single step: that lie inside the extent for every thread
     bool checked = true;   // groups may lie outside the extent
     bool grouped = false;  // printing what all lanes of a group have in common: the variable is that of lane 0
     bool odd = false;      // groups are the whole words between the edges of the extent

@@ -46,13 +46,17 @@ PhasePrinter::Vector PhasePrinter::shape_of(const Stmt& s) {
       lost_lanes_ = lost_lanes_ || (edges_fit && !has_loops(s));
     }
   }
-  vector_.unroll = has_loops(s) ? 1 : s.unroll * s.lanes / vector_.lanes;
+  vector_.unroll = has_loops(s) ? 1 : variant_.ending ? s.unroll : s.unroll * s.lanes / vector_.lanes;
   const int64_t step = int64_t{team_.threads} * vector_.count();
   const auto exact = s.extent.constant();
   const int64_t most = vector_.odd ? step + vector_.lanes - 1 : step;
   const auto bound = bound_of(s.extent);
   vector_.single = bound && *bound <= most;
   vector_.checked = vector_.odd || !(exact && *exact > 0 && *exact % step == 0);
+  if (vector_.single && exact) {
+    const int64_t inside = vector_.odd ? *exact - (vector_.lanes - 1) : *exact;
+    vector_.whole_groups = static_cast<int>(std::max<int64_t>(0, inside) / (step / vector_.unroll));
+  }
   if (!vector_.single && variant_.held && s.whole) {
     conditions_.push_back(most - s.extent);
     vector_.single = true;
@@ -176,6 +180,7 @@ void PhasePrinter::vector_loop(const Stmt& s) {
     line("const int first_group = 0;");
   } else if (in_order) {
     line("int groups_{} = 0;", names_);
+    line("#pragma unroll 1");
     open(fmt::format("for ({0} base = 0, end = {1}; base < end; base += {2}, groups_{3} += {4})", type, extent, step,
                      names_, vector_.unroll));
     line("const {} start = base + {};", type, first);
@@ -183,6 +188,7 @@ void PhasePrinter::vector_loop(const Stmt& s) {
     ++names_;
   } else {
     line("int groups_{} = 0;", names_);
+    line("#pragma unroll 1");
     open(fmt::format("for ({} start = {}, end = {}; start < end; start += {}, groups_{} += {})", type, first, extent,
                      step, names_, vector_.unroll));
     line("const int first_group = groups_{};", names_);
@@ -325,7 +331,10 @@ void PhasePrinter::open_group(bool check) {
     line("const int u = 0;");
     if (check || !has_loops(*vector_.loop)) line("const {} i0 = start;", index_type());
   }
-  if (check) open("if (i0 < end)");
+  if (check && vector_.whole_groups >= vector_.unroll)
+    open("");
+  else if (check)
+    open(vector_.whole_groups > 0 ? fmt::format("if (u < {} || i0 < end)", vector_.whole_groups) : "if (i0 < end)");
 }
 
 // What several passes over a row read stays in registers between them, as it was in memory.
