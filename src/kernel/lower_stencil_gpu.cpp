@@ -123,6 +123,9 @@ void Lowering::stencil_gpu() {
     const Ring& ring = stencil.rings[r];
     Registers& registers = rings[r];
     registers.dtype = compute_type(graph_.at(ring.node).dtype);
+    // What was evaluated for fewer columns and rows may come from rings that do not reach as far as this one.
+    if (ring.left > step.left || ring.right > step.right || ring.start > step.start)
+      evaluator_.enter(&down, &placement.ranges);
     step.left = ring.left, step.right = ring.right, step.start = ring.start;
     std::vector<LocalId> newest;
     for (int64_t c = 0; c < lanes; ++c) {
