@@ -57,6 +57,11 @@ class Row:
     def limit(self):
         return self.workload.target_us or (WITHIN * self.copy if self.copy else None)
 
+    @property
+    def judged(self):
+        """The time that is held against the limit."""
+        return median(self.smelt.get("hot_us")) if self.workload.target_hot and self.cold else self.cold
+
     def faults(self):
         """What this row does not reach, in words; the empty list when all is reached."""
         w, out = self.workload, []
@@ -65,7 +70,7 @@ class Row:
         if not self.cold:
             return []
         limit = self.limit
-        if limit and self.cold > limit:
+        if limit and self.judged > limit:
             out.append(f"**misses {us(limit)}**" + ("" if w.target_us else " (1.05 of the copy)"))
         if self.to_best and self.to_best < EQUAL:
             out.append(f"**slower than {peers.NAMES[self.best]}**")
@@ -116,7 +121,7 @@ def summary(rows):
         f"over {sum(1 for r in counted if r.to_best)} workloads",
         f"- against torch eager: geometric mean {times(eager) or 'not measured'} over {sum(1 for r in counted if r.to_eager)} workloads",
         f"- within {WITHIN} of the copy, or the named time: "
-        f"{sum(1 for r in measured if r.limit and r.cold <= r.limit)} of {sum(1 for r in measured if r.limit)}",
+        f"{sum(1 for r in measured if r.limit and r.judged <= r.limit)} of {sum(1 for r in measured if r.limit)}",
         f"- slower than the fastest peer (under {EQUAL}x): {sum(1 for r in measured if r.to_best and r.to_best < EQUAL)} "
         f"of {sum(1 for r in measured if r.to_best)}",
     ]

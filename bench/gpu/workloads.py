@@ -46,8 +46,8 @@ FAMILIES = {
 }
 
 
-def workload(family_name, label, target_us=None, counted=True, **sizes):
-    return Workload(FAMILIES[family_name], label, sizes, target_us, counted)
+def workload(family_name, label, target_us=None, target_hot=False, counted=True, **sizes):
+    return Workload(FAMILIES[family_name], label, sizes, target_us, target_hot, counted)
 
 
 WORKLOADS = [
@@ -82,7 +82,7 @@ WORKLOADS = [
     workload("cumsum", "32768x32768", B=32768, C=32768),
     workload("var", "16384x4096", B=16384, C=4096),
     workload("cross_entropy", "8192x128256", B=8192, C=128256, target_us=505),
-    workload("horizontal", "64x65536", N=65536, target_us=8),
+    workload("horizontal", "64x65536", N=65536, target_us=8, target_hot=True),
     workload("adamw", "500 tensors", A=768, C=256, D=1024, E=333, F=1001),
     workload("dropout_relu", "2^27", N=2**27),
     workload("transpose_add", "16384x16384", M=16384, N=16384, counted=False),
