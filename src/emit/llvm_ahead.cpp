@@ -21,6 +21,7 @@ namespace {
 constexpr int64_t kLeastBytes = 2048, kMostBytes = 256 << 10;
 // Reads of columns no further apart are served by one of them, and rows that the same loop reads later are at most so many apart.
 constexpr int64_t kNeighbours = 64, kMostRowsApart = 8;
+constexpr int64_t kMostParts = 4;          // of a row, each asked for by another loop
 constexpr int64_t kFirstLevel = 32 << 10;  // rows up to this go to the first-level cache, others to the second
 
 void collect_vector_loops(const std::vector<Stmt>& body, std::vector<const Stmt*>& into) {
@@ -100,14 +101,14 @@ void PhasePrinter::fetch_ahead() {
     const int size = size_of(p.dtype);
     const int64_t bytes = distance.constant().value_or(kFirstLevel / size + 1) * size;
     if (bytes < kLeastBytes || bytes > kMostBytes) continue;
-    fetch(p, next, bytes);
+    fetch(p, next, bytes, 1);
   }
 }
 
-// The lines of this step's lanes, from `offset` on, which lies `bytes` ahead.
-void PhasePrinter::fetch(const Place& p, const IntExpr& offset, int64_t bytes) {
+// The lines of this step's lanes, or of one of `parts` of them, from `offset` on, which lies `bytes` ahead.
+void PhasePrinter::fetch(const Place& p, const IntExpr& offset, int64_t bytes, int64_t parts) {
   const Value at = pointer(p, offset);
-  for (int64_t line = 0; line < vector_.lanes * size_of(p.dtype); line += 64) {
+  for (int64_t line = 0; line < vector_.lanes * size_of(p.dtype) / parts; line += 64) {
     const std::string there = name(top(), fmt::format("getelementptr i8, ptr {}, i64 {}", at.text, line));
     this->line(
         fmt::format("call void @llvm.prefetch.p0(ptr {}, i32 0, i32 {}, i32 1)", there, bytes <= kFirstLevel ? 3 : 2));
@@ -129,8 +130,21 @@ static IntExpr stepping(const IntExpr& e, const std::string& symbol) {
   return result;
 }
 
-// Of the rows that the loop reads, those that no later iteration has read yet.
+// Of the rows that the loops of an iteration read, those that no later iteration has read yet. Each loop asks for a part of them: the memory would
+// be idle while the others compute, and could not follow while the first asks for all.
 void PhasePrinter::fetch_rows(const Stmt& s) {
+  const std::vector<const Stmt*>& loops = rows_.loops;
+  const auto number = static_cast<size_t>(std::find(loops.begin(), loops.end(), &s) - loops.begin());
+  const bool alike = std::all_of(loops.begin(), loops.end(), [&](const Stmt* loop) { return loop->var == s.var; });
+  if (loops.size() == 1 || !alike || number == loops.size()) return fetch_rows_of(s, 1, 0);
+  int64_t parts = 1;
+  while (2 * parts <= std::min<int64_t>(kMostParts, static_cast<int64_t>(loops.size()))) parts *= 2;
+  if (static_cast<int64_t>(number) >= parts) return;
+  for (const Stmt* loop : loops) fetch_rows_of(*loop, parts, static_cast<int64_t>(number));
+}
+
+// One of several parts of the rows that the loop reads.
+void PhasePrinter::fetch_rows_of(const Stmt& s, int64_t parts, int64_t part) {
   std::vector<kernel::ExprId> waiting;
   for (const Stmt& inner : s.body)
     if (inner.value != kernel::kNoExpr) waiting.push_back(inner.value);
@@ -176,7 +190,10 @@ void PhasePrinter::fetch_rows(const Stmt& s) {
       p.dtype = kernel_.params[static_cast<size_t>(array)].dtype;
       p.base = fmt::format("%p{}", array);
       const int64_t bytes = row.constant().value_or(kFirstLevel / size + 1) * size * rows_.ahead;
-      fetch(p, read + rows_.ahead * row, bytes);
+      const IntExpr here =
+          parts == 1 ? IntExpr::symbol(s.var)
+                     : floordiv(IntExpr::symbol(s.var), parts, ranges_) + part * floordiv(s.extent, parts, ranges_);
+      fetch(p, (read + rows_.ahead * row).substitute({{s.var, here}}, {}), bytes, parts);
     }
   }
 }

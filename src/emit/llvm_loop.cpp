@@ -79,7 +79,11 @@ void PhasePrinter::count_loop(const Stmt& s, const Value& begin, const Value& en
   bind_variable(s, {var, DType::I64, 0, top()});
   const Rows rows = rows_;
   const bool rare = rare_;
-  if (s.ahead > 0) rows_ = {s.var, s.ahead};
+  if (s.ahead > 0) {
+    rows_ = {s.var, s.ahead, {}};
+    for (const Stmt& inner : s.body)
+      if (inner.kind == StmtKind::Loop && inner.loop == kernel::LoopKind::Vector) rows_.loops.push_back(&inner);
+  }
   rare_ = rare_ || s.rare;
   statements(s.body);
   rows_ = rows, rare_ = rare;
@@ -226,7 +230,9 @@ void PhasePrinter::vector_loop(const Stmt& s) {
   vector_.lanes = s.lanes;
   vector_.even = reads_tables(s);
   ranges_[s.var] = {0, s.extent - 1};
-  const std::optional<Peel> peel = brief || !free || (count && *count < s.lanes) ? std::nullopt : find_peel(s, extent);
+  const bool peels = !brief && free && (!count || *count >= s.lanes);
+  if (peels) find_lines(s);
+  const std::optional<Peel> peel = peels ? find_peel(s, extent) : std::nullopt;
   const std::string steps = brief  ? short_steps(s, extent, label)
                             : peel ? peeled_steps(s, extent, *peel, stream, label)
                                    : vector_steps(s, extent, full, stream, label);
@@ -242,10 +248,28 @@ void PhasePrinter::vector_loop(const Stmt& s) {
   scopes_.back().text += fmt::format("pre{}:\n{}{}exit{}:\n", label, pre, steps, label);
 }
 
+// The loop of streaming stores. Where rows of scratch are read in lines, it stands there twice: steps may begin at lines of what is stored that
+// are no lines of the scratch.
+std::string PhasePrinter::stream_steps(const Stmt& s, int label, const FullSteps& steps) {
+  streams_ = true;
+  if (vector_.rows.empty()) return full_steps(s, "stream", label, steps);
+  FullSteps chosen = steps;
+  chosen.from = "choose";
+  return fmt::format(
+             "stream{0}:\n  br label %choose{0}\nchoose{0}:\n"
+             "  %choose{0}.beyond = and i64 {1}, {2}\n"
+             "  %choose{0}.no = icmp eq i64 %choose{0}.beyond, 0\n  br i1 %choose{0}.no, label %lines{0}, label "
+             "%plain{0}\n",
+             label, steps.begin, kLineElements - 1) +
+         full_steps(s, "lines", label, chosen) + full_steps(s, "plain", label, chosen);
+}
+
 // A loop over the steps of all lanes from `begin`, in the block `from`, to `end`; it goes on to the label `after`.
 std::string PhasePrinter::full_steps(const Stmt& s, const std::string& kind, int label, const FullSteps& steps) {
   const std::string var = fmt::format("{}.{}{}", s.var, kind, label);
-  const std::string body = vector_body(s, {var, DType::I64, 0, 0}, nullptr, kind == "stream");
+  vector_.at_line = kind == "loop" || kind == "lines";
+  const std::string body = vector_body(s, {var, DType::I64, 0, 0}, nullptr, kind != "loop");
+  vector_.at_line = false;
   return fmt::format(
       "{0}{1}:\n  {2} = phi i64 [ {7}, %{8}{1} ], [ {2}.next, %{0}next{1} ]\n{3}  br label %{0}next{1}\n{0}next{1}:\n"
       "  {2}.next = add nsw i64 {2}, {4}\n  {2}.more = icmp slt i64 {2}.next, {5}\n"
@@ -312,7 +336,7 @@ std::string PhasePrinter::streamed_steps(const Stmt& s, const Value& extent, con
       "whole{0}:\n{1}  %end{0} = add i64 {2}, %steps{0}\n"
       "  store i64 %end{0}, ptr {3}\n  br label %stream{0}\n",
       L, steps, stream.head.text, start);
-  text += full_steps(s, "stream", label, {stream.head.text, "whole", fmt::format("%end{}", L), "rest"});
+  text += stream_steps(s, label, {stream.head.text, "whole", fmt::format("%end{}", L), "rest"});
   text += fmt::format(
       "rest{0}:\n  store i64 {1}, ptr {2}\n  store i1 false, ptr {3}\n  %rest{0}.start = load i64, ptr {4}\n"
       "  %rest{0}.some = icmp slt i64 %rest{0}.start, {1}\n  br i1 %rest{0}.some, label %tail{0}, label %exit{0}\n",

@@ -283,7 +283,7 @@ std::string PhasePrinter::peeled_steps(const Stmt& s, const Value& extent, const
   const bool streams = stream && std::count(loop.begin(), loop.end(), '\n') < kMostStreamedLines;
   if (streams) {
     text += fmt::format("middle{0}:\n  br i1 {1}, label %stream{0}, label %loop{0}\n", L, stream->wanted.text) + loop;
-    text += full_steps(s, "stream", label, {first.text, "middle", last.text, "rest"});
+    text += stream_steps(s, label, {first.text, "middle", last.text, "rest"});
     streams_ = true;
   } else {
     text += fmt::format("middle{0}:\n  br label %loop{0}\n", L) + loop;

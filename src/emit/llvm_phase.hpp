@@ -78,6 +78,8 @@ class PhasePrinter {
     bool streaming = false;
     bool even = false;            // whole steps begin at multiples of `lanes`
     const Peel* inner = nullptr;  // in the steps between the ends
+    std::set<std::string> rows;   // of scratch that are read at several columns
+    bool at_line = false;         // in steps that begin at lines of these rows
     int scope = 0;                // of the body
     Changes changes;
   };
@@ -98,6 +100,7 @@ class PhasePrinter {
   struct Rows {
     std::string var;
     int ahead = 0;
+    std::vector<const kernel::Stmt*> loops;
   };
   struct FullSteps {
     std::string begin, from;  // the first element, and the label of the block before
@@ -182,6 +185,16 @@ class PhasePrinter {
   std::string peeled_steps(const kernel::Stmt& s, const Value& extent, const Peel& peel,
                            const std::optional<Stream>& stream, int label);
 
+  // llvm_lines.cpp
+  struct LineRow {
+    std::string name;
+    int64_t column = 0;
+  };
+  bool shifts_lanes(DType dtype) const;
+  std::optional<LineRow> line_row(const Place& p) const;
+  void find_lines(const kernel::Stmt& s);
+  std::optional<std::string> load_from_lines(const Place& p);
+
   // llvm_regular.cpp
   IntExpr without_clamps(const IntExpr& e, std::vector<IntExpr>& holds) const;
   std::optional<int64_t> step_without_wraps(const IntExpr& given, std::optional<Value>& fits);
@@ -209,6 +222,7 @@ class PhasePrinter {
   Value lane_pointers(const Place& place, bool masked);
   Value splat_pointer(const Value& pointer, int lanes);
   Value load(const kernel::Expr& e);
+  Value any_of(const Value& mask);
   Value load_uniform(const Place& place, std::optional<Value> mask, const std::optional<Value>& other);
   Value load_lanes(const Place& place, Pattern pattern, std::optional<Value> mask, const std::optional<Value>& other);
   void store(const kernel::Stmt& s);
@@ -280,11 +294,13 @@ class PhasePrinter {
   void fetch_ahead();
   Value whole_steps(const Value& n, int lanes);
   void fetch_rows(const kernel::Stmt& s);
-  void fetch(const Place& place, const IntExpr& offset, int64_t bytes);
+  void fetch_rows_of(const kernel::Stmt& s, int64_t parts, int64_t part);
+  void fetch(const Place& place, const IntExpr& offset, int64_t bytes, int64_t parts);
   void vector_loop(const kernel::Stmt& s);
   std::string vector_steps(const kernel::Stmt& s, const Value& extent, const Value& full,
                            const std::optional<Stream>& stream, int label);
   std::string full_steps(const kernel::Stmt& s, const std::string& kind, int label, const FullSteps& steps);
+  std::string stream_steps(const kernel::Stmt& s, int label, const FullSteps& steps);
   std::string some_steps(const kernel::Stmt& s, const Value& full, int label, const std::string& after);
   std::string streamed_steps(const kernel::Stmt& s, const Value& extent, const Value& full, const Stream& stream,
                              int label);
@@ -321,6 +337,9 @@ class PhasePrinter {
 
 // "%v7" names local 7.
 std::optional<kernel::LocalId> local_of(const std::string& symbol);
+
+// Elements of a line of the cache, of 4 bytes: a multiple of those of longer ones.
+inline constexpr int64_t kLineElements = 16;
 
 // A longer body is not made once more for the sake of streaming stores: memory is not what it waits for.
 inline constexpr int64_t kMostStreamedLines = 500;

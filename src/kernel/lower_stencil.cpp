@@ -19,7 +19,10 @@ using schedule::Ring;
 using schedule::RingPlace;
 using schedule::Stencil;
 
-static constexpr int64_t kCacheLine = 64, kPage = 4096;
+// Elements of a line of the cache and of a page, of 4 bytes: multiples of those of longer ones.
+static constexpr int64_t kLine = 16, kPage = 1024;
+
+static int64_t rounded_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
 // From here on, values of rings are read where they are: by `read`, from a ring by number. What no ring holds is computed.
 void Lowering::read_rings(const StencilStep& step, const std::function<ExprId(size_t, const RingPlace&)>& read) {
@@ -68,14 +71,31 @@ Grid Lowering::stencil_grid(const IntExpr& strips, Placement& placement, IntExpr
   return grid;
 }
 
-// Lines begin at whole lines of the cache, and not all at the same place of a page: those of one column would push each other out.
+// Columns that a step evaluates on either side of the strip. Those of rings are whole lines of the cache and whole steps, more than are
+// needed: what is computed of what no one has written is not read, but no step has to be a short one, under a mask. An index must not be
+// made of such values.
+Lowering::Columns Lowering::columns_of(const Ring* ring) const {
+  if (!ring) return {};
+  const auto gathers = [&](NodeId id) { return graph_.at(id).kind == NodeKind::Gather; };
+  if (ring->halo() == 0 || std::any_of(group_.nodes.begin(), group_.nodes.end(), gathers))
+    return {ring->left, ring->right};
+  const int64_t left = rounded_up(std::max<int64_t>(0, ring->left), kLine);
+  return {left, rounded_up(left + std::max<int64_t>(0, ring->right), std::max<int64_t>(kLine, schedule_.lanes)) - left};
+}
+
+// Elements of a ring's lines before the first column of the strip: whole lines of the cache, one more than its readers begin at.
+static int64_t origin_of(const Ring& ring) { return rounded_up(std::max<int64_t>(0, ring.left), kLine) + kLine; }
+
+// Lines begin at whole lines of the cache, and not all at the same place of a page: those of one column would push each other out. The
+// strip begins at a line in all of them.
 std::vector<int> Lowering::ring_buffers(const IntExpr& strip) {
   std::vector<int> buffers;
   for (const Ring& ring : schedule_.stencil->rings) {
     const DType dtype = compute_type(graph_.at(ring.node).dtype);
-    const int64_t line = kCacheLine / size_of(dtype), page = kPage / size_of(dtype);
-    IntExpr length = ceildiv(strip + ring.halo(), line) * line;
-    if (const auto elements = length.constant(); elements && *elements % page < line) length = length + line;
+    const int64_t beyond =
+        origin_of(ring) + rounded_up(std::max<int64_t>(0, ring.right), kLine) + schedule_.lanes + kLine;
+    IntExpr length = ceildiv(strip + beyond, kLine) * kLine;
+    if (const auto elements = length.constant(); elements && *elements % kPage < kLine) length = length + kLine;
     buffers.push_back(add_scratch(dtype, {ring.lines, length}));
   }
   return buffers;
@@ -93,22 +113,24 @@ std::vector<Stmt> Lowering::stencil_loop(const StencilRow& row, size_t loop, con
     const Ring* own = number < stencil.rings.size() ? &stencil.rings[number] : nullptr;
     StencilStep step = row.outputs;
     if (own) step.left = own->left, step.right = own->right, step.start = own->start;
-    halo = step.left + step.right;
+    const Columns columns = columns_of(own);
+    halo = columns.left + columns.right;
     step.placement.ranges["%i"] = {0, row.width + halo - 1};
-    step.placement.place(vector_axis().var, row.first + i - step.left);
+    step.placement.place(vector_axis().var, row.first + i - columns.left);
     const Ranges& ranges = step.placement.ranges;
     read_rings(step, [&](size_t r, const RingPlace& place) {
       const Ring& ring = stencil.rings[r];
-      const int64_t column = place.right + ring.left - step.left;
-      if (const auto here = newest.find(r); here != newest.end() && place.back == 0 && column == 0)
+      const bool beside = place.right + ring.left != step.left;
+      if (const auto here = newest.find(r); here != newest.end() && place.back == 0 && !beside)
         return builder_.local(here->second);
       // Whether that row stands in its line before, after, or while this loop runs.
       if (place.back == 0 && ring.loop >= loop) return kNoExpr;
-      if (place.back == ring.lines && (ring.loop < loop || (ring.loop == loop && column != 0))) return kNoExpr;
+      if (place.back == ring.lines && (ring.loop < loop || (ring.loop == loop && beside))) return kNoExpr;
       const IntExpr line =
           ring.lines == 1 ? IntExpr(0) : mod(row.t - place.back + ring.rows * ring.lines, ring.lines, ranges);
       const int buffer = row.buffers[r];
-      return builder_.load(kernel_.buffers[static_cast<size_t>(buffer)].dtype, {true, buffer, {line, i + column}});
+      return builder_.load(kernel_.buffers[static_cast<size_t>(buffer)].dtype,
+                           {true, buffer, {line, i + (origin_of(ring) + place.right - columns.left)}});
     });
     evaluator_.enter(&body, &ranges);
     if (own) {
@@ -116,7 +138,8 @@ std::vector<Stmt> Lowering::stencil_loop(const StencilRow& row, size_t loop, con
       newest[number] = builder_.new_local(builder_.dtype(value), false);
       body.push_back(let(newest[number], value));
       const IntExpr line = own->lines == 1 ? IntExpr(0) : mod(row.t, own->lines, ranges);
-      stores.push_back(store({true, row.buffers[number], {line, i}}, builder_.local(newest[number])));
+      stores.push_back(store({true, row.buffers[number], {line, i + (origin_of(*own) - columns.left)}},
+                             builder_.local(newest[number])));
     } else {
       std::vector<Stmt> written;
       for (const StoredOutput& o : domain().outputs)

@@ -167,6 +167,10 @@ class Lowering {
         t;                     // first column, columns that there is memory for, columns; the number of the row, from 0
     std::vector<int> buffers;  // of the rings
   };
+  struct Columns {
+    int64_t left = 0, right = 0;  // beyond the strip
+  };
+  Columns columns_of(const schedule::Ring* ring) const;
   std::vector<int> ring_buffers(const IntExpr& strip);
   std::vector<Stmt> stencil_loop(const StencilRow& row, size_t loop, const std::vector<size_t>& active);
   std::vector<Stmt> stencil_row(const StencilRow& row);

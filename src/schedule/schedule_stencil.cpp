@@ -25,6 +25,8 @@ constexpr int64_t kRegisters = 65536, kRegistersToCompute = 44, kMostWarps = 32;
 constexpr int kAhead = 3;
 // On a CPU: columns by which they are, at least.
 constexpr int64_t kAheadColumns = 1024;
+// Loops over the columns of a row that take as long as its memory, on a CPU.
+constexpr size_t kManyLoops = 4;
 // Narrower arrays would leave most threads of a warp without a column.
 constexpr int64_t kNarrow = 48;
 constexpr int64_t kMostHaloThreads = 12;
@@ -94,7 +96,10 @@ Schedule on_cpu(const Domain& domain, const Graph& graph, Stencil stencil, const
   int64_t column_bytes = 0;
   for (const Ring& ring : stencil.rings) column_bytes += ring.lines * size_of(compute_type(graph.at(ring.node).dtype));
   const int64_t width = estimate_of(domain, stencil.column_axis), height = estimate_of(domain, stencil.row_axis);
-  const int64_t most = options.target.l2_bytes / 4 / std::max<int64_t>(1, column_bytes);
+  // The lines of many loops stay in the first-level cache; where a row is soon done, wide strips are better for the memory.
+  const int64_t cache =
+      stencil.output_loop + 1 >= kManyLoops ? options.target.l1_bytes * 3 / 4 : options.target.l2_bytes / 4;
+  const int64_t most = cache / std::max<int64_t>(1, column_bytes);
   s.tile = std::clamp<int64_t>(power_of_two_from(most) / 2, kNarrowStrip, kWideStrip);
   if (width <= s.tile + s.tile / 2) s.tile = width;
   stencil.ahead = std::clamp<int64_t>(ceil_div(kAheadColumns, s.tile), 1, 8);

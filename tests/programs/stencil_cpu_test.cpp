@@ -100,6 +100,57 @@ TEST(StencilsOnCpu, EndsOfNarrowTypes) {
     }
 }
 
+// Whole lines of columns of rings are computed, more than are needed: what is in them may reach no result. Strips end at 256 or 512 columns.
+TEST(StencilsOnCpu, StripsOfAChainMeet) {
+  NEEDS_LLVM();
+  const char* padded =
+      "p{0} = pad(x{0}, 1)\nx{1} = 0.5 * x{0} + 0.125 * (p{0}[:-2, 1:-1] + p{0}[2:, 1:-1] + p{0}[1:-1, :-2] + "
+      "p{0}[1:-1, 2:])\n";
+  const char* inside = "x{1} = 0.5 * x{0}[1:-1, 1:-1] + 0.25 * (x{0}[:-2, 2:] - x{0}[1:-1, :-2] + x{0}[2:, 1:-1])\n";
+  for (const char* step : {padded, inside})
+    for (const DType dtype : {DType::F32, DType::F64}) {
+      std::string program = fmt::format("input x0: {}[H, W]\n", name_of(dtype));
+      for (int i = 0; i < 5; ++i) program += fmt::format(fmt::runtime(step), i, i + 1);
+      program += "return x5\n";
+      std::vector<Tensor> images;
+      std::vector<std::vector<TensorView>> calls;
+      for (const int64_t width : {11, 40, 255, 257, 383, 385, 511, 513, 544, 769, 1024, 1301}) {
+        images.push_back(noise(dtype, {13, width}, static_cast<uint64_t>(width)));
+        for (const int64_t column : {int64_t{0}, int64_t{256}, int64_t{511}, width - 1}) {
+          if (column >= width) continue;
+          const int64_t at = 6 * width + column;
+          if (dtype == DType::F32) static_cast<float*>(images.back().data)[at] = static_cast<float>(kNan);
+          if (dtype == DType::F64) static_cast<double*>(images.back().data)[at] = kInf;
+        }
+      }
+      for (const Tensor& image : images) calls.push_back({image});
+      EXPECT_TRUE(right(program, calls)) << program;
+    }
+}
+
+TEST(StencilsOnCpu, LinesOfManyLoopsStayInTheFirstLevelCache) {
+  std::string program = "input x0: f32[4096, 4096]\n";
+  for (int i = 0; i < 5; ++i)
+    program += fmt::format(
+        "p{0} = pad(x{0}, 1)\nx{1} = p{0}[:-2, 1:-1] + p{0}[2:, 1:-1] + p{0}[1:-1, :-2] + p{0}[1:-1, 2:]\n", i, i + 1);
+  const schedule::Schedule s = scheduled(program + "return x5\n");
+  ASSERT_TRUE(s.stencil);
+  int64_t bytes = 0;
+  for (const schedule::Ring& ring : s.stencil->rings) bytes += 4 * ring.lines * s.tile;
+  EXPECT_LE(bytes, plan::Options{}.target.l1_bytes);
+}
+
+// Columns that nobody needs hold anything, so an index is never made of them.
+TEST(StencilsOnCpu, IndicesOfAStencilAreThoseOfTheProgram) {
+  NEEDS_LLVM();
+  const std::string program =
+      "input t: f32[7]\ninput x: f32[H, W]\nm = i32(clamp(abs(x), 0, 1))\np = pad(m, 1)\n"
+      "s = p[:, :-2] + p[:, 1:-1] + p[:, 2:]\nn = s[:-2] + s[1:-1] + s[2:]\nq = pad(sqrt(abs(x)), 1)\n"
+      "d = q[:-2, 1:-1] * q[2:, 1:-1]\nreturn take(t, n // 2) + d\n";
+  const Tensor t = noise(DType::F32, {7}, 3);
+  for (const int64_t width : {33, 700}) EXPECT_TRUE(right(program, {t, noise(DType::F32, {20, width})})) << width;
+}
+
 // A condition that fails at many elements is no matter of ends.
 TEST(StencilsOnCpu, TrianglesAndBandsStayWhatTheyAre) {
   NEEDS_LLVM();
