@@ -63,7 +63,7 @@ class Convolutions {
     const int64_t channels = chance(12) ? 70 : among({1, 1, 2, 3, 4, 5, 8}),
                   outputs = among({1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 17});
     const DType dtype = std::vector{DType::F32, DType::F32, DType::F32, DType::F16, DType::BF16, DType::F64}[pick(6)];
-    program_.data = static_cast<int>(pick(3));
+    program_.data = static_cast<Data>(pick(3));
     program_.sizes.assign(chance(2) ? 1 : 2, {});
     Shape x{size("B", among({1, 2, 3})), channels * groups}, w{outputs * groups, channels};
     const char* names[] = {"D", "H", "W"};

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 #include "frontends/language.hpp"
@@ -29,8 +28,6 @@ std::set<std::string> words_of(const std::string& text) {
   return words;
 }
 
-enum Data { kNormal, kWhole, kSpecial, kExtreme };
-
 class Generator {
  public:
   explicit Generator(uint64_t seed) : random_(seed) { program_.seed = seed; }
@@ -38,7 +35,7 @@ class Generator {
   Program run() {
     const size_t kind = pick(20);
     large_ = kind == 0;
-    program_.data = static_cast<int>(kind < 12 ? kNormal : kind < 15 ? kWhole : kind < 18 ? kSpecial : kExtreme);
+    program_.data = kind < 12 ? kNormal : kind < 15 ? kWhole : kind < 18 ? kSpecial : kExtreme;
     choose_sizes();
     choose_inputs();
     const size_t wanted = large_ ? 1 + pick(4) : 2 + pick(14);
@@ -480,40 +477,6 @@ class Generator {
   std::vector<Value> values_;
 };
 
-double special(std::mt19937_64& random, DType t) {
-  const double list[] = {NAN,   HUGE_VAL, -HUGE_VAL,    0.0,           -0.0, 1,      -1,  0.5, -2.5, 1e-40,  -3e-42,
-                         1e30,  -1e30,    65504,        0x1p-24,       1e-7, -1e-30, 2.5, 3.5, 127,  -128.5, 128,
-                         255.5, 256,      2147483648.0, -2147483649.0, 1e19, 4e9};
-  return round_to(t, list[random() % std::size(list)]);
-}
-
-Scalar random_float(std::mt19937_64& random, DType t, int data) {
-  const double unit = static_cast<double>(random() >> 11) * 0x1p-53;
-  switch (data) {
-    case kWhole: return Scalar::of_float(t, static_cast<double>(random() % 9) - 4);
-    case kSpecial:
-      if (random() % 12 == 0) return Scalar::of_float(t, special(random, t));
-      break;
-    case kExtreme:
-      if (random() % 2 == 0) return Scalar::of_float(t, special(random, t));
-      break;
-    default: break;
-  }
-  return Scalar::of_float(t, unit * 8 - 4);
-}
-
-Scalar random_int(std::mt19937_64& random, DType t, int data) {
-  const uint64_t roll = random() % 16;
-  if (data >= kSpecial && roll < 4) {
-    const Scalar list[] = {Scalar::of_int(t, min_int(t)), Scalar::of_uint(t, max_int(t)), Scalar::of_int(t, -1),
-                           Scalar::of_int(t, 0)};
-    return list[roll];
-  }
-  if (roll < 6) return Scalar::of_uint(t, random());  // wraps
-  const int64_t small = static_cast<int64_t>(random() % 13) - (is_unsigned_int(t) ? 0 : 6);
-  return Scalar::of_int(t, small);
-}
-
 }  // namespace
 
 std::string Program::text() const {
@@ -537,31 +500,5 @@ std::string Program::text() const {
 }
 
 Program random_program(uint64_t seed) { return Generator(seed).run(); }
-
-std::vector<Tensor> random_inputs(const Program& program, const Graph& graph, const SizeBinding& sizes) {
-  std::vector<Tensor> result;
-  for (NodeId id : graph.inputs) {
-    const Node& node = graph.at(id);
-    const auto spec = std::find_if(program.inputs.begin(), program.inputs.end(),
-                                   [&](const InputSpec& s) { return s.name == node.name; });
-    std::mt19937_64 random(program.seed * 1000003 + static_cast<uint64_t>(spec - program.inputs.begin()));
-    Tensor t = Tensor::empty(node.dtype, evaluate(node.shape, sizes));
-    for (int64_t i = 0, n = t.count(); i < n; ++i) {
-      Scalar value;
-      if (spec->index_below > 0) {
-        const int64_t below = spec->index_below, low = is_signed_int(node.dtype) ? -below : 0;
-        value = Scalar::of_int(node.dtype, low + static_cast<int64_t>(random() % static_cast<uint64_t>(below - low)));
-      } else if (is_bool(node.dtype)) {
-        value = Scalar::of_bool(random() % 2);
-      } else {
-        value = is_float(node.dtype) ? random_float(random, node.dtype, program.data)
-                                     : random_int(random, node.dtype, program.data);
-      }
-      store_scalar(value, static_cast<char*>(t.data) + i * size_of(node.dtype));
-    }
-    result.push_back(std::move(t));
-  }
-  return result;
-}
 
 }  // namespace smelt::testing

@@ -24,13 +24,16 @@ struct InputSpec {
   int64_t index_below = 0;  // not 0: valid indices into an axis of this size
 };
 
+// What inputs hold: small numbers; whole ones; now and then a special value (nan, infinities, -0, subnormal, huge); every other one special.
+enum Data { kNormal, kWhole, kSpecial, kExtreme };
+
 struct Program {
   uint64_t seed = 0;
   std::vector<InputSpec> inputs;
   std::vector<Statement> statements;
   std::vector<std::string> outputs;
   std::vector<SizeBinding> sizes;  // the same executable runs at each of them
-  int data = 0;                    // how inputs are filled
+  Data data = kNormal;
 
   std::string text() const;  // only the statements that the outputs need
 };

@@ -12,9 +12,9 @@ class ListGenerator {
   Program run() {
     program_.sizes = {
         {{"N", below(70)}, {"M", 1 + below(9)}}, {{"N", 1 + below(3000)}, {"M", 1 + below(40)}}, {{"N", 0}, {"M", 1}}};
-    program_.data = static_cast<int>(below(3));
+    program_.data = static_cast<Data>(below(3));
     if (coin()) add_input("s", DType::F32, {});
-    const int forms = 1 + static_cast<int>(below(3));
+    const int forms = 1 + static_cast<Data>(below(3));
     for (int f = 0; f < forms; ++f) chain(f, 1 + static_cast<int>(below(5)));
     if (coin()) second_step();
     return std::move(program_);

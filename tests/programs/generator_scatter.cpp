@@ -31,7 +31,7 @@ class Maker {
       sizes["N"] = k == 0 ? updates : std::max<int64_t>(0, updates - 3 + static_cast<int64_t>(pick(8)));
       program_.sizes.push_back(sizes);
     }
-    program_.data = static_cast<int>(pick(3));
+    program_.data = static_cast<Data>(pick(3));
     const bool number = !is_bool(t);
     const std::string x = value("x", t), u = value("u", t);
     const std::string name = number ? word({"scatter", "scatter_add", "scatter_add", "scatter_add", "scatter_mul",

@@ -24,7 +24,7 @@ class StencilGenerator {
     static constexpr DType kTypes[] = {DType::F32,  DType::F32, DType::F32, DType::F16,
                                        DType::BF16, DType::F64, DType::I32};
     dtype_ = kTypes[pick(std::size(kTypes))];
-    program_.data = static_cast<int>(pick(3));
+    program_.data = static_cast<Data>(pick(3));
     batch_ = pick(4) == 0 ? 1 + pick(3) : 0;
     const bool symbols = pick(2) == 0;
     static constexpr int64_t kHeights[] = {1, 2, 5, 16, 33, 40, 64}, kWidths[] = {1, 3, 8, 20, 64, 65, 100, 131, 260};

@@ -17,7 +17,7 @@ class WindowGenerator {
 
   Program run() {
     const size_t kind = pick(20);
-    program_.data = kind < 11 ? 0 : kind < 14 ? 1 : kind < 18 ? 2 : 3;
+    program_.data = kind < 11 ? kNormal : kind < 14 ? kWhole : kind < 18 ? kSpecial : kExtreme;
     choose_sizes();
     const DType main = among<DType>({DType::F32, DType::F32, DType::F32, DType::F16, DType::BF16, DType::F64,
                                      DType::I32, DType::I8, DType::U8, DType::Bool});
