@@ -13,35 +13,35 @@
 
 namespace smelt::kernel {
 
-// Points of the tile that begins here: all, where the extent is known to be a multiple. Else positions in it take a division each.
-static IntExpr within(const IntExpr& extent, const IntExpr& first, int64_t tile) {
+// A tile, or what there is of it at the end of an axis.
+struct Tile {
+  IntExpr first_row, height, first_column, width;
+};
+
+namespace {
+
+// One pass over the elements of a tile: the values of both variables, and their ranges.
+struct Pass {
+  IntExpr outer, inner;
+  Ranges ranges;
+};
+
+bool divides(int64_t tile, const IntExpr& extent) {
   const auto known = extent.constant();
-  return known && *known % tile == 0 ? IntExpr(tile) : min(tile, extent - first);
+  return known && *known % tile == 0;
 }
 
-void Lowering::tiled() {
+}  // namespace
+
+// The statements for a tile, through scratch that stands in `buffers`, two for each staged read that is turned as a whole.
+std::vector<Stmt> Lowering::through_tile(const Tile& tile, const Placement& placement,
+                                         const std::vector<std::pair<int, int>>& buffers) {
   const auto& axes = domain().axes;
   const Axis& columns = axes.back();
   const Axis& rows = axes[static_cast<size_t>(schedule_.across_axis)];
-  const IntExpr tile = schedule_.tile;
-  Grid grid;
-  Placement placement;
-  for (const Axis& axis : axes)
-    if (&axis != &columns && &axis != &rows) grid.add(axis.var, axis.extent);
-  grid.add("%tr", ceildiv(rows.extent, tile));
-  grid.add("%tc", ceildiv(columns.extent, tile));
-  grid.decode(placement);
-  const IntExpr first_row = placement.value_of.at("%tr") * tile,
-                height = within(rows.extent, first_row, schedule_.tile);
-  const IntExpr first_column = placement.value_of.at("%tc") * tile,
-                width = within(columns.extent, first_column, schedule_.tile);
   const IntExpr lane = IntExpr::symbol("%i");
-  // One pass over a tile of `outer` times `inner` elements: the values of both variables, and its loops.
-  struct Pass {
-    IntExpr outer, inner;
-    Ranges ranges;
-  };
-  auto pass = [&](const char* var, const IntExpr& outer, const IntExpr& inner, Ranges ranges) {
+  auto pass = [&](const char* var, const IntExpr& outer, const IntExpr& inner) {
+    Ranges ranges = placement.ranges;
     if (!on_gpu()) {
       ranges["%i"] = {0, inner - 1};
       ranges[var] = {0, outer - 1};
@@ -60,31 +60,26 @@ void Lowering::tiled() {
   std::vector<Stmt> body;
   std::vector<std::pair<Index, Access>> staged;  // the read in the main loops -> its element in scratch
   Placement reading = placement, computing = placement;
-  const Pass read_pass = pass("%y", width, height, placement.ranges);
-  const Pass main_pass = pass("%x", height, width, placement.ranges);
+  const Pass read_pass = pass("%y", tile.width, tile.height);
+  const Pass main_pass = pass("%x", tile.height, tile.width);
   reading.ranges = read_pass.ranges;
-  reading.place(rows.var, first_row + read_pass.inner);
-  reading.place(columns.var, first_column + read_pass.outer);
+  reading.place(rows.var, tile.first_row + read_pass.inner);
+  reading.place(columns.var, tile.first_column + read_pass.outer);
   computing.ranges = main_pass.ranges;
-  computing.place(rows.var, first_row + main_pass.outer);
-  computing.place(columns.var, first_column + main_pass.inner);
-  for (const schedule::Read& read : schedule_.staged) {
-    const DType t = compute_type(graph_.at(read.node).dtype);
-    // Else one column more than the tile has keeps neighbouring rows out of the same cache sets.
-    const bool turns = !on_gpu() && (size_of(t) == 4 || size_of(t) == 8);
-    const int buffer = add_scratch(t, {tile, turns ? tile : tile + 1});
+  computing.place(rows.var, tile.first_row + main_pass.outer);
+  computing.place(columns.var, tile.first_column + main_pass.inner);
+  for (size_t r = 0; r < buffers.size(); ++r) {
+    const schedule::Read& read = schedule_.staged[r];
+    const auto [buffer, turned] = buffers[r];
     std::vector<Stmt> element;
     evaluator_.enter(&element, &reading.ranges);
     const ExprId value = evaluator_.value(read.node, reading.at(read.index));
     element.push_back(store({true, buffer, {read_pass.outer, read_pass.inner}}, value));
-    body.push_back(loops("%y", width, height, std::move(element)));
-    if (!turns) {
-      staged.emplace_back(computing.at(read.index), Access{true, buffer, {main_pass.inner, main_pass.outer}});
-      continue;
-    }
-    const int turned = add_scratch(t, {tile, tile});
-    body.push_back(turn(turned, buffer));
-    staged.emplace_back(computing.at(read.index), Access{true, turned, {main_pass.outer, main_pass.inner}});
+    body.push_back(loops("%y", tile.width, tile.height, std::move(element)));
+    if (turned >= 0) body.push_back(turn(turned, buffer));
+    staged.emplace_back(computing.at(read.index), turned < 0
+                                                      ? Access{true, buffer, {main_pass.inner, main_pass.outer}}
+                                                      : Access{true, turned, {main_pass.outer, main_pass.inner}});
   }
 
   evaluator_.set_redirect([&](NodeId id, const Index& index) -> std::optional<Access> {
@@ -98,8 +93,54 @@ void Lowering::tiled() {
     stores.push_back(store_output(o, computing, evaluator_.value_to_store(o.base, computing.at(o.base_index))));
   for (Stmt& s : stores) element.push_back(std::move(s));
   evaluator_.set_redirect(nullptr);
-  body.push_back(loops("%x", height, width, std::move(element)));
-  add_phase(grid.extent(), std::move(body), tile * tile);
+  body.push_back(loops("%x", tile.height, tile.width, std::move(element)));
+  return body;
+}
+
+void Lowering::tiled() {
+  const auto& axes = domain().axes;
+  const Axis& columns = axes.back();
+  const Axis& rows = axes[static_cast<size_t>(schedule_.across_axis)];
+  const int64_t side = schedule_.tile;
+  Grid grid;
+  Placement placement;
+  for (const Axis& axis : axes)
+    if (&axis != &columns && &axis != &rows) grid.add(axis.var, axis.extent);
+  grid.add("%tr", ceildiv(rows.extent, side));
+  grid.add("%tc", ceildiv(columns.extent, side));
+  grid.decode(placement);
+  const IntExpr first_row = placement.value_of.at("%tr") * side, first_column = placement.value_of.at("%tc") * side;
+  const bool whole_rows = divides(side, rows.extent), whole_columns = divides(side, columns.extent);
+  const Tile whole{first_row, side, first_column, side};
+  const Tile any{first_row, whole_rows ? IntExpr(side) : min(side, rows.extent - first_row), first_column,
+                 whole_columns ? IntExpr(side) : min(side, columns.extent - first_column)};
+
+  std::vector<std::pair<int, int>> buffers;
+  for (const schedule::Read& read : schedule_.staged) {
+    const DType t = compute_type(graph_.at(read.node).dtype);
+    // Else one column more than the tile has keeps neighbouring rows out of the same cache sets.
+    const bool turns = !on_gpu() && (size_of(t) == 4 || size_of(t) == 8);
+    const int buffer = add_scratch(t, {side, turns ? side : side + 1});
+    buffers.emplace_back(buffer, turns ? add_scratch(t, {side, side}) : -1);
+  }
+  std::vector<Stmt> body;
+  if (!on_gpu() || (whole_rows && whole_columns)) {
+    body = through_tile(any, placement, buffers);
+  } else {
+    // A position in a tile that ends early takes a division by its size, for every element: few tiles do.
+    const auto fits = [&](const IntExpr& first, const IntExpr& extent) {
+      return builder_.apply(Op::Le, {builder_.index(first + side), builder_.index(extent)});
+    };
+    Stmt when_whole, otherwise;
+    when_whole.kind = otherwise.kind = StmtKind::If;
+    when_whole.value = builder_.apply(Op::And, {fits(first_row, rows.extent), fits(first_column, columns.extent)});
+    otherwise.value = builder_.apply(Op::Not, {when_whole.value});
+    when_whole.body = through_tile(whole, placement, buffers);
+    otherwise.body = through_tile(any, placement, buffers);
+    body.push_back(std::move(when_whole));
+    body.push_back(std::move(otherwise));
+  }
+  add_phase(grid.extent(), std::move(body), side * side);
 }
 
 }  // namespace smelt::kernel

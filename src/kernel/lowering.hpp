@@ -61,6 +61,8 @@ struct RowLoops {
   size_t inside = 0;     // serial loops inside of that one
 };
 
+struct Tile;  // lower_tiled.cpp
+
 // What a serial loop of a pass over a row runs over: `length` points of an axis from `first` on.
 struct RowPart {
   const Axis* axis = nullptr;
@@ -80,6 +82,8 @@ class Lowering {
   void pointwise_cut();
   void blocked();
   void tiled();
+  std::vector<Stmt> through_tile(const Tile& tile, const Placement& placement,
+                                 const std::vector<std::pair<int, int>>& buffers);
   void stencil();
   void stencil_gpu();
   void row();

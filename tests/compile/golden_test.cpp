@@ -62,6 +62,7 @@ std::vector<Program> programs() {
        "input x: f32[B, 2, H, 64]\ninput w: f32[2, 2, 2, 1]\nreturn relu(conv(x, w))",
        {{"B", 64}, {"H", 100}},
        true},
+      {"transpose_tiles", "input x: f32[M, N]\nreturn x.T", {{"M", 1000}, {"N", 768}}, true},
       {"standardise", "input x: f32[65536, 64]\nreturn (x - mean(x, axis=0)) / std(x, axis=0)", {}},
   };
 }
