@@ -188,7 +188,7 @@ void PhasePrinter::vector_loop(const Stmt& s) {
     ++names_;
   } else {
     line("int groups_{} = 0;", names_);
-    line("#pragma unroll 1");
+    if (variant_.ending) line("#pragma unroll 1");  // one step mostly; other loops gain by what the compiler unrolls
     open(fmt::format("for ({} start = {}, end = {}; start < end; start += {}, groups_{} += {})", type, first, extent,
                      step, names_, vector_.unroll));
     line("const int first_group = groups_{};", names_);
