@@ -152,6 +152,8 @@ void PhasePrinter::vector_loop(const Stmt& s) {
   std::set<int> touched;
   collect_shared(s.body, touched);
   order_scratch(touched);
+  push();
+  if (!has_loops(s) && !has_scans(s.body)) hoist(s);
   vector_ = shape_of(s);
   const int64_t group = int64_t{team_.threads} * vector_.lanes, step = group * vector_.unroll;
   const std::string type = index_type();
@@ -209,6 +211,7 @@ void PhasePrinter::vector_loop(const Stmt& s) {
   }
   close();
   if (vector_.odd && !vector_.single) edge(s.body);
+  pop();
   pop();
   vector_ = {};
 }
