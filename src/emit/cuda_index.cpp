@@ -4,6 +4,7 @@
 
 #include "base/check.hpp"
 #include "emit/cuda_phase.hpp"
+#include "kernel/multipliers.hpp"
 
 namespace smelt::emit::cuda {
 
@@ -42,9 +43,13 @@ std::string PhasePrinter::atom(const Atom& a) {
     case AtomKind::FloorDiv:
     case AtomKind::Mod: {
       const bool quotient = a.kind == AtomKind::FloorDiv;
+      const bool natural_number = proves_nonnegative(a.a, ranges_);
+      if (natural_number && !variant_.wide && !a.b.constant())
+        if (const auto m = multipliers_.find(kernel::multiplier_of(a.b).str()); m != multipliers_.end())
+          return quotient ? fmt::format("int_quotient({}, {})", x, m->second)
+                          : fmt::format("int_remainder({}, {}, {})", x, y, m->second);
       // Unsigned division by a constant is a multiplication and a shift.
-      if (proves_nonnegative(a.a, ranges_))
-        return fmt::format("({0})(({1}){2} {3} ({1}){4})", type, natural, x, quotient ? "/" : "%", y);
+      if (natural_number) return fmt::format("({0})(({1}){2} {3} ({1}){4})", type, natural, x, quotient ? "/" : "%", y);
       return fmt::format("{}<{}>({}, {})", quotient ? "floor_div" : "floor_mod", type, x, y);
     }
     case AtomKind::Symbol: break;

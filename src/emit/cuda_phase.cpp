@@ -4,6 +4,7 @@
 
 #include "base/check.hpp"
 #include "emit/cuda_text.hpp"
+#include "kernel/multipliers.hpp"
 #include "kernel/text.hpp"
 
 namespace smelt::emit::cuda {
@@ -48,6 +49,12 @@ PhasePrinter::PhasePrinter(const kernel::Kernel& kernel, int phase, Variant vari
       continue;
     }
     symbols_[p.symbol] = kernel::param_name(kernel, static_cast<int>(i));
+    if (kernel::is_multiplier(p.symbol)) {
+      const auto size = std::find_if(kernel.launch_sizes.begin(), kernel.launch_sizes.end(),
+                                     [&](const kernel::LaunchSize& l) { return l.symbol == p.symbol; });
+      multipliers_[size->value.str()] = symbols_[p.symbol] + "_";
+      continue;
+    }
     const bool is_stride = p.symbol.rfind("%stride", 0) == 0;
     ranges_[p.symbol] = {is_stride ? -kLargest : 0, kLargest};
   }
@@ -252,7 +259,8 @@ void PhasePrinter::declare() {
   for (size_t i = 0; i < kernel_.params.size(); ++i) {
     const Param& p = kernel_.params[i];
     const std::string name = kernel::param_name(kernel_, static_cast<int>(i));
-    if (p.kind == ParamKind::Size) line("const {0} {1} = ({0}){1}_;", index_type(), name);
+    if (p.kind == ParamKind::Size && !kernel::is_multiplier(p.symbol))
+      line("const {0} {1} = ({0}){1}_;", index_type(), name);
     if (p.kind == ParamKind::Scalar)
       line("const {} {} = {};", type_of(compute_type(p.dtype)), name, from_memory(p.dtype, name + "_"));
   }

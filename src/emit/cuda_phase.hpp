@@ -255,6 +255,7 @@ class PhasePrinter {
   std::optional<bool> computes_much_;            // found once
   std::vector<std::set<const Stmt*>> loops_of_;  // of loads: the Vector loops that use them
   std::map<std::string, std::string> symbols_;
+  std::map<std::string, std::string> multipliers_;  // by their value, kernel/multipliers.hpp: the argument
   Ranges ranges_;
   Vector vector_;
   std::map<const Stmt*, std::pair<std::string, DType>> wide_stores_;  // Stmt -> the array that collects its lanes

@@ -259,6 +259,13 @@ template <class T> SMELT_INLINE T fetched(const T* p) {
 }
 template <class T> SMELT_INLINE T smaller(T a, T b) { return a < b ? a : b; }
 template <class T> SMELT_INLINE T larger(T a, T b) { return a > b ? a : b; }
+// a / d and a % d by d's multiplier m = 2^62 / d + 1: floor(a * m / 2^62).
+SMELT_INLINE int int_quotient(int a, long long m) {
+  const unsigned long long low = (unsigned long long)(unsigned)a * (unsigned)m;
+  const unsigned long long high = (unsigned long long)(unsigned)a * (unsigned)(m >> 32) + (low >> 32);
+  return (int)(high >> 30);
+}
+SMELT_INLINE int int_remainder(int a, int d, long long m) { return a - int_quotient(a, m) * d; }
 template <class T> SMELT_INLINE T floor_div(T a, T b) { T q = a / b; return a % b < 0 ? q - 1 : q; }
 template <class T> SMELT_INLINE T floor_mod(T a, T b) { T r = a % b; return r < 0 ? r + b : r; }
 

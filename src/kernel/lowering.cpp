@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/check.hpp"
+#include "kernel/multipliers.hpp"
 
 namespace smelt::kernel {
 
@@ -216,6 +217,7 @@ void Lowering::finish() {
   for (const Param& p : kernel_.params)
     if (p.kind == ParamKind::Output && p.value >= 0) bytes = bytes + count(p.dims) * size_of(p.dtype);
   kernel_.launch_sizes.push_back({"%stream", min(1, floordiv(bytes, kStreamBytes))});
+  if (on_gpu()) add_multipliers(kernel_);
   auto arguments = Symbols(kernel_).arguments();
   for (const LaunchSize& l : kernel_.launch_sizes)
     if (!std::count(arguments.begin(), arguments.end(), l.symbol)) arguments.push_back(l.symbol);

@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "kernel/facts.hpp"
+#include "kernel/multipliers.hpp"
 #include "kernel/text.hpp"
 #include "kernel/verify_parts.hpp"
 
@@ -17,7 +18,8 @@ class Accesses {
 
   void run() {
     std::vector<std::pair<std::string, IntExpr>> launch;
-    for (const LaunchSize& l : kernel_.launch_sizes) launch.emplace_back(l.symbol, l.value);
+    for (const LaunchSize& l : kernel_.launch_sizes)
+      if (!is_multiplier(l.symbol)) launch.emplace_back(l.symbol, l.value);
     Facts facts(std::move(launch));
     for (const IntExpr& e : kernel_.assumptions) facts.add(e);
     for (const IndexLocal& local : kernel_.index_locals)

@@ -1,0 +1,73 @@
+#include "kernel/multipliers.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace smelt::kernel {
+namespace {
+
+constexpr const char* kPrefix = "%multiplier";
+// Each is an argument of the launch.
+constexpr size_t kMost = 12;
+
+bool is_size(const Kernel& kernel, const std::string& symbol) {
+  return symbol[0] != '%' || std::any_of(kernel.launch_sizes.begin(), kernel.launch_sizes.end(),
+                                         [&](const LaunchSize& l) { return l.symbol == symbol; });
+}
+
+class Divisors {
+ public:
+  explicit Divisors(const Kernel& kernel) : kernel_(kernel) {
+    for (const Expr& e : kernel.exprs) {
+      visit(e.index);
+      for (const IntExpr& i : e.access.index) visit(i);
+    }
+    for (const Phase& p : kernel.phases) walk(p.body);
+  }
+  const std::vector<IntExpr>& found() const { return found_; }
+
+ private:
+  void walk(const std::vector<Stmt>& body) {
+    for (const Stmt& s : body) {
+      visit(s.extent);
+      for (const IntExpr& i : s.access.index) visit(i);
+      walk(s.body);
+    }
+  }
+  void visit(const IntExpr& e) {
+    for (const IntExpr::Term& t : e.terms())
+      for (const IntExpr::AtomPtr& a : t.atoms) {
+        if (a->kind == AtomKind::Symbol) continue;
+        visit(a->a);
+        visit(a->b);
+        if (a->kind == AtomKind::FloorDiv || a->kind == AtomKind::Mod) note(*a);
+      }
+  }
+  void note(const IntExpr::Atom& a) {
+    if (a.b.constant() || !over_sizes(a.b) || over_sizes(a.a) || found_.size() == kMost) return;
+    if (std::find(found_.begin(), found_.end(), a.b) == found_.end()) found_.push_back(a.b);
+  }
+  bool over_sizes(const IntExpr& e) const {
+    std::vector<std::string> symbols;
+    e.collect_symbols(symbols);
+    return std::all_of(symbols.begin(), symbols.end(), [&](const std::string& s) { return is_size(kernel_, s); });
+  }
+
+  const Kernel& kernel_;
+  std::vector<IntExpr> found_;
+};
+
+}  // namespace
+
+IntExpr multiplier_of(const IntExpr& divisor) { return floordiv(int64_t{1} << 62, max(divisor, 1)) + 1; }
+
+bool is_multiplier(const std::string& symbol) { return symbol.rfind(kPrefix, 0) == 0; }
+
+void add_multipliers(Kernel& kernel) {
+  const std::vector<IntExpr> divisors = Divisors(kernel).found();
+  for (size_t i = 0; i < divisors.size(); ++i)
+    kernel.launch_sizes.push_back({fmt::format("{}{}", kPrefix, i), multiplier_of(divisors[i])});
+}
+
+}  // namespace smelt::kernel
