@@ -32,20 +32,28 @@ class Finder {
       : graph_(graph), members_(group.nodes.begin(), group.nodes.end()), domain_(domain) {}
 
   std::optional<Cut> run() {
-    for (const Output& o : domain_.outputs) visit(o.base, o.base_index);
+    for (const Output& o : domain_.outputs) {
+      waiting_.push_back({o.base, o.base_index});
+      while (!waiting_.empty() && !cut_) {
+        const auto [id, index] = std::move(waiting_.back());
+        waiting_.pop_back();
+        visit(id, index);
+      }
+    }
     return cut_;
   }
 
  private:
+  // Chains may be longer than the stack is deep.
   void visit(NodeId id, const Index& index) {
     const Node& node = graph_.at(id);
-    if (cut_ || node.kind == NodeKind::Input || (plan::computes(graph_, id) && !members_.count(id))) return;
+    if (node.kind == NodeKind::Input || (plan::computes(graph_, id) && !members_.count(id))) return;
     if (node.kind == NodeKind::Concat) return joined(node, index);
     if (node.kind == NodeKind::Elementwise || node.kind == NodeKind::Cast) {
       if (!seen_.insert(id).second) return;
-      for (const NodeId arg : node.args) visit(arg, index);
+      for (size_t a = node.args.size(); a-- > 0;) waiting_.push_back({node.args[a], index});
     } else if (is_view(node.kind) && node.kind != NodeKind::Window && node.kind != NodeKind::Extend) {
-      visit(node.args[0], through_view(graph_, node, index, domain_.ranges));
+      waiting_.push_back({node.args[0], through_view(graph_, node, index, domain_.ranges)});
     }
   }
 
@@ -74,6 +82,7 @@ class Finder {
   const std::set<NodeId> members_;
   const Domain& domain_;
   std::set<NodeId> seen_;
+  std::vector<std::pair<NodeId, Index>> waiting_;
   std::optional<Cut> cut_;
 };
 
