@@ -13,7 +13,7 @@
 namespace smelt::kernel {
 
 Evaluator::Evaluator(const Graph& graph, const std::vector<NodeId>& members, Builder& builder)
-    : graph_(graph), members_(members.begin(), members.end()), builder_(builder) {}
+    : graph_(graph), computes_(graph), members_(members.begin(), members.end()), builder_(builder) {}
 
 static int add_param(Kernel& kernel, const Graph& graph, NodeId id, ParamKind kind) {
   const Node& node = graph.at(id);
@@ -107,7 +107,7 @@ ExprId Evaluator::value_to_store(NodeId id, const Index& index) {
 ExprId Evaluator::compute(NodeId id, const Index& index) {
   const Node& node = graph_.at(id);
   const bool member = members_.count(id) > 0;
-  if (node.kind == NodeKind::Input || (!member && plan::computes(graph_, id))) return load(id, index);
+  if (node.kind == NodeKind::Input || (!member && computes_(id))) return load(id, index);
   switch (node.kind) {
     case NodeKind::Input: return load(id, index);
     case NodeKind::Constant: return builder_.constant(node.constant);

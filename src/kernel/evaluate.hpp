@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "kernel/build.hpp"
+#include "plan/computing.hpp"
 #include "schedule/views.hpp"
 
 namespace smelt::kernel {
@@ -87,6 +88,7 @@ class Evaluator {
   void label(ExprId value, const Node& node);
 
   const Graph& graph_;
+  const plan::Computing computes_;
   std::unordered_set<NodeId> members_;
   Builder& builder_;
   std::map<NodeId, int> inputs_, outputs_;

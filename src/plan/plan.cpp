@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "plan/computing.hpp"
 
 namespace smelt::plan {
 
@@ -80,6 +81,15 @@ bool computes_given(const Graph& graph, NodeId id, const IsOutput& is_output) {
 
 bool computes(const Graph& graph, NodeId id) {
   return computes_given(graph, id, [&] { return std::count(graph.outputs.begin(), graph.outputs.end(), id) > 0; });
+}
+
+bool Computing::operator()(NodeId id) const {
+  constexpr size_t kFew = 16;
+  return computes_given(graph_, id, [&] {
+    if (++asked_ <= kFew) return std::count(graph_.outputs.begin(), graph_.outputs.end(), id) > 0;
+    if (outputs_.empty()) outputs_.insert(graph_.outputs.begin(), graph_.outputs.end());
+    return outputs_.count(id) > 0;
+  });
 }
 
 std::vector<bool> computing_nodes(const Graph& graph) {

@@ -5,6 +5,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "plan/computing.hpp"
 #include "schedule/local.hpp"
 #include "schedule/schedule.hpp"
 
@@ -29,7 +30,11 @@ int64_t extent_of(const Graph& graph, NodeId reduce, int axis) {
 class Finder {
  public:
   Finder(const Graph& graph, const plan::FusionGroup& group, const Domain& domain)
-      : graph_(graph), domain_(domain), members_(group.nodes.begin(), group.nodes.end()), ranges_(domain.ranges) {}
+      : graph_(graph),
+        computes_(graph),
+        domain_(domain),
+        members_(group.nodes.begin(), group.nodes.end()),
+        ranges_(domain.ranges) {}
 
   std::optional<std::vector<BlockedSum>> run() {
     for (const Output& o : domain_.outputs) waiting_.push_back({o.base, o.base_index});
@@ -43,7 +48,7 @@ class Finder {
 
  private:
   bool from_memory(NodeId id) const {
-    return graph_.at(id).kind == NodeKind::Input || (plan::computes(graph_, id) && !members_.count(id));
+    return graph_.at(id).kind == NodeKind::Input || (!members_.count(id) && computes_(id));
   }
   bool elementwise(NodeId id) const {
     const NodeKind kind = graph_.at(id).kind;
@@ -110,6 +115,7 @@ class Finder {
   }
 
   const Graph& graph_;
+  const plan::Computing computes_;
   const Domain& domain_;
   std::unordered_set<NodeId> members_;
   Ranges ranges_;

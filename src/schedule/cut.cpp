@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "plan/computing.hpp"
 #include "schedule/parts.hpp"
 
 namespace smelt::schedule {
@@ -29,7 +30,7 @@ bool is_plain(const IntExpr& size) {
 class Finder {
  public:
   Finder(const Graph& graph, const plan::FusionGroup& group, const Domain& domain)
-      : graph_(graph), members_(group.nodes.begin(), group.nodes.end()), domain_(domain) {}
+      : graph_(graph), computes_(graph), members_(group.nodes.begin(), group.nodes.end()), domain_(domain) {}
 
   std::optional<Cut> run() {
     for (const Output& o : domain_.outputs) {
@@ -47,7 +48,7 @@ class Finder {
   // Chains may be longer than the stack is deep.
   void visit(NodeId id, const Index& index) {
     const Node& node = graph_.at(id);
-    if (node.kind == NodeKind::Input || (plan::computes(graph_, id) && !members_.count(id))) return;
+    if (node.kind == NodeKind::Input || (!members_.count(id) && computes_(id))) return;
     if (node.kind == NodeKind::Concat) return joined(node, index);
     if (node.kind == NodeKind::Elementwise || node.kind == NodeKind::Cast) {
       if (!seen_.insert(id).second) return;
@@ -79,6 +80,7 @@ class Finder {
   }
 
   const Graph& graph_;
+  const plan::Computing computes_;
   const std::set<NodeId> members_;
   const Domain& domain_;
   std::set<NodeId> seen_;

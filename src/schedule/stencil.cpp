@@ -4,6 +4,7 @@
 #include <set>
 #include <unordered_set>
 
+#include "plan/computing.hpp"
 #include "schedule/schedule.hpp"
 
 namespace smelt::schedule {
@@ -46,7 +47,11 @@ class Finder {
 
  public:
   Finder(const Graph& graph, const plan::FusionGroup& group, const Domain& domain, const StencilNeeds& needs)
-      : graph_(graph), domain_(domain), needs_(needs), members_(group.nodes.begin(), group.nodes.end()) {
+      : graph_(graph),
+        computes_(graph),
+        domain_(domain),
+        needs_(needs),
+        members_(group.nodes.begin(), group.nodes.end()) {
     result_.column_axis = static_cast<int>(domain.axes.size()) - 1;
     result_.row_axis = result_.column_axis - 1;
     column_ = domain.axes[static_cast<size_t>(result_.column_axis)].var;
@@ -100,7 +105,7 @@ class Finder {
   bool member(NodeId id) const { return members_.count(id) > 0; }
   bool from_memory(NodeId id) const {
     const Node& node = graph_.at(id);
-    return node.kind == NodeKind::Input || (!member(id) && plan::computes(graph_, id));
+    return node.kind == NodeKind::Input || (!member(id) && computes_(id));
   }
 
   void request(NodeId id, Request r) {
@@ -300,6 +305,7 @@ class Finder {
   }
 
   const Graph& graph_;
+  const plan::Computing computes_;
   const Domain& domain_;
   const StencilNeeds& needs_;
   std::unordered_set<NodeId> members_;

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <unordered_set>
+
+#include "graph/graph.hpp"
+
+namespace smelt::plan {
+
+// computes() of plan.hpp for many nodes of one graph: after a few questions its outputs are looked up instead of gone through.
+class Computing {
+ public:
+  explicit Computing(const Graph& graph) : graph_(graph) {}
+  bool operator()(NodeId id) const;
+
+ private:
+  const Graph& graph_;
+  mutable size_t asked_ = 0;
+  mutable std::unordered_set<NodeId> outputs_;
+};
+
+}  // namespace smelt::plan
