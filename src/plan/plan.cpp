@@ -79,10 +79,6 @@ bool computes_given(const Graph& graph, NodeId id, const IsOutput& is_output) {
 
 }  // namespace
 
-bool computes(const Graph& graph, NodeId id) {
-  return computes_given(graph, id, [&] { return std::count(graph.outputs.begin(), graph.outputs.end(), id) > 0; });
-}
-
 bool Computing::operator()(NodeId id) const {
   constexpr size_t kFew = 16;
   return computes_given(graph_, id, [&] {

@@ -116,8 +116,7 @@ std::string print(const Graph& graph, const Plan& plan);
 // Throws InternalError unless every computing node stands in at least one group, groups are in order, and edges are decided.
 void verify(const Graph& graph, const Plan& plan);
 
-// Whether a node computes anything; the others (inputs, constants, sizes, views) fold into their readers.
-bool computes(const Graph& graph, NodeId id);
-std::vector<bool> computing_nodes(const Graph& graph);  // the same for all
+// Which nodes compute anything, as class Computing (computing.hpp) says it of one at a time.
+std::vector<bool> computing_nodes(const Graph& graph);
 
 }  // namespace smelt::plan

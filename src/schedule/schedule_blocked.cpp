@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "plan/computing.hpp"
 #include "schedule/local.hpp"
 #include "schedule/parts.hpp"
 
@@ -22,6 +23,7 @@ constexpr int64_t kStagedBytes = 32 << 10;
 
 // Operations of what is computed for an operand.
 double cost_behind(const Graph& graph, const plan::FusionGroup& group, NodeId base) {
+  const plan::Computing computes(graph);
   double cost = 0;
   std::vector<NodeId> waiting{base};
   std::set<NodeId> seen;
@@ -30,7 +32,7 @@ double cost_behind(const Graph& graph, const plan::FusionGroup& group, NodeId ba
     waiting.pop_back();
     const Node& node = graph.at(id);
     const bool member = std::binary_search(group.nodes.begin(), group.nodes.end(), id);
-    if (!seen.insert(id).second || node.kind == NodeKind::Input || (!member && plan::computes(graph, id))) continue;
+    if (!seen.insert(id).second || node.kind == NodeKind::Input || (!member && computes(id))) continue;
     if (member && node.kind != NodeKind::Pad && node.kind != NodeKind::Concat) cost += std::max(1, cost_of(node));
     waiting.insert(waiting.end(), node.args.begin(), node.args.end());
   }

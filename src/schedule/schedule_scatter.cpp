@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "plan/computing.hpp"
 #include "schedule/parts.hpp"
 
 namespace smelt::schedule {
@@ -33,12 +34,13 @@ struct Sizes {
 
 // What of the group an argument is computed from.
 std::set<NodeId> computed_for(const Graph& graph, const plan::FusionGroup& group, NodeId argument) {
+  const plan::Computing computes(graph);
   std::set<NodeId> found;
   std::vector<NodeId> waiting{argument};
   while (!waiting.empty()) {
     const NodeId id = waiting.back();
     waiting.pop_back();
-    const bool folds = !plan::computes(graph, id);
+    const bool folds = !computes(id);
     const bool member = std::binary_search(group.nodes.begin(), group.nodes.end(), id);
     if (graph.at(id).kind == NodeKind::Input || (!folds && !member)) continue;
     if (!found.insert(id).second) continue;
