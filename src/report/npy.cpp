@@ -125,12 +125,8 @@ void swap_elements(char* data, int64_t count, int size) {
 }
 
 Dims fortran_strides(const Dims& dims) {
-  Dims strides(dims.size());
-  int64_t stride = 1;
-  for (size_t d = 0; d < dims.size(); ++d) {
-    strides[d] = stride;
-    stride *= dims[d] > 0 ? dims[d] : 1;
-  }
+  Dims strides = contiguous_strides(Dims(dims.rbegin(), dims.rend()));
+  std::reverse(strides.begin(), strides.end());
   return strides;
 }
 

@@ -101,6 +101,17 @@ TEST(Npy, FortranOrderIsAViewWithItsStrides) {
   EXPECT_EQ(element(array, {0, 2}).as_int(), 4);
 }
 
+// A fuzzer found it: the strides of an array without elements may exceed 64 bits, which the sanitizers see.
+TEST(Npy, AnEmptyArrayMayHaveAnySizes) {
+  const TemporaryFolder folder;
+  for (const std::string order : {"True", "False"}) {
+    const Tensor array =
+        read_npy(folder.file("e.npy", npy(dictionary("|u1", "(1099511627776, 0, 1099511627776, 3)", order), "")));
+    EXPECT_EQ(array.dims, (Dims{int64_t{1} << 40, 0, int64_t{1} << 40, 3}));
+    EXPECT_EQ(contiguous_copy(array).bytes(), 0);
+  }
+}
+
 TEST(Npy, OtherByteOrdersAreSwapped) {
   const TemporaryFolder folder;
   const Tensor floats =
