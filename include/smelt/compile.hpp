@@ -274,8 +274,9 @@ class Function<Result(Parameters...)> {
 ///
 /// One executable serves many sizes. Of an argument of rank 2 and more the first size is left open and the others are built in, since
 /// kernels are best when they know the length of a row; the size of an argument of rank 1 is open unless it equals an inner size of
-/// another argument; first sizes that are equal are one size; 1 is built in, because it broadcasts. Where the callable needs to know an
-/// open size, all sizes are built in. Options::fixed and Options::dynamic overrule that. Function::specializations tells what was
+/// another argument; first sizes that are equal are one size; 1 is built in, because it broadcasts. Sizes far from those of the call that
+/// an executable was compiled for get another one, when other kernels are better for them. Where the callable needs to know an open size,
+/// all sizes are built in. Options::fixed and Options::dynamic overrule that. Function::specializations tells what was
 /// compiled and why.
 template <class Callable>
 requires(!std::is_same_v<std::remove_cvref_t<Callable>, std::string>) && requires(Callable c) { std::function{c}; }

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <set>
 
@@ -54,6 +55,12 @@ std::string text_of(const Data& data) {
 // Whether the executable for a symbol may serve this number. 1 broadcasts, and is dropped by squeeze: another program.
 bool may_be_open(int64_t extent) { return extent != 1; }
 
+// 0, 1 to 3, 4 to 15, 16 to 63, ...
+constexpr uint64_t kMostClasses = 33;
+uint64_t class_of_size(int64_t size) {
+  return (static_cast<uint64_t>(std::bit_width(static_cast<uint64_t>(size))) + 1) / 2;
+}
+
 }  // namespace
 
 std::vector<InputType> exact_types(const Arguments& arguments) {
@@ -99,8 +106,8 @@ Pattern::Pattern(const std::vector<InputType>& types, bool one_may_be_open) : on
   symbols_ = symbols.size();
 }
 
-bool Pattern::takes(const Arguments& arguments) const {
-  if (arguments.arrays.size() != inputs_.size()) return false;
+std::optional<uint64_t> Pattern::class_of(const Arguments& arguments) const {
+  if (arguments.arrays.size() != inputs_.size()) return std::nullopt;
   constexpr size_t kUsual = 16;
   int64_t few[kUsual];
   std::vector<int64_t> many;
@@ -111,32 +118,42 @@ bool Pattern::takes(const Arguments& arguments) const {
     const Input& input = inputs_[i];
     const Tensor& tensor = arguments.arrays[i]->tensor;
     if (tensor.dtype != input.dtype || tensor.dims.size() != input.dims.size() || arguments.is_weak(i) != input.weak)
-      return false;
+      return std::nullopt;
     for (size_t d = 0; d < input.dims.size(); ++d) {
       const int64_t extent = tensor.dims[d];
       int64_t expected = input.dims[d];
       if (expected < 0) {
-        if (!one_may_be_open_ && !may_be_open(extent)) return false;
+        if (!one_may_be_open_ && !may_be_open(extent)) return std::nullopt;
         int64_t& value = values[-1 - expected];
         if (value < 0) value = extent;
         expected = value;
       }
-      if (extent != expected) return false;
+      if (extent != expected) return std::nullopt;
     }
   }
-  return true;
+  uint64_t found = 0;
+  for (size_t s = 0; s < symbols_; ++s) found = found * kMostClasses + class_of_size(values[s]);
+  return found;
 }
 
-bool Special::serves(const Arguments& arguments, const Device& on) const {
-  if (!pattern.takes(arguments) || arguments.lists != lists || !(on == device)) return false;
-  // What the program asks of sizes, such as that a slice lies inside.
-  const std::vector<Constraint>& constraints = executable.graph().constraints;
-  if (constraints.empty()) return true;
-  SizeBinding sizes;
+SizeBinding Special::sizes_of(const Arguments& arguments) const {
+  SizeBinding found;
   for (size_t i = 0; i < types.size(); ++i)
     for (size_t d = 0; d < types[i].shape.size(); ++d)
-      if (const auto symbol = types[i].shape[d].as_symbol()) sizes[*symbol] = arguments.arrays[i]->tensor.dims[d];
-  return std::all_of(constraints.begin(), constraints.end(), [&](const Constraint& c) { return holds(c, sizes); });
+      if (const auto symbol = types[i].shape[d].as_symbol()) found[*symbol] = arguments.arrays[i]->tensor.dims[d];
+  return found;
+}
+
+std::optional<uint64_t> Special::class_of(const Arguments& arguments, const Device& on) const {
+  if (arguments.lists != lists || !(on == device)) return std::nullopt;
+  const std::optional<uint64_t> found = pattern.class_of(arguments);
+  // What the program asks of sizes, such as that a slice lies inside.
+  const std::vector<Constraint>& constraints = executable.graph().constraints;
+  if (!found || constraints.empty()) return found;
+  const SizeBinding bound = sizes_of(arguments);
+  if (std::all_of(constraints.begin(), constraints.end(), [&](const Constraint& c) { return holds(c, bound); }))
+    return found;
+  return std::nullopt;
 }
 
 Device device_for(const std::vector<const Data*>& arrays, const Device& otherwise) {
@@ -160,25 +177,41 @@ Device device_for(const std::vector<const Data*>& arrays, const Device& otherwis
 
 SpecialPtr Specializer::look_up(const Arguments& arguments, const Device& on) const {
   const std::shared_lock lock(mutex_);
-  for (const SpecialPtr& special : specials_)
-    if (special->serves(arguments, on)) {
-      special->last_use.store(++clock_, std::memory_order_relaxed);
-      return special;
-    }
+  for (const auto& [special, classes] : entries_) {
+    const std::optional<uint64_t> sizes = special->class_of(arguments, on);
+    if (!sizes || std::find(classes.begin(), classes.end(), *sizes) == classes.end()) continue;
+    special->last_use.store(++clock_, std::memory_order_relaxed);
+    return special;
+  }
+  return nullptr;
+}
+
+SpecialPtr Specializer::extend(const Arguments& arguments, const Device& on) {
+  for (const SpecialPtr& special : all()) {
+    const std::optional<uint64_t> sizes = special->class_of(arguments, on);
+    if (!sizes || !special->executable.suits(special->sizes_of(arguments))) continue;
+    const std::lock_guard lock(mutex_);
+    for (Entry& entry : entries_)
+      if (entry.special == special) entry.classes.push_back(*sizes);
+    special->last_use.store(++clock_, std::memory_order_relaxed);
+    return special;
+  }
   return nullptr;
 }
 
 std::vector<SpecialPtr> Specializer::all() const {
   const std::shared_lock lock(mutex_);
-  return specials_;
+  std::vector<SpecialPtr> specials;
+  for (const Entry& entry : entries_) specials.push_back(entry.special);
+  return specials;
 }
 
 SpecialPtr Specializer::latest() const {
-  const std::shared_lock lock(mutex_);
-  const auto latest = std::max_element(specials_.begin(), specials_.end(), [](const auto& a, const auto& b) {
+  const std::vector<SpecialPtr> specials = all();
+  const auto latest = std::max_element(specials.begin(), specials.end(), [](const auto& a, const auto& b) {
     return a->last_use.load(std::memory_order_relaxed) < b->last_use.load(std::memory_order_relaxed);
   });
-  return latest == specials_.end() ? nullptr : *latest;
+  return latest == specials.end() ? nullptr : *latest;
 }
 
 SpecialPtr Specializer::find(const Arguments& arguments, const Build& build, bool* compiled) {
@@ -187,16 +220,18 @@ SpecialPtr Specializer::find(const Arguments& arguments, const Build& build, boo
   if (SpecialPtr found = look_up(arguments, on)) return found;
   const std::lock_guard one_at_a_time(compiling_);
   if (SpecialPtr found = look_up(arguments, on)) return found;
+  if (SpecialPtr found = extend(arguments, on)) return found;
   SpecialPtr made = make(arguments, build, on);
   if (compiled) *compiled = true;
   ++compile_count_;
   const std::lock_guard lock(mutex_);
-  if (specials_.size() >= static_cast<size_t>(std::max(options_.most, 1)))
-    specials_.erase(std::min_element(specials_.begin(), specials_.end(), [](const auto& a, const auto& b) {
-      return a->last_use.load(std::memory_order_relaxed) < b->last_use.load(std::memory_order_relaxed);
+  if (entries_.size() >= static_cast<size_t>(std::max(options_.most, 1)))
+    entries_.erase(std::min_element(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
+      return a.special->last_use.load(std::memory_order_relaxed) < b.special->last_use.load(std::memory_order_relaxed);
     }));
   made->last_use.store(++clock_, std::memory_order_relaxed);
-  specials_.push_back(made);
+  const uint64_t sizes = made->class_of(arguments, on).value_or(0);
+  entries_.push_back({made, {sizes}});
   return made;
 }
 
@@ -291,6 +326,15 @@ static Difference difference(const Special& special, const Arguments& arguments,
     if (!agrees && found.text.empty())
       found.text = fmt::format("argument {} is {}, not {}", i,
                                arguments.is_weak(i) ? "a number" : text_of(*arguments.arrays[i]), type.str());
+  }
+  if (found.text.empty() && special.class_of(arguments, on)) {
+    std::string chosen, now;
+    for (const auto& [symbol, size] : special.sizes_of(arguments)) {
+      chosen += fmt::format("{}{} = {}", chosen.empty() ? "" : ", ", symbol, special.sizes.at(symbol));
+      now += fmt::format("{}{} = {}", now.empty() ? "" : ", ", symbol, size);
+    }
+    found.text = fmt::format("the kernels for {} were chosen for {}; others are better for {}", special.facts.types,
+                             chosen, now);
   }
   if (found.text.empty())
     found.text = "the program for " + special.facts.types + " asks of its sizes what does not hold";

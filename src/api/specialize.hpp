@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <vector>
@@ -36,7 +37,8 @@ class Pattern {
   Pattern() = default;
   // `one_may_be_open`: whether a symbol may stand for 1, which broadcasts and is dropped by squeeze.
   Pattern(const std::vector<InputType>& types, bool one_may_be_open);
-  bool takes(const Arguments& arguments) const;
+  // The class of the sizes that stand for symbols, when it takes them. Those of a class differ by less than a factor of four each.
+  std::optional<uint64_t> class_of(const Arguments& arguments) const;
 
  private:
   struct Input {
@@ -61,7 +63,9 @@ struct Special {
   Specialization facts;
   mutable std::atomic<uint64_t> last_use{0};
 
-  bool serves(const Arguments& arguments, const Device& on) const;
+  // The class of sizes that they are of, when the executable can run them.
+  std::optional<uint64_t> class_of(const Arguments& arguments, const Device& on) const;
+  SizeBinding sizes_of(const Arguments& arguments) const;  // of the symbols in types
 };
 using SpecialPtr = std::shared_ptr<const Special>;
 
@@ -69,7 +73,8 @@ using SpecialPtr = std::shared_ptr<const Special>;
 std::vector<InputType> open_types(const Arguments& arguments, const Options& options);
 std::vector<InputType> exact_types(const Arguments& arguments);
 
-// The executables of one function. Calls look them up side by side; one at a time is compiled.
+// The executables of one function. Calls look them up side by side; one at a time is compiled. An executable serves the classes of sizes
+// that the same kernels would be made for: what is best for a hundred elements is neither fast nor exact for a hundred million.
 class Specializer {
  public:
   // `declared`: the program names its open sizes itself, and the policy has nothing to say.
@@ -83,14 +88,21 @@ class Specializer {
   const Options& options() const { return options_; }
 
  private:
+  struct Entry {
+    SpecialPtr special;
+    std::vector<uint64_t> classes;  // of sizes, that it serves
+  };
+
   SpecialPtr look_up(const Arguments& arguments, const Device& on) const;
+  // For a class of sizes not seen before: one that would be made again. It serves them from now on.
+  SpecialPtr extend(const Arguments& arguments, const Device& on);
   SpecialPtr make(const Arguments& arguments, const Build& build, const Device& on) const;
   std::string reason_for(const Arguments& arguments, const Device& on) const;
 
   const Options options_;
   const bool declared_;
-  mutable std::shared_mutex mutex_;  // of specials_
-  std::vector<SpecialPtr> specials_;
+  mutable std::shared_mutex mutex_;  // of entries_
+  std::vector<Entry> entries_;
   std::mutex compiling_;
   mutable std::atomic<uint64_t> clock_{0};
   std::atomic<int> compile_count_{0};

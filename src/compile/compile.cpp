@@ -76,6 +76,7 @@ std::shared_ptr<Executable::State> build(const Graph& graph, const Machine& devi
   state->graph = graph;
   state->device = device;
   state->nvrtc = options.nvrtc;
+  state->target = target;
   state->threads = target.target.threads;
   state->plan = clock.stage("plan", [&] { return plan::make_plan(state->graph, target, schedule::accepts); });
   plan::verify(state->graph, state->plan);
@@ -90,6 +91,20 @@ std::shared_ptr<Executable::State> build(const Graph& graph, const Machine& devi
     build_for_cpu(*state);
   }
   return state;
+}
+
+// What the compiler makes of the program with these sizes at hand, up to the code.
+std::string kernels_for(const Executable::State& state, const SizeBinding& sizes) {
+  plan::Options target = state.target;
+  target.sizes = sizes;
+  Executable::State made;
+  made.graph = state.graph;
+  made.device = state.device;
+  made.plan = plan::make_plan(made.graph, target, schedule::accepts);
+  lower_groups(made, target);
+  std::string text;
+  for (const kernel::Kernel& kernel : made.kernels) text += kernel::print(kernel);
+  return text;
 }
 
 }  // namespace
@@ -122,6 +137,11 @@ const Graph& Executable::graph() const { return state_->graph; }
 const plan::Plan& Executable::plan() const { return state_->plan; }
 const std::vector<kernel::Kernel>& Executable::kernels() const { return state_->kernels; }
 bool Executable::interpreted() const { return !state_->device.compiles(); }
+bool Executable::suits(const SizeBinding& sizes) const {
+  return interpreted() ||
+         kernels_for(*state_, estimated_sizes(state_->graph, sizes)) == kernels_for(*state_, state_->target.sizes);
+}
+
 const Machine& Executable::device() const { return state_->device; }
 CacheUse Executable::cache_use() const { return state_->cache_use; }
 const std::vector<StageTime>& Executable::stage_times() const { return state_->times; }

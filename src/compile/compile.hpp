@@ -111,6 +111,9 @@ class Executable {
   const plan::Plan& plan() const;
   const std::vector<kernel::Kernel>& kernels() const;  // one per group of the plan; empty without a compiler
   bool interpreted() const;                            // no compiler: the reference interpreter runs the program
+  // Whether compile() would make the same kernels with these sizes at hand, which must be all; others are served as well, but by kernels
+  // that were not chosen for them.
+  bool suits(const SizeBinding& sizes) const;
   const Machine& device() const;
   const std::vector<StageTime>& stage_times() const;
   double compile_ms() const;

@@ -153,6 +153,7 @@ struct Executable::State {
   std::vector<Slot> slots;
   std::vector<StageTime> times;
   Machine device;
+  plan::Options target;  // what was planned for
   int threads = 1;
   mutable std::atomic<std::shared_ptr<const Prepared>> last;  // of the latest call
   mutable MemoryPool pool;

@@ -81,6 +81,29 @@ TEST(Function, OneExecutableServesEveryBatch) {
   EXPECT_EQ(norm.specializations()[0].exact, "");
 }
 
+// What is best for a hundred elements, one running sum to a lane, would lose a hundredth of a sum of millions.
+TEST(Function, SizesOfAnotherClassGetTheirOwnKernels) {
+  const auto total = compile([](Array x) { return sum(x); });
+  const auto of = [](int64_t count) {
+    return Array::from(std::vector<float>(static_cast<size_t>(count), 0.1f), {count});
+  };
+  for (const int64_t count : {100, 50, 300, 5000}) total(of(count));
+  EXPECT_EQ(total.compile_count(), 1);
+  for (const int64_t count : {1 << 24, (1 << 24) - 77, 100}) {
+    const double expected = static_cast<double>(0.1f) * static_cast<double>(count);
+    EXPECT_NEAR(static_cast<double>(total(of(count)).item<float>()), expected, 1e-5 * expected);
+  }
+  EXPECT_EQ(total.compile_count(), 2);
+  EXPECT_EQ(total.specializations()[1].reason,
+            "the kernels for f32[B] were chosen for B = 100; others are better for B = 16777216");
+  // Where they would be the same, one executable serves all classes.
+  const auto norm = norm_function();
+  const Array g = Array::from(random_floats(16, 2));
+  for (const int64_t rows : {4, 100, 3000, 50000})
+    norm(Array::from(random_floats(static_cast<size_t>(rows) * 16, 1), {rows, 16}), g, g);
+  EXPECT_EQ(norm.compile_count(), 1);
+}
+
 TEST(Function, SaysWhyItCompiledAgain) {
   const auto f = compile([](Array x, Array g) { return x * g; });
   const auto zeros_of = [](Dims dims, DType dtype) {
