@@ -216,7 +216,8 @@ struct IndexLocal {
   IntExpr extent;  // 0 <= value < extent, by construction
 };
 
-// Outputs larger than this in total do not stay in the caches until they are read again, so they are written past them.
+// Outputs larger than this in total do not stay in the caches until they are read again, unless the last cache is a large one, so they
+// are written past them.
 inline constexpr int64_t kStreamBytes = 8 << 20;
 
 // What a clamped kernel stores as its error when an index was outside: a mistake of the compiler, not of the caller.

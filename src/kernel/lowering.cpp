@@ -210,13 +210,24 @@ class Symbols {
   std::set<std::string> loops_;
 };
 
+// At least 1 when outputs of so many bytes do not stay in the caches until they are read again. A large cache keeps half of itself of outputs alone,
+// and three quarters of outputs and inputs; how much of a very large one is left for us, which others use too, is not known.
+IntExpr streams(const IntExpr& written, const IntExpr& moved, int64_t cache_bytes) {
+  const IntExpr some = floordiv(written, kStreamBytes);
+  const int64_t alone = std::min(cache_bytes / 2, 2 * kStreamBytes);
+  if (alone <= kStreamBytes) return some;
+  return max(floordiv(written, alone), min(some, floordiv(moved, alone * 3 / 2)));
+}
+
 }  // namespace
 
 void Lowering::finish() {
-  IntExpr bytes = 0;
-  for (const Param& p : kernel_.params)
-    if (p.kind == ParamKind::Output && p.value >= 0) bytes = bytes + count(p.dims) * size_of(p.dtype);
-  kernel_.launch_sizes.push_back({"%stream", min(1, floordiv(bytes, kStreamBytes))});
+  IntExpr written = 0, moved = 0;
+  for (const Param& p : kernel_.params) {
+    if (p.kind == ParamKind::Output && p.value >= 0) written = written + count(p.dims) * size_of(p.dtype);
+    if (p.kind == ParamKind::Output || p.kind == ParamKind::Input) moved = moved + count(p.dims) * size_of(p.dtype);
+  }
+  kernel_.launch_sizes.push_back({"%stream", min(1, streams(written, moved, schedule_.cache_bytes))});
   if (on_gpu()) add_multipliers(kernel_);
   auto arguments = Symbols(kernel_).arguments();
   for (const LaunchSize& l : kernel_.launch_sizes)

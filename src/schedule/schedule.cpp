@@ -179,7 +179,7 @@ std::optional<std::variant<Schedule, Refusal>> own_code(const Graph& graph, cons
 
 }  // namespace
 
-std::variant<Schedule, Refusal> make_schedule(const Graph& graph, const plan::FusionGroup& group,
+static std::variant<Schedule, Refusal> choose(const Graph& graph, const plan::FusionGroup& group,
                                               const plan::Options& options) {
   if (auto own = own_code(graph, group, options)) return std::move(*own);
   if (has_scatter(graph, group)) return scatter_schedule(graph, group, options);
@@ -197,6 +197,13 @@ std::variant<Schedule, Refusal> make_schedule(const Graph& graph, const plan::Fu
       along_rows && domain.estimate(true) < kShortRow && domain.estimate(false) >= 4 * natural_lanes(options);
   if (has_columns && (!along_rows || !has_rows || short_rows)) return column(graph, std::move(domain), group, options);
   return row(graph, std::move(domain), group, options);
+}
+
+std::variant<Schedule, Refusal> make_schedule(const Graph& graph, const plan::FusionGroup& group,
+                                              const plan::Options& options) {
+  auto made = choose(graph, group, options);
+  if (auto* s = std::get_if<Schedule>(&made); s && !options.target.gpu) s->cache_bytes = options.target.l3_bytes;
+  return made;
 }
 
 // Parts of one launch of a GPU have workgroups of one size; clusters and launches in several steps stay alone, and so do stencils. On a CPU any loops can run

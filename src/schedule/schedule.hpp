@@ -33,6 +33,7 @@ struct Schedule {
   int lanes = 1;             // elements of one vector step
   int64_t tile = 0;          // points of the vector axis in one grid iteration; 0: all
   int64_t keep_bytes = 0;    // Row, Column: on-chip memory for values that several stages need
+  int64_t cache_bytes = 0;   // on a CPU: the last cache, where results may wait for who reads them next
   // GPU: the threads that run one iteration together, of a workgroup, and steps of a Vector loop taken at once.
   int team = 0, workgroup = 0;
   int unroll = 1;
