@@ -270,7 +270,7 @@ class Function<Result(Parameters...)> {
 /// Makes a function of arrays, a lambda or a plain function, into one that runs as few kernels. Parameters are Array or
 /// std::vector<Array>; it returns Array, or a std::pair, std::tuple, std::array or std::vector of them. Nothing is compiled before the
 /// first call: then the callable is called with arrays that have dtypes and shapes but no data (so a branch on data cannot be
-/// written, and arrays that it captures are read as they are then); again for every executable.
+/// written, and arrays that it captures are those of then; their memory is read by every call); again for every executable.
 ///
 /// One executable serves many sizes. Of an argument of rank 2 and more the first size is left open and the others are built in, since
 /// kernels are best when they know the length of a row; the size of an argument of rank 1 is open unless it equals an inner size of

@@ -75,7 +75,10 @@ Array Custom::operator()(const std::vector<Array>& inputs) const {
   return results[0];
 }
 
-std::vector<Array> Custom::all(const std::vector<Array>& inputs) const { return detail::results_of(*state_, inputs); }
+std::vector<Array> Custom::all(const std::vector<Array>& inputs) const {
+  if (!state_) throw UserError("this operation was moved from\nhelp: call the one that it was moved to");
+  return detail::results_of(*state_, inputs);
+}
 
 Array custom(CustomOperation operation, const std::vector<Array>& inputs) {
   return Custom(std::move(operation))(inputs);

@@ -83,8 +83,13 @@ void check_kernels(const Explanation& e, int count) {
 
 }  // namespace detail
 
+static const detail::ExplanationState& filled(const Explanation& e) {
+  if (!e.state) throw UserError("this explanation is of no function\nhelp: take one from explain()");
+  return *e.state;
+}
+
 std::string Explanation::text() const {
-  std::string text = report::to_text(state->report(program), report::Style{});
+  std::string text = report::to_text(filled(*this).report(program), report::Style{});
   text += fmt::format("\ncompiled for {}\n  because {}\n",
                       specialization.types.empty() ? "no arguments" : specialization.types, specialization.reason);
   if (!specialization.exact.empty()) text += fmt::format("  for these sizes alone: {}\n", specialization.exact);
@@ -92,7 +97,7 @@ std::string Explanation::text() const {
 }
 
 std::string Explanation::json() const {
-  nlohmann::ordered_json json = report::to_json(state->report(program));
+  nlohmann::ordered_json json = report::to_json(filled(*this).report(program));
   report::add_build(json, state->executable);
   json["specialization"] = {{"types", specialization.types},
                             {"reason", specialization.reason},
@@ -102,6 +107,6 @@ std::string Explanation::json() const {
   return report::text_of(json);
 }
 
-std::string Explanation::dump(const std::string& stage) const { return state->executable.dump(stage); }
+std::string Explanation::dump(const std::string& stage) const { return filled(*this).executable.dump(stage); }
 
 }  // namespace smelt

@@ -1,6 +1,8 @@
 // Functions: tracing, calls, and what they tell of themselves.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "api/explain.hpp"
 #include "api/specialize.hpp"
 #include "base/check.hpp"
@@ -24,6 +26,11 @@ struct BoundState {
 };
 
 namespace {
+
+FunctionState& state_of(const std::shared_ptr<FunctionState>& state) {
+  if (!state) throw UserError("this function was moved from\nhelp: call the one that it was moved to");
+  return *state;
+}
 
 bool is_unevaluated(const Array& array) {
   return !array.node()->data() && array.node()->type.kind != Type::Kind::Literal;
@@ -112,17 +119,20 @@ AnyFunction::AnyFunction(Build build, bool declared, Options options)
     : state_(new FunctionState{nullptr, std::move(build), Specializer(std::move(options), declared)}) {}
 
 std::vector<Array> AnyFunction::call(const std::vector<Array>& arrays, const std::vector<int>& lists) const {
-  if (!state_->trace) check_evaluated(arrays, "a program in text");
+  if (!state_of(state_).trace) check_evaluated(arrays, "a program in text");
   if (check_arguments(arrays)) return trace_checked(state_->trace, arrays, lists);
   const Arguments arguments = arguments_of(arrays, lists);
-  return run(*state_->specials.find(arguments, state_->build), arguments);
+  // Of no arrays a function of lists may make none.
+  const bool some_empty = std::find(lists.begin(), lists.end(), 0) != lists.end();
+  if (some_empty && state_->trace && state_->trace(placeholders_for(exact_types(arguments)), lists).empty()) return {};
+  return run(*state_of(state_).specials.find(arguments, state_->build), arguments);
 }
 
 void AnyFunction::call_into(const std::vector<Array>& outputs, const std::vector<Array>& arrays,
                             const std::vector<int>& lists) const {
   check_evaluated(arrays, "into()");
   const Arguments arguments = arguments_of(arrays, lists);
-  run_into(*state_->specials.find(arguments, state_->build), arguments, outputs);
+  run_into(*state_of(state_).specials.find(arguments, state_->build), arguments, outputs);
 }
 
 std::shared_ptr<BoundState> AnyFunction::bind(const std::vector<Array>* outputs, const std::vector<Array>& arrays,
@@ -130,7 +140,7 @@ std::shared_ptr<BoundState> AnyFunction::bind(const std::vector<Array>* outputs,
   check_evaluated(arrays, "bind()");
   const Arguments arguments = arguments_of(arrays, lists);
   auto bound = std::make_shared<BoundState>();
-  bound->special = state_->specials.find(arguments, state_->build);
+  bound->special = state_of(state_).specials.find(arguments, state_->build);
   bound->arguments = arrays;
   bound->numbers = arguments.owned;
   const Special& special = *bound->special;
@@ -169,42 +179,47 @@ Explanation AnyFunction::explain(const std::vector<Array>& arrays, const std::ve
   check_evaluated(arrays, "explain()");
   const Arguments arguments = arguments_of(arrays, lists);
   bool compiled = false;
-  const SpecialPtr special = state_->specials.find(arguments, state_->build, &compiled);
+  const SpecialPtr special = state_of(state_).specials.find(arguments, state_->build, &compiled);
   std::vector<Dims> dims;
   for (const TensorView& view : views_of(*special, arguments)) dims.push_back(view.dims);
-  Explanation e =
-      explain_special(*special, bind_sizes(special->executable.graph(), dims), state_->specials.options().name);
+  Explanation e = explain_special(*special, bind_sizes(special->executable.graph(), dims),
+                                  state_of(state_).specials.options().name);
   e.compiled_now = compiled;
   return e;
 }
 
 Explanation AnyFunction::explain_last() const {
-  const SpecialPtr special = state_->specials.latest();
+  const SpecialPtr special = state_of(state_).specials.latest();
   if (!special)
     throw UserError("explain(): nothing is compiled yet\nhelp: call the function first, or explain(arguments)");
-  return explain_special(*special, special->sizes, state_->specials.options().name);
+  return explain_special(*special, special->sizes, state_of(state_).specials.options().name);
 }
 
 void AnyFunction::expect_kernels(int count) const {
-  const std::vector<SpecialPtr> specials = state_->specials.all();
+  const std::vector<SpecialPtr> specials = state_of(state_).specials.all();
   if (specials.empty())
     throw UserError(fmt::format("expect_kernels({}): nothing is compiled yet\nhelp: call the function first", count));
   for (const SpecialPtr& special : specials)
-    check_kernels(explain_special(*special, special->sizes, state_->specials.options().name), count);
+    check_kernels(explain_special(*special, special->sizes, state_of(state_).specials.options().name), count);
 }
 
 std::vector<Specialization> AnyFunction::specializations() const {
   std::vector<Specialization> result;
-  for (const SpecialPtr& special : state_->specials.all()) result.push_back(special->facts);
+  for (const SpecialPtr& special : state_of(state_).specials.all()) result.push_back(special->facts);
   return result;
 }
 
-int AnyFunction::compile_count() const { return state_->specials.compile_count(); }
+int AnyFunction::compile_count() const { return state_of(state_).specials.compile_count(); }
 
 }  // namespace detail
 
-void Bound::operator()() const { state_->call.run(); }
-void Bound::synchronize() const { state_->call.synchronize(); }
-const std::vector<Array>& Bound::outputs() const { return state_->outputs; }
+static detail::BoundState& bound_state(const std::shared_ptr<detail::BoundState>& state) {
+  if (!state) throw UserError("this bound call was moved from\nhelp: use the one that it was moved to");
+  return *state;
+}
+
+void Bound::operator()() const { bound_state(state_).call.run(); }
+void Bound::synchronize() const { bound_state(state_).call.synchronize(); }
+const std::vector<Array>& Bound::outputs() const { return bound_state(state_).outputs; }
 
 }  // namespace smelt

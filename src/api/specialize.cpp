@@ -74,7 +74,25 @@ std::vector<InputType> exact_types(const Arguments& arguments) {
   return types;
 }
 
+// A pin on what is not there is a slip.
+static void check_pins(const Arguments& arguments, const Options& options) {
+  for (const Options::Pin& pin : options.pins) {
+    const std::string written =
+        fmt::format("Options::{}({}, {})", pin.fixed ? "fixed" : "dynamic", pin.argument, pin.axis);
+    const size_t count = arguments.arrays.size();
+    if (pin.argument < 0 || static_cast<size_t>(pin.argument) >= count)
+      throw UserError(
+          fmt::format("{}: the call has {} argument{}, counted from 0", written, count, count == 1 ? "" : "s"));
+    const Data& data = *arguments.arrays[static_cast<size_t>(pin.argument)];
+    const auto rank = static_cast<int>(data.tensor.dims.size());
+    if (pin.axis >= rank || pin.axis < -rank)
+      throw UserError(
+          fmt::format("{}: argument {} is {}, which has no axis {}", written, pin.argument, text_of(data), pin.axis));
+  }
+}
+
 std::vector<InputType> open_types(const Arguments& arguments, const Options& options) {
+  check_pins(arguments, options);
   std::set<int64_t> inner;
   for (const Data* data : arguments.arrays)
     for (size_t d = 1; d < data->tensor.dims.size(); ++d) inner.insert(data->tensor.dims[d]);
@@ -214,7 +232,30 @@ SpecialPtr Specializer::latest() const {
   return latest == specials.end() ? nullptr : *latest;
 }
 
+// As the language has it for numbers written in a program: 300 is an error beside u8, and not 255.
+static void check_numbers(const Special& special, const Arguments& arguments) {
+  for (const auto& [argument, dtype] : special.number_uses) {
+    const Tensor& number = arguments.arrays[argument]->tensor;
+    const Scalar value = load_scalar(number.dtype, number.data);
+    const Literal literal = is_float(number.dtype) ? Literal(value.as_double()) : Literal(value.as_int());
+    try {
+      GraphBuilder().materialize(literal, dtype);
+    } catch (const UserBuildError& e) {
+      throw UserError(
+          fmt::format("argument {}: {}\nhelp: cast the array that it meets to a wider dtype, or pass an array in place "
+                      "of the number",
+                      argument, e.error.message));
+    }
+  }
+}
+
 SpecialPtr Specializer::find(const Arguments& arguments, const Build& build, bool* compiled) {
+  SpecialPtr found = find_or_make(arguments, build, compiled);
+  check_numbers(*found, arguments);
+  return found;
+}
+
+SpecialPtr Specializer::find_or_make(const Arguments& arguments, const Build& build, bool* compiled) {
   const Device on = device_for(arguments.arrays, options_.device);
   if (compiled) *compiled = false;
   if (SpecialPtr found = look_up(arguments, on)) return found;
@@ -243,10 +284,24 @@ std::string types_text(const std::vector<InputType>& types) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
+// Casts that the user wrote saturate, and are none of these.
+std::vector<NumberUse> number_uses(const Graph& graph, const std::vector<InputType>& types) {
+  std::vector<NumberUse> uses;
+  for (const Node& node : graph.nodes) {
+    if (node.kind != NodeKind::Cast || node.label == "astype" || node.label == "cast" || node.label == "wrap_cast")
+      continue;
+    const auto input = std::find(graph.inputs.begin(), graph.inputs.end(), node.args[0]);
+    const auto i = static_cast<size_t>(input - graph.inputs.begin());
+    if (i < types.size() && types[i].weak) uses.push_back({i, node.dtype});
+  }
+  return uses;
+}
+
 std::shared_ptr<Special> compile_for(std::vector<InputType> types, const Arguments& arguments, const Build& build,
                                      const Device& on, const Options& options, bool declared) {
   auto special = std::make_shared<Special>();
   Traced traced = build(types, arguments.lists);
+  special->number_uses = number_uses(traced.graph, types);
   std::vector<Dims> dims;
   for (const Data* data : arguments.arrays) dims.push_back(data->tensor.dims);
   for (const Array& array : traced.captured) dims.push_back(array.node()->data()->tensor.dims);

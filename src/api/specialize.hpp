@@ -51,6 +51,12 @@ class Pattern {
   bool one_may_be_open_ = false;
 };
 
+// A number among the arguments, and a dtype that it takes because of what it meets.
+struct NumberUse {
+  size_t argument;
+  DType dtype;
+};
+
 // One executable, and what it serves.
 struct Special {
   std::vector<InputType> types;
@@ -59,6 +65,7 @@ struct Special {
   Device device;  // where it was compiled for
   Executable executable;
   std::vector<Array> captured;
+  std::vector<NumberUse> number_uses;
   SizeBinding sizes;  // of the call that it was compiled for
   Specialization facts;
   mutable std::atomic<uint64_t> last_use{0};
@@ -80,7 +87,7 @@ class Specializer {
   // `declared`: the program names its open sizes itself, and the policy has nothing to say.
   explicit Specializer(Options options, bool declared = false) : options_(std::move(options)), declared_(declared) {}
 
-  // `compiled`, when given, tells whether one had to be compiled.
+  // `compiled`, when given, tells whether one had to be compiled. Throws UserError for a number that does not fit what it meets.
   SpecialPtr find(const Arguments& arguments, const Build& build, bool* compiled = nullptr);
   std::vector<SpecialPtr> all() const;
   SpecialPtr latest() const;  // of the latest call; null without one
@@ -93,6 +100,7 @@ class Specializer {
     std::vector<uint64_t> classes;  // of sizes, that it serves
   };
 
+  SpecialPtr find_or_make(const Arguments& arguments, const Build& build, bool* compiled);
   SpecialPtr look_up(const Arguments& arguments, const Device& on) const;
   // For a class of sizes not seen before: one that would be made again. It serves them from now on.
   SpecialPtr extend(const Arguments& arguments, const Device& on);

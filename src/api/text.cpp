@@ -49,6 +49,13 @@ detail::Flat Program::in_order(std::initializer_list<Named> arguments) const {
     while (take(fmt::format("{}[{}]", parameters_[i], count))) ++count;
     flat.lists.push_back(count);
   }
+  for (size_t i = 0, list = 0; i < parameters_.size(); ++i) {
+    if (!lists_[i]) continue;
+    const std::string next = fmt::format("{}[{}]", parameters_[i], flat.lists[list++]);
+    const auto later = given.lower_bound(parameters_[i] + "[");
+    if (later != given.end() && later->first.starts_with(parameters_[i] + "["))
+      throw UserError(fmt::format("the input '{}' is not given, but '{}' is", next, later->first));
+  }
   if (!given.empty())
     throw UserError(fmt::format("the program has no input '{}'\nhelp: it has {}", given.begin()->first,
                                 fmt::join(parameters_, ", ")));
@@ -97,6 +104,17 @@ Program program_of(const std::string& source, const std::vector<lang::DeclaredIn
                  std::move(lists));
 }
 
+// Whether the language takes it for the name of an input.
+bool is_name(const std::string& text) {
+  try {
+    const std::vector<lang::DeclaredInput> inputs =
+        lang::declared_inputs(fmt::format("input {0}: f32[N]\nreturn {0}\n", text), "");
+    return inputs.size() == 1 && inputs[0].name == text;
+  } catch (const UserError&) {
+    return false;
+  }
+}
+
 void name_after(Options& options, const char* name) {
   if (options.name == Options{}.name) options.name = name;
 }
@@ -119,7 +137,15 @@ Program compile_text(const std::string& expression, std::vector<std::string> par
   if (!lang::declared_inputs(expression, options.name).empty())
     throw UserError("the program declares its inputs itself\nhelp: leave the list of parameters out");
   std::vector<lang::DeclaredInput> inputs;
-  for (std::string& name : parameters) inputs.push_back({std::move(name)});
+  for (std::string& name : parameters) {
+    if (!is_name(name))
+      throw UserError(fmt::format(
+          "'{}' is no name for a parameter\nhelp: letters, digits and _, not a word of the language", name));
+    const auto same = [&](const lang::DeclaredInput& input) { return input.name == name; };
+    if (std::any_of(inputs.begin(), inputs.end(), same))
+      throw UserError(fmt::format("two parameters are called '{}'", name));
+    inputs.push_back({std::move(name)});
+  }
   return program_of(expression, inputs, false, std::move(options));
 }
 

@@ -238,9 +238,9 @@ Value PhasePrinter::load_lanes(const Place& p, Pattern how, std::optional<Value>
   IntExpr first = p.offset;
   if (how == Pattern::Reversed) first = first - (lanes - 1);
   Value at = scattered ? lane_pointers(p, guarded) : pointer(p, first);
-  // A load of no lane from where no memory is takes a hundred times as long as one from somewhere, as in the rows above an array. To ask costs
-  // too, at every end of a row.
-  if (guarded && rare_ && vector_.tail && !scattered && !p.always) {
+  // A load of no lane from where no memory is takes a hundred times as long as one from somewhere, as in the rows above an array, or in
+  // the half of a roll that another load is for. To ask costs too, at every end of a row.
+  if (guarded && (rare_ || !vector_.tail) && !scattered && !p.always) {
     const Value any = any_of(*mask);
     at = define(std::max(at.scope, any.scope), DType::I64, 0,
                 fmt::format("select i1 {}, ptr {}, ptr %dummy", any.text, at.text));

@@ -67,8 +67,8 @@ Table make_table() {
 }
 
 const Table& table() {
-  static const Table made = make_table();
-  return made;
+  static const auto* made = new Table(make_table());  // never destroyed: destructors of static objects may use it
+  return *made;
 }
 
 }  // namespace

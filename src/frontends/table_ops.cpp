@@ -48,12 +48,12 @@ static Row row_of(const OpInfo& op) {
 }
 
 std::span<const Row> op_rows() {
-  static const std::vector<Row> rows = [] {
-    std::vector<Row> made;
-    for (int i = 0; i < kOpCount; ++i) made.push_back(row_of(info(static_cast<Op>(i))));
+  static const auto* rows = [] {  // never destroyed, as the table
+    auto* made = new std::vector<Row>;
+    for (int i = 0; i < kOpCount; ++i) made->push_back(row_of(info(static_cast<Op>(i))));
     return made;
   }();
-  return rows;
+  return *rows;
 }
 
 }  // namespace smelt::lang

@@ -104,6 +104,61 @@ TEST(Function, SizesOfAnotherClassGetTheirOwnKernels) {
   EXPECT_EQ(norm.compile_count(), 1);
 }
 
+// As a number that is written in the function is.
+TEST(Function, NumbersThatDoNotFitAreMistakes) {
+  const auto times = compile([](Array x, Array y) { return x * y; });
+  const Array bytes = Array::from<uint8_t>({1, 2}), halves = astype(Array::from({1.f, 2.f}), DType::F16);
+  eval(halves);
+  EXPECT_EQ(times(bytes, 100).to_vector<uint8_t>(), (std::vector<uint8_t>{100, 200}));
+  EXPECT_NE(message_of([&] { times(bytes, 300); }).find("argument 1: 300 does not fit u8, which holds 0 to 255"),
+            std::string::npos);
+  EXPECT_NE(message_of([&] { times(bytes, -1); }).find("-1 does not fit u8"), std::string::npos);
+  EXPECT_NE(message_of([&] { times(halves, 1e9); }).find("does not fit f16"), std::string::npos);
+  EXPECT_NE(message_of([&] { times.into(zeros({2}, DType::U8))(bytes, 300); }), "");
+  EXPECT_TRUE(std::isinf(times(Array::from({1.f}), HUGE_VAL).item<float>()));
+  EXPECT_NE(message_of([&] { times(bytes, 1.5); }).find("cannot mix u8[2]"), std::string::npos);
+  // A cast that is asked for saturates.
+  const auto cast_first = compile([](Array x, Array y) { return x * astype(y, DType::U8); });
+  EXPECT_EQ(cast_first(bytes, 300).to_vector<uint8_t>(), (std::vector<uint8_t>{255, 254}));
+}
+
+TEST(Function, WhatWasMovedFromSaysSo) {
+  auto f = compile([](Array x) { return x + 1; });
+  const Array x = Array::from({1.f});
+  auto bound = f.bind(x);
+  const auto g = std::move(f);
+  EXPECT_NE(message_of([&] { f(x); }).find("moved from"), std::string::npos);  // NOLINT: on purpose
+  const auto other = std::move(bound);
+  EXPECT_NE(message_of([&] { bound(); }).find("moved from"), std::string::npos);  // NOLINT: on purpose
+  other();
+  EXPECT_EQ(other.outputs()[0].item<float>(), 2);
+  EXPECT_NE(message_of([] { Explanation().text(); }).find("explain()"), std::string::npos);
+  EXPECT_NE(message_of([] { Explanation().json(); }).find("explain()"), std::string::npos);
+}
+
+TEST(Function, PinsOnWhatIsNotThereAreMistakes) {
+  const auto body = [](Array x) { return x + 1; };
+  const Array x = Array::from({1.f, 2.f});
+  EXPECT_NE(message_of([&] { compile(body, Options{}.fixed(3, 0))(x); }).find("Options::fixed(3, 0): the call has 1"),
+            std::string::npos);
+  EXPECT_NE(message_of([&] { compile(body, Options{}.dynamic(0, 5))(x); }).find("f32[2], which has no axis 5"),
+            std::string::npos);
+  EXPECT_EQ(compile(body, Options{}.fixed(0, -1))(x).to_vector<float>(), (std::vector<float>{2, 3}));
+}
+
+// Static objects are destroyed behind main, after those that smelt made in it: nothing of smelt's may be gone by then.
+struct AtExit {
+  bool wanted = false;
+  ~AtExit() {
+    if (!wanted) return;
+    Array total = sum(Array::from({1.f, 2.f, 3.f}));
+    eval(total);
+    if (total.item<float>() != 6) std::abort();
+  }
+};
+static AtExit at_exit;
+TEST(Function, MayBeUsedByDestructorsOfStaticObjects) { at_exit.wanted = true; }
+
 TEST(Function, SaysWhyItCompiledAgain) {
   const auto f = compile([](Array x, Array g) { return x * g; });
   const auto zeros_of = [](Dims dims, DType dtype) {

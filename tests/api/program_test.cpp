@@ -81,4 +81,10 @@ TEST(Program, RunsIntoMemoryAndBound) {
 }
 
 }  // namespace
+
+TEST(Program, NamesOfParametersAreChecked) {
+  for (const char* name : {"1", "", "return", "a b"}) EXPECT_THROW(compile_text("1 + 1", {name}), UserError) << name;
+  EXPECT_THROW(compile_text("x + x", {"x", "x"}), UserError);
+}
+
 }  // namespace smelt
