@@ -192,24 +192,30 @@ std::optional<std::string> PhasePrinter::load_table(const Place& p, const std::v
   return inside.empty() ? read_arrays(p, arrays) : read_unless_wrapped(p, arrays, active, inside);
 }
 
-// The arrays, or parts of one, that the lanes of a load read: nothing when these are too many, or too far apart.
+// The arrays, or parts of one, that the lanes of a load read: nothing when these are too many, or too far apart. What is less than a vector
+// apart is read together; what is more, as the colours of a picture are, is read together only where there would be too many parts.
 std::vector<PhasePrinter::Array> PhasePrinter::arrays_of(const Table& table, const std::vector<bool>* active) const {
-  std::vector<Array> arrays;
-  for (int lane = 0; lane < vector_.lanes; ++lane) {
-    if (active && !(*active)[static_cast<size_t>(lane)]) continue;
-    const IntExpr& beyond = table[static_cast<size_t>(lane)];
-    int64_t number = 0;
-    for (const IntExpr::Term& t : beyond.terms())
-      if (t.atoms.empty()) number = t.coefficient;
-    const IntExpr apart = beyond - number;
-    auto a = std::find_if(arrays.begin(), arrays.end(), [&](const Array& known) { return known.apart == apart; });
-    if (a == arrays.end()) a = arrays.insert(arrays.end(), {apart, number, number, {}});
-    a->low = std::min(a->low, number), a->high = std::max(a->high, number);
-    a->lanes.emplace_back(lane, number);
+  for (const int64_t most : {int64_t{vector_.lanes}, kWidest * vector_.lanes}) {
+    std::vector<Array> arrays;
+    for (int lane = 0; lane < vector_.lanes && arrays.size() <= kMostArrays; ++lane) {
+      if (active && !(*active)[static_cast<size_t>(lane)]) continue;
+      const IntExpr& beyond = table[static_cast<size_t>(lane)];
+      int64_t number = 0;
+      for (const IntExpr::Term& t : beyond.terms())
+        if (t.atoms.empty()) number = t.coefficient;
+      const IntExpr apart = beyond - number;
+      const auto near = [&](const Array& a) {
+        return a.apart == apart && number - a.low < kWidest * vector_.lanes &&
+               a.high - number < kWidest * vector_.lanes && number - a.high <= most && a.low - number <= most;
+      };
+      auto a = std::find_if(arrays.begin(), arrays.end(), near);
+      if (a == arrays.end()) a = arrays.insert(arrays.end(), {apart, number, number, {}});
+      a->low = std::min(a->low, number), a->high = std::max(a->high, number);
+      a->lanes.emplace_back(lane, number);
+    }
+    if (arrays.size() <= kMostArrays) return arrays;
   }
-  const auto wide = [&](const Array& a) { return a.high - a.low >= kWidest * vector_.lanes; };
-  if (arrays.size() > kMostArrays || std::any_of(arrays.begin(), arrays.end(), wide)) return {};
-  return arrays;
+  return {};
 }
 
 std::string PhasePrinter::read_arrays(const Place& p, const std::vector<Array>& arrays) {
