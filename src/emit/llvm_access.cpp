@@ -227,11 +227,18 @@ Value PhasePrinter::load_lanes(const Place& p, Pattern how, std::optional<Value>
     return from_memory(p.dtype, lanes, top(), load_tail(p, how));
   if (!mask && !scattered)
     if (const auto raw = load_from_lines(p)) return from_memory(p.dtype, lanes, top(), *raw);
-  if (scattered && !mask && !vector_.tail) {
-    if (const auto step = lane_step(p.offset); step && strides(*step))
-      return from_memory(p.dtype, lanes, top(), load_strided(p, *step));
+  if (scattered && !mask && (!vector_.tail || has_masks(p.dtype)))
+    if (const auto step = lane_step(p.offset); step && strides(std::abs(*step))) {
+      Place from = p;  // the lane in front
+      if (*step < 0) from.offset = p.offset + *step * (lanes - 1);
+      const bool backwards = *step < 0;
+      if (!backwards || !vector_.tail) {
+        const std::string raw = load_strided(from, std::abs(*step));
+        return from_memory(p.dtype, lanes, top(), backwards ? reversed(top(), memory, lanes, raw) : raw);
+      }
+    }
+  if (scattered && !mask && !vector_.tail)
     if (const auto regular = load_mostly_regular(p)) return from_memory(p.dtype, lanes, top(), *regular);
-  }
   // Scattered lanes past the extent read what lane 0 reads: a mask would cost a branch per lane where the target has no gather.
   if (vector_.tail && (!scattered || mask)) mask = both(mask, vector_.tail, lanes);
   if (mask) mask = splat(*mask, lanes);

@@ -87,20 +87,36 @@ std::optional<int64_t> PhasePrinter::step_without_wraps(const IntExpr& given, st
 
 static constexpr int64_t kMostApart = 8;
 
-// Neighbours that are few elements apart: what lies between is read too, in whole vectors, of which the last ends with the last
-// lane's element, so that nothing beyond is touched.
-bool PhasePrinter::strides(int64_t step) const { return step >= 2 && step <= kMostApart && vector_.lanes >= 8; }
+// Neighbours that are few elements apart: what lies between is read too, in whole vectors. Nothing beyond the last lane's element is touched: the last
+// vector ends with it, or in a last step all vectors have a mask.
+bool PhasePrinter::strides(int64_t step) const {
+  if (vector_.tail) return step >= 2 && step <= kMostApart / 2 && vector_.lanes >= 16;
+  return step >= 2 && step <= kMostApart && vector_.lanes >= 8;
+}
 
 std::string PhasePrinter::load_strided(const Place& p, int64_t step) {
   const int64_t lanes = vector_.lanes;
   const int align = size_of(p.dtype);
   const std::string memory = memory_type(p.dtype), type = vector_of(memory, vector_.lanes);
+  const bool whole = !vector_.tail;
   const auto part_of = [&](int64_t lane) { return lane * step / lanes; };
-  const auto first_of = [&](int64_t part) { return part + 1 < step ? part * lanes : (lanes - 1) * step + 1 - lanes; };
+  const auto first_of = [&](int64_t part) {
+    return part + 1 < step || !whole ? part * lanes : (lanes - 1) * step + 1 - lanes;
+  };
+  const auto read = [&](int64_t part) {
+    const Value at = pointer(p, p.offset + first_of(part));
+    if (whole) return name(top(), fmt::format("load {}, ptr {}, align {}", type, at.text, align));
+    // Elements from here to the last lane's.
+    const Value times = op("mul $T $a, $b", DType::I64, {vector_.left, constant(DType::I64, step)});
+    const Value left = op("sub $T $a, $b", DType::I64, {times, constant(DType::I64, step - 1 + first_of(part))});
+    const Value narrow = convert("trunc", left, DType::I32);
+    const Value mask =
+        op("icmp slt $T $a, $b", DType::Bool, {iota(vector_.lanes, DType::I32), splat(narrow, vector_.lanes)});
+    return name(top(), masked_call("load", memory, vector_.lanes, at.text, align, mask.text, "zeroinitializer", false));
+  };
   std::string result;
   for (int64_t part = 0; part < step; ++part) {
-    const Value at = pointer(p, p.offset + first_of(part));
-    const std::string next = name(top(), fmt::format("load {}, ptr {}, align {}", type, at.text, align));
+    const std::string next = read(part);
     std::vector<int64_t> order;
     for (int64_t lane = 0; lane < lanes; ++lane) {
       const int64_t place = lane * step - first_of(part_of(lane));

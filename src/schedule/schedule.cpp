@@ -103,9 +103,33 @@ Schedule pointwise(const Graph& graph, Domain domain, const plan::FusionGroup& g
   return s;
 }
 
+// An array that is read down its columns while others are read along their rows: stored in the order of the rows first, it is turned in tiles,
+// which takes less than fetching a line of the cache for every element.
+std::optional<Refusal> turned_read(const Graph& graph, const Domain& domain, const plan::FusionGroup& group) {
+  constexpr int64_t kLong = 64;
+  const int row = last_axis(domain, true);
+  if (row < 0 || group.nodes.size() < 2 || domain.axes[static_cast<size_t>(row)].estimate < kLong) return std::nullopt;
+  const Read* turned = nullptr;
+  bool along = false;
+  for (const Read& read : domain.reads) {
+    const int axis = contiguous_axis(graph, domain, read.node, read.index);
+    along = along || axis == row;
+    if (axis < 0 || axis == row || domain.axes[static_cast<size_t>(axis)].estimate < kLong) continue;
+    const auto step =
+        flat_offset(graph.at(read.node).shape, read.index).coefficient_of(domain.axes[static_cast<size_t>(row)].var);
+    if (step && !step->is(0)) turned = &read;
+  }
+  if (!along || !turned) return std::nullopt;
+  const Node& node = graph.at(turned->node);
+  return Refusal{fmt::format("{} is read across the rows that are reduced, other arrays along them",
+                             node.name.empty() ? node.label : node.name),
+                 "arrays whose last axis is the same one"};
+}
+
 // Reductions whose rows lie along the fastest axis.
 std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const plan::FusionGroup& group,
                                     const plan::Options& options) {
+  if (auto refusal = turned_read(graph, domain, group)) return *refusal;
   Schedule s;
   const int64_t rows = domain.estimate(false), length = domain.estimate(true);
   const bool few_rows = rows < 2 * options.target.threads && length * rows > kSmallWork;
