@@ -6,7 +6,9 @@
 //         serial over the reduced axes:  accumulate; store what is ready; keep what later passes need
 //         store results of one element a column
 //
-// On a GPU, where a column is one thread's, tall ones are summed in blocks, whose sums are added up: that keeps the error small.
+// Tall columns are summed in blocks, whose sums are added up: that keeps the error small.
+#include <algorithm>
+
 #include "base/check.hpp"
 #include "kernel/lowering.hpp"
 
@@ -37,7 +39,10 @@ void Lowering::column() {
       placement.ranges[axis.var] = {0, axis.extent - 1};
     }
   size_t outside = 0;  // loops around a block
-  if (on_gpu() && domain().estimate(true) > 2 * kBlockRows) {
+  const bool sums = std::any_of(domain().reductions.begin(), domain().reductions.end(), [&](const Reduction& r) {
+    return graph_.at(r.node).reduce == ReduceKind::Sum && is_float(graph_.at(r.node).dtype);
+  });
+  if ((on_gpu() || (sums && domain().scans.empty())) && domain().estimate(true) > 2 * kBlockRows) {
     int64_t rows = 1;
     for (outside = serial.size(); outside > 0 && rows < kBlockRows;) rows *= reduced[--outside]->estimate;
     if (rows > 2 * kBlockRows) {

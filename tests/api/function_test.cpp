@@ -96,6 +96,14 @@ TEST(Function, SizesOfAnotherClassGetTheirOwnKernels) {
   EXPECT_EQ(total.compile_count(), 2);
   EXPECT_EQ(total.specializations()[1].reason,
             "the kernels for f32[B] were chosen for B = 100; others are better for B = 16777216");
+  // Columns too, which were one running sum each until they were tall enough for parts.
+  const auto columns = compile([](Array x) { return sum(x, 0); });
+  for (const int64_t rows : {600, 16000, 30000, 60000}) {
+    const Array x = Array::from(std::vector<float>(static_cast<size_t>(rows) * 2, 0.1f), {rows, 2});
+    const double expected = static_cast<double>(0.1f) * static_cast<double>(rows);
+    for (const float sum : columns(x).to_vector<float>())
+      EXPECT_NEAR(static_cast<double>(sum), expected, 1e-5 * expected) << rows;
+  }
   // Where they would be the same, one executable serves all classes.
   const auto norm = norm_function();
   const Array g = Array::from(random_floats(16, 2));
