@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/check.hpp"
+#include "graph/build_detail.hpp"
 
 namespace smelt::detail {
 
@@ -239,7 +240,7 @@ static void check_numbers(const Special& special, const Arguments& arguments) {
     const Scalar value = load_scalar(number.dtype, number.data);
     const Literal literal = is_float(number.dtype) ? Literal(value.as_double()) : Literal(value.as_int());
     try {
-      GraphBuilder().materialize(literal, dtype);
+      scalar_of(literal, dtype, {});
     } catch (const UserBuildError& e) {
       throw UserError(
           fmt::format("argument {}: {}\nhelp: cast the array that it meets to a wider dtype, or pass an array in place "

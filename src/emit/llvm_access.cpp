@@ -227,16 +227,16 @@ Value PhasePrinter::load_lanes(const Place& p, Pattern how, std::optional<Value>
     return from_memory(p.dtype, lanes, top(), load_tail(p, how));
   if (!mask && !scattered)
     if (const auto raw = load_from_lines(p)) return from_memory(p.dtype, lanes, top(), *raw);
-  if (scattered && !mask && (!vector_.tail || has_masks(p.dtype)))
-    if (const auto step = lane_step(p.offset); step && strides(std::abs(*step))) {
-      Place from = p;  // the lane in front
-      if (*step < 0) from.offset = p.offset + *step * (lanes - 1);
-      const bool backwards = *step < 0;
-      if (!backwards || !vector_.tail) {
-        const std::string raw = load_strided(from, std::abs(*step));
-        return from_memory(p.dtype, lanes, top(), backwards ? reversed(top(), memory, lanes, raw) : raw);
-      }
+  if (scattered && !mask) {
+    const int64_t step = lane_step(p.offset).value_or(0);
+    if (step > 0 && strides(step) && (!vector_.tail || has_masks(p.dtype)))
+      return from_memory(p.dtype, lanes, top(), load_strided(p, step));
+    if (step < 0 && strides(-step) && !vector_.tail) {
+      Place last = p;
+      last.offset = p.offset + step * (lanes - 1);
+      return from_memory(p.dtype, lanes, top(), reversed(top(), memory, lanes, load_strided(last, -step)));
     }
+  }
   if (scattered && !mask && !vector_.tail)
     if (const auto regular = load_mostly_regular(p)) return from_memory(p.dtype, lanes, top(), *regular);
   // Scattered lanes past the extent read what lane 0 reads: a mask would cost a branch per lane where the target has no gather.
