@@ -76,7 +76,7 @@ void Lowering::column() {
     if (outside > 0)
       for (Accumulator& a : totals[p]) {
         a.value = builder_.new_local(a.value_type, true);
-        if (a.with_index()) a.index = builder_.new_local(DType::I64, true);
+        if (a.with_index()) a.index = builder_.new_local(a.index_type, true);
       }
     for (const Accumulator& a : totals[p]) evaluator_.set_reduction(a.reduction->node, result(a));
     row_outputs(level + 1, placement, after[p]);
@@ -106,11 +106,8 @@ void Lowering::column() {
         if (d == outside && outside > 0) {
           std::vector<Stmt> block = start(accs[p]);
           block.push_back(std::move(wrapped[0]));
-          for (size_t a = 0; a < accs[p].size(); ++a) {
-            const Accumulator& part = accs[p][a];
-            const ExprId at = part.with_index() ? builder_.local(part.index) : kNoExpr;
-            for (Stmt& s : update(totals[p][a], builder_.local(part.value), at)) block.push_back(std::move(s));
-          }
+          for (size_t a = 0; a < accs[p].size(); ++a)
+            for (Stmt& s : take_part(totals[p][a], accs[p][a])) block.push_back(std::move(s));
           wrapped = std::move(block);
         }
         inner = std::move(wrapped);

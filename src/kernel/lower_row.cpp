@@ -31,7 +31,7 @@ RowLoops Lowering::row_loops(Placement& placement, const IntExpr& first, const I
     steps = std::max<int64_t>(1, estimate / schedule_.lanes);
     IntExpr start = first;
     loops.vector_extent = length;
-    if (!on_gpu() && estimate > 2 * block) {
+    if (!on_gpu() && (estimate > 2 * block || counts_in_blocks())) {
       loops.blocked = true;
       placement.ranges["%b"] = {0, ceildiv(length, block, placement.ranges) - 1};
       const IntExpr offset = IntExpr::symbol("%b") * block;
@@ -87,12 +87,9 @@ std::vector<Stmt> Lowering::row_pass(const RowLoops& loops, const std::vector<Ac
     std::vector<Stmt> block = start(accs);
     for (Stmt& s : inner) block.push_back(std::move(s));
     for (const Accumulator& a : accs) {
-      Accumulator total = a;
-      total.value = row_total_.at(a.value).first;
-      total.index = row_total_.at(a.value).second;
+      const Accumulator total = total_of(a);
       block.push_back(combine_lanes(a));
-      for (Stmt& s : update(total, builder_.local(a.value), a.with_index() ? builder_.local(a.index) : kNoExpr))
-        block.push_back(std::move(s));
+      for (Stmt& s : take_part(total, a)) block.push_back(std::move(s));
       for (Stmt& s : start({total})) result.push_back(std::move(s));
     }
     inner = std::move(block);
@@ -110,16 +107,26 @@ std::vector<Stmt> Lowering::row_pass(const RowLoops& loops, const std::vector<Ac
 std::vector<Accumulator> Lowering::row_results(const RowLoops& loops, const std::vector<Accumulator>& accs) {
   std::vector<Accumulator> result = accs;
   if (loops.blocked)
-    for (Accumulator& a : result) std::tie(a.value, a.index) = row_total_.at(a.value);
+    for (Accumulator& a : result) a = total_of(a);
   return result;
 }
 
-std::vector<Accumulator> Lowering::row_accumulators(const RowLoops& loops, int level) {
-  std::vector<Accumulator> accs = accumulators(level);
-  if (loops.blocked)
-    for (const Accumulator& a : accs)
-      row_total_[a.value] = {builder_.new_local(a.value_type, true),
-                             a.with_index() ? builder_.new_local(DType::I64, true) : -1};
+Accumulator Lowering::total_of(const Accumulator& a) const {
+  Accumulator total = a;
+  std::tie(total.value, total.index) = row_total_.at(a.value);
+  total.first_position = 0, total.index_type = DType::I64;
+  return total;
+}
+
+std::vector<Accumulator> Lowering::row_accumulators(const RowLoops& loops, const Placement& placement, int level) {
+  if (!loops.blocked) return accumulators(level);
+  std::optional<IntExpr> block;  // its first position, where those of a block follow one another
+  const IntExpr here = position(placement), first = here.substitute({{"%i", 0}}, placement.ranges);
+  if (loops.inside == 0 && here - first == IntExpr::symbol("%i")) block = first;
+  std::vector<Accumulator> accs = accumulators(level, block);
+  for (const Accumulator& a : accs)
+    row_total_[a.value] = {builder_.new_local(a.value_type, true),
+                           a.with_index() ? builder_.new_local(DType::I64, true) : -1};
   return accs;
 }
 
@@ -138,7 +145,7 @@ void Lowering::row() {
   std::vector<std::vector<Stmt>> after(static_cast<size_t>(passes)), scan_starts(static_cast<size_t>(passes));
   for (int level = 0; level < passes; ++level) {
     const auto p = static_cast<size_t>(level);
-    if (level < domain().levels) accs[p] = row_accumulators(loops, level);
+    if (level < domain().levels) accs[p] = row_accumulators(loops, placement, level);
     element_pass(level, accs[p], placement, stages[p].body);
     scan_starts[p] = take_scan_starts();
     for (const Accumulator& a : row_results(loops, accs[p])) evaluator_.set_reduction(a.reduction->node, result(a));
@@ -171,7 +178,7 @@ void Lowering::element_pass(int level, const std::vector<Accumulator>& accs, con
     if (a.relative >= 0) continue;  // its sum finds it on the way
     const Reduction& r = a.maximum >= 0 ? *accs[static_cast<size_t>(a.maximum)].reduction : *a.reduction;
     const ExprId value = evaluator_.value(graph_.at(r.node).args[0], placement.at(r.argument_index));
-    for (Stmt& s : a.maximum >= 0 ? update_online(a, value) : update(a, value, position(placement)))
+    for (Stmt& s : a.maximum >= 0 ? update_online(a, value) : take_element(a, value, position(placement)))
       tail.push_back(std::move(s));
   }
   for (const StoredOutput& o : domain().outputs)

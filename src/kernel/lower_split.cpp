@@ -57,7 +57,7 @@ void Lowering::store_partials(const std::vector<Accumulator>& accs, const std::v
                               std::vector<Stmt>& body) {
   for (size_t i = 0; i < accs.size(); ++i) {
     body.push_back(store({false, parts[i].value, at}, builder_.local(accs[i].value)));
-    if (accs[i].with_index()) body.push_back(store({false, parts[i].index, at}, builder_.local(accs[i].index)));
+    if (accs[i].with_index()) body.push_back(store({false, parts[i].index, at}, result(accs[i])));
   }
 }
 
@@ -67,7 +67,7 @@ std::vector<Stmt> Lowering::take_partials(const std::vector<Accumulator>& accs, 
   for (size_t i = 0; i < accs.size(); ++i) {
     const ExprId value = builder_.load(accs[i].value_type, {false, parts[i].value, at});
     const ExprId index = accs[i].with_index() ? builder_.load(DType::I64, {false, parts[i].index, at}) : kNoExpr;
-    for (Stmt& s : update(accs[i], value, index)) body.push_back(std::move(s));
+    for (Stmt& s : take_part(accs[i], value, index)) body.push_back(std::move(s));
   }
   return body;
 }
@@ -103,7 +103,7 @@ void Lowering::split_rows() {
     loops = row_loops(placement, 0, vector_axis().extent, vector_axis().estimate,
                       {split.axis, "%r", first, length, std::min(rows, split.axis->estimate)});
   }
-  std::vector<Accumulator> accs = row_accumulators(loops, 0);
+  std::vector<Accumulator> accs = row_accumulators(loops, placement, 0);
   std::vector<Stmt> element, body;
   element_pass(0, accs, placement, element);
   body = row_pass(loops, accs, std::move(element));
@@ -169,7 +169,7 @@ void Lowering::split_columns() {
   std::vector<Access> value_at, index_at;
   for (const Accumulator& a : accs) {
     value_at.push_back({true, add_scratch(a.value_type, {tile}), {lane}});
-    index_at.push_back(a.with_index() ? Access{true, add_scratch(DType::I64, {tile}), {lane}} : Access{});
+    index_at.push_back(a.with_index() ? Access{true, add_scratch(a.index_type, {tile}), {lane}} : Access{});
   }
   auto over_columns = [&](std::vector<Stmt> body) { return vector(width, std::move(body)); };
   auto write_back = [&](std::vector<Stmt>& body) {
@@ -181,7 +181,7 @@ void Lowering::split_columns() {
   auto read_back = [&](std::vector<Stmt>& body) {
     for (size_t i = 0; i < accs.size(); ++i) {
       body.push_back(assign(accs[i].value, builder_.load(accs[i].value_type, value_at[i])));
-      if (accs[i].with_index()) body.push_back(assign(accs[i].index, builder_.load(DType::I64, index_at[i])));
+      if (accs[i].with_index()) body.push_back(assign(accs[i].index, builder_.load(accs[i].index_type, index_at[i])));
     }
   };
   // One vector loop that takes `rows` rows into the accumulators, the first at `row`.

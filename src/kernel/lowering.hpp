@@ -9,6 +9,7 @@
 
 #include "kernel/evaluate.hpp"
 #include "kernel/lower.hpp"
+#include "kernel/value.hpp"
 
 namespace smelt::kernel {
 
@@ -23,8 +24,10 @@ struct Accumulator {
   const Reduction* reduction;
   ReduceKind kind;
   LocalId value = -1, index = -1;
-  DType dtype() const;
   DType value_type{};
+  // Of elements the index counts from here on, in lanes no wider than it takes.
+  IntExpr first_position = 0;
+  DType index_type = DType::I64;
   int maximum = -1;  // of a sum that runs online: its maximum's place among the accumulators
   LocalId top =
       -1;  // of such a sum: the largest value that each lane has met, to which its part of the sum is relative
@@ -139,8 +142,9 @@ class Lowering {
   // `first`, `length` and `estimate` are of the vector axis; `part` is of another axis, where only a part of that is passed over.
   RowLoops row_loops(Placement& placement, const IntExpr& first, const IntExpr& length, int64_t estimate,
                      const RowPart& part = {}) const;
-  std::vector<Accumulator> row_accumulators(const RowLoops& loops, int level);
+  std::vector<Accumulator> row_accumulators(const RowLoops& loops, const Placement& placement, int level);
   std::vector<Stmt> row_pass(const RowLoops& loops, const std::vector<Accumulator>& accs, std::vector<Stmt> body);
+  Accumulator total_of(const Accumulator& a) const;
   std::vector<Accumulator> row_results(const RowLoops& loops, const std::vector<Accumulator>& accs);
   void element_pass(int level, const std::vector<Accumulator>& accs, const Placement& placement,
                     std::vector<Stmt>& body);
@@ -217,12 +221,15 @@ class Lowering {
   IntExpr reduced_count() const;
 
   // reductions.cpp
-  std::vector<Accumulator> accumulators(int level);
+  std::vector<Accumulator> accumulators(int level, const std::optional<IntExpr>& block = {});
   ExprId initial(const Accumulator& a);
   ExprId merged(const Accumulator& a, ExprId current, ExprId next);
   std::vector<Stmt> start(const std::vector<Accumulator>& accs);
-  std::vector<Stmt> update(const Accumulator& a, ExprId value, const IntExpr& position);
-  std::vector<Stmt> update(const Accumulator& a, ExprId value, ExprId position);
+  bool adds_products(const Accumulator& a) const;
+  std::vector<Stmt> take_element(const Accumulator& a, ExprId element, const IntExpr& position);
+  std::vector<Stmt> take_part(const Accumulator& a, ExprId value, ExprId index);
+  std::vector<Stmt> take_part(const Accumulator& a, const Accumulator& part);
+  std::vector<Stmt> take_if(const Accumulator& a, Val better, Val value, Val index);
   Stmt combine_lanes(const Accumulator& a);
   ExprId result(const Accumulator& a);
   // scans.cpp
@@ -237,6 +244,9 @@ class Lowering {
   std::vector<Stmt> finish_online(const std::vector<Accumulator>& accs);
 
   IntExpr position(const Placement& placement) const;  // row-major over the reduced axes: what argmax counts
+  bool has_few_positions() const;
+  bool counts_in_blocks() const;
+  bool positions_ascend() const;  // as a lane meets the elements
 
   // keep.cpp: values of a stage that later stages need again are kept on chip when that is cheaper.
   struct Stage {

@@ -1,4 +1,6 @@
 // Accumulators: how each kind of reduction starts, takes a value, and ends.
+#include <algorithm>
+
 #include "base/check.hpp"
 #include "kernel/lowering.hpp"
 #include "kernel/value.hpp"
@@ -35,9 +37,8 @@ Scalar neutral(ReduceKind kind, DType t) {
 
 ExprId Lowering::initial(const Accumulator& a) { return builder_.constant(neutral(a.kind, a.value_type)); }
 
-DType Accumulator::dtype() const { return value_type; }
-
-std::vector<Accumulator> Lowering::accumulators(int level) {
+// Indices count in lanes no wider than they must be: from the first position of a block on, or along all of what is known to be short.
+std::vector<Accumulator> Lowering::accumulators(int level, const std::optional<IntExpr>& block) {
   std::vector<Accumulator> result;
   for (const Reduction& r : domain().reductions) {
     if (r.level != level) continue;
@@ -45,18 +46,28 @@ std::vector<Accumulator> Lowering::accumulators(int level) {
     Accumulator a{&r, node.reduce};
     a.value_type = accumulator_type(graph_.at(node.args[0]).dtype);
     a.value = builder_.new_local(a.value_type, true);
-    if (a.with_index()) a.index = builder_.new_local(DType::I64, true);
+    if (a.with_index()) {
+      if (block) {
+        a.first_position = *block;
+        a.index_type = size_of(a.value_type) > 2 ? DType::I32 : DType::I16;
+      } else if (has_few_positions()) {
+        a.index_type = DType::I32;
+      }
+      a.index = builder_.new_local(a.index_type, true);
+    }
     result.push_back(a);
   }
   pair_online(result);
   return result;
 }
 
+// What nothing was taken into has position 0: it is the result only where no element differs from the neutral value, and then the
+// first is.
 std::vector<Stmt> Lowering::start(const std::vector<Accumulator>& accs) {
   std::vector<Stmt> stmts;
   for (const Accumulator& a : accs) {
     stmts.push_back(assign(a.value, initial(a)));
-    if (a.with_index()) stmts.push_back(assign(a.index, builder_.constant(Scalar::of_int(DType::I64, INT64_MAX))));
+    if (a.with_index()) stmts.push_back(assign(a.index, builder_.constant(Scalar::of_int(a.index_type, 0))));
   }
   return stmts;
 }
@@ -65,38 +76,104 @@ ExprId Lowering::merged(const Accumulator& a, ExprId current, ExprId next) {
   return builder_.apply(op_of(a.kind), {current, next});
 }
 
-std::vector<Stmt> Lowering::update(const Accumulator& a, ExprId value, const IntExpr& position) {
-  return update(a, value, a.with_index() ? builder_.index(position) : kNoExpr);
+// A product that something else uses too is made for that anyway.
+bool Lowering::adds_products(const Accumulator& a) const {
+  const NodeId product = graph_.at(a.reduction->node).args[0];
+  const Node& node = graph_.at(product);
+  if (a.kind != ReduceKind::Sum || node.kind != NodeKind::Elementwise || !is_float(node.dtype)) return false;
+  if (node.op != Op::Mul && node.op != Op::Square) return false;
+  int64_t uses = std::count(group_.outputs.begin(), group_.outputs.end(), product);
+  for (const NodeId id : group_.nodes) {
+    const auto& args = graph_.at(id).args;
+    uses += std::count(args.begin(), args.end(), product);
+  }
+  return uses == 1;
 }
 
-// argmax takes a strictly better value, a NaN over a number, and of equals the smaller index; before anything was taken the
-// index is INT64_MAX, and then everything is taken.
-std::vector<Stmt> Lowering::update(const Accumulator& a, ExprId value, ExprId position) {
+std::vector<Stmt> Lowering::take_element(const Accumulator& a, ExprId element, const IntExpr& position) {
   const ExprId current = builder_.local(a.value);
-  if (!a.with_index()) return {assign(a.value, merged(a, current, value))};
-  const Val x{&builder_, value}, best{&builder_, current}, at{&builder_, position},
-      best_at{&builder_, builder_.local(a.index)};
+  if (!a.with_index()) {
+    const Expr& e = builder_.at(element);
+    if (!adds_products(a) || e.kind != ExprKind::Apply || e.op != Op::Mul)
+      return {assign(a.value, merged(a, current, element))};
+    // With one rounding: more exact, and one instruction in place of two.
+    return {assign(a.value, builder_.apply(Op::Fma, {e.args[0], e.args[1], current}))};
+  }
+  const ExprId here = builder_.cast(builder_.index(position - a.first_position), a.index_type, true);
+  if (!positions_ascend()) return take_part(a, element, here);
+  // Of equals the first stays, and so does a NaN.
+  const Val x{&builder_, element}, best{&builder_, current};
+  const bool largest = a.kind == ReduceKind::ArgMax;
+  if (!is_float(a.value_type)) return take_if(a, largest ? x > best : x < best, x, {&builder_, here});
+  return take_if(a, !(largest ? x <= best : x >= best) & (best == best), x, {&builder_, here});
+}
+
+std::vector<Stmt> Lowering::take_part(const Accumulator& a, const Accumulator& part) {
+  ExprId index = kNoExpr;
+  if (part.with_index()) {
+    index = result(part);
+    if (!part.first_position.is(0)) index = builder_.apply(Op::Add, {builder_.index(part.first_position), index});
+  }
+  return take_part(a, builder_.local(part.value), index);
+}
+
+// In whatever order they come: a strictly better value, a NaN over a number, and of equals the smaller index.
+std::vector<Stmt> Lowering::take_part(const Accumulator& a, ExprId value, ExprId index) {
+  if (!a.with_index()) return {assign(a.value, merged(a, builder_.local(a.value), value))};
+  const Val x{&builder_, value}, best{&builder_, builder_.local(a.value)},
+      at{&builder_, builder_.cast(index, a.index_type, true)}, best_at{&builder_, builder_.local(a.index)};
   Val better = a.kind == ReduceKind::ArgMax ? x > best : x < best;
   Val tie = x == best;
   if (is_float(a.value_type)) {
     better = better | ((x != x) & (best == best));
     tie = tie | ((x != x) & (best != best));
   }
+  return take_if(a, better | (tie & (at < best_at)), x, at);
+}
+
+std::vector<Stmt> Lowering::take_if(const Accumulator& a, Val better, Val value, Val index) {
   const LocalId take = builder_.new_local(DType::Bool, false);
   const Val taken{&builder_, builder_.local(take)};
-  return {let(take, (better | (tie & (at < best_at))).id), assign(a.value, select(taken, x, best).id),
-          assign(a.index, select(taken, at, best_at).id)};
+  return {let(take, better.id), assign(a.value, select(taken, value, {&builder_, builder_.local(a.value)}).id),
+          assign(a.index, select(taken, index, {&builder_, builder_.local(a.index)}).id)};
 }
 
 Stmt Lowering::combine_lanes(const Accumulator& a) { return combine(a.value, op_of(a.kind), a.index); }
 
-ExprId Lowering::result(const Accumulator& a) { return builder_.local(a.with_index() ? a.index : a.value); }
+ExprId Lowering::result(const Accumulator& a) {
+  return a.with_index() ? builder_.cast(builder_.local(a.index), DType::I64) : builder_.local(a.value);
+}
 
 IntExpr Lowering::position(const Placement& placement) const {
   IntExpr flat = 0;
   for (const Axis& axis : domain().axes)
     if (axis.reduced) flat = flat * axis.extent + axis.value();
   return flat.substitute(placement.value_of, placement.ranges);
+}
+
+bool Lowering::has_few_positions() const {
+  const auto elements = reduced_count().constant();
+  return !on_gpu() && elements && *elements <= INT32_MAX;
+}
+
+// Rows of a length that is not known are counted in blocks, which are short.
+bool Lowering::counts_in_blocks() const {
+  bool finds = false;
+  for (const Reduction& r : domain().reductions) {
+    if (r.online) return false;
+    const ReduceKind kind = graph_.at(r.node).reduce;
+    finds = finds || kind == ReduceKind::ArgMax || kind == ReduceKind::ArgMin;
+  }
+  return finds && !has_few_positions();
+}
+
+// A thread of a GPU may take the elements before the first aligned address last.
+bool Lowering::positions_ascend() const {
+  if (on_gpu() || domain().reversed) return false;
+  const Axis* last = nullptr;
+  for (const Axis& axis : domain().axes)
+    if (axis.reduced) last = &axis;
+  return schedule_.vector_axis < 0 || !vector_axis().reduced || last == &vector_axis();
 }
 
 }  // namespace smelt::kernel

@@ -184,8 +184,8 @@ class Types {
     if (s.index_local < 0) return;
     need(s.op == Op::Max || s.op == Op::Min, "combine %v{}, %v{}: {} has no index", s.local, s.index_local,
          smelt::name_of(s.op));
-    need(kernel_.locals[static_cast<size_t>(s.index_local)].dtype == DType::I64,
-         "combine %v{}, %v{}: the index is no i64", s.local, s.index_local);
+    need(is_signed_int(kernel_.locals[static_cast<size_t>(s.index_local)].dtype),
+         "combine %v{}, %v{}: the index is no signed integer", s.local, s.index_local);
   }
 
   const Kernel& kernel_;
