@@ -147,4 +147,22 @@ std::optional<int> PhasePrinter::step_in_group(const IntExpr& e, std::vector<Int
   return static_cast<int>(total);
 }
 
+// Whether all lanes of a group have the same value, whatever the sizes are.
+bool PhasePrinter::same_in_group(ExprId id) const {
+  using kernel::ExprKind;
+  const kernel::Expr& e = kernel_.at(id);
+  std::vector<IntExpr> conditions;
+  if (e.kind == ExprKind::Index) return step_in_group(e.index, conditions) == 0 && conditions.empty();
+  if (e.kind == ExprKind::Const) return true;
+  if (e.kind != ExprKind::Apply) return false;
+  if (const auto left = compared(e)) {
+    // Of neighbours between two multiples of the lanes all are at least 0, or none is.
+    const auto step = step_in_group(*left, conditions);
+    const bool same = step == 0 || (step == 1 && divisible(*left, conditions)) ||
+                      (step == -1 && divisible(*left - (vector_.lanes - 1), conditions));
+    return same && conditions.empty();
+  }
+  return std::all_of(e.args.begin(), e.args.end(), [&](ExprId a) { return same_in_group(a); });
+}
+
 }  // namespace smelt::emit::cuda

@@ -166,11 +166,13 @@ class PhasePrinter {
   void scan_grid(const Stmt& s, const ScanText& text, const RunText& run);
   void scan_body(const std::vector<Stmt>& body);
   void open_group(bool check);
+  bool groups_are_inside_or_outside(const kernel::Expr& load);
   std::vector<ExprId> early_loads(const std::vector<const Stmt*>& stmts);
   void load_group(ExprId id);
   void declare_loads(const std::vector<ExprId>& loads);
   void load_groups(const std::vector<ExprId>& loads, bool check);
   void hold(const std::vector<ExprId>& loads, const std::string& first, const std::string& extent);
+  std::string element_or_lane(const kernel::Access& access, const std::string& first);
   bool is_held(ExprId id);
   bool computes_much();
 
@@ -182,6 +184,7 @@ class PhasePrinter {
   };
   bool multiple_of(const IntExpr& e, int64_t n, std::vector<IntExpr>& conditions) const;
   void ask(const std::vector<IntExpr>& conditions);
+  std::optional<IntExpr> compared(const kernel::Expr& e) const;
   std::string condition_key(ExprId id, int n, std::vector<IntExpr>& conditions) const;
   std::vector<std::vector<size_t>> runs_of(const std::vector<Place>& places);
   bool is_zero(ExprId id) const;
@@ -196,6 +199,7 @@ class PhasePrinter {
   std::optional<int64_t> bound_of(const IntExpr& e) const;
   std::optional<int> step_in_group(const IntExpr& e, std::vector<IntExpr>& conditions) const;
   bool divisible(const IntExpr& e, std::vector<IntExpr>& conditions) const;
+  bool same_in_group(ExprId id) const;
 
   // cuda_random.cpp
   std::vector<ExprId> early_draws(const std::vector<const Stmt*>& stmts) const;
@@ -252,6 +256,7 @@ class PhasePrinter {
   std::vector<std::optional<std::string>> known_;
   std::vector<std::vector<ExprId>> scopes_;
   std::map<ExprId, std::string> early_;          // loads that were made ahead, by lane
+  std::map<ExprId, Place> whole_groups_;         // of these, those of the lanes' elements side by side, behind no mask
   std::optional<bool> computes_much_;            // found once
   std::vector<std::set<const Stmt*>> loops_of_;  // of loads: the Vector loops that use them
   std::map<std::string, std::string> symbols_;

@@ -198,6 +198,7 @@ void PhasePrinter::scan_body(const std::vector<Stmt>& body) {
   }
   if (!run.empty()) groups(run, nullptr, nullptr);
   for (const ExprId id : loads) early_.erase(id);
+  whole_groups_.clear();
   pop();
 }
 

@@ -236,6 +236,16 @@ void PhasePrinter::nested_body(const std::vector<Stmt>& body) {
   flush();
 }
 
+// A load behind a mask that holds for all lanes of a group or for none, and gives 0 there, as around a padded array.
+bool PhasePrinter::groups_are_inside_or_outside(const Expr& load) {
+  if (vector_.odd || vector_.lanes == 1 || !variant_.vectors || !is_zero(load.other) || !same_in_group(load.mask))
+    return false;
+  vector_.grouped = true;
+  const bool together = neighbours(place(load.access)) > 0;
+  vector_.grouped = false;
+  return together;
+}
+
 // Loads that can be under way before anything of the block is computed: what they read, and where, does not depend on it.
 std::vector<ExprId> PhasePrinter::early_loads(const std::vector<const Stmt*>& stmts) {
   std::vector<ExprId> found, waiting;
@@ -252,7 +262,8 @@ std::vector<ExprId> PhasePrinter::early_loads(const std::vector<const Stmt*>& st
     if (id == kNoExpr || !seen.insert(id).second || known_[static_cast<size_t>(id)]) continue;
     const Expr& e = kernel_.at(id);
     for (ExprId operand : operands(e)) waiting.push_back(operand);
-    if (e.kind != ExprKind::Load || e.access.scratch || e.mask != kNoExpr) continue;
+    if (e.kind != ExprKind::Load || e.access.scratch) continue;
+    if (e.mask != kNoExpr && !groups_are_inside_or_outside(e)) continue;
     const kernel::Param& p = kernel_.params[static_cast<size_t>(e.access.array)];
     if (stored_[static_cast<size_t>(e.access.array)] || p.kind == kernel::ParamKind::Scalar) continue;
     bool depends = false;
@@ -284,6 +295,20 @@ bool PhasePrinter::computes_much() {
   return *(computes_much_ = operations > kOperationsPerByte * bytes);
 }
 
+// An element of which another lane of the group may have been read already: `first` is where the group's values begin.
+std::string PhasePrinter::element_or_lane(const kernel::Access& access, const std::string& first) {
+  const std::string itself = element(access);
+  if (access.scratch || vector_.edge || whole_groups_.empty()) return itself;
+  const Place p = place(access);
+  for (const auto& [id, group] : whole_groups_) {
+    const auto away = (p.offset - group.offset).constant();
+    if (!early_.count(id) || p.base != group.base || !away || std::abs(*away) >= vector_.lanes) continue;
+    const std::string lane = fmt::format("l {} {}", *away < 0 ? "-" : "+", std::abs(*away));
+    return fmt::format("((unsigned)({}) < {}u ? ld{}[{} + {}] : {})", lane, vector_.lanes, id, first, lane, itself);
+  }
+  return itself;
+}
+
 // The lanes of one group: one access when they are neighbours.
 void PhasePrinter::load_group(ExprId id) {
   const Expr& e = kernel_.at(id);
@@ -304,10 +329,14 @@ void PhasePrinter::load_group(ExprId id) {
       vector_.grouped = false;
       return;
     }
+    const std::string inside = e.mask == kNoExpr ? "" : value(e.mask) + " ? ";
+    const std::string otherwise = e.mask == kNoExpr ? "" : fmt::format(" : Vec<{}, {}>{{}}", type, lanes);
     for (int c = 0; c < chunks; ++c)
-      line("*(Vec<{0}, {1}>*)&ld{2}[u * {3} + {4}] = {5}(p{2} + {4});", type, lanes, id, vector_.lanes, c * lanes,
-           passes ? fmt::format("lasting<{}, {}>", type, lanes) : fmt::format("*(const Vec<{}, {}>*)", type, lanes));
+      line("*(Vec<{0}, {1}>*)&ld{2}[u * {3} + {4}] = {6}{5}(p{2} + {4}){7};", type, lanes, id, vector_.lanes, c * lanes,
+           passes ? fmt::format("lasting<{}, {}>", type, lanes) : fmt::format("*(const Vec<{}, {}>*)", type, lanes),
+           inside, otherwise);
     vector_.grouped = false;
+    if (e.mask == kNoExpr) whole_groups_[id] = p;
     return;
   }
   vector_.grouped = false;
@@ -315,7 +344,7 @@ void PhasePrinter::load_group(ExprId id) {
     line("#pragma unroll");
     open(fmt::format("for (int l = 0; l < {}; ++l)", vector_.lanes));
     line("const {} i = i0 + l;", index_type());
-    line("ld{}[u * {} + l] = {};", id, vector_.lanes, element(e.access));
+    line("ld{}[u * {} + l] = {};", id, vector_.lanes, element_or_lane(e.access, fmt::format("u * {}", vector_.lanes)));
     close();
   } else {
     line("const {} i = i0;", index_type());
@@ -362,6 +391,7 @@ void PhasePrinter::hold(const std::vector<ExprId>& loads, const std::string& fir
   open("");
   line("const {} start = {}, end = {}; (void)end;", index_type(), first, extent);
   load_groups(loads, vector_.checked);
+  whole_groups_.clear();  // other loops may have other groups
   close();
 }
 
@@ -377,7 +407,9 @@ void PhasePrinter::load_groups(const std::vector<ExprId>& loads, bool check) {
   open_group(check);
   for (const ExprId id : loads) {
     open("");
+    push();
     load_group(id);
+    pop();
     close();
   }
   if (check) close();
@@ -399,6 +431,7 @@ void PhasePrinter::block(const std::vector<const Stmt*>& stmts) {
   groups(stmts, nullptr, nullptr);
   if (vector_.odd && vector_.single) edge(vector_.loop->body);
   for (const ExprId id : loads) early_.erase(id);
+  whole_groups_.clear();
   pop();
 }
 

@@ -108,6 +108,26 @@ bool PhasePrinter::is_zero(ExprId id) const {
   return e.constant.f == 0 && !std::signbit(e.constant.f);
 }
 
+// Of a comparison of positions: what is at least 0 where it holds.
+std::optional<IntExpr> PhasePrinter::compared(const Expr& e) const {
+  if (e.kind != ExprKind::Apply || e.args.size() != 2) return std::nullopt;
+  const auto position = [&](ExprId side) -> std::optional<IntExpr> {
+    const Expr& x = kernel_.at(side);
+    if (x.dtype != DType::I64) return std::nullopt;
+    if (x.kind == ExprKind::Index) return x.index;
+    return x.kind == ExprKind::Const ? std::optional<IntExpr>(x.constant.i) : std::nullopt;
+  };
+  const auto a = position(e.args[0]), b = position(e.args[1]);
+  if (!a || !b) return std::nullopt;
+  switch (e.op) {
+    case Op::Ge: return *a - *b;
+    case Op::Gt: return *a - *b - 1;
+    case Op::Le: return *b - *a;
+    case Op::Lt: return *b - *a - 1;
+    default: return std::nullopt;
+  }
+}
+
 // A text that two conditions have in common only when both hold or neither does. Of neighbours between the same multiples
 // of n (or of half of it): 4 * i + 2 < W and 4 * i + 3 < W are one where W is a multiple of 4, which `conditions` then asks.
 std::string PhasePrinter::condition_key(ExprId id, int n, std::vector<IntExpr>& conditions) const {
@@ -120,22 +140,9 @@ std::string PhasePrinter::condition_key(ExprId id, int n, std::vector<IntExpr>& 
     if (b < a) std::swap(a, b);
     return a == b ? a : a + " & " + b;
   }
-  const auto position = [&](ExprId side) -> std::optional<IntExpr> {
-    const Expr& x = kernel_.at(side);
-    if (x.dtype != DType::I64) return std::nullopt;
-    if (x.kind == ExprKind::Index) return x.index;
-    return x.kind == ExprKind::Const ? std::optional<IntExpr>(x.constant.i) : std::nullopt;
-  };
-  const auto a = position(e.args[0]), b = position(e.args[1]);
-  if (!a || !b) return itself;
-  IntExpr left = 0;  // at least 0 where the condition holds
-  switch (e.op) {
-    case Op::Ge: left = *a - *b; break;
-    case Op::Gt: left = *a - *b - 1; break;
-    case Op::Le: left = *b - *a; break;
-    case Op::Lt: left = *b - *a - 1; break;
-    default: return itself;
-  }
+  const auto at_least_zero = compared(e);
+  if (!at_least_zero) return itself;
+  const IntExpr& left = *at_least_zero;
   int64_t constant = 0;
   for (const IntExpr::Term& term : left.terms())
     if (term.atoms.empty()) constant += term.coefficient;
