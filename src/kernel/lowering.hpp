@@ -61,6 +61,9 @@ struct RowLoops {
   size_t inside = 0;     // serial loops inside of that one
 };
 
+// Elements that a part of a split reduction should have at least.
+constexpr int64_t kPartElements = 32768;
+
 struct Tile;  // lower_tiled.cpp
 
 // What a serial loop of a pass over a row runs over: `length` points of an axis from `first` on.
@@ -92,6 +95,7 @@ class Lowering {
   void split_scan();
   void split_rows();
   void split_columns();
+  void split_narrow();
   void split_columns_gpu();
   void scatter();
 
@@ -192,7 +196,7 @@ class Lowering {
   };
   SplitAxis split_axis(const IntExpr& wanted, int64_t multiple);
   IntExpr wanted_parts(int64_t least, const IntExpr& others) const;
-  IntExpr split_length() const;
+  const Axis& first_reduced() const;  // the one that is split
   std::vector<Partial> partials(const std::vector<Accumulator>& accs, const Shape& dims);
   void store_partials(const std::vector<Accumulator>& accs, const std::vector<Partial>& parts, const Index& at,
                       std::vector<Stmt>& body);
