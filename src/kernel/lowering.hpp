@@ -83,6 +83,7 @@ class Lowering {
   // One per strategy: lower_pointwise.cpp, lower_cut.cpp, lower_blocked.cpp, lower_scatter.cpp, lower_tiled.cpp, lower_stencil.cpp, lower_row.cpp, lower_column.cpp, lower_split.cpp.
   void pointwise();
   void pointwise_cut();
+  void pieces();
   void blocked();
   void tiled();
   std::vector<Stmt> through_tile(const Tile& tile, const Placement& placement,

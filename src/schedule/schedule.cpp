@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/check.hpp"
+#include "schedule/local.hpp"
 #include "schedule/parts.hpp"
 #include "smelt/custom_call.hpp"
 
@@ -35,6 +36,9 @@ constexpr int64_t kTallColumn = 512;
 // those. Indices beside the values fill the registers sooner, and are joined in more time.
 constexpr int64_t kMostColumns = 40, kFewestVectors = 3, kMostVectors = 16, kFewSteps = 3;
 constexpr int64_t kMostColumnsOfIndices = 24, kFewStepsOfIndices = 12;
+
+// Vectors of so few pieces of rows are read in whole steps, which seldom meet the end of an axis of so many.
+constexpr int64_t kFewPieces = 8, kManyPieces = 128;
 
 // Bodies of this cost (plan/cost.hpp) are light, and longer than that are long.
 constexpr int kLightBody = 12, kLongBody = 640;
@@ -77,11 +81,39 @@ int even_lanes(int lanes, const IntExpr& axis, const plan::Options& options) {
   return even % length == 0 ? even : lanes;
 }
 
+// A short last axis in which all reads are contiguous, but not beyond it, as in transpose(x, (1, 0, 2)) of a picture: little is done with each
+// piece, and what takes time is to find it.
+bool in_pieces(const Graph& graph, const Domain& domain, const plan::FusionGroup& group, int flat_lanes) {
+  const size_t last = domain.axes.size() - 1;
+  if (last < 1 || !domain.draws.empty() || !domain.pinned.empty()) return false;
+  const int64_t length = domain.axes[last].extent.constant().value_or(0);
+  // A few long rows are read side by side by shuffles as well.
+  if (length < 2 || (flat_lanes / length <= kFewPieces && domain.axes[last - 1].estimate >= kManyPieces)) return false;
+  int cost = 0;
+  for (const NodeId id : group.nodes) cost += cost_of(graph.at(id));
+  if (cost > kLightBody) return false;
+  const Axis &loop = domain.axes[last - 1], &lanes = domain.axes[last];
+  bool apart = false;
+  const auto contiguous = [&](NodeId node, const Index& index) {
+    const IntExpr flat = flat_offset(graph.at(node).shape, index);
+    const auto step = flat.coefficient_of(lanes.var), along = flat.coefficient_of(loop.var);
+    if (!step || !(step->is(1) || step->is(0)) || reads_gathered(index)) return false;
+    apart = apart || (step->is(1) && !(along && *along == lanes.extent));
+    return true;
+  };
+  return std::all_of(domain.reads.begin(), domain.reads.end(),
+                     [&](const Read& r) { return contiguous(r.node, r.index); }) &&
+         apart && std::all_of(domain.outputs.begin(), domain.outputs.end(), [&](const Output& o) {
+           return contiguous(o.node, o.store_index);
+         });
+}
+
 Schedule pointwise(const Graph& graph, Domain domain, const plan::FusionGroup& group, const plan::Options& options) {
   Schedule s;
   s.strategy = Strategy::Pointwise;
   follow_output(graph, domain);
   if (auto stencil = stencil_schedule(graph, domain, group, options, s.dear)) return std::move(*stencil);
+  if (!find_cut(graph, group, domain, options.sizes)) merge_short_axis(graph, domain, 2 * natural_lanes(options));
   s.vector_axis = static_cast<int>(domain.axes.size()) - 1;
   s.flattened = domain.axes.size() > 1 && domain.axes.back().estimate < 2 * natural_lanes(options);
   s.lanes = lanes_for(graph, group, domain, s.flattened ? -1 : s.vector_axis, options);
@@ -89,6 +121,16 @@ Schedule pointwise(const Graph& graph, Domain domain, const plan::FusionGroup& g
   // Windows over short rows are gathers, many of them: wide vectors of these take long to compile.
   const auto local = [&](NodeId id) { return graph.at(id).local; };
   if (s.flattened && std::any_of(group.nodes.begin(), group.nodes.end(), local)) s.lanes = natural_lanes(options);
+  if (s.flattened && in_pieces(graph, domain, group, s.lanes)) {
+    const int64_t length = domain.axes.back().extent.constant().value();
+    s.flattened = false;
+    s.pieces = true;
+    s.lanes = static_cast<int>(std::min<int64_t>(length, natural_lanes(options)));
+    s.tile = std::max<int64_t>(1, kChunk / length);
+    s.note = fmt::format("pieces of {} elements from elsewhere", length);
+    s.domain = std::move(domain);
+    return s;
+  }
   s.tile = kChunk / s.lanes * s.lanes;
   std::string over;
   for (const Axis& axis : domain.axes) over += (over.empty() ? "" : " x ") + axis.extent.str();

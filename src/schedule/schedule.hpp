@@ -26,6 +26,7 @@ struct Schedule {
   Domain domain;           // axes merged
   int vector_axis = -1;    // the axis whose points are lanes; -1: the domain has one point
   bool flattened = false;  // Pointwise: all axes as one vector axis, indices by division
+  bool pieces = false;     // Pointwise: a short last axis is a vector, and the axis before it a loop
   int across_axis = -1;    // Tiled: the axis along which the reads of `staged` are contiguous
   int narrow_axis = -1;    // Split: the reduced axis behind which a few columns lie; `tile` is then what one step takes
   std::optional<Cut> cut;  // Pointwise: the loops go over ranges of an axis, one array of a concat each
