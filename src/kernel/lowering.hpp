@@ -64,7 +64,8 @@ struct RowLoops {
 // Elements that a part of a split reduction should have at least.
 constexpr int64_t kPartElements = 32768;
 
-struct Tile;  // lower_tiled.cpp
+struct Tile;        // lower_tiled.cpp
+struct NarrowRows;  // lower_split_narrow.cpp
 
 // What a serial loop of a pass over a row runs over: `length` points of an axis from `first` on.
 struct RowPart {
@@ -205,6 +206,15 @@ class Lowering {
                                   const Index& at);
   void combine_columns(Grid grid, const SplitAxis& split, const std::vector<Accumulator>& accs,
                        const std::vector<Partial>& parts);
+
+  // lower_split_narrow.cpp
+  struct ScratchPair {
+    int value = -1, index = -1;  // buffers
+  };
+  void narrow_steps(const NarrowRows& rows, const std::vector<Accumulator>& totals,
+                    const std::vector<ScratchPair>& scratch, std::vector<Stmt>& body);
+  void narrow_rest(const NarrowRows& rows, const Placement& placement, const std::vector<Accumulator>& totals,
+                   const std::vector<ScratchPair>& scratch, std::vector<Stmt>& body);
 
   // lowering.cpp
   const Axis& vector_axis() const { return domain().axes[static_cast<size_t>(schedule_.vector_axis)]; }
