@@ -78,7 +78,7 @@ std::optional<Value> PhasePrinter::tabulated(const IntExpr& e) {
     if (!number) return std::nullopt;
     text += fmt::format("{}i64 {}", text.empty() ? "" : ", ", *number);
   }
-  return op("add $T $a, $b", DType::I64, {integer(e), {"<" + text + ">", DType::I64, vector_.lanes, 0}});
+  return op("add $T $a, $b", DType::I64, {integer(e), {"<" + text + ">", DType::I64, vector_.lanes, vector_.scope}});
 }
 
 // A condition on indices that every lane knows of itself.
@@ -131,7 +131,7 @@ std::optional<std::vector<bool>> PhasePrinter::truths_of(ExprId id) const {
 Value PhasePrinter::constant_mask(const std::vector<bool>& truths) {
   std::string text;
   for (const bool t : truths) text += fmt::format("{}i1 {}", text.empty() ? "" : ", ", t);
-  return {"<" + text + ">", DType::Bool, vector_.lanes, 0};
+  return {"<" + text + ">", DType::Bool, vector_.lanes, vector_.scope};  // another loop may have other lanes
 }
 
 // `e` as far as lanes differ in it, as long as no quotient or remainder in it wraps around between lane 0 and the others: each of
