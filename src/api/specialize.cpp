@@ -10,6 +10,7 @@
 
 #include "base/check.hpp"
 #include "graph/build_detail.hpp"
+#include "graph/short_sizes.hpp"
 
 namespace smelt::detail {
 
@@ -58,6 +59,8 @@ bool may_be_open(int64_t extent) { return extent != 1; }
 
 // 0, 1 to 3, 4 to 15, 16 to 63, ...
 constexpr uint64_t kMostClasses = 33;
+// Short sizes that a function has executables for.
+constexpr size_t kMostShort = 8;
 uint64_t class_of_size(int64_t size) {
   return (static_cast<uint64_t>(std::bit_width(static_cast<uint64_t>(size))) + 1) / 2;
 }
@@ -163,9 +166,16 @@ SizeBinding Special::sizes_of(const Arguments& arguments) const {
   return found;
 }
 
+std::optional<int64_t> Special::short_size(const Arguments& arguments) const {
+  for (const auto& [argument, axis] : not_short)
+    if (const int64_t size = arguments.arrays[argument]->tensor.dims[axis]; is_short(size)) return size;
+  return std::nullopt;
+}
+
 std::optional<uint64_t> Special::class_of(const Arguments& arguments, const Device& on) const {
   if (arguments.lists != lists || !(on == device)) return std::nullopt;
   const std::optional<uint64_t> found = pattern.class_of(arguments);
+  if (found && short_size(arguments)) return std::nullopt;
   // What the program asks of sizes, such as that a slice lies inside.
   const std::vector<Constraint>& constraints = executable.graph().constraints;
   if (!found || constraints.empty()) return found;
@@ -299,7 +309,8 @@ std::vector<NumberUse> number_uses(const Graph& graph, const std::vector<InputTy
 }
 
 std::shared_ptr<Special> compile_for(std::vector<InputType> types, const Arguments& arguments, const Build& build,
-                                     const Device& on, const Options& options, bool declared) {
+                                     const Device& on, const Options& options, bool declared,
+                                     const std::set<SizeBinding>& fixed) {
   auto special = std::make_shared<Special>();
   Traced traced = build(types, arguments.lists);
   special->number_uses = number_uses(traced.graph, types);
@@ -312,6 +323,17 @@ std::shared_ptr<Special> compile_for(std::vector<InputType> types, const Argumen
   o.tune = options.tune;
   special->sizes = o.sizes =
       bind_sizes(traced.graph, dims);  // a slice that leaves the array at these sizes throws here
+  if (declared && !on.is_gpu()) {
+    const SizeBinding known = short_sizes(traced.graph, o.sizes);
+    if (fixed.size() < kMostShort || fixed.count(known)) {
+      special->short_sizes = known;
+      traced.graph = with_sizes(traced.graph, known);
+      for (size_t i = 0; i < types.size(); ++i) {
+        const Shape& shape = traced.graph.at(traced.graph.inputs[i]).shape;
+        if (shape.size() >= 2 && shape.back().as_symbol()) special->not_short.emplace_back(i, shape.size() - 1);
+      }
+    }
+  }
   for (Array& array : traced.captured)
     if (array.rank() > 0) array = array.to(on);
   special->executable = smelt::compile(traced.graph, machine_of(on), o);
@@ -339,14 +361,17 @@ SpecialPtr Specializer::make(const Arguments& arguments, const Build& build, con
   });
   if (is_open && !declared_) {
     try {
-      const auto special = compile_for(open, arguments, build, on, options_, declared_);
+      const auto special = compile_for(open, arguments, build, on, options_, declared_, {});
       special->facts.reason = reason;
       return special;
     } catch (const UserError& e) {
       why_exact = e.what();
     }
   }
-  const auto special = compile_for(exact, arguments, build, on, options_, declared_);
+  std::set<SizeBinding> fixed;  // what stands for short sizes elsewhere
+  for (const SpecialPtr& other : all())
+    if (!other->short_sizes.empty()) fixed.insert(other->short_sizes);
+  const auto special = compile_for(exact, arguments, build, on, options_, declared_, fixed);
   special->facts.reason = reason;
   special->facts.exact = why_exact;
   return special;
@@ -383,6 +408,8 @@ static Difference difference(const Special& special, const Arguments& arguments,
       found.text = fmt::format("argument {} is {}, not {}", i,
                                arguments.is_weak(i) ? "a number" : text_of(*arguments.arrays[i]), type.str());
   }
+  if (const auto size = special.short_size(arguments); found.text.empty() && size)
+    found.text = fmt::format("rows of {} are short: their length is a constant of the kernels", *size);
   if (found.text.empty() && special.class_of(arguments, on)) {
     std::string chosen, now;
     for (const auto& [symbol, size] : special.sizes_of(arguments)) {

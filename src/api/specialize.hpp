@@ -66,13 +66,17 @@ struct Special {
   Executable executable;
   std::vector<Array> captured;
   std::vector<NumberUse> number_uses;
-  SizeBinding sizes;  // of the call that it was compiled for
+  SizeBinding sizes;        // of the call that it was compiled for
+  SizeBinding short_sizes;  // symbols of the program that are constants here
+  // Axes of arguments whose sizes would be constants if they were short; calls in which one is have a specialization of their own.
+  std::vector<std::pair<size_t, size_t>> not_short;
   Specialization facts;
   mutable std::atomic<uint64_t> last_use{0};
 
   // The class of sizes that they are of, when the executable can run them.
   std::optional<uint64_t> class_of(const Arguments& arguments, const Device& on) const;
-  SizeBinding sizes_of(const Arguments& arguments) const;  // of the symbols in types
+  SizeBinding sizes_of(const Arguments& arguments) const;               // of the symbols in types
+  std::optional<int64_t> short_size(const Arguments& arguments) const;  // of an axis of `not_short`, where one is short
 };
 using SpecialPtr = std::shared_ptr<const Special>;
 
@@ -82,6 +86,9 @@ std::vector<InputType> exact_types(const Arguments& arguments);
 
 // The executables of one function. Calls look them up side by side; one at a time is compiled. An executable serves the classes of sizes
 // that the same kernels would be made for: what is best for a hundred elements is neither fast nor exact for a hundred million.
+// A size of 2 to 16 of a last axis is a class of its own on a CPU, and a constant of its kernels (graph/short_sizes.hpp): kernels that must ask how
+// short rows are take 4 to 15 times as long. A function has them for kMostShort lengths; executables with
+// symbols serve the others.
 class Specializer {
  public:
   // `declared`: the program names its open sizes itself, and the policy has nothing to say.

@@ -156,7 +156,8 @@ Value PhasePrinter::integer_lanes(const IntExpr& e) {
     const Value steps = op("mul $T $a, $b", DType::I64, {iota(vector_.lanes, DType::I64), integer(*step)});
     value = op("add $T $a, $b", DType::I64, {integer(e), step->is(1) ? iota(vector_.lanes, DType::I64) : steps});
   } else {
-    value = integer_sum(e, true);
+    const std::optional<Value> known_lanes = tabulated(e);
+    value = known_lanes ? *known_lanes : integer_sum(e, true);
   }
   if (stands_still(e)) remember(key, value);
   return value;

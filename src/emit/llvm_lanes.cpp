@@ -87,7 +87,10 @@ std::optional<Value> PhasePrinter::compare_indices(const Expr& e) {
   if (!left || !right) return std::nullopt;
   if (const auto truths = truths_of(static_cast<kernel::ExprId>(&e - kernel_.exprs.data())))
     return constant_mask(*truths);
-  const IntExpr difference = *left - *right;
+  IntExpr difference = *left - *right;
+  std::string_view compared = info(e.op).llvm_int;
+  if (const auto least = lane_step(difference) ? std::nullopt : holds_where(e))
+    difference = *least, compared = info(Op::Ge).llvm_int;
   const auto step = lane_step(difference);
   if (!step || *step == 0) return std::nullopt;
   const DType wide = DType::I64, narrow = DType::I32;
@@ -95,7 +98,7 @@ std::optional<Value> PhasePrinter::compare_indices(const Expr& e) {
   Value bound = op("sub $T $a, $b", wide, {constant(wide, 0), integer(difference)});
   bound = op("call $T @llvm.smax.$V($T $a, $T $b)", wide, {bound, constant(wide, -far)});
   bound = op("call $T @llvm.smin.$V($T $a, $T $b)", wide, {bound, constant(wide, far)});
-  return op(info(e.op).llvm_int, DType::Bool, {lane_steps(*step, narrow), convert("trunc", bound, narrow)});
+  return op(compared, DType::Bool, {lane_steps(*step, narrow), convert("trunc", bound, narrow)});
 }
 
 }  // namespace smelt::emit

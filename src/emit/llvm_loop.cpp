@@ -229,6 +229,7 @@ void PhasePrinter::vector_loop(const Stmt& s) {
   vector_.var = s.var;
   vector_.lanes = s.lanes;
   vector_.even = reads_tables(s);
+  vector_.once = s.extent.is(s.lanes);
   ranges_[s.var] = {0, s.extent - 1};
   const bool peels = !brief && free && (!count || *count >= s.lanes);
   if (peels) find_lines(s);

@@ -85,16 +85,28 @@ std::vector<ExprId> conditions_of(const kernel::Kernel& kernel, const std::vecto
 
 }  // namespace
 
+// What is at least 0 where h is. x // c + k >= 0 says of x what x + c k >= 0 says, and k - x // c >= 0 what c k + c - 1 - x >= 0 says.
+static IntExpr undivided(const IntExpr& h) {
+  for (const IntExpr::Term& term : h.terms()) {
+    if (term.atoms.size() != 1 || term.atoms[0]->kind != AtomKind::FloorDiv) continue;
+    const IntExpr x = term.atoms[0]->a, c = term.atoms[0]->b, k = h - IntExpr::of_term(term);
+    if (c.constant().value_or(0) <= 0) continue;
+    if (term.coefficient == 1) return x + c * k;
+    if (term.coefficient == -1) return c * k + c - 1 - x;
+  }
+  return h;
+}
+
 // What is at least 0 where this comparison of indices holds.
 std::optional<IntExpr> PhasePrinter::holds_where(const Expr& e) const {
   if (e.kind != ExprKind::Apply || e.args.size() != 2) return std::nullopt;
   const auto left = index_of(e.args[0]), right = index_of(e.args[1]);
   if (!left || !right) return std::nullopt;
   switch (e.op) {
-    case Op::Ge: return *left - *right;
-    case Op::Gt: return *left - *right - 1;
-    case Op::Le: return *right - *left;
-    case Op::Lt: return *right - *left - 1;
+    case Op::Ge: return undivided(*left - *right);
+    case Op::Gt: return undivided(*left - *right - 1);
+    case Op::Le: return undivided(*right - *left);
+    case Op::Lt: return undivided(*right - *left - 1);
     default: return std::nullopt;
   }
 }

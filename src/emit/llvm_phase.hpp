@@ -77,6 +77,7 @@ class PhasePrinter {
     Value start;                // the variable's value in lane 0
     bool streaming = false;
     bool even = false;            // whole steps begin at multiples of `lanes`
+    bool once = false;            // there is one step, and it is whole
     const Peel* inner = nullptr;  // in the steps between the ends
     std::set<std::string> rows;   // of scratch that are read at several columns
     bool at_line = false;         // in steps that begin at lines of these rows
@@ -167,7 +168,9 @@ class PhasePrinter {
   std::optional<Value> compare_indices(const kernel::Expr& e);
   std::optional<IntExpr> index_of(kernel::ExprId id) const;
   using Table = std::vector<IntExpr>;  // for each lane: how far it is beyond lane 0
+  IntExpr first_lane() const;          // the Vector variable, as whole steps have it
   std::optional<Table> table_of(const IntExpr& e) const;
+  std::optional<Value> tabulated(const IntExpr& e);
   std::optional<IntExpr> unwrapped(const IntExpr& e, std::vector<IntExpr>& inside) const;
   std::optional<std::vector<bool>> truths_of(kernel::ExprId id) const;
   Value constant_mask(const std::vector<bool>& truths);

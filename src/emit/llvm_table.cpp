@@ -17,14 +17,15 @@ using kernel::ExprKind;
 static constexpr size_t kMostArrays = 8;
 static constexpr int64_t kWidest = 8;
 
-static bool divides_lanes(const IntExpr& e, const std::string& var, int lanes) {
+// Steps begin at multiples of `lanes`; those of a loop of one step at all multiples, which is 0.
+static bool divides_lanes(const IntExpr& e, const std::string& var, int lanes, bool once) {
   return std::any_of(e.terms().begin(), e.terms().end(), [&](const IntExpr::Term& t) {
     return std::any_of(t.atoms.begin(), t.atoms.end(), [&](const IntExpr::AtomPtr& a) {
       if (a->kind == AtomKind::Symbol) return false;
       const auto divisor = a->b.constant();
       const bool here = (a->kind == AtomKind::FloorDiv || a->kind == AtomKind::Mod) && divisor && *divisor > 0 &&
-                        lanes % *divisor == 0 && a->a.mentions(var);
-      return here || divides_lanes(a->a, var, lanes) || divides_lanes(a->b, var, lanes);
+                        (once || lanes % *divisor == 0) && a->a.mentions(var);
+      return here || divides_lanes(a->a, var, lanes, once) || divides_lanes(a->b, var, lanes, once);
     });
   });
 }
@@ -35,7 +36,9 @@ bool PhasePrinter::reads_tables(const kernel::Stmt& loop) const {
   const auto reads = [&](const auto& self, ExprId id) -> bool {
     if (id == kernel::kNoExpr || !seen.insert(id).second) return false;
     const Expr& e = kernel_.at(id);
-    const auto divided = [&](const IntExpr& i) { return divides_lanes(i, loop.var, loop.lanes); };
+    const auto divided = [&](const IntExpr& i) {
+      return divides_lanes(i, loop.var, loop.lanes, loop.extent.is(loop.lanes));
+    };
     return (e.kind == ExprKind::Load && std::any_of(e.access.index.begin(), e.access.index.end(), divided)) ||
            self(self, e.mask) || self(self, e.other) ||
            std::any_of(e.args.begin(), e.args.end(), [&](ExprId a) { return self(self, a); });
@@ -44,22 +47,38 @@ bool PhasePrinter::reads_tables(const kernel::Stmt& loop) const {
          std::any_of(loop.body.begin(), loop.body.end(), [&](const kernel::Stmt& s) { return reads(reads, s.value); });
 }
 
+static constexpr const char* kStep = "%step";  // its number
+
+IntExpr PhasePrinter::first_lane() const { return vector_.once ? IntExpr(0) : IntExpr::symbol(kStep) * vector_.lanes; }
+
 // What each lane's value of `e` is beyond lane 0's, when that is the same in every whole step.
 std::optional<PhasePrinter::Table> PhasePrinter::table_of(const IntExpr& e) const {
   if (!vector_.loop || vector_.tail || !vector_.even) return std::nullopt;
-  const std::string step = "%step";
   Ranges ranges = ranges_;
-  ranges[step] = {0, IntExpr::symbol("%steps")};
+  ranges[kStep] = {0, IntExpr::symbol("%steps")};
   Table table;
   for (int lane = 0; lane < vector_.lanes; ++lane) {
-    const IntExpr there = IntExpr::symbol(step) * vector_.lanes + lane;
+    const IntExpr there = first_lane() + lane;
     const IntExpr value = e.substitute({{vector_.var, there}}, ranges);
     if (varies(value)) return std::nullopt;  // what the data says
     table.push_back(lane == 0 ? value : value - table[0]);
-    if (lane > 0 && table.back().mentions(step)) return std::nullopt;
+    if (lane > 0 && table.back().mentions(kStep)) return std::nullopt;
   }
   table[0] = 0;
   return table;
+}
+
+// The values of `e`, one per lane, as that of lane 0 and constants.
+std::optional<Value> PhasePrinter::tabulated(const IntExpr& e) {
+  const auto table = table_of(e);
+  if (!table) return std::nullopt;
+  std::string text;
+  for (const IntExpr& beyond : *table) {
+    const auto number = beyond.constant();
+    if (!number) return std::nullopt;
+    text += fmt::format("{}i64 {}", text.empty() ? "" : ", ", *number);
+  }
+  return op("add $T $a, $b", DType::I64, {integer(e), {"<" + text + ">", DType::I64, vector_.lanes, vector_.scope}});
 }
 
 // A condition on indices that every lane knows of itself.
@@ -89,8 +108,7 @@ std::optional<std::vector<bool>> PhasePrinter::truths_of(ExprId id) const {
   const IntExpr difference = *a - *b;
   const auto table = table_of(difference);
   if (!table) return std::nullopt;
-  const auto first =
-      difference.substitute({{vector_.var, IntExpr::symbol("%step") * vector_.lanes}}, ranges_).constant();
+  const auto first = difference.substitute({{vector_.var, first_lane()}}, ranges_).constant();
   if (!first) return std::nullopt;
   std::vector<bool> truths;
   for (const IntExpr& beyond : *table) {
@@ -113,7 +131,7 @@ std::optional<std::vector<bool>> PhasePrinter::truths_of(ExprId id) const {
 Value PhasePrinter::constant_mask(const std::vector<bool>& truths) {
   std::string text;
   for (const bool t : truths) text += fmt::format("{}i1 {}", text.empty() ? "" : ", ", t);
-  return {"<" + text + ">", DType::Bool, vector_.lanes, 0};
+  return {"<" + text + ">", DType::Bool, vector_.lanes, vector_.scope};  // another loop may have other lanes
 }
 
 // `e` as far as lanes differ in it, as long as no quotient or remainder in it wraps around between lane 0 and the others: each of
@@ -138,7 +156,7 @@ std::optional<IntExpr> PhasePrinter::unwrapped(const IntExpr& e, std::vector<Int
       const auto numerator = unwrapped(a->a, inside);
       if (!numerator) return std::nullopt;
       const auto divisor = a->b.constant();
-      if (divisor && *divisor > 0 && vector_.lanes % *divisor == 0 && *numerator == a->a) {
+      if (divisor && *divisor > 0 && (vector_.once || vector_.lanes % *divisor == 0) && *numerator == a->a) {
         product = product * whole;
         continue;
       }

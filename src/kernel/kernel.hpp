@@ -147,7 +147,7 @@ struct Stmt {
   LoopKind loop{};
   std::string var;  // "%i0"; Each, too
   IntExpr extent;
-  int lanes = 1;       // Vector: lanes per step, a power of two; GPU: neighbouring lanes of one thread
+  int lanes = 1;       // Vector: lanes per step, a power of two, of 4, or all; GPU: neighbours of one thread
   int unroll = 1;      // Vector on a GPU: steps taken together; Serial inside: written out (0: one, 1: some)
   bool whole = false;  // Vector on a GPU: these steps are expected to be all
   int ahead = 0;       // Serial on a CPU: what its Vector loops read of arrays is asked for this many iterations ahead

@@ -8,9 +8,36 @@
 
 namespace smelt::kernel {
 
+//   grid %g over the outer axes and the chunks of the last but one:  serial %p over a chunk:  vector %i over the last axis
+void Lowering::pieces() {
+  const auto& axes = domain().axes;
+  const Axis &along = axes[axes.size() - 2], &piece = axes.back();
+  Grid grid;
+  for (size_t d = 0; d + 2 < axes.size(); ++d) grid.add(axes[d].var, axes[d].extent);
+  grid.add("%chunk", ceildiv(along.extent, schedule_.tile));
+  Placement placement;
+  grid.decode(placement);
+  const IntExpr first = placement.value_of.at("%chunk") * schedule_.tile;
+  const IntExpr length = min(schedule_.tile, along.extent - first, placement.ranges);
+  placement.ranges["%p"] = {0, length - 1};
+  placement.ranges["%i"] = {0, piece.extent - 1};
+  placement.place(along.var, first + IntExpr::symbol("%p"));
+  placement.place(piece.var, IntExpr::symbol("%i"));
+  std::vector<Stmt> body, stores, loops;
+  evaluator_.enter(&body, &placement.ranges);
+  for (const StoredOutput& o : domain().outputs) {
+    stores.push_back(store_output(o, placement, evaluator_.value_to_store(o.base, placement.at(o.base_index))));
+    stores.back().streaming = false;  // pieces seldom begin at lines
+  }
+  body.insert(body.end(), stores.begin(), stores.end());
+  loops.push_back(loop(LoopKind::Serial, "%p", length, {vector(piece.extent, std::move(body))}));
+  add_phase(grid.extent(), std::move(loops), piece.extent * schedule_.tile);
+}
+
 void Lowering::pointwise() {
   if (schedule_.cut) return pointwise_cut();
   if (schedule_.blocking) return blocked();
+  if (schedule_.pieces) return pieces();
   const auto& axes = domain().axes;
   Grid grid;
   Placement placement;

@@ -8,33 +8,28 @@ namespace smelt::kernel {
 
 // More parts than this only lengthen the second phase.
 constexpr int64_t kMaxParts = 1024;
-// Elements (or rows of a column) that a part should have at least.
-constexpr int64_t kPartElements = 32768;
+// Rows of a column that a part should have at least.
 constexpr int64_t kPartRows = 256;
 constexpr int64_t kTeamsPerProcessor = 4;
 
 // Parts of at least `least` points; a GPU takes no more than give each multiprocessor several of them, beside `others`.
 IntExpr Lowering::wanted_parts(int64_t least, const IntExpr& others) const {
-  const IntExpr n = split_length();
+  const IntExpr n = first_reduced().extent;
   IntExpr parts = min(kMaxParts, ceildiv(n, least));
   if (on_gpu()) parts = min(parts, ceildiv(IntExpr::symbol("%threads") * kTeamsPerProcessor, max(1, others)));
   return max(1, parts);
 }
 
-IntExpr Lowering::split_length() const {
+const Axis& Lowering::first_reduced() const {
   for (const Axis& axis : domain().axes)
-    if (axis.reduced) return axis.extent;
+    if (axis.reduced) return axis;
   throw InternalError("a split without a reduced axis");
 }
 
 // The first reduced axis is the one that is split; its parts have "%part" points, a multiple of `multiple`.
 Lowering::SplitAxis Lowering::split_axis(const IntExpr& wanted, int64_t multiple) {
   SplitAxis split;
-  for (const Axis& axis : domain().axes)
-    if (axis.reduced) {
-      split.axis = &axis;
-      break;
-    }
+  split.axis = &first_reduced();
   const IntExpr n = split.axis->extent;
   split.part = launch_size("%part", ceildiv(ceildiv(n, wanted), multiple) * multiple);
   split.parts = launch_size("%parts", ceildiv(n, split.part));

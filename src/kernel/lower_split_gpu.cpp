@@ -24,7 +24,7 @@ void Lowering::split_columns_gpu() {
     }
   const Grid outer = grid;
   const IntExpr tiles = ceildiv(columns, tile);
-  const IntExpr wanted = min(min(kMostParts, ceildiv(split_length(), kFewestRows)),
+  const IntExpr wanted = min(min(kMostParts, ceildiv(first_reduced().extent, kFewestRows)),
                              ceildiv(IntExpr::symbol("%threads") * kWarpsPerProcessor, max(1, teams * tiles)));
   const SplitAxis split = split_axis(max(1, wanted), 1);
   grid.add("%t", tiles);

@@ -90,6 +90,8 @@ Kernel Lowering::run(bool clamp) {
         split_rows();
       else if (on_gpu())
         split_columns_gpu();
+      else if (schedule_.narrow_axis >= 0)
+        split_narrow();
       else
         split_columns();
       break;

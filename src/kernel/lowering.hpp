@@ -64,7 +64,11 @@ struct RowLoops {
   size_t inside = 0;     // serial loops inside of that one
 };
 
-struct Tile;  // lower_tiled.cpp
+// Elements that a part of a split reduction should have at least.
+constexpr int64_t kPartElements = 32768;
+
+struct Tile;        // lower_tiled.cpp
+struct NarrowRows;  // lower_split_narrow.cpp
 
 // What a serial loop of a pass over a row runs over: `length` points of an axis from `first` on.
 struct RowPart {
@@ -83,6 +87,7 @@ class Lowering {
   // One per strategy: lower_pointwise.cpp, lower_cut.cpp, lower_blocked.cpp, lower_scatter.cpp, lower_tiled.cpp, lower_stencil.cpp, lower_row.cpp, lower_column.cpp, lower_split.cpp.
   void pointwise();
   void pointwise_cut();
+  void pieces();
   void blocked();
   void tiled();
   std::vector<Stmt> through_tile(const Tile& tile, const Placement& placement,
@@ -95,6 +100,7 @@ class Lowering {
   void split_scan();
   void split_rows();
   void split_columns();
+  void split_narrow();
   void split_columns_gpu();
   void scatter();
 
@@ -196,7 +202,7 @@ class Lowering {
   };
   SplitAxis split_axis(const IntExpr& wanted, int64_t multiple);
   IntExpr wanted_parts(int64_t least, const IntExpr& others) const;
-  IntExpr split_length() const;
+  const Axis& first_reduced() const;  // the one that is split
   std::vector<Partial> partials(const std::vector<Accumulator>& accs, const Shape& dims);
   void store_partials(const std::vector<Accumulator>& accs, const std::vector<Partial>& parts, const Index& at,
                       std::vector<Stmt>& body);
@@ -204,6 +210,15 @@ class Lowering {
                                   const Index& at);
   void combine_columns(Grid grid, const SplitAxis& split, const std::vector<Accumulator>& accs,
                        const std::vector<Partial>& parts);
+
+  // lower_split_narrow.cpp
+  struct ScratchPair {
+    int value = -1, index = -1;  // buffers
+  };
+  void narrow_steps(const NarrowRows& rows, const std::vector<Accumulator>& totals,
+                    const std::vector<ScratchPair>& scratch, std::vector<Stmt>& body);
+  void narrow_rest(const NarrowRows& rows, const Placement& placement, const std::vector<Accumulator>& totals,
+                   const std::vector<ScratchPair>& scratch, std::vector<Stmt>& body);
 
   // lowering.cpp
   const Axis& vector_axis() const { return domain().axes[static_cast<size_t>(schedule_.vector_axis)]; }

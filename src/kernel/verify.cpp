@@ -220,8 +220,8 @@ class Structure {
     need_known(s.extent, known_, "the extent of loop " + s.var);
     if (s.loop == LoopKind::Vector) {
       // Lanes of a short odd axis, as of three colours, are a multiple of its length, and of four.
-      need(s.lanes >= 1 && ((s.lanes & (s.lanes - 1)) == 0 || s.lanes % 4 == 0), "vector loop {}: {} lanes", s.var,
-           s.lanes);
+      need(s.lanes >= 1 && ((s.lanes & (s.lanes - 1)) == 0 || s.lanes % 4 == 0 || s.extent.is(s.lanes)),
+           "vector loop {}: {} lanes", s.var, s.lanes);
       need(!vector(), "vector loop {} stands inside another", s.var);
     } else if (const Stmt* outer = vector()) {
       need(!s.extent.mentions(outer->var), "loop {} runs {} times, which differs from lane to lane", s.var,

@@ -452,6 +452,18 @@ static void merge_pair(Domain& domain, size_t d) {
   domain.axes.erase(domain.axes.begin() + static_cast<long>(d) + 1);
 }
 
+void merge_short_axis(const Graph& graph, Domain& domain, int64_t least) {
+  while (domain.axes.size() > 1) {
+    const size_t last = domain.axes.size() - 1;
+    const Axis &outer = domain.axes[last - 1], &inner = domain.axes[last];
+    const int64_t extent = inner.extent.constant().value_or(least);
+    if (extent >= least || domain.pinned.count(inner.var) || !step_as_one(graph, domain, outer, inner)) return;
+    const bool pinned = domain.pinned.count(outer.var) > 0;
+    merge_pair(domain, last - 1);
+    if (pinned) domain.pinned.insert(domain.axes.back().var);
+  }
+}
+
 void merge_axes(const Graph& graph, Domain& domain) {
   for (size_t d = domain.axes.size(); d-- > 0;)
     if (domain.axes[d].extent.is(1)) {

@@ -84,6 +84,10 @@ std::variant<Domain, Refusal> find_domain(const Graph& graph, const plan::Fusion
 // Merges neighbouring axes wherever every read and output steps through them as through one.
 void merge_axes(const Graph& graph, Domain& domain);
 
+// Merges a last axis shorter than `least` with the one before, also where guards ask for a place along that one: as colours with the columns of a
+// picture that is padded. Of a pointwise domain.
+void merge_short_axis(const Graph& graph, Domain& domain, int64_t least);
+
 // Row-major offset of an element.
 IntExpr flat_offset(const Shape& shape, const Index& index);
 

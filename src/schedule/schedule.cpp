@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include "base/check.hpp"
+#include "schedule/local.hpp"
 #include "schedule/parts.hpp"
 #include "smelt/custom_call.hpp"
 
@@ -30,6 +32,13 @@ constexpr int64_t kMostLanes = 64;
 constexpr int64_t kFewestLanes = 4;  // also where fewer would do
 // A reduction over at least this many rows is split, so that threads share it and its error stays small.
 constexpr int64_t kTallColumn = 512;
+// So few columns share vectors, of which a step takes this many, where there are more steps than few: joining the lanes takes as long as
+// those. Indices beside the values fill the registers sooner, and are joined in more time.
+constexpr int64_t kMostColumns = 40, kFewestVectors = 3, kMostVectors = 16, kFewSteps = 3;
+constexpr int64_t kMostColumnsOfIndices = 24, kFewStepsOfIndices = 12;
+
+// Vectors of so few pieces of rows are read in whole steps, which seldom meet the end of an axis of so many.
+constexpr int64_t kFewPieces = 8, kManyPieces = 128;
 
 // Bodies of this cost (plan/cost.hpp) are light, and longer than that are long.
 constexpr int kLightBody = 12, kLongBody = 640;
@@ -72,11 +81,39 @@ int even_lanes(int lanes, const IntExpr& axis, const plan::Options& options) {
   return even % length == 0 ? even : lanes;
 }
 
+// A short last axis in which all reads are contiguous, but not beyond it, as in transpose(x, (1, 0, 2)) of a picture: little is done with each
+// piece, and what takes time is to find it.
+bool in_pieces(const Graph& graph, const Domain& domain, const plan::FusionGroup& group, int flat_lanes) {
+  const size_t last = domain.axes.size() - 1;
+  if (last < 1 || !domain.draws.empty() || !domain.pinned.empty()) return false;
+  const int64_t length = domain.axes[last].extent.constant().value_or(0);
+  // A few long rows are read side by side by shuffles as well.
+  if (length < 2 || (flat_lanes / length <= kFewPieces && domain.axes[last - 1].estimate >= kManyPieces)) return false;
+  int cost = 0;
+  for (const NodeId id : group.nodes) cost += cost_of(graph.at(id));
+  if (cost > kLightBody) return false;
+  const Axis &loop = domain.axes[last - 1], &lanes = domain.axes[last];
+  bool apart = false;
+  const auto contiguous = [&](NodeId node, const Index& index) {
+    const IntExpr flat = flat_offset(graph.at(node).shape, index);
+    const auto step = flat.coefficient_of(lanes.var), along = flat.coefficient_of(loop.var);
+    if (!step || !(step->is(1) || step->is(0)) || reads_gathered(index)) return false;
+    apart = apart || (step->is(1) && !(along && *along == lanes.extent));
+    return true;
+  };
+  return std::all_of(domain.reads.begin(), domain.reads.end(),
+                     [&](const Read& r) { return contiguous(r.node, r.index); }) &&
+         apart && std::all_of(domain.outputs.begin(), domain.outputs.end(), [&](const Output& o) {
+           return contiguous(o.node, o.store_index);
+         });
+}
+
 Schedule pointwise(const Graph& graph, Domain domain, const plan::FusionGroup& group, const plan::Options& options) {
   Schedule s;
   s.strategy = Strategy::Pointwise;
   follow_output(graph, domain);
   if (auto stencil = stencil_schedule(graph, domain, group, options, s.dear)) return std::move(*stencil);
+  if (!find_cut(graph, group, domain, options.sizes)) merge_short_axis(graph, domain, 2 * natural_lanes(options));
   s.vector_axis = static_cast<int>(domain.axes.size()) - 1;
   s.flattened = domain.axes.size() > 1 && domain.axes.back().estimate < 2 * natural_lanes(options);
   s.lanes = lanes_for(graph, group, domain, s.flattened ? -1 : s.vector_axis, options);
@@ -84,6 +121,16 @@ Schedule pointwise(const Graph& graph, Domain domain, const plan::FusionGroup& g
   // Windows over short rows are gathers, many of them: wide vectors of these take long to compile.
   const auto local = [&](NodeId id) { return graph.at(id).local; };
   if (s.flattened && std::any_of(group.nodes.begin(), group.nodes.end(), local)) s.lanes = natural_lanes(options);
+  if (s.flattened && in_pieces(graph, domain, group, s.lanes)) {
+    const int64_t length = domain.axes.back().extent.constant().value();
+    s.flattened = false;
+    s.pieces = true;
+    s.lanes = static_cast<int>(std::min<int64_t>(length, natural_lanes(options)));
+    s.tile = std::max<int64_t>(1, kChunk / length);
+    s.note = fmt::format("pieces of {} elements from elsewhere", length);
+    s.domain = std::move(domain);
+    return s;
+  }
   s.tile = kChunk / s.lanes * s.lanes;
   std::string over;
   for (const Axis& axis : domain.axes) over += (over.empty() ? "" : " x ") + axis.extent.str();
@@ -152,19 +199,55 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const pla
   return s;
 }
 
+// Tall columns, so few that they would not fill a vector: vectors of whole rows, several side by side, of which the last ends where a row does.
+bool few_columns(const Graph& graph, const plan::FusionGroup& group, const plan::Options& options, Schedule& s) {
+  const std::vector<Axis>& axes = s.domain.axes;
+  const int inner = last_axis(s.domain, true), lanes = natural_lanes(options);
+  if (inner < 0 || inner > s.vector_axis) return false;
+  const bool indices = std::any_of(s.domain.reductions.begin(), s.domain.reductions.end(), [&](const Reduction& r) {
+    return graph.at(r.node).reduce == ReduceKind::ArgMax || graph.at(r.node).reduce == ReduceKind::ArgMin;
+  });
+  int64_t columns = 1;
+  for (size_t d = static_cast<size_t>(inner) + 1; d < axes.size(); ++d) {
+    const int64_t extent = axes[d].extent.constant().value_or(0);
+    if (extent < 1 || columns * extent > (indices ? kMostColumnsOfIndices : kMostColumns)) return false;
+    columns *= extent;
+  }
+  int64_t step = std::lcm<int64_t>(columns, lanes);
+  while (step < kFewestVectors * lanes) step *= 2;
+  if (step > kMostVectors * lanes) return false;
+  int cost = 0;
+  for (const NodeId id : group.nodes) {
+    cost += cost_of(graph.at(id));
+    if (graph.at(id).local) return false;  // windows
+  }
+  const int64_t elements = axes[static_cast<size_t>(inner)].estimate * columns;
+  if (cost * (step / lanes) > 4 * kLongBody || elements < (indices ? kFewStepsOfIndices : kFewSteps) * step)
+    return false;
+  s.strategy = Strategy::Split;
+  s.narrow_axis = inner;
+  s.lanes = lanes;
+  s.tile = step;
+  s.note = fmt::format("{} columns of {}, {} rows at a time, split over the grid, then combined", columns,
+                       s.domain.estimate(true), step / columns);
+  return true;
+}
+
 // Reductions across the fastest axis: lanes are neighbouring columns.
 std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const plan::FusionGroup& group,
                                        const plan::Options& options) {
   Schedule s;
-  const int64_t height = domain.estimate(true), width = domain.estimate(false);
-  s.vector_axis = last_axis(domain, false);
-  s.lanes = lanes_for(graph, group, domain, s.vector_axis, options);
-  const bool one_pass = passes_of(domain) == 1;
-  if (one_pass && !domain.scans.empty()) {
+  s.domain = std::move(domain);
+  const int64_t height = s.domain.estimate(true), width = s.domain.estimate(false);
+  s.vector_axis = last_axis(s.domain, false);
+  s.lanes = lanes_for(graph, group, s.domain, s.vector_axis, options);
+  const bool one_pass = passes_of(s.domain) == 1;
+  if (one_pass && s.domain.scans.empty() && few_columns(graph, group, options, s)) return s;
+  if (one_pass && !s.domain.scans.empty()) {
     s.strategy = Strategy::Column;
     s.tile = std::min(kColumnTile, std::max<int64_t>(s.lanes, width / options.target.threads / s.lanes * s.lanes));
     s.note =
-        fmt::format("{} columns of {} side by side, {}{}", s.tile, height, passes_text(domain), scans_text(domain));
+        fmt::format("{} columns of {} side by side, {}{}", s.tile, height, passes_text(s.domain), scans_text(s.domain));
   } else if (one_pass && height >= kTallColumn && height * width > kSmallWork) {
     s.strategy = Strategy::Split;
     s.tile = kColumnTile;
@@ -178,10 +261,9 @@ std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const 
     if (too_high())
       return Refusal{fmt::format("a column of {} does not stay on chip between its passes", height),
                      fmt::format("columns of at most {}", options.target.l2_bytes / 8 / s.lanes)};
-    s.note =
-        fmt::format("{} columns of {} side by side, {}{}", s.lanes, height, passes_text(domain), scans_text(domain));
+    s.note = fmt::format("{} columns of {} side by side, {}{}", s.lanes, height, passes_text(s.domain),
+                         scans_text(s.domain));
   }
-  s.domain = std::move(domain);
   return s;
 }
 

@@ -25,6 +25,35 @@ TEST(Program, RunsByNameAndByOrder) {
   EXPECT_EQ(f.specializations()[0].types, "f32[B, 3], f32[3]");
 }
 
+// Each length of a short row has kernels of its own, up to eight of them; beyond, one executable serves all that are left.
+TEST(Program, ShortRowsHaveTheirOwnKernels) {
+  const Program f = compile_text("input x: f32[B, C]\ninput w: f32[C]\nreturn sum(x * w, axis=1), softmax(x)\n");
+  const auto call = [&](int64_t rows, int64_t columns) {
+    const Array x = Array::from(std::vector<float>(static_cast<size_t>(rows * columns), 2.f), {rows, columns});
+    const Array w = Array::from(std::vector<float>(static_cast<size_t>(columns), 0.5f));
+    const auto got = f(x, w);
+    EXPECT_EQ(got[0].to_vector<float>(), std::vector<float>(static_cast<size_t>(rows), static_cast<float>(columns)));
+    EXPECT_EQ(got[1].dims(), x.dims());
+    for (const float p : got[1].to_vector<float>()) EXPECT_NEAR(p, 1.f / static_cast<float>(columns), 1e-6f);
+  };
+  call(5, 17);
+  EXPECT_EQ(f.specializations().back().types, "f32[B, C], f32[C]");
+  call(5, 3);
+  EXPECT_EQ(f.compile_count(), 2);
+  EXPECT_EQ(f.specializations().back().types, "f32[B, 3], f32[3]");
+  EXPECT_EQ(f.specializations().back().reason, "rows of 3 are short: their length is a constant of the kernels");
+  call(6, 3), call(5, 17);
+  EXPECT_EQ(f.compile_count(), 2);
+  for (int64_t columns = 1; columns < 16; ++columns) call(4, columns);
+  int fixed = 0;
+  for (const Specialization& s : f.specializations()) fixed += s.types.find("C") == std::string::npos;
+  EXPECT_EQ(fixed, 8);
+  const int count = f.compile_count();
+  for (int64_t columns = 1; columns < 20; ++columns) call(4, columns);
+  EXPECT_EQ(f.compile_count(), count);
+  call(0, 3), call(1, 3), call(100, 3);  // other numbers of rows
+}
+
 TEST(Program, ExpressionsTakeNamedArrays) {
   const Program f = compile_text("exp((x + y) * 2)", {"x", "y"});
   const Array x = Array::from({0.f, 1.f});

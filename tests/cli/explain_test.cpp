@@ -89,6 +89,20 @@ TEST(CliExplain, DeclaredInputsNeedNoSpecOnlySizes) {
   EXPECT_TRUE(r.out_has("reads   x: f32[8,16]")) << r.out;
 }
 
+TEST(CliExplain, ShortRowsAreConstants) {
+  const std::vector<std::string> arguments = {
+      "explain", "input x: f32[B, C]\nreturn x + 1", "--size", "B=8", "--dump", "graph", "--device", "cpu", "--size"};
+  const auto with = [&](const char* size) {
+    std::vector<std::string> all = arguments;
+    all.emplace_back(size);
+    return tool_without_llvm(all);
+  };
+  EXPECT_TRUE(with("C=3").out_has("f32[B, 3]")) << with("C=3").out;
+  EXPECT_TRUE(with("C=16").out_has("f32[B, 16]"));
+  EXPECT_TRUE(with("C=17").out_has("f32[B, C]"));
+  EXPECT_TRUE(with("C=1").out_has("f32[B, C]"));
+}
+
 TEST(CliExplain, MeasuresEveryKernel) {
   if (!has_llvm()) GTEST_SKIP() << "no LLVM here";
   const std::vector<std::string> arguments = {"explain",  "softmax(x).sum(axis=0)", "-i", "x=f32[256,64]", "--no-fuse",

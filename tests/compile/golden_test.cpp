@@ -44,6 +44,7 @@ std::vector<Program> programs() {
       {"add_mul_exp", "input x: f32[N]\ninput y: f32[N]\nreturn exp((x + y) * 2)", {{"N", 1000000}}},
       {"softmax", "input x: f32[B, C]\nreturn softmax(x)", {{"B", 512}, {"C", 300}}},
       {"column_sum", "input x: f32[65536, 2048]\nreturn sum(relu(x), axis=0)", {}},
+      {"colour_means", "input x: u8[480, 640, 3]\nreturn mean(f32(x), axis=(0, 1))", {}},
       {"total", "input x: f32[N]\nreturn sqrt(sum(x * x))", {{"N", 10000000}}},
       {"variance", "input x: f32[100, 3]\nreturn var(x, axis=1)", {}},
       {"argmax", "input x: f32[B, 1000]\nreturn argmax(x, axis=-1)", {{"B", 64}}},

@@ -55,9 +55,10 @@ int run_bench(const BenchCommand& options) {
   const report::BenchTitle title = report::title_of(program.title(), device, compile_options.threads);
   auto progress = std::make_unique<Progress>();
   progress->stage(options.tune && device.is_gpu ? "tuning" : "compiling");
-  const Executable fused = compile(program.graph(), device, compile_options);
+  const Graph graph = program.graph_for(device, compile_options.sizes, symbol);
+  const Executable fused = compile(graph, device, compile_options);
   compile_options.fuse = false;
-  const Executable unfused = compile(program.graph(), device, compile_options);
+  const Executable unfused = compile(graph, device, compile_options);
 
   std::vector<report::BenchResult> results;
   for (const SizeBinding& s : sizes) {

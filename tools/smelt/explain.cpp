@@ -26,13 +26,13 @@ void check_stages(const std::vector<std::string>& stages) {
 }
 
 // A bug in a late stage must not hide what the early ones made: that is what a report of it needs.
-Executable compile_or_dump(const Program& program, const Machine& device, const CompileOptions& options,
+Executable compile_or_dump(const Graph& graph, const Machine& device, const CompileOptions& options,
                            const std::vector<std::string>& stages, const Output& output) {
   try {
-    return compile(program.graph(), device, options);
+    return compile(graph, device, options);
   } catch (const InternalError&) {
     for (const std::string& stage : stages)
-      if (stage == "graph") output.text("---- graph, before it is simplified\n" + print(program.graph()));
+      if (stage == "graph") output.text("---- graph, before it is simplified\n" + print(graph));
     throw;
   }
 }
@@ -66,7 +66,8 @@ int run_explain(const ExplainOptions& options) {
   compile_options.sizes = program.sizes();
   compile_options.fuse = !options.no_fuse;
   compile_options.tune = options.tune;
-  const Executable executable = compile_or_dump(program, device, compile_options, options.dump, output);
+  const Graph graph = program.graph_for(device, compile_options.sizes);
+  const Executable executable = compile_or_dump(graph, device, compile_options, options.dump, output);
 
   report::Explanation explanation{program.title(),
                                   executable.graph(),
@@ -84,7 +85,7 @@ int run_explain(const ExplainOptions& options) {
   if (options.depth) {
     const report::Depths depths =
         with_progress(program, device, compile_options.threads, [&](const report::BenchOptions& how) {
-          return report::measure_depths(program.graph(), device, compile_options, program.arrays(), how);
+          return report::measure_depths(graph, device, compile_options, program.arrays(), how);
         });
     output.text(report::to_text(depths, output.style()));
     json["depth"] = report::to_json(depths);

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "base/check.hpp"
+#include "graph/short_sizes.hpp"
 #include "report/file.hpp"
 #include "report/npy.hpp"
 #include "report/units.hpp"
@@ -128,6 +129,11 @@ Program::Program(const ProgramOptions& options, bool fill_missing) : seed_(optio
   }
   for (const auto& [name, size] : given_sizes_)
     if (!has_size(name)) throw UserError(fmt::format("--size {}={}: no input has a size of that name", name, size));
+}
+
+Graph Program::graph_for(const Machine& device, SizeBinding sizes, const std::string& varying) const {
+  sizes.erase(varying);
+  return device.is_gpu ? graph_ : with_sizes(graph_, short_sizes(graph_, sizes));
 }
 
 void Program::read_text(const std::string& program) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "compile/compile.hpp"
 #include "frontends/language.hpp"
 #include "graph/graph.hpp"
 #include "report/inputs.hpp"
@@ -32,6 +33,8 @@ class Program {
 
   const std::string& title() const { return title_; }
   const Graph& graph() const { return graph_; }
+  // As it is compiled for calls of these sizes: on a CPU short ones are constants, but for one that is to vary.
+  Graph graph_for(const Machine& device, SizeBinding sizes, const std::string& varying = "") const;
 
   // The dims of every input, in the graph's order; `more` adds to --size. Throws UserError that names a size without a value.
   std::vector<Dims> dims(const SizeBinding& more = {}) const;

@@ -79,7 +79,7 @@ int run_program(const RunOptions& options) {
   compile_options.threads = thread_count(options.common, device);
   compile_options.sizes = program.sizes();
   compile_options.tune = options.tune;
-  const Executable executable = compile(program.graph(), device, compile_options);
+  const Executable executable = compile(program.graph_for(device, compile_options.sizes), device, compile_options);
   progress->stage("making inputs");
   const std::vector<Tensor> arrays = program.arrays();
   progress->stage("running");

@@ -1,0 +1,181 @@
+// Split down a few columns on a CPU: lanes are the elements of whole rows, one after the other, so that vectors are full and every
+// accumulator stays in registers. One step takes as many vectors as end where a row does; each has accumulators of its own.
+//
+//   phase 0: grid %g over the outer kept axes and parts of rows:
+//     serial over the rows of the part, a step at a time:  vector %i:  accumulate, for each vector of the step
+//     vector %i:  put the accumulators into scratch, which is rows of columns again
+//     vector %i over the columns:  serial over those rows: join;  serial over the rows that make no step: accumulate;  store
+//   phase 1: grid %g over the outer kept axes:  vector %i over the columns:  serial over the parts: join;  store
+#include <algorithm>
+#include <bit>
+
+#include "base/check.hpp"
+#include "kernel/lowering.hpp"
+
+namespace smelt::kernel {
+
+// What one iteration of the grid has: the rows from `first` on, so many, for every point of the loops around them.
+struct NarrowRows {
+  size_t inner = 0;  // the axis of the rows; those behind it are the columns
+  int64_t columns = 1, rows_of_step = 1;
+  Placement placement;
+  std::vector<std::pair<std::string, IntExpr>> around;  // loops over the other reduced axes
+  IntExpr first, height, steps, rest;                   // rest: the rows that make no step
+
+  // The axes behind the rows at an element of a row of columns; returns the number of the row that it is in.
+  IntExpr across(Placement& at, const std::vector<Axis>& axes, IntExpr element) const {
+    for (size_t d = axes.size(); d-- > inner + 1;) {
+      at.place(axes[d].var, mod(element, axes[d].extent, at.ranges));
+      element = floordiv(element, axes[d].extent, at.ranges);
+    }
+    return element;
+  }
+
+  Stmt nest(const std::string& var, const IntExpr& count, std::vector<Stmt> body) const {
+    body = {loop(LoopKind::Serial, var, count, std::move(body))};
+    for (size_t d = around.size(); d-- > 0;)
+      body = {loop(LoopKind::Serial, around[d].first, around[d].second, std::move(body))};
+    return std::move(body[0]);
+  }
+
+  Stmt over_columns(std::vector<Stmt> body) const {
+    const auto lanes = std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(columns, 4)));
+    return loop(LoopKind::Vector, "%i", columns, std::move(body), static_cast<int>(lanes));
+  }
+};
+
+// All steps, and the accumulators of each into its place of `scratch`.
+void Lowering::narrow_steps(const NarrowRows& rows, const std::vector<Accumulator>& totals,
+                            const std::vector<ScratchPair>& scratch, std::vector<Stmt>& body) {
+  const IntExpr lane = IntExpr::symbol("%i");
+  const int64_t lanes = schedule_.lanes;
+  Placement placement = rows.placement;
+  placement.ranges["%i"] = {0, lanes - 1};
+  placement.ranges["%q"] = {0, rows.steps - 1};
+  std::vector<Stmt> vectors, to_scratch;
+  for (int64_t first = 0; first < schedule_.tile; first += lanes) {
+    std::vector<Accumulator> accs = totals;
+    for (Accumulator& a : accs) {
+      a.value = builder_.new_local(a.value_type, true);
+      if (a.with_index()) a.index = builder_.new_local(DType::I64, true);
+    }
+    for (Stmt& s : start(accs)) body.push_back(std::move(s));
+    const IntExpr row = rows.across(placement, domain().axes, lane + first);
+    placement.place(domain().axes[rows.inner].var, rows.first + IntExpr::symbol("%q") * rows.rows_of_step + row);
+    element_pass(0, accs, placement, vectors);
+    for (size_t a = 0; a < accs.size(); ++a) {
+      to_scratch.push_back(store({true, scratch[a].value, {lane + first}}, builder_.local(accs[a].value)));
+      if (accs[a].with_index())
+        to_scratch.push_back(store({true, scratch[a].index, {lane + first}}, builder_.local(accs[a].index)));
+    }
+  }
+  body.push_back(rows.nest("%q", rows.steps, {vector(lanes, std::move(vectors))}));
+  body.push_back(vector(lanes, std::move(to_scratch)));
+}
+
+// What stands in scratch, and the rows that made no step, of one column to a lane.
+void Lowering::narrow_rest(const NarrowRows& rows, const Placement& placement, const std::vector<Accumulator>& totals,
+                           const std::vector<ScratchPair>& scratch, std::vector<Stmt>& body) {
+  const Index there{IntExpr::symbol("%f") * rows.columns + IntExpr::symbol("%i")};
+  std::vector<Stmt> joined, left;
+  for (size_t a = 0; a < totals.size(); ++a) {
+    const ExprId value = builder_.load(totals[a].value_type, {true, scratch[a].value, there});
+    const ExprId index = totals[a].with_index() ? builder_.load(DType::I64, {true, scratch[a].index, there}) : kNoExpr;
+    for (Stmt& s : update(totals[a], value, index)) joined.push_back(std::move(s));
+  }
+  body = start(totals);
+  body.push_back(loop(LoopKind::Serial, "%f", rows.rows_of_step, std::move(joined)));
+  if (rows.rest.is(0)) return;
+  element_pass(0, totals, placement, left);
+  body.push_back(rows.nest("%r", rows.rest, std::move(left)));
+}
+
+void Lowering::split_narrow() {
+  const std::vector<Axis>& axes = domain().axes;
+  const IntExpr lane = IntExpr::symbol("%i");
+  NarrowRows rows;
+  rows.inner = static_cast<size_t>(schedule_.narrow_axis);
+  for (size_t d = rows.inner + 1; d < axes.size(); ++d) rows.columns *= axes[d].extent.constant().value_or(0);
+  SMELT_CHECK(rows.columns > 0 && schedule_.tile % rows.columns == 0 && schedule_.tile % schedule_.lanes == 0,
+              "a step of {} elements in {} columns", schedule_.tile, rows.columns);
+  rows.rows_of_step = schedule_.tile / rows.columns;
+
+  const bool splits_rows = &axes[rows.inner] == &first_reduced();
+  int64_t points = rows.columns;  // of one point of the axis that is split
+  for (const Axis& axis : axes)
+    if (axis.reduced && &axis != &first_reduced()) points *= std::max<int64_t>(1, axis.estimate);
+  const SplitAxis split =
+      split_axis(wanted_parts(std::max<int64_t>(1, kPartElements / points), 1), splits_rows ? rows.rows_of_step : 1);
+  const bool whole = split.parts.is(1);  // nothing is left to be joined
+  Grid grid;
+  Shape partial_dims{split.parts};
+  for (const Axis& axis : axes)
+    if (!axis.reduced) {
+      partial_dims.push_back(axis.extent);
+      if (&axis < &axes[rows.inner]) grid.add(axis.var, axis.extent);
+    }
+  const Grid outer = grid;
+  grid.add("%s", split.parts);
+  grid.decode(rows.placement);
+  const IntExpr part = rows.placement.value_of.at("%s"), begin = part * split.part;
+  const IntExpr length = whole ? split.axis->extent : min(split.part, split.axis->extent - begin);
+  for (const Axis& axis : axes) {
+    if (!axis.reduced || &axis == &axes[rows.inner]) continue;
+    const bool is_split = &axis == split.axis;
+    const auto& [var, extent] = rows.around.emplace_back(is_split ? "%o" : axis.var, is_split ? length : axis.extent);
+    rows.placement.ranges[var] = {0, extent - 1};
+    if (is_split) rows.placement.place(axis.var, begin + IntExpr::symbol("%o"));
+  }
+  rows.first = splits_rows ? begin : 0;
+  rows.height = splits_rows ? length : axes[rows.inner].extent;
+  rows.steps = floordiv(rows.height, rows.rows_of_step);
+  rows.rest = rows.height - rows.steps * rows.rows_of_step;
+
+  const std::vector<Accumulator> totals = accumulators(0);
+  std::vector<ScratchPair> scratch;
+  for (const Accumulator& a : totals)
+    scratch.push_back(
+        {add_scratch(a.value_type, {schedule_.tile}), a.with_index() ? add_scratch(DType::I64, {schedule_.tile}) : -1});
+  std::vector<Stmt> body, results;
+  narrow_steps(rows, totals, scratch, body);
+  Placement placement = rows.placement;
+  placement.ranges["%i"] = {0, rows.columns - 1};
+  placement.ranges["%r"] = {0, rows.rest - 1};
+  rows.across(placement, axes, lane);
+  placement.place(axes[rows.inner].var, rows.first + rows.steps * rows.rows_of_step + IntExpr::symbol("%r"));
+  narrow_rest(rows, placement, totals, scratch, results);
+
+  const auto finish_columns = [&](const Placement& at, std::vector<Stmt>& into) {
+    for (const Accumulator& a : totals) evaluator_.set_reduction(a.reduction->node, result(a));
+    row_outputs(1, at, into);
+  };
+  const IntExpr work = split.part * points;
+  if (whole) {
+    finish_columns(placement, results);
+    body.push_back(rows.over_columns(std::move(results)));
+    return add_phase(grid.extent(), std::move(body), work);
+  }
+  const auto parts = partials(totals, partial_dims);
+  const auto partial_at = [&](const Placement& placed, const IntExpr& number) {
+    Index at{number};
+    for (const Axis& axis : axes)
+      if (!axis.reduced) at.push_back(placed.value_of.at(axis.var));
+    return at;
+  };
+  store_partials(totals, parts, partial_at(placement, part), results);
+  body.push_back(rows.over_columns(std::move(results)));
+  add_phase(grid.extent(), std::move(body), work);
+
+  Placement last;
+  outer.decode(last);
+  last.ranges["%i"] = {0, rows.columns - 1};
+  last.ranges["%p"] = {0, split.parts - 1};
+  rows.across(last, axes, lane);
+  std::vector<Stmt> ends = start(totals);
+  ends.push_back(
+      loop(LoopKind::Serial, "%p", split.parts, take_partials(totals, parts, partial_at(last, IntExpr::symbol("%p")))));
+  finish_columns(last, ends);
+  add_phase(outer.extent(), {rows.over_columns(std::move(ends))}, split.parts * rows.columns);
+}
+
+}  // namespace smelt::kernel
