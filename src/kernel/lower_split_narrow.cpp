@@ -57,7 +57,7 @@ void Lowering::narrow_steps(const NarrowRows& rows, const std::vector<Accumulato
     std::vector<Accumulator> accs = totals;
     for (Accumulator& a : accs) {
       a.value = builder_.new_local(a.value_type, true);
-      if (a.with_index()) a.index = builder_.new_local(DType::I64, true);
+      if (a.with_index()) a.index = builder_.new_local(a.index_type, true);
     }
     for (Stmt& s : start(accs)) body.push_back(std::move(s));
     const IntExpr row = rows.across(placement, domain().axes, lane + first);
@@ -80,13 +80,17 @@ void Lowering::narrow_rest(const NarrowRows& rows, const Placement& placement, c
   std::vector<Stmt> joined, left;
   for (size_t a = 0; a < totals.size(); ++a) {
     const ExprId value = builder_.load(totals[a].value_type, {true, scratch[a].value, there});
-    const ExprId index = totals[a].with_index() ? builder_.load(DType::I64, {true, scratch[a].index, there}) : kNoExpr;
-    for (Stmt& s : update(totals[a], value, index)) joined.push_back(std::move(s));
+    const ExprId index =
+        totals[a].with_index() ? builder_.load(totals[a].index_type, {true, scratch[a].index, there}) : kNoExpr;
+    for (Stmt& s : take_part(totals[a], value, index)) joined.push_back(std::move(s));
   }
   body = start(totals);
   body.push_back(loop(LoopKind::Serial, "%f", rows.rows_of_step, std::move(joined)));
   if (rows.rest.is(0)) return;
-  element_pass(0, totals, placement, left);
+  // These rows come after all steps, of every point of the loops around them.
+  std::vector<Accumulator> last = totals;
+  for (Accumulator& a : last) a.in_order = rows.around.empty();
+  element_pass(0, last, placement, left);
   body.push_back(rows.nest("%r", rows.rest, std::move(left)));
 }
 
@@ -134,8 +138,8 @@ void Lowering::split_narrow() {
   const std::vector<Accumulator> totals = accumulators(0);
   std::vector<ScratchPair> scratch;
   for (const Accumulator& a : totals)
-    scratch.push_back(
-        {add_scratch(a.value_type, {schedule_.tile}), a.with_index() ? add_scratch(DType::I64, {schedule_.tile}) : -1});
+    scratch.push_back({add_scratch(a.value_type, {schedule_.tile}),
+                       a.with_index() ? add_scratch(a.index_type, {schedule_.tile}) : -1});
   std::vector<Stmt> body, results;
   narrow_steps(rows, totals, scratch, body);
   Placement placement = rows.placement;

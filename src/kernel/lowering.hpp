@@ -28,7 +28,8 @@ struct Accumulator {
   // Of elements the index counts from here on, in lanes no wider than it takes.
   IntExpr first_position = 0;
   DType index_type = DType::I64;
-  int maximum = -1;  // of a sum that runs online: its maximum's place among the accumulators
+  bool in_order = true;  // no element comes after one of a later position
+  int maximum = -1;      // of a sum that runs online: its maximum's place among the accumulators
   LocalId top =
       -1;  // of such a sum: the largest value that each lane has met, to which its part of the sum is relative
   int relative = -1;  // of a maximum: the first sum that runs beside it

@@ -100,7 +100,7 @@ std::vector<Stmt> Lowering::take_element(const Accumulator& a, ExprId element, c
     return {assign(a.value, builder_.apply(Op::Fma, {e.args[0], e.args[1], current}))};
   }
   const ExprId here = builder_.cast(builder_.index(position - a.first_position), a.index_type, true);
-  if (!positions_ascend()) return take_part(a, element, here);
+  if (!a.in_order || !positions_ascend()) return take_part(a, element, here);
   // Of equals the first stays, and so does a NaN.
   const Val x{&builder_, element}, best{&builder_, current};
   const bool largest = a.kind == ReduceKind::ArgMax;
