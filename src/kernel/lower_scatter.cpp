@@ -24,7 +24,7 @@ constexpr int64_t kColumns = 4096;
 // Threads of a multiprocessor that look for the updates of their rows.
 constexpr int64_t kThreads = 1024;
 // Parts of the rows to a thread of the CPU, so that those with many updates do not hold up the others. Every part looks at all updates, which costs
-// little beside a long row, and much beside a short one: so many columns to a part, and one thread has nobody to hold up.
+// little beside a long row, and much beside a short one: so many columns to a part.
 constexpr int64_t kMostPartsPerThread = 4;
 constexpr int64_t kColumnsPerPart = 16;
 constexpr int64_t kMostCopies = 64;
@@ -132,9 +132,8 @@ void Lowering::scatter_ranges(const Scattered& s) {
   const bool one_column = s.columns.is(1);
   const IntExpr width = on_gpu() ? IntExpr(int64_t{schedule_.team} * schedule_.lanes) : kColumns;
   const IntExpr blocks = one_column ? IntExpr(1) : ceildiv(s.columns, width);
-  const IntExpr threads = IntExpr::symbol("%threads");
-  const IntExpr evened = min(min(kMostPartsPerThread, threads), max(1, floordiv(s.columns, kColumnsPerPart)));
-  const IntExpr workers = threads * (on_gpu() ? IntExpr(kThreads / schedule_.team) : evened);
+  const IntExpr evened = min(kMostPartsPerThread, max(1, floordiv(s.columns, kColumnsPerPart)));
+  const IntExpr workers = IntExpr::symbol("%threads") * (on_gpu() ? IntExpr(kThreads / schedule_.team) : evened);
   const IntExpr wanted = max(1, min(s.rows, ceildiv(workers, max(1, blocks))));
   const IntExpr part = launch_size("%part", max(1, ceildiv(s.rows, wanted)));
   const IntExpr parts = launch_size("%parts", ceildiv(s.rows, part));
