@@ -290,7 +290,9 @@ class PhasePrinter {
   void count_loop(const kernel::Stmt& s, const Value& begin, const Value& end);
   void each(const kernel::Stmt& s);  // llvm_each.cpp
   std::string each_condition(const kernel::Stmt& s, const std::string& var, const Changes& changes, const Value* extent,
-                             const std::string& bits);
+                             int label);
+  void list_places(const Value& places, const Value& holds, int label);
+  bool has_compress(int lanes) const;
   void unrolled_loop(const kernel::Stmt& s);
   void turn(const kernel::Stmt& s);        // llvm_turn.cpp
   void find_ahead(const kernel::Stmt& s);  // llvm_ahead.cpp

@@ -301,8 +301,12 @@ void Evaluator::report_row(NodeId id, ExprId row, const IntExpr& extent) {
 IntExpr Evaluator::as_index(ExprId value, const IntExpr& extent) {
   const ExprId clamped =
       builder_.apply(Op::Max, {builder_.apply(Op::Min, {value, builder_.index(extent - 1)}), builder_.index(0)});
+  return known_index(clamped, extent);
+}
+
+IntExpr Evaluator::known_index(ExprId value, const IntExpr& extent) {
   const LocalId local = builder_.new_local(DType::I64, false);
-  block_->push_back(let(local, clamped));
+  block_->push_back(let(local, value));
   builder_.kernel().index_locals.push_back({local, extent});
   const std::string name = fmt::format("%v{}", local);
   ranges_[name] = {0, extent - 1};

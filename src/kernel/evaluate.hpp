@@ -56,6 +56,7 @@ class Evaluator {
   void report_row(NodeId id, ExprId row, const IntExpr& extent);  // an error where it is none, if the mode wants one
   // A value as an index, clamped: a symbol of which 0 <= symbol < extent. Its statement goes to the block.
   IntExpr as_index(ExprId value, const IntExpr& extent);
+  IntExpr known_index(ExprId value, const IntExpr& extent);  // the same of a value that needs no clamp
   const Ranges& ranges() const { return ranges_; }
   // From here on values are needed only where this bool is true.
   void only_where(ExprId condition) { guard_ = condition; }

@@ -210,7 +210,8 @@ struct LaunchSize {
   IntExpr value;
 };
 
-// A local of type i64 that index expressions may use, as the symbol "%v<local>": a gathered index after its clamp.
+// A local of type i64 that index expressions may use, as the symbol "%v<local>": a gathered index after its clamp, or one that the condition
+// of an Each has found inside.
 struct IndexLocal {
   LocalId local;
   IntExpr extent;  // 0 <= value < extent, by construction

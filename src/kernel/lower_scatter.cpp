@@ -23,8 +23,10 @@ namespace {
 constexpr int64_t kColumns = 4096;
 // Threads of a multiprocessor that look for the updates of their rows.
 constexpr int64_t kThreads = 1024;
-// Parts of the rows to a thread of the CPU, so that those with many updates do not hold up the others.
-constexpr int64_t kPartsPerThread = 4;
+// Parts of the rows to a thread of the CPU, so that those with many updates do not hold up the others. Every part looks at all updates, which costs
+// little beside a long row, and much beside a short one: so many columns to a part.
+constexpr int64_t kMostPartsPerThread = 4;
+constexpr int64_t kColumnsPerPart = 16;
 constexpr int64_t kMostCopies = 64;
 constexpr int64_t kUpdatesPerCopy = 1 << 16;
 constexpr int64_t kUpdatesPerCopied = 4;  // beside the elements of a copy
@@ -130,7 +132,8 @@ void Lowering::scatter_ranges(const Scattered& s) {
   const bool one_column = s.columns.is(1);
   const IntExpr width = on_gpu() ? IntExpr(int64_t{schedule_.team} * schedule_.lanes) : kColumns;
   const IntExpr blocks = one_column ? IntExpr(1) : ceildiv(s.columns, width);
-  const IntExpr workers = IntExpr::symbol("%threads") * (on_gpu() ? kThreads / schedule_.team : kPartsPerThread);
+  const IntExpr evened = min(kMostPartsPerThread, max(1, floordiv(s.columns, kColumnsPerPart)));
+  const IntExpr workers = IntExpr::symbol("%threads") * (on_gpu() ? IntExpr(kThreads / schedule_.team) : evened);
   const IntExpr wanted = max(1, min(s.rows, ceildiv(workers, max(1, blocks))));
   const IntExpr part = launch_size("%part", max(1, ceildiv(s.rows, wanted)));
   const IntExpr parts = launch_size("%parts", ceildiv(s.rows, part));
@@ -172,8 +175,14 @@ void Lowering::scatter_ranges(const Scattered& s) {
                                                builder_.apply(Op::Lt, {row, builder_.index(first + length)})});
   SMELT_CHECK(none.empty(), "the indices of %{} need statements of their own", s.id);
   evaluator_.enter(&update, &ranges);
-  const ExprId within = builder_.apply(Op::Sub, {scatter_row(s, j, ranges), builder_.index(first)});
-  const IntExpr place = min(first + evaluator_.as_index(within, part), s.rows - 1);
+  const ExprId chosen = scatter_row(s, j, ranges);
+  IntExpr place;
+  if (on_gpu()) {
+    const ExprId within = builder_.apply(Op::Sub, {chosen, builder_.index(first)});
+    place = min(first + evaluator_.as_index(within, part), s.rows - 1);
+  } else {
+    place = evaluator_.known_index(chosen, s.rows);  // inside, as the condition says
+  }
   ranges = evaluator_.ranges();
   const auto joins = [&](const IntExpr& column, const Ranges& inner, std::vector<Stmt>& into) {
     const Access to{false, out, s.at(place, column, inner)};

@@ -244,7 +244,9 @@ class Structure {
     known_.insert(s.var);
     const auto seen = seen_;
     use(s.value, "condition");
+    chosen_.push_back(s.value);
     block(s.body);
+    chosen_.pop_back();
     seen_ = seen;
     known_.erase(s.var);
   }
@@ -266,7 +268,7 @@ class Structure {
       const auto times = l->extent.constant();
       if (!parallel || (times && *times <= 1) || one_of(l->var)) continue;
       const bool differs = std::any_of(s.access.index.begin(), s.access.index.end(), [&](const IntExpr& i) {
-        return i.mentions(l->var) || names_local_of(i, l->var);
+        return i.mentions(l->var) || names_local_of(i, l->var) || names_chosen_of(i, l->var);
       });
       need(differs, "store {}: every iteration of the {} loop {} writes the same element",
            access_text(kernel_, s.access), name_of(l->loop), l->var);
@@ -297,8 +299,24 @@ class Structure {
            std::any_of(e.args.begin(), e.args.end(), [&](ExprId a) { return made_of(a, var); });
   }
 
+  // Whether it names a local that an Each around compares with what is made of this variable: each iteration has values of its own.
+  bool names_chosen_of(const IntExpr& index, const std::string& var) const {
+    return std::any_of(kernel_.index_locals.begin(), kernel_.index_locals.end(), [&](const IndexLocal& l) {
+      const auto value = positions_.find(l.local);
+      return value != positions_.end() && index.mentions(symbol_of(l.local)) &&
+             std::any_of(chosen_.begin(), chosen_.end(), [&](ExprId id) { return compares(id, value->second, var); });
+    });
+  }
+  bool compares(ExprId condition, ExprId value, const std::string& var) const {
+    const Expr& e = kernel_.at(condition);
+    if (e.kind != ExprKind::Apply || e.args.size() != 2) return false;
+    if (e.op == Op::And) return compares(e.args[0], value, var) || compares(e.args[1], value, var);
+    return e.args[0] == value && made_of(e.args[1], var);
+  }
+
   const Kernel& kernel_;
   std::vector<ExprId> conditions_;       // of the Ifs around
+  std::vector<ExprId> chosen_;           // conditions of the Eaches around
   std::map<LocalId, ExprId> positions_;  // what locals are let be
   std::set<std::string> sizes_;          // sizes that index expressions may use
   std::set<std::string> known_;          // those, and the loops around

@@ -219,6 +219,30 @@ TEST(Verify, IndexLocals) {
   }
 }
 
+// Iterations that run at the same time write rows of their own where a condition gives each of them its rows.
+TEST(Verify, RowsChosenByEach) {
+  for (const bool compared : {true, false}) {
+    Sample s;
+    s.size("N");
+    s.size("M");
+    const int rows = s.input(DType::I64, {sym("M")});
+    const int out = s.output(DType::F32, {sym("N")});
+    const ExprId row = s.load(rows, {j});
+    const LocalId at = s.build.new_local(DType::I64, false);
+    s.kernel.index_locals.push_back({at, sym("N")});
+    const ExprId first = s.build.index(compared ? i : IntExpr(3));
+    const ExprId mine = s.both(s.build.apply(Op::Ge, {row, first}), s.build.apply(Op::Lt, {row, first}));
+    s.phase(grid("%i0", sym("N"),
+                 {each("%i1", sym("M"), mine,
+                       {let(at, row), store({false, out, {sym("%v" + std::to_string(at))}}, s.f32(1))}, 4)}));
+    if (compared) {
+      EXPECT_EQ(fault(s.kernel), "");
+    } else {
+      EXPECT_FAULT(s.kernel, "every iteration of the grid loop %i0 writes the same element");
+    }
+  }
+}
+
 // ---- structure
 
 TEST(Verify, UnknownSymbols) {

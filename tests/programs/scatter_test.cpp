@@ -156,6 +156,38 @@ TEST(Scatters, CountsAndSums) {
   EXPECT_EQ(compiled("input x: f32[N]\nreturn histogram(x, 50, -3, 3)\n").kernels().size(), 1u);
 }
 
+// Updates are looked at in blocks and in vectors: numbers of them around both, into places that parts of the rows have.
+TEST(Scatters, BlocksOfUpdates) {
+  NEEDS_LLVM();
+  std::vector<Tensor> kept;
+  std::vector<std::vector<TensorView>> calls;
+  for (const int64_t n : {1, 15, 16, 17, 511, 512, 513, 527, 1024, 1025, 3000})
+    for (const int64_t rows : {n * 100, n / 2 + 1}) {
+      std::vector<double> places;
+      for (int64_t k = 0; k < n; ++k) places.push_back(static_cast<double>(k * 7919 % rows - (k % 2 ? rows : 0)));
+      kept.insert(kept.end(), {noise(DType::F32, {rows}), vector(DType::I64, places), noise(DType::F32, {n}, 2)});
+      calls.emplace_back(kept.end() - 3, kept.end());
+    }
+  const std::string inputs = "input x: f32[R]\ninput i: i64[N]\ninput u: f32[N]\n";
+  EXPECT_TRUE(right(inputs + "return scatter_add(x, i, u), scatter(x, i, u), scatter_min(x, i, u)\n", calls));
+  EXPECT_TRUE(right(inputs + "return scatter_add(x, i - 3, u, mode='drop'), bincount(i, x.shape[0])\n", calls));
+  // The last update of a place stays, whoever finds it.
+  std::vector<double> places, numbers_of;
+  for (int k = 0; k < 3000; ++k) places.push_back(k * 31 % 997), numbers_of.push_back(k);
+  const Tensor i = vector(DType::I32, places), u = vector(DType::F32, numbers_of);
+  for (const int threads : {1, 2, 3, 8}) {
+    Executable executable =
+        compiled("input i: i32[N]\ninput u: f32[N]\nreturn scatter(zeros(100000), i, u)\n", true, threads);
+    const std::vector<Tensor> got = executable.run({i, u});
+    const std::vector<double> values = numbers(got[0]);
+    for (int64_t k = 0; k < 3000; ++k) {
+      const auto place = static_cast<size_t>(places[static_cast<size_t>(k)]);
+      EXPECT_GE(values[place], static_cast<double>(k)) << threads;
+      EXPECT_EQ(static_cast<int64_t>(values[place]) * 31 % 997, static_cast<int64_t>(place)) << threads;
+    }
+  }
+}
+
 // In any order: what is added exactly is the same.
 TEST(Scatters, InAnyOrder) {
   NEEDS_LLVM();
