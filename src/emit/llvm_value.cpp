@@ -158,8 +158,11 @@ Value PhasePrinter::from_memory(DType dtype, int lanes, int scope, const std::st
   }
   if (dtype == DType::F16) {
     const std::string half = name(scope, fmt::format("bitcast {} {} to {}", memory, raw, vector_of("half", lanes)));
-    return define(scope, DType::F32, lanes,
-                  fmt::format("fpext {} {} to {}", vector_of("half", lanes), half, vector_of("float", lanes)));
+    const Value wide =
+        define(scope, DType::F32, lanes,
+               fmt::format("fpext {} {} to {}", vector_of("half", lanes), half, vector_of("float", lanes)));
+    // Without the fence LLVM compares halves as halves, one by one on processors that have no arithmetic of them.
+    return op("call $T @llvm.arithmetic.fence.$V($T $a)", DType::F32, {wide});
   }
   if (dtype == DType::BF16) {
     const Value wide =
