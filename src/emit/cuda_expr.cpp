@@ -194,8 +194,7 @@ std::string PhasePrinter::load(const Expr& e) {
   }
   // A scalar was converted where it came in.
   const bool scalar = kernel_.params[static_cast<size_t>(e.access.array)].kind == kernel::ParamKind::Scalar;
-  const std::string text =
-      scalar ? element(e.access) : from_memory(memory, element_or_lane(e.access, fmt::format("u * {}", vector_.lanes)));
+  const std::string text = scalar ? element(e.access) : from_memory(memory, element_or_lane(e.access));
   if (e.mask == kNoExpr) return text;
   return fmt::format("({} ? {} : {})", *known_[static_cast<size_t>(e.mask)], text,
                      *known_[static_cast<size_t>(e.other)]);

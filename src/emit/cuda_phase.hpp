@@ -172,7 +172,7 @@ class PhasePrinter {
   void declare_loads(const std::vector<ExprId>& loads);
   void load_groups(const std::vector<ExprId>& loads, bool check);
   void hold(const std::vector<ExprId>& loads, const std::string& first, const std::string& extent);
-  std::string element_or_lane(const kernel::Access& access, const std::string& first);
+  std::string element_or_lane(const kernel::Access& access);
   bool is_held(ExprId id);
   bool computes_much();
 

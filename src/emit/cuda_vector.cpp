@@ -295,8 +295,8 @@ bool PhasePrinter::computes_much() {
   return *(computes_much_ = operations > kOperationsPerByte * bytes);
 }
 
-// An element of which another lane of the group may have been read already: `first` is where the group's values begin.
-std::string PhasePrinter::element_or_lane(const kernel::Access& access, const std::string& first) {
+// An element, from its register where another lane of the group has read it.
+std::string PhasePrinter::element_or_lane(const kernel::Access& access) {
   const std::string itself = element(access);
   if (access.scratch || vector_.edge || whole_groups_.empty()) return itself;
   const Place p = place(access);
@@ -304,7 +304,7 @@ std::string PhasePrinter::element_or_lane(const kernel::Access& access, const st
     const auto away = (p.offset - group.offset).constant();
     if (!early_.count(id) || p.base != group.base || !away || std::abs(*away) >= vector_.lanes) continue;
     const std::string lane = fmt::format("l {} {}", *away < 0 ? "-" : "+", std::abs(*away));
-    return fmt::format("((unsigned)({}) < {}u ? ld{}[{} + {}] : {})", lane, vector_.lanes, id, first, lane, itself);
+    return fmt::format("((unsigned)({0}) < {1}u ? ld{2}[u * {1} + {0}] : {3})", lane, vector_.lanes, id, itself);
   }
   return itself;
 }
@@ -344,7 +344,7 @@ void PhasePrinter::load_group(ExprId id) {
     line("#pragma unroll");
     open(fmt::format("for (int l = 0; l < {}; ++l)", vector_.lanes));
     line("const {} i = i0 + l;", index_type());
-    line("ld{}[u * {} + l] = {};", id, vector_.lanes, element_or_lane(e.access, fmt::format("u * {}", vector_.lanes)));
+    line("ld{}[u * {} + l] = {};", id, vector_.lanes, element_or_lane(e.access));
     close();
   } else {
     line("const {} i = i0;", index_type());
