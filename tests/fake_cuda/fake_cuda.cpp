@@ -332,6 +332,8 @@ static Status launch(Launch launch, void* function, void** arguments) {
     kernel = it->second;
   else if (state.kernel_for)
     kernel = state.kernel_for(launch.function);
+  else if (state.kernel_of_image)
+    kernel = state.kernel_of_image(launch.function, static_cast<LoadedFunction*>(function)->image);
   for (size_t i = 0; i < kernel.sizes.size(); ++i) {
     const char* value = static_cast<const char*>(arguments[i]);
     launch.arguments.emplace_back(value, value + kernel.sizes[i]);

@@ -41,8 +41,10 @@ struct State {
   size_t memory_bytes = size_t{64} << 20;
   std::map<std::string, Kernel> kernels;                 // by function name
   std::function<Kernel(const std::string&)> kernel_for;  // of functions that have none there
-  std::map<std::string, int> failures;                   // "cuLaunchKernel": the status that it returns from now on
-  std::map<std::string, int> attributes;                 // of every function: "registers", "local", "shared", "threads"
+  // The same by the text of the image that the function stands in, too.
+  std::function<Kernel(const std::string&, const std::string&)> kernel_of_image;
+  std::map<std::string, int> failures;    // "cuLaunchKernel": the status that it returns from now on
+  std::map<std::string, int> attributes;  // of every function: "registers", "local", "shared", "threads"
   // The same by function: of its attribute, in an image whose text is this; -1: as `attributes` say.
   std::function<int(const std::string&, const std::string&)> attribute_of;
   std::function<double(const Launch&)> ms_of;  // how long a launch takes; without it any two events are 0.25 ms apart

@@ -12,7 +12,12 @@
 
 namespace smelt::testing {
 
+static const Machine* chosen_for_now = nullptr;
+RunOn::RunOn(const Machine& machine) { chosen_for_now = &machine; }
+RunOn::~RunOn() { chosen_for_now = nullptr; }
+
 const Machine& device() {
+  if (chosen_for_now) return *chosen_for_now;
   static const Machine chosen = [] {
     const char* name = std::getenv("SMELT_TEST_DEVICE");
     if (name && std::string(name) == "cuda") return Machine::cuda();

@@ -16,6 +16,14 @@ inline constexpr double kInf = __builtin_inf();
 
 // Where the tests run programs: the CPU, or what SMELT_TEST_DEVICE=cuda names.
 const Machine& device();
+// While it lives, tests run there.
+class RunOn {
+ public:
+  explicit RunOn(const Machine& machine);
+  RunOn(const RunOn&) = delete;
+  RunOn& operator=(const RunOn&) = delete;
+  ~RunOn();
+};
 // Skips a test where there is no compiler, or no GPU when it should run there.
 #define NEEDS_LLVM() \
   if (!device().compiles()) GTEST_SKIP() << device().missing

@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <thread>
 
 #include "runtime/cpu.hpp"
+#include "runtime/llvm_compile.hpp"
 #include "smelt/error.hpp"
 
 using namespace smelt;
@@ -74,6 +76,26 @@ TEST(Llvm, SaysWhatItIs) {
   EXPECT_THAT(llvm->path(), HasSubstr("LLVM"));
   EXPECT_THAT(llvm->triple(), HasSubstr("linux"));
   EXPECT_FALSE(llvm->cpu_name().empty());
+}
+
+// What keys of the cache are made of. The processor's part is asked for with another one, too.
+TEST(Llvm, ItsIdentityNamesAllThatCodeDependsOn) {
+  auto llvm = open_or_skip();
+  if (!llvm) GTEST_SKIP() << "no libLLVM here";
+  const std::string identity = llvm->identity();
+  EXPECT_THAT(identity, HasSubstr("LLVM " + llvm->version_text() + " "));
+  EXPECT_THAT(identity, HasSubstr(llvm->path()));
+  EXPECT_THAT(identity, HasSubstr(std::to_string(std::filesystem::file_size(llvm->path()))));
+  EXPECT_THAT(identity, HasSubstr(llvm->triple()));
+  EXPECT_THAT(identity, HasSubstr(llvm::passes(static_cast<unsigned>(llvm->version()))));
+  EXPECT_THAT(identity, HasSubstr(cpu_identity()));
+  EXPECT_GT(cpu_identity().size(), 40U) << "what the processor can do";
+  const Setting chosen("SMELT_CPU", "x86-64");
+  EXPECT_THAT(cpu_identity(), HasSubstr("x86-64"));
+  std::string why;
+  const auto lesser = Llvm::open(why);
+  ASSERT_TRUE(lesser) << why;
+  EXPECT_NE(lesser->identity(), identity);
 }
 
 TEST(Llvm, ModulesWithTheSameNamesLiveTogetherAndOutliveTheLoader) {

@@ -1,0 +1,398 @@
+// Makes CUDA C++, as smelt prints it, a program of the host: what emulate.cpp puts in front of the
+// text of a kernel.
+//
+// Threads of a workgroup are contexts that take turns: each runs until it waits for others, at a
+// barrier or in an exchange within its warp. Workgroups with even numbers wake their threads in
+// order, the others from behind. A barrier that is missing therefore shows: what one thread should
+// have written before is not there, or what another should still read is gone. Threads that wait
+// for ever, masks that name other threads than those that come, and writes behind the dynamic
+// shared memory are errors, which the launch returns as a text.
+#pragma once
+
+#include <setjmp.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#define __device__
+#define __global__
+#define __shared__ static
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+#define __grid_constant__
+#define __align__(n) __attribute__((aligned(n)))
+#define __CUDA_ARCH__ 700  // the text without instructions of newer ones
+
+struct Index3 {
+  unsigned x = 0, y = 0, z = 0;
+};
+static Index3 threadIdx, blockIdx, blockDim, gridDim;
+extern "C" {
+alignas(16) unsigned char scratch[232 << 10];  // dynamic shared memory
+}
+
+namespace on_host {
+
+constexpr unsigned kMostThreads = 1024;
+constexpr size_t kStack = 128 << 10;
+constexpr unsigned char kPoison = 0xA5;
+
+// Those who wait for each other: each takes down the generation that it waits in.
+struct Meeting {
+  unsigned generation = 0, arrived = 0;  // a count, or a mask of lanes
+  unsigned mask = 0;
+  const char* what = nullptr;
+  unsigned long long given[32], seen[32];
+};
+struct Thread {
+  ucontext_t start;
+  jmp_buf at;
+  bool begun = false, done = false;
+  const Meeting* waits = nullptr;
+  unsigned generation = 0;
+  Index3 index;
+};
+
+static Thread threads[kMostThreads];
+static unsigned count, alive, current;
+static Meeting everyone, warps[kMostThreads / 32][32];  // per warp, by the first lane of a mask
+static unsigned ended[kMostThreads / 32];               // lanes that are done
+static jmp_buf scheduler;
+static char fault[200];
+static void (*run_thread)(void* kernel, void** arguments);
+static void* kernel_of_launch;
+static void** arguments_of_launch;
+
+[[noreturn]] inline void fail(const char* what) {
+  std::snprintf(fault, sizeof fault, "%s (workgroup %u, thread %u)", what, blockIdx.x, current);
+  _longjmp(scheduler, 2);
+}
+inline void wait(const Meeting& m) {
+  Thread& me = threads[current];
+  me.waits = &m, me.generation = m.generation;
+  if (_setjmp(me.at) == 0) _longjmp(scheduler, 1);
+  threadIdx = me.index;
+}
+inline void open_if_all(Meeting& m, bool all) {
+  if (all) ++m.generation, m.arrived = 0;
+}
+
+inline void barrier() {
+  ++everyone.arrived;
+  if (everyone.arrived == alive) return open_if_all(everyone, true);
+  wait(everyone);
+}
+
+// What each lane of the mask gives, once all of them have.
+inline const unsigned long long* exchange(unsigned mask, unsigned long long mine, const char* what) {
+  const unsigned warp = current / 32, lane = current % 32;
+  if (!(mask >> lane & 1)) fail("a thread is not in the mask that it names");
+  const unsigned here = count - warp * 32 < 32 ? (1u << (count - warp * 32)) - 1 : 0xffffffffu;
+  if (mask & (ended[warp] | ~here)) fail("a mask names a thread that is not there");
+  Meeting& m = warps[warp][__builtin_ctz(mask)];
+  if (m.arrived && (m.mask != mask || m.what != what)) fail("threads of a warp meet with different masks or calls");
+  m.mask = mask, m.what = what;
+  m.given[lane] = mine;
+  m.arrived |= 1u << lane;
+  if (m.arrived == mask) {
+    std::memcpy(m.seen, m.given, sizeof m.seen);
+    open_if_all(m, true);
+  } else {
+    wait(m);
+  }
+  return m.seen;
+}
+
+inline void begin() {
+  threadIdx = threads[current].index;
+  run_thread(kernel_of_launch, arguments_of_launch);
+  threads[current].done = true;
+  ended[current / 32] |= 1u << (current % 32);
+  --alive;
+  open_if_all(everyone, everyone.arrived && everyone.arrived == alive);
+  _longjmp(scheduler, 1);
+}
+
+inline void run_workgroup(bool from_behind) {
+  for (unsigned t = 0; t < count; ++t) {
+    threads[t].begun = threads[t].done = false, threads[t].waits = nullptr;
+    threads[t].index = {t % blockDim.x, t / blockDim.x % blockDim.y, t / (blockDim.x * blockDim.y)};
+  }
+  alive = count;
+  everyone.arrived = 0;
+  std::memset(ended, 0, sizeof ended);
+  for (auto& warp : warps)
+    for (Meeting& m : warp) m.arrived = 0;
+  static volatile bool moved;  // no registers, which a jump back leaves as it finds them
+  static volatile unsigned k;
+  while (alive > 0) {
+    moved = false;
+    for (k = 0; k < count; k = k + 1) {
+      current = from_behind ? count - 1 - k : k;
+      Thread& thread = threads[current];
+      if (thread.done || (thread.waits && thread.waits->generation == thread.generation)) continue;
+      moved = true;
+      const int why = _setjmp(scheduler);
+      if (why == 2) return;
+      if (why == 1) continue;
+      if (thread.begun) _longjmp(thread.at, 1);
+      thread.begun = true;
+      setcontext(&thread.start);
+    }
+    if (!moved) {
+      std::snprintf(fault, sizeof fault, "threads of workgroup %u wait for ever", blockIdx.x);
+      return;
+    }
+  }
+}
+
+template <class... P, size_t... I>
+void call(void (*kernel)(P...), void** arguments, std::index_sequence<I...>) {
+  kernel(*static_cast<std::decay_t<P>*>(arguments[I])...);
+}
+
+// Empty when all went well.
+template <class... P>
+const char* launch(void (*kernel)(P...), void** arguments, const unsigned* grid, const unsigned* block,
+                   unsigned shared_bytes) {
+  fault[0] = 0;
+  kernel_of_launch = reinterpret_cast<void*>(kernel), arguments_of_launch = arguments;
+  run_thread = [](void* k, void** a) {
+    call(reinterpret_cast<void (*)(P...)>(k), a, std::make_index_sequence<sizeof...(P)>());
+  };
+  gridDim = {grid[0], grid[1], grid[2]}, blockDim = {block[0], block[1], block[2]};
+  count = block[0] * block[1] * block[2];
+  static char* const stacks = static_cast<char*>(
+      mmap(nullptr, kMostThreads * kStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  for (blockIdx.z = 0; blockIdx.z < grid[2]; ++blockIdx.z)
+    for (blockIdx.y = 0; blockIdx.y < grid[1]; ++blockIdx.y)
+      for (blockIdx.x = 0; blockIdx.x < grid[0]; ++blockIdx.x) {
+        for (unsigned t = 0; t < count; ++t) {
+          getcontext(&threads[t].start);
+          threads[t].start.uc_stack.ss_sp = stacks + t * kStack;
+          threads[t].start.uc_stack.ss_size = kStack;
+          makecontext(&threads[t].start, begin, 0);
+        }
+        std::memset(scratch, kPoison, sizeof scratch);
+        run_workgroup((blockIdx.x + blockIdx.y + blockIdx.z) % 2 == 1);
+        if (fault[0]) return fault;
+        for (size_t i = shared_bytes; i < sizeof scratch; ++i)
+          if (scratch[i] != kPoison) return "something was written behind the dynamic shared memory";
+      }
+  return fault;
+}
+
+template <class... P>
+unsigned sizes(void (*)(P...), unsigned* bytes) {
+  const unsigned all[] = {sizeof(std::decay_t<P>)..., 0};
+  for (unsigned i = 0; i < sizeof...(P); ++i) bytes[i] = all[i];
+  return sizeof...(P);
+}
+
+template <class T>
+unsigned long long to_word(T x) {
+  unsigned long long word = 0;
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8, "what shuffles take");
+  std::memcpy(&word, &x, sizeof x);
+  return word;
+}
+template <class To, class From>
+To bits(From x) {
+  To y;
+  static_assert(sizeof x == sizeof y, "the same bits");
+  std::memcpy(&y, &x, sizeof x);
+  return y;
+}
+template <class T>
+T lane_of(const unsigned long long* seen, unsigned mask, unsigned lane) {
+  if (!(mask >> lane & 1)) fail("a thread takes what a thread outside of the mask has");
+  T x;
+  std::memcpy(&x, seen + lane, sizeof x);
+  return x;
+}
+
+inline unsigned short half_of(float x) {  // to the nearest, ties to even
+  const unsigned b = bits<unsigned>(x), sign = b >> 16 & 0x8000u, e = b >> 23 & 255;
+  if (x != x) return 0x7fff;
+  if (e >= 143) return static_cast<unsigned short>(sign | 0x7c00u);
+  if (e < 102) return static_cast<unsigned short>(sign);
+  const unsigned m = (b & 0x7fffffu) | 0x800000u;
+  const int shift = e < 113 ? 126 - static_cast<int>(e) : 13;
+  unsigned h = m >> shift;
+  const unsigned rest = m & ((1u << shift) - 1), middle = 1u << (shift - 1);
+  h += rest > middle || (rest == middle && (h & 1));
+  if (e >= 113) h += (e - 113) << 10;  // the first bit of m is one of the exponent's
+  return static_cast<unsigned short>(sign | h);
+}
+inline float float_of(unsigned short h) {
+  const int e = h >> 10 & 31, m = h & 0x3ff;
+  const float x = e == 31 ? (m ? NAN : INFINITY)
+                  : e     ? std::ldexp(1024.0f + static_cast<float>(m), e - 25)
+                          : std::ldexp(static_cast<float>(m), -24);
+  return h & 0x8000 ? -x : x;
+}
+inline unsigned short brain_of(float x) {
+  const unsigned b = bits<unsigned>(x);
+  return static_cast<unsigned short>(x != x ? 0x7fffu : (b + 0x7fffu + (b >> 16 & 1u)) >> 16);
+}
+template <class T>
+T saturated(float x, double low, double high) {
+  return x != x                           ? T(0)
+         : static_cast<double>(x) <= low  ? static_cast<T>(low)
+         : static_cast<double>(x) >= high ? static_cast<T>(high)
+                                          : static_cast<T>(x);
+}
+
+}  // namespace on_host
+
+// ---- functions of the language
+
+inline void __syncthreads() { on_host::barrier(); }
+inline void __syncwarp(unsigned mask = 0xffffffffu) { on_host::exchange(mask, 0, "syncwarp"); }
+inline void __threadfence() {}
+template <class T>
+T __shfl_xor_sync(unsigned mask, T x, int d, int = 32) {
+  const unsigned lane = on_host::current % 32 ^ static_cast<unsigned>(d);
+  return on_host::lane_of<T>(on_host::exchange(mask, on_host::to_word(x), "xor"), mask, lane);
+}
+template <class T>
+T __shfl_up_sync(unsigned mask, T x, int d, int width = 32) {
+  const int lane = static_cast<int>(on_host::current % 32), from = lane - d;
+  const unsigned long long* seen = on_host::exchange(mask, on_host::to_word(x), "up");
+  return from < (lane & -width) ? x : on_host::lane_of<T>(seen, mask, static_cast<unsigned>(from));
+}
+template <class T>
+T __shfl_down_sync(unsigned mask, T x, int d, int width = 32) {
+  const int lane = static_cast<int>(on_host::current % 32), from = lane + d;
+  const unsigned long long* seen = on_host::exchange(mask, on_host::to_word(x), "down");
+  return from > (lane | (width - 1)) ? x : on_host::lane_of<T>(seen, mask, static_cast<unsigned>(from));
+}
+template <class T>
+T __shfl_sync(unsigned mask, T x, int from, int width = 32) {
+  const int lane = static_cast<int>(on_host::current % 32);
+  const unsigned long long* seen = on_host::exchange(mask, on_host::to_word(x), "shuffle");
+  return on_host::lane_of<T>(seen, mask, static_cast<unsigned>((lane & -width) | (from & (width - 1))));
+}
+inline unsigned __ballot_sync(unsigned mask, bool holds) {
+  const unsigned long long* seen = on_host::exchange(mask, holds, "ballot");
+  unsigned votes = 0;
+  for (int lane = 0; lane < 32; ++lane)
+    if (mask >> lane & 1) votes |= static_cast<unsigned>(seen[lane]) << lane;
+  return votes;
+}
+inline int __ffsll(long long x) { return __builtin_ffsll(x); }
+inline float __uint_as_float(unsigned x) { return on_host::bits<float>(x); }
+inline float __int_as_float(int x) { return on_host::bits<float>(x); }
+inline int __float_as_int(float x) { return on_host::bits<int>(x); }
+inline unsigned __float_as_uint(float x) { return on_host::bits<unsigned>(x); }
+inline double __longlong_as_double(long long x) { return on_host::bits<double>(x); }
+inline long long __double_as_longlong(double x) { return on_host::bits<long long>(x); }
+template <class T>
+T atomicAdd(T* to, T x) {
+  const T before = *to;
+  *to = before + x;
+  return before;
+}
+template <class T>
+T atomicMax(T* to, T x) {
+  const T before = *to;
+  if (x > before) *to = x;
+  return before;
+}
+template <class T>
+T atomicMin(T* to, T x) {
+  const T before = *to;
+  if (x < before) *to = x;
+  return before;
+}
+inline unsigned atomicInc(unsigned* to, unsigned limit) {
+  const unsigned before = *to;
+  *to = before >= limit ? 0 : before + 1;
+  return before;
+}
+
+// ---- what smelt prints in PTX, which is taken out of the text
+
+template <class T, int N>
+struct Vec;
+template <class T, int N>
+Vec<T, N> lasting(const T* p) {
+  return *reinterpret_cast<const Vec<T, N>*>(p);
+}
+template <class T>
+T fetched(const T* p) {
+  return *p;
+}
+inline float from_f16(unsigned short x) { return on_host::float_of(x); }
+inline unsigned short to_f16(float x) { return on_host::half_of(x); }
+inline signed char to_i8(float x) { return on_host::saturated<signed char>(x, -128, 127); }
+inline unsigned char to_u8(float x) { return on_host::saturated<unsigned char>(x, 0, 255); }
+inline short to_i16(float x) { return on_host::saturated<short>(x, -32768, 32767); }
+inline unsigned short to_u16(float x) { return on_host::saturated<unsigned short>(x, 0, 65535); }
+inline int to_i32(float x) { return on_host::saturated<int>(x, -2147483648.0, 2147483647.0); }
+inline unsigned to_u32(float x) { return on_host::saturated<unsigned>(x, 0, 4294967295.0); }
+inline float choose(bool c, float a, float b) { return c ? a : b; }
+inline int choose_int(bool c, int a, int b) { return c ? a : b; }
+inline int low_bits_i8(unsigned x) { return static_cast<signed char>(x); }
+inline int low_bits_i16(unsigned x) { return static_cast<short>(x); }
+inline unsigned low_bits_u8(unsigned x) { return x & 255; }
+inline unsigned low_bits_u16(unsigned x) { return x & 65535; }
+inline int maximum_of_ints(int a, int b) { return a > b ? a : b; }
+inline int minimum_of_ints(int a, int b) { return a < b ? a : b; }
+inline unsigned maximum_of_unsigned(unsigned a, unsigned b) { return a > b ? a : b; }
+inline unsigned minimum_of_unsigned(unsigned a, unsigned b) { return a < b ? a : b; }
+inline float power_of_two(float x) { return std::exp2(x); }
+inline float power_of_two_full(float x) { return std::exp2(x); }
+inline float reciprocal(float x) { return 1 / x; }
+inline float inverse_root(float x) { return 1 / std::sqrt(x); }
+inline float square_root(float x) { return std::sqrt(x); }
+inline float root(float x) { return std::sqrt(x); }
+inline float quotient(float a, float b) { return a / b; }
+inline float saturated_fma(float a, float b, float c) {
+  const float y = std::fma(a, b, c);
+  return y > 0 ? (y < 1 ? y : 1) : 0;
+}
+#ifndef SMELT_BEFORE_SM_80  // where these are C++
+inline unsigned short to_bf16(float x) { return on_host::brain_of(x); }
+inline float round_bf16(float x) { return __uint_as_float(static_cast<unsigned>(to_bf16(x)) << 16); }
+inline float maximum(float a, float b) {
+  const float equal = __int_as_float(__float_as_int(a) & __float_as_int(b));
+  return a != a ? a : a == b ? equal : a > b ? a : b;
+}
+inline float minimum(float a, float b) {
+  const float equal = __int_as_float(__float_as_int(a) | __float_as_int(b));
+  return a != a ? a : a == b ? equal : a < b ? a : b;
+}
+#endif
+template <class T>
+struct Total;
+template <class V>
+union Bits;
+inline unsigned long long peek(const unsigned long long* at) { return *at; }
+inline void poke(unsigned long long* at, unsigned long long x) { *at = x; }
+template <class T>
+void publish(unsigned long long* at, const T& x) {
+  typedef typename Total<T>::Value V;
+  Bits<V> bits;
+  bits.value = Total<T>::value(x);
+  const unsigned long long flags = 1u | Total<T>::anew(x);
+  at[0] = sizeof(V) <= 4 ? flags << 32 | bits.low : bits.all;
+  if (sizeof(V) > 4) at[1] = flags << 32;
+}
+// Workgroups run one after the other, so what is awaited is there, or never comes.
+template <class T>
+T await(const unsigned long long* at, unsigned long long) {
+  typedef typename Total<T>::Value V;
+  Bits<V> bits;
+  const unsigned long long word = sizeof(V) <= 4 ? at[0] : at[1];
+  if (!(word >> 32)) on_host::fail("a total is awaited that no earlier workgroup has left");
+  if (sizeof(V) <= 4)
+    bits.low = static_cast<unsigned>(word);
+  else
+    bits.all = at[0];
+  return Total<T>::make(bits.value, static_cast<unsigned>(word >> 32));
+}

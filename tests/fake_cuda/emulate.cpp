@@ -1,0 +1,159 @@
+#include "fake_cuda/emulate.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <sstream>
+#include <stdexcept>
+
+#include "fake_cuda/open.hpp"
+
+namespace smelt::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kFolder = std::string(SMELT_SOURCE_DIR) + "/tests/fake_cuda";
+
+std::string read(const fs::path& path) {
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  return text.str();
+}
+
+// Where a comment, a string, or a line of the preprocessor that begins at `at` ends; `at` itself
+// where none does.
+size_t past_what_is_no_code(const std::string& text, size_t at) {
+  if (text.compare(at, 2, "//") == 0 || text[at] == '#') return std::min(text.find('\n', at), text.size());
+  if (text[at] != '"') return at;
+  for (++at; at < text.size() && text[at] != '"'; ++at)
+    if (text[at] == '\\') ++at;
+  return std::min(at + 1, text.size());
+}
+
+bool is_word_at(const std::string& text, size_t at, const std::string& word) {
+  const auto part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; };
+  return text.compare(at, word.size(), word) == 0 && (at == 0 || !part(text[at - 1])) &&
+         (at + word.size() >= text.size() || !part(text[at + word.size()]));
+}
+
+// The text without the functions that are written in PTX.
+std::string without_assembler(const std::string& text) {
+  std::string kept;
+  size_t item = 0;
+  int depth = 0;
+  bool has_asm = false;
+  for (size_t at = 0; at < text.size();) {
+    if (const size_t past = past_what_is_no_code(text, at); past != at) {
+      at = past;
+      if (depth == 0) kept += text.substr(item, at - item), item = at;
+      continue;
+    }
+    has_asm = has_asm || is_word_at(text, at, "asm");
+    if (text[at] == '{') ++depth;
+    const bool ends = text[at] == '}' && --depth == 0;
+    ++at;
+    if (!ends) continue;
+    if (at < text.size() && text[at] == ';') ++at;  // of a struct
+    if (!has_asm) kept += text.substr(item, at - item);
+    item = at, has_asm = false;
+  }
+  return kept + text.substr(item);
+}
+
+// `extern __shared__` names memory that is there; `__shared__` alone makes some.
+std::string for_host(const std::string& cuda) {
+  return std::regex_replace(without_assembler(cuda), std::regex("extern __shared__"), "extern");
+}
+
+std::string kernels_text(const std::string& cuda) {
+  std::string text;
+  static const std::regex kernel(R"(extern "C" __global__ void (?:__\w+__\([^)]*\) )*(\w+)\()");
+  for (std::sregex_iterator it(cuda.begin(), cuda.end(), kernel), end; it != end; ++it)
+    text += fmt::format(
+        "extern \"C\" const char* launch_{0}(void** a, const unsigned* grid, const unsigned* block, unsigned bytes) "
+        "{{\n"
+        "  return on_host::launch(&{0}, a, grid, block, bytes);\n}}\n"
+        "extern \"C\" unsigned sizes_{0}(unsigned* bytes) {{ return on_host::sizes(&{0}, bytes); }}\n",
+        (*it)[1].str());
+  return text;
+}
+
+using LaunchOnHost = const char*(void**, const unsigned*, const unsigned*, unsigned);
+using SizesOnHost = unsigned(unsigned*);
+
+fake_cuda::Kernel kernel_of(fake_cuda::State* driver, const HostLibrary& library, const std::string& name) {
+  fake_cuda::Kernel made;
+  unsigned bytes[4096];
+  auto* const sizes = library.function<SizesOnHost>("sizes_" + name);
+  auto* const launch = library.function<LaunchOnHost>("launch_" + name);
+  if (!sizes || !launch) throw std::runtime_error("no kernel " + name);
+  made.sizes.assign(bytes, bytes + sizes(bytes));
+  made.run = [=](const fake_cuda::Launch& l) {
+    std::vector<void*> arguments;
+    for (const std::vector<char>& a : l.arguments) arguments.push_back(const_cast<char*>(a.data()));
+    const unsigned grid[] = {l.grid, l.grid_y, l.grid_z}, block[] = {l.block, l.block_y, l.block_z};
+    const std::string fault = launch(arguments.data(), grid, block, l.shared_bytes);
+    if (!fault.empty() && driver->fault.empty()) driver->fault = name + ": " + fault;
+  };
+  return made;
+}
+
+}  // namespace
+
+bool can_emulate() { return std::system(SMELT_TEST_CXX " --version > /dev/null 2>&1") == 0; }
+
+HostLibrary::HostLibrary(const std::string& cuda, const std::string& more, int compute) {
+  const std::string text =
+      fmt::format("{}#include \"{}/cuda_on_host.hpp\"\n", compute < 80 ? "#define SMELT_BEFORE_SM_80\n" : "", kFolder) +
+      for_host(cuda) + more;
+  // Kept in the build folder under what it was made of.
+  const size_t key = std::hash<std::string>()(text + read(kFolder + "/cuda_on_host.hpp") + SMELT_TEST_CXX);
+  const fs::path folder = fs::path(SMELT_BINARY_DIR) / "test-kernels";
+  const std::string base = (folder / fmt::format("host-{:016x}", key)).string(), made = base + ".so";
+  fs::create_directories(folder);
+  if (!fs::exists(made)) {
+    const std::string own = fmt::format("{}.{}", base, ::getpid());
+    std::ofstream(own + ".cpp") << text;
+    const int status = std::system(
+        fmt::format("'{}' -std=c++17 -O0 -w -U_FORTIFY_SOURCE -fno-strict-aliasing -ffp-contract=off -fPIC -shared "
+                    "-o '{}.so' '{}.cpp' > '{}.log' 2>&1",
+                    SMELT_TEST_CXX, own, own, own)
+            .c_str());
+    const std::string said = read(own + ".log");
+    fs::remove(own + ".log");
+    if (status != 0) throw std::runtime_error(fmt::format("{}.cpp:\n{}", own, said.substr(0, 3000)));
+    fs::remove(own + ".cpp");
+    fs::rename(own + ".so", made);
+  }
+  void* const opened = dlopen(made.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!opened) throw std::runtime_error(dlerror());
+  handle_ = std::shared_ptr<void>(opened, [](void* h) { dlclose(h); });
+}
+
+void* HostLibrary::find(const std::string& name) const { return dlsym(handle_.get(), name.c_str()); }
+
+EmulatedMachine emulated_gpu() {
+  EmulatedMachine gpu;
+  gpu.driver = &fresh_fake();
+  gpu.driver->major = 8;
+  const Variable driver("SMELT_CUDA", SMELT_FAKE_CUDA), nvrtc("SMELT_NVRTC", SMELT_FAKE_CUDA);
+  const Variable cache("SMELT_CACHE_DIR", "off");
+  gpu.machine = Machine::cuda();
+  const auto libraries = std::make_shared<std::map<std::string, HostLibrary>>();
+  gpu.driver->kernel_of_image = [libraries, state = gpu.driver](const std::string& name, const std::string& image) {
+    const std::string text = image.substr(4);  // behind what makes it look like a cubin
+    auto at = libraries->find(text);
+    if (at == libraries->end()) at = libraries->emplace(text, HostLibrary(text, kernels_text(text))).first;
+    return kernel_of(state, at->second, name);
+  };
+  return gpu;
+}
+
+}  // namespace smelt::testing

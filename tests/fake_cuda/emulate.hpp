@@ -1,0 +1,41 @@
+// Runs the CUDA C++ that smelt prints, on the CPU: compiled by the compiler that built the tests,
+// behind cuda_on_host.hpp. With the driver of this folder, a machine on which whole programs run as
+// they would on a GPU without clusters, slowly.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "compile/compile.hpp"
+#include "fake_cuda/fake_cuda.hpp"
+
+namespace smelt::testing {
+
+// A library made of such a text; functions of the text are reached through what `more` adds behind
+// it. Throws std::runtime_error with what the compiler says.
+class HostLibrary {
+ public:
+  HostLibrary(const std::string& cuda, const std::string& more, int compute = 80);
+  void* find(const std::string& name) const;  // nullptr: there is none
+  template <class F>
+  F* function(const std::string& name) const {
+    return reinterpret_cast<F*>(find(name));
+  }
+
+ private:
+  std::shared_ptr<void> handle_;
+};
+
+// Whether there is a compiler.
+bool can_emulate();
+
+// The fake GPU, of compute capability 8.0, as new; its kernels do what their text says. What goes
+// wrong in one stands in `fault` of the driver's state.
+struct EmulatedMachine {
+  fake_cuda::State* driver = nullptr;
+  Machine machine;
+};
+EmulatedMachine emulated_gpu();
+
+}  // namespace smelt::testing

@@ -1,0 +1,139 @@
+// The CUDA C++ that is printed, run: whole programs on an emulated GPU (fake_cuda/emulate.hpp)
+// against the reference. Threads take turns at barriers only, so a barrier, a mask or a turn of a
+// buffer that is missing gives other numbers, or does not end.
+#include <fmt/format.h>
+
+#include "aliasing.hpp"
+#include "bounds.hpp"
+#include "fake_cuda/emulate.hpp"
+#include "frontends/language.hpp"
+#include "run.hpp"
+
+namespace smelt::testing {
+namespace {
+
+class EmulatedGpu : public ::testing::Test {
+ protected:
+  void SetUp() override {
+#if defined(__SANITIZE_ADDRESS__)
+    GTEST_SKIP() << "threads of the emulated GPU have stacks that the sanitizer does not know";
+#endif
+    static const bool can = can_emulate();
+    if (!can) GTEST_SKIP() << "no " << SMELT_TEST_CXX << " here";
+    gpu_ = emulated_gpu();
+    gpu_.driver->memory_bytes = size_t{256} << 20;
+    ASSERT_TRUE(gpu_.machine.compiles()) << gpu_.machine.missing;
+  }
+  void TearDown() override { gpu_.machine = {}; }
+
+  // One executable, made for the sizes of the first call unless others are given; several calls.
+  void check_calls(const std::string& program, const std::vector<std::vector<TensorView>>& calls,
+                   SizeBinding sizes = {}) {
+    const Graph graph = lang::parse_program(program, "emulated.smelt");
+    CompileOptions options;
+    options.sizes = std::move(sizes);
+    const Executable executable = compile(graph, gpu_.machine, options);
+    for (size_t c = 0; c < calls.size(); ++c) {
+      const std::vector<Bounded> expected = interpret_bounded(graph, calls[c], true);
+      const std::vector<Tensor> got = executable.run(calls[c]);
+      ASSERT_EQ(gpu_.driver->fault, "") << program << "call " << c;
+      for (size_t o = 0; o < got.size(); ++o)
+        ASSERT_EQ(differences(got[o], expected[o]), "") << program << "call " << c << ", output " << o;
+    }
+  }
+  void check(const std::string& program, const std::vector<TensorView>& inputs, SizeBinding sizes = {}) {
+    check_calls(program, {inputs}, std::move(sizes));
+  }
+
+  EmulatedMachine gpu_;
+};
+
+Tensor rows(DType t, int64_t count, int64_t length) { return noise(t, {count, length}, static_cast<uint64_t>(length)); }
+
+// Teams from a part of a warp to a whole workgroup, each with rows of other lengths than it was
+// made for.
+TEST_F(EmulatedGpu, RowsByTeamsOfEverySize) {
+  for (const int64_t length : {12, 100, 250, 1000, 6000}) {
+    std::vector<Tensor> keep;
+    for (const int64_t n : {length, length - 1, length + 1, int64_t{1}}) keep.push_back(rows(DType::F32, 5, n));
+    std::vector<std::vector<TensorView>> calls;
+    for (const Tensor& t : keep) calls.push_back({t});
+    check_calls("input x: f32[R, C]\nreturn softmax(x), argmax(x, axis=1)\n", calls, {{"R", 5}, {"C", length}});
+  }
+}
+
+TEST_F(EmulatedGpu, RowsOfAKnownLength) {
+  for (const int64_t length : {20, 256, 1000})
+    check(fmt::format("input x: f16[R, {}]\nreturn layernorm(relu(x))\n", length), {rows(DType::F16, 9, length)});
+}
+
+// Longer than registers hold: several passes, or one with a running maximum.
+TEST_F(EmulatedGpu, LongRows) {
+  check("input x: f32[R, C]\nreturn logsumexp(x, axis=1), max(x, axis=1)\n", {rows(DType::F32, 3, 50001)});
+  check("input x: f32[R, C]\nreturn layernorm(x)\n", {rows(DType::F32, 2, 40000)});
+}
+
+// Warps hand each other what they have in a buffer of two halves, several times for a row.
+TEST_F(EmulatedGpu, ScansAlongRows) {
+  check("input x: i32[R, 9000]\nreturn cumsum(x), cummax(x, reverse=True)\n", {rows(DType::I32, 2, 9000)});
+  check_calls("input x: i32[R, C]\nreturn cumsum(x, exclusive=True, restart=x > 90)\n",
+              {{rows(DType::I32, 3, 1000)}, {rows(DType::I32, 3, 5001)}, {rows(DType::I32, 3, 3)}},
+              {{"R", 3}, {"C", 5001}});
+  check("input x: f32[R, 1000]\nreturn cumsum(softmax(x)) < 0.9\n", {rows(DType::F32, 5, 1000)});
+}
+
+TEST_F(EmulatedGpu, ScansOfLongRowsInParts) {
+  check("input x: i32[200000]\nreturn cumsum(x), cumsum(x, reverse=True)\n", {noise(DType::I32, {200000})});
+}
+
+TEST_F(EmulatedGpu, ColumnsAndTotals) {
+  check("input x: f32[3000, 40]\nreturn sum(relu(x), axis=0)\n", {rows(DType::F32, 3000, 40)});
+  check("input x: f32[R, C]\nreturn (x - mean(x, axis=0)) / std(x, axis=0)\n", {rows(DType::F32, 70, 33)});
+  check("input x: f32[N]\nreturn sqrt(sum(x * x)), argmin(x)\n", {noise(DType::F32, {100001})});
+}
+
+TEST_F(EmulatedGpu, ScratchThatThreadsShare) {
+  check("input x: f32[M, N]\ninput y: f32[N, M]\nreturn x.T + y\n",
+        {rows(DType::F32, 70, 101), rows(DType::F32, 101, 70)});
+  check("input x: f32[H, W]\ninput k: f32[3, 3]\nreturn relu(filter(x, k))\n",
+        {rows(DType::F32, 40, 50), rows(DType::F32, 3, 3)});
+  check(
+      "input x: f32[60, 70]\np = pad(x, 1)\nb = (p[:-2, 1:-1] + p[2:, 1:-1] + x) / 3\nq = pad(b, 1)\n"
+      "return b, q[1:-1, 2:] - q[1:-1, :-2]\n",
+      {rows(DType::F32, 60, 70)});
+  check("input x: f32[2, 4, 9, 9]\ninput w: f32[4, 4, 3, 3]\nreturn relu(conv(x, w, padding=1))\n",
+        {noise(DType::F32, {2, 4, 9, 9}), noise(DType::F32, {4, 4, 3, 3}, 2)});
+}
+
+TEST_F(EmulatedGpu, PlacesThatTheDataNames) {
+  Tensor index = Tensor::empty(DType::I64, {500});
+  for (int64_t i = 0; i < 500; ++i) static_cast<int64_t*>(index.data)[i] = i * i % 37;
+  check("input x: i32[37, 6]\ninput i: i64[N]\ninput u: i32[N, 6]\nreturn scatter_add(x, i, u), take(x, i, axis=0)\n",
+        {rows(DType::I32, 37, 6), index, rows(DType::I32, 500, 6)});
+  check("input i: i64[N]\nreturn bincount(i, 40)\n", {index});
+}
+
+TEST_F(EmulatedGpu, ElementsOfEveryDtype) {
+  check("input x: bf16[N]\ninput y: f16[N]\nreturn bf16(x * 3), f16(x) + y, i8(clamp(f32(y) * 9, -128, 127))\n",
+        {noise(DType::BF16, {1001}), noise(DType::F16, {1001}, 2)});
+  check("input x: i32[N]\ninput y: i8[N]\nreturn x // 7 + x % 7, u16(x), (x << 3) ^ 5, -y * y, max(y, 0)\n",
+        {noise(DType::I32, {1003}), noise(DType::I8, {1003}, 2)});
+  check("input x: f64[N]\nreturn maximum(x, -x), x > 0, where(x > 1, x, -x)\n", {noise(DType::F64, {517})});
+}
+
+TEST_F(EmulatedGpu, DrawsConcatsAndLists) {
+  check("input seed: u64\nreturn random_bits((4, 6), seed).T, random_bits((501, 3), seed)\n", {scalar(DType::U64, 11)});
+  check("input x: f32[A, 8]\ninput y: f32[B, 8]\nreturn concat([x, y[:, ::-1]], axis=0) * 2\n",
+        {rows(DType::F32, 10, 8), rows(DType::F32, 21, 8)});
+  check("input a: f32[40, 25]; input b: f32[6, 25]\nreturn softmax(a), softmax(b)\n",
+        {rows(DType::F32, 40, 25), rows(DType::F32, 6, 25)});
+}
+
+// Arrays of any strides, negative ones too, over and beside each other in memory of the GPU.
+TEST_F(EmulatedGpu, ArraysAnywhereInOneBuffer) {
+  check_aliasing(gpu_.machine, 20);
+  EXPECT_EQ(gpu_.driver->fault, "");
+}
+
+}  // namespace
+}  // namespace smelt::testing
