@@ -11,12 +11,12 @@ namespace {
 // Parts that could do with a faster function run with those that cannot, up to so many workgroups: a launch more would take longer.
 constexpr int64_t kFewWorkgroups = 16384;
 
-bool takes(const emit::CudaVariant& variant, const SizeBinding& sizes) {
+bool takes(const emit::DeviceVariant& variant, const SizeBinding& sizes) {
   return std::all_of(variant.when.begin(), variant.when.end(),
                      [&](const IntExpr& e) { return e.evaluate(sizes) >= 0; });
 }
 
-bool is_aligned(const emit::CudaVariant& variant, const std::vector<uint64_t>& values) {
+bool is_aligned(const emit::DeviceVariant& variant, const std::vector<uint64_t>& values) {
   for (size_t i = 0; i < variant.alignment.size(); ++i)
     if (variant.alignment[i] > 1 && values[i] % static_cast<uint64_t>(variant.alignment[i]) != 0) return false;
   return true;
@@ -38,7 +38,7 @@ std::vector<Prepared::GpuPhase> gpu_part_shapes(const Executable::State& state, 
     Prepared::GpuPhase made;
     made.runs = extent > 0;
     for (const auto& function : launch.gpu_phases[p].variants) {
-      const emit::CudaVariant& variant = function->bodies()[body];
+      const emit::DeviceVariant& variant = function->bodies()[body];
       runtime::LaunchShape shape;
       shape.threads = variant.function.threads;
       shape.workgroups = extent / variant.function.iterations + (extent % variant.function.iterations != 0);
@@ -89,7 +89,7 @@ std::vector<std::vector<size_t>> parts_by_variant(const Executable::State& state
 GpuStep table_step(const Executable::State& state, const Prepared& prepared, size_t kernel, size_t phase,
                    size_t variant, const std::vector<size_t>& parts, const std::vector<std::vector<uint64_t>>& values) {
   const Launch& launch = state.launches[kernel];
-  const emit::CudaTable& table = launch.table;
+  const emit::BatchTable& table = launch.table;
   GpuStep step;
   step.kernel = static_cast<int>(kernel);
   step.values.assign(static_cast<size_t>(table.bytes() / 8), 0);
@@ -100,7 +100,7 @@ GpuStep table_step(const Executable::State& state, const Prepared& prepared, siz
     const runtime::LaunchShape& shape = *prepared.launches[kernel].parts[i].gpu_phases[phase].variants[variant];
     const std::vector<int>& place = table.place[static_cast<size_t>(body)];
     for (size_t p = 0; p < place.size(); ++p) {
-      if (place[p] == emit::CudaTable::kNowhere) continue;
+      if (place[p] == emit::BatchTable::kNowhere) continue;
       const int64_t word =
           place[p] < 0 ? -1 - place[p] : table.commons + static_cast<int64_t>(n) * table.words + place[p];
       step.values[static_cast<size_t>(word)] = values[i][p];
@@ -113,7 +113,7 @@ GpuStep table_step(const Executable::State& state, const Prepared& prepared, siz
   }
   step.shape.workgroups = before;
   uint32_t shift = 0;
-  while ((before >> shift) >= emit::CudaTable::kNear) ++shift;
+  while ((before >> shift) >= emit::BatchTable::kNear) ++shift;
   put(step.values, table.count_at(), static_cast<uint32_t>(parts.size()));
   put(step.values, table.count_at() + 4, shift);
   const auto first = [&](size_t n) {
@@ -123,7 +123,7 @@ GpuStep table_step(const Executable::State& state, const Prepared& prepared, siz
     return static_cast<int64_t>(value);
   };
   size_t part = 0;
-  for (int64_t n = 0; n <= emit::CudaTable::kNear; ++n) {
+  for (int64_t n = 0; n <= emit::BatchTable::kNear; ++n) {
     while (part + 1 < parts.size() && first(part + 1) <= n << shift) ++part;
     put(step.values, table.near_at() + 2 * n, static_cast<uint16_t>(part));
   }

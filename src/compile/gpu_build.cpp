@@ -26,8 +26,7 @@ constexpr int64_t kStaticShared = 4096;  // at most, of what threads hand to eac
 
 // The functions of a source, each by itself behind what stands before the first: compiled side by side, they take as long as the
 // longest of them, and what no call needs is never compiled.
-std::string with_only(const std::string& source, const std::string& function) {
-  constexpr std::string_view begin = "extern \"C\" __global__";
+std::string with_only(const std::string& source, const std::string& begin, const std::string& function) {
   size_t at = source.find(begin);
   const std::string before = source.substr(0, at);
   while (at != std::string::npos) {
@@ -39,12 +38,13 @@ std::string with_only(const std::string& source, const std::string& function) {
   throw InternalError("no kernel was printed that is called " + function);
 }
 
-std::vector<GpuPhase> list_functions(const emit::CudaSource& source) {
+std::vector<GpuPhase> list_functions(const emit::DeviceSource& source) {
   std::vector<GpuPhase> phases;
-  for (const emit::CudaPhase& emitted : source.phases) {
+  for (const emit::DevicePhase& emitted : source.phases) {
     GpuPhase phase;
-    for (const emit::CudaVariant& variant : emitted.variants)
-      phase.variants.push_back(std::make_shared<GpuFunction>(variant, with_only(source.text, variant.function.name)));
+    for (const emit::DeviceVariant& variant : emitted.variants)
+      phase.variants.push_back(
+          std::make_shared<GpuFunction>(variant, with_only(source.text, source.begin, variant.function.name)));
     phases.push_back(std::move(phase));
   }
   return phases;
@@ -114,10 +114,10 @@ static int64_t table_bytes(const Machine& device) {
 GpuKernel print_for_gpu(const GpuBuild& build, kernel::Kernel kernel) {
   const emit::CudaTarget target{build.state.device.gpu_facts.compute, build.state.device.nvrtc->version()};
   if (kernel.is_batch()) {
-    const emit::CudaSource emitted = emit::emit_cuda_batch(kernel, target, table_bytes(build.state.device));
+    const emit::DeviceSource emitted = emit::emit_cuda_batch(kernel, target, table_bytes(build.state.device));
     return {std::move(kernel), emitted.text, list_functions(emitted), emitted.table};
   }
-  const emit::CudaSource emitted = emit::emit_cuda(kernel, target);
+  const emit::DeviceSource emitted = emit::emit_cuda(kernel, target);
   SMELT_CHECK(emitted.phases.size() == kernel.phases.size(), "{} has {} phases, but {} were printed", kernel.name,
               kernel.phases.size(), emitted.phases.size());
   return {std::move(kernel), emitted.text, list_functions(emitted)};
@@ -311,7 +311,7 @@ std::vector<Prepared::GpuPhase> gpu_shapes(const Executable::State& state, size_
     made.runs = extent > 0;
     for (const auto& function : phase.variants) {
       if (!made.runs) break;
-      const emit::CudaFunction& f = function->emitted();
+      const emit::DeviceFunction& f = function->emitted();
       runtime::LaunchShape shape;
       const int64_t teams = extent / f.iterations + (extent % f.iterations != 0);
       shape.threads = f.threads;
@@ -349,7 +349,7 @@ std::vector<BuiltFunction> Executable::built(const SizeBinding& sizes) const {
       for (const auto& f : phase.variants) {
         const GpuCode* code = f->loaded();
         if (!code) continue;
-        const emit::CudaFunction& emitted = f->emitted();
+        const emit::DeviceFunction& emitted = f->emitted();
         BuiltFunction built;
         built.name = emitted.name;
         built.kernel = static_cast<int>(k);

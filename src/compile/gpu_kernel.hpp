@@ -13,7 +13,7 @@ struct GpuKernel {
   kernel::Kernel kernel;
   std::string source;
   std::vector<GpuPhase> phases;
-  emit::CudaTable table = {};  // of a batch
+  emit::BatchTable table = {};  // of a batch
 };
 
 // What it takes to make kernels of groups: the sizes at hand, and what schedules know.

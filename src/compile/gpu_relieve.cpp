@@ -118,7 +118,7 @@ Pressure pressure_of(const GpuBuild& build, const GpuKernel& kernel) {
     for (const auto& function : phase.variants) {
       const GpuCode* code = function->loaded();
       if (!code) continue;
-      const emit::CudaFunction& f = function->emitted();
+      const emit::DeviceFunction& f = function->emitted();
       const int resident =
           code->module->workgroups_per_processor(code->handle, f.threads, f.shared_bytes.evaluate(all));
       worst.spilled_bytes = std::max(worst.spilled_bytes, code->facts.local_bytes);

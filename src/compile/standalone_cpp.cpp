@@ -4,7 +4,7 @@
 #include "base/check.hpp"
 #include "compile/standalone_text.hpp"
 #include "emit/cpp.hpp"
-#include "emit/cuda_text.hpp"
+#include "emit/cuda.hpp"
 #include "emit/llvm.hpp"
 
 namespace smelt {
@@ -99,7 +99,8 @@ std::string function(const StandaloneText& file) {
     const Slot& slot = file.slots()[s];
     text += fmt::format(
         "  {0}* const t{1} = reinterpret_cast<{0}*>(scratch);\n  scratch += ({2} * {3}LL + 63) / 64 * 64;\n",
-        emit::cuda::memory_type(slot.dtype), s, file.integer(count(slot.dims)), size_of(slot.dtype));
+        emit::c_like::memory_type(emit::cuda_spellings(), slot.dtype), s, file.integer(count(slot.dims)),
+        size_of(slot.dtype));
   }
   text +=
       fmt::format("  [[maybe_unused]] const int64_t scratch_bytes = {}_scratch({});\n", file.name(), file.size_names());

@@ -4,7 +4,6 @@
 #include "base/check.hpp"
 #include "compile/standalone_text.hpp"
 #include "emit/cuda.hpp"
-#include "emit/cuda_text.hpp"
 
 namespace smelt {
 namespace {
@@ -99,7 +98,7 @@ std::string slots_text(const StandaloneText& file, bool pointers) {
   std::string text;
   for (size_t s = 0; s < file.slots().size(); ++s) {
     const Slot& slot = file.slots()[s];
-    const std::string type = emit::cuda::memory_type(slot.dtype);
+    const std::string type = emit::c_like::memory_type(emit::cuda_spellings(), slot.dtype);
     if (pointers) text += fmt::format("  {0}* t{1} = reinterpret_cast<{0}*>(memory + bytes);\n", type, s);
     text +=
         fmt::format("  bytes += ({} * {}LL + 255) / 256 * 256;\n", file.integer(count(slot.dims)), size_of(slot.dtype));
@@ -108,16 +107,16 @@ std::string slots_text(const StandaloneText& file, bool pointers) {
 }
 
 // One phase of a kernel: the first function that takes these sizes and addresses.
-std::string phase_text(const StandaloneText& file, const kernel::Kernel& kernel, size_t p, const emit::CudaPhase& phase,
-                       const std::vector<std::string>& names) {
+std::string phase_text(const StandaloneText& file, const kernel::Kernel& kernel, size_t p,
+                       const emit::DevicePhase& phase, const std::vector<std::string>& names) {
   const auto extent_of = [&](size_t at) { return file.integer(kernel.phases[at].body.back().extent); };
   std::string extent = extent_of(p);
   // The launch before does it along, unless there is none.
   if (kernel.phases[p].last) extent = fmt::format("({} > 0 ? 0 : {})", extent_of(p - 1), extent);
   std::string text = fmt::format("    if (const int64_t extent = {}; extent > 0) {{\n", extent);
   for (size_t v = 0; v < phase.variants.size(); ++v) {
-    const emit::CudaVariant& variant = phase.variants[v];
-    const emit::CudaFunction& f = variant.function;
+    const emit::DeviceVariant& variant = phase.variants[v];
+    const emit::DeviceFunction& f = variant.function;
     const bool is_last = v + 1 == phase.variants.size();
     text += fmt::format("      {}", v ? "} else " : "");
     std::string conditions =
@@ -142,7 +141,7 @@ std::string phase_text(const StandaloneText& file, const kernel::Kernel& kernel,
          "return status;\n    }\n";
 }
 
-std::string run_text(const StandaloneText& file, size_t number, const emit::CudaSource& source) {
+std::string run_text(const StandaloneText& file, size_t number, const emit::DeviceSource& source) {
   const StandaloneRun& run = file.runs()[number];
   const kernel::Kernel& kernel = file.kernels()[run.code];
   std::string text = "  {\n" + file.launch_sizes(run);
@@ -167,7 +166,7 @@ std::string run_text(const StandaloneText& file, size_t number, const emit::Cuda
 
 bool is_number(const StandaloneText& file, NodeId id) { return file.graph().at(id).shape.empty(); }
 
-std::string function(const StandaloneText& file, const std::vector<emit::CudaSource>& sources) {
+std::string function(const StandaloneText& file, const std::vector<emit::DeviceSource>& sources) {
   const Graph& graph = file.graph();
   // In front of the temporaries: the error, then a counter for each kernel.
   const int64_t header = (static_cast<int64_t>(file.runs().size() + 1) * 4 + 255) / 256 * 256;
@@ -212,7 +211,7 @@ std::string standalone_cuda(const Executable& executable, const StandaloneOption
   const StandaloneText file(executable, options);
   const int compute = device.gpu_facts.compute;
   std::string text = comment(file, compute) + kHelpers;
-  std::vector<emit::CudaSource> sources;
+  std::vector<emit::DeviceSource> sources;
   for (const kernel::Kernel& kernel : file.kernels()) {
     sources.push_back(emit::emit_cuda(kernel, {compute, device.nvrtc->version()}));
     // Each has the same small functions in front.

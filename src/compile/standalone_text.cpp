@@ -9,7 +9,7 @@
 
 #include "base/check.hpp"
 #include "emit/cpp.hpp"
-#include "emit/cuda_text.hpp"
+#include "emit/cuda.hpp"
 #include "emit/llvm_types.hpp"
 
 namespace smelt {
@@ -84,7 +84,9 @@ std::string StandaloneText::array(const Binding& b) const {
   return "";
 }
 
-std::string StandaloneText::pointer_to(NodeId id) const { return emit::cuda::memory_type(graph_.at(id).dtype); }
+std::string StandaloneText::pointer_to(NodeId id) const {
+  return emit::c_like::memory_type(emit::cuda_spellings(), graph_.at(id).dtype);
+}
 
 std::string StandaloneText::type_text(NodeId id) const {
   const Node& node = graph_.at(id);

@@ -37,21 +37,21 @@ struct GpuCode {
 // One function of a kernel: what it is is known at once, its code is made when it is first needed.
 class GpuFunction {
  public:
-  GpuFunction(emit::CudaVariant emitted, std::string source)
+  GpuFunction(emit::DeviceVariant emitted, std::string source)
       : emitted_(std::move(emitted)), source_(std::move(source)) {}
 
-  const emit::CudaFunction& emitted() const { return emitted_.function; }
+  const emit::DeviceFunction& emitted() const { return emitted_.function; }
   // Every expression is >= 0 for the sizes of a call.
   const std::vector<IntExpr>& when() const { return emitted_.when; }
   const std::vector<int>& alignment() const { return emitted_.alignment; }
-  const std::vector<emit::CudaVariant>& bodies() const { return emitted_.bodies; }  // of a batch
+  const std::vector<emit::DeviceVariant>& bodies() const { return emitted_.bodies; }  // of a batch
 
   bool compile(const Executable::State& state);  // whether it was in the cache on disk; once, before anything else
   const GpuCode& code(const Executable::State& state);  // compiled if need be, and loaded
   const GpuCode* loaded() const { return is_loaded_ ? &code_ : nullptr; }
 
  private:
-  const emit::CudaVariant emitted_;
+  const emit::DeviceVariant emitted_;
   const std::string source_;
   std::once_flag once_;
   std::string cubin_;
@@ -76,7 +76,7 @@ struct Launch {
   std::vector<GpuPhase> gpu_phases;
   // A batch: what each part is, by itself; on a GPU gpu_phases are of all parts together.
   std::vector<Launch> parts;
-  emit::CudaTable table;
+  emit::BatchTable table;
   std::shared_ptr<const CustomLaunch> custom;  // the user's own code in place of all of it
 };
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "emit/c_like.hpp"
 #include "emit/cpp_phase.hpp"
 #include "emit/cpp_text.hpp"
-#include "emit/cuda_text.hpp"
 #include "emit/llvm_types.hpp"
 #include "emit/offset.hpp"
 
@@ -109,8 +109,8 @@ std::string PhasePrinter::signature() const {
     if (p.kind == ParamKind::Size)
       text += fmt::format(", [[maybe_unused]] int64_t s{}", i);
     else
-      text += fmt::format(", [[maybe_unused]] {}{}* __restrict p{}", stored_[i] ? "" : "const ",
-                          cuda::memory_type(p.dtype), i);
+      text +=
+          fmt::format(", [[maybe_unused]] {}{}* __restrict p{}", stored_[i] ? "" : "const ", memory_type(p.dtype), i);
   }
   return text + ", [[maybe_unused]] char* scratch)";
 }
@@ -135,7 +135,7 @@ void PhasePrinter::find_places(const std::vector<Stmt>& body, const Stmt* vector
 
 void PhasePrinter::declare_places() {
   for (size_t id = 0; id < places_.size(); ++id) {
-    const std::string type = cuda::type_of(kernel_.locals[id].dtype);
+    const std::string type = type_of(kernel_.locals[id].dtype);
     if (places_[id].uniform) line("[[maybe_unused]] {} v{} = 0;", type, id);
     if (places_[id].lanes) line("alignas(64) {} a{}[{}] = {{}};", type, id, places_[id].lanes);
   }
@@ -145,7 +145,7 @@ void PhasePrinter::declare_buffers() {
   IntExpr offset;
   for (size_t i = 0; i < kernel_.buffers.size(); ++i) {
     const kernel::ScratchBuffer& buffer = kernel_.buffers[i];
-    const std::string type = cuda::memory_type(buffer.dtype);
+    const std::string type = memory_type(buffer.dtype);
     const IntExpr bytes = bytes_of(buffer);
     if (bytes.constant().value_or(INT64_MAX) <= kMostStackBytes) {
       line("[[maybe_unused]] alignas(64) {} b{}[{}];", type, i, *bytes.constant() / size_of(buffer.dtype));
@@ -257,8 +257,8 @@ void PhasePrinter::let(const Stmt& s) {
   else if (place.uniform)
     line("v{} = {};", s.local, x);
   else
-    line("[[maybe_unused]] const {} v{} = {};", cuda::type_of(kernel_.locals[static_cast<size_t>(s.local)].dtype),
-         s.local, x);
+    line("[[maybe_unused]] const {} v{} = {};", type_of(kernel_.locals[static_cast<size_t>(s.local)].dtype), s.local,
+         x);
 }
 
 void PhasePrinter::assign(const Stmt& s) {
@@ -279,12 +279,12 @@ void PhasePrinter::store(const Stmt& s) {
     // What is computed under the mask is known there only.
     const std::map<ExprId, std::string> outside = known_;
     const std::string x = value(s.value);
-    line("{} = {};", element(a), cuda::to_memory(dtype, x));
+    line("{} = {};", element(a), c_like::to_memory(dtype, x));
     known_ = outside;
     return close();
   }
   const std::string x = value(s.value);
-  line("{} = {};", element(a), cuda::to_memory(dtype, x));
+  line("{} = {};", element(a), c_like::to_memory(dtype, x));
 }
 
 // Halves again and again: lane i meets lane i + n/2. The same order as compiled kernels have.
@@ -307,12 +307,12 @@ void PhasePrinter::combine(const Stmt& s) {
     line("for (int l = 0; l < {0}; ++l) a{1}[l] = v{1};", lanes, id);
   };
   open("");
-  line("{} part[{}];", cuda::type_of(dtype(s.local)), lanes);
+  line("{} part[{}];", type_of(dtype(s.local)), lanes);
   line("for (int l = 0; l < {}; ++l) part[l] = a{}[l];", lanes, s.local);
   reduce_lanes(s.op, dtype(s.local), "part", lanes);
   if (s.index_local >= 0) {
     // The smallest index among the lanes that hold the result; where it is NaN, among those that hold NaN.
-    const std::string t = cuda::type_of(dtype(s.index_local));
+    const std::string t = type_of(dtype(s.index_local));
     line("{} where[{}];", t, lanes);
     line(
         "for (int l = 0; l < {0}; ++l) where[l] = a{1}[l] == part[0] || a{1}[l] != a{1}[l] ? a{2}[l] : "
@@ -355,7 +355,7 @@ std::string PhasePrinter::value(ExprId root) {
     if (!leaf && (uses_[static_cast<size_t>(id)] > 1 || text.size() > 60)) {
       const std::string name = fmt::format("e{}", names_++);
       const auto label = kernel_.labels.find(id);
-      line("const {} {} = {};{}", cuda::type_of(e.dtype), name, text,
+      line("const {} {} = {};{}", type_of(e.dtype), name, text,
            label == kernel_.labels.end() ? "" : "  // " + comment_text(label->second));
       text = name;
     }
@@ -382,7 +382,7 @@ std::string PhasePrinter::compute(const Expr& e) {
   const kernel::Access& a = e.access;
   const DType dtype = a.scratch ? kernel_.buffers[static_cast<size_t>(a.array)].dtype
                                 : kernel_.params[static_cast<size_t>(a.array)].dtype;
-  const std::string x = cuda::from_memory(dtype, element(a));
+  const std::string x = c_like::from_memory(dtype, element(a));
   if (e.mask == kernel::kNoExpr) return x;
   return fmt::format("({} ? {} : {})", known_.at(e.mask), x, known_.at(e.other));
 }

@@ -3,39 +3,41 @@
 #include <fmt/format.h>
 
 #include "base/check.hpp"
+#include "emit/c_like.hpp"
 #include "emit/cpp.hpp"
-#include "emit/cuda_text.hpp"
 
 namespace smelt::emit {
 
 namespace cpp {
 
-namespace {
-
-// The functions of CUDA that bring bits from one type to another, by the names of the prelude.
-std::string renamed(std::string text) {
-  const std::pair<const char*, const char*> names[] = {{"__uint_as_float", "float_of"},
-                                                       {"__int_as_float", "float_of"},
-                                                       {"__longlong_as_double", "double_of"},
-                                                       {"__float_as_int", "bits_of"},
-                                                       {"__double_as_longlong", "bits_of"}};
-  for (const auto& [from, to] : names)
-    for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at))
-      text.replace(at, std::string(from).size(), to);
-  return text;
+static const CLike& spellings() {
+  static const CLike table = {
+      .wide = "long long",
+      .wide_unsigned = "unsigned long long",
+      .wide_suffix = "LL",
+      .wide_unsigned_suffix = "ULL",
+      .float_of_unsigned = "float_of",
+      .float_of_int = "float_of",
+      .double_of_long = "double_of",
+      .int_of_float = "bits_of",
+      .long_of_double = "bits_of",
+      .float_to_int = [](const std::string& x, DType,
+                         DType to) { return fmt::format("saturated<{}>({})", type_of(to), x); },
+  };
+  return table;
 }
 
-}  // namespace
-
-std::string literal(const Scalar& constant) { return renamed(cuda::literal(constant)); }
+std::string type_of(DType dtype) { return c_like::type_of(spellings(), dtype); }
+std::string memory_type(DType dtype) { return c_like::memory_type(spellings(), dtype); }
+std::string literal(const Scalar& constant) { return c_like::literal(spellings(), constant); }
 
 std::string apply(Op op, DType t, const std::vector<std::string>& args) {
   // A product that no addition takes in.
   if (op == Op::Mul && is_float(t)) return fmt::format("product({}, {})", args[0], args[1]);
   if (op == Op::Where) return fmt::format("choose({}, {}, {})", args[0], args[1], args[2]);
   if (op == Op::Max || op == Op::Min) return maximum(args[0], args[1], t, op == Op::Min);
-  if (op == Op::Neg && is_int(t)) return apply(Op::Sub, t, {fmt::format("({})0", cuda::type_of(t)), args[0]});
-  return cuda::apply(op, t, args);
+  if (op == Op::Neg && is_int(t)) return apply(Op::Sub, t, {fmt::format("({})0", type_of(t)), args[0]});
+  return c_like::apply(spellings(), op, t, args);
 }
 
 std::string raw(kernel::RawOp op, DType from, DType to, const std::vector<std::string>& args) {
@@ -44,7 +46,7 @@ std::string raw(kernel::RawOp op, DType from, DType to, const std::vector<std::s
     case kernel::RawOp::TruncRem:
     case kernel::RawOp::Shl:
     case kernel::RawOp::Shr:
-    case kernel::RawOp::ToInt: return cuda::raw(op, from, to, args);
+    case kernel::RawOp::ToInt: return c_like::raw(spellings(), op, from, to, args);
     default: break;
   }
   throw UserError(
@@ -52,15 +54,14 @@ std::string raw(kernel::RawOp op, DType from, DType to, const std::vector<std::s
 }
 
 std::string cast(const std::string& x, DType from, DType to, bool wrap) {
-  if (is_float(from) && is_int(to)) return fmt::format("saturated<{}>({})", cuda::type_of(to), x);
-  return cuda::cast(x, from, to, wrap);
+  return c_like::cast(spellings(), x, from, to, wrap);
 }
 
-std::string bitcast(const std::string& x, DType from, DType to) { return renamed(cuda::bitcast(x, from, to)); }
+std::string bitcast(const std::string& x, DType from, DType to) { return c_like::bitcast(spellings(), x, from, to); }
 
 std::string maximum(const std::string& a, const std::string& b, DType dtype, bool smaller) {
   if (is_float(dtype)) return fmt::format("{}({}, {})", smaller ? "minimum" : "maximum", a, b);
-  return fmt::format("{}<{}>({}, {})", smaller ? "smaller" : "larger", cuda::type_of(dtype), a, b);
+  return fmt::format("{}<{}>({}, {})", smaller ? "smaller" : "larger", type_of(dtype), a, b);
 }
 
 }  // namespace cpp

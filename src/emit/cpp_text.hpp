@@ -1,4 +1,4 @@
-// How C++ spells dtypes, constants and operations on a host. Most of it is as in CUDA C++.
+// How C++ spells dtypes, constants and operations on a host.
 #pragma once
 
 #include <string>
@@ -8,6 +8,8 @@
 
 namespace smelt::emit::cpp {
 
+std::string type_of(DType dtype);
+std::string memory_type(DType dtype);
 std::string literal(const Scalar& constant);
 std::string apply(Op op, DType operand, const std::vector<std::string>& args);
 std::string raw(kernel::RawOp op, DType from, DType to, const std::vector<std::string>& args);

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
-#include "emit/cuda_phase.hpp"
+#include "emit/c_like_phase.hpp"
 #include "emit/cuda_text.hpp"
 #include "kernel/text.hpp"
 
@@ -26,8 +26,8 @@ bool is_common(const Kernel& batch, int body, size_t param) {
   return first != nullptr;
 }
 
-CudaTable table_of(const Kernel& batch, int64_t bytes) {
-  CudaTable table;
+BatchTable table_of(const Kernel& batch, int64_t bytes) {
+  BatchTable table;
   for (size_t b = 0; b < batch.bodies.size(); ++b) {
     const Kernel& body = batch.bodies[b];
     std::vector<int> place;
@@ -35,7 +35,7 @@ CudaTable table_of(const Kernel& batch, int64_t bytes) {
     for (size_t p = 0; p < body.params.size(); ++p) {
       const Param& param = body.params[p];
       if (param.kind == ParamKind::Size && param.symbol == "%stream")
-        place.push_back(CudaTable::kNowhere);  // a GPU does not ask
+        place.push_back(BatchTable::kNowhere);  // a GPU does not ask
       else if (param.kind != ParamKind::Size && is_common(batch, static_cast<int>(b), p))
         place.push_back(-1 - table.commons++);
       else
@@ -49,13 +49,13 @@ CudaTable table_of(const Kernel& batch, int64_t bytes) {
   return table;
 }
 
-std::string table_text(const CudaTable& t) {
+std::string table_text(const BatchTable& t) {
   std::string text = "\nstruct Parts {\n";
   if (t.commons) text += fmt::format("  unsigned long long common[{}];\n", t.commons);
   if (t.words) text += fmt::format("  unsigned long long words[{}];\n", t.capacity * t.words);
   text += fmt::format(
       "  unsigned first[{0}], count, shift;\n  unsigned short near[{1}];\n  unsigned char body[{0}];\n}};\n",
-      t.capacity, CudaTable::kNear + 1);
+      t.capacity, BatchTable::kNear + 1);
   return text;
 }
 
@@ -71,32 +71,32 @@ constexpr const char* kFind = R"(  const unsigned hint = blockIdx.x >> parts.shi
 
 // The call of a body with what the table has for it. An address is loaded as one, so that the compiler knows that it is one of the
 // device's memory.
-std::string call_text(const Kernel& body, const CudaTable& table, size_t b, const std::string& function) {
+std::string call_text(const Kernel& body, const BatchTable& table, size_t b, const std::string& function) {
   std::string arguments;
   for (size_t p = 0; p < body.params.size(); ++p) {
     const Param& param = body.params[p];
     const int place = table.place[b][p];
     const std::string word = place >= 0 ? fmt::format("parts.words[part * {} + {}]", table.words, place)
                                         : fmt::format("parts.common[{}]", -1 - place);
-    if (place == CudaTable::kNowhere)
+    if (place == BatchTable::kNowhere)
       arguments += "0";
     else if (param.kind == ParamKind::Size)
       arguments += fmt::format("(long long){}", word);
     else if (param.kind == ParamKind::Scalar)
-      arguments += fmt::format("*(const {}*)&{}", cuda::memory_type(param.dtype), word);
+      arguments += fmt::format("*(const {}*)&{}", c_like::memory_type(cuda_spellings(), param.dtype), word);
     else
-      arguments += fmt::format("*({}* const*)&{}", cuda::memory_type(param.dtype), word);
+      arguments += fmt::format("*({}* const*)&{}", c_like::memory_type(cuda_spellings(), param.dtype), word);
     arguments += ", ";
   }
   return fmt::format("{}({}workgroup)", function, arguments);
 }
 
 // For each body the first function that is at least as general, else its last.
-std::vector<const cuda::Printed*> chosen(const std::vector<std::vector<cuda::Printed>>& bodies, cuda::Form form) {
-  std::vector<const cuda::Printed*> result;
-  for (const std::vector<cuda::Printed>& variants : bodies) {
+std::vector<const c_like::Printed*> chosen(const std::vector<std::vector<c_like::Printed>>& bodies, c_like::Form form) {
+  std::vector<const c_like::Printed*> result;
+  for (const std::vector<c_like::Printed>& variants : bodies) {
     const auto found =
-        std::find_if(variants.begin(), variants.end(), [&](const cuda::Printed& v) { return v.form >= form; });
+        std::find_if(variants.begin(), variants.end(), [&](const c_like::Printed& v) { return v.form >= form; });
     result.push_back(found == variants.end() ? &variants.back() : &*found);
   }
   return result;
@@ -104,36 +104,37 @@ std::vector<const cuda::Printed*> chosen(const std::vector<std::vector<cuda::Pri
 
 }  // namespace
 
-CudaSource emit_cuda_batch(const Kernel& batch, const CudaTarget& target, int64_t table_bytes) {
-  CudaSource source;
+DeviceSource emit_cuda_batch(const Kernel& batch, const CudaTarget& target, int64_t table_bytes) {
+  DeviceSource source;
   source.table = table_of(batch, table_bytes);
   std::string bodies_text, functions;
   const size_t phases = batch.bodies[0].phases.size();
   for (size_t i = 0; i < phases; ++i) {
-    std::vector<std::vector<cuda::Printed>> bodies;
+    std::vector<std::vector<c_like::Printed>> bodies;
     for (const Kernel& body : batch.bodies) {
       SMELT_CHECK(body.phases.size() == phases, "bodies of {} have different phases", batch.name);
-      bodies.push_back(cuda::print_variants(body, i, fmt::format("{}_p{}", body.name, i), target, /*part=*/true));
-      for (const cuda::Printed& p : bodies.back()) bodies_text += p.text;
+      bodies.push_back(c_like::print_variants(body, i, fmt::format("{}_p{}", body.name, i),
+                                              {cuda_spellings(), target.counted_stores(), /*part=*/true}));
+      for (const c_like::Printed& p : bodies.back()) bodies_text += p.text;
     }
-    CudaPhase phase;
-    for (const cuda::Form form : {cuda::Form::Fast, cuda::Form::Odd, cuda::Form::Any}) {
-      const bool exists = std::any_of(bodies.begin(), bodies.end(), [&](const std::vector<cuda::Printed>& variants) {
-        return std::any_of(variants.begin(), variants.end(), [&](const cuda::Printed& v) { return v.form == form; });
+    DevicePhase phase;
+    for (const c_like::Form form : {c_like::Form::Fast, c_like::Form::Odd, c_like::Form::Any}) {
+      const bool exists = std::any_of(bodies.begin(), bodies.end(), [&](const std::vector<c_like::Printed>& variants) {
+        return std::any_of(variants.begin(), variants.end(), [&](const c_like::Printed& v) { return v.form == form; });
       });
       if (!exists) continue;
-      const std::vector<const cuda::Printed*> used = chosen(bodies, form);
-      CudaVariant made;
+      const std::vector<const c_like::Printed*> used = chosen(bodies, form);
+      DeviceVariant made;
       made.function = used[0]->variant.function;
       made.function.name = fmt::format("{}_p{}{}", batch.name, i,
-                                       form == cuda::Form::Fast  ? ""
-                                       : form == cuda::Form::Odd ? "_odd"
-                                                                 : "_any");
+                                       form == c_like::Form::Fast  ? ""
+                                       : form == c_like::Form::Odd ? "_odd"
+                                                                   : "_any");
       functions +=
           fmt::format("\nextern \"C\" __global__ void __launch_bounds__({}) {}(const SMELT_TABLE Parts parts) {{\n{}",
                       made.function.threads, made.function.name, kFind);
       for (size_t b = 0; b < used.size(); ++b) {
-        const CudaFunction& function = used[b]->variant.function;
+        const DeviceFunction& function = used[b]->variant.function;
         SMELT_CHECK(function.threads == made.function.threads && function.cluster == 1,
                     "bodies of {} have workgroups of {} and {} threads", batch.name, made.function.threads,
                     function.threads);
@@ -151,12 +152,13 @@ CudaSource emit_cuda_batch(const Kernel& batch, const CudaTarget& target, int64_
   std::string head, draws;
   for (const Kernel& body : batch.bodies)
     if (draws.empty()) draws = cuda::random_functions(body);
-  for (const Kernel& body : batch.bodies) head += fmt::format("// {}\n{}", body.name, cuda::comment_on_params(body));
+  for (const Kernel& body : batch.bodies) head += fmt::format("// {}\n{}", body.name, c_like::comment_on_params(body));
   // Read where it stands, whatever the index: no thread makes a copy of it.
   const bool in_place = target.compute >= 70 && target.nvrtc >= 11070;
   functions = fmt::format("\n#define SMELT_TABLE {}\n", in_place ? "__grid_constant__" : "") +
               table_text(source.table) + bodies_text + functions;
-  source.text = head + cuda::only_used(cuda::prelude(target) + draws, functions) + functions;
+  source.begin = cuda_spellings().begin;
+  source.text = head + c_like::only_used(cuda::prelude(target) + draws, functions) + functions;
   return source;
 }
 

@@ -6,15 +6,13 @@
 // joined in one order, the result does not depend on who was first. Parts are numbered as they begin, so that all that one waits for has
 // begun.
 #include "base/check.hpp"
-#include "emit/cuda_phase.hpp"
+#include "emit/c_like_phase.hpp"
 #include "emit/cuda_text.hpp"
 #include "kernel/text.hpp"
 
-namespace smelt::emit::cuda {
+namespace smelt::emit {
 
-using kernel::Stmt;
-
-std::string scan_grid_helpers() {
+std::string cuda::scan_grid_helpers() {
   return R"(
 SMELT_INLINE unsigned long long peek(const unsigned long long* at) {
   unsigned long long x;
@@ -148,6 +146,10 @@ SMELT_INLINE void scan_part(T (&x)[kGroups * kLanes], const T& carry, T nothing,
 )";
 }
 
+namespace c_like {
+
+using kernel::Stmt;
+
 // The first warp finds what comes before each warp's part of every group, and hands it out in `meet`.
 void PhasePrinter::scan_grid(const Stmt& s, const ScanText& text, const RunText& run) {
   SMELT_CHECK(vector_.single && team_.threads > 32 && team_.cluster() == 1,
@@ -168,4 +170,5 @@ void PhasePrinter::scan_grid(const Stmt& s, const ScanText& text, const RunText&
        s.exclusive ? "true" : "false", run.type, n, run.carry, text.nothing, n, run.join, n);
 }
 
-}  // namespace smelt::emit::cuda
+}  // namespace c_like
+}  // namespace smelt::emit

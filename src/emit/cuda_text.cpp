@@ -1,220 +1,114 @@
 #include "emit/cuda_text.hpp"
 
-#include <fmt/format.h>
+#include "emit/c_like_phase.hpp"
 
-#include <bit>
-#include <cmath>
+namespace smelt::emit {
 
-#include "base/check.hpp"
-
-namespace smelt::emit::cuda {
-
-std::string type_of(DType dtype) {
-  switch (dtype) {
-    case DType::Bool: return "bool";
-    case DType::I8: return "signed char";
-    case DType::U8: return "unsigned char";
-    case DType::I16: return "short";
-    case DType::U16: return "unsigned short";
-    case DType::I32: return "int";
-    case DType::U32: return "unsigned";
-    case DType::I64: return "long long";
-    case DType::U64: return "unsigned long long";
-    case DType::F32: return "float";
-    case DType::F64: return "double";
-    case DType::F16:
-    case DType::BF16: break;
-  }
-  throw InternalError("f16 and bf16 have no register type");
-}
-
-std::string memory_type(DType dtype) {
-  if (is_bool(dtype)) return "unsigned char";
-  if (is_float(dtype) && size_of(dtype) == 2) return "unsigned short";
-  return type_of(dtype);
-}
-
-static std::string braced(const std::string& number) { return number[0] == '-' ? "(" + number + ")" : number; }
-
-std::string literal(const Scalar& constant) {
-  const DType t = constant.dtype;
-  switch (t) {
-    case DType::Bool: return constant.as_bool() ? "true" : "false";
-    case DType::I64:
-      return constant.i == INT64_MIN ? "(-9223372036854775807LL - 1)" : fmt::format("({}LL)", constant.i);
-    case DType::I32: return constant.i == INT32_MIN ? "(-2147483647 - 1)" : braced(std::to_string(constant.i));
-    case DType::U64: return fmt::format("{}ULL", constant.as_int());
-    case DType::U32: return fmt::format("{}u", static_cast<uint32_t>(constant.as_int()));
-    case DType::F32: {
-      const float f = static_cast<float>(constant.f);
-      if (!std::isfinite(f)) return fmt::format("__uint_as_float({:#x}u)", std::bit_cast<uint32_t>(f));
-      const bool whole = std::fabs(f) < 65536 && f == std::trunc(f) && !(f == 0 && std::signbit(f));
-      return braced(whole ? fmt::format("{:.1f}f", f) : fmt::format("{:a}f", f));
-    }
-    case DType::F64: {
-      const double f = constant.f;
-      if (!std::isfinite(f)) return fmt::format("__longlong_as_double({:#x}LL)", std::bit_cast<uint64_t>(f));
-      return braced(fmt::format("{:a}", f));
-    }
-    default: return fmt::format("(({}){})", type_of(t), static_cast<int64_t>(constant.as_int()));
-  }
-}
-
+namespace cuda {
 namespace {
 
-std::string unsigned_type(DType t) {
-  return size_of(t) == 8 ? "unsigned long long" : size_of(t) == 4 ? "unsigned" : type_of(t);
+std::string float_to_int(const std::string& x, DType from, DType to) {
+  const std::string type = c_like::type_of(cuda_spellings(), to);
+  if (from == DType::F32 && size_of(to) <= 4) return fmt::format("to_{}({})", name_of(to), x);
+  // The machine's conversion saturates; of NaN it makes 0 only for narrow targets. Narrower integers are clamped before.
+  const std::string low = c_like::literal(cuda_spellings(), Scalar::of_float(from, static_cast<double>(min_int(to))));
+  const std::string high = c_like::literal(cuda_spellings(), Scalar::of_float(from, static_cast<double>(max_int(to))));
+  const std::string limits = size_of(to) < 4 ? fmt::format("larger({}, smaller({}, {}))", low, high, x) : x;
+  return fmt::format("({0} == {0} ? ({1}){2} : ({1})0)", x, type, limits);
 }
 
-// Wrapping arithmetic: in the unsigned type, or in int for what is narrower.
-// The low bits of an integer, as one of 8 or 16 bits.
-std::string low_bits(DType t, const std::string& x) {
-  return fmt::format("({})low_bits_{}((unsigned)({}))", type_of(t), name_of(t), x);
+std::string random_word(int draw, const std::vector<std::string>& args, const std::string& element) {
+  return fmt::format("random_word<{}>({}, {}, {}, (Counter){})", draw, args[0], args[1], args[2], element);
 }
 
-std::string wrapped(const char* op, DType t, const std::string& a, const std::string& b) {
-  if (is_signed_int(t) && size_of(t) >= 4) {
-    const std::string u = unsigned_type(t);
-    return fmt::format("({})(({}){} {} ({}){})", type_of(t), u, a, op, u, b);
+// Signed words of 64 bits are added as unsigned ones, which is the same.
+std::string join(Op op, DType t, bool, const std::string& element, const std::string& value) {
+  const char* function = op == Op::Add ? "atomicAdd" : op == Op::Max ? "atomicMax" : "atomicMin";
+  const bool unsigned_sum = op == Op::Add && t == DType::I64;
+  const std::string type = unsigned_sum ? "unsigned long long" : c_like::type_of(cuda_spellings(), t);
+  return fmt::format("{0}(({1}*)&{2}, ({1}){3});", function, type, element, value);
+}
+
+std::string signature(const CLike::Frame& frame) {
+  std::string params;
+  size_t array = 0;
+  for (const std::string& value : frame.parameters) {
+    params += params.empty() ? "" : ", ";
+    if (!value.empty()) {
+      params += value;
+      continue;
+    }
+    const CLike::Array& a = frame.arrays[array++];
+    params += fmt::format("{}{}* __restrict__ {}", a.stored ? "" : "const ", a.type, a.name);
   }
-  if (size_of(t) >= 4) return fmt::format("({} {} {})", a, op, b);
-  // Two u16 may overflow the int that they are promoted to.
-  return low_bits(t, fmt::format("(unsigned){} {} (unsigned){}", a, op, b));
+  const kernel::Team& team = frame.team;
+  if (frame.part)
+    return fmt::format("static __device__ __forceinline__ void {}({}, const unsigned workgroup)", frame.name, params);
+  const std::string cluster = team.cluster() > 1 ? fmt::format("__cluster_dims__({}, 1, 1) ", team.cluster()) : "";
+  const std::string resident = team.resident > 0 ? fmt::format(", {}", team.resident) : "";
+  return fmt::format("extern \"C\" __global__ void __launch_bounds__({}{}) {}{}({})", team.workgroup, resident, cluster,
+                     frame.name, params);
 }
 
-std::string function(const char* name, DType t, const std::vector<std::string>& args) {
-  std::string text = fmt::format("{}{}(", name, t == DType::F64 ? "" : "f");
-  for (size_t i = 0; i < args.size(); ++i) text += (i ? ", " : "") + args[i];
-  return text + ")";
-}
-
-std::string in_bits(const char* op, DType t, const std::string& a, const std::string& b) {
-  return fmt::format("({})({} {} {})", type_of(t), a, op, b);
+std::string opening(const CLike::Frame& frame) {
+  return frame.scratch ? "  extern __shared__ __align__(16) unsigned char scratch[];\n" : "";
 }
 
 }  // namespace
 
-std::string apply(Op op, DType t, const std::vector<std::string>& args) {
-  const std::string& a = args[0];
-  const std::string& b = args[args.size() > 1 ? 1 : 0];
-  const bool floating = is_float(t);
-  const bool word = is_int(t) && size_of(t) <= 4;
-  auto infix = [&](const char* symbol) { return fmt::format("({} {} {})", a, symbol, b); };
-  switch (op) {
-    case Op::Add: return floating ? infix("+") : wrapped("+", t, a, b);
-    case Op::Sub: return floating ? infix("-") : wrapped("-", t, a, b);
-    case Op::Mul: return floating ? infix("*") : wrapped("*", t, a, b);
-    case Op::Div: return infix("/");
-    case Op::Neg: return fmt::format("(-{})", a);
-    case Op::Abs: return function("fabs", t, args);
-    case Op::Fma: return function("fma", t, args);
-    case Op::Floor: return function("floor", t, args);
-    case Op::Ceil: return function("ceil", t, args);
-    case Op::Trunc: return function("trunc", t, args);
-    case Op::Round: return function("rint", t, args);
-    case Op::Sqrt: return t == DType::F32 ? fmt::format("square_root({})", args[0]) : function("sqrt", t, args);
-    case Op::Copysign: return function("copysign", t, args);
-    case Op::Max:
-      if (t == DType::U32) return fmt::format("maximum_of_unsigned({}, {})", a, b);
-      if (word) return fmt::format("({})maximum_of_ints({}, {})", type_of(t), a, b);
-      return floating ? fmt::format("maximum({}, {})", a, b) : fmt::format("({0} > {1} ? {0} : {1})", a, b);
-    case Op::Min:
-      if (t == DType::U32) return fmt::format("minimum_of_unsigned({}, {})", a, b);
-      if (word) return fmt::format("({})minimum_of_ints({}, {})", type_of(t), a, b);
-      return floating ? fmt::format("minimum({}, {})", a, b) : fmt::format("({0} < {1} ? {0} : {1})", a, b);
-    case Op::Eq: return infix("==");
-    case Op::Ne: return infix("!=");
-    case Op::Lt: return infix("<");
-    case Op::Le: return infix("<=");
-    case Op::Gt: return infix(">");
-    case Op::Ge: return infix(">=");
-    case Op::IsNan: return fmt::format("({0} != {0})", a);
-    case Op::And: return in_bits("&", t, a, b);
-    case Op::Or: return in_bits("|", t, a, b);
-    case Op::Xor: return in_bits("^", t, a, b);
-    case Op::Not:
-      if (is_bool(t)) return fmt::format("(!{})", a);
-      return size_of(t) < 4 ? low_bits(t, "~" + a) : fmt::format("({})(~{})", type_of(t), a);
-    case Op::Where:
-      if (word) return fmt::format("({0})choose_int({1}, (int){2}, (int){3})", type_of(t), a, b, args[2]);
-      return t == DType::F32 ? fmt::format("choose({}, {}, {})", a, b, args[2])
-                             : fmt::format("({} ? {} : {})", a, b, args[2]);
-    default: throw InternalError(fmt::format("{} of {} reached the printer unexpanded", name_of(op), name_of(t)));
+std::string random_functions(const kernel::Kernel& kernel) {
+  if (!c_like::draws(kernel)) return "";
+  return R"(
+typedef unsigned long long Counter;
+// Philox4x32-10: the four words of a counter.
+SMELT_INLINE void philox(Counter seed, Counter counter, Counter stream, unsigned* words) {
+  unsigned a = (unsigned)counter, b = (unsigned)(counter >> 32), c = (unsigned)stream, d = (unsigned)(stream >> 32);
+  unsigned k = (unsigned)seed, l = (unsigned)(seed >> 32);
+#pragma unroll
+  for (int round = 0; round < 10; ++round) {
+    const Counter p = 0xD2511F53ull * a, q = 0xCD9E8D57ull * c;
+    a = (unsigned)(q >> 32) ^ b ^ k, b = (unsigned)q;
+    c = (unsigned)(p >> 32) ^ d ^ l, d = (unsigned)p;
+    k += 0x9E3779B9u, l += 0xBB67AE85u;
+  }
+  words[0] = a, words[1] = b, words[2] = c, words[3] = d;
+}
+// What becomes of the words of whole pairs: 0 nothing; 1 the first of each pair twice; 2 the second, less a quarter of 2^32 in odd places.
+template <int N, int draw>
+SMELT_INLINE void pair_words(unsigned* w) {
+#pragma unroll
+  for (int n = 0; n < N; n += 2) {
+    if (draw == 1) w[n + 1] = w[n];
+    if (draw == 2) w[n] = w[n + 1], w[n + 1] -= 0x40000000u;
   }
 }
-
-std::string raw(kernel::RawOp op, DType from, DType to, const std::vector<std::string>& args) {
-  const std::string& a = args[0];
-  const std::string& b = args[args.size() > 1 ? 1 : 0];
-  switch (op) {
-    case kernel::RawOp::TruncDiv: return fmt::format("({})({} / {})", type_of(to), a, b);
-    case kernel::RawOp::TruncRem: return fmt::format("({})({} % {})", type_of(to), a, b);
-    case kernel::RawOp::Shl:
-      if (size_of(to) < 4) return low_bits(to, fmt::format("(unsigned){} << (int){}", a, b));
-      return fmt::format("({})(({}){} << (int){})", type_of(to), unsigned_type(to), a, b);
-    case kernel::RawOp::Shr: return fmt::format("({})({} >> (int){})", type_of(to), a, b);
-    case kernel::RawOp::ToInt: (void)from; return fmt::format("({}){}", type_of(to), a);
-    case kernel::RawOp::PowerOfTwo: return fmt::format("power_of_two({})", a);
-    case kernel::RawOp::PowerOfTwoFull: return fmt::format("power_of_two_full({})", a);
-    case kernel::RawOp::Reciprocal: return fmt::format("reciprocal({})", a);
-    case kernel::RawOp::Quotient: return fmt::format("quotient({}, {})", a, b);
-    case kernel::RawOp::InverseRoot: return fmt::format("inverse_root({})", a);
-    case kernel::RawOp::Root: return fmt::format("root({})", a);
-    case kernel::RawOp::SaturatedFma: return fmt::format("saturated_fma({}, {}, {})", a, b, args[2]);
-    case kernel::RawOp::RoundF16: return fmt::format("round_f16({})", a);
-    case kernel::RawOp::RoundBF16: return fmt::format("round_bf16({})", a);
-    case kernel::RawOp::FromThread: {
-      const int n = std::stoi(b.substr(b[0] == '('));
-      const std::string x = size_of(from) < 4 ? fmt::format("(int){}", a) : a;
-      return fmt::format("({})__shfl_{}_sync(0xffffffffu, {}, {})", type_of(to), n < 0 ? "up" : "down", x, std::abs(n));
-    }
+// N words from an element on, which is a multiple of four or not.
+template <int N, bool whole, int draw>
+SMELT_INLINE void random_words(Counter seed, Counter offset, Counter stream, Counter element, unsigned* words) {
+  // Behind a mask the first elements may lie before the start of the array: rounded down, the others still find their blocks.
+  const Counter block = (Counter)((long long)element >> 2);
+  unsigned w[N + 4];
+#pragma unroll
+  for (int n = 0; n < N; n += 4) philox(seed, offset + block + n / 4, stream, w + n);
+  if (!whole) philox(seed, offset + block + N / 4, stream, w + N);
+  pair_words<whole ? N : N + 4, draw>(w);
+  if (!whole) {
+#pragma unroll
+    for (int n = 0; n < N + 2; ++n) w[n] = element & 2 ? w[n + 2] : w[n];
+#pragma unroll
+    for (int n = 0; n < N; ++n) w[n] = element & 1 ? w[n + 1] : w[n];
   }
-  throw InternalError("unknown raw operation");
+#pragma unroll
+  for (int n = 0; n < N; ++n) words[n] = w[n];
 }
-
-std::string cast(const std::string& x, DType from, DType to, bool wrap) {
-  if (from == to) return x;
-  const std::string type = type_of(to);
-  if (is_bool(to)) return fmt::format("({} != 0)", x);
-  if (is_float(to) || is_bool(from)) return fmt::format("({}){}", type, x);
-  if (from == DType::F32 && size_of(to) <= 4) return fmt::format("to_{}({})", name_of(to), x);
-  if (is_float(from)) {
-    // The machine's conversion saturates; of NaN it makes 0 only for narrow targets. Narrower integers are clamped before.
-    const std::string low = literal(Scalar::of_float(from, static_cast<double>(min_int(to))));
-    const std::string high = literal(Scalar::of_float(from, static_cast<double>(max_int(to))));
-    const std::string limits = size_of(to) < 4 ? fmt::format("larger({}, smaller({}, {}))", low, high, x) : x;
-    return fmt::format("({0} == {0} ? ({1}){2} : ({1})0)", x, type, limits);
-  }
-  std::string v = x;
-  if (wrap && size_of(to) < 4) return low_bits(to, x);
-  if (!wrap) {
-    const bool is_signed = is_signed_int(from);
-    if (is_signed && (!is_signed_int(to) || size_of(to) < size_of(from)))
-      v = fmt::format("larger({}, {})", v, literal(Scalar::of_int(from, min_int(to))));
-    if (max_int(to) < max_int(from)) v = fmt::format("smaller({}, {})", v, literal(Scalar::of_uint(from, max_int(to))));
-  }
-  return fmt::format("({}){}", type, v);
+template <int draw>
+SMELT_INLINE unsigned random_word(Counter seed, Counter offset, Counter stream, Counter element) {
+  unsigned w[4];
+  philox(seed, offset + (element >> 2), stream, w);
+  pair_words<4, draw>(w);
+  return element & 2 ? (element & 1 ? w[3] : w[2]) : (element & 1 ? w[1] : w[0]);
 }
-
-std::string bitcast(const std::string& x, DType from, DType to) {
-  if (!is_float(from) && !is_float(to)) return fmt::format("({}){}", type_of(to), x);
-  const bool wide = size_of(to) == 8;
-  if (is_float(to)) return fmt::format("{}({})", wide ? "__longlong_as_double" : "__int_as_float", x);
-  return fmt::format("({}){}({})", type_of(to), wide ? "__double_as_longlong" : "__float_as_int", x);
-}
-
-std::string from_memory(DType dtype, const std::string& x) {
-  if (is_bool(dtype)) return fmt::format("({} != 0)", x);
-  if (dtype == DType::F16) return fmt::format("from_f16({})", x);
-  if (dtype == DType::BF16) return fmt::format("from_bf16({})", x);
-  return x;
-}
-
-std::string to_memory(DType dtype, const std::string& x) {
-  if (is_bool(dtype)) return fmt::format("(unsigned char)({} ? 1 : 0)", x);
-  if (dtype == DType::F16) return fmt::format("to_f16({})", x);
-  if (dtype == DType::BF16) return fmt::format("to_bf16({})", x);
-  return x;
+)";
 }
 
 std::string prelude(const CudaTarget& target) {
@@ -399,4 +293,34 @@ SMELT_INLINE double minimum(double a, double b) {
 )";
 }
 
-}  // namespace smelt::emit::cuda
+}  // namespace cuda
+
+const CLike& cuda_spellings() {
+  static const CLike table = {
+      .wide = "long long",
+      .wide_unsigned = "unsigned long long",
+      .wide_suffix = "LL",
+      .wide_unsigned_suffix = "ULL",
+      .float_of_unsigned = "__uint_as_float",
+      .float_of_int = "__int_as_float",
+      .double_of_long = "__longlong_as_double",
+      .int_of_float = "__float_as_int",
+      .long_of_double = "__double_as_longlong",
+      .thread = "threadIdx.x",
+      .workgroup = "blockIdx.x",
+      .barrier = "__syncthreads();",
+      .global = "",
+      .on_chip = "",
+      .shared = "__shared__ ",
+      .aligned = "__align__(16) ",
+      .float_to_int = cuda::float_to_int,
+      .random_word = cuda::random_word,
+      .join = cuda::join,
+      .begin = "extern \"C\" __global__",
+      .signature = cuda::signature,
+      .opening = cuda::opening,
+  };
+  return table;
+}
+
+}  // namespace smelt::emit

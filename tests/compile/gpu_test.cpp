@@ -281,7 +281,7 @@ TEST_F(OnGpu, MisalignedArraysTakeTheGeneralFunction) {
   in_off.data = static_cast<float*>(x.data) + 1;
   out_off.data = static_cast<float*>(y.data) + 1;
   const std::string aligned = names(in, out);
-  const emit::CudaSource source = emit::emit_cuda(e.kernels()[0], {90});
+  const emit::DeviceSource source = emit::emit_cuda(e.kernels()[0], {90});
   const std::vector<int>& needed = source.phases[0].variants[0].alignment;
   const bool asks = std::any_of(needed.begin(), needed.end(), [](int bytes) { return bytes > 4; });
   for (const auto& [a, b] : {std::pair{in_off, out}, {in, out_off}, {in_off, out_off}})

@@ -15,7 +15,7 @@
 
 #include "base/scalar.hpp"
 #include "compile/standalone.hpp"
-#include "emit/cuda_text.hpp"
+#include "emit/cuda.hpp"
 #include "frontends/language.hpp"
 
 namespace smelt::testing {
@@ -73,7 +73,8 @@ std::string caller(const Graph& graph, const std::string& name) {
       "\nextern \"C\" int call(void** a, const int64_t* n, void* workspace) {\n  (void)n;\n  return " + name + "(";
   size_t at = 0;
   const auto pointer = [&](NodeId id) {
-    text += "(" + emit::cuda::memory_type(graph.at(id).dtype) + "*)a[" + std::to_string(at++) + "], ";
+    text += "(" + emit::c_like::memory_type(emit::cuda_spellings(), graph.at(id).dtype) + "*)a[" +
+            std::to_string(at++) + "], ";
   };
   for (const NodeId id : graph.inputs) pointer(id);
   for (size_t i = 0; i < graph.size_symbols().size(); ++i) text += "n[" + std::to_string(i) + "], ";

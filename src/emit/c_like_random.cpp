@@ -3,11 +3,11 @@
 #include <map>
 
 #include "base/check.hpp"
-#include "emit/cuda_phase.hpp"
-#include "emit/cuda_text.hpp"
+#include "emit/c_like.hpp"
+#include "emit/c_like_phase.hpp"
 #include "emit/random_pattern.hpp"
 
-namespace smelt::emit::cuda {
+namespace smelt::emit::c_like {
 
 using kernel::Expr;
 using kernel::ExprId;
@@ -16,65 +16,13 @@ using kernel::kNoExpr;
 using kernel::Stmt;
 using philox::Draw;
 
-std::string random_functions(const kernel::Kernel& kernel) {
-  const auto draws = [](const Expr& e) { return e.kind == ExprKind::Random; };
-  if (std::none_of(kernel.exprs.begin(), kernel.exprs.end(), draws)) return "";
-  return R"(
-typedef unsigned long long Counter;
-// Philox4x32-10: the four words of a counter.
-SMELT_INLINE void philox(Counter seed, Counter counter, Counter stream, unsigned* words) {
-  unsigned a = (unsigned)counter, b = (unsigned)(counter >> 32), c = (unsigned)stream, d = (unsigned)(stream >> 32);
-  unsigned k = (unsigned)seed, l = (unsigned)(seed >> 32);
-#pragma unroll
-  for (int round = 0; round < 10; ++round) {
-    const Counter p = 0xD2511F53ull * a, q = 0xCD9E8D57ull * c;
-    a = (unsigned)(q >> 32) ^ b ^ k, b = (unsigned)q;
-    c = (unsigned)(p >> 32) ^ d ^ l, d = (unsigned)p;
-    k += 0x9E3779B9u, l += 0xBB67AE85u;
-  }
-  words[0] = a, words[1] = b, words[2] = c, words[3] = d;
-}
-// What becomes of the words of whole pairs: 0 nothing; 1 the first of each pair twice; 2 the second, less a quarter of 2^32 in odd places.
-template <int N, int draw>
-SMELT_INLINE void pair_words(unsigned* w) {
-#pragma unroll
-  for (int n = 0; n < N; n += 2) {
-    if (draw == 1) w[n + 1] = w[n];
-    if (draw == 2) w[n] = w[n + 1], w[n + 1] -= 0x40000000u;
-  }
-}
-// N words from an element on, which is a multiple of four or not.
-template <int N, bool whole, int draw>
-SMELT_INLINE void random_words(Counter seed, Counter offset, Counter stream, Counter element, unsigned* words) {
-  // Behind a mask the first elements may lie before the start of the array: rounded down, the others still find their blocks.
-  const Counter block = (Counter)((long long)element >> 2);
-  unsigned w[N + 4];
-#pragma unroll
-  for (int n = 0; n < N; n += 4) philox(seed, offset + block + n / 4, stream, w + n);
-  if (!whole) philox(seed, offset + block + N / 4, stream, w + N);
-  pair_words<whole ? N : N + 4, draw>(w);
-  if (!whole) {
-#pragma unroll
-    for (int n = 0; n < N + 2; ++n) w[n] = element & 2 ? w[n + 2] : w[n];
-#pragma unroll
-    for (int n = 0; n < N; ++n) w[n] = element & 1 ? w[n + 1] : w[n];
-  }
-#pragma unroll
-  for (int n = 0; n < N; ++n) words[n] = w[n];
-}
-template <int draw>
-SMELT_INLINE unsigned random_word(Counter seed, Counter offset, Counter stream, Counter element) {
-  unsigned w[4];
-  philox(seed, offset + (element >> 2), stream, w);
-  pair_words<4, draw>(w);
-  return element & 2 ? (element & 1 ? w[3] : w[2]) : (element & 1 ? w[1] : w[0]);
-}
-)";
+bool draws(const kernel::Kernel& kernel) {
+  return std::any_of(kernel.exprs.begin(), kernel.exprs.end(),
+                     [](const Expr& e) { return e.kind == ExprKind::Random; });
 }
 
 std::string PhasePrinter::random(const Expr& e, const std::vector<std::string>& args) {
-  return fmt::format("random_word<{}>({}, {}, {}, (Counter){})", static_cast<int>(e.draw), args[0], args[1], args[2],
-                     integer(e.index));
+  return as_.random_word(static_cast<int>(e.draw), args, integer(e.index));
 }
 
 // Draws that nothing computed in this block decides over.
@@ -167,4 +115,4 @@ std::vector<ExprId> PhasePrinter::draw_groups(const std::vector<const Stmt*>& st
   return drawn;
 }
 
-}  // namespace smelt::emit::cuda
+}  // namespace smelt::emit::c_like

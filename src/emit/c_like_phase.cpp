@@ -1,13 +1,13 @@
-#include "emit/cuda_phase.hpp"
+#include "emit/c_like_phase.hpp"
 
 #include <algorithm>
 
 #include "base/check.hpp"
-#include "emit/cuda_text.hpp"
+#include "emit/c_like.hpp"
 #include "kernel/multipliers.hpp"
 #include "kernel/text.hpp"
 
-namespace smelt::emit::cuda {
+namespace smelt::emit::c_like {
 
 using kernel::Access;
 using kernel::Expr;
@@ -24,8 +24,9 @@ constexpr int64_t kLargest = int64_t{1} << 56;  // no size or stride is greater
 // Registers of a thread that kept values may take; the rest is for computing.
 constexpr int64_t kKeptBytes = 4 * 128;
 
-PhasePrinter::PhasePrinter(const kernel::Kernel& kernel, int phase, Variant variant)
-    : kernel_(kernel),
+PhasePrinter::PhasePrinter(const CLike& as, const kernel::Kernel& kernel, int phase, Variant variant)
+    : as_(as),
+      kernel_(kernel),
       phase_(kernel.phases[static_cast<size_t>(phase)]),
       variant_(variant),
       team_(phase_.team),
@@ -60,24 +61,20 @@ PhasePrinter::PhasePrinter(const kernel::Kernel& kernel, int phase, Variant vari
   }
 }
 
-std::string PhasePrinter::signature(const std::string& name) const {
-  std::string params;
+CLike::Frame PhasePrinter::frame(const std::string& name) const {
+  CLike::Frame frame{name, team_, {}, {}, variant_.part, false};
   for (size_t i = 0; i < kernel_.params.size(); ++i) {
     const Param& p = kernel_.params[i];
     const std::string called = kernel::param_name(kernel_, static_cast<int>(i));
-    if (i) params += ", ";
     switch (p.kind) {
-      case ParamKind::Size: params += fmt::format("const long long {}_", called); break;
-      case ParamKind::Scalar: params += fmt::format("const {} {}_", memory_type(p.dtype), called); break;
-      default: params += fmt::format("{}{}* __restrict__ {}", stored_[i] ? "" : "const ", memory_type(p.dtype), called);
+      case ParamKind::Size: frame.parameters.push_back(fmt::format("const {} {}_", as_.wide, called)); break;
+      case ParamKind::Scalar:
+        frame.parameters.push_back(fmt::format("const {} {}_", memory_type(p.dtype), called));
+        break;
+      default: frame.parameters.emplace_back(); frame.arrays.push_back({memory_type(p.dtype), called, stored_[i]});
     }
   }
-  if (variant_.part)
-    return fmt::format("static __device__ __forceinline__ void {}({}, const unsigned workgroup)", name, params);
-  const std::string cluster = team_.cluster() > 1 ? fmt::format("__cluster_dims__({}, 1, 1) ", team_.cluster()) : "";
-  const std::string resident = team_.resident > 0 ? fmt::format(", {}", team_.resident) : "";
-  return fmt::format("extern \"C\" __global__ void __launch_bounds__({}{}) {}{}({})", team_.workgroup, resident,
-                     cluster, name, params);
+  return frame;
 }
 
 // ---- analysis: who assigns and reads what, where
@@ -225,8 +222,10 @@ void PhasePrinter::settle_buffers() {
       bytes = outer * groups * v.lanes * std::min(team_.threads, team_.workgroup) * size;
     }
     bytes = ceildiv(bytes, 16) * 16;
-    line("{0}* const b{1} = ({0}*)(scratch + {2}{3});", type_of(compute_type(buffer.dtype)), b, integer(shared_bytes_),
-         team_.iterations() > 1 ? fmt::format(" + (threadIdx.x / {}) * {}", team_.threads, integer(bytes)) : "");
+    line("{4}{0}* const b{1} = ({4}{0}*)(scratch + {2}{3});", type_of(compute_type(buffer.dtype)), b,
+         integer(shared_bytes_),
+         team_.iterations() > 1 ? fmt::format(" + ({} / {}) * {}", as_.thread, team_.threads, integer(bytes)) : "",
+         as_.on_chip);
     shared_bytes_ = shared_bytes_ + bytes * team_.iterations();
   }
 }
@@ -297,10 +296,9 @@ void PhasePrinter::end_with(PhasePrinter& last) {
 
 std::string PhasePrinter::print(const std::string& name) {
   const std::string inside = body() + ending_;
-  std::string text = signature(name) + " {\n";
-  if (inside.find("(scratch + ") != std::string::npos)
-    text += "  extern __shared__ __align__(16) unsigned char scratch[];\n";
-  return text + inside + "}\n";
+  CLike::Frame made = frame(name);
+  made.scratch = inside.find("(scratch + ") != std::string::npos;
+  return as_.signature(made) + " {\n" + as_.opening(made) + inside + "}\n";
 }
 
 std::string PhasePrinter::body() {
@@ -312,7 +310,11 @@ std::string PhasePrinter::body() {
   push();
   declare();
   const int threads = team_.threads, workgroup = team_.workgroup;
-  if (team_.iterations() > 1) {
+  if (!as_.warps) {
+    SMELT_CHECK(team_.cluster() == 1 && (team_.iterations() == 1 || threads == 1),
+                "teams of kernel {} share a workgroup, and its threads meet there alone", kernel_.name);
+    line("const int tw = {}, t = tw;", team_.iterations() > 1 ? "0" : fmt::format("(int){}", as_.thread));
+  } else if (team_.iterations() > 1) {
     line("const int tw = threadIdx.x & {}, t = tw;", threads - 1);
     if (threads < 32)
       line("const unsigned team = {:#x}u << (threadIdx.x & 31 & ~{});", (uint64_t{1} << threads) - 1, threads - 1);
@@ -332,4 +334,4 @@ std::string PhasePrinter::body() {
   return statics_ + boxes_ + out_;
 }
 
-}  // namespace smelt::emit::cuda
+}  // namespace smelt::emit::c_like

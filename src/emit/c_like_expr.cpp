@@ -4,13 +4,13 @@
 #include <cstdlib>
 
 #include "base/check.hpp"
-#include "emit/cuda_phase.hpp"
-#include "emit/cuda_text.hpp"
+#include "emit/c_like.hpp"
+#include "emit/c_like_phase.hpp"
 #include "emit/llvm_types.hpp"
 #include "emit/offset.hpp"
 #include "kernel/text.hpp"
 
-namespace smelt::emit::cuda {
+namespace smelt::emit::c_like {
 
 using kernel::Access;
 using kernel::Expr;
@@ -86,19 +86,20 @@ std::string PhasePrinter::compute(const Expr& e) {
   switch (e.kind) {
     case ExprKind::Const: return literal(e.constant);
     case ExprKind::Local: return read_local(e.local);
-    case ExprKind::Index: return fmt::format("(long long){}", integer(e.index));
+    case ExprKind::Index: return fmt::format("({}){}", as_.wide, integer(e.index));
     case ExprKind::Cast: {
       const Expr& x = kernel_.at(e.args[0]);
       // A position that fits an int converts faster than the i64 that it stands for.
       if (x.kind == ExprKind::Index && !variant_.wide && is_float(e.dtype))
         return fmt::format("({}){}", type_of(e.dtype), integer(x.index));
-      return cast(args[0], x.dtype, e.dtype, e.wrap);
+      return cast(as_, args[0], x.dtype, e.dtype, e.wrap);
     }
-    case ExprKind::Bitcast: return bitcast(args[0], kernel_.at(e.args[0]).dtype, e.dtype);
+    case ExprKind::Bitcast: return bitcast(as_, args[0], kernel_.at(e.args[0]).dtype, e.dtype);
     case ExprKind::Raw:
       SMELT_CHECK(e.raw != kernel::RawOp::FromThread || (team_.threads == 32 && vector_.single && !vector_.checked),
                   "a shuffle where not all threads of a warp are");
-      return raw(e.raw, kernel_.at(e.args[0]).dtype, e.dtype, args);
+      if (e.raw == kernel::RawOp::FromThread && !as_.warps) return from_thread(e, args);
+      return raw(as_, e.raw, kernel_.at(e.args[0]).dtype, e.dtype, args);
     case ExprKind::Load: return load(e);
     case ExprKind::Random: return random(e, args);
     case ExprKind::Apply:
@@ -236,4 +237,4 @@ bool PhasePrinter::is_varying(ExprId root) const {
   return false;
 }
 
-}  // namespace smelt::emit::cuda
+}  // namespace smelt::emit::c_like

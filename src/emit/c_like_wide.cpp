@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "base/check.hpp"
-#include "emit/cuda_phase.hpp"
-#include "emit/cuda_text.hpp"
+#include "emit/c_like.hpp"
+#include "emit/c_like_phase.hpp"
 
-namespace smelt::emit::cuda {
+namespace smelt::emit::c_like {
 
 using kernel::Access;
 using kernel::Expr;
@@ -260,4 +260,4 @@ std::vector<PhasePrinter::WideStore> PhasePrinter::collect_stores(const std::vec
   return wide;
 }
 
-}  // namespace smelt::emit::cuda
+}  // namespace smelt::emit::c_like

@@ -3,7 +3,7 @@
 
 #include "emit/cuda_text.hpp"
 
-namespace smelt::emit::cuda {
+namespace smelt::emit::c_like {
 namespace {
 
 constexpr const char* kFunctions = R"(#define SMELT_INLINE static __device__ __forceinline__
@@ -24,7 +24,7 @@ SMELT_INLINE T second(T x) {
 SMELT_INLINE int third(int x) { return -x; }
 )";
 
-TEST(CudaUsed, KeepsWhatIsCalledAndWhatThatCalls) {
+TEST(Used, KeepsWhatIsCalledAndWhatThatCalls) {
   EXPECT_EQ(only_used(kFunctions, "  y = second(x) + a_third + third_(x);"),
             R"(#define SMELT_INLINE static __device__ __forceinline__
 
@@ -44,16 +44,16 @@ SMELT_INLINE T second(T x) {
 )");
 }
 
-TEST(CudaUsed, LeavesNoFunctionWithoutACall) {
+TEST(Used, LeavesNoFunctionWithoutACall) {
   const std::string kept = only_used(kFunctions, "x + 1");
   EXPECT_EQ(kept, "#define SMELT_INLINE static __device__ __forceinline__\n\nstruct Pair { int a, b; };\n\n");
   EXPECT_EQ(only_used(kFunctions, "third(x)").find("first"), std::string::npos);
 }
 
 // Of what stands in front of every kernel, each piece is recognised: no definition hides in another's.
-TEST(CudaUsed, TakesThePreludeApart) {
+TEST(Used, TakesThePreludeApart) {
   for (const int compute : {75, 80, 90, 100}) {
-    const std::string all = prelude({.compute = compute});
+    const std::string all = cuda::prelude({.compute = compute});
     const std::string none = only_used(all, "");
     EXPECT_EQ(none.find("SMELT_INLINE "), none.rfind("SMELT_INLINE ")) << none;  // its own definition
     const std::string one = only_used(all, "round_f16(x)");
@@ -63,4 +63,4 @@ TEST(CudaUsed, TakesThePreludeApart) {
 }
 
 }  // namespace
-}  // namespace smelt::emit::cuda
+}  // namespace smelt::emit::c_like

@@ -1,9 +1,9 @@
 // What updates of places that the data names need: the elements that meet a condition, in order, and atomic stores.
 #include "base/check.hpp"
-#include "emit/cuda_phase.hpp"
-#include "emit/cuda_text.hpp"
+#include "emit/c_like.hpp"
+#include "emit/c_like_phase.hpp"
 
-namespace smelt::emit::cuda {
+namespace smelt::emit::c_like {
 
 using kernel::Stmt;
 
@@ -12,6 +12,7 @@ using kernel::Stmt;
 void PhasePrinter::each(const Stmt& s) {
   SMELT_CHECK(!vector_.loop && team_.threads >= 32 && team_.cluster() == 1, "{} stands in a team of {} threads", s.var,
               team_.threads);
+  if (!as_.warps) return each_on_chip(s);
   const int n = names_++;
   const std::string type = index_type(), extent = fmt::format("n{}", n);
   line("const {} {} = {};", type, extent, integer(s.extent));
@@ -50,15 +51,11 @@ void PhasePrinter::each(const Stmt& s) {
   close();
 }
 
-// Signed words of 64 bits are added as unsigned ones, which is the same.
 void PhasePrinter::join(const Stmt& s, const std::string& condition, const std::string& value) {
   const DType t = s.access.scratch ? compute_type(kernel_.buffers[static_cast<size_t>(s.access.array)].dtype)
                                    : kernel_.params[static_cast<size_t>(s.access.array)].dtype;
-  const char* function = s.op == Op::Add ? "atomicAdd" : s.op == Op::Max ? "atomicMax" : "atomicMin";
-  const bool unsigned_sum = s.op == Op::Add && t == DType::I64;
-  const std::string type = unsigned_sum ? "unsigned long long" : type_of(t);
   const std::string when = condition.empty() ? "" : fmt::format("if ({}) ", condition);
-  line("{0}{1}(({2}*)&{3}, ({2}){4});", when, function, type, element(s.access), value);
+  line("{}{}", when, as_.join(s.op, t, s.access.scratch, element(s.access), value));
 }
 
-}  // namespace smelt::emit::cuda
+}  // namespace smelt::emit::c_like

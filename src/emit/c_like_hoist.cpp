@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <map>
 
-#include "emit/cuda_phase.hpp"
-#include "emit/cuda_text.hpp"
+#include "emit/c_like.hpp"
+#include "emit/c_like_phase.hpp"
 
-namespace smelt::emit::cuda {
+namespace smelt::emit::c_like {
 
 using kernel::Expr;
 using kernel::ExprId;
@@ -86,4 +86,4 @@ void PhasePrinter::hoist(const Stmt& loop) {
   }
 }
 
-}  // namespace smelt::emit::cuda
+}  // namespace smelt::emit::c_like

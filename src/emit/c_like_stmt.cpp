@@ -2,11 +2,11 @@
 #include <algorithm>
 
 #include "base/check.hpp"
-#include "emit/cuda_phase.hpp"
-#include "emit/cuda_text.hpp"
+#include "emit/c_like.hpp"
+#include "emit/c_like_phase.hpp"
 #include "kernel/text.hpp"
 
-namespace smelt::emit::cuda {
+namespace smelt::emit::c_like {
 
 using kernel::ExprId;
 using kernel::kNoExpr;
@@ -56,7 +56,7 @@ void PhasePrinter::statement(const Stmt& s) {
 }
 
 void PhasePrinter::grid(const Stmt& s) {
-  const std::string type = index_type(), workgroup = variant_.part ? "workgroup" : "blockIdx.x";
+  const std::string type = index_type(), workgroup = variant_.part ? "workgroup" : std::string(as_.workgroup);
   if (phase_.last) {
     line("const {} g = 0;", type);
   } else if (phase_.counter >= 0) {
@@ -69,7 +69,7 @@ void PhasePrinter::grid(const Stmt& s) {
     line("__syncthreads();");
     line("const {0} g = ({0})turn;", type);
   } else if (team_.iterations() > 1) {
-    std::string team = fmt::format("(int)(threadIdx.x / {})", team_.threads);
+    std::string team = fmt::format("(int)({} / {})", as_.thread, team_.threads);
     // The compiler does not see that all threads of a warp have the same, and would gather them anew for every shuffle.
     if (team_.threads == 32 && shuffles_) team = fmt::format("__shfl_sync(0xffffffffu, {}, 0)", team);
     line("const {0} g = ({0}){2} * {1} + {3};", type, team_.iterations(), workgroup, team);
@@ -268,64 +268,28 @@ void PhasePrinter::order_scratch(const std::set<int>& touched) {
   dirty_.insert(touched.begin(), touched.end());
 }
 
-void PhasePrinter::barrier() { line("{}", team_.threads <= 32 ? "__syncwarp(team);" : "__syncthreads();"); }
+void PhasePrinter::barrier() {
+  if (team_.threads > 1) line("{}", as_.warps && team_.threads <= 32 ? "__syncwarp(team);" : as_.barrier);
+}
 
 // ---- reductions over the threads of the team
 
-static std::string merge(Op op, DType t, const std::string& a, const std::string& b) {
-  if (is_float(t) && op == Op::Max) return fmt::format("maximum({}, {})", a, b);
-  if (is_float(t) && op == Op::Min) return fmt::format("minimum({}, {})", a, b);
-  return apply(op, t, {a, b});
+// With the other threads of the warp, over so many of them.
+void PhasePrinter::shuffle(const Partial& p, int from) {
+  for (int d = from; d >= 1; d /= 2) {
+    const bool is_bool = p.t == DType::Bool || size_of(p.t) < 4;
+    const std::string mask = team_.threads < 32 ? "team" : "0xffffffffu";
+    auto other = [&](const std::string& x, const std::string& type) {
+      return is_bool && type == p.type ? fmt::format("({})__shfl_xor_sync({}, (int){}, {})", type, mask, x, d)
+                                       : fmt::format("__shfl_xor_sync({}, {}, {})", mask, x, d);
+    };
+    combine_step(p, other(p.value, p.type), p.index.empty() ? "" : other(p.index, "long long"));
+  }
 }
 
-// The lanes of each thread, then of each warp, then of the workgroup, then of the cluster; the order is always the same.
-void PhasePrinter::combine(const std::vector<const Stmt*>& group) {
-  const int warp = std::min(32, team_.threads);
+// The warps of a workgroup, then those of a cluster.
+void PhasePrinter::combine_warps(const std::vector<Partial>& parts) {
   const int warps = std::min(team_.threads, team_.workgroup) / 32;
-  struct Part {
-    const Stmt* s;
-    DType t;
-    std::string type, value, index;
-    int shared;  // number of its array in shared memory
-  };
-  std::vector<Part> parts;
-  auto step = [&](const Part& p, const std::string& other, const std::string& other_index) {
-    if (p.s->index_local < 0) {
-      // Named first: a choice between the two would evaluate `other`, which may be a shuffle, in some threads only.
-      line("{{ const {} x = {}; {} = {}; }}", p.type, other, p.value, merge(p.s->op, p.t, p.value, "x"));
-      return;
-    }
-    line("{{ const {} x = {}; const long long j = {};", p.type, other, other_index);
-    const std::string better = p.s->op == Op::Max ? ">" : "<";
-    const std::string nan = is_float(p.t) ? fmt::format(" || (x != x && {0} == {0})", p.value) : "";
-    const std::string tie =
-        is_float(p.t) ? fmt::format("(x == {0} || (x != x && {0} != {0}))", p.value) : fmt::format("x == {}", p.value);
-    line("  if (x {} {}{} || ({} && j < {})) {} = x, {} = j; }}", better, p.value, nan, tie, p.index, p.value, p.index);
-  };
-  auto shuffle = [&](const Part& p, int from, int width) {
-    for (int d = from; d >= 1; d /= 2) {
-      const bool is_bool = p.t == DType::Bool || size_of(p.t) < 4;
-      const std::string mask = width < 32 || team_.threads < 32 ? "team" : "0xffffffffu";
-      auto other = [&](const std::string& x, const std::string& type) {
-        return is_bool && type == p.type ? fmt::format("({})__shfl_xor_sync({}, (int){}, {})", type, mask, x, d)
-                                         : fmt::format("__shfl_xor_sync({}, {}, {})", mask, x, d);
-      };
-      step(p, other(p.value, p.type), p.index.empty() ? "" : other(p.index, "long long"));
-    }
-  };
-  for (const Stmt* s : group) {
-    const DType t = kernel_.locals[static_cast<size_t>(s->local)].dtype;
-    Part p{s, t, type_of(t), fmt::format("v{}", s->local), "", names_++};
-    if (s->index_local >= 0) p.index = fmt::format("v{}", s->index_local);
-    const int slots = locals_[static_cast<size_t>(s->local)].slots;
-    SMELT_CHECK(slots > 0, "local {} is combined but has no lanes", s->local);
-    line("{} = a{}[0];", p.value, s->local);
-    if (!p.index.empty()) line("{} = a{}[0];", p.index, s->index_local);
-    for (int i = 1; i < slots; ++i)
-      step(p, fmt::format("a{}[{}]", s->local, i), p.index.empty() ? "" : fmt::format("a{}[{}]", s->index_local, i));
-    shuffle(p, warp / 2, warp);
-    parts.push_back(std::move(p));
-  }
   const int count = warps * team_.cluster();  // partial results that meet
   if (count > 1) {
     const bool cluster = team_.cluster() > 1;
@@ -335,7 +299,7 @@ void PhasePrinter::combine(const std::vector<const Stmt*>& group) {
     cluster_used_ = cluster;
     bool mail = cluster && variant_.counted_stores && serial_depth_ == 0;
     int bytes = 0;  // that each workgroup gets
-    for (const Part& p : parts) {
+    for (const Partial& p : parts) {
       mail = mail && size_of(p.t) >= 4;
       bytes += count * (size_of(p.t) + (p.index.empty() ? 0 : 8));
     }
@@ -345,7 +309,7 @@ void PhasePrinter::combine(const std::vector<const Stmt*>& group) {
       boxes_ += fmt::format("  if (threadIdx.x == 0) expect_mail(&box{}, {});\n", box, bytes);
     }
     // Each warp hands its result to every workgroup, so that after one barrier everyone reads what is near.
-    for (const Part& p : parts) {
+    for (const Partial& p : parts) {
       auto hand_over = [&](const std::string& type, const char* which, const std::string& value) {
         statics_ += fmt::format("  __shared__ {} red{}{}[{}];\n", type, p.shared, which, count);
         const std::string place =
@@ -362,21 +326,58 @@ void PhasePrinter::combine(const std::vector<const Stmt*>& group) {
       if (!p.index.empty()) hand_over("long long", "i", p.index);
     }
     line("{}", mail ? fmt::format("wait_for_mail(&box{});", box) : cluster ? "cluster_barrier();" : "__syncthreads();");
-    for (const Part& p : parts) {
+    for (const Partial& p : parts) {
       const int id = p.shared;
       auto at = [&](const char* which, int k) {
         return fmt::format("red{}{}[(threadIdx.x & {}) + {}]", id, which, std::min(count, 32) - 1, 32 * k);
       };
       line("{} = {};", p.value, at("", 0));
       if (!p.index.empty()) line("{} = {};", p.index, at("i", 0));
-      for (int k = 1; k < count / 32; ++k) step(p, at("", k), p.index.empty() ? "" : at("i", k));
-      shuffle(p, std::min(count, 32) / 2, 32);
+      for (int k = 1; k < count / 32; ++k) combine_step(p, at("", k), p.index.empty() ? "" : at("i", k));
+      shuffle(p, std::min(count, 32) / 2);
     }
   }
+}
+
+void PhasePrinter::combine_step(const Partial& p, const std::string& other, const std::string& other_index) {
+  if (p.s->index_local < 0) {
+    // Named first: a choice between the two would evaluate `other`, which may be a shuffle, in some threads only.
+    const bool extreme = is_float(p.t) && (p.s->op == Op::Max || p.s->op == Op::Min);
+    const std::string merged = extreme ? fmt::format("{}({}, x)", p.s->op == Op::Max ? "maximum" : "minimum", p.value)
+                                       : apply(p.s->op, p.t, {p.value, "x"});
+    line("{{ const {} x = {}; {} = {}; }}", p.type, other, p.value, merged);
+    return;
+  }
+  line("{{ const {} x = {}; const {} j = {};", p.type, other, as_.wide, other_index);
+  const std::string better = p.s->op == Op::Max ? ">" : "<";
+  const std::string nan = is_float(p.t) ? fmt::format(" || (x != x && {0} == {0})", p.value) : "";
+  const std::string tie =
+      is_float(p.t) ? fmt::format("(x == {0} || (x != x && {0} != {0}))", p.value) : fmt::format("x == {}", p.value);
+  line("  if (x {} {}{} || ({} && j < {})) {} = x, {} = j; }}", better, p.value, nan, tie, p.index, p.value, p.index);
+}
+
+// The lanes of each thread, then the threads of the team; the order is always the same.
+void PhasePrinter::combine(const std::vector<const Stmt*>& group) {
+  std::vector<Partial> parts;
+  for (const Stmt* s : group) {
+    const DType t = kernel_.locals[static_cast<size_t>(s->local)].dtype;
+    Partial p{s, t, type_of(t), fmt::format("v{}", s->local), "", names_++};
+    if (s->index_local >= 0) p.index = fmt::format("v{}", s->index_local);
+    const int slots = locals_[static_cast<size_t>(s->local)].slots;
+    SMELT_CHECK(slots > 0, "local {} is combined but has no lanes", s->local);
+    line("{} = a{}[0];", p.value, s->local);
+    if (!p.index.empty()) line("{} = a{}[0];", p.index, s->index_local);
+    for (int i = 1; i < slots; ++i)
+      combine_step(p, fmt::format("a{}[{}]", s->local, i),
+                   p.index.empty() ? "" : fmt::format("a{}[{}]", s->index_local, i));
+    if (as_.warps) shuffle(p, std::min(32, team_.threads) / 2);
+    parts.push_back(std::move(p));
+  }
+  as_.warps ? combine_warps(parts) : combine_on_chip(parts);
   for (const Stmt* s : group) {
     forget(s->local);
     if (s->index_local >= 0) forget(s->index_local);
   }
 }
 
-}  // namespace smelt::emit::cuda
+}  // namespace smelt::emit::c_like

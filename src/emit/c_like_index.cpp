@@ -3,10 +3,10 @@
 #include <cstdlib>
 
 #include "base/check.hpp"
-#include "emit/cuda_phase.hpp"
+#include "emit/c_like_phase.hpp"
 #include "kernel/multipliers.hpp"
 
-namespace smelt::emit::cuda {
+namespace smelt::emit::c_like {
 
 using Atom = IntExpr::Atom;
 using Term = IntExpr::Term;
@@ -36,10 +36,10 @@ std::string PhasePrinter::atom(const Atom& a) {
     return found->second;
   }
   const std::string x = integer(a.a), y = integer(a.b);
-  const std::string type = index_type(), natural = variant_.wide ? "unsigned long long" : "unsigned";
+  const std::string type = index_type(), natural = variant_.wide ? std::string(as_.wide_unsigned) : "unsigned";
   switch (a.kind) {
-    case AtomKind::Min: return fmt::format("smaller<{}>({}, {})", type, x, y);
-    case AtomKind::Max: return fmt::format("larger<{}>({}, {})", type, x, y);
+    case AtomKind::Min: return helper(as_, "smaller", type, x, y);
+    case AtomKind::Max: return helper(as_, "larger", type, x, y);
     case AtomKind::FloorDiv:
     case AtomKind::Mod: {
       const bool quotient = a.kind == AtomKind::FloorDiv;
@@ -50,7 +50,7 @@ std::string PhasePrinter::atom(const Atom& a) {
                           : fmt::format("int_remainder({}, {}, {})", x, y, m->second);
       // Unsigned division by a constant is a multiplication and a shift.
       if (natural_number) return fmt::format("({0})(({1}){2} {3} ({1}){4})", type, natural, x, quotient ? "/" : "%", y);
-      return fmt::format("{}<{}>({}, {})", quotient ? "floor_div" : "floor_mod", type, x, y);
+      return helper(as_, quotient ? "floor_div" : "floor_mod", type, x, y);
     }
     case AtomKind::Symbol: break;
   }
@@ -58,7 +58,7 @@ std::string PhasePrinter::atom(const Atom& a) {
 }
 
 std::string PhasePrinter::integer(const IntExpr& e) {
-  const std::string suffix = variant_.wide ? "LL" : "";
+  const std::string suffix(variant_.wide ? as_.wide_suffix : "");
   std::string text;
   for (const Term& term : e.terms()) {
     int64_t c = term.coefficient;
@@ -165,4 +165,4 @@ bool PhasePrinter::same_in_group(ExprId id) const {
   return std::all_of(e.args.begin(), e.args.end(), [&](ExprId a) { return same_in_group(a); });
 }
 
-}  // namespace smelt::emit::cuda
+}  // namespace smelt::emit::c_like

@@ -1,4 +1,4 @@
-// Prints one phase of a kernel as a __global__ function. One iteration of the Grid loop is run by a team of threads: what stands
+// Prints one phase of a kernel as a function for a C-like target. One iteration of the Grid loop is run by a team of threads: what stands
 // outside of Vector loops is computed by every thread of the team alike, a Vector loop is spread over them.
 //
 // Each thread takes `lanes` neighbouring elements at a time (one access of up to 16 bytes) and `unroll` such groups at once, whose
@@ -20,16 +20,16 @@
 #include <string>
 #include <vector>
 
-#include "emit/cuda.hpp"
+#include "emit/c_like.hpp"
 
-namespace smelt::emit::cuda {
+namespace smelt::emit::c_like {
 
 struct Variant {
   bool vectors = true;          // accesses of several neighbours at once, where addresses and sizes allow
   bool wide = false;            // 64-bit indices
   bool held = false;            // one step covers the loops of which that is expected
   bool odd = false;             // extents need not be multiples of the lanes
-  bool counted_stores = false;  // CudaTarget::counted_stores()
+  bool counted_stores = false;  // stores into the shared memory of other workgroups count themselves there
   bool part = false;            // a body of a batch: it is told which of its workgroups this one is
   bool ending = false;          // run by the last workgroup alone, for what the others have left
 };
@@ -37,22 +37,25 @@ struct Variant {
 // A function of a phase, the best first; the last takes every size and address.
 enum class Form : uint8_t { Fast, Odd, Any };
 struct Printed {
-  CudaVariant variant;
+  DeviceVariant variant;
   std::string text;
   Form form;
 };
+struct Printing {
+  const CLike& as;
+  bool counted_stores = false, part = false;  // of every variant
+};
 std::vector<Printed> print_variants(const kernel::Kernel& kernel, size_t phase, const std::string& name,
-                                    const CudaTarget& target, bool part);
-std::string comment_on_params(const kernel::Kernel& kernel);
+                                    const Printing& printing);
+// All functions of a kernel behind those of `helpers` that they call.
+DeviceSource print_kernel(const kernel::Kernel& kernel, const Printing& printing, const std::string& helpers);
 bool has_scans(const std::vector<kernel::Stmt>& body);
 bool has_each(const std::vector<kernel::Stmt>& body);
-// What such phases call.
-std::string scan_helpers();
-std::string scan_grid_helpers();
+bool draws(const kernel::Kernel& kernel);
 
 class PhasePrinter {
  public:
-  PhasePrinter(const kernel::Kernel& kernel, int phase, Variant variant);
+  PhasePrinter(const CLike& as, const kernel::Kernel& kernel, int phase, Variant variant);
   std::string print(const std::string& name);
   // The phase behind it, run by the workgroup that is done last; print() takes it in.
   void end_with(PhasePrinter& last);
@@ -106,9 +109,17 @@ class PhasePrinter {
     int param = -1;
   };
 
-  // cuda_phase.cpp: the frame, analysis
+  // The spellings of the target.
+  std::string type_of(DType t) const { return c_like::type_of(as_, t); }
+  std::string memory_type(DType t) const { return c_like::memory_type(as_, t); }
+  std::string literal(const Scalar& x) const { return c_like::literal(as_, x); }
+  std::string apply(Op op, DType t, const std::vector<std::string>& args) const {
+    return c_like::apply(as_, op, t, args);
+  }
+
+  // c_like_phase.cpp: the frame, analysis
   std::string body();
-  std::string signature(const std::string& name) const;
+  CLike::Frame frame(const std::string& name) const;
   void analyse();
   void analyse(const std::vector<Stmt>& body, const Stmt* vector);
   void analyse(ExprId id, const Stmt* vector);
@@ -119,7 +130,7 @@ class PhasePrinter {
   void declare();
   void find_dependencies();
 
-  // cuda_stmt.cpp
+  // c_like_stmt.cpp
   void statements(const std::vector<Stmt>& body);
   void statement(const Stmt& s);
   void grid(const Stmt& s);
@@ -129,14 +140,28 @@ class PhasePrinter {
   std::vector<ExprId> step_loads(const Stmt& s) const;
   bool batched_loop(const Stmt& s);
   void count_loop(const Stmt& s, const char* pragma);
-  void each(const Stmt& s);  // cuda_each.cpp
+  void each(const Stmt& s);  // c_like_each.cpp
   void join(const Stmt& s, const std::string& condition, const std::string& value);
+  struct Partial {  // what the threads of a team combine
+    const Stmt* s;
+    DType t;
+    std::string type, value, index;
+    int shared;  // number of its array in shared memory
+  };
   void combine(const std::vector<const Stmt*>& group);
+  void combine_step(const Partial& p, const std::string& other, const std::string& other_index);
+  void shuffle(const Partial& p, int from);
+  void combine_warps(const std::vector<Partial>& parts);
   void collect_shared(const std::vector<Stmt>& body, std::set<int>& into) const;
   void order_scratch(const std::set<int>& touched);
   void barrier();
 
-  // cuda_vector.cpp
+  // c_like_on_chip.cpp: without warps
+  void combine_on_chip(const std::vector<Partial>& parts);
+  void each_on_chip(const Stmt& s);
+  std::string from_thread(const kernel::Expr& e, const std::vector<std::string>& args);
+
+  // c_like_vector.cpp
   Vector shape_of(const Stmt& s);
   void find_origin();
   void count_origins(const std::vector<Stmt>& body, std::vector<std::pair<IntExpr, int>>& origins);
@@ -151,10 +176,11 @@ class PhasePrinter {
   void flat_body(const Stmt& s);
   void nested_body(const std::vector<Stmt>& body);
   void block(const std::vector<const Stmt*>& stmts);
-  // cuda_scan.cpp
+  // c_like_scan.cpp
   struct ScanText {
     int number = 0;  // of its names
     std::string type, nothing;
+    std::string running;  // the type of what runs: that, or that and whether it has begun anew
   };
   void groups(const std::vector<const Stmt*>& stmts, const Stmt* scan, const ScanText* text);
   ScanText declare_scan(const Stmt& s);
@@ -163,7 +189,9 @@ class PhasePrinter {
   struct RunText {
     std::string type, carry, join;
   };
+  void scan_warps(const Stmt& s, const ScanText& text);
   void scan_grid(const Stmt& s, const ScanText& text, const RunText& run);
+  void scan_on_chip(const Stmt& s, const ScanText& text);
   void scan_body(const std::vector<Stmt>& body);
   void open_group(bool check);
   bool groups_are_inside_or_outside(const kernel::Expr& load);
@@ -176,7 +204,7 @@ class PhasePrinter {
   bool is_held(ExprId id);
   bool computes_much();
 
-  // cuda_wide.cpp
+  // c_like_wide.cpp
   struct WideStore {
     std::vector<const Stmt*> stores;
     ExprId mask;
@@ -191,8 +219,8 @@ class PhasePrinter {
   std::vector<ExprId> wide_loads(const std::vector<const Stmt*>& stmts);
   std::vector<WideStore> collect_stores(const std::vector<const Stmt*>& stmts);
 
-  // cuda_index.cpp
-  std::string index_type() const { return variant_.wide ? "long long" : "int"; }
+  // c_like_index.cpp
+  std::string index_type() const { return variant_.wide ? std::string(as_.wide) : "int"; }
   std::string integer(const IntExpr& e);
   std::string atom(const IntExpr::Atom& a);
   bool varies(const IntExpr& e) const;
@@ -201,13 +229,13 @@ class PhasePrinter {
   bool divisible(const IntExpr& e, std::vector<IntExpr>& conditions) const;
   bool same_in_group(ExprId id) const;
 
-  // cuda_random.cpp
+  // c_like_random.cpp
   std::vector<ExprId> early_draws(const std::vector<const Stmt*>& stmts) const;
   std::vector<ExprId> draw_groups(const std::vector<const Stmt*>& stmts);
   bool multiple_of_four(const IntExpr& e, const std::string& var, int unit, std::vector<IntExpr>& conditions) const;
   std::string random(const kernel::Expr& e, const std::vector<std::string>& args);
 
-  // cuda_expr.cpp
+  // c_like_expr.cpp
   std::string value(ExprId id);
   std::string compute(const kernel::Expr& e);
   std::string compare_positions(const kernel::Expr& e);
@@ -238,6 +266,7 @@ class PhasePrinter {
     line("}}");
   }
 
+  const CLike& as_;
   const kernel::Kernel& kernel_;
   const kernel::Phase& phase_;
   const Variant variant_;
@@ -273,4 +302,4 @@ class PhasePrinter {
   IntExpr shared_bytes_;
 };
 
-}  // namespace smelt::emit::cuda
+}  // namespace smelt::emit::c_like

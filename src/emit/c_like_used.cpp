@@ -1,9 +1,9 @@
 // The small functions in front of a module: those that it calls. The compiler would read the others for nothing, a millisecond of them.
 #include <vector>
 
-#include "emit/cuda_text.hpp"
+#include "emit/c_like.hpp"
 
-namespace smelt::emit::cuda {
+namespace smelt::emit::c_like {
 namespace {
 
 constexpr std::string_view kFunction = "SMELT_INLINE ";
@@ -77,4 +77,4 @@ std::string only_used(const std::string& functions, const std::string& code) {
   return kept;
 }
 
-}  // namespace smelt::emit::cuda
+}  // namespace smelt::emit::c_like

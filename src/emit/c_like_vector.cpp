@@ -2,10 +2,10 @@
 #include <algorithm>
 
 #include "base/check.hpp"
-#include "emit/cuda_phase.hpp"
-#include "emit/cuda_text.hpp"
+#include "emit/c_like.hpp"
+#include "emit/c_like_phase.hpp"
 
-namespace smelt::emit::cuda {
+namespace smelt::emit::c_like {
 
 using kernel::Expr;
 using kernel::ExprId;
@@ -121,7 +121,8 @@ std::string PhasePrinter::name_edges(const std::string& extent) {
   const int n = names_++, lanes = vector_.lanes;
   const std::string type = index_type();
   vector_.edges = fmt::format("edge{}", n);
-  line("const {0} words{1} = smaller<{0}>({2}, -{3} & {4});", type, n, extent, integer(vector_.origin), lanes - 1);
+  line("const {0} words{1} = {2};", type, n,
+       helper(as_, "smaller", type, extent, fmt::format("-{} & {}", integer(vector_.origin), lanes - 1)));
   line("const {0} end_words{1} = words{1} + ({2} - words{1}) / {3} * {3};", type, n, extent, lanes);
   line("const {0} edge{1} = t < words{1} ? ({0})t : end_words{1} + t - words{1};", type, n);
   line("const bool has_edge{0} = edge{0} < {1};", n, extent);
@@ -398,7 +399,7 @@ void PhasePrinter::hold(const std::vector<ExprId>& loads, const std::string& fir
 void PhasePrinter::declare_loads(const std::vector<ExprId>& loads) {
   for (const ExprId id : loads) {
     const DType t = kernel_.params[static_cast<size_t>(kernel_.at(id).access.array)].dtype;
-    line("__align__(16) {} ld{}[{}];", memory_type(t), id, vector_.count() + (vector_.odd ? 1 : 0));
+    line("{}{} ld{}[{}];", as_.aligned, memory_type(t), id, vector_.count() + (vector_.odd ? 1 : 0));
     early_[id] = from_memory(t, fmt::format("ld{}[n]", id));
   }
 }
@@ -494,4 +495,4 @@ void PhasePrinter::groups(const std::vector<const Stmt*>& stmts, const Stmt* sca
   close();
 }
 
-}  // namespace smelt::emit::cuda
+}  // namespace smelt::emit::c_like

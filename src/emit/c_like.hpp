@@ -1,0 +1,129 @@
+// Targets whose text is much like C: what one spells in its own way is a table; c_like_phase.hpp prints the rest.
+//
+// A phase of a kernel becomes one function or several of which each call chooses. Parameters are the kernel's params in their order: an
+// array, the value itself for a Scalar, a 64-bit integer for a Size.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernel/kernel.hpp"
+
+namespace smelt::emit {
+
+struct DeviceFunction {
+  std::string name;
+  int threads = 1;           // of a workgroup
+  int iterations = 1;        // of the phase's Grid loop that one workgroup runs
+  int cluster = 1;           // workgroups that run one iteration together
+  IntExpr shared_bytes = 0;  // dynamic shared memory of a workgroup, over the Size params
+};
+
+// The one argument of a batch's function: a table with a row for each part, in this order and without gaps.
+//
+//   u64 common[commons]             what all parts have in common
+//   u64 words[capacity * words]     per part: addresses, numbers and sizes
+//   u32 first[capacity]             per part: workgroups before it; ascending, every part has one or more
+//   u32 count, shift                parts; `near` has an entry for each 2^shift workgroups
+//   u16 near[kNear + 1]             the part with workgroup n << shift; behind the last workgroup, the last part
+//   u8 body[capacity]               per part
+struct BatchTable {
+  static constexpr int kNear = 64;
+  int capacity = 0, words = 0, commons = 0;
+  int64_t words_at() const { return int64_t{8} * commons; }
+  int64_t first_at() const { return words_at() + int64_t{8} * capacity * words; }
+  int64_t count_at() const { return first_at() + int64_t{4} * capacity; }
+  int64_t near_at() const { return count_at() + 8; }
+  int64_t body_at() const { return near_at() + 2 * (kNear + 1); }
+  int64_t bytes() const { return (body_at() + capacity + 7) / 8 * 8; }
+  // Per body and param: its word, or -1 - its common word; kNowhere for what the function does not need.
+  static constexpr int kNowhere = 1 << 30;
+  std::vector<std::vector<int>> place;
+};
+
+// May be launched when every expression of `when` is >= 0 for the sizes of the call, and the address of every array is a multiple of
+// its entry in `alignment` (per param; 0 for what is no array).
+struct DeviceVariant {
+  DeviceFunction function;
+  std::vector<IntExpr> when;
+  std::vector<int> alignment;
+  // A batch: none of the above but the function, and for every body what this variant asks of a part.
+  std::vector<DeviceVariant> bodies = {};
+};
+
+// The best first; the last takes every size and address.
+struct DevicePhase {
+  std::vector<DeviceVariant> variants;
+};
+
+struct DeviceSource {
+  std::string text;
+  std::string begin;  // what every function in the text begins with; what stands before the first is for all of them
+  std::vector<DevicePhase> phases;
+  BatchTable table;  // of a batch
+};
+
+// A target's own spellings.
+struct CLike {
+  // Integers of 64 bits, and what marks their constants.
+  std::string_view wide, wide_unsigned, wide_suffix, wide_unsigned_suffix;
+  // The bits of one type as another.
+  std::string_view float_of_unsigned, float_of_int, double_of_long, int_of_float, long_of_double;
+  bool suffixed = true;   // functions of f32 have names of their own: fabsf
+  bool templates = true;  // helpers for any type are called with it: smaller<int>(a, b)
+
+  // What a thread is asked and told.
+  std::string_view thread, workgroup;  // its number in the workgroup; that of the workgroup
+  std::string_view barrier;            // for all threads of a workgroup
+  std::string_view global, on_chip;    // in front of the type that a pointer to such memory points to
+  std::string_view shared;             // in front of an array of a workgroup
+  std::string_view aligned;            // in front of an array of a thread: to 16 bytes
+  bool warps = true;    // 32 threads exchange values by themselves; else all of a workgroup do, in its memory
+  bool vectors = true;  // neighbours that a thread accesses are worth being one access; else the compiler finds them
+
+  // An operation on floats whose result is an integer: truncated, saturated, 0 for NaN.
+  std::string (*float_to_int)(const std::string& x, DType from, DType to) = nullptr;
+  // One random word: `draw` of philox, the arguments.
+  std::string (*random_word)(int draw, const std::vector<std::string>& args, const std::string& element) = nullptr;
+  // Joins `value` to what stands at `element`, atomically.
+  std::string (*join)(Op op, DType dtype, bool scratch, const std::string& element, const std::string& value) = nullptr;
+  // What stands in front of the brace that opens the function of a phase, and the first lines behind it.
+  struct Array {
+    std::string type, name;
+    bool stored = false;
+  };
+  struct Frame {
+    std::string name;
+    kernel::Team team;
+    std::vector<std::string> parameters;  // in their order; of an array: empty
+    std::vector<Array> arrays;            // in their order
+    bool part = false, scratch = false;   // a body of a batch; it uses shared memory whose size is known at the call
+  };
+  std::string_view begin;  // what every signature begins with
+  std::string (*signature)(const Frame& frame) = nullptr;
+  std::string (*opening)(const Frame& frame) = nullptr;
+};
+
+namespace c_like {
+
+std::string type_of(const CLike& as, DType dtype);  // in registers: "float", "bool"
+// In memory: "unsigned char" for bool, "unsigned short" for f16 and bf16.
+std::string memory_type(const CLike& as, DType dtype);
+std::string literal(const CLike& as, const Scalar& constant);
+// An operation on operands in registers. Integers wrap; floats are never contracted.
+std::string apply(const CLike& as, Op op, DType operand, const std::vector<std::string>& args);
+std::string raw(const CLike& as, kernel::RawOp op, DType from, DType to, const std::vector<std::string>& args);
+std::string cast(const CLike& as, const std::string& x, DType from, DType to, bool wrap);
+std::string bitcast(const CLike& as, const std::string& x, DType from, DType to);
+std::string from_memory(DType dtype, const std::string& x);  // memory_type -> register
+std::string to_memory(DType dtype, const std::string& x);    // rounds half precision
+// A helper that is written for any type, called for this one.
+std::string helper(const CLike& as, std::string_view name, std::string_view type, const std::string& a,
+                   const std::string& b);
+
+// Of functions, each of which calls only those before it, the ones that `code` needs.
+std::string only_used(const std::string& functions, const std::string& code);
+std::string comment_on_params(const kernel::Kernel& kernel);
+
+}  // namespace c_like
+}  // namespace smelt::emit

@@ -1,0 +1,223 @@
+// Dtypes, constants and operations, as C has them.
+#include <fmt/format.h>
+
+#include <bit>
+#include <cmath>
+
+#include "base/check.hpp"
+#include "emit/c_like.hpp"
+
+namespace smelt::emit::c_like {
+
+std::string type_of(const CLike& as, DType dtype) {
+  switch (dtype) {
+    case DType::Bool: return "bool";
+    case DType::I8: return "signed char";
+    case DType::U8: return "unsigned char";
+    case DType::I16: return "short";
+    case DType::U16: return "unsigned short";
+    case DType::I32: return "int";
+    case DType::U32: return "unsigned";
+    case DType::I64: return std::string(as.wide);
+    case DType::U64: return std::string(as.wide_unsigned);
+    case DType::F32: return "float";
+    case DType::F64: return "double";
+    case DType::F16:
+    case DType::BF16: break;
+  }
+  throw InternalError("f16 and bf16 have no register type");
+}
+
+std::string memory_type(const CLike& as, DType dtype) {
+  if (is_bool(dtype)) return "unsigned char";
+  if (is_float(dtype) && size_of(dtype) == 2) return "unsigned short";
+  return type_of(as, dtype);
+}
+
+static std::string braced(const std::string& number) { return number[0] == '-' ? "(" + number + ")" : number; }
+
+std::string literal(const CLike& as, const Scalar& constant) {
+  const DType t = constant.dtype;
+  switch (t) {
+    case DType::Bool: return constant.as_bool() ? "true" : "false";
+    case DType::I64:
+      return constant.i == INT64_MIN ? fmt::format("(-9223372036854775807{} - 1)", as.wide_suffix)
+                                     : fmt::format("({}{})", constant.i, as.wide_suffix);
+    case DType::I32: return constant.i == INT32_MIN ? "(-2147483647 - 1)" : braced(std::to_string(constant.i));
+    case DType::U64: return fmt::format("{}{}", constant.as_int(), as.wide_unsigned_suffix);
+    case DType::U32: return fmt::format("{}u", static_cast<uint32_t>(constant.as_int()));
+    case DType::F32: {
+      const float f = static_cast<float>(constant.f);
+      if (!std::isfinite(f)) return fmt::format("{}({:#x}u)", as.float_of_unsigned, std::bit_cast<uint32_t>(f));
+      const bool whole = std::fabs(f) < 65536 && f == std::trunc(f) && !(f == 0 && std::signbit(f));
+      return braced(whole ? fmt::format("{:.1f}f", f) : fmt::format("{:a}f", f));
+    }
+    case DType::F64: {
+      const double f = constant.f;
+      if (!std::isfinite(f))
+        return fmt::format("{}({:#x}{})", as.double_of_long, std::bit_cast<uint64_t>(f), as.wide_suffix);
+      return braced(fmt::format("{:a}", f));
+    }
+    default: return fmt::format("(({}){})", type_of(as, t), static_cast<int64_t>(constant.as_int()));
+  }
+}
+
+namespace {
+
+std::string unsigned_type(const CLike& as, DType t) {
+  return size_of(t) == 8 ? std::string(as.wide_unsigned) : size_of(t) == 4 ? "unsigned" : type_of(as, t);
+}
+
+// Wrapping arithmetic: in the unsigned type, or in int for what is narrower.
+// The low bits of an integer, as one of 8 or 16 bits.
+std::string low_bits(const CLike& as, DType t, const std::string& x) {
+  return fmt::format("({})low_bits_{}((unsigned)({}))", type_of(as, t), name_of(t), x);
+}
+
+std::string wrapped(const CLike& as, const char* op, DType t, const std::string& a, const std::string& b) {
+  if (is_signed_int(t) && size_of(t) >= 4) {
+    const std::string u = unsigned_type(as, t);
+    return fmt::format("({})(({}){} {} ({}){})", type_of(as, t), u, a, op, u, b);
+  }
+  if (size_of(t) >= 4) return fmt::format("({} {} {})", a, op, b);
+  // Two u16 may overflow the int that they are promoted to.
+  return low_bits(as, t, fmt::format("(unsigned){} {} (unsigned){}", a, op, b));
+}
+
+std::string function(const CLike& as, const char* name, DType t, const std::vector<std::string>& args) {
+  std::string text = fmt::format("{}{}(", name, t == DType::F32 && as.suffixed ? "f" : "");
+  for (size_t i = 0; i < args.size(); ++i) text += (i ? ", " : "") + args[i];
+  return text + ")";
+}
+
+std::string in_bits(const CLike& as, const char* op, DType t, const std::string& a, const std::string& b) {
+  return fmt::format("({})({} {} {})", type_of(as, t), a, op, b);
+}
+
+}  // namespace
+
+std::string apply(const CLike& as, Op op, DType t, const std::vector<std::string>& args) {
+  const std::string& a = args[0];
+  const std::string& b = args[args.size() > 1 ? 1 : 0];
+  const bool floating = is_float(t);
+  const bool word = is_int(t) && size_of(t) <= 4;
+  auto infix = [&](const char* symbol) { return fmt::format("({} {} {})", a, symbol, b); };
+  switch (op) {
+    case Op::Add: return floating ? infix("+") : wrapped(as, "+", t, a, b);
+    case Op::Sub: return floating ? infix("-") : wrapped(as, "-", t, a, b);
+    case Op::Mul: return floating ? infix("*") : wrapped(as, "*", t, a, b);
+    case Op::Div: return infix("/");
+    case Op::Neg: return fmt::format("(-{})", a);
+    case Op::Abs: return function(as, "fabs", t, args);
+    case Op::Fma: return function(as, "fma", t, args);
+    case Op::Floor: return function(as, "floor", t, args);
+    case Op::Ceil: return function(as, "ceil", t, args);
+    case Op::Trunc: return function(as, "trunc", t, args);
+    case Op::Round: return function(as, "rint", t, args);
+    case Op::Sqrt: return t == DType::F32 ? fmt::format("square_root({})", args[0]) : function(as, "sqrt", t, args);
+    case Op::Copysign: return function(as, "copysign", t, args);
+    case Op::Max:
+      if (t == DType::U32) return fmt::format("maximum_of_unsigned({}, {})", a, b);
+      if (word) return fmt::format("({})maximum_of_ints({}, {})", type_of(as, t), a, b);
+      return floating ? fmt::format("maximum({}, {})", a, b) : fmt::format("({0} > {1} ? {0} : {1})", a, b);
+    case Op::Min:
+      if (t == DType::U32) return fmt::format("minimum_of_unsigned({}, {})", a, b);
+      if (word) return fmt::format("({})minimum_of_ints({}, {})", type_of(as, t), a, b);
+      return floating ? fmt::format("minimum({}, {})", a, b) : fmt::format("({0} < {1} ? {0} : {1})", a, b);
+    case Op::Eq: return infix("==");
+    case Op::Ne: return infix("!=");
+    case Op::Lt: return infix("<");
+    case Op::Le: return infix("<=");
+    case Op::Gt: return infix(">");
+    case Op::Ge: return infix(">=");
+    case Op::IsNan: return fmt::format("({0} != {0})", a);
+    case Op::And: return in_bits(as, "&", t, a, b);
+    case Op::Or: return in_bits(as, "|", t, a, b);
+    case Op::Xor: return in_bits(as, "^", t, a, b);
+    case Op::Not:
+      if (is_bool(t)) return fmt::format("(!{})", a);
+      return size_of(t) < 4 ? low_bits(as, t, "~" + a) : fmt::format("({})(~{})", type_of(as, t), a);
+    case Op::Where:
+      if (word) return fmt::format("({0})choose_int({1}, (int){2}, (int){3})", type_of(as, t), a, b, args[2]);
+      return t == DType::F32 ? fmt::format("choose({}, {}, {})", a, b, args[2])
+                             : fmt::format("({} ? {} : {})", a, b, args[2]);
+    default: throw InternalError(fmt::format("{} of {} reached the printer unexpanded", name_of(op), name_of(t)));
+  }
+}
+
+std::string raw(const CLike& as, kernel::RawOp op, DType from, DType to, const std::vector<std::string>& args) {
+  const std::string& a = args[0];
+  const std::string& b = args[args.size() > 1 ? 1 : 0];
+  switch (op) {
+    case kernel::RawOp::TruncDiv: return fmt::format("({})({} / {})", type_of(as, to), a, b);
+    case kernel::RawOp::TruncRem: return fmt::format("({})({} % {})", type_of(as, to), a, b);
+    case kernel::RawOp::Shl:
+      if (size_of(to) < 4) return low_bits(as, to, fmt::format("(unsigned){} << (int){}", a, b));
+      return fmt::format("({})(({}){} << (int){})", type_of(as, to), unsigned_type(as, to), a, b);
+    case kernel::RawOp::Shr: return fmt::format("({})({} >> (int){})", type_of(as, to), a, b);
+    case kernel::RawOp::ToInt: (void)from; return fmt::format("({}){}", type_of(as, to), a);
+    case kernel::RawOp::PowerOfTwo: return fmt::format("power_of_two({})", a);
+    case kernel::RawOp::PowerOfTwoFull: return fmt::format("power_of_two_full({})", a);
+    case kernel::RawOp::Reciprocal: return fmt::format("reciprocal({})", a);
+    case kernel::RawOp::Quotient: return fmt::format("quotient({}, {})", a, b);
+    case kernel::RawOp::InverseRoot: return fmt::format("inverse_root({})", a);
+    case kernel::RawOp::Root: return fmt::format("root({})", a);
+    case kernel::RawOp::SaturatedFma: return fmt::format("saturated_fma({}, {}, {})", a, b, args[2]);
+    case kernel::RawOp::RoundF16: return fmt::format("round_f16({})", a);
+    case kernel::RawOp::RoundBF16: return fmt::format("round_bf16({})", a);
+    case kernel::RawOp::FromThread: {
+      const int n = std::stoi(b.substr(b[0] == '('));
+      const std::string x = size_of(from) < 4 ? fmt::format("(int){}", a) : a;
+      return fmt::format("({})__shfl_{}_sync(0xffffffffu, {}, {})", type_of(as, to), n < 0 ? "up" : "down", x,
+                         std::abs(n));
+    }
+  }
+  throw InternalError("unknown raw operation");
+}
+
+std::string cast(const CLike& as, const std::string& x, DType from, DType to, bool wrap) {
+  if (from == to) return x;
+  const std::string type = type_of(as, to);
+  if (is_bool(to)) return fmt::format("({} != 0)", x);
+  if (is_float(to) || is_bool(from)) return fmt::format("({}){}", type, x);
+  if (is_float(from)) return as.float_to_int(x, from, to);
+  std::string v = x;
+  if (wrap && size_of(to) < 4) return low_bits(as, to, x);
+  if (!wrap) {
+    const bool is_signed = is_signed_int(from);
+    if (is_signed && (!is_signed_int(to) || size_of(to) < size_of(from)))
+      v = helper(as, "larger", "", v, literal(as, Scalar::of_int(from, min_int(to))));
+    if (max_int(to) < max_int(from)) v = helper(as, "smaller", "", v, literal(as, Scalar::of_uint(from, max_int(to))));
+  }
+  return fmt::format("({}){}", type, v);
+}
+
+std::string bitcast(const CLike& as, const std::string& x, DType from, DType to) {
+  if (!is_float(from) && !is_float(to)) return fmt::format("({}){}", type_of(as, to), x);
+  const bool wide = size_of(to) == 8;
+  if (is_float(to)) return fmt::format("{}({})", wide ? as.double_of_long : as.float_of_int, x);
+  return fmt::format("({}){}({})", type_of(as, to), wide ? as.long_of_double : as.int_of_float, x);
+}
+
+std::string from_memory(DType dtype, const std::string& x) {
+  if (is_bool(dtype)) return fmt::format("({} != 0)", x);
+  if (dtype == DType::F16) return fmt::format("from_f16({})", x);
+  if (dtype == DType::BF16) return fmt::format("from_bf16({})", x);
+  return x;
+}
+
+std::string to_memory(DType dtype, const std::string& x) {
+  if (is_bool(dtype)) return fmt::format("(unsigned char)({} ? 1 : 0)", x);
+  if (dtype == DType::F16) return fmt::format("to_f16({})", x);
+  if (dtype == DType::BF16) return fmt::format("to_bf16({})", x);
+  return x;
+}
+
+std::string helper(const CLike& as, std::string_view name, std::string_view type, const std::string& a,
+                   const std::string& b) {
+  if (type.empty()) return fmt::format("{}({}, {})", name, a, b);
+  if (as.templates) return fmt::format("{}<{}>({}, {})", name, type, a, b);
+  return fmt::format("{0}(({1}){2}, ({1}){3})", name, type, a, b);
+}
+
+}  // namespace smelt::emit::c_like
