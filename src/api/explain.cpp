@@ -30,8 +30,8 @@ Explanation::Value value_of(const report::Explanation& e, NodeId id) {
 
 Explanation::Kernel kernel_of(const report::Explanation& e, const plan::FusionGroup& group) {
   Explanation::Kernel kernel;
-  kernel.strategy = plan::name_of(group.strategy);
-  kernel.note = group.schedule_note;
+  kernel.strategy = plan::name_of(group.strategy());
+  kernel.note = group.note();
   kernel.rebuilt = group.rebuilt;
   for (NodeId id : group.nodes)
     kernel.operations.push_back({report::operation_of(e.graph.at(id)), e.graph.at(id).label});

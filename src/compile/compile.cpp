@@ -78,11 +78,11 @@ std::shared_ptr<Executable::State> build(const Graph& graph, const Machine& devi
   state->nvrtc = options.nvrtc;
   state->target = target;
   state->threads = target.target.threads;
-  state->plan = clock.stage("plan", [&] { return plan::make_plan(state->graph, target, schedule::accepts); });
+  state->plan = clock.stage("plan", [&] { return plan::make_plan(state->graph, target); });
   plan::verify(state->graph, state->plan);
   if (device.compiles())
     clock.stage("lower", [&] {
-      lower_groups(*state, target);
+      lower_groups(*state);
       return state->kernels.size();
     });
   if (device.is_gpu) {
@@ -100,8 +100,8 @@ std::string kernels_for(const Executable::State& state, const SizeBinding& sizes
   Executable::State made;
   made.graph = state.graph;
   made.device = state.device;
-  made.plan = plan::make_plan(made.graph, target, schedule::accepts);
-  lower_groups(made, target);
+  made.plan = plan::make_plan(made.graph, target);
+  lower_groups(made);
   std::string text;
   for (const kernel::Kernel& kernel : made.kernels) text += kernel::print(kernel);
   return text;

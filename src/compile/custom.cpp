@@ -51,7 +51,7 @@ void check_custom(const Graph& graph, const Machine& device) {
 }
 
 bool is_custom(const Executable::State& state, size_t group) {
-  return state.plan.groups[group].strategy == plan::Strategy::Custom;
+  return state.plan.groups[group].strategy() == plan::Strategy::Custom;
 }
 
 kernel::Kernel custom_kernel(const Graph& graph, const plan::FusionGroup& group, const std::string& name) {

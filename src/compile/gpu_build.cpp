@@ -212,7 +212,7 @@ std::vector<std::optional<GpuKernel>> try_kernels(const GpuBuild& build, size_t 
     }
   };
   for (size_t a = 0; a < alternatives.size(); ++a)
-    attempt(a, [&] { made[a] = make_kernel(build, group, alternatives[a].schedule); });
+    attempt(a, [&] { made[a] = make_kernel(build, group, *alternatives[a].schedule); });
   runtime::parallel_for(std::min(build.state.device.facts.threads, 16), static_cast<int64_t>(made.size()), 1,
                         [&](int, int64_t begin, int64_t end) {
                           for (auto a = static_cast<size_t>(begin); a < static_cast<size_t>(end); ++a)
@@ -236,8 +236,7 @@ void share_kernels(const GpuBuild& build, std::vector<GpuKernel>& kernels) {
     kernels[k] = {for_group(state, kernels[first].kernel, k), kernels[first].source, kernels[first].phases};
     const plan::FusionGroup& from = state.plan.groups[first];
     plan::FusionGroup& to = state.plan.groups[k];
-    to.strategy = from.strategy;
-    to.schedule_note = from.schedule_note;
+    to.schedule = from.schedule;
     to.tuning = from.tuning;
     to.rebuilt = from.rebuilt;
   }

@@ -26,10 +26,8 @@ struct GpuBuild {
 // Neither a batch, whose parts have theirs, nor a group with the kernel of an earlier one.
 inline bool has_own_schedule(const Executable::State& state, size_t group) {
   return state.alike[group] == group && state.plan.groups[group].parts.empty() &&
-         state.plan.groups[group].strategy != plan::Strategy::Custom;
+         state.plan.groups[group].strategy() != plan::Strategy::Custom;
 }
-// The schedule of a group, with another tuning than the group's own; nothing when the group refuses it.
-std::optional<schedule::Schedule> schedule_with(const GpuBuild& build, size_t group, const plan::Tuning& tuning);
 GpuKernel print_for_gpu(const GpuBuild& build, kernel::Kernel kernel);
 GpuKernel make_kernel(const GpuBuild& build, size_t group, const schedule::Schedule& schedule);
 // What calls with the sizes at hand and well-aligned arrays run; without a GPU, everything.
@@ -41,8 +39,12 @@ void load_kernel(const GpuBuild& build, const GpuKernel& kernel);
 // Another schedule of a group that is worth a try, as it came out.
 struct Alternative {
   plan::Tuning tuning;
-  schedule::Schedule schedule;
+  std::shared_ptr<const schedule::Schedule> schedule;
 };
+// With this tuning; nothing when the group refuses it.
+std::optional<Alternative> alternative_with(const GpuBuild& build, size_t group, const plan::Tuning& tuning);
+// The group runs by another schedule from here on, for this reason.
+void take(const GpuBuild& build, size_t group, const Alternative& other, std::string why);
 // Kernels of one group by other schedules, compiled and loaded; where one cannot be made, nothing: there is the first one.
 std::vector<std::optional<GpuKernel>> try_kernels(const GpuBuild& build, size_t group,
                                                   const std::vector<Alternative>& alternatives);

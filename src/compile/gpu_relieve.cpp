@@ -85,22 +85,19 @@ std::optional<plan::Split> find_split(const GpuBuild& build, size_t k, const Pre
 
 // The lighter schedules, compiled side by side; the best of them, if it is better than what there is.
 void rebuild(const GpuBuild& build, size_t k, GpuKernel& kernel, Pressure& pressure) {
-  plan::FusionGroup& group = build.state.plan.groups[k];
   const std::vector<Alternative> alternatives = lighter_schedules(build, k);
   std::vector<std::optional<GpuKernel>> tried = try_kernels(build, k, alternatives);
   const Pressure before = pressure;
-  const std::optional<schedule::Schedule> first = schedule_with(build, k, group.tuning);
+  const std::shared_ptr<const schedule::Schedule> first = build.state.plan.groups[k].schedule;
   for (size_t a = 0; a < tried.size(); ++a) {
     if (!tried[a]) continue;
     const Pressure now = pressure_of(build, *tried[a]);
     if (!better(now, pressure)) continue;
     pressure = now;
     kernel = std::move(*tried[a]);
-    group.tuning = alternatives[a].tuning;
-    group.strategy = alternatives[a].schedule.strategy;
-    group.schedule_note = alternatives[a].schedule.note;
-    group.rebuilt = fmt::format("with {} it {}; with {} it {}", describe(*first), trouble(before),
-                                describe(alternatives[a].schedule), now.spills() ? trouble(now) : "does not");
+    take(build, k, alternatives[a],
+         fmt::format("with {} it {}; with {} it {}", describe(*first), trouble(before),
+                     describe(*alternatives[a].schedule), now.spills() ? trouble(now) : "does not"));
     if (!now.spills() && !now.starves()) return;
   }
 }
@@ -135,8 +132,8 @@ void relieve(const GpuBuild& build, std::vector<GpuKernel>& kernels) {
     if (!pressure.spills() && !pressure.starves()) continue;
     rebuild(build, k, kernels[k], pressure);
     if (!pressure.spills()) continue;
-    const std::optional<schedule::Schedule> schedule = schedule_with(build, k, build.state.plan.groups[k].tuning);
-    if (const auto split = find_split(build, k, pressure, *schedule)) build.state.splits.push_back(*split);
+    if (const auto split = find_split(build, k, pressure, *build.state.plan.groups[k].schedule))
+      build.state.splits.push_back(*split);
   }
 }
 

@@ -29,28 +29,37 @@ std::vector<Alternative> distinct(const GpuBuild& build, size_t group, const sch
                                   const std::vector<plan::Tuning>& tunings) {
   std::vector<Alternative> found;
   for (const plan::Tuning& tuning : tunings) {
-    const std::optional<schedule::Schedule> made = schedule_with(build, group, tuning);
-    if (!made || same_form(*made, first)) continue;
-    if (std::none_of(found.begin(), found.end(), [&](const Alternative& a) { return same_form(a.schedule, *made); }))
-      found.push_back({tuning, *made});
+    std::optional<Alternative> made = alternative_with(build, group, tuning);
+    if (!made || same_form(*made->schedule, first)) continue;
+    const auto same = [&](const Alternative& a) { return same_form(*a.schedule, *made->schedule); };
+    if (std::none_of(found.begin(), found.end(), same)) found.push_back(std::move(*made));
   }
   return found;
 }
 
 }  // namespace
 
-std::optional<schedule::Schedule> schedule_with(const GpuBuild& build, size_t group, const plan::Tuning& tuning) {
+std::optional<Alternative> alternative_with(const GpuBuild& build, size_t group, const plan::Tuning& tuning) {
+  const plan::FusionGroup& planned = build.state.plan.groups[group];
+  if (tuning == planned.tuning) return Alternative{tuning, planned.schedule};
   plan::Options options = build.options;
   options.tuning = tuning;
-  auto made = schedule::make_schedule(build.state.graph, build.state.plan.groups[group], options);
+  auto made = schedule::make_schedule(build.state.graph, planned, options);
   schedule::Schedule* schedule = std::get_if<schedule::Schedule>(&made);
-  return schedule ? std::optional(std::move(*schedule)) : std::nullopt;
+  if (!schedule) return std::nullopt;
+  return Alternative{tuning, std::make_shared<const schedule::Schedule>(std::move(*schedule))};
+}
+
+void take(const GpuBuild& build, size_t group, const Alternative& other, std::string why) {
+  plan::FusionGroup& planned = build.state.plan.groups[group];
+  planned.tuning = other.tuning;
+  planned.schedule = other.schedule;
+  planned.rebuilt = std::move(why);
 }
 
 std::vector<Alternative> lighter_schedules(const GpuBuild& build, size_t group) {
   const plan::Tuning own = build.state.plan.groups[group].tuning;
-  const std::optional<schedule::Schedule> first = schedule_with(build, group, own);
-  if (!first) return {};
+  const std::shared_ptr<const schedule::Schedule> first = build.state.plan.groups[group].schedule;
   const int cluster = std::max(1, first->team / std::max(1, first->workgroup));
   std::vector<plan::Tuning> tunings;
   const auto add = [&](int lanes, int unroll, int threads) {
@@ -70,15 +79,16 @@ std::vector<Alternative> lighter_schedules(const GpuBuild& build, size_t group) 
   // What was held in registers between passes would be read again.
   found.erase(std::remove_if(found.begin(), found.end(),
                              [&](const Alternative& a) {
-                               return schedule::passes_of(first->domain) > 1 && first->held && !a.schedule.held;
+                               return schedule::passes_of(first->domain) > 1 && first->held && !a.schedule->held;
                              }),
               found.end());
   return found;
 }
 
 std::vector<Alternative> other_schedules(const GpuBuild& build, size_t group) {
-  const std::optional<schedule::Schedule> first = schedule_with(build, group, {});
-  if (!first) return {};
+  const std::optional<Alternative> own = alternative_with(build, group, {});
+  if (!own) return {};
+  const std::shared_ptr<const schedule::Schedule> first = own->schedule;
   std::vector<plan::Tuning> tunings;
   const auto add = [&](int lanes, int unroll, int threads, int cluster) {
     plan::Tuning tuning;

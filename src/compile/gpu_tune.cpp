@@ -41,15 +41,6 @@ std::optional<plan::Tuning> tuning_of(const std::string& text) {
                                                                                                     : std::nullopt;
 }
 
-void take(const GpuBuild& build, size_t k, GpuKernel& kernel, GpuKernel made, const Alternative& a, std::string why) {
-  plan::FusionGroup& group = build.state.plan.groups[k];
-  group.tuning = a.tuning;
-  group.strategy = a.schedule.strategy;
-  group.schedule_note = a.schedule.note;
-  group.rebuilt = std::move(why);
-  kernel = std::move(made);
-}
-
 // Arrays of the program at the sizes at hand: floats near one, other things zero, which no gather minds.
 struct Arrays {
   std::vector<Tensor> inputs, outputs;
@@ -144,9 +135,10 @@ void take_tuned(const GpuBuild& build, std::vector<GpuKernel>& kernels) {
     const auto known = device.cache->find(key_of(build, kernels[k]), runtime::DiskCache::Kind::Note);
     const auto tuning = known ? tuning_of(*known) : std::nullopt;
     if (!tuning || *tuning == plan::Tuning{}) continue;
-    if (const auto schedule = schedule_with(build, k, *tuning))
-      take(build, k, kernels[k], make_kernel(build, k, *schedule), {*tuning, *schedule},
-           "as it was tuned: " + describe(*schedule));
+    const auto found = alternative_with(build, k, *tuning);
+    if (!found) continue;
+    kernels[k] = make_kernel(build, k, *found->schedule);
+    take(build, k, *found, "as it was tuned: " + describe(*found->schedule));
   }
 }
 
@@ -184,15 +176,16 @@ void tune(const GpuBuild& build, std::vector<GpuKernel>& kernels) {
     const auto w = static_cast<size_t>(winner[k]);
     const plan::Tuning tuning = winner[k] < 0 ? build.state.plan.groups[k].tuning : alternatives[k][w].tuning;
     if (build.state.device.cache) build.state.device.cache->store(key, text_of(tuning), runtime::DiskCache::Kind::Note);
-    const auto before = schedule_with(build, k, build.state.plan.groups[k].tuning);
+    const std::shared_ptr<const schedule::Schedule> before = build.state.plan.groups[k].schedule;
     if (winner[k] < 0) {
       build.state.plan.groups[k].rebuilt =
           fmt::format("tuned: the schedule stays, {:.1f} us; {} others were tried", 1e3 * first[k], made[k].size());
       continue;
     }
-    take(build, k, kernels[k], std::move(*made[k][w]), alternatives[k][w],
+    kernels[k] = std::move(*made[k][w]);
+    take(build, k, alternatives[k][w],
          fmt::format("tuned: {:.1f} us with {}, {:.1f} us with {}; {} others were tried", 1e3 * best[k],
-                     describe(alternatives[k][w].schedule), 1e3 * first[k], describe(*before), made[k].size()));
+                     describe(*alternatives[k][w].schedule), 1e3 * first[k], describe(*before), made[k].size()));
   }
 }
 

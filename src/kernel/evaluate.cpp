@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "plan/plan.hpp"
+#include "schedule/computing.hpp"
 #include "schedule/domain.hpp"
 
 namespace smelt::kernel {

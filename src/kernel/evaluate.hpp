@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "kernel/build.hpp"
-#include "plan/computing.hpp"
+#include "schedule/computing.hpp"
 #include "schedule/views.hpp"
 
 namespace smelt::kernel {
@@ -89,7 +89,7 @@ class Evaluator {
   void label(ExprId value, const Node& node);
 
   const Graph& graph_;
-  const plan::Computing computes_;
+  const schedule::Computing computes_;
   std::unordered_set<NodeId> members_;
   Builder& builder_;
   std::map<NodeId, int> inputs_, outputs_;

@@ -42,7 +42,7 @@ void Grid::decode(Placement& placement, IntExpr rest) const {
   }
 }
 
-Lowering::Lowering(const Graph& graph, const plan::FusionGroup& group, const Schedule& schedule, std::string name)
+Lowering::Lowering(const Graph& graph, const schedule::Group& group, const Schedule& schedule, std::string name)
     : graph_(graph), group_(group), schedule_(schedule), builder_(kernel_), evaluator_(graph, group.nodes, builder_) {
   kernel_.name = std::move(name);
   kernel_.dialect = dialect();
@@ -77,13 +77,13 @@ Kernel Lowering::run(bool clamp) {
   kernel_.clamped = clamp;
   evaluator_.set_clamp(clamp);
   switch (schedule_.strategy) {
-    case plan::Strategy::Pointwise: pointwise(); break;
-    case plan::Strategy::Tiled: tiled(); break;
-    case plan::Strategy::Scatter: scatter(); break;
-    case plan::Strategy::Stencil: on_gpu() ? stencil_gpu() : stencil(); break;
-    case plan::Strategy::Row: row(); break;
-    case plan::Strategy::Column: schedule_.tile > schedule_.lanes && !on_gpu() ? column_scan() : column(); break;
-    case plan::Strategy::Split:
+    case schedule::Strategy::Pointwise: pointwise(); break;
+    case schedule::Strategy::Tiled: tiled(); break;
+    case schedule::Strategy::Scatter: scatter(); break;
+    case schedule::Strategy::Stencil: on_gpu() ? stencil_gpu() : stencil(); break;
+    case schedule::Strategy::Row: row(); break;
+    case schedule::Strategy::Column: schedule_.tile > schedule_.lanes && !on_gpu() ? column_scan() : column(); break;
+    case schedule::Strategy::Split:
       if (!domain().scans.empty())
         split_scan();
       else if (vector_axis().reduced)
@@ -95,8 +95,8 @@ Kernel Lowering::run(bool clamp) {
       else
         split_columns();
       break;
-    case plan::Strategy::Custom: throw InternalError("the user's own code is not lowered");
-    case plan::Strategy::Batch: throw InternalError("a batch is lowered part by part");
+    case schedule::Strategy::Custom: throw InternalError("the user's own code is not lowered");
+    case schedule::Strategy::Batch: throw InternalError("a batch is lowered part by part");
   }
   finish();
   return std::move(kernel_);
@@ -256,7 +256,7 @@ void Lowering::finish() {
   }
 }
 
-Kernel lower(const Graph& graph, const plan::FusionGroup& group, const Schedule& schedule, const std::string& name) {
+Kernel lower(const Graph& graph, const schedule::Group& group, const Schedule& schedule, const std::string& name) {
   try {
     Kernel kernel = Lowering(graph, group, schedule, name).run(false);
     verify(kernel);

@@ -81,7 +81,7 @@ struct RowPart {
 
 class Lowering {
  public:
-  Lowering(const Graph& graph, const plan::FusionGroup& group, const Schedule& schedule, std::string name);
+  Lowering(const Graph& graph, const schedule::Group& group, const Schedule& schedule, std::string name);
   Kernel run(bool clamp);
 
  private:
@@ -272,7 +272,7 @@ class Lowering {
                    const std::vector<IntExpr>& keep_dims, int64_t points, const std::string& innermost);
 
   const Graph& graph_;
-  const plan::FusionGroup& group_;
+  const schedule::Group& group_;
   const Schedule& schedule_;
   Kernel kernel_;
   Builder builder_;

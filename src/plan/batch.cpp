@@ -7,6 +7,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "base/check.hpp"
 #include "plan/isolate.hpp"
 
 namespace smelt::plan {
@@ -16,6 +17,26 @@ namespace {
 constexpr int64_t kLargeGroup = int64_t{1} << 30;
 // Different forms of work in one launch of a GPU: each adds to the code, and all take the registers of the hungriest.
 constexpr size_t kMostForms = 8;
+
+// On a GPU every workgroup looks its part up first. Longer ones do that less often: as long as together they fill the GPU once, a thread
+// has no more under way than its registers take, and a part has some workgroups.
+constexpr int kThreadsPerProcessor = 2048, kMostUnroll = 4;
+constexpr int64_t kBytesUnderWay = 64;
+
+// 1: as it is.
+int unroll_of_part(const Graph& graph, const schedule::Schedule& s, int64_t parts, const Target& target) {
+  if (!target.gpu || s.strategy != Strategy::Pointwise || s.unroll != 1) return 1;
+  const int64_t points = s.domain.estimate(false);
+  int64_t bytes = 0;  // that a thread reads at a time
+  for (const schedule::Read& read : s.domain.reads)
+    if (!graph.at(read.node).shape.empty()) bytes += s.lanes * size_of(graph.at(read.node).dtype);
+  const int64_t resident = int64_t{target.threads} * kThreadsPerProcessor * s.lanes;
+  int unroll = 1;
+  while (2 * unroll <= kMostUnroll && 10 * points >= 9 * resident * 2 * unroll &&
+         bytes * 2 * unroll <= kBytesUnderWay && points / parts >= 4 * s.tile * 2 * unroll)
+    unroll *= 2;
+  return unroll;
+}
 
 class Batcher {
  public:
@@ -129,9 +150,41 @@ class Batcher {
     batch.nodes.assign(nodes.begin(), nodes.end());
     batch.outputs.assign(outputs.begin(), outputs.end());
     batch.inputs.assign(inputs.begin(), inputs.end());
-    batch.strategy = Strategy::Batch;
-    batch.schedule_note = fmt::format("{} independent {} kernels in one launch; the first: {}", members.size(),
-                                      name_of(batch.parts[0].strategy), batch.parts[0].schedule_note);
+    batch.batch = std::make_shared<const Batch>(forms_of(batch.parts));
+    return batch;
+  }
+
+  Batch forms_of(const std::vector<FusionGroup>& parts) const {
+    Batch batch;
+    std::map<std::string, int> form_of;
+    std::vector<SizeBinding> sizes;  // of a form: what all of its parts have together
+    std::vector<int64_t> count;
+    for (const FusionGroup& part : parts) {
+      Isolated alone = isolate(graph_, part, true);
+      const auto [known, fresh] = form_of.try_emplace(alone.key, static_cast<int>(batch.forms.size()));
+      const auto form = static_cast<size_t>(known->second);
+      if (fresh) {
+        batch.forms.push_back({std::move(alone.graph), std::move(alone.group), nullptr});
+        sizes.emplace_back();
+        count.push_back(0);
+      }
+      ++count[form];
+      for (const auto& [symbol, size] : alone.sizes) sizes[form][symbol] += size.evaluate(options_.sizes);
+      batch.parts.push_back({known->second, std::move(alone.original), std::move(alone.sizes)});
+    }
+    for (size_t f = 0; f < batch.forms.size(); ++f) {
+      Batch::Form& form = batch.forms[f];
+      schedule::Options options = options_;
+      for (const auto& [symbol, size] : sizes[f]) options.sizes[symbol] = size;
+      const auto scheduled = [&] {
+        auto made = schedule::make_schedule(form.graph, form.group, options);
+        SMELT_CHECK(std::holds_alternative<schedule::Schedule>(made), "a part of a batch has no schedule of its own");
+        return std::make_shared<const schedule::Schedule>(std::get<schedule::Schedule>(std::move(made)));
+      };
+      form.schedule = scheduled();
+      options.tuning.unroll = unroll_of_part(form.graph, *form.schedule, count[f], options.target);
+      if (options.tuning.unroll > 1) form.schedule = scheduled();
+    }
     return batch;
   }
 

@@ -64,16 +64,24 @@ class Decisions {
         d.remedy = "fuse or move what stands between";
       } else {
         const int reader = parts_.home(consumer);
-        const Verdict verdict =
-            parts_.verdict(parts_.describe(parts_.united(a, reader), parts_.united_copies(a, reader)));
-        d.reason = !verdict.accepted       ? verdict.reason
-                   : !verdict.dear.empty() ? verdict.dear
-                                           : "each alone may join others that the two together may not";
-        d.remedy =
-            verdict.accepted && !verdict.dear.empty() ? "nothing: storing the value takes less time" : verdict.remedy;
+        say_refusal(parts_.describe(parts_.united(a, reader), parts_.united_copies(a, reader)), d);
       }
     }
     return d;
+  }
+
+  // Why these nodes are not one kernel.
+  void say_refusal(const FusionGroup& group, Decision& d) const {
+    const auto found = parts_.scheduled(group);
+    if (const auto* refusal = std::get_if<schedule::Refusal>(&found)) {
+      d.reason = refusal->reason;
+      d.remedy = refusal->remedy;
+    } else if (const std::string& slow = std::get<schedule::Schedule>(found).dear; !slow.empty()) {
+      d.reason = slow;
+      d.remedy = "nothing: storing the value takes less time";
+    } else {
+      d.reason = "each alone may join others that the two together may not";
+    }
   }
 
   bool needed_in_memory(NodeId id) const {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "schedule/computing.hpp"
+
 namespace smelt::plan {
 
 bool recomputable(const Node& node) {
@@ -15,7 +17,7 @@ static void add_once(std::vector<NodeId>& list, NodeId id) {
 
 Edges::Edges(const Graph& graph, const SizeBinding& sizes) {
   const size_t n = graph.nodes.size();
-  computing = computing_nodes(graph);
+  computing = schedule::computing_nodes(graph);
   is_output.resize(n);
   sources.resize(n);
   consumers.resize(n);

@@ -27,8 +27,6 @@ class Isolation {
     if (open_sizes && even()) open();
     for (const NodeId id : order_) copy(id);
     made_.graph.constraints = graph_.constraints;
-    made_.group.strategy = group_.strategy;
-    made_.group.tuning = group_.tuning;
     made_.group.nodes = renamed(group_.nodes);
     made_.group.outputs = renamed(group_.outputs);
     made_.group.inputs = renamed(group_.inputs);
@@ -144,8 +142,8 @@ class Isolation {
   std::string key() const {
     const plan::Tuning& t = group_.tuning;
     return fmt::format("{}computes {}\nreads {}\n{} {} {} {} {}\n", print(made_.graph),
-                       fmt::join(made_.group.nodes, " "), fmt::join(made_.group.inputs, " "), name_of(group_.strategy),
-                       t.lanes, t.unroll, t.threads, t.cluster);
+                       fmt::join(made_.group.nodes, " "), fmt::join(made_.group.inputs, " "),
+                       name_of(group_.strategy()), t.lanes, t.unroll, t.threads, t.cluster);
   }
 
   const Graph& graph_;

@@ -1,5 +1,5 @@
 // The planner: a greedy merge of producers into consumers, then of siblings that read the same values, then cheap values are
-// computed again where that avoids a store. What may merge is for the schedules to say (Accepts).
+// computed again where that avoids a store. What may merge is for the schedules to say (schedule::make_schedule).
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -8,9 +8,9 @@
 
 #include "base/check.hpp"
 #include "plan/batch.hpp"
-#include "plan/cost.hpp"
 #include "plan/decisions.hpp"
 #include "plan/partition.hpp"
+#include "schedule/operations.hpp"
 
 namespace smelt::plan {
 namespace {
@@ -20,7 +20,7 @@ constexpr int kCheapToRepeat = 60;
 
 class Planner {
  public:
-  Planner(const Graph& graph, const Options& options, const Accepts& accepts) : parts_(graph, options, accepts) {}
+  Planner(const Graph& graph, const Options& options) : parts_(graph, options) {}
 
   Plan run() {
     if (parts_.options().fuse) {
@@ -155,7 +155,7 @@ class Planner {
         continue;
       }
       chain.push_back(n);
-      if ((cost += repeat_cost(parts_.graph(), parts_.graph().at(n))) > kCheapToRepeat) return std::nullopt;
+      if ((cost += schedule::repeat_cost(parts_.graph(), parts_.graph().at(n))) > kCheapToRepeat) return std::nullopt;
       for (NodeId s : parts_.sources(n))
         if (parts_.computing(s) && parts_.group_of(s) == parts_.group_of(id) && seen.insert(s).second)
           todo.push_back(s);
@@ -273,12 +273,14 @@ class Planner {
       if (!groups[g].outputs.empty()) place(g);
     std::vector<std::string> words;
     for (FusionGroup& group : order) {
-      const Verdict verdict = parts_.verdict(group);
-      SMELT_CHECK(verdict.accepted, "no schedule for the group that writes %{}: {}", group.outputs[0], verdict.reason);
-      group.strategy = verdict.strategy;
-      group.schedule_note = verdict.note;
-      words.push_back(verdict.batch);
-      for (const auto& [id, how] : verdict.kept) kept_[id] = how;
+      auto made = parts_.scheduled(group);
+      const auto* refusal = std::get_if<schedule::Refusal>(&made);
+      SMELT_CHECK(!refusal, "no schedule for the group that writes %{}: {}", group.outputs[0], refusal->reason);
+      const auto schedule = std::make_shared<const schedule::Schedule>(std::get<schedule::Schedule>(std::move(made)));
+      words.push_back(schedule::batch_word(parts_.graph(), group, *schedule, parts_.options().target));
+      if (schedule->stencil)
+        for (const schedule::Ring& ring : schedule->stencil->rings) kept_[ring.node] = text_of(ring);
+      group.schedule = schedule;
     }
     return parts_.options().fuse ? batch_groups(parts_.graph(), std::move(order), words, parts_.options()) : order;
   }
@@ -289,8 +291,6 @@ class Planner {
 
 }  // namespace
 
-Plan make_plan(const Graph& graph, const Options& options, const Accepts& accepts) {
-  return Planner(graph, options, accepts).run();
-}
+Plan make_plan(const Graph& graph, const Options& options) { return Planner(graph, options).run(); }
 
 }  // namespace smelt::plan

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
-#include "plan/cost.hpp"
+#include "schedule/operations.hpp"
 
 namespace smelt::plan {
+
+using schedule::repeat_cost;
 
 // Operations, weighed by what each costs, past which a kernel takes too long to compile. It is then bound by arithmetic, so that the
 // bytes of a cut do not show.
@@ -14,8 +16,8 @@ static constexpr int kNothingToRepeat = 16;
 // Operations that a thread of a CPU, or a multiprocessor, does in the time that one more kernel takes to start.
 static constexpr int64_t kLaunchWork = 1 << 18;
 
-Partition::Partition(const Graph& graph, const Options& options, const Accepts& accepts)
-    : graph_(graph), options_(options), accepts_(accepts), edges_(graph, options.sizes), groups_(edges_) {
+Partition::Partition(const Graph& graph, const Options& options)
+    : graph_(graph), options_(options), edges_(graph, options.sizes), groups_(edges_) {
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     if (!edges_.computing[i]) continue;
     const Node& node = graph.nodes[i];
@@ -64,8 +66,9 @@ void Partition::merge(int from, int into) {
 }
 
 bool Partition::takes(const FusionGroup& group) const {
-  const Verdict found = verdict(group);
-  return found.accepted && found.dear.empty();
+  const auto found = scheduled(group);
+  const auto* schedule = std::get_if<schedule::Schedule>(&found);
+  return schedule && schedule->dear.empty();
 }
 
 const Split* Partition::apart(int a, int b) const {

@@ -15,13 +15,15 @@ namespace smelt::plan {
 
 class Partition {
  public:
-  Partition(const Graph& graph, const Options& options, const Accepts& accepts);
+  Partition(const Graph& graph, const Options& options);
 
   const Graph& graph() const { return graph_; }
   const Options& options() const { return options_; }
   const Edges& edges() const { return edges_; }
   const Groups& groups() const { return groups_; }
-  Verdict verdict(const FusionGroup& group) const { return accepts_(graph_, group, options_); }
+  std::variant<schedule::Schedule, schedule::Refusal> scheduled(const FusionGroup& group) const {
+    return schedule::make_schedule(graph_, group, options_);
+  }
 
   int group_of(NodeId id) const { return groups_.of(id); }
   const std::vector<NodeId>& members(int g) const { return groups_.members(g); }
@@ -76,7 +78,6 @@ class Partition {
 
   const Graph& graph_;
   const Options& options_;
-  const Accepts& accepts_;
   Edges edges_;
   Groups groups_;
   std::vector<int> work_;  // per group

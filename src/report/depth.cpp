@@ -10,11 +10,11 @@
 
 #include "base/check.hpp"
 #include "graph/build.hpp"
-#include "plan/cost.hpp"
 #include "report/device_clock.hpp"
 #include "report/table.hpp"
 #include "report/traffic.hpp"
 #include "report/units.hpp"
+#include "schedule/operations.hpp"
 
 namespace smelt::report {
 namespace {
@@ -137,7 +137,7 @@ Depths measure_depths(const Graph& graph, const Machine& device, const CompileOp
       depth.spilled_bytes = std::max(depth.spilled_bytes, f.facts.local_bytes);
     for (const plan::FusionGroup& group : plan.groups) {
       const int64_t bytes = bytes_of(executable.graph(), group, sizes);
-      const auto work = static_cast<double>(plan::operations_of(executable.graph(), group.nodes, sizes));
+      const auto work = static_cast<double>(schedule::operations_of(executable.graph(), group.nodes, sizes));
       depth.predicted_ms += std::max(stopwatch.copy_ms(bytes), work / depths.operations_per_ms);
     }
     return depth;

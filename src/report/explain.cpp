@@ -93,8 +93,8 @@ std::string kernels_text(const Explanation& e, const Style& style) {
   std::string out;
   for (size_t k = 0; k < e.plan.groups.size(); ++k) {
     const plan::FusionGroup& group = e.plan.groups[k];
-    out += fmt::format("{}  {}{}\n", style.bold(fmt::format("kernel {}", k + 1)), plan::name_of(group.strategy),
-                       group.schedule_note.empty() ? "" : ": " + group.schedule_note);
+    out += fmt::format("{}  {}{}\n", style.bold(fmt::format("kernel {}", k + 1)), plan::name_of(group.strategy()),
+                       group.note().empty() ? "" : ": " + group.note());
     if (!group.rebuilt.empty()) out += fmt::format("  rebuilt {}\n", group.rebuilt);
     out += fmt::format("  does    {}\n", contents(e.graph, group));
     out += fmt::format("  reads   {}\n", transfers(e, group.inputs));
@@ -173,8 +173,8 @@ nlohmann::ordered_json kernel_json(const Explanation& e, size_t k) {
   for (const NodeId id : group.nodes) operations.push_back(operation_json(e.graph, id));
   for (const NodeId id : group.inputs) inputs.push_back(value_json(e, id));
   for (const NodeId id : group.outputs) outputs.push_back(value_json(e, id));
-  ordered_json out = {{"strategy", plan::name_of(group.strategy)},
-                      {"note", group.schedule_note},
+  ordered_json out = {{"strategy", plan::name_of(group.strategy())},
+                      {"note", group.note()},
                       {"rebuilt", group.rebuilt},
                       {"operations", operations},
                       {"reads", inputs},

@@ -5,7 +5,7 @@
 #include <set>
 #include <unordered_set>
 
-#include "plan/computing.hpp"
+#include "schedule/computing.hpp"
 #include "schedule/local.hpp"
 #include "schedule/schedule.hpp"
 
@@ -29,7 +29,7 @@ int64_t extent_of(const Graph& graph, NodeId reduce, int axis) {
 // The local reductions of a group, if each is needed at the element at hand only and nothing stands in the way of blocks.
 class Finder {
  public:
-  Finder(const Graph& graph, const plan::FusionGroup& group, const Domain& domain)
+  Finder(const Graph& graph, const Group& group, const Domain& domain)
       : graph_(graph),
         computes_(graph),
         domain_(domain),
@@ -115,7 +115,7 @@ class Finder {
   }
 
   const Graph& graph_;
-  const plan::Computing computes_;
+  const Computing computes_;
   const Domain& domain_;
   std::unordered_set<NodeId> members_;
   Ranges ranges_;
@@ -387,7 +387,7 @@ class Chooser {
 
 }  // namespace
 
-std::optional<Blocking> find_blocking(const Graph& graph, const plan::FusionGroup& group, const Domain& domain,
+std::optional<Blocking> find_blocking(const Graph& graph, const Group& group, const Domain& domain,
                                       const BlockNeeds& needs) {
   const auto local = [&](NodeId id) { return graph.at(id).local; };
   if (!domain.pointwise() || domain.axes.empty() || std::none_of(group.nodes.begin(), group.nodes.end(), local))

@@ -62,7 +62,7 @@ struct BlockNeeds {
   int64_t columns = 0, rows = 0, shared = 0;  // along each kind of axis; 0: whatever is best
   int64_t staged_bytes = 0;
 };
-std::optional<Blocking> find_blocking(const Graph& graph, const plan::FusionGroup& group, const Domain& domain,
+std::optional<Blocking> find_blocking(const Graph& graph, const Group& group, const Domain& domain,
                                       const BlockNeeds& needs);
 
 }  // namespace smelt::schedule

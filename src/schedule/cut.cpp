@@ -6,7 +6,7 @@
 #include <set>
 #include <string>
 
-#include "plan/computing.hpp"
+#include "schedule/computing.hpp"
 #include "schedule/parts.hpp"
 
 namespace smelt::schedule {
@@ -29,7 +29,7 @@ bool is_plain(const IntExpr& size) {
 
 class Finder {
  public:
-  Finder(const Graph& graph, const plan::FusionGroup& group, const Domain& domain)
+  Finder(const Graph& graph, const Group& group, const Domain& domain)
       : graph_(graph), computes_(graph), members_(group.nodes.begin(), group.nodes.end()), domain_(domain) {}
 
   std::optional<Cut> run() {
@@ -80,7 +80,7 @@ class Finder {
   }
 
   const Graph& graph_;
-  const plan::Computing computes_;
+  const Computing computes_;
   const std::set<NodeId> members_;
   const Domain& domain_;
   std::set<NodeId> seen_;
@@ -90,8 +90,7 @@ class Finder {
 
 }  // namespace
 
-std::optional<Cut> find_cut(const Graph& graph, const plan::FusionGroup& group, const Domain& domain,
-                            const SizeBinding& sizes) {
+std::optional<Cut> find_cut(const Graph& graph, const Group& group, const Domain& domain, const SizeBinding& sizes) {
   std::optional<Cut> cut = Finder(graph, group, domain).run();
   if (!cut || cut->starts.size() > kMostRanges) return std::nullopt;
   int64_t run = 1;
@@ -104,7 +103,7 @@ std::optional<Cut> find_cut(const Graph& graph, const plan::FusionGroup& group, 
   return cut;
 }
 
-void cut_ranges(const Graph& graph, const plan::FusionGroup& group, const plan::Options& options, Schedule& s) {
+void cut_ranges(const Graph& graph, const Group& group, const Options& options, Schedule& s) {
   s.cut = find_cut(graph, group, s.domain, options.sizes);
   if (s.cut) s.note += fmt::format(", {} ranges of axis {} by themselves", s.cut->starts.size(), s.cut->axis);
 }

@@ -15,7 +15,6 @@ struct Cut {
 };
 
 // Nothing where nothing is joined, or where ranges are so short that they are no loops of their own.
-std::optional<Cut> find_cut(const Graph& graph, const plan::FusionGroup& group, const Domain& domain,
-                            const SizeBinding& sizes);
+std::optional<Cut> find_cut(const Graph& graph, const Group& group, const Domain& domain, const SizeBinding& sizes);
 
 }  // namespace smelt::schedule

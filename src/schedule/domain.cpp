@@ -72,7 +72,7 @@ bool divides_several_variables(const IntExpr& e) {
 
 class Walk {
  public:
-  Walk(const Graph& graph, const plan::FusionGroup& group, const SizeBinding& sizes, bool online)
+  Walk(const Graph& graph, const Group& group, const SizeBinding& sizes, bool online)
       : graph_(graph),
         group_(group),
         sizes_(sizes),
@@ -81,21 +81,19 @@ class Walk {
         inputs_(group.inputs.begin(), group.inputs.end()) {}
 
   std::variant<Domain, Refusal> run() {
-    try {
-      make_axes();
-      place_reductions();
-      place_scans();
-      place_outputs();
-      for (const Reduction& r : domain_.reductions) visit(graph_.at(r.node).args[0], r.argument_index, r.level);
-      for (const Output& o : domain_.outputs) visit(o.base, o.base_index, o.level);
-      if (windows_.excess() > 0) domain_.overlap = windows_.refusal(graph_);
-      return std::move(domain_);
-    } catch (const Refusal& refusal) {
-      return refusal;
-    }
+    make_axes();
+    if (!place_reductions() || !place_scans() || !place_outputs() || !visit_all()) return *refusal_;
+    if (windows_.excess() > 0) domain_.overlap = windows_.refusal(graph_);
+    return std::move(domain_);
   }
 
  private:
+  // Says why there is no domain; what is asked whether the walk may go on then says no.
+  bool refuse(std::string reason, std::string remedy) {
+    refusal_ = Refusal{std::move(reason), std::move(remedy)};
+    return false;
+  }
+
   bool member(NodeId id) const { return members_.count(id) > 0; }
   const Node& at(NodeId id) const { return graph_.at(id); }
 
@@ -200,22 +198,22 @@ class Walk {
     return index;
   }
 
-  void place_reductions() {
+  bool place_reductions() {
     for (NodeId id : group_.nodes) {
       const Node& node = at(id);
       if (!runs_in_passes(id)) continue;
       const Shape& argument = at(node.args[0]).shape;
       if (signature(argument, node.axes) != domain_signature_ && count(argument) == count(kept_shape()) &&
           level_of(id) > 0)
-        throw Refusal{
+        return refuse(
             fmt::format("{} reduces what the rows of {} leave, and they are all done only when every workgroup is",
                         node.label.empty() ? name_of(node.reduce) : node.label, str(domain_shape_)),
-            "nothing: it takes a second kernel, which reads one value a row"};
+            "nothing: it takes a second kernel, which reads one value a row");
       if (signature(argument, node.axes) != domain_signature_)
-        throw Refusal{fmt::format("{} reduces {} of {}, while the rest of the kernel reduces {} of {}",
+        return refuse(fmt::format("{} reduces {} of {}, while the rest of the kernel reduces {} of {}",
                                   node.label.empty() ? name_of(node.reduce) : node.label, axes_text(node.axes),
                                   str(argument), axes_text(domain_reduced_), str(domain_shape_)),
-                      "reduce over the same axes"};
+                      "reduce over the same axes");
       Reduction r{id,
                   level_of(id),
                   reshaped_index(full_shape(), argument, domain_.values(), domain_.ranges),
@@ -228,30 +226,32 @@ class Walk {
       result_index_[id] = r.result_index;
       domain_.reductions.push_back(std::move(r));
     }
+    return true;
   }
 
-  void place_scans() {
+  bool place_scans() {
     for (NodeId id : group_.nodes) {
       const Node& node = at(id);
       if (node.kind != NodeKind::Scan) continue;
       const std::string_view label = node.label.empty() ? name_of_scan(node.reduce) : std::string_view(node.label);
       if (signature(node.shape, node.axes) != domain_signature_)
-        throw Refusal{fmt::format("{} runs along axis {} of {}, while the rest of the kernel goes over {} of {}", label,
+        return refuse(fmt::format("{} runs along axis {} of {}, while the rest of the kernel goes over {} of {}", label,
                                   node.axes[0], str(node.shape), axes_text(domain_reduced_), str(domain_shape_)),
-                      "scan and reduce along the same axis"};
+                      "scan and reduce along the same axis");
       if (!domain_.scans.empty() && node.reverse != domain_.reversed)
-        throw Refusal{
+        return refuse(
             fmt::format("{} runs {} to the {} of its axis, while another scan of the kernel runs the other way", label,
                         node.reverse ? "from the end" : "from the start", node.reverse ? "start" : "end"),
-            "nothing, unless both can run the same way"};
+            "nothing, unless both can run the same way");
       domain_.reversed = node.reverse;
       Scan s{id, reshaped_index(full_shape(), node.shape, domain_.values(), domain_.ranges)};
       result_index_[id] = s.index;
       domain_.scans.push_back(std::move(s));
     }
+    return true;
   }
 
-  void place_outputs() {
+  bool place_outputs() {
     const IntExpr full = count(full_shape()), kept = count(kept_shape());
     for (NodeId id : group_.outputs) {
       Output o{id, base_of(id), false, 0, {}, {}};
@@ -263,12 +263,12 @@ class Walk {
       } else if (count(shape) == full) {
         o.base_index = reshaped_index(full_shape(), shape, domain_.values(), domain_.ranges);
         if (std::any_of(o.base_index.begin(), o.base_index.end(), divides_several_variables))
-          throw Refusal{fmt::format("it stores {}, while the kernel runs over {} in another order", str(shape),
+          return refuse(fmt::format("it stores {}, while the kernel runs over {} in another order", str(shape),
                                     str(full_shape())),
-                        "nothing, unless both can be stored in the same order"};
+                        "nothing, unless both can be stored in the same order");
       } else {
-        throw Refusal{fmt::format("it stores {}, while the kernel runs over {}", str(shape), str(full_shape())),
-                      "outputs of one kernel must have the shape of its loops, or of its rows"};
+        return refuse(fmt::format("it stores {}, while the kernel runs over {}", str(shape), str(full_shape())),
+                      "outputs of one kernel must have the shape of its loops, or of its rows");
       }
       o.level = ready_after(o.base);
       o.store_index = o.base_index;
@@ -281,6 +281,7 @@ class Walk {
       }
       domain_.outputs.push_back(std::move(o));
     }
+    return true;
   }
 
   // How many levels of reductions must be done before the node can be evaluated; of a reduction, before its argument can be.
@@ -309,56 +310,65 @@ class Walk {
     Overlap overlap = {};
   };
 
-  void visit(NodeId id, const Index& index, int level) {
+  bool visit_all() {
+    for (const Reduction& r : domain_.reductions)
+      if (!visit(graph_.at(r.node).args[0], r.argument_index, r.level)) return false;
+    for (const Output& o : domain_.outputs)
+      if (!visit(o.base, o.base_index, o.level)) return false;
+    return true;
+  }
+
+  bool visit(NodeId id, const Index& index, int level) {
     std::vector<Visit> waiting{{id, index, level}}, next;
     while (!waiting.empty()) {
       const Visit here = std::move(waiting.back());
       waiting.pop_back();
       if (!visited_.insert(key_of(here.node, here.index)).second) continue;
       next.clear();
-      step(here, next);
+      if (!step(here, next)) return false;
       waiting.insert(waiting.end(), std::make_move_iterator(next.rbegin()), std::make_move_iterator(next.rend()));
     }
+    return true;
   }
 
   // One node of the walk; what it leads to, in order, goes into `next`.
-  void step(const Visit& here, std::vector<Visit>& next) {
+  bool step(const Visit& here, std::vector<Visit>& next) {
     const auto& [id, index, level, overlap] = here;
     const Node& node = at(id);
     const bool outside = !member(id) && inputs_.count(id) > 0;
     if (outside) {
       domain_.reads.push_back({id, index, level});
-      return;
+      return true;
     }
     const Overlap below = member(id) ? windows_.evaluated(graph_, id, overlap, domain_) : overlap;
     switch (node.kind) {
       case NodeKind::Constant:
-      case NodeKind::SizeValue: return;
-      case NodeKind::Input: domain_.reads.push_back({id, index, level}); return;
-      case NodeKind::Iota: pin(index[static_cast<size_t>(node.axes[0])]); return;
+      case NodeKind::SizeValue: return true;
+      case NodeKind::Input: domain_.reads.push_back({id, index, level}); return true;
+      case NodeKind::Iota: pin(index[static_cast<size_t>(node.axes[0])]); return true;
       case NodeKind::Random:
         domain_.draws.push_back({id, index, level});
         for (NodeId arg : node.args) next.push_back({arg, {}, level});
-        return;
+        return true;
       case NodeKind::Elementwise:
       case NodeKind::Cast:
         for (NodeId arg : node.args) next.push_back({arg, index, level, below});
-        return;
+        return true;
       case NodeKind::Reduce:
         if (node.local) {
           next.push_back({node.args[0], window_index(graph_, id, index, domain_.ranges), level, below});
-          return;
+          return true;
         }
         if (!(result_index_.at(id) == index))
-          throw Refusal{"the result of a reduction is needed at other rows than the one at hand",
-                        "nothing, unless the rows can be reordered in the program"};
-        return;
+          return refuse("the result of a reduction is needed at other rows than the one at hand",
+                        "nothing, unless the rows can be reordered in the program");
+        return true;
       case NodeKind::Scan:
         if (!(result_index_.at(id) == index))
-          throw Refusal{"the result of a scan is needed at other places than the one at hand",
-                        "nothing, unless the elements can be reordered in the program"};
+          return refuse("the result of a scan is needed at other places than the one at hand",
+                        "nothing, unless the elements can be reordered in the program");
         for (NodeId arg : node.args) next.push_back({arg, index, level, below});
-        return;
+        return true;
       case NodeKind::Reshape:
       case NodeKind::Permute:
       case NodeKind::Broadcast:
@@ -367,7 +377,7 @@ class Walk {
       case NodeKind::Extend:
         next.push_back({node.args[0], through_view(graph_, node, index, domain_.ranges), level,
                         node.kind == NodeKind::Window ? below.through_window() : below});
-        return;
+        return true;
       case NodeKind::Pad:
       case NodeKind::Concat:
         for (const Piece& piece : pieces(graph_, node, index, domain_.ranges)) {
@@ -375,17 +385,18 @@ class Walk {
           next.push_back({piece.arg, piece.index, level, below});
         }
         if (node.kind == NodeKind::Pad) next.push_back({node.args[1], {}, level, {}});
-        return;
+        return true;
       case NodeKind::Scatter: throw InternalError("a scatter in a group of other loops");
       case NodeKind::Gather: {
         next.push_back({node.args[1], gather_indices_index(graph_, node, index), level, below});
         const std::string picked = fmt::format("%picked{}", domain_.ranges.size());
         domain_.ranges[picked] = {0, at(node.args[0]).shape[static_cast<size_t>(node.axes[0])] - 1};
         next.push_back({node.args[0], gather_data_index(graph_, node, index, IntExpr::symbol(picked)), level, below});
-        return;
+        return true;
       }
       case NodeKind::Custom: throw InternalError("the user's own code has no loops");
     }
+    return true;
   }
 
   void pin(const IntExpr& e) {
@@ -395,11 +406,12 @@ class Walk {
   }
 
   const Graph& graph_;
-  const plan::FusionGroup& group_;
+  const Group& group_;
   const SizeBinding& sizes_;
   const bool online_;
   std::unordered_set<NodeId> members_, inputs_;
   Domain domain_;
+  std::optional<Refusal> refusal_;
   Shape domain_shape_;
   std::vector<int> domain_reduced_;
   std::vector<std::pair<IntExpr, bool>> domain_signature_;
@@ -411,7 +423,7 @@ class Walk {
 
 }  // namespace
 
-std::variant<Domain, Refusal> find_domain(const Graph& graph, const plan::FusionGroup& group, const SizeBinding& sizes,
+std::variant<Domain, Refusal> find_domain(const Graph& graph, const Group& group, const SizeBinding& sizes,
                                           bool online) {
   return Walk(graph, group, sizes, online).run();
 }

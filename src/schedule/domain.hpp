@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "plan/plan.hpp"
+#include "schedule/group.hpp"
 #include "schedule/online.hpp"
 #include "schedule/views.hpp"
 
@@ -52,10 +52,6 @@ struct Read {
   int level = 0;  // of the first stage that reads it
 };
 
-struct Refusal {
-  std::string reason, remedy;
-};
-
 struct Domain {
   std::vector<Axis> axes;  // outermost first
   Ranges ranges;           // of the axes' variables
@@ -78,7 +74,7 @@ struct Domain {
 
 // What the group has in common with its readers' loops, or why it cannot share loops. With `online`, sums of exponentials run beside
 // their maximum where they can.
-std::variant<Domain, Refusal> find_domain(const Graph& graph, const plan::FusionGroup& group, const SizeBinding& sizes,
+std::variant<Domain, Refusal> find_domain(const Graph& graph, const Group& group, const SizeBinding& sizes,
                                           bool online = false);
 
 // Merges neighbouring axes wherever every read and output steps through them as through one.

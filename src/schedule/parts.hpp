@@ -9,9 +9,8 @@
 namespace smelt::schedule {
 
 // schedule_scatter.cpp: groups with a Scatter.
-bool has_scatter(const Graph& graph, const plan::FusionGroup& group);
-std::variant<Schedule, Refusal> scatter_schedule(const Graph& graph, const plan::FusionGroup& group,
-                                                 const plan::Options& options);
+bool has_scatter(const Graph& graph, const Group& group);
+std::variant<Schedule, Refusal> scatter_schedule(const Graph& graph, const Group& group, const Options& options);
 
 // How often the rows are gone over: once for each level of reductions, and once more for outputs that need the last of them.
 int passes_of(const Domain& domain);
@@ -31,22 +30,22 @@ void follow_output(const Graph& graph, Domain& domain);
 void find_staged(const Graph& graph, Schedule& s);
 
 // cut.cpp: of a pointwise schedule.
-void cut_ranges(const Graph& graph, const plan::FusionGroup& group, const plan::Options& options, Schedule& s);
+void cut_ranges(const Graph& graph, const Group& group, const Options& options, Schedule& s);
 
 // schedule_gpu.cpp
-std::variant<Schedule, Refusal> gpu_schedule(const Graph& graph, Domain domain, const plan::FusionGroup& group,
-                                             const plan::Options& options);
+std::variant<Schedule, Refusal> gpu_schedule(const Graph& graph, Domain domain, const Group& group,
+                                             const Options& options);
 
 // schedule_blocked.cpp: for pointwise domains with sums over windows of products; nothing where blocks of results would save nothing.
-std::optional<Schedule> blocked_schedule(const Graph& graph, const Domain& domain, const plan::FusionGroup& group,
-                                         const plan::Options& options);
+std::optional<Schedule> blocked_schedule(const Graph& graph, const Domain& domain, const Group& group,
+                                         const Options& options);
 
 // Why a group that is not blocked should not be one kernel: a long sum of it would be blocked by itself.
-std::optional<Refusal> loses_blocks(const Graph& graph, const plan::FusionGroup& group, const plan::Options& options);
+std::optional<Refusal> loses_blocks(const Graph& graph, const Group& group, const Options& options);
 
 // schedule_stencil.cpp: for pointwise domains whose values are needed at several neighbouring places; nothing for others. `dear` says why
 // another schedule of this group would take longer than several kernels, where it would.
-std::optional<Schedule> stencil_schedule(const Graph& graph, const Domain& domain, const plan::FusionGroup& group,
-                                         const plan::Options& options, std::string& dear);
+std::optional<Schedule> stencil_schedule(const Graph& graph, const Domain& domain, const Group& group,
+                                         const Options& options, std::string& dear);
 
 }  // namespace smelt::schedule

@@ -14,8 +14,6 @@
 namespace smelt::schedule {
 namespace {
 
-using plan::Strategy;
-
 // A grid iteration of about this many elements is long enough to hide its own overhead and short enough to balance.
 constexpr int64_t kChunk = 8192;
 // Tiles of transposed reads: this many rows and columns. Large arrays take large ones, which read longer pieces of every row; of small ones
@@ -40,17 +38,16 @@ constexpr int64_t kMostColumnsOfIndices = 24, kFewStepsOfIndices = 12;
 // Vectors of so few pieces of rows are read in whole steps, which seldom meet the end of an axis of so many.
 constexpr int64_t kFewPieces = 8, kManyPieces = 128;
 
-// Bodies of this cost (plan/cost.hpp) are light, and longer than that are long.
+// Bodies of this cost (operations.hpp) are light, and longer than that are long.
 constexpr int kLightBody = 12, kLongBody = 640;
 
-int natural_lanes(const plan::Options& options) { return std::max(4, options.target.vector_bits / 32); }
+int natural_lanes(const Options& options) { return std::max(4, options.target.vector_bits / 32); }
 
 // How many elements a step of the Vector loop takes. What a core waits for is mostly the chain of dependent steps that a function is, so
 // four vectors go side by side; values that do not fit the registers then cost less than the wait. Elements of 8 bytes are two vectors
 // already; of very long bodies there is more to lose in compiling them than in waiting.
 // Along `axis`, where one is known: no more lanes than it fills, and in vain, in its last step, no more than a quarter of all.
-int lanes_for(const Graph& graph, const plan::FusionGroup& group, const Domain& domain, int axis,
-              const plan::Options& options) {
+int lanes_for(const Graph& graph, const Group& group, const Domain& domain, int axis, const Options& options) {
   int cost = 0;
   bool wide = false;
   for (NodeId id : group.nodes) {
@@ -73,7 +70,7 @@ int lanes_for(const Graph& graph, const plan::FusionGroup& group, const Domain& 
 }
 
 // Lanes that a short last axis divides: each then has the same place in it in every step.
-int even_lanes(int lanes, const IntExpr& axis, const plan::Options& options) {
+int even_lanes(int lanes, const IntExpr& axis, const Options& options) {
   const int64_t length = std::max<int64_t>(1, axis.constant().value_or(1)), odd = length / (length & -length);
   if (odd == 1 || odd > kMostLanes / 4) return lanes;
   const int64_t times = std::max<int64_t>(lanes / odd, std::min<int64_t>(natural_lanes(options), kMostLanes / odd));
@@ -83,7 +80,7 @@ int even_lanes(int lanes, const IntExpr& axis, const plan::Options& options) {
 
 // A short last axis in which all reads are contiguous, but not beyond it, as in transpose(x, (1, 0, 2)) of a picture: little is done with each
 // piece, and what takes time is to find it.
-bool in_pieces(const Graph& graph, const Domain& domain, const plan::FusionGroup& group, int flat_lanes) {
+bool in_pieces(const Graph& graph, const Domain& domain, const Group& group, int flat_lanes) {
   const size_t last = domain.axes.size() - 1;
   if (last < 1 || !domain.draws.empty() || !domain.pinned.empty()) return false;
   const int64_t length = domain.axes[last].extent.constant().value_or(0);
@@ -108,7 +105,7 @@ bool in_pieces(const Graph& graph, const Domain& domain, const plan::FusionGroup
          });
 }
 
-Schedule pointwise(const Graph& graph, Domain domain, const plan::FusionGroup& group, const plan::Options& options) {
+Schedule pointwise(const Graph& graph, Domain domain, const Group& group, const Options& options) {
   Schedule s;
   s.strategy = Strategy::Pointwise;
   follow_output(graph, domain);
@@ -152,7 +149,7 @@ Schedule pointwise(const Graph& graph, Domain domain, const plan::FusionGroup& g
 
 // An array that is read down its columns while others are read along their rows: stored in the order of the rows first, it is turned in tiles,
 // which takes less than fetching a line of the cache for every element.
-std::optional<Refusal> turned_read(const Graph& graph, const Domain& domain, const plan::FusionGroup& group) {
+std::optional<Refusal> turned_read(const Graph& graph, const Domain& domain, const Group& group) {
   constexpr int64_t kLong = 64;
   const int row = last_axis(domain, true);
   if (row < 0 || group.nodes.size() < 2 || domain.axes[static_cast<size_t>(row)].estimate < kLong) return std::nullopt;
@@ -174,8 +171,7 @@ std::optional<Refusal> turned_read(const Graph& graph, const Domain& domain, con
 }
 
 // Reductions whose rows lie along the fastest axis.
-std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const plan::FusionGroup& group,
-                                    const plan::Options& options) {
+std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const Group& group, const Options& options) {
   if (auto refusal = turned_read(graph, domain, group)) return *refusal;
   Schedule s;
   const int64_t rows = domain.estimate(false), length = domain.estimate(true);
@@ -200,7 +196,7 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const pla
 }
 
 // Tall columns, so few that they would not fill a vector: vectors of whole rows, several side by side, of which the last ends where a row does.
-bool few_columns(const Graph& graph, const plan::FusionGroup& group, const plan::Options& options, Schedule& s) {
+bool few_columns(const Graph& graph, const Group& group, const Options& options, Schedule& s) {
   const std::vector<Axis>& axes = s.domain.axes;
   const int inner = last_axis(s.domain, true), lanes = natural_lanes(options);
   if (inner < 0 || inner > s.vector_axis) return false;
@@ -234,8 +230,7 @@ bool few_columns(const Graph& graph, const plan::FusionGroup& group, const plan:
 }
 
 // Reductions across the fastest axis: lanes are neighbouring columns.
-std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const plan::FusionGroup& group,
-                                       const plan::Options& options) {
+std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const Group& group, const Options& options) {
   Schedule s;
   s.domain = std::move(domain);
   const int64_t height = s.domain.estimate(true), width = s.domain.estimate(false);
@@ -268,8 +263,8 @@ std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const 
 }
 
 // A call of the user's code is alone in its group; nothing for groups without one.
-std::optional<std::variant<Schedule, Refusal>> own_code(const Graph& graph, const plan::FusionGroup& group,
-                                                        const plan::Options& options) {
+std::optional<std::variant<Schedule, Refusal>> own_code(const Graph& graph, const Group& group,
+                                                        const Options& options) {
   const CustomUse* use = nullptr;
   for (const NodeId id : group.nodes)
     if (graph.at(id).custom) use = graph.at(id).custom.get();
@@ -285,8 +280,7 @@ std::optional<std::variant<Schedule, Refusal>> own_code(const Graph& graph, cons
 
 }  // namespace
 
-static std::variant<Schedule, Refusal> choose(const Graph& graph, const plan::FusionGroup& group,
-                                              const plan::Options& options) {
+static std::variant<Schedule, Refusal> choose(const Graph& graph, const Group& group, const Options& options) {
   if (auto own = own_code(graph, group, options)) return std::move(*own);
   if (has_scatter(graph, group)) return scatter_schedule(graph, group, options);
   auto found = find_domain(graph, group, options.sizes);
@@ -305,8 +299,7 @@ static std::variant<Schedule, Refusal> choose(const Graph& graph, const plan::Fu
   return row(graph, std::move(domain), group, options);
 }
 
-std::variant<Schedule, Refusal> make_schedule(const Graph& graph, const plan::FusionGroup& group,
-                                              const plan::Options& options) {
+std::variant<Schedule, Refusal> make_schedule(const Graph& graph, const Group& group, const Options& options) {
   auto made = choose(graph, group, options);
   if (auto* s = std::get_if<Schedule>(&made); s && !options.target.gpu) s->cache_bytes = options.target.l3_bytes;
   return made;
@@ -314,8 +307,7 @@ std::variant<Schedule, Refusal> make_schedule(const Graph& graph, const plan::Fu
 
 // Parts of one launch of a GPU have workgroups of one size; clusters and launches in several steps stay alone, and so do stencils. On a CPU any loops can run
 // side by side, and what reads and writes in like order is put together.
-static std::string batch_word(const Graph& graph, const plan::FusionGroup& group, const Schedule& s,
-                              const plan::Options& options) {
+std::string batch_word(const Graph& graph, const Group& group, const Schedule& s, const Target& target) {
   // The node of a checked gather is built into the code that reports it, so that this is nobody else's; scans are launches in order.
   const auto alone = [&](NodeId id) {
     const Node& node = graph.at(id);
@@ -324,27 +316,8 @@ static std::string batch_word(const Graph& graph, const plan::FusionGroup& group
   const bool loops = s.strategy == Strategy::Pointwise || s.strategy == Strategy::Tiled ||
                      s.strategy == Strategy::Row || s.strategy == Strategy::Column;
   if (!loops || std::any_of(group.nodes.begin(), group.nodes.end(), alone)) return "";
-  if (!options.target.gpu) return std::string(plan::name_of(s.strategy));
-  return s.team > s.workgroup ? "" : fmt::format("{} {} {}", plan::name_of(s.strategy), s.team, s.workgroup);
-}
-
-plan::Verdict accepts(const Graph& graph, const plan::FusionGroup& group, const plan::Options& options) {
-  plan::Verdict verdict;
-  auto made = make_schedule(graph, group, options);
-  if (auto* refusal = std::get_if<Refusal>(&made)) {
-    verdict.reason = refusal->reason;
-    verdict.remedy = refusal->remedy;
-    return verdict;
-  }
-  const Schedule& s = std::get<Schedule>(made);
-  verdict.accepted = true;
-  verdict.dear = s.dear;
-  if (s.stencil)
-    for (const Ring& ring : s.stencil->rings) verdict.kept.emplace_back(ring.node, text_of(ring));
-  verdict.strategy = s.strategy;
-  verdict.note = s.note;
-  verdict.batch = batch_word(graph, group, s, options);
-  return verdict;
+  if (!target.gpu) return std::string(name_of(s.strategy));
+  return s.team > s.workgroup ? "" : fmt::format("{} {} {}", name_of(s.strategy), s.team, s.workgroup);
 }
 
 }  // namespace smelt::schedule

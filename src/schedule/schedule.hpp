@@ -4,10 +4,10 @@
 #include <string>
 #include <variant>
 
-#include "plan/cost.hpp"
 #include "schedule/blocked.hpp"
 #include "schedule/cut.hpp"
 #include "schedule/domain.hpp"
+#include "schedule/operations.hpp"
 #include "schedule/stencil.hpp"
 
 namespace smelt::schedule {
@@ -22,7 +22,7 @@ enum class ScatterForm : uint8_t {
 };
 
 struct Schedule {
-  plan::Strategy strategy{};
+  Strategy strategy{};
   Domain domain;           // axes merged
   int vector_axis = -1;    // the axis whose points are lanes; -1: the domain has one point
   bool flattened = false;  // Pointwise: all axes as one vector axis, indices by division
@@ -48,12 +48,9 @@ struct Schedule {
   std::string note;                // one line for people
 };
 
-std::variant<Schedule, Refusal> make_schedule(const Graph& graph, const plan::FusionGroup& group,
-                                              const plan::Options& options);
+std::variant<Schedule, Refusal> make_schedule(const Graph& graph, const Group& group, const Options& options);
 
-// The same as a verdict for the planner.
-plan::Verdict accepts(const Graph& graph, const plan::FusionGroup& group, const plan::Options& options);
-
-using plan::cost_of;
+// Groups of the same word may run side by side in one launch; empty: this one may not.
+std::string batch_word(const Graph& graph, const Group& group, const Schedule& schedule, const Target& target);
 
 }  // namespace smelt::schedule

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <set>
 
-#include "plan/computing.hpp"
+#include "schedule/computing.hpp"
 #include "schedule/local.hpp"
 #include "schedule/parts.hpp"
 
@@ -22,8 +22,8 @@ constexpr int kResident = 4;
 constexpr int64_t kStagedBytes = 32 << 10;
 
 // Operations of what is computed for an operand.
-double cost_behind(const Graph& graph, const plan::FusionGroup& group, NodeId base) {
-  const plan::Computing computes(graph);
+double cost_behind(const Graph& graph, const Group& group, NodeId base) {
+  const Computing computes(graph);
   double cost = 0;
   std::vector<NodeId> waiting{base};
   std::set<NodeId> seen;
@@ -40,7 +40,7 @@ double cost_behind(const Graph& graph, const plan::FusionGroup& group, NodeId ba
 }
 
 // Whether what leads to the operands is computed so often that storing it would cost less.
-bool repeats_much(const Graph& graph, const Domain& domain, const plan::FusionGroup& group, const Blocking& blocking,
+bool repeats_much(const Graph& graph, const Domain& domain, const Group& group, const Blocking& blocking,
                   const SizeBinding& sizes) {
   double threads = 1, excess = 0;
   for (size_t a = 0; a < domain.axes.size(); ++a)
@@ -65,8 +65,8 @@ constexpr int64_t kLongSum = 32;
 constexpr int64_t kMuchWork = 1 << 24;
 
 // The part of a group that leads to one of its values.
-plan::FusionGroup alone(const Graph& graph, const plan::FusionGroup& group, NodeId id) {
-  plan::FusionGroup part;
+Group alone(const Graph& graph, const Group& group, NodeId id) {
+  Group part;
   part.outputs = {id};
   part.inputs = group.inputs;
   std::set<NodeId> seen;
@@ -84,12 +84,12 @@ plan::FusionGroup alone(const Graph& graph, const plan::FusionGroup& group, Node
 
 }  // namespace
 
-std::optional<Refusal> loses_blocks(const Graph& graph, const plan::FusionGroup& group, const plan::Options& options) {
+std::optional<Refusal> loses_blocks(const Graph& graph, const Group& group, const Options& options) {
   for (const NodeId id : group.nodes) {
     const Node& node = graph.at(id);
     if (!node.local || local_elements(graph, node) < kLongSum) continue;
     if (count(node.shape).evaluate(options.sizes) < kMuchWork / local_elements(graph, node)) continue;
-    const plan::FusionGroup part = alone(graph, group, id);
+    const Group part = alone(graph, group, id);
     if (part.nodes.size() < 2 || part.nodes.size() == group.nodes.size()) continue;
     auto found = find_domain(graph, part, options.sizes);
     Domain* domain = std::get_if<Domain>(&found);
@@ -106,9 +106,9 @@ std::optional<Refusal> loses_blocks(const Graph& graph, const plan::FusionGroup&
   return std::nullopt;
 }
 
-std::optional<Schedule> blocked_schedule(const Graph& graph, const Domain& domain, const plan::FusionGroup& group,
-                                         const plan::Options& options) {
-  const plan::Tuning& tuning = options.tuning;
+std::optional<Schedule> blocked_schedule(const Graph& graph, const Domain& domain, const Group& group,
+                                         const Options& options) {
+  const Tuning& tuning = options.tuning;
   const auto wide = [&](NodeId id) { return graph.at(id).local && size_of(graph.at(id).dtype) > 4; };
   BlockNeeds needs;
   needs.results = std::any_of(group.nodes.begin(), group.nodes.end(), wide) ? kMostResults / 2 : kMostResults;
@@ -120,7 +120,7 @@ std::optional<Schedule> blocked_schedule(const Graph& graph, const Domain& domai
   if (!blocking) return std::nullopt;
   if (domain.overlap && repeats_much(graph, domain, group, *blocking, options.sizes)) return std::nullopt;
   Schedule s;
-  s.strategy = plan::Strategy::Pointwise;
+  s.strategy = Strategy::Pointwise;
   s.domain = domain;
   s.vector_axis = static_cast<int>(domain.axes.size()) - 1;
   s.team = s.workgroup = tuning.threads ? tuning.threads : kWorkgroup;

@@ -9,8 +9,6 @@
 namespace smelt::schedule {
 namespace {
 
-using plan::Strategy;
-
 constexpr int kWarp = 32;
 constexpr int kWorkgroup = 256;
 constexpr int kMostThreads = 1024;  // of a workgroup
@@ -80,7 +78,7 @@ bool divides(int lanes, const IntExpr& extent) {
   return !c || *c % lanes == 0;
 }
 
-Schedule pointwise(const Graph& graph, Domain domain, const plan::FusionGroup& group, const plan::Options& options) {
+Schedule pointwise(const Graph& graph, Domain domain, const Group& group, const Options& options) {
   Schedule s;
   s.strategy = Strategy::Pointwise;
   follow_output(graph, domain);
@@ -91,7 +89,7 @@ Schedule pointwise(const Graph& graph, Domain domain, const plan::FusionGroup& g
   s.team = s.workgroup = kWorkgroup;
   const Widths w = widths_of(graph, s);
   s.lanes = lanes_of(w);
-  const plan::Tuning& tuning = options.tuning;
+  const Tuning& tuning = options.tuning;
   if (tuning.threads) s.team = s.workgroup = tuning.threads;
   const int64_t points = s.domain.estimate(false);
   // Small work is spread over all multiprocessors before a thread takes more than one element.
@@ -131,7 +129,7 @@ struct TeamSize {
 // Threads for a row of so many bytes. Measured on an H200: two accesses of 16 bytes to a thread are best for rows of up to 32 KB, but
 // more of them for rows of some KB, where barriers within a workgroup cost more than a few more bytes under way. Longer rows take several
 // workgroups, with 64 bytes to a thread; where exponentials and the like are computed, fewer threads, and twice as much to each.
-TeamSize team_for(int64_t length, int lanes, int bytes, bool heavy, const plan::Target& target) {
+TeamSize team_for(int64_t length, int lanes, int bytes, bool heavy, const Target& target) {
   constexpr int64_t kShort = 4096, kLong = 32 << 10;
   const int64_t row = length * bytes;
   const auto threads_of = [&](int64_t per_thread) {
@@ -150,7 +148,7 @@ TeamSize team_for(int64_t length, int lanes, int bytes, bool heavy, const plan::
 }
 
 // Whether some element takes a transcendental function.
-bool is_heavy(const Graph& graph, const plan::FusionGroup& group) {
+bool is_heavy(const Graph& graph, const Group& group) {
   return std::any_of(group.nodes.begin(), group.nodes.end(), [&](NodeId id) {
     return graph.at(id).kind == NodeKind::Elementwise && cost_of(graph.at(id)) >= 20;
   });
@@ -166,10 +164,9 @@ int row_axis(const Domain& domain) {
   return best;
 }
 
-std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const plan::FusionGroup& group,
-                                    const plan::Options& options) {
+std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const Group& group, const Options& options) {
   Schedule s;
-  const plan::Target& target = options.target;
+  const Target& target = options.target;
   const int64_t rows = domain.estimate(false), length = domain.estimate(true);
   const bool one_pass = passes_of(domain) == 1, scans = !domain.scans.empty();
   s.vector_axis = scans ? last_axis(domain, true) : row_axis(domain);
@@ -250,7 +247,7 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const pla
   return s;
 }
 
-std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const plan::Options& options) {
+std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const Options& options) {
   Schedule s;
   const int64_t height = domain.estimate(true), width = domain.estimate(false);
   s.vector_axis = last_axis(domain, false);
@@ -290,8 +287,8 @@ std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const 
   return s;
 }
 
-std::variant<Schedule, Refusal> any_schedule(const Graph& graph, Domain domain, const plan::FusionGroup& group,
-                                             const plan::Options& options) {
+std::variant<Schedule, Refusal> any_schedule(const Graph& graph, Domain domain, const Group& group,
+                                             const Options& options) {
   if (domain.overlap) {
     follow_output(graph, domain);
     if (auto blocked = blocked_schedule(graph, domain, group, options)) return std::move(*blocked);
@@ -316,8 +313,8 @@ std::variant<Schedule, Refusal> any_schedule(const Graph& graph, Domain domain, 
 
 }  // namespace
 
-std::variant<Schedule, Refusal> gpu_schedule(const Graph& graph, Domain domain, const plan::FusionGroup& group,
-                                             const plan::Options& options) {
+std::variant<Schedule, Refusal> gpu_schedule(const Graph& graph, Domain domain, const Group& group,
+                                             const Options& options) {
   auto made = any_schedule(graph, std::move(domain), group, options);
   const Schedule* schedule = std::get_if<Schedule>(&made);
   if (schedule && !schedule->blocking)

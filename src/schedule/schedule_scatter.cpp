@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "plan/computing.hpp"
+#include "schedule/computing.hpp"
 #include "schedule/parts.hpp"
 
 namespace smelt::schedule {
@@ -33,8 +33,8 @@ struct Sizes {
 };
 
 // What of the group an argument is computed from.
-std::set<NodeId> computed_for(const Graph& graph, const plan::FusionGroup& group, NodeId argument) {
-  const plan::Computing computes(graph);
+std::set<NodeId> computed_for(const Graph& graph, const Group& group, NodeId argument) {
+  const Computing computes(graph);
   std::set<NodeId> found;
   std::vector<NodeId> waiting{argument};
   while (!waiting.empty()) {
@@ -59,7 +59,7 @@ bool plain(const Graph& graph, const std::set<NodeId>& nodes) {
   return cost <= kMostIndexCost;
 }
 
-ScatterForm form_of(const Node& node, const Sizes& sizes, const plan::Target& target) {
+ScatterForm form_of(const Node& node, const Sizes& sizes, const Target& target) {
   const bool extreme = node.scatter == ScatterKind::Max || node.scatter == ScatterKind::Min;
   if (!target.gpu) {
     const int64_t elements = sizes.rows * sizes.columns;
@@ -108,13 +108,12 @@ std::string note_of(const Schedule& s, const std::string& updates) {
 
 }  // namespace
 
-bool has_scatter(const Graph& graph, const plan::FusionGroup& group) {
+bool has_scatter(const Graph& graph, const Group& group) {
   return std::any_of(group.nodes.begin(), group.nodes.end(),
                      [&](NodeId id) { return graph.at(id).kind == NodeKind::Scatter; });
 }
 
-std::variant<Schedule, Refusal> scatter_schedule(const Graph& graph, const plan::FusionGroup& group,
-                                                 const plan::Options& options) {
+std::variant<Schedule, Refusal> scatter_schedule(const Graph& graph, const Group& group, const Options& options) {
   int scatters = 0;
   for (NodeId id : group.nodes) {
     const Node& node = graph.at(id);
@@ -133,7 +132,7 @@ std::variant<Schedule, Refusal> scatter_schedule(const Graph& graph, const plan:
   const IntExpr updates = count(graph.at(node.args[1]).shape);
   const Sizes sizes{rows.evaluate(options.sizes), columns.evaluate(options.sizes), updates.evaluate(options.sizes)};
   Schedule s;
-  s.strategy = plan::Strategy::Scatter;
+  s.strategy = Strategy::Scatter;
   s.scatter = form_of(node, sizes, options.target);
   if (s.scatter == ScatterForm::Ranges && !plain(graph, computed_for(graph, group, node.args[1])))
     return Refusal{"each part of the rows looks through all indices, which cost too much to be computed that often",

@@ -64,7 +64,7 @@ int64_t rows_for(int64_t rows, int64_t columns_of_work, int64_t wanted, int64_t 
 }
 
 // Neighbouring columns of one thread: a word of 16 bytes of what is read, if that is not too many.
-int64_t columns_of_thread(const Graph& graph, const Domain& domain, const plan::Options& options) {
+int64_t columns_of_thread(const Graph& graph, const Domain& domain, const Options& options) {
   if (options.tuning.lanes) return options.tuning.lanes;
   int widest = 1;
   for (const Read& read : domain.reads) widest = std::max(widest, size_of(graph.at(read.node).dtype));
@@ -90,7 +90,7 @@ void find_halo(Stencil& stencil, int64_t lanes) {
   }
 }
 
-Schedule on_cpu(const Domain& domain, const Graph& graph, Stencil stencil, const plan::Options& options) {
+Schedule on_cpu(const Domain& domain, const Graph& graph, Stencil stencil, const Options& options) {
   Schedule s;
   plan_loops(stencil);
   int64_t column_bytes = 0;
@@ -146,7 +146,7 @@ int64_t rows_of_warps(int64_t height, int64_t strips, int64_t warps, int64_t war
   return best;
 }
 
-Schedule on_gpu(const Domain& domain, Stencil stencil, int64_t lanes, int64_t registers, const plan::Options& options) {
+Schedule on_gpu(const Domain& domain, Stencil stencil, int64_t lanes, int64_t registers, const Options& options) {
   Schedule s;
   s.lanes = static_cast<int>(lanes);
   s.team = kWarp;
@@ -177,8 +177,8 @@ std::string text_of(const Ring& ring) {
   return fmt::format("kept in a ring of {} rows, halo {}", ring.rows, halo);
 }
 
-std::optional<Schedule> stencil_schedule(const Graph& graph, const Domain& domain, const plan::FusionGroup& group,
-                                         const plan::Options& options, std::string& dear) {
+std::optional<Schedule> stencil_schedule(const Graph& graph, const Domain& domain, const Group& group,
+                                         const Options& options, std::string& dear) {
   if (domain.axes.empty() || domain.levels > 0 || group.nodes.size() < 2) return std::nullopt;
   const bool gpu = options.target.gpu, small = domain.estimate(false) < kSmallWork;
   const int64_t width = estimate_of(domain, static_cast<int>(domain.axes.size()) - 1);
@@ -223,7 +223,7 @@ std::optional<Schedule> stencil_schedule(const Graph& graph, const Domain& domai
             : "values would be computed again at thousands of places";
     return std::nullopt;
   }
-  s->strategy = plan::Strategy::Stencil;
+  s->strategy = Strategy::Stencil;
   s->domain = domain;
   s->vector_axis = s->stencil->column_axis;
   return s;

@@ -4,7 +4,7 @@
 #include <set>
 #include <unordered_set>
 
-#include "plan/computing.hpp"
+#include "schedule/computing.hpp"
 #include "schedule/schedule.hpp"
 
 namespace smelt::schedule {
@@ -46,7 +46,7 @@ class Finder {
   using Places = std::vector<std::vector<Request>>;
 
  public:
-  Finder(const Graph& graph, const plan::FusionGroup& group, const Domain& domain, const StencilNeeds& needs)
+  Finder(const Graph& graph, const Group& group, const Domain& domain, const StencilNeeds& needs)
       : graph_(graph),
         computes_(graph),
         domain_(domain),
@@ -305,7 +305,7 @@ class Finder {
   }
 
   const Graph& graph_;
-  const plan::Computing computes_;
+  const Computing computes_;
   const Domain& domain_;
   const StencilNeeds& needs_;
   std::unordered_set<NodeId> members_;
@@ -354,8 +354,7 @@ Ranges widened(const Domain& domain, const Stencil& stencil) {
   return ranges;
 }
 
-StencilSearch find_stencil(const Graph& graph, const plan::FusionGroup& group, const Domain& domain,
-                           const StencilNeeds& needs) {
+StencilSearch find_stencil(const Graph& graph, const Group& group, const Domain& domain, const StencilNeeds& needs) {
   StencilSearch search;
   const auto local = [&](NodeId id) { return graph.at(id).local; };
   if (domain.levels > 0 || domain.axes.empty() || domain.outputs.empty() ||

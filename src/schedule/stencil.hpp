@@ -74,8 +74,7 @@ struct StencilSearch {
   std::optional<double> again;  // nothing: too many places to count
   double once = 0;
 };
-StencilSearch find_stencil(const Graph& graph, const plan::FusionGroup& group, const Domain& domain,
-                           const StencilNeeds& needs);
+StencilSearch find_stencil(const Graph& graph, const Group& group, const Domain& domain, const StencilNeeds& needs);
 
 // Which rings are evaluated in one loop over the columns of a row, so that what is newest stays in a register (stencil_loops.cpp).
 void plan_loops(Stencil& stencil);

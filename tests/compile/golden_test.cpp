@@ -79,7 +79,7 @@ Stages print_stages(const Program& program) {
   options.target.vector_bits = 256;
   options.target.gpu = program.gpu;
   options.sizes = program.sizes;
-  const plan::Plan plan = plan::make_plan(graph, options, schedule::accepts);
+  const plan::Plan plan = plan::make_plan(graph, options);
   stages["plan"] = plan::print(graph, plan);
   for (size_t g = 0; g < plan.groups.size(); ++g) {
     auto made = schedule::make_schedule(graph, plan.groups[g], options);

@@ -174,14 +174,14 @@ TEST(Schedules, OthersCompileToo) {
     plan::Options target;
     target.target = {"cuda", true, 132, 256, 0, 50 << 20, 0, 90, 227 << 10, true};
     target.sizes = options.sizes;
-    state.plan = plan::make_plan(state.graph, target, schedule::accepts);
+    state.plan = plan::make_plan(state.graph, target);
     state.threads = 132;
     const GpuBuild build{state, options.sizes, target};
     for (size_t k = 0; k < state.plan.groups.size(); ++k)
       for (const std::vector<Alternative>& others : {lighter_schedules(build, k), other_schedules(build, k)}) {
         const std::vector<std::optional<GpuKernel>> made = try_kernels(build, k, others);
         for (size_t a = 0; a < made.size(); ++a)
-          EXPECT_TRUE(made[a]) << program << ": " << describe(others[a].schedule);
+          EXPECT_TRUE(made[a]) << program << ": " << describe(*others[a].schedule);
       }
   }
 }

@@ -198,7 +198,7 @@ std::string with_kernels(const Program& program, const IntExpr& rows, const IntE
     options.fuse = fuse;
     options.target.threads = 4;
     options.sizes = {{"N", 1000}, {"M", 777}};
-    const plan::Plan plan = plan::make_plan(graph, options, schedule::accepts);
+    const plan::Plan plan = plan::make_plan(graph, options);
     std::vector<plan::FusionGroup> groups;
     for (const plan::FusionGroup& group : plan.groups) {
       if (group.parts.empty()) groups.push_back(group);

@@ -31,7 +31,7 @@ Planned planned(const std::string& program, bool gpu, const SizeBinding& sizes =
   plan::Options options = options_for(gpu);
   options.sizes = sizes;
   for (const std::string& symbol : p.graph.size_symbols()) options.sizes.try_emplace(symbol, 1024);
-  p.plan = plan::make_plan(p.graph, options, schedule::accepts);
+  p.plan = plan::make_plan(p.graph, options);
   plan::verify(p.graph, p.plan);
   return p;
 }
@@ -43,11 +43,11 @@ INSTANTIATE_TEST_SUITE_P(OnBoth, Batch, ::testing::Values(false, true),
 TEST_P(Batch, LikeKernelsOfManyArraysAreOneLaunch) {
   const Planned p = planned("input xs: list[f32[65536], 64]\nreturn [sigmoid(2*x + 1) for x in xs]", GetParam());
   ASSERT_EQ(p.plan.groups.size(), 1u) << p.text();
-  EXPECT_EQ(p.plan.groups[0].strategy, plan::Strategy::Batch);
+  EXPECT_EQ(p.plan.groups[0].strategy(), plan::Strategy::Batch);
   EXPECT_EQ(p.plan.groups[0].parts.size(), 64u);
   EXPECT_EQ(p.plan.traffic.fused_bytes, p.plan.traffic.ideal_bytes);
-  EXPECT_NE(p.plan.groups[0].schedule_note.find("64 independent pointwise kernels in one launch"), std::string::npos)
-      << p.plan.groups[0].schedule_note;
+  EXPECT_NE(p.plan.groups[0].note().find("64 independent pointwise kernels in one launch"), std::string::npos)
+      << p.plan.groups[0].note();
 }
 
 TEST_P(Batch, SizesShapesAndChainsMayDiffer) {

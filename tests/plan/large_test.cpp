@@ -33,7 +33,7 @@ plan::Plan planned_in_time(const Build& build) {
   verify(simple);
   plan::Options options;
   options.sizes = {{"N", 1000}};
-  plan::Plan plan = plan::make_plan(simple, options, schedule::accepts);
+  plan::Plan plan = plan::make_plan(simple, options);
   plan::verify(simple, plan);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   EXPECT_LT(seconds, 8.0 * kNodes / 10000);

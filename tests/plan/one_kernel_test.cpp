@@ -24,7 +24,7 @@ Planned planned(const std::string& program, const SizeBinding& sizes = {{"B", 40
   options.target.threads = 2;
   options.sizes = sizes;
   for (const std::string& symbol : p.graph.size_symbols()) options.sizes.try_emplace(symbol, 1024);
-  p.plan = plan::make_plan(p.graph, options, schedule::accepts);
+  p.plan = plan::make_plan(p.graph, options);
   plan::verify(p.graph, p.plan);
   return p;
 }
@@ -123,7 +123,7 @@ TEST(Depth, NoKernelHasMoreOperationsThanAllowed) {
     plan::Options options;
     options.sizes = {{"N", 1000}};
     options.depth = depth;
-    const plan::Plan plan = plan::make_plan(graph, options, schedule::accepts);
+    const plan::Plan plan = plan::make_plan(graph, options);
     plan::verify(graph, plan);
     for (const plan::FusionGroup& group : plan.groups) EXPECT_LE(group.nodes.size(), static_cast<size_t>(depth));
     EXPECT_GE(plan.groups.size(), static_cast<size_t>(9 / depth));

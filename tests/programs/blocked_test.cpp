@@ -173,7 +173,7 @@ Planned planned(const std::string& program) {
   p.options.target.device = "cuda";
   p.options.target.threads = 132;
   for (const std::string& symbol : p.graph.size_symbols()) p.options.sizes[symbol] = symbol == "B" ? 16 : 512;
-  p.plan = plan::make_plan(p.graph, p.options, schedule::accepts);
+  p.plan = plan::make_plan(p.graph, p.options);
   auto made = schedule::make_schedule(p.graph, p.plan.groups.back(), p.options);
   p.schedule = std::get<schedule::Schedule>(made);
   return p;

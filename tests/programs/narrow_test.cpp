@@ -8,7 +8,7 @@ namespace {
 
 bool by_whole_rows(const std::string& program) {
   const Executable made = compiled(program);
-  return made.plan().groups[0].schedule_note.find("rows at a time") != std::string::npos;
+  return made.plan().groups[0].note().find("rows at a time") != std::string::npos;
 }
 
 TEST(Narrow, EveryNumberOfColumns) {

@@ -14,7 +14,7 @@ schedule::Schedule scheduled(const std::string& program) {
   const Graph graph = simplify(lang::parse_program(program, "<test>"));
   plan::Options options;
   for (const std::string& symbol : graph.size_symbols()) options.sizes[symbol] = 1024;
-  const plan::Plan plan = plan::make_plan(graph, options, schedule::accepts);
+  const plan::Plan plan = plan::make_plan(graph, options);
   EXPECT_EQ(plan.groups.size(), 1U);
   auto made = schedule::make_schedule(graph, plan.groups[0], options);
   return std::get<schedule::Schedule>(made);
@@ -23,7 +23,7 @@ schedule::Schedule scheduled(const std::string& program) {
 std::string kernel_text(const std::string& program) {
   const Graph graph = simplify(lang::parse_program(program, "<test>"));
   plan::Options options;
-  const plan::Plan plan = plan::make_plan(graph, options, schedule::accepts);
+  const plan::Plan plan = plan::make_plan(graph, options);
   auto made = schedule::make_schedule(graph, plan.groups[0], options);
   return kernel::print(kernel::lower(graph, plan.groups[0], std::get<schedule::Schedule>(made), "k0"));
 }

@@ -58,7 +58,7 @@ TEST(Stencils, BlurAndSobelAreOneKernelThatComputesEveryValueOnce) {
   NEEDS_LLVM();
   const Executable executable = compiled(std::string("input x: f32[600, 700]") + kBlurSobel + "return edges");
   ASSERT_EQ(executable.plan().groups.size(), 1U);
-  EXPECT_EQ(executable.plan().groups[0].strategy, plan::Strategy::Stencil) << executable.plan().groups[0].schedule_note;
+  EXPECT_EQ(executable.plan().groups[0].strategy(), plan::Strategy::Stencil) << executable.plan().groups[0].note();
 }
 
 plan::Options of_a_gpu() {
@@ -74,9 +74,9 @@ plan::Options of_a_gpu() {
 std::vector<std::string> printed_for_gpu(const std::string& program, plan::Options options) {
   const Graph graph = simplify(lang::parse_program(program, "<test>"));
   for (const std::string& symbol : graph.size_symbols()) options.sizes[symbol] = 1024;
-  const plan::Plan plan = plan::make_plan(graph, options, schedule::accepts);
+  const plan::Plan plan = plan::make_plan(graph, options);
   if (plan.groups.size() != 1) return {};
-  EXPECT_EQ(plan.groups[0].strategy, plan::Strategy::Stencil);
+  EXPECT_EQ(plan.groups[0].strategy(), plan::Strategy::Stencil);
   auto made = schedule::make_schedule(graph, plan.groups[0], options);
   const std::string text =
       emit::emit_cuda(kernel::lower(graph, plan.groups[0], std::get<schedule::Schedule>(made), "k0"), {}).text;
@@ -127,12 +127,12 @@ TEST(Stencils, AChainThatRegistersOfAGpuDoNotHoldIsCut) {
                     step, step - 1);
   const Graph graph = simplify(lang::parse_program(program + "return t16", "<test>"));
   plan::Options options = of_a_gpu();
-  const plan::Plan plan = plan::make_plan(graph, options, schedule::accepts);
+  const plan::Plan plan = plan::make_plan(graph, options);
   EXPECT_GE(plan.groups.size(), 2U);
   EXPECT_LT(plan.groups.size(), 16U);
   options.target.gpu = false;
   options.target.threads = 2;
-  EXPECT_EQ(plan::make_plan(graph, options, schedule::accepts).groups.size(), 1U);
+  EXPECT_EQ(plan::make_plan(graph, options).groups.size(), 1U);
 }
 
 TEST(Stencils, AnIntermediateImageMayBeAnOutputToo) {

@@ -25,10 +25,16 @@ struct Example {
     b.set_origin({2, 1, 3}, "sum");
     sum = b.reduce(ReduceKind::Sum, relu, {1}, false);
     graph = b.finish({sum});
-    plan.groups = {{{relu}, {relu}, {x}, plan::Strategy::Pointwise, "vectors of 8"},
-                   {{sum}, {sum}, {relu}, plan::Strategy::Row, "a row of 8 per iteration"}};
+    plan.groups = {{{{relu}, {relu}, {x}}, scheduled(plan::Strategy::Pointwise, "vectors of 8")},
+                   {{{sum}, {sum}, {relu}}, scheduled(plan::Strategy::Row, "a row of 8 per iteration")}};
     plan.decisions = {{relu, sum, false, "a test says so", 6400, "do not say so", "stored"}};
     plan.traffic = {10000, 9984, 3600};
+  }
+  static std::shared_ptr<const schedule::Schedule> scheduled(plan::Strategy strategy, const char* note) {
+    schedule::Schedule s;
+    s.strategy = strategy;
+    s.note = note;
+    return std::make_shared<const schedule::Schedule>(std::move(s));
   }
   Explanation explanation() const { return {"example", graph, plan, sizes}; }
 };

@@ -3,7 +3,7 @@
 
 #include "graph/graph.hpp"
 
-namespace smelt::plan {
+namespace smelt::schedule {
 
 // Machine operations of one element of a node (of a reduction: of its argument), a multiply-add being one.
 int cost_of(const Node& node);
@@ -14,4 +14,4 @@ int repeat_cost(const Graph& graph, const Node& node);
 // Machine operations of all these nodes together.
 int64_t operations_of(const Graph& graph, const std::vector<NodeId>& nodes, const SizeBinding& sizes);
 
-}  // namespace smelt::plan
+}  // namespace smelt::schedule

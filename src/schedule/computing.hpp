@@ -1,10 +1,12 @@
+// Which nodes of a graph compute anything.
 #pragma once
 
 #include <unordered_set>
+#include <vector>
 
 #include "graph/graph.hpp"
 
-namespace smelt::plan {
+namespace smelt::schedule {
 
 // Whether a node computes anything; the others (inputs, constants, sizes, views) fold into their readers, unless they are outputs. After a
 // few questions outputs are looked up instead of gone through.
@@ -19,4 +21,7 @@ class Computing {
   mutable std::unordered_set<NodeId> outputs_;
 };
 
-}  // namespace smelt::plan
+// The same of all nodes at once.
+std::vector<bool> computing_nodes(const Graph& graph);
+
+}  // namespace smelt::schedule

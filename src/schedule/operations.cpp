@@ -1,8 +1,8 @@
-#include "plan/cost.hpp"
+#include "schedule/operations.hpp"
 
 #include "base/tensor.hpp"
 
-namespace smelt::plan {
+namespace smelt::schedule {
 
 int cost_of(const Node& node) {
   switch (node.kind) {
@@ -40,4 +40,4 @@ int64_t operations_of(const Graph& graph, const std::vector<NodeId>& nodes, cons
   return sum;
 }
 
-}  // namespace smelt::plan
+}  // namespace smelt::schedule

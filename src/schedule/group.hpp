@@ -1,0 +1,68 @@
+// What a schedule is made for: the nodes of one kernel, the machine that runs it, and the sizes at hand.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "graph/graph.hpp"
+
+namespace smelt::schedule {
+
+// What schedules must know of the machine.
+struct Target {
+  std::string device = "cpu";
+  bool gpu = false;  // iterations of the grid are run by teams of threads, not by one thread each
+  int threads = 1;   // CPU threads, or multiprocessors of a GPU
+  int vector_bits = 256;
+  int64_t l1_bytes = 32 << 10;
+  int64_t l2_bytes = 1 << 20;  // per core
+  int64_t l3_bytes = 8 << 20;
+  // GPU
+  int compute = 90;                  // compute capability, times ten
+  int64_t shared_bytes = 227 << 10;  // that one workgroup may have
+  bool clusters = false;             // workgroups of a cluster read each other's shared memory
+};
+
+// What a schedule for a GPU would choose itself; 0: it does.
+struct Tuning {
+  int lanes = 0, unroll = 0;  // elements of a thread at a time, and times
+  int threads = 0;            // of a workgroup
+  int cluster = 0;            // workgroups to a row
+  bool operator==(const Tuning&) const = default;
+};
+
+struct Options {
+  Target target;
+  Tuning tuning;
+  SizeBinding sizes;  // the sizes at hand: estimates use them, results never depend on them
+};
+
+// The nodes of one kernel.
+struct Group {
+  std::vector<NodeId>
+      nodes;  // ascending; what the kernel computes (views and constants that it folds in are not listed)
+  std::vector<NodeId> outputs;  // of these, the values that it stores: graph outputs and what other groups read
+  std::vector<NodeId> inputs;   // values that it reads from memory: graph inputs and outputs of other groups
+};
+
+// How a group runs.
+enum class Strategy : uint8_t {
+  Pointwise,  // every output element on its own
+  Tiled,      // pointwise in two-dimensional tiles, because an input or output runs across the others
+  Stencil,  // pointwise, down the rows of strips of columns: what is needed at several neighbouring places is kept in rings of rows
+  Row,      // reductions along the fastest axis, a row per iteration, row values kept on chip
+  Column,   // reductions along other axes, vector lanes across the fastest kept axis
+  Split,    // rows spread over the grid: reductions by partial results and a combining phase, scans in order
+  Batch,    // independent groups of like kind, each with a schedule of its own, in one launch
+  Custom,   // one operation with the user's own code
+  Scatter,  // updates to rows that the data names
+};
+std::string_view name_of(Strategy strategy);
+
+// Why there is no schedule, and what would change that.
+struct Refusal {
+  std::string reason, remedy;
+};
+
+}  // namespace smelt::schedule
