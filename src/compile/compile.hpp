@@ -12,6 +12,7 @@
 #include "plan/plan.hpp"
 #include "runtime/cpu.hpp"
 #include "runtime/gpu.hpp"
+#include "schedule/candidates.hpp"
 
 namespace smelt {
 
@@ -83,6 +84,13 @@ struct CacheUse {
   int hits = 0, misses = 0;
 };
 
+// A schedule that a kernel could have had.
+struct Considered {
+  schedule::Candidate candidate;
+  bool chosen = false;
+  double measured_ms = -1;  // by the clock of a GPU, the L2 cache flushed before; -1: not measured
+};
+
 class CpuCall;
 class GpuCall;
 
@@ -119,6 +127,9 @@ class Executable {
   double compile_ms() const;
   CacheUse cache_use() const;
   std::vector<BuiltFunction> built(const SizeBinding& sizes) const;  // of a GPU that is here; else none
+  // Per kernel, the family's own choice first; none for batches, the user's code, and kernels like an earlier one. On a GPU that is here
+  // they can be measured, with arrays of these sizes.
+  std::vector<std::vector<Considered>> considered(const SizeBinding& sizes, bool measure) const;
 
   // Arrays in the memory of the host, whatever the device.
 

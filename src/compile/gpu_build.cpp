@@ -202,7 +202,7 @@ void load_kernel(const GpuBuild& build, const GpuKernel& kernel) {
 }
 
 std::vector<std::optional<GpuKernel>> try_kernels(const GpuBuild& build, size_t group,
-                                                  const std::vector<Alternative>& alternatives) {
+                                                  const std::vector<schedule::Candidate>& alternatives) {
   std::vector<std::optional<GpuKernel>> made(alternatives.size());
   const auto attempt = [&](size_t a, const auto& what) {
     try {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "compile/state.hpp"
-#include "schedule/schedule.hpp"
+#include "schedule/candidates.hpp"
 
 namespace smelt {
 
@@ -36,18 +36,15 @@ std::vector<GpuFunction*> needed_functions(const GpuBuild& build, const GpuKerne
 std::vector<bool> compile_kernels(const GpuBuild& build, const std::vector<const GpuKernel*>& kernels);
 void load_kernel(const GpuBuild& build, const GpuKernel& kernel);
 
-// Another schedule of a group that is worth a try, as it came out.
-struct Alternative {
-  plan::Tuning tuning;
-  std::shared_ptr<const schedule::Schedule> schedule;
-};
+// The schedules that a group could have; its family's own choice first.
+std::vector<schedule::Candidate> candidates_of(const GpuBuild& build, size_t group);
 // With this tuning; nothing when the group refuses it.
-std::optional<Alternative> alternative_with(const GpuBuild& build, size_t group, const plan::Tuning& tuning);
+std::optional<schedule::Candidate> candidate_with(const GpuBuild& build, size_t group, const plan::Tuning& tuning);
 // The group runs by another schedule from here on, for this reason.
-void take(const GpuBuild& build, size_t group, const Alternative& other, std::string why);
+void take(const GpuBuild& build, size_t group, const schedule::Candidate& other, std::string why);
 // Kernels of one group by other schedules, compiled and loaded; where one cannot be made, nothing: there is the first one.
 std::vector<std::optional<GpuKernel>> try_kernels(const GpuBuild& build, size_t group,
-                                                  const std::vector<Alternative>& alternatives);
+                                                  const std::vector<schedule::Candidate>& others);
 
 // What the built functions of a kernel lack.
 struct Pressure {
@@ -58,12 +55,11 @@ struct Pressure {
 };
 Pressure pressure_of(const GpuBuild& build, const GpuKernel& kernel);
 
-// That ask for fewer registers, the smallest change first; they go over rows as often as the first one does.
-std::vector<Alternative> lighter_schedules(const GpuBuild& build, size_t group);
-// That may be faster.
-std::vector<Alternative> other_schedules(const GpuBuild& build, size_t group);
-// "256 threads, 2 x 4 elements to each"
-std::string describe(const schedule::Schedule& schedule);
+// Of a group's candidates: those whose workgroups are predicted to need fewer registers, the smallest change first; they go over rows as
+// often as the schedule at hand does.
+std::vector<schedule::Candidate> lighter_schedules(const GpuBuild& build, size_t group);
+// The best of the others, by prediction: those that are worth to be measured.
+std::vector<schedule::Candidate> other_schedules(const GpuBuild& build, size_t group);
 
 // Kernels that spill or starve are made again with lighter schedules; what spills all the same and costs less in two kernels is asked to be
 // split: it stands in state.splits.
@@ -73,6 +69,8 @@ void relieve(const GpuBuild& build, std::vector<GpuKernel>& kernels);
 void take_tuned(const GpuBuild& build, std::vector<GpuKernel>& kernels);
 // Times other schedules on the GPU, takes the fastest, and keeps that on disk.
 void tune(const GpuBuild& build, std::vector<GpuKernel>& kernels);
+// Builds and times every candidate. Of a state that is bound.
+void measure_candidates(const GpuBuild& build, std::vector<std::vector<Considered>>& considered);
 
 // Groups that are like an earlier one take its kernel, as it now is.
 void share_kernels(const GpuBuild& build, std::vector<GpuKernel>& kernels);

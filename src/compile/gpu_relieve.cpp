@@ -85,7 +85,7 @@ std::optional<plan::Split> find_split(const GpuBuild& build, size_t k, const Pre
 
 // The lighter schedules, compiled side by side; the best of them, if it is better than what there is.
 void rebuild(const GpuBuild& build, size_t k, GpuKernel& kernel, Pressure& pressure) {
-  const std::vector<Alternative> alternatives = lighter_schedules(build, k);
+  const std::vector<schedule::Candidate> alternatives = lighter_schedules(build, k);
   std::vector<std::optional<GpuKernel>> tried = try_kernels(build, k, alternatives);
   const Pressure before = pressure;
   const std::shared_ptr<const schedule::Schedule> first = build.state.plan.groups[k].schedule;
@@ -96,8 +96,8 @@ void rebuild(const GpuBuild& build, size_t k, GpuKernel& kernel, Pressure& press
     pressure = now;
     kernel = std::move(*tried[a]);
     take(build, k, alternatives[a],
-         fmt::format("with {} it {}; with {} it {}", describe(*first), trouble(before),
-                     describe(*alternatives[a].schedule), now.spills() ? trouble(now) : "does not"));
+         fmt::format("with {} it {}; with {} it {}", schedule::form_of(*first), trouble(before),
+                     schedule::form_of(*alternatives[a].schedule), now.spills() ? trouble(now) : "does not"));
     if (!now.spills() && !now.starves()) return;
   }
 }

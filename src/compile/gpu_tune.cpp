@@ -125,6 +125,35 @@ std::vector<double> times_of(const GpuBuild& build, const std::vector<const GpuK
   return ms;
 }
 
+using Tried = std::vector<std::vector<std::optional<GpuKernel>>>;  // per kernel: others in its place
+
+// Milliseconds of the kernels as they are, and of the others; -1 for those that could not be built.
+struct Times {
+  std::vector<double> first;
+  std::vector<std::vector<double>> others;
+};
+
+Times measure(const GpuBuild& build, const std::vector<const GpuKernel*>& current, const Tried& made) {
+  const Arrays arrays = arrays_of(build);
+  Stopwatch watch(*build.state.device.gpu);
+  Times times{times_of(build, current, arrays, watch), {}};
+  size_t rounds = 0;
+  for (const auto& of_kernel : made) {
+    times.others.emplace_back(of_kernel.size(), -1);
+    rounds = std::max(rounds, of_kernel.size());
+  }
+  // Every round runs the whole program, with one other schedule of every kernel that has one left.
+  for (size_t round = 0; round < rounds; ++round) {
+    std::vector<const GpuKernel*> tried = current;
+    for (size_t k = 0; k < current.size(); ++k)
+      if (round < made[k].size() && made[k][round]) tried[k] = &*made[k][round];
+    const std::vector<double> ms = times_of(build, tried, arrays, watch);
+    for (size_t k = 0; k < current.size(); ++k)
+      if (tried[k] != current[k]) times.others[k][round] = ms[k];
+  }
+  return times;
+}
+
 }  // namespace
 
 void take_tuned(const GpuBuild& build, std::vector<GpuKernel>& kernels) {
@@ -135,58 +164,65 @@ void take_tuned(const GpuBuild& build, std::vector<GpuKernel>& kernels) {
     const auto known = device.cache->find(key_of(build, kernels[k]), runtime::DiskCache::Kind::Note);
     const auto tuning = known ? tuning_of(*known) : std::nullopt;
     if (!tuning || *tuning == plan::Tuning{}) continue;
-    const auto found = alternative_with(build, k, *tuning);
+    const auto found = candidate_with(build, k, *tuning);
     if (!found) continue;
     kernels[k] = make_kernel(build, k, *found->schedule);
-    take(build, k, *found, "as it was tuned: " + describe(*found->schedule));
+    take(build, k, *found, "as it was tuned: " + schedule::form_of(*found->schedule));
   }
 }
 
 void tune(const GpuBuild& build, std::vector<GpuKernel>& kernels) {
-  std::vector<std::vector<Alternative>> alternatives;
-  std::vector<std::vector<std::optional<GpuKernel>>> made;
-  size_t rounds = 0;
+  std::vector<std::vector<schedule::Candidate>> others;
+  Tried made;
+  std::vector<const GpuKernel*> current;
   for (size_t k = 0; k < kernels.size(); ++k) {
     const bool own = has_own_schedule(build.state, k);
-    alternatives.push_back(own ? other_schedules(build, k) : std::vector<Alternative>());
-    made.push_back(try_kernels(build, k, alternatives[k]));
-    rounds = std::max(rounds, made[k].size());
+    others.push_back(own ? other_schedules(build, k) : std::vector<schedule::Candidate>());
+    made.push_back(try_kernels(build, k, others[k]));
+    current.push_back(&kernels[k]);
   }
-
-  const Arrays arrays = arrays_of(build);
-  Stopwatch watch(*build.state.device.gpu);
-  std::vector<const GpuKernel*> current;
-  for (const GpuKernel& kernel : kernels) current.push_back(&kernel);
-  const std::vector<double> first = times_of(build, current, arrays, watch);
-  std::vector<double> best = first;
-  std::vector<int> winner(kernels.size(), -1);
-  // Every round runs the whole program, with one other schedule of every kernel that has one left.
-  for (size_t round = 0; round < rounds; ++round) {
-    std::vector<const GpuKernel*> tried = current;
-    for (size_t k = 0; k < kernels.size(); ++k)
-      if (round < made[k].size() && made[k][round]) tried[k] = &*made[k][round];
-    const std::vector<double> ms = times_of(build, tried, arrays, watch);
-    for (size_t k = 0; k < kernels.size(); ++k)
-      if (tried[k] != current[k] && ms[k] < best[k] && ms[k] < kGain * first[k])
-        best[k] = ms[k], winner[k] = static_cast<int>(round);
-  }
+  const Times times = measure(build, current, made);
   for (size_t k = 0; k < kernels.size(); ++k) {
     if (!has_own_schedule(build.state, k)) continue;
+    const double first = times.first[k];
+    double best = kGain * first;
+    std::optional<size_t> winner;
+    for (size_t c = 0; c < made[k].size(); ++c)
+      if (const double ms = times.others[k][c]; ms >= 0 && ms < best) best = ms, winner = c;
     const std::string key = key_of(build, kernels[k]);
-    const auto w = static_cast<size_t>(winner[k]);
-    const plan::Tuning tuning = winner[k] < 0 ? build.state.plan.groups[k].tuning : alternatives[k][w].tuning;
+    plan::FusionGroup& group = build.state.plan.groups[k];
+    const plan::Tuning tuning = winner ? others[k][*winner].tuning : group.tuning;
     if (build.state.device.cache) build.state.device.cache->store(key, text_of(tuning), runtime::DiskCache::Kind::Note);
-    const std::shared_ptr<const schedule::Schedule> before = build.state.plan.groups[k].schedule;
-    if (winner[k] < 0) {
-      build.state.plan.groups[k].rebuilt =
-          fmt::format("tuned: the schedule stays, {:.1f} us; {} others were tried", 1e3 * first[k], made[k].size());
+    if (!winner) {
+      group.rebuilt =
+          fmt::format("tuned: the schedule stays, {:.1f} us; {} others were tried", 1e3 * first, made[k].size());
       continue;
     }
-    kernels[k] = std::move(*made[k][w]);
-    take(build, k, alternatives[k][w],
-         fmt::format("tuned: {:.1f} us with {}, {:.1f} us with {}; {} others were tried", 1e3 * best[k],
-                     describe(*alternatives[k][w].schedule), 1e3 * first[k], describe(*before), made[k].size()));
+    const std::string before = schedule::form_of(*group.schedule);
+    kernels[k] = std::move(*made[k][*winner]);
+    take(build, k, others[k][*winner],
+         fmt::format("tuned: {:.1f} us with {}, {:.1f} us with {}; {} others were tried", 1e3 * best,
+                     schedule::form_of(*others[k][*winner].schedule), 1e3 * first, before, made[k].size()));
   }
+}
+
+void measure_candidates(const GpuBuild& build, std::vector<std::vector<Considered>>& considered) {
+  std::vector<GpuKernel> kernels;
+  for (size_t k = 0; k < build.state.kernels.size(); ++k) {
+    const Launch& launch = build.state.launches[k];
+    kernels.push_back({build.state.kernels[k], "", launch.gpu_phases, launch.table});
+  }
+  Tried made;
+  std::vector<const GpuKernel*> current;
+  for (size_t k = 0; k < kernels.size(); ++k) {
+    std::vector<schedule::Candidate> all;
+    for (const Considered& c : considered[k]) all.push_back(c.candidate);
+    made.push_back(try_kernels(build, k, all));
+    current.push_back(&kernels[k]);
+  }
+  const Times times = measure(build, current, made);
+  for (size_t k = 0; k < kernels.size(); ++k)
+    for (size_t c = 0; c < considered[k].size(); ++c) considered[k][c].measured_ms = times.others[k][c];
 }
 
 }  // namespace smelt

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "plan/isolate.hpp"
@@ -89,6 +90,30 @@ std::string time_text(const Explanation& e, size_t k) {
   return expected > 0 ? microseconds(expected) + " predicted" : "";
 }
 
+// Measured by themselves, or, of the one that runs, with the kernel; nothing: neither.
+std::optional<double> measured_us(const Explanation& e, size_t k, const Considered& c) {
+  if (c.measured_ms >= 0) return 1e3 * c.measured_ms;
+  if (c.chosen && k < e.times.size()) return 1e3 * e.times[k].measured_ms.median;
+  return std::nullopt;
+}
+
+std::string candidates_text(const Explanation& e, size_t k) {
+  if (k >= e.considered.size() || e.considered[k].empty()) return "";
+  const bool measured = std::any_of(e.considered[k].begin(), e.considered[k].end(),
+                                    [&](const Considered& c) { return measured_us(e, k, c).has_value(); });
+  Table table(
+      {{"  "}, {"schedule", Align::Left}, {"predicted"}, {"limited by", Align::Left}, {measured ? "measured" : ""}});
+  for (const Considered& c : e.considered[k]) {
+    const schedule::Cost& cost = c.candidate.cost;
+    const auto us = measured_us(e, k, c);
+    table.add(
+        {c.chosen ? "*" : "",
+         fmt::format("{}, {}", plan::name_of(c.candidate.schedule->strategy), schedule::form_of(*c.candidate.schedule)),
+         microseconds(cost.us * 1e-3), std::string(schedule::name_of(cost.limit)), us ? microseconds(*us * 1e-3) : ""});
+  }
+  return table.str(2);
+}
+
 std::string kernels_text(const Explanation& e, const Style& style) {
   std::string out;
   for (size_t k = 0; k < e.plan.groups.size(); ++k) {
@@ -102,7 +127,29 @@ std::string kernels_text(const Explanation& e, const Style& style) {
     for (const BuiltFunction& f : e.functions)
       if (static_cast<size_t>(f.kernel) == k) out += fmt::format("  built   {}\n", describe(f));
     if (const std::string time = time_text(e, k); !time.empty()) out += "  time    " + time + "\n";
+    out += candidates_text(e, k);
   }
+  return out;
+}
+
+nlohmann::ordered_json candidate_json(const Explanation& e, size_t k, const Considered& c) {
+  const schedule::Cost& cost = c.candidate.cost;
+  const plan::Tuning& t = c.candidate.tuning;
+  nlohmann::ordered_json out = {
+      {"strategy", plan::name_of(c.candidate.schedule->strategy)},
+      {"form", schedule::form_of(*c.candidate.schedule)},
+      {"chosen", c.chosen},
+      {"tuning", {{"lanes", t.lanes}, {"unroll", t.unroll}, {"threads", t.threads}, {"cluster", t.cluster}}},
+      {"predicted_us", cost.us},
+      {"limit", schedule::name_of(cost.limit)},
+      {"terms_us",
+       {{"memory", cost.memory_us},
+        {"cache", cost.cache_us},
+        {"on_chip", cost.on_chip_us},
+        {"issue", cost.issue_us},
+        {"latency", cost.latency_us},
+        {"launch", cost.launch_us}}}};
+  if (const auto us = measured_us(e, k, c)) out["measured_us"] = *us;
   return out;
 }
 
@@ -183,6 +230,8 @@ nlohmann::ordered_json kernel_json(const Explanation& e, size_t k) {
                       {"bytes_written", total(e, group.outputs)}};
   for (const BuiltFunction& f : e.functions)
     if (static_cast<size_t>(f.kernel) == k) out["functions"].push_back(function_json(f));
+  if (k < e.considered.size())
+    for (const Considered& c : e.considered[k]) out["candidates"].push_back(candidate_json(e, k, c));
   if (k < e.times.size()) {
     const KernelTime& t = e.times[k];
     const Summary& s = t.measured_ms;

@@ -21,6 +21,7 @@ struct Explanation {
   double memory_gbs = 0;               // of a GPU, that its memory could deliver at most; 0: no prediction from it
   std::vector<KernelTime> times = {};  // per kernel, when they were measured
   int64_t temporary_bytes = -1;        // of one call; -1: not known
+  std::vector<std::vector<Considered>> considered = {};  // per kernel, when they were asked for
 };
 
 std::string to_text(const Explanation& e, const Style& style);

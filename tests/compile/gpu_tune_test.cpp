@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "compile/gpu_kernel.hpp"
@@ -178,12 +179,29 @@ TEST(Schedules, OthersCompileToo) {
     state.threads = 132;
     const GpuBuild build{state, options.sizes, target};
     for (size_t k = 0; k < state.plan.groups.size(); ++k)
-      for (const std::vector<Alternative>& others : {lighter_schedules(build, k), other_schedules(build, k)}) {
+      for (const std::vector<schedule::Candidate>& others : {lighter_schedules(build, k), other_schedules(build, k)}) {
         const std::vector<std::optional<GpuKernel>> made = try_kernels(build, k, others);
         for (size_t a = 0; a < made.size(); ++a)
-          EXPECT_TRUE(made[a]) << program << ": " << describe(*others[a].schedule);
+          EXPECT_TRUE(made[a]) << program << ": " << schedule::form_of(*others[a].schedule);
       }
   }
+}
+
+// What could have been, as `smelt explain --candidates --measure` shows it.
+TEST_F(Retuned, EveryCandidateIsPredictedAndMeasured) {
+  const SizeBinding sizes{{"N", int64_t{1} << 20}};
+  const Executable e = compiled("input x: f32[N]\nreturn exp(x)", sizes);
+  const std::vector<std::vector<Considered>> without = e.considered(sizes, false), with = e.considered(sizes, true);
+  ASSERT_EQ(without.size(), 1U);
+  ASSERT_GT(without[0].size(), 3U);
+  EXPECT_TRUE(without[0][0].chosen) << "the family's own choice comes first";
+  EXPECT_EQ(std::count_if(without[0].begin(), without[0].end(), [](const Considered& c) { return c.chosen; }), 1);
+  for (const Considered& c : without[0]) {
+    EXPECT_GT(c.candidate.cost.us, 0);
+    EXPECT_EQ(c.measured_ms, -1);
+  }
+  ASSERT_EQ(with[0].size(), without[0].size());
+  for (const Considered& c : with[0]) EXPECT_GE(c.measured_ms, 0) << schedule::form_of(*c.candidate.schedule);
 }
 
 }  // namespace

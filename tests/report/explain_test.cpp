@@ -50,6 +50,32 @@ TEST(Explain, TextNamesKernelsEdgesAndBytes) {
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
 }
 
+TEST(Explain, ListsTheSchedulesThatWereConsidered) {
+  const Example example;
+  Explanation e = example.explanation();
+  EXPECT_EQ(to_text(e, Style{}).find("limited by"), std::string::npos) << "only when it is asked for";
+  schedule::Schedule other;
+  other.strategy = plan::Strategy::Pointwise;
+  other.workgroup = other.team = 128;
+  other.lanes = 4;
+  schedule::Candidate first{{}, example.plan.groups[0].schedule, {}},
+      second{{0, 0, 128, 0}, std::make_shared<const schedule::Schedule>(other), {}};
+  first.cost.us = 4, second.cost.us = 5.5, second.cost.limit = schedule::Resource::Latency;
+  e.considered = {{{first, true, 0.0045}, {second, false, 0.0061}}, {}};
+  const std::string text = to_text(e, Style{});
+  for (const char* part :
+       {"limited by", "*", "pointwise, 128 threads, 1 x 4 elements to each", "5.50 µs", "latency", "6.10 µs"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  const auto json = to_json(e)["kernels"][0]["candidates"];
+  ASSERT_EQ(json.size(), 2u);
+  EXPECT_EQ(json[0]["chosen"], true);
+  EXPECT_EQ(json[1]["form"], "128 threads, 1 x 4 elements to each");
+  EXPECT_EQ(json[1]["tuning"]["threads"], 128);
+  EXPECT_EQ(json[1]["limit"], "latency");
+  EXPECT_DOUBLE_EQ(json[1]["predicted_us"], 5.5);
+  EXPECT_DOUBLE_EQ(json[1]["measured_us"], 6.1);
+}
+
 TEST(Explain, JsonHasTheDocumentedKeys) {
   const Example example;
   const auto json = to_json(example.explanation());

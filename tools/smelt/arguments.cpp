@@ -100,6 +100,9 @@ void add_explain(CLI::App& app, int& status) {
   command->add_flag("--no-fuse", options->no_fuse, "explain the program with fusion off");
   command->add_flag("--measure", options->measure, "run the program, and tell how long each kernel takes");
   command->add_flag(
+      "--candidates", options->candidates,
+      "list the schedules that each kernel could have, with their predicted times; with --measure also measured");
+  command->add_flag(
       "--depth", options->depth,
       "measure the program with 1, 2, 3, 4, 6, ... operations fused per kernel, and name the best number");
   add_tune_option(*command, options->tune);

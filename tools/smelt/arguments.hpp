@@ -28,7 +28,7 @@ struct ExplainOptions {
   CommonOptions common;
   ProgramOptions program;
   std::vector<std::string> dump;
-  bool no_fuse = false, measure = false, tune = false, depth = false;
+  bool no_fuse = false, measure = false, tune = false, depth = false, candidates = false;
 };
 
 struct EmitOptions {

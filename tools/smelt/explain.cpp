@@ -81,6 +81,7 @@ int run_explain(const ExplainOptions& options) {
     explanation.times = with_progress(program, device, compile_options.threads, [&](const report::BenchOptions& how) {
       return report::measure_kernels(executable, program.arrays(), how);
     });
+  if (options.candidates) explanation.considered = executable.considered(compile_options.sizes, options.measure);
   nlohmann::ordered_json json = report::to_json(explanation);
   if (options.depth) {
     const report::Depths depths =

@@ -1,0 +1,78 @@
+#include "schedule/candidates.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "schedule/propose.hpp"
+
+namespace smelt::schedule {
+namespace {
+
+std::vector<int64_t> block_of(const Schedule& s) { return s.blocking ? s.blocking->block : std::vector<int64_t>{}; }
+
+// That one iteration of a stencil goes down; 0: it is none.
+int64_t rows_of(const Schedule& s) { return s.stencil ? s.stencil->chunk : 0; }
+
+std::vector<Tuning> proposed(const Schedule& first, const Target& target) {
+  switch (first.strategy) {
+    case Strategy::Pointwise: return first.blocking ? propose_blocked(first) : propose_pointwise(first);
+    case Strategy::Tiled: return propose_tiled(first);
+    case Strategy::Stencil: return propose_stencil(first);
+    case Strategy::Row: return propose_row(first, target);
+    case Strategy::Column: return propose_column(first);
+    case Strategy::Split: return propose_split(first);
+    case Strategy::Scatter:
+    case Strategy::Custom:
+    case Strategy::Batch: return {};
+  }
+  return {};
+}
+
+}  // namespace
+
+bool same_form(const Schedule& a, const Schedule& b) {
+  return a.team == b.team && a.workgroup == b.workgroup && a.lanes == b.lanes && a.unroll == b.unroll &&
+         a.tile == b.tile && a.held == b.held && a.strategy == b.strategy && rows_of(a) == rows_of(b) &&
+         block_of(a) == block_of(b);
+}
+
+std::string form_of(const Schedule& s) {
+  if (s.blocking)
+    return fmt::format("{} threads, blocks of {} results to each", s.workgroup, fmt::join(s.blocking->block, " x "));
+  if (s.stencil) return fmt::format("{} threads, {} columns of {} rows to each", s.workgroup, s.lanes, rows_of(s));
+  if (s.workgroup == 0) return fmt::format("{} lane{}", s.lanes, s.lanes == 1 ? "" : "s");
+  return fmt::format("{} thread{}{}, {} x {} elements to each", s.workgroup, s.workgroup == 1 ? "" : "s",
+                     s.team > s.workgroup ? fmt::format(" in clusters of {}", s.team / s.workgroup) : "", s.unroll,
+                     s.lanes);
+}
+
+std::variant<std::vector<Candidate>, Refusal> candidates(const Graph& graph, const Group& group,
+                                                         const Options& options) {
+  std::vector<Candidate> found;
+  const auto add = [&](const Tuning& tuning) -> std::optional<Refusal> {
+    Options tuned = options;
+    tuned.tuning = tuning;
+    auto made = make_schedule(graph, group, tuned);
+    if (const auto* refusal = std::get_if<Refusal>(&made)) return *refusal;
+    auto schedule = std::make_shared<const Schedule>(std::get<Schedule>(std::move(made)));
+    const auto same = [&](const Candidate& c) { return same_form(*c.schedule, *schedule); };
+    if (std::any_of(found.begin(), found.end(), same)) return std::nullopt;
+    const Cost cost = predict(graph, group, *schedule, options);
+    found.push_back({tuning, std::move(schedule), cost});
+    return std::nullopt;
+  };
+  if (auto refusal = add(options.tuning)) return *refusal;
+  if (!options.target.gpu) return found;
+  const std::shared_ptr<const Schedule> first = found[0].schedule;  // the list grows
+  std::vector<Tuning> more = proposed(*first, options.target);
+  if (!more.empty()) {
+    const std::vector<Tuning> lighter = propose_lighter(*first);
+    more.insert(more.end(), lighter.begin(), lighter.end());
+  }
+  for (const Tuning& tuning : more) add(tuning);
+  return found;
+}
+
+}  // namespace smelt::schedule

@@ -1,0 +1,29 @@
+// The schedules that a group could have, and what each is predicted to cost.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "schedule/cost.hpp"
+
+namespace smelt::schedule {
+
+struct Candidate {
+  Tuning tuning;  // that it was made with
+  std::shared_ptr<const Schedule> schedule;
+  Cost cost;
+};
+
+// The family's own choice first, then what its proposer adds, each form once. Proposers exist for GPUs; on a CPU the choice stands alone.
+// With a tuning among the options, that one is the first.
+std::variant<std::vector<Candidate>, Refusal> candidates(const Graph& graph, const Group& group,
+                                                         const Options& options);
+
+// Whether both run in the same way.
+bool same_form(const Schedule& a, const Schedule& b);
+// "256 threads, 2 x 4 elements to each"
+std::string form_of(const Schedule& schedule);
+
+}  // namespace smelt::schedule

@@ -1,0 +1,25 @@
+// What each family of schedules proposes beside its own choice, on a GPU. Proposers are pure and veto nothing: a tuning that a family
+// cannot have comes out as another one, or as none. Internal to this folder.
+#pragma once
+
+#include <vector>
+
+#include "schedule/schedule.hpp"
+
+namespace smelt::schedule {
+
+// propose_pointwise.cpp
+std::vector<Tuning> propose_pointwise(const Schedule& first);
+std::vector<Tuning> propose_blocked(const Schedule& first);
+std::vector<Tuning> propose_tiled(const Schedule& first);
+std::vector<Tuning> propose_stencil(const Schedule& first);
+
+// propose_reduction.cpp
+std::vector<Tuning> propose_row(const Schedule& first, const Target& target);
+std::vector<Tuning> propose_split(const Schedule& first);
+std::vector<Tuning> propose_column(const Schedule& first);
+
+// Fewer registers for all threads of a workgroup together: fewer threads, or less for each of them at a time.
+std::vector<Tuning> propose_lighter(const Schedule& first);
+
+}  // namespace smelt::schedule

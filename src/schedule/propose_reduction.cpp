@@ -1,0 +1,35 @@
+// Threads to a row, elements at a time, and workgroups to a cluster, for kernels with reductions and scans.
+#include <algorithm>
+
+#include "schedule/propose.hpp"
+
+namespace smelt::schedule {
+
+std::vector<Tuning> propose_row(const Schedule& first, const Target& target) {
+  constexpr int kWarp = 32, kMostThreads = 1024;
+  std::vector<Tuning> tunings;
+  const int workgroup = first.workgroup, cluster = std::max(1, first.team / std::max(1, workgroup));
+  if (first.team >= 2 * kWarp || first.team == workgroup)
+    for (const int threads : {workgroup / 4, workgroup / 2, 2 * workgroup})
+      if (threads >= kWarp && threads <= kMostThreads) tunings.push_back({.threads = threads, .cluster = cluster});
+  if (target.clusters && first.team >= 256)
+    for (const int workgroups : {1, 2, 4, 8})
+      for (const int threads : {256, 512}) tunings.push_back({.threads = threads, .cluster = workgroups});
+  if (!first.held)
+    for (const int unroll : {1, 2 * first.unroll}) tunings.push_back({.unroll = unroll});
+  return tunings;
+}
+
+std::vector<Tuning> propose_split(const Schedule&) {
+  return {{.threads = 128}, {.threads = 256}, {.threads = 1024}, {.unroll = 2}, {.unroll = 8}};
+}
+
+std::vector<Tuning> propose_column(const Schedule& first) {
+  return {{.lanes = 1},
+          {.lanes = 2},
+          {.lanes = 4},
+          {.unroll = std::max(1, first.unroll / 2)},
+          {.unroll = 2 * first.unroll}};
+}
+
+}  // namespace smelt::schedule

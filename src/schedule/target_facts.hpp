@@ -1,0 +1,30 @@
+// What machines do in a microsecond: the numbers behind every predicted time.
+#pragma once
+
+#include "schedule/group.hpp"
+
+namespace smelt::schedule {
+
+struct TargetFacts {
+  int processors = 1;           // multiprocessors, or CPU threads
+  double memory_bytes = 1;      // that memory moves in a microsecond, read and written
+  double cache_bytes = 1;       // the same of the cache that all processors share
+  double on_chip_bytes = 1;     // the same of one processor's first-level cache or shared memory
+  double operations = 1;        // of one processor in a microsecond, in units of cost_of
+  double latency_us = 0;        // of a read of memory, with what leads to it
+  double next_latency_us = 0;   // of the following reads of a loop
+  double cache_latency_us = 0;  // of a read of the shared cache
+  double launch_us = 0;         // of a kernel, up to its first instruction and from its last
+  double next_launch_us = 0;    // of a launch behind another one of the same kernel
+  double barrier_us = 0;        // of the threads of a workgroup
+  double shuffles_us = 0;       // that join the lanes of a warp
+  double cluster_us = 0;        // of a barrier of the workgroups of a cluster
+  int64_t cache_bytes_total = 0;
+  // Of one multiprocessor.
+  int64_t registers = 0, shared_bytes = 0;
+  int threads = 1, workgroups = 1;
+};
+
+TargetFacts facts_of(const Target& target);
+
+}  // namespace smelt::schedule
