@@ -137,7 +137,7 @@ std::string PhasePrinter::read_local(kernel::LocalId id) {
   const LocalInfo& info = locals_[static_cast<size_t>(id)];
   // Inside the loops that assign it, its lanes; elsewhere the team's value, if it has one.
   if (!info.slots || !vector_.loop) return fmt::format("v{}", id);
-  if (info.combined && !info.vectors.count(vector_.loop)) return fmt::format("v{}", id);
+  if (info.combined && !info.per_column && !info.vectors.count(vector_.loop)) return fmt::format("v{}", id);
   SMELT_CHECK(!vector_.grouped, "local {} differs between the lanes of a group", id);
   if (!info.used_outside) return fmt::format("a{}[n]", id);
   return info.slots == 1 ? fmt::format("a{}[0]", id) : fmt::format("a{}[n & {}]", id, info.slots - 1);
@@ -228,7 +228,10 @@ bool PhasePrinter::is_varying(ExprId root) const {
     waiting.pop_back();
     if (!seen.insert(id).second) continue;
     const Expr& e = kernel_.at(id);
-    if (e.kind == ExprKind::Local && locals_[static_cast<size_t>(e.local)].vectors.count(vector_.loop)) return true;
+    if (e.kind == ExprKind::Local) {
+      const LocalInfo& info = locals_[static_cast<size_t>(e.local)];
+      if (info.per_column || info.vectors.count(vector_.loop)) return true;
+    }
     if (varies(e.index) ||
         std::any_of(e.access.index.begin(), e.access.index.end(), [&](const IntExpr& x) { return varies(x); }))
       return true;

@@ -21,7 +21,7 @@ bool PhasePrinter::is_same_for_all(const Expr& e, const Stmt& loop) const {
     case ExprKind::Const: return true;
     case ExprKind::Local: {
       const LocalInfo& info = locals_[static_cast<size_t>(e.local)];
-      return !info.vectors.count(&loop) && (!info.slots || info.combined);
+      return !info.vectors.count(&loop) && (!info.slots || (info.combined && !info.per_column));
     }
     case ExprKind::Load:
       return e.mask == kNoExpr && !e.access.scratch &&

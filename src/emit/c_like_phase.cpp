@@ -164,7 +164,9 @@ void PhasePrinter::analyse(const std::vector<Stmt>& body, const Stmt* vector) {
         break;
       case StmtKind::Combine:
         for (const kernel::LocalId id : {s.local, s.index_local})
-          if (id >= 0) locals_[static_cast<size_t>(id)].combined = true;
+          if (id >= 0)
+            locals_[static_cast<size_t>(id)].combined = true,
+            locals_[static_cast<size_t>(id)].per_column = s.columns > 0;
         break;
       case StmtKind::Scan:
         note_local(s.local, vector);
@@ -190,7 +192,9 @@ void PhasePrinter::settle_locals() {
       most = std::max(most, shape.count());
       edge = std::max(edge, shape.odd ? 1 : 0);
     }
-    if (info.used_outside)
+    if (info.per_column)
+      info.slots = shape_of(**info.vectors.begin()).lanes;
+    else if (info.used_outside)
       info.slots = kernel::accumulator_lanes(most, 1);
     else if (kernel_.locals[id].is_mutable || info.blocks.size() > 1)
       info.slots = most + edge;

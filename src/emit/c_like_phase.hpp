@@ -93,6 +93,7 @@ class PhasePrinter {
     bool used_outside = false;      // of Vector loops: an accumulator
     bool combined = false;          // uniform from then on
     std::set<int> blocks;           // of one Vector loop, in which it stands
+    bool per_column = false;        // combined, to one value for each column
     int slots = 0;                  // one value per lane; 0: one for the team, or a name inside its block
   };
   struct BufferInfo {
@@ -150,8 +151,11 @@ class PhasePrinter {
   };
   void combine(const std::vector<const Stmt*>& group);
   void combine_step(const Partial& p, const std::string& other, const std::string& other_index);
-  void shuffle(const Partial& p, int from);
+  void shuffle(const Partial& p, int from, int to = 1);
   void combine_warps(const std::vector<Partial>& parts);
+  Partial partial(const Stmt& s);
+  void combine_columns(const std::vector<const Stmt*>& group);  // c_like_columns.cpp
+  void join_rows(const Partial& p, int columns, int rows);
   void collect_shared(const std::vector<Stmt>& body, std::set<int>& into) const;
   void order_scratch(const std::set<int>& touched);
   void barrier();
@@ -195,6 +199,7 @@ class PhasePrinter {
   void scan_body(const std::vector<Stmt>& body);
   void open_group(bool check);
   bool groups_are_inside_or_outside(const kernel::Expr& load);
+  bool is_of_column(ExprId root) const;
   std::vector<ExprId> early_loads(const std::vector<const Stmt*>& stmts);
   void load_group(ExprId id);
   void declare_loads(const std::vector<ExprId>& loads);

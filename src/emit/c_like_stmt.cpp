@@ -274,9 +274,9 @@ void PhasePrinter::barrier() {
 
 // ---- reductions over the threads of the team
 
-// With the other threads of the warp, over so many of them.
-void PhasePrinter::shuffle(const Partial& p, int from) {
-  for (int d = from; d >= 1; d /= 2) {
+// With the other threads of the warp that are `from`, `from` / 2, ... `to` away.
+void PhasePrinter::shuffle(const Partial& p, int from, int to) {
+  for (int d = from; d >= to; d /= 2) {
     const bool is_bool = p.t == DType::Bool || size_of(p.t) < 4;
     const std::string mask = team_.threads < 32 ? "team" : "0xffffffffu";
     auto other = [&](const std::string& x, const std::string& type) {
@@ -356,15 +356,21 @@ void PhasePrinter::combine_step(const Partial& p, const std::string& other, cons
   line("  if (x {} {}{} || ({} && j < {})) {} = x, {} = j; }}", better, p.value, nan, tie, p.index, p.value, p.index);
 }
 
+PhasePrinter::Partial PhasePrinter::partial(const Stmt& s) {
+  const DType t = kernel_.locals[static_cast<size_t>(s.local)].dtype;
+  Partial p{&s, t, type_of(t), fmt::format("v{}", s.local), "", names_++};
+  if (s.index_local >= 0) p.index = fmt::format("v{}", s.index_local);
+  SMELT_CHECK(locals_[static_cast<size_t>(s.local)].slots > 0, "local {} is combined but has no lanes", s.local);
+  return p;
+}
+
 // The lanes of each thread, then the threads of the team; the order is always the same.
 void PhasePrinter::combine(const std::vector<const Stmt*>& group) {
+  if (group[0]->columns) return combine_columns(group);
   std::vector<Partial> parts;
   for (const Stmt* s : group) {
-    const DType t = kernel_.locals[static_cast<size_t>(s->local)].dtype;
-    Partial p{s, t, type_of(t), fmt::format("v{}", s->local), "", names_++};
-    if (s->index_local >= 0) p.index = fmt::format("v{}", s->index_local);
+    Partial p = partial(*s);
     const int slots = locals_[static_cast<size_t>(s->local)].slots;
-    SMELT_CHECK(slots > 0, "local {} is combined but has no lanes", s->local);
     line("{} = a{}[0];", p.value, s->local);
     if (!p.index.empty()) line("{} = a{}[0];", p.index, s->index_local);
     for (int i = 1; i < slots; ++i)

@@ -28,7 +28,7 @@ PhasePrinter::Vector PhasePrinter::shape_of(const Stmt& s) {
   if (vector_.lanes > 1) {
     std::vector<IntExpr> conditions;
     const bool whole = divisible(s.extent, conditions);
-    const bool edges_fit = team_.threads >= 2 * (vector_.lanes - 1);
+    const bool edges_fit = team_.threads >= 2 * (vector_.lanes - 1) && !s.columns;
     if (scans_) {
       if (whole && (conditions.empty() || !variant_.odd)) {
         asks_for_multiples_ = asks_for_multiples_ || !conditions.empty();
@@ -239,12 +239,34 @@ void PhasePrinter::nested_body(const std::vector<Stmt>& body) {
 
 // A load behind a mask that holds for all lanes of a group or for none, and gives 0 there, as around a padded array.
 bool PhasePrinter::groups_are_inside_or_outside(const Expr& load) {
+  if (vector_.loop->columns && vector_.lanes == 1) return is_zero(load.other);  // a group is one element
   if (vector_.odd || vector_.lanes == 1 || !variant_.vectors || !is_zero(load.other) || !same_in_group(load.mask))
     return false;
   vector_.grouped = true;
   const bool together = neighbours(place(load.access)) > 0;
   vector_.grouped = false;
   return together;
+}
+
+// Whether an expression of a loop over columns depends on the column alone. The compiler sees that it is the same in all steps, unless it is
+// loaded into the registers of each.
+bool PhasePrinter::is_of_column(ExprId root) const {
+  const int columns = vector_.loop->columns;
+  if (!columns) return false;
+  const std::map<std::string, IntExpr> next_row{{vector_.loop->var, IntExpr::symbol(vector_.loop->var) + columns}};
+  const auto same = [&](const IntExpr& e) { return e.substitute(next_row, ranges_) == e; };
+  std::vector<ExprId> waiting{root};
+  std::set<ExprId> seen;
+  while (!waiting.empty()) {
+    const ExprId id = waiting.back();
+    waiting.pop_back();
+    if (!seen.insert(id).second) continue;
+    const Expr& e = kernel_.at(id);
+    if (e.kind == ExprKind::Local && !locals_[static_cast<size_t>(e.local)].per_column) return false;
+    if (!same(e.index) || !std::all_of(e.access.index.begin(), e.access.index.end(), same)) return false;
+    for (const ExprId operand : operands(e)) waiting.push_back(operand);
+  }
+  return true;
 }
 
 // Loads that can be under way before anything of the block is computed: what they read, and where, does not depend on it.
@@ -271,7 +293,7 @@ std::vector<ExprId> PhasePrinter::early_loads(const std::vector<const Stmt*>& st
     for (const int on : dependencies_[static_cast<size_t>(id)])
       depends = depends ||
                 (on < static_cast<int>(locals_.size()) && locals_[static_cast<size_t>(on)].vectors.count(vector_.loop));
-    if (depends || early_.count(id) || !is_varying(id)) continue;
+    if (depends || early_.count(id) || !is_varying(id) || is_of_column(id)) continue;
     found.push_back(id);
   }
   std::sort(found.begin(), found.end());
@@ -349,7 +371,9 @@ void PhasePrinter::load_group(ExprId id) {
     close();
   } else {
     line("const {} i = i0;", index_type());
-    line("ld{}[u] = {};", id, element(e.access));
+    const std::string inside = e.mask == kNoExpr ? "" : value(e.mask);
+    line("ld{}[u] = {};", id,
+         inside.empty() ? element(e.access) : fmt::format("{} ? {} : ({})0", inside, element(e.access), type));
   }
 }
 
@@ -445,7 +469,8 @@ void PhasePrinter::groups(const std::vector<const Stmt*>& stmts, const Stmt* sca
   const std::vector<ExprId> draws = draw_groups(stmts);
   // Stores whose lanes are neighbours are collected, and written at once.
   for (const Stmt* s : stmts) {
-    if (s->kind != StmtKind::Store || s->access.scratch || s->mask != kNoExpr || s->atomic) continue;
+    if (s->kind != StmtKind::Store || s->access.scratch || s->atomic) continue;
+    if (s->mask != kNoExpr && (vector_.edge || !same_in_group(s->mask))) continue;
     const Place p = place(s->access);
     const int step = neighbours(p);
     if (step == 0) continue;
@@ -483,9 +508,10 @@ void PhasePrinter::groups(const std::vector<const Stmt*>& stmts, const Stmt* sca
     const std::string array = wide->second.first.substr(0, wide->second.first.find('['));
     const IntExpr first = neighbours(p) > 0 ? p.offset : p.offset - (vector_.lanes - 1);
     const int lanes = std::min(vector_.lanes, 16 / size_of(p.dtype));
+    const std::string condition = s->mask == kNoExpr ? "" : fmt::format("if ({}) ", value(s->mask));
     for (int c = 0; c < vector_.lanes; c += lanes)
-      line("*(Vec<{0}, {1}>*)({2} + {3} + {4}) = *(Vec<{0}, {1}>*)&{5}[{4}];", memory_type(p.dtype), lanes, p.base,
-           integer(first), c, array);
+      line("{6}*(Vec<{0}, {1}>*)({2} + {3} + {4}) = *(Vec<{0}, {1}>*)&{5}[{4}];", memory_type(p.dtype), lanes, p.base,
+           integer(first), c, array, condition);
     vector_.grouped = false;
     wide_stores_.erase(wide);
   }

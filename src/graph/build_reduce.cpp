@@ -7,6 +7,16 @@
 
 namespace smelt {
 
+int same_dimension(const Shape& from, const Shape& to, size_t d) {
+  const auto behind = [](const Shape& shape, size_t at) {
+    return count(Shape(shape.begin() + static_cast<long>(at) + 1, shape.end()));
+  };
+  const IntExpr wanted = behind(to, d);
+  for (size_t e = from.size(); e-- > 0;)
+    if (from[e] == to[d] && behind(from, e) == wanted) return static_cast<int>(e);
+  return -1;
+}
+
 namespace {
 
 bool is_argument(ReduceKind kind) { return kind == ReduceKind::ArgMax || kind == ReduceKind::ArgMin; }
@@ -42,17 +52,6 @@ ReduceKind kind_for(ReduceKind kind, DType t) {
 constexpr int64_t kMostLocal = 1 << 14;
 // Operations between a window and what reduces it: past these it is not looked for.
 constexpr int kMostSteps = 256;
-
-// The dimension of `from` that dimension d of `to` is, when a reshape between them leaves it alone.
-int same_dimension(const Shape& from, const Shape& to, size_t d) {
-  const auto behind = [](const Shape& shape, size_t at) {
-    return count(Shape(shape.begin() + static_cast<long>(at) + 1, shape.end()));
-  };
-  const IntExpr wanted = behind(to, d);
-  for (size_t e = from.size(); e-- > 0;)
-    if (from[e] == to[d] && behind(from, e) == wanted) return static_cast<int>(e);
-  return -1;
-}
 
 // Whether this axis of an array was appended by a window, with nothing but views and elementwise operations in between.
 bool made_by_window(const GraphBuilder& b, NodeId id, int axis, int& steps) {

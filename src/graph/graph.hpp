@@ -103,7 +103,7 @@ struct Node {
   GatherMode gather{};     // Gather, Scatter
   ScatterKind scatter{};   // Scatter
   bool atomic = false;     // Scatter: floats are added in any order, where that is faster
-  bool local = false;      // Reduce: over the few elements of a window, so that it is evaluated wherever it is needed
+  bool local = false;      // Reduce: over few elements, as of a window, so that it is evaluated wherever it is needed
   philox::Draw draw{};     // Random
   bool along = false;      // Gather: indices have the shape of x but along the axis, and each picks in its own row
   ExtendMode extend{};     // Extend
@@ -168,6 +168,10 @@ bool holds(const Constraint& constraint, const SizeBinding& sizes);
 Graph simplify(const Graph& graph);
 // Before every Custom that reads a view, or what is made of indices and numbers: a Cast to the same dtype, which is computed and stored.
 Graph store_for_custom(const Graph& graph);
+
+// The same with reductions of at most `most` elements made local where they reduce what two arrays, each broadcast along an axis of the
+// other, make together.
+Graph with_local_reductions(Graph graph, int64_t most);
 
 // The reference: op by op, floats in float64 with no rounding in between (an explicit cast to a float type rounds), integers
 // exact. One result per output: floats as F64 tensors, others in their own dtype. Throws UserError on a gather out of range.

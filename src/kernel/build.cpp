@@ -185,8 +185,9 @@ static Stmt with_local(StmtKind kind, LocalId local, ExprId value) {
 Stmt let(LocalId local, ExprId value) { return with_local(StmtKind::Let, local, value); }
 Stmt assign(LocalId local, ExprId value) { return with_local(StmtKind::Assign, local, value); }
 
-Stmt combine(LocalId local, Op op, LocalId index_local) {
+Stmt combine(LocalId local, Op op, LocalId index_local, int columns) {
   Stmt s = with_local(StmtKind::Combine, local, kNoExpr);
+  s.columns = columns;
   s.op = op;
   s.index_local = index_local;
   return s;

@@ -61,7 +61,7 @@ class Builder {
 Stmt loop(LoopKind kind, std::string var, IntExpr extent, std::vector<Stmt> body, int lanes = 1, int unroll = 1);
 Stmt let(LocalId local, ExprId value);
 Stmt assign(LocalId local, ExprId value);
-Stmt combine(LocalId local, Op op, LocalId index_local = -1);
+Stmt combine(LocalId local, Op op, LocalId index_local = -1, int columns = 0);
 Stmt scan(LocalId local, Op op, LocalId carry, ExprId value, ExprId start, bool exclusive, ExprId anew = kNoExpr);
 Stmt alloc(int buffer);
 Stmt each(std::string var, IntExpr extent, ExprId condition, std::vector<Stmt> body, int lanes);

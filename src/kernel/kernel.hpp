@@ -7,7 +7,8 @@
 //   Stmt   := Loop(kind, var, extent, body)       var = 0 .. extent-1
 //           | Let(local, expr)                    a value named once, visible in the rest of its block and in inner blocks
 //           | Assign(local, expr)                 gives a mutable local its (next) value: accumulators
-//           | Combine(local, op, scope)           reduces a local's lanes of the Vector loop just ended to one uniform value
+//           | Combine(local, op, scope, columns?) reduces a local's lanes of the Vector loop just ended to one uniform value, or to
+//                                           one for each column of its elements
 //           | Scan(local, op, carry, expr, anew?)  the running value of expr over the lanes of the Vector loop around, in order, after
 //                                           the mutable local carry, which ends as that of all lanes; begins anew where `anew` is true
 //           | Turn(buffer, source)                what stands at [r, c] of a square buffer goes to [c, r] of another (CPU only)
@@ -34,6 +35,10 @@
 // in order. A local assigned inside a Vector loop but declared outside is one value per lane, until
 // Combine makes it uniform; on a GPU another Vector loop may go over these lanes, as many of them as accumulator_lanes() says to a
 // thread. What stands outside of Vector loops is the same for the whole team.
+//
+// Columns (GPU only). The elements of a Vector loop may be rows of `columns` columns, element n in column n % columns. A step of the team
+// takes whole rows, so that a lane meets the elements of one column only, in this loop and in every other one of as many columns. A
+// Combine over columns joins the lanes of each column; then a lane has the value of its column.
 //
 // Types in registers: bool is a condition (i1); f16 and bf16 never occur as the dtype of an Expr: Load widens them to f32 and
 // Store narrows them. Every other dtype is itself. Index expressions stay one per dimension until verify() has proved them
@@ -148,6 +153,7 @@ struct Stmt {
   std::string var;  // "%i0"; Each, too
   IntExpr extent;
   int lanes = 1;       // Vector: lanes per step, a power of two, of 4, or all; GPU: neighbours of one thread
+  int columns = 0;     // Vector on a GPU: of its elements; Combine: of the loop before it; 0: all elements are alike
   int unroll = 1;      // Vector on a GPU: steps taken together; Serial inside: written out (0: one, 1: some)
   bool whole = false;  // Vector on a GPU: these steps are expected to be all
   int ahead = 0;       // Serial on a CPU: what its Vector loops read of arrays is asked for this many iterations ahead

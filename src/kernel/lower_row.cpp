@@ -130,14 +130,63 @@ std::vector<Accumulator> Lowering::row_accumulators(const RowLoops& loops, const
   return accs;
 }
 
+const Axis& Lowering::column_axis() const {
+  const Axis* last = nullptr;
+  for (const Axis& axis : domain().axes)
+    if (!axis.reduced) last = &axis;
+  return *last;
+}
+
+// One Vector loop over all reduced axes, the last one innermost, and over the columns of a tile inside of that.
+RowLoops Lowering::flat_loops(Placement& placement) const {
+  RowLoops loops;
+  loops.vector_extent = reduced_count() * std::max(1, schedule_.columns);
+  placement.ranges["%i"] = {0, loops.vector_extent - 1};
+  IntExpr at = IntExpr::symbol("%i");
+  if (schedule_.columns) {
+    const IntExpr first = placement.value_of.at("%t") * schedule_.columns;
+    placement.place(column_axis().var, first + mod(at, schedule_.columns, placement.ranges));
+    at = floordiv(at, schedule_.columns, placement.ranges);
+  }
+  for (size_t d = domain().axes.size(); d-- > 0;) {
+    const Axis& axis = domain().axes[d];
+    if (!axis.reduced) continue;
+    placement.place(axis.var, mod(at, axis.extent, placement.ranges));
+    at = floordiv(at, axis.extent, placement.ranges);
+  }
+  return loops;
+}
+
+// Tiles of columns may go beyond the last one: nothing is read or stored there. What holds inside; kNoExpr: always.
+ExprId Lowering::only_in_columns(const Placement& placement) {
+  if (!schedule_.columns) return kNoExpr;
+  return evaluator_.only_where({{placement.value_of.at(column_axis().var), column_axis().extent}});
+}
+
+// Outputs of one element a column that are ready once `level` levels are done.
+std::vector<Stmt> Lowering::column_outputs(int level, Placement placement) {
+  placement.ranges["%i"] = {0, schedule_.columns - 1};
+  placement.place(column_axis().var, placement.value_of.at("%t") * schedule_.columns + IntExpr::symbol("%i"));
+  std::vector<Stmt> body;
+  row_outputs(level, placement, body);
+  if (body.empty()) return {};
+  std::vector<Stmt> result;
+  result.push_back(vector(schedule_.columns, std::move(body)));
+  result.back().unroll = 1, result.back().whole = false;
+  return result;
+}
+
 void Lowering::row() {
   Grid grid;
   for (const Axis& axis : domain().axes)
-    if (!axis.reduced) grid.add(axis.var, axis.extent);
+    if (!axis.reduced && !(schedule_.columns && &axis == &column_axis())) grid.add(axis.var, axis.extent);
+  if (schedule_.columns) grid.add("%t", ceildiv(column_axis().extent, schedule_.columns));
   Placement placement;
   grid.decode(placement);
   const IntExpr length = schedule_.vector_axis < 0 ? IntExpr(1) : vector_axis().extent;
-  const RowLoops loops = row_loops(placement, 0, length, schedule_.vector_axis < 0 ? 1 : vector_axis().estimate);
+  const RowLoops loops = schedule_.flat
+                             ? flat_loops(placement)
+                             : row_loops(placement, 0, length, schedule_.vector_axis < 0 ? 1 : vector_axis().estimate);
 
   const int passes = domain().levels + 1;
   std::vector<Stage> stages(static_cast<size_t>(passes));
@@ -149,15 +198,19 @@ void Lowering::row() {
     element_pass(level, accs[p], placement, stages[p].body);
     scan_starts[p] = take_scan_starts();
     for (const Accumulator& a : row_results(loops, accs[p])) evaluator_.set_reduction(a.reduction->node, result(a));
-    row_outputs(level + 1, placement, after[p]);
+    if (schedule_.columns)
+      after[p] = column_outputs(level + 1, placement);
+    else
+      row_outputs(level + 1, placement, after[p]);
   }
   std::vector<IntExpr> keep_index, keep_dims;
+  if (schedule_.flat) keep_index = {IntExpr::symbol("%i")}, keep_dims = {loops.vector_extent};
   for (const Axis& axis : domain().axes)
-    if (axis.reduced) {
+    if (axis.reduced && !schedule_.flat) {
       keep_index.push_back(axis.value().substitute(placement.value_of, placement.ranges));
       keep_dims.push_back(axis.extent);
     }
-  keep_values(stages, keep_index, keep_dims, domain().estimate(true), "%i");
+  keep_values(stages, keep_index, keep_dims, domain().estimate(true) * std::max(1, schedule_.columns), "%i");
 
   std::vector<Stmt> body;
   for (size_t p = 0; p < stages.size(); ++p) {
@@ -173,6 +226,7 @@ void Lowering::row() {
 void Lowering::element_pass(int level, const std::vector<Accumulator>& accs, const Placement& placement,
                             std::vector<Stmt>& body) {
   evaluator_.enter(&body, &placement.ranges);
+  const ExprId inside = only_in_columns(placement);
   std::vector<Stmt> tail;
   for (const Accumulator& a : accs) {
     if (a.relative >= 0) continue;  // its sum finds it on the way
@@ -183,17 +237,18 @@ void Lowering::element_pass(int level, const std::vector<Accumulator>& accs, con
   }
   for (const StoredOutput& o : domain().outputs)
     if (!o.per_row && o.level == level)
-      tail.push_back(store_output(o, placement, evaluator_.value_to_store(o.base, placement.at(o.base_index))));
+      tail.push_back(store_output(o, placement, evaluator_.value_to_store(o.base, placement.at(o.base_index)), inside));
   for (Stmt& s : tail) body.push_back(std::move(s));
 }
 
 // Outputs of one element a row that are ready once `level` levels are done.
 void Lowering::row_outputs(int level, const Placement& placement, std::vector<Stmt>& body) {
   evaluator_.enter(&body, &placement.ranges);
+  const ExprId inside = only_in_columns(placement);
   std::vector<Stmt> tail;
   for (const StoredOutput& o : domain().outputs)
     if (o.per_row && (o.level == level || (o.level == 0 && level == 1)))
-      tail.push_back(store_output(o, placement, evaluator_.value_to_store(o.base, placement.at(o.base_index))));
+      tail.push_back(store_output(o, placement, evaluator_.value_to_store(o.base, placement.at(o.base_index)), inside));
   for (Stmt& s : tail) body.push_back(std::move(s));
 }
 

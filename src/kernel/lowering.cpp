@@ -102,15 +102,16 @@ Kernel Lowering::run(bool clamp) {
   return std::move(kernel_);
 }
 
-Stmt Lowering::store_output(const StoredOutput& output, const Placement& placement, ExprId value) {
+Stmt Lowering::store_output(const StoredOutput& output, const Placement& placement, ExprId value, ExprId mask) {
   return store(
       {false, evaluator_.output_param(output.node), evaluator_.inside(output.node, placement.at(output.store_index))},
-      value, kNoExpr, !output.per_row);
+      value, mask, !output.per_row);
 }
 
 Stmt Lowering::vector(IntExpr extent, std::vector<Stmt> body) const {
   Stmt made = loop(LoopKind::Vector, "%i", std::move(extent), std::move(body), schedule_.lanes, schedule_.unroll);
   made.whole = schedule_.held;
+  made.columns = schedule_.columns;
   return made;
 }
 

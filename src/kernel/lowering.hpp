@@ -149,6 +149,8 @@ class Lowering {
   // `first`, `length` and `estimate` are of the vector axis; `part` is of another axis, where only a part of that is passed over.
   RowLoops row_loops(Placement& placement, const IntExpr& first, const IntExpr& length, int64_t estimate,
                      const RowPart& part = {}) const;
+  RowLoops flat_loops(Placement& placement) const;
+  std::vector<Stmt> column_outputs(int level, Placement placement);
   std::vector<Accumulator> row_accumulators(const RowLoops& loops, const Placement& placement, int level);
   std::vector<Stmt> row_pass(const RowLoops& loops, const std::vector<Accumulator>& accs, std::vector<Stmt> body);
   Accumulator total_of(const Accumulator& a) const;
@@ -222,9 +224,11 @@ class Lowering {
                    const std::vector<ScratchPair>& scratch, std::vector<Stmt>& body);
 
   // lowering.cpp
+  const Axis& column_axis() const;  // of a flat Row with columns
   const Axis& vector_axis() const { return domain().axes[static_cast<size_t>(schedule_.vector_axis)]; }
   const Domain& domain() const { return schedule_.domain; }
-  Stmt store_output(const StoredOutput& output, const Placement& placement, ExprId value);
+  Stmt store_output(const StoredOutput& output, const Placement& placement, ExprId value, ExprId mask = kNoExpr);
+  ExprId only_in_columns(const Placement& placement);
   void finish();
   Dialect dialect() const;
   bool on_gpu() const { return schedule_.team > 0; }

@@ -238,7 +238,8 @@ class Printer {
       case StmtKind::Loop:
         forget_changed(s.body);  // the body's later iterations come before its earlier lines too
         if (s.loop == LoopKind::Vector)
-          line("vector {} < {} by {}:", s.var, s.extent.str(), s.lanes);
+          line("vector {} < {} by {}{}:", s.var, s.extent.str(), s.lanes,
+               s.columns ? fmt::format(" in {} columns", s.columns) : "");
         else
           line("{} {} < {}:", name_of(s.loop), s.var, s.extent.str());
         return block(s.body);
@@ -254,7 +255,8 @@ class Printer {
       case StmtKind::Combine: {
         const std::string index = s.index_local < 0 ? "" : fmt::format(", %v{}", s.index_local);
         forget_changed(s);
-        return line("combine %v{}{} by {} over {}", s.local, index, smelt::name_of(s.op), name_of(s.scope));
+        return line("combine %v{}{} by {} over {}{}", s.local, index, smelt::name_of(s.op), name_of(s.scope),
+                    s.columns ? fmt::format(", one of each of {} columns", s.columns) : "");
       }
       case StmtKind::Scan: {
         const std::string value = use(s.value);

@@ -138,7 +138,9 @@ std::vector<Stmt> Lowering::take_if(const Accumulator& a, Val better, Val value,
           assign(a.index, select(taken, index, {&builder_, builder_.local(a.index)}).id)};
 }
 
-Stmt Lowering::combine_lanes(const Accumulator& a) { return combine(a.value, op_of(a.kind), a.index); }
+Stmt Lowering::combine_lanes(const Accumulator& a) {
+  return combine(a.value, op_of(a.kind), a.index, schedule_.columns);
+}
 
 ExprId Lowering::result(const Accumulator& a) {
   return a.with_index() ? builder_.cast(builder_.local(a.index), DType::I64) : builder_.local(a.value);

@@ -21,6 +21,7 @@ struct Value {
   Over differs = kNothing;   // over what its values differ
   Over declared = kNothing;  // the loops around its declaration
   int lanes = 0;             // of the Vector loop that it differs over
+  int columns = 0;           // of those lanes, when each has the value of its column
 };
 
 struct State {
@@ -36,6 +37,7 @@ class Flow {
     for (const Phase& phase : kernel_.phases) {
       state_ = {};
       on_gpu_ = phase.team.threads > 0;
+      team_threads_ = phase.team.threads;
       block(phase.body);
     }
   }
@@ -58,6 +60,7 @@ class Flow {
       const Value& old = before.locals.at(id);
       value.differs |= old.differs;
       value.lanes = std::max(value.lanes, old.lanes);
+      value.columns = std::max(value.columns, old.columns);
     }
   }
 
@@ -76,7 +79,7 @@ class Flow {
         return maybe(s.body);
       case StmtKind::Let:
         read(s.value);
-        state_.locals[s.local] = {differs_over_lanes(s.value) ? kLanes : kNothing, around_, lanes_};
+        state_.locals[s.local] = {differs_over_lanes(s.value) ? kLanes : kNothing, around_, lanes_, columns_};
         return;
       case StmtKind::Assign: return assign(s);
       case StmtKind::Combine:
@@ -100,12 +103,25 @@ class Flow {
     read_indices({s.extent}, "loop " + s.var);
     const Over around = around_;
     const int lanes = lanes_;
+    const int columns = columns_;
     const std::string vector = vector_;
     around_ |= over(s.loop);
-    if (s.loop == LoopKind::Vector) lanes_ = on_gpu_ ? 1 : s.lanes, vector_ = s.var;
+    if (s.loop == LoopKind::Vector) {
+      if (s.columns) check_columns(s);
+      lanes_ = on_gpu_ ? 1 : s.lanes, columns_ = s.columns, vector_ = s.var;
+    }
     maybe(s.body);
     maybe(s.body);  // again: a later iteration begins with what an earlier one left
-    around_ = around, lanes_ = lanes, vector_ = vector;
+    around_ = around, lanes_ = lanes, columns_ = columns, vector_ = vector;
+  }
+
+  // A step of the team takes whole rows, with as many lanes to a thread as the loop says and with one.
+  void check_columns(const Stmt& s) const {
+    if (!on_gpu_ || s.columns % s.lanes != 0 || team_threads_ % s.columns != 0)
+      fail(kernel_, "{} threads of {} lanes do not take whole rows of {} columns", team_threads_, s.lanes, s.columns);
+    for (const Stmt& inner : s.body)
+      if (inner.kind == StmtKind::Loop || inner.kind == StmtKind::Scan || inner.kind == StmtKind::Each)
+        fail(kernel_, "a loop or scan inside of a Vector loop over columns");
   }
 
   void assign(const Stmt& s) {
@@ -116,6 +132,7 @@ class Flow {
     value.differs = around_ & ~value.declared;
     if (differs_over_lanes(s.value)) value.differs |= kLanes;
     if (value.differs & kLanes) value.lanes = lanes_;
+    value.columns = columns_;
   }
 
   void scan(const Stmt& s) {
@@ -135,7 +152,9 @@ class Flow {
     if (!(it->second.differs & combined)) fail(kernel_, "combine of %v{}: it has one value already", id);
     if (around_ & (s.scope == Scope::Lane ? kLanes : kThreads))
       fail(kernel_, "combine of %v{} inside the loop that it combines", id);
-    it->second.differs &= ~combined;
+    if (s.columns != it->second.columns)
+      fail(kernel_, "combine of %v{} over {} columns, of which its loop has {}", id, s.columns, it->second.columns);
+    if (!s.columns) it->second.differs &= ~combined;
   }
 
   // Checks all that the value of `id` reads.
@@ -166,6 +185,8 @@ class Flow {
            value.differs & ~around_ & kLanes ? "lane" : "thread");
     if ((value.differs & kLanes) && value.lanes != lanes_)
       fail(kernel_, "{}: %v{} has {} lanes, but the vector loop here has {}", where, id, value.lanes, lanes_);
+    if ((value.differs & kLanes) && value.columns != columns_)
+      fail(kernel_, "{}: %v{} has {} columns, but the vector loop here has {}", where, id, value.columns, columns_);
   }
 
   // Index expressions may name locals: "%v3".
@@ -214,7 +235,9 @@ class Flow {
   State state_;
   Over around_ = kNothing;  // the loops around this place
   int lanes_ = 0;           // of the Vector loop around; a GPU keeps lanes in the same threads, however it takes them
+  int columns_ = 0;         // of the Vector loop around
   bool on_gpu_ = false;
+  int team_threads_ = 0;
   std::string vector_;  // its variable
 };
 

@@ -34,8 +34,8 @@ std::vector<Tuning> proposed(const Schedule& first, const Target& target) {
 
 bool same_form(const Schedule& a, const Schedule& b) {
   return a.team == b.team && a.workgroup == b.workgroup && a.lanes == b.lanes && a.unroll == b.unroll &&
-         a.tile == b.tile && a.held == b.held && a.strategy == b.strategy && rows_of(a) == rows_of(b) &&
-         block_of(a) == block_of(b);
+         a.tile == b.tile && a.held == b.held && a.flat == b.flat && a.columns == b.columns &&
+         a.strategy == b.strategy && rows_of(a) == rows_of(b) && block_of(a) == block_of(b);
 }
 
 std::string form_of(const Schedule& s) {

@@ -106,10 +106,12 @@ class Prediction {
       rounds_ = chunk + static_cast<double>(s_.stencil->warm_up);
       executed_ = points_ * s_.stencil->repeated;
     } else if (rows()) {
-      teams = kept();
-      const double steps = ceil_ratio(along(), team * lanes_);
-      rounds_ = ceil_ratio(steps, std::max(1, s_.unroll)) * ratio(reduced(), along());
-      executed_ = points_ * ratio(steps * team * lanes_, along());
+      // Of a flat row, all of its elements and those of the columns beside it.
+      const double width = std::max(1, s_.columns), length = s_.flat ? reduced() * width : along();
+      teams = ceil_ratio(kept(), width);
+      const double steps = ceil_ratio(length, team * lanes_);
+      rounds_ = ceil_ratio(steps, std::max(1, s_.unroll)) * (s_.flat ? 1 : ratio(reduced(), length));
+      executed_ = points_ * ratio(steps * team * lanes_, length);
     } else if (s_.strategy == Strategy::Column) {
       teams = ceil_ratio(kept(), team * lanes_);
       rounds_ = ceil_ratio(reduced(), std::max(1, s_.unroll));
@@ -179,7 +181,9 @@ class Prediction {
   }
 
   // Of a row, or of the columns side by side, between its passes.
-  double stage_bytes() const { return reduced() * 4 * (s_.strategy == Strategy::Column ? double(s_.tile) : 1.0); }
+  double stage_bytes() const {
+    return reduced() * 4 * double(s_.strategy == Strategy::Column ? s_.tile : std::max(1, s_.columns));
+  }
   bool stays_on_chip() const { return passes_ > 1 && !s_.held && stage_bytes() <= static_cast<double>(s_.keep_bytes); }
   double shared_bytes() const {
     if (s_.strategy == Strategy::Tiled)

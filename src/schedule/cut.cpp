@@ -103,6 +103,40 @@ std::optional<Cut> find_cut(const Graph& graph, const Group& group, const Domain
   return cut;
 }
 
+bool join_ranges(const Graph& graph, const Cut& cut, const SizeBinding& sizes, Domain& domain) {
+  constexpr size_t kMostJoined = 4;
+  Axis& axis = domain.axes[static_cast<size_t>(cut.axis)];
+  if (cut.starts.size() > kMostJoined) return false;
+  const IntExpr length = cut.starts[1];
+  for (size_t r = 0; r < cut.starts.size(); ++r)
+    if (!(cut.starts[r] == length * static_cast<int64_t>(r))) return false;
+  if (!(axis.extent == length * static_cast<int64_t>(cut.starts.size()))) return false;
+  axis.extent = length;
+  axis.estimate = length.evaluate(sizes);
+  domain.ranges[axis.var] = {0, length - 1};
+  const std::vector<Output> outputs = std::move(domain.outputs);
+  const std::vector<Read> reads = std::move(domain.reads);
+  domain.outputs.clear(), domain.reads.clear();
+  for (const IntExpr& start : cut.starts) {
+    const std::map<std::string, IntExpr> shifted{{axis.var, IntExpr::symbol(axis.var) + start}};
+    const auto shift = [&](Index& index) {
+      for (IntExpr& i : index) i = i.substitute(shifted, domain.ranges);
+    };
+    for (Output o : outputs) {
+      shift(o.base_index), shift(o.store_index);
+      domain.outputs.push_back(std::move(o));
+    }
+    for (Read read : reads) {
+      shift(read.index);
+      const auto same = [&](const Read& r) { return r.node == read.node && r.index == read.index; };
+      // Of a range that this one is not, every element lies outside.
+      if (always_inside(graph, domain, read) && std::none_of(domain.reads.begin(), domain.reads.end(), same))
+        domain.reads.push_back(std::move(read));
+    }
+  }
+  return true;
+}
+
 void cut_ranges(const Graph& graph, const Group& group, const Options& options, Schedule& s) {
   s.cut = find_cut(graph, group, s.domain, options.sizes);
   if (s.cut) s.note += fmt::format(", {} ranges of axis {} by themselves", s.cut->starts.size(), s.cut->axis);

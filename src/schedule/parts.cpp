@@ -48,7 +48,7 @@ int contiguous_axis(const Graph& graph, const Domain& domain, NodeId node, const
   return -1;
 }
 
-static bool always_inside(const Graph& graph, const Domain& domain, const Read& read) {
+bool always_inside(const Graph& graph, const Domain& domain, const Read& read) {
   const Shape& shape = graph.at(read.node).shape;
   for (size_t d = 0; d < shape.size(); ++d)
     if (!proves_nonnegative(read.index[d], domain.ranges) ||

@@ -23,6 +23,9 @@ int last_axis(const Domain& domain, bool reduced);
 // The axis along which an access is contiguous, if there is one; -1 for values that are the same everywhere or stepped over.
 int contiguous_axis(const Graph& graph, const Domain& domain, NodeId node, const Index& index);
 
+// Whether every element that is read lies in its array, whatever guards it.
+bool always_inside(const Graph& graph, const Domain& domain, const Read& read);
+
 // Lanes follow the first output; an axis order in which it is stored across would waste every cache line.
 void follow_output(const Graph& graph, Domain& domain);
 

@@ -110,7 +110,9 @@ Schedule pointwise(const Graph& graph, Domain domain, const Group& group, const 
   s.strategy = Strategy::Pointwise;
   follow_output(graph, domain);
   if (auto stencil = stencil_schedule(graph, domain, group, options, s.dear)) return std::move(*stencil);
-  if (!find_cut(graph, group, domain, options.sizes)) merge_short_axis(graph, domain, 2 * natural_lanes(options));
+  const auto cut = find_cut(graph, group, domain, options.sizes);
+  if (!cut || join_ranges(graph, *cut, options.sizes, domain))
+    merge_short_axis(graph, domain, 2 * natural_lanes(options));
   s.vector_axis = static_cast<int>(domain.axes.size()) - 1;
   s.flattened = domain.axes.size() > 1 && domain.axes.back().estimate < 2 * natural_lanes(options);
   s.lanes = lanes_for(graph, group, domain, s.flattened ? -1 : s.vector_axis, options);

@@ -34,6 +34,8 @@ struct Schedule {
   std::vector<Read> staged;  // Tiled: what is read across the vector axis, and goes through scratch tile by tile
   int lanes = 1;             // elements of one vector step
   int64_t tile = 0;          // points of the vector axis in one grid iteration; 0: all
+  bool flat = false;         // Row on a GPU: one vector loop over all reduced axes, indices by division
+  int columns = 0;           // of a flat Row: so many neighbours of the last kept axis side by side; 0: it reduces rows
   int64_t keep_bytes = 0;    // Row, Column: on-chip memory for values that several stages need
   int64_t cache_bytes = 0;   // on a CPU: the last cache, where results may wait for who reads them next
   // GPU: the threads that run one iteration together, of a workgroup, and steps of a Vector loop taken at once.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "schedule/local.hpp"
 #include "schedule/parts.hpp"
 
 namespace smelt::schedule {
@@ -78,12 +79,37 @@ bool divides(int lanes, const IntExpr& extent) {
   return !c || *c % lanes == 0;
 }
 
+// Whether most of what a thread reads for its lanes is not one access: windows, steps, and rows that do not begin at words.
+bool reads_lane_by_lane(const Graph& graph, const Schedule& s) {
+  constexpr int64_t kOfWindow = 4;  // elements at least
+  if (s.vector_axis < 0) return false;
+  const Axis& last = s.domain.axes[static_cast<size_t>(s.vector_axis)];
+  const bool rows_fit = divides(s.lanes, last.extent), short_rows = last.extent.constant().value_or(s.lanes) < s.lanes;
+  int64_t apart = 0, together = 0;  // bytes
+  const auto note = [&](NodeId node, const Index& index) {
+    const auto step = flat_offset(graph.at(node).shape, index).coefficient_of(last.var);
+    const int64_t bytes = size_of(graph.at(node).dtype);
+    if (graph.at(node).shape.empty() || (step && step->is(0) && !short_rows)) return;
+    if (reads_windows(index))
+      apart += bytes * kOfWindow;
+    else
+      (step && step->is(1) && rows_fit ? together : apart) += bytes;
+  };
+  for (const Read& r : s.domain.reads) note(r.node, r.index);
+  for (const Output& o : s.domain.outputs) together += size_of(graph.at(o.node).dtype);
+  return apart > together;
+}
+
+// Lanes that read side by side share words, where they stay in one row.
+int lanes_apart(const Domain& domain) { return !domain.axes.empty() && divides(2, domain.axes.back().extent) ? 2 : 1; }
+
 Schedule pointwise(const Graph& graph, Domain domain, const Group& group, const Options& options) {
   Schedule s;
   s.strategy = Strategy::Pointwise;
   follow_output(graph, domain);
   if (auto stencil = stencil_schedule(graph, domain, group, options, s.dear)) return std::move(*stencil);
   if (auto blocked = blocked_schedule(graph, domain, group, options)) return std::move(*blocked);
+  if (const auto cut = find_cut(graph, group, domain, options.sizes)) join_ranges(graph, *cut, options.sizes, domain);
   s.vector_axis = static_cast<int>(domain.axes.size()) - 1;
   s.domain = std::move(domain);
   s.team = s.workgroup = kWorkgroup;
@@ -92,9 +118,11 @@ Schedule pointwise(const Graph& graph, Domain domain, const Group& group, const 
   const Tuning& tuning = options.tuning;
   if (tuning.threads) s.team = s.workgroup = tuning.threads;
   const int64_t points = s.domain.estimate(false);
+  const bool scattered = reads_lane_by_lane(graph, s);
+  if (scattered) s.lanes = std::min(s.lanes, lanes_apart(s.domain));
   // Small work is spread over all multiprocessors before a thread takes more than one element.
   while (s.lanes > 1 && points / s.lanes < int64_t{options.target.threads} * kWorkgroup) s.lanes /= 2;
-  s.unroll = points >= kLargeWork && w.reads * s.lanes * w.largest <= 16 ? 2 : 1;
+  s.unroll = points < kLargeWork ? 1 : scattered ? 4 : w.reads * s.lanes * w.largest <= 16 ? 2 : 1;
   if (tuning.lanes) s.lanes = tuning.lanes;
   if (tuning.unroll) s.unroll = tuning.unroll;
   s.tile = int64_t{s.team} * s.lanes * s.unroll;
@@ -141,6 +169,7 @@ TeamSize team_for(int64_t length, int lanes, int bytes, bool heavy, const Target
     return {static_cast<int>(std::min<int64_t>(threads_of(per_thread), kMostThreads)), 1};
   }
   const int64_t threads = threads_of(heavy ? kMostBytesPerThread : 64);
+  if (target.clusters && row > kMostCluster * 512 * kMostBytesPerThread) return {kMostThreads, kMostCluster};
   if (!target.clusters) return {static_cast<int>(std::min<int64_t>(threads_of(kMostBytesPerThread), kMostThreads)), 1};
   const int64_t workgroup = heavy && threads <= kMostCluster * 256 ? 256 : 512;
   return {static_cast<int>(std::min(threads, workgroup)),
@@ -164,6 +193,19 @@ int row_axis(const Domain& domain) {
   return best;
 }
 
+bool finds_positions(const Graph& graph, const Domain& domain) {
+  return std::any_of(domain.reductions.begin(), domain.reductions.end(), [&](const Reduction& r) {
+    return graph.at(r.node).reduce == ReduceKind::ArgMax || graph.at(r.node).reduce == ReduceKind::ArgMin;
+  });
+}
+
+IntExpr reduced_extent(const Domain& domain) {
+  IntExpr product = 1;
+  for (const Axis& axis : domain.axes)
+    if (axis.reduced) product = product * axis.extent;
+  return product;
+}
+
 std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const Group& group, const Options& options) {
   Schedule s;
   const Target& target = options.target;
@@ -172,8 +214,14 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const Gro
   s.vector_axis = scans ? last_axis(domain, true) : row_axis(domain);
   s.domain = std::move(domain);
   const Widths w = widths_of(graph, s);
-  const IntExpr extent = s.vector_axis < 0 ? IntExpr(1) : s.domain.axes[static_cast<size_t>(s.vector_axis)].extent;
-  const int64_t along = s.vector_axis < 0 ? 1 : s.domain.axes[static_cast<size_t>(s.vector_axis)].estimate;
+  s.flat = !one_pass && !scans && s.vector_axis >= 0 && s.vector_axis == last_axis(s.domain, true) &&
+           std::count_if(s.domain.axes.begin(), s.domain.axes.end(), [](const Axis& a) { return a.reduced; }) > 1;
+  const IntExpr extent = s.vector_axis < 0 ? IntExpr(1)
+                         : s.flat          ? reduced_extent(s.domain)
+                                           : s.domain.axes[static_cast<size_t>(s.vector_axis)].extent;
+  const int64_t along = s.vector_axis < 0 ? 1
+                        : s.flat          ? length
+                                          : s.domain.axes[static_cast<size_t>(s.vector_axis)].estimate;
   s.lanes = lanes_of(w);
   if (options.tuning.lanes) s.lanes = std::min(s.lanes, options.tuning.lanes);
   while (s.lanes > 1 && ((!divides(s.lanes, extent) && along < kShortOddRow) || along < s.lanes)) s.lanes /= 2;
@@ -208,6 +256,8 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const Gro
   const bool writes_rows =
       std::any_of(s.domain.outputs.begin(), s.domain.outputs.end(), [](const Output& o) { return !o.per_row; });
   TeamSize size = team_for(along, s.lanes, w.largest, is_heavy(graph, group), target);
+  // Positions take as many registers and instructions again, where threads meet most of all.
+  if (finds_positions(graph, s.domain) && one_pass) size = {std::min(size.workgroup, kWorkgroup), 1};
   if (options.tuning.threads) size = {options.tuning.threads, std::max(1, options.tuning.cluster)};
   // Long rows of which only results are kept: a second reading from the caches costs less than waiting for each other.
   const bool rereads = !one_pass && !writes_rows && along * w.largest > kRereadBytes;
@@ -222,7 +272,7 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const Gro
   const int64_t steps = steps_of(along / s.lanes * s.lanes, step);
   bool single_axis = true;
   for (size_t d = 0; d < s.domain.axes.size(); ++d)
-    if (s.domain.axes[d].reduced && static_cast<int>(d) != s.vector_axis) single_axis = false;
+    if (s.domain.axes[d].reduced && static_cast<int>(d) != s.vector_axis && !s.flat) single_axis = false;
   // What is read stays as it was in memory; what is computed of it is kept where there is room for that too.
   s.held = single_axis && steps * s.lanes * w.largest <= kMostBytesPerThread;
   s.unroll = static_cast<int>(s.held ? steps : std::clamp<int64_t>(steps, 1, std::max(1, 16 / s.lanes)));
@@ -247,7 +297,78 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const Gro
   return s;
 }
 
+// A tile of neighbouring columns to a workgroup: rows of threads, each of which takes some of the rows.
+struct ColumnTile {
+  int lanes = 1;
+  int64_t row = 1, rows = 1;  // threads
+  int64_t groups = 1;         // of `lanes` elements, to a thread at a time
+};
+
+constexpr int64_t kLineBytes = 128, kSectorBytes = 32;
+constexpr int64_t kColumnThreads = 512;  // two workgroups of these hold 128 bytes a thread on one multiprocessor
+// From this many rows on a tile reads them once faster than a warp that goes down its columns alone.
+constexpr int64_t kTallTile = 128;
+
+// All rows stay in registers between the passes; nothing where there are too many of them.
+std::optional<ColumnTile> held_tile(int64_t height, int64_t width, int lanes, int bytes) {
+  ColumnTile tile{lanes, std::max<int64_t>(1, kLineBytes / (lanes * bytes)), 1, 0};
+  const int64_t most = std::max<int64_t>(1, kMostBytesPerThread / (lanes * bytes));
+  tile.rows = std::max<int64_t>(lanes, power_of_two_from(steps_of(height, most)));
+  while (tile.row * tile.rows > kColumnThreads && tile.row * lanes * bytes > 2 * kSectorBytes) tile.row /= 2;
+  while (tile.row * tile.rows > kMostThreads && tile.row * lanes * bytes > kSectorBytes) tile.row /= 2;
+  if (tile.row * tile.rows > kMostThreads) return std::nullopt;
+  while (tile.row * tile.rows < kWorkgroup && tile.row < kWarp && tile.row * lanes < width) tile.row *= 2;
+  tile.rows = std::max(tile.rows, kWarp / tile.row);
+  tile.groups = steps_of(height, tile.rows);
+  return tile.groups <= most ? std::optional(tile) : std::nullopt;
+}
+
+// One pass, where there are workgroups enough for all multiprocessors.
+std::optional<ColumnTile> passing_tile(int64_t height, int64_t width, int lanes, int bytes, const Target& target) {
+  constexpr int64_t kGroups = 8;
+  if (height < kTallTile) return std::nullopt;
+  ColumnTile tile{lanes, std::max<int64_t>(1, kLineBytes / (lanes * bytes)), 1, kGroups};
+  tile.rows = std::max<int64_t>(lanes, std::min(kColumnThreads / tile.row, power_of_two_from(height / kGroups)));
+  if (width / (tile.row * lanes) < 2 * target.threads) return std::nullopt;
+  return tile;
+}
+
+std::optional<Schedule> columns_tile(const Graph& graph, const Domain& domain, const Options& options) {
+  Schedule s;
+  s.domain = domain;
+  s.vector_axis = last_axis(domain, false);
+  const Widths w = widths_of(graph, s);
+  if (!w.any) return std::nullopt;
+  const Axis& columns = domain.axes[static_cast<size_t>(s.vector_axis)];
+  int lanes = std::min(options.tuning.lanes ? options.tuning.lanes : 4, lanes_of(w));
+  while (lanes > 1 && (!divides(lanes, columns.extent) || lanes > columns.estimate)) lanes /= 2;
+  const int64_t height = domain.estimate(true), width = domain.estimate(false);
+  const bool one_pass = passes_of(domain) == 1;
+  if (one_pass && finds_positions(graph, domain)) return std::nullopt;
+  auto tile = one_pass ? passing_tile(height, width, lanes, w.largest, options.target)
+                       : held_tile(height, columns.estimate, lanes, w.largest);
+  if (!tile) return std::nullopt;
+  if (options.tuning.threads) {
+    tile->rows = std::max<int64_t>(tile->lanes, options.tuning.threads / tile->row);
+    tile->groups = one_pass ? tile->groups : steps_of(height, tile->rows);
+  }
+  if (options.tuning.unroll && one_pass) tile->groups = options.tuning.unroll;
+  s.strategy = Strategy::Row;
+  s.flat = true;
+  s.held = !one_pass;
+  s.lanes = tile->lanes;
+  s.columns = static_cast<int>(tile->row * tile->lanes);
+  s.team = s.workgroup = static_cast<int>(tile->row * tile->rows);
+  s.unroll = static_cast<int>(tile->groups);
+  if (s.held) s.keep_bytes = height * s.columns * 4 * (kMostBytesPerThread / (tile->groups * tile->lanes * 4));
+  s.note = fmt::format("{} columns of {} to {} threads, {} over them{}", s.columns, height, s.team, passes_text(domain),
+                       s.held ? ", held in registers" : "");
+  return s;
+}
+
 std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const Options& options) {
+  if (domain.scans.empty())
+    if (auto tile = columns_tile(graph, domain, options)) return std::move(*tile);
   Schedule s;
   const int64_t height = domain.estimate(true), width = domain.estimate(false);
   s.vector_axis = last_axis(domain, false);

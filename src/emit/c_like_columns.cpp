@@ -1,0 +1,106 @@
+// A Combine over columns: every thread has the elements of `lanes` columns, in a row of the threads that take a row of elements together.
+//
+//   1. shuffles join the rows of a warp
+//   2. each warp (or row of threads, when that is longer) leaves its values of all columns in shared memory
+//   3. few rows, or no warps: every thread reads its columns of all of them; many: neighbouring threads take the rows of one column,
+//      shuffles join these, and every thread reads the totals
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "emit/c_like_phase.hpp"
+
+namespace smelt::emit::c_like {
+
+using kernel::Stmt;
+
+namespace {
+
+constexpr int kFewRows = 4;
+
+struct Tile {
+  int columns, lanes, row, rows;             // threads of a row; rows that meet in shared memory
+  int pitch() const { return columns + 1; }  // odd, so that the rows of a column lie in different banks
+  std::string column(int lane) const { return fmt::format("(tw & {}) * {} + {}", row - 1, lanes, lane); }
+};
+
+}  // namespace
+
+void PhasePrinter::combine_columns(const std::vector<const Stmt*>& group) {
+  const int warp = as_.warps ? 32 : 1;
+  SMELT_CHECK(team_.iterations() == 1 && team_.cluster() == 1 && team_.threads >= warp,
+              "columns are combined by a team of {} threads in a workgroup of {}", team_.threads, team_.workgroup);
+  Tile tile{group[0]->columns, locals_[static_cast<size_t>(group[0]->local)].slots, 0, 0};
+  tile.row = tile.columns / tile.lanes;
+  tile.rows = team_.threads / std::max(tile.row, warp);
+  std::vector<Partial> lanes;  // of all of the group, one after the other
+  for (const Stmt* s : group) {
+    const Partial whole = partial(*s);
+    for (int l = 0; l < tile.lanes; ++l) {
+      lanes.push_back(whole);
+      lanes.back().value = fmt::format("a{}[{}]", s->local, l);
+      if (!whole.index.empty()) lanes.back().index = fmt::format("a{}[{}]", s->index_local, l);
+      if (as_.warps) shuffle(lanes.back(), 16, tile.row);
+    }
+  }
+  if (tile.rows > 1) {
+    const bool by_rows = as_.warps && tile.rows > kFewRows;
+    if (serial_depth_ > 0) line("{}", as_.barrier);
+    open(tile.row >= warp ? "" : fmt::format("if ((tw & 31) < {})", tile.row));
+    const std::string row = fmt::format("(tw / {}) * {}", std::max(tile.row, warp), tile.pitch());
+    for (size_t i = 0; i < lanes.size(); ++i) {
+      const Partial& p = lanes[i];
+      const int lane = static_cast<int>(i) % tile.lanes;
+      if (lane == 0) {
+        const int words = tile.rows * tile.pitch();
+        statics_ += fmt::format("  {}{} red{}[{}];\n", as_.shared, p.type, p.shared, words);
+        if (!p.index.empty()) statics_ += fmt::format("  {}{} red{}i[{}];\n", as_.shared, as_.wide, p.shared, words);
+      }
+      line("red{}[{} + {}] = {};", p.shared, row, tile.column(lane), p.value);
+      if (!p.index.empty()) line("red{}i[{} + {}] = {};", p.shared, row, tile.column(lane), p.index);
+    }
+    close();
+    line("{}", as_.barrier);
+    if (by_rows) {
+      for (size_t i = 0; i < lanes.size(); i += static_cast<size_t>(tile.lanes))
+        join_rows(lanes[i], tile.columns, tile.rows);
+      line("{}", as_.barrier);
+    }
+    for (size_t i = 0; i < lanes.size(); ++i) {
+      const Partial& p = lanes[i];
+      const std::string column = tile.column(static_cast<int>(i) % tile.lanes);
+      line("{} = red{}[{}];", p.value, p.shared, column);
+      if (!p.index.empty()) line("{} = red{}i[{}];", p.index, p.shared, column);
+      if (by_rows) continue;
+      open(fmt::format("for (int k = 1; k < {}; ++k)", tile.rows));
+      combine_step(p, fmt::format("red{}[k * {} + {}]", p.shared, tile.pitch(), column),
+                   p.index.empty() ? "" : fmt::format("red{}i[k * {} + {}]", p.shared, tile.pitch(), column));
+      close();
+    }
+  }
+  for (const Stmt* s : group) {
+    forget(s->local);
+    if (s->index_local >= 0) forget(s->index_local);
+  }
+}
+
+// The rows of each column in shared memory, joined into the first row by as many neighbouring threads.
+void PhasePrinter::join_rows(const Partial& p, int columns, int rows) {
+  const int pitch = columns + 1, at_once = team_.threads / rows;
+  Partial own = p;
+  own.value = "own";
+  if (!p.index.empty()) own.index = "own_index";
+  const std::string from = fmt::format("(tw % {}) * {} + column", rows, pitch);
+  for (int first = 0; first < columns; first += at_once) {
+    open("");
+    line("const int place = {} + tw / {}, column = place & {};", first, rows, columns - 1);
+    // Others write where the threads that have no column would read.
+    line("{0} own = place < {1} ? red{2}[{3}] : ({0})0;", p.type, columns, p.shared, from);
+    if (!p.index.empty()) line("{} own_index = place < {} ? red{}i[{}] : 0;", as_.wide, columns, p.shared, from);
+    shuffle(own, rows / 2);
+    line("if (tw % {} == 0 && place < {}) red{}[column] = own;", rows, columns, p.shared);
+    if (!p.index.empty()) line("if (tw % {} == 0 && place < {}) red{}i[column] = own_index;", rows, columns, p.shared);
+    close();
+  }
+}
+
+}  // namespace smelt::emit::c_like

@@ -1,0 +1,103 @@
+// Short reductions over what two arrays make together, each of which is broadcast along an axis of the other: the distances of all pairs of
+// points, the nearest of some centroids. Few of the elements are read and many are computed, so each result is computed where it is needed:
+//
+//   sum((x[:, None, :] - y[None, :, :]) ** 2, axis=-1)     x: [M, 3], y: [N, 3]     ->  one expression of M x N results
+#include <algorithm>
+
+#include "graph/build_detail.hpp"
+#include "graph/graph.hpp"
+
+namespace smelt {
+namespace {
+
+// Operations between such a reduction and the arrays: past these it is not looked for.
+constexpr int kMostSteps = 256;
+
+// Which dimension of a node each dimension of the reduction's argument is; -1: the node is the same along it.
+using Dimensions = std::vector<int>;
+
+// What is read of each array, as far as elementwise operations and views lead.
+class Leaves {
+ public:
+  explicit Leaves(const Graph& graph) : graph_(graph) {}
+
+  // False when something stands in between that computes no element by itself.
+  bool find(NodeId id, Dimensions dims) {
+    if (--steps_ < 0) return false;
+    const Node& node = graph_.at(id);
+    switch (node.kind) {
+      case NodeKind::Constant:
+      case NodeKind::SizeValue: return true;
+      case NodeKind::Input: leaves.push_back(dims); return true;
+      case NodeKind::Elementwise:
+      case NodeKind::Cast:
+        return std::all_of(node.args.begin(), node.args.end(), [&](NodeId arg) { return find(arg, dims); });
+      case NodeKind::Permute:
+      case NodeKind::Broadcast:
+      case NodeKind::Reshape:
+      case NodeKind::Slice: return through(node, dims) && find(node.args[0], dims);
+      default: return false;
+    }
+  }
+
+  std::vector<Dimensions> leaves;
+
+ private:
+  // The dimensions of what the view shows; false when a reshape leaves none of them recognizable.
+  bool through(const Node& view, Dimensions& dims) const {
+    const Shape& source = graph_.at(view.args[0]).shape;
+    for (int& d : dims) {
+      if (d < 0) continue;
+      const auto before = static_cast<size_t>(d);
+      if (view.kind == NodeKind::Permute) d = view.axes[before];
+      if (view.kind == NodeKind::Reshape && (d = same_dimension(source, view.shape, before)) < 0) return false;
+      if (view.kind == NodeKind::Broadcast) d = std::max(-1, d - static_cast<int>(view.shape.size() - source.size()));
+      if (d >= 0 && source[static_cast<size_t>(d)].is(1)) d = -1;
+    }
+    return true;
+  }
+
+  const Graph& graph_;
+  int steps_ = kMostSteps;
+};
+
+bool is_short(const Graph& graph, const Node& reduce, int64_t most) {
+  int64_t elements = 1;
+  for (const int axis : reduce.axes) {
+    const auto size = graph.at(reduce.args[0]).shape[static_cast<size_t>(axis)].constant();
+    if (!size || *size < 1 || (elements *= *size) > most) return false;
+  }
+  return true;
+}
+
+bool of_two_arrays(const Graph& graph, const Node& reduce) {
+  const Shape& shape = graph.at(reduce.args[0]).shape;
+  Dimensions own(shape.size());
+  for (size_t d = 0; d < shape.size(); ++d) own[d] = shape[d].is(1) ? -1 : static_cast<int>(d);
+  Leaves found(graph);
+  if (!found.find(reduce.args[0], own)) return false;
+  const auto misses = [&](const Dimensions& leaf, bool reduced) {
+    for (size_t d = 0; d < shape.size(); ++d)
+      if (std::count(reduce.axes.begin(), reduce.axes.end(), static_cast<int>(d)) == reduced && own[d] >= 0 &&
+          leaf[d] < 0)
+        return true;
+    return false;
+  };
+  const auto takes_part = [&](const Dimensions& leaf) { return !misses(leaf, true) && misses(leaf, false); };
+  return found.leaves.size() > 1 &&
+         std::all_of(found.leaves.begin(), found.leaves.end(), [&](const Dimensions& l) { return misses(l, false); }) &&
+         std::count_if(found.leaves.begin(), found.leaves.end(), takes_part) > 1;
+}
+
+}  // namespace
+
+Graph with_local_reductions(Graph graph, int64_t most) {
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const Node& node = graph.nodes[i];
+    if (node.kind == NodeKind::Reduce && !node.local && is_short(graph, node, most) && of_two_arrays(graph, node))
+      graph.nodes[i].local = true;
+  }
+  return graph;
+}
+
+}  // namespace smelt

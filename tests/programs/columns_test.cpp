@@ -1,0 +1,108 @@
+// Reductions down columns and over several axes, in several passes: a GPU holds what it reads in registers between these.
+#include <fmt/format.h>
+
+#include "run.hpp"
+
+namespace smelt::testing {
+namespace {
+
+// [outer, height, width]: whole tiles of columns, a tile cut short, fewer columns than a tile, odd everything, and columns that
+// registers do not hold.
+const std::vector<Dims> kShapes = {{3, 64, 96},   {2, 512, 784}, {2, 200, 37}, {5, 21, 132},
+                                   {1, 1000, 64}, {2, 7, 3},     {4, 1, 40},   {2, 33, 1},
+                                   {1, 4099, 5},  {2, 9000, 33}, {0, 8, 8},    {3, 129, 257}};
+
+std::string text(const Dims& d, DType dtype = DType::F32) {
+  return fmt::format("input x: {}[{},{},{}]\n", name_of(dtype), d[0], d[1], d[2]);
+}
+
+// Noise with columns of -inf, of one NaN, and of one value.
+Tensor columns(const Dims& d, DType dtype) {
+  std::vector<double> v = numbers(noise(dtype, d, 7));
+  if (v.empty()) return array(dtype, d, v);
+  for (int64_t r = 0; r < d[1]; ++r) {
+    v[static_cast<size_t>(r * d[2])] = -kInf;
+    if (d[2] > 2) v[static_cast<size_t>(r * d[2] + 2)] = 2.5;
+  }
+  if (d[2] > 1) v[static_cast<size_t>(d[1] / 2 * d[2] + 1)] = kNan;
+  return array(dtype, d, v);
+}
+
+TEST(Columns, SeveralPasses) {
+  NEEDS_LLVM();
+  for (const DType dtype : {DType::F32, DType::BF16})
+    for (const Dims& d : kShapes) {
+      SCOPED_TRACE(text(d, dtype));
+      const Tensor x = columns(d, dtype);
+      EXPECT_TRUE(right(text(d, dtype) + "return softmax(f32(x), axis=1)\n", {x}));
+      EXPECT_TRUE(right(text(d, dtype) + "return var(f32(x), axis=1), mean(f32(x), axis=1)\n", {x}));
+    }
+}
+
+TEST(Columns, ResultsOfColumnsBesideElements) {
+  NEEDS_LLVM();
+  for (const Dims& d : kShapes) {
+    if (d[0] == 0) continue;
+    SCOPED_TRACE(text(d));
+    const Tensor x = columns(d, DType::F32);
+    EXPECT_TRUE(right(
+        text(d) + "m = max(x, axis=1, keepdims=True)\nreturn x - m, m, argmax(x, axis=1), min(x - m, axis=1)\n", {x}));
+    EXPECT_TRUE(right(text(d) + "a = any(x > 2, axis=1, keepdims=True)\nreturn where(a, x, -x), a\n", {x}));
+  }
+}
+
+TEST(Columns, SizesThatAreSymbols) {
+  NEEDS_LLVM();
+  std::vector<std::vector<TensorView>> calls;
+  std::vector<Tensor> keep;
+  for (const Dims& d : {Dims{3, 64, 96}, Dims{3, 64, 97}, Dims{1, 100, 4}, Dims{2, 1, 33}, Dims{2, 80, 1024}})
+    keep.push_back(noise(DType::F32, d, 3));
+  for (const Tensor& t : keep) calls.push_back({t});
+  EXPECT_TRUE(right("input x: f32[A, B, C]\nreturn softmax(x, axis=1)\n", calls));
+  EXPECT_TRUE(right("input x: f32[A, B, C]\nreturn x - mean(x, axis=(0, 1), keepdims=True)\n", calls));
+}
+
+TEST(Columns, RowsOfSeveralAxes) {
+  NEEDS_LLVM();
+  for (const Dims& d : {Dims{2, 4, 6, 50}, Dims{3, 5, 7, 9}, Dims{2, 3, 64, 64}, Dims{1, 8, 1, 33}}) {
+    const std::string in = fmt::format("input x: f32[{},{},{},{}]\ninput w: f32[{}]\n", d[0], d[1], d[2], d[3], d[1]);
+    const Tensor x = noise(DType::F32, d, 11), w = noise(DType::F32, {d[1]}, 12);
+    SCOPED_TRACE(in);
+    for (const char* axes : {"(1, 2, 3)", "(0, 2, 3)", "(2, 3)", "(0, 1)", "(0, 3)"})
+      EXPECT_TRUE(right(in + fmt::format("m = mean(x, axis={0}, keepdims=True)\nv = var(x, axis={0}, keepdims=True)\n"
+                                         "return (x - m) * rsqrt(v + 1e-5) * w[:, None, None]\n",
+                                         axes),
+                        {x, w}));
+  }
+}
+
+TEST(Columns, RangesOfEqualLengthsSideBySide) {
+  NEEDS_LLVM();
+  for (const Dims& d : {Dims{3, 5, 128}, Dims{2, 3, 256}, Dims{64, 6, 64}}) {
+    const std::string in = text(d) + fmt::format("input c: f32[{}, {}]\n", d[1], d[2] / 2);
+    const Tensor x = noise(DType::F32, d, 21), c = noise(DType::F32, {d[1], d[2] / 2}, 22);
+    const std::string halves = fmt::format("a = x[..., :{0}]\nb = x[..., {0}:]\n", d[2] / 2);
+    EXPECT_TRUE(right(in + halves + "return concat((a * c - b, b * c + a), axis=-1)\n", {x, c}));
+    EXPECT_TRUE(right(in + halves + "return concat((a * c, b, a, b - c), axis=-1) * 2, a + b\n", {x, c}));
+    EXPECT_TRUE(right(in + halves + "return concat((a * c, b), axis=0)\n", {x, c}));
+    EXPECT_TRUE(right(in + halves + "return concat((a * c, b[:, :, ::-1]), axis=1)[:, ::-1]\n", {x, c}));
+  }
+}
+
+TEST(Columns, PairsOfPoints) {
+  NEEDS_LLVM();
+  for (const int k : {1, 2, 3, 8, 16, 33, 64}) {
+    const std::string in = fmt::format("input x: f32[57, {0}]\ninput y: f32[130, {0}]\n", k);
+    const Tensor x = noise(DType::F32, {57, k}, 31), y = noise(DType::F32, {130, k}, 32);
+    SCOPED_TRACE(in);
+    EXPECT_TRUE(right(in + "d = x[:, None, :] - y[None, :, :]\nreturn sqrt(sum(d * d, axis=-1))\n", {x, y}));
+    EXPECT_TRUE(
+        right(in + "d = x[:, None, :] - y[None, :, :]\nreturn argmin(sum(abs(d), axis=-1), axis=-1)\n", {x, y}));
+    EXPECT_TRUE(right(
+        in + "return max(x[:, None, :] * y[None, :, :], axis=2), sum(sum(x[:, None] * y[None], axis=2), axis=0)\n",
+        {x, y}));
+  }
+}
+
+}  // namespace
+}  // namespace smelt::testing
