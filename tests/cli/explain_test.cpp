@@ -154,6 +154,32 @@ TEST(CliExplain, MeasuresKernelsOfAGpu) {
   EXPECT_TRUE(refused.err_has("not a GPU of this machine")) << refused.err;
 }
 
+TEST(CliExplain, ListsTheSchedulesThatAKernelCouldHave) {
+  const std::map<std::string, std::string> fake = {
+      {"SMELT_CUDA", SMELT_FAKE_CUDA}, {"SMELT_NVRTC", SMELT_FAKE_CUDA}, {"SMELT_CACHE_DIR", "off"}};
+  const std::vector<std::string> arguments = {"explain",   "softmax(x)", "-i", "x=f32[256,1024]", "--device", "cuda",
+                                              "--measure", "--json",     "-"};
+  const Result without = run({arguments, fake, "", false});
+  ASSERT_EQ(without.status, 0) << without.err;
+  EXPECT_FALSE(without.json()["kernels"][0].contains("candidates"));
+  std::vector<std::string> asked = arguments;
+  asked.push_back("--candidates");
+  const Result r = run({asked, fake, "", false});
+  ASSERT_EQ(r.status, 0) << r.err;
+  const nlohmann::json candidates = r.json()["kernels"][0]["candidates"];
+  ASSERT_GT(candidates.size(), 3u);
+  EXPECT_EQ(candidates[0]["chosen"], true);
+  for (const auto& c : candidates) {
+    EXPECT_EQ(c["strategy"], "row");
+    EXPECT_GT(c["predicted_us"], 3.0);
+    EXPECT_GT(c["measured_us"], 0.0) << c.dump();
+  }
+  asked.resize(asked.size() - 3);
+  asked.push_back("--candidates");
+  const Result text = run({asked, fake, "", false});
+  EXPECT_TRUE(text.out_has("limited by") && text.out_has("   *   row, ")) << text.out;
+}
+
 TEST(CliExplain, MeasuresTheDepthOfFusion) {
   if (!has_llvm()) GTEST_SKIP() << "no LLVM here";
   const std::vector<std::string> arguments = {"explain", "(x * 2 + 1) * x - 3", "-i", "x=f32[1000]", "--depth"};
