@@ -351,6 +351,7 @@ std::optional<Schedule> columns_tile(const Graph& graph, const Domain& domain, c
   if (options.tuning.threads) {
     tile->rows = std::max<int64_t>(tile->lanes, options.tuning.threads / tile->row);
     tile->groups = one_pass ? tile->groups : steps_of(height, tile->rows);
+    if (!one_pass && tile->groups * tile->lanes * w.largest > kMostBytesPerThread) return std::nullopt;
   }
   if (options.tuning.unroll && one_pass) tile->groups = options.tuning.unroll;
   s.strategy = Strategy::Row;

@@ -1,0 +1,161 @@
+"""Ordinary array programs that nobody tuned smelt for: each as smelt's text and as a function of torch, written as their users would.
+
+A row is drawn from a family; families weigh equally in every mean. Inputs are the tool's own specifications (`smelt bench -i`)."""
+
+from dataclasses import dataclass
+from typing import Callable
+
+
+@dataclass(frozen=True)
+class Row:
+    family: str
+    name: str
+    inputs: dict[str, str]  # name -> "f32[4096,1024]", with a filler in front where normal numbers would not do
+    text: str  # what follows the inputs
+    torch: Callable  # (torch, *inputs) -> what the program returns
+
+    def program(self):
+        types = (f"input {name}: {spec.split(':')[-1]}" for name, spec in self.inputs.items())
+        return "\n".join([*types, self.text]) + "\n"
+
+
+def norm(axes, weight="", eps="1e-5"):
+    return (f"m = mean(x, axis={axes}, keepdims=True)\nv = var(x, axis={axes}, keepdims=True)\n"
+            f"return (x - m) * rsqrt(v + {eps}){weight}")
+
+
+def halves(t, x, n):
+    return x[..., :n].float(), x[..., n:].float()
+
+
+def torch_layernorm_backward(t, x, g, w):
+    m, r = x.mean(-1, keepdim=True), t.rsqrt(x.var(-1, keepdim=True, unbiased=False) + 1e-5)
+    h, gw = (x - m) * r, g * w
+    return (gw - gw.mean(-1, keepdim=True) - h * (gw * h).mean(-1, keepdim=True)) * r, (g * h).sum(0), g.sum(0)
+
+
+def torch_rope_slices(t, x, c, s):
+    a, b = halves(t, x, 64)
+    return t.cat((a * c - b * s, b * c + a * s), -1).to(t.bfloat16)
+
+
+def torch_rope_pairs(t, x, c, s):
+    a, b = x[..., ::2].float(), x[..., 1::2].float()
+    return t.stack((a * c - b * s, b * c + a * s), -1).flatten(-2).to(t.bfloat16)
+
+
+def torch_stencil3d(t, u):
+    c, i = u[1:-1, 1:-1, 1:-1], slice(1, -1)
+    near = u[2:, i, i] + u[:-2, i, i] + u[i, 2:, i] + u[i, :-2, i] + u[i, i, 2:] + u[i, i, :-2]
+    return c + 0.1 * (near - 6 * c)
+
+
+def torch_cross_entropy_mid(t, x, k):
+    p, i = t.log_softmax(x, 1), t.arange(21, device=x.device)[None, :, None, None]
+    return -t.where(i == (k % 21)[:, None], p, 0.0).sum(1)
+
+
+def torch_quantize_groups(t, x):
+    g = x.float().reshape(8192, 32, 128)
+    s = g.abs().amax(-1, keepdim=True) / 127
+    return (g / s).round().to(t.int8).reshape(8192, 4096), s
+
+
+ROWS = [
+    # softmax along a middle axis
+    Row("softmax", "softmax_mid", {"x": "f32[64,512,784]"}, "return softmax(x, axis=1)", lambda t, x: t.softmax(x, 1)),
+    Row("softmax", "softmax_mid_odd", {"x": "f32[61,509,787]"}, "return softmax(x, axis=1)", lambda t, x: t.softmax(x, 1)),
+    Row("softmax", "softmax_mid_short", {"x": "f32[32,21,262144]"}, "return softmax(x, axis=1)", lambda t, x: t.softmax(x, 1)),
+    Row("softmax", "log_softmax_mid_bf16", {"x": "bf16[64,1000,1024]"}, "return log_softmax(x, axis=1)",
+        lambda t, x: t.log_softmax(x, 1)),
+    Row("softmax", "softmax_short", {"x": "f32[2000003,48]"}, "return softmax(x, axis=-1)", lambda t, x: t.softmax(x, -1)),
+    Row("softmax", "softmax_backward", {"y": "f32[16384,2048]", "g": "f32[16384,2048]"},
+        "return (g - sum(g * y, axis=-1, keepdims=True)) * y", lambda t, y, g: (g - (g * y).sum(-1, keepdim=True)) * y),
+    Row("losses", "cross_entropy_mid", {"x": "f32[16,21,512,512]", "t": "iota:i64[16,512,512]"},
+        "k = t % 21\np = log_softmax(x, axis=1)\ni = arange(21)[None, :, None, None]\n"
+        "return -sum(where(i == k[:, None], p, 0), axis=1)", torch_cross_entropy_mid),
+    # norms
+    Row("norms", "rms_mid", {"x": "f32[32,256,4096]", "w": "f32[256]"},
+        "return x * rsqrt(mean(x * x, axis=1, keepdims=True) + 1e-6) * w[:, None]",
+        lambda t, x, w: x * t.rsqrt((x * x).mean(1, keepdim=True) + 1e-6) * w[:, None]),
+    Row("norms", "rms_odd", {"x": "bf16[16384,4095]", "w": "bf16[4095]"}, "return rmsnorm(x, w)",
+        lambda t, x, w: t.nn.functional.rms_norm(x, (4095,), w)),
+    Row("norms", "l2norm_mid", {"x": "f32[64,512,1024]"}, "return x / sqrt(sum(x * x, axis=1, keepdims=True) + 1e-12)",
+        lambda t, x: x / t.sqrt((x * x).sum(1, keepdim=True) + 1e-12)),
+    Row("norms", "layernorm_channels", {"x": "f32[32,96,112,112]", "w": "f32[96]", "b": "f32[96]"},
+        norm(1, " * w[:, None, None] + b[:, None, None]", "1e-6"),
+        lambda t, x, w, b: (x - x.mean(1, keepdim=True)) * t.rsqrt(x.var(1, keepdim=True, unbiased=False) + 1e-6)
+        * w[:, None, None] + b[:, None, None]),
+    Row("norms", "layernorm_3_axes", {"x": "f32[64,64,56,56]", "w": "f32[64,56,56]", "b": "f32[64,56,56]"},
+        norm((1, 2, 3), " * w + b"), lambda t, x, w, b: t.nn.functional.layer_norm(x, (64, 56, 56), w, b)),
+    Row("norms", "layernorm_backward", {"x": "f32[8192,2048]", "g": "f32[8192,2048]", "w": "f32[2048]"},
+        "m = mean(x, axis=-1, keepdims=True)\nr = rsqrt(var(x, axis=-1, keepdims=True) + 1e-5)\nh = (x - m) * r\ng1 = g * w\n"
+        "return (g1 - mean(g1, axis=-1, keepdims=True) - h * mean(g1 * h, axis=-1, keepdims=True)) * r, sum(g * h, axis=0), "
+        "sum(g, axis=0)", torch_layernorm_backward),
+    Row("norms", "groupnorm", {"x": "f32[32,256,64,64]", "w": "f32[256]", "b": "f32[256]"}, "return groupnorm(x, 32, w, b)",
+        lambda t, x, w, b: t.nn.functional.group_norm(x, 32, w, b)),
+    Row("norms", "groupnorm_odd", {"x": "f32[31,96,57,57]", "w": "f32[96]", "b": "f32[96]"}, "return groupnorm(x, 12, w, b)",
+        lambda t, x, w, b: t.nn.functional.group_norm(x, 12, w, b)),
+    Row("norms", "instancenorm", {"x": "f32[32,64,128,128]"}, norm((2, 3)), lambda t, x: t.nn.functional.instance_norm(x)),
+    Row("norms", "batchnorm_training", {"x": "f32[64,128,56,56]", "w": "f32[128]", "b": "f32[128]"},
+        norm((0, 2, 3), " * w[:, None, None] + b[:, None, None]"),
+        lambda t, x, w, b: t.nn.functional.batch_norm(x, None, None, w, b, True)),
+    Row("norms", "minus_column_mean", {"x": "f32[8192,4096]"}, "return x - mean(x, axis=0)", lambda t, x: x - x.mean(0)),
+    # reductions
+    Row("reductions", "sum_mid", {"x": "f32[128,1000,512]"}, "return sum(x, axis=1)", lambda t, x: x.sum(1)),
+    Row("reductions", "max_mid_odd", {"x": "f32[127,997,509]"}, "return max(x, axis=1)", lambda t, x: x.amax(1)),
+    Row("reductions", "mean_first", {"x": "f32[4096,16384]"}, "return mean(x, axis=0)", lambda t, x: x.mean(0)),
+    Row("reductions", "argmax_mid", {"x": "f32[64,1000,1024]"}, "return argmax(x, axis=1)", lambda t, x: x.argmax(1)),
+    Row("reductions", "sum_all_but_second", {"x": "f32[64,256,56,56]"}, "return sum(x, axis=(0, 2, 3))",
+        lambda t, x: x.sum((0, 2, 3))),
+    Row("reductions", "var_mid", {"x": "f32[64,768,1024]"}, "return var(x, axis=1)", lambda t, x: x.var(1, unbiased=False)),
+    Row("reductions", "argmin_odd", {"x": "f32[16383,8191]"}, "return argmin(x, axis=-1)", lambda t, x: x.argmin(-1)),
+    Row("reductions", "argmax_short", {"x": "f32[1000003,100]"}, "return argmax(x, axis=-1)", lambda t, x: x.argmax(-1)),
+    Row("reductions", "sum_short", {"x": "f32[3000001,37]"}, "return sum(x, axis=-1)", lambda t, x: x.sum(-1)),
+    Row("reductions", "sum_both_axes", {"x": "f32[4096,4096]"}, "return sum(x, axis=0), sum(x, axis=1)",
+        lambda t, x: (x.sum(0), x.sum(1))),
+    Row("scans", "cumsum_mid", {"x": "f32[64,512,1024]"}, "return cumsum(x, axis=1)", lambda t, x: x.cumsum(1)),
+    # windows
+    Row("windows", "max_pool_3_stride_2", {"x": "f32[64,64,112,112]"}, "return max_pool(x, (3, 3), stride=2, padding=1)",
+        lambda t, x: t.nn.functional.max_pool2d(x, 3, 2, 1)),
+    Row("windows", "max_pool_2", {"x": "f32[64,128,112,112]"}, "return max_pool(x, (2, 2), stride=2)",
+        lambda t, x: t.nn.functional.max_pool2d(x, 2, 2)),
+    Row("windows", "avg_pool_11", {"x": "f32[8,32,512,512]"}, "return avg_pool(x, (11, 11), stride=1)",
+        lambda t, x: t.nn.functional.avg_pool2d(x, 11, 1)),
+    Row("windows", "avg_pool_3", {"x": "f32[32,64,128,128]"}, "return avg_pool(x, (3, 3), stride=1)",
+        lambda t, x: t.nn.functional.avg_pool2d(x, 3, 1)),
+    Row("windows", "max_pool_1d", {"x": "f32[64,64,16384]"}, "return max_pool(x, (5,), stride=1)",
+        lambda t, x: t.nn.functional.max_pool1d(x, 5, 1)),
+    Row("windows", "stencil_3d_odd", {"u": "f32[253,251,257]"},
+        "c = u[1:-1, 1:-1, 1:-1]\nreturn c + 0.1 * (u[2:, 1:-1, 1:-1] + u[:-2, 1:-1, 1:-1] + u[1:-1, 2:, 1:-1] + "
+        "u[1:-1, :-2, 1:-1] + u[1:-1, 1:-1, 2:] + u[1:-1, 1:-1, :-2] - 6 * c)", torch_stencil3d),
+    # transformers
+    Row("transformers", "rope_slices", {"x": "bf16[4,32,4096,128]", "c": "f32[4096,64]", "s": "f32[4096,64]"},
+        "a = f32(x[..., :64])\nb = f32(x[..., 64:])\nreturn bf16(concat((a * c - b * s, b * c + a * s), axis=-1))",
+        torch_rope_slices),
+    Row("transformers", "rope_pairs", {"x": "bf16[4,4096,32,128]", "c": "f32[4096,1,64]", "s": "f32[4096,1,64]"},
+        "a = f32(x[..., ::2])\nb = f32(x[..., 1::2])\n"
+        "return bf16(stack((a * c - b * s, b * c + a * s), axis=-1).reshape(4, 4096, 32, 128))", torch_rope_pairs),
+    Row("transformers", "swiglu_packed", {"x": "bf16[16384,22016]"}, "return silu(x[:, :11008]) * x[:, 11008:]",
+        lambda t, x: t.nn.functional.silu(x[:, :11008]) * x[:, 11008:]),
+    Row("transformers", "quantize_groups", {"x": "bf16[8192,4096]"},
+        "g = f32(x).reshape(8192, 32, 128)\ns = max(abs(g), axis=-1, keepdims=True) / 127\n"
+        "return int8(round(g / s)).reshape(8192, 4096), s", torch_quantize_groups),
+    # elementwise and layout
+    Row("elementwise", "mish", {"x": "f32[50331648]"}, "return mish(x)", lambda t, x: t.nn.functional.mish(x)),
+    Row("elementwise", "gelu_bf16", {"x": "bf16[67108864]"}, "return gelu(x)", lambda t, x: t.nn.functional.gelu(x)),
+    Row("layout", "transpose_add", {"x": "f32[4096,6000]", "y": "f32[6000,4096]"}, "return x.T + y", lambda t, x, y: x.T + y),
+    Row("layout", "picture_to_planes", {"x": "u8[64,224,224,3]", "m": "f32[3]", "s": "f32[3]"},
+        "return ((f32(x) / 255 - m) / s).transpose(0, 3, 1, 2)",
+        lambda t, x, m, s: ((x.float() / 255 - m) / s).permute(0, 3, 1, 2).contiguous()),
+    # pairs of points
+    Row("pairs", "distances_3", {"x": "f32[4096,3]", "y": "f32[4096,3]"},
+        "d = x[:, None, :] - y[None, :, :]\nreturn sqrt(sum(d * d, axis=-1))",
+        lambda t, x, y: (x[:, None, :] - y[None, :, :]).pow(2).sum(-1).sqrt()),
+    Row("pairs", "distances_32", {"x": "f32[2048,32]", "y": "f32[2048,32]"},
+        "d = x[:, None, :] - y[None, :, :]\nreturn sum(abs(d), axis=-1)",
+        lambda t, x, y: (x[:, None, :] - y[None, :, :]).abs().sum(-1)),
+    Row("pairs", "nearest_centroid", {"x": "f32[1000000,16]", "c": "f32[64,16]"},
+        "d = x[:, None, :] - c[None, :, :]\nreturn argmin(sum(d * d, axis=-1), axis=-1)",
+        lambda t, x, c: t.cdist(x, c).argmin(-1)),
+]
