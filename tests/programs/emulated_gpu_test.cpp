@@ -92,6 +92,32 @@ TEST_F(EmulatedGpu, ColumnsAndTotals) {
   check("input x: f32[N]\nreturn sqrt(sum(x * x)), argmin(x)\n", {noise(DType::F32, {100001})});
 }
 
+// Whole tiles, one cut short, fewer columns than a tile, and tiles whose rows meet in two steps.
+TEST_F(EmulatedGpu, TilesOfColumns) {
+  for (const Dims& d : {Dims{2, 64, 96}, Dims{2, 50, 36}, Dims{1, 300, 64}, Dims{2, 33, 7}}) {
+    const std::string in = fmt::format("input x: f32[{}, {}, {}]\n", d[0], d[1], d[2]);
+    const Tensor x = noise(DType::F32, d);
+    check(in + "return softmax(x, axis=1)\n", {x});
+    check(in + "m = max(x, axis=1, keepdims=True)\nreturn x - m, m, argmax(x, axis=1), min(x - m, axis=1)\n", {x});
+  }
+  const Tensor x = noise(DType::F32, {3, 70, 40});
+  check("input x: f32[A, B, C]\nreturn x - mean(x, axis=1, keepdims=True)\n", {x});
+  check("input x: f32[2, 200, 30000]\nreturn sum(x, axis=1)[:, ::100]\n", {noise(DType::F32, {2, 200, 30000})});
+}
+
+TEST_F(EmulatedGpu, RowsOfSeveralAxesAndRangesSideBySide) {
+  const Tensor x = noise(DType::F32, {3, 4, 6, 30}), w = noise(DType::F32, {4});
+  for (const char* axes : {"(1, 2, 3)", "(0, 2, 3)"})
+    check(fmt::format("input x: f32[3, 4, 6, 30]\ninput w: f32[4]\nm = mean(x, axis={0}, keepdims=True)\n"
+                      "return (x - m) * rsqrt(var(x, axis={0}, keepdims=True) + 1e-5) * w[:, None, None]\n",
+                      axes),
+          {x, w});
+  check("input x: f32[9, 256]\na = x[:, :128]\nb = x[:, 128:]\nreturn concat((a - b, a * b), axis=-1)\n",
+        {noise(DType::F32, {9, 256})});
+  check("input x: f32[57, 3]\ninput y: f32[130, 3]\nreturn argmin(sum(abs(x[:, None] - y[None]), axis=-1), axis=1)\n",
+        {noise(DType::F32, {57, 3}), noise(DType::F32, {130, 3}, 2)});
+}
+
 TEST_F(EmulatedGpu, ScratchThatThreadsShare) {
   check("input x: f32[M, N]\ninput y: f32[N, M]\nreturn x.T + y\n",
         {rows(DType::F32, 70, 101), rows(DType::F32, 101, 70)});
