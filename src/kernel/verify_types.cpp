@@ -5,6 +5,27 @@
 namespace smelt::kernel {
 namespace {
 
+// An expression in words, written only where a check fails: of thousands it would take longer than all that is checked.
+struct InWords {
+  const Kernel& kernel;
+  ExprId id;
+};
+std::string in_words(const InWords& words) { return expr_text(words.kernel, words.id); }
+
+}  // namespace
+}  // namespace smelt::kernel
+
+template <>
+struct fmt::formatter<smelt::kernel::InWords> : fmt::formatter<std::string> {
+  template <class Context>
+  auto format(const smelt::kernel::InWords& words, Context& context) const {
+    return fmt::formatter<std::string>::format(smelt::kernel::in_words(words), context);
+  }
+};
+
+namespace smelt::kernel {
+namespace {
+
 class Types {
  public:
   explicit Types(const Kernel& kernel) : kernel_(kernel) {}
@@ -24,7 +45,7 @@ class Types {
   }
   static bool in_register(DType t) { return compute_type(t) == t; }
   DType dtype(ExprId id) const { return kernel_.at(id).dtype; }
-  std::string text(ExprId id) const { return expr_text(kernel_, id); }
+  InWords text(ExprId id) const { return {kernel_, id}; }
 
   DType memory_dtype(const Access& a) const {
     return a.scratch ? kernel_.buffers[static_cast<size_t>(a.array)].dtype

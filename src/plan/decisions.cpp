@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 namespace smelt::plan {
 namespace {
@@ -63,25 +64,19 @@ class Decisions {
         d.reason = "another kernel between them needs the one and feeds the other";
         d.remedy = "fuse or move what stands between";
       } else {
-        const int reader = parts_.home(consumer);
-        say_refusal(parts_.describe(parts_.united(a, reader), parts_.united_copies(a, reader)), d);
+        std::tie(d.reason, d.remedy) = why_apart(a, parts_.home(consumer));
       }
     }
     return d;
   }
 
-  // Why these nodes are not one kernel.
-  void say_refusal(const FusionGroup& group, Decision& d) const {
-    const auto found = parts_.scheduled(group);
-    if (const auto* refusal = std::get_if<schedule::Refusal>(&found)) {
-      d.reason = refusal->reason;
-      d.remedy = refusal->remedy;
-    } else if (const std::string& slow = std::get<schedule::Schedule>(found).dear; !slow.empty()) {
-      d.reason = slow;
-      d.remedy = "nothing: storing the value takes less time";
-    } else {
-      d.reason = "each alone may join others that the two together may not";
-    }
+  // What the schedules say of two groups as one, with a remedy. Many edges may lead from one to the other.
+  const std::pair<std::string, std::string>& why_apart(int a, int b) const {
+    if (const auto* never = parts_.why_never(a, b)) return *never;
+    const auto [known, fresh] = why_.try_emplace({a, b});
+    if (fresh)
+      known->second = words_of(parts_.scheduled(parts_.describe(parts_.united(a, b), parts_.united_copies(a, b))));
+    return known->second;
   }
 
   bool needed_in_memory(NodeId id) const {
@@ -112,6 +107,7 @@ class Decisions {
 
   const Partition& parts_;
   const Kept& kept_;
+  mutable std::map<std::pair<int, int>, std::pair<std::string, std::string>> why_;
 };
 
 }  // namespace

@@ -16,6 +16,8 @@ class Groups {
   int of(NodeId id) const;                         // -1 for a node that computes nothing
   const std::vector<NodeId>& members(int g) const { return bag(g).nodes; }
   void merge(int from, int into);  // leaves `from` empty
+  // A number that stays with the larger of two groups that merge, whichever keeps its own.
+  int core(int g) const { return bag_in_[static_cast<size_t>(g)]; }
 
   // Whether group b reads what group a computes.
   bool adjacent(int a, int b) const;

@@ -1,10 +1,10 @@
 // The planner: a greedy merge of producers into consumers, then of siblings that read the same values, then cheap values are
 // computed again where that avoids a store. What may merge is for the schedules to say (schedule::make_schedule).
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
+#include <unordered_map>
 
 #include "base/check.hpp"
 #include "plan/batch.hpp"
@@ -53,7 +53,7 @@ class Planner {
         if (a == b || parts_.too_long(a, b) || parts_.repeats_too_much(producer, consumer) ||
             parts_.groups().path_around(a, b))
           continue;
-        if (parts_.surely_accepted(a, b) || parts_.takes(parts_.describe(parts_.united(a, b)))) parts_.merge(a, b);
+        parts_.try_merge(a, b);
       }
     }
   }
@@ -61,22 +61,19 @@ class Planner {
   // Groups whose values only one other group reads: what the first reader of a value could not take, since others needed it, can
   // be taken when all of them have become one. From the front, so that a chain grows as far as a schedule accepts it.
   void merge_into_only_readers() {
-    std::map<int, std::pair<int, size_t>> refused;  // group -> the reader that refused it, and its members then
     for (bool changed = true; changed;) {
       changed = false;
+      std::unordered_map<int, size_t> seen;  // groups that were asked for, and their nodes then
       for (size_t i = 0; i < parts_.graph().nodes.size(); ++i) {
         const NodeId id = static_cast<NodeId>(i);
         if (!parts_.edges().computing[i] || parts_.consumers(id).size() < 2) continue;
-        const int a = parts_.group_of(id), b = only_reader(a);
+        const int a = parts_.group_of(id);
+        size_t& before = seen[a];
+        if (before == parts_.members(a).size()) continue;
+        before = parts_.members(a).size();
+        const int b = only_reader(a);
         if (b < 0 || parts_.too_long(a, b) || parts_.groups().path_around(a, b)) continue;
-        const std::pair<int, size_t> now{b, parts_.members(a).size() + parts_.members(b).size()};
-        if (const auto known = refused.find(a); known != refused.end() && known->second == now) continue;
-        if (!parts_.repeats_too_much(a) && parts_.takes(parts_.describe(parts_.united(a, b)))) {
-          parts_.merge(a, b);
-          changed = true;
-        } else {
-          refused[a] = now;
-        }
+        if (!parts_.repeats_too_much(a) && parts_.try_merge(a, b)) changed = true;
       }
     }
   }
@@ -113,7 +110,7 @@ class Planner {
         if (parts_.groups().adjacent(a, b) || parts_.groups().adjacent(b, a) || parts_.groups().path_around(a, b) ||
             parts_.groups().path_around(b, a))
           continue;
-        if (parts_.surely_accepted(a, b) || parts_.takes(parts_.describe(parts_.united(a, b)))) parts_.merge(a, b);
+        parts_.try_merge(a, b);
       }
     }
   }
@@ -129,7 +126,9 @@ class Planner {
           readers.insert(parts_.group_of(c));
       // Every reader of one number computes it once for all of its elements.
       if (readers.empty() || (readers.size() > 4 && parts_.edges().elements[i] > 1)) continue;
-      if (std::any_of(readers.begin(), readers.end(), [&](int g) { return parts_.apart(parts_.group_of(id), g); }))
+      if (std::any_of(readers.begin(), readers.end(), [&](int g) {
+            return parts_.apart(parts_.group_of(id), g) || parts_.never_one(parts_.group_of(id), g);
+          }))
         continue;
       std::vector<NodeId> chain;
       const std::optional<int> cost = repeatable_chain(id, chain);
@@ -173,9 +172,8 @@ class Planner {
     int64_t paid = 0, saved = store;
     for (int g : readers) {
       saved += store;
-      const FusionGroup group = parts_.describe_group(g);
       for (NodeId s : needed)
-        if (!std::count(group.inputs.begin(), group.inputs.end(), s)) paid += parts_.edges().bytes(parts_.graph(), s);
+        if (!parts_.reads(g, s)) paid += parts_.edges().bytes(parts_.graph(), s);
     }
     for (NodeId s : needed)  // what only lived on chip so far must be stored now
       if (parts_.computing(s) && parts_.group_of(s) == parts_.group_of(id))
@@ -206,17 +204,28 @@ class Planner {
   void merge_readers() {
     constexpr size_t kManyGroups = 256;  // pairs are tried one by one
     if (!parts_.has_copies()) return;
+    std::set<std::vector<NodeId>> refused;  // the nodes of two groups
     for (bool changed = true; changed;) {
       changed = false;
       const std::vector<FusionGroup> groups = parts_.described_groups();
       std::vector<int> alive;
       for (size_t g = 0; g < groups.size(); ++g)
         if (!groups[g].outputs.empty()) alive.push_back(static_cast<int>(g));
-      if (alive.size() > kManyGroups) return;
+      if (alive.size() > kManyGroups || refused.size() > kManyGroups) return;
+      const std::vector<std::set<int>> after = dependents(groups, alive);
       for (size_t x = 0; x < alive.size() && !changed; ++x)
-        for (size_t y = x + 1; y < alive.size() && !changed; ++y)
-          changed = share_array(groups, alive[x], alive[y]) && !depends(groups, alive[x], alive[y]) &&
-                    !depends(groups, alive[y], alive[x]) && merge_with_copies(alive[x], alive[y]);
+        for (size_t y = x + 1; y < alive.size() && !changed; ++y) {
+          const int a = alive[x], b = alive[y];
+          if (!share_array(groups, a, b)) continue;
+          std::vector<NodeId> both = groups[static_cast<size_t>(a)].nodes;
+          both.insert(both.end(), groups[static_cast<size_t>(b)].nodes.begin(),
+                      groups[static_cast<size_t>(b)].nodes.end());
+          if (refused.count(both) || after[static_cast<size_t>(a)].count(b) || after[static_cast<size_t>(b)].count(a))
+            continue;
+          changed = merge_with_copies(a, b);
+          if (!changed) refused.insert(std::move(both));
+          if (refused.size() > kManyGroups) return;
+        }
     }
   }
 
@@ -228,20 +237,24 @@ class Planner {
     });
   }
 
-  // Whether group b needs, directly or not, what group a stores.
-  static bool depends(const std::vector<FusionGroup>& groups, int a, int b) {
-    std::set<NodeId> stored(groups[static_cast<size_t>(a)].outputs.begin(),
-                            groups[static_cast<size_t>(a)].outputs.end());
-    for (bool grown = true; grown;) {
-      grown = false;
-      for (const FusionGroup& g : groups) {
-        const bool reads = std::any_of(g.inputs.begin(), g.inputs.end(), [&](NodeId id) { return stored.count(id); });
-        if (!reads) continue;
-        if (&g == &groups[static_cast<size_t>(b)]) return true;
-        for (NodeId id : g.outputs) grown = stored.insert(id).second || grown;
+  // Of each of these groups: those that need, directly or not, what it stores.
+  static std::vector<std::set<int>> dependents(const std::vector<FusionGroup>& groups, const std::vector<int>& alive) {
+    std::unordered_map<NodeId, std::vector<int>> readers;
+    for (const int g : alive)
+      for (const NodeId id : groups[static_cast<size_t>(g)].inputs) readers[id].push_back(g);
+    std::vector<std::set<int>> result(groups.size());
+    for (const int g : alive) {
+      std::set<int>& found = result[static_cast<size_t>(g)];
+      std::vector<int> todo{g};
+      while (!todo.empty()) {
+        const int from = todo.back();
+        todo.pop_back();
+        for (const NodeId id : groups[static_cast<size_t>(from)].outputs)
+          for (const int reader : readers[id])
+            if (found.insert(reader).second) todo.push_back(reader);
       }
     }
-    return false;
+    return result;
   }
 
   bool merge_with_copies(int a, int b) {
@@ -254,6 +267,28 @@ class Planner {
     return true;
   }
 
+  // A group after those that it reads of, by a stack of our own: chains may be long.
+  static void place(const std::vector<FusionGroup>& groups, size_t root, const std::map<NodeId, int>& stored_by,
+                    std::vector<bool>& placed, std::vector<FusionGroup>& order) {
+    std::vector<std::pair<size_t, size_t>> open;  // a group, and the next of its inputs
+    const auto enter = [&](size_t g) {
+      if (placed[g]) return;
+      placed[g] = true;
+      open.emplace_back(g, 0);
+    };
+    enter(root);
+    while (!open.empty()) {
+      auto& [g, next] = open.back();
+      const FusionGroup& group = groups[g];
+      if (next == group.inputs.size()) {
+        order.push_back(group);
+        open.pop_back();
+      } else if (const auto it = stored_by.find(group.inputs[next++]); it != stored_by.end()) {
+        enter(static_cast<size_t>(it->second));
+      }
+    }
+  }
+
   std::vector<FusionGroup> ordered_groups() {
     const std::vector<FusionGroup> groups = parts_.described_groups();
     std::vector<bool> placed(groups.size(), false);
@@ -261,16 +296,8 @@ class Planner {
     for (size_t g = 0; g < groups.size(); ++g)
       for (NodeId id : groups[g].outputs) stored_by[id] = static_cast<int>(g);
     std::vector<FusionGroup> order;
-    std::function<void(size_t)> place = [&](size_t g) {
-      if (placed[g]) return;
-      placed[g] = true;
-      for (NodeId in : groups[g].inputs)
-        if (auto it = stored_by.find(in); it != stored_by.end() && it->second != static_cast<int>(g))
-          place(static_cast<size_t>(it->second));
-      order.push_back(groups[g]);
-    };
     for (size_t g = 0; g < groups.size(); ++g)
-      if (!groups[g].outputs.empty()) place(g);
+      if (!groups[g].outputs.empty()) place(groups, g, stored_by, placed, order);
     std::vector<std::string> words;
     for (FusionGroup& group : order) {
       auto made = parts_.scheduled(group);

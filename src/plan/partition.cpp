@@ -16,6 +16,24 @@ static constexpr int kNothingToRepeat = 16;
 // Operations that a thread of a CPU, or a multiprocessor, does in the time that one more kernel takes to start.
 static constexpr int64_t kLaunchWork = 1 << 18;
 
+constexpr size_t kForGood = SIZE_MAX;
+
+static uint64_t pair_of(int a, int b) {
+  return static_cast<uint64_t>(static_cast<uint32_t>(a)) << 32 | static_cast<uint32_t>(b);
+}
+
+// Whether it reads what other nodes compute at its own index only: no view stands between.
+static bool reads_directly(const Graph& graph, const Edges& edges, NodeId id) {
+  const Node& node = graph.at(id);
+  if (node.kind != NodeKind::Elementwise && node.kind != NodeKind::Cast) return false;
+  const auto computing = [&](NodeId arg) { return edges.computing[static_cast<size_t>(arg)]; };
+  return std::all_of(node.args.begin(), node.args.end(), [&](NodeId arg) {
+    if (computing(arg)) return true;
+    while (is_view(graph.at(arg).kind) && !computing(arg)) arg = graph.at(arg).args[0];
+    return !computing(arg);
+  });
+}
+
 Partition::Partition(const Graph& graph, const Options& options)
     : graph_(graph), options_(options), edges_(graph, options.sizes), groups_(edges_) {
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
@@ -26,9 +44,18 @@ Partition::Partition(const Graph& graph, const Options& options)
                       node.kind == NodeKind::Scatter || is_view(node.kind);
     even_.push_back(asks ? std::nullopt : std::optional(node.shape));
     work_.push_back(node.local ? 1 : repeat_cost(graph, node));
+    repeat_.push_back(repeat_cost(graph, node));
+    repeatable_.push_back(recomputable(node));
     points_.push_back(recomputable(node) ? std::optional(edges_.elements[i]) : std::nullopt);
   }
   copies_.resize(groups_.count());
+  still_.assign(groups_.count(), true);
+  here_.resize(graph.nodes.size());
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
+    const int g = groups_.of(static_cast<NodeId>(i));
+    direct_.push_back(g >= 0 && reads_directly(graph, edges_, static_cast<NodeId>(i)));
+    here_[i] = g >= 0 && even_[static_cast<size_t>(g)];  // of others the schedules say it
+  }
   merge_results();
 }
 
@@ -58,11 +85,60 @@ std::vector<NodeId> Partition::united(int a, int b) const {
 }
 
 void Partition::merge(int from, int into) {
-  if (!surely_accepted(from, into)) even_[static_cast<size_t>(into)].reset();
-  work_[static_cast<size_t>(into)] += work_[static_cast<size_t>(from)];
-  auto &x = points_[static_cast<size_t>(into)], &y = points_[static_cast<size_t>(from)];
-  x = x && y ? std::optional(std::max(*x, *y)) : std::nullopt;
+  const auto f = static_cast<size_t>(from), i = static_cast<size_t>(into);
+  if (!(even_[f] && even_[i] && *even_[f] == *even_[i])) even_[i].reset();
+  work_[i] += work_[f];
+  repeat_[i] += repeat_[f];
+  repeatable_[i] = repeatable_[i] && repeatable_[f];
+  points_[i] = points_[i] && points_[f] ? std::optional(std::max(*points_[i], *points_[f])) : std::nullopt;
+  still_[i] = still_[i] && still_[f];
   groups_.merge(from, into);
+}
+
+bool Partition::try_merge(int from, int into) {
+  if (surely_accepted(from, into)) {
+    merge(from, into);
+    return true;
+  }
+  if (known_refusal(from, into)) return false;
+  const auto found = scheduled(describe(united(from, into)));
+  const auto* schedule = std::get_if<schedule::Schedule>(&found);
+  if (!schedule || !schedule->dear.empty()) {
+    // What is computed too often stays so in larger groups.
+    const bool for_good = schedule || std::get<schedule::Refusal>(found).too_long;
+    refused_[pair_of(groups_.core(from), groups_.core(into))] =
+        for_good ? kForGood : members(from).size() + members(into).size();
+    if (for_good) reasons_[pair_of(groups_.core(from), groups_.core(into))] = words_of(found);
+    return false;
+  }
+  merge(from, into);
+  still_[static_cast<size_t>(into)] = false;
+  for (const NodeId id : members(into)) here_[static_cast<size_t>(id)] = false;
+  for (const NodeId id : schedule->domain.here) here_[static_cast<size_t>(id)] = true;
+  return true;
+}
+
+std::pair<std::string, std::string> words_of(const std::variant<schedule::Schedule, schedule::Refusal>& made) {
+  if (const auto* refusal = std::get_if<schedule::Refusal>(&made)) return {refusal->reason, refusal->remedy};
+  const std::string& dear = std::get<schedule::Schedule>(made).dear;
+  if (dear.empty()) return {"each alone may join others that the two together may not", ""};
+  return {dear, "nothing: storing the value takes less time"};
+}
+
+const std::pair<std::string, std::string>* Partition::why_never(int a, int b) const {
+  const auto known = reasons_.find(pair_of(groups_.core(a), groups_.core(b)));
+  return known == reasons_.end() ? nullptr : &known->second;
+}
+
+bool Partition::never_one(int a, int b) const {
+  const auto known = refused_.find(pair_of(groups_.core(a), groups_.core(b)));
+  return known != refused_.end() && known->second == kForGood && repeatable_[static_cast<size_t>(a)];
+}
+
+bool Partition::known_refusal(int a, int b) const {
+  const auto known = refused_.find(pair_of(groups_.core(a), groups_.core(b)));
+  return known != refused_.end() &&
+         (known->second == kForGood || known->second == members(a).size() + members(b).size());
 }
 
 bool Partition::takes(const FusionGroup& group) const {
@@ -94,16 +170,11 @@ bool Partition::too_long(int a, int b) const {
 }
 
 bool Partition::repeats_too_much(NodeId producer, NodeId consumer) const {
-  if (!is_read_more_often(producer, reach(consumer))) return false;
-  int cost = 0;
-  for (NodeId id : members(group_of(producer))) {
-    if (!recomputable(graph_.at(id))) return false;
-    cost += repeat_cost(graph_, graph_.at(id));
-  }
-  return repeats_too_much(cost, producer, reach(consumer));
+  const auto g = static_cast<size_t>(group_of(producer));
+  return repeatable_[g] && repeats_too_much(repeat_[g], producer, reach(consumer));
 }
 
-bool Partition::repeats_too_much(int cost, NodeId id, int64_t points) const {
+bool Partition::repeats_too_much(int64_t cost, NodeId id, int64_t points) const {
   return cost > kNothingToRepeat && is_read_more_often(id, points) &&
          (points - edges_.elements[static_cast<size_t>(id)]) * cost > kLaunchWork * options_.target.threads;
 }
@@ -126,9 +197,42 @@ int64_t Partition::reach(NodeId id) const {
   return edges_.elements[static_cast<size_t>(node.kind == NodeKind::Reduce ? node.args[0] : id)];
 }
 
-bool Partition::surely_accepted(int a, int b) const {
-  const auto &x = even_[static_cast<size_t>(a)], &y = even_[static_cast<size_t>(b)];
-  return x && y && *x == *y;
+bool Partition::surely_accepted(int from, int into) const {
+  const auto f = static_cast<size_t>(from), i = static_cast<size_t>(into);
+  if (!still_[i] || !even_[i]) return false;
+  const bool one_more = !options_.target.gpu && members(into).size() == 1;  // behind reductions
+  if (even_[f] ? !(*even_[f] == *even_[i]) : !one_more || !reads_only(members(into)[0], from)) return false;
+  return reads_here(from, into);
+}
+
+bool Partition::reads_here(int from, int into) const {
+  const auto here = [&](NodeId source, NodeId reader) {
+    return direct_[static_cast<size_t>(reader)] && here_[static_cast<size_t>(source)];
+  };
+  if (members(from).size() < members(into).size())
+    return std::all_of(members(from).begin(), members(from).end(), [&](NodeId id) {
+      return std::all_of(consumers(id).begin(), consumers(id).end(),
+                         [&](NodeId c) { return group_of(c) != into || here(id, c); });
+    });
+  return std::all_of(members(into).begin(), members(into).end(), [&](NodeId id) {
+    return std::all_of(sources(id).begin(), sources(id).end(),
+                       [&](NodeId s) { return group_of(s) != from || here(s, id); });
+  });
+}
+
+// Nothing but elements of that group, and constants.
+bool Partition::reads_only(NodeId reader, int group) const {
+  return std::all_of(sources(reader).begin(), sources(reader).end(),
+                     [&](NodeId s) { return group_of(s) == group && graph_.at(s).kind != NodeKind::Input; });
+}
+
+bool Partition::reads(int g, NodeId id) const {
+  const auto inside = [&](NodeId n) { return group_of(n) == g || copied_into(g, n); };
+  if (inside(id) && graph_.at(id).kind != NodeKind::Input) return false;
+  if (consumers(id).size() <= members(g).size()) return std::any_of(consumers(id).begin(), consumers(id).end(), inside);
+  const auto from = [&](NodeId n) { return std::count(sources(n).begin(), sources(n).end(), id) > 0; };
+  return std::any_of(members(g).begin(), members(g).end(), from) ||
+         std::any_of(copies(g).begin(), copies(g).end(), from);
 }
 
 std::set<NodeId> Partition::united_copies(int a, int b) const {

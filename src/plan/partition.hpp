@@ -13,6 +13,9 @@
 
 namespace smelt::plan {
 
+// Of a group that is not to be one kernel: why, and what would change it.
+std::pair<std::string, std::string> words_of(const std::variant<schedule::Schedule, schedule::Refusal>& made);
+
 class Partition {
  public:
   Partition(const Graph& graph, const Options& options);
@@ -35,10 +38,19 @@ class Partition {
   FusionGroup describe_group(int g) const { return describe(members(g), copies_[static_cast<size_t>(g)]); }
   bool copied_into(int g, NodeId id) const { return copies_[static_cast<size_t>(g)].count(id) > 0; }
 
+  // Whether the group finds `id` in memory.
+  bool reads(int g, NodeId id) const;
+
   // The group that these nodes would be. Copies are computed for its own use only.
   FusionGroup describe(const std::vector<NodeId>& own, const std::set<NodeId>& copies = {}) const;
   std::vector<NodeId> united(int a, int b) const;
   void merge(int from, int into);
+  // Merges them if they can be one kernel, and had better be.
+  bool try_merge(int from, int into);
+  // The two would compute too much again, and so would all that is larger.
+  bool never_one(int a, int b) const;
+  // Why the two were refused, and a remedy, where larger groups would be too.
+  const std::pair<std::string, std::string>* why_never(int a, int b) const;
   // Whether it can be one kernel, and had better be.
   bool takes(const FusionGroup& group) const;
 
@@ -50,15 +62,11 @@ class Partition {
   // A small value that costs much is not computed again for every element of a large reader.
   bool repeats_too_much(NodeId producer, NodeId consumer) const;
   // Whether `cost` operations for each of these points take longer than storing the value by a kernel of its own.
-  bool repeats_too_much(int cost, NodeId id, int64_t points) const;
+  bool repeats_too_much(int64_t cost, NodeId id, int64_t points) const;
   // Whether what others read of a group would be.
   bool repeats_too_much(int producers) const;
   // Points over which a node is evaluated: of a reduction, its argument's; where its group has none, those of the largest beside it.
   int64_t reach(NodeId id) const;
-
-  // Without reductions, and with one shape for every value, the same loops will do: no need to ask the schedules, which go
-  // through the whole group each time.
-  bool surely_accepted(int a, int b) const;
 
   std::set<NodeId> united_copies(int a, int b) const;
   void set_copies(int g, std::set<NodeId> copies);
@@ -69,6 +77,14 @@ class Partition {
   int home(NodeId id) const;
 
  private:
+  // Whether the loops of `from` will do for both, so that there is no need to ask the schedules, which go through the whole group each time:
+  // `into` computes at one index, at which what it reads of `from` is computed already, and nothing else changes.
+  bool surely_accepted(int from, int into) const;
+  // Whether all that `into` reads of `from` is read at the same index, at which `from` computes it for its outputs.
+  bool reads_here(int from, int into) const;
+  bool reads_only(NodeId reader, int group) const;
+  // The two as one have been refused, and nothing has changed since.
+  bool known_refusal(int a, int b) const;
   // Of one number, every thread makes its own.
   bool is_read_more_often(NodeId id, int64_t points) const;
   // The groups that compute a node of another group again.
@@ -80,7 +96,14 @@ class Partition {
   const Options& options_;
   Edges edges_;
   Groups groups_;
-  std::vector<int> work_;  // per group
+  std::vector<int> work_;         // per group
+  std::vector<int64_t> repeat_;   // per group: operations, if all of it can be repeated
+  std::vector<bool> repeatable_;  // per group
+  std::vector<bool> direct_;      // per node: what it reads of other nodes, it reads at its own index
+  std::vector<bool> here_;        // per node: computed at the index of its group's outputs
+  std::vector<bool> still_;       // per group: every node is computed at one index
+  std::unordered_map<uint64_t, std::pair<std::string, std::string>> reasons_;  // of those refused for good
+  std::unordered_map<uint64_t, size_t> refused_;                               // pairs of groups, and their nodes then
   std::vector<std::optional<int64_t>>
       points_;                              // per group without reductions and the like: elements of its largest value
   std::vector<std::optional<Shape>> even_;  // per group: the shape of every value, if equal and none is reduced

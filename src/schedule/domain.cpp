@@ -5,10 +5,14 @@
 
 #include <algorithm>
 #include <iterator>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "base/check.hpp"
 #include "schedule/local.hpp"
+#include "schedule/operations.hpp"
+#include "schedule/proofs.hpp"
+#include "schedule/stencil.hpp"
 
 namespace smelt::schedule {
 
@@ -32,6 +36,16 @@ IntExpr flat_offset(const Shape& shape, const Index& index) {
 }
 
 namespace {
+
+// Operations that a kernel does at other indices again, weighed by what each takes, that are worth their code.
+constexpr int64_t kMostRepeatedWork = 1500;
+// Reductions of a row that wait for each other, and scans: each is a loop of its own, with all that leads to it.
+constexpr int kMostLevels = 16;
+constexpr size_t kMostScans = 16;
+// How often the elements of a window are written out, at most (kernel/evaluate_local.cpp).
+constexpr int64_t kMostCopies = 64;
+// The text of a node and an index. Indices that are mirrored double at every level.
+constexpr size_t kLongestIndex = 4000;
 
 std::string key_of(NodeId node, const Index& index) {
   std::string key = std::to_string(node);
@@ -82,7 +96,10 @@ class Walk {
 
   std::variant<Domain, Refusal> run() {
     make_axes();
-    if (!place_reductions() || !place_scans() || !place_outputs() || !visit_all()) return *refusal_;
+    if (!place_reductions() || !place_scans() || !place_outputs()) return *refusal_;
+    under_guards_ = !may_have_rings(domain_) ||
+                    std::any_of(group_.nodes.begin(), group_.nodes.end(), [&](NodeId id) { return at(id).local; });
+    if (!visit_all()) return *refusal_;
     if (windows_.excess() > 0) domain_.overlap = windows_.refusal(graph_);
     return std::move(domain_);
   }
@@ -91,6 +108,12 @@ class Walk {
   // Says why there is no domain; what is asked whether the walk may go on then says no.
   bool refuse(std::string reason, std::string remedy) {
     refusal_ = Refusal{std::move(reason), std::move(remedy)};
+    return false;
+  }
+
+  // Of a group that would be refused for this also if it had more nodes.
+  bool too_long(std::string reason, std::string remedy) {
+    refusal_ = Refusal{std::move(reason), std::move(remedy), true};
     return false;
   }
 
@@ -223,6 +246,10 @@ class Walk {
         if (!std::count(node.axes.begin(), node.axes.end(), static_cast<int>(d)))
           r.result_index.push_back(r.argument_index[d]);
       domain_.levels = std::max(domain_.levels, r.level + 1);
+      if (domain_.levels > kMostLevels)
+        return too_long(
+            fmt::format("a row would be gone over more than {} times, which is a long kernel to compile", kMostLevels),
+            "nothing: beside so many passes a round trip through memory is short");
       result_index_[id] = r.result_index;
       domain_.reductions.push_back(std::move(r));
     }
@@ -238,6 +265,10 @@ class Walk {
         return refuse(fmt::format("{} runs along axis {} of {}, while the rest of the kernel goes over {} of {}", label,
                                   node.axes[0], str(node.shape), axes_text(domain_reduced_), str(domain_shape_)),
                       "scan and reduce along the same axis");
+      if (domain_.scans.size() == kMostScans)
+        return too_long(
+            fmt::format("a row would be scanned more than {} times, which is a long kernel to compile", kMostScans),
+            "nothing: beside so many scans a round trip through memory is short");
       if (!domain_.scans.empty() && node.reverse != domain_.reversed)
         return refuse(
             fmt::format("{} runs {} to the {} of its axis, while another scan of the kernel runs the other way", label,
@@ -308,6 +339,7 @@ class Walk {
     Index index;
     int level;
     Overlap overlap = {};
+    int guards = 0;  // a number of those that stand before it
   };
 
   bool visit_all() {
@@ -323,7 +355,15 @@ class Walk {
     while (!waiting.empty()) {
       const Visit here = std::move(waiting.back());
       waiting.pop_back();
-      if (!visited_.insert(key_of(here.node, here.index)).second) continue;
+      std::string key = key_of(here.node, here.index);
+      if (key.size() > kLongestIndex && member(here.node))
+        return too_long(fmt::format("{} would be read at a place that takes more than {} characters to write down",
+                                    name_in_words(here.node), kLongestIndex),
+                        "nothing: storing a value on the way takes less time");
+      if (here.guards > 0) key += fmt::format("/{}", here.guards);
+      if (!visited_.insert(std::move(key)).second) continue;
+      if (!count_evaluation(here)) return false;
+      note_place(here);
       next.clear();
       if (!step(here, next)) return false;
       waiting.insert(waiting.end(), std::make_move_iterator(next.rbegin()), std::make_move_iterator(next.rend()));
@@ -331,32 +371,78 @@ class Walk {
     return true;
   }
 
+  // Every value at every index at which it is needed is code of its own. What is needed at many makes kernels whose size is exponential in
+  // the levels of such values: it is counted on the way, so that the walk ends where the kernel would be too long.
+  bool count_evaluation(const Visit& here) {
+    const Node& node = at(here.node);
+    const bool computed = member(here.node), first = counted_.insert(here.node).second;
+    const double cost = computed ? cost_of(node) : 1;
+    domain_.again += cost;
+    if (first) domain_.once += cost;
+    if (first || !computed) return true;
+    repeated_ += std::min(here.overlap.times, kMostCopies) * std::max(1, repeat_cost(graph_, node));
+    if (repeated_ <= kMostRepeatedWork) return true;
+    return too_long(fmt::format("more than {} operations would be written out again, {} among them, since values are "
+                                "needed at several places",
+                                kMostRepeatedWork, name_in_words(here.node)),
+                    "nothing: storing the values takes less time");
+  }
+
+  // What is computed under other guards is code of its own (kernel/evaluate.cpp). Rings keep values without any: where a stencil may run they are
+  // not counted.
+  int guarded(int outer, const std::vector<Guard>& guards) {
+    if (guards.empty() || !under_guards_) return outer;
+    std::string key = std::to_string(outer);
+    for (const Guard& g : guards) key += "," + g.value.str() + "<" + g.extent.str();
+    return guards_.try_emplace(std::move(key), static_cast<int>(guards_.size()) + 1).first->second;
+  }
+
+  void note_read(std::vector<Read>& list, const Visit& here) {
+    if (under_guards_ && !read_.insert(key_of(here.node, here.index)).second) return;
+    list.push_back({here.node, here.index, here.level});
+  }
+
+  void note_place(const Visit& here) {
+    if (!member(here.node)) return;
+    const Shape& shape = at(here.node).shape;
+    for (const Output& o : domain_.outputs)
+      if (o.base_index == here.index && at(o.base).shape == shape) {
+        domain_.here.push_back(here.node);
+        return;
+      }
+  }
+
+  std::string name_in_words(NodeId id) const {
+    const Node& node = at(id);
+    return !node.label.empty() ? node.label : !node.name.empty() ? node.name : std::string(name_of(node.kind));
+  }
+
   // One node of the walk; what it leads to, in order, goes into `next`.
   bool step(const Visit& here, std::vector<Visit>& next) {
-    const auto& [id, index, level, overlap] = here;
+    const auto& [id, index, level, overlap, guards] = here;
     const Node& node = at(id);
     const bool outside = !member(id) && inputs_.count(id) > 0;
     if (outside) {
-      domain_.reads.push_back({id, index, level});
+      note_read(domain_.reads, here);
       return true;
     }
     const Overlap below = member(id) ? windows_.evaluated(graph_, id, overlap, domain_) : overlap;
     switch (node.kind) {
       case NodeKind::Constant:
       case NodeKind::SizeValue: return true;
-      case NodeKind::Input: domain_.reads.push_back({id, index, level}); return true;
+      case NodeKind::Input: note_read(domain_.reads, here); return true;
       case NodeKind::Iota: pin(index[static_cast<size_t>(node.axes[0])]); return true;
       case NodeKind::Random:
-        domain_.draws.push_back({id, index, level});
+        note_read(domain_.draws, here);
         for (NodeId arg : node.args) next.push_back({arg, {}, level});
         return true;
       case NodeKind::Elementwise:
       case NodeKind::Cast:
-        for (NodeId arg : node.args) next.push_back({arg, index, level, below});
+        for (NodeId arg : node.args) next.push_back({arg, index, level, below, guards});
         return true;
       case NodeKind::Reduce:
         if (node.local) {
-          next.push_back({node.args[0], window_index(graph_, id, index, domain_.ranges), level, below});
+          next.push_back({node.args[0], window_index(graph_, id, index, domain_.ranges), level, below, guards});
           return true;
         }
         if (!(result_index_.at(id) == index))
@@ -367,7 +453,7 @@ class Walk {
         if (!(result_index_.at(id) == index))
           return refuse("the result of a scan is needed at other places than the one at hand",
                         "nothing, unless the elements can be reordered in the program");
-        for (NodeId arg : node.args) next.push_back({arg, index, level, below});
+        for (NodeId arg : node.args) next.push_back({arg, index, level, below, guards});
         return true;
       case NodeKind::Reshape:
       case NodeKind::Permute:
@@ -376,22 +462,23 @@ class Walk {
       case NodeKind::Window:
       case NodeKind::Extend:
         next.push_back({node.args[0], through_view(graph_, node, index, domain_.ranges), level,
-                        node.kind == NodeKind::Window ? below.through_window() : below});
+                        node.kind == NodeKind::Window ? below.through_window() : below, guards});
         return true;
       case NodeKind::Pad:
       case NodeKind::Concat:
-        for (const Piece& piece : pieces(graph_, node, index, domain_.ranges)) {
+        for (const Piece& piece : pieces(graph_, node, index, domain_.ranges, proofs_)) {
           for (const Guard& guard : piece.guards) pin(guard.value);
-          next.push_back({piece.arg, piece.index, level, below});
+          next.push_back({piece.arg, piece.index, level, below, guarded(here.guards, piece.guards)});
         }
         if (node.kind == NodeKind::Pad) next.push_back({node.args[1], {}, level, {}});
         return true;
       case NodeKind::Scatter: throw InternalError("a scatter in a group of other loops");
       case NodeKind::Gather: {
-        next.push_back({node.args[1], gather_indices_index(graph_, node, index), level, below});
+        next.push_back({node.args[1], gather_indices_index(graph_, node, index), level, below, guards});
         const std::string picked = fmt::format("%picked{}", domain_.ranges.size());
         domain_.ranges[picked] = {0, at(node.args[0]).shape[static_cast<size_t>(node.axes[0])] - 1};
-        next.push_back({node.args[0], gather_data_index(graph_, node, index, IntExpr::symbol(picked)), level, below});
+        next.push_back(
+            {node.args[0], gather_data_index(graph_, node, index, IntExpr::symbol(picked)), level, below, guards});
         return true;
       }
       case NodeKind::Custom: throw InternalError("the user's own code has no loops");
@@ -418,6 +505,12 @@ class Walk {
   std::map<NodeId, Index> result_index_;
   std::map<NodeId, int> level_;
   std::unordered_set<std::string> visited_;
+  std::unordered_set<NodeId> counted_;
+  Proofs proofs_;
+  bool under_guards_ = false;
+  std::unordered_map<std::string, int> guards_;
+  std::unordered_set<std::string> read_;
+  int64_t repeated_ = 0;  // operations of evaluations after the first of their node
   WindowWork windows_{sizes_};
 };
 

@@ -64,6 +64,10 @@ struct Domain {
   std::vector<Read> draws;       // the same of random numbers, which are read from nowhere
   std::set<std::string> pinned;  // variables used as values or in guards: their axes are not merged with others
 
+  // Operations of one point, with what is read: every value computed at each index at which it is needed, and if each were computed once.
+  double again = 0, once = 0;
+  std::vector<NodeId> here;  // members that are evaluated at the index of the outputs of their shape
+
   // Why overlapping windows would compute too much again, if each result computed all that its own window sees.
   std::optional<Refusal> overlap;
 

@@ -63,6 +63,7 @@ std::string_view name_of(Strategy strategy);
 // Why there is no schedule, and what would change that.
 struct Refusal {
   std::string reason, remedy;
+  bool too_long = false;  // and larger groups would be refused for the same reason
 };
 
 }  // namespace smelt::schedule

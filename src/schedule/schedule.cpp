@@ -301,8 +301,20 @@ static std::variant<Schedule, Refusal> choose(const Graph& graph, const Group& g
   return row(graph, std::move(domain), group, options);
 }
 
+// A stencil weighs what it computes again itself; rows and windows know no rings.
+static std::string repeats_too_much(const Graph& graph, const Group& group, const Schedule& s) {
+  const Domain& domain = s.domain;
+  const bool plain = domain.pointwise() && std::none_of(group.nodes.begin(), group.nodes.end(),
+                                                        [&](NodeId id) { return graph.at(id).local; });
+  const bool small = domain.estimate(false) * domain.estimate(true) < kSmallStencil;
+  if (plain || small || domain.again <= domain.once + kRoundTrip) return "";
+  return fmt::format("{:.0f} operations an element would become {:.0f}, since values are needed at several places",
+                     domain.once, domain.again);
+}
+
 std::variant<Schedule, Refusal> make_schedule(const Graph& graph, const Group& group, const Options& options) {
   auto made = choose(graph, group, options);
+  if (auto* s = std::get_if<Schedule>(&made); s && s->dear.empty()) s->dear = repeats_too_much(graph, group, *s);
   if (auto* s = std::get_if<Schedule>(&made); s && !options.target.gpu) s->cache_bytes = options.target.l3_bytes;
   return made;
 }

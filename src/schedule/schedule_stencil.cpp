@@ -9,15 +9,11 @@
 namespace smelt::schedule {
 namespace {
 
-// Smaller arrays are done by the time that rings begin to pay.
-constexpr int64_t kSmallWork = 1 << 10;
 constexpr int64_t kNarrowStrip = 256, kWideStrip = 8192;
 // Registers of a thread that rings may take.
 constexpr int64_t kMostRegisters = 128;
 // Operations of a point, with what it reads, that are done by the time that its row comes from memory.
 constexpr double kCheapReads = 24;
-// Operations of a point that take about as long as storing a value and reading it again.
-constexpr double kRoundTrip = 60;
 constexpr int kStencilThreads = 128, kWarp = 32;
 // Of a multiprocessor; and those that a thread computes with, besides those of rings.
 constexpr int64_t kRegisters = 65536, kRegistersToCompute = 44, kMostWarps = 32;
@@ -30,8 +26,6 @@ constexpr size_t kManyLoops = 4;
 // Narrower arrays would leave most threads of a warp without a column.
 constexpr int64_t kNarrow = 48;
 constexpr int64_t kMostHaloThreads = 12;
-// How often an operation may be done for the sake of neighbours, on the average.
-constexpr double kMostRepeated = 2.5;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t power_of_two_from(int64_t n) {
@@ -177,10 +171,14 @@ std::string text_of(const Ring& ring) {
   return fmt::format("kept in a ring of {} rows, halo {}", ring.rows, halo);
 }
 
+bool may_have_rings(const Domain& domain) {
+  return domain.pointwise() && !domain.axes.empty() && domain.estimate(false) >= kSmallStencil;
+}
+
 std::optional<Schedule> stencil_schedule(const Graph& graph, const Domain& domain, const Group& group,
                                          const Options& options, std::string& dear) {
-  if (domain.axes.empty() || domain.levels > 0 || group.nodes.size() < 2) return std::nullopt;
-  const bool gpu = options.target.gpu, small = domain.estimate(false) < kSmallWork;
+  if (!may_have_rings(domain) || group.nodes.size() < 2) return std::nullopt;
+  const bool gpu = options.target.gpu;
   const int64_t width = estimate_of(domain, static_cast<int>(domain.axes.size()) - 1);
   StencilNeeds needs;
   needs.columns = gpu ? int64_t{1} << 20 : std::min<int64_t>(width, 1024);
@@ -200,7 +198,7 @@ std::optional<Schedule> stencil_schedule(const Graph& graph, const Domain& domai
     // The caches of a GPU give neighbours of what is in memory to those who read little else.
     if (gpu && search.stencil && search.once <= kCheapReads && !keeps_computed(*search.stencil)) return std::nullopt;
     const double repeated = search.stencil ? search.stencil->repeated : 1;
-    if (search.stencil && !small && registers <= kMostRegisters && repeated <= kMostRepeated) {
+    if (search.stencil && registers <= kMostRegisters && repeated <= kMostRepeated) {
       s = gpu ? on_gpu(domain, std::move(*search.stencil), needs.lanes, registers, options)
               : on_cpu(domain, graph, std::move(*search.stencil), options);
       break;
@@ -209,18 +207,18 @@ std::optional<Schedule> stencil_schedule(const Graph& graph, const Domain& domai
       needs.lanes /= 2;
       continue;
     }
-    if (!gpu && !small && search.rows && search.again && *search.again <= search.once + kRoundTrip &&
+    if (!gpu && search.rows && search.again && *search.again <= search.once + kRoundTrip &&
         width >= 4 * int64_t{options.target.vector_bits} / 32) {
       s = on_cpu(domain, graph, std::move(*search.rows), options);
       break;
     }
-    if (small || (search.again && *search.again <= search.once + kRoundTrip)) return std::nullopt;
+    if (search.again && *search.again <= search.once + kRoundTrip) return std::nullopt;
     dear =
         registers > kMostRegisters ? fmt::format("what neighbours share would take {} registers of a thread", registers)
         : search.again
             ? fmt::format("{:.0f} operations an element would become {:.0f}, since values are needed at several places",
                           search.once, *search.again)
-            : "values would be computed again at thousands of places";
+            : "values would be computed again at too many places to count";
     return std::nullopt;
   }
   s->strategy = Strategy::Stencil;

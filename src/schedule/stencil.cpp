@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "schedule/computing.hpp"
+#include "schedule/proofs.hpp"
 #include "schedule/schedule.hpp"
 
 namespace smelt::schedule {
@@ -12,8 +13,10 @@ namespace {
 
 // No halo is so wide: a margin for the ranges of the variables while the walk goes on.
 constexpr int64_t kMargin = 1 << 20;
-// A walk that meets more evaluations than this is given up.
-constexpr size_t kMostRequests = 1 << 14;
+// A walk that meets so many more evaluations than there are operations is given up.
+constexpr size_t kMostRequests = 1 << 12;
+// And one that finds so many times the operations, and some: no rings would make up for that.
+constexpr double kFarTooMany = 16, kSomeWork = 256;
 // Rings must save this part of the operations.
 constexpr double kWorthwhile = 1.25;
 constexpr int64_t kMostRows = 64, kMostHalo = 256;
@@ -42,6 +45,12 @@ std::optional<int> stepping_dim(const Index& index, const std::string& variable)
   return found;
 }
 
+IntExpr without_constant(const IntExpr& e) {
+  for (const IntExpr::Term& term : e.terms())
+    if (term.atoms.empty()) return e - term.coefficient;
+  return e;
+}
+
 class Finder {
   using Places = std::vector<std::vector<Request>>;
 
@@ -52,6 +61,8 @@ class Finder {
         domain_(domain),
         needs_(needs),
         members_(group.nodes.begin(), group.nodes.end()) {
+    all_once_ = static_cast<double>(group.inputs.size());
+    for (const NodeId id : group.nodes) all_once_ += cost_of(graph.at(id));
     result_.column_axis = static_cast<int>(domain.axes.size()) - 1;
     result_.row_axis = result_.column_axis - 1;
     column_ = domain.axes[static_cast<size_t>(result_.column_axis)].var;
@@ -68,13 +79,15 @@ class Finder {
     result_.warm_up = 0;
     shares_rows_ = false;
     total_ = 0, picked_ = 0, cost_ = single_ = done_ = 0, kept_ = false;
+    const double most =
+        keep ? std::max(kMostRepeated * all_once_, all_once_ + kRoundTrip) + 1 : kFarTooMany * all_once_ + kSomeWork;
     for (const Output& o : domain_.outputs) request(o.base, {o.base_index, 0, 0, 0, false, {0}});
     while (!requests_.empty()) {
       const auto last = std::prev(requests_.end());
       const NodeId id = last->first;
       const std::vector<Request> here = std::move(last->second);
       requests_.erase(last);
-      if ((total_ += here.size()) > kMostRequests) return std::nullopt;
+      if ((total_ += here.size()) > kMostRequests + 4 * members_.size() || done_ > most) return std::nullopt;
       for (const std::vector<Request>& rows : keep ? by_rows(here) : Places{here}) {
         shares_rows_ = shares_rows_ || (keep && from_memory(id) && differ_in_rows(rows));
         const std::optional<Request> ring = keep ? keep_in_ring(id, rows) : std::nullopt;
@@ -149,7 +162,7 @@ class Finder {
     while (!from_memory(id)) {
       const Node& node = graph_.at(id);
       if (node.kind == NodeKind::Pad)
-        index = pieces(graph_, node, index, ranges_)[0].index;
+        index = pieces(graph_, node, index, ranges_, proofs_)[0].index;
       else if (node.kind == NodeKind::Slice)
         index = through_view(graph_, node, index, ranges_);
       else if (node.kind != NodeKind::Cast)
@@ -160,27 +173,29 @@ class Finder {
     return (index.back() - IntExpr::symbol(column_)).constant();
   }
 
+  // What two places have in common that differ by constants along the rows and columns only; nothing for others.
+  std::optional<std::string> apart_from_steps(const Index& index) const {
+    const auto row_dim = row_.empty() ? -1 : stepping_dim(index, row_);
+    const auto column_dim = stepping_dim(index, column_);
+    if (!row_dim || !column_dim) return std::nullopt;
+    std::string text;
+    for (size_t d = 0; d < index.size(); ++d) {
+      const bool moves = static_cast<int>(d) == *row_dim || static_cast<int>(d) == *column_dim;
+      text += "," + (moves ? without_constant(index[d]) : index[d]).str();
+    }
+    return text;
+  }
+
   // Places that differ by constants along the rows and columns only, together.
   Places by_rows(const std::vector<Request>& here) const {
+    if (here.size() == 1) return {here};
     Places groups;
+    std::map<std::string, size_t> known;
     for (const Request& r : here) {
-      const auto alike = [&](const std::vector<Request>& group) {
-        const Index& first = group[0].index;
-        const auto row_dim = row_.empty() ? -1 : stepping_dim(first, row_);
-        const auto column_dim = stepping_dim(first, column_);
-        if (!row_dim || !column_dim) return false;
-        for (size_t d = 0; d < first.size(); ++d) {
-          const auto offset = (r.index[d] - first[d]).constant();
-          const bool moves = static_cast<int>(d) == *row_dim || static_cast<int>(d) == *column_dim;
-          if (!offset || (*offset != 0 && !moves)) return false;
-        }
-        return true;
-      };
-      const auto group = std::find_if(groups.begin(), groups.end(), alike);
-      if (group == groups.end())
-        groups.push_back({r});
-      else
-        group->push_back(r);
+      const std::optional<std::string> common = apart_from_steps(r.index);
+      const size_t group = common ? known.try_emplace(*common, groups.size()).first->second : groups.size();
+      if (group == groups.size()) groups.emplace_back();
+      groups[group].push_back(r);
     }
     return groups;
   }
@@ -279,7 +294,7 @@ class Finder {
         return onto(node.args[0], through_view(graph_, node, r.index, ranges_));
       case NodeKind::Pad:
       case NodeKind::Concat:
-        for (const Piece& piece : pieces(graph_, node, r.index, ranges_)) {
+        for (const Piece& piece : pieces(graph_, node, r.index, ranges_, proofs_)) {
           cost_ += needs_.guard_cost * width * static_cast<double>(piece.guards.size());
           onto(piece.arg, piece.index);
         }
@@ -311,8 +326,10 @@ class Finder {
   std::unordered_set<NodeId> members_;
   std::string row_, column_;  // the variables
   Ranges ranges_;
+  mutable Proofs proofs_;
   Stencil result_;
   std::map<NodeId, std::vector<Request>> requests_;  // of nodes that are still to be evaluated: readers come first
+  double all_once_ = 0;                              // no more operations than these, if each were done once
   size_t total_ = 0;
   int picked_ = 0;
   bool kept_ = false, shares_rows_ = false;

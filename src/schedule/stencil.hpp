@@ -17,6 +17,16 @@
 
 namespace smelt::schedule {
 
+// Smaller arrays are done by the time that rings begin to pay.
+constexpr int64_t kSmallStencil = 1 << 10;
+// Operations of a point that take about as long as storing a value and reading it again.
+constexpr double kRoundTrip = 60;
+// How often an operation may be done for the sake of neighbours, on the average.
+constexpr double kMostRepeated = 2.5;
+
+// Of these loops: without reductions, and over enough points.
+bool may_have_rings(const Domain& domain);
+
 // How a ring's value at an index is found: `back` rows behind the newest, `right` columns to the right of the point.
 struct RingPlace {
   int64_t back = 0, right = 0;

@@ -1,6 +1,7 @@
 #include "schedule/views.hpp"
 
 #include "base/check.hpp"
+#include "schedule/proofs.hpp"
 
 namespace smelt::schedule {
 
@@ -135,20 +136,27 @@ bool holds_when_empty(const IntExpr& e, const Ranges& ranges) {
   return proves_nonnegative(e, all);
 }
 
-static void guard_dimension(Piece& piece, size_t d, const IntExpr& extent, const Ranges& ranges) {
+static void guard_dimension(Piece& piece, size_t d, const IntExpr& extent, const Ranges& ranges, Proofs& proofs) {
   const IntExpr& i = piece.index[d];
-  if (holds_when_empty(i, ranges) && holds_when_empty(extent - 1 - i, ranges)) return;
+  if (proofs.holds_when_empty(i, ranges) && proofs.holds_when_empty(extent - 1 - i, ranges)) return;
   piece.guards.push_back({i, extent});
 }
 
 std::vector<Piece> pieces(const Graph& graph, const Node& joined, const Index& index, const Ranges& ranges) {
+  Proofs proofs;
+  return pieces(graph, joined, index, ranges, proofs);
+}
+
+std::vector<Piece> pieces(const Graph& graph, const Node& joined, const Index& index, const Ranges& ranges,
+                          Proofs& proofs) {
   std::vector<Piece> result;
   if (joined.kind == NodeKind::Pad) {
     const Shape& inner = graph.at(joined.args[0]).shape;
     Piece piece{joined.args[0], index, {}};
     for (size_t d = 0; d < index.size(); ++d) {
       piece.index[d] = index[d] - joined.starts[d];
-      if (!joined.starts[d].is(0) || !(inner[d] == joined.shape[d])) guard_dimension(piece, d, inner[d], ranges);
+      if (!joined.starts[d].is(0) || !(inner[d] == joined.shape[d]))
+        guard_dimension(piece, d, inner[d], ranges, proofs);
     }
     result.push_back(std::move(piece));
     return result;
@@ -159,7 +167,7 @@ std::vector<Piece> pieces(const Graph& graph, const Node& joined, const Index& i
   for (NodeId arg : joined.args) {
     Piece piece{arg, index, {}};
     piece.index[axis] = index[axis] - front;
-    guard_dimension(piece, axis, graph.at(arg).shape[axis], ranges);
+    guard_dimension(piece, axis, graph.at(arg).shape[axis], ranges, proofs);
     result.push_back(std::move(piece));
     front = front + graph.at(arg).shape[axis];
   }

@@ -1,0 +1,166 @@
+// Chains in which every level reads the one before at several places: what a kernel would compute again at each of them is counted before
+// anything is built, so that planning and kernels grow with the program, not with a power of its levels.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <ctime>
+#include <random>
+#include <string>
+
+#include "frontends/language.hpp"
+#include "graph/build.hpp"
+#include "kernel/lower.hpp"
+#include "plan/plan.hpp"
+#include "schedule/schedule.hpp"
+
+namespace smelt {
+namespace {
+
+// docs/internals/compile-time.md gives reasons.
+constexpr size_t kMostInstructions = 8000;         // of one kernel
+constexpr double kInstructionsPerOperation = 150;  // of all kernels
+constexpr double kSecondsPerOperation = 0.03;      // on a machine that is busy, without optimization
+
+struct Work {
+  size_t operations = 0, instructions = 0, longest = 0, kernels = 0;
+  double seconds = 0;
+};
+
+Work work_of(const std::string& program, const SizeBinding& sizes, bool gpu = false) {
+  const Graph graph = simplify(lang::parse_program(program, "<chain>"));
+  Work work;
+  work.operations = graph.nodes.size();
+  plan::Options options;
+  options.target.threads = 2;
+  if (gpu) {
+    options.target.gpu = true;
+    options.target.device = "cuda";
+    options.target.threads = 132;
+  }
+  options.sizes = sizes;
+  const std::clock_t start = std::clock();  // of this process: others may keep the machine busy
+  const plan::Plan plan = plan::make_plan(graph, options);
+  plan::verify(graph, plan);
+  for (const plan::FusionGroup& group : plan.groups) {
+    const plan::FusionGroup& one = group.parts.empty() ? group : group.parts[0];
+    const kernel::Kernel kernel = kernel::lower(graph, one, *one.schedule, "k");
+    work.instructions += kernel.exprs.size();
+    work.longest = std::max(work.longest, kernel.exprs.size());
+    ++work.kernels;
+  }
+  work.seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+  return work;
+}
+
+void check(const Work& work, const std::string& program) {
+  const auto operations = static_cast<double>(work.operations);
+  EXPECT_LE(work.longest, kMostInstructions) << program;
+  EXPECT_LE(static_cast<double>(work.instructions), kInstructionsPerOperation * operations) << program;
+  EXPECT_LE(work.seconds, kSecondsPerOperation * operations + 1) << program;
+  if (std::getenv("SMELT_PRINT"))
+    fmt::print("{} operations: {} instructions, at most {}, {} kernels, {:.2f} s\n", work.operations, work.instructions,
+               work.longest, work.kernels, work.seconds);
+}
+
+constexpr const char* kFunctions = R"(
+def heat(u):
+    p = pad(u, 1, mode='edge')
+    return u + 0.1*(p[:-2,1:-1] + p[2:,1:-1] + p[1:-1,:-2] + p[1:-1,2:] - 4*u)
+def blur(u):
+    p = pad(u, 1)
+    return 0.25*(p[:-2,1:-1] + p[2:,1:-1] + p[1:-1,:-2] + p[1:-1,2:])
+def turn(z):
+    r = roll(z, 1, axis=0) + z + roll(z, -1, axis=0)
+    return roll(r, 1, axis=1) + r*0.5 + roll(r, -1, axis=1)
+def pick(x, i):
+    return x[(i*7 + 3) % 24, :]*0.5 + x
+def life(z):
+    r = roll(z, 1, axis=0) + z + roll(z, -1, axis=0)
+    n = roll(r, 1, axis=1) + r + roll(r, -1, axis=1)
+    return u8((n == 3) | ((n == 4) & (z == 1)))
+)";
+
+std::string levels_of(const std::string& inputs, const std::string& level, int levels) {
+  std::string program = kFunctions + inputs;
+  for (int i = 0; i < levels; ++i) program += level + "\n";
+  return program + "return x\n";
+}
+
+class Chain : public ::testing::TestWithParam<std::pair<const char*, const char*>> {};
+
+TEST_P(Chain, GrowsWithItsLevels) {
+  const auto& [inputs, level] = GetParam();
+  for (const int levels : {3, 12}) {
+    const std::string program = levels_of(inputs, level, levels);
+    check(work_of(program, {{"H", 1024}, {"W", 1024}}), program);
+  }
+}
+
+TEST_P(Chain, GrowsWithItsLevelsOnAGpu) {
+  const auto& [inputs, level] = GetParam();
+  const std::string program = levels_of(inputs, level, 8);
+  check(work_of(program, {{"H", 1024}, {"W", 1024}}, true), program);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Programs, Chain,
+    ::testing::Values(std::pair{"input x: u8[H, W]\n", "x = life(x)"}, std::pair{"input x: f32[H, W]\n", "x = heat(x)"},
+                      std::pair{"input x: f32[1000, 1000]\n", "x = heat(x)"},
+                      std::pair{"input x: f32[H, W]\n", "x = blur(x)"},
+                      std::pair{"input x: f32[1000]\ninput i: i32[1000]\n", "x = x[(i*7 + 3) % 1000]*0.5 + x"},
+                      std::pair{"input x: f32[H, W]\n", "x = layernorm(relu(x*1.01 + 0.1))"},
+                      std::pair{"input x: f32[H, W]\n", "x = cumsum(x*0.5, axis=1) + 0.1"},
+                      std::pair{"input x: f32[H, W]\n", "x = x - max(turn(x), axis=1, keepdims=True)"}));
+
+TEST(Chains, SortByExchanges) {
+  constexpr int kElements = 64;
+  std::string program = fmt::format("input x: f32[{}]\nid = arange({})\n", kElements, kElements);
+  for (int k = 2; k <= kElements; k *= 2)
+    for (int j = k / 2; j >= 1; j /= 2)
+      program += fmt::format(
+          "y = x[id ^ {0}]\nx = where(((id & {0}) == 0) == ((id & {1}) == 0), minimum(x, y), maximum(x, y))\n", j, k);
+  program += "return x\n";
+  check(work_of(program, {}), program);
+}
+
+TEST(Chains, AtRandom) {
+  const char* const kLevels[] = {"x = heat(x)",
+                                 "x = blur(x)",
+                                 "x = turn(x)",
+                                 "x = pick(x, i)",
+                                 "x = cumsum(x*0.5, axis=1)",
+                                 "x = cumsum(x*0.1, axis=0)",
+                                 "x = layernorm(x)",
+                                 "x = relu(x*1.5 + 0.5)"};
+  const char* text = std::getenv("SMELT_RANDOM");
+  const int programs = text ? std::max(1, std::atoi(text) / 25) : 4;
+  for (int seed = 0; seed < programs; ++seed) {
+    std::mt19937 random(static_cast<unsigned>(seed));
+    const bool long_one = seed % 4 == 1, symbolic = !long_one && random() % 2;
+    const int levels = long_one ? 100 : 5 + static_cast<int>(random() % 15);
+    std::string program = kFunctions;
+    program += fmt::format("input x: f32[24, {}]\ninput i: i32[24]\n", symbolic ? "W" : random() % 2 ? "32" : "800");
+    for (int k = 0; k < levels; ++k) program += fmt::format("{}\n", kLevels[random() % std::size(kLevels)]);
+    program += "return x\n";
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    check(work_of(program, {{"W", 1024}}), program);
+  }
+}
+
+// A cut that the length of a kernel asks for says so, and what would change it.
+TEST(Chains, SayWhereTheyWereCut) {
+  const Graph graph = simplify(lang::parse_program(levels_of("input x: f32[H, W]\n", "x = layernorm(x)", 40), "<cut>"));
+  plan::Options options;
+  options.sizes = {{"H", 1024}, {"W", 1024}};
+  const plan::Plan plan = plan::make_plan(graph, options);
+  EXPECT_GT(plan.groups.size(), 1u);
+  for (const plan::Decision& d : plan.decisions) {
+    if (d.fused) continue;
+    EXPECT_NE(d.reason.find("gone over more than"), std::string::npos) << d.reason;
+    EXPECT_FALSE(d.remedy.empty());
+  }
+}
+
+}  // namespace
+}  // namespace smelt
