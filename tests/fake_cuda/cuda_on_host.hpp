@@ -2,8 +2,8 @@
 // text of a kernel.
 //
 // Threads of a workgroup are contexts that take turns: each runs until it waits for others, at a
-// barrier or in an exchange within its warp. Workgroups with even numbers wake their threads in
-// order, the others from behind. A barrier that is missing therefore shows: what one thread should
+// barrier or in an exchange within its warp, and a warp goes as far as it can alone. Threads take
+// their turns in order or from behind, by the number of the workgroup and of the launch. A barrier that is missing therefore shows: what one thread should
 // have written before is not there, or what another should still read is gone. Threads that wait
 // for ever, masks that name other threads than those that come, and writes behind the dynamic
 // shared memory are errors, which the launch returns as a text.
@@ -20,7 +20,7 @@
 
 #define __device__
 #define __global__
-#define __shared__ static
+#define __shared__ static __attribute__((section("shared_memory")))
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 #define __grid_constant__
@@ -33,13 +33,14 @@ struct Index3 {
 static Index3 threadIdx, blockIdx, blockDim, gridDim;
 extern "C" {
 alignas(16) unsigned char scratch[232 << 10];  // dynamic shared memory
+extern unsigned char __start_shared_memory[] __attribute__((weak, visibility("hidden")));
+extern unsigned char __stop_shared_memory[] __attribute__((weak, visibility("hidden")));
 }
 
 namespace on_host {
 
 constexpr unsigned kMostThreads = 1024;
 constexpr size_t kStack = 128 << 10;
-constexpr unsigned char kPoison = 0xA5;
 
 // Those who wait for each other: each takes down the generation that it waits in.
 struct Meeting {
@@ -61,6 +62,9 @@ static Thread threads[kMostThreads];
 static unsigned count, alive, current;
 static Meeting everyone, warps[kMostThreads / 32][32];  // per warp, by the first lane of a mask
 static unsigned ended[kMostThreads / 32];               // lanes that are done
+static char* const stacks = static_cast<char*>(
+    mmap(nullptr, kMostThreads* kStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+static unsigned launches;
 static jmp_buf scheduler;
 static char fault[200];
 static void (*run_thread)(void* kernel, void** arguments);
@@ -117,6 +121,33 @@ inline void begin() {
   _longjmp(scheduler, 1);
 }
 
+// Lets a thread run until it waits. False when it still waits, or is done.
+inline bool resume(unsigned number) {
+  current = number;
+  Thread& thread = threads[number];
+  if (thread.done || (thread.waits && thread.waits->generation == thread.generation)) return false;
+  if (_setjmp(scheduler) != 0) return true;
+  if (thread.begun) _longjmp(thread.at, 1);
+  thread.begun = true;
+  setcontext(&thread.start);
+  return true;
+}
+
+// Each warp goes as far as it can alone, before the next one.
+inline bool run_warps(bool from_behind) {
+  bool moved = false;
+  const unsigned all = (count + 31) / 32;
+  for (unsigned w = 0; w < all && !fault[0]; ++w) {
+    const unsigned first = (from_behind ? all - 1 - w : w) * 32, lanes = count - first < 32 ? count - first : 32;
+    for (bool more = true; more && !fault[0];) {
+      more = false;
+      for (unsigned k = 0; k < lanes && !fault[0]; ++k) more |= resume(first + (from_behind ? lanes - 1 - k : k));
+      moved |= more;
+    }
+  }
+  return moved;
+}
+
 inline void run_workgroup(bool from_behind) {
   for (unsigned t = 0; t < count; ++t) {
     threads[t].begun = threads[t].done = false, threads[t].waits = nullptr;
@@ -127,27 +158,9 @@ inline void run_workgroup(bool from_behind) {
   std::memset(ended, 0, sizeof ended);
   for (auto& warp : warps)
     for (Meeting& m : warp) m.arrived = 0;
-  static volatile bool moved;  // no registers, which a jump back leaves as it finds them
-  static volatile unsigned k;
-  while (alive > 0) {
-    moved = false;
-    for (k = 0; k < count; k = k + 1) {
-      current = from_behind ? count - 1 - k : k;
-      Thread& thread = threads[current];
-      if (thread.done || (thread.waits && thread.waits->generation == thread.generation)) continue;
-      moved = true;
-      const int why = _setjmp(scheduler);
-      if (why == 2) return;
-      if (why == 1) continue;
-      if (thread.begun) _longjmp(thread.at, 1);
-      thread.begun = true;
-      setcontext(&thread.start);
-    }
-    if (!moved) {
+  while (alive > 0 && !fault[0])
+    if (!run_warps(from_behind) && !fault[0])
       std::snprintf(fault, sizeof fault, "threads of workgroup %u wait for ever", blockIdx.x);
-      return;
-    }
-  }
 }
 
 template <class... P, size_t... I>
@@ -166,8 +179,7 @@ const char* launch(void (*kernel)(P...), void** arguments, const unsigned* grid,
   };
   gridDim = {grid[0], grid[1], grid[2]}, blockDim = {block[0], block[1], block[2]};
   count = block[0] * block[1] * block[2];
-  static char* const stacks = static_cast<char*>(
-      mmap(nullptr, kMostThreads * kStack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+  ++launches;
   for (blockIdx.z = 0; blockIdx.z < grid[2]; ++blockIdx.z)
     for (blockIdx.y = 0; blockIdx.y < grid[1]; ++blockIdx.y)
       for (blockIdx.x = 0; blockIdx.x < grid[0]; ++blockIdx.x) {
@@ -177,11 +189,15 @@ const char* launch(void (*kernel)(P...), void** arguments, const unsigned* grid,
           threads[t].start.uc_stack.ss_size = kStack;
           makecontext(&threads[t].start, begin, 0);
         }
-        std::memset(scratch, kPoison, sizeof scratch);
-        run_workgroup((blockIdx.x + blockIdx.y + blockIdx.z) % 2 == 1);
+        // What shared memory holds before it is written: zeros, or NaN, -1 and true.
+        const unsigned char before = launches % 2 ? 0xFF : 0;
+        std::memset(scratch, before, sizeof scratch);
+        if (__start_shared_memory)
+          std::memset(__start_shared_memory, before, static_cast<size_t>(__stop_shared_memory - __start_shared_memory));
+        run_workgroup((blockIdx.x + blockIdx.y + blockIdx.z + launches) % 2 == 1);
         if (fault[0]) return fault;
         for (size_t i = shared_bytes; i < sizeof scratch; ++i)
-          if (scratch[i] != kPoison) return "something was written behind the dynamic shared memory";
+          if (scratch[i] != before) return "something was written behind the dynamic shared memory";
       }
   return fault;
 }

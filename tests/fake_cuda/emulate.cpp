@@ -85,21 +85,19 @@ std::string kernels_text(const std::string& cuda) {
   return text;
 }
 
-using LaunchOnHost = const char*(void**, const unsigned*, const unsigned*, unsigned);
 using SizesOnHost = unsigned(unsigned*);
 
 fake_cuda::Kernel kernel_of(fake_cuda::State* driver, const HostLibrary& library, const std::string& name) {
   fake_cuda::Kernel made;
   unsigned bytes[4096];
   auto* const sizes = library.function<SizesOnHost>("sizes_" + name);
-  auto* const launch = library.function<LaunchOnHost>("launch_" + name);
-  if (!sizes || !launch) throw std::runtime_error("no kernel " + name);
+  if (!sizes) throw std::runtime_error("no kernel " + name);
   made.sizes.assign(bytes, bytes + sizes(bytes));
-  made.run = [=](const fake_cuda::Launch& l) {
+  made.run = [driver, library, name](const fake_cuda::Launch& l) {
     std::vector<void*> arguments;
     for (const std::vector<char>& a : l.arguments) arguments.push_back(const_cast<char*>(a.data()));
-    const unsigned grid[] = {l.grid, l.grid_y, l.grid_z}, block[] = {l.block, l.block_y, l.block_z};
-    const std::string fault = launch(arguments.data(), grid, block, l.shared_bytes);
+    const std::string fault =
+        library.launch(name, arguments, {l.grid, l.grid_y, l.grid_z}, {l.block, l.block_y, l.block_z}, l.shared_bytes);
     if (!fault.empty() && driver->fault.empty()) driver->fault = name + ": " + fault;
   };
   return made;
@@ -112,7 +110,7 @@ bool can_emulate() { return std::system(SMELT_TEST_CXX " --version > /dev/null 2
 HostLibrary::HostLibrary(const std::string& cuda, const std::string& more, int compute) {
   const std::string text =
       fmt::format("{}#include \"{}/cuda_on_host.hpp\"\n", compute < 80 ? "#define SMELT_BEFORE_SM_80\n" : "", kFolder) +
-      for_host(cuda) + more;
+      for_host(cuda) + kernels_text(cuda) + more;
   // Kept in the build folder under what it was made of.
   const size_t key = std::hash<std::string>()(text + read(kFolder + "/cuda_on_host.hpp") + SMELT_TEST_CXX);
   const fs::path folder = fs::path(SMELT_BINARY_DIR) / "test-kernels";
@@ -137,6 +135,14 @@ HostLibrary::HostLibrary(const std::string& cuda, const std::string& more, int c
   handle_ = std::shared_ptr<void>(opened, [](void* h) { dlclose(h); });
 }
 
+std::string HostLibrary::launch(const std::string& name, std::vector<void*> arguments, const Sizes& grid,
+                                const Sizes& block, unsigned shared_bytes) const {
+  using Launch = const char*(void**, const unsigned*, const unsigned*, unsigned);
+  auto* const run = function<Launch>("launch_" + name);
+  if (!run) throw std::runtime_error("no kernel " + name);
+  return run(arguments.data(), grid.data(), block.data(), shared_bytes);
+}
+
 void* HostLibrary::find(const std::string& name) const { return dlsym(handle_.get(), name.c_str()); }
 
 EmulatedMachine emulated_gpu() {
@@ -150,7 +156,7 @@ EmulatedMachine emulated_gpu() {
   gpu.driver->kernel_of_image = [libraries, state = gpu.driver](const std::string& name, const std::string& image) {
     const std::string text = image.substr(4);  // behind what makes it look like a cubin
     auto at = libraries->find(text);
-    if (at == libraries->end()) at = libraries->emplace(text, HostLibrary(text, kernels_text(text))).first;
+    if (at == libraries->end()) at = libraries->emplace(text, HostLibrary(text)).first;
     return kernel_of(state, at->second, name);
   };
   return gpu;

@@ -3,9 +3,11 @@
 // they would on a GPU without clusters, slowly.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "compile/compile.hpp"
 #include "fake_cuda/fake_cuda.hpp"
@@ -16,7 +18,12 @@ namespace smelt::testing {
 // it. Throws std::runtime_error with what the compiler says.
 class HostLibrary {
  public:
-  HostLibrary(const std::string& cuda, const std::string& more, int compute = 80);
+  explicit HostLibrary(const std::string& cuda, const std::string& more = "", int compute = 80);
+  // Runs a kernel of the text; `arguments` are the addresses of their values. Empty, or what went
+  // wrong.
+  using Sizes = std::array<unsigned, 3>;
+  std::string launch(const std::string& name, std::vector<void*> arguments, const Sizes& grid, const Sizes& block,
+                     unsigned shared_bytes) const;
   void* find(const std::string& name) const;  // nullptr: there is none
   template <class F>
   F* function(const std::string& name) const {

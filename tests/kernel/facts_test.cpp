@@ -82,6 +82,45 @@ TEST(Facts, ProductsOfSizesThatAreNotSmall) {
   EXPECT_FALSE(facts.proves(B - 3));
 }
 
+TEST(Facts, CommonFactorsRoundToTheElement) {
+  for (const int64_t factor : {2, 3, 5})
+    for (int64_t rest = 1; rest <= 23; ++rest) {
+      SCOPED_TRACE(std::to_string(factor) + " * i and " + std::to_string(rest));
+      const int64_t least = (rest + factor - 1) / factor, most = rest / factor;
+      Facts low, high;
+      low.add_range("%i", 100);
+      low.add(i * factor - rest);  // i >= rest / factor
+      EXPECT_TRUE(low.proves(i - least));
+      EXPECT_FALSE(low.proves(i - least - 1));
+      high.add_range("%i", 100);
+      high.add(rest - i * factor);
+      EXPECT_TRUE(high.proves(most - i));
+      EXPECT_FALSE(high.proves(most - 1 - i));
+    }
+}
+
+TEST(Facts, QuotientsToTheElement) {
+  for (const int64_t divisor : {2, 3, 8})
+    for (const int64_t bound : {0, 1, 4}) {
+      SCOPED_TRACE("i // " + std::to_string(divisor) + " and " + std::to_string(bound));
+      Facts low, high;
+      low.add_range("%i", 100);
+      low.add(floordiv(i, divisor) - bound);
+      EXPECT_TRUE(low.proves(i - bound * divisor));
+      EXPECT_FALSE(low.proves(i - bound * divisor - 1));
+      high.add_range("%i", 100);
+      high.add(bound - floordiv(i, divisor));
+      EXPECT_TRUE(high.proves(bound * divisor + divisor - 1 - i));
+      EXPECT_FALSE(high.proves(bound * divisor + divisor - 2 - i));
+      // And the other way round.
+      Facts index;
+      index.add_range("%i", 100);
+      index.add(bound * divisor + divisor - 1 - i);
+      EXPECT_TRUE(index.proves(bound - floordiv(i, divisor)));
+      EXPECT_FALSE(index.proves(bound - 1 - floordiv(i, divisor)));
+    }
+}
+
 TEST(Facts, NothingFalseFollows) {
   int claims = 0;
   for (unsigned seed = 0; seed < 400; ++seed) {

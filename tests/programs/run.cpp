@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
@@ -75,6 +76,13 @@ std::vector<double> numbers(const TensorView& view) {
   return result;
 }
 std::vector<double> numbers(const Tensor& t) { return numbers(static_cast<const TensorView&>(t)); }
+
+Tensor begins_with_nothing(DType dtype, int64_t length) {
+  const Tensor rest = noise(dtype, {length + 1, length}, static_cast<uint64_t>(length));
+  std::vector<double> v = numbers(rest);
+  for (int64_t k = 0; k <= length; ++k) std::fill_n(v.begin() + k * length, k, -kInf);
+  return array(dtype, rest.dims, v);
+}
 
 static Graph parsed(const std::string& program) { return lang::parse_program(program, "case.smelt"); }
 

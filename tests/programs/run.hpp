@@ -34,6 +34,8 @@ Tensor scalar(DType dtype, double value);
 Tensor filled(DType dtype, const Dims& dims, double value);
 // Numbers between -4 and 4, or small integers.
 Tensor noise(DType dtype, const Dims& dims, uint64_t seed = 1);
+// Rows of noise, of which row k begins with k times -inf; the last has nothing else.
+Tensor begins_with_nothing(DType dtype, int64_t length);
 double number(const Tensor& t, int64_t i = 0);
 std::vector<double> numbers(const Tensor& t);
 std::vector<double> numbers(const TensorView& view);  // of any strides
