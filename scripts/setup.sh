@@ -31,6 +31,9 @@ have_nvrtc() {
   [ -n "${SMELT_NVRTC:-}" ] && return 0
   compgen -G "$nvrtc_place/nvidia/*/lib/libnvrtc.so.*" >/dev/null || compgen -G "${SMELT_TOOLKITS:-/usr/local}/cuda*/lib64/libnvrtc.so.*" >/dev/null
 }
+# A device of OpenCL, for the tests of that engine: PoCL makes one of the CPU.
+have_opencl() { [[ $("${SMELT_LDCONFIG:-/sbin/ldconfig}" -p 2>/dev/null || true) == *libOpenCL.so.1* ]]; }
+have_opencl_driver() { compgen -G "${SMELT_OPENCL_VENDORS:-/etc/OpenCL/vendors}/*.icd" >/dev/null; }
 have_pip() { have_command python3 && python3 -m pip --version >/dev/null 2>&1; }
 # What was unpacked by half, because someone interrupted it, must not pass for NVRTC.
 unpack_nvrtc() (
@@ -117,6 +120,8 @@ if [ "$goal" = test ]; then
   need python3 "checks which part includes which" have_command python3
   need python3-numpy "checks what the programs of the benchmark calculate" have_numpy
   need clang-format-14 "checks the layout of the code" have_clang_format
+  need ocl-icd-libopencl1 "finds devices of OpenCL in the tests" have_opencl
+  need pocl-opencl-icd "is one of them: the CPU" have_opencl_driver
   have_nvrtc || need python3-pip "fetches NVRTC, which compiles CUDA kernels in the tests" have_pip
 fi
 
@@ -208,7 +213,7 @@ lists_are_old() {
   offered make || return 0
   for name in "${unknown[@]}"; do
     case $name in
-      clang-format-14 | libllvm19 | python3-pip | clang | libclang-rt-dev) ;;
+      clang-format-14 | libllvm19 | python3-pip | ocl-icd-libopencl1 | pocl-opencl-icd | clang | libclang-rt-dev) ;;
       *) return 0 ;;
     esac
   done
@@ -221,6 +226,8 @@ fi
 for name in "${unknown[@]}"; do
   if [ "$name" = clang-format-14 ]; then
     echo "setup: this system has no clang-format-14; the check of the code's layout will be skipped"
+  elif [ "$name" = ocl-icd-libopencl1 ] || [ "$name" = pocl-opencl-icd ]; then
+    echo "setup: this system offers no $name: the tests of the OpenCL engine will be skipped"
   elif [ "$name" = python3-pip ]; then
     echo "setup: this system offers no python3-pip"
   elif [ "$name" = clang ] || [ "$name" = libclang-rt-dev ]; then

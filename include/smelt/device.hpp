@@ -14,7 +14,7 @@ namespace detail {
 struct DeviceState;
 }
 
-/// The CPU, or an NVIDIA GPU. A cheap handle: copies mean the same device.
+/// The CPU, an NVIDIA GPU, or a device of OpenCL. A cheap handle: copies mean the same device.
 ///
 /// What is compiled runs on the CPU, unless Options::device says otherwise or the arrays live on a GPU. Arrays made from host
 /// memory live on the CPU; Array::to moves them.
@@ -27,10 +27,12 @@ class SMELT_API Device {
   /// The GPU of this number, counted from 0 as the CUDA driver does. Never throws: where it cannot be used, usable() is false and
   /// missing() says why.
   static Device cuda(int ordinal = 0);
+  /// The OpenCL device of this number, counted over all platforms. No other function chooses one. Never throws, as cuda().
+  static Device opencl(int number = 0);
   /// The first GPU when it is usable, else the CPU.
   static Device best();
 
-  /// "cpu", "cuda", "cuda:1".
+  /// "cpu", "cuda", "cuda:1", "opencl".
   const std::string& name() const;
   bool is_gpu() const;  ///< whether arrays on it are out of reach of the host
   /// Whether it can compile kernels.

@@ -16,20 +16,21 @@ static const std::shared_ptr<const DeviceState>& cpu_state() {
   return *state;
 }
 
-static std::shared_ptr<const DeviceState> cuda_state(int ordinal) {
+static std::shared_ptr<const DeviceState> gpu_state(Machine (*open)(int), int ordinal) {
   static std::mutex* mutex = new std::mutex;
-  static auto* states = new std::map<int, std::shared_ptr<const DeviceState>>;
+  static auto* states = new std::map<std::pair<Machine (*)(int), int>, std::shared_ptr<const DeviceState>>;
   const std::lock_guard lock(*mutex);
-  std::shared_ptr<const DeviceState>& state = (*states)[ordinal];
+  std::shared_ptr<const DeviceState>& state = (*states)[{open, ordinal}];
   // One that could not be used is tried again: the driver may have been installed since.
   if (!state || !state->machine.compiles() || !state->machine.gpu)
-    state = std::make_shared<const DeviceState>(DeviceState{Machine::cuda(ordinal)});
+    state = std::make_shared<const DeviceState>(DeviceState{open(ordinal)});
   return state;
 }
 
 Device::Device() : state_(cpu_state()) {}
 Device Device::cpu() { return Device(); }
-Device Device::cuda(int ordinal) { return Device(cuda_state(ordinal)); }
+Device Device::cuda(int ordinal) { return Device(gpu_state(Machine::cuda, ordinal)); }
+Device Device::opencl(int number) { return Device(gpu_state(Machine::opencl_device, number)); }
 
 Device Device::best() {
   Device gpu = cuda();

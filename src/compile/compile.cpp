@@ -34,6 +34,14 @@ plan::Options plan_options(const Machine& device, const CompileOptions& options)
     o.target.compute = gpu.compute;
     o.target.shared_bytes = gpu.shared_bytes_per_workgroup;
     o.target.clusters = gpu.clusters;
+    if (device.opencl) {
+      o.target.device = "opencl";
+      o.target.plain = true;
+      o.target.atomics64 = gpu.f64 && gpu.atomics64;
+      o.target.workgroup = gpu.threads_per_workgroup;
+      // Of this, what threads hand to each other takes a part.
+      o.target.shared_bytes = gpu.shared_bytes_per_workgroup / 2;
+    }
   }
   return o;
 }
@@ -162,7 +170,7 @@ std::string Executable::dump(const std::string& stage) const {
   if (stage == "plan") return plan::print(state_->graph, state_->plan);
   const bool gpu = state_->device.is_gpu;
   const auto is = [&](const char* name) { return stage == name; };
-  if (!is("kernel") && !is("source") && !(gpu ? is("ptx") || is("sass") : is("asm")))
+  if (!is("kernel") && !is("source") && !(!gpu ? is("asm") : !state_->device.opencl && (is("ptx") || is("sass"))))
     throw UserError(fmt::format("nothing to dump by the name '{}' for {}\nhelp: one of graph, plan, kernel, source, {}",
                                 stage, gpu ? "a GPU" : "the CPU", gpu ? "ptx, sass" : "asm"));
   if (interpreted()) return "no LLVM here, so there are no kernels: " + state_->device.missing + "\n";

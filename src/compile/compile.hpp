@@ -19,12 +19,13 @@ namespace smelt {
 namespace runtime {
 class DiskCache;
 class GpuPool;
+class OpenCl;
 }  // namespace runtime
 class GpuCopier;
 
-// The machine to compile for: the CPU, or an NVIDIA GPU.
+// The machine to compile for: the CPU, an NVIDIA GPU, or a device of OpenCL.
 struct Machine {
-  std::string name = "cpu";  // "cpu", "cuda", "cuda:1", "sm_90"
+  std::string name = "cpu";  // "cpu", "cuda", "cuda:1", "sm_90", "opencl"
   runtime::CpuFacts facts;   // of the host
   std::string missing;       // when it cannot compile: what was tried, and the command that installs it
 
@@ -38,18 +39,21 @@ struct Machine {
   runtime::GpuFacts gpu_facts;
   std::shared_ptr<runtime::Gpu> gpu;  // empty: kernels are built for it, but cannot run here
   std::shared_ptr<runtime::Nvrtc> nvrtc;
-  std::shared_ptr<runtime::GpuPool> pool;  // memory between calls
-  std::shared_ptr<GpuCopier> copier;       // for arrays that are not row-major
+  std::shared_ptr<runtime::OpenCl> opencl;  // then it is `gpu` too, and there is no NVRTC
+  std::shared_ptr<runtime::GpuPool> pool;   // memory between calls
+  std::shared_ptr<GpuCopier> copier;        // for arrays that are not row-major
 
   static Machine cpu();
   // Without a usable GPU or NVRTC, `missing` says so, and programs cannot be compiled for it.
   static Machine cuda(int ordinal = 0);
+  // Never chosen but by name. Without such a device `missing` says so.
+  static Machine opencl_device(int ordinal = 0);
   // A GPU of this architecture that is not here: to look at kernels, and to see that they compile.
   static Machine cuda_architecture(int compute);
   // The first GPU when it is usable, else the CPU.
   static Machine best();
 
-  bool compiles() const { return is_gpu ? nvrtc != nullptr : llvm != nullptr; }
+  bool compiles() const { return is_gpu ? nvrtc || opencl : llvm != nullptr; }
 };
 
 struct CompileOptions {

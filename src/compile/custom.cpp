@@ -36,6 +36,11 @@ void check_custom(const Graph& graph, const Machine& device) {
   for (const Node& node : graph.nodes) {
     if (node.kind != NodeKind::Custom) continue;
     const CustomCode& code = *node.custom->code;
+    if (device.opencl)
+      throw UserError(
+          fmt::format("the operation {} is your own code, which cannot run on an OpenCL device\n"
+                      "help: evaluate its inputs, and take them to the host with to(Device::cpu())",
+                      code.name));
     if (device.is_gpu && !code.cuda)
       throw UserError(
           fmt::format("the operation {} is a C++ function, which cannot run on a GPU\nhelp: give its CustomOperation a "

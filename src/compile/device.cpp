@@ -3,6 +3,7 @@
 #include "compile/gpu_copy.hpp"
 #include "runtime/disk_cache.hpp"
 #include "runtime/gpu_pool.hpp"
+#include "runtime/opencl.hpp"
 
 namespace smelt {
 namespace {
@@ -68,6 +69,21 @@ Machine Machine::cuda_architecture(int compute) {
   device.nvrtc = runtime::Nvrtc::open(device.missing);
   if (device.nvrtc && !device.nvrtc->serves(compute, device.missing)) device.nvrtc = nullptr;
   device.cache = runtime::DiskCache::of_user();
+  return device;
+}
+
+Machine Machine::opencl_device(int ordinal) {
+  Machine device;
+  device.name = ordinal == 0 ? "opencl" : fmt::format("opencl:{}", ordinal);
+  device.is_gpu = true;
+  device.facts = runtime::read_cpu_facts();
+  device.opencl = runtime::OpenCl::open(ordinal, device.missing);
+  if (!device.opencl) return device;
+  device.gpu = device.opencl;
+  device.gpu_facts = device.gpu->facts();
+  device.cache = runtime::DiskCache::of_user();
+  device.pool = std::make_shared<runtime::GpuPool>(device.gpu);
+  device.copier = std::make_shared<GpuCopier>(0);
   return device;
 }
 

@@ -14,8 +14,10 @@
 #include "compile/gpu_kernel.hpp"
 #include "compile/lower_groups.hpp"
 #include "emit/cuda.hpp"
+#include "emit/opencl.hpp"
 #include "kernel/lower.hpp"
 #include "runtime/disk_cache.hpp"
+#include "runtime/opencl.hpp"
 
 namespace smelt {
 namespace {
@@ -57,8 +59,9 @@ bool takes(const GpuFunction& function, const SizeBinding& sizes) { return holds
 
 }  // namespace
 
-// Everything that a cubin depends on. The library's size stands for what its version does not tell.
+// Everything that built code depends on. The library's size stands for what its version does not tell.
 std::string gpu_cache_key(const Machine& device, const runtime::NvrtcOptions& options, const std::string& source) {
+  if (device.opencl) return fmt::format("opencl\nsmelt {}\n{}\n{}", SMELT_VERSION, device.opencl->identity(), source);
   struct stat facts = {};
   ::stat(device.nvrtc->path().c_str(), &facts);
   return fmt::format("cubin\nsmelt {}\nNVRTC {} of {} bytes\ndriver {}\n{}\n{}", SMELT_VERSION,
@@ -78,7 +81,10 @@ std::string describe_kernel(const Executable::State& state, size_t kernel) {
 
 bool GpuFunction::compile(const Executable::State& state) {
   const Machine& device = state.device;
-  const auto make = [&] { return device.nvrtc->compile(source_, device.gpu_facts.compute, state.nvrtc); };
+  const auto make = [&] {
+    return device.opencl ? device.opencl->build(source_)
+                         : device.nvrtc->compile(source_, device.gpu_facts.compute, state.nvrtc);
+  };
   bool hit = false;
   cubin_ = device.cache ? device.cache->get(gpu_cache_key(device, state.nvrtc, source_), make, &hit) : make();
   return hit;
@@ -89,7 +95,7 @@ const GpuCode& GpuFunction::code(const Executable::State& state) {
     if (cubin_.empty()) compile(state);
     const runtime::GpuFacts& gpu = state.device.gpu_facts;
     code_.module = state.device.gpu->load(cubin_);
-    code_.handle = code_.module->function(emitted().name);
+    code_.handle = code_.module->function(emitted().name, emitted().arguments);
     code_.facts = code_.module->facts(code_.handle);
     const auto fixed = emitted().shared_bytes.constant();
     if (!fixed || *fixed + code_.facts.shared_bytes > kSharedWithoutAsking)
@@ -112,6 +118,11 @@ static int64_t table_bytes(const Machine& device) {
 }
 
 GpuKernel print_for_gpu(const GpuBuild& build, kernel::Kernel kernel) {
+  if (build.state.device.opencl) {
+    const runtime::GpuFacts& facts = build.state.device.gpu_facts;
+    const emit::DeviceSource emitted = emit::emit_opencl(kernel, {facts.f64, facts.atomics64});
+    return {std::move(kernel), emitted.text, list_functions(emitted)};
+  }
   const emit::CudaTarget target{build.state.device.gpu_facts.compute, build.state.device.nvrtc->version()};
   if (kernel.is_batch()) {
     const emit::DeviceSource emitted = emit::emit_cuda_batch(kernel, target, table_bytes(build.state.device));

@@ -251,7 +251,7 @@ void GpuCall::issue(const GpuStep& step, runtime::StreamHandle stream) {
 }
 
 void GpuCall::record_graph() {
-  if (steps_.size() < 2) return;
+  if (steps_.size() < 2 || !gpu_.has_graphs()) return;
   // A stream of its own: the caller's may be in use by others.
   const std::shared_ptr<void> stream(gpu_.create_stream(), [this](void* s) { gpu_.destroy_stream(s); });
   gpu_.begin_capture(stream.get());

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "runtime/disk_cache.hpp"
+#include "runtime/opencl.hpp"
 #include "smelt/error.hpp"
 
 namespace smelt {
@@ -36,6 +37,31 @@ extern "C" __global__ void copy_4(unsigned int* to, const unsigned int* from, La
 extern "C" __global__ void copy_8(unsigned long long* to, const unsigned long long* from, Layout l) { copy_elements(to, from, l); }
 )";
 
+// The same for OpenCL.
+constexpr const char* kOpenClSource = R"(
+typedef struct { long count, rank, dims[32], to[32], from[32]; } Layout;
+#define COPY(name, T)                                                                                           \
+  __kernel void name(__global T* to_, long to_at, __global const T* from_, long from_at, const Layout l,        \
+                     __local uchar* scratch) {                                                                  \
+    __global T* to = (__global T*)((__global uchar*)to_ + to_at);                                               \
+    __global const T* from = (__global const T*)((__global const uchar*)from_ + from_at);                       \
+    for (long i = get_global_id(0); i < l.count; i += get_global_size(0)) {                                     \
+      long rest = i, out = 0, in = 0;                                                                           \
+      for (int d = (int)l.rank - 1; d >= 0; --d) {                                                              \
+        const long index = rest % l.dims[d];                                                                    \
+        rest /= l.dims[d];                                                                                      \
+        out += index * l.to[d];                                                                                 \
+        in += index * l.from[d];                                                                                \
+      }                                                                                                         \
+      to[out] = from[in];                                                                                       \
+    }                                                                                                           \
+  }
+COPY(copy_1, uchar)
+COPY(copy_2, ushort)
+COPY(copy_4, uint)
+COPY(copy_8, ulong)
+)";
+
 // Dimensions that both arrays step through as one become one; those of size 1 go.
 struct Layout {
   std::vector<int64_t> dims, to, from;
@@ -63,13 +89,17 @@ Layout merge(const TensorView& from, const TensorView& to) {
 
 runtime::FunctionHandle GpuCopier::function(const Machine& device, int element_bytes) {
   const std::lock_guard lock(mutex_);
-  if (!module_) {
+  if (!module_ && device.opencl) {
+    const auto make = [&] { return device.opencl->build(kOpenClSource); };
+    const std::string key = gpu_cache_key(device, {}, kOpenClSource);
+    module_ = device.gpu->load(device.cache ? device.cache->get(key, make) : make());
+  } else if (!module_) {
     const auto make = [&] { return device.nvrtc->compile(kSource, compute_); };
     const std::string key = fmt::format("copies\nsmelt {}\nNVRTC {}\nsm_{}\n{}", SMELT_VERSION,
                                         device.nvrtc->version_text(), compute_, kSource);
     module_ = device.gpu->load(device.cache ? device.cache->get(key, make) : make());
   }
-  return module_->function(fmt::format("copy_{}", element_bytes));
+  return module_->function(fmt::format("copy_{}", element_bytes), {0, 0, (2 + 3 * static_cast<int>(kMostDims)) * 8});
 }
 
 GpuStep GpuCopier::step(const Machine& device, const TensorView& from, const TensorView& to) {

@@ -72,8 +72,14 @@ bool narrow_if(const Kernel& kernel, const kernel::Phase& phase, std::vector<Int
   return true;
 }
 
-DeviceFunction function(const std::string& name, const kernel::Team& team, const PhasePrinter& printed) {
-  return {name, team.workgroup, team.iterations(), team.cluster(), printed.shared_bytes()};
+DeviceFunction function(const Kernel& kernel, const std::string& name, const kernel::Team& team,
+                        const PhasePrinter& printed) {
+  std::vector<int> arguments;
+  for (const kernel::Param& p : kernel.params)
+    arguments.push_back(p.kind == kernel::ParamKind::Size     ? 8
+                        : p.kind == kernel::ParamKind::Scalar ? size_of(p.dtype)
+                                                              : 0);
+  return {name, team.workgroup, team.iterations(), team.cluster(), printed.shared_bytes(), std::move(arguments)};
 }
 
 // Whether some loop is expected to be covered by one step, though its extent is known only at launch.
@@ -120,7 +126,7 @@ std::vector<Printed> print_variants(const Kernel& kernel, size_t number, const s
     const std::string text = printer.print(called);
     any_size = !printer.asks_for_multiples();
     if (printer.lost_lanes() && !variant.odd && variant.vectors) return false;
-    DeviceVariant made{function(called, phase.team, printer), {}, printer.alignment()};
+    DeviceVariant made{function(kernel, called, phase.team, printer), {}, printer.alignment()};
     std::vector<IntExpr> conditions = printer.conditions();
     if (!variant.wide) conditions.insert(conditions.begin(), sizes_fit.begin(), sizes_fit.end());
     for (const IntExpr& c : conditions) {

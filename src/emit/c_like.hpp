@@ -13,10 +13,11 @@ namespace smelt::emit {
 
 struct DeviceFunction {
   std::string name;
-  int threads = 1;           // of a workgroup
-  int iterations = 1;        // of the phase's Grid loop that one workgroup runs
-  int cluster = 1;           // workgroups that run one iteration together
-  IntExpr shared_bytes = 0;  // dynamic shared memory of a workgroup, over the Size params
+  int threads = 1;                  // of a workgroup
+  int iterations = 1;               // of the phase's Grid loop that one workgroup runs
+  int cluster = 1;                  // workgroups that run one iteration together
+  IntExpr shared_bytes = 0;         // dynamic shared memory of a workgroup, over the Size params
+  std::vector<int> arguments = {};  // bytes of each; 0: an array
 };
 
 // The one argument of a batch's function: a table with a row for each part, in this order and without gaps.

@@ -123,7 +123,7 @@ void Lowering::split_rows() {
   }
   row_outputs(1, final_placement, last);
   add_phase(rows.extent(), std::move(last), split.parts);
-  if (on_gpu() && rows.extent().is(1)) end_with_last_workgroup();
+  if (on_gpu() && !schedule_.plain && rows.extent().is(1)) end_with_last_workgroup();
 }
 
 //   phase 0: grid %g over the outer kept axes, tiles of columns and parts of rows:

@@ -52,6 +52,7 @@ Lowering::Lowering(const Graph& graph, const schedule::Group& group, const Sched
 // What half precision stores may be computed a little less exactly, unless it also decides something: which element to take, say.
 Dialect Lowering::dialect() const {
   if (!on_gpu()) return Dialect::Portable;
+  if (schedule_.plain) return Dialect::PlainTeam;
   auto is_half = [&](NodeId id) { return is_float(graph_.at(id).dtype) && size_of(graph_.at(id).dtype) == 2; };
   auto decides = [&](NodeId id) {
     const Node& node = graph_.at(id);

@@ -123,10 +123,10 @@ BenchTitle title_of(const std::string& program, const Machine& device, int threa
   BenchTitle title{program, device.name, device.facts.isa, threads};
   if (!device.is_gpu) return title;
   const auto version = [](int cuda) { return fmt::format("{}.{}", cuda / 1000, cuda % 1000 / 10); };
-  title.isa = fmt::format("sm_{}", device.gpu_facts.compute);
+  title.isa = device.opencl ? "OpenCL" : fmt::format("sm_{}", device.gpu_facts.compute);
   title.threads = device.gpu_facts.processors;
   title.gpu = device.gpu_facts.name;
-  title.driver = version(device.gpu_facts.driver);
+  if (!device.opencl) title.driver = version(device.gpu_facts.driver);
   title.nvrtc = device.nvrtc ? device.nvrtc->version_text() : "";
   return title;
 }

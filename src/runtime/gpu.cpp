@@ -60,7 +60,7 @@ class LoadedModule final : public GpuModule {
     }
   }
 
-  FunctionHandle function(const std::string& name) const override {
+  FunctionHandle function(const std::string& name, const std::vector<int>&) const override {
     const Current current = context_->enter();
     Function found = nullptr;
     const Status status = context_->driver().module_function(&found, module_, name.c_str());

@@ -1,4 +1,5 @@
-// An NVIDIA GPU as a device. libcuda and libnvrtc are opened at run time; without them, or without a GPU, everything else works.
+// A GPU as a device: one of NVIDIA, here, or what OpenCL has (opencl.hpp). libcuda and libnvrtc are opened at run time; without them, or
+// without a GPU, everything else works.
 #pragma once
 
 #include <cstdint>
@@ -21,6 +22,10 @@ struct GpuFacts {
   int64_t l2_bytes = 0, memory_bytes = 0;
   double memory_gbs = 0;  // that its memory could deliver at most, by its clock and width; 0: unknown
   bool clusters = false;
+  // OpenCL
+  int threads_per_workgroup = 1024;
+  bool is_processor = false;  // the device is the CPU
+  bool f64 = true, atomics64 = true;
 };
 
 // What the built code of a function needs.
@@ -66,7 +71,8 @@ using FunctionHandle = void*;  // CUfunction
 class GpuModule {
  public:
   virtual ~GpuModule() = default;
-  virtual FunctionHandle function(const std::string& name) const = 0;  // throws InternalError when absent
+  // Throws InternalError when absent. `arguments`, of OpenCL: the bytes of each; 0 for an array.
+  virtual FunctionHandle function(const std::string& name, const std::vector<int>& arguments = {}) const = 0;
   virtual FunctionFacts facts(FunctionHandle function) const = 0;
   virtual int workgroups_per_processor(FunctionHandle function, int threads, int64_t shared_bytes) const = 0;
   // Lets launches ask for this much dynamic shared memory. Once per function, not per launch.
@@ -85,7 +91,7 @@ struct LaunchShape {
 };
 inline constexpr int64_t kMostWorkgroups = (int64_t{1} << 31) - 1;
 
-// Host memory that the GPU reads and writes over the bus.
+// Memory that the GPU writes for the host: over the bus, or, with OpenCL, brought by synchronize().
 struct MappedMemory {
   void* host = nullptr;
   uint64_t device = 0;
@@ -132,6 +138,7 @@ class Gpu {
   virtual void synchronize_event(EventHandle event) = 0;
   virtual double elapsed_ms(EventHandle from, EventHandle to) = 0;
 
+  virtual bool has_graphs() const { return true; }
   // What is launched on `stream` between the two is noted instead of run, and becomes a graph that is launched as one.
   virtual void begin_capture(StreamHandle stream) = 0;
   virtual GraphHandle end_capture(StreamHandle stream) = 0;

@@ -312,10 +312,24 @@ static std::string repeats_too_much(const Graph& graph, const Group& group, cons
                      domain.once, domain.again);
 }
 
+// Teams that meet have workgroups of their own; threads that work alone share one.
+static void alone_in_workgroups(Schedule& s) {
+  s.plain = true;
+  if (s.team > 1) s.workgroup = s.team;
+}
+
 std::variant<Schedule, Refusal> make_schedule(const Graph& graph, const Group& group, const Options& options) {
   auto made = choose(graph, group, options);
-  if (auto* s = std::get_if<Schedule>(&made); s && s->dear.empty()) s->dear = repeats_too_much(graph, group, *s);
-  if (auto* s = std::get_if<Schedule>(&made); s && !options.target.gpu) s->cache_bytes = options.target.l3_bytes;
+  if (auto* s = std::get_if<Schedule>(&made)) {
+    if (s->dear.empty()) s->dear = repeats_too_much(graph, group, *s);
+    if (!options.target.gpu) s->cache_bytes = options.target.l3_bytes;
+    if (options.target.plain) alone_in_workgroups(*s);
+    if (options.target.plain && s->workgroup > options.target.workgroup && !options.tuning.threads) {
+      Options fewer = options;
+      fewer.tuning.threads = options.target.workgroup;
+      return make_schedule(graph, group, fewer);
+    }
+  }
   return made;
 }
 
@@ -329,7 +343,7 @@ std::string batch_word(const Graph& graph, const Group& group, const Schedule& s
   };
   const bool loops = s.strategy == Strategy::Pointwise || s.strategy == Strategy::Tiled ||
                      s.strategy == Strategy::Row || s.strategy == Strategy::Column;
-  if (!loops || std::any_of(group.nodes.begin(), group.nodes.end(), alone)) return "";
+  if (!loops || target.plain || std::any_of(group.nodes.begin(), group.nodes.end(), alone)) return "";
   if (!target.gpu) return std::string(name_of(s.strategy));
   return s.team > s.workgroup ? "" : fmt::format("{} {} {}", name_of(s.strategy), s.team, s.workgroup);
 }

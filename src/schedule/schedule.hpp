@@ -44,6 +44,7 @@ struct Schedule {
   ScatterForm scatter{};           // Scatter
   bool on_chip = false;            // Scatter, Atomic: workgroups join what they have in shared memory first
   int resident = 0;                // workgroups of a multiprocessor that registers must do for; 0: any number
+  bool plain = false;              // Target::plain
   bool held = false;               // one step covers a row: what its passes read stays in registers
   std::optional<Stencil> stencil;  // Stencil: what is kept in rings of rows
   std::string dear;                // why several kernels would be faster; empty when they would not

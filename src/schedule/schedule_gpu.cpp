@@ -229,13 +229,13 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const Gro
     s.strategy = Strategy::Split;
     s.team = s.workgroup = options.tuning.threads ? options.tuning.threads : 512;
     s.unroll = options.tuning.unroll ? options.tuning.unroll : std::max(1, 16 / s.lanes);
-    s.note =
-        fmt::format("{} row{} of {} split over the grid, {}", rows, rows == 1 ? "" : "s", length,
-                    last_axis(s.domain, false) < 0 ? "combined by the workgroup that is done last" : "then combined");
+    s.note = fmt::format("{} row{} of {} split over the grid, {}", rows, rows == 1 ? "" : "s", length,
+                         last_axis(s.domain, false) < 0 && !target.plain ? "combined by the workgroup that is done last"
+                                                                         : "then combined");
     return s;
   }
   // Too few rows to keep the GPU busy: their parts, one after the other.
-  if (scans && rows < 4 * int64_t{target.threads} && length >= kLongScan) {
+  if (scans && !target.plain && rows < 4 * int64_t{target.threads} && length >= kLongScan) {
     const bool alone =
         one_pass && s.domain.reductions.empty() &&
         std::count_if(s.domain.axes.begin(), s.domain.axes.end(), [](const Axis& a) { return a.reduced; }) == 1;
@@ -368,7 +368,7 @@ std::optional<Schedule> columns_tile(const Graph& graph, const Domain& domain, c
 }
 
 std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const Options& options) {
-  if (domain.scans.empty())
+  if (domain.scans.empty() && !options.target.plain)
     if (auto tile = columns_tile(graph, domain, options)) return std::move(*tile);
   Schedule s;
   const int64_t height = domain.estimate(true), width = domain.estimate(false);

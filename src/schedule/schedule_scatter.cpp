@@ -67,6 +67,8 @@ ScatterForm form_of(const Node& node, const Sizes& sizes, const Target& target) 
                         sizes.updates * sizes.columns >= kUpdatesPerCopied * elements;
     return copies ? ScatterForm::Copies : ScatterForm::Ranges;
   }
+  if (!target.atomics64 && (node.scatter == ScatterKind::Set || size_of(compute_type(node.dtype)) == 8 || !extreme))
+    return ScatterForm::Ranges;
   if (node.scatter == ScatterKind::Set) return ScatterForm::Newest;
   if (extreme) return ScatterForm::Atomic;
   if (node.scatter != ScatterKind::Add) return ScatterForm::Ranges;

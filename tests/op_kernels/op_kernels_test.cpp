@@ -21,6 +21,7 @@ constexpr int64_t kCount = 2003;  // no multiple of any vector
 const Machine& device() {
   static const Machine chosen = [] {
     const char* name = std::getenv("SMELT_TEST_DEVICE");
+    if (name && std::string(name) == "opencl") return Machine::opencl_device();
     return name && std::string(name) == "cuda" ? Machine::cuda() : Machine::cpu();
   }();
   return chosen;

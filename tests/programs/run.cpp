@@ -22,6 +22,7 @@ const Machine& device() {
   static const Machine chosen = [] {
     const char* name = std::getenv("SMELT_TEST_DEVICE");
     if (name && std::string(name) == "cuda") return Machine::cuda();
+    if (name && std::string(name) == "opencl") return Machine::opencl_device();
     Machine cpu = Machine::cpu();
     cpu.cache = nullptr;  // compiles what it is asked to; the user's cache is the user's
     return cpu;

@@ -17,7 +17,8 @@ namespace {
 void add_common_options(CLI::App& command, CommonOptions& options) {
   command.add_option("--json", options.json, "write the result as JSON to FILE (- for standard output)")
       ->type_name("FILE");
-  command.add_option("--device", options.device, "where to run: auto (a GPU when there is one), cpu, cuda, cuda:1")
+  command
+      .add_option("--device", options.device, "where to run: auto (a GPU when there is one), cpu, cuda, cuda:1, opencl")
       ->type_name("NAME");
   command
       .add_option("--threads", options.threads, "threads of the CPU to use (default: all that this process may use)")
@@ -119,7 +120,9 @@ void add_emit(CLI::App& app, int& status) {
   auto options = std::make_shared<EmitOptions>();
   CLI::App* command = app.add_subcommand("emit", "write a program as a source file to build into your own");
   add_program_options(*command, options->program);
-  command->add_option("--as", options->as, "cuda (for nvcc) or cpp (C++17)")->type_name("LANGUAGE")->required();
+  command->add_option("--as", options->as, "cuda (for nvcc), cpp (C++17) or opencl (kernels in OpenCL C)")
+      ->type_name("LANGUAGE")
+      ->required();
   command->add_option("-o,--output", options->output, "the file to write (default: standard output)")
       ->type_name("FILE");
   command->add_option("--name", options->name, "the name of the function")->type_name("NAME")->capture_default_str();

@@ -34,12 +34,14 @@ std::optional<int> number_behind(const std::string& text, const std::string& pre
 
 void check_device_name(const CommonOptions& options) {
   const std::string& name = options.device;
-  if (name == "auto" || name == "cpu" || name == "cuda" || number_behind(name, "cuda:") || number_behind(name, "sm_"))
-    return;
-  throw UserError(
-      fmt::format("there is no device \"{}\"\nhelp: one of auto, cpu, cuda, cuda:1, and for explain sm_90; `smelt "
-                  "devices` tells more",
-                  report::printable(name, 40)));
+  for (const char* known : {"auto", "cpu", "cuda", "opencl"})
+    if (name == known) return;
+  for (const char* numbered : {"cuda:", "opencl:", "sm_"})
+    if (number_behind(name, numbered)) return;
+  throw UserError(fmt::format(
+      "there is no device \"{}\"\nhelp: one of auto, cpu, cuda, cuda:1, opencl, opencl:1, and for explain sm_90; "
+      "`smelt devices` tells more",
+      report::printable(name, 40)));
 }
 
 Machine find_device(const CommonOptions& options) {
@@ -47,7 +49,9 @@ Machine find_device(const CommonOptions& options) {
   if (options.device == "auto") return Machine::best();
   if (options.device == "cpu") return Machine::cpu();
   const std::optional<int> architecture = number_behind(options.device, "sm_");
+  const bool opencl = options.device.rfind("opencl", 0) == 0;
   const Machine device = architecture ? Machine::cuda_architecture(*architecture)
+                         : opencl     ? Machine::opencl_device(number_behind(options.device, "opencl:").value_or(0))
                                       : Machine::cuda(number_behind(options.device, "cuda:").value_or(0));
   if (!device.compiles()) throw UserError(device.missing + "\nhelp: or run on the CPU: --device cpu");
   return device;

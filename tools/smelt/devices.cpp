@@ -48,15 +48,16 @@ struct GpuView {
   double copy_gbs = 0;
 };
 
-// All GPUs, or one device that says what is missing.
-std::vector<GpuView> look_at_gpus() {
+// All GPUs of a kind, or one device that says what is missing.
+std::vector<GpuView> look_at_gpus(Machine (*device)(int)) {
   std::vector<GpuView> gpus;
   for (int ordinal = 0;; ++ordinal) {
-    GpuView view{Machine::cuda(ordinal)};
+    GpuView view{device(ordinal)};
     if (!view.device.gpu && ordinal > 0) return gpus;
     if (view.device.gpu) {
       runtime::Gpu& gpu = *view.device.gpu;
-      const int64_t bytes = std::min(std::max<int64_t>(kGpuCopyBytes, 8 * gpu.facts().l2_bytes), gpu.free_bytes() / 4);
+      const int64_t wanted = gpu.facts().is_processor ? kCopyBytes : kGpuCopyBytes;
+      const int64_t bytes = std::min(std::max<int64_t>(wanted, 8 * gpu.facts().l2_bytes), gpu.free_bytes() / 4);
       const double seconds = runtime::measure_copy_seconds(gpu, bytes / 256 * 256, 15);
       view.copy_gbs = seconds > 0 ? 2 * static_cast<double>(bytes) / seconds * 1e-9 : 0;
     }
@@ -70,6 +71,21 @@ std::string version_text(int cuda) { return fmt::format("{}.{}", cuda / 1000, cu
 std::string text_of(const GpuView& view, const report::Style& style) {
   const Machine& device = view.device;
   std::string out = style.bold(device.name) + "\n";
+  if (device.opencl) {
+    const runtime::GpuFacts& f = device.gpu_facts;
+    report::Table table({{"", report::Align::Left}, {"", report::Align::Left}});
+    table.add({"device", f.name});
+    table.add({"compute units", fmt::format("{}, workgroups of up to {}", f.processors, f.threads_per_workgroup)});
+    table.add({"caches", fmt::format("{}, local memory {} per workgroup", report::format_memory(f.l2_bytes),
+                                     report::format_memory(f.shared_bytes_per_workgroup))});
+    table.add({"memory", report::format_memory(f.memory_bytes)});
+    table.add({"copy", fmt::format("{} GB/s read and written", report::format_significant(view.copy_gbs))});
+    table.add({"lacks", f.f64 && f.atomics64 ? "nothing that programs need"
+                        : f.f64              ? "atomic operations on 64 bits"
+                                             : "f64"});
+    table.add({"library", device.gpu->driver_path()});
+    return out + table.str(2);
+  }
   if (device.gpu) {
     const runtime::GpuFacts& f = device.gpu_facts;
     report::Table table({{"", report::Align::Left}, {"", report::Align::Left}});
@@ -95,6 +111,15 @@ nlohmann::ordered_json json_of(const GpuView& view) {
   if (!device.gpu) return out;
   const runtime::GpuFacts& f = device.gpu_facts;
   out["gpu"] = f.name;
+  if (device.opencl) {
+    out["compute_units"] = f.processors;
+    out["local_bytes"] = f.shared_bytes_per_workgroup;
+    out["memory_bytes"] = f.memory_bytes;
+    out["copy_gbs"] = view.copy_gbs;
+    out["f64"] = f.f64;
+    out["driver"] = {{"path", device.gpu->driver_path()}};
+    return out;
+  }
   out["compute"] = fmt::format("{}.{}", f.compute / 10, f.compute % 10);
   out["multiprocessors"] = f.processors;
   out["l2_bytes"] = f.l2_bytes;
@@ -149,7 +174,8 @@ int run_devices(const CommonOptions& options) {
   auto progress = std::make_unique<Progress>();
   progress->stage("measuring the copy bandwidth");
   const double copy_gbs = measure_copy_gbs(device, threads);
-  const std::vector<GpuView> gpus = look_at_gpus();
+  std::vector<GpuView> gpus = look_at_gpus(Machine::cuda);
+  for (GpuView& device : look_at_gpus(Machine::opencl_device)) gpus.push_back(std::move(device));
   progress.reset();
   std::string text = text_of(device, threads, copy_gbs, output.style());
   nlohmann::ordered_json devices = nlohmann::ordered_json::array({json_of(device, threads, copy_gbs)});

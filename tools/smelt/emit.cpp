@@ -25,11 +25,20 @@ Machine device_for(const EmitOptions& options) {
     if (options.common.device == "auto" || options.common.device == "cpu") return Machine::cpu();
     throw UserError("smelt emit --as cpp prints loops of a CPU\nhelp: leave --device out, or --as cuda");
   }
+  if (options.as == "opencl") {
+    CommonOptions common = options.common;
+    check_device_name(common);
+    if (common.device == "auto") common.device = "opencl";
+    const Machine device = find_device(common);
+    if (device.opencl) return device;
+    throw UserError(
+        "smelt emit --as opencl prints kernels for an OpenCL device\nhelp: leave --device out, or name one");
+  }
   if (options.as != "cuda")
-    throw UserError(fmt::format("there is no way to emit a program as \"{}\"\nhelp: --as cuda or --as cpp",
+    throw UserError(fmt::format("there is no way to emit a program as \"{}\"\nhelp: --as cuda, --as cpp or --as opencl",
                                 report::printable(options.as, 40)));
   const Machine device = find_device(options.common);
-  if (device.is_gpu) return device;
+  if (device.is_gpu && !device.opencl) return device;
   throw UserError(
       "smelt emit --as cuda prints kernels for one architecture\nhelp: say which, for example --device sm_90");
 }
@@ -49,8 +58,9 @@ int run_emit(const EmitOptions& options) {
   const Executable executable = compile(program.graph(), device, compile_options);
   StandaloneOptions standalone;
   standalone.name = options.name;
-  const std::string text =
-      device.is_gpu ? standalone_cuda(executable, standalone) : standalone_cpp(executable, standalone);
+  const std::string text = device.opencl   ? executable.dump("source")
+                           : device.is_gpu ? standalone_cuda(executable, standalone)
+                                           : standalone_cpp(executable, standalone);
   const Output output(options.common);
   if (options.output.empty() || options.output == "-")
     output.text(text);

@@ -1,0 +1,253 @@
+#include "emit/opencl.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "emit/c_like_phase.hpp"
+
+namespace smelt::emit {
+namespace {
+
+std::string float_to_int(const std::string& x, DType, DType to) {
+  return fmt::format("saturated_{}({})", name_of(to), x);
+}
+
+std::string random_word(int draw, const std::vector<std::string>& args, const std::string& element) {
+  return fmt::format("random_word({}, {}, {}, {}, (ulong){})", draw, args[0], args[1], args[2], element);
+}
+
+std::string join(Op op, DType t, bool scratch, const std::string& element, const std::string& value) {
+  const char* function = op == Op::Add ? "join_add" : op == Op::Max ? "join_max" : "join_min";
+  return fmt::format("{0}((volatile {1} {2}*)&{3}, ({2}){4});", function, scratch ? "__local" : "__global",
+                     c_like::type_of(opencl_spellings(), t), element, value);
+}
+
+std::string pointer_to(const CLike::Array& a) {
+  return fmt::format("__global {}{}*", a.stored ? "" : "const ", a.type);
+}
+
+std::string signature(const CLike::Frame& frame) {
+  std::string params;
+  size_t array = 0;
+  for (const std::string& value : frame.parameters) {
+    if (!value.empty()) {
+      params += value + ", ";
+      continue;
+    }
+    const CLike::Array& a = frame.arrays[array++];
+    params += fmt::format("{0} restrict {1}_, const long {1}_at, ", pointer_to(a), a.name);
+  }
+  return fmt::format("__kernel __attribute__((reqd_work_group_size({}, 1, 1)))\nvoid {}({}__local uchar* scratch)",
+                     frame.team.workgroup, frame.name, params);
+}
+
+std::string opening(const CLike::Frame& frame) {
+  std::string text;
+  for (const CLike::Array& a : frame.arrays)
+    text += fmt::format("  {0} const {1} = ({0})((__global const uchar*){1}_ + {1}_at);\n", pointer_to(a), a.name);
+  return text;
+}
+
+// Functions of one name for several types, each a line in which $T stands for the type.
+std::string for_types(const std::vector<std::string>& types, const std::string& line) {
+  std::string text;
+  for (const std::string& type : types) {
+    std::string made = line;
+    for (size_t at = made.find("$T"); at != std::string::npos; at = made.find("$T", at)) made.replace(at, 2, type);
+    text += made;
+  }
+  return text;
+}
+
+constexpr const char* kStart = R"(#define SMELT_INLINE static inline __attribute__((overloadable))
+
+#pragma OPENCL FP_CONTRACT OFF
+#define fetched(p) (*(p))
+#define choose(c, a, b) ((c) ? (a) : (b))
+#define choose_int(c, a, b) ((c) ? (a) : (b))
+#define square_root(x) sqrt(x)
+#define maximum_of_ints(a, b) max((int)(a), (int)(b))
+#define minimum_of_ints(a, b) min((int)(a), (int)(b))
+#define maximum_of_unsigned(a, b) max((uint)(a), (uint)(b))
+#define minimum_of_unsigned(a, b) min((uint)(a), (uint)(b))
+#define low_bits_i8(x) ((char)(x))
+#define low_bits_i16(x) ((short)(x))
+#define low_bits_u8(x) ((uchar)(x))
+#define low_bits_u16(x) ((ushort)(x))
+)";
+
+constexpr const char* kF64 = R"(#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+SMELT_INLINE double maximum(double a, double b) {
+  const double equal = as_double(as_long(a) & as_long(b));
+  return a != a ? a : a == b ? equal : a > b ? a : b;
+}
+SMELT_INLINE double minimum(double a, double b) {
+  const double equal = as_double(as_long(a) | as_long(b));
+  return a != a ? a : a == b ? equal : a < b ? a : b;
+}
+)";
+
+constexpr const char* kFunctions = R"(
+// NaN wins; +0 is above -0.
+SMELT_INLINE float maximum(float a, float b) {
+  const float equal = as_float(as_int(a) & as_int(b));
+  return a != a ? a : a == b ? equal : a > b ? a : b;
+}
+SMELT_INLINE float minimum(float a, float b) {
+  const float equal = as_float(as_int(a) | as_int(b));
+  return a != a ? a : a == b ? equal : a < b ? a : b;
+}
+// a / d and a % d by d's multiplier m = 2^62 / d + 1: floor(a * m / 2^62).
+SMELT_INLINE int int_quotient(int a, long m) {
+  const ulong low = (ulong)(uint)a * (uint)m;
+  const ulong high = (ulong)(uint)a * (uint)(m >> 32) + (low >> 32);
+  return (int)(high >> 30);
+}
+SMELT_INLINE int int_remainder(int a, int d, long m) { return a - int_quotient(a, m) * d; }
+SMELT_INLINE float from_bf16(ushort x) { return as_float((uint)x << 16); }
+SMELT_INLINE ushort to_bf16(float x) {
+  const uint bits = as_uint(x);
+  const uint rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+  return (ushort)(x == x ? rounded : (bits >> 16) | 0x40u);
+}
+SMELT_INLINE float from_f16(ushort x) {
+  const uint sign = (x & 0x8000u) << 16, rest = x & 0x7fffu;
+  const float small = (float)(int)rest * 0x1p-24f;
+  const uint normal = (rest << 13) + (rest >= 0x7c00u ? 224u << 23 : 112u << 23);
+  return as_float(sign | (rest < 0x400u ? as_uint(small) : normal));
+}
+SMELT_INLINE ushort to_f16(float x) {
+  const uint bits = as_uint(x), sign = (bits >> 16) & 0x8000u, magnitude = bits & 0x7fffffffu;
+  // Below 2^-14: adding 0.5 leaves a multiple of 2^-24 in the lowest bits.
+  const uint small = as_uint(fabs(x) + 0.5f) - (126u << 23);
+  const uint rounded = ((magnitude + 0xfffu + ((magnitude >> 13) & 1u)) >> 13) - (112u << 10);
+  const uint finite = magnitude < (113u << 23) ? small : rounded;
+  const uint limited = magnitude >= 0x477ff000u ? 0x7c00u : finite;
+  return (ushort)(sign | (x != x ? 0x7e00u : limited));
+}
+SMELT_INLINE float round_f16(float x) { return from_f16(to_f16(x)); }
+SMELT_INLINE float round_bf16(float x) { return from_bf16(to_bf16(x)); }
+)";
+
+constexpr const char* kRandom = R"(
+// Philox4x32-10: the four words of a counter.
+SMELT_INLINE void philox(ulong seed, ulong counter, ulong stream, uint* words) {
+  uint a = (uint)counter, b = (uint)(counter >> 32), c = (uint)stream, d = (uint)(stream >> 32);
+  uint k = (uint)seed, l = (uint)(seed >> 32);
+  for (int round = 0; round < 10; ++round) {
+    const ulong p = 0xD2511F53ul * a, q = 0xCD9E8D57ul * c;
+    a = (uint)(q >> 32) ^ b ^ k, b = (uint)q;
+    c = (uint)(p >> 32) ^ d ^ l, d = (uint)p;
+    k += 0x9E3779B9u, l += 0xBB67AE85u;
+  }
+  words[0] = a, words[1] = b, words[2] = c, words[3] = d;
+}
+// `draw` 1: the first word of each pair twice; 2: the second, less a quarter of 2^32 in odd places.
+SMELT_INLINE uint random_word(int draw, ulong seed, ulong offset, ulong stream, ulong element) {
+  uint w[4];
+  philox(seed, offset + (element >> 2), stream, w);
+  if (draw == 1) w[1] = w[0], w[3] = w[2];
+  if (draw == 2) w[0] = w[1], w[1] -= 0x40000000u, w[2] = w[3], w[3] -= 0x40000000u;
+  return element & 2 ? (element & 1 ? w[3] : w[2]) : (element & 1 ? w[1] : w[0]);
+}
+)";
+
+// Truncated and saturated; NaN becomes 0.
+std::string saturations(const std::vector<std::string>& floats) {
+  const std::pair<const char*, const char*> types[] = {{"i8", "char"},    {"u8", "uchar"}, {"i16", "short"},
+                                                       {"u16", "ushort"}, {"i32", "int"},  {"u32", "uint"},
+                                                       {"i64", "long"},   {"u64", "ulong"}};
+  std::string text;
+  for (const auto& [name, type] : types)
+    text += for_types(floats, fmt::format("SMELT_INLINE {1} saturated_{0}($T x) {{ return x == x ? convert_{1}_sat(x) "
+                                          ": ({1})0; }}\n",
+                                          name, type));
+  return text;
+}
+
+std::string joins(const OpenClTarget& target) {
+  std::string text;
+  for (const char* space : {"__global", "__local"}) {
+    for (const char* op : {"add", "max", "min"}) {
+      const std::string line = "SMELT_INLINE void join_{0}(volatile {1} $T* at, $T x) {{ {2}_{0}(at, x); }}\n";
+      text += for_types({"int", "uint"}, fmt::format(fmt::runtime(line), op, space, "atomic"));
+      if (target.atomics64) text += for_types({"long", "ulong"}, fmt::format(fmt::runtime(line), op, space, "atom"));
+    }
+    // There is no sum of floats: the bits are exchanged until nobody was in between.
+    const std::string line =
+        "SMELT_INLINE void join_add(volatile {0} {1}* at, {1} x) {{\n  {2} was = as_{2}(*at), seen;\n"
+        "  while ((seen = {3}_cmpxchg((volatile {0} {2}*)at, was, as_{2}(as_{1}(was) + x))) != was) was = seen;\n}}\n";
+    text += fmt::format(fmt::runtime(line), space, "float", "uint", "atomic");
+    if (target.f64 && target.atomics64) text += fmt::format(fmt::runtime(line), space, "double", "ulong", "atom");
+  }
+  return text;
+}
+
+std::string prelude(const OpenClTarget& target) {
+  std::vector<std::string> types = {"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float"};
+  std::vector<std::string> floats = {"float"};
+  std::string text = kStart;
+  if (target.atomics64)
+    text +=
+        "#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n"
+        "#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable\n";
+  if (target.f64) text += kF64, types.push_back("double"), floats.push_back("double");
+  text += for_types(types, "SMELT_INLINE $T smaller($T a, $T b) { return a < b ? a : b; }\n");
+  text += for_types(types, "SMELT_INLINE $T larger($T a, $T b) { return a > b ? a : b; }\n");
+  text += for_types({"int", "long"},
+                    "SMELT_INLINE $T floor_div($T a, $T b) { const $T q = a / b; return a % b < 0 ? q - 1 : q; }\n"
+                    "SMELT_INLINE $T floor_mod($T a, $T b) { const $T r = a % b; return r < 0 ? r + b : r; }\n");
+  return text + kFunctions + saturations(floats) + joins(target);
+}
+
+// What the kernel computes with that the target lacks.
+void check(const kernel::Kernel& kernel, const OpenClTarget& target) {
+  const auto is_f64 = [](const auto& x) { return x.dtype == DType::F64; };
+  const bool f64 = std::any_of(kernel.exprs.begin(), kernel.exprs.end(), is_f64) ||
+                   std::any_of(kernel.params.begin(), kernel.params.end(), is_f64);
+  if (f64 && !target.f64)
+    throw UserError(
+        "the program computes in f64, which this OpenCL device does not have (cl_khr_fp64)\n"
+        "help: compute in f32, or choose another device: `smelt devices` tells what is here");
+}
+
+}  // namespace
+
+DeviceSource emit_opencl(const kernel::Kernel& kernel, const OpenClTarget& target) {
+  check(kernel, target);
+  return c_like::print_kernel(kernel, {opencl_spellings()}, prelude(target) + (c_like::draws(kernel) ? kRandom : ""));
+}
+
+const CLike& opencl_spellings() {
+  static const CLike table = {
+      .wide = "long",
+      .wide_unsigned = "ulong",
+      .wide_suffix = "L",
+      .wide_unsigned_suffix = "UL",
+      .float_of_unsigned = "as_float",
+      .float_of_int = "as_float",
+      .double_of_long = "as_double",
+      .int_of_float = "as_int",
+      .long_of_double = "as_long",
+      .suffixed = false,
+      .templates = false,
+      .thread = "get_local_id(0)",
+      .workgroup = "get_group_id(0)",
+      .barrier = "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
+      .global = "__global ",
+      .on_chip = "__local ",
+      .shared = "__local ",
+      .aligned = "",
+      .warps = false,
+      .vectors = false,
+      .float_to_int = float_to_int,
+      .random_word = random_word,
+      .join = join,
+      .begin = "__kernel",
+      .signature = signature,
+      .opening = opening,
+  };
+  return table;
+}
+
+}  // namespace smelt::emit

@@ -1,0 +1,58 @@
+// Kernels as OpenCL C: what CUDA C++ has and it lacks does not occur.
+#include "emit/opencl.hpp"
+
+#include "fixture.hpp"
+#include "smelt/error.hpp"
+
+namespace smelt::test {
+
+// The sum of every row of 1000, by a team of this many threads.
+static Kernel row_sums(DType dtype, int threads) {
+  Maker m;
+  const IntExpr rows = m.size("R"), i = sym("%i0"), j = sym("%i1");
+  const int x = m.input(dtype, {rows, 1000}), out = m.output(dtype, {rows});
+  const LocalId sum = m.build.new_local(dtype, true);
+  const ExprId zero = m.build.constant(Scalar::of_float(dtype, 0));
+  Stmt loop = vector("%i1", 1000, {kernel::assign(sum, m.op(Op::Add, {m.build.local(sum), m.load(x, {i, j})}))}, 4);
+  m.phase({grid(rows, {kernel::assign(sum, zero), std::move(loop), kernel::combine(sum, Op::Add),
+                       kernel::store(m.at(out, {i}), m.build.local(sum))})});
+  m.kernel.dialect = kernel::Dialect::PlainTeam;
+  m.kernel.phases[0].team = {threads, threads, 0};
+  return m.kernel;
+}
+
+static size_t occurrences(const std::string& text, const std::string& part) {
+  size_t n = 0;
+  for (size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++n;
+  return n;
+}
+
+TEST(OpenCl, NothingOfCudaStays) {
+  const std::string text = emit::emit_opencl(row_sums(DType::F32, 64), {}).text;
+  for (const char* other :
+       {"long long", "__shfl", "__sync", "threadIdx", "blockIdx", "template", "Vec<", "__shared__", "<int>"})
+    EXPECT_EQ(text.find(other), std::string::npos) << other << "\n" << text;
+  EXPECT_NE(text.find("reqd_work_group_size(64, 1, 1)"), std::string::npos);
+  EXPECT_EQ(emit::emit_opencl(row_sums(DType::F32, 64), {}).text, text);
+}
+
+// Every thread comes by every barrier: one behind what is handed over, one in each step.
+TEST(OpenCl, ThreadsMeetInTheMemoryOfTheWorkgroup) {
+  const std::string text = emit::emit_opencl(row_sums(DType::F32, 64), {}).text;
+  EXPECT_EQ(occurrences(text, "barrier(CLK"), 2 * occurrences(text, "__kernel ")) << text;
+  const std::string alone = emit::emit_opencl(row_sums(DType::F32, 1), {}).text;
+  EXPECT_EQ(occurrences(alone, "barrier("), 0u) << alone;
+}
+
+TEST(OpenCl, F64OnlyWhereTheDeviceHasIt) {
+  EXPECT_NO_THROW(emit::emit_opencl(row_sums(DType::F64, 32), {.f64 = true}));
+  try {
+    emit::emit_opencl(row_sums(DType::F64, 32), {.f64 = false});
+    FAIL() << "it was printed";
+  } catch (const UserError& e) {
+    EXPECT_NE(std::string(e.what()).find("cl_khr_fp64"), std::string::npos);
+  }
+  EXPECT_EQ(emit::emit_opencl(row_sums(DType::F32, 32), {.f64 = false}).text.find("double"), std::string::npos);
+}
+
+}  // namespace smelt::test
