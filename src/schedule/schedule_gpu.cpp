@@ -14,8 +14,7 @@ constexpr int kWarp = 32;
 constexpr int kWorkgroup = 256;
 constexpr int kMostThreads = 1024;  // of a workgroup
 constexpr int kMostCluster = 8;     // workgroups that every GPU with clusters takes
-// Bytes of a row that one thread holds: enough accesses under way, and registers left to compute with.
-constexpr int64_t kBytesPerThread = 64;
+// Bytes of a row that one thread holds at most: enough accesses under way, and registers left to compute with.
 constexpr int64_t kMostBytesPerThread = 128;
 constexpr int64_t kRereadBytes = 64 << 10;
 // Tiles of transposed reads.

@@ -37,9 +37,9 @@ class EmulatedKernels : public ::testing::TestWithParam<TeamSize> {
     s.kernel.dialect = Dialect::Gpu;
     s.kernel.phases[0].team = {GetParam().threads, GetParam().workgroup};
     verify(s.kernel);
-    const emit::CudaSource source = emit::emit_cuda(s.kernel, {80});
+    const emit::DeviceSource source = emit::emit_cuda(s.kernel, {80});
     const HostLibrary library(source.text);
-    const emit::CudaFunction& function = source.phases[0].variants.back().function;
+    const emit::DeviceFunction& function = source.phases[0].variants.back().function;
     std::vector<int32_t> out(outputs), first;
     for (int again = 0; again < 2; ++again) {
       std::fill(out.begin(), out.end(), -1);
