@@ -235,7 +235,7 @@ class OpenedDevice final : public OpenCl {
     cl().finish(queue_);
     const std::lock_guard lock(mapped_mutex_);
     const MappedMemory made{host.get(), device};
-    mapped_[host.get()] = {std::move(host), device, bytes};
+    mapped_[made.host] = {std::move(host), device, bytes};
     return made;
   }
   void release_mapped(void* host) noexcept override {
