@@ -118,7 +118,7 @@ TEST_F(EmulatedGpu, TilesOfColumns) {
   }
   const Tensor x = noise(DType::F32, {3, 70, 40});
   check("input x: f32[A, B, C]\nreturn x - mean(x, axis=1, keepdims=True)\n", {x});
-  check("input x: f32[2, 200, 30000]\nreturn sum(x, axis=1)[:, ::100]\n", {noise(DType::F32, {2, 200, 30000})});
+  check("input x: f32[1, 130, 9000]\nreturn sum(x, axis=1)\n", {noise(DType::F32, {1, 130, 9000})});
 }
 
 TEST_F(EmulatedGpu, RowsOfSeveralAxesAndRangesSideBySide) {
