@@ -49,6 +49,7 @@ std::vector<Printed> print_variants(const kernel::Kernel& kernel, size_t phase, 
                                     const Printing& printing);
 // All functions of a kernel behind those of `helpers` that they call.
 DeviceSource print_kernel(const kernel::Kernel& kernel, const Printing& printing, const std::string& helpers);
+bool has_loops(const kernel::Stmt& s);
 bool has_scans(const std::vector<kernel::Stmt>& body);
 bool has_each(const std::vector<kernel::Stmt>& body);
 bool draws(const kernel::Kernel& kernel);
@@ -198,6 +199,7 @@ class PhasePrinter {
   void scan_on_chip(const Stmt& s, const ScanText& text);
   void scan_body(const std::vector<Stmt>& body);
   void open_group(bool check);
+  // c_like_loads.cpp
   bool groups_are_inside_or_outside(const kernel::Expr& load);
   bool is_of_column(ExprId root) const;
   std::vector<ExprId> early_loads(const std::vector<const Stmt*>& stmts);
