@@ -26,6 +26,13 @@ runtime::GpuFacts typical_facts(int compute) {
   return facts;
 }
 
+// Of a device that was opened: what keeps its programs, its memory and its copies.
+void add_memory(Machine& device) {
+  device.cache = runtime::DiskCache::of_user();
+  device.pool = std::make_shared<runtime::GpuPool>(device.gpu);
+  device.copier = std::make_shared<GpuCopier>(device.gpu_facts.compute);
+}
+
 }  // namespace
 
 Machine Machine::cpu() {
@@ -54,9 +61,7 @@ Machine Machine::cuda(int ordinal) {
     device.nvrtc = nullptr;
   }
   if (!device.nvrtc) device.missing = why;
-  device.cache = runtime::DiskCache::of_user();
-  device.pool = std::make_shared<runtime::GpuPool>(device.gpu);
-  device.copier = std::make_shared<GpuCopier>(device.gpu_facts.compute);
+  add_memory(device);
   return device;
 }
 
@@ -81,9 +86,7 @@ Machine Machine::opencl_device(int ordinal) {
   if (!device.opencl) return device;
   device.gpu = device.opencl;
   device.gpu_facts = device.gpu->facts();
-  device.cache = runtime::DiskCache::of_user();
-  device.pool = std::make_shared<runtime::GpuPool>(device.gpu);
-  device.copier = std::make_shared<GpuCopier>(0);
+  add_memory(device);
   return device;
 }
 

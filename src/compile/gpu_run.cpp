@@ -12,7 +12,7 @@ std::shared_ptr<GpuCall> make_call(const std::shared_ptr<const Executable::State
                                    const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs,
                                    runtime::StreamHandle stream) {
   if (!state->device.gpu)
-    throw UserError("the program was compiled for a GPU that is not here\nhelp: `smelt devices` tells what is");
+    throw UserError("the program was compiled for a GPU that is not here\nhelp: `smelt devices` lists those that are");
   const std::shared_ptr<const Prepared> prepared = prepare(*state, inputs);
   check_outputs(*state, *prepared, outputs);
   return std::make_shared<GpuCall>(state, prepared, inputs, outputs, stream);
@@ -24,7 +24,7 @@ void run_on_gpu(const std::shared_ptr<const Executable::State>& state, const std
                 const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs) {
   const Machine& device = state->device;
   if (!device.gpu)
-    throw UserError("the program was compiled for a GPU that is not here\nhelp: `smelt devices` tells what is");
+    throw UserError("the program was compiled for a GPU that is not here\nhelp: `smelt devices` lists those that are");
   runtime::Gpu& gpu = *device.gpu;
   const runtime::StreamHandle stream = gpu.stream();
   int64_t bytes = 0;

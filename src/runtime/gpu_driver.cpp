@@ -1,48 +1,24 @@
 #include "runtime/gpu_driver.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <cstdlib>
 
 #include "base/check.hpp"
 
 namespace smelt::runtime::cuda {
 namespace {
 
-constexpr const char* kNames[] = {"libcuda.so.1", "libcuda.so"};
-constexpr const char* kInstall =
-    "The driver of the GPU brings it: apt-get install nvidia-driver-full on Debian, ubuntu-drivers install on Ubuntu; "
-    "in a container, start it with --gpus all";
-
-std::shared_ptr<const Driver> try_open(const std::string& name, std::string& why) {
-  const SharedLibrary library = open_library(name, why);
-  if (!library.handle) return nullptr;
-  std::vector<std::string> missing;
-  const auto driver = std::make_shared<Driver>(SharedLibrary{library.handle, &missing});
-  if (!missing.empty()) {
-    why = fmt::format("{}: the driver is too old: it lacks {}", name, fmt::join(missing, ", "));
-    return nullptr;
-  }
-  driver->library.missing = nullptr;
-  return driver;
-}
-
 std::shared_ptr<const Driver> find_driver(std::string& why) {
-  std::string reason;
-  const char* chosen = std::getenv("SMELT_CUDA");
-  if (chosen && *chosen) {
-    if (auto driver = try_open(chosen, reason)) return driver;
-    why = fmt::format("SMELT_CUDA={} cannot be used ({}). Unset it to search the system", chosen, reason);
-    return nullptr;
-  }
-  std::string unusable;
-  for (const char* name : kNames) {
-    if (auto driver = try_open(name, reason)) return driver;
-    if (reason.find("No such file") == std::string::npos) unusable += "; " + reason;
-  }
-  why = fmt::format("libcuda was not found (tried {}{}). {}", fmt::join(kNames, ", "), unusable, kInstall);
-  return nullptr;
+  const std::vector<std::string> names{"libcuda.so.1", "libcuda.so"};
+  std::shared_ptr<const Driver> found;
+  const auto open = [&](const std::string& name, std::string& reason) {
+    found = open_functions<Driver>(name, "the driver is too old", reason);
+    return found != nullptr;
+  };
+  search_library({"libcuda", "SMELT_CUDA", names, tried(names),
+                  "The driver of the GPU brings it: apt-get install nvidia-driver-full on Debian, ubuntu-drivers "
+                  "install on Ubuntu; in a container, start it with --gpus all"},
+                 open, why);
+  return found;
 }
 
 }  // namespace

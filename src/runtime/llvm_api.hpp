@@ -4,8 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
-#include <vector>
+
+#include "runtime/shared_library.hpp"
 
 namespace smelt::runtime::llvm {
 
@@ -38,82 +38,62 @@ inline constexpr int kLevelLess = 1, kLevelDefault = 2;  // LLVMCodeGenOptLevel
 inline constexpr int kRelocPic = 2;                      // LLVMRelocMode
 inline constexpr int kCodeModelSmall = 3;                // LLVMCodeModel
 
-// A library opened at run time; `missing` collects the names that it lacks.
-struct Library {
-  void* handle = nullptr;
-  std::vector<std::string>* missing = nullptr;
-  void* find(const char* name) const;
-};
-
-// One function of the library, called like a function.
-template <class Signature>
-class Function;
-template <class R, class... A>
-class Function<R(A...)> {
- public:
-  Function(const Library& library, const char* name) : pointer_(reinterpret_cast<R (*)(A...)>(library.find(name))) {}
-  R operator()(A... a) const { return pointer_(a...); }
-
- private:
-  R (*pointer_)(A...);
-};
-
 struct Api {
-  Library library;
-  explicit Api(const Library& from) : library(from) {}
+  SharedLibrary library;
+  explicit Api(const SharedLibrary& from) : library(from) {}
 
   // messages
-  Function<void(unsigned*, unsigned*, unsigned*)> get_version{library, "LLVMGetVersion"};
-  Function<void(char*)> dispose_message{library, "LLVMDisposeMessage"};
-  Function<char*(Error)> get_error_message{library, "LLVMGetErrorMessage"};
-  Function<void(char*)> dispose_error_message{library, "LLVMDisposeErrorMessage"};
-  Function<char*(Diagnostic)> get_diagnostic_text{library, "LLVMGetDiagInfoDescription"};
-  Function<int(Diagnostic)> get_diagnostic_severity{library, "LLVMGetDiagInfoSeverity"};
+  Call<void(unsigned*, unsigned*, unsigned*)> get_version{library, "LLVMGetVersion"};
+  Call<void(char*)> dispose_message{library, "LLVMDisposeMessage"};
+  Call<char*(Error)> get_error_message{library, "LLVMGetErrorMessage"};
+  Call<void(char*)> dispose_error_message{library, "LLVMDisposeErrorMessage"};
+  Call<char*(Diagnostic)> get_diagnostic_text{library, "LLVMGetDiagInfoDescription"};
+  Call<int(Diagnostic)> get_diagnostic_severity{library, "LLVMGetDiagInfoSeverity"};
 
   // text to module
-  Function<Context()> create_context{library, "LLVMContextCreate"};
-  Function<void(Context)> dispose_context{library, "LLVMContextDispose"};
-  Function<void(Context, DiagnosticHandler, void*)> set_diagnostic_handler{library, "LLVMContextSetDiagnosticHandler"};
-  Function<MemoryBuffer(const char*, size_t, const char*)> copy_to_buffer{library,
-                                                                          "LLVMCreateMemoryBufferWithMemoryRangeCopy"};
-  Function<Bool(Context, MemoryBuffer, IrModule*, char**)> parse{library, "LLVMParseIRInContext"};
-  Function<Bool(IrModule, int, char**)> verify{library, "LLVMVerifyModule"};
-  Function<void(IrModule)> dispose_module{library, "LLVMDisposeModule"};
-  Function<void(IrModule, const char*)> set_target{library, "LLVMSetTarget"};
-  Function<void(IrModule, TargetData)> set_data_layout{library, "LLVMSetModuleDataLayout"};
+  Call<Context()> create_context{library, "LLVMContextCreate"};
+  Call<void(Context)> dispose_context{library, "LLVMContextDispose"};
+  Call<void(Context, DiagnosticHandler, void*)> set_diagnostic_handler{library, "LLVMContextSetDiagnosticHandler"};
+  Call<MemoryBuffer(const char*, size_t, const char*)> copy_to_buffer{library,
+                                                                      "LLVMCreateMemoryBufferWithMemoryRangeCopy"};
+  Call<Bool(Context, MemoryBuffer, IrModule*, char**)> parse{library, "LLVMParseIRInContext"};
+  Call<Bool(IrModule, int, char**)> verify{library, "LLVMVerifyModule"};
+  Call<void(IrModule)> dispose_module{library, "LLVMDisposeModule"};
+  Call<void(IrModule, const char*)> set_target{library, "LLVMSetTarget"};
+  Call<void(IrModule, TargetData)> set_data_layout{library, "LLVMSetModuleDataLayout"};
 
   // target
-  Function<char*()> default_triple{library, "LLVMGetDefaultTargetTriple"};
-  Function<char*()> host_cpu_name{library, "LLVMGetHostCPUName"};
-  Function<char*()> host_cpu_features{library, "LLVMGetHostCPUFeatures"};
-  Function<Bool(const char*, Target*, char**)> target_from_triple{library, "LLVMGetTargetFromTriple"};
-  Function<TargetMachine(Target, const char*, const char*, const char*, int, int, int)> create_target_machine{
+  Call<char*()> default_triple{library, "LLVMGetDefaultTargetTriple"};
+  Call<char*()> host_cpu_name{library, "LLVMGetHostCPUName"};
+  Call<char*()> host_cpu_features{library, "LLVMGetHostCPUFeatures"};
+  Call<Bool(const char*, Target*, char**)> target_from_triple{library, "LLVMGetTargetFromTriple"};
+  Call<TargetMachine(Target, const char*, const char*, const char*, int, int, int)> create_target_machine{
       library, "LLVMCreateTargetMachine"};
-  Function<void(TargetMachine)> dispose_target_machine{library, "LLVMDisposeTargetMachine"};
-  Function<TargetData(TargetMachine)> create_target_data{library, "LLVMCreateTargetDataLayout"};
-  Function<void(TargetData)> dispose_target_data{library, "LLVMDisposeTargetData"};
-  Function<Bool(TargetMachine, IrModule, int, char**, MemoryBuffer*)> emit_to_memory{
-      library, "LLVMTargetMachineEmitToMemoryBuffer"};
-  Function<const char*(MemoryBuffer)> buffer_start{library, "LLVMGetBufferStart"};
-  Function<size_t(MemoryBuffer)> buffer_size{library, "LLVMGetBufferSize"};
-  Function<void(MemoryBuffer)> dispose_buffer{library, "LLVMDisposeMemoryBuffer"};
+  Call<void(TargetMachine)> dispose_target_machine{library, "LLVMDisposeTargetMachine"};
+  Call<TargetData(TargetMachine)> create_target_data{library, "LLVMCreateTargetDataLayout"};
+  Call<void(TargetData)> dispose_target_data{library, "LLVMDisposeTargetData"};
+  Call<Bool(TargetMachine, IrModule, int, char**, MemoryBuffer*)> emit_to_memory{library,
+                                                                                 "LLVMTargetMachineEmitToMemoryBuffer"};
+  Call<const char*(MemoryBuffer)> buffer_start{library, "LLVMGetBufferStart"};
+  Call<size_t(MemoryBuffer)> buffer_size{library, "LLVMGetBufferSize"};
+  Call<void(MemoryBuffer)> dispose_buffer{library, "LLVMDisposeMemoryBuffer"};
 
   // passes
-  Function<PassOptions()> create_pass_options{library, "LLVMCreatePassBuilderOptions"};
-  Function<void(PassOptions)> dispose_pass_options{library, "LLVMDisposePassBuilderOptions"};
-  Function<Error(IrModule, const char*, TargetMachine, PassOptions)> run_passes{library, "LLVMRunPasses"};
+  Call<PassOptions()> create_pass_options{library, "LLVMCreatePassBuilderOptions"};
+  Call<void(PassOptions)> dispose_pass_options{library, "LLVMDisposePassBuilderOptions"};
+  Call<Error(IrModule, const char*, TargetMachine, PassOptions)> run_passes{library, "LLVMRunPasses"};
 
   // The host's target: LLVM names these after its architectures.
 #if defined(__aarch64__)
-  Function<void()> initialize_target_info{library, "LLVMInitializeAArch64TargetInfo"};
-  Function<void()> initialize_target{library, "LLVMInitializeAArch64Target"};
-  Function<void()> initialize_target_mc{library, "LLVMInitializeAArch64TargetMC"};
-  Function<void()> initialize_asm_printer{library, "LLVMInitializeAArch64AsmPrinter"};
+  Call<void()> initialize_target_info{library, "LLVMInitializeAArch64TargetInfo"};
+  Call<void()> initialize_target{library, "LLVMInitializeAArch64Target"};
+  Call<void()> initialize_target_mc{library, "LLVMInitializeAArch64TargetMC"};
+  Call<void()> initialize_asm_printer{library, "LLVMInitializeAArch64AsmPrinter"};
 #else
-  Function<void()> initialize_target_info{library, "LLVMInitializeX86TargetInfo"};
-  Function<void()> initialize_target{library, "LLVMInitializeX86Target"};
-  Function<void()> initialize_target_mc{library, "LLVMInitializeX86TargetMC"};
-  Function<void()> initialize_asm_printer{library, "LLVMInitializeX86AsmPrinter"};
+  Call<void()> initialize_target_info{library, "LLVMInitializeX86TargetInfo"};
+  Call<void()> initialize_target{library, "LLVMInitializeX86Target"};
+  Call<void()> initialize_target_mc{library, "LLVMInitializeX86TargetMC"};
+  Call<void()> initialize_asm_printer{library, "LLVMInitializeX86AsmPrinter"};
 #endif
 };
 

@@ -164,16 +164,8 @@ void let_heap_keep_what_is_freed() {
 }
 
 std::shared_ptr<Nvrtc> try_open(const std::string& name, int newest_major, std::string& why) {
-  const SharedLibrary library = open_library(name, why);
-  if (!library.handle) return nullptr;
-  std::vector<std::string> missing;
-  const auto api = std::make_shared<Api>(SharedLibrary{library.handle, &missing});
-  if (!missing.empty()) {
-    why = fmt::format("{}: no NVRTC of version {}.2 or newer (it lacks {})", name, kOldestMajor,
-                      fmt::join(missing, ", "));
-    return nullptr;
-  }
-  api->library.missing = nullptr;
+  const auto api = open_functions<Api>(name, fmt::format("older than NVRTC {}.2", kOldestMajor), why);
+  if (!api) return nullptr;
   int major = 0, minor = 0;
   if (api->version(&major, &minor) != kSuccess || major < kOldestMajor) {
     why = fmt::format("{}: NVRTC {}.{} is too old", name, major, minor);
@@ -197,29 +189,21 @@ std::string variable(const char* name) {
 
 std::shared_ptr<Nvrtc> Nvrtc::open(std::string& why, int newest_major) {
   const char* install = newest_major == 12 ? kInstall12 : kInstall;
-  if (const std::string chosen = variable("SMELT_NVRTC"); !chosen.empty()) {
-    std::string reason;
-    std::shared_ptr<Nvrtc> opened = try_open(chosen, newest_major, reason);
-    if (!opened)
-      why = fmt::format("SMELT_NVRTC={} cannot be used ({}). Unset it to search the system, or install NVRTC: {}",
-                        chosen, reason, install);
-    return opened;
-  }
   std::vector<std::string> candidates = nvrtc_files({variable, ""});
   const std::vector<std::string> names = nvrtc_names();
   candidates.insert(candidates.end(), names.begin(), names.end());
-  std::string unusable;
-  for (const std::string& name : candidates) {
-    std::string reason;
-    if (std::shared_ptr<Nvrtc> opened = try_open(name, newest_major, reason)) return opened;
-    // A library that exists but does not fit is worth a word; one that is absent is not.
-    if (reason.find("No such file") == std::string::npos) unusable += "; " + reason;
-  }
-  why = fmt::format(
-      "libnvrtc was not found (looked in the site-packages of Python environments, in CUDA_HOME and /usr/local/cuda*, "
-      "and for {}{}). Install it: {}",
-      fmt::join(names, ", "), unusable, install);
-  return nullptr;
+  std::shared_ptr<Nvrtc> opened;
+  const auto open = [&](const std::string& name, std::string& reason) {
+    opened = try_open(name, newest_major, reason);
+    return opened != nullptr;
+  };
+  search_library({"libnvrtc", "SMELT_NVRTC", std::move(candidates),
+                  fmt::format("looked in the site-packages of Python environments, in CUDA_HOME and /usr/local/cuda*, "
+                              "and for {}",
+                              fmt::join(names, ", ")),
+                  fmt::format("Install it: {}", install), fmt::format(", or install NVRTC: {}", install)},
+                 open, why);
+  return opened;
 }
 
 }  // namespace smelt::runtime

@@ -95,7 +95,8 @@ struct Opened {
   Context context = nullptr;
 };
 
-// A kernel, and what its arguments are: of an array a buffer and a place, of anything else so many bytes.
+// A kernel, and what its arguments are: of an array a buffer and a place, of anything else so many
+// bytes.
 struct Function {
   Kernel kernel = nullptr;
   std::vector<int> arguments;
@@ -412,39 +413,19 @@ class OpenedDevice final : public OpenCl {
   std::map<void*, Mapped> mapped_;
 };
 
-constexpr const char* kNames[] = {"libOpenCL.so.1", "libOpenCL.so"};
-constexpr const char* kInstall = "apt-get install ocl-icd-libopencl1 brings it, and pocl-opencl-icd a device: the CPU";
-
-Libraries try_open(const std::string& name, std::string& why) {
-  const SharedLibrary library = open_library(name, why);
-  if (!library.handle) return nullptr;
-  std::vector<std::string> missing;
-  const auto opened = std::make_shared<Library>(SharedLibrary{library.handle, &missing});
-  if (!missing.empty()) {
-    why = fmt::format("{}: it is older than OpenCL 1.2: it lacks {}", name, fmt::join(missing, ", "));
-    return nullptr;
-  }
-  opened->library.missing = nullptr;
-  return opened;
-}
-
 }  // namespace
 
-std::shared_ptr<const Library> opencl::open_opencl(std::string& why) {
-  std::string reason;
-  const char* chosen = std::getenv("SMELT_OPENCL");
-  if (chosen && *chosen) {
-    if (auto library = try_open(chosen, reason)) return library;
-    why = fmt::format("SMELT_OPENCL={} cannot be used ({}). Unset it to search the system", chosen, reason);
-    return nullptr;
-  }
-  std::string unusable;
-  for (const char* name : kNames) {
-    if (auto library = try_open(name, reason)) return library;
-    if (reason.find("No such file") == std::string::npos) unusable += "; " + reason;
-  }
-  why = fmt::format("libOpenCL was not found (tried {}{}). {}", fmt::join(kNames, ", "), unusable, kInstall);
-  return nullptr;
+Libraries opencl::open_opencl(std::string& why) {
+  const std::vector<std::string> names{"libOpenCL.so.1", "libOpenCL.so"};
+  Libraries found;
+  const auto open = [&](const std::string& name, std::string& reason) {
+    found = open_functions<Library>(name, "it is older than OpenCL 1.2", reason);
+    return found != nullptr;
+  };
+  search_library({"libOpenCL", "SMELT_OPENCL", names, tried(names),
+                  "apt-get install ocl-icd-libopencl1 brings it, and pocl-opencl-icd a device: the CPU"},
+                 open, why);
+  return found;
 }
 
 std::shared_ptr<OpenCl> OpenCl::open(int ordinal, std::string& why) {

@@ -1,5 +1,5 @@
-// The functions of OpenCL 1.2 that smelt calls, declared by hand and looked up in a library opened at run time: its type, its name here,
-// and the name that the library exports.
+// The functions of OpenCL 1.2 that smelt calls, declared by hand and looked up in a library opened
+// at run time: its type, its name here, and the name that the library exports.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,10 @@
 #include "runtime/shared_library.hpp"
 
 #include <dlfcn.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdlib>
 
 namespace smelt::runtime {
 
@@ -23,6 +27,34 @@ SharedLibrary open_library(const std::string& name, std::string& why) {
 std::string path_of(void* function, const std::string& otherwise) {
   Dl_info info;
   return dladdr(function, &info) && info.dli_fname ? info.dli_fname : otherwise;
+}
+
+bool search_library(const LibrarySearch& search, const std::function<bool(const std::string&, std::string&)>& open,
+                    std::string& why) {
+  std::string reason;
+  const char* chosen = std::getenv(search.variable);
+  if (chosen && *chosen) {
+    if (open(chosen, reason)) return true;
+    why = fmt::format("{}={} cannot be used ({}). Unset it to search the system{}", search.variable, chosen, reason,
+                      search.or_install);
+    return false;
+  }
+  std::string unusable;
+  for (const std::string& name : search.names) {
+    if (open(name, reason)) return true;
+    // A library that exists but does not fit is reported; one that is absent is not.
+    if (reason.find("No such file") == std::string::npos) unusable += "; " + reason;
+  }
+  why = fmt::format("{} was not found ({}{}). {}", search.library, search.tried, unusable, search.install);
+  return false;
+}
+
+std::string tried(const std::vector<std::string>& names) { return fmt::format("tried {}", fmt::join(names, ", ")); }
+
+std::string take_missing(SharedLibrary& library) {
+  const std::string names = fmt::format("{}", fmt::join(*library.missing, ", "));
+  library.missing = nullptr;
+  return names;
 }
 
 }  // namespace smelt::runtime

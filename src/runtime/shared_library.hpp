@@ -1,6 +1,8 @@
 // A shared library opened at run time, and its functions.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -34,5 +36,41 @@ class Call<R(A...)> {
  private:
   R (*pointer_)(A...);
 };
+
+// Where a library is searched for, and what the user can do when none is found.
+struct LibrarySearch {
+  const char* library;             // "libcuda"
+  const char* variable;            // of the environment; where it is set, only the library that it names is tried
+  std::vector<std::string> names;  // paths, and names that the system's loader may know; best first
+  std::string tried;               // "tried libcuda.so.1"
+  std::string install;             // a sentence
+  std::string or_install = "";     // follows "Unset it to search the system"
+};
+// Calls `open(name, reason)` for each name until it returns true, and returns whether it did.
+// Otherwise `why` says what was tried, each reason that is more than an absent file, and what to
+// do.
+bool search_library(const LibrarySearch& search, const std::function<bool(const std::string&, std::string&)>& open,
+                    std::string& why);
+// "tried libcuda.so.1, libcuda.so"
+std::string tried(const std::vector<std::string>& names);
+
+// Ends the search for functions that a library lacks. Returns their names: "a, b".
+std::string take_missing(SharedLibrary& library);
+
+// The functions of a library, if it has them all: `Functions` is a struct of Calls, made from a
+// SharedLibrary that it keeps as `library`. Otherwise nothing, and `why` is "NAME: TOO_OLD: it
+// lacks a, b".
+template <class Functions>
+std::shared_ptr<Functions> open_functions(const std::string& name, const std::string& too_old, std::string& why) {
+  const SharedLibrary library = open_library(name, why);
+  if (!library.handle) return nullptr;
+  std::vector<std::string> missing;
+  auto functions = std::make_shared<Functions>(SharedLibrary{library.handle, &missing});
+  if (const std::string lacking = take_missing(functions->library); !lacking.empty()) {
+    why = name + ": " + too_old + ": it lacks " + lacking;
+    return nullptr;
+  }
+  return functions;
+}
 
 }  // namespace smelt::runtime
