@@ -1,4 +1,5 @@
-// Which candidates of a group are built when its own schedule will not do, or when they are to be measured.
+// Which candidates of a group are built when its own schedule will not do, or when they are to be
+// measured.
 #include <algorithm>
 
 #include "compile/gpu_kernel.hpp"
@@ -23,14 +24,9 @@ std::vector<schedule::Candidate> candidates_of(const GpuBuild& build, size_t gro
 }
 
 std::optional<schedule::Candidate> candidate_with(const GpuBuild& build, size_t group, const plan::Tuning& tuning) {
-  plan::Options options = build.options;
-  options.tuning = tuning;
-  const plan::FusionGroup& planned = build.state.plan.groups[group];
-  auto made = schedule::make_schedule(build.state.graph, planned, options);
-  schedule::Schedule* schedule = std::get_if<schedule::Schedule>(&made);
-  if (!schedule) return std::nullopt;
-  const schedule::Cost cost = schedule::predict(build.state.graph, planned, *schedule, options);
-  return schedule::Candidate{tuning, std::make_shared<const schedule::Schedule>(std::move(*schedule)), cost};
+  auto made = schedule::candidate(build.state.graph, build.state.plan.groups[group], build.options, tuning);
+  auto* found = std::get_if<schedule::Candidate>(&made);
+  return found ? std::optional(std::move(*found)) : std::nullopt;
 }
 
 void take(const GpuBuild& build, size_t group, const schedule::Candidate& other, std::string why) {

@@ -36,9 +36,10 @@
 // Combine makes it uniform; on a GPU another Vector loop may go over these lanes, as many of them as accumulator_lanes() says to a
 // thread. What stands outside of Vector loops is the same for the whole team.
 //
-// Columns (GPU only). The elements of a Vector loop may be rows of `columns` columns, element n in column n % columns. A step of the team
-// takes whole rows, so that a lane meets the elements of one column only, in this loop and in every other one of as many columns. A
-// Combine over columns joins the lanes of each column; then a lane has the value of its column.
+// Columns (GPU only). The elements of a Vector loop may be rows of `columns` columns, element n in
+// column n % columns. A step of the team takes whole rows, so that a lane meets the elements of one
+// column only, in this loop and in every other one of as many columns. A Combine over columns joins
+// the lanes of each column; then a lane has the value of its column.
 //
 // Types in registers: bool is a condition (i1); f16 and bf16 never occur as the dtype of an Expr: Load widens them to f32 and
 // Store narrows them. Every other dtype is itself. Index expressions stay one per dimension until verify() has proved them

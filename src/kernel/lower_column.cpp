@@ -118,7 +118,7 @@ void Lowering::column() {
   }
   std::vector<Stmt> body;
   body.push_back(vector(width, std::move(lanes)));
-  add_phase(grid.extent(), std::move(body), reduced_count() * tile * passes);
+  add_phase(grid.extent(), std::move(body), domain().reduced_count() * tile * passes);
 }
 
 }  // namespace smelt::kernel

@@ -65,7 +65,7 @@ void Lowering::column_scan() {
   const size_t taken = results.size();
   row_outputs(1, placement, results);
   if (results.size() > taken) body.push_back(vector(width, std::move(results)));
-  add_phase(grid.extent(), std::move(body), reduced_count() * tile);
+  add_phase(grid.extent(), std::move(body), domain().reduced_count() * tile);
 }
 
 }  // namespace smelt::kernel

@@ -137,10 +137,11 @@ const Axis& Lowering::column_axis() const {
   return *last;
 }
 
-// One Vector loop over all reduced axes, the last one innermost, and over the columns of a tile inside of that.
+// One Vector loop over all reduced axes, the last one innermost, and over the columns of a tile
+// inside of that.
 RowLoops Lowering::flat_loops(Placement& placement) const {
   RowLoops loops;
-  loops.vector_extent = reduced_count() * std::max(1, schedule_.columns);
+  loops.vector_extent = domain().reduced_count() * std::max(1, schedule_.columns);
   placement.ranges["%i"] = {0, loops.vector_extent - 1};
   IntExpr at = IntExpr::symbol("%i");
   if (schedule_.columns) {
@@ -157,7 +158,8 @@ RowLoops Lowering::flat_loops(Placement& placement) const {
   return loops;
 }
 
-// Tiles of columns may go beyond the last one: nothing is read or stored there. What holds inside; kNoExpr: always.
+// Tiles of columns may go beyond the last one: nothing is read or stored there. What holds inside;
+// kNoExpr: always.
 ExprId Lowering::only_in_columns(const Placement& placement) {
   if (!schedule_.columns) return kNoExpr;
   return evaluator_.only_where({{placement.value_of.at(column_axis().var), column_axis().extent}});
@@ -219,7 +221,7 @@ void Lowering::row() {
       for (Stmt& s : row_pass(loops, accs[p], std::move(stages[p].body))) body.push_back(std::move(s));
     for (Stmt& s : after[p]) body.push_back(std::move(s));
   }
-  add_phase(grid.extent(), std::move(body), reduced_count() * passes);
+  add_phase(grid.extent(), std::move(body), domain().reduced_count() * passes);
 }
 
 // The body of one pass: accumulate the reductions of this level, store the outputs that are ready.

@@ -155,19 +155,12 @@ IntExpr Lowering::launch_size(const std::string& symbol, const IntExpr& value) {
   return IntExpr::symbol(symbol);
 }
 
-IntExpr Lowering::reduced_count() const {
-  IntExpr product = 1;
-  for (const Axis& axis : domain().axes)
-    if (axis.reduced) product = product * axis.extent;
-  return product;
-}
-
 namespace {
 
 // Every symbol that is no loop variable and no local is an argument of the launch.
 class Symbols {
  public:
-  explicit Symbols(const Kernel& kernel) : kernel_(kernel) {
+  explicit Symbols(const Kernel& kernel) {
     for (const Param& p : kernel.params) {
       use(p.dims);
       use(p.strides);
@@ -209,7 +202,6 @@ class Symbols {
       walk(s.body);
     }
   }
-  const Kernel& kernel_;
   std::vector<std::string> order_;
   std::set<std::string> loops_;
 };

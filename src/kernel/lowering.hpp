@@ -238,7 +238,6 @@ class Lowering {
   int add_temporary(DType dtype, Shape dims, const std::string& note);
   int add_scratch(DType dtype, std::vector<IntExpr> dims);
   IntExpr launch_size(const std::string& symbol, const IntExpr& value);
-  IntExpr reduced_count() const;
 
   // reductions.cpp
   std::vector<Accumulator> accumulators(int level, const std::optional<IntExpr>& block = {});

@@ -154,7 +154,7 @@ IntExpr Lowering::position(const Placement& placement) const {
 }
 
 bool Lowering::has_few_positions() const {
-  const auto elements = reduced_count().constant();
+  const auto elements = domain().reduced_count().constant();
   return !on_gpu() && elements && *elements <= INT32_MAX;
 }
 

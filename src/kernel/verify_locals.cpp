@@ -115,7 +115,8 @@ class Flow {
     around_ = around, lanes_ = lanes, columns_ = columns, vector_ = vector;
   }
 
-  // A step of the team takes whole rows, with as many lanes to a thread as the loop says and with one.
+  // A step of the team takes whole rows, with as many lanes to a thread as the loop says and with
+  // one.
   void check_columns(const Stmt& s) const {
     if (!on_gpu_ || s.columns % s.lanes != 0 || team_threads_ % s.columns != 0)
       fail(kernel_, "{} threads of {} lanes do not take whole rows of {} columns", team_threads_, s.lanes, s.columns);

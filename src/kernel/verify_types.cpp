@@ -5,7 +5,8 @@
 namespace smelt::kernel {
 namespace {
 
-// An expression in words, written only where a check fails: of thousands it would take longer than all that is checked.
+// An expression in words, written only where a check fails: of thousands it would take longer than
+// all that is checked.
 struct InWords {
   const Kernel& kernel;
   ExprId id;

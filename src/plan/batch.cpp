@@ -18,8 +18,9 @@ constexpr int64_t kLargeGroup = int64_t{1} << 30;
 // Different forms of work in one launch of a GPU: each adds to the code, and all take the registers of the hungriest.
 constexpr size_t kMostForms = 8;
 
-// On a GPU every workgroup looks its part up first. Longer ones do that less often: as long as together they fill the GPU once, a thread
-// has no more under way than its registers take, and a part has some workgroups.
+// On a GPU every workgroup looks its part up first. Longer ones do that less often: as long as
+// together they fill the GPU once, a thread has no more under way than its registers take, and a
+// part has some workgroups.
 constexpr int kThreadsPerProcessor = 2048, kMostUnroll = 4;
 constexpr int64_t kBytesUnderWay = 64;
 

@@ -10,8 +10,8 @@
 
 namespace smelt::plan {
 
-// What one launch does for several groups. Groups that do the same share a form: a program of its own, with a schedule for all of
-// the work that the parts of this form have together.
+// What one launch does for several groups. Groups that do the same share a form: a program of its
+// own, with a schedule for all of the work that the parts of this form have together.
 struct Batch {
   struct Form {
     Graph graph;
@@ -27,7 +27,8 @@ struct Batch {
   std::vector<Part> parts;
 };
 
-// Groups in the order of execution, each with its word (schedule::batch_word). The result is in an order of execution too.
+// Groups in the order of execution, each with its word (schedule::batch_word). The result is in an
+// order of execution too.
 std::vector<FusionGroup> batch_groups(const Graph& graph, std::vector<FusionGroup> groups,
                                       const std::vector<std::string>& words, const Options& options);
 

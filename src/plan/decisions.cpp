@@ -70,7 +70,8 @@ class Decisions {
     return d;
   }
 
-  // What the schedules say of two groups as one, with a remedy. Many edges may lead from one to the other.
+  // What the schedules say of two groups as one, with a remedy. Many edges may lead from one to the
+  // other.
   const std::pair<std::string, std::string>& why_apart(int a, int b) const {
     if (const auto* never = parts_.why_never(a, b)) return *never;
     const auto [known, fresh] = why_.try_emplace({a, b});

@@ -1,5 +1,6 @@
-// The planner: a greedy merge of producers into consumers, then of siblings that read the same values, then cheap values are
-// computed again where that avoids a store. What may merge is for the schedules to say (schedule::make_schedule).
+// The planner: a greedy merge of producers into consumers, then of siblings that read the same
+// values, then cheap values are computed again where that avoids a store. What may merge is for the
+// schedules to say (schedule::make_schedule).
 #include <algorithm>
 #include <map>
 #include <optional>

@@ -103,7 +103,7 @@ bool Partition::try_merge(int from, int into) {
   if (known_refusal(from, into)) return false;
   const auto found = scheduled(describe(united(from, into)));
   const auto* schedule = std::get_if<schedule::Schedule>(&found);
-  if (!schedule || !schedule->dear.empty()) {
+  if (!schedule || !schedule->unprofitable.empty()) {
     // What is computed too often stays so in larger groups.
     const bool for_good = schedule || std::get<schedule::Refusal>(found).too_long;
     refused_[pair_of(groups_.core(from), groups_.core(into))] =
@@ -120,9 +120,9 @@ bool Partition::try_merge(int from, int into) {
 
 std::pair<std::string, std::string> words_of(const std::variant<schedule::Schedule, schedule::Refusal>& made) {
   if (const auto* refusal = std::get_if<schedule::Refusal>(&made)) return {refusal->reason, refusal->remedy};
-  const std::string& dear = std::get<schedule::Schedule>(made).dear;
-  if (dear.empty()) return {"each alone may join others that the two together may not", ""};
-  return {dear, "nothing: storing the value takes less time"};
+  const std::string& unprofitable = std::get<schedule::Schedule>(made).unprofitable;
+  if (unprofitable.empty()) return {"each alone may join others that the two together may not", ""};
+  return {unprofitable, "nothing: storing the value takes less time"};
 }
 
 const std::pair<std::string, std::string>* Partition::why_never(int a, int b) const {
@@ -144,7 +144,7 @@ bool Partition::known_refusal(int a, int b) const {
 bool Partition::takes(const FusionGroup& group) const {
   const auto found = scheduled(group);
   const auto* schedule = std::get_if<schedule::Schedule>(&found);
-  return schedule && schedule->dear.empty();
+  return schedule && schedule->unprofitable.empty();
 }
 
 const Split* Partition::apart(int a, int b) const {

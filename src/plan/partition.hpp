@@ -77,10 +77,12 @@ class Partition {
   int home(NodeId id) const;
 
  private:
-  // Whether the loops of `from` will do for both, so that there is no need to ask the schedules, which go through the whole group each time:
-  // `into` computes at one index, at which what it reads of `from` is computed already, and nothing else changes.
+  // Whether the loops of `from` will do for both, so that there is no need to ask the schedules,
+  // which go through the whole group each time: `into` computes at one index, at which what it
+  // reads of `from` is computed already, and nothing else changes.
   bool surely_accepted(int from, int into) const;
-  // Whether all that `into` reads of `from` is read at the same index, at which `from` computes it for its outputs.
+  // Whether all that `into` reads of `from` is read at the same index, at which `from` computes it
+  // for its outputs.
   bool reads_here(int from, int into) const;
   bool reads_only(NodeId reader, int group) const;
   // The two as one have been refused, and nothing has changed since.

@@ -48,19 +48,25 @@ std::string form_of(const Schedule& s) {
                      s.lanes);
 }
 
+std::variant<Candidate, Refusal> candidate(const Graph& graph, const Group& group, Options options,
+                                           const Tuning& tuning) {
+  options.tuning = tuning;
+  auto made = make_schedule(graph, group, options);
+  if (const auto* refusal = std::get_if<Refusal>(&made)) return *refusal;
+  auto schedule = std::make_shared<const Schedule>(std::get<Schedule>(std::move(made)));
+  const Cost cost = predict(graph, group, *schedule, options);
+  return Candidate{tuning, std::move(schedule), cost};
+}
+
 std::variant<std::vector<Candidate>, Refusal> candidates(const Graph& graph, const Group& group,
                                                          const Options& options) {
   std::vector<Candidate> found;
   const auto add = [&](const Tuning& tuning) -> std::optional<Refusal> {
-    Options tuned = options;
-    tuned.tuning = tuning;
-    auto made = make_schedule(graph, group, tuned);
+    auto made = candidate(graph, group, options, tuning);
     if (const auto* refusal = std::get_if<Refusal>(&made)) return *refusal;
-    auto schedule = std::make_shared<const Schedule>(std::get<Schedule>(std::move(made)));
-    const auto same = [&](const Candidate& c) { return same_form(*c.schedule, *schedule); };
-    if (std::any_of(found.begin(), found.end(), same)) return std::nullopt;
-    const Cost cost = predict(graph, group, *schedule, options);
-    found.push_back({tuning, std::move(schedule), cost});
+    Candidate& other = std::get<Candidate>(made);
+    const auto same = [&](const Candidate& c) { return same_form(*c.schedule, *other.schedule); };
+    if (std::none_of(found.begin(), found.end(), same)) found.push_back(std::move(other));
     return std::nullopt;
   };
   if (auto refusal = add(options.tuning)) return *refusal;

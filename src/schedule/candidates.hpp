@@ -16,8 +16,12 @@ struct Candidate {
   Cost cost;
 };
 
-// The family's own choice first, then what its proposer adds, each form once. Proposers exist for GPUs; on a CPU the choice stands alone.
-// With a tuning among the options, that one is the first.
+// The schedule that a group gets with a tuning, whatever tuning the options have.
+std::variant<Candidate, Refusal> candidate(const Graph& graph, const Group& group, Options options,
+                                           const Tuning& tuning);
+
+// The family's own choice first, then what its proposer adds, each form once. Proposers exist for
+// GPUs; on a CPU the choice stands alone. With a tuning among the options, that one is the first.
 std::variant<std::vector<Candidate>, Refusal> candidates(const Graph& graph, const Group& group,
                                                          const Options& options);
 

@@ -4,7 +4,8 @@
 
 namespace smelt::schedule {
 
-// A number that follows from sizes and constants alone, in a few steps: worked out where it is needed, never stored.
+// A number that follows from sizes and constants alone, in a few steps: worked out where it is
+// needed, never stored.
 static bool is_size_arithmetic(const Graph& graph, NodeId id, int steps = 4) {
   const Node& node = graph.at(id);
   if (steps == 0) return false;

@@ -26,15 +26,16 @@ constexpr double kRowsAtOnce = 4;
 double ratio(double a, double b) { return b > 0 ? a / b : 0; }
 double ceil_ratio(double a, double b) { return std::ceil(ratio(a, b)); }
 
-// In the units of cost_of, which says 20 for all functions: exponentials and logarithms are the cheap ones.
+// In the units of cost_of, which says 20 for all functions: exponentials and logarithms are the
+// cheap ones.
 double operations_of(const Node& node) {
   if (node.kind != NodeKind::Elementwise) return cost_of(node);
   const bool cheap = node.op == Op::Exp || node.op == Op::Exp2 || node.op == Op::Log || node.op == Op::Log2;
   return cheap ? 10 : cost_of(node);
 }
 
-// Evaluations of every operation of the group, by what each costs: windows evaluate what they see once for each of their elements, and
-// views are evaluated where their readers are.
+// Evaluations of every operation of the group, by what each costs: windows evaluate what they see
+// once for each of their elements, and views are evaluated where their readers are.
 double operations_behind(const Graph& graph, const Group& group, const SizeBinding& sizes) {
   std::map<NodeId, double, std::greater<>> waiting;  // consumers first
   const auto elements = [&](NodeId id) {
@@ -153,14 +154,13 @@ class Prediction {
       widest = std::max(widest, size);
     }
     const double taken = lanes_ * std::max(1, s_.strategy == Strategy::Column ? std::min(s_.unroll, 8) : s_.unroll);
-    in_flight_ = reads * (s_.strategy == Strategy::Tiled ? std::max(1, s_.unroll) : taken);
+    const double in_flight = reads * (s_.strategy == Strategy::Tiled ? std::max(1, s_.unroll) : taken);
     // Held values stay as they were in memory; others are computed with while the next ones come.
-    double registers = kBaseRegisters + in_flight_ / 4 + (s_.held ? 0 : taken * widest / 4);
+    double registers = kBaseRegisters + in_flight / 4 + (s_.held ? 0 : taken * widest / 4);
     if (s_.stencil) {
       double rings = 0;
       for (const Ring& ring : s_.stencil->rings) rings += static_cast<double>(ring.rows) * lanes_;
       registers = kBaseRegisters + 20 + rings;
-      in_flight_ = reads * lanes_ * 3;  // rows ahead
     }
     if (s_.blocking) registers = 36 + static_cast<double>(s_.blocking->results()) * 1.5;
     registers = std::min<double>(std::ceil(registers / 8) * 8, kMostRegisters);
@@ -192,12 +192,14 @@ class Prediction {
     return stage_bytes() * std::max(1.0, static_cast<double>(threads_) / std::max(1, s_.team)) / cluster_;
   }
 
-  // How often an access is made, over all threads: in each pass that does not find its value on chip.
+  // How often an access is made, over all threads: in each pass that does not find its value on
+  // chip.
   double times_read(const Read& read) const {
     const int again = s_.held || stays_on_chip() ? 1 : std::max(1, passes_ - read.level);
     return points_ * again * window_elements(read.index);
   }
-  // In blocks a value that was read serves many results, and what is staged all threads of a workgroup.
+  // In blocks a value that was read serves many results, and what is staged all threads of a
+  // workgroup.
   double times_in_blocks(const Read& read) const {
     double times = 0;
     const double threads = kept() / static_cast<double>(s_.blocking->results());
@@ -226,7 +228,8 @@ class Prediction {
     return step ? std::abs(static_cast<double>(step->evaluate(options_.sizes))) : 1e9;
   }
 
-  // Sectors that a warp's access touches, for each element of it; and the instructions that it takes.
+  // Sectors that a warp's access touches, for each element of it; and the instructions that it
+  // takes.
   void count_access(NodeId node, const Index& index, double times, bool staged) {
     const double size = size_of(graph_.at(node).dtype);
     const IntExpr flat = flat_offset(graph_.at(node).shape, index);
@@ -241,7 +244,8 @@ class Prediction {
     }
     const bool together = staged || stride * size <= kSector;
     const double bytes = staged ? size : std::min<double>(kSector, stride * size);
-    // What a sector has beyond this element serves the next ones from the first-level cache, where lanes are near.
+    // What a sector has beyond this element serves the next ones from the first-level cache, where
+    // lanes are near.
     cache_bytes_ += times * bytes;
     on_chip_ += times * (together ? bytes : kSector * 4.0);
     access_operations_ += times * kAccessOperations / (stride == 1 ? lanes_ : 1);
@@ -334,7 +338,8 @@ class Prediction {
       once += levels * (2 * barrier + (cluster_ > 1 ? facts_.cluster_us : 0));
     }
     if (rows()) once += levels * facts_.shuffles_us;
-    // Of many waves the last is no longer than the part that is left of it: workgroups are not in step by then.
+    // Of many waves the last is no longer than the part that is left of it: workgroups are not in
+    // step by then.
     const double waves = std::max(1.0, workgroups_ / (facts_.processors * resident_)) +
                          (workgroups_ > facts_.processors * resident_ ? 0.5 : 0);
     cost_.latency_us = waves * once;
@@ -360,7 +365,7 @@ class Prediction {
   Cost cost_;
   double points_ = 1, executed_ = 0;  // elements; those that threads go through, whether they are there or not
   double rounds_ = 1;                 // round trips to memory of one thread
-  double workgroups_ = 1, resident_ = 1, cluster_ = 1, in_flight_ = 0, spilled_ = 0;
+  double workgroups_ = 1, resident_ = 1, cluster_ = 1, spilled_ = 0;
   double cache_bytes_ = 0, on_chip_ = 0, access_operations_ = 0;
   int threads_ = 1, passes_ = 1, lanes_ = 1;
 };

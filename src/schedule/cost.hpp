@@ -1,4 +1,5 @@
-// What a schedule costs: one model for every family and machine. Predictions compare schedules; they promise no time.
+// What a schedule costs: one model for every family and machine. Predictions compare schedules;
+// they promise no time.
 #pragma once
 
 #include <string_view>

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "schedule/computing.hpp"
 #include "schedule/parts.hpp"
@@ -137,8 +138,8 @@ bool join_ranges(const Graph& graph, const Cut& cut, const SizeBinding& sizes, D
   return true;
 }
 
-void cut_ranges(const Graph& graph, const Group& group, const Options& options, Schedule& s) {
-  s.cut = find_cut(graph, group, s.domain, options.sizes);
+void take_cut(Schedule& s, std::optional<Cut> cut) {
+  s.cut = std::move(cut);
   if (s.cut) s.note += fmt::format(", {} ranges of axis {} by themselves", s.cut->starts.size(), s.cut->axis);
 }
 

@@ -17,8 +17,12 @@ struct Cut {
 // Nothing where nothing is joined, or where ranges are so short that they are no loops of their own.
 std::optional<Cut> find_cut(const Graph& graph, const Group& group, const Domain& domain, const SizeBinding& sizes);
 
-// Where the ranges are equally long and few: loops over one of them, in which all are computed side by side, so that what several of them
-// read is read once. Whether it was done.
+// Where the ranges are equally long and few: loops over one of them, in which all are computed side
+// by side, so that what several of them read is read once. Whether it was done.
 bool join_ranges(const Graph& graph, const Cut& cut, const SizeBinding& sizes, Domain& domain);
+
+struct Schedule;
+// Gives a pointwise schedule its ranges, if there are any, and names them in its note.
+void take_cut(Schedule& schedule, std::optional<Cut> cut);
 
 }  // namespace smelt::schedule

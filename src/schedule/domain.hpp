@@ -64,7 +64,8 @@ struct Domain {
   std::vector<Read> draws;       // the same of random numbers, which are read from nowhere
   std::set<std::string> pinned;  // variables used as values or in guards: their axes are not merged with others
 
-  // Operations of one point, with what is read: every value computed at each index at which it is needed, and if each were computed once.
+  // Operations of one point, with what is read: every value computed at each index at which it is
+  // needed, and if each were computed once.
   double again = 0, once = 0;
   std::vector<NodeId> here;  // members that are evaluated at the index of the outputs of their shape
 
@@ -72,6 +73,7 @@ struct Domain {
   std::optional<Refusal> overlap;
 
   int64_t estimate(bool reduced) const;  // points of the reduced (or the kept) axes, for the sizes at hand
+  IntExpr reduced_count() const;         // points of the reduced axes
   Index values() const;
   bool pointwise() const { return levels == 0 && scans.empty(); }
 };

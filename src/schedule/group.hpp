@@ -1,4 +1,5 @@
-// What a schedule is made for: the nodes of one kernel, the machine that runs it, and the sizes at hand.
+// What a schedule is made for: the nodes of one kernel, the machine that runs it, and the sizes at
+// hand.
 #pragma once
 
 #include <string>
@@ -22,8 +23,8 @@ struct Target {
   int compute = 90;                  // compute capability, times ten
   int64_t shared_bytes = 227 << 10;  // that one workgroup may have
   bool clusters = false;             // workgroups of a cluster read each other's shared memory
-  // Threads meet in the memory of their workgroup alone, each team in one of its own; workgroups know nothing of each other; functions
-  // are those of every target; no batches.
+  // Threads meet in the memory of their workgroup alone, each team in one of its own; workgroups
+  // know nothing of each other; functions are those of every target; no batches.
   bool plain = false;
   int workgroup = 1024;   // threads that it may have
   bool atomics64 = true;  // words of 64 bits are joined atomically, and f64 is there

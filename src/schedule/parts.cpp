@@ -38,6 +38,12 @@ int last_axis(const Domain& domain, bool reduced) {
   return -1;
 }
 
+bool finds_positions(const Graph& graph, const Domain& domain) {
+  return std::any_of(domain.reductions.begin(), domain.reductions.end(), [&](const Reduction& r) {
+    return graph.at(r.node).reduce == ReduceKind::ArgMax || graph.at(r.node).reduce == ReduceKind::ArgMin;
+  });
+}
+
 // The axis along which an access is contiguous, if there is one; -1 for values that are the same everywhere or stepped over.
 int contiguous_axis(const Graph& graph, const Domain& domain, NodeId node, const Index& index) {
   const IntExpr flat = flat_offset(graph.at(node).shape, index);

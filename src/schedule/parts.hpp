@@ -20,6 +20,9 @@ std::string passes_text(const Domain& domain);
 // The innermost axis that is reduced, or that is kept; -1 when there is none.
 int last_axis(const Domain& domain, bool reduced);
 
+// Whether some reduction is an argmin or argmax, which keeps a position beside every value.
+bool finds_positions(const Graph& graph, const Domain& domain);
+
 // The axis along which an access is contiguous, if there is one; -1 for values that are the same everywhere or stepped over.
 int contiguous_axis(const Graph& graph, const Domain& domain, NodeId node, const Index& index);
 
@@ -32,9 +35,6 @@ void follow_output(const Graph& graph, Domain& domain);
 // Reads that are contiguous along one other axis than the lanes; the tile of such a read is turned in scratch.
 void find_staged(const Graph& graph, Schedule& s);
 
-// cut.cpp: of a pointwise schedule.
-void cut_ranges(const Graph& graph, const Group& group, const Options& options, Schedule& s);
-
 // schedule_gpu.cpp
 std::variant<Schedule, Refusal> gpu_schedule(const Graph& graph, Domain domain, const Group& group,
                                              const Options& options);
@@ -46,9 +46,10 @@ std::optional<Schedule> blocked_schedule(const Graph& graph, const Domain& domai
 // Why a group that is not blocked should not be one kernel: a long sum of it would be blocked by itself.
 std::optional<Refusal> loses_blocks(const Graph& graph, const Group& group, const Options& options);
 
-// schedule_stencil.cpp: for pointwise domains whose values are needed at several neighbouring places; nothing for others. `dear` says why
-// another schedule of this group would take longer than several kernels, where it would.
+// schedule_stencil.cpp: for pointwise domains whose values are needed at several neighbouring
+// places; nothing for others. `unprofitable` says why another schedule of this group would take
+// longer than several kernels, where it would.
 std::optional<Schedule> stencil_schedule(const Graph& graph, const Domain& domain, const Group& group,
-                                         const Options& options, std::string& dear);
+                                         const Options& options, std::string& unprofitable);
 
 }  // namespace smelt::schedule

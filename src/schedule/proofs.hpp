@@ -1,4 +1,5 @@
-// What a walk through a group has proved of indices: in a chain of pads and rolls the same few are asked for thousands of times.
+// What a walk through a group has proved of indices: in a chain of pads and rolls the same few are
+// asked for thousands of times.
 #pragma once
 
 #include <string>

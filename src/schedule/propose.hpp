@@ -1,5 +1,6 @@
-// What each family of schedules proposes beside its own choice, on a GPU. Proposers are pure and veto nothing: a tuning that a family
-// cannot have comes out as another one, or as none. Internal to this folder.
+// What each family of schedules proposes beside its own choice, on a GPU. Proposers are pure and
+// veto nothing: a tuning that a family cannot have comes out as another one, or as none. Internal
+// to this folder.
 #pragma once
 
 #include <vector>
@@ -19,7 +20,8 @@ std::vector<Tuning> propose_row(const Schedule& first, const Target& target);
 std::vector<Tuning> propose_split(const Schedule& first);
 std::vector<Tuning> propose_column(const Schedule& first);
 
-// Fewer registers for all threads of a workgroup together: fewer threads, or less for each of them at a time.
+// Fewer registers for all threads of a workgroup together: fewer threads, or less for each of them
+// at a time.
 std::vector<Tuning> propose_lighter(const Schedule& first);
 
 }  // namespace smelt::schedule

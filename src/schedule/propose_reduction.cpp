@@ -1,4 +1,5 @@
-// Threads to a row, elements at a time, and workgroups to a cluster, for kernels with reductions and scans.
+// Threads to a row, elements at a time, and workgroups to a cluster, for kernels with reductions
+// and scans.
 #include <algorithm>
 
 #include "schedule/propose.hpp"

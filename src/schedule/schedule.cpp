@@ -109,10 +109,11 @@ Schedule pointwise(const Graph& graph, Domain domain, const Group& group, const 
   Schedule s;
   s.strategy = Strategy::Pointwise;
   follow_output(graph, domain);
-  if (auto stencil = stencil_schedule(graph, domain, group, options, s.dear)) return std::move(*stencil);
-  const auto cut = find_cut(graph, group, domain, options.sizes);
-  if (!cut || join_ranges(graph, *cut, options.sizes, domain))
-    merge_short_axis(graph, domain, 2 * natural_lanes(options));
+  if (auto stencil = stencil_schedule(graph, domain, group, options, s.unprofitable)) return std::move(*stencil);
+  auto cut = find_cut(graph, group, domain, options.sizes);
+  const bool joined = cut && join_ranges(graph, *cut, options.sizes, domain);
+  if (!cut || joined) merge_short_axis(graph, domain, 2 * natural_lanes(options));
+  if (joined) cut = find_cut(graph, group, domain, options.sizes);
   s.vector_axis = static_cast<int>(domain.axes.size()) - 1;
   s.flattened = domain.axes.size() > 1 && domain.axes.back().estimate < 2 * natural_lanes(options);
   s.lanes = lanes_for(graph, group, domain, s.flattened ? -1 : s.vector_axis, options);
@@ -144,7 +145,7 @@ Schedule pointwise(const Graph& graph, Domain domain, const Group& group, const 
     s.note = fmt::format("tiles of {} x {}, {} read{} turned on chip", s.tile, s.tile, s.staged.size(),
                          s.staged.size() == 1 ? "" : "s");
   } else {
-    cut_ranges(graph, group, options, s);
+    take_cut(s, std::move(cut));
   }
   return s;
 }
@@ -202,9 +203,7 @@ bool few_columns(const Graph& graph, const Group& group, const Options& options,
   const std::vector<Axis>& axes = s.domain.axes;
   const int inner = last_axis(s.domain, true), lanes = natural_lanes(options);
   if (inner < 0 || inner > s.vector_axis) return false;
-  const bool indices = std::any_of(s.domain.reductions.begin(), s.domain.reductions.end(), [&](const Reduction& r) {
-    return graph.at(r.node).reduce == ReduceKind::ArgMax || graph.at(r.node).reduce == ReduceKind::ArgMin;
-  });
+  const bool indices = finds_positions(graph, s.domain);
   int64_t columns = 1;
   for (size_t d = static_cast<size_t>(inner) + 1; d < axes.size(); ++d) {
     const int64_t extent = axes[d].extent.constant().value_or(0);
@@ -321,7 +320,7 @@ static void alone_in_workgroups(Schedule& s) {
 std::variant<Schedule, Refusal> make_schedule(const Graph& graph, const Group& group, const Options& options) {
   auto made = choose(graph, group, options);
   if (auto* s = std::get_if<Schedule>(&made)) {
-    if (s->dear.empty()) s->dear = repeats_too_much(graph, group, *s);
+    if (s->unprofitable.empty()) s->unprofitable = repeats_too_much(graph, group, *s);
     if (!options.target.gpu) s->cache_bytes = options.target.l3_bytes;
     if (options.target.plain) alone_in_workgroups(*s);
     if (options.target.plain && s->workgroup > options.target.workgroup && !options.tuning.threads) {

@@ -47,7 +47,7 @@ struct Schedule {
   bool plain = false;              // Target::plain
   bool held = false;               // one step covers a row: what its passes read stays in registers
   std::optional<Stencil> stencil;  // Stencil: what is kept in rings of rows
-  std::string dear;                // why several kernels would be faster; empty when they would not
+  std::string unprofitable;        // why several kernels would be faster; empty when they would not
   std::string note;                // one line for people
 };
 

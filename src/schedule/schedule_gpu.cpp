@@ -14,7 +14,8 @@ constexpr int kWarp = 32;
 constexpr int kWorkgroup = 256;
 constexpr int kMostThreads = 1024;  // of a workgroup
 constexpr int kMostCluster = 8;     // workgroups that every GPU with clusters takes
-// Bytes of a row that one thread holds at most: enough accesses under way, and registers left to compute with.
+// Bytes of a row that one thread holds at most: enough accesses under way, and registers left to
+// compute with.
 constexpr int64_t kMostBytesPerThread = 128;
 constexpr int64_t kRereadBytes = 64 << 10;
 // Tiles of transposed reads.
@@ -78,7 +79,8 @@ bool divides(int lanes, const IntExpr& extent) {
   return !c || *c % lanes == 0;
 }
 
-// Whether most of what a thread reads for its lanes is not one access: windows, steps, and rows that do not begin at words.
+// Whether most of what a thread reads for its lanes is not one access: windows, steps, and rows
+// that do not begin at words.
 bool reads_lane_by_lane(const Graph& graph, const Schedule& s) {
   constexpr int64_t kOfWindow = 4;  // elements at least
   if (s.vector_axis < 0) return false;
@@ -106,9 +108,10 @@ Schedule pointwise(const Graph& graph, Domain domain, const Group& group, const 
   Schedule s;
   s.strategy = Strategy::Pointwise;
   follow_output(graph, domain);
-  if (auto stencil = stencil_schedule(graph, domain, group, options, s.dear)) return std::move(*stencil);
+  if (auto stencil = stencil_schedule(graph, domain, group, options, s.unprofitable)) return std::move(*stencil);
   if (auto blocked = blocked_schedule(graph, domain, group, options)) return std::move(*blocked);
-  if (const auto cut = find_cut(graph, group, domain, options.sizes)) join_ranges(graph, *cut, options.sizes, domain);
+  auto cut = find_cut(graph, group, domain, options.sizes);
+  if (cut && join_ranges(graph, *cut, options.sizes, domain)) cut = find_cut(graph, group, domain, options.sizes);
   s.vector_axis = static_cast<int>(domain.axes.size()) - 1;
   s.domain = std::move(domain);
   s.team = s.workgroup = kWorkgroup;
@@ -144,7 +147,7 @@ Schedule pointwise(const Graph& graph, Domain domain, const Group& group, const 
     s.note = fmt::format("tiles of {} x {}, {} read{} turned on chip", kTile, kTile, s.staged.size(),
                          s.staged.size() == 1 ? "" : "s");
   } else {
-    cut_ranges(graph, group, options, s);
+    take_cut(s, std::move(cut));
   }
   return s;
 }
@@ -192,19 +195,6 @@ int row_axis(const Domain& domain) {
   return best;
 }
 
-bool finds_positions(const Graph& graph, const Domain& domain) {
-  return std::any_of(domain.reductions.begin(), domain.reductions.end(), [&](const Reduction& r) {
-    return graph.at(r.node).reduce == ReduceKind::ArgMax || graph.at(r.node).reduce == ReduceKind::ArgMin;
-  });
-}
-
-IntExpr reduced_extent(const Domain& domain) {
-  IntExpr product = 1;
-  for (const Axis& axis : domain.axes)
-    if (axis.reduced) product = product * axis.extent;
-  return product;
-}
-
 std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const Group& group, const Options& options) {
   Schedule s;
   const Target& target = options.target;
@@ -213,10 +203,11 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const Gro
   s.vector_axis = scans ? last_axis(domain, true) : row_axis(domain);
   s.domain = std::move(domain);
   const Widths w = widths_of(graph, s);
-  s.flat = !one_pass && !scans && s.vector_axis >= 0 && s.vector_axis == last_axis(s.domain, true) &&
-           std::count_if(s.domain.axes.begin(), s.domain.axes.end(), [](const Axis& a) { return a.reduced; }) > 1;
+  const auto reduced_axes =
+      std::count_if(s.domain.axes.begin(), s.domain.axes.end(), [](const Axis& a) { return a.reduced; });
+  s.flat = !one_pass && !scans && s.vector_axis >= 0 && s.vector_axis == last_axis(s.domain, true) && reduced_axes > 1;
   const IntExpr extent = s.vector_axis < 0 ? IntExpr(1)
-                         : s.flat          ? reduced_extent(s.domain)
+                         : s.flat          ? s.domain.reduced_count()
                                            : s.domain.axes[static_cast<size_t>(s.vector_axis)].extent;
   const int64_t along = s.vector_axis < 0 ? 1
                         : s.flat          ? length
@@ -235,9 +226,7 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const Gro
   }
   // Too few rows to keep the GPU busy: their parts, one after the other.
   if (scans && !target.plain && rows < 4 * int64_t{target.threads} && length >= kLongScan) {
-    const bool alone =
-        one_pass && s.domain.reductions.empty() &&
-        std::count_if(s.domain.axes.begin(), s.domain.axes.end(), [](const Axis& a) { return a.reduced; }) == 1;
+    const bool alone = one_pass && s.domain.reductions.empty() && reduced_axes == 1;
     if (!alone)
       return Refusal{fmt::format("{} row{} of {} {} scanned in parts, which know nothing of the whole row's reductions",
                                  rows, rows == 1 ? "" : "s", length, rows == 1 ? "is" : "are"),
@@ -269,9 +258,7 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const Gro
   const int64_t step = int64_t{s.team} * s.lanes;
   const bool constant = extent.constant().has_value();
   const int64_t steps = steps_of(along / s.lanes * s.lanes, step);
-  bool single_axis = true;
-  for (size_t d = 0; d < s.domain.axes.size(); ++d)
-    if (s.domain.axes[d].reduced && static_cast<int>(d) != s.vector_axis && !s.flat) single_axis = false;
+  const bool single_axis = s.flat || reduced_axes <= 1;
   // What is read stays as it was in memory; what is computed of it is kept where there is room for that too.
   s.held = single_axis && steps * s.lanes * w.largest <= kMostBytesPerThread;
   s.unroll = static_cast<int>(s.held ? steps : std::clamp<int64_t>(steps, 1, std::max(1, 16 / s.lanes)));
@@ -296,7 +283,8 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const Gro
   return s;
 }
 
-// A tile of neighbouring columns to a workgroup: rows of threads, each of which takes some of the rows.
+// A tile of neighbouring columns to a workgroup: rows of threads, each of which takes some of the
+// rows.
 struct ColumnTile {
   int lanes = 1;
   int64_t row = 1, rows = 1;  // threads
@@ -305,7 +293,8 @@ struct ColumnTile {
 
 constexpr int64_t kLineBytes = 128, kSectorBytes = 32;
 constexpr int64_t kColumnThreads = 512;  // two workgroups of these hold 128 bytes a thread on one multiprocessor
-// From this many rows on a tile reads them once faster than a warp that goes down its columns alone.
+// From this many rows on a tile reads them once faster than a warp that goes down its columns
+// alone.
 constexpr int64_t kTallTile = 128;
 
 // All rows stay in registers between the passes; nothing where there are too many of them.

@@ -176,7 +176,7 @@ bool may_have_rings(const Domain& domain) {
 }
 
 std::optional<Schedule> stencil_schedule(const Graph& graph, const Domain& domain, const Group& group,
-                                         const Options& options, std::string& dear) {
+                                         const Options& options, std::string& unprofitable) {
   if (!may_have_rings(domain) || group.nodes.size() < 2) return std::nullopt;
   const bool gpu = options.target.gpu;
   const int64_t width = estimate_of(domain, static_cast<int>(domain.axes.size()) - 1);
@@ -213,7 +213,7 @@ std::optional<Schedule> stencil_schedule(const Graph& graph, const Domain& domai
       break;
     }
     if (search.again && *search.again <= search.once + kRoundTrip) return std::nullopt;
-    dear =
+    unprofitable =
         registers > kMostRegisters ? fmt::format("what neighbours share would take {} registers of a thread", registers)
         : search.again
             ? fmt::format("{:.0f} operations an element would become {:.0f}, since values are needed at several places",

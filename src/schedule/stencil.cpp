@@ -45,12 +45,6 @@ std::optional<int> stepping_dim(const Index& index, const std::string& variable)
   return found;
 }
 
-IntExpr without_constant(const IntExpr& e) {
-  for (const IntExpr::Term& term : e.terms())
-    if (term.atoms.empty()) return e - term.coefficient;
-  return e;
-}
-
 class Finder {
   using Places = std::vector<std::vector<Request>>;
 
@@ -173,7 +167,8 @@ class Finder {
     return (index.back() - IntExpr::symbol(column_)).constant();
   }
 
-  // What two places have in common that differ by constants along the rows and columns only; nothing for others.
+  // What two places have in common that differ by constants along the rows and columns only;
+  // nothing for others.
   std::optional<std::string> apart_from_steps(const Index& index) const {
     const auto row_dim = row_.empty() ? -1 : stepping_dim(index, row_);
     const auto column_dim = stepping_dim(index, column_);
@@ -338,6 +333,12 @@ class Finder {
 };
 
 }  // namespace
+
+IntExpr without_constant(const IntExpr& e) {
+  for (const IntExpr::Term& term : e.terms())
+    if (term.atoms.empty()) return e - term.coefficient;
+  return e;
+}
 
 std::optional<RingPlace> place_in_ring(const Ring& ring, const Index& newest, const Index& index) {
   RingPlace place;

@@ -65,6 +65,9 @@ struct Stencil {
 // `newest`: the index of the newest row, in the terms that `index` is in.
 std::optional<RingPlace> place_in_ring(const Ring& ring, const Index& newest, const Index& index);
 
+// Places that agree in this differ by constants.
+IntExpr without_constant(const IntExpr& e);
+
 struct StencilNeeds {
   int64_t columns = 1;           // neighbouring points that are computed together
   bool rings_of_inputs = false;  // rows of arrays are kept too

@@ -5,9 +5,11 @@
 namespace smelt::schedule {
 namespace {
 
-// NVIDIA H200 (docs/benchmarks, bench/gpu): pointwise kernels over 2.4 GB move 4.4 TB/s, and over arrays in the L2 cache about 2.5 times
-// that. chain10, which is bound by arithmetic, does 310,000 units of cost_of a microsecond and multiprocessor. A launch over nothing takes 3 us, with caches flushed before.
-// Other GPUs with as many multiprocessors are taken to be alike, smaller ones to have their part of it.
+// NVIDIA H200 (docs/benchmarks, bench/gpu): pointwise kernels over 2.4 GB move 4.4 TB/s, and over
+// arrays in the L2 cache about 2.5 times that. chain10, which is bound by arithmetic, does 310,000
+// units of cost_of a microsecond and multiprocessor. A launch over nothing takes 3 us, with caches
+// flushed before. Other GPUs with as many multiprocessors are taken to be alike, smaller ones to
+// have their part of it.
 TargetFacts of_gpu(const Target& target) {
   constexpr double kProcessors = 132;
   TargetFacts facts;
@@ -33,7 +35,8 @@ TargetFacts of_gpu(const Target& target) {
   return facts;
 }
 
-// One thread takes about 8 bytes a nanosecond from memory, and does 16 lanes of 32 bits, twice a cycle, at 3 GHz with vectors of 512 bits.
+// One thread takes about 8 bytes a nanosecond from memory, and does 16 lanes of 32 bits, twice a
+// cycle, at 3 GHz with vectors of 512 bits.
 TargetFacts of_cpu(const Target& target) {
   TargetFacts facts;
   facts.processors = std::max(1, target.threads);

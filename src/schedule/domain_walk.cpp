@@ -1,0 +1,251 @@
+// The walk from the outputs of a group to what it reads, at the index at which each value is needed.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/check.hpp"
+#include "schedule/domain_place.hpp"
+#include "schedule/local.hpp"
+#include "schedule/operations.hpp"
+#include "schedule/proofs.hpp"
+#include "schedule/stencil.hpp"
+
+namespace smelt::schedule {
+namespace {
+
+// Operations that a kernel does at other indices again, weighed by what each takes, that are worth their code.
+constexpr int64_t kMostRepeatedWork = 1500;
+// How often the elements of a window are written out, at most (kernel/evaluate_local.cpp).
+constexpr int64_t kMostCopies = 64;
+// The text of a node and an index. Indices that are mirrored double at every level.
+constexpr size_t kLongestIndex = 4000;
+
+// Where rings may keep a value, it is evaluated once for all places that differ by constants (stencil.cpp). Of so many
+// of these the walk sees what the others ask for too.
+constexpr int kMostPlaces = 64;
+
+Index without_constants(const Index& index) {
+  Index result;
+  for (const IntExpr& i : index) result.push_back(without_constant(i));
+  return result;
+}
+
+std::string key_of(NodeId node, const Index& index) {
+  std::string key = std::to_string(node);
+  for (const IntExpr& i : index) key += "," + i.str();
+  return key;
+}
+
+class Walk : Refusing {
+ public:
+  Walk(const Graph& graph, const Group& group, const SizeBinding& sizes, Placed placed)
+      : graph_(graph),
+        group_(group),
+        members_(group.nodes.begin(), group.nodes.end()),
+        inputs_(group.inputs.begin(), group.inputs.end()),
+        domain_(std::move(placed.domain)),
+        result_index_(std::move(placed.result_index)),
+        windows_(sizes) {}
+
+  std::variant<Domain, Refusal> run() {
+    under_guards_ = !may_have_rings(domain_) ||
+                    std::any_of(group_.nodes.begin(), group_.nodes.end(), [&](NodeId id) { return at(id).local; });
+    if (!visit_all()) return why();
+    if (windows_.excess() > 0) domain_.overlap = windows_.refusal(graph_);
+    return std::move(domain_);
+  }
+
+ private:
+  bool member(NodeId id) const { return members_.count(id) > 0; }
+  const Node& at(NodeId id) const { return graph_.at(id); }
+
+  // What is still to be walked: a list of our own, since a kernel of thousands of operations in a row is deeper than a stack should be.
+  struct Visit {
+    NodeId node;
+    Index index;
+    int level;
+    Overlap overlap = {};
+    int guards = 0;  // a number of those that stand before it
+  };
+
+  bool visit_all() {
+    for (const Reduction& r : domain_.reductions)
+      if (!visit(graph_.at(r.node).args[0], r.argument_index, r.level)) return false;
+    for (const Output& o : domain_.outputs)
+      if (!visit(o.base, o.base_index, o.level)) return false;
+    return true;
+  }
+
+  bool visit(NodeId id, const Index& index, int level) {
+    std::vector<Visit> waiting{{id, index, level}}, next;
+    while (!waiting.empty()) {
+      const Visit here = std::move(waiting.back());
+      waiting.pop_back();
+      std::string key = key_of(here.node, here.index);
+      if (key.size() > kLongestIndex && member(here.node))
+        return too_long(fmt::format("{} would be read at a place that takes more than {} characters to write down",
+                                    name_in_words(here.node), kLongestIndex),
+                        "nothing: storing a value on the way takes less time");
+      if (here.guards > 0) key += fmt::format("/{}", here.guards);
+      if (!visited_.insert(std::move(key)).second) continue;
+      const int places = under_guards_ ? 1 : ++places_[key_of(here.node, without_constants(here.index))];
+      if (places > kMostPlaces) continue;
+      if (!count_evaluation(here, places == 1)) return false;
+      note_place(here);
+      next.clear();
+      if (!step(here, next)) return false;
+      waiting.insert(waiting.end(), std::make_move_iterator(next.rbegin()), std::make_move_iterator(next.rend()));
+    }
+    return true;
+  }
+
+  // Every value at every index at which it is needed is code of its own. What is needed at many makes kernels whose size is exponential in
+  // the levels of such values: it is counted on the way, so that the walk ends where the kernel would be too long.
+  bool count_evaluation(const Visit& here, bool written_out) {
+    const Node& node = at(here.node);
+    const bool computed = member(here.node), first = counted_.insert(here.node).second;
+    const double cost = computed ? cost_of(node) : 1;
+    domain_.again += cost;
+    if (first) domain_.once += cost;
+    if (first || !computed || !written_out) return true;
+    repeated_ += std::min(here.overlap.times, kMostCopies) * std::max(1, repeat_cost(graph_, node));
+    if (repeated_ <= kMostRepeatedWork) return true;
+    return too_long(fmt::format("more than {} operations would be written out again, {} among them, since values are "
+                                "needed at several places",
+                                kMostRepeatedWork, name_in_words(here.node)),
+                    "nothing: storing the values takes less time");
+  }
+
+  // What is computed under other guards is code of its own (kernel/evaluate.cpp). Rings keep values without any: where a stencil may run they are
+  // not counted.
+  int guarded(int outer, const std::vector<Guard>& guards) {
+    if (guards.empty() || !under_guards_) return outer;
+    std::string key = std::to_string(outer);
+    for (const Guard& g : guards) key += "," + g.value.str() + "<" + g.extent.str();
+    return guards_.try_emplace(std::move(key), static_cast<int>(guards_.size()) + 1).first->second;
+  }
+
+  void note_read(std::vector<Read>& list, const Visit& here) {
+    if (under_guards_ && !read_.insert(key_of(here.node, here.index)).second) return;
+    list.push_back({here.node, here.index, here.level});
+  }
+
+  void note_place(const Visit& here) {
+    if (!member(here.node)) return;
+    const Shape& shape = at(here.node).shape;
+    for (const Output& o : domain_.outputs)
+      if (o.base_index == here.index && at(o.base).shape == shape) {
+        domain_.here.push_back(here.node);
+        return;
+      }
+  }
+
+  std::string name_in_words(NodeId id) const {
+    const Node& node = at(id);
+    return !node.label.empty() ? node.label : !node.name.empty() ? node.name : std::string(name_of(node.kind));
+  }
+
+  // One node of the walk; what it leads to, in order, goes into `next`.
+  bool step(const Visit& here, std::vector<Visit>& next) {
+    const auto& [id, index, level, overlap, guards] = here;
+    const Node& node = at(id);
+    const bool outside = !member(id) && inputs_.count(id) > 0;
+    if (outside) {
+      note_read(domain_.reads, here);
+      return true;
+    }
+    const Overlap below = member(id) ? windows_.evaluated(graph_, id, overlap, domain_) : overlap;
+    switch (node.kind) {
+      case NodeKind::Constant:
+      case NodeKind::SizeValue: return true;
+      case NodeKind::Input: note_read(domain_.reads, here); return true;
+      case NodeKind::Iota: pin(index[static_cast<size_t>(node.axes[0])]); return true;
+      case NodeKind::Random:
+        note_read(domain_.draws, here);
+        for (NodeId arg : node.args) next.push_back({arg, {}, level});
+        return true;
+      case NodeKind::Elementwise:
+      case NodeKind::Cast:
+        for (NodeId arg : node.args) next.push_back({arg, index, level, below, guards});
+        return true;
+      case NodeKind::Reduce:
+        if (node.local) {
+          next.push_back({node.args[0], window_index(graph_, id, index, domain_.ranges), level, below, guards});
+          return true;
+        }
+        if (!(result_index_.at(id) == index))
+          return refuse("the result of a reduction is needed at other rows than the one at hand",
+                        "nothing, unless the rows can be reordered in the program");
+        return true;
+      case NodeKind::Scan:
+        if (!(result_index_.at(id) == index))
+          return refuse("the result of a scan is needed at other places than the one at hand",
+                        "nothing, unless the elements can be reordered in the program");
+        for (NodeId arg : node.args) next.push_back({arg, index, level, below, guards});
+        return true;
+      case NodeKind::Reshape:
+      case NodeKind::Permute:
+      case NodeKind::Broadcast:
+      case NodeKind::Slice:
+      case NodeKind::Window:
+      case NodeKind::Extend:
+        next.push_back({node.args[0], through_view(graph_, node, index, domain_.ranges), level,
+                        node.kind == NodeKind::Window ? below.through_window() : below, guards});
+        return true;
+      case NodeKind::Pad:
+      case NodeKind::Concat:
+        for (const Piece& piece : pieces(graph_, node, index, domain_.ranges, proofs_)) {
+          for (const Guard& guard : piece.guards) pin(guard.value);
+          next.push_back({piece.arg, piece.index, level, below, guarded(here.guards, piece.guards)});
+        }
+        if (node.kind == NodeKind::Pad) next.push_back({node.args[1], {}, level, {}});
+        return true;
+      case NodeKind::Scatter: throw InternalError("a scatter in a group of other loops");
+      case NodeKind::Gather: {
+        next.push_back({node.args[1], gather_indices_index(graph_, node, index), level, below, guards});
+        const std::string picked = fmt::format("%picked{}", domain_.ranges.size());
+        domain_.ranges[picked] = {0, at(node.args[0]).shape[static_cast<size_t>(node.axes[0])] - 1};
+        next.push_back(
+            {node.args[0], gather_data_index(graph_, node, index, IntExpr::symbol(picked)), level, below, guards});
+        return true;
+      }
+      case NodeKind::Custom: throw InternalError("the user's own code has no loops");
+    }
+    return true;
+  }
+
+  void pin(const IntExpr& e) {
+    std::vector<std::string> symbols;
+    e.collect_symbols(symbols);
+    domain_.pinned.insert(symbols.begin(), symbols.end());
+  }
+
+  const Graph& graph_;
+  const Group& group_;
+  const std::unordered_set<NodeId> members_, inputs_;
+  Domain domain_;
+  std::map<NodeId, Index> result_index_;
+  std::unordered_set<std::string> visited_;
+  std::unordered_map<std::string, int> places_;  // that differ by constants
+  std::unordered_set<NodeId> counted_;
+  Proofs proofs_;
+  bool under_guards_ = false;
+  std::unordered_map<std::string, int> guards_;
+  std::unordered_set<std::string> read_;
+  int64_t repeated_ = 0;  // operations of evaluations after the first of their node
+  WindowWork windows_;
+};
+
+}  // namespace
+
+std::variant<Domain, Refusal> find_domain(const Graph& graph, const Group& group, const SizeBinding& sizes,
+                                          bool online) {
+  auto placed = place_domain(graph, group, sizes, online);
+  if (const auto* refusal = std::get_if<Refusal>(&placed)) return *refusal;
+  return Walk(graph, group, sizes, std::get<Placed>(std::move(placed))).run();
+}
+
+}  // namespace smelt::schedule
