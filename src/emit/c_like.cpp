@@ -1,4 +1,5 @@
-// The functions of a phase: one that is fast where sizes and addresses allow, and one that takes all of them.
+// The functions of a phase: one that is fast where sizes and addresses allow, and one that takes
+// all of them.
 #include <algorithm>
 
 #include "base/check.hpp"
@@ -25,7 +26,8 @@ bool over_sizes(const Kernel& kernel, const IntExpr& e) {
   });
 }
 
-// A bound over the sizes: min(tile, what is left) is at most the tile. The expression is never negative, nor is a part of it.
+// A bound over the sizes: min(tile, what is left) is at most the tile. The expression is never
+// negative, nor is a part of it.
 IntExpr bound_over_sizes(const Kernel& kernel, const IntExpr& e) {
   if (over_sizes(kernel, e)) return e;
   IntExpr sum = 0;
@@ -50,7 +52,8 @@ IntExpr points(const Kernel& kernel, const std::vector<Stmt>& body) {
     if (s.kind != kernel::StmtKind::Loop && s.kind != kernel::StmtKind::If && s.kind != kernel::StmtKind::Each)
       continue;
     const IntExpr extent = s.kind != kernel::StmtKind::If ? bound_over_sizes(kernel, s.extent) : IntExpr(1);
-    // What meets the condition of an Each names an element of an array, whatever its place among all of them.
+    // What meets the condition of an Each names an element of an array, whatever its place among
+    // all of them.
     const IntExpr inside = points(kernel, s.body);
     most = max(most, s.kind == kernel::StmtKind::Each ? max(extent, inside) : max(extent, 1) * inside);
   }
@@ -82,7 +85,8 @@ DeviceFunction function(const Kernel& kernel, const std::string& name, const ker
   return {name, team.workgroup, team.iterations(), team.cluster(), printed.shared_bytes(), std::move(arguments)};
 }
 
-// Whether some loop is expected to be covered by one step, though its extent is known only at launch.
+// Whether some loop is expected to be covered by one step, though its extent is known only at
+// launch.
 bool expects_to_hold(const std::vector<Stmt>& body) {
   return std::any_of(body.begin(), body.end(), [](const Stmt& s) {
     return (s.kind == kernel::StmtKind::Loop && s.whole && !s.extent.constant()) || expects_to_hold(s.body);
@@ -140,7 +144,8 @@ std::vector<Printed> print_variants(const Kernel& kernel, size_t number, const s
                                         : Form::Fast});
     return true;
   };
-  // Where extents are never multiples of the lanes, there is the odd form only; where they may be, both.
+  // Where extents are never multiples of the lanes, there is the odd form only; where they may be,
+  // both.
   const auto add_both = [&](const std::string& called, bool held) {
     if (!add(called, {true, !narrow, held, false}))
       add(called, {true, !narrow, held, true});

@@ -1,7 +1,9 @@
-// Targets whose text is much like C: what one spells in its own way is a table; c_like_phase.hpp prints the rest.
+// Targets whose text is much like C: what one spells in its own way is a table; c_like_phase.hpp
+// prints the rest.
 //
-// A phase of a kernel becomes one function or several of which each call chooses. Parameters are the kernel's params in their order: an
-// array, the value itself for a Scalar, a 64-bit integer for a Size.
+// A phase of a kernel becomes one function or several of which each call chooses. Parameters are
+// the kernel's params in their order: an array, the value itself for a Scalar, a 64-bit integer for
+// a Size.
 #pragma once
 
 #include <string>
@@ -20,7 +22,8 @@ struct DeviceFunction {
   std::vector<int> arguments = {};  // bytes of each; 0: an array
 };
 
-// The one argument of a batch's function: a table with a row for each part, in this order and without gaps.
+// The one argument of a batch's function: a table with a row for each part, in this order and
+// without gaps.
 //
 //   u64 common[commons]             what all parts have in common
 //   u64 words[capacity * words]     per part: addresses, numbers and sizes
@@ -37,18 +40,21 @@ struct BatchTable {
   int64_t near_at() const { return count_at() + 8; }
   int64_t body_at() const { return near_at() + 2 * (kNear + 1); }
   int64_t bytes() const { return (body_at() + capacity + 7) / 8 * 8; }
-  // Per body and param: its word, or -1 - its common word; kNowhere for what the function does not need.
+  // Per body and param: its word, or -1 - its common word; kNowhere for what the function does not
+  // need.
   static constexpr int kNowhere = 1 << 30;
   std::vector<std::vector<int>> place;
 };
 
-// May be launched when every expression of `when` is >= 0 for the sizes of the call, and the address of every array is a multiple of
-// its entry in `alignment` (per param; 0 for what is no array).
+// May be launched when every expression of `when` is >= 0 for the sizes of the call, and the
+// address of every array is a multiple of its entry in `alignment` (per param; 0 for what is no
+// array).
 struct DeviceVariant {
   DeviceFunction function;
   std::vector<IntExpr> when;
   std::vector<int> alignment;
-  // A batch: none of the above but the function, and for every body what this variant asks of a part.
+  // A batch: none of the above but the function, and for every body what this variant asks of a
+  // part.
   std::vector<DeviceVariant> bodies = {};
 };
 
@@ -88,7 +94,7 @@ struct CLike {
   std::string (*random_word)(int draw, const std::vector<std::string>& args, const std::string& element) = nullptr;
   // Joins `value` to what stands at `element`, atomically.
   std::string (*join)(Op op, DType dtype, bool scratch, const std::string& element, const std::string& value) = nullptr;
-  // What stands in front of the brace that opens the function of a phase, and the first lines behind it.
+  // The declaration of a phase's function up to its opening brace, and its first lines.
   struct Array {
     std::string type, name;
     bool stored = false;

@@ -1,4 +1,5 @@
-// A Combine over columns: every thread has the elements of `lanes` columns, in a row of the threads that take a row of elements together.
+// A Combine over columns: every thread has the elements of `lanes` columns, in a row of the threads
+// that take a row of elements together.
 //
 //   1. shuffles join the rows of a warp
 //   2. each warp (or row of threads, when that is longer) leaves its values of all columns in shared memory
@@ -83,7 +84,8 @@ void PhasePrinter::combine_columns(const std::vector<const Stmt*>& group) {
   }
 }
 
-// The rows of each column in shared memory, joined into the first row by as many neighbouring threads.
+// The rows of each column in shared memory, joined into the first row by as many neighbouring
+// threads.
 void PhasePrinter::join_rows(const Partial& p, int columns, int rows) {
   const int pitch = columns + 1, at_once = team_.threads / rows;
   Partial own = p;

@@ -42,6 +42,10 @@ void PhasePrinter::each(const Stmt& s) {
   line("const {0} s{1} = base{1} + __ffsll((long long)bits{1}) - 1;", type, n);
   line("bits{0} &= bits{0} - 1;", n);
   symbols_[s.var] = fmt::format("s{}", n);
+  each_body(s);
+}
+
+void PhasePrinter::each_body(const Stmt& s) {
   collect_shared(s.body, dirty_);
   statements(s.body);
   pop();

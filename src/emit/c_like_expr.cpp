@@ -220,7 +220,7 @@ int PhasePrinter::neighbours(const Place& place) {
   return step;
 }
 
-bool PhasePrinter::is_varying(ExprId root) const {
+bool PhasePrinter::any_below(ExprId root, const std::function<bool(const Expr&)>& found) const {
   std::vector<ExprId> waiting{root};
   std::set<ExprId> seen;
   while (!waiting.empty()) {
@@ -228,16 +228,21 @@ bool PhasePrinter::is_varying(ExprId root) const {
     waiting.pop_back();
     if (!seen.insert(id).second) continue;
     const Expr& e = kernel_.at(id);
+    if (found(e)) return true;
+    for (const ExprId operand : operands(e)) waiting.push_back(operand);
+  }
+  return false;
+}
+
+bool PhasePrinter::is_varying(ExprId root) const {
+  const auto varying = [&](const IntExpr& x) { return varies(x); };
+  return any_below(root, [&](const Expr& e) {
     if (e.kind == ExprKind::Local) {
       const LocalInfo& info = locals_[static_cast<size_t>(e.local)];
       if (info.per_column || info.vectors.count(vector_.loop)) return true;
     }
-    if (varies(e.index) ||
-        std::any_of(e.access.index.begin(), e.access.index.end(), [&](const IntExpr& x) { return varies(x); }))
-      return true;
-    for (ExprId operand : operands(e)) waiting.push_back(operand);
-  }
-  return false;
+    return varying(e.index) || std::any_of(e.access.index.begin(), e.access.index.end(), varying);
+  });
 }
 
 }  // namespace smelt::emit::c_like

@@ -1,5 +1,5 @@
-// Loads of Vector loops: those that can be under way before anything is computed, in words where lanes are neighbours, and those that stay
-// in registers between loops.
+// Loads of Vector loops: those that can be under way before anything is computed, in words where
+// lanes are neighbours, and those that stay in registers between loops.
 #include <algorithm>
 #include <cstdlib>
 
@@ -15,7 +15,8 @@ using kernel::ExprKind;
 using kernel::kNoExpr;
 using kernel::Stmt;
 
-// A load behind a mask that holds for all lanes of a group or for none, and gives 0 there, as around a padded array.
+// A load behind a mask that holds for all lanes of a group or for none, and gives 0 there, as
+// around a padded array.
 bool PhasePrinter::groups_are_inside_or_outside(const Expr& load) {
   if (vector_.loop->columns && vector_.lanes == 1) return is_zero(load.other);  // a group is one element
   if (vector_.odd || vector_.lanes == 1 || !variant_.vectors || !is_zero(load.other) || !same_in_group(load.mask))
@@ -26,28 +27,21 @@ bool PhasePrinter::groups_are_inside_or_outside(const Expr& load) {
   return together;
 }
 
-// Whether an expression of a loop over columns depends on the column alone. The compiler sees that it is the same in all steps, unless it is
-// loaded into the registers of each.
+// Whether an expression of a loop over columns depends on the column alone. The compiler sees that
+// it is the same in all steps, unless it is loaded into the registers of each.
 bool PhasePrinter::is_of_column(ExprId root) const {
   const int columns = vector_.loop->columns;
   if (!columns) return false;
   const std::map<std::string, IntExpr> next_row{{vector_.loop->var, IntExpr::symbol(vector_.loop->var) + columns}};
   const auto same = [&](const IntExpr& e) { return e.substitute(next_row, ranges_) == e; };
-  std::vector<ExprId> waiting{root};
-  std::set<ExprId> seen;
-  while (!waiting.empty()) {
-    const ExprId id = waiting.back();
-    waiting.pop_back();
-    if (!seen.insert(id).second) continue;
-    const Expr& e = kernel_.at(id);
-    if (e.kind == ExprKind::Local && !locals_[static_cast<size_t>(e.local)].per_column) return false;
-    if (!same(e.index) || !std::all_of(e.access.index.begin(), e.access.index.end(), same)) return false;
-    for (const ExprId operand : operands(e)) waiting.push_back(operand);
-  }
-  return true;
+  return !any_below(root, [&](const Expr& e) {
+    const bool of_row = e.kind == ExprKind::Local && !locals_[static_cast<size_t>(e.local)].per_column;
+    return of_row || !same(e.index) || !std::all_of(e.access.index.begin(), e.access.index.end(), same);
+  });
 }
 
-// Loads that can be under way before anything of the block is computed: what they read, and where, does not depend on it.
+// Loads that can be under way before anything of the block is computed: what they read, and where,
+// does not depend on it.
 std::vector<ExprId> PhasePrinter::early_loads(const std::vector<const Stmt*>& stmts) {
   std::vector<ExprId> found, waiting;
   std::set<ExprId> seen;
@@ -78,8 +72,8 @@ std::vector<ExprId> PhasePrinter::early_loads(const std::vector<const Stmt*>& st
   return found;
 }
 
-// Whether the phase is bound by its instructions: it gains nothing from how the caches treat what it reads, and loses a little (a chain of
-// five tanh 2 % on an H200).
+// Whether the phase is bound by its instructions: it gains nothing from how the caches treat what
+// it reads, and loses a little (a chain of five tanh 2 % on an H200).
 bool PhasePrinter::computes_much() {
   constexpr int kOperationsPerByte = 8;
   if (computes_much_) return *computes_much_;

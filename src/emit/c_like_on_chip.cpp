@@ -1,5 +1,5 @@
-// Targets whose threads meet in the memory of their workgroup alone. A team is a workgroup, and whatever waits at a barrier stands where
-// all of its threads come by.
+// Targets whose threads meet in the memory of their workgroup alone. A team is a workgroup, and
+// whatever waits at a barrier stands where all of its threads come by.
 #include "base/check.hpp"
 #include "emit/c_like_phase.hpp"
 
@@ -52,13 +52,7 @@ void PhasePrinter::each_on_chip(const Stmt& s) {
   ranges_[s.var] = {0, s.extent - 1};
   open(fmt::format("if ({})", value(s.value)));
   push();
-  collect_shared(s.body, dirty_);
-  statements(s.body);
-  pop();
-  close();
-  --serial_depth_;
-  pop();
-  close();
+  each_body(s);
 }
 
 // What the thread n to the right has.
@@ -73,7 +67,8 @@ std::string PhasePrinter::from_thread(const kernel::Expr& e, const std::vector<s
   return fmt::format("{}[(tw + {}) & {}]", meet, n < 0 ? n + team_.threads : n, team_.threads - 1);
 }
 
-// Group by group of the threads' neighbouring elements: each thread's own, then those of all threads, then what came before.
+// Group by group of the threads' neighbouring elements: each thread's own, then those of all
+// threads, then what came before.
 void PhasePrinter::scan_on_chip(const Stmt& s, const ScanText& text) {
   const DType t = kernel_.locals[static_cast<size_t>(s.local)].dtype;
   SMELT_CHECK(s.scope != kernel::Scope::Grid, "a scan over the grid where workgroups have no order");

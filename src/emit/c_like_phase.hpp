@@ -1,5 +1,6 @@
-// Prints one phase of a kernel as a function for a C-like target. One iteration of the Grid loop is run by a team of threads: what stands
-// outside of Vector loops is computed by every thread of the team alike, a Vector loop is spread over them.
+// Prints one phase of a kernel as a function for a C-like target. One iteration of the Grid loop is
+// run by a team of threads: what stands outside of Vector loops is computed by every thread of the
+// team alike, a Vector loop is spread over them.
 //
 // Each thread takes `lanes` neighbouring elements at a time (one access of up to 16 bytes) and `unroll` such groups at once, whose
 // loads are all under way before the first is used:
@@ -14,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -164,6 +166,7 @@ class PhasePrinter {
   // c_like_on_chip.cpp: without warps
   void combine_on_chip(const std::vector<Partial>& parts);
   void each_on_chip(const Stmt& s);
+  void each_body(const Stmt& s);  // its statements, and the ends of its two blocks
   std::string from_thread(const kernel::Expr& e, const std::vector<std::string>& args);
 
   // c_like_vector.cpp
@@ -250,6 +253,8 @@ class PhasePrinter {
   std::string load(const kernel::Expr& e);
   std::vector<ExprId> operands(const kernel::Expr& e) const;
   bool is_varying(ExprId id) const;
+  // Whether an expression that this one is computed from, or itself, is one that `found` accepts.
+  bool any_below(ExprId root, const std::function<bool(const kernel::Expr&)>& found) const;
   Place place(const kernel::Access& access);
   std::string element(const kernel::Access& access);
   std::string private_element(const kernel::Access& access);

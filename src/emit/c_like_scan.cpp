@@ -1,6 +1,8 @@
-// Running values over the lanes of a Vector loop: what a thread has, then its warp, then the workgroup, then what came before.
+// Running values over the lanes of a Vector loop: what a thread has, then its warp, then the
+// workgroup, then what came before.
 //
-// What stands between two scans of a loop is computed for all groups of lanes before the scan, and what follows for all groups after it.
+// What stands between two scans of a loop is computed for all groups of lanes before the scan, and
+// what follows for all groups after it.
 #include <algorithm>
 
 #include "base/check.hpp"

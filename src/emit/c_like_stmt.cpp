@@ -341,7 +341,8 @@ void PhasePrinter::combine_warps(const std::vector<Partial>& parts) {
 
 void PhasePrinter::combine_step(const Partial& p, const std::string& other, const std::string& other_index) {
   if (p.s->index_local < 0) {
-    // Named first: a choice between the two would evaluate `other`, which may be a shuffle, in some threads only.
+    // Named first: a choice between the two would evaluate `other`, which may be a shuffle, in some
+    // threads only.
     const bool extreme = is_float(p.t) && (p.s->op == Op::Max || p.s->op == Op::Min);
     const std::string merged = extreme ? fmt::format("{}({}, x)", p.s->op == Op::Max ? "maximum" : "minimum", p.value)
                                        : apply(p.s->op, p.t, {p.value, "x"});

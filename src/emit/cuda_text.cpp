@@ -10,7 +10,8 @@ namespace {
 std::string float_to_int(const std::string& x, DType from, DType to) {
   const std::string type = c_like::type_of(cuda_spellings(), to);
   if (from == DType::F32 && size_of(to) <= 4) return fmt::format("to_{}({})", name_of(to), x);
-  // The machine's conversion saturates; of NaN it makes 0 only for narrow targets. Narrower integers are clamped before.
+  // The machine's conversion saturates; of NaN it makes 0 only for narrow targets. Narrower
+  // integers are clamped before.
   const std::string low = c_like::literal(cuda_spellings(), Scalar::of_float(from, static_cast<double>(min_int(to))));
   const std::string high = c_like::literal(cuda_spellings(), Scalar::of_float(from, static_cast<double>(max_int(to))));
   const std::string limits = size_of(to) < 4 ? fmt::format("larger({}, smaller({}, {}))", low, high, x) : x;
@@ -73,7 +74,8 @@ SMELT_INLINE void philox(Counter seed, Counter counter, Counter stream, unsigned
   }
   words[0] = a, words[1] = b, words[2] = c, words[3] = d;
 }
-// What becomes of the words of whole pairs: 0 nothing; 1 the first of each pair twice; 2 the second, less a quarter of 2^32 in odd places.
+// What becomes of the words of whole pairs: 0 nothing; 1 the first of each pair twice; 2 the
+// second, less a quarter of 2^32 in odd places.
 template <int N, int draw>
 SMELT_INLINE void pair_words(unsigned* w) {
 #pragma unroll
@@ -85,7 +87,8 @@ SMELT_INLINE void pair_words(unsigned* w) {
 // N words from an element on, which is a multiple of four or not.
 template <int N, bool whole, int draw>
 SMELT_INLINE void random_words(Counter seed, Counter offset, Counter stream, Counter element, unsigned* words) {
-  // Behind a mask the first elements may lie before the start of the array: rounded down, the others still find their blocks.
+  // Behind a mask the first elements may lie before the start of the array: rounded down, the
+  // others still find their blocks.
   const Counter block = (Counter)((long long)element >> 2);
   unsigned w[N + 4];
 #pragma unroll

@@ -208,7 +208,7 @@ void check(const kernel::Kernel& kernel, const OpenClTarget& target) {
   if (f64 && !target.f64)
     throw UserError(
         "the program computes in f64, which this OpenCL device does not have (cl_khr_fp64)\n"
-        "help: compute in f32, or choose another device: `smelt devices` tells what is here");
+        "help: compute in f32, or choose another device: `smelt devices` lists them");
 }
 
 }  // namespace
