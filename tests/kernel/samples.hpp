@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "kernel/build.hpp"
+#include "kernel/kernel.hpp"
+#include "smelt/error.hpp"
 
 namespace smelt::kernel {
 
@@ -108,6 +110,17 @@ inline void fill_row(Sample& s) {
                    {store({false, out, {i, k}}, s.build.apply(Op::Sub, {s.load_scratch(row, {k}), s.build.local(sum)}),
                           kNoExpr, true)})}),
       sym("C"));
+}
+
+// The first line of what verify() finds at fault, or "" when it passes.
+inline std::string fault(const Kernel& kernel) {
+  try {
+    verify(kernel);
+  } catch (const InternalError& e) {
+    const std::string text = e.what();
+    return text.substr(0, text.find('\n'));
+  }
+  return "";
 }
 
 }  // namespace smelt::kernel

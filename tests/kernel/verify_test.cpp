@@ -10,17 +10,6 @@
 namespace smelt::kernel {
 namespace {
 
-// The message of verify(), or "" when it passes.
-std::string fault(const Kernel& kernel) {
-  try {
-    verify(kernel);
-  } catch (const InternalError& e) {
-    const std::string text = e.what();
-    return text.substr(0, text.find('\n'));
-  }
-  return "";
-}
-
 #define EXPECT_FAULT(kernel, part)                                                      \
   do {                                                                                  \
     const std::string message = fault(kernel);                                          \
@@ -378,42 +367,6 @@ TEST(Verify, LanesBeforeCombine) {
               return std::vector{assign(sum, s.f32(0)), add_row(s, sum, 8), second, combine(sum, Op::Add)};
             }).find("%v0 has 8 lanes, but the vector loop here has 4"),
             std::string::npos);
-}
-
-// A maximum down each of 8 columns, and the values less that.
-std::string columns_fault(int first, int combined, int second, int threads, int lanes) {
-  Sample s;
-  const int in = s.input(DType::F32, {64, 8}), out = s.output(DType::F32, {64, 8});
-  const LocalId m = s.build.new_local(DType::F32, true);
-  const IntExpr n = sym("%i");
-  const Ranges inside = {{"%i", {0, 511}}};
-  const std::vector<IntExpr> at = {floordiv(n, 8, inside), mod(n, 8, inside)};
-  const ExprId x = s.load(in, at), best = s.build.local(m);
-  std::vector<Stmt> body;
-  body.push_back(assign(m, s.f32(-1)));
-  body.push_back(loop(LoopKind::Vector, "%i", 512, {assign(m, s.build.apply(Op::Max, {best, x}))}, lanes));
-  body.back().columns = first;
-  body.push_back(combine(m, Op::Max, -1, combined));
-  body.push_back(
-      loop(LoopKind::Vector, "%i", 512, {store({false, out, at}, s.build.apply(Op::Sub, {x, best}))}, lanes));
-  body.back().columns = second;
-  s.phase(grid("%g", 1, std::move(body)));
-  s.kernel.dialect = Dialect::Gpu;
-  s.kernel.phases[0].team = {threads, threads, 0};
-  return fault(s.kernel);
-}
-
-TEST(Verify, Columns) {
-  EXPECT_EQ(columns_fault(8, 8, 8, 64, 4), "");
-  EXPECT_EQ(columns_fault(0, 0, 0, 64, 4), "") << "one maximum of all";
-  const auto says = [](const std::string& fault, const char* part) { return fault.find(part) != std::string::npos; };
-  EXPECT_TRUE(says(columns_fault(8, 8, 0, 64, 4), "has 8 columns, but the vector loop here has 0"));
-  EXPECT_TRUE(says(columns_fault(8, 8, 16, 64, 4), "has 8 columns, but the vector loop here has 16"));
-  EXPECT_TRUE(says(columns_fault(8, 16, 8, 64, 4), "over 16 columns, of which its loop has 8"));
-  EXPECT_TRUE(says(columns_fault(8, 0, 8, 64, 4), "over 0 columns, of which its loop has 8"));
-  EXPECT_TRUE(says(columns_fault(64, 64, 64, 32, 4), "do not take whole rows of 64 columns"));
-  EXPECT_TRUE(says(columns_fault(2, 2, 2, 64, 4), "do not take whole rows of 2 columns"));
-  EXPECT_TRUE(says(columns_fault(8, 8, 8, 0, 4), "do not take whole rows")) << "a CPU";
 }
 
 TEST(Verify, SecondValues) {
