@@ -117,7 +117,8 @@ std::string kernels_for(const Executable::State& state, const SizeBinding& sizes
 
 }  // namespace
 
-// A thread of a GPU reads rows of few elements through the first cache; lanes of a CPU that are rows apart are gathers.
+// A thread of a GPU reads rows of few elements through the first cache; lanes of a CPU that are
+// rows apart are gathers.
 static int64_t most_local(const Machine& device) { return device.is_gpu ? 64 : 8; }
 
 Executable compile(const Graph& graph, const Machine& device, const CompileOptions& options) {

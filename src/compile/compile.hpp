@@ -131,8 +131,8 @@ class Executable {
   double compile_ms() const;
   CacheUse cache_use() const;
   std::vector<BuiltFunction> built(const SizeBinding& sizes) const;  // of a GPU that is here; else none
-  // Per kernel, the family's own choice first; none for batches, the user's code, and kernels like an earlier one. On a GPU that is here
-  // they can be measured, with arrays of these sizes.
+  // Per kernel, the family's own choice first; none for batches, the user's code, and kernels like
+  // an earlier one. On a GPU that is here they can be measured, with arrays of these sizes.
   std::vector<std::vector<Considered>> considered(const SizeBinding& sizes, bool measure) const;
 
   // Arrays in the memory of the host, whatever the device.

@@ -59,7 +59,8 @@ bool takes(const GpuFunction& function, const SizeBinding& sizes) { return holds
 
 }  // namespace
 
-// Everything that built code depends on. The library's size stands for what its version does not tell.
+// Everything that built code depends on. The library's size stands for what its version does not
+// tell.
 std::string gpu_cache_key(const Machine& device, const runtime::NvrtcOptions& options, const std::string& source) {
   if (device.opencl) return fmt::format("opencl\nsmelt {}\n{}\n{}", SMELT_VERSION, device.opencl->identity(), source);
   struct stat facts = {};

@@ -55,8 +55,8 @@ struct Pressure {
 };
 Pressure pressure_of(const GpuBuild& build, const GpuKernel& kernel);
 
-// Of a group's candidates: those whose workgroups are predicted to need fewer registers, the smallest change first; they go over rows as
-// often as the schedule at hand does.
+// Of a group's candidates: those whose workgroups are predicted to need fewer registers, the
+// smallest change first; they go over rows as often as the schedule at hand does.
 std::vector<schedule::Candidate> lighter_schedules(const GpuBuild& build, size_t group);
 // The best of the others, by prediction: those that are worth to be measured.
 std::vector<schedule::Candidate> other_schedules(const GpuBuild& build, size_t group);

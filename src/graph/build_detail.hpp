@@ -50,7 +50,8 @@ DType default_dtype(const Literal& literal);
 // The dtype that the arguments of an operation are computed in. `what` is the operation as the user wrote it.
 DType common_dtype(const GraphBuilder& builder, Op op, std::span<const Operand> args, const std::string& what);
 
-// The dimension of `from` that dimension d of `to` is, when a reshape between them leaves it alone; else -1.
+// The dimension of `from` that dimension d of `to` is, when a reshape between them leaves it alone;
+// else -1.
 int same_dimension(const Shape& from, const Shape& to, size_t d);
 
 }  // namespace smelt

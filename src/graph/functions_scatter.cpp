@@ -69,7 +69,8 @@ NodeId histogram(GraphBuilder& b, NodeId x, int64_t bins, double low, double hig
       b.dtype(x) == DType::F64 || (is_int(b.dtype(x)) && size_of(b.dtype(x)) > 2) ? DType::F64 : DType::F32;
   const Term value(b, b.cast(x, compute));
   const Term place = apply(Op::Floor, {(value - low) * (static_cast<double>(bins) / (high - low))});
-  // One after the other: compilers differ in the operand that they evaluate first, and so would graphs.
+  // One after the other: compilers differ in the operand that they evaluate first, and so would
+  // graphs.
   const Term below = value <= Term(high);
   const Term inside = (value >= Term(low)) & below;
   const Term last(static_cast<double>(bins - 1));

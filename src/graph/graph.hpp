@@ -169,8 +169,8 @@ Graph simplify(const Graph& graph);
 // Before every Custom that reads a view, or what is made of indices and numbers: a Cast to the same dtype, which is computed and stored.
 Graph store_for_custom(const Graph& graph);
 
-// The same with reductions of at most `most` elements made local where they reduce what two arrays, each broadcast along an axis of the
-// other, make together.
+// The same with reductions of at most `most` elements made local where they reduce what two arrays,
+// each broadcast along an axis of the other, make together.
 Graph with_local_reductions(Graph graph, int64_t most);
 
 // The reference: op by op, floats in float64 with no rounding in between (an explicit cast to a float type rounds), integers

@@ -1,5 +1,6 @@
-// Short reductions over what two arrays make together, each of which is broadcast along an axis of the other: the distances of all pairs of
-// points, the nearest of some centroids. Few of the elements are read and many are computed, so each result is computed where it is needed:
+// Short reductions over what two arrays make together, each of which is broadcast along an axis of
+// the other: the distances of all pairs of points, the nearest of some centroids. Few of the
+// elements are read and many are computed, so each result is computed where it is needed:
 //
 //   sum((x[:, None, :] - y[None, :, :]) ** 2, axis=-1)     x: [M, 3], y: [N, 3]     ->  one expression of M x N results
 #include <algorithm>
@@ -13,7 +14,8 @@ namespace {
 // Operations between such a reduction and the arrays: past these it is not looked for.
 constexpr int kMostSteps = 256;
 
-// Which dimension of a node each dimension of the reduction's argument is; -1: the node is the same along it.
+// Which dimension of a node each dimension of the reduction's argument is; -1: the node is the same
+// along it.
 using Dimensions = std::vector<int>;
 
 // What is read of each array, as far as elementwise operations and views lead.
@@ -21,7 +23,7 @@ class Leaves {
  public:
   explicit Leaves(const Graph& graph) : graph_(graph) {}
 
-  // False when something stands in between that computes no element by itself.
+  // False when an operation on the way does not compute each of its elements alone.
   bool find(NodeId id, Dimensions dims) {
     if (--steps_ < 0) return false;
     const Node& node = graph_.at(id);

@@ -1,5 +1,5 @@
-// A GPU as a device: one of NVIDIA, here, or what OpenCL has (opencl.hpp). libcuda and libnvrtc are opened at run time; without them, or
-// without a GPU, everything else works.
+// A GPU as a device: one of NVIDIA, here, or what OpenCL has (opencl.hpp). libcuda and libnvrtc are
+// opened at run time; without them, or without a GPU, everything else works.
 #pragma once
 
 #include <cstdint>

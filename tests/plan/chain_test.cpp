@@ -1,5 +1,6 @@
-// Chains in which every level reads the one before at several places: what a kernel would compute again at each of them is counted before
-// anything is built, so that planning and kernels grow with the program, not with a power of its levels.
+// Chains in which every level reads the one before at several places: what a kernel would compute
+// again at each of them is counted before anything is built, so that planning and kernels grow with
+// the program, not with a power of its levels.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,5 @@
-// Reductions down columns and over several axes, in several passes: a GPU holds what it reads in registers between these.
+// Reductions down columns and over several axes, in several passes: a GPU holds what it reads in
+// registers between these.
 #include <fmt/format.h>
 
 #include "run.hpp"
@@ -6,8 +7,8 @@
 namespace smelt::testing {
 namespace {
 
-// [outer, height, width]: whole tiles of columns, a tile cut short, fewer columns than a tile, odd everything, and columns that
-// registers do not hold.
+// [outer, height, width]: whole tiles of columns, a tile cut short, fewer columns than a tile, odd
+// everything, and columns that registers do not hold.
 const std::vector<Dims> kShapes = {{3, 64, 96},   {2, 512, 784}, {2, 200, 37}, {5, 21, 132},
                                    {1, 1000, 64}, {2, 7, 3},     {4, 1, 40},   {2, 33, 1},
                                    {1, 4099, 5},  {2, 9000, 33}, {0, 8, 8},    {3, 129, 257}};

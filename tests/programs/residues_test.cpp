@@ -14,8 +14,8 @@ namespace {
 
 int64_t lanes() { return device().is_gpu ? 32 : std::max(128, device().facts.vector_bits) / 32; }
 
-// One executable, several calls. What stands around the inputs is no zero: who reads beside them sees
-// something else.
+// One executable, several calls. What stands around the inputs is no zero: who reads beside them
+// sees something else.
 ::testing::AssertionResult right_for(const std::string& program, const std::vector<Tensor>& inputs,
                                      SizeBinding sizes = {}) {
   const Graph graph = lang::parse_program(program, "residues.smelt");

@@ -55,7 +55,8 @@ TEST_F(OpenClDevice, BytesGoThereAndBack) {
   EXPECT_THROW(device_->upload(a, values.data(), 4, stream), InternalError);
 }
 
-// Code as it is kept on disk runs; arrays begin anywhere in a buffer; numbers are arguments by themselves.
+// Code as it is kept on disk runs; arrays begin anywhere in a buffer; numbers are arguments by
+// themselves.
 TEST_F(OpenClDevice, RunsAKernelFromItsCode) {
   const std::string code = device_->build(R"(
 __kernel void scale(__global const float* x_, const long x_at, const float by, __local uchar* scratch) {

@@ -1,4 +1,5 @@
-// What the families propose, what the model predicts of it, and that it agrees with what measurements chose.
+// What the families propose, what the model predicts of it, and that it agrees with what
+// measurements chose.
 #include "schedule/candidates.hpp"
 
 #include <fmt/format.h>
@@ -128,7 +129,8 @@ const Tuned kTuned[] = {
     {"diffusion3d", {"f32[256,256,256]"}, 43},
 };
 
-// What was tuned by measurement stays chosen, or nearly so; and what is predicted is near what was measured.
+// What was tuned by measurement stays chosen, or nearly so; and what is predicted is near what was
+// measured.
 TEST(Candidates, AgreeWithTheTunedWorkloads) {
   for (const Tuned& tuned : kTuned) {
     SCOPED_TRACE(tuned.name + " " + tuned.types[0]);
