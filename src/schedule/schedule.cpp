@@ -38,6 +38,9 @@ constexpr int64_t kMostColumnsOfIndices = 24, kFewStepsOfIndices = 12;
 // Vectors of so few pieces of rows are read in whole steps, which seldom meet the end of an axis of so many.
 constexpr int64_t kFewPieces = 8, kManyPieces = 128;
 
+// What a core computes, in operations, in the time in which a CPU starts one more kernel.
+constexpr double kLaunchOperations = 5000;
+
 // Bodies of this cost (operations.hpp) are light, and longer than that are long.
 constexpr int kLightBody = 12, kLongBody = 640;
 
@@ -48,7 +51,7 @@ int natural_lanes(const Options& options) { return std::max(4, options.target.ve
 // already; of very long bodies there is more to lose in compiling them than in waiting.
 // Along `axis`, where one is known: no more lanes than it fills, and in vain, in its last step, no more than a quarter of all.
 int lanes_for(const Graph& graph, const Group& group, const Domain& domain, int axis, const Options& options) {
-  int cost = 0;
+  int cost = static_cast<int>(domain.again - domain.once);
   bool wide = false;
   for (NodeId id : group.nodes) {
     cost += cost_of(graph.at(id));
@@ -300,13 +303,15 @@ static std::variant<Schedule, Refusal> choose(const Graph& graph, const Group& g
   return row(graph, std::move(domain), group, options);
 }
 
-// A stencil weighs what it computes again itself; rows and windows know no rings.
-static std::string repeats_too_much(const Graph& graph, const Group& group, const Schedule& s) {
+// A stencil weighs what it computes again itself; rows, windows and small arrays know no rings.
+static std::string repeats_too_much(const Graph& graph, const Group& group, const Schedule& s, const Target& target) {
   const Domain& domain = s.domain;
   const bool plain = domain.pointwise() && std::none_of(group.nodes.begin(), group.nodes.end(),
                                                         [&](NodeId id) { return graph.at(id).local; });
-  const bool small = domain.estimate(false) * domain.estimate(true) < kSmallStencil;
-  if (plain || small || domain.again <= domain.once + kRoundTrip) return "";
+  const auto points = static_cast<double>(domain.estimate(false) * domain.estimate(true));
+  const bool small = points < kSmallStencil;
+  if (small ? target.gpu : plain) return "";
+  if (domain.again <= domain.once + kRoundTrip + kLaunchOperations / std::max(1.0, points)) return "";
   return fmt::format("{:.0f} operations an element would become {:.0f}, since values are needed at several places",
                      domain.once, domain.again);
 }
@@ -320,7 +325,7 @@ static void alone_in_workgroups(Schedule& s) {
 std::variant<Schedule, Refusal> make_schedule(const Graph& graph, const Group& group, const Options& options) {
   auto made = choose(graph, group, options);
   if (auto* s = std::get_if<Schedule>(&made)) {
-    if (s->unprofitable.empty()) s->unprofitable = repeats_too_much(graph, group, *s);
+    if (s->unprofitable.empty()) s->unprofitable = repeats_too_much(graph, group, *s, options.target);
     if (!options.target.gpu) s->cache_bytes = options.target.l3_bytes;
     if (options.target.plain) alone_in_workgroups(*s);
     if (options.target.plain && s->workgroup > options.target.workgroup && !options.tuning.threads) {
