@@ -44,7 +44,7 @@ void CpuCall::run() {
   error_ = 0;
   for (size_t k = 0; k < addresses_.size(); ++k) {
     launch_on_cpu(*state_, state_->launches[k], prepared_->launches[k], addresses_[k], scratch);
-    if (error_) throw_out_of_range(state_->graph, error_);
+    if (error_) throw_out_of_range(*state_, k, error_);
   }
   for (const Copy& copy : after_) copy_into(copy.from, copy.to);
 }

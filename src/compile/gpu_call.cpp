@@ -68,9 +68,9 @@ GpuCall::GpuCall(StatePtr state, std::shared_ptr<const Prepared> prepared, const
   const int64_t counters = bytes,
                 counter_bytes = needs_counters() ? static_cast<int64_t>(state_->kernels.size() * sizeof(int32_t)) : 0;
   memory_ = std::make_unique<runtime::PooledBlock>(device.pool, bytes + counter_bytes, stream);
-  if (needs_error_cell()) {
-    error_ = gpu_.allocate_mapped(sizeof(int32_t));
-    std::memset(error_.host, 0, sizeof(int32_t));
+  if (reports_errors()) {
+    error_ = gpu_.allocate_mapped(error_bytes());
+    std::memset(error_.host, 0, static_cast<size_t>(error_bytes()));
   }
 
   Addresses at;
@@ -135,7 +135,9 @@ bool GpuCall::needs_counters() const {
                      [](const kernel::Kernel& k) { return k.counter_param >= 0; });
 }
 
-bool GpuCall::needs_error_cell() const {
+int64_t GpuCall::error_bytes() const { return static_cast<int64_t>(state_->kernels.size() * sizeof(int32_t)); }
+
+bool GpuCall::reports_errors() const {
   const auto reports = [](const kernel::Kernel& k) { return k.error_param >= 0; };
   return std::any_of(state_->kernels.begin(), state_->kernels.end(), [&](const kernel::Kernel& k) {
     return reports(k) || std::any_of(k.bodies.begin(), k.bodies.end(), reports);
@@ -160,7 +162,7 @@ uint64_t GpuCall::value_of(size_t kernel, const kernel::Param& param, const Bind
       return at.inputs[index];
     case Binding::Output: return at.outputs[index];
     case Binding::Slot: return at.arena + static_cast<uint64_t>(prepared_->arena.offsets[index]);
-    case Binding::Error: return error_.device;
+    case Binding::Error: return error_.device + kernel * sizeof(int32_t);
     case Binding::Counter: return at.counters + kernel * sizeof(int32_t);
   }
   return 0;
@@ -308,11 +310,12 @@ void GpuCall::synchronize() {
     rethrow_with("after " + kernels + (state_->launches.size() > 4 ? ", ..." : ""));
   }
   if (!error_.host) return;
-  int32_t code = 0;
-  std::memcpy(&code, error_.host, sizeof code);
-  if (code == 0) return;
-  std::memset(error_.host, 0, sizeof code);
-  throw_out_of_range(state_->graph, code);
+  std::vector<int32_t> codes(state_->kernels.size());
+  std::memcpy(codes.data(), error_.host, static_cast<size_t>(error_bytes()));
+  const auto first = std::find_if(codes.begin(), codes.end(), [](int32_t code) { return code != 0; });
+  if (first == codes.end()) return;
+  std::memset(error_.host, 0, static_cast<size_t>(error_bytes()));
+  throw_out_of_range(*state_, static_cast<size_t>(first - codes.begin()), *first);
 }
 
 }  // namespace smelt

@@ -57,7 +57,8 @@ class GpuCall {
   void issue(const GpuStep& step, runtime::StreamHandle stream);
   void run_in_ranges();
   void name_ranges();
-  bool needs_error_cell() const;
+  bool reports_errors() const;
+  int64_t error_bytes() const;  // a word for each kernel
   bool needs_counters() const;
 
   StatePtr state_;

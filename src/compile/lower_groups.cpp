@@ -37,6 +37,7 @@ kernel::Kernel for_group(const Executable::State& state, const kernel::Kernel& f
   kernel::Kernel made = first;
   for (kernel::Param& p : made.params)
     if (p.value >= 0) p.value = renamed.at(p.value);
+  for (NodeId& gather : made.checks) gather = renamed.at(gather);
   return made;
 }
 
@@ -58,8 +59,7 @@ void lower_groups(Executable::State& state) {
     plan::Isolated alone = plan::isolate(state.graph, groups[k], false);
     state.original[k] = std::move(alone.original);
     const size_t like = first.try_emplace(std::move(alone.key), k).first->second;
-    // An index out of range is reported with its node, which is built in.
-    if (like != k && state.kernels[like].error_param < 0) {
+    if (like != k) {
       state.alike[k] = like;
       state.kernels.push_back(for_group(state, state.kernels[like], k));
     } else {

@@ -15,10 +15,10 @@ std::string shape_text(const TensorView& view) { return fmt::format("{}{}", name
 
 }  // namespace
 
-// Names the first gather that met an index out of range.
-void throw_out_of_range(const Graph& graph, int32_t code) {
+void throw_out_of_range(const Executable::State& state, size_t k, int32_t code) {
   SMELT_CHECK(code != kernel::kOutsideOfArray, "an index that was not proved inside its array left it");
-  const Node& node = graph.at(code - 1);
+  const Graph& graph = state.graph;
+  const Node& node = graph.at(state.kernels[k].checks.at(static_cast<size_t>(code) - 1));
   throw UserError(
       fmt::format("{} met an index out of range: axis {} of {} has no such element{}\nhelp: check the indices, or ask "
                   "for clamped ones",
@@ -37,10 +37,11 @@ void execute(const Executable::State& state, const Prepared& prepared, const std
     Addresses addresses = find_addresses(l, arena, memory, &error, inputs, outputs);
     const auto run = [&] { launch_on_cpu(state, l, prepared.launches[k], addresses, memory + arena.bytes); };
     each ? each(k, run) : run();
-    if (error) break;
+    if (!error) continue;
+    state.pool.give_back(std::move(block));
+    throw_out_of_range(state, k, error);
   }
   state.pool.give_back(std::move(block));
-  if (error) throw_out_of_range(state.graph, error);
 }
 
 namespace {

@@ -192,7 +192,7 @@ std::vector<bool> shared_outputs(const std::vector<TensorView>& inputs, const st
 void check_outputs(const Executable::State& state, const Prepared& prepared, const std::vector<TensorView>& outputs);
 // Copies a row-major array in the memory of the host.
 void copy_into(const TensorView& from, const TensorView& to);
-[[noreturn]] void throw_out_of_range(const Graph& graph, int32_t code);
+[[noreturn]] void throw_out_of_range(const Executable::State& state, size_t k, int32_t code);
 
 // CPU
 

@@ -18,13 +18,6 @@ using kernel::ExprId;
 using kernel::ExprKind;
 using kernel::kNoExpr;
 
-std::vector<ExprId> PhasePrinter::operands(const Expr& e) const {
-  std::vector<ExprId> ids = e.args;
-  if (e.mask != kNoExpr) ids.push_back(e.mask);
-  if (e.other != kNoExpr) ids.push_back(e.other);
-  return ids;
-}
-
 void PhasePrinter::push() { scopes_.emplace_back(); }
 
 void PhasePrinter::pop() {
@@ -220,28 +213,14 @@ int PhasePrinter::neighbours(const Place& place) {
   return step;
 }
 
-bool PhasePrinter::any_below(ExprId root, const std::function<bool(const Expr&)>& found) const {
-  std::vector<ExprId> waiting{root};
-  std::set<ExprId> seen;
-  while (!waiting.empty()) {
-    const ExprId id = waiting.back();
-    waiting.pop_back();
-    if (!seen.insert(id).second) continue;
-    const Expr& e = kernel_.at(id);
-    if (found(e)) return true;
-    for (const ExprId operand : operands(e)) waiting.push_back(operand);
-  }
-  return false;
-}
-
 bool PhasePrinter::is_varying(ExprId root) const {
   const auto varying = [&](const IntExpr& x) { return varies(x); };
-  return any_below(root, [&](const Expr& e) {
+  return any_below(kernel_, {root}, [&](const Expr& e) {
     if (e.kind == ExprKind::Local) {
       const LocalInfo& info = locals_[static_cast<size_t>(e.local)];
       if (info.per_column || info.vectors.count(vector_.loop)) return true;
     }
-    return varying(e.index) || std::any_of(e.access.index.begin(), e.access.index.end(), varying);
+    return any_index(e, varying);
   });
 }
 

@@ -39,7 +39,6 @@ bool PhasePrinter::is_same_for_all(const Expr& e, const Stmt& loop) const {
 // The largest expressions of the loop that are the same for all its elements, and no leaves.
 std::vector<ExprId> PhasePrinter::same_for_all(const Stmt& loop) const {
   std::map<ExprId, bool> same;
-  std::vector<ExprId> waiting, found;
   const auto is_same = [&](ExprId root) {
     std::vector<ExprId> open{root};
     while (!open.empty()) {
@@ -59,19 +58,14 @@ std::vector<ExprId> PhasePrinter::same_for_all(const Stmt& loop) const {
     }
     return same.at(root);
   };
-  for (const Stmt& s : loop.body) waiting.insert(waiting.end(), {s.value, s.mask, s.anew});
-  std::set<ExprId> seen;
-  while (!waiting.empty()) {
-    const ExprId id = waiting.back();
-    waiting.pop_back();
-    if (id == kNoExpr || !seen.insert(id).second || known_[static_cast<size_t>(id)]) continue;
-    const Expr& e = kernel_.at(id);
-    if (is_same(id)) {
-      if (!e.args.empty()) found.push_back(id);
-      continue;
-    }
-    for (const ExprId operand : operands(e)) waiting.push_back(operand);
-  }
+  std::vector<ExprId> roots, found;
+  for (const Stmt& s : loop.body) roots.insert(roots.end(), {s.value, s.mask, s.anew});
+  visit_below(kernel_, roots, [&](ExprId id, const Expr& e) {
+    if (known_[static_cast<size_t>(id)]) return false;
+    if (!is_same(id)) return true;
+    if (!e.args.empty()) found.push_back(id);
+    return false;
+  });
   std::sort(found.begin(), found.end());
   return found;
 }

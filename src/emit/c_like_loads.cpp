@@ -33,41 +33,28 @@ bool PhasePrinter::is_of_column(ExprId root) const {
   const int columns = vector_.loop->columns;
   if (!columns) return false;
   const std::map<std::string, IntExpr> next_row{{vector_.loop->var, IntExpr::symbol(vector_.loop->var) + columns}};
-  const auto same = [&](const IntExpr& e) { return e.substitute(next_row, ranges_) == e; };
-  return !any_below(root, [&](const Expr& e) {
-    const bool of_row = e.kind == ExprKind::Local && !locals_[static_cast<size_t>(e.local)].per_column;
-    return of_row || !same(e.index) || !std::all_of(e.access.index.begin(), e.access.index.end(), same);
+  const auto moves = [&](const IntExpr& e) { return !(e.substitute(next_row, ranges_) == e); };
+  return !any_below(kernel_, {root}, [&](const Expr& e) {
+    return (e.kind == ExprKind::Local && !locals_[static_cast<size_t>(e.local)].per_column) || any_index(e, moves);
   });
 }
 
 // Loads that can be under way before anything of the block is computed: what they read, and where,
 // does not depend on it.
 std::vector<ExprId> PhasePrinter::early_loads(const std::vector<const Stmt*>& stmts) {
-  std::vector<ExprId> found, waiting;
-  std::set<ExprId> seen;
+  std::vector<ExprId> found;
   if (vector_.count() == 1) return found;
-  for (const Stmt* s : stmts) {
-    waiting.push_back(s->value);
-    waiting.push_back(s->mask);
-    waiting.push_back(s->anew);
-  }
-  while (!waiting.empty()) {
-    const ExprId id = waiting.back();
-    waiting.pop_back();
-    if (id == kNoExpr || !seen.insert(id).second || known_[static_cast<size_t>(id)]) continue;
-    const Expr& e = kernel_.at(id);
-    for (ExprId operand : operands(e)) waiting.push_back(operand);
-    if (e.kind != ExprKind::Load || e.access.scratch) continue;
-    if (e.mask != kNoExpr && !groups_are_inside_or_outside(e)) continue;
+  visit_unknown(stmts, [&](ExprId id, const Expr& e) {
+    if (e.kind != ExprKind::Load || e.access.scratch) return;
+    if (e.mask != kNoExpr && !groups_are_inside_or_outside(e)) return;
     const kernel::Param& p = kernel_.params[static_cast<size_t>(e.access.array)];
-    if (stored_[static_cast<size_t>(e.access.array)] || p.kind == kernel::ParamKind::Scalar) continue;
+    if (stored_[static_cast<size_t>(e.access.array)] || p.kind == kernel::ParamKind::Scalar) return;
     bool depends = false;
     for (const int on : dependencies_[static_cast<size_t>(id)])
       depends = depends ||
                 (on < static_cast<int>(locals_.size()) && locals_[static_cast<size_t>(on)].vectors.count(vector_.loop));
-    if (depends || early_.count(id) || !is_varying(id) || is_of_column(id)) continue;
-    found.push_back(id);
-  }
+    if (!depends && !early_.count(id) && is_varying(id) && !is_of_column(id)) found.push_back(id);
+  });
   std::sort(found.begin(), found.end());
   return found;
 }

@@ -15,7 +15,6 @@
 
 #include <fmt/format.h>
 
-#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -23,6 +22,7 @@
 #include <vector>
 
 #include "emit/c_like.hpp"
+#include "kernel/walk.hpp"
 
 namespace smelt::emit::c_like {
 
@@ -251,10 +251,19 @@ class PhasePrinter {
   std::string compare_positions(const kernel::Expr& e);
   std::string read_local(LocalId id);
   std::string load(const kernel::Expr& e);
-  std::vector<ExprId> operands(const kernel::Expr& e) const;
   bool is_varying(ExprId id) const;
-  // Whether an expression that this one is computed from, or itself, is one that `found` accepts.
-  bool any_below(ExprId root, const std::function<bool(const kernel::Expr&)>& found) const;
+  // Each expression of the statements that has no name yet, once.
+  template <class Visit>
+  void visit_unknown(const std::vector<const Stmt*>& stmts, const Visit& visit) const {
+    std::vector<ExprId> roots;
+    for (const Stmt* s : stmts)
+      for (const ExprId root : kernel::expressions(*s)) roots.push_back(root);
+    kernel::visit_below(kernel_, roots, [&](ExprId id, const kernel::Expr& e) {
+      if (known_[static_cast<size_t>(id)]) return false;
+      visit(id, e);
+      return true;
+    });
+  }
   Place place(const kernel::Access& access);
   std::string element(const kernel::Access& access);
   std::string private_element(const kernel::Access& access);

@@ -27,24 +27,16 @@ std::string PhasePrinter::random(const Expr& e, const std::vector<std::string>& 
 
 // Draws that nothing computed in this block decides over.
 std::vector<ExprId> PhasePrinter::early_draws(const std::vector<const Stmt*>& stmts) const {
-  std::vector<ExprId> found, waiting;
-  std::set<ExprId> seen;
-  for (const Stmt* s : stmts) waiting.insert(waiting.end(), {s->value, s->mask});
-  while (!waiting.empty()) {
-    const ExprId id = waiting.back();
-    waiting.pop_back();
-    if (id == kNoExpr || !seen.insert(id).second || known_[static_cast<size_t>(id)]) continue;
-    const Expr& e = kernel_.at(id);
-    const auto operands_of = operands(e);
-    waiting.insert(waiting.end(), operands_of.begin(), operands_of.end());
-    if (e.kind != ExprKind::Random || !varies(e.index)) continue;
+  std::vector<ExprId> found;
+  visit_unknown(stmts, [&](ExprId id, const Expr& e) {
+    if (e.kind != ExprKind::Random || !varies(e.index)) return;
     const auto& depends = dependencies_[static_cast<size_t>(id)];
     const bool computed = std::any_of(depends.begin(), depends.end(), [&](int on) {
       return on >= static_cast<int>(locals_.size()) || locals_[static_cast<size_t>(on)].vectors.count(vector_.loop);
     });
     const bool uniform = std::none_of(e.args.begin(), e.args.end(), [&](ExprId arg) { return is_varying(arg); });
     if (!computed && uniform) found.push_back(id);
-  }
+  });
   std::sort(found.begin(), found.end());
   return found;
 }

@@ -130,28 +130,23 @@ void PhasePrinter::store(const Stmt& s) {
 
 // What each of several steps of a loop reads, if nothing of it depends on the steps before.
 std::vector<ExprId> PhasePrinter::step_loads(const Stmt& s) const {
-  std::vector<ExprId> found, waiting;
-  std::set<ExprId> seen;
+  std::vector<ExprId> found, roots;
   std::set<int> given;
   for (const Stmt& inner : s.body) {
     if (inner.kind == StmtKind::Let || inner.kind == StmtKind::Assign) given.insert(inner.local);
     if (inner.kind != StmtKind::Let && inner.kind != StmtKind::Assign && inner.kind != StmtKind::Store) return {};
-    waiting.push_back(inner.value);
+    roots.push_back(inner.value);
   }
-  while (!waiting.empty()) {
-    const ExprId id = waiting.back();
-    waiting.pop_back();
-    if (id == kNoExpr || !seen.insert(id).second) continue;
-    const kernel::Expr& e = kernel_.at(id);
-    for (const ExprId operand : operands(e)) waiting.push_back(operand);
-    if (e.kind != kernel::ExprKind::Load || e.access.scratch || e.mask != kNoExpr) continue;
+  visit_below(kernel_, roots, [&](ExprId id, const kernel::Expr& e) {
+    if (e.kind != kernel::ExprKind::Load || e.access.scratch || e.mask != kNoExpr) return true;
     const auto array = static_cast<size_t>(e.access.array);
     const auto& on = dependencies_[static_cast<size_t>(id)];
     const bool steps =
         std::any_of(e.access.index.begin(), e.access.index.end(), [&](const IntExpr& x) { return x.mentions(s.var); });
     if (steps && !stored_[array] && std::none_of(on.begin(), on.end(), [&](int r) { return given.count(r) > 0; }))
       found.push_back(id);
-  }
+    return true;
+  });
   std::sort(found.begin(), found.end());
   return found;
 }
@@ -243,20 +238,13 @@ void PhasePrinter::collect_shared(const std::vector<Stmt>& body, std::set<int>& 
   auto note = [&](const kernel::Access& access) {
     if (access.scratch && !buffers_[static_cast<size_t>(access.array)].is_private) into.insert(access.array);
   };
-  for (const Stmt& s : body) {
-    collect_shared(s.body, into);
+  for_each_stmt(body, [&](const Stmt& s) {
     if (s.kind == StmtKind::Store) note(s.access);
-    std::vector<ExprId> waiting{s.value, s.mask, s.anew};
-    std::set<ExprId> seen;
-    while (!waiting.empty()) {
-      const ExprId id = waiting.back();
-      waiting.pop_back();
-      if (id == kNoExpr || !seen.insert(id).second) continue;
-      const kernel::Expr& e = kernel_.at(id);
+    visit_below(kernel_, expressions(s), [&](ExprId, const kernel::Expr& e) {
       if (e.kind == kernel::ExprKind::Load) note(e.access);
-      for (ExprId operand : operands(e)) waiting.push_back(operand);
-    }
-  }
+      return true;
+    });
+  });
 }
 
 void PhasePrinter::order_scratch(const std::set<int>& touched) {

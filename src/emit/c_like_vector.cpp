@@ -101,16 +101,10 @@ void PhasePrinter::count_origins(const std::vector<Stmt>& body, std::vector<std:
     }
     for (const Stmt& inner : s.body) {
       if (inner.kind == StmtKind::Store) note(inner.access);
-      std::vector<ExprId> waiting{inner.value};
-      std::set<ExprId> seen;
-      while (!waiting.empty()) {
-        const ExprId id = waiting.back();
-        waiting.pop_back();
-        if (id == kNoExpr || !seen.insert(id).second) continue;
-        const Expr& e = kernel_.at(id);
+      visit_below(kernel_, {inner.value}, [&](ExprId, const Expr& e) {
         if (e.kind == ExprKind::Load && e.mask == kNoExpr) note(e.access);
-        for (const ExprId operand : operands(e)) waiting.push_back(operand);
-      }
+        return true;
+      });
     }
   }
 }

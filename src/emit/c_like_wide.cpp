@@ -160,13 +160,9 @@ std::vector<ExprId> PhasePrinter::wide_loads(const std::vector<const Stmt*>& stm
   std::vector<ExprId> made;
   if (!variant_.vectors || vector_.count() != 1) return made;
   std::map<std::pair<std::string, ExprId>, Alike<ExprId>> by_mask;
-  std::vector<ExprId> waiting;
-  std::set<ExprId> seen;
   std::set<int> given;  // locals and scratch that get values in the block
   const int scratch = static_cast<int>(locals_.size() + kernel_.params.size());
   for (const Stmt* s : stmts) {
-    waiting.push_back(s->value);
-    waiting.push_back(s->mask);
     if (s->kind == StmtKind::Let || s->kind == StmtKind::Assign) given.insert(s->local);
     if (s->kind == StmtKind::Store && s->access.scratch) given.insert(scratch + s->access.array);
   }
@@ -179,18 +175,13 @@ std::vector<ExprId> PhasePrinter::wide_loads(const std::vector<const Stmt*>& stm
     if (access.scratch) return !buffers_[array].is_private;
     return !stored_[array] && kernel_.params[array].kind != kernel::ParamKind::Scalar;
   };
-  while (!waiting.empty()) {
-    const ExprId id = waiting.back();
-    waiting.pop_back();
-    if (id == kNoExpr || !seen.insert(id).second || known_[static_cast<size_t>(id)]) continue;
-    const Expr& e = kernel_.at(id);
-    for (ExprId operand : operands(e)) waiting.push_back(operand);
-    if (e.kind != ExprKind::Load || early_.count(id) || depends(id) || !may_be_wide(e.access)) continue;
-    if (e.other != kNoExpr && kernel_.at(e.other).kind != ExprKind::Const) continue;
+  visit_unknown(stmts, [&](ExprId id, const Expr& e) {
+    if (e.kind != ExprKind::Load || early_.count(id) || depends(id) || !may_be_wide(e.access)) return;
+    if (e.other != kNoExpr && kernel_.at(e.other).kind != ExprKind::Const) return;
     std::vector<IntExpr> asked;
     const std::string mask = condition_key(e.mask, 16 / size_of(place(e.access).dtype), asked);
     by_mask[{mask, e.other}].add(id, std::move(asked));
-  }
+  });
   for (auto& [key, alike] : by_mask) {
     std::vector<ExprId>& loads = alike.members;
     std::sort(loads.begin(), loads.end());

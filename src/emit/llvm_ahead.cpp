@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <set>
 
 #include "emit/llvm_phase.hpp"
+#include "kernel/walk.hpp"
 
 namespace smelt::emit {
 
@@ -46,26 +46,15 @@ bool collect_around(const std::vector<Stmt>& body, const Stmt* loop, std::set<st
 
 }  // namespace
 
-// The arrays that the expression reads without a mask.
-static void collect_loads(const kernel::Kernel& kernel, kernel::ExprId id, std::set<kernel::ExprId>& seen,
-                          std::vector<kernel::Access>& into) {
-  if (id == kernel::kNoExpr || !seen.insert(id).second) return;
-  const kernel::Expr& e = kernel.at(id);
-  for (const kernel::ExprId a : e.args) collect_loads(kernel, a, seen, into);
-  if (e.kind == ExprKind::Load && !e.access.scratch && e.mask == kernel::kNoExpr) into.push_back(e.access);
-}
-
 // How many operations an element of a loop takes.
-static size_t operations(const kernel::Kernel& kernel, const Stmt& loop) {
-  std::set<kernel::ExprId> seen;
-  size_t count = 0;
-  const std::function<void(kernel::ExprId)> count_below = [&](kernel::ExprId id) {
-    if (id == kernel::kNoExpr || !seen.insert(id).second) return;
-    const kernel::Expr& e = kernel.at(id);
-    if (e.kind == ExprKind::Apply) ++count;
-    for (const kernel::ExprId a : e.args) count_below(a);
-  };
-  for (const Stmt& s : loop.body) count_below(s.value);
+static int64_t operations(const kernel::Kernel& kernel, const Stmt& loop) {
+  std::vector<kernel::ExprId> roots;
+  for (const Stmt& s : loop.body) roots.push_back(s.value);
+  int64_t count = 0;
+  visit_below(kernel, roots, [&](kernel::ExprId, const kernel::Expr& e) {
+    count += e.kind == ExprKind::Apply;
+    return true;
+  });
   return count;
 }
 
@@ -73,8 +62,13 @@ void PhasePrinter::find_ahead(const Stmt& grid) {
   std::vector<const Stmt*> loops;
   collect_vector_loops(grid.body, loops);
   if (loops.size() < 2) return;
-  std::set<kernel::ExprId> seen;
-  for (const Stmt& s : loops.front()->body) collect_loads(kernel_, s.value, seen, ahead_.reads);
+  std::vector<kernel::ExprId> roots;
+  for (const Stmt& s : loops.front()->body) roots.push_back(s.value);
+  std::reverse(roots.begin(), roots.end());
+  visit_below(kernel_, roots, [&](kernel::ExprId, const kernel::Expr& e) {
+    if (e.kind == ExprKind::Load && !e.access.scratch && e.mask == kernel::kNoExpr) ahead_.reads.push_back(e.access);
+    return true;
+  });
   ahead_.loop = loops.back();
   for (size_t i = 1; i + 1 < loops.size(); ++i)
     if (operations(kernel_, *loops[i]) > 2 * operations(kernel_, *ahead_.loop)) ahead_.loop = loops[i];
@@ -145,18 +139,11 @@ void PhasePrinter::fetch_rows(const Stmt& s) {
 
 // One of several parts of the rows that the loop reads.
 void PhasePrinter::fetch_rows_of(const Stmt& s, int64_t parts, int64_t part) {
-  std::vector<kernel::ExprId> waiting;
-  for (const Stmt& inner : s.body)
-    if (inner.value != kernel::kNoExpr) waiting.push_back(inner.value);
-  std::set<kernel::ExprId> seen;
+  std::vector<kernel::ExprId> roots;
+  for (const Stmt& inner : s.body) roots.push_back(inner.value);
   std::map<int, std::vector<IntExpr>> offsets;  // by param
-  while (!waiting.empty()) {
-    const kernel::ExprId id = waiting.back();
-    waiting.pop_back();
-    if (!seen.insert(id).second) continue;
-    const kernel::Expr& e = kernel_.at(id);
-    waiting.insert(waiting.end(), e.args.begin(), e.args.end());
-    if (e.kind != ExprKind::Load || e.access.scratch) continue;
+  visit_below(kernel_, roots, [&](kernel::ExprId, const kernel::Expr& e) {
+    if (e.kind != ExprKind::Load || e.access.scratch) return true;
     std::vector<IntExpr> holds;
     const IntExpr offset = without_clamps(stepping(place(e.access).offset, rows_.var), holds);
     int64_t step = 0;
@@ -167,7 +154,8 @@ void PhasePrinter::fetch_rows_of(const Stmt& s, int64_t parts, int64_t part) {
     });
     if (known_here && pattern(offset, step) == Pattern::Contiguous && offset.mentions(rows_.var))
       offsets[e.access.array].push_back(offset);
-  }
+    return true;
+  });
   for (const auto& [array, reads] : offsets) {
     const int size = size_of(kernel_.params[static_cast<size_t>(array)].dtype);
     std::vector<IntExpr> fetched;

@@ -5,6 +5,7 @@
 
 #include "base/check.hpp"
 #include "emit/llvm_phase.hpp"
+#include "kernel/walk.hpp"
 
 namespace smelt::emit {
 

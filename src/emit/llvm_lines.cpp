@@ -3,10 +3,10 @@
 // begin where the loop's stores to scratch meet lines, rows are read in whole lines, and columns beside come by shuffles.
 #include <fmt/format.h>
 
-#include <functional>
 #include <set>
 
 #include "emit/llvm_phase.hpp"
+#include "kernel/walk.hpp"
 
 namespace smelt::emit {
 
@@ -44,21 +44,19 @@ std::optional<PhasePrinter::LineRow> PhasePrinter::line_row(const Place& p) cons
 // Finds the rows of scratch that are read at several columns, if whole steps begin at lines of what the loop stores to scratch.
 void PhasePrinter::find_lines(const Stmt& s) {
   std::map<std::string, std::set<int64_t>> columns;
-  std::set<ExprId> seen;
-  const std::function<void(ExprId)> collect = [&](ExprId id) {
-    if (id == kernel::kNoExpr || !seen.insert(id).second) return;
-    const Expr& e = kernel_.at(id);
-    for (const ExprId a : operands(e)) collect(a);
-    if (e.kind != ExprKind::Load || !e.access.scratch || e.mask != kernel::kNoExpr) return;
-    if (const auto row = line_row(place(e.access))) columns[row->name].insert(row->column);
-  };
+  std::vector<ExprId> roots;
   for (const Stmt& inner : s.body) {
     if (inner.kind == StmtKind::Loop || inner.kind == StmtKind::Each) return;
-    collect(inner.value);
+    roots.push_back(inner.value);
     if (inner.kind != StmtKind::Store || !inner.access.scratch) continue;
     const auto row = line_row(place(inner.access));
     if (!row || row->column % kLineElements != 0) return;
   }
+  visit_below(kernel_, roots, [&](ExprId, const Expr& e) {
+    if (e.kind != ExprKind::Load || !e.access.scratch || e.mask != kernel::kNoExpr) return true;
+    if (const auto row = line_row(place(e.access))) columns[row->name].insert(row->column);
+    return true;
+  });
   for (const auto& [name, at] : columns)
     if (at.size() > 1) vector_.rows.insert(name);
 }

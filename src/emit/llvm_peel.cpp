@@ -16,9 +16,9 @@
 #include <functional>
 #include <map>
 #include <set>
-#include <unordered_set>
 
 #include "emit/llvm_phase.hpp"
+#include "kernel/walk.hpp"
 
 namespace smelt::emit {
 
@@ -53,19 +53,12 @@ void collect_leaves(const kernel::Kernel& kernel, ExprId root, std::vector<ExprI
 }
 
 // All expressions under these.
-std::vector<ExprId> used_by(const kernel::Kernel& kernel, std::vector<ExprId> waiting) {
+std::vector<ExprId> used_by(const kernel::Kernel& kernel, std::vector<ExprId> roots) {
   std::vector<ExprId> used;
-  std::unordered_set<ExprId> seen;
-  while (!waiting.empty()) {
-    const ExprId id = waiting.back();
-    waiting.pop_back();
-    if (!seen.insert(id).second) continue;
+  visit_below(kernel, std::move(roots), [&](ExprId id, const Expr&) {
     used.push_back(id);
-    const Expr& e = kernel.at(id);
-    waiting.insert(waiting.end(), e.args.begin(), e.args.end());
-    for (const ExprId more : {e.mask, e.other})
-      if (more != kernel::kNoExpr) waiting.push_back(more);
-  }
+    return true;
+  });
   std::sort(used.begin(), used.end());
   return used;
 }

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <numeric>
-#include <set>
 
 #include "base/check.hpp"
 #include "emit/llvm_phase.hpp"
+#include "kernel/walk.hpp"
 
 namespace smelt::emit {
 
@@ -21,20 +21,9 @@ static constexpr DType kWide = DType::U64;
 
 // Whether a Vector loop draws random words: its steps then begin at multiples of four.
 bool PhasePrinter::draws(const Stmt& s) const {
-  std::vector<ExprId> waiting;
-  for (const Stmt& inner : s.body) {
-    if (draws(inner)) return true;
-    waiting.insert(waiting.end(), {inner.value, inner.mask});
-  }
-  std::set<ExprId> seen;
-  while (!waiting.empty()) {
-    const ExprId id = waiting.back();
-    waiting.pop_back();
-    if (id == kernel::kNoExpr || !seen.insert(id).second) continue;
-    if (kernel_.at(id).kind == ExprKind::Random) return true;
-    for (const ExprId operand : operands(kernel_.at(id))) waiting.push_back(operand);
-  }
-  return false;
+  std::vector<ExprId> roots;
+  for_each_stmt(s.body, [&](const Stmt& inner) { roots.insert(roots.end(), {inner.value, inner.mask}); });
+  return any_below(kernel_, roots, [](const Expr& e) { return e.kind == ExprKind::Random; });
 }
 
 // The four words of each counter, as 64-bit values whose upper halves hold anything.

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "emit/llvm_phase.hpp"
+#include "kernel/walk.hpp"
 
 namespace smelt::emit {
 
@@ -32,19 +33,13 @@ static bool divides_lanes(const IntExpr& e, const std::string& var, int lanes, b
 
 // Whether a Vector loop reads anything by such tables: whole steps then have to begin at multiples of its lanes.
 bool PhasePrinter::reads_tables(const kernel::Stmt& loop) const {
-  std::set<ExprId> seen;
-  const auto reads = [&](const auto& self, ExprId id) -> bool {
-    if (id == kernel::kNoExpr || !seen.insert(id).second) return false;
-    const Expr& e = kernel_.at(id);
-    const auto divided = [&](const IntExpr& i) {
-      return divides_lanes(i, loop.var, loop.lanes, loop.extent.is(loop.lanes));
-    };
-    return (e.kind == ExprKind::Load && std::any_of(e.access.index.begin(), e.access.index.end(), divided)) ||
-           self(self, e.mask) || self(self, e.other) ||
-           std::any_of(e.args.begin(), e.args.end(), [&](ExprId a) { return self(self, a); });
+  std::vector<ExprId> roots;
+  for (const kernel::Stmt& s : loop.body) roots.push_back(s.value);
+  const auto divided = [&](const IntExpr& i) {
+    return divides_lanes(i, loop.var, loop.lanes, loop.extent.is(loop.lanes));
   };
   return loop.lanes > 1 &&
-         std::any_of(loop.body.begin(), loop.body.end(), [&](const kernel::Stmt& s) { return reads(reads, s.value); });
+         any_below(kernel_, roots, [&](const Expr& e) { return e.kind == ExprKind::Load && any_index(e, divided); });
 }
 
 static constexpr const char* kStep = "%step";  // its number

@@ -295,7 +295,15 @@ void Evaluator::report_row(NodeId id, ExprId row, const IntExpr& extent) {
   if (graph_.at(id).gather != GatherMode::Check) return;
   report_where(builder_.apply(Op::Or, {builder_.apply(Op::Lt, {row, builder_.index(0)}),
                                        builder_.apply(Op::Ge, {row, builder_.index(extent)})}),
-               id + 1);
+               code_of(id));
+}
+
+int32_t Evaluator::code_of(NodeId gather) {
+  std::vector<NodeId>& checks = builder_.kernel().checks;
+  const auto found = std::find(checks.begin(), checks.end(), gather);
+  const auto place = static_cast<int32_t>(found - checks.begin());
+  if (found == checks.end()) checks.push_back(gather);
+  return place + 1;
 }
 
 IntExpr Evaluator::as_index(ExprId value, const IntExpr& extent) {

@@ -85,6 +85,7 @@ class Evaluator {
   ExprId guard_condition(const std::vector<schedule::Guard>& guards);
   ExprId both(ExprId a, ExprId b);
   void report_where(ExprId condition, int32_t code);
+  int32_t code_of(NodeId gather);  // that its check stores
   ExprId compute(NodeId id, const Index& index);
   void label(ExprId value, const Node& node);
 

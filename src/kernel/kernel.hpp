@@ -256,8 +256,9 @@ struct Kernel {
   bool clamped = false;  // indices that could not be proved inside are clamped: slower, never wrong
   int counter_param =
       -1;  // i32[1]: how many workgroups are done, for a phase that is run by the last; 0 between launches
-  int error_param =
-      -1;  // i32[1]: a gather that meets an index out of range stores its NodeId + 1 here, or kOutsideOfArray
+  // i32[1]: a gather that meets an index out of range stores its place in `checks` + 1 here; or it is kOutsideOfArray.
+  int error_param = -1;
+  std::vector<NodeId> checks;  // gathers whose indices are checked
   // A batch: independent work of like kind in one launch, every form of it once. All else but the name is empty then.
   std::vector<Kernel> bodies;
   std::vector<Part> parts;

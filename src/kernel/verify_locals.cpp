@@ -7,6 +7,7 @@
 
 #include "kernel/text.hpp"
 #include "kernel/verify_parts.hpp"
+#include "kernel/walk.hpp"
 
 namespace smelt::kernel {
 namespace {
@@ -159,22 +160,16 @@ class Flow {
   }
 
   // Checks all that the value of `id` reads.
-  void read(ExprId id) {
-    std::set<ExprId> seen;
-    read(id, seen);
-  }
-  void read(ExprId id, std::set<ExprId>& seen) {
-    if (id == kNoExpr || !seen.insert(id).second) return;
-    const Expr& e = kernel_.at(id);
-    if (e.kind == ExprKind::Local) read_local(e.local, expr_text(kernel_, id));
-    if (e.kind == ExprKind::Index || e.kind == ExprKind::Random) read_indices({e.index}, "index " + e.index.str());
-    if (e.kind == ExprKind::Load) {
-      need_scratch(e.access);
-      read_indices(e.access.index, "load " + access_text(kernel_, e.access));
-    }
-    for (const ExprId arg : e.args) read(arg, seen);
-    read(e.mask, seen);
-    read(e.other, seen);
+  void read(ExprId root) {
+    visit_below(kernel_, {root}, [&](ExprId id, const Expr& e) {
+      if (e.kind == ExprKind::Local) read_local(e.local, expr_text(kernel_, id));
+      if (e.kind == ExprKind::Index || e.kind == ExprKind::Random) read_indices({e.index}, "index " + e.index.str());
+      if (e.kind == ExprKind::Load) {
+        need_scratch(e.access);
+        read_indices(e.access.index, "load " + access_text(kernel_, e.access));
+      }
+      return true;
+    });
   }
 
   void read_local(LocalId id, const std::string& where) const {
@@ -206,20 +201,10 @@ class Flow {
   // Whether the value of `id` may differ between the lanes of the Vector loop around.
   bool differs_over_lanes(ExprId id) const {
     if (!(around_ & kLanes)) return false;
-    std::set<ExprId> seen;
-    return differs_over_lanes(id, seen);
-  }
-  bool differs_over_lanes(ExprId id, std::set<ExprId>& seen) const {
-    if (id == kNoExpr || !seen.insert(id).second) return false;
-    const Expr& e = kernel_.at(id);
-    if (e.kind == ExprKind::Local) return differs_over_lanes_local(e.local);
-    if ((e.kind == ExprKind::Index || e.kind == ExprKind::Random) && differs_over_lanes(e.index)) return true;
-    if (e.kind == ExprKind::Load)
-      for (const IntExpr& i : e.access.index)
-        if (differs_over_lanes(i)) return true;
-    for (const ExprId arg : e.args)
-      if (differs_over_lanes(arg, seen)) return true;
-    return differs_over_lanes(e.mask, seen) || differs_over_lanes(e.other, seen);
+    const auto differs = [&](const IntExpr& i) { return differs_over_lanes(i); };
+    return any_below(kernel_, {id}, [&](const Expr& e) {
+      return (e.kind == ExprKind::Local && differs_over_lanes_local(e.local)) || any_index(e, differs);
+    });
   }
   bool differs_over_lanes_local(LocalId id) const {
     auto it = state_.locals.find(id);

@@ -107,7 +107,7 @@ class Walk : Refusing {
   bool count_evaluation(const Visit& here, bool written_out) {
     const Node& node = at(here.node);
     const bool computed = member(here.node), first = counted_.insert(here.node).second;
-    const double cost = computed ? cost_of(node) : 1;
+    const double cost = computed ? evaluation_cost(node) : 1;
     domain_.again += cost;
     if (first) domain_.once += cost;
     if (first || !computed || !written_out) return true;

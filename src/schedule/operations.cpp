@@ -23,6 +23,13 @@ int cost_of(const Node& node) {
   }
 }
 
+int evaluation_cost(const Node& node) {
+  constexpr int kGather = 16, kDivision = 50;
+  if (node.kind == NodeKind::Gather) return kGather;
+  const bool divides = node.kind == NodeKind::Elementwise && (node.op == Op::FloorDiv || node.op == Op::Mod);
+  return divides && !is_float(node.dtype) && size_of(node.dtype) == 8 ? kDivision : cost_of(node);
+}
+
 int repeat_cost(const Graph& graph, const Node& node) {
   if (node.local) return static_cast<int>(local_elements(graph, node));
   if (node.kind == NodeKind::Random) return 20;

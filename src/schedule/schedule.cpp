@@ -41,6 +41,8 @@ constexpr int64_t kFewPieces = 8, kManyPieces = 128;
 // What a core computes, in operations, in the time in which a CPU starts one more kernel.
 constexpr double kLaunchOperations = 5000;
 
+constexpr int64_t kSeveralGathers = 3;
+
 // Bodies of this cost (operations.hpp) are light, and longer than that are long.
 constexpr int kLightBody = 12, kLongBody = 640;
 
@@ -59,6 +61,10 @@ int lanes_for(const Graph& graph, const Group& group, const Domain& domain, int 
   }
   const bool light = cost <= kLightBody;
   const int natural = natural_lanes(options);
+  // Elements from anywhere are loaded one by one, whatever goes side by side.
+  if (std::count_if(domain.reads.begin(), domain.reads.end(), [](const Read& r) { return reads_gathered(r.index); }) >=
+      kSeveralGathers)
+    return natural;
   int lanes = natural * (cost <= kLongBody ? 4 : 2) / (wide && !light ? 2 : 1);
   const auto extent = axis < 0 ? std::nullopt : domain.axes[static_cast<size_t>(axis)].extent.constant();
   if (!extent) return lanes;
@@ -340,7 +346,7 @@ std::variant<Schedule, Refusal> make_schedule(const Graph& graph, const Group& g
 // Parts of one launch of a GPU have workgroups of one size; clusters and launches in several steps stay alone, and so do stencils. On a CPU any loops can run
 // side by side, and what reads and writes in like order is put together.
 std::string batch_word(const Graph& graph, const Group& group, const Schedule& s, const Target& target) {
-  // The node of a checked gather is built into the code that reports it, so that this is nobody else's; scans are launches in order.
+  // A checked gather reports to the word of its launch; scans are launches in order.
   const auto alone = [&](NodeId id) {
     const Node& node = graph.at(id);
     return node.kind == NodeKind::Scan || (node.kind == NodeKind::Gather && node.gather == GatherMode::Check);
