@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Names that say nothing (docs/architecture.md, "Words"), and things left behind in the text of the project.
+# Names that say nothing, and things left behind in the text of the project.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
