@@ -20,6 +20,8 @@ constexpr double kFarTooMany = 16, kSomeWork = 256;
 // Rings must save this part of the operations.
 constexpr double kWorthwhile = 1.25;
 constexpr int64_t kMostRows = 64, kMostHalo = 256;
+// Each is a loop of its own to compile.
+constexpr size_t kMostRings = 20;
 // Where the caches serve neighbours, what is in memory is read at so many places without being kept.
 constexpr size_t kMostReads = 32;
 
@@ -81,7 +83,9 @@ class Finder {
       const NodeId id = last->first;
       const std::vector<Request> here = std::move(last->second);
       requests_.erase(last);
-      if ((total_ += here.size()) > kMostRequests + 4 * members_.size() || done_ > most) return std::nullopt;
+      if ((total_ += here.size()) > kMostRequests + 4 * members_.size() || done_ > most ||
+          result_.rings.size() > kMostRings)
+        return std::nullopt;
       for (const std::vector<Request>& rows : keep ? by_rows(here) : Places{here}) {
         shares_rows_ = shares_rows_ || (keep && from_memory(id) && differ_in_rows(rows));
         const std::optional<Request> ring = keep ? keep_in_ring(id, rows) : std::nullopt;
