@@ -165,26 +165,4 @@ double Executable::compile_ms() const {
   return sum;
 }
 
-std::string Executable::dump(const std::string& stage) const {
-  std::string text;
-  if (stage == "graph") return print(state_->graph);
-  if (stage == "plan") return plan::print(state_->graph, state_->plan);
-  const bool gpu = state_->device.is_gpu;
-  const auto is = [&](const char* name) { return stage == name; };
-  if (!is("kernel") && !is("source") && !(!gpu ? is("asm") : !state_->device.opencl && (is("ptx") || is("sass"))))
-    throw UserError(fmt::format("nothing to dump by the name '{}' for {}\nhelp: one of graph, plan, kernel, source, {}",
-                                stage, gpu ? "a GPU" : "the CPU", gpu ? "ptx, sass" : "asm"));
-  if (interpreted()) return "no LLVM here, so there are no kernels: " + state_->device.missing + "\n";
-  if (is("ptx")) return dump_ptx(*state_);
-  if (is("sass")) return dump_sass(*state_);
-  if (is("kernel"))
-    for (size_t k = 0; k < state_->kernels.size(); ++k)
-      text += state_->alike[k] == k ? kernel::print(state_->kernels[k])
-                                    : fmt::format("group {}: the kernel of group {}\n", k, state_->alike[k]);
-  else
-    for (const std::string& source : state_->sources)
-      text += is("asm") ? state_->device.llvm->assembly(source) : source;
-  return text;
-}
-
 }  // namespace smelt

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "graph/graph.hpp"
@@ -164,7 +165,9 @@ class Executable {
   void run_device(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs,
                   runtime::StreamHandle stream) const;
 
-  // "graph", "plan", "kernel", "source" (LLVM IR or CUDA C++), "asm"; for a GPU "ptx", "sass". Throws UserError for another name.
+  // "graph", "plan", "passes" (what each changes in a kernel), "after:NAME" (the kernels after that
+  // pass, or after:lowering), "kernel", "source" (LLVM IR or CUDA C++), "asm"; for a GPU "ptx",
+  // "sass". Throws UserError for another name.
   std::string dump(const std::string& stage) const;
 
   struct State;
@@ -180,5 +183,8 @@ Executable compile(const Graph& graph, const Machine& device, const CompileOptio
 Tensor device_empty(const Machine& device, DType dtype, Dims dims);
 Tensor to_device(const Machine& device, const TensorView& host);
 Tensor to_host(const Machine& device, const TensorView& on_device);  // row-major; waits for smelt's own stream
+
+// Whether a stage to dump is "passes" or an "after:NAME" of a pass that exists.
+bool is_stage_of_kernels(std::string_view stage);
 
 }  // namespace smelt

@@ -7,7 +7,7 @@
 #include "emit/c_like.hpp"
 #include "emit/c_like_phase.hpp"
 #include "emit/llvm_types.hpp"
-#include "emit/offset.hpp"
+#include "kernel/offset.hpp"
 #include "kernel/text.hpp"
 
 namespace smelt::emit::c_like {

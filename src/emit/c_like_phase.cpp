@@ -175,6 +175,7 @@ void PhasePrinter::analyse(const std::vector<Stmt>& body, const Stmt* vector) {
         locals_[static_cast<size_t>(s.local)].vectors.insert(vector);
         ++block_;  // it stands between two
         break;
+      case StmtKind::Prefetch:
       case StmtKind::Turn:
       case StmtKind::Alloc: break;
     }

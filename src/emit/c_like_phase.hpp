@@ -178,9 +178,6 @@ class PhasePrinter {
   void open_edge();
   void close_edge();
   void vector_loop(const Stmt& s);
-  bool is_same_for_all(const kernel::Expr& e, const Stmt& loop) const;
-  std::vector<kernel::ExprId> same_for_all(const Stmt& loop) const;
-  void hoist(const Stmt& loop);
   void flat_body(const Stmt& s);
   void nested_body(const std::vector<Stmt>& body);
   void block(const std::vector<const Stmt*>& stmts);

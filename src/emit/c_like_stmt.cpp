@@ -34,6 +34,7 @@ void PhasePrinter::statement(const Stmt& s) {
     case StmtKind::Scan: throw InternalError("a scan outside of the body of a Vector loop");
     case StmtKind::Alloc: return;  // its memory is there from the start
     case StmtKind::Store: return store(s);
+    case StmtKind::Prefetch: throw InternalError("a GPU does not prefetch");
     case StmtKind::Turn: throw InternalError("a GPU does not turn scratch");
     case StmtKind::If:
       open(fmt::format("if ({})", value(s.value)));

@@ -148,7 +148,6 @@ void PhasePrinter::vector_loop(const Stmt& s) {
   collect_shared(s.body, touched);
   order_scratch(touched);
   push();
-  if (!has_loops(s) && !has_scans(s.body)) hoist(s);
   vector_ = shape_of(s);
   const int64_t group = int64_t{team_.threads} * vector_.lanes, step = group * vector_.unroll;
   const std::string type = index_type();

@@ -9,7 +9,7 @@
 #include "emit/cpp_phase.hpp"
 #include "emit/cpp_text.hpp"
 #include "emit/llvm_types.hpp"
-#include "emit/offset.hpp"
+#include "kernel/offset.hpp"
 
 namespace smelt::emit {
 
@@ -169,6 +169,7 @@ void PhasePrinter::statement(const Stmt& s) {
     case StmtKind::Alloc: return;  // its memory is there from the start
     case StmtKind::Store: return store(s);
     case StmtKind::Turn: return turn(s);
+    case StmtKind::Prefetch: return;  // the caches of other machines are others
     case StmtKind::If: {
       open("");
       const std::string condition = value(s.value);

@@ -6,7 +6,7 @@
 
 #include "base/check.hpp"
 #include "emit/llvm_phase.hpp"
-#include "emit/offset.hpp"
+#include "kernel/offset.hpp"
 
 namespace smelt::emit {
 

@@ -77,16 +77,10 @@ void PhasePrinter::count_loop(const Stmt& s, const Value& begin, const Value& en
   push(!surely_runs, no_changes());
   push(false, changes);
   bind_variable(s, {var, DType::I64, 0, top()});
-  const Rows rows = rows_;
   const bool rare = rare_;
-  if (s.ahead > 0) {
-    rows_ = {s.var, s.ahead, {}};
-    for (const Stmt& inner : s.body)
-      if (inner.kind == StmtKind::Loop && inner.loop == kernel::LoopKind::Vector) rows_.loops.push_back(&inner);
-  }
   rare_ = rare_ || s.rare;
   statements(s.body);
-  rows_ = rows, rare_ = rare;
+  rare_ = rare;
   const std::string body = pop(), pre = pop();
   line(fmt::format("; loop {} < {}", s.var, comment_text(s.extent.str())));
   if (surely_runs) {
@@ -193,9 +187,9 @@ std::string PhasePrinter::vector_body(const Stmt& s, Value start, const Value* e
     const int lanes = vector_.lanes;
     vector_.tail = op("icmp ult $T $a, $b", DType::Bool, {iota(lanes, DType::I32), splat(narrow, lanes)});
   }
-  if (!extent && &s == ahead_.loop) fetch_ahead();
-  if (!extent && rows_.ahead > 0) fetch_rows(s);
+  vector_.whole = !extent;
   statements(s.body);
+  vector_.whole = false;
   return pop();
 }
 

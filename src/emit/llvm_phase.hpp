@@ -76,6 +76,7 @@ class PhasePrinter {
     Value left;                 // how many those are
     Value start;                // the variable's value in lane 0
     bool streaming = false;
+    bool whole = false;           // all lanes of the step at hand are inside the extent
     bool even = false;            // whole steps begin at multiples of `lanes`
     bool once = false;            // there is one step, and it is whole
     const Peel* inner = nullptr;  // in the steps between the ends
@@ -89,19 +90,6 @@ class PhasePrinter {
     Value wanted;      // a bool
     Value head;        // elements before the first whole line
     int64_t line = 1;  // elements
-  };
-  // What a later Vector loop of a Grid iteration asks for: what the first one of the next iteration will read.
-  struct Ahead {
-    const kernel::Stmt* loop = nullptr;
-    std::string grid;              // the variable
-    std::set<std::string> around;  // what has a value there: the variables of the loops around, and sizes
-    std::vector<kernel::Access> reads;
-  };
-  // The Serial loop around whose Vector loops ask for what they will read in later iterations of it.
-  struct Rows {
-    std::string var;
-    int ahead = 0;
-    std::vector<const kernel::Stmt*> loops;
   };
   struct FullSteps {
     std::string begin, from;  // the first element, and the label of the block before
@@ -285,6 +273,7 @@ class PhasePrinter {
   Value lanes_of(const Value& x, const std::vector<int>& order, const Value* other = nullptr);
   void write_slot(kernel::LocalId id, const Value& value);
   void conditional(const kernel::Stmt& s);
+  void prefetch(const kernel::Stmt& s);
   void find_slots(const std::vector<kernel::Stmt>& body, const kernel::Stmt* vector_loop);
   void enter_loop(const kernel::Stmt& s, const Changes& changes);
   void count_loop(const kernel::Stmt& s, const Value& begin, const Value& end);
@@ -294,13 +283,8 @@ class PhasePrinter {
   void list_places(const Value& places, const Value& holds, int label);
   bool has_compress(int lanes) const;
   void unrolled_loop(const kernel::Stmt& s);
-  void turn(const kernel::Stmt& s);        // llvm_turn.cpp
-  void find_ahead(const kernel::Stmt& s);  // llvm_ahead.cpp
-  void fetch_ahead();
+  void turn(const kernel::Stmt& s);  // llvm_turn.cpp
   Value whole_steps(const Value& n, int lanes);
-  void fetch_rows(const kernel::Stmt& s);
-  void fetch_rows_of(const kernel::Stmt& s, int64_t parts, int64_t part);
-  void fetch(const Place& place, const IntExpr& offset, int64_t bytes, int64_t parts);
   void vector_loop(const kernel::Stmt& s);
   std::string vector_steps(const kernel::Stmt& s, const Value& extent, const Value& full,
                            const std::optional<Stream>& stream, int label);
@@ -335,8 +319,6 @@ class PhasePrinter {
   int resource_count_ = 0;
   int values_ = 0, labels_ = 0;
   bool streams_ = false;
-  Ahead ahead_;
-  Rows rows_;
   bool rare_ = false;  // inside of a loop that is
 };
 

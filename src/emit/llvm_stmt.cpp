@@ -22,6 +22,7 @@ void PhasePrinter::statement(const Stmt& s) {
     case StmtKind::Alloc: return;  // its memory is there from the start
     case StmtKind::Store: return store(s);
     case StmtKind::Turn: return turn(s);
+    case StmtKind::Prefetch: return prefetch(s);
     case StmtKind::If: return conditional(s);
     case StmtKind::Each: return each(s);
     case StmtKind::Loop: break;
@@ -29,7 +30,6 @@ void PhasePrinter::statement(const Stmt& s) {
   switch (s.loop) {
     case kernel::LoopKind::Grid:
       SMELT_CHECK(top() == 0, "a Grid loop stands inside another loop");
-      find_ahead(s);
       return count_loop(s, {"%begin", DType::I64, 0, 0}, {"%end", DType::I64, 0, 0});
     case kernel::LoopKind::Vector:
       if (s.lanes > 1) return vector_loop(s);
@@ -129,6 +129,20 @@ void PhasePrinter::combine(const Stmt& s) {
     settle(s.index_local, reduce_lanes(Op::Min, candidates));
   }
   settle(s.local, result);
+}
+
+// Every line of the elements that are asked for, in whole steps only.
+void PhasePrinter::prefetch(const Stmt& s) {
+  constexpr int64_t kLine = 64;
+  if (!vector_.whole) return;
+  Place p;
+  p.dtype = kernel_.params[static_cast<size_t>(s.access.array)].dtype;
+  p.base = fmt::format("%p{}", s.access.array);
+  const Value at = pointer(p, s.access.index[0]);
+  for (int64_t byte = 0; byte < s.extent.constant().value() * size_of(p.dtype); byte += kLine) {
+    const std::string there = name(top(), fmt::format("getelementptr i8, ptr {}, i64 {}", at.text, byte));
+    line(fmt::format("call void @llvm.prefetch.p0(ptr {}, i32 0, i32 {}, i32 1)", there, 4 - s.level));
+  }
 }
 
 void PhasePrinter::conditional(const Stmt& s) {

@@ -210,6 +210,24 @@ Stmt alloc(int buffer) {
   return s;
 }
 
+Param size_param(const std::string& symbol) {
+  Param p;
+  p.kind = ParamKind::Size;
+  p.dtype = DType::I64;
+  p.symbol = symbol;
+  p.note = "size";
+  return p;
+}
+
+Stmt prefetch(int param, IntExpr offset, IntExpr elements, int level) {
+  Stmt s;
+  s.kind = StmtKind::Prefetch;
+  s.access = {false, param, {std::move(offset)}};
+  s.extent = std::move(elements);
+  s.level = level;
+  return s;
+}
+
 Stmt turn(int buffer, int source) {
   Stmt s;
   s.kind = StmtKind::Turn;

@@ -57,6 +57,9 @@ class Builder {
   std::unordered_map<ExprId, ExprId> erf_argument_;  // of what erf became
 };
 
+// A size that the launch hands over.
+Param size_param(const std::string& symbol);
+
 // Statements.
 Stmt loop(LoopKind kind, std::string var, IntExpr extent, std::vector<Stmt> body, int lanes = 1, int unroll = 1);
 Stmt let(LocalId local, ExprId value);
@@ -67,6 +70,7 @@ Stmt alloc(int buffer);
 Stmt each(std::string var, IntExpr extent, ExprId condition, std::vector<Stmt> body, int lanes);
 Stmt store_atomic(Access access, Op op, ExprId value, ExprId mask = kNoExpr);
 Stmt turn(int buffer, int source);
+Stmt prefetch(int param, IntExpr offset, IntExpr elements, int level);
 Stmt store(Access access, ExprId value, ExprId mask = kNoExpr, bool streaming = false);
 
 }  // namespace smelt::kernel

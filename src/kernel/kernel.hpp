@@ -14,6 +14,8 @@
 //           | Turn(buffer, source)                what stands at [r, c] of a square buffer goes to [c, r] of another (CPU only)
 //           | Alloc(buffer)                       scratch memory of this workgroup (CPU: of this thread)
 //           | Store(param or buffer, index, mask?, expr)   atomic (GPU only): joined by `op` with what is there, in any order
+//           | Prefetch(param, offset, extent, level)   asks the caches for elements of an array, from its flat offset
+//                                           on; they may lie outside of it (CPU only, in whole steps of a Vector loop)
 //           | Each(var, extent, expr, body)       body for those of 0 .. extent-1, in order, of which the condition expr holds; many are
 //                                           asked at once, so that expr is nothing but an expression of var
 //           | If(expr, body)                      uniform condition
@@ -146,7 +148,7 @@ struct Local {
 };
 
 enum class LoopKind : uint8_t { Grid, Thread, Vector, Unrolled, Serial };
-enum class StmtKind : uint8_t { Loop, Let, Assign, Combine, Scan, Turn, Alloc, Store, If, Each };
+enum class StmtKind : uint8_t { Loop, Let, Assign, Combine, Scan, Turn, Alloc, Store, If, Each, Prefetch };
 
 struct Stmt {
   StmtKind kind;
@@ -176,11 +178,12 @@ struct Stmt {
   // Alloc, Turn
   int buffer = -1;
   int source = -1;  // Turn
-  // Store
+  // Store; of a Prefetch the index is one flat offset
   Access access;
   ExprId mask = kNoExpr;   // Store: a bool; nothing is written where it is false
   bool atomic = false;     // Store: joined by `op` with what is there, in any order among the threads (GPU only)
   bool streaming = false;  // Store: will not be read again soon; may bypass the caches
+  int level = 0;           // Prefetch: of the caches, 1 or 2
 };
 
 // GPU: the threads that run one iteration of the Grid loop together. A power of two; above those of one workgroup, they are a cluster.

@@ -21,7 +21,7 @@ struct Tile {
 namespace {
 
 // One pass over the elements of a tile: the values of both variables, and their ranges.
-struct Pass {
+struct TilePass {
   IntExpr outer, inner;
   Ranges ranges;
 };
@@ -45,10 +45,10 @@ std::vector<Stmt> Lowering::through_tile(const Tile& tile, const Placement& plac
     if (!on_gpu()) {
       ranges["%i"] = {0, inner - 1};
       ranges[var] = {0, outer - 1};
-      return Pass{IntExpr::symbol(var), lane, ranges};
+      return TilePass{IntExpr::symbol(var), lane, ranges};
     }
     ranges["%i"] = {0, outer * inner - 1};
-    return Pass{floordiv(lane, inner, ranges), mod(lane, inner, ranges), ranges};
+    return TilePass{floordiv(lane, inner, ranges), mod(lane, inner, ranges), ranges};
   };
   auto loops = [&](const char* var, const IntExpr& outer, const IntExpr& inner, std::vector<Stmt> element) {
     if (on_gpu()) return vector(outer * inner, std::move(element));
@@ -60,8 +60,8 @@ std::vector<Stmt> Lowering::through_tile(const Tile& tile, const Placement& plac
   std::vector<Stmt> body;
   std::vector<std::pair<Index, Access>> staged;  // the read in the main loops -> its element in scratch
   Placement reading = placement, computing = placement;
-  const Pass read_pass = pass("%y", tile.width, tile.height);
-  const Pass main_pass = pass("%x", tile.height, tile.width);
+  const TilePass read_pass = pass("%y", tile.width, tile.height);
+  const TilePass main_pass = pass("%x", tile.height, tile.width);
   reading.ranges = read_pass.ranges;
   reading.place(rows.var, tile.first_row + read_pass.inner);
   reading.place(columns.var, tile.first_column + read_pass.outer);

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/check.hpp"
-#include "kernel/multipliers.hpp"
+#include "kernel/passes.hpp"
 
 namespace smelt::kernel {
 
@@ -224,7 +224,6 @@ void Lowering::finish() {
     if (p.kind == ParamKind::Output || p.kind == ParamKind::Input) moved = moved + count(p.dims) * size_of(p.dtype);
   }
   kernel_.launch_sizes.push_back({"%stream", min(1, streams(written, moved, schedule_.cache_bytes))});
-  if (on_gpu()) add_multipliers(kernel_);
   auto arguments = Symbols(kernel_).arguments();
   for (const LaunchSize& l : kernel_.launch_sizes)
     if (!std::count(arguments.begin(), arguments.end(), l.symbol)) arguments.push_back(l.symbol);
@@ -240,17 +239,11 @@ void Lowering::finish() {
     assume(c.left - c.right);
     if (c.kind == Constraint::Equal) assume(c.right - c.left);
   }
-  for (const std::string& symbol : arguments) {
-    Param p;
-    p.kind = ParamKind::Size;
-    p.dtype = DType::I64;
-    p.symbol = symbol;
-    p.note = "size";
-    kernel_.params.push_back(std::move(p));
-  }
+  for (const std::string& symbol : arguments) kernel_.params.push_back(size_param(symbol));
 }
 
-Kernel lower(const Graph& graph, const schedule::Group& group, const Schedule& schedule, const std::string& name) {
+static Kernel lowered(const Graph& graph, const schedule::Group& group, const Schedule& schedule,
+                      const std::string& name) {
   try {
     Kernel kernel = Lowering(graph, group, schedule, name).run(false);
     verify(kernel);
@@ -260,6 +253,14 @@ Kernel lower(const Graph& graph, const schedule::Group& group, const Schedule& s
     verify(kernel);
     return kernel;
   }
+}
+
+Kernel lower(const Graph& graph, const schedule::Group& group, const Schedule& schedule, const std::string& name,
+             const std::function<void(const Kernel&)>& seen_lowered, const PassObserver& observer) {
+  Kernel kernel = lowered(graph, group, schedule, name);
+  if (seen_lowered) seen_lowered(kernel);
+  run_passes(kernel, observer);
+  return kernel;
 }
 
 }  // namespace smelt::kernel

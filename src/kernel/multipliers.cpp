@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "kernel/build.hpp"
+
 namespace smelt::kernel {
 namespace {
 
@@ -64,10 +66,13 @@ IntExpr multiplier_of(const IntExpr& divisor) { return floordiv(int64_t{1} << 62
 
 bool is_multiplier(const std::string& symbol) { return symbol.rfind(kPrefix, 0) == 0; }
 
-void add_multipliers(Kernel& kernel) {
+bool add_multipliers(Kernel& kernel) {
   const std::vector<IntExpr> divisors = Divisors(kernel).found();
-  for (size_t i = 0; i < divisors.size(); ++i)
+  for (size_t i = 0; i < divisors.size(); ++i) {
     kernel.launch_sizes.push_back({fmt::format("{}{}", kPrefix, i), multiplier_of(divisors[i])});
+    kernel.params.push_back(size_param(kernel.launch_sizes.back().symbol));
+  }
+  return !divisors.empty();
 }
 
 }  // namespace smelt::kernel

@@ -14,7 +14,8 @@ namespace smelt::kernel {
 IntExpr multiplier_of(const IntExpr& divisor);
 bool is_multiplier(const std::string& symbol);
 
-// Launch sizes for the divisors that positions of loops are divided by in this kernel.
-void add_multipliers(Kernel& kernel);
+// Launch sizes for the divisors that positions of loops are divided by in this kernel. Returns
+// whether there are any.
+bool add_multipliers(Kernel& kernel);
 
 }  // namespace smelt::kernel

@@ -270,6 +270,9 @@ class Printer {
         const ScratchBuffer& b = kernel_.buffers[static_cast<size_t>(s.buffer)];
         return line("alloc scratch{}: {}{} per {}", s.buffer, name_of(b.dtype), str(Shape(b.dims)), name_of(b.scope));
       }
+      case StmtKind::Prefetch:
+        return line("prefetch {}[{}] and the {} after it to level {}", param_name(kernel_, s.access.array),
+                    s.access.index[0].str(), (s.extent - 1).str(), s.level);
       case StmtKind::Turn: forget_changed(s); return line("turn scratch{} from scratch{}", s.buffer, s.source);
       case StmtKind::Store: {
         const std::string mask = s.mask == kNoExpr ? "" : " if " + use(s.mask);

@@ -151,6 +151,17 @@ class Structure {
 
   void need_local(LocalId id) const { need(id >= 0 && id < local_count(), "local %v{} does not exist", id); }
 
+  void prefetch(const Stmt& s) {
+    const auto array = static_cast<size_t>(s.access.array);
+    need(!s.access.scratch && array < kernel_.params.size() && s.access.index.size() == 1 &&
+             kernel_.params[array].kind != ParamKind::Size && kernel_.params[array].kind != ParamKind::Scalar,
+         "a prefetch of param {}, which is no array", s.access.array);
+    need(kernel_.dialect == Dialect::Portable && loops_.back()->loop == LoopKind::Vector,
+         "a prefetch outside of a vector loop of a CPU");
+    need_known(s.access.index[0], known_, "a prefetch");
+    need(s.extent.constant().value_or(0) > 0, "a prefetch of {} elements", s.extent.str());
+  }
+
   void statement(const Stmt& s) {
     switch (s.kind) {
       case StmtKind::Loop: return loop(s);
@@ -198,6 +209,7 @@ class Structure {
           need(b >= 0 && static_cast<size_t>(b) < kernel_.buffers.size(), "scratch{} is turned but does not exist", b);
         need(s.buffer != s.source, "scratch{} is turned into itself", s.buffer);
         return need(kernel_.dialect == Dialect::Portable, "a GPU does not turn scratch");
+      case StmtKind::Prefetch: return prefetch(s);
       case StmtKind::Store: {
         access(s.access, "store");
         const bool writable = s.access.scratch ||

@@ -168,6 +168,7 @@ class Types {
         if (s.anew != kNoExpr) need_dtype(s.anew, DType::Bool, "where a scan begins anew");
         return;
       }
+      case StmtKind::Prefetch:
       case StmtKind::Alloc: return;
       case StmtKind::Turn: {
         const ScratchBuffer& to = kernel_.buffers[static_cast<size_t>(s.buffer)];

@@ -65,8 +65,31 @@ TEST(CliExplain, DumpsStages) {
   EXPECT_TRUE(json["dump"].contains("graph") && json["dump"].contains("plan"));
   const Result wrong = tool({"explain", "x + 1", "-i", "x=f32[4]", "--dump", "graph,tree"});
   EXPECT_EQ(wrong.status, 2);
-  EXPECT_TRUE(wrong.err_has("there is no stage \"tree\"\n  help: one or more of graph,plan,kernel,source,asm,ptx,sass"))
+  EXPECT_TRUE(wrong.err_has(
+      "there is no stage \"tree\"\n  help: one or more of graph,plan,passes,after:PASS,kernel,source,asm,ptx,sass; "
+      "passes lists the names"))
       << wrong.err;
+}
+
+TEST(CliExplain, DumpsPasses) {
+  if (!has_llvm()) GTEST_SKIP() << "no LLVM here";
+  const std::vector<std::string> rows{"explain", "softmax(x)", "-i", "x=f32[64,1024]", "--threads", "2", "--dump"};
+  const auto dump = [&](const std::string& stage) {
+    std::vector<std::string> arguments = rows;
+    arguments.push_back(stage);
+    return tool(arguments);
+  };
+  const Result passes = dump("passes");
+  EXPECT_EQ(passes.status, 0) << passes.err;
+  EXPECT_TRUE(passes.out_has("kernel k0\n  prefetch: ")) << passes.out;
+  EXPECT_TRUE(passes.out_has("    +       prefetch in0[")) << passes.out;
+  const Result before = dump("after:lowering"), after = dump("after:prefetch");
+  EXPECT_TRUE(before.out_has("kernel k0") && !before.out_has("prefetch in0[")) << before.out;
+  EXPECT_TRUE(after.out_has("kernel k0") && after.out_has("prefetch in0[")) << after.out;
+  EXPECT_EQ(dump("after:remove-dead-code").out, dump("kernel").out) << "the last pass";
+  EXPECT_TRUE(dump("after:hoist-invariants").out_has("no kernel here goes through hoist-invariants"));
+  EXPECT_EQ(dump("after:").status, 2);
+  EXPECT_EQ(dump("after:tree").status, 2);
 }
 
 TEST(CliExplain, DumpsKernelsWhereThereIsACompiler) {

@@ -94,7 +94,7 @@ void add_explain(CLI::App& app, int& status) {
   add_program_options(*command, options->program);
   command
       ->add_option("--dump", options->dump,
-                   "print stages of the compiler instead: graph,plan,kernel,source,asm,ptx,sass")
+                   "print stages of the compiler instead: graph,plan,passes,after:PASS,kernel,source,asm,ptx,sass")
       ->type_name("STAGE,..")
       ->delimiter(',')
       ->allow_extra_args(false);

@@ -19,9 +19,10 @@ constexpr const char* kStages[] = {"graph", "plan", "kernel", "source", "asm", "
 
 void check_stages(const std::vector<std::string>& stages) {
   for (const std::string& stage : stages)
-    if (std::find(std::begin(kStages), std::end(kStages), stage) == std::end(kStages))
+    if (!is_stage_of_kernels(stage) && std::find(std::begin(kStages), std::end(kStages), stage) == std::end(kStages))
       throw UserError(
-          fmt::format("--dump: there is no stage \"{}\"\nhelp: one or more of graph,plan,kernel,source,asm,ptx,sass",
+          fmt::format("--dump: there is no stage \"{}\"\nhelp: one or more of graph,plan,passes,after:PASS,"
+                      "kernel,source,asm,ptx,sass; passes lists the names",
                       report::printable(stage, 40)));
 }
 

@@ -3,9 +3,9 @@
 
 #include "kernel/kernel.hpp"
 
-namespace smelt::emit {
+namespace smelt::kernel {
 
 // In elements from the start of the param or scratch buffer, which is row-major.
-IntExpr flat_offset(const kernel::Kernel& kernel, const kernel::Access& access);
+IntExpr flat_offset(const Kernel& kernel, const Access& access);
 
-}  // namespace smelt::emit
+}  // namespace smelt::kernel

@@ -1,0 +1,106 @@
+// The stages of a program as text.
+#include <fmt/format.h>
+
+#include "base/line_diff.hpp"
+#include "compile/custom.hpp"
+#include "compile/state.hpp"
+#include "kernel/lower.hpp"
+#include "plan/batch.hpp"
+#include "smelt/error.hpp"
+
+namespace smelt {
+namespace {
+
+constexpr std::string_view kAfter = "after:";
+// Stands for the kernel in front of the first pass.
+constexpr std::string_view kLowering = "lowering";
+
+struct Watch {
+  std::function<void(const kernel::Kernel&)> lowered;
+  kernel::PassObserver after_pass;
+};
+
+// Lowers every kernel that has code of its own again.
+void lower_again(const Executable::State& state, const Watch& watch) {
+  for (size_t k = 0; k < state.kernels.size(); ++k) {
+    if (state.alike[k] != k || is_custom(state, k)) continue;
+    const plan::FusionGroup& group = state.plan.groups[k];
+    const auto lower = [&](const Graph& graph, const schedule::Group& g, const schedule::Schedule& s) {
+      kernel::lower(graph, g, s, fmt::format("k{}", k), watch.lowered, watch.after_pass);
+    };
+    if (group.parts.empty()) {
+      lower(state.graph, group, *group.schedule);
+      continue;
+    }
+    for (const plan::Batch::Form& form : group.batch->forms) lower(form.graph, form.group, *form.schedule);
+  }
+}
+
+std::string dump_passes(const Executable::State& state) {
+  std::string text, before;
+  const auto lowered = [&](const kernel::Kernel& kernel) {
+    before = kernel::print(kernel);
+    text += fmt::format("kernel {}\n", kernel.name);
+  };
+  const auto after_pass = [&](const kernel::Pass& pass, const kernel::Kernel& kernel, bool changed) {
+    text += fmt::format("  {}: {}{}\n", pass.name, pass.purpose, changed ? "" : " (nothing here)");
+    if (!changed) return;
+    std::string after = kernel::print(kernel);
+    for (const std::string& line : changed_lines(before, after)) text += "    " + line + "\n";
+    before = std::move(after);
+  };
+  lower_again(state, {lowered, after_pass});
+  return text;
+}
+
+std::string dump_after(const Executable::State& state, std::string_view name) {
+  std::string text;
+  const auto lowered = [&](const kernel::Kernel& kernel) {
+    if (name == kLowering) text += kernel::print(kernel);
+  };
+  const auto after_pass = [&](const kernel::Pass& pass, const kernel::Kernel& kernel, bool) {
+    if (pass.name == name) text += kernel::print(kernel);
+  };
+  lower_again(state, {lowered, after_pass});
+  return text.empty() ? fmt::format("no kernel here goes through {}\n", name) : text;
+}
+
+}  // namespace
+
+bool is_stage_of_kernels(std::string_view stage) {
+  if (stage == "passes") return true;
+  if (stage.substr(0, kAfter.size()) != kAfter) return false;
+  const std::string_view name = stage.substr(kAfter.size());
+  for (const kernel::Pass& pass : kernel::passes())
+    if (pass.name == name) return true;
+  return name == kLowering;
+}
+
+std::string Executable::dump(const std::string& stage) const {
+  std::string text;
+  if (stage == "graph") return print(state_->graph);
+  if (stage == "plan") return plan::print(state_->graph, state_->plan);
+  const bool gpu = state_->device.is_gpu;
+  const auto is = [&](const char* name) { return stage == name; };
+  if (!is_stage_of_kernels(stage) && !is("kernel") && !is("source") &&
+      !(!gpu ? is("asm") : !state_->device.opencl && (is("ptx") || is("sass"))))
+    throw UserError(
+        fmt::format("nothing to dump by the name '{}' for {}\nhelp: one of graph, plan, passes, after:PASS, kernel, "
+                    "source, {}",
+                    stage, gpu ? "a GPU" : "the CPU", gpu ? "ptx, sass" : "asm"));
+  if (interpreted()) return "no LLVM here, so there are no kernels: " + state_->device.missing + "\n";
+  if (is("passes")) return dump_passes(*state_);
+  if (is_stage_of_kernels(stage)) return dump_after(*state_, std::string_view(stage).substr(kAfter.size()));
+  if (is("ptx")) return dump_ptx(*state_);
+  if (is("sass")) return dump_sass(*state_);
+  if (is("kernel"))
+    for (size_t k = 0; k < state_->kernels.size(); ++k)
+      text += state_->alike[k] == k ? kernel::print(state_->kernels[k])
+                                    : fmt::format("group {}: the kernel of group {}\n", k, state_->alike[k]);
+  else
+    for (const std::string& source : state_->sources)
+      text += is("asm") ? state_->device.llvm->assembly(source) : source;
+  return text;
+}
+
+}  // namespace smelt

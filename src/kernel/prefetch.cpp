@@ -1,0 +1,243 @@
+#include "kernel/prefetch.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <set>
+#include <string>
+
+#include "kernel/build.hpp"
+#include "kernel/offset.hpp"
+#include "kernel/walk.hpp"
+
+namespace smelt::kernel {
+namespace {
+
+// The processor's own prefetcher finds shorter rows; longer ones would push out the row at hand.
+constexpr int64_t kLeastBytes = 2048, kMostBytes = 256 << 10;
+// Reads of columns no further apart are served by one of them, and rows that the same loop reads later are at most so many
+// apart.
+constexpr int64_t kNeighbours = 64, kMostRowsApart = 8;
+constexpr int64_t kMostParts = 4;          // of a row, each fetched by another loop
+constexpr int64_t kFirstLevel = 32 << 10;  // rows up to this go to the first-level cache, others to the second
+
+bool is_vector(const Stmt& s) { return s.kind == StmtKind::Loop && s.loop == LoopKind::Vector && s.lanes > 1; }
+
+void collect_vector_loops(std::vector<Stmt>& body, std::vector<Stmt*>& into) {
+  for (Stmt& s : body) {
+    if (is_vector(s))
+      into.push_back(&s);
+    else
+      collect_vector_loops(s.body, into);
+  }
+}
+
+std::vector<ExprId> values_of(const Stmt& loop) {
+  std::vector<ExprId> roots;
+  for (const Stmt& s : loop.body) roots.push_back(s.value);
+  return roots;
+}
+
+// How many operations an element of a loop takes.
+int64_t operations(const Kernel& kernel, const Stmt& loop) {
+  int64_t count = 0;
+  visit_below(kernel, values_of(loop), [&](ExprId, const Expr& e) {
+    count += e.kind == ExprKind::Apply;
+    return true;
+  });
+  return count;
+}
+
+// `e` where every minimum and maximum of `symbol` is the side that goes with it, as in the middle of an array.
+IntExpr stepping(const IntExpr& e, const std::string& symbol) {
+  IntExpr result;
+  for (const IntExpr::Term& term : e.terms()) {
+    IntExpr product = term.coefficient;
+    for (const IntExpr::AtomPtr& a : term.atoms) {
+      const bool clamp = a->kind == AtomKind::Min || a->kind == AtomKind::Max;
+      const bool one = clamp && a->a.mentions(symbol) != a->b.mentions(symbol);
+      product = product * (one ? stepping(a->a.mentions(symbol) ? a->a : a->b, symbol) : IntExpr::of_term({1, {a}}));
+    }
+    result = result + product;
+  }
+  return result;
+}
+
+// Neighbouring elements of the loop are neighbours in memory.
+bool is_contiguous(const IntExpr& offset, const std::string& var) {
+  const auto step = offset.coefficient_of(var);
+  return step && step->is(1) && !(offset - IntExpr::symbol(var)).mentions(var);
+}
+
+using Known = std::set<std::string>;  // symbols with a value
+
+bool knows(const Known& known, const IntExpr& e) {
+  std::vector<std::string> symbols;
+  e.collect_symbols(symbols);
+  return std::all_of(symbols.begin(), symbols.end(), [&](const std::string& s) { return known.count(s) > 0; });
+}
+
+// The variables of the loops around `loop`; whether it is inside the body at all.
+bool collect_around(const std::vector<Stmt>& body, const Stmt* loop, Known& into) {
+  for (const Stmt& s : body) {
+    if (&s == loop) return true;
+    if (!collect_around(s.body, loop, into)) continue;
+    if (s.kind == StmtKind::Loop || s.kind == StmtKind::Each) into.insert(s.var);
+    return true;
+  }
+  return false;
+}
+
+// The Serial loop around whose Vector loops fetch what they read in later iterations of it.
+struct Rows {
+  const Stmt* loop;
+  std::vector<const Stmt*> inside;
+};
+
+class Prefetch {
+ public:
+  explicit Prefetch(Kernel& kernel) : kernel_(kernel) {
+    for (const Param& p : kernel.params)
+      if (p.kind == ParamKind::Size) sizes_.insert(p.symbol);
+  }
+
+  bool run() {
+    for (Phase& phase : kernel_.phases)
+      for (Stmt& grid : phase.body)
+        if (grid.kind == StmtKind::Loop && grid.loop == LoopKind::Grid) between_passes(grid);
+    for (Phase& phase : kernel_.phases) down_rows(phase.body, sizes_, nullptr);
+    for (auto& [loop, fetches] : found_)
+      loop->body.insert(loop->body.begin(), std::make_move_iterator(fetches.begin()),
+                        std::make_move_iterator(fetches.end()));
+    return !found_.empty();
+  }
+
+ private:
+  int64_t element_bytes(int param) const { return size_of(kernel_.params[static_cast<size_t>(param)].dtype); }
+
+  // A part of the elements of a step of the loop, from `offset` on, which lies `bytes` ahead.
+  void add(Stmt& loop, int param, const IntExpr& offset, int64_t parts, int64_t bytes) {
+    found_[&loop].push_back(
+        prefetch(param, offset, std::max<int64_t>(1, loop.lanes / parts), bytes <= kFirstLevel ? 1 : 2));
+  }
+
+  void between_passes(Stmt& grid) {
+    std::vector<Stmt*> loops;
+    collect_vector_loops(grid.body, loops);
+    if (loops.size() < 2) return;
+    Stmt* target = loops.back();
+    for (size_t i = 1; i + 1 < loops.size(); ++i)
+      if (operations(kernel_, *loops[i]) > 2 * operations(kernel_, *target)) target = loops[i];
+    Known around = sizes_;
+    around.insert({grid.var, target->var});
+    collect_around(grid.body, target, around);
+    visit_below(kernel_, values_of(*loops.front()), [&](ExprId, const Expr& e) {
+      if (e.kind == ExprKind::Load && !e.access.scratch && e.mask == kNoExpr)
+        of_next_row(*target, grid.var, around, e.access);
+      return true;
+    });
+  }
+
+  void of_next_row(Stmt& loop, const std::string& row, const Known& around, const Access& access) {
+    const IntExpr offset = flat_offset(kernel_, access);
+    if (!is_contiguous(offset, loop.var)) return;
+    const IntExpr next = offset.substitute({{row, IntExpr::symbol(row) + 1}}, {});
+    const IntExpr distance = next - offset;
+    if (distance.is(0) || distance.mentions(row) || distance.mentions(loop.var) || !knows(around, next)) return;
+    const int64_t size = element_bytes(access.array);
+    const int64_t bytes = distance.constant().value_or(kFirstLevel / size + 1) * size;
+    if (bytes >= kLeastBytes && bytes <= kMostBytes) add(loop, access.array, next, 1, bytes);
+  }
+
+  void down_rows(std::vector<Stmt>& body, const Known& known, const Rows* rows) {
+    for (Stmt& s : body) {
+      Known inside = known;
+      if (s.kind == StmtKind::Loop || s.kind == StmtKind::Each) inside.insert(s.var);
+      if (is_vector(s)) {
+        if (rows) share_rows(s, *rows, inside);
+        continue;
+      }
+      Rows own{&s, {}};
+      if (s.ahead > 0)
+        for (const Stmt& loop : s.body)
+          if (loop.kind == StmtKind::Loop && loop.loop == LoopKind::Vector) own.inside.push_back(&loop);
+      down_rows(s.body, inside, s.ahead > 0 ? &own : rows);
+    }
+  }
+
+  // Each loop fetches a part of what all of them read: memory would be idle while the others compute, and could not follow
+  // while the first fetches all.
+  void share_rows(Stmt& s, const Rows& rows, const Known& known) {
+    const auto& loops = rows.inside;
+    const auto number = std::find(loops.begin(), loops.end(), &s) - loops.begin();
+    const auto count = static_cast<int64_t>(loops.size());
+    const bool alike = std::all_of(loops.begin(), loops.end(), [&](const Stmt* loop) { return loop->var == s.var; });
+    if (count == 1 || !alike || number == count) return of_later_rows(s, s, rows, known, 1, 0);
+    int64_t parts = 1;
+    while (2 * parts <= std::min(kMostParts, count)) parts *= 2;
+    if (number >= parts) return;
+    for (const Stmt* loop : loops) of_later_rows(s, *loop, rows, known, parts, number);
+  }
+
+  // One of several parts of the rows that `reader` reads, fetched by `loop`.
+  void of_later_rows(Stmt& loop, const Stmt& reader, const Rows& rows, const Known& known, int64_t parts,
+                     int64_t part) {
+    const std::string& row = rows.loop->var;
+    std::map<int, std::vector<IntExpr>> offsets;  // by param
+    visit_below(kernel_, values_of(reader), [&](ExprId, const Expr& e) {
+      if (e.kind != ExprKind::Load || e.access.scratch) return true;
+      const IntExpr offset = stepping(stepping(flat_offset(kernel_, e.access), row), reader.var);
+      if (knows(known, offset) && is_contiguous(offset, reader.var) && offset.mentions(row))
+        offsets[e.access.array].push_back(offset);
+      return true;
+    });
+    const Ranges ranges{{reader.var, {0, reader.extent - 1}}};
+    const IntExpr symbol = IntExpr::symbol(reader.var);
+    const IntExpr here =
+        parts == 1 ? symbol : floordiv(symbol, parts, ranges) + part * floordiv(reader.extent, parts, ranges);
+    for (const auto& [array, reads] : offsets)
+      for (const IntExpr& read : newest(reads, row, reader.var)) {
+        const int64_t size = element_bytes(array), ahead = rows.loop->ahead;
+        const IntExpr step = row_step(read, row);
+        const int64_t bytes = step.constant().value_or(kFirstLevel / size + 1) * size * ahead;
+        add(loop, array, (read + ahead * step).substitute({{reader.var, here}}, {}), parts, bytes);
+      }
+  }
+
+  static IntExpr row_step(const IntExpr& read, const std::string& row) {
+    return read.substitute({{row, IntExpr::symbol(row) + 1}}, {}) - read;
+  }
+
+  // Of several reads those that no later iteration makes, and of neighbouring columns one.
+  static std::vector<IntExpr> newest(const std::vector<IntExpr>& reads, const std::string& row,
+                                     const std::string& column) {
+    std::vector<IntExpr> found;
+    const auto near = [](const IntExpr& difference) {
+      const int64_t elements = difference.constant().value_or(INT64_MAX);
+      return -kNeighbours <= elements && elements <= kNeighbours;
+    };
+    for (const IntExpr& read : reads) {
+      const IntExpr step = row_step(read, row);
+      if (step.mentions(row) || step.mentions(column)) continue;
+      const bool again = std::any_of(reads.begin(), reads.end(), [&](const IntExpr& other) {
+        for (int64_t rows = 1; rows <= kMostRowsApart; ++rows)
+          if (near(other - read - rows * step)) return true;
+        return false;
+      });
+      if (!again && std::none_of(found.begin(), found.end(), [&](const IntExpr& f) { return near(f - read); }))
+        found.push_back(read);
+    }
+    return found;
+  }
+
+  Kernel& kernel_;
+  Known sizes_;
+  std::map<Stmt*, std::vector<Stmt>> found_;
+};
+
+}  // namespace
+
+bool add_prefetches(Kernel& kernel) { return Prefetch(kernel).run(); }
+
+}  // namespace smelt::kernel

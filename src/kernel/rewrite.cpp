@@ -1,0 +1,86 @@
+#include "kernel/rewrite.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "kernel/walk.hpp"
+
+namespace smelt::kernel {
+namespace {
+
+// The places of a statement that hold an expression.
+std::vector<ExprId*> expression_places(Stmt& s) { return {&s.value, &s.mask, &s.anew, &s.start}; }
+
+}  // namespace
+
+// Chains may be longer than the stack is deep.
+ExprId Rewriter::operator()(ExprId root) {
+  if (root == kNoExpr) return root;
+  std::vector<ExprId> open{root};
+  while (!open.empty()) {
+    const ExprId id = open.back();
+    if (known_.count(id)) {
+      open.pop_back();
+      continue;
+    }
+    const size_t depth = open.size();
+    for (const ExprId operand : operands(kernel_.at(id)))
+      if (!known_.count(operand)) open.push_back(operand);
+    if (open.size() > depth) continue;
+    known_[id] = rebuilt(id);
+  }
+  return known_.at(root);
+}
+
+ExprId Rewriter::rebuilt(ExprId id) {
+  const std::vector<ExprId> old = operands(kernel_.at(id));
+  const auto same = [&](ExprId operand) { return known_.at(operand) == operand; };
+  if (std::all_of(old.begin(), old.end(), same)) return id;
+  Expr copy = kernel_.at(id);
+  for (ExprId& arg : copy.args) arg = known_.at(arg);
+  if (copy.mask != kNoExpr) copy.mask = known_.at(copy.mask);
+  if (copy.other != kNoExpr) copy.other = known_.at(copy.other);
+  const auto made = static_cast<ExprId>(kernel_.exprs.size());
+  kernel_.exprs.push_back(std::move(copy));
+  if (const auto label = kernel_.labels.find(id); label != kernel_.labels.end()) kernel_.labels[made] = label->second;
+  return made;
+}
+
+void Rewriter::operator()(Stmt& s) {
+  for (ExprId* place : expression_places(s)) *place = (*this)(*place);
+  for (Stmt& inner : s.body) (*this)(inner);
+}
+
+bool remove_dead_code(Kernel& kernel) {
+  std::vector<ExprId> roots;
+  for (const Phase& phase : kernel.phases)
+    for_each_stmt(phase.body, [&](const Stmt& s) {
+      for (const ExprId root : expressions(s)) roots.push_back(root);
+    });
+  std::vector<bool> used(kernel.exprs.size(), false);
+  visit_below(kernel, std::move(roots), [&](ExprId id, const Expr&) { return used[static_cast<size_t>(id)] = true; });
+  if (std::find(used.begin(), used.end(), false) == used.end()) return false;
+  std::vector<ExprId> moved(kernel.exprs.size(), kNoExpr);
+  const auto now = [&](ExprId id) { return id == kNoExpr ? id : moved[static_cast<size_t>(id)]; };
+  std::vector<Expr> kept;
+  std::map<ExprId, std::string> labels;
+  for (size_t id = 0; id < used.size(); ++id) {
+    if (!used[id]) continue;
+    Expr& e = kernel.exprs[id];
+    for (ExprId& arg : e.args) arg = now(arg);
+    e.mask = now(e.mask), e.other = now(e.other);
+    moved[id] = static_cast<ExprId>(kept.size());
+    if (const auto label = kernel.labels.find(static_cast<ExprId>(id)); label != kernel.labels.end())
+      labels[moved[id]] = label->second;
+    kept.push_back(std::move(e));
+  }
+  kernel.exprs = std::move(kept);
+  kernel.labels = std::move(labels);
+  for (Phase& phase : kernel.phases)
+    for_each_stmt(phase.body, [&](Stmt& s) {
+      for (ExprId* place : expression_places(s)) *place = now(*place);
+    });
+  return true;
+}
+
+}  // namespace smelt::kernel

@@ -1,0 +1,203 @@
+// Every pass alone, on kernels built by hand: what it changes, and what it leaves.
+#include "kernel/passes.hpp"
+
+#include <gtest/gtest.h>
+
+#include "base/line_diff.hpp"
+#include "kernel/hoist.hpp"
+#include "kernel/multipliers.hpp"
+#include "kernel/prefetch.hpp"
+#include "kernel/rewrite.hpp"
+#include "samples.hpp"
+
+namespace smelt::kernel {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+const IntExpr g = sym("%g"), i = sym("%i"), row = sym("%r"), B = sym("B"), C = sym("C");
+
+// The lines that a pass changes, without their indentation. What it makes is verified.
+template <class Run>
+Lines changes(Kernel& kernel, Run run) {
+  const std::string before = print(kernel);
+  const bool changed = run(kernel);
+  verify(kernel);
+  Lines lines;
+  for (const std::string& line : changed_lines(before, print(kernel)))
+    lines.push_back(line.substr(0, 2) + line.substr(line.find_first_not_of(' ', 2)));
+  EXPECT_TRUE(changed || lines.empty()) << "a pass that changes something says so";
+  return lines;
+}
+
+// out[g, i] = in[g, i] * (1 / s), on a GPU.
+void fill_scaled(Sample& s, bool in_lanes = false) {
+  const int in = s.input(DType::F32, {4, 512}), out = s.output(DType::F32, {4, 512});
+  const int scale = s.array(ParamKind::Scalar, DType::F32, {});
+  const ExprId divisor = in_lanes ? s.load(in, {g, i}) : s.load(scale, {});
+  const ExprId factor = s.build.apply(Op::Div, {s.f32(1), divisor});
+  const ExprId value = s.build.apply(Op::Mul, {s.load(in, {g, i}), factor});
+  s.phase(grid("%g", 4, {vector("%i", 512, {store({false, out, {g, i}}, value)}, 4)}));
+  s.kernel.dialect = Dialect::Gpu;
+  s.kernel.phases[0].team = {128, 128, 0};
+}
+
+TEST(HoistInvariants, GoBeforeTheLoop) {
+  Sample s;
+  fill_scaled(s);
+  EXPECT_EQ(changes(s.kernel, hoist_invariants),
+            (Lines{"+ let %v0: f32 = 1:f32 / scalar2", "- out1[%g, %i] = in0[%g, %i] * (1:f32 / scalar2)",
+                   "+ out1[%g, %i] = in0[%g, %i] * %v0"}));
+  EXPECT_EQ(changes(s.kernel, hoist_invariants), Lines{}) << "once";
+}
+
+TEST(HoistInvariants, WhatDependsOnTheElementStays) {
+  Sample s;
+  fill_scaled(s, true);
+  EXPECT_EQ(changes(s.kernel, hoist_invariants), Lines{});
+}
+
+// A sum over a row, then the row divided by twice the sum.
+void fill_normed(Sample& s, bool combined) {
+  const int in = s.input(DType::F32, {4, 512}), out = s.output(DType::F32, {4, 512});
+  const LocalId sum = s.build.new_local(DType::F32, true);
+  const ExprId x = s.load(in, {g, i}), total = s.build.local(sum);
+  std::vector<Stmt> body{assign(sum, s.f32(0)),
+                         vector("%i", 512, {assign(sum, s.build.apply(Op::Add, {total, x}))}, 4)};
+  if (combined) body.push_back(combine(sum, Op::Add));
+  const ExprId twice = s.build.apply(Op::Mul, {total, s.f32(3)});
+  body.push_back(vector("%i", 512, {store({false, out, {g, i}}, s.build.apply(Op::Div, {x, twice}))}, 4));
+  s.phase(grid("%g", 4, std::move(body)));
+  s.kernel.dialect = Dialect::Gpu;
+  s.kernel.phases[0].team = {128, 128, 0};
+}
+
+TEST(HoistInvariants, OfACombinedLocalBehindItsCombine) {
+  Sample s;
+  fill_normed(s, true);
+  EXPECT_EQ(changes(s.kernel, hoist_invariants),
+            (Lines{"+ let %v1: f32 = %v0 * 3:f32", "- out1[%g, %i] = in0[%g, %i] / (%v0 * 3:f32)",
+                   "+ out1[%g, %i] = in0[%g, %i] / %v1"}));
+}
+
+TEST(HoistInvariants, LanesThatAreNotCombinedStay) {
+  Sample s;
+  fill_normed(s, false);
+  EXPECT_EQ(changes(s.kernel, hoist_invariants), Lines{});
+}
+
+// Two passes over rows of `columns` f32.
+void fill_passes(Sample& s, const IntExpr& columns, const char* second = "%i") {
+  const int in = s.input(DType::F32, {B, columns}), out = s.output(DType::F32, {B, columns});
+  s.size("B");
+  if (!columns.constant()) s.size("C");
+  const LocalId sum = s.build.new_local(DType::F32, true);
+  const ExprId total = s.build.local(sum);
+  const IntExpr j = sym(second);
+  s.phase(grid("%g", B,
+               {assign(sum, s.f32(0)),
+                vector("%i", columns, {assign(sum, s.build.apply(Op::Add, {total, s.load(in, {g, i})}))}, 16),
+                combine(sum, Op::Add),
+                vector(second, columns,
+                       {store({false, out, {g, j}}, s.build.apply(Op::Sub, {s.load(in, {g, j}), total}))}, 16)}));
+}
+
+TEST(Prefetch, TheNextRowInTheLastPass) {
+  Sample s;
+  fill_passes(s, 1024);
+  EXPECT_EQ(changes(s.kernel, add_prefetches),
+            Lines{"+ prefetch in0[1024*%g + %i + 1024] and the 15 after it to level 1"});
+}
+
+TEST(Prefetch, LongRowsToTheSecondLevel) {
+  Sample s;
+  fill_passes(s, 16384);
+  EXPECT_EQ(changes(s.kernel, add_prefetches),
+            Lines{"+ prefetch in0[16384*%g + %i + 16384] and the 15 after it to level 2"});
+}
+
+TEST(Prefetch, NeitherShortNorVeryLongRows) {
+  for (const int64_t columns : {int64_t{256}, int64_t{1} << 20}) {
+    Sample s;
+    fill_passes(s, columns);
+    EXPECT_EQ(changes(s.kernel, add_prefetches), Lines{}) << columns;
+  }
+}
+
+TEST(Prefetch, NotWhereTheLaterPassGoesAnotherWay) {
+  Sample s;
+  fill_passes(s, 1024, "%j");
+  EXPECT_EQ(changes(s.kernel, add_prefetches), Lines{});
+}
+
+TEST(Prefetch, RowsThatALoopGoesDown) {
+  Sample s;
+  const int in = s.input(DType::F32, {66, 1024}), out = s.output(DType::F32, {64, 1024});
+  const ExprId below = s.build.apply(Op::Add, {s.load(in, {row, i}), s.load(in, {row + 2, i})});
+  Stmt rows = serial("%r", 64, {vector("%i", 1024, {store({false, out, {row, i}}, below)}, 16)});
+  rows.ahead = 3;
+  s.phase(grid("%g", 1, {rows}));
+  EXPECT_EQ(changes(s.kernel, add_prefetches),
+            Lines{"+ prefetch in0[%i + 1024*%r + 5120] and the 15 after it to level 1"})
+      << "the lower of two rows, three iterations ahead; the upper one has been read by then";
+}
+
+TEST(DivideByMultipliers, OfSizesKnownAtLaunch) {
+  Sample s;
+  s.size("C");
+  const int in = s.input(DType::F32, {B, C}), out = s.output(DType::F32, {B, C});
+  s.size("B");
+  const Ranges inside{{"%g", {0, B * C - 1}}};
+  const std::vector<IntExpr> at{floordiv(g, C, inside), mod(g, C, inside)};
+  s.phase(grid("%g", B * C, {store({false, out, at}, s.load(in, at))}));
+  s.kernel.dialect = Dialect::Gpu;
+  EXPECT_EQ(changes(s.kernel, add_multipliers).size(), 2U) << "a launch size, and the argument that it is";
+  EXPECT_EQ(s.kernel.launch_sizes.size(), 1U);
+  EXPECT_EQ(s.kernel.params.back().symbol, s.kernel.launch_sizes[0].symbol);
+}
+
+TEST(RemoveDeadCode, UnusedExpressionsGoAndLabelsMove) {
+  Sample s;
+  const int in = s.input(DType::F32, {8}), out = s.output(DType::F32, {8});
+  s.build.apply(Op::Sqrt, {s.f32(7)});
+  const ExprId x = s.load(in, {i});
+  s.build.apply(Op::Add, {x, s.f32(2)});
+  const ExprId value = s.build.apply(Op::Sqrt, {x});
+  s.kernel.labels[value] = "root";
+  s.phase(grid("%g", 1, {vector("%i", 8, {store({false, out, {i}}, value)})}));
+  EXPECT_EQ(changes(s.kernel, remove_dead_code), Lines{}) << "nothing that is printed";
+  ASSERT_EQ(s.kernel.exprs.size(), 2U);
+  EXPECT_EQ(s.kernel.exprs[1].op, Op::Sqrt);
+  EXPECT_EQ(s.kernel.labels, (std::map<ExprId, std::string>{{1, "root"}}));
+  EXPECT_FALSE(remove_dead_code(s.kernel));
+}
+
+TEST(Passes, HaveNamesOfTheirOwnAndRunInOrder) {
+  Sample s;
+  fill_scaled(s);
+  Lines seen;
+  run_passes(s.kernel, [&](const Pass& pass, const Kernel& kernel, bool changed) {
+    verify(kernel);
+    seen.push_back(std::string(pass.name) + (changed ? "!" : ""));
+  });
+  EXPECT_EQ(seen, (Lines{"divide-by-multipliers", "hoist-invariants!", "remove-dead-code!"})) << "those of a GPU";
+  for (const Pass& pass : passes()) EXPECT_FALSE(pass.purpose.empty()) << pass.name;
+}
+
+TEST(Rewriter, CopiesOnlyWhatChanges) {
+  Sample s;
+  const int in = s.input(DType::F32, {8});
+  const ExprId x = s.load(in, {i}), y = s.build.apply(Op::Sqrt, {x}), apart = s.build.apply(Op::Neg, {s.f32(3)});
+  const ExprId both = s.build.apply(Op::Add, {y, apart});
+  Rewriter rewrite(s.kernel);
+  rewrite.replace(x, s.f32(4));
+  const ExprId made = rewrite(both);
+  EXPECT_NE(made, both);
+  EXPECT_EQ(s.kernel.at(made).args[1], apart) << "what does not depend on it is shared";
+  EXPECT_EQ(s.kernel.at(s.kernel.at(made).args[0]).args[0], s.f32(4));
+  EXPECT_EQ(s.kernel.at(both).args[0], y) << "the old one is as it was";
+  EXPECT_EQ(rewrite(kNoExpr), kNoExpr);
+}
+
+}  // namespace
+}  // namespace smelt::kernel
