@@ -8,9 +8,9 @@ namespace smelt::plan {
 
 using schedule::repeat_cost;
 
-// Operations, weighed by what each costs, past which a kernel takes too long to compile. It is then bound by arithmetic, so that the
-// bytes of a cut do not show.
-static constexpr int kMostWork = 8000;
+// Instructions past which a kernel takes too long to compile. It is then bound by arithmetic, so that the bytes of a cut do
+// not show.
+static constexpr int kMostInstructions = 4000;
 // What is no more than this is not worth a second look.
 static constexpr int kNothingToRepeat = 16;
 // Operations that a thread of a CPU, or a multiprocessor, does in the time that one more kernel takes to start.
@@ -43,7 +43,7 @@ Partition::Partition(const Graph& graph, const Options& options)
     const bool asks = node.kind == NodeKind::Reduce || node.kind == NodeKind::Scan || node.kind == NodeKind::Custom ||
                       node.kind == NodeKind::Scatter || is_view(node.kind);
     even_.push_back(asks ? std::nullopt : std::optional(node.shape));
-    work_.push_back(node.local ? 1 : repeat_cost(graph, node));
+    instructions_.push_back(schedule::instructions_of(node));
     repeat_.push_back(repeat_cost(graph, node));
     repeatable_.push_back(recomputable(node));
     points_.push_back(recomputable(node) ? std::optional(edges_.elements[i]) : std::nullopt);
@@ -87,7 +87,7 @@ std::vector<NodeId> Partition::united(int a, int b) const {
 void Partition::merge(int from, int into) {
   const auto f = static_cast<size_t>(from), i = static_cast<size_t>(into);
   if (!(even_[f] && even_[i] && *even_[f] == *even_[i])) even_[i].reset();
-  work_[i] += work_[f];
+  instructions_[i] += instructions_[f];
   repeat_[i] += repeat_[f];
   repeatable_[i] = repeatable_[i] && repeatable_[f];
   points_[i] = points_[i] && points_[f] ? std::optional(std::max(*points_[i], *points_[f])) : std::nullopt;
@@ -166,7 +166,7 @@ bool Partition::too_deep(int a, int b) const {
 
 bool Partition::too_long(int a, int b) const {
   if (apart(a, b) || too_deep(a, b)) return true;
-  return work_[static_cast<size_t>(a)] + work_[static_cast<size_t>(b)] > kMostWork;
+  return instructions_[static_cast<size_t>(a)] + instructions_[static_cast<size_t>(b)] > kMostInstructions;
 }
 
 bool Partition::repeats_too_much(NodeId producer, NodeId consumer) const {

@@ -98,12 +98,12 @@ class Partition {
   const Options& options_;
   Edges edges_;
   Groups groups_;
-  std::vector<int> work_;         // per group
-  std::vector<int64_t> repeat_;   // per group: operations, if all of it can be repeated
-  std::vector<bool> repeatable_;  // per group
-  std::vector<bool> direct_;      // per node: what it reads of other nodes, it reads at its own index
-  std::vector<bool> here_;        // per node: computed at the index of its group's outputs
-  std::vector<bool> still_;       // per group: every node is computed at one index
+  std::vector<int> instructions_;  // per group
+  std::vector<int64_t> repeat_;    // per group: operations, if all of it can be repeated
+  std::vector<bool> repeatable_;   // per group
+  std::vector<bool> direct_;       // per node: what it reads of other nodes, it reads at its own index
+  std::vector<bool> here_;         // per node: computed at the index of its group's outputs
+  std::vector<bool> still_;        // per group: every node is computed at one index
   std::unordered_map<uint64_t, std::pair<std::string, std::string>> reasons_;  // of those refused for good
   std::unordered_map<uint64_t, size_t> refused_;                               // pairs of groups, and their nodes then
   std::vector<std::optional<int64_t>>

@@ -23,6 +23,21 @@ int cost_of(const Node& node) {
   }
 }
 
+int instructions_of(const Node& node) {
+  if (node.kind != NodeKind::Elementwise) return 1;
+  const bool wide = node.dtype == DType::F64, floating = is_float(node.dtype);
+  if (node.op >= Op::Cbrt && node.op <= Op::Erfc) return wide ? 120 : 60;
+  switch (node.op) {
+    case Op::Pow: return wide ? 190 : 100;
+    case Op::FloorDiv:
+    case Op::Mod:
+    case Op::Fmod: return floating ? 80 : 20;
+    case Op::Max:
+    case Op::Min: return floating ? 8 : 1;
+    default: return 1;
+  }
+}
+
 int evaluation_cost(const Node& node) {
   constexpr int kGather = 16, kDivision = 50;
   if (node.kind == NodeKind::Gather) return kGather;
