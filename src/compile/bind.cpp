@@ -4,7 +4,7 @@
 
 namespace smelt {
 
-Binder::Binder(const Graph& graph, std::vector<Slot>& slots) : graph_(graph), slots_(slots) {
+Binder::Binder(const Graph& graph, std::vector<Slot>& slots) : slots_(slots) {
   for (size_t i = 0; i < graph.inputs.size(); ++i) input_of_.try_emplace(graph.inputs[i], static_cast<int>(i));
   for (size_t o = 0; o < graph.outputs.size(); ++o) output_of_.try_emplace(graph.outputs[o], static_cast<int>(o));
 }

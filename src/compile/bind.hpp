@@ -18,7 +18,6 @@ class Binder {
   Launch bind(const kernel::Kernel& kernel, const kernel::Part* part, int order);
   Binding bind(const kernel::Kernel& kernel, size_t param, const kernel::Part* part, int order);
 
-  const Graph& graph_;
   std::unordered_map<NodeId, int> input_of_, output_of_;  // the first
   std::vector<Slot>& slots_;
   std::unordered_map<NodeId, int> slot_of_;

@@ -46,7 +46,6 @@ void PhasePrinter::each(const Stmt& s) {
 }
 
 void PhasePrinter::each_body(const Stmt& s) {
-  collect_shared(s.body, dirty_);
   statements(s.body);
   pop();
   close();

@@ -167,7 +167,7 @@ std::string PhasePrinter::private_element(const Access& access) {
 }
 
 std::string PhasePrinter::element(const Access& access) {
-  if (access.scratch && buffers_[static_cast<size_t>(access.array)].is_private) return private_element(access);
+  if (access.scratch && is_private(access.array)) return private_element(access);
   if (!access.scratch) {
     const kernel::Param& param = kernel_.params[static_cast<size_t>(access.array)];
     if (param.kind == kernel::ParamKind::Scalar) return kernel::param_name(kernel_, access.array);

@@ -43,6 +43,7 @@ PhasePrinter::PhasePrinter(const CLike& as, const kernel::Kernel& kernel, int ph
       loops_of_(kernel.exprs.size()),
       alignment_(kernel.params.size(), 0) {
   SMELT_CHECK(team_.threads > 0, "kernel {} has no threads: it was not scheduled for a GPU", kernel.name);
+  SMELT_CHECK(kernel.ordered || kernel.buffers.empty(), "kernel {} did not go through its passes", kernel.name);
   for (size_t i = 0; i < kernel.params.size(); ++i) {
     const Param& p = kernel.params[i];
     if (p.kind != ParamKind::Size) {
@@ -84,24 +85,14 @@ void PhasePrinter::note_access(const Access& access, const Stmt* vector) {
   BufferInfo& info = buffers_[static_cast<size_t>(access.array)];
   const bool first = !info.used;
   info.used = true;
-  if (!vector) {
-    info.is_private = false;
+  if (!first || !is_private(access.array)) return;
+  info.vector = vector, info.access = &access;
+  for (size_t d = 0; d < access.index.size(); ++d) {
+    const auto step = access.index[d].coefficient_of(vector->var);
+    if (!step || !step->is(1)) continue;
+    info.axis = d;
     return;
   }
-  if (first) {
-    info.vector = vector, info.access = &access;
-    bool found = false;
-    for (size_t d = 0; d < access.index.size() && !found; ++d) {
-      const auto step = access.index[d].coefficient_of(vector->var);
-      if (step && step->is(1)) info.axis = d, found = true;
-    }
-    info.is_private = found;
-    return;
-  }
-  // Each thread finds what it left when all loops deal out the same elements in the same way.
-  info.is_private = info.is_private && info.access->index == access.index && info.vector->var == vector->var &&
-                    info.vector->extent == vector->extent && info.vector->lanes == vector->lanes &&
-                    info.vector->unroll == vector->unroll;
 }
 
 void PhasePrinter::note_local(kernel::LocalId id, const Stmt* vector) {
@@ -175,6 +166,7 @@ void PhasePrinter::analyse(const std::vector<Stmt>& body, const Stmt* vector) {
         locals_[static_cast<size_t>(s.local)].vectors.insert(vector);
         ++block_;  // it stands between two
         break;
+      case StmtKind::Barrier:
       case StmtKind::Prefetch:
       case StmtKind::Turn:
       case StmtKind::Alloc: break;
@@ -208,9 +200,9 @@ void PhasePrinter::settle_buffers() {
     if (!info.used) continue;
     const kernel::ScratchBuffer& buffer = kernel_.buffers[b];
     const int64_t size = size_of(compute_type(buffer.dtype));
-    SMELT_CHECK(info.is_private || team_.cluster() == 1, "scratch buffer {} is shared by a cluster", b);
+    SMELT_CHECK(is_private(static_cast<int>(b)) || team_.cluster() == 1, "scratch buffer {} is shared by a cluster", b);
     IntExpr bytes = count(buffer.dims) * size;
-    if (info.is_private) {
+    if (is_private(static_cast<int>(b))) {
       const Vector v = shape_of(*info.vector);
       const bool flat = std::none_of(info.vector->body.begin(), info.vector->body.end(),
                                      [](const Stmt& s) { return s.kind == StmtKind::Loop; });

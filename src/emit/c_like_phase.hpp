@@ -100,7 +100,7 @@ class PhasePrinter {
     int slots = 0;                  // one value per lane; 0: one for the team, or a name inside its block
   };
   struct BufferInfo {
-    bool used = false, is_private = true, in_registers = false;
+    bool used = false, in_registers = false;
     const Stmt* vector = nullptr;
     const kernel::Access* access = nullptr;
     size_t axis = 0;  // the dimension that the lanes index
@@ -159,8 +159,10 @@ class PhasePrinter {
   Partial partial(const Stmt& s);
   void combine_columns(const std::vector<const Stmt*>& group);  // c_like_columns.cpp
   void join_rows(const Partial& p, int columns, int rows);
-  void collect_shared(const std::vector<Stmt>& body, std::set<int>& into) const;
-  void order_scratch(const std::set<int>& touched);
+  // Scratch that each thread has a part of for itself.
+  bool is_private(int buffer) const {
+    return kernel_.buffers[static_cast<size_t>(buffer)].scope == kernel::Scope::Lane;
+  }
   void barrier();
 
   // c_like_on_chip.cpp: without warps
@@ -311,8 +313,7 @@ class PhasePrinter {
   Ranges ranges_;
   Vector vector_;
   std::map<const Stmt*, std::pair<std::string, DType>> wide_stores_;  // Stmt -> the array that collects its lanes
-  int block_ = 0;        // number of the run of simple statements being analysed
-  std::set<int> dirty_;  // scratch buffers accessed since the last barrier
+  int block_ = 0;  // number of the run of simple statements being analysed
   int serial_depth_ = 0, if_depth_ = 0, names_ = 0;
   bool cluster_used_ = false, asks_for_multiples_ = false, lost_lanes_ = false;
   std::vector<IntExpr> conditions_;

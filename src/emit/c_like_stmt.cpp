@@ -34,6 +34,7 @@ void PhasePrinter::statement(const Stmt& s) {
     case StmtKind::Scan: throw InternalError("a scan outside of the body of a Vector loop");
     case StmtKind::Alloc: return;  // its memory is there from the start
     case StmtKind::Store: return store(s);
+    case StmtKind::Barrier: return barrier();
     case StmtKind::Prefetch: throw InternalError("a GPU does not prefetch");
     case StmtKind::Turn: throw InternalError("a GPU does not turn scratch");
     case StmtKind::If:
@@ -111,7 +112,6 @@ void PhasePrinter::assign(const Stmt& s) {
 
 void PhasePrinter::store(const Stmt& s) {
   const bool lanes = vector_.loop != nullptr;
-  if (!lanes && s.access.scratch) order_scratch({s.access.array});
   std::string text = value(s.value);
   const std::string mask = s.mask == kNoExpr ? "" : value(s.mask);
   const auto wide = wide_stores_.find(&s);
@@ -224,37 +224,11 @@ void PhasePrinter::count_loop(const Stmt& s, const char* pragma) {
   if (vector_.loop) {
     nested_body(s.body);
   } else {
-    // What the last iteration touched, the next one must wait for.
-    collect_shared(s.body, dirty_);
     statements(s.body);
   }
   --serial_depth_;
   pop();
   close();
-}
-
-// ---- scratch that threads share
-
-void PhasePrinter::collect_shared(const std::vector<Stmt>& body, std::set<int>& into) const {
-  auto note = [&](const kernel::Access& access) {
-    if (access.scratch && !buffers_[static_cast<size_t>(access.array)].is_private) into.insert(access.array);
-  };
-  for_each_stmt(body, [&](const Stmt& s) {
-    if (s.kind == StmtKind::Store) note(s.access);
-    visit_below(kernel_, expressions(s), [&](ExprId, const kernel::Expr& e) {
-      if (e.kind == kernel::ExprKind::Load) note(e.access);
-      return true;
-    });
-  });
-}
-
-void PhasePrinter::order_scratch(const std::set<int>& touched) {
-  const bool waits = std::any_of(touched.begin(), touched.end(), [&](int b) { return dirty_.count(b) > 0; });
-  if (waits) {
-    barrier();
-    dirty_.clear();
-  }
-  dirty_.insert(touched.begin(), touched.end());
 }
 
 void PhasePrinter::barrier() {

@@ -144,9 +144,6 @@ void PhasePrinter::close_edge() {
 }
 
 void PhasePrinter::vector_loop(const Stmt& s) {
-  std::set<int> touched;
-  collect_shared(s.body, touched);
-  order_scratch(touched);
   push();
   vector_ = shape_of(s);
   const int64_t group = int64_t{team_.threads} * vector_.lanes, step = group * vector_.unroll;

@@ -172,7 +172,7 @@ std::vector<ExprId> PhasePrinter::wide_loads(const std::vector<const Stmt*>& stm
   };
   const auto may_be_wide = [&](const Access& access) {
     const auto array = static_cast<size_t>(access.array);
-    if (access.scratch) return !buffers_[array].is_private;
+    if (access.scratch) return !is_private(access.array);
     return !stored_[array] && kernel_.params[array].kind != kernel::ParamKind::Scalar;
   };
   visit_unknown(stmts, [&](ExprId id, const Expr& e) {

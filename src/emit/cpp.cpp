@@ -169,6 +169,7 @@ void PhasePrinter::statement(const Stmt& s) {
     case StmtKind::Alloc: return;  // its memory is there from the start
     case StmtKind::Store: return store(s);
     case StmtKind::Turn: return turn(s);
+    case StmtKind::Barrier: throw InternalError("a CPU has no barriers");
     case StmtKind::Prefetch: return;  // the caches of other machines are others
     case StmtKind::If: {
       open("");

@@ -107,6 +107,7 @@ void PhasePrinter::collect_changes(const std::vector<Stmt>& body, Changes& into)
       case StmtKind::Turn: into[locals + params + static_cast<size_t>(s.buffer)] = true; break;
       case StmtKind::Scan: into[static_cast<size_t>(s.carry)] = true; break;
       case StmtKind::Let:
+      case StmtKind::Barrier:
       case StmtKind::Prefetch:
       case StmtKind::Alloc: break;
     }

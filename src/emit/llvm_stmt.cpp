@@ -23,6 +23,7 @@ void PhasePrinter::statement(const Stmt& s) {
     case StmtKind::Store: return store(s);
     case StmtKind::Turn: return turn(s);
     case StmtKind::Prefetch: return prefetch(s);
+    case StmtKind::Barrier: throw InternalError("a CPU has no barriers");
     case StmtKind::If: return conditional(s);
     case StmtKind::Each: return each(s);
     case StmtKind::Loop: break;

@@ -219,6 +219,12 @@ Param size_param(const std::string& symbol) {
   return p;
 }
 
+Stmt barrier() {
+  Stmt s;
+  s.kind = StmtKind::Barrier;
+  return s;
+}
+
 Stmt prefetch(int param, IntExpr offset, IntExpr elements, int level) {
   Stmt s;
   s.kind = StmtKind::Prefetch;

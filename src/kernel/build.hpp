@@ -70,6 +70,7 @@ Stmt alloc(int buffer);
 Stmt each(std::string var, IntExpr extent, ExprId condition, std::vector<Stmt> body, int lanes);
 Stmt store_atomic(Access access, Op op, ExprId value, ExprId mask = kNoExpr);
 Stmt turn(int buffer, int source);
+Stmt barrier();
 Stmt prefetch(int param, IntExpr offset, IntExpr elements, int level);
 Stmt store(Access access, ExprId value, ExprId mask = kNoExpr, bool streaming = false);
 

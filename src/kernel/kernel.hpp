@@ -14,6 +14,8 @@
 //           | Turn(buffer, source)                what stands at [r, c] of a square buffer goes to [c, r] of another (CPU only)
 //           | Alloc(buffer)                       scratch memory of this workgroup (CPU: of this thread)
 //           | Store(param or buffer, index, mask?, expr)   atomic (GPU only): joined by `op` with what is there, in any order
+//           | Barrier                                   the threads of the team wait for each other (GPU only, outside of
+//                                           Vector loops)
 //           | Prefetch(param, offset, extent, level)   asks the caches for elements of an array, from its flat offset
 //                                           on; they may lie outside of it (CPU only, in whole steps of a Vector loop)
 //           | Each(var, extent, expr, body)       body for those of 0 .. extent-1, in order, of which the condition expr holds; many are
@@ -148,7 +150,7 @@ struct Local {
 };
 
 enum class LoopKind : uint8_t { Grid, Thread, Vector, Unrolled, Serial };
-enum class StmtKind : uint8_t { Loop, Let, Assign, Combine, Scan, Turn, Alloc, Store, If, Each, Prefetch };
+enum class StmtKind : uint8_t { Loop, Let, Assign, Combine, Scan, Turn, Alloc, Store, If, Each, Prefetch, Barrier };
 
 struct Stmt {
   StmtKind kind;
@@ -256,6 +258,7 @@ struct Kernel {
   std::vector<IntExpr> assumptions;
   std::map<ExprId, std::string>
       labels;            // the operation of the program that an expression is the value of, for comments
+  bool ordered = false;  // barriers stand where threads meet in scratch (barriers.hpp)
   bool clamped = false;  // indices that could not be proved inside are clamped: slower, never wrong
   int counter_param =
       -1;  // i32[1]: how many workgroups are done, for a phase that is run by the last; 0 between launches

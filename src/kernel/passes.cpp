@@ -1,5 +1,6 @@
 #include "kernel/passes.hpp"
 
+#include "kernel/barriers.hpp"
 #include "kernel/hoist.hpp"
 #include "kernel/multipliers.hpp"
 #include "kernel/prefetch.hpp"
@@ -15,6 +16,8 @@ constexpr Pass kPasses[] = {
     {"hoist-invariants", "what all elements of a loop compute alike is computed before it", kGpu, !kCpu,
      hoist_invariants},
     {"prefetch", "rows that a later iteration reads are fetched into the caches", !kGpu, kCpu, add_prefetches},
+    {"place-scratch", "scratch that threads do not share is theirs one by one", kGpu, !kCpu, place_scratch},
+    {"insert-barriers", "threads wait before they meet in shared scratch", kGpu, !kCpu, insert_barriers},
     {"remove-dead-code", "expressions that no statement uses go", kGpu, kCpu, remove_dead_code},
 };
 

@@ -270,6 +270,7 @@ class Printer {
         const ScratchBuffer& b = kernel_.buffers[static_cast<size_t>(s.buffer)];
         return line("alloc scratch{}: {}{} per {}", s.buffer, name_of(b.dtype), str(Shape(b.dims)), name_of(b.scope));
       }
+      case StmtKind::Barrier: return line("barrier");
       case StmtKind::Prefetch:
         return line("prefetch {}[{}] and the {} after it to level {}", param_name(kernel_, s.access.array),
                     s.access.index[0].str(), (s.extent - 1).str(), s.level);

@@ -210,6 +210,11 @@ class Structure {
         need(s.buffer != s.source, "scratch{} is turned into itself", s.buffer);
         return need(kernel_.dialect == Dialect::Portable, "a GPU does not turn scratch");
       case StmtKind::Prefetch: return prefetch(s);
+      case StmtKind::Barrier:
+        need(kernel_.dialect != Dialect::Portable, "a barrier on a CPU");
+        return need(
+            std::none_of(loops_.begin(), loops_.end(), [](const Stmt* l) { return l->loop == LoopKind::Vector; }),
+            "a barrier inside of a vector loop");
       case StmtKind::Store: {
         access(s.access, "store");
         const bool writable = s.access.scratch ||
@@ -352,6 +357,7 @@ void verify(const Kernel& kernel) {
   verify_types(kernel);
   verify_locals(kernel);
   verify_accesses(kernel);
+  verify_barriers(kernel);
 }
 
 }  // namespace smelt::kernel

@@ -84,6 +84,7 @@ class Accesses {
         return;
       case StmtKind::Combine:
       case StmtKind::Turn:  // of whole buffers: verify_types.cpp sees that their sizes are equal
+      case StmtKind::Barrier:
       case StmtKind::Prefetch:
       case StmtKind::Alloc: return;
     }

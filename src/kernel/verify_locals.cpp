@@ -92,6 +92,7 @@ class Flow {
         if (!state_.scratch.insert(s.buffer).second) fail(kernel_, "scratch{} is allocated twice", s.buffer);
         return;
       case StmtKind::Turn: need_scratch({true, s.buffer, {}}); return need_scratch({true, s.source, {}});
+      case StmtKind::Barrier: return;
       case StmtKind::Prefetch: return read_indices(s.access.index, "a prefetch");
       case StmtKind::Store:
         read(s.value);

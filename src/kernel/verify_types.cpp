@@ -168,6 +168,7 @@ class Types {
         if (s.anew != kNoExpr) need_dtype(s.anew, DType::Bool, "where a scan begins anew");
         return;
       }
+      case StmtKind::Barrier:
       case StmtKind::Prefetch:
       case StmtKind::Alloc: return;
       case StmtKind::Turn: {

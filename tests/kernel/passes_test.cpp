@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "base/line_diff.hpp"
+#include "kernel/barriers.hpp"
 #include "kernel/hoist.hpp"
 #include "kernel/multipliers.hpp"
 #include "kernel/prefetch.hpp"
 #include "kernel/rewrite.hpp"
+#include "kernel/walk.hpp"
 #include "samples.hpp"
 
 namespace smelt::kernel {
@@ -156,6 +158,88 @@ TEST(DivideByMultipliers, OfSizesKnownAtLaunch) {
   EXPECT_EQ(s.kernel.params.back().symbol, s.kernel.launch_sizes[0].symbol);
 }
 
+// A row of 64 elements through scratch, read at `index`; `again`: three times.
+void fill_turned(Sample& s, const IntExpr& index, int second_lanes = 1, bool again = false, int threads = 64) {
+  const int in = s.input(DType::F32, {4, 64}), out = s.output(DType::F32, {4, 64});
+  const int buffer = s.scratch(DType::F32, {64});
+  std::vector<Stmt> body{
+      vector("%i", 64, {store({true, buffer, {i}}, s.load(in, {g, i}))}, 1),
+      vector("%i", 64, {store({false, out, {g, i}}, s.load_scratch(buffer, {index}))}, second_lanes)};
+  if (again) body = {serial("%r", 3, std::move(body))};
+  body.insert(body.begin(), alloc(buffer));
+  s.phase(grid("%g", 4, std::move(body)));
+  s.kernel.dialect = Dialect::Gpu;
+  s.kernel.phases[0].team = {threads, threads, 0};
+}
+
+TEST(PlaceScratch, WhatEachThreadFindsAgainIsItsOwn) {
+  Sample s;
+  fill_turned(s, i);
+  EXPECT_EQ(changes(s.kernel, place_scratch),
+            (Lines{"- alloc scratch0: f32[64] per workgroup", "+ alloc scratch0: f32[64] per lane"}));
+  EXPECT_EQ(changes(s.kernel, insert_barriers), Lines{});
+}
+
+TEST(PlaceScratch, OtherElementsAndOtherThreadsShare) {
+  Sample turned, dealt;
+  fill_turned(turned, 63 - i);
+  fill_turned(dealt, i, 4);
+  EXPECT_EQ(changes(turned.kernel, place_scratch), Lines{});
+  EXPECT_EQ(changes(dealt.kernel, place_scratch), Lines{}) << "four neighbours to a thread, not one";
+}
+
+TEST(InsertBarriers, BetweenLoopsThatShare) {
+  Sample s;
+  fill_turned(s, 63 - i);
+  EXPECT_EQ(changes(s.kernel, insert_barriers), Lines{"+ barrier"});
+  EXPECT_EQ(s.kernel.phases[0].body[0].body[2].kind, StmtKind::Barrier) << "behind the loop that stores";
+}
+
+TEST(InsertBarriers, AlsoBeforeTheNextIteration) {
+  Sample s;
+  fill_turned(s, 63 - i, 1, true);
+  EXPECT_EQ(changes(s.kernel, insert_barriers), (Lines{"+ barrier", "+ barrier"}));
+  const std::vector<Stmt>& inside = s.kernel.phases[0].body[0].body[1].body;
+  EXPECT_EQ(inside[0].kind, StmtKind::Barrier) << "what the last iteration reads is not stored to before";
+}
+
+TEST(InsertBarriers, OneThreadWaitsForNobody) {
+  Sample s;
+  fill_turned(s, 63 - i, 1, false, 1);
+  EXPECT_EQ(changes(s.kernel, insert_barriers), Lines{});
+}
+
+// Takes the n-th barrier out again.
+std::string fault_without_barrier(Sample& s, int n) {
+  insert_barriers(s.kernel);
+  for_each_stmt(s.kernel.phases[0].body, [&](Stmt& around) {
+    for (size_t b = 0; b < around.body.size(); ++b)
+      if (around.body[b].kind == StmtKind::Barrier && n-- == 0) {
+        around.body.erase(around.body.begin() + static_cast<std::ptrdiff_t>(b));
+        return;
+      }
+  });
+  return fault(s.kernel);
+}
+
+TEST(InsertBarriers, TheVerifierMissesEachOfThem) {
+  const auto says = [](const std::string& fault, const char* part) { return fault.find(part) != std::string::npos; };
+  Sample once, first, second;
+  fill_turned(once, 63 - i);
+  fill_turned(first, 63 - i, 1, true);
+  fill_turned(second, 63 - i, 1, true);
+  EXPECT_TRUE(says(fault_without_barrier(once, 0), "reads scratch0, which was stored to since the last barrier"));
+  EXPECT_TRUE(says(fault_without_barrier(first, 0), "stores to scratch0, which was touched since the last barrier"));
+  EXPECT_TRUE(says(fault_without_barrier(second, 1), "reads scratch0, which was stored to since the last barrier"));
+}
+
+TEST(Verify, BarriersStandOutsideOfVectorLoops) {
+  Sample s;
+  fill_turned(s, i);
+  s.kernel.phases[0].body[0].body[1].body.push_back(barrier());
+  EXPECT_NE(fault(s.kernel).find("a barrier inside of a vector loop"), std::string::npos);
+}
+
 TEST(RemoveDeadCode, UnusedExpressionsGoAndLabelsMove) {
   Sample s;
   const int in = s.input(DType::F32, {8}), out = s.output(DType::F32, {8});
@@ -180,7 +264,9 @@ TEST(Passes, HaveNamesOfTheirOwnAndRunInOrder) {
     verify(kernel);
     seen.push_back(std::string(pass.name) + (changed ? "!" : ""));
   });
-  EXPECT_EQ(seen, (Lines{"divide-by-multipliers", "hoist-invariants!", "remove-dead-code!"})) << "those of a GPU";
+  EXPECT_EQ(seen, (Lines{"divide-by-multipliers", "hoist-invariants!", "place-scratch", "insert-barriers",
+                         "remove-dead-code!"}))
+      << "those of a GPU";
   for (const Pass& pass : passes()) EXPECT_FALSE(pass.purpose.empty()) << pass.name;
 }
 

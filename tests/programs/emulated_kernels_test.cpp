@@ -7,7 +7,7 @@
 
 #include "emit/cuda.hpp"
 #include "fake_cuda/emulate.hpp"
-#include "kernel/kernel.hpp"
+#include "kernel/passes.hpp"
 #include "kernel/samples.hpp"
 
 namespace smelt::kernel {
@@ -36,7 +36,7 @@ class EmulatedKernels : public ::testing::TestWithParam<TeamSize> {
   std::vector<int32_t> run(Sample& s, size_t outputs) {
     s.kernel.dialect = Dialect::Gpu;
     s.kernel.phases[0].team = {GetParam().threads, GetParam().workgroup};
-    verify(s.kernel);
+    run_passes(s.kernel);
     const emit::DeviceSource source = emit::emit_cuda(s.kernel, {80});
     const HostLibrary library(source.text);
     const emit::DeviceFunction& function = source.phases[0].variants.back().function;

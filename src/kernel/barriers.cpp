@@ -1,0 +1,160 @@
+#include "kernel/barriers.hpp"
+
+#include <map>
+#include <set>
+
+#include "kernel/build.hpp"
+#include "kernel/walk.hpp"
+
+namespace smelt::kernel {
+namespace {
+
+// The first access to a buffer, and whether all others are like it.
+struct Use {
+  const Stmt* loop = nullptr;
+  const Access* access = nullptr;
+  bool alike = false;
+};
+
+bool steps_with(const Access& access, const std::string& var) {
+  for (const IntExpr& i : access.index) {
+    const auto step = i.coefficient_of(var);
+    if (step && step->is(1)) return true;
+  }
+  return false;
+}
+
+class ScratchUses {
+ public:
+  explicit ScratchUses(const Kernel& kernel) : kernel_(kernel) {}
+
+  std::map<int, Use> of(const Phase& phase) {
+    uses_.clear();
+    walk(phase.body, nullptr);
+    return std::move(uses_);
+  }
+
+ private:
+  void walk(const std::vector<Stmt>& body, const Stmt* vector) {
+    for (const Stmt& s : body) {
+      visit_below(kernel_, expressions(s), [&](ExprId, const Expr& e) {
+        if (e.kind == ExprKind::Load) note(e.access, vector);
+        return true;
+      });
+      if (s.kind == StmtKind::Store) note(s.access, vector);
+      walk(s.body, s.kind == StmtKind::Loop && s.loop == LoopKind::Vector ? &s : vector);
+    }
+  }
+
+  void note(const Access& access, const Stmt* vector) {
+    if (!access.scratch) return;
+    const auto [found, first] = uses_.try_emplace(access.array);
+    Use& use = found->second;
+    if (first) {
+      use = {vector, &access, vector && steps_with(access, vector->var)};
+      return;
+    }
+    use.alike = use.alike && vector && use.access->index == access.index && use.loop->var == vector->var &&
+                use.loop->extent == vector->extent && use.loop->lanes == vector->lanes &&
+                use.loop->unroll == vector->unroll;
+  }
+
+  const Kernel& kernel_;
+  std::map<int, Use> uses_;
+};
+
+using Buffers = std::set<int>;
+
+class Barriers {
+ public:
+  explicit Barriers(Kernel& kernel) : kernel_(kernel) {}
+
+  bool run() {
+    for (Phase& phase : kernel_.phases) {
+      if (phase.team.threads <= 1) continue;
+      touched_.clear();
+      block(phase.body);
+    }
+    return inserted_;
+  }
+
+ private:
+  void block(std::vector<Stmt>& body) {
+    std::vector<Stmt> ordered;
+    for (Stmt& s : body) {
+      if (const Buffers here = at_once(s); meets(here)) {
+        ordered.push_back(barrier());
+        inserted_ = true;
+        touched_ = here;
+      } else {
+        touched_.insert(here.begin(), here.end());
+      }
+      // What the last iteration touched, the next one must wait for.
+      const bool repeats = s.kind == StmtKind::Each || (s.kind == StmtKind::Loop && s.loop != LoopKind::Grid);
+      if (!is_vector(s)) {
+        if (repeats) touched_.merge(shared_scratch(kernel_, s));
+        block(s.body);
+      }
+      ordered.push_back(std::move(s));
+    }
+    body = std::move(ordered);
+  }
+
+  static bool is_vector(const Stmt& s) { return s.kind == StmtKind::Loop && s.loop == LoopKind::Vector; }
+
+  // A Vector loop as a whole; of others the statement itself, without its body.
+  Buffers at_once(const Stmt& s) const {
+    if (is_vector(s)) return shared_scratch(kernel_, s);
+    Stmt alone = s;
+    alone.body.clear();
+    return shared_scratch(kernel_, alone);
+  }
+  bool meets(const Buffers& here) const {
+    for (const int b : here)
+      if (touched_.count(b)) return true;
+    return false;
+  }
+
+  Kernel& kernel_;
+  Buffers touched_;  // since the last barrier
+  bool inserted_ = false;
+};
+
+}  // namespace
+
+std::set<int> shared_scratch(const Kernel& kernel, const Stmt& s) {
+  std::set<int> found;
+  const auto note = [&](const Access& access) {
+    if (access.scratch && kernel.buffers[static_cast<size_t>(access.array)].scope != Scope::Lane)
+      found.insert(access.array);
+  };
+  const auto visit = [&](const Stmt& inner) {
+    if (inner.kind == StmtKind::Store) note(inner.access);
+    visit_below(kernel, expressions(inner), [&](ExprId, const Expr& e) {
+      if (e.kind == ExprKind::Load) note(e.access);
+      return true;
+    });
+  };
+  visit(s);
+  for_each_stmt(s.body, visit);
+  return found;
+}
+
+bool place_scratch(Kernel& kernel) {
+  bool changed = false;
+  ScratchUses uses(kernel);
+  for (const Phase& phase : kernel.phases)
+    for (const auto& [buffer, use] : uses.of(phase)) {
+      Scope& scope = kernel.buffers[static_cast<size_t>(buffer)].scope;
+      changed = changed || (use.alike && scope != Scope::Lane);
+      if (use.alike) scope = Scope::Lane;
+    }
+  return changed;
+}
+
+bool insert_barriers(Kernel& kernel) {
+  kernel.ordered = true;
+  return Barriers(kernel).run();
+}
+
+}  // namespace smelt::kernel

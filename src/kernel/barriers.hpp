@@ -1,0 +1,25 @@
+// Where the scratch of a team of threads is, and where its threads wait for each other. A GPU only.
+//
+// A buffer whose every access is at the same index of Vector loops that deal out the same elements belongs to the threads
+// one by one: each finds what it left itself, in registers or in its own part of the memory (Scope::Lane). The others are
+// shared (Scope::Workgroup), and a barrier stands before what touches one that was touched since the last barrier:
+//
+//   vector %y < 64 by 1: scratch0[%y] = in0[%y]        vector %y < 64 by 1: scratch0[%y] = in0[%y]
+//   vector %x < 64 by 1: out1[%x] = scratch0[63 - %x]  →  barrier
+//                                                      vector %x < 64 by 1: out1[%x] = scratch0[63 - %x]
+#pragma once
+
+#include <set>
+
+#include "kernel/kernel.hpp"
+
+namespace smelt::kernel {
+
+// The shared buffers that a statement and its body touch.
+std::set<int> shared_scratch(const Kernel& kernel, const Stmt& s);
+
+// Both return whether they changed the kernel.
+bool place_scratch(Kernel& kernel);
+bool insert_barriers(Kernel& kernel);
+
+}  // namespace smelt::kernel

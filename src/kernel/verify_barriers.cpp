@@ -1,0 +1,89 @@
+// Threads of a team meet in shared scratch only behind a barrier.
+#include <set>
+
+#include "kernel/barriers.hpp"
+#include "kernel/text.hpp"
+#include "kernel/verify_parts.hpp"
+#include "kernel/walk.hpp"
+
+namespace smelt::kernel {
+namespace {
+
+class BarrierVerifier {
+ public:
+  explicit BarrierVerifier(const Kernel& kernel) : kernel_(kernel) {}
+
+  void run() {
+    for (const Phase& phase : kernel_.phases) {
+      if (phase.team.threads <= 1) continue;
+      since_ = {};
+      block(phase.body);
+    }
+  }
+
+ private:
+  // Since the last barrier.
+  struct Since {
+    std::set<int> read, written;
+  };
+
+  void block(const std::vector<Stmt>& body) {
+    for (const Stmt& s : body) statement(s);
+  }
+
+  void statement(const Stmt& s) {
+    if (s.kind == StmtKind::Barrier) {
+      since_ = {};
+      return;
+    }
+    Since here;
+    const bool vector = s.kind == StmtKind::Loop && s.loop == LoopKind::Vector;
+    note(s, here);
+    if (vector) for_each_stmt(s.body, [&](const Stmt& inner) { note(inner, here); });
+    meet(here, s);
+    if (vector) return;
+    const bool repeats = s.kind == StmtKind::Each || (s.kind == StmtKind::Loop && s.loop != LoopKind::Grid);
+    const Since before = since_;
+    block(s.body);
+    if (repeats) block(s.body);  // its second iteration, behind the first
+    if (s.kind == StmtKind::If || repeats) add(before);
+  }
+
+  void note(const Stmt& s, Since& here) const {
+    const auto shared = [&](const Access& access) {
+      return access.scratch && kernel_.buffers[static_cast<size_t>(access.array)].scope != Scope::Lane;
+    };
+    if (s.kind == StmtKind::Store && shared(s.access)) here.written.insert(s.access.array);
+    visit_below(kernel_, expressions(s), [&](ExprId, const Expr& e) {
+      if (e.kind == ExprKind::Load && shared(e.access)) here.read.insert(e.access.array);
+      return true;
+    });
+  }
+
+  void meet(const Since& here, const Stmt& s) {
+    const std::string what = s.kind == StmtKind::Loop ? "loop " + s.var : "a statement";
+    for (const int b : here.written)
+      if (since_.read.count(b) || since_.written.count(b))
+        fail(kernel_, "{} stores to scratch{}, which was touched since the last barrier", what, b);
+    for (const int b : here.read)
+      if (since_.written.count(b))
+        fail(kernel_, "{} reads scratch{}, which was stored to since the last barrier", what, b);
+    add(here);
+  }
+
+  void add(const Since& more) {
+    since_.read.insert(more.read.begin(), more.read.end());
+    since_.written.insert(more.written.begin(), more.written.end());
+  }
+
+  const Kernel& kernel_;
+  Since since_;
+};
+
+}  // namespace
+
+void verify_barriers(const Kernel& kernel) {
+  if (kernel.ordered) BarrierVerifier(kernel).run();
+}
+
+}  // namespace smelt::kernel
