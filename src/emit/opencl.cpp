@@ -37,12 +37,13 @@ std::string signature(const CLike::Frame& frame) {
     const CLike::Array& a = frame.arrays[array++];
     params += fmt::format("{0} restrict {1}_, const long {1}_at, ", pointer_to(a), a.name);
   }
-  return fmt::format("__kernel __attribute__((reqd_work_group_size({}, 1, 1)))\nvoid {}({}__local uchar* scratch)",
+  return fmt::format("__kernel __attribute__((reqd_work_group_size({}, 1, 1)))\nvoid {}({}__local uint4* scratch_)",
                      frame.team.workgroup, frame.name, params);
 }
 
 std::string opening(const CLike::Frame& frame) {
-  std::string text;
+  // Memory of a workgroup is as aligned as what its argument points to.
+  std::string text = "  __local uchar* const scratch = (__local uchar*)scratch_;\n";
   for (const CLike::Array& a : frame.arrays)
     text += fmt::format("  {0} const {1} = ({0})((__global const uchar*){1}_ + {1}_at);\n", pointer_to(a), a.name);
   return text;
