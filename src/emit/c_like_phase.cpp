@@ -224,6 +224,7 @@ void PhasePrinter::settle_buffers() {
          team_.iterations() > 1 ? fmt::format(" + ({} / {}) * {}", as_.thread, team_.threads, integer(bytes)) : "",
          as_.on_chip);
     shared_bytes_ = shared_bytes_ + bytes * team_.iterations();
+    uses_scratch_ = true;
   }
 }
 
@@ -289,12 +290,13 @@ void PhasePrinter::end_with(PhasePrinter& last) {
   stored_[static_cast<size_t>(kernel_.counter_param)] = true;
   for (size_t i = 0; i < stored_.size(); ++i) stored_[i] = stored_[i] || last.stored_[i];
   shared_bytes_ = max(shared_bytes_, last.shared_bytes_);
+  uses_scratch_ = uses_scratch_ || last.uses_scratch_;
 }
 
 std::string PhasePrinter::print(const std::string& name) {
   const std::string inside = body() + ending_;
   CLike::Frame made = frame(name);
-  made.scratch = inside.find("(scratch + ") != std::string::npos;
+  made.scratch = uses_scratch_;
   return as_.signature(made) + " {\n" + as_.opening(made) + inside + "}\n";
 }
 

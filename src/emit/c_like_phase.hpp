@@ -319,6 +319,7 @@ class PhasePrinter {
   std::vector<IntExpr> conditions_;
   std::vector<int> alignment_;
   IntExpr shared_bytes_;
+  bool uses_scratch_ = false;  // in memory, not in registers
 };
 
 }  // namespace smelt::emit::c_like
