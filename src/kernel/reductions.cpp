@@ -105,7 +105,7 @@ std::vector<Stmt> Lowering::take_element(const Accumulator& a, ExprId element, c
   const Val x{&builder_, element}, best{&builder_, current};
   const bool largest = a.kind == ReduceKind::ArgMax;
   if (!is_float(a.value_type)) return take_if(a, largest ? x > best : x < best, x, {&builder_, here});
-  return take_if(a, !(largest ? x <= best : x >= best) & (best == best), x, {&builder_, here});
+  return take_if(a, (!(largest ? x <= best : x >= best)) & (best == best), x, {&builder_, here});
 }
 
 std::vector<Stmt> Lowering::take_part(const Accumulator& a, const Accumulator& part) {
