@@ -285,5 +285,30 @@ TEST(Rewriter, CopiesOnlyWhatChanges) {
   EXPECT_EQ(rewrite(kNoExpr), kNoExpr);
 }
 
+TEST(Rewriter, MasksAndWhatIsBesideThem) {
+  Sample s;
+  const int in = s.input(DType::F32, {8});
+  const ExprId asked = s.less(i, 5), beside = s.f32(7), other = s.less(i, 6), zero = s.f32(0);
+  const ExprId masked = s.load(in, {i}, asked, beside);
+  Rewriter rewrite(s.kernel);
+  rewrite.replace(asked, other);
+  rewrite.replace(beside, zero);
+  const ExprId made = rewrite(masked);
+  EXPECT_EQ(s.kernel.at(made).mask, other);
+  EXPECT_EQ(s.kernel.at(made).other, zero);
+}
+
+TEST(RemoveDeadCode, MasksMoveWithTheirLoads) {
+  Sample s;
+  const int in = s.input(DType::F32, {8}), out = s.output(DType::F32, {16});
+  s.build.apply(Op::Sqrt, {s.f32(7)});
+  const ExprId value = s.load(in, {i}, s.less(i, 8), s.f32(3));
+  s.phase(grid("%g", 1, {vector("%i", 16, {store({false, out, {i}}, value)})}));
+  const std::string before = print(s.kernel);
+  EXPECT_TRUE(remove_dead_code(s.kernel));
+  verify(s.kernel);
+  EXPECT_EQ(print(s.kernel), before);
+}
+
 }  // namespace
 }  // namespace smelt::kernel

@@ -30,6 +30,38 @@ TEST(Gathers, Embedding) {
   EXPECT_THROW(run(inputs + "return embedding(t, i)\n", {table, outside}), UserError);
 }
 
+std::string message_of(const Executable& executable, const std::vector<TensorView>& inputs) {
+  try {
+    executable.run(inputs);
+  } catch (const UserError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(Gathers, TheOneThatMetAnIndexOutOfRangeIsNamed) {
+  NEEDS_LLVM();
+  const Tensor five = noise(DType::F32, {5}), seven = noise(DType::F32, {7});
+  const Tensor fits = vector(DType::I64, {0, 4, 2}), outside = vector(DType::I64, {0, 9, 2});
+  const auto says = [](const std::string& message, const char* part) {
+    return message.find(part) != std::string::npos;
+  };
+  // Two checks of one kernel.
+  const std::string inputs = "input x: f32[5]\ninput y: f32[7]\ninput i: i64[N]\ninput j: i64[N]\n";
+  const Executable one = compiled(inputs + "return take(x, i) + take(y, j)\n");
+  ASSERT_EQ(one.kernels().size(), 1u);
+  EXPECT_EQ(message_of(one, {five, seven, fits, fits}), "");
+  EXPECT_TRUE(says(message_of(one, {five, seven, outside, fits}), "axis 0 of [5]"));
+  EXPECT_TRUE(says(message_of(one, {five, seven, fits, outside}), "axis 0 of [7]"));
+  // Kernels that share their code.
+  const Executable two = compiled(
+      "input x: f32[5]\ninput i: i64[N]\ninput j: i64[N]\na = take(x, i)\nb = take(x, j)\nreturn a, b\n", false);
+  ASSERT_EQ(two.kernels().size(), 2u);
+  EXPECT_EQ(message_of(two, {five, fits, fits}), "");
+  EXPECT_TRUE(says(message_of(two, {five, outside, fits}), "(line 4)"));
+  EXPECT_TRUE(says(message_of(two, {five, fits, outside}), "(line 5)"));
+}
+
 TEST(Gathers, RotaryTurnsPairs) {
   NEEDS_LLVM();
   for (const char* dtype : {"f32", "bf16", "f64"}) {
