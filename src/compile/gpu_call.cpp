@@ -310,12 +310,13 @@ void GpuCall::synchronize() {
     rethrow_with("after " + kernels + (state_->launches.size() > 4 ? ", ..." : ""));
   }
   if (!error_.host) return;
-  std::vector<int32_t> codes(state_->kernels.size());
-  std::memcpy(codes.data(), error_.host, static_cast<size_t>(error_bytes()));
-  const auto first = std::find_if(codes.begin(), codes.end(), [](int32_t code) { return code != 0; });
-  if (first == codes.end()) return;
-  std::memset(error_.host, 0, static_cast<size_t>(error_bytes()));
-  throw_out_of_range(*state_, static_cast<size_t>(first - codes.begin()), *first);
+  for (size_t k = 0; k < state_->kernels.size(); ++k) {
+    int32_t code = 0;
+    std::memcpy(&code, static_cast<const char*>(error_.host) + k * sizeof code, sizeof code);
+    if (code == 0) continue;
+    std::memset(error_.host, 0, static_cast<size_t>(error_bytes()));
+    throw_out_of_range(*state_, k, code);
+  }
 }
 
 }  // namespace smelt

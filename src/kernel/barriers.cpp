@@ -2,6 +2,7 @@
 
 #include <map>
 #include <set>
+#include <utility>
 
 #include "kernel/build.hpp"
 #include "kernel/walk.hpp"
@@ -37,11 +38,7 @@ class ScratchUses {
  private:
   void walk(const std::vector<Stmt>& body, const Stmt* vector) {
     for (const Stmt& s : body) {
-      visit_below(kernel_, expressions(s), [&](ExprId, const Expr& e) {
-        if (e.kind == ExprKind::Load) note(e.access, vector);
-        return true;
-      });
-      if (s.kind == StmtKind::Store) note(s.access, vector);
+      visit_accesses(kernel_, s, [&](const Access& access, bool) { note(access, vector); });
       walk(s.body, s.kind == StmtKind::Loop && s.loop == LoopKind::Vector ? &s : vector);
     }
   }
@@ -69,13 +66,12 @@ class Barriers {
  public:
   explicit Barriers(Kernel& kernel) : kernel_(kernel) {}
 
-  bool run() {
+  void run() {
     for (Phase& phase : kernel_.phases) {
       if (phase.team.threads <= 1) continue;
       touched_.clear();
       block(phase.body);
     }
-    return inserted_;
   }
 
  private:
@@ -84,7 +80,6 @@ class Barriers {
     for (Stmt& s : body) {
       if (const Buffers here = at_once(s); meets(here)) {
         ordered.push_back(barrier());
-        inserted_ = true;
         touched_ = here;
       } else {
         touched_.insert(here.begin(), here.end());
@@ -92,7 +87,7 @@ class Barriers {
       // What the last iteration touched, the next one must wait for.
       const bool repeats = s.kind == StmtKind::Each || (s.kind == StmtKind::Loop && s.loop != LoopKind::Grid);
       if (!is_vector(s)) {
-        if (repeats) touched_.merge(shared_scratch(kernel_, s));
+        if (repeats) touched_.merge(of_body(s));
         block(s.body);
       }
       ordered.push_back(std::move(s));
@@ -102,12 +97,21 @@ class Barriers {
 
   static bool is_vector(const Stmt& s) { return s.kind == StmtKind::Loop && s.loop == LoopKind::Vector; }
 
+  void note(const Stmt& s, Buffers& into) const {
+    visit_accesses(kernel_, s, [&](const Access& access, bool) {
+      if (is_shared(kernel_, access)) into.insert(access.array);
+    });
+  }
+  Buffers of_body(const Stmt& s) const {
+    Buffers found;
+    for_each_stmt(s.body, [&](const Stmt& inner) { note(inner, found); });
+    return found;
+  }
   // A Vector loop as a whole; of others the statement itself, without its body.
   Buffers at_once(const Stmt& s) const {
-    if (is_vector(s)) return shared_scratch(kernel_, s);
-    Stmt alone = s;
-    alone.body.clear();
-    return shared_scratch(kernel_, alone);
+    Buffers found = is_vector(s) ? of_body(s) : Buffers{};
+    note(s, found);
+    return found;
   }
   bool meets(const Buffers& here) const {
     for (const int b : here)
@@ -117,27 +121,12 @@ class Barriers {
 
   Kernel& kernel_;
   Buffers touched_;  // since the last barrier
-  bool inserted_ = false;
 };
 
 }  // namespace
 
-std::set<int> shared_scratch(const Kernel& kernel, const Stmt& s) {
-  std::set<int> found;
-  const auto note = [&](const Access& access) {
-    if (access.scratch && kernel.buffers[static_cast<size_t>(access.array)].scope != Scope::Lane)
-      found.insert(access.array);
-  };
-  const auto visit = [&](const Stmt& inner) {
-    if (inner.kind == StmtKind::Store) note(inner.access);
-    visit_below(kernel, expressions(inner), [&](ExprId, const Expr& e) {
-      if (e.kind == ExprKind::Load) note(e.access);
-      return true;
-    });
-  };
-  visit(s);
-  for_each_stmt(s.body, visit);
-  return found;
+bool is_shared(const Kernel& kernel, const Access& access) {
+  return access.scratch && kernel.buffers[static_cast<size_t>(access.array)].scope != Scope::Lane;
 }
 
 bool place_scratch(Kernel& kernel) {
@@ -153,8 +142,8 @@ bool place_scratch(Kernel& kernel) {
 }
 
 bool insert_barriers(Kernel& kernel) {
-  kernel.ordered = true;
-  return Barriers(kernel).run();
+  Barriers(kernel).run();
+  return std::exchange(kernel.ordered, true) == false && !kernel.buffers.empty();
 }
 
 }  // namespace smelt::kernel

@@ -9,16 +9,14 @@
 //                                                      vector %x < 64 by 1: out1[%x] = scratch0[63 - %x]
 #pragma once
 
-#include <set>
-
 #include "kernel/kernel.hpp"
 
 namespace smelt::kernel {
 
-// The shared buffers that a statement and its body touch.
-std::set<int> shared_scratch(const Kernel& kernel, const Stmt& s);
+// Whether an access is to scratch that threads share.
+bool is_shared(const Kernel& kernel, const Access& access);
 
-// Both return whether they changed the kernel.
+// Both return whether they changed the kernel; that barriers stand in it is a change, also where none is needed.
 bool place_scratch(Kernel& kernel);
 bool insert_barriers(Kernel& kernel);
 

@@ -50,13 +50,8 @@ class BarrierVerifier {
   }
 
   void note(const Stmt& s, Since& here) const {
-    const auto shared = [&](const Access& access) {
-      return access.scratch && kernel_.buffers[static_cast<size_t>(access.array)].scope != Scope::Lane;
-    };
-    if (s.kind == StmtKind::Store && shared(s.access)) here.written.insert(s.access.array);
-    visit_below(kernel_, expressions(s), [&](ExprId, const Expr& e) {
-      if (e.kind == ExprKind::Load && shared(e.access)) here.read.insert(e.access.array);
-      return true;
+    visit_accesses(kernel_, s, [&](const Access& access, bool stored) {
+      if (is_shared(kernel_, access)) (stored ? here.written : here.read).insert(access.array);
     });
   }
 

@@ -30,7 +30,7 @@ bool any_index(const Expr& e, const Condition& condition) {
   return false;
 }
 
-// Visits each expression that `roots` are computed from once, users before their operands. `enter(id, e)` returns whether
+// Visits each expression that `roots` are computed from once, first from a user of it. `enter(id, e)` returns whether
 // the operands of e are visited too. Roots may be kNoExpr.
 template <class Enter>
 void visit_below(const Kernel& kernel, std::vector<ExprId> roots, const Enter& enter) {
@@ -44,6 +44,16 @@ void visit_below(const Kernel& kernel, std::vector<ExprId> roots, const Enter& e
     roots.insert(roots.end(), e.args.begin(), e.args.end());
     roots.insert(roots.end(), {e.mask, e.other});
   }
+}
+
+// Visits the accesses of a statement itself, not of its body: visit(access, stored).
+template <class Visit>
+void visit_accesses(const Kernel& kernel, const Stmt& s, const Visit& visit) {
+  visit_below(kernel, expressions(s), [&](ExprId, const Expr& e) {
+    if (e.kind == ExprKind::Load) visit(e.access, false);
+    return true;
+  });
+  if (s.kind == StmtKind::Store) visit(s.access, true);
 }
 
 // Whether an expression that `roots` are computed from, or one of them, meets the condition.

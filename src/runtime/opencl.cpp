@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -152,12 +151,6 @@ class LoadedProgram final : public GpuModule {
   mutable std::map<std::string, std::unique_ptr<Function>> functions_;
 };
 
-std::array<unsigned char, 16> filled_with(int byte) {
-  std::array<unsigned char, 16> pattern;
-  pattern.fill(static_cast<unsigned char>(byte));
-  return pattern;
-}
-
 struct Moment {
   Event event = nullptr;
 };
@@ -284,18 +277,10 @@ class OpenedDevice final : public OpenCl {
   void fill(uint64_t at, int byte, int64_t bytes, StreamHandle stream) override {
     if (bytes <= 0) return;
     const Place target = place(at);
-    // Drivers fill byte by byte where the pattern is one.
-    constexpr size_t kWide = 16;
-    const std::array<unsigned char, kWide> pattern = filled_with(byte);
-    const auto all = static_cast<size_t>(bytes), wide = target.offset % kWide == 0 ? all / kWide * kWide : 0;
-    const auto part = [&](size_t size, size_t begin, size_t end) {
-      if (begin == end) return;
-      check(cl().fill(queue(stream), target.memory, pattern.data(), size, target.offset + begin, end - begin, 0,
-                      nullptr, nullptr),
-            "fill an array");
-    };
-    part(kWide, 0, wide);
-    part(1, wide, all);
+    const auto pattern = static_cast<unsigned char>(byte);
+    check(cl().fill(queue(stream), target.memory, &pattern, 1, target.offset, static_cast<size_t>(bytes), 0, nullptr,
+                    nullptr),
+          "fill an array");
   }
 
   void launch(FunctionHandle handle, const LaunchShape& shape, void** arguments, StreamHandle stream) override {
