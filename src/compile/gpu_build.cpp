@@ -121,7 +121,7 @@ static int64_t table_bytes(const Machine& device) {
 GpuKernel print_for_gpu(const GpuBuild& build, kernel::Kernel kernel) {
   if (build.state.device.opencl) {
     const runtime::GpuFacts& facts = build.state.device.gpu_facts;
-    const emit::DeviceSource emitted = emit::emit_opencl(kernel, {facts.f64, facts.atomics64});
+    const emit::DeviceSource emitted = emit::emit_opencl(kernel, {facts.f64, facts.atomics64, facts.ptx});
     return {std::move(kernel), emitted.text, list_functions(emitted)};
   }
   const emit::CudaTarget target{build.state.device.gpu_facts.compute, build.state.device.nvrtc->version()};

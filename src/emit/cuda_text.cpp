@@ -1,6 +1,7 @@
 #include "emit/cuda_text.hpp"
 
 #include "emit/c_like_phase.hpp"
+#include "emit/ptx_text.hpp"
 
 namespace smelt::emit {
 
@@ -208,29 +209,9 @@ SMELT_INLINE int low_bits_i8(unsigned x) { int y; asm("bfe.s32 %0, %1, 0, 8;" : 
 SMELT_INLINE int low_bits_i16(unsigned x) { int y; asm("bfe.s32 %0, %1, 0, 16;" : "=r"(y) : "r"(x)); return y; }
 SMELT_INLINE unsigned low_bits_u8(unsigned x) { unsigned y; asm("bfe.u32 %0, %1, 0, 8;" : "=r"(y) : "r"(x)); return y; }
 SMELT_INLINE unsigned low_bits_u16(unsigned x) { unsigned y; asm("bfe.u32 %0, %1, 0, 16;" : "=r"(y) : "r"(x)); return y; }
-// Of two extremes in a row of which one operand is negated, the assembler of CUDA 13.0 makes one instruction for sm_90, and loses the
-// negation. Signed integers are therefore compared as unsigned ones with another first bit, and the other way round.
-SMELT_INLINE int maximum_of_ints(int a, int b) {
-  unsigned y;
-  asm("max.u32 %0, %1, %2;" : "=r"(y) : "r"((unsigned)a ^ 0x80000000u), "r"((unsigned)b ^ 0x80000000u));
-  return (int)(y ^ 0x80000000u);
-}
-SMELT_INLINE int minimum_of_ints(int a, int b) {
-  unsigned y;
-  asm("min.u32 %0, %1, %2;" : "=r"(y) : "r"((unsigned)a ^ 0x80000000u), "r"((unsigned)b ^ 0x80000000u));
-  return (int)(y ^ 0x80000000u);
-}
-SMELT_INLINE unsigned maximum_of_unsigned(unsigned a, unsigned b) {
-  int y;
-  asm("max.s32 %0, %1, %2;" : "=r"(y) : "r"((int)(a ^ 0x80000000u)), "r"((int)(b ^ 0x80000000u)));
-  return (unsigned)y ^ 0x80000000u;
-}
-SMELT_INLINE unsigned minimum_of_unsigned(unsigned a, unsigned b) {
-  int y;
-  asm("min.s32 %0, %1, %2;" : "=r"(y) : "r"((int)(a ^ 0x80000000u)), "r"((int)(b ^ 0x80000000u)));
-  return (unsigned)y ^ 0x80000000u;
-}
-SMELT_INLINE int choose_int(bool c, int a, int b) {
+)";
+  text += kPtxExtremes;
+  text += R"(SMELT_INLINE int choose_int(bool c, int a, int b) {
   int y;
   asm("{ .reg .pred p; setp.ne.u32 p, %1, 0; selp.b32 %0, %2, %3, p; }" : "=r"(y) : "r"((unsigned)c), "r"(a), "r"(b));
   return y;

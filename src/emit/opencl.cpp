@@ -4,6 +4,7 @@
 
 #include "base/check.hpp"
 #include "emit/c_like_phase.hpp"
+#include "emit/ptx_text.hpp"
 
 namespace smelt::emit {
 namespace {
@@ -67,14 +68,16 @@ constexpr const char* kStart = R"(#define SMELT_INLINE static inline __attribute
 #define choose(c, a, b) ((c) ? (a) : (b))
 #define choose_int(c, a, b) ((c) ? (a) : (b))
 #define square_root(x) sqrt(x)
-#define maximum_of_ints(a, b) max((int)(a), (int)(b))
-#define minimum_of_ints(a, b) min((int)(a), (int)(b))
-#define maximum_of_unsigned(a, b) max((uint)(a), (uint)(b))
-#define minimum_of_unsigned(a, b) min((uint)(a), (uint)(b))
 #define low_bits_i8(x) ((char)(x))
 #define low_bits_i16(x) ((short)(x))
 #define low_bits_u8(x) ((uchar)(x))
 #define low_bits_u16(x) ((ushort)(x))
+)";
+
+constexpr const char* kPlainExtremes = R"(#define maximum_of_ints(a, b) max((int)(a), (int)(b))
+#define minimum_of_ints(a, b) min((int)(a), (int)(b))
+#define maximum_of_unsigned(a, b) max((uint)(a), (uint)(b))
+#define minimum_of_unsigned(a, b) min((uint)(a), (uint)(b))
 )";
 
 constexpr const char* kF64 = R"(#pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -188,6 +191,7 @@ std::string prelude(const OpenClTarget& target) {
   std::vector<std::string> types = {"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float"};
   std::vector<std::string> floats = {"float"};
   std::string text = kStart;
+  text += target.ptx ? kPtxExtremes : kPlainExtremes;
   if (target.atomics64)
     text +=
         "#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n"

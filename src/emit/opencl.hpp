@@ -11,6 +11,7 @@ namespace smelt::emit {
 struct OpenClTarget {
   bool f64 = true;        // cl_khr_fp64
   bool atomics64 = true;  // cl_khr_int64_base_atomics and cl_khr_int64_extended_atomics
+  bool ptx = false;       // takes functions in PTX, and needs them: ptx_text.hpp
 };
 
 // Throws UserError for what the target does not have.

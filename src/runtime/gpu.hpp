@@ -26,6 +26,7 @@ struct GpuFacts {
   int threads_per_workgroup = 1024;
   bool is_processor = false;  // the device is the CPU
   bool f64 = true, atomics64 = true;
+  bool ptx = false;  // an OpenCL device whose compiler takes PTX within functions
 };
 
 // What the built code of a function needs.

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -76,6 +77,7 @@ GpuFacts facts_of(const Library& cl, Device device, int ordinal) {
   const auto has = [&](const char* name) { return extensions.find(fmt::format(" {} ", name)) != std::string::npos; };
   f.f64 = has("cl_khr_fp64");
   f.atomics64 = has("cl_khr_int64_base_atomics") && has("cl_khr_int64_extended_atomics");
+  f.ptx = has("cl_nv_compiler_options");
   return f;
 }
 
@@ -129,7 +131,9 @@ class LoadedProgram final : public GpuModule {
   FunctionFacts facts(FunctionHandle function) const override {
     FunctionFacts facts;
     facts.shared_bytes = static_cast<int64_t>(info<uint64_t>(function, kKernelLocalBytes));
-    facts.max_threads = static_cast<int>(info<size_t>(function, kKernelThreads));
+    // The driver of NVIDIA answers 256 to the first question also where the kernel itself names more.
+    const auto required = info<std::array<size_t, 3>>(function, kKernelRequiredThreads);
+    facts.max_threads = static_cast<int>(std::max(required[0], info<size_t>(function, kKernelThreads)));
     return facts;
   }
   int workgroups_per_processor(FunctionHandle, int, int64_t) const override { return 1; }
@@ -139,7 +143,7 @@ class LoadedProgram final : public GpuModule {
  private:
   template <class T>
   T info(FunctionHandle function, Number what) const {
-    T value = 0;
+    T value{};
     opened_->cl->kernel_info(static_cast<Function*>(function)->kernel, opened_->device, what, sizeof value, &value,
                              nullptr);
     return value;

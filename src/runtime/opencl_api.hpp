@@ -44,8 +44,8 @@ inline constexpr Number kDeviceType = 0x1000, kUnits = 0x1002, kMostThreads = 0x
                         kDriverVersion = 0x102d, kDeviceVersion = 0x102f, kExtensions = 0x1030;
 inline constexpr Flags kCorrectlyRounded = 1 << 7;  // of divisions and square roots, in cl_device_fp_config
 inline constexpr Number kPlatformName = 0x0902, kBuildLog = 0x1183, kBinarySizes = 0x1165, kBinaries = 0x1166,
-                        kKernelThreads = 0x11b0, kKernelLocalBytes = 0x11b2, kKernelPrivateBytes = 0x11b4,
-                        kCommandEnd = 0x1283;
+                        kKernelThreads = 0x11b0, kKernelRequiredThreads = 0x11b1, kKernelLocalBytes = 0x11b2,
+                        kKernelPrivateBytes = 0x11b4, kCommandEnd = 0x1283;
 
 struct Library {
   explicit Library(SharedLibrary opened) : library(opened) {}

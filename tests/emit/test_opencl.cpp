@@ -55,4 +55,14 @@ TEST(OpenCl, F64OnlyWhereTheDeviceHasIt) {
   EXPECT_EQ(emit::emit_opencl(row_sums(DType::F32, 32), {.f64 = false}).text.find("double"), std::string::npos);
 }
 
+TEST(OpenCl, ExtremesOfIntegersArePtxWhereTheCompilerLosesANegation) {
+  Maker m;
+  const int x = m.input(DType::I32, {100}), out = m.output(DType::I32, {100});
+  const ExprId a = m.load(x, {sym("%i0")});
+  m.phase({grid(100, {kernel::store(m.at(out, {sym("%i0")}), m.op(Op::Max, {a, m.op(Op::Neg, {a})}))})});
+  m.kernel.phases[0].team = {1, 1, 0};
+  EXPECT_EQ(emit::emit_opencl(m.kernel, {}).text.find("max.u32"), std::string::npos);
+  EXPECT_NE(emit::emit_opencl(m.kernel, {.ptx = true}).text.find("max.u32"), std::string::npos);
+}
+
 }  // namespace smelt::test

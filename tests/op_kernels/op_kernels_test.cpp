@@ -22,6 +22,7 @@ const Machine& device() {
   static const Machine chosen = [] {
     const char* name = std::getenv("SMELT_TEST_DEVICE");
     if (name && std::string(name) == "opencl") return Machine::opencl_device();
+    if (name && std::string(name) == "opencl:1") return Machine::opencl_device(1);
     return name && std::string(name) == "cuda" ? Machine::cuda() : Machine::cpu();
   }();
   return chosen;

@@ -23,6 +23,7 @@ const Machine& device() {
     const char* name = std::getenv("SMELT_TEST_DEVICE");
     if (name && std::string(name) == "cuda") return Machine::cuda();
     if (name && std::string(name) == "opencl") return Machine::opencl_device();
+    if (name && std::string(name) == "opencl:1") return Machine::opencl_device(1);
     Machine cpu = Machine::cpu();
     cpu.cache = nullptr;  // compiles what it is asked to; the user's cache is the user's
     return cpu;
