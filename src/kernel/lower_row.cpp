@@ -138,10 +138,12 @@ const Axis& Lowering::column_axis() const {
 }
 
 // One Vector loop over all reduced axes, the last one innermost, and over the columns of a tile
-// inside of that.
-RowLoops Lowering::flat_loops(Placement& placement) const {
+// inside of that. `part` is of the first reduced axis, where only a part of that is passed over.
+RowLoops Lowering::flat_loops(Placement& placement, const RowPart& part) const {
   RowLoops loops;
-  loops.vector_extent = domain().reduced_count() * std::max(1, schedule_.columns);
+  loops.vector_extent = std::max(1, schedule_.columns);
+  for (const Axis& axis : domain().axes)
+    if (axis.reduced) loops.vector_extent = loops.vector_extent * (&axis == part.axis ? part.length : axis.extent);
   placement.ranges["%i"] = {0, loops.vector_extent - 1};
   IntExpr at = IntExpr::symbol("%i");
   if (schedule_.columns) {
@@ -152,6 +154,10 @@ RowLoops Lowering::flat_loops(Placement& placement) const {
   for (size_t d = domain().axes.size(); d-- > 0;) {
     const Axis& axis = domain().axes[d];
     if (!axis.reduced) continue;
+    if (&axis == part.axis) {
+      placement.place(axis.var, part.first + at);
+      break;
+    }
     placement.place(axis.var, mod(at, axis.extent, placement.ranges));
     at = floordiv(at, axis.extent, placement.ranges);
   }
@@ -173,9 +179,15 @@ std::vector<Stmt> Lowering::column_outputs(int level, Placement placement) {
   row_outputs(level, placement, body);
   if (body.empty()) return {};
   std::vector<Stmt> result;
-  result.push_back(vector(schedule_.columns, std::move(body)));
-  result.back().unroll = 1, result.back().whole = false;
+  result.push_back(over_tile(std::move(body)));
   return result;
+}
+
+// A Vector loop over the columns of a tile.
+Stmt Lowering::over_tile(std::vector<Stmt> body) const {
+  Stmt made = vector(schedule_.columns, std::move(body));
+  made.unroll = 1, made.whole = false;
+  return made;
 }
 
 void Lowering::row() {

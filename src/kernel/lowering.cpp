@@ -90,7 +90,7 @@ Kernel Lowering::run(bool clamp) {
       else if (vector_axis().reduced)
         split_rows();
       else if (on_gpu())
-        split_columns_gpu();
+        schedule_.columns ? split_column_tiles() : split_columns_gpu();
       else if (schedule_.narrow_axis >= 0)
         split_narrow();
       else

@@ -103,6 +103,7 @@ class Lowering {
   void split_columns();
   void split_narrow();
   void split_columns_gpu();
+  void split_column_tiles();
   void scatter();
 
   // lower_scatter.cpp and lower_scatter_gpu.cpp
@@ -149,7 +150,8 @@ class Lowering {
   // `first`, `length` and `estimate` are of the vector axis; `part` is of another axis, where only a part of that is passed over.
   RowLoops row_loops(Placement& placement, const IntExpr& first, const IntExpr& length, int64_t estimate,
                      const RowPart& part = {}) const;
-  RowLoops flat_loops(Placement& placement) const;
+  RowLoops flat_loops(Placement& placement, const RowPart& part = {}) const;
+  Stmt over_tile(std::vector<Stmt> body) const;
   std::vector<Stmt> column_outputs(int level, Placement placement);
   std::vector<Accumulator> row_accumulators(const RowLoops& loops, const Placement& placement, int level);
   std::vector<Stmt> row_pass(const RowLoops& loops, const std::vector<Accumulator>& accs, std::vector<Stmt> body);

@@ -155,7 +155,7 @@ IntExpr Lowering::position(const Placement& placement) const {
 
 bool Lowering::has_few_positions() const {
   const auto elements = domain().reduced_count().constant();
-  return !on_gpu() && elements && *elements <= INT32_MAX;
+  return elements && *elements <= INT32_MAX;
 }
 
 // Rows of a length that is not known are counted in blocks, which are short.

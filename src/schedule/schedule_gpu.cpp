@@ -321,6 +321,30 @@ std::optional<ColumnTile> passing_tile(int64_t height, int64_t width, int lanes,
   return tile;
 }
 
+// Parts of tall columns, whatever their number: rows as wide as lines and warps go, and all threads.
+ColumnTile split_tile(int64_t width, int lanes, const Widths& w, bool positions, const Tuning& tuning) {
+  ColumnTile tile{lanes, std::min<int64_t>(kWarp, power_of_two_from(steps_of(width, lanes))), 1, 0};
+  tile.rows = std::max<int64_t>(lanes, (tuning.threads ? tuning.threads : kColumnThreads) / tile.row);
+  // Positions need registers of their own, and two workgroups are to fit a multiprocessor.
+  const int64_t bytes = positions ? kMostBytesPerThread / 2 : kMostBytesPerThread;
+  const int64_t most = bytes / (int64_t{lanes} * w.largest * std::max(1, w.reads));
+  tile.groups = tuning.unroll ? tuning.unroll : std::clamp<int64_t>(most, 1, std::max(8, 16 / lanes));
+  return tile;
+}
+
+// Bytes of the widest element that is another in each row: what registers hold of the rows.
+int held_bytes(const Graph& graph, const Domain& domain) {
+  const auto moves = [&](const IntExpr& e) {
+    return std::any_of(domain.axes.begin(), domain.axes.end(),
+                       [&](const Axis& axis) { return axis.reduced && e.mentions(axis.var); });
+  };
+  int widest = 1;
+  for (const Read& read : domain.reads)
+    if (std::any_of(read.index.begin(), read.index.end(), moves))
+      widest = std::max(widest, size_of(graph.at(read.node).dtype));
+  return widest;
+}
+
 std::optional<Schedule> columns_tile(const Graph& graph, const Domain& domain, const Options& options) {
   Schedule s;
   s.domain = domain;
@@ -333,13 +357,14 @@ std::optional<Schedule> columns_tile(const Graph& graph, const Domain& domain, c
   const int64_t height = domain.estimate(true), width = domain.estimate(false);
   const bool one_pass = passes_of(domain) == 1;
   if (one_pass && finds_positions(graph, domain)) return std::nullopt;
+  const int bytes = held_bytes(graph, domain);
   auto tile = one_pass ? passing_tile(height, width, lanes, w.largest, options.target)
-                       : held_tile(height, columns.estimate, lanes, w.largest);
+                       : held_tile(height, columns.estimate, lanes, bytes);
   if (!tile) return std::nullopt;
   if (options.tuning.threads) {
     tile->rows = std::max<int64_t>(tile->lanes, options.tuning.threads / tile->row);
     tile->groups = one_pass ? tile->groups : steps_of(height, tile->rows);
-    if (!one_pass && tile->groups * tile->lanes * w.largest > kMostBytesPerThread) return std::nullopt;
+    if (!one_pass && tile->groups * tile->lanes * bytes > kMostBytesPerThread) return std::nullopt;
   }
   if (options.tuning.unroll && one_pass) tile->groups = options.tuning.unroll;
   s.strategy = Strategy::Row;
@@ -364,13 +389,21 @@ std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const 
   const bool one_pass = passes_of(domain) == 1;
   s.domain = std::move(domain);
   const Axis& columns = s.domain.axes[static_cast<size_t>(s.vector_axis)];
-  s.lanes = std::min(options.tuning.lanes ? options.tuning.lanes : 4, lanes_of(widths_of(graph, s)));
+  const Widths w = widths_of(graph, s);
+  s.lanes = std::min(options.tuning.lanes ? options.tuning.lanes : 4, lanes_of(w));
   while (s.lanes > 1 && !divides(s.lanes, columns.extent)) s.lanes /= 2;
   s.team = kWarp;
   s.workgroup = kWorkgroup / 2;
   if (one_pass && s.domain.scans.empty() && height >= kTallColumn && height * width > kSmallWork) {
     s.strategy = Strategy::Split;
     s.note = fmt::format("{} columns of {}, rows split over the grid, then combined", width, height);
+    if (!options.target.plain) {
+      const ColumnTile tile =
+          split_tile(columns.estimate, s.lanes, w, finds_positions(graph, s.domain), options.tuning);
+      s.columns = static_cast<int>(tile.row * tile.lanes);
+      s.team = s.workgroup = static_cast<int>(tile.row * tile.rows);
+      s.unroll = static_cast<int>(tile.groups);
+    }
   } else {
     s.strategy = Strategy::Column;
     while (s.lanes > 1 && width / s.lanes < int64_t{options.target.threads} * kWorkgroup) s.lanes /= 2;

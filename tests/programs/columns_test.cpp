@@ -52,6 +52,20 @@ TEST(Columns, ResultsOfColumnsBesideElements) {
   }
 }
 
+// Tall columns, whose rows are split over the grid: any number of columns, also one short of a tile.
+TEST(Columns, TallOnesInParts) {
+  NEEDS_LLVM();
+  for (const Dims& d :
+       {Dims{1, 70001, 3}, Dims{1, 4096, 128}, Dims{2, 3001, 37}, Dims{3, 600, 132}, Dims{1, 100003, 1}}) {
+    SCOPED_TRACE(text(d));
+    const Tensor x = noise(DType::F32, d, 5), h = noise(DType::BF16, d, 6), n = noise(DType::I8, d, 7);
+    EXPECT_TRUE(right(text(d) + "return sum(x, axis=1), max(abs(x), axis=1)\n", {x}));
+    EXPECT_TRUE(right(text(d) + "return sum(x, axis=(0, 1)) * 2, argmin(x, axis=1)\n", {x}));
+    EXPECT_TRUE(right(text(d, DType::BF16) + "return mean(f32(x) * f32(x), axis=1), any(x > 3, axis=1)\n", {h}));
+    EXPECT_TRUE(right(text(d, DType::I8) + "return sum(i32(x), axis=1), argmax(x, axis=1), min(x, axis=1)\n", {n}));
+  }
+}
+
 TEST(Columns, SizesThatAreSymbols) {
   NEEDS_LLVM();
   std::vector<std::vector<TensorView>> calls;

@@ -102,6 +102,18 @@ TEST_F(EmulatedGpu, ScansOfLongRowsInParts) {
   check("input x: i32[200000]\nreturn cumsum(x), cumsum(x, reverse=True)\n", {noise(DType::I32, {200000})});
 }
 
+TEST_F(EmulatedGpu, TallColumnsInParts) {
+  const Tensor narrow = rows(DType::F32, 30000, 3), odd = rows(DType::BF16, 3001, 37),
+               even = rows(DType::I32, 2048, 128);
+  check("input x: f32[30000, 3]\nreturn sum(x, axis=0), argmax(x, axis=0)\n", {narrow});
+  check("input x: bf16[3001, 37]\nreturn mean(f32(x), axis=0) * 2, min(x, axis=0)\n", {odd});
+  check("input x: i32[2048, 128]\nreturn sum(x, axis=0)\n", {even});
+  check("input x: i32[8, 256, 128]\nreturn max(x, axis=(0, 1)), sum(x * x, axis=(0, 1))\n",
+        {noise(DType::I32, {8, 256, 128})});
+  check_calls("input x: i32[R, C]\nreturn sum(x, axis=0), argmin(x, axis=0)\n",
+              {{even}, {rows(DType::I32, 1000, 65)}, {rows(DType::I32, 5, 1)}}, {{"R", 2048}, {"C", 128}});
+}
+
 TEST_F(EmulatedGpu, ColumnsAndTotals) {
   check("input x: f32[3000, 40]\nreturn sum(relu(x), axis=0)\n", {rows(DType::F32, 3000, 40)});
   check("input x: f32[R, C]\nreturn (x - mean(x, axis=0)) / std(x, axis=0)\n", {rows(DType::F32, 70, 33)});
