@@ -11,6 +11,7 @@
 #include "plan/batch.hpp"
 #include "plan/decisions.hpp"
 #include "plan/partition.hpp"
+#include "schedule/candidates.hpp"
 #include "schedule/operations.hpp"
 
 namespace smelt::plan {
@@ -310,7 +311,17 @@ class Planner {
         for (const schedule::Ring& ring : schedule->stencil->rings) kept_[ring.node] = text_of(ring);
       group.schedule = schedule;
     }
-    return parts_.options().fuse ? batch_groups(parts_.graph(), std::move(order), words, parts_.options()) : order;
+    if (parts_.options().fuse) order = batch_groups(parts_.graph(), std::move(order), words, parts_.options());
+    for (FusionGroup& group : order) take_far_better(group);
+    return order;
+  }
+
+  void take_far_better(FusionGroup& group) const {
+    if (!group.parts.empty() || group.strategy() == Strategy::Custom) return;
+    auto better = schedule::far_better(parts_.graph(), group, parts_.options(), *group.schedule);
+    if (!better) return;
+    group.tuning = better->tuning;
+    group.schedule = std::move(better->schedule);
   }
 
   Partition parts_;

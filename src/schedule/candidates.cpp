@@ -10,6 +10,9 @@
 namespace smelt::schedule {
 namespace {
 
+// Predictions of one family are wrong by less than this beside each other.
+constexpr double kDecisive = 1.5;
+
 std::vector<int64_t> block_of(const Schedule& s) { return s.blocking ? s.blocking->block : std::vector<int64_t>{}; }
 
 // That one iteration of a stencil goes down; 0: it is none.
@@ -79,6 +82,21 @@ std::variant<std::vector<Candidate>, Refusal> candidates(const Graph& graph, con
   }
   for (const Tuning& tuning : more) add(tuning);
   return found;
+}
+
+std::optional<Candidate> far_better(const Graph& graph, const Group& group, const Options& options,
+                                    const Schedule& own) {
+  if (!options.target.gpu) return std::nullopt;
+  const Cost cost = predict(graph, group, own, options);
+  // Nothing is faster than memory, which spares the others where memory is the limit.
+  if (cost.us < kDecisive * (cost.launch_us + cost.memory_us)) return std::nullopt;
+  auto found = candidates(graph, group, options);
+  auto* all = std::get_if<std::vector<Candidate>>(&found);
+  if (!all) return std::nullopt;
+  const auto best = std::min_element(all->begin(), all->end(),
+                                     [](const Candidate& a, const Candidate& b) { return a.cost.us < b.cost.us; });
+  if (best->cost.us * kDecisive > cost.us) return std::nullopt;
+  return std::move(*best);
 }
 
 }  // namespace smelt::schedule

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -24,6 +25,11 @@ std::variant<Candidate, Refusal> candidate(const Graph& graph, const Group& grou
 // GPUs; on a CPU the choice stands alone. With a tuning among the options, that one is the first.
 std::variant<std::vector<Candidate>, Refusal> candidates(const Graph& graph, const Group& group,
                                                          const Options& options);
+
+// One that the model holds to be so much faster than the family's own choice that its errors do not
+// matter (docs/decisions/004).
+std::optional<Candidate> far_better(const Graph& graph, const Group& group, const Options& options,
+                                    const Schedule& own);
 
 // Whether both run in the same way.
 bool same_form(const Schedule& a, const Schedule& b);

@@ -31,7 +31,7 @@ struct Planned {
 
 Planned planned(const std::string& program) {
   Planned p;
-  p.graph = simplify(lang::parse_program(program, "<test>"));
+  p.graph = with_local_reductions(simplify(lang::parse_program(program, "<test>")), 64);
   p.plan = plan::make_plan(p.graph, p.options);
   return p;
 }
@@ -184,6 +184,11 @@ const Family kFamilies[] = {
       "column, 128 threads, 32 x 1 elements to each: 9 us, memory",
       "column, 128 threads, 8 x 1 elements to each: 10 us, latency",
       "column, 128 threads, 1 x 1 elements to each: 58 us, latency"}},
+    {"input x: f32[200000, 100]\nreturn sum(x, axis=0)",
+     {"split, 512 threads, 8 x 4 elements to each: 22 us, memory",
+      "split, 128 threads, 8 x 4 elements to each: 22 us, memory",
+      "split, 256 threads, 8 x 4 elements to each: 22 us, memory", "...",
+      "split, 128 threads, 1 x 1 elements to each: 45 us, latency"}},
     {"input x: f32[16777216]\nreturn sum(x)",
      {"split, 512 threads, 4 x 4 elements to each: 19 us, memory",
       "split, 128 threads, 4 x 4 elements to each: 19 us, memory",
@@ -200,6 +205,29 @@ const Family kFamilies[] = {
 
 TEST(Candidates, OfEveryFamilyInPredictedOrder) {
   for (const Family& family : kFamilies) EXPECT_EQ(in_order(family.program), family.order) << family.program;
+}
+
+// Pairs of points of many coordinates: what a thread shares between its results counts most, and the family starts
+// from fewer results than it could have. The plan takes the candidate, and says with what it was made.
+TEST(Candidates, FarBetterOnesAreTaken) {
+  const Planned p = planned(
+      "input x: f32[2048, 32]\ninput y: f32[2048, 32]\nreturn sum(abs(x[:, None, :] - y[None, :, :]), axis=-1)");
+  const plan::FusionGroup& group = p.plan.groups[0];
+  const std::vector<Candidate> all = candidates_of(p, group);
+  const Cost taken = predict(p.graph, group, *group.schedule, p.options);
+  EXPECT_LT(taken.us * 1.5, all[0].cost.us) << text_of(all);
+  for (const Candidate& c : all) EXPECT_LE(taken.us, c.cost.us + 1e-9);
+  EXPECT_FALSE(same_form(*all[0].schedule, *group.schedule));
+  const auto again = candidate(p.graph, group, p.options, group.tuning);
+  ASSERT_TRUE(std::holds_alternative<Candidate>(again));
+  EXPECT_TRUE(same_form(*std::get<Candidate>(again).schedule, *group.schedule));
+}
+
+// What waits for memory alone cannot be far better.
+TEST(Candidates, WhereMemoryIsTheLimitTheFamilyChooses) {
+  const Planned p = planned("input x: f32[16384, 4096]\nreturn softmax(x)");
+  EXPECT_FALSE(far_better(p.graph, p.plan.groups[0], p.options, *p.plan.groups[0].schedule));
+  EXPECT_TRUE(same_form(*candidates_of(p, p.plan.groups[0])[0].schedule, *p.plan.groups[0].schedule));
 }
 
 TEST(Candidates, OnACpuTheChoiceStandsAlone) {
