@@ -10,9 +10,6 @@
 namespace smelt::emit::c_like {
 namespace {
 
-using kernel::Kernel;
-using kernel::Stmt;
-
 // Below this, positions and what is added to them on the way fit an int.
 constexpr int64_t kNarrow = (int64_t{1} << 31) - (int64_t{1} << 20);
 
@@ -22,7 +19,7 @@ bool over_sizes(const Kernel& kernel, const IntExpr& e) {
   e.collect_symbols(symbols);
   return std::all_of(symbols.begin(), symbols.end(), [&](const std::string& s) {
     return std::any_of(kernel.params.begin(), kernel.params.end(),
-                       [&](const kernel::Param& p) { return p.kind == kernel::ParamKind::Size && p.symbol == s; });
+                       [&](const Param& p) { return p.kind == ParamKind::Size && p.symbol == s; });
   });
 }
 
@@ -49,13 +46,12 @@ IntExpr bound_over_sizes(const Kernel& kernel, const IntExpr& e) {
 IntExpr points(const Kernel& kernel, const std::vector<Stmt>& body) {
   IntExpr most = 1;
   for (const Stmt& s : body) {
-    if (s.kind != kernel::StmtKind::Loop && s.kind != kernel::StmtKind::If && s.kind != kernel::StmtKind::Each)
-      continue;
-    const IntExpr extent = s.kind != kernel::StmtKind::If ? bound_over_sizes(kernel, s.extent) : IntExpr(1);
+    if (s.kind != StmtKind::Loop && s.kind != StmtKind::If && s.kind != StmtKind::Each) continue;
+    const IntExpr extent = s.kind != StmtKind::If ? bound_over_sizes(kernel, s.extent) : IntExpr(1);
     // What meets the condition of an Each names an element of an array, whatever its place among
     // all of them.
     const IntExpr inside = points(kernel, s.body);
-    most = max(most, s.kind == kernel::StmtKind::Each ? max(extent, inside) : max(extent, 1) * inside);
+    most = max(most, s.kind == StmtKind::Each ? max(extent, inside) : max(extent, 1) * inside);
   }
   return most;
 }
@@ -63,10 +59,10 @@ IntExpr points(const Kernel& kernel, const std::vector<Stmt>& body) {
 // What must hold so that 32-bit indices do; empty when it always does. False when it never does.
 bool narrow_if(const Kernel& kernel, const kernel::Phase& phase, std::vector<IntExpr>& conditions) {
   std::vector<IntExpr> counts{points(kernel, phase.body)};
-  for (const kernel::Param& p : kernel.params)
-    if (p.kind != kernel::ParamKind::Size) counts.push_back(count(p.dims));
-  for (const kernel::Expr& e : kernel.exprs)
-    if (e.kind == kernel::ExprKind::Random) counts.push_back(e.extent);
+  for (const Param& p : kernel.params)
+    if (p.kind != ParamKind::Size) counts.push_back(count(p.dims));
+  for (const Expr& e : kernel.exprs)
+    if (e.kind == ExprKind::Random) counts.push_back(e.extent);
   for (const IntExpr& c : counts) {
     const auto known = c.constant();
     if (known && *known > kNarrow) return false;
@@ -78,10 +74,8 @@ bool narrow_if(const Kernel& kernel, const kernel::Phase& phase, std::vector<Int
 DeviceFunction function(const Kernel& kernel, const std::string& name, const kernel::Team& team,
                         const PhasePrinter& printed) {
   std::vector<int> arguments;
-  for (const kernel::Param& p : kernel.params)
-    arguments.push_back(p.kind == kernel::ParamKind::Size     ? 8
-                        : p.kind == kernel::ParamKind::Scalar ? size_of(p.dtype)
-                                                              : 0);
+  for (const Param& p : kernel.params)
+    arguments.push_back(p.kind == ParamKind::Size ? 8 : p.kind == ParamKind::Scalar ? size_of(p.dtype) : 0);
   return {name, team.workgroup, team.iterations(), team.cluster(), printed.shared_bytes(), std::move(arguments)};
 }
 
@@ -89,7 +83,7 @@ DeviceFunction function(const Kernel& kernel, const std::string& name, const ker
 // launch.
 bool expects_to_hold(const std::vector<Stmt>& body) {
   return std::any_of(body.begin(), body.end(), [](const Stmt& s) {
-    return (s.kind == kernel::StmtKind::Loop && s.whole && !s.extent.constant()) || expects_to_hold(s.body);
+    return (s.kind == StmtKind::Loop && s.whole && !s.extent.constant()) || expects_to_hold(s.body);
   });
 }
 
@@ -98,9 +92,9 @@ bool expects_to_hold(const std::vector<Stmt>& body) {
 std::string comment_on_params(const Kernel& kernel) {
   std::string text;
   for (size_t i = 0; i < kernel.params.size(); ++i) {
-    const kernel::Param& p = kernel.params[i];
+    const Param& p = kernel.params[i];
     const std::string name = kernel::param_name(kernel, static_cast<int>(i));
-    if (p.kind == kernel::ParamKind::Size)
+    if (p.kind == ParamKind::Size)
       text += fmt::format("// {} {}", name, comment_text(p.symbol));
     else
       text += fmt::format("// {} {}{}", name, smelt::name_of(p.dtype), comment_text(str(p.dims)));

@@ -11,9 +11,6 @@
 #include "emit/c_like_phase.hpp"
 
 namespace smelt::emit::c_like {
-
-using kernel::Stmt;
-
 namespace {
 
 constexpr int kFewRows = 4;

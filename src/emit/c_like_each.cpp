@@ -5,8 +5,6 @@
 
 namespace smelt::emit::c_like {
 
-using kernel::Stmt;
-
 // Every warp asks the condition of 64 elements at once, one or two to a thread, and goes through those that meet it: all warps of the
 // team find the same ones, without a word between them.
 void PhasePrinter::each(const Stmt& s) {

@@ -12,12 +12,6 @@
 
 namespace smelt::emit::c_like {
 
-using kernel::Access;
-using kernel::Expr;
-using kernel::ExprId;
-using kernel::ExprKind;
-using kernel::kNoExpr;
-
 void PhasePrinter::push() { scopes_.emplace_back(); }
 
 void PhasePrinter::pop() {
@@ -126,7 +120,7 @@ std::string PhasePrinter::compare_positions(const Expr& e) {
   return apply(e.op, DType::I32, sides);
 }
 
-std::string PhasePrinter::read_local(kernel::LocalId id) {
+std::string PhasePrinter::read_local(LocalId id) {
   const LocalInfo& info = locals_[static_cast<size_t>(id)];
   // Inside the loops that assign it, its lanes; elsewhere the team's value, if it has one.
   if (!info.slots || !vector_.loop) return fmt::format("v{}", id);
@@ -169,8 +163,8 @@ std::string PhasePrinter::private_element(const Access& access) {
 std::string PhasePrinter::element(const Access& access) {
   if (access.scratch && is_private(access.array)) return private_element(access);
   if (!access.scratch) {
-    const kernel::Param& param = kernel_.params[static_cast<size_t>(access.array)];
-    if (param.kind == kernel::ParamKind::Scalar) return kernel::param_name(kernel_, access.array);
+    const Param& param = kernel_.params[static_cast<size_t>(access.array)];
+    if (param.kind == ParamKind::Scalar) return kernel::param_name(kernel_, access.array);
   }
   const Place p = place(access);
   return fmt::format("{}[{}]", p.base, integer(p.offset));
@@ -187,7 +181,7 @@ std::string PhasePrinter::load(const Expr& e) {
                                            *known_[static_cast<size_t>(e.other)]);
   }
   // A scalar was converted where it came in.
-  const bool scalar = kernel_.params[static_cast<size_t>(e.access.array)].kind == kernel::ParamKind::Scalar;
+  const bool scalar = kernel_.params[static_cast<size_t>(e.access.array)].kind == ParamKind::Scalar;
   const std::string text = scalar ? element(e.access) : from_memory(memory, element_or_lane(e.access));
   if (e.mask == kNoExpr) return text;
   return fmt::format("({} ? {} : {})", *known_[static_cast<size_t>(e.mask)], text,

@@ -11,7 +11,7 @@ namespace smelt::emit::c_like {
 using Atom = IntExpr::Atom;
 using Term = IntExpr::Term;
 
-static std::optional<kernel::LocalId> local_of(const std::string& symbol) {
+static std::optional<LocalId> local_of(const std::string& symbol) {
   if (symbol.rfind("%v", 0) != 0 || symbol.size() < 3 || symbol[2] < '0' || symbol[2] > '9') return std::nullopt;
   return std::atoi(symbol.c_str() + 2);
 }
@@ -97,8 +97,8 @@ bool PhasePrinter::divisible(const IntExpr& e, std::vector<IntExpr>& conditions)
     for (const IntExpr::AtomPtr& a : term.atoms) {
       if (a->kind == AtomKind::Symbol) {
         good = good || a->name == vector_.loop->var;
-        const bool is_size = std::any_of(kernel_.params.begin(), kernel_.params.end(), [&](const kernel::Param& p) {
-          return p.kind == kernel::ParamKind::Size && p.symbol == a->name;
+        const bool is_size = std::any_of(kernel_.params.begin(), kernel_.params.end(), [&](const Param& p) {
+          return p.kind == ParamKind::Size && p.symbol == a->name;
         });
         if (is_size) size = a->name;
       } else if (a->kind != AtomKind::FloorDiv) {
@@ -149,8 +149,7 @@ std::optional<int> PhasePrinter::step_in_group(const IntExpr& e, std::vector<Int
 
 // Whether all lanes of a group have the same value, whatever the sizes are.
 bool PhasePrinter::same_in_group(ExprId id) const {
-  using kernel::ExprKind;
-  const kernel::Expr& e = kernel_.at(id);
+  const Expr& e = kernel_.at(id);
   std::vector<IntExpr> conditions;
   if (e.kind == ExprKind::Index) return step_in_group(e.index, conditions) == 0 && conditions.empty();
   if (e.kind == ExprKind::Const) return true;

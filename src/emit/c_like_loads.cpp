@@ -9,12 +9,6 @@
 
 namespace smelt::emit::c_like {
 
-using kernel::Expr;
-using kernel::ExprId;
-using kernel::ExprKind;
-using kernel::kNoExpr;
-using kernel::Stmt;
-
 // A load behind a mask that holds for all lanes of a group or for none, and gives 0 there, as
 // around a padded array.
 bool PhasePrinter::groups_are_inside_or_outside(const Expr& load) {
@@ -47,8 +41,8 @@ std::vector<ExprId> PhasePrinter::early_loads(const std::vector<const Stmt*>& st
   visit_unknown(stmts, [&](ExprId id, const Expr& e) {
     if (e.kind != ExprKind::Load || e.access.scratch) return;
     if (e.mask != kNoExpr && !groups_are_inside_or_outside(e)) return;
-    const kernel::Param& p = kernel_.params[static_cast<size_t>(e.access.array)];
-    if (stored_[static_cast<size_t>(e.access.array)] || p.kind == kernel::ParamKind::Scalar) return;
+    const Param& p = kernel_.params[static_cast<size_t>(e.access.array)];
+    if (stored_[static_cast<size_t>(e.access.array)] || p.kind == ParamKind::Scalar) return;
     bool depends = false;
     for (const int on : dependencies_[static_cast<size_t>(id)])
       depends = depends ||
@@ -78,7 +72,7 @@ bool PhasePrinter::computes_much() {
 }
 
 // An element, from its register where another lane of the group has read it.
-std::string PhasePrinter::element_or_lane(const kernel::Access& access) {
+std::string PhasePrinter::element_or_lane(const Access& access) {
   const std::string itself = element(access);
   if (access.scratch || vector_.edge || whole_groups_.empty()) return itself;
   const Place p = place(access);

@@ -5,9 +5,6 @@
 
 namespace smelt::emit::c_like {
 
-using kernel::kNoExpr;
-using kernel::Stmt;
-
 // Pairs again and again, thread t with thread t + n/2: the order in which warps shuffle.
 void PhasePrinter::combine_on_chip(const std::vector<Partial>& parts) {
   const int threads = team_.threads;
@@ -56,7 +53,7 @@ void PhasePrinter::each_on_chip(const Stmt& s) {
 }
 
 // What the thread n to the right has.
-std::string PhasePrinter::from_thread(const kernel::Expr& e, const std::vector<std::string>& args) {
+std::string PhasePrinter::from_thread(const Expr& e, const std::vector<std::string>& args) {
   const int n = std::stoi(args[1].substr(args[1][0] == '('));
   const std::string type = type_of(e.dtype), meet = fmt::format("meet{}", names_++);
   statics_ += fmt::format("  {}{} {}[{}];\n", as_.shared, type, meet, team_.threads);

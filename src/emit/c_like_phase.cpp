@@ -9,22 +9,11 @@
 
 namespace smelt::emit::c_like {
 
-using kernel::Access;
-using kernel::Expr;
-using kernel::ExprId;
-using kernel::ExprKind;
-using kernel::kNoExpr;
-using kernel::LoopKind;
-using kernel::Param;
-using kernel::ParamKind;
-using kernel::Stmt;
-using kernel::StmtKind;
-
 constexpr int64_t kLargest = int64_t{1} << 56;  // no size or stride is greater
 // Registers of a thread that kept values may take; the rest is for computing.
 constexpr int64_t kKeptBytes = 4 * 128;
 
-PhasePrinter::PhasePrinter(const CLike& as, const kernel::Kernel& kernel, int phase, Variant variant)
+PhasePrinter::PhasePrinter(const CLike& as, const Kernel& kernel, int phase, Variant variant)
     : as_(as),
       kernel_(kernel),
       phase_(kernel.phases[static_cast<size_t>(phase)]),
@@ -95,7 +84,7 @@ void PhasePrinter::note_access(const Access& access, const Stmt* vector) {
   }
 }
 
-void PhasePrinter::note_local(kernel::LocalId id, const Stmt* vector) {
+void PhasePrinter::note_local(LocalId id, const Stmt* vector) {
   LocalInfo& info = locals_[static_cast<size_t>(id)];
   if (vector)
     info.blocks.insert(block_);
@@ -154,7 +143,7 @@ void PhasePrinter::analyse(const std::vector<Stmt>& body, const Stmt* vector) {
             if (x.mentions(fmt::format("%v{}", l.local))) note_local(l.local, vector);
         break;
       case StmtKind::Combine:
-        for (const kernel::LocalId id : {s.local, s.index_local})
+        for (const LocalId id : {s.local, s.index_local})
           if (id >= 0)
             locals_[static_cast<size_t>(id)].combined = true,
             locals_[static_cast<size_t>(id)].per_column = s.columns > 0;

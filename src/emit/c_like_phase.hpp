@@ -26,6 +26,19 @@
 
 namespace smelt::emit::c_like {
 
+using kernel::Access;
+using kernel::Expr;
+using kernel::ExprId;
+using kernel::ExprKind;
+using kernel::Kernel;
+using kernel::kNoExpr;
+using kernel::LocalId;
+using kernel::LoopKind;
+using kernel::Param;
+using kernel::ParamKind;
+using kernel::Stmt;
+using kernel::StmtKind;
+
 struct Variant {
   bool vectors = true;          // accesses of several neighbours at once, where addresses and sizes allow
   bool wide = false;            // 64-bit indices
@@ -47,18 +60,18 @@ struct Printing {
   const CLike& as;
   bool counted_stores = false, part = false;  // of every variant
 };
-std::vector<Printed> print_variants(const kernel::Kernel& kernel, size_t phase, const std::string& name,
+std::vector<Printed> print_variants(const Kernel& kernel, size_t phase, const std::string& name,
                                     const Printing& printing);
 // All functions of a kernel behind those of `helpers` that they call.
-DeviceSource print_kernel(const kernel::Kernel& kernel, const Printing& printing, const std::string& helpers);
-bool has_loops(const kernel::Stmt& s);
-bool has_scans(const std::vector<kernel::Stmt>& body);
-bool has_each(const std::vector<kernel::Stmt>& body);
-bool draws(const kernel::Kernel& kernel);
+DeviceSource print_kernel(const Kernel& kernel, const Printing& printing, const std::string& helpers);
+bool has_loops(const Stmt& s);
+bool has_scans(const std::vector<Stmt>& body);
+bool has_each(const std::vector<Stmt>& body);
+bool draws(const Kernel& kernel);
 
 class PhasePrinter {
  public:
-  PhasePrinter(const CLike& as, const kernel::Kernel& kernel, int phase, Variant variant);
+  PhasePrinter(const CLike& as, const Kernel& kernel, int phase, Variant variant);
   std::string print(const std::string& name);
   // The phase behind it, run by the workgroup that is done last; print() takes it in.
   void end_with(PhasePrinter& last);
@@ -73,10 +86,6 @@ class PhasePrinter {
   bool lost_lanes() const { return lost_lanes_; }  // an extent is never a multiple of them
 
  private:
-  using ExprId = kernel::ExprId;
-  using LocalId = kernel::LocalId;
-  using Stmt = kernel::Stmt;
-
   // A Vector loop being printed.
   struct Vector {
     const Stmt* loop = nullptr;
@@ -102,7 +111,7 @@ class PhasePrinter {
   struct BufferInfo {
     bool used = false, in_registers = false;
     const Stmt* vector = nullptr;
-    const kernel::Access* access = nullptr;
+    const Access* access = nullptr;
     size_t axis = 0;  // the dimension that the lanes index
     IntExpr offset;   // in shared memory, bytes
   };
@@ -128,7 +137,7 @@ class PhasePrinter {
   void analyse(const std::vector<Stmt>& body, const Stmt* vector);
   void analyse(ExprId id, const Stmt* vector);
   void note_local(LocalId id, const Stmt* vector);
-  void note_access(const kernel::Access& access, const Stmt* vector);
+  void note_access(const Access& access, const Stmt* vector);
   void settle_buffers();
   void settle_locals();
   void declare();
@@ -169,7 +178,7 @@ class PhasePrinter {
   void combine_on_chip(const std::vector<Partial>& parts);
   void each_on_chip(const Stmt& s);
   void each_body(const Stmt& s);  // its statements, and the ends of its two blocks
-  std::string from_thread(const kernel::Expr& e, const std::vector<std::string>& args);
+  std::string from_thread(const Expr& e, const std::vector<std::string>& args);
 
   // c_like_vector.cpp
   Vector shape_of(const Stmt& s);
@@ -202,14 +211,14 @@ class PhasePrinter {
   void scan_body(const std::vector<Stmt>& body);
   void open_group(bool check);
   // c_like_loads.cpp
-  bool groups_are_inside_or_outside(const kernel::Expr& load);
+  bool groups_are_inside_or_outside(const Expr& load);
   bool is_of_column(ExprId root) const;
   std::vector<ExprId> early_loads(const std::vector<const Stmt*>& stmts);
   void load_group(ExprId id);
   void declare_loads(const std::vector<ExprId>& loads);
   void load_groups(const std::vector<ExprId>& loads, bool check);
   void hold(const std::vector<ExprId>& loads, const std::string& first, const std::string& extent);
-  std::string element_or_lane(const kernel::Access& access);
+  std::string element_or_lane(const Access& access);
   bool is_held(ExprId id);
   bool computes_much();
 
@@ -221,7 +230,7 @@ class PhasePrinter {
   };
   bool multiple_of(const IntExpr& e, int64_t n, std::vector<IntExpr>& conditions) const;
   void ask(const std::vector<IntExpr>& conditions);
-  std::optional<IntExpr> compared(const kernel::Expr& e) const;
+  std::optional<IntExpr> compared(const Expr& e) const;
   std::string condition_key(ExprId id, int n, std::vector<IntExpr>& conditions) const;
   std::vector<std::vector<size_t>> runs_of(const std::vector<Place>& places);
   bool is_zero(ExprId id) const;
@@ -242,14 +251,14 @@ class PhasePrinter {
   std::vector<ExprId> early_draws(const std::vector<const Stmt*>& stmts) const;
   std::vector<ExprId> draw_groups(const std::vector<const Stmt*>& stmts);
   bool multiple_of_four(const IntExpr& e, const std::string& var, int unit, std::vector<IntExpr>& conditions) const;
-  std::string random(const kernel::Expr& e, const std::vector<std::string>& args);
+  std::string random(const Expr& e, const std::vector<std::string>& args);
 
   // c_like_expr.cpp
   std::string value(ExprId id);
-  std::string compute(const kernel::Expr& e);
-  std::string compare_positions(const kernel::Expr& e);
+  std::string compute(const Expr& e);
+  std::string compare_positions(const Expr& e);
   std::string read_local(LocalId id);
-  std::string load(const kernel::Expr& e);
+  std::string load(const Expr& e);
   bool is_varying(ExprId id) const;
   // Each expression of the statements that has no name yet, once.
   template <class Visit>
@@ -257,15 +266,15 @@ class PhasePrinter {
     std::vector<ExprId> roots;
     for (const Stmt* s : stmts)
       for (const ExprId root : kernel::expressions(*s)) roots.push_back(root);
-    kernel::visit_below(kernel_, roots, [&](ExprId id, const kernel::Expr& e) {
+    kernel::visit_below(kernel_, roots, [&](ExprId id, const Expr& e) {
       if (known_[static_cast<size_t>(id)]) return false;
       visit(id, e);
       return true;
     });
   }
-  Place place(const kernel::Access& access);
-  std::string element(const kernel::Access& access);
-  std::string private_element(const kernel::Access& access);
+  Place place(const Access& access);
+  std::string element(const Access& access);
+  std::string private_element(const Access& access);
   int neighbours(const Place& place);  // 1: the lanes of a group are one aligned access; -1: backwards; 0: they are not
   void forget(int resource);
   void push();
@@ -287,7 +296,7 @@ class PhasePrinter {
   }
 
   const CLike& as_;
-  const kernel::Kernel& kernel_;
+  const Kernel& kernel_;
   const kernel::Phase& phase_;
   const Variant variant_;
   const kernel::Team team_;

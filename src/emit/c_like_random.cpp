@@ -9,14 +9,9 @@
 
 namespace smelt::emit::c_like {
 
-using kernel::Expr;
-using kernel::ExprId;
-using kernel::ExprKind;
-using kernel::kNoExpr;
-using kernel::Stmt;
 using philox::Draw;
 
-bool draws(const kernel::Kernel& kernel) {
+bool draws(const Kernel& kernel) {
   return std::any_of(kernel.exprs.begin(), kernel.exprs.end(),
                      [](const Expr& e) { return e.kind == ExprKind::Random; });
 }
@@ -51,8 +46,8 @@ bool PhasePrinter::multiple_of_four(const IntExpr& e, const std::string& var, in
     for (const IntExpr::AtomPtr& a : term.atoms) {
       if (a->kind == AtomKind::Symbol) {
         if (a->name == var) factor = factor * unit & 3;
-        const bool is_size = std::any_of(kernel_.params.begin(), kernel_.params.end(), [&](const kernel::Param& p) {
-          return p.kind == kernel::ParamKind::Size && p.symbol == a->name;
+        const bool is_size = std::any_of(kernel_.params.begin(), kernel_.params.end(), [&](const Param& p) {
+          return p.kind == ParamKind::Size && p.symbol == a->name;
         });
         if (is_size) size = a->name;
       } else if (a->kind != AtomKind::FloorDiv) {

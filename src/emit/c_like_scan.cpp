@@ -11,10 +11,6 @@
 
 namespace smelt::emit::c_like {
 
-using kernel::kNoExpr;
-using kernel::Stmt;
-using kernel::StmtKind;
-
 bool has_each(const std::vector<Stmt>& body) {
   return std::any_of(body.begin(), body.end(),
                      [](const Stmt& s) { return s.kind == StmtKind::Each || has_each(s.body); });

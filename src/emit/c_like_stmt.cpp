@@ -8,12 +8,6 @@
 
 namespace smelt::emit::c_like {
 
-using kernel::ExprId;
-using kernel::kNoExpr;
-using kernel::LoopKind;
-using kernel::Stmt;
-using kernel::StmtKind;
-
 void PhasePrinter::statements(const std::vector<Stmt>& body) {
   for (size_t i = 0; i < body.size();) {
     std::vector<const Stmt*> combines;
@@ -65,7 +59,7 @@ void PhasePrinter::grid(const Stmt& s) {
     SMELT_CHECK(team_.iterations() == 1 && team_.cluster() == 1 && !variant_.part,
                 "iterations in order, several to a workgroup");
     statics_ += "  __shared__ unsigned turn;\n";
-    const kernel::Param& words = kernel_.params[static_cast<size_t>(phase_.counter)];
+    const Param& words = kernel_.params[static_cast<size_t>(phase_.counter)];
     line("if (threadIdx.x == 0) turn = (unsigned)atomicAdd({} + {}, 1ull);",
          kernel::param_name(kernel_, phase_.counter), integer(count(words.dims) - 1));
     line("__syncthreads();");
@@ -138,8 +132,8 @@ std::vector<ExprId> PhasePrinter::step_loads(const Stmt& s) const {
     if (inner.kind != StmtKind::Let && inner.kind != StmtKind::Assign && inner.kind != StmtKind::Store) return {};
     roots.push_back(inner.value);
   }
-  visit_below(kernel_, roots, [&](ExprId id, const kernel::Expr& e) {
-    if (e.kind != kernel::ExprKind::Load || e.access.scratch || e.mask != kNoExpr) return true;
+  visit_below(kernel_, roots, [&](ExprId id, const Expr& e) {
+    if (e.kind != ExprKind::Load || e.access.scratch || e.mask != kNoExpr) return true;
     const auto array = static_cast<size_t>(e.access.array);
     const auto& on = dependencies_[static_cast<size_t>(id)];
     const bool steps =

@@ -7,13 +7,6 @@
 
 namespace smelt::emit::c_like {
 
-using kernel::Expr;
-using kernel::ExprId;
-using kernel::ExprKind;
-using kernel::kNoExpr;
-using kernel::Stmt;
-using kernel::StmtKind;
-
 bool has_loops(const Stmt& s) {
   return std::any_of(s.body.begin(), s.body.end(),
                      [](const Stmt& i) { return i.kind == StmtKind::Loop || i.kind == StmtKind::If; });
@@ -77,7 +70,7 @@ void PhasePrinter::find_origin() {
 
 void PhasePrinter::count_origins(const std::vector<Stmt>& body, std::vector<std::pair<IntExpr, int>>& origins) {
   const Stmt& loop = *vector_.loop;
-  const auto note = [&](const kernel::Access& access) {
+  const auto note = [&](const Access& access) {
     if (access.scratch) return;
     std::vector<IntExpr> ignored;
     const IntExpr offset = place(access).offset;
@@ -93,7 +86,7 @@ void PhasePrinter::count_origins(const std::vector<Stmt>& body, std::vector<std:
       ++at->second;
   };
   for (const Stmt& s : body) {
-    const bool alike = s.kind == StmtKind::Loop && s.loop == kernel::LoopKind::Vector && s.var == loop.var &&
+    const bool alike = s.kind == StmtKind::Loop && s.loop == LoopKind::Vector && s.var == loop.var &&
                        s.extent == loop.extent && s.lanes == loop.lanes && s.unroll == loop.unroll;
     if (!alike) {
       count_origins(s.body, origins);
@@ -222,7 +215,7 @@ void PhasePrinter::nested_body(const std::vector<Stmt>& body) {
     }
     flush();
     const std::string some = fmt::format("#pragma unroll {}", s.unroll == 0 ? 1 : s.unroll > 1 ? s.unroll : 8);
-    count_loop(s, s.loop == kernel::LoopKind::Unrolled ? "#pragma unroll" : some.c_str());
+    count_loop(s, s.loop == LoopKind::Unrolled ? "#pragma unroll" : some.c_str());
   }
   flush();
 }

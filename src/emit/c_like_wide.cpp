@@ -8,15 +8,6 @@
 #include "emit/c_like_phase.hpp"
 
 namespace smelt::emit::c_like {
-
-using kernel::Access;
-using kernel::Expr;
-using kernel::ExprId;
-using kernel::ExprKind;
-using kernel::kNoExpr;
-using kernel::Stmt;
-using kernel::StmtKind;
-
 namespace {
 
 // What stands under conditions that are one where `conditions` hold.
@@ -38,9 +29,8 @@ bool PhasePrinter::multiple_of(const IntExpr& e, int64_t n, std::vector<IntExpr>
     if (term.coefficient % n == 0) continue;
     const auto size = std::find_if(term.atoms.begin(), term.atoms.end(), [&](const IntExpr::AtomPtr& a) {
       return a->kind == AtomKind::Symbol &&
-             std::any_of(kernel_.params.begin(), kernel_.params.end(), [&](const kernel::Param& p) {
-               return p.kind == kernel::ParamKind::Size && p.symbol == a->name;
-             });
+             std::any_of(kernel_.params.begin(), kernel_.params.end(),
+                         [&](const Param& p) { return p.kind == ParamKind::Size && p.symbol == a->name; });
     });
     if (size == term.atoms.end() || variant_.odd) return false;
     conditions.push_back(-mod(IntExpr::symbol((*size)->name), n));
@@ -173,7 +163,7 @@ std::vector<ExprId> PhasePrinter::wide_loads(const std::vector<const Stmt*>& stm
   const auto may_be_wide = [&](const Access& access) {
     const auto array = static_cast<size_t>(access.array);
     if (access.scratch) return !is_private(access.array);
-    return !stored_[array] && kernel_.params[array].kind != kernel::ParamKind::Scalar;
+    return !stored_[array] && kernel_.params[array].kind != ParamKind::Scalar;
   };
   visit_unknown(stmts, [&](ExprId id, const Expr& e) {
     if (e.kind != ExprKind::Load || early_.count(id) || depends(id) || !may_be_wide(e.access)) return;

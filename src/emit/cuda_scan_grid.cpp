@@ -148,8 +148,6 @@ SMELT_INLINE void scan_part(T (&x)[kGroups * kLanes], const T& carry, T nothing,
 
 namespace c_like {
 
-using kernel::Stmt;
-
 // The first warp finds what comes before each warp's part of every group, and hands it out in `meet`.
 void PhasePrinter::scan_grid(const Stmt& s, const ScanText& text, const RunText& run) {
   SMELT_CHECK(vector_.single && team_.threads > 32 && team_.cluster() == 1,
@@ -158,7 +156,7 @@ void PhasePrinter::scan_grid(const Stmt& s, const ScanText& text, const RunText&
   const int warps = team_.threads / 32;
   statics_ += fmt::format("  __shared__ {} meet{}[{}];\n", run.type, n, vector_.unroll * warps);
   // The first word of the row: that of its part 0.
-  kernel::Access row = s.access;
+  Access row = s.access;
   row.index[row.index.size() - 2] = 0;
   const Place p = place(row);
   line("unsigned long long* const row{} = {} + {};", n, p.base, integer(p.offset));
