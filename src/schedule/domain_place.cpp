@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <unordered_set>
 
 #include "base/check.hpp"
 
@@ -59,7 +58,7 @@ class Placement : Refusing {
   std::variant<Placed, Refusal> run() {
     make_axes();
     if (!place_reductions() || !place_scans() || !place_outputs()) return why();
-    return Placed{std::move(domain_), std::move(result_index_)};
+    return Placed{std::move(domain_), std::move(result_index_), std::move(members_), std::move(inputs_)};
   }
 
  private:
@@ -283,7 +282,7 @@ class Placement : Refusing {
   const Group& group_;
   const SizeBinding& sizes_;
   const bool online_;
-  const std::unordered_set<NodeId> members_, inputs_;
+  std::unordered_set<NodeId> members_, inputs_;
   Domain domain_;
   Shape domain_shape_;
   std::vector<int> domain_reduced_;

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <variant>
 
@@ -30,8 +31,9 @@ class Refusing {
 };
 
 struct Placed {
-  Domain domain;                         // its axes, reductions, scans and outputs; nothing is read yet
-  std::map<NodeId, Index> result_index;  // of the results of reductions and scans
+  Domain domain;                               // its axes, reductions, scans and outputs; nothing is read yet
+  std::map<NodeId, Index> result_index;        // of the results of reductions and scans
+  std::unordered_set<NodeId> members, inputs;  // the nodes of the group, and its inputs
 };
 
 // The loops of a group, and where its reductions, scans and outputs lie in them; or why they have no loops in common.

@@ -44,8 +44,8 @@ class Walk : Refusing {
   Walk(const Graph& graph, const Group& group, const SizeBinding& sizes, Placed placed)
       : graph_(graph),
         group_(group),
-        members_(group.nodes.begin(), group.nodes.end()),
-        inputs_(group.inputs.begin(), group.inputs.end()),
+        members_(std::move(placed.members)),
+        inputs_(std::move(placed.inputs)),
         domain_(std::move(placed.domain)),
         result_index_(std::move(placed.result_index)),
         windows_(sizes) {}
