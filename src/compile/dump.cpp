@@ -12,56 +12,44 @@ namespace smelt {
 namespace {
 
 constexpr std::string_view kAfter = "after:";
-// Stands for the kernel in front of the first pass.
-constexpr std::string_view kLowering = "lowering";
-
-struct Watch {
-  std::function<void(const kernel::Kernel&)> lowered;
-  kernel::PassObserver after_pass;
-};
 
 // Lowers every kernel that has code of its own again.
-void lower_again(const Executable::State& state, const Watch& watch) {
+void lower_again(const Executable::State& state, const kernel::PassObserver& observer) {
   for (size_t k = 0; k < state.kernels.size(); ++k) {
     if (state.alike[k] != k || is_custom(state, k)) continue;
     const plan::FusionGroup& group = state.plan.groups[k];
-    const auto lower = [&](const Graph& graph, const schedule::Group& g, const schedule::Schedule& s) {
-      kernel::lower(graph, g, s, fmt::format("k{}", k), watch.lowered, watch.after_pass);
-    };
     if (group.parts.empty()) {
-      lower(state.graph, group, *group.schedule);
+      kernel::lower(state.graph, group, *group.schedule, fmt::format("k{}", k), observer);
       continue;
     }
-    for (const plan::Batch::Form& form : group.batch->forms) lower(form.graph, form.group, *form.schedule);
+    const std::vector<plan::Batch::Form>& forms = group.batch->forms;
+    for (size_t f = 0; f < forms.size(); ++f)
+      kernel::lower(forms[f].graph, forms[f].group, *forms[f].schedule, fmt::format("b{}", f), observer);
   }
 }
 
 std::string dump_passes(const Executable::State& state) {
   std::string text, before;
-  const auto lowered = [&](const kernel::Kernel& kernel) {
-    before = kernel::print(kernel);
-    text += fmt::format("kernel {}\n", kernel.name);
-  };
-  const auto after_pass = [&](const kernel::Pass& pass, const kernel::Kernel& kernel, bool changed) {
+  lower_again(state, [&](const kernel::Pass& pass, const kernel::Kernel& kernel, bool changed) {
+    if (pass.name == kernel::kLowering.name) {
+      before = kernel::print(kernel);
+      text += fmt::format("kernel {}\n", kernel.name);
+      return;
+    }
     text += fmt::format("  {}: {}{}\n", pass.name, pass.purpose, changed ? "" : " (nothing here)");
     if (!changed) return;
     std::string after = kernel::print(kernel);
     for (const std::string& line : changed_lines(before, after)) text += "    " + line + "\n";
     before = std::move(after);
-  };
-  lower_again(state, {lowered, after_pass});
+  });
   return text;
 }
 
 std::string dump_after(const Executable::State& state, std::string_view name) {
   std::string text;
-  const auto lowered = [&](const kernel::Kernel& kernel) {
-    if (name == kLowering) text += kernel::print(kernel);
-  };
-  const auto after_pass = [&](const kernel::Pass& pass, const kernel::Kernel& kernel, bool) {
+  lower_again(state, [&](const kernel::Pass& pass, const kernel::Kernel& kernel, bool) {
     if (pass.name == name) text += kernel::print(kernel);
-  };
-  lower_again(state, {lowered, after_pass});
+  });
   return text.empty() ? fmt::format("no kernel here goes through {}\n", name) : text;
 }
 
@@ -73,7 +61,7 @@ bool is_stage_of_kernels(std::string_view stage) {
   const std::string_view name = stage.substr(kAfter.size());
   for (const kernel::Pass& pass : kernel::passes())
     if (pass.name == name) return true;
-  return name == kLowering;
+  return name == kernel::kLowering.name;
 }
 
 std::string Executable::dump(const std::string& stage) const {

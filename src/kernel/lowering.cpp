@@ -256,9 +256,9 @@ static Kernel lowered(const Graph& graph, const schedule::Group& group, const Sc
 }
 
 Kernel lower(const Graph& graph, const schedule::Group& group, const Schedule& schedule, const std::string& name,
-             const std::function<void(const Kernel&)>& seen_lowered, const PassObserver& observer) {
+             const PassObserver& observer) {
   Kernel kernel = lowered(graph, group, schedule, name);
-  if (seen_lowered) seen_lowered(kernel);
+  if (observer) observer(kLowering, kernel, true);
   run_passes(kernel, observer);
   return kernel;
 }

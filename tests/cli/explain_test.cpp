@@ -92,6 +92,15 @@ TEST(CliExplain, DumpsPasses) {
   EXPECT_EQ(dump("after:tree").status, 2);
 }
 
+TEST(CliExplain, FormsOfABatchHaveOneNameInAllDumps) {
+  if (!has_llvm()) GTEST_SKIP() << "no LLVM here";
+  const char* batch = "input x: f32[64]\ninput a: f32[10, 20]\nreturn x + 1, sqrt(a)";
+  for (const char* stage : {"passes", "after:lowering", "kernel"}) {
+    const Result r = tool({"explain", batch, "--device", "cpu", "--dump", stage});
+    EXPECT_TRUE(r.out_has("kernel b0\n") && r.out_has("kernel b1\n")) << stage << "\n" << r.out;
+  }
+}
+
 TEST(CliExplain, DumpsKernelsWhereThereIsACompiler) {
   if (!has_llvm()) GTEST_SKIP() << "no LLVM here";
   for (const char* stage : {"kernel", "source", "asm"}) {
