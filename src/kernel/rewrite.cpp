@@ -6,12 +6,6 @@
 #include "kernel/walk.hpp"
 
 namespace smelt::kernel {
-namespace {
-
-// The places of a statement that hold an expression.
-std::vector<ExprId*> expression_places(Stmt& s) { return {&s.value, &s.mask, &s.anew, &s.start}; }
-
-}  // namespace
 
 // Chains may be longer than the stack is deep.
 ExprId Rewriter::operator()(ExprId root) {
@@ -47,7 +41,7 @@ ExprId Rewriter::rebuilt(ExprId id) {
 }
 
 void Rewriter::operator()(Stmt& s) {
-  for (ExprId* place : expression_places(s)) *place = (*this)(*place);
+  for (const auto field : kExpressionFields) s.*field = (*this)(s.*field);
   for (Stmt& inner : s.body) (*this)(inner);
 }
 
@@ -78,7 +72,7 @@ bool remove_dead_code(Kernel& kernel) {
   kernel.labels = std::move(labels);
   for (Phase& phase : kernel.phases)
     for_each_stmt(phase.body, [&](Stmt& s) {
-      for (ExprId* place : expression_places(s)) *place = now(*place);
+      for (const auto field : kExpressionFields) s.*field = now(s.*field);
     });
   return true;
 }

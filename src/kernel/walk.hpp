@@ -18,8 +18,15 @@ inline std::vector<ExprId> operands(const Expr& e) {
   return ids;
 }
 
-// The expressions of a statement itself, not of its body; kNoExpr where it has none.
-inline std::vector<ExprId> expressions(const Stmt& s) { return {s.value, s.mask, s.anew, s.start}; }
+// The fields of a statement that hold its expressions; kNoExpr where it has none.
+inline constexpr ExprId Stmt::*kExpressionFields[] = {&Stmt::value, &Stmt::mask, &Stmt::anew, &Stmt::start};
+
+// The expressions of a statement itself, not of its body; some may be kNoExpr.
+inline std::vector<ExprId> expressions(const Stmt& s) {
+  std::vector<ExprId> ids;
+  for (const auto field : kExpressionFields) ids.push_back(s.*field);
+  return ids;
+}
 
 // Whether some index that the expression itself has meets a condition on IntExpr.
 template <class Condition>
