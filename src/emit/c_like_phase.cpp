@@ -4,6 +4,7 @@
 
 #include "base/check.hpp"
 #include "emit/c_like.hpp"
+#include "kernel/barriers.hpp"
 #include "kernel/multipliers.hpp"
 #include "kernel/text.hpp"
 
@@ -75,13 +76,9 @@ void PhasePrinter::note_access(const Access& access, const Stmt* vector) {
   const bool first = !info.used;
   info.used = true;
   if (!first || !is_private(access.array)) return;
-  info.vector = vector, info.access = &access;
-  for (size_t d = 0; d < access.index.size(); ++d) {
-    const auto step = access.index[d].coefficient_of(vector->var);
-    if (!step || !step->is(1)) continue;
-    info.axis = d;
-    return;
-  }
+  const auto axis = kernel::axis_along(access, vector->var);
+  SMELT_CHECK(axis, "no axis of scratch buffer {} is dealt out to the threads", access.array);
+  info.vector = vector, info.access = &access, info.axis = *axis;
 }
 
 void PhasePrinter::note_local(LocalId id, const Stmt* vector) {

@@ -17,14 +17,6 @@ struct Use {
   bool alike = false;
 };
 
-bool steps_with(const Access& access, const std::string& var) {
-  for (const IntExpr& i : access.index) {
-    const auto step = i.coefficient_of(var);
-    if (step && step->is(1)) return true;
-  }
-  return false;
-}
-
 class ScratchUses {
  public:
   explicit ScratchUses(const Kernel& kernel) : kernel_(kernel) {}
@@ -48,7 +40,7 @@ class ScratchUses {
     const auto [found, first] = uses_.try_emplace(access.array);
     Use& use = found->second;
     if (first) {
-      use = {vector, &access, vector && steps_with(access, vector->var)};
+      use = {vector, &access, vector && axis_along(access, vector->var)};
       return;
     }
     use.alike = use.alike && vector && use.access->index == access.index && use.loop->var == vector->var &&
@@ -127,6 +119,14 @@ class Barriers {
 
 bool is_shared(const Kernel& kernel, const Access& access) {
   return access.scratch && kernel.buffers[static_cast<size_t>(access.array)].scope != Scope::Lane;
+}
+
+std::optional<size_t> axis_along(const Access& access, const std::string& var) {
+  for (size_t d = 0; d < access.index.size(); ++d) {
+    const auto step = access.index[d].coefficient_of(var);
+    if (step && step->is(1)) return d;
+  }
+  return std::nullopt;
 }
 
 bool place_scratch(Kernel& kernel) {

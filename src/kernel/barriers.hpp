@@ -9,12 +9,18 @@
 //                                                      vector %x < 64 by 1: out1[%x] = scratch0[63 - %x]
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "kernel/kernel.hpp"
 
 namespace smelt::kernel {
 
 // Whether an access is to scratch that threads share.
 bool is_shared(const Kernel& kernel, const Access& access);
+// The first dimension of an access whose index grows by 1 with a loop variable. A buffer of
+// Scope::Lane has one for its Vector loops, and its elements along it are dealt out to the threads.
+std::optional<size_t> axis_along(const Access& access, const std::string& var);
 
 // Both return whether they changed the kernel; that barriers stand in it is a change, also where none is needed.
 bool place_scratch(Kernel& kernel);
