@@ -9,16 +9,14 @@ namespace {
 
 std::shared_ptr<const Driver> find_driver(std::string& why) {
   const std::vector<std::string> names{"libcuda.so.1", "libcuda.so"};
-  std::shared_ptr<const Driver> found;
-  const auto open = [&](const std::string& name, std::string& reason) {
-    found = open_functions<Driver>(name, "the driver is too old", reason);
-    return found != nullptr;
+  const auto open = [](const std::string& name, std::string& reason) {
+    return open_functions<Driver>(open_library(name, reason), name, "the driver is too old", reason);
   };
-  search_library({"libcuda", "SMELT_CUDA", names, tried(names),
-                  "The driver of the GPU brings it: apt-get install nvidia-driver-full on Debian, ubuntu-drivers "
-                  "install on Ubuntu; in a container, start it with --gpus all"},
-                 open, why);
-  return found;
+  return search_library(
+      {"libcuda", "SMELT_CUDA", names, tried(names),
+       "The driver of the GPU brings it: apt-get install nvidia-driver-full on Debian, ubuntu-drivers "
+       "install on Ubuntu; in a container, start it with --gpus all"},
+      open, why);
 }
 
 }  // namespace

@@ -99,8 +99,8 @@ class FoundLlvm final : public Llvm {
     const std::lock_guard lock(mutex_);
     if (opened_) return *opened_;
     std::string why;
-    if (!library_.api) library_ = open_library_at(found_.path, why);
-    if (!library_.api) throw UserError(fmt::format("libLLVM, found earlier, cannot be opened any more: {}", why));
+    if (!library_) library_ = open_library_at(found_.path, why);
+    if (!library_) throw UserError(fmt::format("libLLVM, found earlier, cannot be opened any more: {}", why));
     opened_.emplace(Opened{library_, find_host_target(*library_.api, chosen_cpu_)});
     return *opened_;
   }
@@ -133,7 +133,7 @@ std::shared_ptr<Llvm> Llvm::open(std::string& why, DiskCache* cache) {
     if (const auto note = cache->find(key, DiskCache::Kind::Note))
       if (auto found = read_note(*note)) return std::make_shared<FoundLlvm>(*found, OpenedLibrary());
   OpenedLibrary library = open_library(why);
-  if (!library.api) return nullptr;
+  if (!library) return nullptr;
   const Found found{library.path, default_triple(*library.api), library.major, library.minor, library.patch};
   if (cache) cache->store(key, note_of(found), DiskCache::Kind::Note);
   return std::make_shared<FoundLlvm>(found, std::move(library));

@@ -44,7 +44,7 @@ OpenedLibrary open_library_at(const std::string& name, std::string& why) {
     why = fmt::format("{}: LLVM {} is too old, {} to {} are supported", name, opened.major, kOldest, kNewest);
     return {};
   }
-  opened.api = open_functions<Api>(name, fmt::format("LLVM {} is not supported", opened.major), why);
+  opened.api = open_functions<Api>(library, name, fmt::format("LLVM {} is not supported", opened.major), why);
   if (!opened.api) return {};
   initialize_target(*opened.api);
   opened.path = path_of(get_version.address(), name);
@@ -52,16 +52,10 @@ OpenedLibrary open_library_at(const std::string& name, std::string& why) {
 }
 
 OpenedLibrary open_library(std::string& why) {
-  OpenedLibrary opened;
-  const auto open = [&](const std::string& name, std::string& reason) {
-    opened = open_library_at(name, reason);
-    return opened.api != nullptr;
-  };
   const std::vector<std::string> names = system_names();
-  search_library({"libLLVM", "SMELT_LLVM", names, tried(names), fmt::format("Install it: {}", kInstall),
-                  fmt::format(", or install LLVM: {}", kInstall)},
-                 open, why);
-  return opened;
+  return search_library({"libLLVM", "SMELT_LLVM", names, tried(names), fmt::format("Install it: {}", kInstall),
+                         fmt::format(", or install LLVM: {}", kInstall)},
+                        open_library_at, why);
 }
 
 }  // namespace smelt::runtime::llvm

@@ -12,6 +12,7 @@ struct OpenedLibrary {
   std::shared_ptr<Api> api;  // empty when nothing usable was found
   std::string path;
   unsigned major = 0, minor = 0, patch = 0;
+  explicit operator bool() const { return api != nullptr; }
 };
 
 // $SMELT_LLVM alone when it is set, else the system's names of libLLVM 22 down to 16. The host's target is initialised.

@@ -164,7 +164,8 @@ void let_heap_keep_what_is_freed() {
 }
 
 std::shared_ptr<Nvrtc> try_open(const std::string& name, int newest_major, std::string& why) {
-  const auto api = open_functions<Api>(name, fmt::format("older than NVRTC {}.2", kOldestMajor), why);
+  const auto api =
+      open_functions<Api>(open_library(name, why), name, fmt::format("older than NVRTC {}.2", kOldestMajor), why);
   if (!api) return nullptr;
   int major = 0, minor = 0;
   if (api->version(&major, &minor) != kSuccess || major < kOldestMajor) {
@@ -192,18 +193,14 @@ std::shared_ptr<Nvrtc> Nvrtc::open(std::string& why, int newest_major) {
   std::vector<std::string> candidates = nvrtc_files({variable, ""});
   const std::vector<std::string> names = nvrtc_names();
   candidates.insert(candidates.end(), names.begin(), names.end());
-  std::shared_ptr<Nvrtc> opened;
-  const auto open = [&](const std::string& name, std::string& reason) {
-    opened = try_open(name, newest_major, reason);
-    return opened != nullptr;
-  };
-  search_library({"libnvrtc", "SMELT_NVRTC", std::move(candidates),
-                  fmt::format("looked in the site-packages of Python environments, in CUDA_HOME and /usr/local/cuda*, "
-                              "and for {}",
-                              fmt::join(names, ", ")),
-                  fmt::format("Install it: {}", install), fmt::format(", or install NVRTC: {}", install)},
-                 open, why);
-  return opened;
+  const auto open = [&](const std::string& name, std::string& reason) { return try_open(name, newest_major, reason); };
+  return search_library(
+      {"libnvrtc", "SMELT_NVRTC", std::move(candidates),
+       fmt::format("looked in the site-packages of Python environments, in CUDA_HOME and /usr/local/cuda*, "
+                   "and for {}",
+                   fmt::join(names, ", ")),
+       fmt::format("Install it: {}", install), fmt::format(", or install NVRTC: {}", install)},
+      open, why);
 }
 
 }  // namespace smelt::runtime

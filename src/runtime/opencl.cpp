@@ -421,15 +421,12 @@ class OpenedDevice final : public OpenCl {
 
 Libraries opencl::open_opencl(std::string& why) {
   const std::vector<std::string> names{"libOpenCL.so.1", "libOpenCL.so"};
-  Libraries found;
-  const auto open = [&](const std::string& name, std::string& reason) {
-    found = open_functions<Library>(name, "it is older than OpenCL 1.2", reason);
-    return found != nullptr;
+  const auto open = [](const std::string& name, std::string& reason) {
+    return open_functions<Library>(open_library(name, reason), name, "it is older than OpenCL 1.2", reason);
   };
-  search_library({"libOpenCL", "SMELT_OPENCL", names, tried(names),
-                  "apt-get install ocl-icd-libopencl1 brings it, and pocl-opencl-icd a device: the CPU"},
-                 open, why);
-  return found;
+  return search_library({"libOpenCL", "SMELT_OPENCL", names, tried(names),
+                         "apt-get install ocl-icd-libopencl1 brings it, and pocl-opencl-icd a device: the CPU"},
+                        open, why);
 }
 
 std::shared_ptr<OpenCl> OpenCl::open(int ordinal, std::string& why) {

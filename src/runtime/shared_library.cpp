@@ -29,24 +29,23 @@ std::string path_of(void* function, const std::string& otherwise) {
   return dladdr(function, &info) && info.dli_fname ? info.dli_fname : otherwise;
 }
 
-bool search_library(const LibrarySearch& search, const std::function<bool(const std::string&, std::string&)>& open,
-                    std::string& why) {
+void try_names(const LibrarySearch& search, const std::function<bool(const std::string&, std::string&)>& open,
+               std::string& why) {
   std::string reason;
   const char* chosen = std::getenv(search.variable);
   if (chosen && *chosen) {
-    if (open(chosen, reason)) return true;
+    if (open(chosen, reason)) return;
     why = fmt::format("{}={} cannot be used ({}). Unset it to search the system{}", search.variable, chosen, reason,
                       search.or_install);
-    return false;
+    return;
   }
   std::string unusable;
   for (const std::string& name : search.names) {
-    if (open(name, reason)) return true;
+    if (open(name, reason)) return;
     // A library that exists but does not fit is reported; one that is absent is not.
     if (reason.find("No such file") == std::string::npos) unusable += "; " + reason;
   }
   why = fmt::format("{} was not found ({}{}). {}", search.library, search.tried, unusable, search.install);
-  return false;
 }
 
 std::string tried(const std::vector<std::string>& names) { return fmt::format("tried {}", fmt::join(names, ", ")); }

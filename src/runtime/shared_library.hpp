@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace smelt::runtime {
@@ -46,23 +47,33 @@ struct LibrarySearch {
   std::string install;             // a sentence
   std::string or_install = "";     // follows "Unset it to search the system"
 };
-// Calls `open(name, reason)` for each name until it returns true, and returns whether it did.
-// Otherwise `why` says what was tried, each reason that is more than an absent file, and what to
-// do.
-bool search_library(const LibrarySearch& search, const std::function<bool(const std::string&, std::string&)>& open,
-                    std::string& why);
+// Calls `open(name, reason)` for each name until it returns true. If it never does, `why` says what
+// was tried, each reason that is more than an absent file, and what to do.
+void try_names(const LibrarySearch& search, const std::function<bool(const std::string&, std::string&)>& open,
+               std::string& why);
+// The same for an `open` that returns what it opened, or nothing. Returns that.
+template <class Open>
+auto search_library(const LibrarySearch& search, const Open& open, std::string& why) {
+  std::invoke_result_t<Open, const std::string&, std::string&> found;
+  const auto opens = [&](const std::string& name, std::string& reason) {
+    found = open(name, reason);
+    return static_cast<bool>(found);
+  };
+  try_names(search, opens, why);
+  return found;
+}
 // "tried libcuda.so.1, libcuda.so"
 std::string tried(const std::vector<std::string>& names);
 
 // Ends the search for functions that a library lacks. Returns their names: "a, b".
 std::string take_missing(SharedLibrary& library);
 
-// The functions of a library, if it has them all: `Functions` is a struct of Calls, made from a
-// SharedLibrary that it keeps as `library`. Otherwise nothing, and `why` is "NAME: TOO_OLD: it
-// lacks a, b".
+// The functions of an opened library, if it has them all: `Functions` is a struct of Calls, made
+// from a SharedLibrary that it keeps as `library`. Otherwise nothing, and `why` is "NAME: TOO_OLD: it
+// lacks a, b". Without a handle `why` stays as open_library() left it.
 template <class Functions>
-std::shared_ptr<Functions> open_functions(const std::string& name, const std::string& too_old, std::string& why) {
-  const SharedLibrary library = open_library(name, why);
+std::shared_ptr<Functions> open_functions(const SharedLibrary& library, const std::string& name,
+                                          const std::string& too_old, std::string& why) {
   if (!library.handle) return nullptr;
   std::vector<std::string> missing;
   auto functions = std::make_shared<Functions>(SharedLibrary{library.handle, &missing});
