@@ -6,6 +6,7 @@
 #include <set>
 
 #include "compile/gpu_kernel.hpp"
+#include "schedule/target_facts.hpp"
 
 namespace smelt {
 namespace {
@@ -59,16 +60,20 @@ int64_t cost_of_split(const GpuBuild& build, const plan::FusionGroup& group, Nod
   return bytes;
 }
 
+// Bytes of memory that take as long as what a kernel spills.
+int64_t traffic_of_spills(const GpuBuild& build, const Pressure& pressure, const schedule::Schedule& schedule) {
+  int64_t points = 1;
+  for (const schedule::Axis& axis : schedule.domain.axes) points *= axis.extent.evaluate(build.sizes);
+  return points / std::max(1, schedule.lanes * schedule.unroll) * 2 * pressure.spilled_bytes / kCachedBytes;
+}
+
 // Where a group that spills is cut with least traffic; nothing when its spills cost less than that.
 std::optional<plan::Split> find_split(const GpuBuild& build, size_t k, const Pressure& pressure,
                                       const schedule::Schedule& schedule) {
   const plan::FusionGroup& group = build.state.plan.groups[k];
   if (group.nodes.size() < 4) return std::nullopt;
-  int64_t points = 1;
-  for (const schedule::Axis& axis : schedule.domain.axes) points *= axis.extent.evaluate(build.sizes);
-  const int64_t spilled = points / std::max(1, schedule.lanes * schedule.unroll) * 2 * pressure.spilled_bytes;
   plan::Split best;
-  int64_t least = spilled / kCachedBytes;
+  int64_t least = traffic_of_spills(build, pressure, schedule);
   for (size_t i = group.nodes.size() / 4; i < 3 * group.nodes.size() / 4; ++i) {
     const int64_t cost = cost_of_split(build, group, group.nodes[i]);
     // Of equal ones, that nearest the middle.
@@ -83,9 +88,19 @@ std::optional<plan::Split> find_split(const GpuBuild& build, size_t k, const Pre
   return best.nodes.empty() ? std::nullopt : std::optional(best);
 }
 
-// The lighter schedules, compiled side by side; the best of them, if it is better than what there is.
+// The lighter schedules, compiled side by side; the best of them, if it is better than what there is. Those that are
+// predicted to lose more than the spills cost are none.
 void rebuild(const GpuBuild& build, size_t k, GpuKernel& kernel, Pressure& pressure) {
-  const std::vector<schedule::Candidate> alternatives = lighter_schedules(build, k);
+  std::vector<schedule::Candidate> alternatives = lighter_schedules(build, k);
+  if (pressure.spills() && !pressure.starves()) {
+    const plan::FusionGroup& group = build.state.plan.groups[k];
+    const double spills = static_cast<double>(traffic_of_spills(build, pressure, *group.schedule)) /
+                          schedule::facts_of(build.options.target).memory_bytes;
+    const double most = schedule::predict(build.state.graph, group, *group.schedule, build.options).us + spills;
+    alternatives.erase(std::remove_if(alternatives.begin(), alternatives.end(),
+                                      [&](const schedule::Candidate& c) { return c.cost.us > most; }),
+                       alternatives.end());
+  }
   std::vector<std::optional<GpuKernel>> tried = try_kernels(build, k, alternatives);
   const Pressure before = pressure;
   const std::shared_ptr<const schedule::Schedule> first = build.state.plan.groups[k].schedule;

@@ -51,7 +51,7 @@ void PhasePrinter::combine_columns(const std::vector<const Stmt*>& group) {
       if (lane == 0) {
         const int words = tile.rows * tile.pitch();
         statics_ += fmt::format("  {}{} red{}[{}];\n", as_.shared, p.type, p.shared, words);
-        if (!p.index.empty()) statics_ += fmt::format("  {}{} red{}i[{}];\n", as_.shared, as_.wide, p.shared, words);
+        if (!p.index.empty()) statics_ += fmt::format("  {}{} red{}i[{}];\n", as_.shared, p.index_type, p.shared, words);
       }
       line("red{}[{} + {}] = {};", p.shared, row, tile.column(lane), p.value);
       if (!p.index.empty()) line("red{}i[{} + {}] = {};", p.shared, row, tile.column(lane), p.index);
@@ -94,7 +94,7 @@ void PhasePrinter::join_rows(const Partial& p, int columns, int rows) {
     line("const int place = {} + tw / {}, column = place & {};", first, rows, columns - 1);
     // Others write where the threads that have no column would read.
     line("{0} own = place < {1} ? red{2}[{3}] : ({0})0;", p.type, columns, p.shared, from);
-    if (!p.index.empty()) line("{} own_index = place < {} ? red{}i[{}] : 0;", as_.wide, columns, p.shared, from);
+    if (!p.index.empty()) line("{} own_index = place < {} ? red{}i[{}] : 0;", p.index_type, columns, p.shared, from);
     shuffle(own, rows / 2);
     line("if (tw % {} == 0 && place < {}) red{}[column] = own;", rows, columns, p.shared);
     if (!p.index.empty()) line("if (tw % {} == 0 && place < {}) red{}i[column] = own_index;", rows, columns, p.shared);

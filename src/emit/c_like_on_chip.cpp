@@ -16,7 +16,7 @@ void PhasePrinter::combine_on_chip(const std::vector<Partial>& parts) {
     statics_ += fmt::format("  {}{} {}[{}];\n", as_.shared, p.type, values(p), threads);
     line("{}[tw] = {};", values(p), p.value);
     if (p.index.empty()) continue;
-    statics_ += fmt::format("  {}{} {}i[{}];\n", as_.shared, as_.wide, values(p), threads);
+    statics_ += fmt::format("  {}{} {}i[{}];\n", as_.shared, p.index_type, values(p), threads);
     line("{}i[tw] = {};", values(p), p.index);
   }
   line("{}", as_.barrier);

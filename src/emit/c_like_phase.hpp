@@ -158,8 +158,10 @@ class PhasePrinter {
   struct Partial {  // what the threads of a team combine
     const Stmt* s;
     DType t;
-    std::string type, value, index;
-    int shared;  // number of its array in shared memory
+    std::string type, value, index;  // index: of argument reductions
+    int shared;                      // number of its array in shared memory
+    std::string index_type;
+    int index_bytes = 0;
   };
   void combine(const std::vector<const Stmt*>& group);
   void combine_step(const Partial& p, const std::string& other, const std::string& other_index);

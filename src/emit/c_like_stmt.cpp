@@ -240,7 +240,7 @@ void PhasePrinter::shuffle(const Partial& p, int from, int to) {
       return is_bool && type == p.type ? fmt::format("({})__shfl_xor_sync({}, (int){}, {})", type, mask, x, d)
                                        : fmt::format("__shfl_xor_sync({}, {}, {})", mask, x, d);
     };
-    combine_step(p, other(p.value, p.type), p.index.empty() ? "" : other(p.index, "long long"));
+    combine_step(p, other(p.value, p.type), p.index.empty() ? "" : other(p.index, p.index_type));
   }
 }
 
@@ -258,7 +258,7 @@ void PhasePrinter::combine_warps(const std::vector<Partial>& parts) {
     int bytes = 0;  // that each workgroup gets
     for (const Partial& p : parts) {
       mail = mail && size_of(p.t) >= 4;
-      bytes += count * (size_of(p.t) + (p.index.empty() ? 0 : 8));
+      bytes += count * (size_of(p.t) + p.index_bytes);
     }
     const int box = parts[0].shared;
     if (mail) {
@@ -280,7 +280,7 @@ void PhasePrinter::combine_warps(const std::vector<Partial>& parts) {
           line("if ((threadIdx.x & 31) == 0) red{}{}[threadIdx.x >> 5] = {};", p.shared, which, value);
       };
       hand_over(p.type, "", p.value);
-      if (!p.index.empty()) hand_over("long long", "i", p.index);
+      if (!p.index.empty()) hand_over(p.index_type, "i", p.index);
     }
     line("{}", mail ? fmt::format("wait_for_mail(&box{});", box) : cluster ? "cluster_barrier();" : "__syncthreads();");
     for (const Partial& p : parts) {
@@ -306,7 +306,7 @@ void PhasePrinter::combine_step(const Partial& p, const std::string& other, cons
     line("{{ const {} x = {}; {} = {}; }}", p.type, other, p.value, merged);
     return;
   }
-  line("{{ const {} x = {}; const {} j = {};", p.type, other, as_.wide, other_index);
+  line("{{ const {} x = {}; const {} j = {};", p.type, other, p.index_type, other_index);
   const std::string better = p.s->op == Op::Max ? ">" : "<";
   const std::string nan = is_float(p.t) ? fmt::format(" || (x != x && {0} == {0})", p.value) : "";
   const std::string tie =
@@ -316,8 +316,12 @@ void PhasePrinter::combine_step(const Partial& p, const std::string& other, cons
 
 PhasePrinter::Partial PhasePrinter::partial(const Stmt& s) {
   const DType t = kernel_.locals[static_cast<size_t>(s.local)].dtype;
-  Partial p{&s, t, type_of(t), fmt::format("v{}", s.local), "", names_++};
-  if (s.index_local >= 0) p.index = fmt::format("v{}", s.index_local);
+  Partial p{&s, t, type_of(t), fmt::format("v{}", s.local), "", names_++, "", 0};
+  if (s.index_local >= 0) {
+    const DType counts = kernel_.locals[static_cast<size_t>(s.index_local)].dtype;
+    p.index = fmt::format("v{}", s.index_local);
+    p.index_type = type_of(counts), p.index_bytes = size_of(counts);
+  }
   SMELT_CHECK(locals_[static_cast<size_t>(s.local)].slots > 0, "local {} is combined but has no lanes", s.local);
   return p;
 }
