@@ -13,6 +13,10 @@ std::vector<Tuning> propose_row(const Schedule& first, const Target& target) {
   if (first.team >= 2 * kWarp || first.team == workgroup)
     for (const int threads : {workgroup / 4, workgroup / 2, 2 * workgroup})
       if (threads >= kWarp && threads <= kMostThreads) tunings.push_back({.threads = threads, .cluster = cluster});
+  // Several rows to a warp, each with more steps.
+  if (first.team <= 2 * kWarp)
+    for (const int threads : {first.team / 2, first.team / 4, first.team / 8})
+      if (threads >= 1) tunings.push_back({.unroll = first.held ? 0 : 2 * first.unroll, .threads = threads});
   if (target.clusters && first.team >= 256)
     for (const int workgroups : {1, 2, 4, 8})
       for (const int threads : {256, 512}) tunings.push_back({.threads = threads, .cluster = workgroups});

@@ -41,8 +41,8 @@ int64_t power_of_two_from(int64_t n) {
 
 struct Widths {
   int smallest = 8, largest = 1;  // bytes of the elements read and written along the lanes
-  int reads = 0;
-  bool any = false;  // something is read or written along the lanes
+  int reads = 0, stored = 1;      // stored: bytes of the widest element written
+  bool any = false;               // something is read or written along the lanes
 };
 
 Widths widths_of(const Graph& graph, const Schedule& s) {
@@ -58,7 +58,10 @@ Widths widths_of(const Graph& graph, const Schedule& s) {
     if (!graph.at(r.node).shape.empty()) ++w.reads;
   }
   for (const Output& o : s.domain.outputs)
-    if (!o.per_row) note(o.node, o.store_index);
+    if (!o.per_row) {
+      note(o.node, o.store_index);
+      w.stored = std::max(w.stored, size_of(graph.at(o.node).dtype));
+    }
   return w;
 }
 
@@ -101,6 +104,15 @@ bool reads_lane_by_lane(const Graph& graph, const Schedule& s) {
   return apart > together;
 }
 
+// Elements of a thread that are read one by one. A large window has enough under way by itself.
+int steps_apart(const Graph& graph, const Domain& domain, const Group& group) {
+  constexpr int64_t kLargeWindow = 16;
+  for (const Read& r : domain.reads)
+    for (const NodeId id : group.nodes)
+      if (reads_windows(r.index) && graph.at(id).local && local_elements(graph, graph.at(id)) >= kLargeWindow) return 2;
+  return 4;
+}
+
 // Lanes that read side by side share words, where they stay in one row.
 int lanes_apart(const Domain& domain) { return !domain.axes.empty() && divides(2, domain.axes.back().extent) ? 2 : 1; }
 
@@ -116,7 +128,8 @@ Schedule pointwise(const Graph& graph, Domain domain, const Group& group, const 
   s.domain = std::move(domain);
   s.team = s.workgroup = kWorkgroup;
   const Widths w = widths_of(graph, s);
-  s.lanes = lanes_of(w);
+  // Two stores of 16 bytes side by side would write each sector in halves; measured, f32 from i8 takes 228 us so, and 177.
+  s.lanes = std::min(lanes_of(w), std::max(1, 16 / w.stored));
   const Tuning& tuning = options.tuning;
   if (tuning.threads) s.team = s.workgroup = tuning.threads;
   const int64_t points = s.domain.estimate(false);
@@ -124,7 +137,10 @@ Schedule pointwise(const Graph& graph, Domain domain, const Group& group, const 
   if (scattered) s.lanes = std::min(s.lanes, lanes_apart(s.domain));
   // Small work is spread over all multiprocessors before a thread takes more than one element.
   while (s.lanes > 1 && points / s.lanes < int64_t{options.target.threads} * kWorkgroup) s.lanes /= 2;
-  s.unroll = points < kLargeWork ? 1 : scattered ? 4 : w.reads * s.lanes * w.largest <= 16 ? 2 : 1;
+  s.unroll = points < kLargeWork                   ? 1
+             : scattered                           ? steps_apart(graph, s.domain, group)
+             : w.reads * s.lanes * w.largest <= 16 ? 2
+                                                   : 1;
   if (tuning.lanes) s.lanes = tuning.lanes;
   if (tuning.unroll) s.unroll = tuning.unroll;
   s.tile = int64_t{s.team} * s.lanes * s.unroll;
@@ -157,17 +173,19 @@ struct TeamSize {
 };
 
 // Threads for a row of so many bytes. Measured on an H200: two accesses of 16 bytes to a thread are best for rows of up to 32 KB, but
-// more of them for rows of some KB, where barriers within a workgroup cost more than a few more bytes under way. Longer rows take several
-// workgroups, with 64 bytes to a thread; where exponentials and the like are computed, fewer threads, and twice as much to each.
-TeamSize team_for(int64_t length, int lanes, int bytes, bool heavy, const Target& target) {
-  constexpr int64_t kShort = 4096, kLong = 32 << 10;
+// more of them for rows of some KB, where barriers within a workgroup cost more than a few more bytes under way (two warps to rows of 300
+// floats take twice as long as one), and for short rows of which only results are stored. Longer rows take several workgroups, with 64
+// bytes to a thread; where exponentials and the like are computed, fewer threads, and twice as much to each.
+TeamSize team_for(int64_t length, int lanes, int bytes, bool heavy, bool writes_rows, const Target& target) {
+  constexpr int64_t kElements = 16, kWarpRow = 1024, kShort = 4096, kLong = 32 << 10;
   const int64_t row = length * bytes;
   const auto threads_of = [&](int64_t per_thread) {
     const int64_t elements = std::max<int64_t>(lanes, per_thread / bytes);
     return power_of_two_from((length + elements - 1) / elements);
   };
   if (row <= kLong) {
-    const int64_t per_thread = row > kShort / 2 && row <= kShort ? 64 : 32;
+    const int64_t results_only = std::min<int64_t>(64, kElements * bytes);
+    const int64_t per_thread = row > kShort ? 32 : row > kWarpRow ? 64 : writes_rows ? 32 : results_only;
     return {static_cast<int>(std::min<int64_t>(threads_of(per_thread), kMostThreads)), 1};
   }
   const int64_t threads = threads_of(heavy ? kMostBytesPerThread : 64);
@@ -243,10 +261,13 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const Gro
   s.strategy = Strategy::Row;
   const bool writes_rows =
       std::any_of(s.domain.outputs.begin(), s.domain.outputs.end(), [](const Output& o) { return !o.per_row; });
-  TeamSize size = team_for(along, s.lanes, w.largest, is_heavy(graph, group), target);
+  TeamSize size = team_for(along, s.lanes, w.largest, is_heavy(graph, group), writes_rows, target);
   // Positions take as many registers and instructions again, where threads meet most of all.
   if (finds_positions(graph, s.domain) && one_pass) size = {std::min(size.workgroup, kWorkgroup), 1};
   if (options.tuning.threads) size = {options.tuning.threads, std::max(1, options.tuning.cluster)};
+  // Rows of some elements: steps that no thread sits out.
+  if (extent.constant() && along < kWarp && !options.tuning.lanes)
+    while (s.lanes > 1 && along % (int64_t{size.workgroup} * s.lanes) != 0) s.lanes /= 2;
   // Long rows of which only results are kept: a second reading from the caches costs less than waiting for each other.
   const bool rereads = !one_pass && !writes_rows && along * w.largest > kRereadBytes;
   if (rereads && !options.tuning.threads) size = {kMostThreads, 1};
