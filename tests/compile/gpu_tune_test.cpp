@@ -87,6 +87,23 @@ TEST_F(Retuned, ASpillThatNoScheduleEndsStays) {
   EXPECT_EQ(e.plan().groups[0].rebuilt, "");
 }
 
+// Fewer results to a thread would end the spill, and take twice as long.
+TEST_F(Retuned, ASpillThatCostsLessThanItsRemedyStays) {
+  const std::string program =
+      "input x: f32[N, 32]\ninput y: f32[N, 32]\nreturn sum(abs(x[:, None, :] - y[None, :, :]), axis=-1)";
+  const auto block = [](const Executable& e) { return e.plan().groups[0].schedule->blocking->block; };
+  const std::vector<int64_t> chosen = block(compiled(program, {{"N", 2048}}));
+  int bytes = 8;
+  fake_->attribute_of = [&](const std::string& attribute, const std::string& image) {
+    return attribute == "local" && has(image, "v40") ? bytes : attribute == "local" ? 0 : -1;
+  };
+  const Executable e = compiled(program, {{"N", 2048}});
+  EXPECT_EQ(e.plan().groups[0].rebuilt, "");
+  EXPECT_EQ(block(e), chosen);
+  bytes = 40000;
+  EXPECT_THAT(compiled(program, {{"N", 2048}}).plan().groups[0].rebuilt, HasSubstr("spills 40000 bytes"));
+}
+
 TEST_F(Retuned, WhatSpillsAllTheSameIsSplit) {
   // Longer kernels have more values alive.
   fake_->attribute_of = [](const std::string& attribute, const std::string& image) {
