@@ -61,11 +61,12 @@ docs: ## the reference of the C++ library in build/docs/html, by Doxygen; fails 
 format: ## lays out every C++ file with clang-format
 	@bash scripts/check_format.sh --fix
 
-check: ## the checks that need no build: layout, includes, words
+check: ## the checks that need no build: layout, includes, words; lists what has grown too large
 	@bash scripts/check_format.sh
 	@python3 scripts/check_includes.py
 	@bash scripts/check_words.sh
 	@python3 scripts/check_quotes.py
+	@python3 scripts/list_sizes.py
 
 clean: ## removes everything built
 	@rm -rf build

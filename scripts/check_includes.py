@@ -23,6 +23,12 @@ USES = {
     "report": ["compile"],
     "api": ["report", "frontends"],
 }
+# A printer spells a kernel. Of the other stages it may include these alone, none of which plans, lowers or verifies;
+# those in the second row answer questions about a kernel that passes are to answer before it comes here.
+MAY_EMIT = {
+    "base/check.hpp", "base/scalar.hpp", "kernel/kernel.hpp", "kernel/text.hpp", "kernel/walk.hpp",
+    "kernel/barriers.hpp", "kernel/multipliers.hpp", "kernel/offset.hpp",
+}
 # The public face names the library; its headers may use these stages (a user's program sees no more).
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')
 
@@ -62,6 +68,8 @@ def faults(root):
             elif target not in allowed[stage]:
                 below = ", ".join(s for s in USES if s in allowed[stage])
                 yield f'{where}: {stage} may not include "{name}"; it may use {below}'
+            elif stage == "emit" and target != stage and name not in MAY_EMIT:
+                yield f'{where}: a printer may not include "{name}": MAY_EMIT in scripts/check_includes.py says what it may'
 
 
 def main():
