@@ -88,13 +88,14 @@ void report(const Options& options, const char* name, double documented, Expansi
 
 void run(const Options& options) {
   fmt::print("| operation | max ULP | documented | at (bits) | at | gives | exact |\n|---|---|---|---|---|---|---|\n");
-#define SMELT_OP(id, name, arity, rule, llvm_float, llvm_int, ulp_f32, ulp_f64, doc, host_float, host_int, ...) \
-  if (arity == 1)                                                                                               \
-    report<decltype(expand::on_float::id<float>(0, 0, 0))>(                                                     \
-        options, name, ulp_f32, [](float a) { return expand::on_float::id<float>(a, a, a); },                   \
-        [](double a) { return expand::on_float::id<double>(a, a, a); },                                         \
-        []([[maybe_unused]] double a, [[maybe_unused]] double b = 0, [[maybe_unused]] double c = 0) {           \
-          return host_float;                                                                                    \
+#define SMELT_OP(id, name, arity, rule, llvm_float, llvm_int, c_float, c_int, ulp_f32, ulp_f64, doc, host_float, \
+                 host_int, ...)                                                                                  \
+  if (arity == 1)                                                                                                \
+    report<decltype(expand::on_float::id<float>(0, 0, 0))>(                                                      \
+        options, name, ulp_f32, [](float a) { return expand::on_float::id<float>(a, a, a); },                    \
+        [](double a) { return expand::on_float::id<double>(a, a, a); },                                          \
+        []([[maybe_unused]] double a, [[maybe_unused]] double b = 0, [[maybe_unused]] double c = 0) {            \
+          return host_float;                                                                                     \
         });
 #include "ops/ops.def"
 #undef SMELT_OP

@@ -68,81 +68,49 @@ std::string unsigned_type(const CLike& as, DType t) {
   return size_of(t) == 8 ? std::string(as.wide_unsigned) : size_of(t) == 4 ? "unsigned" : type_of(as, t);
 }
 
-// Wrapping arithmetic: in the unsigned type, or in int for what is narrower.
 // The low bits of an integer, as one of 8 or 16 bits.
 std::string low_bits(const CLike& as, DType t, const std::string& x) {
   return fmt::format("({})low_bits_{}((unsigned)({}))", type_of(as, t), name_of(t), x);
 }
 
-std::string wrapped(const CLike& as, const char* op, DType t, const std::string& a, const std::string& b) {
-  if (is_signed_int(t) && size_of(t) >= 4) {
-    const std::string u = unsigned_type(as, t);
-    return fmt::format("({})(({}){} {} ({}){})", type_of(as, t), u, a, op, u, b);
+// The columns "C" of ops.def with operands for $a, $b and $c, each behind `cast`.
+std::string filled(const CLike& as, std::string_view form, DType t, const std::vector<std::string>& args,
+                   const std::string& cast = "") {
+  std::string text;
+  for (size_t i = 0; i < form.size(); ++i) {
+    if (form[i] != '$') {
+      text += form[i];
+      continue;
+    }
+    switch (const char what = form[++i]) {
+      case 'T': text += type_of(as, t); break;
+      case 'f': text += t == DType::F32 && as.suffixed ? "f" : ""; break;
+      case 'K': text += size_of(t) == 8 ? "wides" : t == DType::U32 ? "unsigned" : "ints"; break;
+      default: text += cast + args.at(static_cast<size_t>(what - 'a'));
+    }
   }
-  if (size_of(t) >= 4) return fmt::format("({} {} {})", a, op, b);
-  // Two u16 may overflow the int that they are promoted to.
-  return low_bits(as, t, fmt::format("(unsigned){} {} (unsigned){}", a, op, b));
+  return text;
 }
 
-std::string function(const CLike& as, const char* name, DType t, const std::vector<std::string>& args) {
-  std::string text = fmt::format("{}{}(", name, t == DType::F32 && as.suffixed ? "f" : "");
-  for (size_t i = 0; i < args.size(); ++i) text += (i ? ", " : "") + args[i];
-  return text + ")";
-}
-
-std::string in_bits(const CLike& as, const char* op, DType t, const std::string& a, const std::string& b) {
-  return fmt::format("({})({} {} {})", type_of(as, t), a, op, b);
+// Integer arithmetic that wraps around: in the unsigned type, or in unsigned ints where the type is narrower, since two
+// u16 may overflow the int that they are promoted to.
+std::string wrapped(const CLike& as, std::string_view form, DType t, const std::vector<std::string>& args) {
+  if (size_of(t) < 4) return low_bits(as, t, filled(as, form, t, args, "(unsigned)"));
+  if (!is_signed_int(t)) return fmt::format("({})", filled(as, form, t, args));
+  return fmt::format("({})({})", type_of(as, t), filled(as, form, t, args, fmt::format("({})", unsigned_type(as, t))));
 }
 
 }  // namespace
 
 std::string apply(const CLike& as, Op op, DType t, const std::vector<std::string>& args) {
-  const std::string& a = args[0];
-  const std::string& b = args[args.size() > 1 ? 1 : 0];
-  const bool floating = is_float(t);
-  const bool word = is_int(t) && size_of(t) <= 4;
-  auto infix = [&](const char* symbol) { return fmt::format("({} {} {})", a, symbol, b); };
-  switch (op) {
-    case Op::Add: return floating ? infix("+") : wrapped(as, "+", t, a, b);
-    case Op::Sub: return floating ? infix("-") : wrapped(as, "-", t, a, b);
-    case Op::Mul: return floating ? infix("*") : wrapped(as, "*", t, a, b);
-    case Op::Div: return infix("/");
-    case Op::Neg: return fmt::format("(-{})", a);
-    case Op::Abs: return function(as, "fabs", t, args);
-    case Op::Fma: return function(as, "fma", t, args);
-    case Op::Floor: return function(as, "floor", t, args);
-    case Op::Ceil: return function(as, "ceil", t, args);
-    case Op::Trunc: return function(as, "trunc", t, args);
-    case Op::Round: return function(as, "rint", t, args);
-    case Op::Sqrt: return t == DType::F32 ? fmt::format("square_root({})", args[0]) : function(as, "sqrt", t, args);
-    case Op::Copysign: return function(as, "copysign", t, args);
-    case Op::Max:
-      if (t == DType::U32) return fmt::format("maximum_of_unsigned({}, {})", a, b);
-      if (word) return fmt::format("({})maximum_of_ints({}, {})", type_of(as, t), a, b);
-      return floating ? fmt::format("maximum({}, {})", a, b) : fmt::format("({0} > {1} ? {0} : {1})", a, b);
-    case Op::Min:
-      if (t == DType::U32) return fmt::format("minimum_of_unsigned({}, {})", a, b);
-      if (word) return fmt::format("({})minimum_of_ints({}, {})", type_of(as, t), a, b);
-      return floating ? fmt::format("minimum({}, {})", a, b) : fmt::format("({0} < {1} ? {0} : {1})", a, b);
-    case Op::Eq: return infix("==");
-    case Op::Ne: return infix("!=");
-    case Op::Lt: return infix("<");
-    case Op::Le: return infix("<=");
-    case Op::Gt: return infix(">");
-    case Op::Ge: return infix(">=");
-    case Op::IsNan: return fmt::format("({0} != {0})", a);
-    case Op::And: return in_bits(as, "&", t, a, b);
-    case Op::Or: return in_bits(as, "|", t, a, b);
-    case Op::Xor: return in_bits(as, "^", t, a, b);
-    case Op::Not:
-      if (is_bool(t)) return fmt::format("(!{})", a);
-      return size_of(t) < 4 ? low_bits(as, t, "~" + a) : fmt::format("({})(~{})", type_of(as, t), a);
-    case Op::Where:
-      if (word) return fmt::format("({0})choose_int({1}, (int){2}, (int){3})", type_of(as, t), a, b, args[2]);
-      return t == DType::F32 ? fmt::format("choose({}, {}, {})", a, b, args[2])
-                             : fmt::format("({} ? {} : {})", a, b, args[2]);
-    default: throw InternalError(fmt::format("{} of {} reached the printer unexpanded", name_of(op), name_of(t)));
-  }
+  constexpr std::string_view kWrapped = "$bits(";
+  if (op == Op::Not && is_bool(t)) return fmt::format("(!{})", args[0]);
+  std::string_view form = is_float(t) ? info(op).c_float : info(op).c_int;
+  SMELT_CHECK(!form.empty(), "{} of {} reached the printer unexpanded", name_of(op), name_of(t));
+  if (!form.starts_with(kWrapped)) return filled(as, form, t, args);
+  form.remove_prefix(kWrapped.size());
+  form.remove_suffix(1);
+  return wrapped(as, form, t, args);
 }
 
 std::string raw(const CLike& as, kernel::RawOp op, DType from, DType to, const std::vector<std::string>& args) {

@@ -34,7 +34,6 @@ std::string literal(const Scalar& constant) { return c_like::literal(spellings()
 std::string apply(Op op, DType t, const std::vector<std::string>& args) {
   // A product that no addition takes in.
   if (op == Op::Mul && is_float(t)) return fmt::format("product({}, {})", args[0], args[1]);
-  if (op == Op::Where) return fmt::format("choose({}, {}, {})", args[0], args[1], args[2]);
   if (op == Op::Max || op == Op::Min) return maximum(args[0], args[1], t, op == Op::Min);
   if (op == Op::Neg && is_int(t)) return apply(Op::Sub, t, {fmt::format("({})0", type_of(t)), args[0]});
   return c_like::apply(spellings(), op, t, args);
@@ -146,8 +145,12 @@ inline To same_bits(From from) {
 #endif
   }
 
+  template <class T>
+  inline T square_root(T x) {
+    return std::sqrt(x);
+  }
+
   // NaN wins; +0 is above -0.
-  inline float square_root(float x) { return std::sqrt(x); }
   inline float maximum(float a, float b) {
     const float equal = float_of(bits_of(a) & bits_of(b));
     return choose(a != a, a, choose(a == b, equal, choose(a > b, a, b)));

@@ -157,6 +157,10 @@ template <class T> SMELT_INLINE T fetched(const T* p) {
 }
 template <class T> SMELT_INLINE T smaller(T a, T b) { return a < b ? a : b; }
 template <class T> SMELT_INLINE T larger(T a, T b) { return a > b ? a : b; }
+SMELT_INLINE long long maximum_of_wides(long long a, long long b) { return a > b ? a : b; }
+SMELT_INLINE long long minimum_of_wides(long long a, long long b) { return a < b ? a : b; }
+SMELT_INLINE unsigned long long maximum_of_wides(unsigned long long a, unsigned long long b) { return a > b ? a : b; }
+SMELT_INLINE unsigned long long minimum_of_wides(unsigned long long a, unsigned long long b) { return a < b ? a : b; }
 // a / d and a % d by d's multiplier m = 2^62 / d + 1: floor(a * m / 2^62).
 SMELT_INLINE int int_quotient(int a, long long m) {
   const unsigned long long low = (unsigned long long)(unsigned)a * (unsigned)m;
@@ -211,10 +215,11 @@ SMELT_INLINE unsigned low_bits_u8(unsigned x) { unsigned y; asm("bfe.u32 %0, %1,
 SMELT_INLINE unsigned low_bits_u16(unsigned x) { unsigned y; asm("bfe.u32 %0, %1, 0, 16;" : "=r"(y) : "r"(x)); return y; }
 )";
   text += kPtxExtremes;
-  text += R"(SMELT_INLINE int choose_int(bool c, int a, int b) {
+  text += R"(template <class T> SMELT_INLINE T choose(bool c, T a, T b) {
+  if (sizeof(T) > 4 || T(0.5f) != T(0)) return c ? a : b;
   int y;
-  asm("{ .reg .pred p; setp.ne.u32 p, %1, 0; selp.b32 %0, %2, %3, p; }" : "=r"(y) : "r"((unsigned)c), "r"(a), "r"(b));
-  return y;
+  asm("{ .reg .pred p; setp.ne.u32 p, %1, 0; selp.b32 %0, %2, %3, p; }" : "=r"(y) : "r"((unsigned)c), "r"((int)a), "r"((int)b));
+  return (T)y;
 }
 SMELT_INLINE float round_f16(float x) { return from_f16(to_f16(x)); }
 SMELT_INLINE float power_of_two(float x) { float y; asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; }
@@ -232,6 +237,7 @@ SMELT_INLINE float square_root(float x) {
       "selp.f32 %0, y, %1, usual; }" : "=f"(y) : "f"(x));
   return y;
 }
+SMELT_INLINE double square_root(double x) { return sqrt(x); }
 SMELT_INLINE float root(float x) { float y; asm("sqrt.approx.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; }
 SMELT_INLINE float quotient(float a, float b) {
   float y;

@@ -66,7 +66,8 @@ constexpr const char* kStart = R"(#define SMELT_INLINE static inline __attribute
 #pragma OPENCL FP_CONTRACT OFF
 #define fetched(p) (*(p))
 #define choose(c, a, b) ((c) ? (a) : (b))
-#define choose_int(c, a, b) ((c) ? (a) : (b))
+#define maximum_of_wides(a, b) ((a) > (b) ? (a) : (b))
+#define minimum_of_wides(a, b) ((a) < (b) ? (a) : (b))
 #define square_root(x) sqrt(x)
 #define low_bits_i8(x) ((char)(x))
 #define low_bits_i16(x) ((short)(x))

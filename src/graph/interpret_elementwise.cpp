@@ -11,19 +11,20 @@ namespace smelt::reference {
 namespace {
 
 namespace on_double {
-#define SMELT_OP(id, name, arity, rule, llvm_float, llvm_int, ulp_f32, ulp_f64, doc, host_float, ...)                \
-  [[maybe_unused]] inline auto id([[maybe_unused]] double a, [[maybe_unused]] double b, [[maybe_unused]] double c) { \
-    return host_float;                                                                                               \
+#define SMELT_OP(id, name, arity, rule, llvm_float, llvm_int, c_float, c_int, ulp_f32, ulp_f64, doc, host_float, ...) \
+  [[maybe_unused]] inline auto id([[maybe_unused]] double a, [[maybe_unused]] double b, [[maybe_unused]] double c) {  \
+    return host_float;                                                                                                \
   }
 #include "ops/ops.def"
 #undef SMELT_OP
 }  // namespace on_double
 
 namespace on_integer {
-#define SMELT_OP(id, name, arity, rule, llvm_float, llvm_int, ulp_f32, ulp_f64, doc, host_float, host_int, ...) \
-  template <class T>                                                                                            \
-  inline auto id([[maybe_unused]] T a, [[maybe_unused]] T b, [[maybe_unused]] T c) {                            \
-    return host_int;                                                                                            \
+#define SMELT_OP(id, name, arity, rule, llvm_float, llvm_int, c_float, c_int, ulp_f32, ulp_f64, doc, host_float, \
+                 host_int, ...)                                                                                  \
+  template <class T>                                                                                             \
+  inline auto id([[maybe_unused]] T a, [[maybe_unused]] T b, [[maybe_unused]] T c) {                             \
+    return host_int;                                                                                             \
   }
 #include "ops/ops.def"
 #undef SMELT_OP

@@ -86,7 +86,8 @@ ExprId Builder::expand(Op op, const std::vector<ExprId>& args) {
 #define NONE no_expansion(a, op)
   if (is_float(dtype(args.back()))) {
     switch (op) {
-#define SMELT_OP(Id, name, arity, rule, llvm_f, llvm_i, ulp32, ulp64, doc, host_f, host_i, expand_f, expand_i) \
+#define SMELT_OP(Id, name, arity, rule, llvm_f, llvm_i, c_f, c_i, ulp32, ulp64, doc, host_f, host_i, expand_f, \
+                 expand_i)                                                                                     \
   case Op::Id:                                                                                                 \
     return Val(expand_f).id;
 #include "ops/ops.def"
@@ -94,7 +95,8 @@ ExprId Builder::expand(Op op, const std::vector<ExprId>& args) {
     }
   } else {
     switch (op) {
-#define SMELT_OP(Id, name, arity, rule, llvm_f, llvm_i, ulp32, ulp64, doc, host_f, host_i, expand_f, expand_i) \
+#define SMELT_OP(Id, name, arity, rule, llvm_f, llvm_i, c_f, c_i, ulp32, ulp64, doc, host_f, host_i, expand_f, \
+                 expand_i)                                                                                     \
   case Op::Id:                                                                                                 \
     return Val(expand_i).id;
 #include "ops/ops.def"

@@ -13,19 +13,20 @@ namespace {
 
 // One function a row and column: the host meaning, whose type is None where there is none.
 namespace on_double {
-#define SMELT_OP(id, name, arity, rule, llvm_float, llvm_int, ulp_f32, ulp_f64, doc, host_float, ...)         \
-  [[maybe_unused]] auto id([[maybe_unused]] double a, [[maybe_unused]] double b, [[maybe_unused]] double c) { \
-    return host_float;                                                                                        \
+#define SMELT_OP(id, name, arity, rule, llvm_float, llvm_int, c_float, c_int, ulp_f32, ulp_f64, doc, host_float, ...) \
+  [[maybe_unused]] auto id([[maybe_unused]] double a, [[maybe_unused]] double b, [[maybe_unused]] double c) {         \
+    return host_float;                                                                                                \
   }
 #include "ops/ops.def"
 #undef SMELT_OP
 }  // namespace on_double
 
 namespace on_integer {
-#define SMELT_OP(id, name, arity, rule, llvm_float, llvm_int, ulp_f32, ulp_f64, doc, host_float, host_int, ...) \
-  template <class T>                                                                                            \
-  auto id([[maybe_unused]] T a, [[maybe_unused]] T b, [[maybe_unused]] T c) {                                   \
-    return host_int;                                                                                            \
+#define SMELT_OP(id, name, arity, rule, llvm_float, llvm_int, c_float, c_int, ulp_f32, ulp_f64, doc, host_float, \
+                 host_int, ...)                                                                                  \
+  template <class T>                                                                                             \
+  auto id([[maybe_unused]] T a, [[maybe_unused]] T b, [[maybe_unused]] T c) {                                    \
+    return host_int;                                                                                             \
   }
 #include "ops/ops.def"
 #undef SMELT_OP
@@ -35,18 +36,20 @@ template <class T>
 constexpr bool has_meaning = !std::is_same_v<T, None>;
 
 constexpr OpInfo kTable[kOpCount] = {
-#define SMELT_OP(id, name, arity, rule, llvm_float, llvm_int, ulp_f32, ulp_f64, doc, ...) \
-  {Op::id,                                                                                \
-   #id,                                                                                   \
-   name,                                                                                  \
-   arity,                                                                                 \
-   TypeRule::rule,                                                                        \
-   llvm_float,                                                                            \
-   llvm_int,                                                                              \
-   has_meaning<decltype(on_double::id(0, 0, 0))>,                                         \
-   has_meaning<decltype(on_integer::id<int64_t>(0, 0, 0))>,                               \
-   ulp_f32,                                                                               \
-   ulp_f64,                                                                               \
+#define SMELT_OP(id, name, arity, rule, llvm_float, llvm_int, c_float, c_int, ulp_f32, ulp_f64, doc, ...) \
+  {Op::id,                                                                                                \
+   #id,                                                                                                   \
+   name,                                                                                                  \
+   arity,                                                                                                 \
+   TypeRule::rule,                                                                                        \
+   llvm_float,                                                                                            \
+   llvm_int,                                                                                              \
+   c_float,                                                                                               \
+   c_int,                                                                                                 \
+   has_meaning<decltype(on_double::id(0, 0, 0))>,                                                         \
+   has_meaning<decltype(on_integer::id<int64_t>(0, 0, 0))>,                                               \
+   ulp_f32,                                                                                               \
+   ulp_f64,                                                                                               \
    doc},
 #include "ops/ops.def"
 #undef SMELT_OP

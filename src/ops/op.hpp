@@ -42,6 +42,7 @@ struct OpInfo {
   TypeRule rule;
   std::string_view llvm_float;      // how LLVM spells it on floats; empty: expanded. Placeholders: see emit/llvm.hpp
   std::string_view llvm_int;        // the same on integers and bools
+  std::string_view c_float, c_int;  // how C-like targets spell it; empty: none has it
   bool on_float, on_int;            // has a meaning on floats / on integers
   double max_ulp_f32, max_ulp_f64;  // documented error in units in the last place; 0: exact, 0.5: correctly rounded
   std::string_view doc;

@@ -352,8 +352,10 @@ inline short to_i16(float x) { return on_host::saturated<short>(x, -32768, 32767
 inline unsigned short to_u16(float x) { return on_host::saturated<unsigned short>(x, 0, 65535); }
 inline int to_i32(float x) { return on_host::saturated<int>(x, -2147483648.0, 2147483647.0); }
 inline unsigned to_u32(float x) { return on_host::saturated<unsigned>(x, 0, 4294967295.0); }
-inline float choose(bool c, float a, float b) { return c ? a : b; }
-inline int choose_int(bool c, int a, int b) { return c ? a : b; }
+template <class T>
+T choose(bool c, T a, T b) {
+  return c ? a : b;
+}
 inline int low_bits_i8(unsigned x) { return static_cast<signed char>(x); }
 inline int low_bits_i16(unsigned x) { return static_cast<short>(x); }
 inline unsigned low_bits_u8(unsigned x) { return x & 255; }

@@ -22,10 +22,10 @@ struct Row {
 };
 
 namespace wide {
-#define SMELT_OP(id, name, arity, rule, llvm_float, llvm_int, ulp_f32, ulp_f64, doc, host_float, ...) \
-  template <class T>                                                                                  \
-  auto id([[maybe_unused]] T a, [[maybe_unused]] T b, [[maybe_unused]] T c) {                         \
-    return host_float;                                                                                \
+#define SMELT_OP(id, name, arity, rule, llvm_float, llvm_int, c_float, c_int, ulp_f32, ulp_f64, doc, host_float, ...) \
+  template <class T>                                                                                                  \
+  auto id([[maybe_unused]] T a, [[maybe_unused]] T b, [[maybe_unused]] T c) {                                         \
+    return host_float;                                                                                                \
   }
 #include "ops/ops.def"
 #undef SMELT_OP

@@ -19,23 +19,23 @@ inline bool plain(Truth a) { return a.value; }
 inline None plain(None a) { return a; }
 
 namespace on_float {
-#define SMELT_OP(id, name, arity, rule, llvm_float, llvm_int, ulp_f32, ulp_f64, doc, host_float, host_int, \
-                 expand_float, ...)                                                                        \
-  template <class F>                                                                                       \
-  auto id(F of_a, F of_b, F of_c) {                                                                        \
-    [[maybe_unused]] const Real<F> a{of_a}, b{of_b}, c{of_c};                                              \
-    return plain(expand_float);                                                                            \
+#define SMELT_OP(id, name, arity, rule, llvm_float, llvm_int, c_float, c_int, ulp_f32, ulp_f64, doc, host_float, \
+                 host_int, expand_float, ...)                                                                    \
+  template <class F>                                                                                             \
+  auto id(F of_a, F of_b, F of_c) {                                                                              \
+    [[maybe_unused]] const Real<F> a{of_a}, b{of_b}, c{of_c};                                                    \
+    return plain(expand_float);                                                                                  \
   }
 #include "ops/ops.def"
 #undef SMELT_OP
 }  // namespace on_float
 
 namespace on_int {
-#define SMELT_OP(id, name, arity, rule, llvm_float, llvm_int, ulp_f32, ulp_f64, doc, host_float, host_int, \
-                 expand_float, expand_int)                                                                 \
-  template <class V>                                                                                       \
-  auto id([[maybe_unused]] V a, [[maybe_unused]] V b, [[maybe_unused]] V c) {                              \
-    return expand_int;                                                                                     \
+#define SMELT_OP(id, name, arity, rule, llvm_float, llvm_int, c_float, c_int, ulp_f32, ulp_f64, doc, host_float, \
+                 host_int, expand_float, expand_int)                                                             \
+  template <class V>                                                                                             \
+  auto id([[maybe_unused]] V a, [[maybe_unused]] V b, [[maybe_unused]] V c) {                                    \
+    return expand_int;                                                                                           \
   }
 #include "ops/ops.def"
 #undef SMELT_OP
