@@ -21,15 +21,15 @@ class Symbols {
  public:
   IntExpr of(int64_t extent, bool leading) {
     const auto found = known_.find(extent);
-    if (found != known_.end()) return IntExpr::symbol(found->second);
+    if (found != known_.end()) return found->second;
     int& count = leading ? leading_ : others_;
     const std::string letter = leading ? "B" : "N";
-    const std::string name = ++count == 1 ? letter : fmt::format("{}{}", letter, count);
-    return IntExpr::symbol(known_.emplace(extent, name).first->second);
+    const Symbol size = Symbol::size(++count == 1 ? letter : fmt::format("{}{}", letter, count));
+    return known_.emplace(extent, IntExpr::symbol(size)).first->second;
   }
 
  private:
-  std::map<int64_t, std::string> known_;  // equal sizes are one symbol
+  std::map<int64_t, IntExpr> known_;  // equal sizes are one symbol
   int leading_ = 0, others_ = 0;
 };
 
@@ -114,7 +114,7 @@ std::vector<InputType> open_types(const Arguments& arguments, const Options& opt
 }
 
 Pattern::Pattern(const std::vector<InputType>& types, bool one_may_be_open) : one_may_be_open_(one_may_be_open) {
-  std::map<std::string, size_t> symbols;
+  std::map<Symbol, size_t> symbols;
   for (const InputType& type : types) {
     Input input{type.dtype, type.weak, {}};
     for (const IntExpr& size : type.shape) {

@@ -69,17 +69,17 @@ struct IntExprBuilder {
     }
     return e;
   }
-  static IntExpr of_atom(AtomKind kind, std::string name, IntExpr a, IntExpr b) {
+  static IntExpr of_atom(AtomKind kind, IntExpr a, IntExpr b, std::optional<Symbol> symbol = {}) {
     auto atom = std::make_shared<IntExpr::Atom>();
     atom->kind = kind;
     switch (kind) {
-      case AtomKind::Symbol: atom->key = name; break;
+      case AtomKind::Symbol: atom->key = symbol->str(); break;
       case AtomKind::FloorDiv: atom->key = fmt::format("({} // {})", wrapped(a), wrapped(b)); break;
       case AtomKind::Mod: atom->key = fmt::format("({} % {})", wrapped(a), wrapped(b)); break;
       case AtomKind::Min: atom->key = fmt::format("min({}, {})", a.str(), b.str()); break;
       case AtomKind::Max: atom->key = fmt::format("max({}, {})", a.str(), b.str()); break;
     }
-    atom->name = std::move(name);
+    atom->symbol = symbol;
     atom->a = std::move(a);
     atom->b = std::move(b);
     return from({{1, {std::move(atom)}}});
@@ -94,7 +94,7 @@ IntExpr::IntExpr(int64_t constant) {
   if (constant) terms_.push_back({constant, {}});
 }
 
-IntExpr IntExpr::symbol(std::string name) { return IntExprBuilder::of_atom(AtomKind::Symbol, std::move(name), {}, {}); }
+IntExpr IntExpr::symbol(Symbol symbol) { return IntExprBuilder::of_atom(AtomKind::Symbol, {}, {}, symbol); }
 
 IntExpr operator+(const IntExpr& a, const IntExpr& b) {
   if (a.terms_.empty()) return b;
@@ -141,10 +141,9 @@ std::optional<int64_t> IntExpr::constant() const {
   return std::nullopt;
 }
 
-std::optional<std::string> IntExpr::as_symbol() const {
+std::optional<Symbol> IntExpr::as_symbol() const {
   if (terms_.size() != 1 || terms_[0].coefficient != 1 || terms_[0].atoms.size() != 1) return std::nullopt;
-  if (terms_[0].atoms[0]->kind != AtomKind::Symbol) return std::nullopt;
-  return terms_[0].atoms[0]->name;
+  return terms_[0].atoms[0]->symbol;
 }
 
 std::string IntExpr::str() const {
@@ -167,37 +166,38 @@ std::string IntExpr::str() const {
   return text;
 }
 
-bool IntExpr::mentions(const std::string& symbol) const {
-  for (const Term& t : terms_)
-    for (const AtomPtr& atom : t.atoms)
-      if (atom->kind == AtomKind::Symbol ? atom->name == symbol : atom->a.mentions(symbol) || atom->b.mentions(symbol))
-        return true;
-  return false;
+bool IntExpr::mentions(Symbol symbol) const {
+  return any_symbol([&](Symbol s) { return s == symbol; });
 }
 
-void IntExpr::collect_symbols(std::vector<std::string>& into) const {
+std::vector<Symbol> IntExpr::symbols() const {
+  std::vector<Symbol> found;
+  collect_symbols(found);
+  return found;
+}
+
+void IntExpr::collect_symbols(std::vector<Symbol>& into) const {
   for (const Term& t : terms_)
     for (const AtomPtr& atom : t.atoms) {
-      if (atom->kind != AtomKind::Symbol) {
+      if (!atom->symbol) {
         atom->a.collect_symbols(into);
         atom->b.collect_symbols(into);
-      } else if (std::find(into.begin(), into.end(), atom->name) == into.end()) {
-        into.push_back(atom->name);
+      } else if (std::find(into.begin(), into.end(), *atom->symbol) == into.end()) {
+        into.push_back(*atom->symbol);
       }
     }
 }
 
-std::optional<IntExpr> IntExpr::coefficient_of(const std::string& symbol) const {
+std::optional<IntExpr> IntExpr::coefficient_of(Symbol symbol) const {
   IntExpr coefficient;
   for (const Term& t : terms_) {
     Term rest{t.coefficient, {}};
     int found = 0;
     for (const AtomPtr& atom : t.atoms) {
-      if (atom->kind == AtomKind::Symbol && atom->name == symbol) {
+      if (atom->symbol == symbol) {
         ++found;
       } else {
-        if (atom->kind != AtomKind::Symbol && (atom->a.mentions(symbol) || atom->b.mentions(symbol)))
-          return std::nullopt;
+        if (atom->a.mentions(symbol) || atom->b.mentions(symbol)) return std::nullopt;
         rest.atoms.push_back(atom);
       }
     }
@@ -207,13 +207,13 @@ std::optional<IntExpr> IntExpr::coefficient_of(const std::string& symbol) const 
   return coefficient;
 }
 
-IntExpr IntExpr::substitute(const std::map<std::string, IntExpr>& replacements, const Ranges& ranges) const {
+IntExpr IntExpr::substitute(const std::map<Symbol, IntExpr>& replacements, const Ranges& ranges) const {
   IntExpr result;
   for (const Term& t : terms_) {
     IntExpr product = t.coefficient;
     for (const AtomPtr& atom : t.atoms) {
-      if (atom->kind == AtomKind::Symbol) {
-        auto it = replacements.find(atom->name);
+      if (atom->symbol) {
+        auto it = replacements.find(*atom->symbol);
         product = product * (it != replacements.end() ? it->second : IntExpr::of_term({1, {atom}}));
         continue;
       }
@@ -237,16 +237,18 @@ static int64_t floor_quotient(int64_t a, int64_t b) {
   return a / b - (a % b != 0 && (a < 0) != (b < 0));
 }
 
-int64_t IntExpr::evaluate(const std::function<int64_t(const std::string&)>& value_of) const {
+int64_t IntExpr::evaluate(const std::map<Symbol, int64_t>& values) const {
   int64_t sum = 0;
   for (const Term& t : terms_) {
     int64_t product = t.coefficient;
     for (const AtomPtr& atom : t.atoms) {
       int64_t value = 0;
-      if (atom->kind == AtomKind::Symbol) {
-        value = value_of(atom->name);
+      if (atom->symbol) {
+        const auto known = values.find(*atom->symbol);
+        SMELT_CHECK(known != values.end(), "size {} has no value", *atom->symbol);
+        value = known->second;
       } else {
-        const int64_t a = atom->a.evaluate(value_of), b = atom->b.evaluate(value_of);
+        const int64_t a = atom->a.evaluate(values), b = atom->b.evaluate(values);
         switch (atom->kind) {
           case AtomKind::Symbol: break;
           case AtomKind::FloorDiv: value = floor_quotient(a, b); break;
@@ -260,14 +262,6 @@ int64_t IntExpr::evaluate(const std::function<int64_t(const std::string&)>& valu
     sum = checked_add(sum, product);
   }
   return sum;
-}
-
-int64_t IntExpr::evaluate(const std::map<std::string, int64_t>& values) const {
-  return evaluate([&](const std::string& name) {
-    auto it = values.find(name);
-    SMELT_CHECK(it != values.end(), "size {} has no value", name);
-    return it->second;
-  });
 }
 
 // The atoms of t without those of the divisor; nothing when the divisor has one that t has not.
@@ -340,7 +334,7 @@ IntExpr floordiv(const IntExpr& a, const IntExpr& b, const Ranges& ranges) {
   if (remainder.is(0)) return quotient;
   if (proves_nonnegative(remainder, ranges) && proves_nonnegative(b - 1 - remainder, ranges)) return quotient;
   if (proves_nonnegative(-remainder - 1, ranges) && proves_nonnegative(remainder + b, ranges)) return quotient - 1;
-  return quotient + IntExprBuilder::of_atom(AtomKind::FloorDiv, {}, remainder, b);
+  return quotient + IntExprBuilder::of_atom(AtomKind::FloorDiv, remainder, b);
 }
 
 IntExpr mod(const IntExpr& a, const IntExpr& b, const Ranges& ranges) {
@@ -350,19 +344,19 @@ IntExpr mod(const IntExpr& a, const IntExpr& b, const Ranges& ranges) {
   if (remainder.is(0)) return 0;
   if (proves_nonnegative(remainder, ranges) && proves_nonnegative(b - 1 - remainder, ranges)) return remainder;
   if (proves_nonnegative(-remainder - 1, ranges) && proves_nonnegative(remainder + b, ranges)) return remainder + b;
-  return IntExprBuilder::of_atom(AtomKind::Mod, {}, remainder, b);
+  return IntExprBuilder::of_atom(AtomKind::Mod, remainder, b);
 }
 
 IntExpr min(const IntExpr& a, const IntExpr& b, const Ranges& ranges) {
   if (proves_le(a, b, ranges)) return a;
   if (proves_le(b, a, ranges)) return b;
-  return a < b ? IntExprBuilder::of_atom(AtomKind::Min, {}, a, b) : IntExprBuilder::of_atom(AtomKind::Min, {}, b, a);
+  return a < b ? IntExprBuilder::of_atom(AtomKind::Min, a, b) : IntExprBuilder::of_atom(AtomKind::Min, b, a);
 }
 
 IntExpr max(const IntExpr& a, const IntExpr& b, const Ranges& ranges) {
   if (proves_le(a, b, ranges)) return b;
   if (proves_le(b, a, ranges)) return a;
-  return a < b ? IntExprBuilder::of_atom(AtomKind::Max, {}, a, b) : IntExprBuilder::of_atom(AtomKind::Max, {}, b, a);
+  return a < b ? IntExprBuilder::of_atom(AtomKind::Max, a, b) : IntExprBuilder::of_atom(AtomKind::Max, b, a);
 }
 
 IntExpr ceildiv(const IntExpr& a, const IntExpr& b, const Ranges& ranges) { return floordiv(a + b - 1, b, ranges); }
@@ -376,7 +370,7 @@ IntExpr recombine(const IntExpr& e) {
       IntExpr::Term rest_term{t.coefficient, t.atoms};
       rest_term.atoms.erase(rest_term.atoms.begin() + static_cast<long>(i));
       const IntExpr rest = IntExpr::of_term(rest_term);
-      const IntExpr quotient = IntExprBuilder::of_atom(AtomKind::FloorDiv, {}, atom.a, atom.b);
+      const IntExpr quotient = IntExprBuilder::of_atom(AtomKind::FloorDiv, atom.a, atom.b);
       const IntExpr partner = rest * atom.b * quotient;
       IntExpr without = e - partner - IntExpr::of_term(t);
       if (without.terms().size() + partner.terms().size() + 1 == e.terms().size())

@@ -1,6 +1,5 @@
-// Integer expressions over named symbols: sizes ("B"), and loop variables ("%i0", always with a percent sign,
-// so that they never meet a user's name). Kept as a polynomial over atoms, so that equal expressions are
-// equal values:
+// Integer expressions over symbols (symbol.hpp). No two symbols of a program or kernel print alike.
+// Kept as a polynomial over atoms, so that equal expressions are equal values:
 //
 //   IntExpr := sum of  coefficient * atom * atom * ...
 //   Atom    := symbol | floordiv(IntExpr, IntExpr) | mod(IntExpr, IntExpr) | min(IntExpr, IntExpr) |
@@ -10,21 +9,18 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <initializer_list>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/symbol.hpp"
+
 namespace smelt {
 
-class IntExpr;
-
-// What is known of symbols: low <= symbol <= high. A symbol that is not in the table is a size: >= 0 when the
-// table is empty (outside of loops), >= 1 when it is not (inside loops that run at least once).
-struct Interval;
-using Ranges = std::map<std::string, Interval>;
+class Ranges;
 
 class IntExpr {
  public:
@@ -37,7 +33,7 @@ class IntExpr {
 
   IntExpr() = default;
   IntExpr(int64_t constant);  // NOLINT: sizes are written as plain numbers everywhere
-  static IntExpr symbol(std::string name);
+  static IntExpr symbol(Symbol symbol);
   static IntExpr of_term(Term term);
   static IntExpr of_terms(std::vector<Term> terms);  // their sum
 
@@ -50,21 +46,23 @@ class IntExpr {
 
   std::optional<int64_t> constant() const;
   bool is(int64_t value) const { return constant() == value; }
-  std::optional<std::string> as_symbol() const;  // its name, when it is one symbol and nothing else
+  std::optional<Symbol> as_symbol() const;  // when it is one symbol and nothing else
   const std::vector<Term>& terms() const { return terms_; }
   std::string str() const;
 
-  bool mentions(const std::string& symbol) const;
-  void collect_symbols(std::vector<std::string>& into) const;  // each once, in order of first appearance
+  bool mentions(Symbol symbol) const;
+  template <class Condition>
+  bool any_symbol(const Condition& meets) const;
+  std::vector<Symbol> symbols() const;                    // each once, in order of first appearance
+  void collect_symbols(std::vector<Symbol>& into) const;  // those that are not there yet
   // The coefficient of `symbol` when the expression is linear in it (and it stands in no floordiv, mod, min
   // or max).
-  std::optional<IntExpr> coefficient_of(const std::string& symbol) const;
-  IntExpr substitute(const std::map<std::string, IntExpr>& replacements, const Ranges& ranges) const;
+  std::optional<IntExpr> coefficient_of(Symbol symbol) const;
+  IntExpr substitute(const std::map<Symbol, IntExpr>& replacements, const Ranges& ranges) const;
 
   // Its value with numbers for the symbols. Throws UserError when the result does not fit 64 bits,
-  // InternalError when a symbol is unknown.
-  int64_t evaluate(const std::function<int64_t(const std::string&)>& value_of) const;
-  int64_t evaluate(const std::map<std::string, int64_t>& values) const;
+  // InternalError when a symbol has none.
+  int64_t evaluate(const std::map<Symbol, int64_t>& values) const;
 
  private:
   friend struct IntExprBuilder;
@@ -75,14 +73,52 @@ struct Interval {
   IntExpr low, high;  // both ends included
 };
 
+// What is known of symbols: low <= symbol <= high. A symbol without a range is a size: it may be 0
+// outside of loops, and is at least 1 inside loops, because they run at least once. Giving a symbol
+// a range means being inside a loop.
+class Ranges {
+ public:
+  using Map = std::map<Symbol, Interval>;
+  Ranges() = default;  // outside of loops
+  Ranges(std::initializer_list<Map::value_type> known) : known_(known), sizes_may_be_0_(known.size() == 0) {}
+  static Ranges inside_loops() {
+    Ranges made;
+    made.sizes_may_be_0_ = false;
+    return made;
+  }
+
+  bool sizes_may_be_0() const { return sizes_may_be_0_; }
+  bool has(Symbol symbol) const { return known_.count(symbol) > 0; }
+  Interval& at(Symbol symbol) { return known_.at(symbol); }
+  const Interval& at(Symbol symbol) const { return known_.at(symbol); }
+  Interval& operator[](Symbol symbol) { return sizes_may_be_0_ = false, known_[symbol]; }
+  void add(Symbol symbol, Interval range) {  // if it has none
+    if (!has(symbol)) (*this)[symbol] = std::move(range);
+  }
+  void erase(Symbol symbol) { known_.erase(symbol); }
+  size_t size() const { return known_.size(); }
+
+ private:
+  Map known_;
+  bool sizes_may_be_0_ = true;
+};
+
 // A node that is no polynomial.
 enum class AtomKind : uint8_t { Symbol, FloorDiv, Mod, Min, Max };
 struct IntExpr::Atom {
   AtomKind kind;
-  std::string name;  // of a symbol
-  IntExpr a, b;      // of the others
-  std::string key;   // canonical text: equal keys mean equal atoms
+  std::optional<Symbol> symbol;  // of AtomKind::Symbol
+  IntExpr a, b;                  // of the others
+  std::string key;               // canonical text: equal keys mean equal atoms
 };
+
+template <class Condition>
+bool IntExpr::any_symbol(const Condition& meets) const {
+  for (const Term& t : terms_)
+    for (const AtomPtr& atom : t.atoms)
+      if (atom->symbol ? meets(*atom->symbol) : atom->a.any_symbol(meets) || atom->b.any_symbol(meets)) return true;
+  return false;
+}
 
 // a = quotient * b + remainder, by taking out the terms that b divides; the remainder may be anything.
 struct Division {

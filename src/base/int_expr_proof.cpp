@@ -22,7 +22,7 @@ constexpr int kMaxSteps = 250;
 
 class Prover {
  public:
-  explicit Prover(const Ranges& ranges) : ranges_(ranges), smallest_size_(ranges.empty() ? 0 : 1) {}
+  explicit Prover(const Ranges& ranges) : ranges_(ranges), smallest_size_(ranges.sizes_may_be_0() ? 0 : 1) {}
 
   bool nonnegative(const IntExpr& given, int depth) const {
     if (auto c = given.constant()) return *c >= 0;
@@ -50,8 +50,8 @@ class Prover {
             std::none_of(atoms.begin(), atoms.end(), [&](const auto& other) { return other->key == atom->key; }))
           atoms.push_back(atom);
     auto inside = [&](const IntExpr::AtomPtr& inner, const IntExpr::AtomPtr& outer) {
-      if (outer->kind != AtomKind::Symbol) return contains(outer->a, *inner) || contains(outer->b, *inner);
-      const Interval& range = ranges_.at(outer->name);
+      if (!outer->symbol) return contains(outer->a, *inner) || contains(outer->b, *inner);
+      const Interval& range = ranges_.at(*outer->symbol);
       return contains(range.low, *inner) || contains(range.high, *inner);
     };
     std::vector<std::pair<long, IntExpr::AtomPtr>> ranked;
@@ -68,12 +68,12 @@ class Prover {
     for (const auto& t : e.terms())
       for (const auto& atom : t.atoms) {
         if (atom->key == wanted.key) return true;
-        if (atom->kind != AtomKind::Symbol && (contains(atom->a, wanted) || contains(atom->b, wanted))) return true;
+        if (!atom->symbol && (contains(atom->a, wanted) || contains(atom->b, wanted))) return true;
       }
     return false;
   }
 
-  bool removable(const IntExpr::Atom& atom) const { return atom.kind != AtomKind::Symbol || ranges_.count(atom.name); }
+  bool removable(const IntExpr::Atom& atom) const { return !atom.symbol || ranges_.has(*atom.symbol); }
 
   bool nonnegative_without(const IntExpr& e, const IntExpr::Atom& atom, int depth) const {
     std::vector<IntExpr::Term> factors, others;
@@ -95,7 +95,7 @@ class Prover {
     const bool falling = !rising && nonnegative(-coefficient, depth + 1);
     switch (atom.kind) {
       case AtomKind::Symbol: {
-        const Interval& range = ranges_.at(atom.name);
+        const Interval& range = ranges_.at(*atom.symbol);
         return (rising && at(range.low)) || (falling && at_high(range.high, at));
       }
       case AtomKind::Min:
@@ -179,14 +179,13 @@ class Prover {
   std::optional<IntExpr> end_of(IntExpr e, bool upper, int depth) const {
     for (int round = 0; round < kMaxDepth; ++round) {
       const auto atoms = removable_atoms(e);
-      const auto symbol =
-          std::find_if(atoms.begin(), atoms.end(), [](const auto& a) { return a->kind == AtomKind::Symbol; });
+      const auto symbol = std::find_if(atoms.begin(), atoms.end(), [](const auto& a) { return a->symbol.has_value(); });
       if (symbol == atoms.end()) return e;
       const IntExpr::Atom& atom = **symbol;
-      auto coefficient = e.coefficient_of(atom.name);
+      auto coefficient = e.coefficient_of(*atom.symbol);
       if (!coefficient) return std::nullopt;
-      const IntExpr rest = e - *coefficient * IntExpr::symbol(atom.name);
-      const Interval& range = ranges_.at(atom.name);
+      const IntExpr rest = e - *coefficient * IntExpr::symbol(*atom.symbol);
+      const Interval& range = ranges_.at(*atom.symbol);
       if (nonnegative(*coefficient, depth + 1))
         e = *coefficient * (upper ? range.high : range.low) + rest;
       else if (nonnegative(-*coefficient, depth + 1))
@@ -204,7 +203,7 @@ class Prover {
     IntExpr shifted;
     for (const auto& t : e.terms()) {
       IntExpr product = t.coefficient;
-      for (const auto& atom : t.atoms) product = product * (IntExpr::symbol(atom->name) + smallest_size_);
+      for (const auto& atom : t.atoms) product = product * (IntExpr::symbol(*atom->symbol) + smallest_size_);
       shifted = shifted + product;
     }
     return std::all_of(shifted.terms().begin(), shifted.terms().end(),

@@ -11,7 +11,7 @@
 namespace smelt {
 
 using Shape = std::vector<IntExpr>;
-using SizeBinding = std::map<std::string, int64_t>;  // size symbol -> its value in this call
+using SizeBinding = std::map<Symbol, int64_t>;  // their values in this call
 
 std::string str(const Shape& shape);                          // "[B, 1024]"
 Shape row_major_strides(const Shape& shape);                  // in elements

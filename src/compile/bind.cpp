@@ -21,7 +21,7 @@ Launch Binder::bind(const kernel::Kernel& kernel, const kernel::Part* part, int 
   Launch launch;
   for (size_t i = 0; i < kernel.params.size(); ++i) {
     if (kernel.params[i].kind == kernel::ParamKind::Size)
-      launch.sizes.push_back(kernel.params[i].symbol);
+      launch.sizes.push_back(*kernel.params[i].symbol);
     else
       launch.arrays.push_back(bind(kernel, i, part, order));
   }

@@ -49,12 +49,12 @@ plan::Options plan_options(const Machine& device, const CompileOptions& options)
 // Sizes that the caller did not give are taken to be middling; they only steer estimates.
 SizeBinding estimated_sizes(const Graph& graph, const SizeBinding& given) {
   SizeBinding sizes = given;
-  std::vector<std::string> missing;
-  for (const std::string& symbol : graph.size_symbols())
+  std::vector<Symbol> missing;
+  for (Symbol symbol : graph.size_symbols())
     if (!sizes.count(symbol)) missing.push_back(symbol);
   // With many symbols, smaller ones, so that no array is beyond any memory.
   for (int64_t estimate = 1024;; estimate /= 2) {
-    for (const std::string& symbol : missing) sizes[symbol] = estimate;
+    for (Symbol symbol : missing) sizes[symbol] = estimate;
     try {
       for (const Node& node : graph.nodes) element_count(evaluate(node.shape, sizes));
       return sizes;

@@ -155,7 +155,7 @@ static std::vector<GpuFunction*> needed_of_batch(const GpuBuild& build, const Gp
     std::vector<bool> needed(phase.variants.size(), !here);
     for (const kernel::Part& part : kernel.kernel.parts) {
       SizeBinding all = build.sizes;
-      all["%threads"] = build.state.threads;
+      all[kernel::kLaunchThreads] = build.state.threads;
       for (const auto& [symbol, size] : part.sizes) all[symbol] = size.evaluate(build.sizes);
       const auto body = static_cast<size_t>(part.body);
       for (const kernel::LaunchSize& s : kernel.kernel.bodies[body].launch_sizes) all[s.symbol] = s.value.evaluate(all);
@@ -173,7 +173,7 @@ std::vector<GpuFunction*> needed_functions(const GpuBuild& build, const GpuKerne
   if (kernel.kernel.is_batch()) return needed_of_batch(build, kernel);
   const bool here = build.state.device.gpu != nullptr;
   SizeBinding all = build.sizes;
-  all["%threads"] = build.state.threads;
+  all[kernel::kLaunchThreads] = build.state.threads;
   for (const kernel::LaunchSize& s : kernel.kernel.launch_sizes) all[s.symbol] = s.value.evaluate(all);
   std::vector<GpuFunction*> functions;
   for (size_t p = 0; p < kernel.phases.size(); ++p) {
@@ -354,7 +354,7 @@ std::vector<BuiltFunction> Executable::built(const SizeBinding& sizes) const {
   if (!state_->device.gpu) return functions;
   for (size_t k = 0; k < state_->launches.size(); ++k) {
     SizeBinding all = sizes;
-    all["%threads"] = state_->threads;
+    all[kernel::kLaunchThreads] = state_->threads;
     for (const kernel::LaunchSize& s : state_->kernels[k].launch_sizes) all[s.symbol] = s.value.evaluate(all);
     for (const GpuPhase& phase : state_->launches[k].gpu_phases) {
       for (const auto& f : phase.variants) {

@@ -124,7 +124,7 @@ bool Pressure::starves() const { return occupancy < kFewThreads; }
 Pressure pressure_of(const GpuBuild& build, const GpuKernel& kernel) {
   Pressure worst;
   SizeBinding all = build.sizes;
-  all["%threads"] = build.state.threads;
+  all[kernel::kLaunchThreads] = build.state.threads;
   for (const kernel::LaunchSize& s : kernel.kernel.launch_sizes) all[s.symbol] = s.value.evaluate(all);
   for (const GpuPhase& phase : kernel.phases)
     for (const auto& function : phase.variants) {

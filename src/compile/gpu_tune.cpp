@@ -22,9 +22,9 @@ std::string key_of(const GpuBuild& build, const GpuKernel& first) {
   const runtime::GpuFacts& gpu = build.state.device.gpu_facts;
   std::string sizes;
   for (const kernel::Param& p : first.kernel.params) {
-    const auto size = build.sizes.find(p.symbol);
-    if (p.kind == kernel::ParamKind::Size && size != build.sizes.end())
-      sizes += fmt::format(" {}~2^{}", p.symbol,
+    const auto size = p.symbol ? build.sizes.find(*p.symbol) : build.sizes.end();
+    if (size != build.sizes.end())
+      sizes += fmt::format(" {}~2^{}", *p.symbol,
                            std::lround(std::log2(std::max<double>(1, static_cast<double>(size->second)))));
   }
   return fmt::format("tuned\nsmelt {}\n{}, sm_{}, {} multiprocessors\n{}\n{}", SMELT_VERSION, gpu.name, gpu.compute,

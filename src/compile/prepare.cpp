@@ -32,7 +32,7 @@ void check_dtypes(const Graph& graph, const std::vector<TensorView>& inputs) {
 Prepared::Launch prepare_kernel(const kernel::Kernel& kernel, const Launch& launch, SizeBinding& sizes, bool gpu) {
   for (const kernel::LaunchSize& s : kernel.launch_sizes) sizes[s.symbol] = s.value.evaluate(sizes);
   Prepared::Launch prepared;
-  for (const std::string& symbol : launch.sizes) {
+  for (Symbol symbol : launch.sizes) {
     const auto size = sizes.find(symbol);
     SMELT_CHECK(size != sizes.end(), "kernel {} asks for {}, which no input has", kernel.name, symbol);
     prepared.arguments.push_back(size->second);
@@ -66,9 +66,9 @@ Prepared::Launch prepare_batch(const Executable::State& state, size_t k, const S
   // Many small outputs do not stay in the caches either.
   if (written >= kernel::kStreamBytes)
     for (size_t i = 0; i < kernel.parts.size(); ++i) {
-      const std::vector<std::string>& symbols = state.launches[k].parts[i].sizes;
+      const std::vector<Symbol>& symbols = state.launches[k].parts[i].sizes;
       for (size_t s = 0; s < symbols.size(); ++s)
-        if (symbols[s] == "%stream") prepared.parts[i].arguments[s] = 1;
+        if (symbols[s] == kernel::kLaunchStream) prepared.parts[i].arguments[s] = 1;
     }
   return prepared;
 }
@@ -125,7 +125,7 @@ std::shared_ptr<const Prepared> prepare(const Executable::State& state, const st
   for (const TensorView& input : inputs) prepared->input_dims.push_back(input.dims);
   SizeBinding sizes = bind_sizes(state.graph, prepared->input_dims);
   for (NodeId id : state.graph.outputs) prepared->output_dims.push_back(evaluate(state.graph.at(id).shape, sizes));
-  sizes["%threads"] = state.threads;
+  sizes[kernel::kLaunchThreads] = state.threads;
   prepared->arena = lay_out(state.slots, sizes, state.device.is_gpu ? kGpuAlignment : kCpuAlignment);
   for (size_t k = 0; k < state.launches.size(); ++k) prepared->launches.push_back(prepare_launch(state, k, sizes));
   for (const Prepared::Launch& launch : prepared->launches)

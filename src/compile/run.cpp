@@ -132,7 +132,7 @@ std::vector<Dims> Executable::output_dims(const std::vector<TensorView>& inputs)
 
 int64_t Executable::temporary_bytes(const SizeBinding& sizes) const {
   SizeBinding all = sizes;
-  all["%threads"] = state_->threads;
+  all[kernel::kLaunchThreads] = state_->threads;
   const int64_t arena = lay_out(state_->slots, all, state_->device.is_gpu ? kGpuAlignment : kCpuAlignment).bytes;
   return state_->device.is_gpu ? arena : arena + scratch_bytes(*state_, all);
 }

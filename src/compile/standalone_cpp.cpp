@@ -56,7 +56,7 @@ std::string launch(const StandaloneText& file, const StandaloneRun& run) {
   std::string text = "  {\n" + file.launch_sizes(run), arguments;
   size_t arrays = 0;
   for (const kernel::Param& p : kernel.params)
-    arguments += ", " + (p.kind == kernel::ParamKind::Size ? file.symbol_name(p.symbol)
+    arguments += ", " + (p.kind == kernel::ParamKind::Size ? file.symbol_name(*p.symbol)
                                                            : file.array(run.launch.arrays[arrays++]));
   for (size_t p = 0; p < kernel.phases.size(); ++p)
     text += fmt::format(

@@ -153,7 +153,7 @@ std::string run_text(const StandaloneText& file, size_t number, const emit::Devi
   for (size_t i = 0; i < kernel.params.size(); ++i) {
     const kernel::Param& p = kernel.params[i];
     const bool is_size = p.kind == kernel::ParamKind::Size;
-    const std::string from = is_size ? file.symbol_name(p.symbol) : file.array(run.launch.arrays[arrays++]);
+    const std::string from = is_size ? file.symbol_name(*p.symbol) : file.array(run.launch.arrays[arrays++]);
     names.push_back(fmt::format("a{}", i));
     text += fmt::format("    {} a{} = {};\n", is_size ? "long long" : "auto", i, from);
   }

@@ -35,7 +35,7 @@ StandaloneText::StandaloneText(const Executable& executable, const StandaloneOpt
     }
     runs_.push_back({at->second, std::move(launch), std::move(sizes)});
   };
-  using Sizes = std::vector<std::pair<std::string, IntExpr>>;
+  using Sizes = std::vector<std::pair<Symbol, IntExpr>>;
   for (size_t k = 0; k < executable.kernels().size(); ++k) {
     const kernel::Kernel& kernel = executable.kernels()[k];
     const Launch launch = binder.bind(kernel, static_cast<int>(k));
@@ -49,16 +49,15 @@ StandaloneText::StandaloneText(const Executable& executable, const StandaloneOpt
   }
 }
 
-std::string StandaloneText::symbol_name(const std::string& symbol) const {
+std::string StandaloneText::symbol_name(Symbol symbol) const {
   const auto it = std::find(symbols_.begin(), symbols_.end(), symbol);
   if (it != symbols_.end()) return fmt::format("n{}", it - symbols_.begin());
-  if (symbol == "%threads") return "threads";
-  SMELT_CHECK(symbol.rfind('%', 0) == 0, "the size {} is none of the program's", symbol);
-  return "launch_" + symbol.substr(1);
+  SMELT_CHECK(!symbol.is_size(), "the size {} is none of the program's", symbol);
+  return symbol == kernel::kLaunchThreads ? "threads" : "launch_" + symbol.name();
 }
 
 std::string StandaloneText::integer(const IntExpr& e) const {
-  return emit::cpp_integer(e, [this](const std::string& s) { return symbol_name(s); });
+  return emit::cpp_integer(e, [this](Symbol s) { return symbol_name(s); });
 }
 
 std::string StandaloneText::size_parameters() const {
@@ -106,7 +105,7 @@ std::string StandaloneText::comment(const std::string& language, const std::stri
     text += fmt::format("//   x{}: input {}, {}\n", i, safe_text(graph_.at(graph_.inputs[i]).name),
                         safe_text(type_text(graph_.inputs[i])));
   for (size_t i = 0; i < symbols_.size(); ++i)
-    text += fmt::format("//   n{}: the size {}\n", i, safe_text(symbols_[i]));
+    text += fmt::format("//   n{}: the size {}\n", i, safe_text(symbols_[i].str()));
   for (size_t i = 0; i < graph_.outputs.size(); ++i)
     text += fmt::format("//   y{0}: output {0}, {1}\n", i, safe_text(type_text(graph_.outputs[i])));
   const std::vector<plan::FusionGroup>& groups = executable_.plan().groups;
@@ -141,7 +140,7 @@ std::string StandaloneText::checks() const {
 
 std::string StandaloneText::launch_sizes(const StandaloneRun& run) const {
   std::string text;
-  const auto define = [&](const std::string& symbol, const IntExpr& value) {
+  const auto define = [&](Symbol symbol, const IntExpr& value) {
     text += fmt::format("    [[maybe_unused]] const int64_t {} = {};\n", symbol_name(symbol), integer(value));
   };
   for (const auto& [symbol, size] : run.sizes) define(symbol, size);

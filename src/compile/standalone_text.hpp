@@ -13,7 +13,7 @@ namespace smelt {
 struct StandaloneRun {
   size_t code;  // of kernels()
   Launch launch;
-  std::vector<std::pair<std::string, IntExpr>> sizes;  // symbols of a part's own
+  std::vector<std::pair<Symbol, IntExpr>> sizes;  // symbols of a part's own
 };
 
 class StandaloneText {
@@ -25,10 +25,10 @@ class StandaloneText {
   const Graph& graph() const { return graph_; }
   const std::string& name() const { return options_.name; }
   const std::vector<Slot>& slots() const { return slots_; }
-  const std::vector<std::string>& symbols() const { return symbols_; }
+  const std::vector<Symbol>& symbols() const { return symbols_; }
 
   // Names are made here; what users wrote stands in comments only.
-  std::string symbol_name(const std::string& symbol) const;  // "n0" of a size, "threads", "launch_splits"
+  std::string symbol_name(Symbol symbol) const;  // "n0" of a size, "threads", "launch_splits"
   std::string integer(const IntExpr& e) const;
   std::string size_parameters() const;        // "int64_t n0, int64_t n1"
   std::string size_names() const;             // "n0, n1"
@@ -47,7 +47,7 @@ class StandaloneText {
   const Executable& executable_;
   const Graph& graph_;
   const StandaloneOptions& options_;
-  std::vector<std::string> symbols_;
+  std::vector<Symbol> symbols_;
   std::vector<Slot> slots_;
   std::vector<kernel::Kernel> codes_;
   std::vector<StandaloneRun> runs_;

@@ -67,8 +67,8 @@ struct GpuPhase {
 struct CustomLaunch;
 
 struct Launch {
-  std::vector<Binding> arrays;     // per param that is not a Size
-  std::vector<std::string> sizes;  // per Size param
+  std::vector<Binding> arrays;  // per param that is not a Size
+  std::vector<Symbol> sizes;    // per Size param
   IntExpr scratch_bytes;
   std::vector<runtime::Module::PhaseFunction> phases;
   std::shared_ptr<runtime::Module> module;
@@ -163,7 +163,7 @@ struct Executable::State {
 // For these inputs: the latest call's, when its sizes were the same. Throws UserError when the inputs do not fit.
 std::shared_ptr<const Prepared> prepare(const Executable::State& state, const std::vector<TensorView>& inputs);
 
-// Bytes that all threads of the hungriest launch need beside arrays; `sizes` has "%threads" too.
+// Bytes that all threads of the hungriest launch need beside arrays; `sizes` has kLaunchThreads too.
 int64_t scratch_bytes(const Executable::State& state, const SizeBinding& sizes);
 
 // Runs all launches in order. `inputs` and `outputs` are row-major, with the dims of this call.

@@ -15,11 +15,8 @@ constexpr int64_t kNarrow = (int64_t{1} << 31) - (int64_t{1} << 20);
 
 // Loop variables in a bound would not be known at launch.
 bool over_sizes(const Kernel& kernel, const IntExpr& e) {
-  std::vector<std::string> symbols;
-  e.collect_symbols(symbols);
-  return std::all_of(symbols.begin(), symbols.end(), [&](const std::string& s) {
-    return std::any_of(kernel.params.begin(), kernel.params.end(),
-                       [&](const Param& p) { return p.kind == ParamKind::Size && p.symbol == s; });
+  return !e.any_symbol([&](Symbol s) {
+    return std::none_of(kernel.params.begin(), kernel.params.end(), [&](const Param& p) { return p.symbol == s; });
   });
 }
 
@@ -95,7 +92,7 @@ std::string comment_on_params(const Kernel& kernel) {
     const Param& p = kernel.params[i];
     const std::string name = kernel::param_name(kernel, static_cast<int>(i));
     if (p.kind == ParamKind::Size)
-      text += fmt::format("// {} {}", name, comment_text(p.symbol));
+      text += fmt::format("// {} {}", name, comment_text(p.symbol->str()));
     else
       text += fmt::format("// {} {}{}", name, smelt::name_of(p.dtype), comment_text(str(p.dims)));
     text += p.note.empty() ? "\n" : fmt::format("  {}\n", comment_text(p.note));

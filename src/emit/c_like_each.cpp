@@ -8,7 +8,7 @@ namespace smelt::emit::c_like {
 // Every warp asks the condition of 64 elements at once, one or two to a thread, and goes through those that meet it: all warps of the
 // team find the same ones, without a word between them.
 void PhasePrinter::each(const Stmt& s) {
-  SMELT_CHECK(!vector_.loop && team_.threads >= 32 && team_.cluster() == 1, "{} stands in a team of {} threads", s.var,
+  SMELT_CHECK(!vector_.loop && team_.threads >= 32 && team_.cluster() == 1, "{} stands in a team of {} threads", *s.var,
               team_.threads);
   if (!as_.warps) return each_on_chip(s);
   const int n = names_++;
@@ -17,7 +17,7 @@ void PhasePrinter::each(const Stmt& s) {
   open(fmt::format("for ({0} base{1} = 0; base{1} < {2}; base{1} += 64)", type, n, extent));
   push();
   ++serial_depth_;
-  ranges_[s.var] = {0, s.extent - 1};
+  ranges_[*s.var] = {0, s.extent - 1};
   line("unsigned halves{}[2];", n);
   line("#pragma unroll");
   open("for (int h = 0; h < 2; ++h)");
@@ -27,7 +27,7 @@ void PhasePrinter::each(const Stmt& s) {
   line("bool holds = false;");
   open(fmt::format("if ({} < {})", asked, extent));
   push();
-  symbols_[s.var] = asked;
+  symbols_[*s.var] = asked;
   line("holds = {};", value(s.value));
   pop();
   close();
@@ -39,7 +39,7 @@ void PhasePrinter::each(const Stmt& s) {
   push();
   line("const {0} s{1} = base{1} + __ffsll((long long)bits{1}) - 1;", type, n);
   line("bits{0} &= bits{0} - 1;", n);
-  symbols_[s.var] = fmt::format("s{}", n);
+  symbols_[*s.var] = fmt::format("s{}", n);
   each_body(s);
 }
 

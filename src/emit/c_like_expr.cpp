@@ -98,9 +98,7 @@ std::string PhasePrinter::compute(const Expr& e) {
 
 // Whether it is a position: it depends on a loop.
 static bool steps(const IntExpr& e) {
-  std::vector<std::string> symbols;
-  e.collect_symbols(symbols);
-  return std::any_of(symbols.begin(), symbols.end(), [](const std::string& s) { return s[0] == '%'; });
+  return e.any_symbol([](Symbol s) { return !s.is_size(); });
 }
 
 // Positions that fit an int are compared as such; empty for everything else.

@@ -1,6 +1,5 @@
 // Integer expressions, and how neighbouring lanes differ in them.
 #include <algorithm>
-#include <cstdlib>
 
 #include "base/check.hpp"
 #include "emit/c_like_phase.hpp"
@@ -11,28 +10,20 @@ namespace smelt::emit::c_like {
 using Atom = IntExpr::Atom;
 using Term = IntExpr::Term;
 
-static std::optional<LocalId> local_of(const std::string& symbol) {
-  if (symbol.rfind("%v", 0) != 0 || symbol.size() < 3 || symbol[2] < '0' || symbol[2] > '9') return std::nullopt;
-  return std::atoi(symbol.c_str() + 2);
-}
-
 bool PhasePrinter::varies(const IntExpr& e) const {
   if (!vector_.loop) return false;
-  std::vector<std::string> symbols;
-  e.collect_symbols(symbols);
-  return std::any_of(symbols.begin(), symbols.end(), [&](const std::string& s) {
-    if (s == vector_.loop->var) return true;
-    const auto local = local_of(s);
-    return local && locals_[static_cast<size_t>(*local)].vectors.count(vector_.loop) > 0;
+  return e.any_symbol([&](Symbol s) {
+    return s == vector_.loop->var ||
+           (s.is_local() && locals_[static_cast<size_t>(s.local_id())].vectors.count(vector_.loop) > 0);
   });
 }
 
 std::string PhasePrinter::atom(const Atom& a) {
-  if (a.kind == AtomKind::Symbol) {
-    if (const auto local = local_of(a.name)) return fmt::format("({}){}", index_type(), read_local(*local));
-    if (vector_.loop && a.name == vector_.loop->var) return vector_.grouped ? "i0" : "i";
-    const auto found = symbols_.find(a.name);
-    SMELT_CHECK(found != symbols_.end(), "the size {} is no parameter of the kernel", a.name);
+  if (a.symbol) {
+    if (a.symbol->is_local()) return fmt::format("({}){}", index_type(), read_local(a.symbol->local_id()));
+    if (vector_.loop && a.symbol == vector_.loop->var) return vector_.grouped ? "i0" : "i";
+    const auto found = symbols_.find(*a.symbol);
+    SMELT_CHECK(found != symbols_.end(), "the size {} is no parameter of the kernel", *a.symbol);
     return found->second;
   }
   const std::string x = integer(a.a), y = integer(a.b);
@@ -87,22 +78,27 @@ std::optional<int64_t> PhasePrinter::bound_of(const IntExpr& e) const {
   return x && y ? std::min(*x, *y) : x ? x : y;
 }
 
-// Whether the value for lane 0 of a group is a multiple of the group's lanes. `conditions` gets what must hold of the sizes for that.
+bool PhasePrinter::is_argument(Symbol symbol) const {
+  return std::any_of(kernel_.params.begin(), kernel_.params.end(),
+                     [&](const kernel::Param& p) { return p.symbol == symbol; });
+}
+
 bool PhasePrinter::divisible(const IntExpr& e, std::vector<IntExpr>& conditions) const {
-  const int64_t n = vector_.lanes;
+  return divisible(e, vector_.lanes, vector_.loop->var, conditions);
+}
+
+bool PhasePrinter::divisible(const IntExpr& e, int64_t n, std::optional<Symbol> var,
+                             std::vector<IntExpr>& conditions) const {
   for (const Term& term : e.terms()) {
     if (term.coefficient % n == 0) continue;
     bool good = false;
-    std::optional<std::string> size;
+    std::optional<Symbol> size;
     for (const IntExpr::AtomPtr& a : term.atoms) {
-      if (a->kind == AtomKind::Symbol) {
-        good = good || a->name == vector_.loop->var;
-        const bool is_size = std::any_of(kernel_.params.begin(), kernel_.params.end(), [&](const Param& p) {
-          return p.kind == ParamKind::Size && p.symbol == a->name;
-        });
-        if (is_size) size = a->name;
+      if (a->symbol) {
+        good = good || a->symbol == var;
+        if (is_argument(*a->symbol)) size = a->symbol;
       } else if (a->kind != AtomKind::FloorDiv) {
-        good = good || (divisible(a->a, conditions) && divisible(a->b, conditions));
+        good = good || (divisible(a->a, n, var, conditions) && divisible(a->b, n, var, conditions));
       }
     }
     if (good) continue;
@@ -123,8 +119,8 @@ std::optional<int> PhasePrinter::step_in_group(const IntExpr& e, std::vector<Int
       const IntExpr alone = IntExpr::of_term({1, {a}});
       if (!varies(alone)) continue;
       std::optional<int> s;
-      if (a->kind == AtomKind::Symbol) {
-        if (a->name == vector_.loop->var) s = 1;
+      if (a->symbol) {
+        if (a->symbol == vector_.loop->var) s = 1;
       } else if (a->kind == AtomKind::FloorDiv || a->kind == AtomKind::Mod) {
         const auto inner = step_in_group(a->a, conditions);
         if (inner == 0 && !varies(a->b)) s = 0;

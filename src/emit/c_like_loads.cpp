@@ -26,7 +26,7 @@ bool PhasePrinter::groups_are_inside_or_outside(const Expr& load) {
 bool PhasePrinter::is_of_column(ExprId root) const {
   const int columns = vector_.loop->columns;
   if (!columns) return false;
-  const std::map<std::string, IntExpr> next_row{{vector_.loop->var, IntExpr::symbol(vector_.loop->var) + columns}};
+  const std::map<Symbol, IntExpr> next_row{{*vector_.loop->var, IntExpr::symbol(*vector_.loop->var) + columns}};
   const auto moves = [&](const IntExpr& e) { return !(e.substitute(next_row, ranges_) == e); };
   return !any_below(kernel_, {root}, [&](const Expr& e) {
     return (e.kind == ExprKind::Local && !locals_[static_cast<size_t>(e.local)].per_column) || any_index(e, moves);

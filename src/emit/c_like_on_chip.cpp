@@ -45,8 +45,8 @@ void PhasePrinter::each_on_chip(const Stmt& s) {
   open(fmt::format("for ({0} {1} = 0; {1} < {2}; ++{1})", index_type(), name, integer(s.extent)));
   push();
   ++serial_depth_;
-  symbols_[s.var] = name;
-  ranges_[s.var] = {0, s.extent - 1};
+  symbols_[*s.var] = name;
+  ranges_[*s.var] = {0, s.extent - 1};
   open(fmt::format("if ({})", value(s.value)));
   push();
   each_body(s);

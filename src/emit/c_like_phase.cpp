@@ -40,15 +40,14 @@ PhasePrinter::PhasePrinter(const CLike& as, const Kernel& kernel, int phase, Var
       if (p.kind != ParamKind::Scalar) alignment_[i] = size_of(p.dtype);
       continue;
     }
-    symbols_[p.symbol] = kernel::param_name(kernel, static_cast<int>(i));
-    if (kernel::is_multiplier(p.symbol)) {
+    const std::string& name = symbols_[*p.symbol] = kernel::param_name(kernel, static_cast<int>(i));
+    if (p.symbol->kind() == Symbol::Kind::Multiplier) {
       const auto size = std::find_if(kernel.launch_sizes.begin(), kernel.launch_sizes.end(),
                                      [&](const kernel::LaunchSize& l) { return l.symbol == p.symbol; });
-      multipliers_[size->value.str()] = symbols_[p.symbol] + "_";
+      multipliers_[size->value.str()] = name + "_";
       continue;
     }
-    const bool is_stride = p.symbol.rfind("%stride", 0) == 0;
-    ranges_[p.symbol] = {is_stride ? -kLargest : 0, kLargest};
+    ranges_[*p.symbol] = {p.symbol->kind() == Symbol::Kind::Stride ? -kLargest : 0, kLargest};
   }
 }
 
@@ -76,7 +75,7 @@ void PhasePrinter::note_access(const Access& access, const Stmt* vector) {
   const bool first = !info.used;
   info.used = true;
   if (!first || !is_private(access.array)) return;
-  const auto axis = kernel::axis_along(access, vector->var);
+  const auto axis = kernel::axis_along(access, *vector->var);
   SMELT_CHECK(axis, "no axis of scratch buffer {} is dealt out to the threads", access.array);
   info.vector = vector, info.access = &access, info.axis = *axis;
 }
@@ -87,6 +86,11 @@ void PhasePrinter::note_local(LocalId id, const Stmt* vector) {
     info.blocks.insert(block_);
   else
     info.used_outside = true;
+}
+
+void PhasePrinter::note_locals(const IntExpr& index, const Stmt* vector) {
+  for (const Symbol s : index.symbols())
+    if (s.is_local()) note_local(s.local_id(), vector);
 }
 
 void PhasePrinter::analyse(ExprId root, const Stmt* vector) {
@@ -100,12 +104,8 @@ void PhasePrinter::analyse(ExprId root, const Stmt* vector) {
     if (!seen.insert(id).second) continue;
     const Expr& e = kernel_.at(id);
     if (e.kind == ExprKind::Local) note_local(e.local, vector);
-    for (const kernel::IndexLocal& l : kernel_.index_locals) {
-      const std::string symbol = fmt::format("%v{}", l.local);
-      const bool named = e.index.mentions(symbol) || std::any_of(e.access.index.begin(), e.access.index.end(),
-                                                                 [&](const IntExpr& x) { return x.mentions(symbol); });
-      if (named) note_local(l.local, vector);
-    }
+    note_locals(e.index, vector);
+    for (const IntExpr& x : e.access.index) note_locals(x, vector);
     if (e.kind == ExprKind::Load) {
       note_access(e.access, vector);
       loops_of_[static_cast<size_t>(id)].insert(vector);
@@ -135,9 +135,7 @@ void PhasePrinter::analyse(const std::vector<Stmt>& body, const Stmt* vector) {
       case StmtKind::Store:
         if (!s.access.scratch) stored_[static_cast<size_t>(s.access.array)] = true;
         note_access(s.access, vector);
-        for (const kernel::IndexLocal& l : kernel_.index_locals)
-          for (const IntExpr& x : s.access.index)
-            if (x.mentions(fmt::format("%v{}", l.local))) note_local(l.local, vector);
+        for (const IntExpr& x : s.access.index) note_locals(x, vector);
         break;
       case StmtKind::Combine:
         for (const LocalId id : {s.local, s.index_local})
@@ -217,15 +215,15 @@ void PhasePrinter::settle_buffers() {
 // The mutable locals and stored arrays that each expression depends on.
 void PhasePrinter::find_dependencies() {
   const int locals = static_cast<int>(kernel_.locals.size()), params = static_cast<int>(kernel_.params.size());
-  std::vector<std::string> symbols;
+  std::vector<Symbol> symbols;
   for (size_t id = 0; id < kernel_.exprs.size(); ++id) {
     const Expr& e = kernel_.exprs[id];
     std::vector<int>& found = dependencies_[id];
     symbols.clear();
     e.index.collect_symbols(symbols);
     for (const IntExpr& index : e.access.index) index.collect_symbols(symbols);
-    for (const kernel::IndexLocal& l : kernel_.index_locals)
-      if (std::count(symbols.begin(), symbols.end(), fmt::format("%v{}", l.local))) found.push_back(l.local);
+    for (const Symbol s : symbols)
+      if (s.is_local()) found.push_back(s.local_id());
     if (e.kind == ExprKind::Local) found.push_back(e.local);
     if (e.kind == ExprKind::Load && (e.access.scratch || stored_[static_cast<size_t>(e.access.array)]))
       found.push_back(locals + (e.access.scratch ? params : 0) + e.access.array);
@@ -242,7 +240,7 @@ void PhasePrinter::declare() {
   for (size_t i = 0; i < kernel_.params.size(); ++i) {
     const Param& p = kernel_.params[i];
     const std::string name = kernel::param_name(kernel_, static_cast<int>(i));
-    if (p.kind == ParamKind::Size && !kernel::is_multiplier(p.symbol))
+    if (p.kind == ParamKind::Size && p.symbol->kind() != Symbol::Kind::Multiplier)
       line("const {0} {1} = ({0}){1}_;", index_type(), name);
     if (p.kind == ParamKind::Scalar)
       line("const {} {} = {};", type_of(compute_type(p.dtype)), name, from_memory(p.dtype, name + "_"));

@@ -137,6 +137,7 @@ class PhasePrinter {
   void analyse(const std::vector<Stmt>& body, const Stmt* vector);
   void analyse(ExprId id, const Stmt* vector);
   void note_local(LocalId id, const Stmt* vector);
+  void note_locals(const IntExpr& index, const Stmt* vector);
   void note_access(const Access& access, const Stmt* vector);
   void settle_buffers();
   void settle_locals();
@@ -246,13 +247,16 @@ class PhasePrinter {
   bool varies(const IntExpr& e) const;
   std::optional<int64_t> bound_of(const IntExpr& e) const;
   std::optional<int> step_in_group(const IntExpr& e, std::vector<IntExpr>& conditions) const;
+  // Whether lane 0 of a group has a multiple of the group's lanes; whether the value is one of n where
+  // `var` is one. `conditions` gets what must hold of the sizes for that.
   bool divisible(const IntExpr& e, std::vector<IntExpr>& conditions) const;
+  bool divisible(const IntExpr& e, int64_t n, std::optional<Symbol> var, std::vector<IntExpr>& conditions) const;
   bool same_in_group(ExprId id) const;
 
   // c_like_random.cpp
   std::vector<ExprId> early_draws(const std::vector<const Stmt*>& stmts) const;
   std::vector<ExprId> draw_groups(const std::vector<const Stmt*>& stmts);
-  bool multiple_of_four(const IntExpr& e, const std::string& var, int unit, std::vector<IntExpr>& conditions) const;
+  bool is_argument(Symbol symbol) const;  // of the kernel: a size
   std::string random(const Expr& e, const std::vector<std::string>& args);
 
   // c_like_expr.cpp
@@ -319,7 +323,7 @@ class PhasePrinter {
   std::map<ExprId, Place> whole_groups_;         // of these, those of the lanes' elements side by side, behind no mask
   std::optional<bool> computes_much_;            // found once
   std::vector<std::set<const Stmt*>> loops_of_;  // of loads: the Vector loops that use them
-  std::map<std::string, std::string> symbols_;
+  std::map<Symbol, std::string> symbols_;
   std::map<std::string, std::string> multipliers_;  // by their value, kernel/multipliers.hpp: the argument
   Ranges ranges_;
   Vector vector_;

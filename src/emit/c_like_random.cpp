@@ -36,31 +36,6 @@ std::vector<ExprId> PhasePrinter::early_draws(const std::vector<const Stmt*>& st
   return found;
 }
 
-// Whether the value is a multiple of four, where the variable is one of `unit`. `conditions` gets what must hold of the sizes for that.
-bool PhasePrinter::multiple_of_four(const IntExpr& e, const std::string& var, int unit,
-                                    std::vector<IntExpr>& conditions) const {
-  for (const IntExpr::Term& term : e.terms()) {
-    int64_t factor = term.coefficient & 3;
-    std::string size;
-    bool good = false;
-    for (const IntExpr::AtomPtr& a : term.atoms) {
-      if (a->kind == AtomKind::Symbol) {
-        if (a->name == var) factor = factor * unit & 3;
-        const bool is_size = std::any_of(kernel_.params.begin(), kernel_.params.end(), [&](const Param& p) {
-          return p.kind == ParamKind::Size && p.symbol == a->name;
-        });
-        if (is_size) size = a->name;
-      } else if (a->kind != AtomKind::FloorDiv) {
-        good = good || (multiple_of_four(a->a, var, unit, conditions) && multiple_of_four(a->b, var, unit, conditions));
-      }
-    }
-    if (good || factor == 0) continue;
-    if (size.empty()) return false;
-    conditions.push_back(-mod(IntExpr::symbol(size), 4));
-  }
-  return true;
-}
-
 // Computes the words of this group's draws; each lane of them is then as if it had been loaded.
 std::vector<ExprId> PhasePrinter::draw_groups(const std::vector<const Stmt*>& stmts) {
   std::vector<ExprId> drawn;
@@ -73,7 +48,7 @@ std::vector<ExprId> PhasePrinter::draw_groups(const std::vector<const Stmt*>& st
     auto pattern = draw_pattern(e.index, *vector_.loop, vector_.lanes, unit, ranges_);
     if (!pattern) continue;
     std::vector<IntExpr> needed;
-    bool whole = multiple_of_four(pattern->quarters, "%q", 1, needed);  // it has the unit already
+    bool whole = divisible(pattern->quarters, 4, std::nullopt, needed);
     if (whole && vector_.odd && !needed.empty()) whole = false, needed.clear();
     if (whole && !needed.empty()) {
       asks_for_multiples_ = true;

@@ -74,8 +74,8 @@ void PhasePrinter::grid(const Stmt& s) {
   } else {
     line("const {0} g = ({0}){1};", type, workgroup);
   }
-  symbols_[s.var] = "g";
-  ranges_[s.var] = {0, s.extent - 1};
+  symbols_[*s.var] = "g";
+  ranges_[*s.var] = {0, s.extent - 1};
   if (team_.iterations() > 1) line("if (g >= {}) return;", integer(s.extent));
   statements(s.body);
 }
@@ -83,7 +83,7 @@ void PhasePrinter::grid(const Stmt& s) {
 void PhasePrinter::let(const Stmt& s) {
   const std::string text = value(s.value);
   for (const kernel::IndexLocal& l : kernel_.index_locals)
-    if (l.local == s.local) ranges_[fmt::format("%v{}", s.local)] = {0, l.extent - 1};
+    if (l.local == s.local) ranges_[Symbol::local(s.local)] = {0, l.extent - 1};
   const LocalInfo& info = locals_[static_cast<size_t>(s.local)];
   if (info.slots && vector_.loop)
     line("a{}[n] = {};", s.local, text);
@@ -137,7 +137,7 @@ std::vector<ExprId> PhasePrinter::step_loads(const Stmt& s) const {
     const auto array = static_cast<size_t>(e.access.array);
     const auto& on = dependencies_[static_cast<size_t>(id)];
     const bool steps =
-        std::any_of(e.access.index.begin(), e.access.index.end(), [&](const IntExpr& x) { return x.mentions(s.var); });
+        std::any_of(e.access.index.begin(), e.access.index.end(), [&](const IntExpr& x) { return x.mentions(*s.var); });
     if (steps && !stored_[array] && std::none_of(on.begin(), on.end(), [&](int r) { return given.count(r) > 0; }))
       found.push_back(id);
     return true;
@@ -162,10 +162,10 @@ bool PhasePrinter::batched_loop(const Stmt& s) {
   const std::string extent = fmt::format("n{}", names_++);
   line("const {} {} = {};", type, extent, integer(s.extent));
   line("{} {} = 0;", type, name);
-  ranges_[s.var] = {0, s.extent - 1};
+  ranges_[*s.var] = {0, s.extent - 1};
   push();
   ++serial_depth_;
-  symbols_[s.var] = step;
+  symbols_[*s.var] = step;
   const auto each_step = [&](const auto& fill) {
     line("#pragma unroll");
     open(fmt::format("for (int k = 0; k < {}; ++k)", steps));
@@ -194,7 +194,7 @@ bool PhasePrinter::batched_loop(const Stmt& s) {
   each_step([&] { nested_body(s.body); });
   for (const ExprId id : loads) early_.erase(id);
   close();
-  symbols_[s.var] = name;
+  symbols_[*s.var] = name;
   open(fmt::format("for (; {0} < {1}; ++{0})", name, extent));
   push();
   nested_body(s.body);
@@ -211,8 +211,8 @@ void PhasePrinter::count_loop(const Stmt& s, const char* pragma) {
   const std::string extent = integer(s.extent);
   if (*pragma) line("{}", pragma);
   open(fmt::format("for ({0} {1} = 0; {1} < {2}; ++{1})", index_type(), name, extent));
-  symbols_[s.var] = name;
-  ranges_[s.var] = {0, s.extent - 1};
+  symbols_[*s.var] = name;
+  ranges_[*s.var] = {0, s.extent - 1};
   push();
   ++serial_depth_;
   if (vector_.loop) {

@@ -75,10 +75,10 @@ void PhasePrinter::count_origins(const std::vector<Stmt>& body, std::vector<std:
     std::vector<IntExpr> ignored;
     const IntExpr offset = place(access).offset;
     if (step_in_group(offset, ignored) != 1) return;
-    const IntExpr origin = offset - IntExpr::symbol(loop.var);
+    const IntExpr origin = offset - IntExpr::symbol(*loop.var);
     // A gathered index may be found in the loop only.
     for (const kernel::IndexLocal& l : kernel_.index_locals)
-      if (origin.mentions(fmt::format("%v{}", l.local))) return;
+      if (origin.mentions(Symbol::local(l.local))) return;
     const auto at = std::find_if(origins.begin(), origins.end(), [&](const auto& o) { return o.first == origin; });
     if (at == origins.end())
       origins.emplace_back(origin, 1);
@@ -141,7 +141,7 @@ void PhasePrinter::vector_loop(const Stmt& s) {
   vector_ = shape_of(s);
   const int64_t group = int64_t{team_.threads} * vector_.lanes, step = group * vector_.unroll;
   const std::string type = index_type();
-  ranges_[s.var] = {0, s.extent - 1};
+  ranges_[*s.var] = {0, s.extent - 1};
   std::string first = fmt::format("({})t * {}", type, vector_.lanes);
   // Names before the loop, so that it is computed once.
   std::string extent = s.extent.constant() ? integer(s.extent) : fmt::format("n{}", names_++);

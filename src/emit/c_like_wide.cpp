@@ -27,13 +27,10 @@ struct Alike {
 bool PhasePrinter::multiple_of(const IntExpr& e, int64_t n, std::vector<IntExpr>& conditions) const {
   for (const IntExpr::Term& term : e.terms()) {
     if (term.coefficient % n == 0) continue;
-    const auto size = std::find_if(term.atoms.begin(), term.atoms.end(), [&](const IntExpr::AtomPtr& a) {
-      return a->kind == AtomKind::Symbol &&
-             std::any_of(kernel_.params.begin(), kernel_.params.end(),
-                         [&](const Param& p) { return p.kind == ParamKind::Size && p.symbol == a->name; });
-    });
+    const auto size = std::find_if(term.atoms.begin(), term.atoms.end(),
+                                   [&](const IntExpr::AtomPtr& a) { return a->symbol && is_argument(*a->symbol); });
     if (size == term.atoms.end() || variant_.odd) return false;
-    conditions.push_back(-mod(IntExpr::symbol((*size)->name), n));
+    conditions.push_back(-mod(IntExpr::symbol(*(*size)->symbol), n));
   }
   return true;
 }

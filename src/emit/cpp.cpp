@@ -21,14 +21,14 @@ using kernel::ParamKind;
 using kernel::Stmt;
 using kernel::StmtKind;
 
-std::string cpp_integer(const IntExpr& e, const std::function<std::string(const std::string&)>& name_of) {
+std::string cpp_integer(const IntExpr& e, const std::function<std::string(Symbol)>& name_of) {
   const auto inner = [&](const IntExpr& x) { return cpp_integer(x, name_of); };
   const auto atom = [&](const IntExpr::Atom& a) -> std::string {
     const auto divisor = [&] {
       return a.b.constant() ? inner(a.b) : fmt::format("larger<long long>({}, 1)", inner(a.b));
     };
     switch (a.kind) {
-      case AtomKind::Symbol: return name_of(a.name);
+      case AtomKind::Symbol: return name_of(*a.symbol);
       case AtomKind::FloorDiv: return fmt::format("floor_div({}, {})", inner(a.a), divisor());
       case AtomKind::Mod: return fmt::format("floor_mod({}, {})", inner(a.a), divisor());
       case AtomKind::Min: return fmt::format("smaller<long long>({}, {})", inner(a.a), inner(a.b));
@@ -180,7 +180,7 @@ void PhasePrinter::statement(const Stmt& s) {
       return close();
     }
     case StmtKind::Each:
-      open(fmt::format("for (long long {0} = 0; {0} < {1}; ++{0})", symbol(s.var), integer(s.extent)));
+      open(fmt::format("for (long long {0} = 0; {0} < {1}; ++{0})", symbol(*s.var), integer(s.extent)));
       open(fmt::format("if ({})", value(s.value)));
       statements(s.body);
       close();
@@ -200,15 +200,15 @@ void PhasePrinter::statement(const Stmt& s) {
 }
 
 void PhasePrinter::count_loop(const Stmt& s, const std::string& begin, const std::string& end) {
-  const std::string var = symbol(s.var);
+  const std::string var = symbol(*s.var);
   open(fmt::format("for (long long {0} = {1}; {0} < {2}; ++{0})", var, begin, end));
   vector_ ? lane_runs(s.body) : statements(s.body);
   close();
 }
 
 void PhasePrinter::vector_loop(const Stmt& s) {
-  SMELT_CHECK(!vector_, "Vector loop {} stands inside another", s.var);
-  const std::string var = symbol(s.var);
+  SMELT_CHECK(!vector_, "Vector loop {} stands inside another", *s.var);
+  const std::string var = symbol(*s.var);
   vector_ = &s;
   open("");
   line("const long long count_{} = {};", var, integer(s.extent));
@@ -235,7 +235,7 @@ void PhasePrinter::vector_loop(const Stmt& s) {
 
 // Runs of simple statements are loops over the lanes; what stands between them goes on for all lanes together.
 void PhasePrinter::lane_runs(const std::vector<Stmt>& body) {
-  const std::string var = symbol(vector_->var);
+  const std::string var = symbol(*vector_->var);
   for (size_t i = 0; i < body.size();) {
     if (!is_simple(body[i])) {
       statement(body[i++]);
@@ -400,15 +400,15 @@ std::string PhasePrinter::element(const kernel::Access& access) {
 }
 
 std::string PhasePrinter::integer(const IntExpr& e) const {
-  return cpp_integer(e, [this](const std::string& name) { return symbol(name); });
+  return cpp_integer(e, [this](Symbol s) { return symbol(s); });
 }
 
-std::string PhasePrinter::symbol(const std::string& name) const {
+std::string PhasePrinter::symbol(Symbol symbol) const {
+  if (symbol.is_local()) return read_local(symbol.local_id());
   for (size_t i = 0; i < kernel_.params.size(); ++i)
-    if (kernel_.params[i].kind == ParamKind::Size && kernel_.params[i].symbol == name) return fmt::format("s{}", i);
-  if (name.rfind("%v", 0) == 0) return read_local(std::stoi(name.substr(2)));
-  SMELT_CHECK(name.rfind('%', 0) == 0, "the size {} is no parameter of the kernel", name);
-  return name.substr(1);
+    if (kernel_.params[i].symbol == symbol) return fmt::format("s{}", i);
+  SMELT_CHECK(!symbol.is_size(), "the size {} is no parameter of the kernel", symbol);
+  return symbol.name();
 }
 
 }  // namespace cpp

@@ -20,6 +20,6 @@ std::string cpp_prelude();
 std::string emit_cpp(const kernel::Kernel& kernel);
 
 // An integer expression over symbols that have the names that `name_of` gives them.
-std::string cpp_integer(const IntExpr& e, const std::function<std::string(const std::string&)>& name_of);
+std::string cpp_integer(const IntExpr& e, const std::function<std::string(Symbol)>& name_of);
 
 }  // namespace smelt::emit

@@ -51,7 +51,7 @@ class PhasePrinter {
   std::string read_local(kernel::LocalId id) const;
   std::string element(const kernel::Access& access);
   std::string integer(const IntExpr& e) const;
-  std::string symbol(const std::string& name) const;
+  std::string symbol(Symbol symbol) const;
 
   template <class... Args>
   void line(fmt::format_string<Args...> format, Args&&... args) {

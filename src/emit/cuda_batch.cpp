@@ -34,7 +34,7 @@ BatchTable table_of(const Kernel& batch, int64_t bytes) {
     int words = 0;
     for (size_t p = 0; p < body.params.size(); ++p) {
       const Param& param = body.params[p];
-      if (param.kind == ParamKind::Size && param.symbol == "%stream")
+      if (param.kind == ParamKind::Size && param.symbol == kernel::kLaunchStream)
         place.push_back(BatchTable::kNowhere);  // a GPU does not ask
       else if (param.kind != ParamKind::Size && is_common(batch, static_cast<int>(b), p))
         place.push_back(-1 - table.commons++);

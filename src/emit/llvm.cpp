@@ -28,7 +28,7 @@ static std::string header(const Kernel& kernel) {
   for (size_t i = 0; i < kernel.params.size(); ++i) {
     const Param& p = kernel.params[i];
     if (p.kind == ParamKind::Size) {
-      text += fmt::format("; %s{} {} {}", i, name_of(p.kind), comment_text(p.symbol));
+      text += fmt::format("; %s{} {} {}", i, name_of(p.kind), comment_text(p.symbol->str()));
     } else {
       text += fmt::format("; %p{} {} {}{}", i, name_of(p.kind), smelt::name_of(p.dtype), comment_text(str(p.dims)));
     }

@@ -41,8 +41,8 @@ Place PhasePrinter::place(const Access& access) const {
 PhasePrinter::Pattern PhasePrinter::pattern(const IntExpr& offset, int64_t& step) const {
   step = 0;
   if (!varies(offset)) return Pattern::Uniform;
-  const auto coefficient = offset.coefficient_of(vector_.var);
-  if (!coefficient || varies(offset - *coefficient * IntExpr::symbol(vector_.var))) return Pattern::Scattered;
+  const auto coefficient = offset.coefficient_of(*vector_.var);
+  if (!coefficient || varies(offset - *coefficient * IntExpr::symbol(*vector_.var))) return Pattern::Scattered;
   step = coefficient->constant().value_or(0);
   return step == 1 ? Pattern::Contiguous : step == -1 ? Pattern::Reversed : Pattern::Scattered;
 }
@@ -83,8 +83,8 @@ Value PhasePrinter::pointer(const Place& place, const IntExpr& offset) {
 // A pointer per lane. Lanes past the extent point where lane 0 does, unless a mask keeps them from being used.
 Value PhasePrinter::lane_pointers(const Place& place, bool masked) {
   IntExpr uniform, varying;
-  const auto step = place.offset.coefficient_of(vector_.var);
-  const bool linear = step && !varies(*step) && !varies(place.offset - *step * IntExpr::symbol(vector_.var));
+  const auto step = place.offset.coefficient_of(*vector_.var);
+  const bool linear = step && !varies(*step) && !varies(place.offset - *step * IntExpr::symbol(*vector_.var));
   Value distances;
   if (linear) {
     uniform = place.offset;  // of lane 0

@@ -89,7 +89,7 @@ std::string PhasePrinter::each_condition(const Stmt& s, const std::string& var, 
 }
 
 void PhasePrinter::each(const Stmt& s) {
-  SMELT_CHECK(!vector_.loop, "{} stands inside Vector loop {}", s.var, vector_.var);
+  SMELT_CHECK(!vector_.loop, "{} stands inside Vector loop {}", *s.var, *vector_.var);
   SMELT_CHECK(s.lanes >= 2 && kBlock % s.lanes == 0, "a condition of {} lanes", s.lanes);
   const int label = ++labels_;
   define_stack(fmt::format("%list{}", label), fmt::format("[{} x i32]", kBlock + s.lanes));
@@ -100,7 +100,7 @@ void PhasePrinter::each(const Stmt& s) {
   forget(changes);
   push(true, no_changes());  // pre
   line(fmt::format("store i64 0, ptr %found{}", label));
-  ranges_[s.var] = {0, s.extent - 1};
+  ranges_[*s.var] = {0, s.extent - 1};
   const std::string var = fmt::format("%each{}", label);
   const std::string whole = each_condition(s, var, changes, nullptr, label);
   const std::string part = each_condition(s, var, changes, &extent, label);
@@ -109,11 +109,11 @@ void PhasePrinter::each(const Stmt& s) {
   line(fmt::format("%place{0} = load i32, ptr %at{0}", label));
   line(fmt::format("%beyond{0} = zext i32 %place{0} to i64", label));
   line(fmt::format("%element{0} = add nsw i64 %block{0}, %beyond{0}", label));
-  symbols_[s.var] = {fmt::format("%element{}", label), DType::I64, 0, top()};
+  symbols_[*s.var] = {fmt::format("%element{}", label), DType::I64, 0, top()};
   statements(s.body);
-  symbols_.erase(s.var);
+  symbols_.erase(*s.var);
   const std::string body = pop(), pre = pop();
-  line(fmt::format("; each {} < {}, {} lanes", s.var, comment_text(s.extent.str()), s.lanes));
+  line(fmt::format("; each {} < {}, {} lanes", *s.var, comment_text(s.extent.str()), s.lanes));
   const std::string guard = name(top(), fmt::format("icmp sgt i64 {}, 0", extent.text));
   line(fmt::format("br i1 {}, label %pre{}, label %exit{}", guard, label, label));
   scopes_.back().text += fmt::format(

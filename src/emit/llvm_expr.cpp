@@ -25,16 +25,15 @@ std::vector<ExprId> PhasePrinter::operands(const Expr& e) const {
 // The mutable locals, and the arrays that this phase stores to, whose contents each expression depends on. Arguments come before
 // their users, so one pass in order finds them all.
 void PhasePrinter::find_dependencies() {
-  std::vector<std::string> symbols;
+  std::vector<Symbol> symbols;
   for (size_t id = 0; id < kernel_.exprs.size(); ++id) {
     const Expr& e = kernel_.exprs[id];
     std::vector<int>& found = dependencies_[id];
     symbols.clear();
     if (e.kind == ExprKind::Index || e.kind == ExprKind::Random) e.index.collect_symbols(symbols);
     for (const IntExpr& index : e.access.index) index.collect_symbols(symbols);
-    for (const std::string& symbol : symbols)
-      if (const auto local = local_of(symbol); local && kernel_.locals[static_cast<size_t>(*local)].is_mutable)
-        found.push_back(*local);
+    for (const Symbol s : symbols)
+      if (s.is_local() && kernel_.locals[static_cast<size_t>(s.local_id())].is_mutable) found.push_back(s.local_id());
     if (e.kind == ExprKind::Local && kernel_.locals[static_cast<size_t>(e.local)].is_mutable) found.push_back(e.local);
     if (e.kind == ExprKind::Load && stored_[static_cast<size_t>(resource_of(e.access))])
       found.push_back(resource_of(e.access));

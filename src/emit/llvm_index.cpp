@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "base/check.hpp"
 #include "emit/llvm_phase.hpp"
@@ -13,38 +12,24 @@ namespace smelt::emit {
 using Atom = IntExpr::Atom;
 using Term = IntExpr::Term;
 
-std::optional<kernel::LocalId> local_of(const std::string& symbol) {
-  if (symbol.rfind("%v", 0) != 0 || symbol.size() < 3 || symbol[2] < '0' || symbol[2] > '9') return std::nullopt;
-  return std::atoi(symbol.c_str() + 2);
-}
-
-template <class Predicate>
-static bool any_symbol(const IntExpr& e, const Predicate& predicate) {
-  std::vector<std::string> symbols;
-  e.collect_symbols(symbols);
-  return std::any_of(symbols.begin(), symbols.end(), predicate);
-}
-
 bool PhasePrinter::varies(const IntExpr& e) const {
   if (!vector_.loop) return false;
-  return any_symbol(e, [&](const std::string& s) {
+  return e.any_symbol([&](Symbol s) {
     if (s == vector_.var) return true;
-    const auto local = local_of(s);
-    if (!local) return false;
-    const auto& bound = bindings_[static_cast<size_t>(*local)];
-    if (bound) return bound->lanes > 0;
-    return slots_[static_cast<size_t>(*local)].lanes > 0;
+    if (!s.is_local()) return false;
+    const auto local = static_cast<size_t>(s.local_id());
+    return (bindings_[local] ? bindings_[local]->lanes : slots_[local].lanes) > 0;
   });
 }
 
 int PhasePrinter::scope_of(const IntExpr& e) const {
   int scope = 0;
-  any_symbol(e, [&](const std::string& s) {
+  e.any_symbol([&](Symbol s) {
     if (vector_.loop && s == vector_.var) {
       scope = std::max(scope, vector_.start.scope);
-    } else if (const auto local = local_of(s)) {
-      const auto& bound = bindings_[static_cast<size_t>(*local)];
-      scope = std::max(scope, bound ? bound->scope : changing_scope(*local));
+    } else if (s.is_local()) {
+      const auto& bound = bindings_[static_cast<size_t>(s.local_id())];
+      scope = std::max(scope, bound ? bound->scope : changing_scope(s.local_id()));
     } else if (const auto found = symbols_.find(s); found != symbols_.end()) {
       scope = std::max(scope, found->second.scope);
     }
@@ -54,18 +39,16 @@ int PhasePrinter::scope_of(const IntExpr& e) const {
 }
 
 bool PhasePrinter::stands_still(const IntExpr& e) const {
-  return !any_symbol(e, [&](const std::string& s) {
-    const auto local = local_of(s);
-    return local && kernel_.locals[static_cast<size_t>(*local)].is_mutable;
-  });
+  return !e.any_symbol(
+      [&](Symbol s) { return s.is_local() && kernel_.locals[static_cast<size_t>(s.local_id())].is_mutable; });
 }
 
-Value PhasePrinter::symbol(const std::string& symbol, bool lanes) {
+Value PhasePrinter::symbol(Symbol symbol, bool lanes) {
   if (vector_.loop && symbol == vector_.var) {
     if (!lanes) return vector_.start;
     return op("add $T $a, $b", DType::I64, {vector_.start, iota(vector_.lanes, DType::I64)});
   }
-  if (const auto local = local_of(symbol)) return read_local(*local);
+  if (symbol.is_local()) return read_local(symbol.local_id());
   const auto found = symbols_.find(symbol);
   SMELT_CHECK(found != symbols_.end(), "the size {} is no parameter of the kernel", symbol);
   return found->second;
@@ -89,7 +72,7 @@ Value PhasePrinter::divide(const Atom& a, bool lanes) {
 }
 
 Value PhasePrinter::atom(const Atom& a, bool lanes) {
-  if (a.kind == AtomKind::Symbol) return symbol(a.name, lanes);
+  if (a.symbol) return symbol(*a.symbol, lanes);
   IntExpr whole = IntExpr::of_term({1, {std::make_shared<const Atom>(a)}});
   const std::string key = (lanes ? "atoms " : "atom ") + a.key;
   if (const Value* known = recall(key)) return *known;
@@ -150,9 +133,9 @@ Value PhasePrinter::integer_lanes(const IntExpr& e) {
   if (!varies(e)) return integer(e);
   const std::string key = "ints " + e.str();
   if (const Value* known = recall(key)) return *known;
-  const auto step = e.coefficient_of(vector_.var);
+  const auto step = e.coefficient_of(*vector_.var);
   Value value;
-  if (step && !varies(*step) && !varies(e - *step * IntExpr::symbol(vector_.var))) {
+  if (step && !varies(*step) && !varies(e - *step * IntExpr::symbol(*vector_.var))) {
     const Value steps = op("mul $T $a, $b", DType::I64, {iota(vector_.lanes, DType::I64), integer(*step)});
     value = op("add $T $a, $b", DType::I64, {integer(e), step->is(1) ? iota(vector_.lanes, DType::I64) : steps});
   } else {

@@ -14,8 +14,8 @@ static constexpr int64_t kMostStep = int64_t{1} << 20;
 
 // The distance of neighbouring lanes, when `e` is linear in the Vector variable with a small constant.
 std::optional<int64_t> PhasePrinter::lane_step(const IntExpr& e) const {
-  const auto coefficient = e.coefficient_of(vector_.var);
-  if (!coefficient || varies(e - *coefficient * IntExpr::symbol(vector_.var))) return std::nullopt;
+  const auto coefficient = e.coefficient_of(*vector_.var);
+  if (!coefficient || varies(e - *coefficient * IntExpr::symbol(*vector_.var))) return std::nullopt;
   const auto step = coefficient->constant();
   return step && *step >= -kMostStep && *step <= kMostStep ? step : std::nullopt;
 }

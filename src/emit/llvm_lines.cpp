@@ -30,7 +30,7 @@ std::optional<PhasePrinter::LineRow> PhasePrinter::line_row(const Place& p) cons
   if (!shifts_lanes(p.dtype) || pattern(p.offset, step) != Pattern::Contiguous) return std::nullopt;
   const int64_t line = kLineBytes / size_of(p.dtype);
   LineRow row;
-  const IntExpr rest = p.offset - IntExpr::symbol(vector_.var);
+  const IntExpr rest = p.offset - IntExpr::symbol(*vector_.var);
   for (const IntExpr::Term& term : rest.terms()) {
     if (term.atoms.empty())
       row.column = term.coefficient;

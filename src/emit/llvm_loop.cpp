@@ -38,8 +38,8 @@ static constexpr int64_t kMostUnrolled = 64;
 static bool is_power_of_two(int lanes) { return (lanes & (lanes - 1)) == 0; }
 
 void PhasePrinter::bind_variable(const Stmt& s, const Value& value) {
-  symbols_[s.var] = value;
-  ranges_[s.var] = {0, s.extent - 1};
+  symbols_[*s.var] = value;
+  ranges_[*s.var] = {0, s.extent - 1};
 }
 
 // Whether a run of `body` leaves a local in lanes: what the last statement to change it does.
@@ -73,7 +73,7 @@ void PhasePrinter::count_loop(const Stmt& s, const Value& begin, const Value& en
   collect_changes(s.body, changes);
   enter_loop(s, changes);
   const bool surely_runs = begin.text == "0" && s.extent.constant().value_or(0) > 0;
-  const std::string var = fmt::format("{}.{}", s.var, label);
+  const std::string var = fmt::format("%{}.{}", s.var->name(), label);
   push(!surely_runs, no_changes());
   push(false, changes);
   bind_variable(s, {var, DType::I64, 0, top()});
@@ -82,7 +82,7 @@ void PhasePrinter::count_loop(const Stmt& s, const Value& begin, const Value& en
   statements(s.body);
   rare_ = rare;
   const std::string body = pop(), pre = pop();
-  line(fmt::format("; loop {} < {}", s.var, comment_text(s.extent.str())));
+  line(fmt::format("; loop {} < {}", *s.var, comment_text(s.extent.str())));
   if (surely_runs) {
     line(fmt::format("br label %pre{}", label));
   } else {
@@ -99,7 +99,7 @@ void PhasePrinter::count_loop(const Stmt& s, const Value& begin, const Value& en
 
 void PhasePrinter::unrolled_loop(const Stmt& s) {
   const auto extent = s.extent.constant();
-  SMELT_CHECK(extent, "the unrolled loop {} has the extent {}", s.var, s.extent.str());
+  SMELT_CHECK(extent, "the unrolled loop {} has the extent {}", *s.var, s.extent.str());
   if (*extent > kMostUnrolled) return count_loop(s, constant(DType::I64, 0), integer(s.extent));
   Changes changes = no_changes();
   collect_changes(s.body, changes);
@@ -139,15 +139,11 @@ std::optional<PhasePrinter::Stream> PhasePrinter::find_stream(const Stmt& s, con
   for (const Stmt& inner : s.body) {
     if (inner.kind != StmtKind::Store || !inner.streaming || inner.mask != kernel::kNoExpr) continue;
     const Place p = place(inner.access);
-    const auto step = p.offset.coefficient_of(s.var);
+    const auto step = p.offset.coefficient_of(*s.var);
     const int size = size_of(p.dtype), line = line_of(s.lanes * size);
     if (!step || !step->is(1) || line < 16) continue;
-    const IntExpr first = p.offset - IntExpr::symbol(s.var);
-    std::vector<std::string> symbols;
-    first.collect_symbols(symbols);
-    const bool known_here = std::all_of(symbols.begin(), symbols.end(),
-                                        [&](const std::string& symbol) { return symbols_.count(symbol) > 0; });
-    if (!known_here) continue;
+    const IntExpr first = p.offset - IntExpr::symbol(*s.var);
+    if (first.any_symbol([&](Symbol symbol) { return symbols_.count(symbol) == 0; })) continue;
     const Value at = pointer(p, first);
     const Value address = define(at.scope, t, 0, fmt::format("ptrtoint ptr {} to i64", at.text));
     const auto is_zero = [&](const Value& x) { return op("icmp eq $T $a, $b", DType::Bool, {x, constant(t, 0)}); };
@@ -166,7 +162,7 @@ std::optional<PhasePrinter::Stream> PhasePrinter::find_stream(const Stmt& s, con
       also(is_zero(op("and $T $a, $b", t, {there, constant(t, line - 1)})));
     }
   }
-  if (const auto wish = symbols_.find("%stream"); stream && wish != symbols_.end())
+  if (const auto wish = symbols_.find(kernel::kLaunchStream); stream && wish != symbols_.end())
     also(op("icmp ne $T $a, $b", DType::Bool, {wish->second, constant(t, 0)}));
   return stream;
 }
@@ -201,7 +197,7 @@ Value PhasePrinter::whole_steps(const Value& n, int lanes) {
 }
 
 void PhasePrinter::vector_loop(const Stmt& s) {
-  SMELT_CHECK(!vector_.loop, "Vector loop {} stands inside Vector loop {}", s.var, vector_.var);
+  SMELT_CHECK(!vector_.loop, "Vector loop {} stands inside Vector loop {}", *s.var, *vector_.var);
   const int label = ++labels_;
   const DType t = DType::I64;
   Changes changes = no_changes();
@@ -224,7 +220,7 @@ void PhasePrinter::vector_loop(const Stmt& s) {
   vector_.lanes = s.lanes;
   vector_.even = reads_tables(s);
   vector_.once = s.extent.is(s.lanes);
-  ranges_[s.var] = {0, s.extent - 1};
+  ranges_[*s.var] = {0, s.extent - 1};
   const bool peels = !brief && free && (!count || *count >= s.lanes);
   if (peels) find_lines(s);
   const std::optional<Peel> peel = peels ? find_peel(s, extent) : std::nullopt;
@@ -233,7 +229,7 @@ void PhasePrinter::vector_loop(const Stmt& s) {
                                    : vector_steps(s, extent, full, stream, label);
   vector_ = VectorLoop{};
   const std::string pre = pop();
-  line(fmt::format("; vector loop {} < {}, {} lanes", s.var, comment_text(s.extent.str()), s.lanes));
+  line(fmt::format("; vector loop {} < {}, {} lanes", *s.var, comment_text(s.extent.str()), s.lanes));
   if (surely_runs) {
     line(fmt::format("br label %pre{}", label));
   } else {
@@ -261,7 +257,7 @@ std::string PhasePrinter::stream_steps(const Stmt& s, int label, const FullSteps
 
 // A loop over the steps of all lanes from `begin`, in the block `from`, to `end`; it goes on to the label `after`.
 std::string PhasePrinter::full_steps(const Stmt& s, const std::string& kind, int label, const FullSteps& steps) {
-  const std::string var = fmt::format("{}.{}{}", s.var, kind, label);
+  const std::string var = fmt::format("%{}.{}{}", s.var->name(), kind, label);
   vector_.at_line = kind == "loop" || kind == "lines";
   const std::string body = vector_body(s, {var, DType::I64, 0, 0}, nullptr, kind != "loop");
   vector_.at_line = false;

@@ -34,9 +34,9 @@ namespace {
 constexpr int64_t kMostAtEnds = 512;
 
 // The loops inside of a body, and the expressions that its statements use.
-void collect_inside(const std::vector<Stmt>& body, std::map<std::string, IntExpr>& loops, std::vector<ExprId>& roots) {
+void collect_inside(const std::vector<Stmt>& body, std::map<Symbol, IntExpr>& loops, std::vector<ExprId>& roots) {
   for (const Stmt& s : body) {
-    if (s.kind == StmtKind::Loop || s.kind == StmtKind::Each) loops[s.var] = s.extent;
+    if (s.kind == StmtKind::Loop || s.kind == StmtKind::Each) loops[*s.var] = s.extent;
     for (const ExprId id : {s.value, s.mask, s.anew})
       if (id != kernel::kNoExpr) roots.push_back(id);
     collect_inside(s.body, loops, roots);
@@ -119,7 +119,7 @@ namespace {
 
 // Finds the elements between which conditions hold.
 struct Ends {
-  std::map<std::string, IntExpr> inside;  // loops in the body, and their extents
+  std::map<Symbol, IntExpr> inside;  // loops in the body, and their extents
 
   // What is least, over these loops; nothing where that cannot be said.
   std::optional<IntExpr> least(IntExpr h) const {
@@ -144,10 +144,8 @@ std::optional<PhasePrinter::Peel> PhasePrinter::find_peel(const Stmt& s, const V
   const DType t = DType::I64;
   Peel peel{{}, {}, constant(t, 0), extent, std::nullopt};
   const auto known_here = [&](const IntExpr& e) {
-    std::vector<std::string> symbols;
-    e.collect_symbols(symbols);
-    return std::all_of(symbols.begin(), symbols.end(), [&](const std::string& symbol) {
-      return symbol == s.var || (symbols_.count(symbol) > 0 && ends.inside.count(symbol) == 0);
+    return !e.any_symbol([&](Symbol symbol) {
+      return symbol != s.var && (symbols_.count(symbol) == 0 || ends.inside.count(symbol) > 0);
     });
   };
   // What must be at least 0, by what it is made of; and whether that is so but for the ends of the extent.
@@ -158,10 +156,10 @@ std::optional<PhasePrinter::Peel> PhasePrinter::find_peel(const Stmt& s, const V
   const auto condition = [&](const IntExpr& from) -> std::optional<Condition> {
     const auto h = ends.least(from);
     if (!h) return std::nullopt;
-    const auto coefficient = h->coefficient_of(s.var);
+    const auto coefficient = h->coefficient_of(*s.var);
     const auto step = coefficient ? coefficient->constant() : std::nullopt;
     if (!step || !known_here(*h)) return std::nullopt;
-    const Condition c{*h, *h - *step * IntExpr::symbol(s.var), *step};
+    const Condition c{*h, *h - *step * IntExpr::symbol(*s.var), *step};
     if (const auto always = h->constant(); always && *always < 0) return std::nullopt;
     const IntExpr inner = c.rest + *step * (*step < 0 ? s.extent - 1 - kMostAtEnds : IntExpr(kMostAtEnds));
     if (*step != 0 && !proves_nonnegative(inner, ranges_)) return std::nullopt;

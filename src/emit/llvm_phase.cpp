@@ -111,10 +111,9 @@ std::string PhasePrinter::body_function() {
   for (size_t i = 0; i < kernel_.params.size(); ++i) {
     const Param& param = kernel_.params[i];
     if (param.kind != ParamKind::Size) continue;
-    symbols_[param.symbol] = {fmt::format("%s{}", i), DType::I64, 0, 0};
+    symbols_[*param.symbol] = {fmt::format("%s{}", i), DType::I64, 0, 0};
     // Extents are computed for empty arrays too, where a size is 0. Strides may be anything.
-    const bool is_stride = param.symbol.rfind("%stride", 0) == 0;
-    ranges_[param.symbol] = {is_stride ? -kLargest : 0, kLargest};
+    ranges_[*param.symbol] = {param.symbol->kind() == Symbol::Kind::Stride ? -kLargest : 0, kLargest};
   }
   define_slots();
   define_buffers();

@@ -70,7 +70,7 @@ class PhasePrinter {
   };
   struct VectorLoop {
     const kernel::Stmt* loop = nullptr;
-    std::string var;
+    std::optional<Symbol> var;
     int lanes = 0;
     std::optional<Value> tail;  // which lanes are inside the extent, in the last step
     Value left;                 // how many those are
@@ -145,7 +145,7 @@ class PhasePrinter {
   Value integer_lanes(const IntExpr& e);      // one per lane
   Value integer_sum(const IntExpr& e, bool lanes);
   Value atom(const IntExpr::Atom& a, bool lanes);
-  Value symbol(const std::string& symbol, bool lanes);
+  Value symbol(Symbol symbol, bool lanes);
   Value divide(const IntExpr::Atom& a, bool lanes);
 
   // llvm_lanes.cpp: how they differ between neighbouring lanes
@@ -309,7 +309,7 @@ class PhasePrinter {
   std::unordered_map<std::string, Value> known_texts_;  // integer expressions, splats, pointers
   std::vector<std::optional<Value>> bindings_;          // immutable locals
   std::vector<Slot> slots_;                             // mutable locals
-  std::map<std::string, Value> symbols_;                // sizes and loop variables
+  std::map<Symbol, Value> symbols_;                     // sizes and loop variables
   std::map<int, std::string> buffers_;                  // scratch buffers: their pointers
   Ranges ranges_;
   VectorLoop vector_;
@@ -321,9 +321,6 @@ class PhasePrinter {
   bool streams_ = false;
   bool rare_ = false;  // inside of a loop that is
 };
-
-// "%v7" names local 7.
-std::optional<kernel::LocalId> local_of(const std::string& symbol);
 
 // Elements of a line of the cache, of 4 bytes: a multiple of those of longer ones.
 inline constexpr int64_t kLineElements = 16;

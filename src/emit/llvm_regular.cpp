@@ -52,7 +52,7 @@ std::optional<int64_t> PhasePrinter::step_without_wraps(const IntExpr& given, st
       }
       if (found) return std::nullopt;
       found = true;
-      if (a->kind == AtomKind::Symbol && a->name == vector_.var) {
+      if (a->symbol && a->symbol == vector_.var) {
         slope = 1;
         continue;
       }

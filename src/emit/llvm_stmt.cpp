@@ -46,7 +46,7 @@ void PhasePrinter::let(const Stmt& s) {
   bindings_[static_cast<size_t>(s.local)] = value;
   lets_[s.local] = s.value;
   for (const kernel::IndexLocal& l : kernel_.index_locals)
-    if (l.local == s.local) ranges_[fmt::format("%v{}", s.local)] = {0, l.extent - 1};
+    if (l.local == s.local) ranges_[Symbol::local(s.local)] = {0, l.extent - 1};
 }
 
 void PhasePrinter::write_slot(kernel::LocalId id, const Value& value) {

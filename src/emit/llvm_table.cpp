@@ -19,10 +19,10 @@ static constexpr size_t kMostArrays = 8;
 static constexpr int64_t kWidest = 8;
 
 // Steps begin at multiples of `lanes`; those of a loop of one step at all multiples, which is 0.
-static bool divides_lanes(const IntExpr& e, const std::string& var, int lanes, bool once) {
+static bool divides_lanes(const IntExpr& e, Symbol var, int lanes, bool once) {
   return std::any_of(e.terms().begin(), e.terms().end(), [&](const IntExpr::Term& t) {
     return std::any_of(t.atoms.begin(), t.atoms.end(), [&](const IntExpr::AtomPtr& a) {
-      if (a->kind == AtomKind::Symbol) return false;
+      if (a->symbol) return false;
       const auto divisor = a->b.constant();
       const bool here = (a->kind == AtomKind::FloorDiv || a->kind == AtomKind::Mod) && divisor && *divisor > 0 &&
                         (once || lanes % *divisor == 0) && a->a.mentions(var);
@@ -36,13 +36,13 @@ bool PhasePrinter::reads_tables(const kernel::Stmt& loop) const {
   std::vector<ExprId> roots;
   for (const kernel::Stmt& s : loop.body) roots.push_back(s.value);
   const auto divided = [&](const IntExpr& i) {
-    return divides_lanes(i, loop.var, loop.lanes, loop.extent.is(loop.lanes));
+    return divides_lanes(i, *loop.var, loop.lanes, loop.extent.is(loop.lanes));
   };
   return loop.lanes > 1 &&
          any_below(kernel_, roots, [&](const Expr& e) { return e.kind == ExprKind::Load && any_index(e, divided); });
 }
 
-static constexpr const char* kStep = "%step";  // its number
+static const Symbol kStep = Symbol::loop("step");  // its number
 
 IntExpr PhasePrinter::first_lane() const { return vector_.once ? IntExpr(0) : IntExpr::symbol(kStep) * vector_.lanes; }
 
@@ -50,11 +50,11 @@ IntExpr PhasePrinter::first_lane() const { return vector_.once ? IntExpr(0) : In
 std::optional<PhasePrinter::Table> PhasePrinter::table_of(const IntExpr& e) const {
   if (!vector_.loop || vector_.tail || !vector_.even) return std::nullopt;
   Ranges ranges = ranges_;
-  ranges[kStep] = {0, IntExpr::symbol("%steps")};
+  ranges[kStep] = {0, IntExpr::symbol(Symbol::loop("steps"))};
   Table table;
   for (int lane = 0; lane < vector_.lanes; ++lane) {
     const IntExpr there = first_lane() + lane;
-    const IntExpr value = e.substitute({{vector_.var, there}}, ranges);
+    const IntExpr value = e.substitute({{*vector_.var, there}}, ranges);
     if (varies(value)) return std::nullopt;  // what the data says
     table.push_back(lane == 0 ? value : value - table[0]);
     if (lane > 0 && table.back().mentions(kStep)) return std::nullopt;
@@ -103,7 +103,7 @@ std::optional<std::vector<bool>> PhasePrinter::truths_of(ExprId id) const {
   const IntExpr difference = *a - *b;
   const auto table = table_of(difference);
   if (!table) return std::nullopt;
-  const auto first = difference.substitute({{vector_.var, first_lane()}}, ranges_).constant();
+  const auto first = difference.substitute({{*vector_.var, first_lane()}}, ranges_).constant();
   if (!first) return std::nullopt;
   std::vector<bool> truths;
   for (const IntExpr& beyond : *table) {
@@ -143,7 +143,7 @@ std::optional<IntExpr> PhasePrinter::unwrapped(const IntExpr& e, std::vector<Int
         continue;
       }
       ++varying;
-      if (a->kind == AtomKind::Symbol) {
+      if (a->symbol) {
         product = product * whole;
         continue;
       }

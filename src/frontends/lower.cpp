@@ -65,13 +65,11 @@ void Lowering::declare(std::string_view name, Span span, Value value) {
 
 void Lowering::declare_sizes(const Shape& shape, Span span) {
   for (const IntExpr& size : shape) {
-    std::vector<std::string> symbols;
-    size.collect_symbols(symbols);
-    for (const std::string& symbol : symbols) {
-      if (variables_.contains(symbol))
-        source_.fail(span, fmt::format("the size {} has the name of a variable", quoted(symbol)),
+    for (const Symbol symbol : size.symbols()) {
+      if (variables_.contains(symbol.name()))
+        source_.fail(span, fmt::format("the size {} has the name of a variable", quoted(symbol.name())),
                      "choose another name");
-      sizes_.insert(symbol);
+      sizes_.insert(symbol.name());
     }
   }
 }
@@ -126,7 +124,7 @@ ArrayType Lowering::closed(const Statement& s, const InputType* given, int64_t i
   ArrayType type = s.type;
   if (!s.open) return type;
   if (!given) {
-    type.shape.insert(type.shape.begin(), IntExpr::symbol(item < 0 ? "..." : fmt::format("...{}", item)));
+    type.shape.insert(type.shape.begin(), IntExpr::symbol(Symbol::open_size(item)));
   } else if (given->shape.size() >= type.shape.size()) {
     const auto front = given->shape.end() - static_cast<std::ptrdiff_t>(type.shape.size());
     type.shape.insert(type.shape.begin(), given->shape.begin(), front);

@@ -54,7 +54,7 @@ std::vector<Value> Lowering::items_of(const std::vector<ExprId>& ids) const {
 Value Lowering::name(const Expr& e) {
   const std::string text(e.text);
   if (const auto found = variables_.find(text); found != variables_.end()) return found->second;
-  if (sizes_.contains(text)) return Value::size(IntExpr::symbol(text));
+  if (sizes_.contains(text)) return Value::size(IntExpr::symbol(Symbol::size(text)));
   if (const auto dtype = dtype_named(e.text)) return Value(*dtype);
   if (e.text == "inf") return Value(Literal(HUGE_VAL));
   if (e.text == "nan") return Value(Literal(std::nan("")));

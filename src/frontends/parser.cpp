@@ -236,7 +236,7 @@ IntExpr Parser::size() {
   if (token.kind == TokenKind::Name && !more) {
     if (token.text.size() > 64)
       source_.fail(token.span, "the name of a size has at most 64 bytes", "choose a shorter name");
-    return IntExpr::symbol(std::string(token.text));
+    return IntExpr::symbol(Symbol::size(token.text));
   }
   const Span all = join(token.span, more && peek().kind != TokenKind::EndOfText ? peek().span : token.span);
   if (token.is("..."))

@@ -12,7 +12,7 @@ namespace {
 
 struct Binding {
   SizeBinding sizes;
-  std::map<std::string, std::string> found_in;  // symbol -> "axis 0 of input x"
+  std::map<Symbol, std::string> found_in;  // symbol -> "axis 0 of input x"
 };
 
 std::string input_text(const Graph& graph, size_t i) {
@@ -38,11 +38,9 @@ void check_ranks(const Graph& graph, const std::vector<Dims>& input_dims) {
 }
 
 // The one symbol of `size` that has no value yet.
-std::optional<std::string> only_unknown(const IntExpr& size, const SizeBinding& known) {
-  std::vector<std::string> symbols;
-  size.collect_symbols(symbols);
-  std::optional<std::string> unknown;
-  for (const std::string& s : symbols) {
+std::optional<Symbol> only_unknown(const IntExpr& size, const SizeBinding& known) {
+  std::optional<Symbol> unknown;
+  for (const Symbol s : size.symbols()) {
     if (known.count(s)) continue;
     if (unknown) return std::nullopt;
     unknown = s;
@@ -51,7 +49,7 @@ std::optional<std::string> only_unknown(const IntExpr& size, const SizeBinding& 
 }
 
 // The value of `symbol` that makes `size` equal `value`, when size is linear in it: a * symbol + b.
-std::optional<int64_t> solve(const IntExpr& size, const std::string& symbol, int64_t value, const SizeBinding& known) {
+std::optional<int64_t> solve(const IntExpr& size, Symbol symbol, int64_t value, const SizeBinding& known) {
   const auto coefficient = size.coefficient_of(symbol);
   if (!coefficient) return std::nullopt;
   const __int128 a = coefficient->evaluate(known);
@@ -82,9 +80,9 @@ bool bind_more(const Graph& graph, const std::vector<Dims>& input_dims, Binding&
 }
 
 // "B is 4 (axis 0 of input x)"
-std::string values_text(const std::vector<std::string>& symbols, const Binding& binding) {
+std::string values_text(const std::vector<Symbol>& symbols, const Binding& binding) {
   std::string text;
-  for (const std::string& s : symbols)
+  for (const Symbol s : symbols)
     text += fmt::format("{}{} is {} ({})", text.empty() ? "" : ", ", s, binding.sizes.at(s), binding.found_in.at(s));
   return text;
 }
@@ -94,9 +92,8 @@ void check_size(const Graph& graph, size_t i, size_t d, int64_t given, const Bin
   const IntExpr& size = node.shape[d];
   const std::string place =
       fmt::format("{} is {}, but axis {} of the array has size {}", input_text(graph, i), type_text(node), d, given);
-  std::vector<std::string> symbols;
-  size.collect_symbols(symbols);
-  for (const std::string& s : symbols)
+  const std::vector<Symbol> symbols = size.symbols();
+  for (const Symbol s : symbols)
     if (!binding.sizes.count(s)) {
       const std::string why =
           only_unknown(size, binding.sizes) && size.coefficient_of(s)
@@ -131,8 +128,7 @@ SizeBinding bind_sizes(const Graph& graph, const std::vector<Dims>& input_dims) 
     for (size_t d = 0; d < input_dims[i].size(); ++d) check_size(graph, i, d, input_dims[i][d], binding);
   for (const Constraint& c : graph.constraints) {
     if (holds(c, binding.sizes)) continue;
-    std::vector<std::string> symbols;
-    c.left.collect_symbols(symbols);
+    std::vector<Symbol> symbols = c.left.symbols();
     c.right.collect_symbols(symbols);
     throw UserError(fmt::format("{}; here {}", c.message, values_text(symbols, binding)));
   }

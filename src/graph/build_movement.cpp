@@ -22,15 +22,12 @@ std::string elements_text(const Shape& shape) {
 // Counts over the same symbols that differ are a mistake; over different symbols they may still agree in a call.
 bool may_be_equal(const IntExpr& a, const IntExpr& b) {
   if (a.constant() || b.constant()) return false;
-  std::vector<std::string> left, right;
-  a.collect_symbols(left);
-  b.collect_symbols(right);
+  std::vector<Symbol> left = a.symbols(), right = b.symbols();
   std::sort(left.begin(), left.end());
   std::sort(right.begin(), right.end());
   const auto polynomial = [](const IntExpr& e) {
     return std::all_of(e.terms().begin(), e.terms().end(), [](const IntExpr::Term& t) {
-      return std::all_of(t.atoms.begin(), t.atoms.end(),
-                         [](const auto& atom) { return atom->kind == AtomKind::Symbol; });
+      return std::all_of(t.atoms.begin(), t.atoms.end(), [](const auto& atom) { return atom->symbol.has_value(); });
     });
   };
   return left != right || !polynomial(a) || !polynomial(b);

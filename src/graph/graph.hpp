@@ -145,7 +145,7 @@ struct Graph {
   std::string source;  // the user's text, for messages
 
   const Node& at(NodeId id) const { return nodes[static_cast<size_t>(id)]; }
-  std::vector<std::string> size_symbols() const;  // of the inputs' shapes, in order of appearance
+  std::vector<Symbol> size_symbols() const;  // of the inputs' shapes, in order of appearance
 };
 
 // The same text for the same graph: one line a node, "%3 = add f32[B, 1024] %1 %2".

@@ -172,8 +172,8 @@ std::string print(const Graph& graph) {
   return text + "\n";
 }
 
-std::vector<std::string> Graph::size_symbols() const {
-  std::vector<std::string> symbols;
+std::vector<Symbol> Graph::size_symbols() const {
+  std::vector<Symbol> symbols;
   for (NodeId id : inputs)
     for (const IntExpr& size : at(id).shape) size.collect_symbols(symbols);
   return symbols;

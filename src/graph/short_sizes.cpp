@@ -16,7 +16,7 @@ SizeBinding short_sizes(const Graph& graph, const SizeBinding& sizes) {
 
 Graph with_sizes(const Graph& graph, const SizeBinding& sizes) {
   if (sizes.empty()) return graph;
-  const std::map<std::string, IntExpr> values(sizes.begin(), sizes.end());
+  const std::map<Symbol, IntExpr> values(sizes.begin(), sizes.end());
   const auto known = [&](IntExpr& e) { e = e.substitute(values, {}); };
   Graph result = graph;
   std::map<const CustomUse*, std::shared_ptr<const CustomUse>> uses;  // results of one call stay results of one call

@@ -35,9 +35,7 @@ class Verifier {
 
   void check_symbols(const IntExpr& e, std::string_view where) const {
     if (e.constant()) return;
-    std::vector<std::string> used;
-    e.collect_symbols(used);
-    for (const std::string& s : used)
+    for (const Symbol s : e.symbols())
       SMELT_CHECK(std::binary_search(symbols_.begin(), symbols_.end(), s),
                   "graph: {} uses the size {}, which no input has", where, s);
   }
@@ -357,7 +355,7 @@ class Verifier {
   }
 
   const Graph& graph_;
-  std::vector<std::string> symbols_;
+  std::vector<Symbol> symbols_;
   size_t id_ = 0;
 };
 

@@ -40,10 +40,10 @@ class ScratchUses {
     const auto [found, first] = uses_.try_emplace(access.array);
     Use& use = found->second;
     if (first) {
-      use = {vector, &access, vector && axis_along(access, vector->var)};
+      use = {vector, &access, vector && axis_along(access, *vector->var)};
       return;
     }
-    use.alike = use.alike && vector && use.access->index == access.index && use.loop->var == vector->var &&
+    use.alike = use.alike && vector && use.access->index == access.index && use.loop->var == *vector->var &&
                 use.loop->extent == vector->extent && use.loop->lanes == vector->lanes &&
                 use.loop->unroll == vector->unroll;
   }
@@ -121,7 +121,7 @@ bool is_shared(const Kernel& kernel, const Access& access) {
   return access.scratch && kernel.buffers[static_cast<size_t>(access.array)].scope != Scope::Lane;
 }
 
-std::optional<size_t> axis_along(const Access& access, const std::string& var) {
+std::optional<size_t> axis_along(const Access& access, Symbol var) {
   for (size_t d = 0; d < access.index.size(); ++d) {
     const auto step = access.index[d].coefficient_of(var);
     if (step && step->is(1)) return d;

@@ -20,7 +20,7 @@ namespace smelt::kernel {
 bool is_shared(const Kernel& kernel, const Access& access);
 // The first dimension of an access whose index grows by 1 with a loop variable. A buffer of
 // Scope::Lane has one for its Vector loops, and its elements along it are dealt out to the threads.
-std::optional<size_t> axis_along(const Access& access, const std::string& var);
+std::optional<size_t> axis_along(const Access& access, Symbol var);
 
 // Both return whether they changed the kernel; that barriers stand in it is a change, also where none is needed.
 bool place_scratch(Kernel& kernel);

@@ -162,11 +162,11 @@ LocalId Builder::new_local(DType dtype, bool is_mutable) {
   return static_cast<LocalId>(kernel_.locals.size() - 1);
 }
 
-Stmt loop(LoopKind kind, std::string var, IntExpr extent, std::vector<Stmt> body, int lanes, int unroll) {
+Stmt loop(LoopKind kind, Symbol var, IntExpr extent, std::vector<Stmt> body, int lanes, int unroll) {
   Stmt s;
   s.kind = StmtKind::Loop;
   s.loop = kind;
-  s.var = std::move(var);
+  s.var = var;
   s.extent = std::move(extent);
   s.body = std::move(body);
   s.lanes = lanes;
@@ -210,7 +210,7 @@ Stmt alloc(int buffer) {
   return s;
 }
 
-Param size_param(const std::string& symbol) {
+Param size_param(Symbol symbol) {
   Param p;
   p.kind = ParamKind::Size;
   p.dtype = DType::I64;
@@ -259,10 +259,10 @@ Stmt store_atomic(Access access, Op op, ExprId value, ExprId mask) {
   return s;
 }
 
-Stmt each(std::string var, IntExpr extent, ExprId condition, std::vector<Stmt> body, int lanes) {
+Stmt each(Symbol var, IntExpr extent, ExprId condition, std::vector<Stmt> body, int lanes) {
   Stmt s;
   s.kind = StmtKind::Each;
-  s.var = std::move(var);
+  s.var = var;
   s.extent = std::move(extent);
   s.value = condition;
   s.body = std::move(body);

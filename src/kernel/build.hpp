@@ -58,16 +58,16 @@ class Builder {
 };
 
 // A size that the launch hands over.
-Param size_param(const std::string& symbol);
+Param size_param(Symbol symbol);
 
 // Statements.
-Stmt loop(LoopKind kind, std::string var, IntExpr extent, std::vector<Stmt> body, int lanes = 1, int unroll = 1);
+Stmt loop(LoopKind kind, Symbol var, IntExpr extent, std::vector<Stmt> body, int lanes = 1, int unroll = 1);
 Stmt let(LocalId local, ExprId value);
 Stmt assign(LocalId local, ExprId value);
 Stmt combine(LocalId local, Op op, LocalId index_local = -1, int columns = 0);
 Stmt scan(LocalId local, Op op, LocalId carry, ExprId value, ExprId start, bool exclusive, ExprId anew = kNoExpr);
 Stmt alloc(int buffer);
-Stmt each(std::string var, IntExpr extent, ExprId condition, std::vector<Stmt> body, int lanes);
+Stmt each(Symbol var, IntExpr extent, ExprId condition, std::vector<Stmt> body, int lanes);
 Stmt store_atomic(Access access, Op op, ExprId value, ExprId mask = kNoExpr);
 Stmt turn(int buffer, int source);
 Stmt barrier();

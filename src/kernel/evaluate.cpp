@@ -316,9 +316,8 @@ IntExpr Evaluator::known_index(ExprId value, const IntExpr& extent) {
   const LocalId local = builder_.new_local(DType::I64, false);
   block_->push_back(let(local, value));
   builder_.kernel().index_locals.push_back({local, extent});
-  const std::string name = fmt::format("%v{}", local);
-  ranges_[name] = {0, extent - 1};
-  return IntExpr::symbol(name);
+  ranges_[Symbol::local(local)] = {0, extent - 1};
+  return IntExpr::symbol(Symbol::local(local));
 }
 
 }  // namespace smelt::kernel

@@ -84,7 +84,7 @@ ExprId Evaluator::local_reduction(NodeId id, const Index& index) {
   block_ = &body;
   IntExpr position = 0;
   for (size_t a = 0; a < serial; ++a)
-    if (extent(a) > 1) position = position * extent(a) + IntExpr::symbol(schedule::window_variable(id, node.axes[a]));
+    if (extent(a) > 1) position = position * extent(a) + IntExpr::symbol(Symbol::window(id, node.axes[a]));
   so_far = unrolled(node, at, serial, position, so_far);
   if (found >= 0) {
     // The position first: it looks at the value so far.
@@ -98,7 +98,7 @@ ExprId Evaluator::local_reduction(NodeId id, const Index& index) {
   for (size_t a = serial; a-- > 0;) {
     if (extent(a) == 1) continue;
     std::vector<Stmt> wrapped;
-    wrapped.push_back(loop(LoopKind::Serial, schedule::window_variable(id, node.axes[a]), extent(a), std::move(body)));
+    wrapped.push_back(loop(LoopKind::Serial, Symbol::window(id, node.axes[a]), extent(a), std::move(body)));
     body = std::move(wrapped);
   }
   block_ = outer;

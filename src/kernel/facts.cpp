@@ -5,20 +5,19 @@
 #include <optional>
 #include <set>
 
+#include "kernel/kernel.hpp"
 #include "smelt/error.hpp"
 
 namespace smelt::kernel {
 namespace {
 
-using Replacements = std::map<std::string, IntExpr>;
+using Replacements = std::map<Symbol, IntExpr>;
 
 // More facts than this at one place never decide a proof; trying all pairs of them would only take time. What masks say
 // (two bounds for each dimension of a padded array of padded arrays) comes before what follows from it.
 constexpr size_t kMaxFacts = 64;
 constexpr size_t kMaxConsequences = 24;
 constexpr size_t kMaxSteps = 60;
-
-bool is_symbol(const IntExpr::AtomPtr& atom) { return atom->kind == AtomKind::Symbol; }
 
 // g * x + c >= 0 for integers says x + floor(c / g) >= 0.
 IntExpr without_common_factor(const IntExpr& e) {
@@ -37,7 +36,7 @@ bool never_negative(const IntExpr::Atom& atom) {
   const auto sizes_only = [](const IntExpr& e) {
     return std::all_of(e.terms().begin(), e.terms().end(), [](const IntExpr::Term& t) {
       return t.coefficient >= 0 && std::all_of(t.atoms.begin(), t.atoms.end(), [](const IntExpr::AtomPtr& a) {
-               return is_symbol(a) ? !a->name.starts_with("%") : never_negative(*a);
+               return a->symbol ? a->symbol->is_size() : never_negative(*a);
              });
     });
   };
@@ -105,34 +104,36 @@ void add_with_consequences(const IntExpr& e, std::vector<IntExpr>& into, int dep
 }
 
 // Sizes that must be >= 1 for e >= 0: with every symbol >= 0, one product outweighs all the rest, so no factor of it is 0.
-void positive_sizes(const IntExpr& e, std::set<std::string>& into) {
+void positive_sizes(const IntExpr& e, std::set<Symbol>& into) {
   const IntExpr::Term* positive = nullptr;
   bool below = false;  // a negative constant
   for (const auto& t : e.terms()) {
-    if (t.coefficient < 0 && !std::all_of(t.atoms.begin(), t.atoms.end(), is_symbol)) return;
+    if (t.coefficient < 0 &&
+        !std::all_of(t.atoms.begin(), t.atoms.end(), [](const auto& a) { return bool(a->symbol); }))
+      return;
     if (t.coefficient > 0 && (positive || t.atoms.empty())) return;
     if (t.coefficient > 0) positive = &t;
     if (t.coefficient < 0 && t.atoms.empty()) below = true;
   }
   if (positive && below)
     for (const auto& atom : positive->atoms)
-      if (is_symbol(atom)) into.insert(atom->name);
+      if (atom->symbol) into.insert(*atom->symbol);
 }
 
 // Where e >= 0 says size >= k: the size, and k. Whatever is taken from it is not negative: sizes, loop variables, remainders.
-std::optional<std::pair<std::string, int64_t>> least_size(const IntExpr& e) {
-  std::optional<std::pair<std::string, int64_t>> least;
+std::optional<std::pair<Symbol, int64_t>> least_size(const IntExpr& e) {
+  std::optional<std::pair<Symbol, int64_t>> least;
   int64_t constant = 0;
   for (const auto& t : e.terms()) {
     if (t.atoms.empty()) {
       constant = t.coefficient;
     } else if (t.coefficient > 0) {
       const bool size =
-          t.coefficient == 1 && t.atoms.size() == 1 && is_symbol(t.atoms[0]) && t.atoms[0]->name[0] != '%';
+          t.coefficient == 1 && t.atoms.size() == 1 && t.atoms[0]->symbol && t.atoms[0]->symbol->is_size();
       if (least || !size) return std::nullopt;
-      least = {t.atoms[0]->name, 0};
+      least = {*t.atoms[0]->symbol, 0};
     } else if (!std::all_of(t.atoms.begin(), t.atoms.end(), [](const IntExpr::AtomPtr& a) {
-                 return is_symbol(a) || a->kind == AtomKind::Mod || never_negative(*a);
+                 return a->symbol || a->kind == AtomKind::Mod || never_negative(*a);
                })) {
       return std::nullopt;
     }
@@ -142,7 +143,7 @@ std::optional<std::pair<std::string, int64_t>> least_size(const IntExpr& e) {
 }
 
 // Narrows the range of the innermost variable that a fact bounds alone; the bound then names outer variables only.
-void narrow(const IntExpr& fact, const std::vector<std::pair<std::string, IntExpr>>& variables, Ranges& ranges) {
+void narrow(const IntExpr& fact, const std::vector<std::pair<Symbol, IntExpr>>& variables, Ranges& ranges) {
   for (auto v = variables.rbegin(); v != variables.rend(); ++v) {
     if (!fact.mentions(v->first)) continue;
     const auto coefficient = fact.coefficient_of(v->first);
@@ -157,7 +158,7 @@ void narrow(const IntExpr& fact, const std::vector<std::pair<std::string, IntExp
   }
 }
 
-bool mentions_any(const IntExpr& e, const std::vector<std::pair<std::string, IntExpr>>& variables) {
+bool mentions_any(const IntExpr& e, const std::vector<std::pair<Symbol, IntExpr>>& variables) {
   return std::any_of(variables.begin(), variables.end(), [&](const auto& v) { return e.mentions(v.first); });
 }
 
@@ -177,7 +178,7 @@ IntExpr with_least_remainders(const IntExpr& e) {
 //   rest + c * (a // b) >= 0   is   a // b >= -(rest // c)     is   a + (rest // c) * b >= 0
 //   rest - c * (a // b) >= 0   is   a // b <= rest // c        is   (rest // c + 1) * b - 1 - a >= 0
 // And b times e, which can meet facts with b * (a // b): e is an integer, so b * e > -b is enough.
-std::vector<IntExpr> other_forms(const IntExpr& e, const std::vector<std::pair<std::string, IntExpr>>& variables) {
+std::vector<IntExpr> other_forms(const IntExpr& e, const std::vector<std::pair<Symbol, IntExpr>>& variables) {
   std::vector<IntExpr> forms{e}, scaled;
   if (const IntExpr least = with_least_remainders(e); !(least == e)) forms.push_back(least);
   for (size_t done = 0; done < 8 && done < forms.size(); ++done) {
@@ -270,7 +271,7 @@ bool follows(const IntExpr& e, const std::vector<IntExpr>& facts, const Ranges& 
 
 }  // namespace
 
-void Facts::add_range(const std::string& symbol, const IntExpr& extent) {
+void Facts::add_range(Symbol symbol, const IntExpr& extent) {
   variables_.emplace_back(symbol, extent);
   add(extent - 1);
 }
@@ -285,17 +286,16 @@ void Facts::add(const IntExpr& e) {
 
 // proves_nonnegative takes every size for >= 1. One that may be 0 is written as another, less 1.
 void Facts::Prepared::rewrite_sizes_of(const IntExpr& e) {
-  std::vector<std::string> symbols;
-  e.collect_symbols(symbols);
-  for (const std::string& s : symbols)
-    if (!variables.count(s) && !positive.count(s)) sizes.try_emplace(s, IntExpr::symbol("%0" + s) - 1);
+  for (const Symbol s : e.symbols())
+    if (!variables.count(s) && !positive.count(s))
+      sizes.try_emplace(s, IntExpr::symbol(Symbol::proof("0" + s.str())) - 1);
 }
 
-void Facts::Prepared::raise(const std::string& size, int64_t at_least) {
+void Facts::Prepared::raise(Symbol size, int64_t at_least) {
   int64_t& known = least[size];
   if (at_least <= known) return;
   known = at_least;
-  sizes.insert_or_assign(size, IntExpr::symbol("%+" + size) + (at_least - 1));
+  sizes.insert_or_assign(size, IntExpr::symbol(Symbol::proof("+" + size.str())) + (at_least - 1));
 }
 
 IntExpr Facts::Prepared::rewritten(const IntExpr& e) {
@@ -307,7 +307,7 @@ IntExpr Facts::Prepared::rewritten(const IntExpr& e) {
 Facts::Prepared Facts::prepare(const Replacements& replacements, bool raised) const {
   Prepared p;
   p.replacements = replacements;
-  p.positive = {"%threads"};
+  p.positive = {kLaunchThreads};
   std::vector<IntExpr> replaced;
   for (const IntExpr& fact : facts_) {
     positive_sizes(fact, p.positive);
@@ -319,7 +319,7 @@ Facts::Prepared Facts::prepare(const Replacements& replacements, bool raised) co
       for (const IntExpr& fact : *facts)
         if (const auto least = least_size(fact); least && least->second > 1 && least->second < INT32_MAX)
           p.raise(least->first, least->second);
-  p.ranges["%"] = {0, 0};  // never empty: an empty table would allow every size to be 0
+  p.ranges = Ranges::inside_loops();  // rewrite_sizes_of says which may be 0
   for (const auto& [name, extent] : variables_) p.variables.insert(name);
   for (const auto& [name, extent] : variables_) p.ranges[name] = {0, p.rewritten(extent) - 1};
   for (const IntExpr& fact : facts_) add_with_consequences(p.rewritten(fact), p.facts);

@@ -3,8 +3,6 @@
 //
 //   pass 1:  s += exp(x[i] - m)            pass 1:  t = exp(x[i] - m); kept[i] = t; s += t
 //   pass 2:  y[i] = exp(x[i] - m) / s  ->  pass 2:  y[i] = kept[i] / s
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -12,6 +10,7 @@
 
 #include "base/check.hpp"
 #include "kernel/lowering.hpp"
+#include "kernel/walk.hpp"
 
 namespace smelt::kernel {
 namespace {
@@ -22,7 +21,7 @@ constexpr int kDrawCost = 20;
 
 class Reuse {
  public:
-  Reuse(Builder& builder, std::string innermost) : builder_(builder), innermost_(std::move(innermost)) {}
+  Reuse(Builder& builder, std::optional<Symbol> innermost) : builder_(builder), innermost_(innermost) {}
 
   void collect(ExprId id, std::set<ExprId>& into) const {
     if (id == kNoExpr || !into.insert(id).second) return;
@@ -82,24 +81,15 @@ class Reuse {
     std::set<ExprId> all;
     collect(id, all);
     return std::any_of(all.begin(), all.end(), [&](ExprId i) {
-      const Expr& e = builder_.at(i);
-      return e.index.mentions(innermost_) || std::any_of(e.access.index.begin(), e.access.index.end(),
-                                                         [&](const IntExpr& x) { return x.mentions(innermost_); });
+      return any_index(builder_.at(i), [&](const IntExpr& x) { return innermost_ && x.mentions(*innermost_); });
     });
   }
-  // A gathered index ("%v12") is a local of its own pass.
+  // A gathered index is a local of its own pass.
   bool mutable_inside(ExprId id) const {
     std::set<ExprId> all;
     collect(id, all);
-    const Kernel& kernel = builder_.kernel();
-    return std::any_of(all.begin(), all.end(), [&](ExprId i) {
-      const Expr& e = builder_.at(i);
-      return std::any_of(kernel.index_locals.begin(), kernel.index_locals.end(), [&](const IndexLocal& l) {
-        const std::string symbol = fmt::format("%v{}", l.local);
-        return e.index.mentions(symbol) || std::any_of(e.access.index.begin(), e.access.index.end(),
-                                                       [&](const IntExpr& x) { return x.mentions(symbol); });
-      });
-    });
+    const auto is_local = [](const IntExpr& x) { return x.any_symbol([](Symbol s) { return s.is_local(); }); };
+    return std::any_of(all.begin(), all.end(), [&](ExprId i) { return any_index(builder_.at(i), is_local); });
   }
   int cost(ExprId id) const {
     std::set<ExprId> all;
@@ -114,7 +104,7 @@ class Reuse {
   }
 
   Builder& builder_;
-  std::string innermost_;
+  std::optional<Symbol> innermost_;
   std::map<ExprId, bool> keepable_;
   std::map<ExprId, ExprId> rewritten_;
 };
@@ -140,7 +130,7 @@ void drop_unfinished(const Builder& builder, const std::vector<Stmt>& body, std:
 }  // namespace
 
 void Lowering::keep_values(std::vector<Stage>& stages, const std::vector<IntExpr>& keep_index,
-                           const std::vector<IntExpr>& keep_dims, int64_t points, const std::string& innermost) {
+                           const std::vector<IntExpr>& keep_dims, int64_t points, std::optional<Symbol> innermost) {
   Reuse reuse(builder_, innermost);
   std::vector<std::set<ExprId>> used(stages.size());
   for (size_t s = 0; s < stages.size(); ++s) {

@@ -53,6 +53,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -74,8 +75,8 @@ struct Param {
   ParamKind kind;
   DType dtype{};
   Shape dims;                    // of an array
-  std::vector<IntExpr> strides;  // of an array, in elements; symbols "%stride<param>_<d>" are launch arguments
-  std::string symbol;            // of a Size
+  std::vector<IntExpr> strides;  // of an array, in elements; symbols of kind Stride are launch arguments
+  std::optional<Symbol> symbol;  // of a Size
   NodeId value = -1;             // the node of the graph that it holds; -1: memory between the phases of this kernel
   std::string note;              // what it is, for print and for comments
 };
@@ -156,7 +157,7 @@ struct Stmt {
   StmtKind kind;
   // Loop
   LoopKind loop{};
-  std::string var;  // "%i0"; Each, too
+  std::optional<Symbol> var;  // Each, too
   IntExpr extent;
   int lanes = 1;       // Vector: lanes per step, a power of two, of 4, or all; GPU: neighbours of one thread
   int columns = 0;     // Vector on a GPU: of its elements; Combine: of the loop before it; 0: all elements are alike
@@ -217,13 +218,16 @@ struct Phase {
       -1;  // GPU: a temporary of u64, whose last word, 0 before, deals out the iterations in order; -1: any order
 };
 
-// A size that is computed at launch from the sizes of the call and "%threads": how many ways a reduction is split, say.
+// The threads of the device that runs a kernel, and whether what it writes bypasses the caches.
+inline const Symbol kLaunchThreads = Symbol::launch("threads"), kLaunchStream = Symbol::launch("stream");
+
+// A size that is computed at launch from the sizes of the call and of kLaunchThreads: how many ways a reduction is split, say.
 struct LaunchSize {
-  std::string symbol;  // "%splits"; stands in params as a Size too
+  Symbol symbol;  // of kind Launch or Multiplier; stands in params as a Size too
   IntExpr value;
 };
 
-// A local of type i64 that index expressions may use, as the symbol "%v<local>": a gathered index after its clamp, or one that the condition
+// A local of type i64 that index expressions may use, as Symbol::local(local): a gathered index after its clamp, or one that the condition
 // of an Each has found inside.
 struct IndexLocal {
   LocalId local;
@@ -240,8 +244,8 @@ inline constexpr int32_t kOutsideOfArray = -1;
 // A piece of work of a batch: arrays and sizes of its own for one of the batch's bodies.
 struct Part {
   int body = 0;
-  std::vector<NodeId> values;                          // per param of the body: the node that it holds; -1 for none
-  std::vector<std::pair<std::string, IntExpr>> sizes;  // what symbols of the body's own stand for
+  std::vector<NodeId> values;                     // per param of the body: the node that it holds; -1 for none
+  std::vector<std::pair<Symbol, IntExpr>> sizes;  // what symbols of the body's own stand for
 };
 
 struct Kernel {

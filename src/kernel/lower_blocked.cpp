@@ -22,7 +22,6 @@ using schedule::BlockedSum;
 using schedule::Blocking;
 using schedule::Operand;
 using schedule::StagedShape;
-using schedule::window_variable;
 
 namespace {
 
@@ -96,8 +95,8 @@ class Elements {
 void Lowering::find_lanes(Blocks& blocks) {
   const Blocking& b = *schedule_.blocking;
   const auto& axes = domain().axes;
-  blocks.ranges["%i"] = {0, blocks.length - 1};
-  IntExpr at = blocks.first + IntExpr::symbol("%i");
+  blocks.ranges[kLane] = {0, blocks.length - 1};
+  IntExpr at = blocks.first + IntExpr::symbol(kLane);
   int outermost = -1;
   for (size_t a = axes.size(); a-- > 0;)
     if (!b.shared[a]) outermost = static_cast<int>(a);
@@ -134,12 +133,12 @@ void Lowering::blocked_sum(const BlockedSum& sum, const Blocks& blocks, const st
   };
   const int chunked = sum.chunk ? schedule::chunked_axis(graph_, sum) : -1;
   const int part_axis = chunked < 0 ? -1 : node.axes[static_cast<size_t>(chunked)];
-  const IntExpr part = IntExpr::symbol("%part");
+  const IntExpr part = IntExpr::symbol(Symbol::loop("part"));
   Ranges ranges = blocks.ranges;
   IntExpr part_length = 0, parts = 1;
   if (part_axis >= 0) {
     parts = ceildiv(extent(part_axis), sum.chunk);
-    ranges["%part"] = {0, parts - 1};
+    ranges[Symbol::loop("part")] = {0, parts - 1};
     part_length =
         extent(part_axis) % sum.chunk == 0 ? IntExpr(sum.chunk) : min(sum.chunk, extent(part_axis) - part * sum.chunk);
   }
@@ -165,9 +164,9 @@ void Lowering::blocked_sum(const BlockedSum& sum, const Blocks& blocks, const st
     IntExpr elements = 1;
     for (const IntExpr& n : counts) elements = elements * n;
     Ranges stage_ranges = ranges;
-    stage_ranges["%i"] = {0, elements - 1};
+    stage_ranges[kLane] = {0, elements - 1};
     Index at(counts.size());
-    IntExpr rest = IntExpr::symbol("%i");
+    IntExpr rest = IntExpr::symbol(kLane);
     for (size_t d = counts.size(); d-- > 0;) {
       at[d] = d == 0 ? rest : mod(rest, counts[d], stage_ranges);
       rest = floordiv(rest, counts[d], stage_ranges);
@@ -180,12 +179,12 @@ void Lowering::blocked_sum(const BlockedSum& sum, const Blocks& blocks, const st
       along = along + at.back();
     }
     for (size_t d = 0; d < s.shape.window.size(); ++d)
-      placement.place(window_variable(sum.node, s.shape.window[d]), in_array(s.shape.window[d], at[d]));
+      placement.place(Symbol::window(sum.node, s.shape.window[d]), in_array(s.shape.window[d], at[d]));
     std::vector<Stmt> element;
     evaluator_.enter(&element, &stage_ranges);
     const ExprId value = evaluator_.value_or_anything(operand.base, placement.at(operand.index));
     element.push_back(store({true, s.buffer, at}, value));
-    steps.push_back(loop(LoopKind::Vector, "%i", elements, std::move(element), 1, 4));
+    steps.push_back(loop(LoopKind::Vector, kLane, elements, std::move(element), 1, 4));
     staged[operand.top] = std::move(s);
   }
 
@@ -199,18 +198,18 @@ void Lowering::blocked_sum(const BlockedSum& sum, const Blocks& blocks, const st
   std::vector<int64_t> box;
   for (size_t a = 0; a < serial; ++a)
     if (extent(node.axes[a]) > 1)
-      here.ranges[window_variable(sum.node, node.axes[a])] = {0, length_of(node.axes[a]) - 1};
+      here.ranges[Symbol::window(sum.node, node.axes[a])] = {0, length_of(node.axes[a]) - 1};
   for (size_t a = serial; a < node.axes.size(); ++a) box.push_back(extent(node.axes[a]));
   const auto tap_at = [&](size_t a, const Point& tap) {
     if (a >= serial) return IntExpr(tap[a - serial]);
-    return extent(node.axes[a]) == 1 ? IntExpr(0) : IntExpr::symbol(window_variable(sum.node, node.axes[a]));
+    return extent(node.axes[a]) == 1 ? IntExpr(0) : IntExpr::symbol(Symbol::window(sum.node, node.axes[a]));
   };
   // By operand, and the results and elements that it differs in.
   std::map<std::pair<NodeId, Point>, ExprId> known;
   const auto operand_at = [&](const Operand& operand, const Point& result, const Point& tap) -> ExprId {
     Point differs;
     for (size_t a = 0; a < result.size(); ++a) {
-      const std::string& var = domain().axes[a].var;
+      Symbol var = domain().axes[a].var;
       differs.push_back(
           std::any_of(operand.index.begin(), operand.index.end(), [&](const IntExpr& i) { return i.mentions(var); })
               ? result[a]
@@ -231,7 +230,7 @@ void Lowering::blocked_sum(const BlockedSum& sum, const Blocks& blocks, const st
     }
     Placement placement = result_at(here, result);
     for (size_t a = 0; a < node.axes.size(); ++a)
-      placement.place(window_variable(sum.node, node.axes[a]), in_array(node.axes[a], tap_at(a, tap)));
+      placement.place(Symbol::window(sum.node, node.axes[a]), in_array(node.axes[a], tap_at(a, tap)));
     return at->second = evaluator_.value_or_anything(operand.base, placement.at(operand.index));
   };
   evaluator_.enter(&products, &here.ranges);
@@ -247,16 +246,16 @@ void Lowering::blocked_sum(const BlockedSum& sum, const Blocks& blocks, const st
     const bool innermost = products.empty() || products.back().kind != StmtKind::Loop;
     const auto some = static_cast<int>(std::min<size_t>(8, kMostRepeated / std::max<size_t>(1, products.size())));
     std::vector<Stmt> wrapped;
-    wrapped.push_back(loop(LoopKind::Serial, window_variable(sum.node, axis), length_of(axis), std::move(products), 1,
+    wrapped.push_back(loop(LoopKind::Serial, Symbol::window(sum.node, axis), length_of(axis), std::move(products), 1,
                            innermost && some > 1 ? some : 0));
     products = std::move(wrapped);
   }
   for (Stmt& s : products) lanes.push_back(std::move(s));
-  steps.push_back(loop(LoopKind::Vector, "%i", here.length, std::move(lanes)));
+  steps.push_back(loop(LoopKind::Vector, kLane, here.length, std::move(lanes)));
   if (part_axis < 0) {
     for (Stmt& s : steps) body.push_back(std::move(s));
   } else {
-    body.push_back(loop(LoopKind::Serial, "%part", parts, std::move(steps)));
+    body.push_back(loop(LoopKind::Serial, Symbol::loop("part"), parts, std::move(steps)));
   }
 }
 
@@ -272,7 +271,7 @@ void Lowering::blocked() {
   // Workgroups that follow each other read the same of what is not shared.
   Grid grid;
   Placement outer;
-  if (chunked) grid.add("%chunk", ceildiv(lanes, team));
+  if (chunked) grid.add(Symbol::loop("chunk"), ceildiv(lanes, team));
   for (size_t a = 0; a < axes.size(); ++a)
     if (b.shared[a]) grid.add(axes[a].var, ceildiv(axes[a].extent, b.block[a]));
   grid.decode(outer);
@@ -283,7 +282,8 @@ void Lowering::blocked() {
   blocks.at.resize(axes.size());
   blocks.first = 0, blocks.length = lanes;
   if (chunked) {
-    blocks.first = evaluator_.as_index(builder_.index(outer.value_of.at("%chunk")), ceildiv(lanes, team)) * team;
+    blocks.first =
+        evaluator_.as_index(builder_.index(outer.value_of.at(Symbol::loop("chunk"))), ceildiv(lanes, team)) * team;
     const bool whole = constant && *constant % schedule_.team == 0;
     blocks.length = whole ? team : min(team, lanes - blocks.first);
   }
@@ -329,7 +329,7 @@ void Lowering::blocked() {
     }
   evaluator_.set_known({});
   for (Stmt& s : stores) element.push_back(std::move(s));
-  body.push_back(loop(LoopKind::Vector, "%i", here.length, std::move(element)));
+  body.push_back(loop(LoopKind::Vector, kLane, here.length, std::move(element)));
   add_phase(grid.extent(), std::move(body), schedule_.tile);
 }
 

@@ -24,14 +24,14 @@ void Lowering::column() {
   for (size_t d = 0; d < domain().axes.size(); ++d)
     if (!domain().axes[d].reduced && static_cast<int>(d) != schedule_.vector_axis)
       grid.add(domain().axes[d].var, domain().axes[d].extent);
-  grid.add("%t", ceildiv(vector_axis().extent, tile));
+  grid.add(Symbol::loop("t"), ceildiv(vector_axis().extent, tile));
   grid.decode(placement);
-  const IntExpr first = placement.value_of.at("%t") * tile;
+  const IntExpr first = placement.value_of.at(Symbol::loop("t")) * tile;
   const IntExpr width = min(tile, vector_axis().extent - first, placement.ranges);
-  placement.ranges["%i"] = {0, width - 1};
-  placement.place(vector_axis().var, first + IntExpr::symbol("%i"));
+  placement.ranges[kLane] = {0, width - 1};
+  placement.place(vector_axis().var, first + IntExpr::symbol(kLane));
   std::vector<const Axis*> reduced;
-  std::vector<std::pair<std::string, IntExpr>> serial;  // loops down a column
+  std::vector<std::pair<Symbol, IntExpr>> serial;  // loops down a column
   for (const Axis& axis : domain().axes)
     if (axis.reduced) {
       reduced.push_back(&axis);
@@ -48,12 +48,12 @@ void Lowering::column() {
     if (rows > 2 * kBlockRows) {
       const Axis& tall = *reduced[outside];
       const int64_t block = std::max<int64_t>(1, kBlockRows * tall.estimate / rows);
-      const IntExpr begin = IntExpr::symbol("%b") * block;
-      serial[outside] = {"%q", min(block, tall.extent - begin)};
-      serial.insert(serial.begin() + static_cast<long>(outside), {"%b", ceildiv(tall.extent, block)});
+      const IntExpr begin = IntExpr::symbol(Symbol::loop("b")) * block;
+      serial[outside] = {Symbol::loop("q"), min(block, tall.extent - begin)};
+      serial.insert(serial.begin() + static_cast<long>(outside), {Symbol::loop("b"), ceildiv(tall.extent, block)});
       ++outside;
       for (const auto& [var, extent] : serial) placement.ranges[var] = {0, extent - 1};
-      placement.place(tall.var, begin + IntExpr::symbol("%q"));
+      placement.place(tall.var, begin + IntExpr::symbol(Symbol::loop("q")));
     }
   }
 
@@ -86,10 +86,10 @@ void Lowering::column() {
     keep_index.push_back(axis->value().substitute(placement.value_of, placement.ranges));
     keep_dims.push_back(axis->extent);
   }
-  keep_index.push_back(IntExpr::symbol("%i"));
+  keep_index.push_back(IntExpr::symbol(kLane));
   keep_dims.push_back(tile);
   keep_values(stages, keep_index, keep_dims, domain().estimate(true) * schedule_.tile,
-              serial.empty() ? "" : serial.back().first);
+              serial.empty() ? std::nullopt : std::optional(serial.back().first));
 
   std::vector<Stmt> lanes;
   for (size_t p = 0; p < stages.size(); ++p) {

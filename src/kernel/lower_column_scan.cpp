@@ -14,18 +14,18 @@ namespace smelt::kernel {
 void Lowering::column_scan() {
   SMELT_CHECK(domain().levels <= 1, "a scan down tall columns in {} passes", domain().levels);
   scans_down_ = true;
-  const IntExpr tile = schedule_.tile, columns = vector_axis().extent, lane = IntExpr::symbol("%i");
+  const IntExpr tile = schedule_.tile, columns = vector_axis().extent, lane = IntExpr::symbol(kLane);
   Grid grid;
   Placement placement;
   for (const Axis& axis : domain().axes)
     if (!axis.reduced && &axis != &vector_axis()) grid.add(axis.var, axis.extent);
-  grid.add("%t", ceildiv(columns, tile));
+  grid.add(Symbol::loop("t"), ceildiv(columns, tile));
   grid.decode(placement);
-  const IntExpr first = placement.value_of.at("%t") * tile;
+  const IntExpr first = placement.value_of.at(Symbol::loop("t")) * tile;
   const IntExpr width = min(tile, columns - first, placement.ranges);
-  placement.ranges["%i"] = {0, width - 1};
+  placement.ranges[kLane] = {0, width - 1};
   placement.place(vector_axis().var, first + lane);
-  std::vector<std::pair<std::string, IntExpr>> serial;
+  std::vector<std::pair<Symbol, IntExpr>> serial;
   for (const Axis& axis : domain().axes)
     if (axis.reduced) {
       serial.emplace_back(axis.var, axis.extent);

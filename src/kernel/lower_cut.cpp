@@ -24,9 +24,9 @@ void Lowering::pointwise_cut() {
     const auto constant = length.constant();
     const bool chunked = !(constant && *constant <= schedule_.tile);
     work = max(work, chunked ? tile : length);
-    if (chunked) grid.add("%chunk", ceildiv(length, tile));
+    if (chunked) grid.add(Symbol::loop("chunk"), ceildiv(length, tile));
     const IntExpr parts = grid.extent();
-    const ExprId g = builder_.index(IntExpr::symbol("%g")), here = builder_.index(total);
+    const ExprId g = builder_.index(IntExpr::symbol(kGrid)), here = builder_.index(total);
     Stmt range;
     range.kind = StmtKind::If;
     range.value = parts.is(1) ? builder_.apply(Op::Eq, {g, here})
@@ -37,14 +37,14 @@ void Lowering::pointwise_cut() {
     const IntExpr part = evaluator_.as_index(builder_.apply(Op::Sub, {g, here}), parts);
     Placement placement;
     grid.decode(placement, part);
-    for (const auto& [name, interval] : evaluator_.ranges()) placement.ranges[name] = interval;
-    IntExpr at = IntExpr::symbol("%i"), extent = length;
+    placement.ranges = evaluator_.ranges();
+    IntExpr at = IntExpr::symbol(kLane), extent = length;
     if (chunked) {
-      const IntExpr first = placement.value_of.at("%chunk") * tile;
+      const IntExpr first = placement.value_of.at(Symbol::loop("chunk")) * tile;
       extent = min(tile, length - first);
       at = first + at;
     }
-    placement.ranges["%i"] = {0, extent - 1};
+    placement.ranges[kLane] = {0, extent - 1};
     for (size_t a = axes.size(); a-- > along + 1;) {
       placement.place(axes[a].var, mod(at, axes[a].extent, placement.ranges));
       at = floordiv(at, axes[a].extent, placement.ranges);

@@ -14,15 +14,15 @@ void Lowering::pieces() {
   const Axis &along = axes[axes.size() - 2], &piece = axes.back();
   Grid grid;
   for (size_t d = 0; d + 2 < axes.size(); ++d) grid.add(axes[d].var, axes[d].extent);
-  grid.add("%chunk", ceildiv(along.extent, schedule_.tile));
+  grid.add(Symbol::loop("chunk"), ceildiv(along.extent, schedule_.tile));
   Placement placement;
   grid.decode(placement);
-  const IntExpr first = placement.value_of.at("%chunk") * schedule_.tile;
+  const IntExpr first = placement.value_of.at(Symbol::loop("chunk")) * schedule_.tile;
   const IntExpr length = min(schedule_.tile, along.extent - first, placement.ranges);
-  placement.ranges["%p"] = {0, length - 1};
-  placement.ranges["%i"] = {0, piece.extent - 1};
-  placement.place(along.var, first + IntExpr::symbol("%p"));
-  placement.place(piece.var, IntExpr::symbol("%i"));
+  placement.ranges[Symbol::loop("p")] = {0, length - 1};
+  placement.ranges[kLane] = {0, piece.extent - 1};
+  placement.place(along.var, first + IntExpr::symbol(Symbol::loop("p")));
+  placement.place(piece.var, IntExpr::symbol(kLane));
   std::vector<Stmt> body, stores, loops;
   evaluator_.enter(&body, &placement.ranges);
   for (const StoredOutput& o : domain().outputs) {
@@ -30,7 +30,7 @@ void Lowering::pieces() {
     stores.back().streaming = false;  // pieces seldom begin at lines
   }
   body.insert(body.end(), stores.begin(), stores.end());
-  loops.push_back(loop(LoopKind::Serial, "%p", length, {vector(piece.extent, std::move(body))}));
+  loops.push_back(loop(LoopKind::Serial, Symbol::loop("p"), length, {vector(piece.extent, std::move(body))}));
   add_phase(grid.extent(), std::move(loops), piece.extent * schedule_.tile);
 }
 
@@ -52,17 +52,17 @@ void Lowering::pointwise() {
   const auto constant = vector_extent.constant();
   const bool chunked = !(constant && *constant <= schedule_.tile);
   const IntExpr tile = schedule_.tile;
-  if (chunked) grid.add("%chunk", ceildiv(vector_extent, tile));
+  if (chunked) grid.add(Symbol::loop("chunk"), ceildiv(vector_extent, tile));
   grid.decode(placement);
 
-  IntExpr lane = IntExpr::symbol("%i"), length = vector_extent, at = lane;
+  IntExpr lane = IntExpr::symbol(kLane), length = vector_extent, at = lane;
   if (chunked) {
-    const IntExpr first = placement.value_of.at("%chunk") * tile;
+    const IntExpr first = placement.value_of.at(Symbol::loop("chunk")) * tile;
     const bool whole = constant && *constant % schedule_.tile == 0;  // no chunk is short, and none has to ask
     length = whole ? tile : min(tile, vector_extent - first);
     at = first + lane;
   }
-  placement.ranges["%i"] = {0, length - 1};
+  placement.ranges[kLane] = {0, length - 1};
   if (schedule_.flattened) {
     Grid flat;  // decode the flat position like a grid position
     for (size_t d = axes.size(); d-- > 0;) {

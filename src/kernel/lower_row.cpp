@@ -33,28 +33,29 @@ RowLoops Lowering::row_loops(Placement& placement, const IntExpr& first, const I
     loops.vector_extent = length;
     if (!on_gpu() && (estimate > 2 * block || counts_in_blocks())) {
       loops.blocked = true;
-      placement.ranges["%b"] = {0, ceildiv(length, block, placement.ranges) - 1};
-      const IntExpr offset = IntExpr::symbol("%b") * block;
+      placement.ranges[Symbol::loop("b")] = {0, ceildiv(length, block, placement.ranges) - 1};
+      const IntExpr offset = IntExpr::symbol(Symbol::loop("b")) * block;
       start = start + offset;
       loops.vector_extent = min(block, length - offset);
     }
-    placement.ranges["%i"] = {0, loops.vector_extent - 1};
-    placement.place(vector_axis().var, directed(vector_axis(), start + IntExpr::symbol("%i")));
-    if (loops.blocked) loops.serial.emplace_back("%b", placement.ranges["%b"].high + 1);
+    placement.ranges[kLane] = {0, loops.vector_extent - 1};
+    placement.place(vector_axis().var, directed(vector_axis(), start + IntExpr::symbol(kLane)));
+    if (loops.blocked) loops.serial.emplace_back(Symbol::loop("b"), placement.ranges[Symbol::loop("b")].high + 1);
   }
   // From the innermost loop outwards: the one that makes the steps too many runs in blocks.
   for (size_t d = serial.size(); d-- > 0;) {
     const RowPart& p = serial[d];
     steps *= std::max<int64_t>(1, p.estimate);
-    std::vector<std::pair<std::string, IntExpr>> here{{p.var, p.length}};
-    IntExpr value = IntExpr::symbol(p.var);
+    std::vector<std::pair<Symbol, IntExpr>> here{{*p.var, p.length}};
+    IntExpr value = IntExpr::symbol(*p.var);
     if (!on_gpu() && !loops.blocked && steps > 2 * kBlockSteps) {
       const int64_t block = std::max<int64_t>(1, kBlockSteps * p.estimate / steps);
       loops.blocked = true;
       loops.inside = loops.serial.size() + 1;
-      const IntExpr offset = IntExpr::symbol("%b") * block;
-      here = {{"%b", ceildiv(p.length, block, placement.ranges)}, {"%q", min(block, p.length - offset)}};
-      value = offset + IntExpr::symbol("%q");
+      const IntExpr offset = IntExpr::symbol(Symbol::loop("b")) * block;
+      here = {{Symbol::loop("b"), ceildiv(p.length, block, placement.ranges)},
+              {Symbol::loop("q"), min(block, p.length - offset)}};
+      value = offset + IntExpr::symbol(Symbol::loop("q"));
     }
     for (const auto& [var, extent] : here) placement.ranges[var] = {0, extent - 1};
     if (value = directed(*p.axis, p.first + value); !(value == IntExpr::symbol(p.axis->var)))
@@ -121,8 +122,8 @@ Accumulator Lowering::total_of(const Accumulator& a) const {
 std::vector<Accumulator> Lowering::row_accumulators(const RowLoops& loops, const Placement& placement, int level) {
   if (!loops.blocked) return accumulators(level);
   std::optional<IntExpr> block;  // its first position, where those of a block follow one another
-  const IntExpr here = position(placement), first = here.substitute({{"%i", 0}}, placement.ranges);
-  if (loops.inside == 0 && here - first == IntExpr::symbol("%i")) block = first;
+  const IntExpr here = position(placement), first = here.substitute({{kLane, 0}}, placement.ranges);
+  if (loops.inside == 0 && here - first == IntExpr::symbol(kLane)) block = first;
   std::vector<Accumulator> accs = accumulators(level, block);
   for (const Accumulator& a : accs)
     row_total_[a.value] = {builder_.new_local(a.value_type, true),
@@ -144,10 +145,10 @@ RowLoops Lowering::flat_loops(Placement& placement, const RowPart& part) const {
   loops.vector_extent = std::max(1, schedule_.columns);
   for (const Axis& axis : domain().axes)
     if (axis.reduced) loops.vector_extent = loops.vector_extent * (&axis == part.axis ? part.length : axis.extent);
-  placement.ranges["%i"] = {0, loops.vector_extent - 1};
-  IntExpr at = IntExpr::symbol("%i");
+  placement.ranges[kLane] = {0, loops.vector_extent - 1};
+  IntExpr at = IntExpr::symbol(kLane);
   if (schedule_.columns) {
-    const IntExpr first = placement.value_of.at("%t") * schedule_.columns;
+    const IntExpr first = placement.value_of.at(Symbol::loop("t")) * schedule_.columns;
     placement.place(column_axis().var, first + mod(at, schedule_.columns, placement.ranges));
     at = floordiv(at, schedule_.columns, placement.ranges);
   }
@@ -173,8 +174,9 @@ ExprId Lowering::only_in_columns(const Placement& placement) {
 
 // Outputs of one element a column that are ready once `level` levels are done.
 std::vector<Stmt> Lowering::column_outputs(int level, Placement placement) {
-  placement.ranges["%i"] = {0, schedule_.columns - 1};
-  placement.place(column_axis().var, placement.value_of.at("%t") * schedule_.columns + IntExpr::symbol("%i"));
+  placement.ranges[kLane] = {0, schedule_.columns - 1};
+  placement.place(column_axis().var,
+                  placement.value_of.at(Symbol::loop("t")) * schedule_.columns + IntExpr::symbol(kLane));
   std::vector<Stmt> body;
   row_outputs(level, placement, body);
   if (body.empty()) return {};
@@ -194,7 +196,7 @@ void Lowering::row() {
   Grid grid;
   for (const Axis& axis : domain().axes)
     if (!axis.reduced && !(schedule_.columns && &axis == &column_axis())) grid.add(axis.var, axis.extent);
-  if (schedule_.columns) grid.add("%t", ceildiv(column_axis().extent, schedule_.columns));
+  if (schedule_.columns) grid.add(Symbol::loop("t"), ceildiv(column_axis().extent, schedule_.columns));
   Placement placement;
   grid.decode(placement);
   const IntExpr length = schedule_.vector_axis < 0 ? IntExpr(1) : vector_axis().extent;
@@ -218,13 +220,13 @@ void Lowering::row() {
       row_outputs(level + 1, placement, after[p]);
   }
   std::vector<IntExpr> keep_index, keep_dims;
-  if (schedule_.flat) keep_index = {IntExpr::symbol("%i")}, keep_dims = {loops.vector_extent};
+  if (schedule_.flat) keep_index = {IntExpr::symbol(kLane)}, keep_dims = {loops.vector_extent};
   for (const Axis& axis : domain().axes)
     if (axis.reduced && !schedule_.flat) {
       keep_index.push_back(axis.value().substitute(placement.value_of, placement.ranges));
       keep_dims.push_back(axis.extent);
     }
-  keep_values(stages, keep_index, keep_dims, domain().estimate(true) * std::max(1, schedule_.columns), "%i");
+  keep_values(stages, keep_index, keep_dims, domain().estimate(true) * std::max(1, schedule_.columns), kLane);
 
   std::vector<Stmt> body;
   for (size_t p = 0; p < stages.size(); ++p) {

@@ -73,7 +73,7 @@ void Lowering::scatter() {
 }
 
 // A Vector loop over `length`.
-std::vector<Stmt> Lowering::lanes_of(const std::string& var, const IntExpr& length, Ranges ranges,
+std::vector<Stmt> Lowering::lanes_of(Symbol var, const IntExpr& length, Ranges ranges,
                                      const std::function<void(const Ranges&, std::vector<Stmt>&)>& fill) {
   ranges[var] = {0, length - 1};
   std::vector<Stmt> body, made;
@@ -88,13 +88,13 @@ void Lowering::over_chunks(const IntExpr& length, const Fill& fill) {
   Grid grid;
   Placement placement;
   const IntExpr tile = schedule_.tile;
-  grid.add("%chunk", ceildiv(length, tile));
+  grid.add(Symbol::loop("chunk"), ceildiv(length, tile));
   grid.decode(placement);
-  const IntExpr first = placement.value_of.at("%chunk") * tile;
+  const IntExpr first = placement.value_of.at(Symbol::loop("chunk")) * tile;
   add_phase(grid.extent(),
-            lanes_of("%i", min(tile, length - first), placement.ranges,
+            lanes_of(kLane, min(tile, length - first), placement.ranges,
                      [&](const Ranges& ranges, std::vector<Stmt>& body) {
-                       fill(first + IntExpr::symbol("%i"), ranges, body);
+                       fill(first + IntExpr::symbol(kLane), ranges, body);
                      }),
             tile);
 }
@@ -133,19 +133,20 @@ void Lowering::scatter_ranges(const Scattered& s) {
   const IntExpr width = on_gpu() ? IntExpr(int64_t{schedule_.team} * schedule_.lanes) : kColumns;
   const IntExpr blocks = one_column ? IntExpr(1) : ceildiv(s.columns, width);
   const IntExpr evened = min(kMostPartsPerThread, max(1, floordiv(s.columns, kColumnsPerPart)));
-  const IntExpr workers = IntExpr::symbol("%threads") * (on_gpu() ? IntExpr(kThreads / schedule_.team) : evened);
+  const IntExpr workers = IntExpr::symbol(kLaunchThreads) * (on_gpu() ? IntExpr(kThreads / schedule_.team) : evened);
   const IntExpr wanted = max(1, min(s.rows, ceildiv(workers, max(1, blocks))));
-  const IntExpr part = launch_size("%part", max(1, ceildiv(s.rows, wanted)));
-  const IntExpr parts = launch_size("%parts", ceildiv(s.rows, part));
+  const IntExpr part = launch_size(Symbol::launch("part"), max(1, ceildiv(s.rows, wanted)));
+  const IntExpr parts = launch_size(Symbol::launch("parts"), ceildiv(s.rows, part));
   Grid grid;
   Placement placement;
-  grid.add("%rows", parts);
-  grid.add("%columns", blocks);
+  grid.add(Symbol::loop("rows"), parts);
+  grid.add(Symbol::loop("columns"), blocks);
   grid.decode(placement);
   const Ranges outside = placement.ranges;
-  const IntExpr first = placement.value_of.at("%rows") * part, length = min(part, s.rows - first);
-  const IntExpr first_column = placement.value_of.at("%columns") * width, extent = min(width, s.columns - first_column);
-  const IntExpr lane = IntExpr::symbol("%i");
+  const IntExpr first = placement.value_of.at(Symbol::loop("rows")) * part, length = min(part, s.rows - first);
+  const IntExpr first_column = placement.value_of.at(Symbol::loop("columns")) * width,
+                extent = min(width, s.columns - first_column);
+  const IntExpr lane = IntExpr::symbol(kLane);
   std::vector<Stmt> body;
   const auto copied = [&](const Index& at, std::vector<Stmt>& into) {
     const ExprId value = evaluator_.value_to_store(s.x, at);
@@ -153,21 +154,21 @@ void Lowering::scatter_ranges(const Scattered& s) {
   };
   // What a thread of a GPU has copied it adds to as well, so that both go over a row alike.
   if (!on_gpu() && constant_width && *constant_width <= kColumns) {
-    body = lanes_of("%i", length * s.columns, outside, [&](const Ranges& ranges, std::vector<Stmt>& into) {
+    body = lanes_of(kLane, length * s.columns, outside, [&](const Ranges& ranges, std::vector<Stmt>& into) {
       const Index flat = reshaped_index({s.rows * s.columns}, s.shape, {first * s.columns + lane}, ranges);
       copied(flat, into);
     });
   } else {
     Ranges ranges = outside;
-    ranges["%r"] = {0, length - 1};
-    body.push_back(loop(LoopKind::Serial, "%r", length,
-                        lanes_of("%i", extent, ranges, [&](const Ranges& inner, std::vector<Stmt>& into) {
-                          copied(s.at(first + IntExpr::symbol("%r"), first_column + lane, inner), into);
+    ranges[Symbol::loop("r")] = {0, length - 1};
+    body.push_back(loop(LoopKind::Serial, Symbol::loop("r"), length,
+                        lanes_of(kLane, extent, ranges, [&](const Ranges& inner, std::vector<Stmt>& into) {
+                          copied(s.at(first + IntExpr::symbol(Symbol::loop("r")), first_column + lane, inner), into);
                         })));
   }
   Ranges ranges = outside;
-  const IntExpr j = IntExpr::symbol("%j");
-  ranges["%j"] = {0, s.updates - 1};
+  const IntExpr j = IntExpr::symbol(Symbol::loop("j"));
+  ranges[Symbol::loop("j")] = {0, s.updates - 1};
   std::vector<Stmt> none, update;
   evaluator_.enter(&none, &ranges);
   const ExprId row = scatter_row(s, j, ranges);
@@ -198,11 +199,11 @@ void Lowering::scatter_ranges(const Scattered& s) {
   if (one_column)
     joins(0, ranges, update);
   else
-    for (Stmt& stmt : lanes_of("%i", extent, ranges, [&](const Ranges&inner, std::vector<Stmt>&into) {
+    for (Stmt& stmt : lanes_of(kLane, extent, ranges, [&](const Ranges&inner, std::vector<Stmt>&into) {
            joins(first_column + lane, inner, into);
          }))
       update.push_back(std::move(stmt));
-  body.push_back(each("%j", s.updates, mine, std::move(update), schedule_.lanes));
+  body.push_back(each(Symbol::loop("j"), s.updates, mine, std::move(update), schedule_.lanes));
   add_phase(grid.extent(), std::move(body), s.updates);
 }
 
@@ -225,18 +226,19 @@ void Lowering::scatter_copies(const Scattered& s) {
   const DType type = compute_type(s.dtype);
   const IntExpr least = max(kUpdatesPerCopy, s.rows * s.columns * kUpdatesPerCopied);
   const IntExpr wanted = max(1, min(kMostCopies, floordiv(s.updates * s.columns, least)));
-  const IntExpr part = launch_size("%part", ceildiv(s.updates, wanted));
-  const IntExpr parts = launch_size("%parts", max(1, ceildiv(s.updates, max(1, part))));
+  const IntExpr part = launch_size(Symbol::launch("part"), ceildiv(s.updates, wanted));
+  const IntExpr parts = launch_size(Symbol::launch("parts"), max(1, ceildiv(s.updates, max(1, part))));
   const int copies = add_temporary(type, {parts, s.rows + 1, s.columns}, "updates of a part");
   Grid grid;
   Placement placement;
-  grid.add("%part_of", parts);
+  grid.add(Symbol::loop("part_of"), parts);
   grid.decode(placement);
-  const IntExpr p = placement.value_of.at("%part_of"), first = p * part, length = min(part, s.updates - first);
+  const IntExpr p = placement.value_of.at(Symbol::loop("part_of")), first = p * part,
+                length = min(part, s.updates - first);
   const IntExpr elements = (s.rows + 1) * s.columns;
   std::vector<Stmt> body =
-      lanes_of("%i", elements, placement.ranges, [&](const Ranges& ranges, std::vector<Stmt>& into) {
-        const Index at = reshaped_index({elements}, {s.rows + 1, s.columns}, {IntExpr::symbol("%i")}, ranges);
+      lanes_of(kLane, elements, placement.ranges, [&](const Ranges& ranges, std::vector<Stmt>& into) {
+        const Index at = reshaped_index({elements}, {s.rows + 1, s.columns}, {IntExpr::symbol(kLane)}, ranges);
         into.push_back(store({false, copies, joined({p}, at)}, builder_.constant(nothing(s.kind, type))));
       });
   if (s.columns.is(1))
@@ -251,9 +253,9 @@ void Lowering::scatter_copies(const Scattered& s) {
     const LocalId sum = builder_.new_local(type, true);
     into.push_back(assign(sum, evaluator_.value(s.x, index)));
     std::vector<Stmt> add;
-    const ExprId more = builder_.load(type, {false, copies, joined({IntExpr::symbol("%p")}, place)});
+    const ExprId more = builder_.load(type, {false, copies, joined({IntExpr::symbol(Symbol::loop("p"))}, place)});
     add.push_back(assign(sum, joined_by(s.kind, builder_.local(sum), more)));
-    into.push_back(loop(LoopKind::Serial, "%p", parts, std::move(add)));
+    into.push_back(loop(LoopKind::Serial, Symbol::loop("p"), parts, std::move(add)));
     into.push_back(store({false, out, evaluator_.inside(s.id, index)}, builder_.local(sum)));
   });
 }
@@ -268,15 +270,16 @@ static ExprId row_in_copy(Builder& builder, Evaluator& evaluator, ExprId row, co
 void Lowering::updates_of_elements(const Scattered& s, int copies, const IntExpr& part, const IntExpr& first,
                                    const IntExpr& length, const Ranges& outside, std::vector<Stmt>& body) {
   const DType type = compute_type(s.dtype);
-  const IntExpr b = IntExpr::symbol("%b"), block = first + b * kBlock, count = min(kBlock, length - b * kBlock);
+  const IntExpr b = IntExpr::symbol(Symbol::loop("b")), block = first + b * kBlock,
+                count = min(kBlock, length - b * kBlock);
   const int rows = add_scratch(DType::I64, {kBlock});
   Ranges ranges = outside;
-  ranges["%b"] = {0, ceildiv(length, kBlock) - 1};
+  ranges[Symbol::loop("b")] = {0, ceildiv(length, kBlock) - 1};
   std::vector<Stmt> inside;
   ExprId same = kNoExpr;
   int values = -1;
-  inside = lanes_of("%l", count, ranges, [&](const Ranges& inner, std::vector<Stmt>& into) {
-    const IntExpr lane = IntExpr::symbol("%l"), update = block + lane;
+  inside = lanes_of(Symbol::loop("l"), count, ranges, [&](const Ranges& inner, std::vector<Stmt>& into) {
+    const IntExpr lane = IntExpr::symbol(Symbol::loop("l")), update = block + lane;
     const ExprId row = scatter_row(s, update, inner);
     evaluator_.report_row(s.id, row, s.rows);
     into.push_back(store({true, rows, {lane}}, row_in_copy(builder_, evaluator_, row, s.rows, s.mode)));
@@ -289,36 +292,36 @@ void Lowering::updates_of_elements(const Scattered& s, int copies, const IntExpr
     }
   });
   std::vector<Stmt> one;
-  ranges["%k"] = {0, count - 1};
+  ranges[Symbol::loop("k")] = {0, count - 1};
   evaluator_.enter(&one, &ranges);
-  const IntExpr k = IntExpr::symbol("%k");
+  const IntExpr k = IntExpr::symbol(Symbol::loop("k"));
   const IntExpr row = evaluator_.as_index(builder_.load(DType::I64, {true, rows, {k}}), s.rows + 1);
   const Access to{false, copies, {part, row, 0}};
   const ExprId value = values < 0 ? same : builder_.load(type, {true, values, {k}});
   one.push_back(store(to, joined_by(s.kind, builder_.load(type, to), value)));
-  inside.push_back(loop(LoopKind::Serial, "%k", count, std::move(one)));
-  body.push_back(loop(LoopKind::Serial, "%b", ceildiv(length, kBlock), std::move(inside)));
+  inside.push_back(loop(LoopKind::Serial, Symbol::loop("k"), count, std::move(one)));
+  body.push_back(loop(LoopKind::Serial, Symbol::loop("b"), ceildiv(length, kBlock), std::move(inside)));
 }
 
 void Lowering::updates_of_rows(const Scattered& s, int copies, const IntExpr& part, const IntExpr& first,
                                const IntExpr& length, Ranges ranges, std::vector<Stmt>& body) {
   const DType type = compute_type(s.dtype);
-  const IntExpr update = first + IntExpr::symbol("%k");
-  ranges["%k"] = {0, length - 1};
+  const IntExpr update = first + IntExpr::symbol(Symbol::loop("k"));
+  ranges[Symbol::loop("k")] = {0, length - 1};
   std::vector<Stmt> one;
   evaluator_.enter(&one, &ranges);
   const ExprId found = scatter_row(s, update, ranges);
   evaluator_.report_row(s.id, found, s.rows);
   const IntExpr row = evaluator_.as_index(row_in_copy(builder_, evaluator_, found, s.rows, s.mode), s.rows + 1);
   ranges = evaluator_.ranges();
-  for (Stmt& stmt : lanes_of("%l", s.columns, ranges, [&](const Ranges&inner, std::vector<Stmt>&into) {
-         const IntExpr column = IntExpr::symbol("%l");
+  for (Stmt& stmt : lanes_of(Symbol::loop("l"), s.columns, ranges, [&](const Ranges&inner, std::vector<Stmt>&into) {
+         const IntExpr column = IntExpr::symbol(Symbol::loop("l"));
          const Access to{false, copies, {part, row, column}};
          const ExprId value = evaluator_.value(s.source, s.update_at(update, column, inner));
          into.push_back(store(to, joined_by(s.kind, builder_.load(type, to), value)));
        }))
     one.push_back(std::move(stmt));
-  body.push_back(loop(LoopKind::Serial, "%k", length, std::move(one)));
+  body.push_back(loop(LoopKind::Serial, Symbol::loop("k"), length, std::move(one)));
 }
 
 }  // namespace smelt::kernel

@@ -170,21 +170,22 @@ void Lowering::joined_on_chip(const Scattered& s, int joined, DType type, const 
   const Op op = op_of(s.kind);
   const int copy = add_scratch(word, {elements});
   const IntExpr workgroups =
-      min(IntExpr::symbol("%threads") * kWorkgroupsPerProcessor, ceildiv(length, kUpdatesPerWorkgroup));
+      min(IntExpr::symbol(kLaunchThreads) * kWorkgroupsPerProcessor, ceildiv(length, kUpdatesPerWorkgroup));
   const IntExpr each = ceildiv(ceildiv(length, max(1, workgroups)), schedule_.tile) * schedule_.tile;
-  const IntExpr part = launch_size("%part", max(1, each)), parts = launch_size("%parts", ceildiv(length, part));
+  const IntExpr part = launch_size(Symbol::launch("part"), max(1, each)),
+                parts = launch_size(Symbol::launch("parts"), ceildiv(length, part));
   const ReduceKind kind = s.kind == ScatterKind::Add   ? ReduceKind::Sum
                           : s.kind == ScatterKind::Max ? ReduceKind::Max
                                                        : ReduceKind::Min;
   const ExprId none = builder_.constant(neutral(kind, word));
   Grid grid;
   Placement placement;
-  grid.add("%part_of", parts);
+  grid.add(Symbol::loop("part_of"), parts);
   grid.decode(placement);
-  const IntExpr lane = IntExpr::symbol("%i"), first = placement.value_of.at("%part_of") * part;
+  const IntExpr lane = IntExpr::symbol(kLane), first = placement.value_of.at(Symbol::loop("part_of")) * part;
   std::vector<Stmt> body;
   const auto pass = [&](const IntExpr& extent, const std::function<void(const Ranges&, std::vector<Stmt>&)>& fill) {
-    for (Stmt& stmt : lanes_of("%i", extent, placement.ranges, fill)) body.push_back(std::move(stmt));
+    for (Stmt& stmt : lanes_of(kLane, extent, placement.ranges, fill)) body.push_back(std::move(stmt));
   };
   pass(elements, [&](const Ranges&, std::vector<Stmt>& into) { into.push_back(store({true, copy, {lane}}, none)); });
   pass(min(part, length - first), [&](const Ranges& ranges, std::vector<Stmt>& into) {

@@ -16,7 +16,7 @@ constexpr int64_t kTeamsPerProcessor = 4;
 IntExpr Lowering::wanted_parts(int64_t least, const IntExpr& others) const {
   const IntExpr n = first_reduced().extent;
   IntExpr parts = min(kMaxParts, ceildiv(n, least));
-  if (on_gpu()) parts = min(parts, ceildiv(IntExpr::symbol("%threads") * kTeamsPerProcessor, max(1, others)));
+  if (on_gpu()) parts = min(parts, ceildiv(IntExpr::symbol(kLaunchThreads) * kTeamsPerProcessor, max(1, others)));
   return max(1, parts);
 }
 
@@ -26,13 +26,14 @@ const Axis& Lowering::first_reduced() const {
   throw InternalError("a split without a reduced axis");
 }
 
-// The first reduced axis is the one that is split; its parts have "%part" points, a multiple of `multiple`.
+// The first reduced axis is the one that is split. Its parts have "%part" points, a multiple of
+// `multiple`.
 Lowering::SplitAxis Lowering::split_axis(const IntExpr& wanted, int64_t multiple) {
   SplitAxis split;
   split.axis = &first_reduced();
   const IntExpr n = split.axis->extent;
-  split.part = launch_size("%part", ceildiv(ceildiv(n, wanted), multiple) * multiple);
-  split.parts = launch_size("%parts", ceildiv(n, split.part));
+  split.part = launch_size(Symbol::launch("part"), ceildiv(ceildiv(n, wanted), multiple) * multiple);
+  split.parts = launch_size(Symbol::launch("parts"), ceildiv(n, split.part));
   return split;
 }
 
@@ -83,12 +84,12 @@ void Lowering::split_rows() {
       partial_dims.push_back(axis.extent);
     }
   Grid rows = grid;
-  grid.add("%s", split.parts);
+  grid.add(Symbol::loop("s"), split.parts);
   partial_dims.push_back(split.parts);
 
   Placement placement;
   grid.decode(placement);
-  const IntExpr first = placement.value_of.at("%s") * split.part;
+  const IntExpr first = placement.value_of.at(Symbol::loop("s")) * split.part;
   const IntExpr length = min(split.part, split.axis->extent - first);
   RowLoops loops;
   if (splits_vector) {
@@ -96,7 +97,7 @@ void Lowering::split_rows() {
   } else {
     const int64_t rows = std::max<int64_t>(split.axis->estimate / kMaxParts, kPartElements);
     loops = row_loops(placement, 0, vector_axis().extent, vector_axis().estimate,
-                      {split.axis, "%r", first, length, std::min(rows, split.axis->estimate)});
+                      {split.axis, Symbol::loop("r"), first, length, std::min(rows, split.axis->estimate)});
   }
   std::vector<Accumulator> accs = row_accumulators(loops, placement, 0);
   std::vector<Stmt> element, body;
@@ -111,10 +112,10 @@ void Lowering::split_rows() {
 
   Placement final_placement;
   rows.decode(final_placement);
-  final_placement.ranges["%i"] = {0, split.parts - 1};
+  final_placement.ranges[kLane] = {0, split.parts - 1};
   Index from;
   for (const auto& [var, extent] : rows.dims) from.push_back(final_placement.value_of.at(var));
-  from.push_back(IntExpr::symbol("%i"));
+  from.push_back(IntExpr::symbol(kLane));
   std::vector<Stmt> last = start(accs);
   last.push_back(vector(split.parts, take_partials(accs, parts, from)));
   for (const Accumulator& a : accs) {
@@ -141,19 +142,19 @@ void Lowering::split_columns() {
       if (&axis != &vector_axis()) grid.add(axis.var, axis.extent);
     }
   const Grid outer = grid;
-  grid.add("%t", ceildiv(columns, tile));
-  grid.add("%s", split.parts);
+  grid.add(Symbol::loop("t"), ceildiv(columns, tile));
+  grid.add(Symbol::loop("s"), split.parts);
 
   Placement placement;
   grid.decode(placement);
-  const IntExpr first_column = placement.value_of.at("%t") * tile;
+  const IntExpr first_column = placement.value_of.at(Symbol::loop("t")) * tile;
   const IntExpr width = min(tile, columns - first_column);
-  const IntExpr first_row = placement.value_of.at("%s") * split.part;
+  const IntExpr first_row = placement.value_of.at(Symbol::loop("s")) * split.part;
   const IntExpr height = min(split.part, split.axis->extent - first_row);
-  const IntExpr lane = IntExpr::symbol("%i");
-  placement.ranges["%i"] = {0, width - 1};
+  const IntExpr lane = IntExpr::symbol(kLane);
+  placement.ranges[kLane] = {0, width - 1};
   placement.place(vector_axis().var, first_column + lane);
-  std::vector<std::pair<std::string, IntExpr>> serial;
+  std::vector<std::pair<Symbol, IntExpr>> serial;
   for (const Axis& axis : domain().axes)
     if (axis.reduced && &axis != split.axis) {
       placement.ranges[axis.var] = {0, axis.extent - 1};
@@ -202,14 +203,14 @@ void Lowering::split_columns() {
   write_back(init);
   body.push_back(over_columns(std::move(init)));
   const IntExpr quads = floordiv(height, kRowsAtOnce), rest = height - quads * kRowsAtOnce;
-  placement.ranges["%q"] = {0, quads - 1};
-  body.push_back(
-      loop(LoopKind::Serial, "%q", quads, rows_pass(first_row + IntExpr::symbol("%q") * kRowsAtOnce, kRowsAtOnce)));
-  placement.ranges["%r"] = {0, rest - 1};
-  body.push_back(
-      loop(LoopKind::Serial, "%r", rest, rows_pass(first_row + quads * kRowsAtOnce + IntExpr::symbol("%r"), 1)));
+  placement.ranges[Symbol::loop("q")] = {0, quads - 1};
+  body.push_back(loop(LoopKind::Serial, Symbol::loop("q"), quads,
+                      rows_pass(first_row + IntExpr::symbol(Symbol::loop("q")) * kRowsAtOnce, kRowsAtOnce)));
+  placement.ranges[Symbol::loop("r")] = {0, rest - 1};
+  body.push_back(loop(LoopKind::Serial, Symbol::loop("r"), rest,
+                      rows_pass(first_row + quads * kRowsAtOnce + IntExpr::symbol(Symbol::loop("r")), 1)));
   const auto parts = partials(accs, partial_dims);
-  Index at{placement.value_of.at("%s")};
+  Index at{placement.value_of.at(Symbol::loop("s"))};
   for (const Axis& axis : domain().axes)
     if (!axis.reduced) at.push_back(placement.value_of.at(axis.var));
   std::vector<Stmt> last;
@@ -224,23 +225,23 @@ void Lowering::split_columns() {
 void Lowering::combine_columns(Grid grid, const SplitAxis& split, const std::vector<Accumulator>& accs,
                                const std::vector<Partial>& parts) {
   const IntExpr tile = on_gpu() ? schedule_.team : schedule_.lanes, columns = vector_axis().extent;
-  grid.add("%t", ceildiv(columns, tile));
+  grid.add(Symbol::loop("t"), ceildiv(columns, tile));
   Placement placement;
   grid.decode(placement);
-  const IntExpr first = placement.value_of.at("%t") * tile, width = min(tile, columns - first);
-  placement.ranges["%i"] = {0, width - 1};
-  placement.ranges["%p"] = {0, split.parts - 1};
-  placement.place(vector_axis().var, first + IntExpr::symbol("%i"));
-  Index from{IntExpr::symbol("%p")};
+  const IntExpr first = placement.value_of.at(Symbol::loop("t")) * tile, width = min(tile, columns - first);
+  placement.ranges[kLane] = {0, width - 1};
+  placement.ranges[Symbol::loop("p")] = {0, split.parts - 1};
+  placement.place(vector_axis().var, first + IntExpr::symbol(kLane));
+  Index from{IntExpr::symbol(Symbol::loop("p"))};
   for (const Axis& axis : domain().axes)
     if (!axis.reduced) from.push_back(placement.value_of.at(axis.var));
   std::vector<Stmt> lanes = start(accs);
-  lanes.push_back(loop(LoopKind::Serial, "%p", split.parts, take_partials(accs, parts, from)));
+  lanes.push_back(loop(LoopKind::Serial, Symbol::loop("p"), split.parts, take_partials(accs, parts, from)));
   for (const Accumulator& a : accs) evaluator_.set_reduction(a.reduction->node, result(a));
   row_outputs(1, placement, lanes);
   std::vector<Stmt> body;
   // A thread to a column where threads are many.
-  body.push_back(loop(LoopKind::Vector, "%i", width, std::move(lanes), on_gpu() ? 1 : schedule_.lanes));
+  body.push_back(loop(LoopKind::Vector, kLane, width, std::move(lanes), on_gpu() ? 1 : schedule_.lanes));
   add_phase(grid.extent(), std::move(body), split.parts * tile);
 }
 

@@ -39,41 +39,42 @@ void Lowering::split_column_tiles() {
   const int64_t step = int64_t{schedule_.team} * schedule_.lanes * schedule_.unroll / schedule_.columns;
   // All at once: a team more than there is room for would run alone at the end. What they have under way takes half of
   // the registers each, and less where elements come one by one.
-  const IntExpr at_once = floordiv(IntExpr::symbol("%threads") * (schedule_.lanes == 1 ? 4 : 2), max(1, teams));
+  const IntExpr at_once = floordiv(IntExpr::symbol(kLaunchThreads) * (schedule_.lanes == 1 ? 4 : 2), max(1, teams));
   const IntExpr wanted = min(at_once, ceildiv(first_reduced().extent, std::max<int64_t>(1, step / about)));
   const SplitAxis split = split_axis(max(1, wanted), 1);
-  grid.add("%t", tiles);
+  const Symbol t = Symbol::loop("t");
+  grid.add(t, tiles);
   const Grid outer = grid;
-  grid.add("%s", split.parts);
+  grid.add(Symbol::loop("s"), split.parts);
 
   // The last tile may be wider than its columns: partial results have room for all of it.
   Shape dims{split.parts};
-  for (const auto& [var, extent] : outer.dims) dims.push_back(var == "%t" ? tiles * columns : extent);
+  for (const auto& [var, extent] : outer.dims) dims.push_back(var == t ? tiles * columns : extent);
   const auto partial_at = [&](const Placement& at, const IntExpr& part, const IntExpr& column) {
     Index index{part};
     for (const auto& [var, extent] : outer.dims)
-      index.push_back(var == "%t" ? at.value_of.at(var) * columns + column : at.value_of.at(var));
+      index.push_back(var == t ? at.value_of.at(var) * columns + column : at.value_of.at(var));
     return index;
   };
 
   Placement placement;
   grid.decode(placement);
-  const IntExpr part = placement.value_of.at("%s"), first = part * split.part;
+  const IntExpr part = placement.value_of.at(Symbol::loop("s")), first = part * split.part;
   const IntExpr length = min(split.part, split.axis->extent - first);
-  const RowLoops loops = flat_loops(placement, {split.axis, "", first, length, 0});
+  const RowLoops loops = flat_loops(placement, {split.axis, std::nullopt, first, length, 0});
   const std::vector<Accumulator> accs = accumulators(0);
   std::vector<Stmt> element, results;
   element_pass(0, accs, placement, element);
   std::vector<Stmt> body = row_pass(loops, accs, std::move(element));
   const auto parts = partials(accs, dims);
-  store_partials(accs, parts, partial_at(placement, part, IntExpr::symbol("%i")), results);
+  store_partials(accs, parts, partial_at(placement, part, IntExpr::symbol(kLane)), results);
   body.push_back(over_tile(std::move(results)));
   add_phase(grid.extent(), std::move(body), split.part * below * columns);
 
   Placement last;
   outer.decode(last);
-  const IntExpr lane = IntExpr::symbol("%i");
-  last.ranges["%i"] = {0, split.parts * columns - 1};
+  const IntExpr lane = IntExpr::symbol(kLane);
+  last.ranges[kLane] = {0, split.parts * columns - 1};
   const Index from = partial_at(last, floordiv(lane, columns, last.ranges), mod(lane, columns, last.ranges));
   std::vector<Stmt> ends = start(accs);
   ends.push_back(vector(split.parts * columns, take_partials(accs, parts, from)));
@@ -98,22 +99,22 @@ void Lowering::split_columns_gpu() {
   const Grid outer = grid;
   const IntExpr tiles = ceildiv(columns, tile);
   const IntExpr wanted = min(min(kMostParts, ceildiv(first_reduced().extent, kFewestRows)),
-                             ceildiv(IntExpr::symbol("%threads") * kWarpsPerProcessor, max(1, teams * tiles)));
+                             ceildiv(IntExpr::symbol(kLaunchThreads) * kWarpsPerProcessor, max(1, teams * tiles)));
   const SplitAxis split = split_axis(max(1, wanted), 1);
-  grid.add("%t", tiles);
-  grid.add("%s", split.parts);
+  grid.add(Symbol::loop("t"), tiles);
+  grid.add(Symbol::loop("s"), split.parts);
 
   Placement placement;
   grid.decode(placement);
-  const IntExpr first_column = placement.value_of.at("%t") * tile;
+  const IntExpr first_column = placement.value_of.at(Symbol::loop("t")) * tile;
   const IntExpr width = min(tile, columns - first_column);
-  const IntExpr first_row = placement.value_of.at("%s") * split.part;
+  const IntExpr first_row = placement.value_of.at(Symbol::loop("s")) * split.part;
   const IntExpr height = min(split.part, split.axis->extent - first_row);
-  placement.ranges["%i"] = {0, width - 1};
-  placement.place(vector_axis().var, first_column + IntExpr::symbol("%i"));
-  placement.ranges["%r"] = {0, height - 1};
-  placement.place(split.axis->var, first_row + IntExpr::symbol("%r"));
-  std::vector<std::pair<std::string, IntExpr>> serial{{"%r", height}};
+  placement.ranges[kLane] = {0, width - 1};
+  placement.place(vector_axis().var, first_column + IntExpr::symbol(kLane));
+  placement.ranges[Symbol::loop("r")] = {0, height - 1};
+  placement.place(split.axis->var, first_row + IntExpr::symbol(Symbol::loop("r")));
+  std::vector<std::pair<Symbol, IntExpr>> serial{{Symbol::loop("r"), height}};
   for (const Axis& axis : domain().axes)
     if (axis.reduced && &axis != split.axis) {
       placement.ranges[axis.var] = {0, axis.extent - 1};
@@ -131,7 +132,7 @@ void Lowering::split_columns_gpu() {
   std::vector<Stmt> lanes = start(accs);
   for (Stmt& s : nest) lanes.push_back(std::move(s));
   Shape partial_dims{split.parts};
-  Index at{placement.value_of.at("%s")};
+  Index at{placement.value_of.at(Symbol::loop("s"))};
   for (const Axis& axis : domain().axes)
     if (!axis.reduced) {
       partial_dims.push_back(axis.extent);

@@ -19,8 +19,8 @@ struct NarrowRows {
   size_t inner = 0;  // the axis of the rows; those behind it are the columns
   int64_t columns = 1, rows_of_step = 1;
   Placement placement;
-  std::vector<std::pair<std::string, IntExpr>> around;  // loops over the other reduced axes
-  IntExpr first, height, steps, rest;                   // rest: the rows that make no step
+  std::vector<std::pair<Symbol, IntExpr>> around;  // loops over the other reduced axes
+  IntExpr first, height, steps, rest;              // rest: the rows that make no step
 
   // The axes behind the rows at an element of a row of columns; returns the number of the row that it is in.
   IntExpr across(Placement& at, const std::vector<Axis>& axes, IntExpr element) const {
@@ -31,7 +31,7 @@ struct NarrowRows {
     return element;
   }
 
-  Stmt nest(const std::string& var, const IntExpr& count, std::vector<Stmt> body) const {
+  Stmt nest(Symbol var, const IntExpr& count, std::vector<Stmt> body) const {
     body = {loop(LoopKind::Serial, var, count, std::move(body))};
     for (size_t d = around.size(); d-- > 0;)
       body = {loop(LoopKind::Serial, around[d].first, around[d].second, std::move(body))};
@@ -40,18 +40,18 @@ struct NarrowRows {
 
   Stmt over_columns(std::vector<Stmt> body) const {
     const auto lanes = std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(columns, 4)));
-    return loop(LoopKind::Vector, "%i", columns, std::move(body), static_cast<int>(lanes));
+    return loop(LoopKind::Vector, kLane, columns, std::move(body), static_cast<int>(lanes));
   }
 };
 
 // All steps, and the accumulators of each into its place of `scratch`.
 void Lowering::narrow_steps(const NarrowRows& rows, const std::vector<Accumulator>& totals,
                             const std::vector<ScratchPair>& scratch, std::vector<Stmt>& body) {
-  const IntExpr lane = IntExpr::symbol("%i");
+  const IntExpr lane = IntExpr::symbol(kLane);
   const int64_t lanes = schedule_.lanes;
   Placement placement = rows.placement;
-  placement.ranges["%i"] = {0, lanes - 1};
-  placement.ranges["%q"] = {0, rows.steps - 1};
+  placement.ranges[kLane] = {0, lanes - 1};
+  placement.ranges[Symbol::loop("q")] = {0, rows.steps - 1};
   std::vector<Stmt> vectors, to_scratch;
   for (int64_t first = 0; first < schedule_.tile; first += lanes) {
     std::vector<Accumulator> accs = totals;
@@ -61,7 +61,8 @@ void Lowering::narrow_steps(const NarrowRows& rows, const std::vector<Accumulato
     }
     for (Stmt& s : start(accs)) body.push_back(std::move(s));
     const IntExpr row = rows.across(placement, domain().axes, lane + first);
-    placement.place(domain().axes[rows.inner].var, rows.first + IntExpr::symbol("%q") * rows.rows_of_step + row);
+    placement.place(domain().axes[rows.inner].var,
+                    rows.first + IntExpr::symbol(Symbol::loop("q")) * rows.rows_of_step + row);
     element_pass(0, accs, placement, vectors);
     for (size_t a = 0; a < accs.size(); ++a) {
       to_scratch.push_back(store({true, scratch[a].value, {lane + first}}, builder_.local(accs[a].value)));
@@ -69,14 +70,14 @@ void Lowering::narrow_steps(const NarrowRows& rows, const std::vector<Accumulato
         to_scratch.push_back(store({true, scratch[a].index, {lane + first}}, builder_.local(accs[a].index)));
     }
   }
-  body.push_back(rows.nest("%q", rows.steps, {vector(lanes, std::move(vectors))}));
+  body.push_back(rows.nest(Symbol::loop("q"), rows.steps, {vector(lanes, std::move(vectors))}));
   body.push_back(vector(lanes, std::move(to_scratch)));
 }
 
 // What stands in scratch, and the rows that made no step, of one column to a lane.
 void Lowering::narrow_rest(const NarrowRows& rows, const Placement& placement, const std::vector<Accumulator>& totals,
                            const std::vector<ScratchPair>& scratch, std::vector<Stmt>& body) {
-  const Index there{IntExpr::symbol("%f") * rows.columns + IntExpr::symbol("%i")};
+  const Index there{IntExpr::symbol(Symbol::loop("f")) * rows.columns + IntExpr::symbol(kLane)};
   std::vector<Stmt> joined, left;
   for (size_t a = 0; a < totals.size(); ++a) {
     const ExprId value = builder_.load(totals[a].value_type, {true, scratch[a].value, there});
@@ -85,18 +86,18 @@ void Lowering::narrow_rest(const NarrowRows& rows, const Placement& placement, c
     for (Stmt& s : take_part(totals[a], value, index)) joined.push_back(std::move(s));
   }
   body = start(totals);
-  body.push_back(loop(LoopKind::Serial, "%f", rows.rows_of_step, std::move(joined)));
+  body.push_back(loop(LoopKind::Serial, Symbol::loop("f"), rows.rows_of_step, std::move(joined)));
   if (rows.rest.is(0)) return;
   // These rows come after all steps, of every point of the loops around them.
   std::vector<Accumulator> last = totals;
   for (Accumulator& a : last) a.in_order = rows.around.empty();
   element_pass(0, last, placement, left);
-  body.push_back(rows.nest("%r", rows.rest, std::move(left)));
+  body.push_back(rows.nest(Symbol::loop("r"), rows.rest, std::move(left)));
 }
 
 void Lowering::split_narrow() {
   const std::vector<Axis>& axes = domain().axes;
-  const IntExpr lane = IntExpr::symbol("%i");
+  const IntExpr lane = IntExpr::symbol(kLane);
   NarrowRows rows;
   rows.inner = static_cast<size_t>(schedule_.narrow_axis);
   for (size_t d = rows.inner + 1; d < axes.size(); ++d) rows.columns *= axes[d].extent.constant().value_or(0);
@@ -119,16 +120,17 @@ void Lowering::split_narrow() {
       if (&axis < &axes[rows.inner]) grid.add(axis.var, axis.extent);
     }
   const Grid outer = grid;
-  grid.add("%s", split.parts);
+  grid.add(Symbol::loop("s"), split.parts);
   grid.decode(rows.placement);
-  const IntExpr part = rows.placement.value_of.at("%s"), begin = part * split.part;
+  const IntExpr part = rows.placement.value_of.at(Symbol::loop("s")), begin = part * split.part;
   const IntExpr length = whole ? split.axis->extent : min(split.part, split.axis->extent - begin);
   for (const Axis& axis : axes) {
     if (!axis.reduced || &axis == &axes[rows.inner]) continue;
     const bool is_split = &axis == split.axis;
-    const auto& [var, extent] = rows.around.emplace_back(is_split ? "%o" : axis.var, is_split ? length : axis.extent);
+    const auto& [var, extent] =
+        rows.around.emplace_back(is_split ? Symbol::loop("o") : axis.var, is_split ? length : axis.extent);
     rows.placement.ranges[var] = {0, extent - 1};
-    if (is_split) rows.placement.place(axis.var, begin + IntExpr::symbol("%o"));
+    if (is_split) rows.placement.place(axis.var, begin + IntExpr::symbol(Symbol::loop("o")));
   }
   rows.first = splits_rows ? begin : 0;
   rows.height = splits_rows ? length : axes[rows.inner].extent;
@@ -143,10 +145,11 @@ void Lowering::split_narrow() {
   std::vector<Stmt> body, results;
   narrow_steps(rows, totals, scratch, body);
   Placement placement = rows.placement;
-  placement.ranges["%i"] = {0, rows.columns - 1};
-  placement.ranges["%r"] = {0, rows.rest - 1};
+  placement.ranges[kLane] = {0, rows.columns - 1};
+  placement.ranges[Symbol::loop("r")] = {0, rows.rest - 1};
   rows.across(placement, axes, lane);
-  placement.place(axes[rows.inner].var, rows.first + rows.steps * rows.rows_of_step + IntExpr::symbol("%r"));
+  placement.place(axes[rows.inner].var,
+                  rows.first + rows.steps * rows.rows_of_step + IntExpr::symbol(Symbol::loop("r")));
   narrow_rest(rows, placement, totals, scratch, results);
 
   const auto finish_columns = [&](const Placement& at, std::vector<Stmt>& into) {
@@ -172,12 +175,12 @@ void Lowering::split_narrow() {
 
   Placement last;
   outer.decode(last);
-  last.ranges["%i"] = {0, rows.columns - 1};
-  last.ranges["%p"] = {0, split.parts - 1};
+  last.ranges[kLane] = {0, rows.columns - 1};
+  last.ranges[Symbol::loop("p")] = {0, split.parts - 1};
   rows.across(last, axes, lane);
   std::vector<Stmt> ends = start(totals);
-  ends.push_back(
-      loop(LoopKind::Serial, "%p", split.parts, take_partials(totals, parts, partial_at(last, IntExpr::symbol("%p")))));
+  ends.push_back(loop(LoopKind::Serial, Symbol::loop("p"), split.parts,
+                      take_partials(totals, parts, partial_at(last, IntExpr::symbol(Symbol::loop("p"))))));
   finish_columns(last, ends);
   add_phase(outer.extent(), {rows.over_columns(std::move(ends))}, split.parts * rows.columns);
 }

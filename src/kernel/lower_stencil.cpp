@@ -62,11 +62,11 @@ Grid Lowering::stencil_grid(const IntExpr& strips, Placement& placement, IntExpr
   const IntExpr height = stencil.row_axis < 0 ? IntExpr(1) : axes[static_cast<size_t>(stencil.row_axis)].extent;
   const auto constant = height.constant();
   const bool chunked = !(constant && *constant <= stencil.chunk);
-  grid.add("%chunk", chunked ? ceildiv(height, stencil.chunk) : IntExpr(1));
-  grid.add("%strip", strips);
+  grid.add(Symbol::loop("chunk"), chunked ? ceildiv(height, stencil.chunk) : IntExpr(1));
+  grid.add(Symbol::loop("strip"), strips);
   if (on_gpu()) add_outer();
   grid.decode(placement);
-  if (chunked) first_row = placement.value_of.at("%chunk") * stencil.chunk;
+  if (chunked) first_row = placement.value_of.at(Symbol::loop("chunk")) * stencil.chunk;
   rows = chunked ? min(stencil.chunk, height - first_row) : height;
   return grid;
 }
@@ -105,7 +105,7 @@ std::vector<int> Lowering::ring_buffers(const IntExpr& strip) {
 // computed at a column the others take from there. Rings are written last, since a newest row may take the place of the oldest.
 std::vector<Stmt> Lowering::stencil_loop(const StencilRow& row, size_t loop, const std::vector<size_t>& active) {
   const Stencil& stencil = *schedule_.stencil;
-  const IntExpr i = IntExpr::symbol("%i");
+  const IntExpr i = IntExpr::symbol(kLane);
   std::map<size_t, LocalId> newest;
   std::vector<Stmt> body, stores;
   int64_t halo = 0;
@@ -115,7 +115,7 @@ std::vector<Stmt> Lowering::stencil_loop(const StencilRow& row, size_t loop, con
     if (own) step.left = own->left, step.right = own->right, step.start = own->start;
     const Columns columns = columns_of(own);
     halo = columns.left + columns.right;
-    step.placement.ranges["%i"] = {0, row.width + halo - 1};
+    step.placement.ranges[kLane] = {0, row.width + halo - 1};
     step.placement.place(vector_axis().var, row.first + i - columns.left);
     const Ranges& ranges = step.placement.ranges;
     read_rings(step, [&](size_t r, const RingPlace& place) {
@@ -183,7 +183,7 @@ std::vector<Stmt> Lowering::stencil_warm_up(const StencilRow& row) {
       const int64_t from = stencil.warm_up - *start;
       const int64_t to = stencil.warm_up - (std::next(start) == starts.rend() ? 0 : *std::next(start));
       StencilRow here = row;
-      here.outputs.placement.ranges["%w"] = {from, to - 1};
+      here.outputs.placement.ranges[Symbol::loop("w")] = {from, to - 1};
       std::vector<Stmt> loop = stencil_loop(here, l, active);
       if (from == 0 && to == stencil.warm_up) {
         loops.insert(loops.end(), loop.begin(), loop.end());
@@ -212,11 +212,11 @@ void Lowering::stencil() {
   IntExpr first_row, rows;
   row.strip = one_strip ? columns : IntExpr(schedule_.tile);
   const Grid grid = stencil_grid(ceildiv(columns, row.strip), row.outputs.placement, first_row, rows);
-  row.first = one_strip ? IntExpr(0) : row.outputs.placement.value_of.at("%strip") * row.strip;
+  row.first = one_strip ? IntExpr(0) : row.outputs.placement.value_of.at(Symbol::loop("strip")) * row.strip;
   row.width = one_strip ? columns : min(row.strip, columns - row.first);
   row.buffers = ring_buffers(row.strip);
 
-  const auto down = [&](const std::string& var, const IntExpr& from, const IntExpr& count, auto loops_of) {
+  const auto down = [&](Symbol var, const IntExpr& from, const IntExpr& count, auto loops_of) {
     StencilRow here = row;
     here.t = IntExpr::symbol(var) + from;
     here.outputs.placement.ranges[var] = {0, count - 1};
@@ -227,10 +227,10 @@ void Lowering::stencil() {
   };
   std::vector<Stmt> body;
   if (stencil.warm_up > 0) {
-    body.push_back(down("%w", 0, stencil.warm_up, &Lowering::stencil_warm_up));
+    body.push_back(down(Symbol::loop("w"), 0, stencil.warm_up, &Lowering::stencil_warm_up));
     body.back().rare = true;
   }
-  body.push_back(down("%t", stencil.warm_up, rows, &Lowering::stencil_row));
+  body.push_back(down(Symbol::loop("t"), stencil.warm_up, rows, &Lowering::stencil_row));
   body.back().ahead = static_cast<int>(schedule_.stencil->ahead);
   add_phase(grid.extent(), std::move(body), row.strip * stencil.chunk);
 }

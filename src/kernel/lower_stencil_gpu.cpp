@@ -67,17 +67,17 @@ std::map<int64_t, std::pair<int64_t, int64_t>> shared_columns(const Ring& ring, 
 void Lowering::stencil_gpu() {
   const Stencil& stencil = *schedule_.stencil;
   const int64_t lanes = schedule_.lanes, strip = schedule_.tile;
-  const IntExpr columns = vector_axis().extent, t = IntExpr::symbol("%t"), i = IntExpr::symbol("%i");
+  const IntExpr columns = vector_axis().extent, t = IntExpr::symbol(Symbol::loop("t")), i = IntExpr::symbol(kLane);
   const auto constant = columns.constant();
   const bool one_strip = constant && *constant <= strip;
   StencilStep step;
   Placement& placement = step.placement;
   IntExpr first_row, rows;
   const Grid grid = stencil_grid(one_strip ? IntExpr(1) : ceildiv(columns, strip), placement, first_row, rows);
-  const IntExpr first = one_strip ? IntExpr(0) : placement.value_of.at("%strip") * strip;
+  const IntExpr first = one_strip ? IntExpr(0) : placement.value_of.at(Symbol::loop("strip")) * strip;
   const IntExpr thread = i - stencil.before, column = first + thread * lanes;
-  placement.ranges["%i"] = {0, kWarp - 1};
-  placement.ranges["%t"] = {0, rows + stencil.warm_up - 1};
+  placement.ranges[kLane] = {0, kWarp - 1};
+  placement.ranges[Symbol::loop("t")] = {0, rows + stencil.warm_up - 1};
   if (stencil.row_axis >= 0)
     placement.place(domain().axes[static_cast<size_t>(stencil.row_axis)].var, first_row + t - stencil.warm_up);
 
@@ -166,10 +166,11 @@ void Lowering::stencil_gpu() {
     for (Stmt& s : *more) down.push_back(std::move(s));
   const auto most = static_cast<int>(kMostUnrolled / std::max<size_t>(1, kernel_.exprs.size() - expressions));
   const int unroll = std::min(most, schedule_.unroll);
-  body.push_back(loop(LoopKind::Serial, "%t", rows + stencil.warm_up, std::move(down), 1, unroll > 1 ? unroll : 0));
+  body.push_back(
+      loop(LoopKind::Serial, Symbol::loop("t"), rows + stencil.warm_up, std::move(down), 1, unroll > 1 ? unroll : 0));
 
   std::vector<Stmt> grid_body;
-  grid_body.push_back(loop(LoopKind::Vector, "%i", kWarp, std::move(body)));
+  grid_body.push_back(loop(LoopKind::Vector, kLane, kWarp, std::move(body)));
   add_phase(grid.extent(), std::move(grid_body), strip * stencil.chunk);
 }
 

@@ -39,18 +39,18 @@ std::vector<Stmt> Lowering::through_tile(const Tile& tile, const Placement& plac
   const auto& axes = domain().axes;
   const Axis& columns = axes.back();
   const Axis& rows = axes[static_cast<size_t>(schedule_.across_axis)];
-  const IntExpr lane = IntExpr::symbol("%i");
-  auto pass = [&](const char* var, const IntExpr& outer, const IntExpr& inner) {
+  const IntExpr lane = IntExpr::symbol(kLane);
+  auto pass = [&](Symbol var, const IntExpr& outer, const IntExpr& inner) {
     Ranges ranges = placement.ranges;
     if (!on_gpu()) {
-      ranges["%i"] = {0, inner - 1};
+      ranges[kLane] = {0, inner - 1};
       ranges[var] = {0, outer - 1};
       return TilePass{IntExpr::symbol(var), lane, ranges};
     }
-    ranges["%i"] = {0, outer * inner - 1};
+    ranges[kLane] = {0, outer * inner - 1};
     return TilePass{floordiv(lane, inner, ranges), mod(lane, inner, ranges), ranges};
   };
-  auto loops = [&](const char* var, const IntExpr& outer, const IntExpr& inner, std::vector<Stmt> element) {
+  auto loops = [&](Symbol var, const IntExpr& outer, const IntExpr& inner, std::vector<Stmt> element) {
     if (on_gpu()) return vector(outer * inner, std::move(element));
     std::vector<Stmt> nest;
     nest.push_back(vector(inner, std::move(element)));
@@ -60,8 +60,8 @@ std::vector<Stmt> Lowering::through_tile(const Tile& tile, const Placement& plac
   std::vector<Stmt> body;
   std::vector<std::pair<Index, Access>> staged;  // the read in the main loops -> its element in scratch
   Placement reading = placement, computing = placement;
-  const TilePass read_pass = pass("%y", tile.width, tile.height);
-  const TilePass main_pass = pass("%x", tile.height, tile.width);
+  const TilePass read_pass = pass(Symbol::loop("y"), tile.width, tile.height);
+  const TilePass main_pass = pass(Symbol::loop("x"), tile.height, tile.width);
   reading.ranges = read_pass.ranges;
   reading.place(rows.var, tile.first_row + read_pass.inner);
   reading.place(columns.var, tile.first_column + read_pass.outer);
@@ -75,7 +75,7 @@ std::vector<Stmt> Lowering::through_tile(const Tile& tile, const Placement& plac
     evaluator_.enter(&element, &reading.ranges);
     const ExprId value = evaluator_.value(read.node, reading.at(read.index));
     element.push_back(store({true, buffer, {read_pass.outer, read_pass.inner}}, value));
-    body.push_back(loops("%y", tile.width, tile.height, std::move(element)));
+    body.push_back(loops(Symbol::loop("y"), tile.width, tile.height, std::move(element)));
     if (turned >= 0) body.push_back(turn(turned, buffer));
     staged.emplace_back(computing.at(read.index), turned < 0
                                                       ? Access{true, buffer, {main_pass.inner, main_pass.outer}}
@@ -93,7 +93,7 @@ std::vector<Stmt> Lowering::through_tile(const Tile& tile, const Placement& plac
     stores.push_back(store_output(o, computing, evaluator_.value_to_store(o.base, computing.at(o.base_index))));
   for (Stmt& s : stores) element.push_back(std::move(s));
   evaluator_.set_redirect(nullptr);
-  body.push_back(loops("%x", tile.height, tile.width, std::move(element)));
+  body.push_back(loops(Symbol::loop("x"), tile.height, tile.width, std::move(element)));
   return body;
 }
 
@@ -106,10 +106,11 @@ void Lowering::tiled() {
   Placement placement;
   for (const Axis& axis : axes)
     if (&axis != &columns && &axis != &rows) grid.add(axis.var, axis.extent);
-  grid.add("%tr", ceildiv(rows.extent, side));
-  grid.add("%tc", ceildiv(columns.extent, side));
+  grid.add(Symbol::loop("tr"), ceildiv(rows.extent, side));
+  grid.add(Symbol::loop("tc"), ceildiv(columns.extent, side));
   grid.decode(placement);
-  const IntExpr first_row = placement.value_of.at("%tr") * side, first_column = placement.value_of.at("%tc") * side;
+  const IntExpr first_row = placement.value_of.at(Symbol::loop("tr")) * side,
+                first_column = placement.value_of.at(Symbol::loop("tc")) * side;
   const bool whole_rows = divides(side, rows.extent), whole_columns = divides(side, columns.extent);
   const Tile whole{first_row, side, first_column, side};
   const Tile any{first_row, whole_rows ? IntExpr(side) : min(side, rows.extent - first_row), first_column,

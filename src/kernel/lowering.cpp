@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "base/check.hpp"
 #include "kernel/passes.hpp"
+#include "kernel/walk.hpp"
 
 namespace smelt::kernel {
 
@@ -23,12 +23,12 @@ IntExpr Grid::extent() const {
 }
 
 void Grid::decode(Placement& placement) const {
-  placement.ranges["%g"] = {0, extent() - 1};
-  decode(placement, IntExpr::symbol("%g"));
+  placement.ranges[kGrid] = {0, extent() - 1};
+  decode(placement, IntExpr::symbol(kGrid));
 }
 
 void Grid::decode(Placement& placement, IntExpr rest) const {
-  if (const auto symbol = rest.as_symbol()) placement.ranges.try_emplace(*symbol, Interval{0, extent() - 1});
+  if (const auto symbol = rest.as_symbol()) placement.ranges.add(*symbol, {0, extent() - 1});
   for (size_t d = dims.size(); d-- > 0;) {
     const auto& [var, extent] = dims[d];
     if (extent.is(1)) {
@@ -110,7 +110,7 @@ Stmt Lowering::store_output(const StoredOutput& output, const Placement& placeme
 }
 
 Stmt Lowering::vector(IntExpr extent, std::vector<Stmt> body) const {
-  Stmt made = loop(LoopKind::Vector, "%i", std::move(extent), std::move(body), schedule_.lanes, schedule_.unroll);
+  Stmt made = loop(LoopKind::Vector, kLane, std::move(extent), std::move(body), schedule_.lanes, schedule_.unroll);
   made.whole = schedule_.held;
   made.columns = schedule_.columns;
   return made;
@@ -120,7 +120,7 @@ void Lowering::add_phase(IntExpr extent, std::vector<Stmt> body, IntExpr work) {
   body.insert(body.begin(), allocs_.begin(), allocs_.end());
   allocs_.clear();
   Phase phase;
-  phase.body.push_back(loop(LoopKind::Grid, "%g", std::move(extent), std::move(body)));
+  phase.body.push_back(loop(LoopKind::Grid, kGrid, std::move(extent), std::move(body)));
   phase.work = std::move(work);
   phase.team = {schedule_.team, schedule_.workgroup, schedule_.resident};
   kernel_.phases.push_back(std::move(phase));
@@ -149,7 +149,7 @@ int Lowering::add_scratch(DType dtype, std::vector<IntExpr> dims) {
   return id;
 }
 
-IntExpr Lowering::launch_size(const std::string& symbol, const IntExpr& value) {
+IntExpr Lowering::launch_size(Symbol symbol, const IntExpr& value) {
   if (value.constant()) return value;
   kernel_.launch_sizes.push_back({symbol, value});
   return IntExpr::symbol(symbol);
@@ -157,54 +157,24 @@ IntExpr Lowering::launch_size(const std::string& symbol, const IntExpr& value) {
 
 namespace {
 
-// Every symbol that is no loop variable and no local is an argument of the launch.
-class Symbols {
- public:
-  explicit Symbols(const Kernel& kernel) {
-    for (const Param& p : kernel.params) {
-      use(p.dims);
-      use(p.strides);
-    }
-    for (const ScratchBuffer& b : kernel.buffers) use(b.dims);
-    for (const LaunchSize& l : kernel.launch_sizes) use(l.value);
-    for (const Expr& e : kernel.exprs) {
-      use(e.index);
-      use(e.extent);
-      use(e.access.index);
-    }
-    for (const Phase& p : kernel.phases) {
-      use(p.work);
-      walk(p.body);
-    }
-    for (const IndexLocal& l : kernel.index_locals) {
-      use(l.extent);
-      loops_.insert(fmt::format("%v{}", l.local));
-    }
+// The sizes that a kernel names, in order of appearance: they are the arguments of the launch.
+std::vector<Symbol> arguments_of(const Kernel& kernel) {
+  std::vector<Symbol> found;
+  const auto use = [&](const std::vector<IntExpr>& es) {
+    for (const IntExpr& e : es) e.collect_symbols(found);
+  };
+  for (const Param& p : kernel.params) use(p.dims), use(p.strides);
+  for (const ScratchBuffer& b : kernel.buffers) use(b.dims);
+  for (const LaunchSize& l : kernel.launch_sizes) use({l.value});
+  for (const Expr& e : kernel.exprs) use({e.index, e.extent}), use(e.access.index);
+  for (const Phase& p : kernel.phases) {
+    use({p.work});
+    for_each_stmt(p.body, [&](const Stmt& s) { use({s.extent}), use(s.access.index); });
   }
-
-  std::vector<std::string> arguments() const {
-    std::vector<std::string> result;
-    for (const std::string& s : order_)
-      if (!loops_.count(s)) result.push_back(s);
-    return result;
-  }
-
- private:
-  void use(const IntExpr& e) { e.collect_symbols(order_); }
-  void use(const std::vector<IntExpr>& es) {
-    for (const IntExpr& e : es) use(e);
-  }
-  void walk(const std::vector<Stmt>& body) {
-    for (const Stmt& s : body) {
-      if (s.kind == StmtKind::Loop || s.kind == StmtKind::Each) loops_.insert(s.var);
-      use(s.extent);
-      use(s.access.index);
-      walk(s.body);
-    }
-  }
-  std::vector<std::string> order_;
-  std::set<std::string> loops_;
-};
+  for (const IndexLocal& l : kernel.index_locals) use({l.extent});
+  std::erase_if(found, [](Symbol s) { return !s.is_size() && s.kind() != Symbol::Kind::Launch; });
+  return found;
+}
 
 // At least 1 when outputs of so many bytes do not stay in the caches until they are read again. A large cache keeps half of itself of outputs alone,
 // and three quarters of outputs and inputs; how much of a very large one is left for us, which others use too, is not known.
@@ -223,23 +193,21 @@ void Lowering::finish() {
     if (p.kind == ParamKind::Output && p.value >= 0) written = written + count(p.dims) * size_of(p.dtype);
     if (p.kind == ParamKind::Output || p.kind == ParamKind::Input) moved = moved + count(p.dims) * size_of(p.dtype);
   }
-  kernel_.launch_sizes.push_back({"%stream", min(1, streams(written, moved, schedule_.cache_bytes))});
-  auto arguments = Symbols(kernel_).arguments();
+  kernel_.launch_sizes.push_back({kLaunchStream, min(1, streams(written, moved, schedule_.cache_bytes))});
+  std::vector<Symbol> arguments = arguments_of(kernel_);
   for (const LaunchSize& l : kernel_.launch_sizes)
     if (!std::count(arguments.begin(), arguments.end(), l.symbol)) arguments.push_back(l.symbol);
   // What was checked of this kernel's sizes when they were bound.
   auto assume = [&](const IntExpr& e) {
-    std::vector<std::string> symbols;
-    e.collect_symbols(symbols);
-    auto known = [&](const std::string& s) { return std::count(arguments.begin(), arguments.end(), s) > 0; };
-    if (std::all_of(symbols.begin(), symbols.end(), known)) kernel_.assumptions.push_back(e);
+    const auto unknown = [&](Symbol s) { return std::count(arguments.begin(), arguments.end(), s) == 0; };
+    if (!e.any_symbol(unknown)) kernel_.assumptions.push_back(e);
   };
   for (const Constraint& c : graph_.constraints) {
     if (c.kind == Constraint::Divisible) continue;
     assume(c.left - c.right);
     if (c.kind == Constraint::Equal) assume(c.right - c.left);
   }
-  for (const std::string& symbol : arguments) kernel_.params.push_back(size_param(symbol));
+  for (Symbol symbol : arguments) kernel_.params.push_back(size_param(symbol));
 }
 
 static Kernel lowered(const Graph& graph, const schedule::Group& group, const Schedule& schedule,

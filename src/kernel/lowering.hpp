@@ -36,22 +36,25 @@ struct Accumulator {
   bool with_index() const { return kind == ReduceKind::ArgMax || kind == ReduceKind::ArgMin; }
 };
 
+// The variable of the Vector loops, and that of the Grid loop.
+inline const Symbol kLane = Symbol::loop("i"), kGrid = Symbol::loop("g");
+
 Op op_of(ReduceKind kind);
 // What changes no value; of max the smallest value, so that masked lanes never win.
 Scalar neutral(ReduceKind kind, DType t);
 
 // How the axes of the domain are reached: each axis variable as an expression over loop variables.
 struct Placement {
-  std::map<std::string, IntExpr> value_of;
+  std::map<Symbol, IntExpr> value_of;
   Ranges ranges;
-  void place(const std::string& var, const IntExpr& value) { value_of[var] = value; }
+  void place(Symbol var, const IntExpr& value) { value_of[var] = value; }
   Index at(const Index& index) const;
 };
 
 // The grid: a list of dimensions run as one flat loop "%g".
 struct Grid {
-  std::vector<std::pair<std::string, IntExpr>> dims;
-  void add(std::string var, IntExpr extent) { dims.emplace_back(std::move(var), std::move(extent)); }
+  std::vector<std::pair<Symbol, IntExpr>> dims;
+  void add(Symbol var, IntExpr extent) { dims.emplace_back(var, std::move(extent)); }
   IntExpr extent() const;
   void decode(Placement& placement) const;  // var -> its part of %g
   void decode(Placement& placement, IntExpr position) const;
@@ -59,7 +62,7 @@ struct Grid {
 
 // The loops of one pass over a row: `serial` ones outside, then a vector loop "%i".
 struct RowLoops {
-  std::vector<std::pair<std::string, IntExpr>> serial;
+  std::vector<std::pair<Symbol, IntExpr>> serial;
   IntExpr vector_extent = 1;
   bool blocked = false;  // one serial loop runs over blocks: each has accumulators of its own
   size_t inside = 0;     // serial loops inside of that one
@@ -74,7 +77,7 @@ struct NarrowRows;  // lower_split_narrow.cpp
 // What a serial loop of a pass over a row runs over: `length` points of an axis from `first` on.
 struct RowPart {
   const Axis* axis = nullptr;
-  std::string var;
+  std::optional<Symbol> var;
   IntExpr first, length;
   int64_t estimate = 0;
 };
@@ -122,7 +125,7 @@ class Lowering {
   using Fill = std::function<void(const IntExpr& at, const Ranges& ranges, std::vector<Stmt>& body)>;
   Scattered scattered() const;
   void over_chunks(const IntExpr& length, const Fill& fill);
-  std::vector<Stmt> lanes_of(const std::string& var, const IntExpr& length, Ranges ranges,
+  std::vector<Stmt> lanes_of(Symbol var, const IntExpr& length, Ranges ranges,
                              const std::function<void(const Ranges&, std::vector<Stmt>&)>& fill);
   ExprId scatter_row(const Scattered& s, const IntExpr& update, const Ranges& ranges);
   ExprId joined_by(ScatterKind kind, ExprId there, ExprId update);
@@ -239,7 +242,7 @@ class Lowering {
   void end_with_last_workgroup();  // the phase added last is run by the last workgroup of the one before
   int add_temporary(DType dtype, Shape dims, const std::string& note);
   int add_scratch(DType dtype, std::vector<IntExpr> dims);
-  IntExpr launch_size(const std::string& symbol, const IntExpr& value);
+  IntExpr launch_size(Symbol symbol, const IntExpr& value);
 
   // reductions.cpp
   std::vector<Accumulator> accumulators(int level, const std::optional<IntExpr>& block = {});
@@ -274,7 +277,7 @@ class Lowering {
     std::vector<Stmt> body;
   };
   void keep_values(std::vector<Stage>& stages, const std::vector<IntExpr>& keep_index,
-                   const std::vector<IntExpr>& keep_dims, int64_t points, const std::string& innermost);
+                   const std::vector<IntExpr>& keep_dims, int64_t points, std::optional<Symbol> innermost);
 
   const Graph& graph_;
   const schedule::Group& group_;

@@ -1,7 +1,5 @@
 #include "kernel/multipliers.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "kernel/build.hpp"
@@ -9,12 +7,11 @@
 namespace smelt::kernel {
 namespace {
 
-constexpr const char* kPrefix = "%multiplier";
 // Each is an argument of the launch.
 constexpr size_t kMost = 12;
 
-bool is_size(const Kernel& kernel, const std::string& symbol) {
-  return symbol[0] != '%' || std::any_of(kernel.launch_sizes.begin(), kernel.launch_sizes.end(),
+bool is_size(const Kernel& kernel, Symbol symbol) {
+  return symbol.is_size() || std::any_of(kernel.launch_sizes.begin(), kernel.launch_sizes.end(),
                                          [&](const LaunchSize& l) { return l.symbol == symbol; });
 }
 
@@ -40,7 +37,7 @@ class Divisors {
   void visit(const IntExpr& e) {
     for (const IntExpr::Term& t : e.terms())
       for (const IntExpr::AtomPtr& a : t.atoms) {
-        if (a->kind == AtomKind::Symbol) continue;
+        if (a->symbol) continue;
         visit(a->a);
         visit(a->b);
         if (a->kind == AtomKind::FloorDiv || a->kind == AtomKind::Mod) note(*a);
@@ -51,9 +48,7 @@ class Divisors {
     if (std::find(found_.begin(), found_.end(), a.b) == found_.end()) found_.push_back(a.b);
   }
   bool over_sizes(const IntExpr& e) const {
-    std::vector<std::string> symbols;
-    e.collect_symbols(symbols);
-    return std::all_of(symbols.begin(), symbols.end(), [&](const std::string& s) { return is_size(kernel_, s); });
+    return !e.any_symbol([&](Symbol s) { return !is_size(kernel_, s); });
   }
 
   const Kernel& kernel_;
@@ -64,12 +59,10 @@ class Divisors {
 
 IntExpr multiplier_of(const IntExpr& divisor) { return floordiv(int64_t{1} << 62, max(divisor, 1)) + 1; }
 
-bool is_multiplier(const std::string& symbol) { return symbol.rfind(kPrefix, 0) == 0; }
-
 bool add_multipliers(Kernel& kernel) {
   const std::vector<IntExpr> divisors = Divisors(kernel).found();
   for (size_t i = 0; i < divisors.size(); ++i) {
-    kernel.launch_sizes.push_back({fmt::format("{}{}", kPrefix, i), multiplier_of(divisors[i])});
+    kernel.launch_sizes.push_back({Symbol::multiplier(i), multiplier_of(divisors[i])});
     kernel.params.push_back(size_param(kernel.launch_sizes.back().symbol));
   }
   return !divisors.empty();

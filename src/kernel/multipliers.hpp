@@ -12,7 +12,6 @@ namespace smelt::kernel {
 
 // m of a divisor; the one that a divisor of 0 gets is never used.
 IntExpr multiplier_of(const IntExpr& divisor);
-bool is_multiplier(const std::string& symbol);
 
 // Launch sizes for the divisors that positions of loops are divided by in this kernel. Returns
 // whether there are any.

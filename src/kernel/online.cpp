@@ -75,10 +75,10 @@ std::vector<Stmt> Lowering::finish_online(const std::vector<Accumulator>& accs) 
     results.push_back(assign(a.value, finite_shift ? whole.id : select(sum == zero, nan, whole).id));
   }
   std::vector<Stmt> stmts;
-  stmts.push_back(loop(LoopKind::Vector, "%l", everyone, std::move(tops), 1, lanes));
+  stmts.push_back(loop(LoopKind::Vector, Symbol::loop("l"), everyone, std::move(tops), 1, lanes));
   for (const Accumulator& a : accs)
     if (a.maximum < 0) stmts.push_back(combine_lanes(a));
-  stmts.push_back(loop(LoopKind::Vector, "%l", everyone, std::move(scaled), 1, lanes));
+  stmts.push_back(loop(LoopKind::Vector, Symbol::loop("l"), everyone, std::move(scaled), 1, lanes));
   for (Stmt& s : sums) stmts.push_back(std::move(s));
   // A maximum that stayed where it started may be -inf: only then nothing was added.
   for (const Accumulator& a : accs) {

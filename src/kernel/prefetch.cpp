@@ -50,7 +50,7 @@ int64_t operations(const Kernel& kernel, const Stmt& loop) {
 }
 
 // `e` where every minimum and maximum of `symbol` is the side that goes with it, as in the middle of an array.
-IntExpr stepping(const IntExpr& e, const std::string& symbol) {
+IntExpr stepping(const IntExpr& e, Symbol symbol) {
   IntExpr result;
   for (const IntExpr::Term& term : e.terms()) {
     IntExpr product = term.coefficient;
@@ -65,17 +65,15 @@ IntExpr stepping(const IntExpr& e, const std::string& symbol) {
 }
 
 // Neighbouring elements of the loop are neighbours in memory.
-bool is_contiguous(const IntExpr& offset, const std::string& var) {
+bool is_contiguous(const IntExpr& offset, Symbol var) {
   const auto step = offset.coefficient_of(var);
   return step && step->is(1) && !(offset - IntExpr::symbol(var)).mentions(var);
 }
 
-using Known = std::set<std::string>;  // symbols with a value
+using Known = std::set<Symbol>;  // symbols with a value
 
 bool knows(const Known& known, const IntExpr& e) {
-  std::vector<std::string> symbols;
-  e.collect_symbols(symbols);
-  return std::all_of(symbols.begin(), symbols.end(), [&](const std::string& s) { return known.count(s) > 0; });
+  return !e.any_symbol([&](Symbol s) { return known.count(s) == 0; });
 }
 
 // The variables of the loops around `loop`; whether it is inside the body at all.
@@ -83,7 +81,7 @@ bool collect_around(const std::vector<Stmt>& body, const Stmt* loop, Known& into
   for (const Stmt& s : body) {
     if (&s == loop) return true;
     if (!collect_around(s.body, loop, into)) continue;
-    if (s.kind == StmtKind::Loop || s.kind == StmtKind::Each) into.insert(s.var);
+    if (s.kind == StmtKind::Loop || s.kind == StmtKind::Each) into.insert(*s.var);
     return true;
   }
   return false;
@@ -99,7 +97,7 @@ class Prefetch {
  public:
   explicit Prefetch(Kernel& kernel) : kernel_(kernel) {
     for (const Param& p : kernel.params)
-      if (p.kind == ParamKind::Size) sizes_.insert(p.symbol);
+      if (p.symbol) sizes_.insert(*p.symbol);
   }
 
   bool run() {
@@ -130,21 +128,21 @@ class Prefetch {
     for (size_t i = 1; i + 1 < loops.size(); ++i)
       if (operations(kernel_, *loops[i]) > 2 * operations(kernel_, *target)) target = loops[i];
     Known around = sizes_;
-    around.insert({grid.var, target->var});
+    around.insert({*grid.var, *target->var});
     collect_around(grid.body, target, around);
     visit_below(kernel_, values_of(*loops.front()), [&](ExprId, const Expr& e) {
       if (e.kind == ExprKind::Load && !e.access.scratch && e.mask == kNoExpr)
-        of_next_row(*target, grid.var, around, e.access);
+        of_next_row(*target, *grid.var, around, e.access);
       return true;
     });
   }
 
-  void of_next_row(Stmt& loop, const std::string& row, const Known& around, const Access& access) {
+  void of_next_row(Stmt& loop, Symbol row, const Known& around, const Access& access) {
     const IntExpr offset = flat_offset(kernel_, access);
-    if (!is_contiguous(offset, loop.var)) return;
+    if (!is_contiguous(offset, *loop.var)) return;
     const IntExpr next = offset.substitute({{row, IntExpr::symbol(row) + 1}}, {});
     const IntExpr distance = next - offset;
-    if (distance.is(0) || distance.mentions(row) || distance.mentions(loop.var) || !knows(around, next)) return;
+    if (distance.is(0) || distance.mentions(row) || distance.mentions(*loop.var) || !knows(around, next)) return;
     const int64_t size = element_bytes(access.array);
     const int64_t bytes = distance.constant().value_or(kFirstLevel / size + 1) * size;
     if (bytes >= kLeastBytes && bytes <= kMostBytes) add(loop, access.array, next, 1, bytes);
@@ -153,7 +151,7 @@ class Prefetch {
   void down_rows(std::vector<Stmt>& body, const Known& known, const Rows* rows) {
     for (Stmt& s : body) {
       Known inside = known;
-      if (s.kind == StmtKind::Loop || s.kind == StmtKind::Each) inside.insert(s.var);
+      if (s.kind == StmtKind::Loop || s.kind == StmtKind::Each) inside.insert(*s.var);
       if (is_vector(s)) {
         if (rows) share_rows(s, *rows, inside);
         continue;
@@ -172,7 +170,7 @@ class Prefetch {
     const auto& loops = rows.inside;
     const auto number = std::find(loops.begin(), loops.end(), &s) - loops.begin();
     const auto count = static_cast<int64_t>(loops.size());
-    const bool alike = std::all_of(loops.begin(), loops.end(), [&](const Stmt* loop) { return loop->var == s.var; });
+    const bool alike = std::all_of(loops.begin(), loops.end(), [&](const Stmt* loop) { return loop->var == *s.var; });
     if (count == 1 || !alike || number == count) return of_later_rows(s, s, rows, known, 1, 0);
     int64_t parts = 1;
     while (2 * parts <= std::min(kMostParts, count)) parts *= 2;
@@ -183,35 +181,34 @@ class Prefetch {
   // One of several parts of the rows that `reader` reads, fetched by `loop`.
   void of_later_rows(Stmt& loop, const Stmt& reader, const Rows& rows, const Known& known, int64_t parts,
                      int64_t part) {
-    const std::string& row = rows.loop->var;
+    Symbol row = *rows.loop->var;
     std::map<int, std::vector<IntExpr>> offsets;  // by param
     visit_below(kernel_, values_of(reader), [&](ExprId, const Expr& e) {
       if (e.kind != ExprKind::Load || e.access.scratch) return true;
-      const IntExpr offset = stepping(stepping(flat_offset(kernel_, e.access), row), reader.var);
-      if (knows(known, offset) && is_contiguous(offset, reader.var) && offset.mentions(row))
+      const IntExpr offset = stepping(stepping(flat_offset(kernel_, e.access), row), *reader.var);
+      if (knows(known, offset) && is_contiguous(offset, *reader.var) && offset.mentions(row))
         offsets[e.access.array].push_back(offset);
       return true;
     });
-    const Ranges ranges{{reader.var, {0, reader.extent - 1}}};
-    const IntExpr symbol = IntExpr::symbol(reader.var);
+    const Ranges ranges{{*reader.var, {0, reader.extent - 1}}};
+    const IntExpr symbol = IntExpr::symbol(*reader.var);
     const IntExpr here =
         parts == 1 ? symbol : floordiv(symbol, parts, ranges) + part * floordiv(reader.extent, parts, ranges);
     for (const auto& [array, reads] : offsets)
-      for (const IntExpr& read : newest(reads, row, reader.var)) {
+      for (const IntExpr& read : newest(reads, row, *reader.var)) {
         const int64_t size = element_bytes(array), ahead = rows.loop->ahead;
         const IntExpr step = row_step(read, row);
         const int64_t bytes = step.constant().value_or(kFirstLevel / size + 1) * size * ahead;
-        add(loop, array, (read + ahead * step).substitute({{reader.var, here}}, {}), parts, bytes);
+        add(loop, array, (read + ahead * step).substitute({{*reader.var, here}}, {}), parts, bytes);
       }
   }
 
-  static IntExpr row_step(const IntExpr& read, const std::string& row) {
+  static IntExpr row_step(const IntExpr& read, Symbol row) {
     return read.substitute({{row, IntExpr::symbol(row) + 1}}, {}) - read;
   }
 
   // Of several reads those that no later iteration makes, and of neighbouring columns one.
-  static std::vector<IntExpr> newest(const std::vector<IntExpr>& reads, const std::string& row,
-                                     const std::string& column) {
+  static std::vector<IntExpr> newest(const std::vector<IntExpr>& reads, Symbol row, Symbol column) {
     std::vector<IntExpr> found;
     const auto near = [](const IntExpr& difference) {
       const int64_t elements = difference.constant().value_or(INT64_MAX);

@@ -185,7 +185,7 @@ class Printer {
     const Param& p = kernel_.params[static_cast<size_t>(i)];
     const std::string note = p.note.empty() ? "" : "  # " + p.note;
     switch (p.kind) {
-      case ParamKind::Size: return line("{}: {}{}", param_name(kernel_, i), p.symbol, note);
+      case ParamKind::Size: return line("{}: {}{}", param_name(kernel_, i), *p.symbol, note);
       case ParamKind::Scalar: return line("{}: {}{}", param_name(kernel_, i), name_of(p.dtype), note);
       case ParamKind::Input:
       case ParamKind::Output:
@@ -238,10 +238,10 @@ class Printer {
       case StmtKind::Loop:
         forget_changed(s.body);  // the body's later iterations come before its earlier lines too
         if (s.loop == LoopKind::Vector)
-          line("vector {} < {} by {}{}:", s.var, s.extent.str(), s.lanes,
+          line("vector {} < {} by {}{}:", *s.var, s.extent.str(), s.lanes,
                s.columns ? fmt::format(" in {} columns", s.columns) : "");
         else
-          line("{} {} < {}:", name_of(s.loop), s.var, s.extent.str());
+          line("{} {} < {}:", name_of(s.loop), *s.var, s.extent.str());
         return block(s.body);
       case StmtKind::Let: {
         const std::string value = use(s.value);
@@ -294,7 +294,7 @@ class Printer {
         forget_changed(s.body);
         const auto outer = named_;
         const std::string condition = use(s.value);
-        line("each {} < {} of which {}:", s.var, s.extent.str(), condition);
+        line("each {} < {} of which {}:", *s.var, s.extent.str(), condition);
         named_ = outer;
         return block(s.body);
       }

@@ -31,7 +31,7 @@ class Structure {
       need(!p.last || (i > 0 && kernel_.counter_param >= 0 && p.body[0].extent.is(1) && p.team.workgroup > 0),
            "phase {} is not one that the last workgroup can run", i);
       known_ = sizes_;
-      for (const IndexLocal& index : kernel_.index_locals) known_.insert(symbol_of(index.local));
+      for (const IndexLocal& index : kernel_.index_locals) known_.insert(Symbol::local(index.local));
       block(p.body);
     }
   }
@@ -43,31 +43,25 @@ class Structure {
   }
   int local_count() const { return static_cast<int>(kernel_.locals.size()); }
   const Local& local(LocalId id) const { return kernel_.locals[static_cast<size_t>(id)]; }
-  static bool is_local_symbol(const std::string& name) {
-    return name.starts_with("%v") && name.size() > 2 && name.find_first_not_of("0123456789", 2) == std::string::npos;
-  }
-  static std::string symbol_of(LocalId id) { return fmt::format("%v{}", id); }
-
-  void need_known(const IntExpr& e, const std::set<std::string>& known, const std::string& where) const {
-    std::vector<std::string> symbols;
-    e.collect_symbols(symbols);
-    for (const std::string& s : symbols)
+  void need_known(const IntExpr& e, const std::set<Symbol>& known, const std::string& where) const {
+    for (const Symbol s : e.symbols())
       need(known.count(s), "{} names {}, which is not known there: {}", where, s, e.str());
   }
 
   void params() {
-    std::set<std::string> declared;
+    std::set<Symbol> declared;
     for (const Param& p : kernel_.params) {
       if (p.kind != ParamKind::Size) continue;
-      need(!p.symbol.empty() && declared.insert(p.symbol).second, "size {} is declared twice", p.symbol);
+      need(p.symbol.has_value(), "a size without a symbol");
+      need(declared.insert(*p.symbol).second, "size {} is declared twice", *p.symbol);
     }
     sizes_ = declared;
-    std::set<std::string> before = declared;
-    before.insert("%threads");
+    std::set<Symbol> before = declared;
+    before.insert(kLaunchThreads);
     for (const LaunchSize& l : kernel_.launch_sizes) before.erase(l.symbol);
     for (const LaunchSize& l : kernel_.launch_sizes) {
       need(declared.count(l.symbol), "launch size {} is no parameter", l.symbol);
-      need_known(l.value, before, "launch size " + l.symbol);
+      need_known(l.value, before, "launch size " + l.symbol.str());
       before.insert(l.symbol);
     }
     for (size_t i = 0; i < kernel_.params.size(); ++i) {
@@ -81,7 +75,7 @@ class Structure {
       for (const IntExpr& stride : p.strides) {
         need_known(stride, declared, name);
         // A stride may be negative or 0; as a size it would prove what is not so.
-        if (auto symbol = stride.as_symbol(); symbol && symbol->starts_with("%stride")) sizes_.erase(*symbol);
+        if (auto symbol = stride.as_symbol(); symbol && symbol->kind() == Symbol::Kind::Stride) sizes_.erase(*symbol);
       }
     }
     for (const IntExpr& e : kernel_.assumptions) need_known(e, sizes_, "an assumption");
@@ -229,43 +223,48 @@ class Structure {
     }
   }
 
+  void need_variable(const Stmt& s) const {
+    need(s.var && (s.var->kind() == Symbol::Kind::Loop || s.var->kind() == Symbol::Kind::Window),
+         "a loop over {}, which is no loop variable", s.var ? s.var->str() : "nothing");
+    const auto alike = [&](Symbol other) { return other.str() == s.var->str(); };
+    need(std::none_of(known_.begin(), known_.end(), alike), "loop variable {} hides another", *s.var);
+  }
+
   void loop(const Stmt& s) {
+    need_variable(s);
     const bool inside = !loops_.empty();
-    need((s.loop == LoopKind::Grid) == !inside, "loop {}: the outermost loop, and no other, is a grid loop", s.var);
-    need(s.var.size() > 1 && s.var[0] == '%' && !is_local_symbol(s.var), "loop variable '{}' is no %name", s.var);
-    need(!known_.count(s.var), "loop variable {} hides another", s.var);
-    need_known(s.extent, known_, "the extent of loop " + s.var);
+    need((s.loop == LoopKind::Grid) == !inside, "loop {}: the outermost loop, and no other, is a grid loop", *s.var);
+    need_known(s.extent, known_, "the extent of loop " + s.var->str());
     if (s.loop == LoopKind::Vector) {
       // Lanes of a short odd axis, as of three colours, are a multiple of its length, and of four.
       need(s.lanes >= 1 && ((s.lanes & (s.lanes - 1)) == 0 || s.lanes % 4 == 0 || s.extent.is(s.lanes)),
-           "vector loop {}: {} lanes", s.var, s.lanes);
-      need(!vector(), "vector loop {} stands inside another", s.var);
+           "vector loop {}: {} lanes", *s.var, s.lanes);
+      need(!vector(), "vector loop {} stands inside another", *s.var);
     } else if (const Stmt* outer = vector()) {
-      need(!s.extent.mentions(outer->var), "loop {} runs {} times, which differs from lane to lane", s.var,
+      need(!s.extent.mentions(*outer->var), "loop {} runs {} times, which differs from lane to lane", *s.var,
            s.extent.str());
     }
-    known_.insert(s.var);
+    known_.insert(*s.var);
     loops_.push_back(&s);
     const auto seen = seen_;
     block(s.body);
     seen_ = seen;
     loops_.pop_back();
-    known_.erase(s.var);
+    known_.erase(*s.var);
   }
 
   void each(const Stmt& s) {
-    need(!vector(), "each {} stands in a vector loop", s.var);
-    need(s.var.size() > 1 && s.var[0] == '%' && !is_local_symbol(s.var), "loop variable '{}' is no %name", s.var);
-    need(!known_.count(s.var), "loop variable {} hides another", s.var);
-    need_known(s.extent, known_, "the extent of " + s.var);
-    known_.insert(s.var);
+    need(!vector(), "each {} stands in a vector loop", *s.var);
+    need_variable(s);
+    need_known(s.extent, known_, "the extent of " + s.var->str());
+    known_.insert(*s.var);
     const auto seen = seen_;
     use(s.value, "condition");
     chosen_.push_back(s.value);
     block(s.body);
     chosen_.pop_back();
     seen_ = seen;
-    known_.erase(s.var);
+    known_.erase(*s.var);
   }
 
   const Stmt* vector() const {
@@ -283,17 +282,17 @@ class Structure {
       const bool parallel = l->loop == LoopKind::Vector ||
                             ((l->loop == LoopKind::Grid || l->loop == LoopKind::Thread) && !s.access.scratch);
       const auto times = l->extent.constant();
-      if (!parallel || (times && *times <= 1) || one_of(l->var)) continue;
+      if (!parallel || (times && *times <= 1) || one_of(*l->var)) continue;
       const bool differs = std::any_of(s.access.index.begin(), s.access.index.end(), [&](const IntExpr& i) {
-        return i.mentions(l->var) || names_local_of(i, l->var) || names_chosen_of(i, l->var);
+        return i.mentions(*l->var) || names_local_of(i, *l->var) || names_chosen_of(i, *l->var);
       });
       need(differs, "store {}: every iteration of the {} loop {} writes the same element",
-           access_text(kernel_, s.access), name_of(l->loop), l->var);
+           access_text(kernel_, s.access), name_of(l->loop), *l->var);
     }
   }
 
   // Whether a condition around lets one value of this variable pass.
-  bool one_of(const std::string& var) const {
+  bool one_of(Symbol var) const {
     return std::any_of(conditions_.begin(), conditions_.end(), [&](ExprId id) {
       const Expr& e = kernel_.at(id);
       if (e.kind != ExprKind::Apply || e.op != Op::Eq) return false;
@@ -303,13 +302,13 @@ class Structure {
   }
 
   // Whether it names a local whose value is made of this variable itself.
-  bool names_local_of(const IntExpr& index, const std::string& var) const {
-    return std::any_of(kernel_.index_locals.begin(), kernel_.index_locals.end(), [&](const IndexLocal& l) {
-      const auto value = positions_.find(l.local);
-      return value != positions_.end() && index.mentions(symbol_of(l.local)) && made_of(value->second, var);
+  bool names_local_of(const IntExpr& index, Symbol var) const {
+    return index.any_symbol([&](Symbol s) {
+      const auto value = s.is_local() ? positions_.find(s.local_id()) : positions_.end();
+      return value != positions_.end() && made_of(value->second, var);
     });
   }
-  bool made_of(ExprId id, const std::string& var) const {
+  bool made_of(ExprId id, Symbol var) const {
     const Expr& e = kernel_.at(id);
     if (e.kind == ExprKind::Index) return e.index.mentions(var) || names_local_of(e.index, var);
     return e.kind == ExprKind::Apply &&
@@ -317,14 +316,14 @@ class Structure {
   }
 
   // Whether it names a local that an Each around compares with what is made of this variable: each iteration has values of its own.
-  bool names_chosen_of(const IntExpr& index, const std::string& var) const {
-    return std::any_of(kernel_.index_locals.begin(), kernel_.index_locals.end(), [&](const IndexLocal& l) {
-      const auto value = positions_.find(l.local);
-      return value != positions_.end() && index.mentions(symbol_of(l.local)) &&
+  bool names_chosen_of(const IntExpr& index, Symbol var) const {
+    return index.any_symbol([&](Symbol s) {
+      const auto value = s.is_local() ? positions_.find(s.local_id()) : positions_.end();
+      return value != positions_.end() &&
              std::any_of(chosen_.begin(), chosen_.end(), [&](ExprId id) { return compares(id, value->second, var); });
     });
   }
-  bool compares(ExprId condition, ExprId value, const std::string& var) const {
+  bool compares(ExprId condition, ExprId value, Symbol var) const {
     const Expr& e = kernel_.at(condition);
     if (e.kind != ExprKind::Apply || e.args.size() != 2) return false;
     if (e.op == Op::And) return compares(e.args[0], value, var) || compares(e.args[1], value, var);
@@ -335,8 +334,8 @@ class Structure {
   std::vector<ExprId> conditions_;       // of the Ifs around
   std::vector<ExprId> chosen_;           // conditions of the Eaches around
   std::map<LocalId, ExprId> positions_;  // what locals are let be
-  std::set<std::string> sizes_;          // sizes that index expressions may use
-  std::set<std::string> known_;          // those, and the loops around
+  std::set<Symbol> sizes_;               // sizes that index expressions may use
+  std::set<Symbol> known_;               // those, and the loops around
   std::vector<const Stmt*> loops_;
   std::set<ExprId> seen_;
   std::set<LocalId> written_;

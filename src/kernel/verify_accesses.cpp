@@ -17,13 +17,12 @@ class Accesses {
   }
 
   void run() {
-    std::vector<std::pair<std::string, IntExpr>> launch;
+    std::vector<std::pair<Symbol, IntExpr>> launch;
     for (const LaunchSize& l : kernel_.launch_sizes)
-      if (!is_multiplier(l.symbol)) launch.emplace_back(l.symbol, l.value);
+      if (l.symbol.kind() != Symbol::Kind::Multiplier) launch.emplace_back(l.symbol, l.value);
     Facts facts(std::move(launch));
     for (const IntExpr& e : kernel_.assumptions) facts.add(e);
-    for (const IndexLocal& local : kernel_.index_locals)
-      facts.add_range(fmt::format("%v{}", local.local), local.extent);
+    for (const IndexLocal& local : kernel_.index_locals) facts.add_range(Symbol::local(local.local), local.extent);
     for (const Phase& phase : kernel_.phases) block(phase.body, facts, {});
   }
 
@@ -46,18 +45,18 @@ class Accesses {
     switch (s.kind) {
       case StmtKind::Loop: {
         Facts inside = facts;
-        inside.add_range(s.var, s.extent);
-        around_.push_back(fmt::format("{} {} < {}", name_of(s.loop), s.var, s.extent.str()));
+        inside.add_range(*s.var, s.extent);
+        around_.push_back(fmt::format("{} {} < {}", name_of(s.loop), *s.var, s.extent.str()));
         block(s.body, inside, seen);
         around_.pop_back();
         return;
       }
       case StmtKind::Each: {
         Facts inside = facts;
-        inside.add_range(s.var, s.extent);
+        inside.add_range(*s.var, s.extent);
         loads(s.value, inside, seen);
         learn(s.value, true, inside);
-        around_.push_back(fmt::format("each {} < {}", s.var, s.extent.str()));
+        around_.push_back(fmt::format("each {} < {}", *s.var, s.extent.str()));
         block(s.body, inside, seen);
         around_.pop_back();
         return;
@@ -170,7 +169,7 @@ class Accesses {
     if (kernel_.at(id).dtype != DType::I64) return std::nullopt;
     if (const Expr& e = kernel_.at(id); e.kind == ExprKind::Local)
       for (const IndexLocal& local : kernel_.index_locals)
-        if (local.local == e.local) return IntExpr::symbol(fmt::format("%v{}", e.local));
+        if (local.local == e.local) return IntExpr::symbol(Symbol::local(e.local));
     const Expr& e = resolved(id);
     if (e.kind == ExprKind::Index) return e.index;
     if (e.kind == ExprKind::Const) return e.constant.i;

@@ -56,7 +56,7 @@ class BarrierVerifier {
   }
 
   void meet(const Since& here, const Stmt& s) {
-    const std::string what = s.kind == StmtKind::Loop ? "loop " + s.var : "a statement";
+    const std::string what = s.kind == StmtKind::Loop ? "loop " + s.var->str() : "a statement";
     for (const int b : here.written)
       if (since_.read.count(b) || since_.written.count(b))
         fail(kernel_, "{} stores to scratch{}, which was touched since the last barrier", what, b);

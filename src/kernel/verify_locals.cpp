@@ -74,7 +74,7 @@ class Flow {
         read(s.value);
         return maybe(s.body);
       case StmtKind::Each:
-        read_indices({s.extent}, "each " + s.var);
+        read_indices({s.extent}, "each " + s.var->str());
         read(s.value);
         maybe(s.body);
         return maybe(s.body);
@@ -103,15 +103,15 @@ class Flow {
   }
 
   void loop(const Stmt& s) {
-    read_indices({s.extent}, "loop " + s.var);
+    read_indices({s.extent}, "loop " + s.var->str());
     const Over around = around_;
     const int lanes = lanes_;
     const int columns = columns_;
-    const std::string vector = vector_;
+    const std::optional<Symbol> vector = vector_;
     around_ |= over(s.loop);
     if (s.loop == LoopKind::Vector) {
       if (s.columns) check_columns(s);
-      lanes_ = on_gpu_ ? 1 : s.lanes, columns_ = s.columns, vector_ = s.var;
+      lanes_ = on_gpu_ ? 1 : s.lanes, columns_ = s.columns, vector_ = *s.var;
     }
     maybe(s.body);
     maybe(s.body);  // again: a later iteration begins with what an earlier one left
@@ -187,12 +187,12 @@ class Flow {
       fail(kernel_, "{}: %v{} has {} columns, but the vector loop here has {}", where, id, value.columns, columns_);
   }
 
-  // Index expressions may name locals: "%v3".
+  // Index expressions may name locals.
   void read_indices(const std::vector<IntExpr>& indices, const std::string& where) const {
     if (kernel_.index_locals.empty()) return;
-    for (const IndexLocal& local : kernel_.index_locals)
-      for (const IntExpr& i : indices)
-        if (i.mentions(fmt::format("%v{}", local.local))) read_local(local.local, where);
+    for (const IntExpr& i : indices)
+      for (const Symbol s : i.symbols())
+        if (s.is_local()) read_local(s.local_id(), where);
   }
 
   void need_scratch(const Access& a) const {
@@ -213,10 +213,8 @@ class Flow {
     return it != state_.locals.end() && (it->second.differs & kLanes);
   }
   bool differs_over_lanes(const IntExpr& e) const {
-    if (e.mentions(vector_)) return true;
-    for (const IndexLocal& local : kernel_.index_locals)
-      if (differs_over_lanes_local(local.local) && e.mentions(fmt::format("%v{}", local.local))) return true;
-    return false;
+    return e.any_symbol(
+        [&](Symbol s) { return s == vector_ || (s.is_local() && differs_over_lanes_local(s.local_id())); });
   }
 
   const Kernel& kernel_;
@@ -226,7 +224,7 @@ class Flow {
   int columns_ = 0;         // of the Vector loop around
   bool on_gpu_ = false;
   int team_threads_ = 0;
-  std::string vector_;  // its variable
+  std::optional<Symbol> vector_;  // its variable
 };
 
 }  // namespace

@@ -20,8 +20,8 @@ struct Batch {
   };
   struct Part {
     int form = 0;
-    std::vector<NodeId> original;                        // per node of the form's graph; -1: only there
-    std::vector<std::pair<std::string, IntExpr>> sizes;  // the form's symbols, and what of the program they are
+    std::vector<NodeId> original;                   // per node of the form's graph; -1: only there
+    std::vector<std::pair<Symbol, IntExpr>> sizes;  // the form's symbols, and what of the program they are
   };
   std::vector<Form> forms;
   std::vector<Part> parts;

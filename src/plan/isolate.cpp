@@ -12,7 +12,7 @@
 namespace smelt::plan {
 namespace {
 
-constexpr const char* kCount = "%count";
+const Symbol kCount = Symbol::launch("count");
 
 class Isolation {
  public:

@@ -11,10 +11,10 @@ namespace smelt::plan {
 
 struct Isolated {
   Graph graph;
-  schedule::Group group;                               // within `graph`
-  std::vector<NodeId> original;                        // per node of `graph`; -1 for what stands only here
-  std::vector<std::pair<std::string, IntExpr>> sizes;  // symbols of its own, and what of the program they are
-  std::string key;                                     // equal for groups that run the same kernel
+  schedule::Group group;                          // within `graph`
+  std::vector<NodeId> original;                   // per node of `graph`; -1 for what stands only here
+  std::vector<std::pair<Symbol, IntExpr>> sizes;  // symbols of its own, and what of the program they are
+  std::string key;                                // equal for groups that run the same kernel
 };
 
 // Nodes are numbered in the order in which the group's outputs reach them. With `open_sizes`, a group whose values all have one shape

@@ -139,10 +139,10 @@ std::string bench_table(const BenchTitle& title, const BenchResult& r, const Sty
   return out;
 }
 
-std::string sweep_table(const BenchTitle& title, const std::string& symbol, const std::vector<std::string>& inputs,
+std::string sweep_table(const BenchTitle& title, Symbol symbol, const std::vector<std::string>& inputs,
                         const std::vector<BenchResult>& results, const Style& style) {
   const bool gpu = !results.empty() && results[0].on_gpu;
-  Table table({{symbol},
+  Table table({{symbol.str()},
                {"unfused (ms)"},
                {"fused (ms)"},
                {"speedup"},

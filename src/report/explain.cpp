@@ -10,6 +10,7 @@
 #include <set>
 
 #include "plan/isolate.hpp"
+#include "report/json.hpp"
 #include "report/savings.hpp"
 #include "report/table.hpp"
 #include "report/traffic.hpp"
@@ -329,7 +330,7 @@ nlohmann::ordered_json to_json(const Explanation& e) {
   }
   const plan::Traffic& t = e.plan.traffic;
   ordered_json out = {{"program", e.program},
-                      {"sizes", e.sizes},
+                      {"sizes", sizes_json(e.sizes)},
                       {"kernels", kernels},
                       {"decisions", decisions},
                       {"traffic",

@@ -18,7 +18,7 @@ constexpr int64_t kMostColumns = 4, kMostRows = 8, kMostShared = 8;
 // Lanes that one part of a shared axis must have: fewer would leave most of a workgroup idle.
 constexpr int64_t kFewLanes = 64;
 
-bool mentions(const Index& index, const std::string& variable) {
+bool mentions(const Index& index, Symbol variable) {
   return std::any_of(index.begin(), index.end(), [&](const IntExpr& i) { return i.mentions(variable); });
 }
 
@@ -133,11 +133,11 @@ bool stays(const Domain& domain, const Operand& operand, size_t axis, int64_t si
   const auto extent = along.extent.constant();
   if (!extent || *extent % size != 0) return false;
   Ranges ranges = domain.ranges;
-  ranges["%block"] = {0, *extent / size - 1};
+  ranges[Symbol::loop("block")] = {0, *extent / size - 1};
   const auto at = [&](int64_t r) {
     Index index;
     for (const IntExpr& i : operand.index)
-      index.push_back(i.substitute({{along.var, IntExpr::symbol("%block") * size + r}}, ranges));
+      index.push_back(i.substitute({{along.var, IntExpr::symbol(Symbol::loop("block")) * size + r}}, ranges));
     return index;
   };
   const Index first = at(0);
@@ -181,7 +181,7 @@ StagedShape staged_shape(const Graph& graph, const Domain& domain, const Blockin
                          const Operand& operand) {
   StagedShape shape;
   for (const int axis : graph.at(sum.node).axes)
-    if (mentions(operand.index, window_variable(sum.node, axis))) shape.window.push_back(axis);
+    if (mentions(operand.index, Symbol::window(sum.node, axis))) shape.window.push_back(axis);
   for (size_t a = 0; a < domain.axes.size(); ++a)
     if (blocking.shared[a] && blocking.block[a] > 1 && mentions(operand.index, domain.axes[a].var))
       shape.axis = static_cast<int>(a);
@@ -191,31 +191,31 @@ StagedShape staged_shape(const Graph& graph, const Domain& domain, const Blockin
 Evaluations evaluations_of(const Graph& graph, const Domain& domain, const Blocking& blocking, const BlockedSum& sum,
                            const Operand& operand) {
   const std::vector<int>& axes = graph.at(sum.node).axes;
-  std::map<std::string, int64_t> counts;  // of variables: how many values each takes
+  std::map<Symbol, int64_t> counts;  // of variables: how many values each takes
   for (size_t a = 0; a < domain.axes.size(); ++a) counts[domain.axes[a].var] = blocking.block[a];
   Evaluations made;
   for (size_t a = 0; a < axes.size(); ++a) {
-    const std::string var = window_variable(sum.node, axes[a]);
+    const Symbol var = Symbol::window(sum.node, axes[a]);
     const int64_t extent = extent_of(graph, sum.node, axes[a]);
     const bool written_out = a + sum.unrolled >= axes.size();
     counts[var] = written_out ? extent : 1;
     if (!written_out && mentions(operand.index, var)) made.runs *= extent;
   }
   for (const IntExpr& i : operand.index) {
-    std::vector<std::string> symbols, varying;
-    i.collect_symbols(symbols);
-    for (const std::string& symbol : symbols)
+    const std::vector<Symbol> symbols = i.symbols();
+    std::vector<Symbol> varying;
+    for (Symbol symbol : symbols)
       if (const auto known = counts.find(symbol); known != counts.end() && known->second > 1) varying.push_back(symbol);
-    std::map<std::string, int64_t> at;
+    std::map<Symbol, int64_t> at;
     // Somewhere in the middle of large arrays.
-    for (const std::string& symbol : symbols) at[symbol] = symbol[0] == '%' ? 0 : 1 << 20;
+    for (Symbol symbol : symbols) at[symbol] = symbol.is_size() ? 1 << 20 : 0;
     for (const Axis& axis : domain.axes) at[axis.var] = 16 * counts.at(axis.var);
-    const std::map<std::string, int64_t> first = at;
+    const std::map<Symbol, int64_t> first = at;
     std::set<int64_t> values;
     for (bool more = true; more;) {
       values.insert(i.evaluate(at));
       more = false;
-      for (const std::string& v : varying) {
+      for (const Symbol v : varying) {
         if (++at[v] < first.at(v) + counts.at(v)) {
           more = true;
           break;

@@ -19,10 +19,8 @@ constexpr size_t kMostRanges = 16;
 // Made of symbols by + and *. Where it is a remainder, as in roll(x, 1), that a place lies inside does not follow from its range.
 bool is_plain(const IntExpr& size) {
   for (const IntExpr::Term& term : size.terms()) {
-    std::vector<std::string> symbols;
-    IntExpr::of_term(term).collect_symbols(symbols);
     IntExpr product = term.coefficient;
-    for (const std::string& symbol : symbols) product = product * IntExpr::symbol(symbol);
+    for (const Symbol symbol : IntExpr::of_term(term).symbols()) product = product * IntExpr::symbol(symbol);
     if (!(product == IntExpr::of_term(term))) return false;
   }
   return true;
@@ -119,7 +117,7 @@ bool join_ranges(const Graph& graph, const Cut& cut, const SizeBinding& sizes, D
   const std::vector<Read> reads = std::move(domain.reads);
   domain.outputs.clear(), domain.reads.clear();
   for (const IntExpr& start : cut.starts) {
-    const std::map<std::string, IntExpr> shifted{{axis.var, IntExpr::symbol(axis.var) + start}};
+    const std::map<Symbol, IntExpr> shifted{{axis.var, IntExpr::symbol(axis.var) + start}};
     const auto shift = [&](Index& index) {
       for (IntExpr& i : index) i = i.substitute(shifted, domain.ranges);
     };

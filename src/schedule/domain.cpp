@@ -47,12 +47,12 @@ static bool step_as_one(const Graph& graph, const Domain& domain, const Axis& ou
 static void merge_pair(Domain& domain, size_t d) {
   Axis& outer = domain.axes[d];
   const Axis inner = domain.axes[d + 1];
-  const Axis merged{outer.var + inner.var.substr(1), outer.extent * inner.extent, outer.reduced,
+  const Axis merged{Symbol::loop(outer.var.name() + inner.var.name()), outer.extent * inner.extent, outer.reduced,
                     outer.estimate * inner.estimate};
   domain.ranges[merged.var] = {0, merged.extent - 1};
   const IntExpr m = IntExpr::symbol(merged.var);
-  const std::map<std::string, IntExpr> parts{{outer.var, floordiv(m, inner.extent, domain.ranges)},
-                                             {inner.var, mod(m, inner.extent, domain.ranges)}};
+  const std::map<Symbol, IntExpr> parts{{outer.var, floordiv(m, inner.extent, domain.ranges)},
+                                        {inner.var, mod(m, inner.extent, domain.ranges)}};
   auto rewrite = [&](Index& index) {
     for (IntExpr& i : index) i = i.substitute(parts, domain.ranges);
   };

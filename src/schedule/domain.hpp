@@ -17,7 +17,7 @@ namespace smelt::schedule {
 
 // One dimension of the domain. The value of the loop is the symbol `var`, or 0 when the extent is 1.
 struct Axis {
-  std::string var;
+  Symbol var;
   IntExpr extent;
   bool reduced = false;
   int64_t estimate = 1;  // extent for the sizes at hand
@@ -60,9 +60,9 @@ struct Domain {
   std::vector<Scan> scans;
   bool reversed = false;  // the reduced axes are gone through from their ends
   std::vector<Output> outputs;
-  std::vector<Read> reads;       // distinct (node, index) pairs
-  std::vector<Read> draws;       // the same of random numbers, which are read from nowhere
-  std::set<std::string> pinned;  // variables used as values or in guards: their axes are not merged with others
+  std::vector<Read> reads;  // distinct (node, index) pairs
+  std::vector<Read> draws;  // the same of random numbers, which are read from nowhere
+  std::set<Symbol> pinned;  // variables used as values or in guards: their axes are not merged with others
 
   // Operations of one point, with what is read: every value computed at each index at which it is
   // needed, and if each were computed once.

@@ -36,11 +36,9 @@ std::string axes_text(const std::vector<int>& axes) {
 bool divides_several_variables(const IntExpr& e) {
   for (const auto& t : e.terms())
     for (const auto& atom : t.atoms) {
-      if (atom->kind == AtomKind::Symbol) continue;
-      std::vector<std::string> symbols;
-      atom->a.collect_symbols(symbols);
-      if (std::count_if(symbols.begin(), symbols.end(), [](const std::string& s) { return s[0] == '%'; }) > 1)
-        return true;
+      if (atom->symbol) continue;
+      const std::vector<Symbol> symbols = atom->a.symbols();
+      if (std::count_if(symbols.begin(), symbols.end(), [](Symbol s) { return !s.is_size(); }) > 1) return true;
     }
   return false;
 }
@@ -90,9 +88,9 @@ class Placement : Refusing {
   // not as [6, 12].
   static bool steps_evenly(const Shape& shape, const Shape& stored) {
     Index values;
-    Ranges ranges{{"%one", {1, 1}}};
+    Ranges ranges = Ranges::inside_loops();
     for (size_t d = 0; d < shape.size(); ++d) {
-      const Axis axis{fmt::format("%a{}", d), shape[d]};
+      const Axis axis{Symbol::loop(fmt::format("a{}", d)), shape[d]};
       values.push_back(axis.value());
       ranges[axis.var] = {0, shape[d] - 1};
     }
@@ -133,14 +131,13 @@ class Placement : Refusing {
       if ((runs_in_passes(id) || at(id).kind == NodeKind::Scan) && (!reference || rank(at(id)) > rank(*reference)))
         reference = &at(id);
     const Shape& shape = reference ? at(reference->args[0]).shape : finest_shape(base_of(group_.outputs[0]));
+    domain_.ranges = Ranges::inside_loops();
     for (size_t d = 0; d < shape.size(); ++d) {
-      Axis axis{fmt::format("%a{}", d), shape[d], false, shape[d].evaluate(sizes_)};
+      Axis axis{Symbol::loop(fmt::format("a{}", d)), shape[d], false, shape[d].evaluate(sizes_)};
       if (reference) axis.reduced = std::count(reference->axes.begin(), reference->axes.end(), static_cast<int>(d)) > 0;
       domain_.axes.push_back(axis);
       domain_.ranges[axis.var] = {0, shape[d] - 1};
     }
-    // Never empty: sizes inside loops are at least 1.
-    domain_.ranges["%one"] = {1, 1};
     if (reference) {
       domain_signature_ = signature(shape, reference->axes);
       domain_shape_ = shape;

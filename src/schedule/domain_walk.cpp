@@ -206,7 +206,7 @@ class Walk : Refusing {
       case NodeKind::Scatter: throw InternalError("a scatter in a group of other loops");
       case NodeKind::Gather: {
         next.push_back({node.args[1], gather_indices_index(graph_, node, index), level, below, guards});
-        const std::string picked = fmt::format("%picked{}", domain_.ranges.size());
+        const Symbol picked = Symbol::gathered(domain_.ranges.size());
         domain_.ranges[picked] = {0, at(node.args[0]).shape[static_cast<size_t>(node.axes[0])] - 1};
         next.push_back(
             {node.args[0], gather_data_index(graph_, node, index, IntExpr::symbol(picked)), level, below, guards});
@@ -218,9 +218,7 @@ class Walk : Refusing {
   }
 
   void pin(const IntExpr& e) {
-    std::vector<std::string> symbols;
-    e.collect_symbols(symbols);
-    domain_.pinned.insert(symbols.begin(), symbols.end());
+    for (const Symbol symbol : e.symbols()) domain_.pinned.insert(symbol);
   }
 
   const Graph& graph_;

@@ -9,18 +9,13 @@
 
 namespace smelt::schedule {
 
-std::string window_variable(NodeId reduce, int axis) { return fmt::format("%w{}_{}", reduce, axis); }
-
-static bool mentions(const Index& index, const char* beginning) {
-  return std::any_of(index.begin(), index.end(), [&](const IntExpr& i) {
-    std::vector<std::string> symbols;
-    i.collect_symbols(symbols);
-    return std::any_of(symbols.begin(), symbols.end(), [&](const std::string& s) { return s.starts_with(beginning); });
-  });
+static bool mentions(const Index& index, Symbol::Kind kind) {
+  const auto here = [&](const IntExpr& i) { return i.any_symbol([&](Symbol s) { return s.kind() == kind; }); };
+  return std::any_of(index.begin(), index.end(), here);
 }
 
-bool reads_windows(const Index& index) { return mentions(index, "%w"); }
-bool reads_gathered(const Index& index) { return mentions(index, "%picked"); }
+bool reads_windows(const Index& index) { return mentions(index, Symbol::Kind::Window); }
+bool reads_gathered(const Index& index) { return mentions(index, Symbol::Kind::Gathered); }
 
 Index window_index(const Graph& graph, NodeId reduce, const Index& index, Ranges& ranges) {
   const Node& node = graph.at(reduce);
@@ -33,7 +28,7 @@ Index window_index(const Graph& graph, NodeId reduce, const Index& index, Ranges
     } else if (shape[d].is(1)) {
       result.emplace_back(0);
     } else {
-      const std::string var = window_variable(reduce, axis);
+      const Symbol var = Symbol::window(reduce, axis);
       ranges[var] = {0, shape[d] - 1};
       result.push_back(IntExpr::symbol(var));
     }

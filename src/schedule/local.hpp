@@ -11,7 +11,6 @@ namespace smelt::schedule {
 inline constexpr double kOperationsPerByte = 6;
 
 // The loop over one axis of a window of this reduction.
-std::string window_variable(NodeId reduce, int axis);
 bool reads_windows(const Index& index);
 // Whether a place is one that the data names, which is not known before the loop.
 bool reads_gathered(const Index& index);

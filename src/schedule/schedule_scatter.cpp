@@ -139,7 +139,7 @@ std::variant<Schedule, Refusal> scatter_schedule(const Graph& graph, const Group
   if (s.scatter == ScatterForm::Ranges && !plain(graph, computed_for(graph, group, node.args[1])))
     return Refusal{"each part of the rows looks through all indices, which cost too much to be computed that often",
                    "nothing: storing the indices is cheaper"};
-  s.domain.axes = {{"%a0", rows, false, sizes.rows}, {"%a1", columns, false, sizes.columns}};
+  s.domain.axes = {{Symbol::loop("a0"), rows, false, sizes.rows}, {Symbol::loop("a1"), columns, false, sizes.columns}};
   for (const Axis& axis : s.domain.axes) s.domain.ranges[axis.var] = {0, axis.extent - 1};
   s.vector_axis = 1;
   s.lanes = std::max(4, options.target.vector_bits / 32);

@@ -36,7 +36,7 @@ struct Request {
 };
 
 // The dimension of an index that steps with a variable, if that is all it does with it: -1 when none mentions it.
-std::optional<int> stepping_dim(const Index& index, const std::string& variable) {
+std::optional<int> stepping_dim(const Index& index, Symbol variable) {
   int found = -1;
   for (size_t d = 0; d < index.size(); ++d) {
     if (!index[d].mentions(variable)) continue;
@@ -168,14 +168,14 @@ class Finder {
       id = node.args[0];
     }
     if (index.empty()) return std::nullopt;
-    return (index.back() - IntExpr::symbol(column_)).constant();
+    return (index.back() - IntExpr::symbol(*column_)).constant();
   }
 
   // What two places have in common that differ by constants along the rows and columns only;
   // nothing for others.
   std::optional<std::string> apart_from_steps(const Index& index) const {
-    const auto row_dim = row_.empty() ? -1 : stepping_dim(index, row_);
-    const auto column_dim = stepping_dim(index, column_);
+    const auto row_dim = !row_ ? -1 : stepping_dim(index, *row_);
+    const auto column_dim = stepping_dim(index, *column_);
     if (!row_dim || !column_dim) return std::nullopt;
     std::string text;
     for (size_t d = 0; d < index.size(); ++d) {
@@ -200,7 +200,7 @@ class Finder {
   }
 
   bool differ_in_rows(const std::vector<Request>& here) const {
-    const auto row_dim = row_.empty() ? std::nullopt : stepping_dim(here[0].index, row_);
+    const auto row_dim = !row_ ? std::nullopt : stepping_dim(here[0].index, *row_);
     if (!row_dim || *row_dim < 0) return false;
     const auto d = static_cast<size_t>(*row_dim);
     return std::any_of(here.begin(), here.end(), [&](const Request& r) { return !(r.index[d] == here[0].index[d]); });
@@ -210,14 +210,14 @@ class Finder {
   std::optional<Request> keep_in_ring(NodeId id, const std::vector<Request>& here) {
     const bool several = here.size() > 1;
     // What is read at one place may be kept to be read ahead.
-    const bool fetch = needs_.ahead > 0 && from_memory(id) && !here[0].fetched && !row_.empty();
+    const bool fetch = needs_.ahead > 0 && from_memory(id) && !here[0].fetched && row_;
     if ((!several && !fetch) || !may_keep(id)) return std::nullopt;
     if (!needs_.rings_of_inputs && here.size() <= kMostReads && plainly_from_memory(id)) return std::nullopt;
     Ring ring;
     ring.node = id;
     const Index& first = here[0].index;
-    const auto row_dim = row_.empty() ? -1 : stepping_dim(first, row_);
-    const auto column_dim = stepping_dim(first, column_);
+    const auto row_dim = !row_ ? -1 : stepping_dim(first, *row_);
+    const auto column_dim = stepping_dim(first, *column_);
     if (!row_dim || !column_dim || (*row_dim >= 0 && row_dim == column_dim)) return std::nullopt;
     if (!several && (*row_dim < 0 || *column_dim < 0)) return std::nullopt;
     ring.row_dim = *row_dim, ring.column_dim = *column_dim;
@@ -301,7 +301,7 @@ class Finder {
         return;
       case NodeKind::Gather: {
         onto(node.args[1], gather_indices_index(graph_, node, r.index));
-        const IntExpr picked = IntExpr::symbol("%picked" + std::to_string(++picked_));
+        const IntExpr picked = IntExpr::symbol(Symbol::gathered(++picked_));
         return onto(node.args[0], gather_data_index(graph_, node, r.index, picked));
       }
       case NodeKind::Random:
@@ -323,7 +323,7 @@ class Finder {
   const Domain& domain_;
   const StencilNeeds& needs_;
   std::unordered_set<NodeId> members_;
-  std::string row_, column_;  // the variables
+  std::optional<Symbol> row_, column_;  // the variables
   Ranges ranges_;
   mutable Proofs proofs_;
   Stencil result_;

@@ -130,9 +130,7 @@ std::optional<Index> into_view(const Graph& graph, const Node& view, const Index
 bool holds_when_empty(const IntExpr& e, const Ranges& ranges) {
   constexpr int64_t kLargest = int64_t{1} << 56;  // no size is greater
   Ranges all = ranges;
-  std::vector<std::string> symbols;
-  e.collect_symbols(symbols);
-  for (const std::string& s : symbols) all.try_emplace(s, Interval{0, kLargest});
+  for (const Symbol s : e.symbols()) all.add(s, {0, kLargest});
   return proves_nonnegative(e, all);
 }
 

@@ -6,13 +6,13 @@
 #include <random>
 
 #include "smelt/error.hpp"
+#include "symbols.hpp"
 
 namespace smelt {
 namespace {
 
-IntExpr sym(const std::string& name) { return IntExpr::symbol(name); }
-const IntExpr B = sym("B"), C = sym("C"), i = sym("%i"), j = sym("%j");
-const Ranges kLoops = {{"%i", {0, B - 1}}, {"%j", {0, C - 1}}};
+const IntExpr B = sym("B"_size), C = sym("C"_size), i = sym("i"_loop), j = sym("j"_loop);
+const Ranges kLoops = {{"i"_loop, {0, B - 1}}, {"j"_loop, {0, C - 1}}};
 
 TEST(IntExpr, EqualExpressionsAreEqualValues) {
   EXPECT_EQ((B + C) * (B - C), B * B - C * C);
@@ -46,20 +46,18 @@ TEST(IntExpr, OrderIsTotal) {
 
 TEST(IntExpr, Coefficients) {
   const IntExpr e = i * C + j * 3 + 7;
-  EXPECT_EQ(*e.coefficient_of("%i"), C);
-  EXPECT_EQ(*e.coefficient_of("%j"), IntExpr(3));
-  EXPECT_EQ(*e.coefficient_of("absent"), IntExpr(0));
-  EXPECT_FALSE((i * i).coefficient_of("%i"));
-  EXPECT_FALSE(floordiv(i, 2).coefficient_of("%i"));
+  EXPECT_EQ(*e.coefficient_of("i"_loop), C);
+  EXPECT_EQ(*e.coefficient_of("j"_loop), IntExpr(3));
+  EXPECT_EQ(*e.coefficient_of("absent"_size), IntExpr(0));
+  EXPECT_FALSE((i * i).coefficient_of("i"_loop));
+  EXPECT_FALSE(floordiv(i, 2).coefficient_of("i"_loop));
 }
 
 TEST(IntExpr, Symbols) {
-  std::vector<std::string> names;
-  (B + floordiv(i * C, 7) + B).collect_symbols(names);
-  EXPECT_EQ(names.size(), 3u);
-  EXPECT_TRUE(floordiv(i * C, 7).mentions("C"));
-  EXPECT_FALSE(floordiv(i * C, 7).mentions("B"));
-  EXPECT_EQ(*sym("B").as_symbol(), "B");
+  EXPECT_EQ((B + floordiv(i * C, 7) + B).symbols().size(), 3u);
+  EXPECT_TRUE(floordiv(i * C, 7).mentions("C"_size));
+  EXPECT_FALSE(floordiv(i * C, 7).mentions("B"_size));
+  EXPECT_EQ(*sym("B"_size).as_symbol(), "B"_size);
   EXPECT_FALSE((B * 2).as_symbol());
   EXPECT_FALSE((B * C).as_symbol());
 }
@@ -68,9 +66,9 @@ TEST(IntExpr, Overflow) {
   const IntExpr big = int64_t{1} << 62;
   EXPECT_THROW(big + big, UserError);
   EXPECT_THROW(big * 2, UserError);
-  EXPECT_THROW((B * C).evaluate({{"B", int64_t{1} << 40}, {"C", int64_t{1} << 40}}), UserError);
-  EXPECT_EQ((B * C).evaluate({{"B", 1 << 20}, {"C", int64_t{1} << 40}}), int64_t{1} << 60);
-  EXPECT_THROW(B.evaluate(std::map<std::string, int64_t>{}), InternalError);
+  EXPECT_THROW((B * C).evaluate({{"B"_size, int64_t{1} << 40}, {"C"_size, int64_t{1} << 40}}), UserError);
+  EXPECT_EQ((B * C).evaluate({{"B"_size, 1 << 20}, {"C"_size, int64_t{1} << 40}}), int64_t{1} << 60);
+  EXPECT_THROW(B.evaluate(std::map<Symbol, int64_t>{}), InternalError);
 }
 
 TEST(IntExpr, DivisionIsThatOfPython) {
@@ -83,8 +81,10 @@ TEST(IntExpr, DivisionIsThatOfPython) {
       EXPECT_TRUE(floordiv(c.a, c.b).is(c.quotient)) << c.a << " // " << c.b;
       EXPECT_TRUE(mod(c.a, c.b).is(c.remainder)) << c.a << " % " << c.b;
     }
-    EXPECT_EQ(floordiv(sym("x"), sym("y")).evaluate({{"x", c.a}, {"y", c.b}}), c.quotient) << c.a << " // " << c.b;
-    EXPECT_EQ(mod(sym("x"), sym("y")).evaluate({{"x", c.a}, {"y", c.b}}), c.remainder) << c.a << " % " << c.b;
+    EXPECT_EQ(floordiv(sym("x"_size), sym("y"_size)).evaluate({{"x"_size, c.a}, {"y"_size, c.b}}), c.quotient)
+        << c.a << " // " << c.b;
+    EXPECT_EQ(mod(sym("x"_size), sym("y"_size)).evaluate({{"x"_size, c.a}, {"y"_size, c.b}}), c.remainder)
+        << c.a << " % " << c.b;
   }
 }
 
@@ -124,6 +124,7 @@ TEST(IntExpr, Proofs) {
   EXPECT_FALSE(proves(B * C - 1 - (i * C + j + 1)));
   EXPECT_FALSE(proves(B - C));
   EXPECT_TRUE(proves(B - 1)) << "a loop over B runs";
+  EXPECT_TRUE(proves_nonnegative(B - 1, Ranges::inside_loops()));
   EXPECT_FALSE(proves_nonnegative(B - 1, {})) << "outside of loops a size may be 0";
   EXPECT_TRUE(proves_nonnegative(B, {}));
 
@@ -138,14 +139,14 @@ TEST(IntExpr, Proofs) {
   EXPECT_TRUE(proves(B - 1 - min(i, j)));
   EXPECT_FALSE(proves(B - 1 - max(i, j)));
   EXPECT_TRUE(proves(max(i, j) - j));
-  EXPECT_TRUE(proves_nonnegative(ceildiv(sym("N"), 4) * 4 - sym("N"), {{"%k", {0, 0}}}));
-  EXPECT_FALSE(proves_nonnegative(sym("N") - ceildiv(sym("N"), 4) * 4, {{"%k", {0, 0}}}));
+  EXPECT_TRUE(proves_nonnegative(ceildiv(sym("N"_size), 4) * 4 - sym("N"_size), {{"k"_loop, {0, 0}}}));
+  EXPECT_FALSE(proves_nonnegative(sym("N"_size) - ceildiv(sym("N"_size), 4) * 4, {{"k"_loop, {0, 0}}}));
 }
 
 // Numbers that do not fit 64 bits on the way are nobody's mistake.
 TEST(IntExpr, ProofsMayOverflow) {
   const IntExpr big = int64_t{1} << 61;
-  const Ranges ranges = {{"%i", {0, big * B}}, {"%j", {0, big}}};
+  const Ranges ranges = {{"i"_loop, {0, big * B}}, {"j"_loop, {0, big}}};
   EXPECT_FALSE(proves_nonnegative(big - i * 7, ranges));
   EXPECT_FALSE(proves_nonnegative(big - i * j, ranges));
   EXPECT_FALSE(proves_nonnegative(floordiv(i * 5, 3) * 6 - j * big, ranges));
@@ -163,12 +164,12 @@ struct Random {
 struct Tree {
   char kind;  // number 'n', symbol 's', + - * / % m(in) M(ax)
   int64_t number = 0;
-  std::string symbol;
+  std::optional<Symbol> symbol;
   std::vector<Tree> args;
 
-  int64_t value(const std::map<std::string, int64_t>& values) const {
+  int64_t value(const std::map<Symbol, int64_t>& values) const {
     if (kind == 'n') return number;
-    if (kind == 's') return values.at(symbol);
+    if (kind == 's') return values.at(*symbol);
     const int64_t a = args[0].value(values), b = args[1].value(values);
     switch (kind) {
       case '+': return a + b;
@@ -182,7 +183,7 @@ struct Tree {
   }
   IntExpr expr(const Ranges& ranges) const {
     if (kind == 'n') return number;
-    if (kind == 's') return sym(symbol);
+    if (kind == 's') return sym(*symbol);
     const IntExpr a = args[0].expr(ranges), b = args[1].expr(ranges);
     switch (kind) {
       case '+': return a + b;
@@ -196,14 +197,14 @@ struct Tree {
   }
 };
 
-const std::vector<std::string> kVariables = {"%i", "%j", "%k"};
-const std::vector<std::string> kSizes = {"B", "C"};
+const std::vector<Symbol> kVariables = {"i"_loop, "j"_loop, "k"_loop};
+const std::vector<Symbol> kSizes = {"B"_size, "C"_size};
 
 Tree random_divisor(Random& random) {
   if (random.number(0, 3)) return {'n', random.number(1, 6)};
   Tree size{'s', 0, kSizes[static_cast<size_t>(random.number(0, 1))]};
   if (random.number(0, 1)) return size;
-  return {'*', 0, "", {size, {'n', random.number(1, 3)}}};
+  return {'*', 0, {}, {size, {'n', random.number(1, 3)}}};
 }
 
 Tree random_tree(Random& random, int depth) {
@@ -212,8 +213,8 @@ Tree random_tree(Random& random, int depth) {
   if (pick == 1) return {'s', 0, kSizes[static_cast<size_t>(random.number(0, 1))]};
   if (pick == 2) return {'s', 0, kVariables[static_cast<size_t>(random.number(0, 2))]};
   const char kind = "++--*//%%mM"[random.number(0, 10)];
-  if (kind == '/' || kind == '%') return {kind, 0, "", {random_tree(random, depth - 1), random_divisor(random)}};
-  return {kind, 0, "", {random_tree(random, depth - 1), random_tree(random, depth - 1)}};
+  if (kind == '/' || kind == '%') return {kind, 0, {}, {random_tree(random, depth - 1), random_divisor(random)}};
+  return {kind, 0, {}, {random_tree(random, depth - 1), random_tree(random, depth - 1)}};
 }
 
 // Calls visit for every value of sizes and variables: 0 <= %i < B, 0 <= %j < C, 0 <= %k < %i + 2.
@@ -224,9 +225,9 @@ void for_all_values(const Visit& visit) {
       for (int64_t x = 0; x < b; ++x)
         for (int64_t y = 0; y < c; ++y)
           for (int64_t z = 0; z < x + 2; ++z)
-            visit(std::map<std::string, int64_t>{{"B", b}, {"C", c}, {"%i", x}, {"%j", y}, {"%k", z}});
+            visit(std::map<Symbol, int64_t>{{"B"_size, b}, {"C"_size, c}, {"i"_loop, x}, {"j"_loop, y}, {"k"_loop, z}});
 }
-const Ranges kNest = {{"%i", {0, B - 1}}, {"%j", {0, C - 1}}, {"%k", {0, i + 1}}};
+const Ranges kNest = {{"i"_loop, {0, B - 1}}, {"j"_loop, {0, C - 1}}, {"k"_loop, {0, i + 1}}};
 
 TEST(IntExprRandom, ValuesSurviveSimplification) {
   for (unsigned seed = 0; seed < 400; ++seed) {
@@ -249,10 +250,10 @@ TEST(IntExprRandom, Substitution) {
     Random random(1000 + seed);
     const IntExpr e = random_tree(random, 3).expr({});
     const Tree by = random_tree(random, 2);
-    const IntExpr replaced = e.substitute({{"%i", by.expr({})}}, {});
+    const IntExpr replaced = e.substitute({{"i"_loop, by.expr({})}}, {});
     for_all_values([&](const auto& values) {
       auto changed = values;
-      changed["%i"] = by.value(values);
+      changed["i"_loop] = by.value(values);
       ASSERT_EQ(replaced.evaluate(values), e.evaluate(changed)) << "seed " << seed;
     });
     if (HasFatalFailure()) return;
@@ -295,7 +296,7 @@ TEST(IntExprRandom, NothingFalseIsProvedOfSizesAlone) {
     if (!proves_nonnegative(e, {})) continue;
     for (int64_t b = 0; b < 8; ++b)
       for (int64_t c = 0; c < 8; ++c)
-        ASSERT_GE(e.evaluate({{"B", b}, {"C", c}}), 0)
+        ASSERT_GE(e.evaluate({{"B"_size, b}, {"C"_size, c}}), 0)
             << "seed " << seed << ": " << e.str() << " at " << b << ", " << c;
   }
 }

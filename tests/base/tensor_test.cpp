@@ -7,6 +7,7 @@
 
 #include "base/shape.hpp"
 #include "smelt/error.hpp"
+#include "symbols.hpp"
 
 namespace smelt {
 namespace {
@@ -75,10 +76,10 @@ TEST(Tensor, CopiesOfViews) {
 }
 
 TEST(Shape, Numbers) {
-  const Shape shape = {IntExpr::symbol("B"), 4, IntExpr::symbol("B") + 1};
+  const Shape shape = {sym("B"_size), 4, sym("B"_size) + 1};
   EXPECT_EQ(str(shape), "[B, 4, B + 1]");
-  EXPECT_EQ(evaluate(shape, {{"B", 3}}), (Dims{3, 4, 4}));
-  EXPECT_EQ(count(shape).evaluate({{"B", 3}}), 48);
+  EXPECT_EQ(evaluate(shape, {{"B"_size, 3}}), (Dims{3, 4, 4}));
+  EXPECT_EQ(count(shape).evaluate({{"B"_size, 3}}), 48);
   EXPECT_EQ(count({}).constant(), 1);
   EXPECT_EQ(str(Dims{}), "[]");
 }

@@ -14,6 +14,7 @@
 #include "graph/build.hpp"
 #include "smelt/custom_call.hpp"
 #include "smelt/error.hpp"
+#include "symbols.hpp"
 
 namespace smelt::testing {
 namespace {
@@ -68,7 +69,7 @@ class CustomOnFakeGpu : public ::testing::Test {
   Executable twice(CustomCode made) const {
     GraphBuilder b;
     const auto code = std::make_shared<const CustomCode>(std::move(made));
-    const Shape n{IntExpr::symbol("N")};
+    const Shape n{sym("N"_size)};
     NodeId value = b.input("x", DType::F32, n);
     for (int i = 0; i < 2; ++i) value = b.custom(code, {value}, {{DType::F32, n}});
     return compile(b.finish({value}), device_, {});
@@ -175,8 +176,8 @@ TEST(CustomByNvrtc, SourcesCompileForEveryArchitecture) {
       CustomCode code = triple();
       code.cuda->source = source;
       GraphBuilder b;
-      const NodeId x = b.input("x", DType::F32, {IntExpr::symbol("N")});
-      const NodeId y = b.custom(std::make_shared<const CustomCode>(code), {x}, {{DType::F32, {IntExpr::symbol("N")}}});
+      const NodeId x = b.input("x", DType::F32, {sym("N"_size)});
+      const NodeId y = b.custom(std::make_shared<const CustomCode>(code), {x}, {{DType::F32, {sym("N"_size)}}});
       compile(b.finish({y}), device, {});
     };
     EXPECT_NO_THROW(program(source_of_example()));
@@ -240,7 +241,7 @@ class RandomGraph {
 
   std::mt19937 random_;
   GraphBuilder builder_;
-  const Shape shape_{IntExpr::symbol("N"), IntExpr::symbol("N")};
+  const Shape shape_{sym("N"_size), sym("N"_size)};
   std::shared_ptr<CustomCode> code_;
   std::vector<NodeId> values_;
 };

@@ -14,6 +14,7 @@
 #include "kernel/lower.hpp"
 #include "plan/plan.hpp"
 #include "schedule/schedule.hpp"
+#include "symbols.hpp"
 
 namespace smelt {
 namespace {
@@ -39,31 +40,33 @@ return relu(sqrt(gx * gx + gy * gy) - 0.05)
 
 std::vector<Program> programs() {
   return {
-      {"relu_layernorm", "input x: f32[B, C]\nreturn layernorm(relu(x))", {{"B", 4096}, {"C", 1024}}},
-      {"quantize_int8", "input x: f32[N]\nreturn int8(clamp(round(x / 4.2 + 1.2), -128, 127))", {{"N", 1000000}}},
-      {"add_mul_exp", "input x: f32[N]\ninput y: f32[N]\nreturn exp((x + y) * 2)", {{"N", 1000000}}},
-      {"softmax", "input x: f32[B, C]\nreturn softmax(x)", {{"B", 512}, {"C", 300}}},
+      {"relu_layernorm", "input x: f32[B, C]\nreturn layernorm(relu(x))", {{"B"_size, 4096}, {"C"_size, 1024}}},
+      {"quantize_int8", "input x: f32[N]\nreturn int8(clamp(round(x / 4.2 + 1.2), -128, 127))", {{"N"_size, 1000000}}},
+      {"add_mul_exp", "input x: f32[N]\ninput y: f32[N]\nreturn exp((x + y) * 2)", {{"N"_size, 1000000}}},
+      {"softmax", "input x: f32[B, C]\nreturn softmax(x)", {{"B"_size, 512}, {"C"_size, 300}}},
       {"column_sum", "input x: f32[65536, 2048]\nreturn sum(relu(x), axis=0)", {}},
       {"colour_means", "input x: u8[480, 640, 3]\nreturn mean(f32(x), axis=(0, 1))", {}},
-      {"total", "input x: f32[N]\nreturn sqrt(sum(x * x))", {{"N", 10000000}}},
+      {"total", "input x: f32[N]\nreturn sqrt(sum(x * x))", {{"N"_size, 10000000}}},
       {"variance", "input x: f32[100, 3]\nreturn var(x, axis=1)", {}},
-      {"argmax", "input x: f32[B, 1000]\nreturn argmax(x, axis=-1)", {{"B", 64}}},
-      {"transpose_add", "input x: f32[M, N]\ninput y: f32[N, M]\nreturn x.T + y", {{"M", 512}, {"N", 768}}},
-      {"concat", "input x: f32[A, 8]\ninput y: f32[B, 8]\nreturn concat([x, y], axis=0) * 2", {{"A", 10}, {"B", 20}}},
-      {"take", "input x: f32[V, 64]\ninput i: i64[N]\nreturn take(x, i, axis=0)", {{"V", 1000}, {"N", 50}}},
-      {"segment_sum", "input g: f32[N, 512]\ninput s: i32[N]\nreturn segment_sum(g * 2, s, 1000)", {{"N", 10000}}},
-      {"histogram", "input x: f32[N]\nreturn histogram(x, 16, 0, 1)", {{"N", 1000000}}},
-      {"two_outputs", "input b: f32[N]\ninput c: f32[N]\na = b + c\nreturn a, a * b", {{"N", 100000}}},
-      {"bf16_rmsnorm", "input x: bf16[B, 4096]\ninput w: bf16[4096]\nreturn rmsnorm(x, w)", {{"B", 16}}},
+      {"argmax", "input x: f32[B, 1000]\nreturn argmax(x, axis=-1)", {{"B"_size, 64}}},
+      {"transpose_add", "input x: f32[M, N]\ninput y: f32[N, M]\nreturn x.T + y", {{"M"_size, 512}, {"N"_size, 768}}},
+      {"concat",
+       "input x: f32[A, 8]\ninput y: f32[B, 8]\nreturn concat([x, y], axis=0) * 2",
+       {{"A"_size, 10}, {"B"_size, 20}}},
+      {"take", "input x: f32[V, 64]\ninput i: i64[N]\nreturn take(x, i, axis=0)", {{"V"_size, 1000}, {"N"_size, 50}}},
+      {"segment_sum", "input g: f32[N, 512]\ninput s: i32[N]\nreturn segment_sum(g * 2, s, 1000)", {{"N"_size, 10000}}},
+      {"histogram", "input x: f32[N]\nreturn histogram(x, 16, 0, 1)", {{"N"_size, 1000000}}},
+      {"two_outputs", "input b: f32[N]\ninput c: f32[N]\na = b + c\nreturn a, a * b", {{"N"_size, 100000}}},
+      {"bf16_rmsnorm", "input x: bf16[B, 4096]\ninput w: bf16[4096]\nreturn rmsnorm(x, w)", {{"B"_size, 16}}},
       {"cumsum",
        "input x: f32[B, C]\nreturn cumsum(relu(x) * 2), cumprod(x, axis=-1, exclusive=True, restart=x > 1)",
-       {{"B", 512}, {"C", 300}}},
+       {{"B"_size, 512}, {"C"_size, 300}}},
       {"blur_sobel", kBlurSobel, {}},
       {"conv_blocks",
        "input x: f32[B, 2, H, 64]\ninput w: f32[2, 2, 2, 1]\nreturn relu(conv(x, w))",
-       {{"B", 64}, {"H", 100}},
+       {{"B"_size, 64}, {"H"_size, 100}},
        true},
-      {"transpose_tiles", "input x: f32[M, N]\nreturn x.T", {{"M", 1000}, {"N", 768}}, true},
+      {"transpose_tiles", "input x: f32[M, N]\nreturn x.T", {{"M"_size, 1000}, {"N"_size, 768}}, true},
       {"standardise", "input x: f32[65536, 64]\nreturn (x - mean(x, axis=0)) / std(x, axis=0)", {}},
   };
 }

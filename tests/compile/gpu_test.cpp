@@ -15,6 +15,7 @@
 #include "runtime/disk_cache.hpp"
 #include "runtime/gpu_pool.hpp"
 #include "smelt/error.hpp"
+#include "symbols.hpp"
 
 namespace smelt::testing {
 namespace {
@@ -50,9 +51,8 @@ struct Arguments {
   T* output() const {
     return launch.pointer<T>(find([](const kernel::Param& p) { return p.kind == ParamKind::Output; }));
   }
-  int64_t size(const std::string& symbol) const {
-    return launch.argument<int64_t>(
-        find([&](const kernel::Param& p) { return p.kind == ParamKind::Size && p.symbol == symbol; }));
+  int64_t size(Symbol symbol) const {
+    return launch.argument<int64_t>(find([&](const kernel::Param& p) { return p.symbol == symbol; }));
   }
 };
 using Code = std::function<void(const Arguments&)>;
@@ -129,7 +129,7 @@ class OnGpu : public ::testing::Test {
 
 constexpr const char* kScale = "input x: f32[N]\ninput s: f32\nreturn x * s";
 void scale(const Arguments& a) {
-  for (int64_t i = 0; i < a.size("N"); ++i) a.output<float>()[i] = a.array<float>("x")[i] * a.scalar<float>("s");
+  for (int64_t i = 0; i < a.size("N"_size); ++i) a.output<float>()[i] = a.array<float>("x")[i] * a.scalar<float>("s");
 }
 
 Tensor scalar(float value) {
@@ -195,7 +195,7 @@ TEST_F(OnGpu, ManyTimesTheSameCallKeepsMemoryFlat) {
 
 constexpr const char* kTwoKernels = "input x: f32[N]\ninput y: f32[N]\nreturn (x + y) * x";
 const std::vector<Code> kTwoCodes = {[](const Arguments& a) {
-                                       for (int64_t i = 0; i < a.size("N"); ++i)
+                                       for (int64_t i = 0; i < a.size("N"_size); ++i)
                                          a.output<float>()[i] = a.array<float>("x")[i] + a.array<float>("y")[i];
                                      },
                                      [](const Arguments& a) {
@@ -203,7 +203,7 @@ const std::vector<Code> kTwoCodes = {[](const Arguments& a) {
                                          return p.kind == ParamKind::Input && p.value >= 0 &&
                                                 a.executable.graph().at(p.value).kind != NodeKind::Input;
                                        }));
-                                       for (int64_t i = 0; i < a.size("N"); ++i)
+                                       for (int64_t i = 0; i < a.size("N"_size); ++i)
                                          a.output<float>()[i] = sum[i] * a.array<float>("x")[i];
                                      }};
 
@@ -459,7 +459,7 @@ TEST_F(OnGpu, C42_TheCacheKnowsWhatACubinDependsOn) {
 TEST_F(OnGpu, TellsHowItsKernelsWereBuilt) {
   fake_->attributes = {{"registers", 40}, {"local", 8}, {"threads", 1024}};
   const Executable& e = compiled(kScale, {scale});
-  const std::vector<BuiltFunction> built = e.built({{"N", 1000}});
+  const std::vector<BuiltFunction> built = e.built({{"N"_size, 1000}});
   ASSERT_GE(built.size(), 1U);
   EXPECT_EQ(built[0].facts.registers, 40);
   EXPECT_EQ(built[0].facts.local_bytes, 8);

@@ -11,6 +11,7 @@
 #include "compile/gpu_kernel.hpp"
 #include "fake_cuda/open.hpp"
 #include "frontends/language.hpp"
+#include "symbols.hpp"
 
 namespace smelt::testing {
 namespace {
@@ -65,7 +66,7 @@ std::string many_sums(int count) {
 bool has(const std::string& text, const char* part) { return text.find(part) != std::string::npos; }
 
 TEST_F(Retuned, WhatSpillsTakesALighterSchedule) {
-  const SizeBinding sizes = {{"B", 64}};
+  const SizeBinding sizes = {{"B"_size, 64}};
   EXPECT_GT(most_threads(compiled(many_sums(4), sizes), sizes), 256);
   // As NVRTC does: a workgroup of many threads leaves few registers to each.
   fake_->attribute_of = [](const std::string& attribute, const std::string& image) {
@@ -82,7 +83,7 @@ TEST_F(Retuned, WhatSpillsTakesALighterSchedule) {
 
 TEST_F(Retuned, ASpillThatNoScheduleEndsStays) {
   fake_->attributes = {{"local", 16}};
-  const Executable e = compiled("input x: f32[N]\nreturn exp(x) * 2", {{"N", 1 << 20}});
+  const Executable e = compiled("input x: f32[N]\nreturn exp(x) * 2", {{"N"_size, 1 << 20}});
   ASSERT_EQ(e.plan().groups.size(), 1u);
   EXPECT_EQ(e.plan().groups[0].rebuilt, "");
 }
@@ -92,16 +93,16 @@ TEST_F(Retuned, ASpillThatCostsLessThanItsRemedyStays) {
   const std::string program =
       "input x: f32[N, 32]\ninput y: f32[N, 32]\nreturn sum(abs(x[:, None, :] - y[None, :, :]), axis=-1)";
   const auto block = [](const Executable& e) { return e.plan().groups[0].schedule->blocking->block; };
-  const std::vector<int64_t> chosen = block(compiled(program, {{"N", 2048}}));
+  const std::vector<int64_t> chosen = block(compiled(program, {{"N"_size, 2048}}));
   int bytes = 8;
   fake_->attribute_of = [&](const std::string& attribute, const std::string& image) {
     return attribute == "local" && has(image, "v40") ? bytes : attribute == "local" ? 0 : -1;
   };
-  const Executable e = compiled(program, {{"N", 2048}});
+  const Executable e = compiled(program, {{"N"_size, 2048}});
   EXPECT_EQ(e.plan().groups[0].rebuilt, "");
   EXPECT_EQ(block(e), chosen);
   bytes = 40000;
-  EXPECT_THAT(compiled(program, {{"N", 2048}}).plan().groups[0].rebuilt, HasSubstr("spills 40000 bytes"));
+  EXPECT_THAT(compiled(program, {{"N"_size, 2048}}).plan().groups[0].rebuilt, HasSubstr("spills 40000 bytes"));
 }
 
 TEST_F(Retuned, WhatSpillsAllTheSameIsSplit) {
@@ -110,7 +111,7 @@ TEST_F(Retuned, WhatSpillsAllTheSameIsSplit) {
     const auto stores = static_cast<int>(std::count(image.begin(), image.end(), '='));
     return attribute == "local" ? std::max(0, stores - 400) : -1;
   };
-  const SizeBinding sizes = {{"B", 4096}};
+  const SizeBinding sizes = {{"B"_size, 4096}};
   const int few = static_cast<int>(compiled(many_sums(4), sizes).plan().groups.size());
   EXPECT_EQ(few, 1);
   const Executable e = compiled(many_sums(60), sizes);
@@ -130,7 +131,7 @@ TEST_F(Retuned, TheDecisionOfASplitSaysSo) {
     text += fmt::format("v{} = {} * {}.5 + {}\n", i, last, i + 1, i ? fmt::format("v{}", i - 1) : "x");
     last = fmt::format("exp(v{})", i);
   }
-  const Executable e = compiled(text + "return " + last, {{"N", 1 << 20}});
+  const Executable e = compiled(text + "return " + last, {{"N"_size, 1 << 20}});
   ASSERT_GT(e.plan().groups.size(), 1u);
   bool said = false;
   for (const plan::Decision& d : e.plan().decisions)
@@ -142,7 +143,7 @@ constexpr const char* kScaled = "input x: f32[N]\nreturn x * 2 + 1";
 
 TEST_F(Retuned, TuningTakesTheFastestAndRemembersIt) {
   fake_->ms_of = [](const fake_cuda::Launch& l) { return l.block == 128 ? 1.0 : 2.0; };
-  const SizeBinding sizes = {{"N", 1 << 20}};
+  const SizeBinding sizes = {{"N"_size, 1 << 20}};
   EXPECT_EQ(most_threads(compiled(kScaled, sizes), sizes), 256);
   const Executable tuned = compiled(kScaled, sizes, true);
   EXPECT_EQ(most_threads(tuned, sizes), 128);
@@ -151,8 +152,8 @@ TEST_F(Retuned, TuningTakesTheFastestAndRemembersIt) {
   const Executable later = compiled(kScaled, sizes);
   EXPECT_EQ(most_threads(later, sizes), 128) << "remembered";
   EXPECT_THAT(later.plan().groups[0].rebuilt, HasSubstr("as it was tuned: 128 threads"));
-  EXPECT_EQ(most_threads(compiled(kScaled, {{"N", (1 << 20) + 5}}), sizes), 128) << "about as large";
-  EXPECT_EQ(most_threads(compiled(kScaled, {{"N", 1 << 23}}), sizes), 256) << "another size";
+  EXPECT_EQ(most_threads(compiled(kScaled, {{"N"_size, (1 << 20) + 5}}), sizes), 128) << "about as large";
+  EXPECT_EQ(most_threads(compiled(kScaled, {{"N"_size, 1 << 23}}), sizes), 256) << "another size";
   // Measured again, with the first schedule ahead.
   fake_->ms_of = [](const fake_cuda::Launch& l) { return l.block == 256 ? 1.0 : 2.0; };
   EXPECT_THAT(compiled(kScaled, sizes, true).plan().groups[0].rebuilt, HasSubstr("the schedule stays"));
@@ -161,7 +162,7 @@ TEST_F(Retuned, TuningTakesTheFastestAndRemembersIt) {
 
 TEST_F(Retuned, TuningRunsProgramsOfSeveralKernelsAndOfEveryStrategy) {
   fake_->ms_of = [](const fake_cuda::Launch&) { return 1.0; };
-  const SizeBinding sizes = {{"B", 512}};
+  const SizeBinding sizes = {{"B"_size, 512}};
   for (const char* program : {"input x: f32[B, 1000]\nreturn softmax(x), sum(x, axis=0), x * 2",
                               "input x: f32[B, 512]\ninput y: f32[512, B]\nreturn x.T + y",
                               "input x: bf16[B, 5000]\ninput i: i64[B]\nreturn sum(x, axis=1), take(x, i, axis=0)",
@@ -185,7 +186,7 @@ TEST(Schedules, OthersCompileToo) {
         "input x: f32[4096, B]\ninput y: f32[B, 4096]\nreturn x.T + y",
         "input x: f32[B, 1000]\nreturn sum(x, axis=0)"}) {
     CompileOptions options;
-    options.sizes = {{"N", int64_t{1} << 26}, {"B", 4096}};
+    options.sizes = {{"N"_size, int64_t{1} << 26}, {"B"_size, 4096}};
     Executable::State state;
     state.graph = simplify(lang::parse_program(program, "<test>"));
     state.device = device;
@@ -206,7 +207,7 @@ TEST(Schedules, OthersCompileToo) {
 
 // What could have been, as `smelt explain --candidates --measure` shows it.
 TEST_F(Retuned, EveryCandidateIsPredictedAndMeasured) {
-  const SizeBinding sizes{{"N", int64_t{1} << 20}};
+  const SizeBinding sizes{{"N"_size, int64_t{1} << 20}};
   const Executable e = compiled("input x: f32[N]\nreturn exp(x)", sizes);
   const std::vector<std::vector<Considered>> without = e.considered(sizes, false), with = e.considered(sizes, true);
   ASSERT_EQ(without.size(), 1U);

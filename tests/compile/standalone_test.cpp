@@ -17,6 +17,7 @@
 #include "compile/standalone.hpp"
 #include "emit/cuda.hpp"
 #include "frontends/language.hpp"
+#include "symbols.hpp"
 
 namespace smelt::testing {
 namespace {
@@ -33,20 +34,22 @@ std::vector<Row> rows() {
   return {
       {"quantize",
        "input x: f32[N]\nreturn int8(clamp(round(x / 4.2 + 1.2), -128, 127))",
-       {{{"N", 1003}}, {{"N", 1}}, {{"N", 0}}}},
+       {{{"N"_size, 1003}}, {{"N"_size, 1}}, {{"N"_size, 0}}}},
       {"softmax",
        "input x: f32[B, C]\nreturn softmax(x), argmax(x, axis=-1)",
-       {{{"B", 5}, {"C", 333}}, {{"B", 2}, {"C", 16}}}},
+       {{{"B"_size, 5}, {"C"_size, 333}}, {{"B"_size, 2}, {"C"_size, 16}}}},
       {"column_sum",
        "input x: f32[M, N]\nreturn sum(x * x, axis=0), max(x, axis=0)",
-       {{{"M", 301}, {"N", 37}}, {{"M", 2}, {"N", 130}}}},
-      {"total", "input x: f32[N]\nreturn sqrt(sum(x * x)), min(x), sin(x) + 1", {{{"N", 100003}}, {{"N", 3}}}},
-      {"halves", "input x: f16[N]\ninput y: bf16[N]\nreturn f16(gelu(f32(x)) + y), bf16(x) * y", {{{"N", 515}}}},
+       {{{"M"_size, 301}, {"N"_size, 37}}, {{"M"_size, 2}, {"N"_size, 130}}}},
+      {"total",
+       "input x: f32[N]\nreturn sqrt(sum(x * x)), min(x), sin(x) + 1",
+       {{{"N"_size, 100003}}, {{"N"_size, 3}}}},
+      {"halves", "input x: f16[N]\ninput y: bf16[N]\nreturn f16(gelu(f32(x)) + y), bf16(x) * y", {{{"N"_size, 515}}}},
       {"integers",
        "input x: i32[N]\ninput y: i16[N]\nreturn x // y + x % y, i8(x), (u8(y) << 3) ^ 5, x ** 3, u64(f64(x) * 1e12)",
-       {{{"N", 999}}}},
-      {"transpose_add", "input x: f32[M, N]\ninput y: f32[N, M]\nreturn x.T + y", {{{"M", 70}, {"N", 45}}}},
-      {"bools", "input x: f32[N]\nreturn x > 0, where(x > 1, x, -x), any(x > 2), isnan(x)", {{{"N", 130}}}},
+       {{{"N"_size, 999}}}},
+      {"transpose_add", "input x: f32[M, N]\ninput y: f32[N, M]\nreturn x.T + y", {{{"M"_size, 70}, {"N"_size, 45}}}},
+      {"bools", "input x: f32[N]\nreturn x > 0, where(x > 1, x, -x), any(x > 2), isnan(x)", {{{"N"_size, 130}}}},
   };
 }
 
@@ -133,7 +136,7 @@ TEST_P(Standalone, GivesWhatSmeltCompiles) {
   std::mt19937_64 random(11);
   for (const SizeBinding& sizes : row.sizes) {
     std::vector<int64_t> numbers;
-    for (const std::string& symbol : graph.size_symbols()) numbers.push_back(sizes.at(symbol));
+    for (const Symbol symbol : graph.size_symbols()) numbers.push_back(sizes.at(symbol));
     std::vector<Tensor> inputs, outputs;
     for (const NodeId id : graph.inputs)
       inputs.push_back(some_tensor(graph.at(id).dtype, evaluate(graph.at(id).shape, sizes), random));
@@ -167,7 +170,7 @@ TEST(StandaloneErrors, IndexOutOfRange) {
   float x[3] = {1, 2, 3}, y[2] = {};
   int64_t good[2] = {2, 0}, bad[2] = {1, 3};
   std::vector<int64_t> n;
-  for (const std::string& symbol : executable.graph().size_symbols()) n.push_back(symbol == "V" ? 3 : 2);
+  for (const Symbol symbol : executable.graph().size_symbols()) n.push_back(symbol == "V"_size ? 3 : 2);
   std::vector<char> workspace(static_cast<size_t>(loaded.bytes(n.data()) + 64));
   void* call[] = {x, good, y};
   EXPECT_EQ(loaded.call(call, n.data(), workspace.data()), 0);

@@ -3,6 +3,7 @@
 
 #include "compile/compile.hpp"
 #include "frontends/language.hpp"
+#include "symbols.hpp"
 
 namespace smelt {
 namespace {
@@ -13,7 +14,7 @@ void transposes(const std::string& dtype, DType type, int64_t rows, int64_t colu
   const Graph graph =
       lang::parse_program("input x: " + dtype + "[M, N]\ninput y: " + dtype + "[N, M]\nreturn x.T + y\n", "test");
   CompileOptions options;
-  options.sizes = {{"M", rows}, {"N", columns}};
+  options.sizes = {{"M"_size, rows}, {"N"_size, columns}};
   const Executable executable = compile(graph, machine, options);
   const Tensor x = Tensor::empty(type, {rows, columns}), y = Tensor::empty(type, {columns, rows});
   auto* xs = static_cast<T*>(x.data);

@@ -12,6 +12,7 @@
 #include "emit/llvm.hpp"
 #include "kernel/build.hpp"
 #include "runtime/cpu.hpp"
+#include "symbols.hpp"
 
 namespace smelt::test {
 
@@ -24,8 +25,6 @@ using kernel::LoopKind;
 using kernel::Param;
 using kernel::ParamKind;
 using kernel::Stmt;
-
-inline IntExpr sym(const std::string& name) { return IntExpr::symbol(name); }
 
 // A kernel under construction.
 struct Maker {
@@ -48,7 +47,7 @@ struct Maker {
   }
   int input(DType dtype, Shape dims) { return array(ParamKind::Input, dtype, std::move(dims)); }
   int output(DType dtype, Shape dims) { return array(ParamKind::Output, dtype, std::move(dims)); }
-  IntExpr size(const std::string& symbol) {
+  IntExpr size(Symbol symbol) {
     Param p;
     p.kind = ParamKind::Size;
     p.symbol = symbol;
@@ -71,16 +70,16 @@ struct Maker {
 };
 
 inline Stmt grid(IntExpr extent, std::vector<Stmt> body) {
-  return kernel::loop(LoopKind::Grid, "%i0", std::move(extent), std::move(body));
+  return kernel::loop(LoopKind::Grid, "i0"_loop, std::move(extent), std::move(body));
 }
-inline Stmt vector(std::string var, IntExpr extent, std::vector<Stmt> body, int lanes = 16) {
-  return kernel::loop(LoopKind::Vector, std::move(var), std::move(extent), std::move(body), lanes);
+inline Stmt vector(Symbol var, IntExpr extent, std::vector<Stmt> body, int lanes = 16) {
+  return kernel::loop(LoopKind::Vector, var, std::move(extent), std::move(body), lanes);
 }
-inline Stmt serial(std::string var, IntExpr extent, std::vector<Stmt> body) {
-  return kernel::loop(LoopKind::Serial, std::move(var), std::move(extent), std::move(body));
+inline Stmt serial(Symbol var, IntExpr extent, std::vector<Stmt> body) {
+  return kernel::loop(LoopKind::Serial, var, std::move(extent), std::move(body));
 }
-inline Stmt unrolled(std::string var, IntExpr extent, std::vector<Stmt> body) {
-  return kernel::loop(LoopKind::Unrolled, std::move(var), std::move(extent), std::move(body));
+inline Stmt unrolled(Symbol var, IntExpr extent, std::vector<Stmt> body) {
+  return kernel::loop(LoopKind::Unrolled, var, std::move(extent), std::move(body));
 }
 
 // Memory with guard bytes on both sides, offset by some bytes from a line of the cache.

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "fixture.hpp"
+#include "symbols.hpp"
 
 namespace smelt::test {
 
@@ -21,11 +22,11 @@ struct Bytes {
 
 // One input, one output, every element cast.
 void make_cast(Maker& m, DType from, DType to, bool wrap, int lanes) {
-  const IntExpr n = m.size("N"), i = sym("%i1");
+  const IntExpr n = m.size("N"_size), i = sym("i1"_loop);
   const int x = m.input(from, {n}), out = m.output(to, {n});
   const DType target = compute_type(to);
   const ExprId value = m.build.cast(m.load(x, {i}), target, wrap);
-  m.phase({grid(1, {vector("%i1", n, {kernel::store(m.at(out, {i}), value)}, lanes)})});
+  m.phase({grid(1, {vector("i1"_loop, n, {kernel::store(m.at(out, {i}), value)}, lanes)})});
 }
 
 std::vector<Scalar> special_values(DType t) {
@@ -102,7 +103,7 @@ TEST_P(Conversion, EveryPairOfDtypes) {
   for (DType from : kAllDTypes) {
     const std::vector<Scalar> values = special_values(from);
     Maker m;
-    const IntExpr n = m.size("N"), i = sym("%i1");
+    const IntExpr n = m.size("N"_size), i = sym("i1"_loop);
     const int x = m.input(from, {n});
     struct Result {
       DType to;
@@ -118,7 +119,7 @@ TEST_P(Conversion, EveryPairOfDtypes) {
         const int out = m.output(to, {n});
         body.push_back(kernel::store(m.at(out, {i}), m.build.cast(m.load(x, {i}), compute_type(to), wrap)));
       }
-    m.phase({grid(1, {vector("%i1", n, body, 8)})});
+    m.phase({grid(1, {vector("i1"_loop, n, body, 8)})});
     Bytes in(from, values.size());
     for (size_t k = 0; k < values.size(); ++k) store_scalar(values[k], in.at(k));
     std::vector<void*> arrays{in.memory.data()};

@@ -3,6 +3,7 @@
 
 #include "emit/reciprocal.hpp"
 #include "fixture.hpp"
+#include "symbols.hpp"
 
 namespace smelt::test {
 
@@ -40,9 +41,10 @@ TEST_P(Division, ByAConstantIsThatOfTheProcessor) {
   for (float c :
        {4.2f, 3.0f, -0.3f, 0.1f, 255.0f, 1e-5f, 12345.678f, 1.0000001f, 1.9999999f, 6.0f, -7.7f, 0.7f, 9e9f}) {
     Maker m;
-    const IntExpr n = m.size("N"), i = sym("%i1");
+    const IntExpr n = m.size("N"_size), i = sym("i1"_loop);
     const int in = m.input(DType::F32, {n}), out = m.output(DType::F32, {n});
-    m.phase({grid(1, {vector("%i1", n, {kernel::store(m.at(out, {i}), m.op(Op::Div, {m.load(in, {i}), m.f32(c)}))})})});
+    m.phase(
+        {grid(1, {vector("i1"_loop, n, {kernel::store(m.at(out, {i}), m.op(Op::Div, {m.load(in, {i}), m.f32(c)}))})})});
     auto module = load(m.kernel, 512);
     std::vector<float> x = dividends(c), y(x.size());
     run(*module, 0, 1, {x.data(), y.data()}, {static_cast<int64_t>(x.size())});
@@ -60,9 +62,10 @@ TEST_P(Division, ByAConstantIsThatOfTheProcessor) {
 
 TEST_P(Division, IsMadeOfMultiplicationsOnlyWhereThatIsSlow) {
   Maker m;
-  const IntExpr n = m.size("N"), i = sym("%i1");
+  const IntExpr n = m.size("N"_size), i = sym("i1"_loop);
   const int in = m.input(DType::F32, {n}), out = m.output(DType::F32, {n});
-  m.phase({grid(1, {vector("%i1", n, {kernel::store(m.at(out, {i}), m.op(Op::Div, {m.load(in, {i}), m.f32(4.2)}))})})});
+  m.phase(
+      {grid(1, {vector("i1"_loop, n, {kernel::store(m.at(out, {i}), m.op(Op::Div, {m.load(in, {i}), m.f32(4.2)}))})})});
   EXPECT_NE(text(m.kernel, 512).find("fdiv"), std::string::npos);
   slow_division = true;
   EXPECT_EQ(text(m.kernel, 512).find("fdiv"), std::string::npos);

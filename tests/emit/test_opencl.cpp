@@ -3,17 +3,18 @@
 
 #include "fixture.hpp"
 #include "smelt/error.hpp"
+#include "symbols.hpp"
 
 namespace smelt::test {
 
 // The sum of every row of 1000, by a team of this many threads.
 static Kernel row_sums(DType dtype, int threads) {
   Maker m;
-  const IntExpr rows = m.size("R"), i = sym("%i0"), j = sym("%i1");
+  const IntExpr rows = m.size("R"_size), i = sym("i0"_loop), j = sym("i1"_loop);
   const int x = m.input(dtype, {rows, 1000}), out = m.output(dtype, {rows});
   const LocalId sum = m.build.new_local(dtype, true);
   const ExprId zero = m.build.constant(Scalar::of_float(dtype, 0));
-  Stmt loop = vector("%i1", 1000, {kernel::assign(sum, m.op(Op::Add, {m.build.local(sum), m.load(x, {i, j})}))}, 4);
+  Stmt loop = vector("i1"_loop, 1000, {kernel::assign(sum, m.op(Op::Add, {m.build.local(sum), m.load(x, {i, j})}))}, 4);
   m.phase({grid(rows, {kernel::assign(sum, zero), std::move(loop), kernel::combine(sum, Op::Add),
                        kernel::store(m.at(out, {i}), m.build.local(sum))})});
   m.kernel.dialect = kernel::Dialect::PlainTeam;
@@ -58,8 +59,8 @@ TEST(OpenCl, F64OnlyWhereTheDeviceHasIt) {
 TEST(OpenCl, ExtremesOfIntegersArePtxWhereTheCompilerLosesANegation) {
   Maker m;
   const int x = m.input(DType::I32, {100}), out = m.output(DType::I32, {100});
-  const ExprId a = m.load(x, {sym("%i0")});
-  m.phase({grid(100, {kernel::store(m.at(out, {sym("%i0")}), m.op(Op::Max, {a, m.op(Op::Neg, {a})}))})});
+  const ExprId a = m.load(x, {sym("i0"_loop)});
+  m.phase({grid(100, {kernel::store(m.at(out, {sym("i0"_loop)}), m.op(Op::Max, {a, m.op(Op::Neg, {a})}))})});
   m.kernel.phases[0].team = {1, 1, 0};
   EXPECT_EQ(emit::emit_opencl(m.kernel, {}).text.find("max.u32"), std::string::npos);
   EXPECT_NE(emit::emit_opencl(m.kernel, {.ptx = true}).text.find("max.u32"), std::string::npos);

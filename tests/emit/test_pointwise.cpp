@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "fixture.hpp"
+#include "symbols.hpp"
 
 namespace smelt::test {
 
@@ -12,13 +13,13 @@ INSTANTIATE_TEST_SUITE_P(Llvm, Pointwise, testing::ValuesIn(libraries()), librar
 // out[i] = a * x[i] + y[i] over chunks of 64 elements.
 TEST_P(Pointwise, Saxpy) {
   Maker m;
-  const IntExpr n = m.size("N");
+  const IntExpr n = m.size("N"_size);
   const int a = m.array(ParamKind::Scalar, DType::F32, {});
   const int x = m.input(DType::F32, {n}), y = m.input(DType::F32, {n}), out = m.output(DType::F32, {n});
-  const IntExpr chunk = 64, i = sym("%i0") * chunk + sym("%i1");
+  const IntExpr chunk = 64, i = sym("i0"_loop) * chunk + sym("i1"_loop);
   const ExprId value = m.op(Op::Add, {m.op(Op::Mul, {m.load(a, {}), m.load(x, {i})}), m.load(y, {i})});
-  const IntExpr left = min(chunk, n - sym("%i0") * chunk);
-  m.phase({grid(ceildiv(n, chunk), {vector("%i1", left, {kernel::store(m.at(out, {i}), value)})})});
+  const IntExpr left = min(chunk, n - sym("i0"_loop) * chunk);
+  m.phase({grid(ceildiv(n, chunk), {vector("i1"_loop, left, {kernel::store(m.at(out, {i}), value)})})});
   for (int bits : {128, 256, 512}) {
     auto module = load(m.kernel, bits);
     for (size_t count : kOddSizes)
@@ -40,12 +41,12 @@ TEST_P(Pointwise, Saxpy) {
 // out[i] = x[n-1-i], x[3*i], x[0] and x[i] by a stride of the launch.
 TEST_P(Pointwise, ReverseStridedBroadcast) {
   Maker m;
-  const IntExpr n = m.size("N"), stride = m.size("%stride0_0");
+  const IntExpr n = m.size("N"_size), stride = m.size(Symbol::stride(0, 0));
   const int x = m.input(DType::F32, {n * 3}), out = m.output(DType::F32, {4, n});
   const int s = m.input(DType::F32, {n});
   m.kernel.params[static_cast<size_t>(s)].strides = {stride};
-  const IntExpr i = sym("%i1");
-  m.phase({grid(1, {vector("%i1", n,
+  const IntExpr i = sym("i1"_loop);
+  m.phase({grid(1, {vector("i1"_loop, n,
                            {kernel::store(m.at(out, {0, i}), m.load(x, {n - 1 - i})),
                             kernel::store(m.at(out, {1, i}), m.load(x, {i * 3})),
                             kernel::store(m.at(out, {2, i}), m.load(x, {0})),
@@ -73,13 +74,13 @@ TEST_P(Pointwise, ReverseStridedBroadcast) {
 // A padded shift: out[i] = x[i - 2] where that exists, else 9; and only even i are stored in the second output.
 TEST_P(Pointwise, MaskedLoadAndStore) {
   Maker m;
-  const IntExpr n = m.size("N"), i = sym("%i1");
+  const IntExpr n = m.size("N"_size), i = sym("i1"_loop);
   const int x = m.input(DType::F32, {n}), out = m.output(DType::F32, {n}), even = m.output(DType::F32, {n});
   const ExprId inside = m.op(Op::Ge, {m.build.index(i), m.i64(2)});
   const ExprId value = m.build.load(DType::F32, m.at(x, {i - 2}), inside, m.f32(9));
   const ExprId is_even = m.op(Op::Eq, {m.build.index(mod(i, 2)), m.i64(0)});
-  m.phase({grid(
-      1, {vector("%i1", n, {kernel::store(m.at(out, {i}), value), kernel::store(m.at(even, {i}), value, is_even)})})});
+  m.phase({grid(1, {vector("i1"_loop, n,
+                           {kernel::store(m.at(out, {i}), value), kernel::store(m.at(even, {i}), value, is_even)})})});
   auto module = load(m.kernel);
   for (size_t count : kOddSizes) {
     Guarded<float> gx(count), go(count), ge(count);
@@ -96,13 +97,13 @@ TEST_P(Pointwise, MaskedLoadAndStore) {
 // A uniform load under a mask that is false must not touch memory.
 TEST_P(Pointwise, MaskedUniformLoadReadsNothing) {
   Maker m;
-  const IntExpr n = m.size("N"), i = sym("%i1");
+  const IntExpr n = m.size("N"_size), i = sym("i1"_loop);
   const int x = m.input(DType::F32, {n}), out = m.output(DType::F32, {4});
   const ExprId some = m.op(Op::Gt, {m.build.index(n), m.i64(0)});
   const ExprId value = m.build.load(DType::F32, m.at(x, {0}), some, m.f32(5));
   const ExprId never = m.op(Op::And, {some, m.op(Op::Lt, {m.build.index(i), m.i64(0)})});
   const ExprId sum = m.op(Op::Add, {value, m.build.load(DType::F32, m.at(x, {1000}), never, m.f32(1))});
-  m.phase({grid(1, {vector("%i1", 4, {kernel::store(m.at(out, {i}), sum)})})});
+  m.phase({grid(1, {vector("i1"_loop, 4, {kernel::store(m.at(out, {i}), sum)})})});
   auto module = load(m.kernel);
   Guarded<float> out_memory(4);
   run(*module, 0, 1, {nullptr, out_memory.data()}, {0});
@@ -113,9 +114,9 @@ TEST_P(Pointwise, MaskedUniformLoadReadsNothing) {
 // An empty inner loop whose invariant load has nothing to read.
 TEST_P(Pointwise, HoistedLoadsStayInsideTheirLoop) {
   Maker m;
-  const IntExpr rows = m.size("R"), n = m.size("N"), i = sym("%i0"), j = sym("%i1");
+  const IntExpr rows = m.size("R"_size), n = m.size("N"_size), i = sym("i0"_loop), j = sym("i1"_loop);
   const int x = m.input(DType::F32, {rows, n}), out = m.output(DType::F32, {rows, n});
-  m.phase({grid(rows, {vector("%i1", n, {kernel::store(m.at(out, {i, j}), m.load(x, {i, 0}))})})});
+  m.phase({grid(rows, {vector("i1"_loop, n, {kernel::store(m.at(out, {i, j}), m.load(x, {i, 0}))})})});
   auto module = load(m.kernel);
   run(*module, 0, 5, {nullptr, nullptr}, {5, 0});
   Guarded<float> gx(6), go(6);
@@ -129,10 +130,10 @@ TEST_P(Pointwise, HoistedLoadsStayInsideTheirLoop) {
 // Integer division of indices rounds down, also below zero, in lanes and in scalars; a division by an empty size does not trap.
 TEST_P(Pointwise, IndexDivision) {
   Maker m;
-  const IntExpr n = m.size("N"), d = m.size("D"), i = sym("%i1");
+  const IntExpr n = m.size("N"_size), d = m.size("D"_size), i = sym("i1"_loop);
   const int out = m.output(DType::I64, {7, n});
   const IntExpr shifted = i - 20;
-  m.phase({grid(1, {vector("%i1", n,
+  m.phase({grid(1, {vector("i1"_loop, n,
                            {kernel::store(m.at(out, {0, i}), m.build.index(floordiv(shifted, 7))),
                             kernel::store(m.at(out, {1, i}), m.build.index(mod(shifted, 7))),
                             kernel::store(m.at(out, {2, i}), m.build.index(floordiv(i, d))),
@@ -165,10 +166,10 @@ TEST_P(Pointwise, IndexDivision) {
 // A flat loop over a matrix: dividing its variable into indices and adding them up again costs nothing.
 TEST_P(Pointwise, FlatLoopOverDimensions) {
   Maker m;
-  const IntExpr rows = m.size("R"), n = m.size("N"), f = sym("%i1");
+  const IntExpr rows = m.size("R"_size), n = m.size("N"_size), f = sym("i1"_loop);
   const int x = m.input(DType::F32, {rows, n}), out = m.output(DType::F32, {rows, n});
   const std::vector<IntExpr> index = {floordiv(f, n), mod(f, n)};
-  m.phase({grid(1, {vector("%i1", rows * n, {kernel::store(m.at(out, index), m.load(x, index))})})});
+  m.phase({grid(1, {vector("i1"_loop, rows * n, {kernel::store(m.at(out, index), m.load(x, index))})})});
   const std::string printed = text(m.kernel);
   EXPECT_EQ(printed.find("div"), std::string::npos);
   EXPECT_EQ(printed.find("gather"), std::string::npos);
@@ -182,14 +183,14 @@ TEST_P(Pointwise, FlatLoopOverDimensions) {
 // Tiled and repeated rows: indices that wrap around now and then, by sizes small and large.
 TEST_P(Pointwise, WrappingIndices) {
   Maker m;
-  const IntExpr n = m.size("N"), d = m.size("D"), i = sym("%i1");
+  const IntExpr n = m.size("N"_size), d = m.size("D"_size), i = sym("i1"_loop);
   const int x = m.input(DType::I32, {n + d}), out = m.output(DType::I32, {5, n});
   const std::vector<IntExpr> reads = {mod(i + 3, d), floordiv(i, d), mod(i, 200) + floordiv(i, 200), mod(2 * i, d),
                                       d * floordiv(i, d) + mod(i + 1, d)};
   std::vector<Stmt> body;
   for (int k = 0; k < 5; ++k)
     body.push_back(kernel::store(m.at(out, {k, i}), m.load(x, {reads[static_cast<size_t>(k)]})));
-  m.phase({grid(1, {vector("%i1", n, body)})});
+  m.phase({grid(1, {vector("i1"_loop, n, body)})});
   auto module = load(m.kernel);
   for (int64_t count : {1, 16, 40, 1000, 1025})
     for (int64_t size : {1, 2, 5, 16, 17, 100, 1000, 100000}) {
@@ -209,7 +210,7 @@ TEST_P(Pointwise, WrappingIndices) {
 // Masks made of indices, near and far from the lanes.
 TEST_P(Pointwise, ComparedIndices) {
   Maker m;
-  const IntExpr n = m.size("N"), b = m.size("%stride9_9"), i = sym("%i1");
+  const IntExpr n = m.size("N"_size), b = m.size(Symbol::stride(9, 9)), i = sym("i1"_loop);
   const int out = m.output(DType::Bool, {7, n});
   auto at = [&](const IntExpr& e) { return m.build.index(e); };
   const std::vector<ExprId> masks = {m.op(Op::Lt, {at(i), at(b)}),     m.op(Op::Le, {at(b), at(3 * i)}),
@@ -218,7 +219,7 @@ TEST_P(Pointwise, ComparedIndices) {
                                      m.op(Op::Lt, {at(b), m.i64(5)})};
   std::vector<Stmt> body;
   for (int k = 0; k < 7; ++k) body.push_back(kernel::store(m.at(out, {k, i}), masks[static_cast<size_t>(k)]));
-  m.phase({grid(1, {vector("%i1", n, body)})});
+  m.phase({grid(1, {vector("i1"_loop, n, body)})});
   auto module = load(m.kernel);
   constexpr int64_t count = 41;
   for (int64_t bound : {int64_t{0}, int64_t{1}, int64_t{20}, int64_t{-20}, int64_t{1} << 31, -(int64_t{1} << 32),
@@ -237,15 +238,15 @@ TEST_P(Pointwise, ComparedIndices) {
 // Gathered rows: out[i, j] = x[index[i], j], and out2[j] = x[0, index[j]] where the index differs between lanes.
 TEST_P(Pointwise, IndexLocals) {
   Maker m;
-  const IntExpr n = m.size("N"), i = sym("%i0"), j = sym("%i1");
+  const IntExpr n = m.size("N"_size), i = sym("i0"_loop), j = sym("i1"_loop);
   const int x = m.input(DType::I32, {8, n}), index = m.input(DType::I64, {n}), out = m.output(DType::I32, {8, n}),
             picked = m.output(DType::I32, {n});
   const LocalId row = m.build.new_local(DType::I64, false), column = m.build.new_local(DType::I64, false);
   m.kernel.index_locals = {{row, 8}, {column, n}};
-  const IntExpr row_index = sym(fmt::format("%v{}", row)), column_index = sym(fmt::format("%v{}", column));
+  const IntExpr row_index = sym(Symbol::local(row)), column_index = sym(Symbol::local(column));
   m.phase({grid(
       8, {kernel::let(row, m.build.index(7 - i)),
-          vector("%i1", n,
+          vector("i1"_loop, n,
                  {kernel::let(column, m.load(index, {j})), kernel::store(m.at(out, {i, j}), m.load(x, {row_index, j})),
                   kernel::store(m.at(picked, {j}), m.load(x, {0, column_index}))})})});
   auto module = load(m.kernel);
@@ -268,11 +269,11 @@ TEST_P(Pointwise, IndexLocals) {
 TEST_P(Pointwise, Streaming) {
   for (int lanes : {16, 64}) {
     Maker m;
-    const IntExpr n = m.size("N"), i = sym("%i1");
-    m.size("%stream");
+    const IntExpr n = m.size("N"_size), i = sym("i1"_loop);
+    m.size("stream"_launch);
     const int x = m.input(DType::F32, {n}), out = m.output(DType::F32, {n}), small = m.output(DType::I8, {n});
     const ExprId twice = m.op(Op::Add, {m.load(x, {i}), m.load(x, {i})});
-    m.phase({grid(1, {vector("%i1", n,
+    m.phase({grid(1, {vector("i1"_loop, n,
                              {kernel::store(m.at(out, {i}), twice, kernel::kNoExpr, true),
                               kernel::store(m.at(small, {i}), m.build.cast(twice, DType::I8), kernel::kNoExpr, true)},
                              lanes)})});
@@ -300,10 +301,10 @@ TEST_P(Pointwise, Streaming) {
 TEST_P(Pointwise, StreamingFromTheFirstWholeLine) {
   for (const bool constant : {false, true}) {
     Maker m;
-    const IntExpr n = constant ? IntExpr(1024) : m.size("N"), i = sym("%i1");
+    const IntExpr n = constant ? IntExpr(1024) : m.size("N"_size), i = sym("i1"_loop);
     const int x = m.input(DType::F32, {n}), out = m.output(DType::F32, {n});
     m.phase({grid(
-        1, {vector("%i1", n,
+        1, {vector("i1"_loop, n,
                    {kernel::store(m.at(out, {i}), m.op(Op::Add, {m.load(x, {i}), m.f32(1)}), kernel::kNoExpr, true)},
                    32)})});
     auto module = load(m.kernel);
@@ -331,15 +332,16 @@ void turns(DType dtype, const std::function<std::shared_ptr<runtime::Module>(con
   Maker m;
   const int x = m.input(dtype, {kSide, kSide}), out = m.output(dtype, {kSide, kSide});
   const int from = m.scratch(dtype, {kSide, kSide}), to = m.scratch(dtype, {kSide, kSide});
-  const IntExpr r = sym("%r"), i = sym("%i1");
+  const IntExpr r = sym("r"_loop), i = sym("i1"_loop);
   const Access source{true, from, {r, i}};
-  m.phase({grid(1, {kernel::alloc(from), kernel::alloc(to),
-                    serial("%r", kSide, {vector("%i1", kSide, {kernel::store(source, m.load(x, {r, i}))})}),
-                    kernel::turn(to, from),
-                    serial("%q", kSide,
-                           {vector("%i2", kSide,
-                                   {kernel::store(m.at(out, {sym("%q"), sym("%i2")}),
-                                                  m.build.load(dtype, {true, to, {sym("%q"), sym("%i2")}}))})})})});
+  m.phase(
+      {grid(1, {kernel::alloc(from), kernel::alloc(to),
+                serial("r"_loop, kSide, {vector("i1"_loop, kSide, {kernel::store(source, m.load(x, {r, i}))})}),
+                kernel::turn(to, from),
+                serial("q"_loop, kSide,
+                       {vector("i2"_loop, kSide,
+                               {kernel::store(m.at(out, {sym("q"_loop), sym("i2"_loop)}),
+                                              m.build.load(dtype, {true, to, {sym("q"_loop), sym("i2"_loop)}}))})})})});
   for (int bits : {128, 256, 512}) {
     auto module = load(m.kernel, bits);
     Guarded<T> gx(kSide * kSide, 1), go(kSide * kSide, 3);

@@ -4,6 +4,7 @@
 #include <random>
 
 #include "fixture.hpp"
+#include "symbols.hpp"
 
 namespace smelt::test {
 
@@ -15,16 +16,16 @@ static const float kInf = std::numeric_limits<float>::infinity();
 // sum[i] = x[i, 0] + x[i, 1] + ..., and y[i, j] = x[i, j] - sum[i] from the same rows.
 TEST_P(Reduction, RowSumThenAnotherPass) {
   Maker m;
-  const IntExpr rows = m.size("R"), n = m.size("N"), i = sym("%i0"), j = sym("%i1");
+  const IntExpr rows = m.size("R"_size), n = m.size("N"_size), i = sym("i0"_loop), j = sym("i1"_loop);
   const int x = m.input(DType::F32, {rows, n}), sum = m.output(DType::F32, {rows}), y = m.output(DType::F32, {rows, n});
   const LocalId acc = m.build.new_local(DType::F32, true), total = m.build.new_local(DType::F32, false);
   m.phase({grid(
-      rows,
-      {kernel::assign(acc, m.f32(0)),
-       vector("%i1", n, {kernel::assign(acc, m.op(Op::Add, {m.build.local(acc), m.load(x, {i, j})}))}, 32),
-       kernel::combine(acc, Op::Add), kernel::let(total, m.build.local(acc)),
-       kernel::store(m.at(sum, {i}), m.build.local(total)),
-       vector("%i1", n, {kernel::store(m.at(y, {i, j}), m.op(Op::Sub, {m.load(x, {i, j}), m.build.local(total)}))})})});
+      rows, {kernel::assign(acc, m.f32(0)),
+             vector("i1"_loop, n, {kernel::assign(acc, m.op(Op::Add, {m.build.local(acc), m.load(x, {i, j})}))}, 32),
+             kernel::combine(acc, Op::Add), kernel::let(total, m.build.local(acc)),
+             kernel::store(m.at(sum, {i}), m.build.local(total)),
+             vector("i1"_loop, n,
+                    {kernel::store(m.at(y, {i, j}), m.op(Op::Sub, {m.load(x, {i, j}), m.build.local(total)}))})})});
   auto module = load(m.kernel);
   for (size_t count : kOddSizes) {
     const size_t r = 3;
@@ -43,12 +44,12 @@ TEST_P(Reduction, RowSumThenAnotherPass) {
 // Lanes beyond the extent never win; NaN does; +0 is above -0.
 TEST_P(Reduction, MaximumMinimum) {
   Maker m;
-  const IntExpr n = m.size("N"), j = sym("%i1");
+  const IntExpr n = m.size("N"_size), j = sym("i1"_loop);
   const int x = m.input(DType::F32, {n}), out = m.output(DType::F32, {2});
   const LocalId high = m.build.new_local(DType::F32, true), low = m.build.new_local(DType::F32, true);
   m.phase({grid(
       1, {kernel::assign(high, m.f32(-kInf)), kernel::assign(low, m.f32(kInf)),
-          vector("%i1", n,
+          vector("i1"_loop, n,
                  {kernel::assign(high, m.op(Op::Max, {m.build.local(high), m.load(x, {j})})),
                   kernel::assign(low, m.op(Op::Min, {m.build.local(low), m.load(x, {j})}))}),
           kernel::combine(high, Op::Max), kernel::combine(low, Op::Min),
@@ -84,14 +85,14 @@ TEST_P(Reduction, MaximumMinimum) {
 
 TEST_P(Reduction, ArgumentOfTheMaximum) {
   Maker m;
-  const IntExpr n = m.size("N"), j = sym("%i1");
+  const IntExpr n = m.size("N"_size), j = sym("i1"_loop);
   const int x = m.input(DType::F32, {n}), out = m.output(DType::I64, {1});
   const LocalId best = m.build.new_local(DType::F32, true), index = m.build.new_local(DType::I64, true);
   const ExprId b = m.build.local(best), k = m.build.local(index), v = m.load(x, {j});
   // Takes v when it is greater, or the first NaN.
   const ExprId wins = m.op(Op::And, {m.op(Op::Not, {m.op(Op::Le, {v, b})}), m.op(Op::Eq, {b, b})});
   m.phase({grid(1, {kernel::assign(best, m.f32(-kInf)), kernel::assign(index, m.i64(0)),
-                    vector("%i1", n,
+                    vector("i1"_loop, n,
                            {kernel::let(m.build.new_local(DType::Bool, false), wins),
                             kernel::assign(index, m.op(Op::Where, {m.build.local(2), m.build.index(j), k})),
                             kernel::assign(best, m.op(Op::Where, {m.build.local(2), v, b}))}),
@@ -120,7 +121,7 @@ TEST_P(Reduction, ArgumentOfTheMaximum) {
 
 TEST_P(Reduction, IntegersAndBools) {
   Maker m;
-  const IntExpr n = m.size("N"), j = sym("%i1");
+  const IntExpr n = m.size("N"_size), j = sym("i1"_loop);
   const int x = m.input(DType::I8, {n}), out = m.output(DType::I8, {4}), flags = m.output(DType::Bool, {2});
   const LocalId sum = m.build.new_local(DType::I8, true), product = m.build.new_local(DType::I8, true),
                 high = m.build.new_local(DType::I8, true), low = m.build.new_local(DType::I8, true),
@@ -131,7 +132,7 @@ TEST_P(Reduction, IntegersAndBools) {
   m.phase({grid(1, {kernel::assign(sum, i8(0)), kernel::assign(product, i8(1)), kernel::assign(high, i8(-128)),
                     kernel::assign(low, i8(127)), kernel::assign(any, m.build.constant(Scalar::of_bool(false))),
                     kernel::assign(all, m.build.constant(Scalar::of_bool(true))),
-                    vector("%i1", n,
+                    vector("i1"_loop, n,
                            {kernel::assign(sum, m.op(Op::Add, {local(sum), v})),
                             kernel::assign(product, m.op(Op::Mul, {local(product), v})),
                             kernel::assign(high, m.op(Op::Max, {local(high), v})),
@@ -168,15 +169,16 @@ TEST_P(Reduction, IntegersAndBools) {
 // Column sums: lanes across the columns, a serial loop over rows inside; a unrolled pair of rows at a time.
 TEST_P(Reduction, Columns) {
   Maker m;
-  const IntExpr rows = m.size("R"), n = m.size("N"), j = sym("%i1"), r = sym("%i2"), u = sym("%i3");
+  const IntExpr rows = m.size("R"_size), n = m.size("N"_size), j = sym("i1"_loop), r = sym("i2"_loop),
+                u = sym("i3"_loop);
   const int x = m.input(DType::F32, {rows * 2, n}), out = m.output(DType::F32, {n});
   const LocalId acc = m.build.new_local(DType::F32, true);
   const ExprId next = m.op(Op::Add, {m.build.local(acc), m.load(x, {r * 2 + u, j})});
-  m.phase({grid(
-      1, {vector("%i1", n,
-                 {kernel::assign(acc, m.f32(0)), serial("%i2", rows, {unrolled("%i3", 2, {kernel::assign(acc, next)})}),
-                  kernel::store(m.at(out, {j}), m.build.local(acc))},
-                 32)})});
+  m.phase({grid(1, {vector("i1"_loop, n,
+                           {kernel::assign(acc, m.f32(0)),
+                            serial("i2"_loop, rows, {unrolled("i3"_loop, 2, {kernel::assign(acc, next)})}),
+                            kernel::store(m.at(out, {j}), m.build.local(acc))},
+                           32)})});
   auto module = load(m.kernel);
   for (size_t count : kOddSizes)
     for (size_t r2 : {0, 1, 5}) {
@@ -196,7 +198,7 @@ TEST_P(Reduction, Columns) {
 TEST_P(Reduction, Scratch) {
   for (const bool constant : {true, false}) {
     Maker m;
-    const IntExpr rows = m.size("R"), n = m.size("N"), i = sym("%i0"), j = sym("%i1");
+    const IntExpr rows = m.size("R"_size), n = m.size("N"_size), i = sym("i0"_loop), j = sym("i1"_loop);
     const int x = m.input(DType::F32, {rows, n}), y = m.output(DType::F32, {rows, n});
     const int first = m.scratch(DType::BF16, {n}), row = m.scratch(DType::F32, {2, constant ? IntExpr(160) : n});
     const LocalId acc = m.build.new_local(DType::F32, true);
@@ -206,17 +208,17 @@ TEST_P(Reduction, Scratch) {
     m.phase({grid(
         rows,
         {kernel::alloc(first), kernel::alloc(row), kernel::assign(acc, m.f32(0)),
-         vector("%i1", n,
+         vector("i1"_loop, n,
                 {kernel::store(m.in_scratch(row, {1, j}), doubled), kernel::store(m.in_scratch(first, {j}), m.f32(1.0)),
                  kernel::assign(acc, m.op(Op::Add, {m.build.local(acc), kept}))}),
          kernel::combine(acc, Op::Add),
          vector(
-             "%i1", n,
+             "i1"_loop, n,
              {kernel::store(m.at(y, {i, j}), m.op(Op::Add, {m.op(Op::Sub, {kept, m.build.local(acc)}), rounded}))})})});
     const IntExpr bytes = emit::scratch_bytes(m.kernel);
     auto module = load(m.kernel);
     for (size_t count : {1, 16, 33, 160}) {
-      const int64_t needed = bytes.evaluate({{"N", static_cast<int64_t>(count)}, {"R", 2}});
+      const int64_t needed = bytes.evaluate({{"N"_size, static_cast<int64_t>(count)}, {"R"_size, 2}});
       EXPECT_EQ(needed, static_cast<int64_t>((count * 2 + 63) / 64 * 64 + (constant ? 0 : (count * 8 + 63) / 64 * 64)));
       Guarded<char> scratch(static_cast<size_t>(needed));
       Guarded<float> gx(2 * count), gy(2 * count);
@@ -235,21 +237,21 @@ TEST_P(Reduction, Scratch) {
 // Partial sums by one phase, their sum by the next; the number of parts is a launch size.
 TEST_P(Reduction, TwoPhases) {
   Maker m;
-  const IntExpr n = m.size("N"), parts = m.size("%splits"), i = sym("%i0"), j = sym("%i1");
+  const IntExpr n = m.size("N"_size), parts = m.size("splits"_launch), i = sym("i0"_loop), j = sym("i1"_loop);
   const int x = m.input(DType::F64, {n}), partial = m.array(ParamKind::Temporary, DType::F64, {parts}),
             out = m.output(DType::F64, {});
-  m.kernel.launch_sizes = {{"%splits", 4}};
+  m.kernel.launch_sizes = {{"splits"_launch, 4}};
   const LocalId acc = m.build.new_local(DType::F64, true);
   const ExprId zero = m.build.constant(Scalar::of_float(DType::F64, 0));
   const IntExpr chunk = ceildiv(n, parts), left = max(0, min(chunk, n - i * chunk));
-  m.phase({grid(
-      parts,
-      {kernel::assign(acc, zero),
-       vector("%i1", left, {kernel::assign(acc, m.op(Op::Add, {m.build.local(acc), m.load(x, {i * chunk + j})}))}, 8),
-       kernel::combine(acc, Op::Add), kernel::store(m.at(partial, {i}), m.build.local(acc))})});
+  m.phase(
+      {grid(parts, {kernel::assign(acc, zero),
+                    vector("i1"_loop, left,
+                           {kernel::assign(acc, m.op(Op::Add, {m.build.local(acc), m.load(x, {i * chunk + j})}))}, 8),
+                    kernel::combine(acc, Op::Add), kernel::store(m.at(partial, {i}), m.build.local(acc))})});
   m.phase({grid(
       1, {kernel::assign(acc, zero),
-          vector("%i1", parts, {kernel::assign(acc, m.op(Op::Add, {m.build.local(acc), m.load(partial, {j})}))}, 8),
+          vector("i1"_loop, parts, {kernel::assign(acc, m.op(Op::Add, {m.build.local(acc), m.load(partial, {j})}))}, 8),
           kernel::combine(acc, Op::Add), kernel::store(m.at(out, {}), m.build.local(acc))})});
   auto module = load(m.kernel);
   for (size_t count : kOddSizes) {
@@ -269,18 +271,18 @@ TEST_P(Reduction, TwoPhases) {
 // Accumulators that live on through an outer serial loop, are made uniform in it and assigned again.
 TEST_P(Reduction, CombineInsideALoop) {
   Maker m;
-  const IntExpr n = m.size("N"), i = sym("%i2"), j = sym("%i1");
+  const IntExpr n = m.size("N"_size), i = sym("i2"_loop), j = sym("i1"_loop);
   const int x = m.input(DType::F32, {3, n}), out = m.output(DType::F32, {2});
   const LocalId acc = m.build.new_local(DType::F32, true), through = m.build.new_local(DType::F32, true);
   const ExprId a = m.build.local(acc), t = m.build.local(through);
-  m.phase({grid(
-      1,
-      {kernel::assign(acc, m.f32(1)), kernel::assign(through, m.f32(0)),
-       serial("%i2", 3,
-              {vector("%i1", n, {kernel::assign(through, m.op(Op::Add, {t, m.op(Op::Mul, {a, m.load(x, {i, j})})}))}),
-               vector("%i1", n, {kernel::assign(acc, m.op(Op::Add, {a, m.load(x, {i, j})}))}),
-               kernel::combine(acc, Op::Max), kernel::store(m.at(out, {0}), a)}),
-       kernel::combine(through, Op::Add), kernel::store(m.at(out, {1}), t)})});
+  m.phase(
+      {grid(1, {kernel::assign(acc, m.f32(1)), kernel::assign(through, m.f32(0)),
+                serial("i2"_loop, 3,
+                       {vector("i1"_loop, n,
+                               {kernel::assign(through, m.op(Op::Add, {t, m.op(Op::Mul, {a, m.load(x, {i, j})})}))}),
+                        vector("i1"_loop, n, {kernel::assign(acc, m.op(Op::Add, {a, m.load(x, {i, j})}))}),
+                        kernel::combine(acc, Op::Max), kernel::store(m.at(out, {0}), a)}),
+                kernel::combine(through, Op::Add), kernel::store(m.at(out, {1}), t)})});
   auto module = load(m.kernel);
   for (size_t count : {1, 16, 17, 50}) {
     std::vector<float> values(3 * count);
@@ -305,17 +307,17 @@ TEST_P(Reduction, CombineInsideALoop) {
 // A uniform condition around a loop and an accumulator, and a loop with one lane.
 TEST_P(Reduction, IfAndScalarLoops) {
   Maker m;
-  const IntExpr n = m.size("N"), i = sym("%i0"), j = sym("%i1");
+  const IntExpr n = m.size("N"_size), i = sym("i0"_loop), j = sym("i1"_loop);
   const int x = m.input(DType::I32, {n}), out = m.output(DType::I32, {2, 4});
   const LocalId acc = m.build.new_local(DType::I32, true), one = m.build.new_local(DType::I32, true);
   const ExprId zero = m.build.constant(Scalar::of_int(DType::I32, 0));
   Stmt branch;
   branch.kind = kernel::StmtKind::If;
   branch.value = m.op(Op::Gt, {m.build.index(i), m.i64(1)});
-  branch.body = {vector("%i1", n, {kernel::assign(acc, m.op(Op::Add, {m.build.local(acc), m.load(x, {j})}))}),
+  branch.body = {vector("i1"_loop, n, {kernel::assign(acc, m.op(Op::Add, {m.build.local(acc), m.load(x, {j})}))}),
                  kernel::combine(acc, Op::Add)};
   m.phase({grid(4, {kernel::assign(acc, zero), kernel::assign(one, zero), branch,
-                    vector("%i1", n, {kernel::assign(one, m.op(Op::Add, {m.build.local(one), m.load(x, {j})}))}, 1),
+                    vector("i1"_loop, n, {kernel::assign(one, m.op(Op::Add, {m.build.local(one), m.load(x, {j})}))}, 1),
                     kernel::combine(one, Op::Add), kernel::store(m.at(out, {0, i}), m.build.local(acc)),
                     kernel::store(m.at(out, {1, i}), m.build.local(one))})});
   auto module = load(m.kernel);

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "run.hpp"
+#include "symbols.hpp"
 
 namespace smelt::lang {
 
@@ -13,7 +14,7 @@ static std::string repeated(const std::string& text, size_t count) {
   return result;
 }
 
-static const std::vector<InputType> kInputs = {{"x", DType::F32, {IntExpr::symbol("B")}}};
+static const std::vector<InputType> kInputs = {{"x", DType::F32, {sym("B"_size)}}};
 
 // The message of the error, or "a graph"; checks that it comes soon.
 static std::string outcome(const std::string& text) {

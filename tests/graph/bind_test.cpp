@@ -2,11 +2,12 @@
 #include <gtest/gtest.h>
 
 #include "graph/build.hpp"
+#include "symbols.hpp"
 
 namespace smelt {
 namespace {
 
-const IntExpr A = IntExpr::symbol("A"), B = IntExpr::symbol("B"), C = IntExpr::symbol("C");
+const IntExpr A = sym("A"_size), B = sym("B"_size), C = sym("C"_size);
 
 Graph with_inputs(const std::vector<Shape>& shapes) {
   GraphBuilder g;
@@ -27,17 +28,17 @@ std::string error_of(const Graph& graph, const std::vector<Dims>& dims) {
 
 TEST(Bind, FindsSymbols) {
   const Graph graph = with_inputs({{B, 8}, {C, B}, {B * 2 + 1}});
-  EXPECT_EQ(bind_sizes(graph, {{4, 8}, {3, 4}, {9}}), (SizeBinding{{"B", 4}, {"C", 3}}));
-  EXPECT_EQ(bind_sizes(graph, {{0, 8}, {1, 0}, {1}}), (SizeBinding{{"B", 0}, {"C", 1}}));
+  EXPECT_EQ(bind_sizes(graph, {{4, 8}, {3, 4}, {9}}), (SizeBinding{{"B"_size, 4}, {"C"_size, 3}}));
+  EXPECT_EQ(bind_sizes(graph, {{0, 8}, {1, 0}, {1}}), (SizeBinding{{"B"_size, 0}, {"C"_size, 1}}));
 }
 
 TEST(Bind, SolvesWhatIsLinear) {
-  EXPECT_EQ(bind_sizes(with_inputs({{B * 2}}), {{8}}), (SizeBinding{{"B", 4}}));
-  EXPECT_EQ(bind_sizes(with_inputs({{B - 1}}), {{8}}), (SizeBinding{{"B", 9}}));
-  EXPECT_EQ(bind_sizes(with_inputs({{B * C, C}}), {{12, 3}}), (SizeBinding{{"B", 4}, {"C", 3}}));
+  EXPECT_EQ(bind_sizes(with_inputs({{B * 2}}), {{8}}), (SizeBinding{{"B"_size, 4}}));
+  EXPECT_EQ(bind_sizes(with_inputs({{B - 1}}), {{8}}), (SizeBinding{{"B"_size, 9}}));
+  EXPECT_EQ(bind_sizes(with_inputs({{B * C, C}}), {{12, 3}}), (SizeBinding{{"B"_size, 4}, {"C"_size, 3}}));
   // Each symbol found makes the next one linear, whatever the order of the inputs.
   EXPECT_EQ(bind_sizes(with_inputs({{A * B}, {B * C}, {C}}), {{30}, {6}, {2}}),
-            (SizeBinding{{"A", 10}, {"B", 3}, {"C", 2}}));
+            (SizeBinding{{"A"_size, 10}, {"B"_size, 3}, {"C"_size, 2}}));
 }
 
 TEST(Bind, Messages) {

@@ -5,11 +5,12 @@
 #include <functional>
 
 #include "graph/build.hpp"
+#include "symbols.hpp"
 
 namespace smelt {
 namespace {
 
-const IntExpr B = IntExpr::symbol("B"), C = IntExpr::symbol("C");
+const IntExpr B = sym("B"_size), C = sym("C"_size);
 using L = Literal;
 
 L lit(int64_t value) { return value; }
@@ -251,7 +252,7 @@ TEST(BuildError, SizesThatGrowWithoutEnd) {
       UserBuildError);
   GraphBuilder h;
   Shape shape;
-  for (int d = 0; d < 30; ++d) shape.push_back(IntExpr::symbol(std::string(1, static_cast<char>('a' + d))) + 1);
+  for (int d = 0; d < 30; ++d) shape.push_back(sym(Symbol::size(std::string(1, static_cast<char>('a' + d)))) + 1);
   EXPECT_THROW(h.reshape(h.input("x", DType::U8, shape), {-1}), UserBuildError);
 }
 

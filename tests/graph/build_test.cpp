@@ -1,5 +1,6 @@
 // GraphBuilder: dtypes, shapes, and the nodes that it inserts.
 #include "graph/build.hpp"
+#include "symbols.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +9,7 @@
 namespace smelt {
 namespace {
 
-const IntExpr B = IntExpr::symbol("B"), C = IntExpr::symbol("C");
+const IntExpr B = sym("B"_size), C = sym("C"_size);
 using L = Literal;
 
 L lit(int value) { return int64_t{value}; }

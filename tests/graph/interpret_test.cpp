@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "arrays.hpp"
+#include "symbols.hpp"
 
 namespace smelt {
 namespace {
@@ -12,7 +13,7 @@ namespace {
 using namespace testing;
 using V = std::vector<double>;
 
-const IntExpr B = IntExpr::symbol("B"), C = IntExpr::symbol("C");
+const IntExpr B = sym("B"_size), C = sym("C"_size);
 
 Tensor unary(Op op, const Tensor& x) {
   GraphBuilder g;
@@ -31,7 +32,7 @@ Tensor binary(Op op, const Tensor& x, const Tensor& y) {
 Tensor reduced(ReduceKind kind, const Tensor& x, std::vector<int> axes, bool keepdims = false) {
   GraphBuilder g;
   Shape shape(x.dims.size());
-  for (size_t d = 0; d < shape.size(); ++d) shape[d] = IntExpr::symbol(std::string(1, static_cast<char>('A' + d)));
+  for (size_t d = 0; d < shape.size(); ++d) shape[d] = sym(Symbol::size(std::string(1, static_cast<char>('A' + d))));
   const NodeId y = g.reduce(kind, g.input("x", x.dtype, shape), std::move(axes), keepdims);
   return run(g.finish({y}), {x});
 }

@@ -8,13 +8,14 @@
 #include <random>
 
 #include "arrays.hpp"
+#include "symbols.hpp"
 
 namespace smelt {
 namespace {
 
 using namespace testing;
 
-const IntExpr B = IntExpr::symbol("B");
+const IntExpr B = sym("B"_size);
 
 class RandomProgram {
  public:
@@ -46,7 +47,7 @@ class RandomProgram {
     const std::vector<Shape> shapes = {{B, 3}, {3}, {B, 1}, {1, 3}, {}, {B}, {2, B, 3}};
     const Shape shape = shapes[nodes_.empty() ? 0 : pick(shapes.size())];
     nodes_.push_back(builder_.input("x", dtype, shape));
-    const Dims dims = evaluate(shape, {{"B", batch_}});
+    const Dims dims = evaluate(shape, {{"B"_size, batch_}});
     const std::vector<double> special = {kNan, kInf, -kInf, 0.0, -0.0, 1, -1, 2, -2.5, 3, 127, -128, 1e-300};
     std::vector<double> values;
     for (int64_t i = element_count(dims); i > 0; --i) values.push_back(special[pick(special.size())]);

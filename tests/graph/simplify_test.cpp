@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "arrays.hpp"
+#include "symbols.hpp"
 
 namespace smelt {
 namespace {
@@ -15,7 +16,7 @@ using namespace testing;
 using L = Literal;
 using Build = std::function<NodeId(GraphBuilder&, NodeId x, NodeId y)>;
 
-const IntExpr B = IntExpr::symbol("B");
+const IntExpr B = sym("B"_size);
 
 const std::vector<double> kFloats = {kNan, kInf, -kInf, 0.0, -0.0, 1, -1, 0.5, -2.5, 3, 1e-30, -1e-30, 6.1e4, 7};
 const std::vector<double> kInts = {0, 1, 2, -1, -2, 3, 7, -7, 8, -8, 127, -128, 100, -100};

@@ -4,13 +4,14 @@
 #include <functional>
 
 #include "arrays.hpp"
+#include "symbols.hpp"
 
 namespace smelt {
 namespace {
 
 using namespace testing;
 
-const IntExpr B = IntExpr::symbol("B"), C = IntExpr::symbol("C");
+const IntExpr B = sym("B"_size), C = sym("C"_size);
 
 // Every kind of node. The names are their ids.
 struct Sample {
@@ -81,11 +82,11 @@ TEST(Verify, GraphAsAWhole) {
       {"output %999 is no node", [](Sample& s) { s.graph.outputs.push_back(999); }},
       {"uses the size N",
        [](Sample& s) {
-         s.graph.constraints.push_back({Constraint::AtLeast, IntExpr::symbol("N"), 1, "", {}});
+         s.graph.constraints.push_back({Constraint::AtLeast, sym("N"_size), 1, "", {}});
        }},
-      {"uses the size N", at(&Sample::iota, [](Node& n) { n.shape[0] = IntExpr::symbol("N"); })},
-      {"uses the size N", at(&Sample::size, [](Node& n) { n.size = IntExpr::symbol("N"); })},
-      {"uses the size N", at(&Sample::slice, [](Node& n) { n.starts[0] = IntExpr::symbol("N"); })},
+      {"uses the size N", at(&Sample::iota, [](Node& n) { n.shape[0] = sym("N"_size); })},
+      {"uses the size N", at(&Sample::size, [](Node& n) { n.size = sym("N"_size); })},
+      {"uses the size N", at(&Sample::slice, [](Node& n) { n.starts[0] = sym("N"_size); })},
       {"negative size -1", at(&Sample::iota, [](Node& n) { n.shape[1] = -1; })},
   });
 }

@@ -1,5 +1,6 @@
 // What follows from loops and masks, and that nothing false does.
 #include "kernel/facts.hpp"
+#include "symbols.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,42 +9,41 @@
 namespace smelt::kernel {
 namespace {
 
-IntExpr sym(const std::string& name) { return IntExpr::symbol(name); }
-const IntExpr B = sym("B"), C = sym("C"), i = sym("%i"), j = sym("%j");
+const IntExpr B = sym("B"_size), C = sym("C"_size), i = sym("i"_loop), j = sym("j"_loop);
 
 TEST(Facts, ALoopThatRunsSaysThatItsSizesAreNotZero) {
   Facts facts;
   EXPECT_FALSE(facts.proves(B - 1));
   EXPECT_TRUE(facts.proves(B)) << "no size is negative";
-  facts.add_range("%i", B * C);
+  facts.add_range("i"_loop, B * C);
   EXPECT_TRUE(facts.proves(B - 1));
   EXPECT_TRUE(facts.proves(C - 1));
-  EXPECT_FALSE(facts.proves(sym("D") - 1));
+  EXPECT_FALSE(facts.proves(sym("D"_size) - 1));
   Facts blocks;
-  blocks.add_range("%i", ceildiv(B, 8));
+  blocks.add_range("i"_loop, ceildiv(B, 8));
   EXPECT_TRUE(blocks.proves(B - 1));
   EXPECT_TRUE(blocks.proves(B + 7 - i * 8 - 1));
   Facts tiles;
-  tiles.add_range("%i", ceildiv(C, 64) * B);
+  tiles.add_range("i"_loop, ceildiv(C, 64) * B);
   EXPECT_TRUE(tiles.proves(B - 1));
-  EXPECT_FALSE(tiles.proves(sym("D") - 1));
+  EXPECT_FALSE(tiles.proves(sym("D"_size) - 1));
   Facts either;
-  either.add_range("%i", B + C);
+  either.add_range("i"_loop, B + C);
   EXPECT_FALSE(either.proves(B - 1));
   EXPECT_TRUE(either.proves(B + C - 1));
 }
 
 TEST(Facts, Combine) {
   Facts facts;
-  facts.add_range("%i", B * 2);
+  facts.add_range("i"_loop, B * 2);
   facts.add(B - 1 - floordiv(i, 2));
   facts.add(i - 3);
   EXPECT_TRUE(facts.proves(i - 3));
   EXPECT_FALSE(facts.proves(i - 4));
   EXPECT_TRUE(facts.proves(B * C - 1 - floordiv(i, 2) * C - (C - 1))) << "a fact taken C times";
   Facts two;
-  two.add_range("%i", 100);
-  two.add_range("%j", 100);
+  two.add_range("i"_loop, 100);
+  two.add_range("j"_loop, 100);
   two.add(B - i - 1);
   two.add(C - j - 1);
   EXPECT_TRUE(two.proves(B + C - i - j - 2));
@@ -56,7 +56,7 @@ TEST(Facts, Combine) {
 TEST(Facts, DigitsOfAnIndexInARowOfUnknownLength) {
   const IntExpr rows = floordiv(B, 2) + 1, q = floordiv(floordiv(i, C), rows);
   Facts facts;
-  facts.add_range("%i", rows * C * 40);
+  facts.add_range("i"_loop, rows * C * 40);
   EXPECT_TRUE(facts.proves(39 - q));
   EXPECT_TRUE(facts.proves(9 - floordiv(floordiv(q, 5), 4) * 5 - mod(q, 5)));
   EXPECT_FALSE(facts.proves(8 - floordiv(floordiv(q, 5), 4) * 5 - mod(q, 5)));
@@ -64,18 +64,18 @@ TEST(Facts, DigitsOfAnIndexInARowOfUnknownLength) {
 }
 
 TEST(Facts, LaunchSizesByTheirValues) {
-  Facts facts({{"%chunk", ceildiv(B, sym("%threads"))}});
-  facts.add_range("%i", sym("%threads"));
-  facts.add_range("%j", sym("%chunk"));
+  Facts facts({{"chunk"_launch, ceildiv(B, sym("threads"_launch))}});
+  facts.add_range("i"_loop, sym("threads"_launch));
+  facts.add_range("j"_loop, sym("chunk"_launch));
   EXPECT_TRUE(facts.proves(B - 1)) << "a chunk that runs is not empty";
-  EXPECT_TRUE(facts.proves(sym("%threads") * sym("%chunk") - 1 - i * sym("%chunk") - j));
-  EXPECT_FALSE(facts.proves(B - 1 - i * sym("%chunk") - j)) << "the last chunk may be shorter";
+  EXPECT_TRUE(facts.proves(sym("threads"_launch) * sym("chunk"_launch) - 1 - i * sym("chunk"_launch) - j));
+  EXPECT_FALSE(facts.proves(B - 1 - i * sym("chunk"_launch) - j)) << "the last chunk may be shorter";
 }
 
 TEST(Facts, ProductsOfSizesThatAreNotSmall) {
   Facts facts;
-  facts.add_range("%i", ceildiv(C - 2, 64) * (B - 1));
-  facts.add_range("%j", min(C - 2 - mod(i, ceildiv(C - 2, 64)) * 64, 64));
+  facts.add_range("i"_loop, ceildiv(C - 2, 64) * (B - 1));
+  facts.add_range("j"_loop, min(C - 2 - mod(i, ceildiv(C - 2, 64)) * 64, 64));
   EXPECT_TRUE(facts.proves(B - 2)) << "no factor of a product that is positive is below 1";
   EXPECT_TRUE(facts.proves((B - 1) * (C - 2) - 1));
   EXPECT_FALSE(facts.proves((B - 1) * (C - 2) - 2));
@@ -88,11 +88,11 @@ TEST(Facts, CommonFactorsRoundToTheElement) {
       SCOPED_TRACE(std::to_string(factor) + " * i and " + std::to_string(rest));
       const int64_t least = (rest + factor - 1) / factor, most = rest / factor;
       Facts low, high;
-      low.add_range("%i", 100);
+      low.add_range("i"_loop, 100);
       low.add(i * factor - rest);  // i >= rest / factor
       EXPECT_TRUE(low.proves(i - least));
       EXPECT_FALSE(low.proves(i - least - 1));
-      high.add_range("%i", 100);
+      high.add_range("i"_loop, 100);
       high.add(rest - i * factor);
       EXPECT_TRUE(high.proves(most - i));
       EXPECT_FALSE(high.proves(most - 1 - i));
@@ -104,17 +104,17 @@ TEST(Facts, QuotientsToTheElement) {
     for (const int64_t bound : {0, 1, 4}) {
       SCOPED_TRACE("i // " + std::to_string(divisor) + " and " + std::to_string(bound));
       Facts low, high;
-      low.add_range("%i", 100);
+      low.add_range("i"_loop, 100);
       low.add(floordiv(i, divisor) - bound);
       EXPECT_TRUE(low.proves(i - bound * divisor));
       EXPECT_FALSE(low.proves(i - bound * divisor - 1));
-      high.add_range("%i", 100);
+      high.add_range("i"_loop, 100);
       high.add(bound - floordiv(i, divisor));
       EXPECT_TRUE(high.proves(bound * divisor + divisor - 1 - i));
       EXPECT_FALSE(high.proves(bound * divisor + divisor - 2 - i));
       // And the other way round.
       Facts index;
-      index.add_range("%i", 100);
+      index.add_range("i"_loop, 100);
       index.add(bound * divisor + divisor - 1 - i);
       EXPECT_TRUE(index.proves(bound - floordiv(i, divisor)));
       EXPECT_FALSE(index.proves(bound - 1 - floordiv(i, divisor)));
@@ -157,8 +157,8 @@ TEST(Facts, NothingFalseFollows) {
     std::vector<IntExpr> masks;
     for (int m = number(0, 3); m > 0; --m) masks.push_back(linear());
     Facts facts;
-    facts.add_range("%i", first);
-    facts.add_range("%j", second);
+    facts.add_range("i"_loop, first);
+    facts.add_range("j"_loop, second);
     for (const IntExpr& m : masks) facts.add(m);
 
     std::vector<IntExpr> proved;
@@ -170,16 +170,16 @@ TEST(Facts, NothingFalseFollows) {
     claims += static_cast<unsigned>(proved.size());
     for (int64_t b = 0; b < 6; ++b)
       for (int64_t c = 0; c < 6; ++c) {
-        std::map<std::string, int64_t> v = {{"B", b}, {"C", c}};
+        std::map<Symbol, int64_t> v = {{"B"_size, b}, {"C"_size, c}};
         const int64_t rows = first.evaluate(v), columns = second.evaluate(v);
-        for (v["%i"] = 0; v["%i"] < rows; ++v["%i"])
-          for (v["%j"] = 0; v["%j"] < columns; ++v["%j"]) {
+        for (v["i"_loop] = 0; v["i"_loop] < rows; ++v["i"_loop])
+          for (v["j"_loop] = 0; v["j"_loop] < columns; ++v["j"_loop]) {
             const bool here =
                 std::all_of(masks.begin(), masks.end(), [&](const auto& m) { return m.evaluate(v) >= 0; });
             for (const IntExpr& e : proved)
               ASSERT_TRUE(!here || e.evaluate(v) >= 0)
-                  << "seed " << seed << ": " << e.str() << " is negative at B=" << b << " C=" << c << " i=" << v["%i"]
-                  << " j=" << v["%j"] << ", loops " << first.str() << ", " << second.str();
+                  << "seed " << seed << ": " << e.str() << " is negative at B=" << b << " C=" << c
+                  << " i=" << v["i"_loop] << " j=" << v["j"_loop] << ", loops " << first.str() << ", " << second.str();
           }
       }
   }

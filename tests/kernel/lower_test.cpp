@@ -12,6 +12,7 @@
 #include "plan/plan.hpp"
 #include "schedule/schedule.hpp"
 #include "smelt/error.hpp"
+#include "symbols.hpp"
 
 namespace smelt {
 namespace {
@@ -197,7 +198,7 @@ std::string with_kernels(const Program& program, const IntExpr& rows, const IntE
     plan::Options options;
     options.fuse = fuse;
     options.target.threads = 4;
-    options.sizes = {{"N", 1000}, {"M", 777}};
+    options.sizes = {{"N"_size, 1000}, {"M"_size, 777}};
     const plan::Plan plan = plan::make_plan(graph, options);
     std::vector<plan::FusionGroup> groups;
     for (const plan::FusionGroup& group : plan.groups) {
@@ -222,7 +223,7 @@ std::string with_kernels(const Program& program, const IntExpr& rows, const IntE
 }
 
 TEST(Lower, EveryKernelIsProved) {
-  const IntExpr N = IntExpr::symbol("N"), M = IntExpr::symbol("M");
+  const IntExpr N = sym("N"_size), M = sym("M"_size);
   const std::vector<std::pair<IntExpr, IntExpr>> sizes = {{N, M}, {N, 1024}, {7, M},    {33, 65},
                                                           {1, 1}, {N, 1},    {1, 4099}, {0, 5}};
   for (const Program& program : programs())
@@ -244,7 +245,7 @@ void for_all_stores(std::vector<kernel::Stmt>& body, const std::function<void(ke
 
 // An output is written to its last element, so a store moved by one in any dimension leaves it: that must not be proved.
 TEST(Lower, AStoreOneTooFarIsNotProved) {
-  const IntExpr N = IntExpr::symbol("N"), M = IntExpr::symbol("M");
+  const IntExpr N = sym("N"_size), M = sym("M"_size);
   int moved = 0;
 #if defined(__SANITIZE_ADDRESS__) || !defined(__OPTIMIZE__)
   const std::vector<bool> ways{true};  // all of it takes minutes under the sanitizers, or without optimisation

@@ -11,13 +11,14 @@
 #include "kernel/rewrite.hpp"
 #include "kernel/walk.hpp"
 #include "samples.hpp"
+#include "symbols.hpp"
 
 namespace smelt::kernel {
 namespace {
 
 using Lines = std::vector<std::string>;
 
-const IntExpr g = sym("%g"), i = sym("%i"), row = sym("%r"), B = sym("B"), C = sym("C");
+const IntExpr g = sym("g"_loop), i = sym("i"_loop), row = sym("r"_loop), B = sym("B"_size), C = sym("C"_size);
 
 // The lines that a pass changes, without their indentation. What it makes is verified.
 template <class Run>
@@ -39,7 +40,7 @@ void fill_scaled(Sample& s, bool in_lanes = false) {
   const ExprId divisor = in_lanes ? s.load(in, {g, i}) : s.load(scale, {});
   const ExprId factor = s.build.apply(Op::Div, {s.f32(1), divisor});
   const ExprId value = s.build.apply(Op::Mul, {s.load(in, {g, i}), factor});
-  s.phase(grid("%g", 4, {vector("%i", 512, {store({false, out, {g, i}}, value)}, 4)}));
+  s.phase(grid("g"_loop, 4, {vector("i"_loop, 512, {store({false, out, {g, i}}, value)}, 4)}));
   s.kernel.dialect = Dialect::Gpu;
   s.kernel.phases[0].team = {128, 128, 0};
 }
@@ -65,11 +66,11 @@ void fill_normed(Sample& s, bool combined) {
   const LocalId sum = s.build.new_local(DType::F32, true);
   const ExprId x = s.load(in, {g, i}), total = s.build.local(sum);
   std::vector<Stmt> body{assign(sum, s.f32(0)),
-                         vector("%i", 512, {assign(sum, s.build.apply(Op::Add, {total, x}))}, 4)};
+                         vector("i"_loop, 512, {assign(sum, s.build.apply(Op::Add, {total, x}))}, 4)};
   if (combined) body.push_back(combine(sum, Op::Add));
   const ExprId twice = s.build.apply(Op::Mul, {total, s.f32(3)});
-  body.push_back(vector("%i", 512, {store({false, out, {g, i}}, s.build.apply(Op::Div, {x, twice}))}, 4));
-  s.phase(grid("%g", 4, std::move(body)));
+  body.push_back(vector("i"_loop, 512, {store({false, out, {g, i}}, s.build.apply(Op::Div, {x, twice}))}, 4));
+  s.phase(grid("g"_loop, 4, std::move(body)));
   s.kernel.dialect = Dialect::Gpu;
   s.kernel.phases[0].team = {128, 128, 0};
 }
@@ -89,16 +90,16 @@ TEST(HoistInvariants, LanesThatAreNotCombinedStay) {
 }
 
 // Two passes over rows of `columns` f32.
-void fill_passes(Sample& s, const IntExpr& columns, const char* second = "%i") {
+void fill_passes(Sample& s, const IntExpr& columns, Symbol second = "i"_loop) {
   const int in = s.input(DType::F32, {B, columns}), out = s.output(DType::F32, {B, columns});
-  s.size("B");
-  if (!columns.constant()) s.size("C");
+  s.size("B"_size);
+  if (!columns.constant()) s.size("C"_size);
   const LocalId sum = s.build.new_local(DType::F32, true);
   const ExprId total = s.build.local(sum);
   const IntExpr j = sym(second);
-  s.phase(grid("%g", B,
+  s.phase(grid("g"_loop, B,
                {assign(sum, s.f32(0)),
-                vector("%i", columns, {assign(sum, s.build.apply(Op::Add, {total, s.load(in, {g, i})}))}, 16),
+                vector("i"_loop, columns, {assign(sum, s.build.apply(Op::Add, {total, s.load(in, {g, i})}))}, 16),
                 combine(sum, Op::Add),
                 vector(second, columns,
                        {store({false, out, {g, j}}, s.build.apply(Op::Sub, {s.load(in, {g, j}), total}))}, 16)}));
@@ -128,7 +129,7 @@ TEST(Prefetch, NeitherShortNorVeryLongRows) {
 
 TEST(Prefetch, NotWhereTheLaterPassGoesAnotherWay) {
   Sample s;
-  fill_passes(s, 1024, "%j");
+  fill_passes(s, 1024, "j"_loop);
   EXPECT_EQ(changes(s.kernel, add_prefetches), Lines{});
 }
 
@@ -136,9 +137,9 @@ TEST(Prefetch, RowsThatALoopGoesDown) {
   Sample s;
   const int in = s.input(DType::F32, {66, 1024}), out = s.output(DType::F32, {64, 1024});
   const ExprId below = s.build.apply(Op::Add, {s.load(in, {row, i}), s.load(in, {row + 2, i})});
-  Stmt rows = serial("%r", 64, {vector("%i", 1024, {store({false, out, {row, i}}, below)}, 16)});
+  Stmt rows = serial("r"_loop, 64, {vector("i"_loop, 1024, {store({false, out, {row, i}}, below)}, 16)});
   rows.ahead = 3;
-  s.phase(grid("%g", 1, {rows}));
+  s.phase(grid("g"_loop, 1, {rows}));
   EXPECT_EQ(changes(s.kernel, add_prefetches),
             Lines{"+ prefetch in0[%i + 1024*%r + 5120] and the 15 after it to level 1"})
       << "the lower of two rows, three iterations ahead; the upper one has been read by then";
@@ -146,12 +147,12 @@ TEST(Prefetch, RowsThatALoopGoesDown) {
 
 TEST(DivideByMultipliers, OfSizesKnownAtLaunch) {
   Sample s;
-  s.size("C");
+  s.size("C"_size);
   const int in = s.input(DType::F32, {B, C}), out = s.output(DType::F32, {B, C});
-  s.size("B");
-  const Ranges inside{{"%g", {0, B * C - 1}}};
+  s.size("B"_size);
+  const Ranges inside{{"g"_loop, {0, B * C - 1}}};
   const std::vector<IntExpr> at{floordiv(g, C, inside), mod(g, C, inside)};
-  s.phase(grid("%g", B * C, {store({false, out, at}, s.load(in, at))}));
+  s.phase(grid("g"_loop, B * C, {store({false, out, at}, s.load(in, at))}));
   s.kernel.dialect = Dialect::Gpu;
   EXPECT_EQ(changes(s.kernel, add_multipliers).size(), 2U) << "a launch size, and the argument that it is";
   EXPECT_EQ(s.kernel.launch_sizes.size(), 1U);
@@ -163,11 +164,11 @@ void fill_turned(Sample& s, const IntExpr& index, int second_lanes = 1, bool aga
   const int in = s.input(DType::F32, {4, 64}), out = s.output(DType::F32, {4, 64});
   const int buffer = s.scratch(DType::F32, {64});
   std::vector<Stmt> body{
-      vector("%i", 64, {store({true, buffer, {i}}, s.load(in, {g, i}))}, 1),
-      vector("%i", 64, {store({false, out, {g, i}}, s.load_scratch(buffer, {index}))}, second_lanes)};
-  if (again) body = {serial("%r", 3, std::move(body))};
+      vector("i"_loop, 64, {store({true, buffer, {i}}, s.load(in, {g, i}))}, 1),
+      vector("i"_loop, 64, {store({false, out, {g, i}}, s.load_scratch(buffer, {index}))}, second_lanes)};
+  if (again) body = {serial("r"_loop, 3, std::move(body))};
   body.insert(body.begin(), alloc(buffer));
-  s.phase(grid("%g", 4, std::move(body)));
+  s.phase(grid("g"_loop, 4, std::move(body)));
   s.kernel.dialect = Dialect::Gpu;
   s.kernel.phases[0].team = {threads, threads, 0};
 }
@@ -248,7 +249,7 @@ TEST(RemoveDeadCode, UnusedExpressionsGoAndLabelsMove) {
   s.build.apply(Op::Add, {x, s.f32(2)});
   const ExprId value = s.build.apply(Op::Sqrt, {x});
   s.kernel.labels[value] = "root";
-  s.phase(grid("%g", 1, {vector("%i", 8, {store({false, out, {i}}, value)})}));
+  s.phase(grid("g"_loop, 1, {vector("i"_loop, 8, {store({false, out, {i}}, value)})}));
   EXPECT_EQ(changes(s.kernel, remove_dead_code), Lines{}) << "nothing that is printed";
   ASSERT_EQ(s.kernel.exprs.size(), 2U);
   EXPECT_EQ(s.kernel.exprs[1].op, Op::Sqrt);
@@ -303,7 +304,7 @@ TEST(RemoveDeadCode, MasksMoveWithTheirLoads) {
   const int in = s.input(DType::F32, {8}), out = s.output(DType::F32, {16});
   s.build.apply(Op::Sqrt, {s.f32(7)});
   const ExprId value = s.load(in, {i}, s.less(i, 8), s.f32(3));
-  s.phase(grid("%g", 1, {vector("%i", 16, {store({false, out, {i}}, value)})}));
+  s.phase(grid("g"_loop, 1, {vector("i"_loop, 16, {store({false, out, {i}}, value)})}));
   const std::string before = print(s.kernel);
   EXPECT_TRUE(remove_dead_code(s.kernel));
   verify(s.kernel);

@@ -2,6 +2,7 @@
 
 #include "kernel/kernel.hpp"
 #include "samples.hpp"
+#include "symbols.hpp"
 
 namespace smelt::kernel {
 namespace {
@@ -31,16 +32,16 @@ phase 0, work C
 
 TEST(Print, MasksAndNames) {
   Sample s;
-  s.size("N");
-  const int in = s.input(DType::F32, {sym("N")});
-  const int out = s.output(DType::I8, {sym("N") + 2});
-  const IntExpr i = sym("%i0");
-  const ExprId mask = s.both(s.at_least(i, 1), s.less(i, sym("N") + 1));
+  s.size("N"_size);
+  const int in = s.input(DType::F32, {sym("N"_size)});
+  const int out = s.output(DType::I8, {sym("N"_size) + 2});
+  const IntExpr i = sym("i0"_loop);
+  const ExprId mask = s.both(s.at_least(i, 1), s.less(i, sym("N"_size) + 1));
   const ExprId x = s.load(in, {i - 1}, mask, s.f32(-0.0));
   const ExprId twice = s.build.apply(Op::Mul, {x, x});
   const ExprId bits = s.build.bitcast(twice, DType::I32);
   const ExprId value = s.build.cast(s.build.raw(RawOp::Shr, DType::I32, {bits, bits}), DType::I8, true);
-  s.phase(grid("%i0", sym("N") + 2, {store({false, out, {i}}, value, mask)}));
+  s.phase(grid("i0"_loop, sym("N"_size) + 2, {store({false, out, {i}}, value, mask)}));
   EXPECT_EQ(print(s.kernel), R"(kernel k0
   size0: N
   in1: f32[N] strides [1]
@@ -60,9 +61,9 @@ TEST(Print, NamesEndWithTheirValues) {
   const int in = s.input(DType::F32, {4});
   const int out = s.output(DType::F32, {4, 2});
   const LocalId sum = s.build.new_local(DType::F32, true);
-  const IntExpr i = sym("%i0");
+  const IntExpr i = sym("i0"_loop);
   const ExprId root = s.build.apply(Op::Sqrt, {s.build.local(sum)});
-  s.phase(grid("%i0", 4,
+  s.phase(grid("i0"_loop, 4,
                {assign(sum, s.load(in, {i})), store({false, out, {i, 0}}, s.build.apply(Op::Mul, {root, root})),
                 assign(sum, s.f32(2)), store({false, out, {i, 1}}, root)}));
   EXPECT_EQ(print(s.kernel), R"(kernel k0
@@ -84,9 +85,9 @@ TEST(Print, LongExpressionsAreBroken) {
   Sample s;
   const int in = s.input(DType::F32, {64});
   const int out = s.output(DType::F32, {64});
-  ExprId sum = s.load(in, {sym("%i0")});
+  ExprId sum = s.load(in, {sym("i0"_loop)});
   for (int k = 1; k < 40; ++k) sum = s.build.apply(Op::Add, {sum, s.f32(k)});
-  s.phase(grid("%i0", 64, {store({false, out, {sym("%i0")}}, sum)}));
+  s.phase(grid("i0"_loop, 64, {store({false, out, {sym("i0"_loop)}}, sum)}));
   const std::string text = print(s.kernel);
   size_t longest = 0;
   for (size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1)

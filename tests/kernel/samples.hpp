@@ -8,10 +8,9 @@
 #include "kernel/build.hpp"
 #include "kernel/kernel.hpp"
 #include "smelt/error.hpp"
+#include "symbols.hpp"
 
 namespace smelt::kernel {
-
-inline IntExpr sym(const std::string& name) { return IntExpr::symbol(name); }
 
 inline std::vector<IntExpr> row_major(const Shape& dims) {
   std::vector<IntExpr> strides(dims.size());
@@ -41,7 +40,7 @@ struct Sample {
   int output(DType dtype, Shape dims, std::string note = "") {
     return array(ParamKind::Output, dtype, std::move(dims), std::move(note));
   }
-  void size(const std::string& symbol) { kernel.params.push_back({.kind = ParamKind::Size, .symbol = symbol}); }
+  void size(Symbol symbol) { kernel.params.push_back({.kind = ParamKind::Size, .symbol = symbol}); }
   int scratch(DType dtype, std::vector<IntExpr> dims) {
     kernel.buffers.push_back({dtype, std::move(dims)});
     return static_cast<int>(kernel.buffers.size()) - 1;
@@ -60,14 +59,14 @@ struct Sample {
   void phase(Stmt grid, IntExpr work = 1) { kernel.phases.push_back({{std::move(grid)}, std::move(work)}); }
 };
 
-inline Stmt grid(std::string var, IntExpr extent, std::vector<Stmt> body) {
-  return loop(LoopKind::Grid, std::move(var), std::move(extent), std::move(body));
+inline Stmt grid(Symbol var, IntExpr extent, std::vector<Stmt> body) {
+  return loop(LoopKind::Grid, var, std::move(extent), std::move(body));
 }
-inline Stmt vector(std::string var, IntExpr extent, std::vector<Stmt> body, int lanes = 8) {
-  return loop(LoopKind::Vector, std::move(var), std::move(extent), std::move(body), lanes);
+inline Stmt vector(Symbol var, IntExpr extent, std::vector<Stmt> body, int lanes = 8) {
+  return loop(LoopKind::Vector, var, std::move(extent), std::move(body), lanes);
 }
-inline Stmt serial(std::string var, IntExpr extent, std::vector<Stmt> body) {
-  return loop(LoopKind::Serial, std::move(var), std::move(extent), std::move(body));
+inline Stmt serial(Symbol var, IntExpr extent, std::vector<Stmt> body) {
+  return loop(LoopKind::Serial, var, std::move(extent), std::move(body));
 }
 inline Stmt when(ExprId condition, std::vector<Stmt> body) {
   Stmt s;
@@ -84,32 +83,32 @@ inline void fill_pointwise(Sample& s, std::vector<IntExpr> at, Shape in_dims, co
   const int in = s.input(DType::F32, std::move(in_dims), "x");
   const int out = s.output(DType::F32, out_dims);
   const ExprId value = s.build.apply(Op::Sqrt, {s.load(in, std::move(at))});
-  s.phase(
-      grid("%i0", out_dims[0], {vector("%i1", out_dims[1], {store({false, out, {sym("%i0"), sym("%i1")}}, value)})}));
+  s.phase(grid("i0"_loop, out_dims[0],
+               {vector("i1"_loop, out_dims[1], {store({false, out, {sym("i0"_loop), sym("i1"_loop)}}, value)})}));
 }
 
 // Rows minus their sums: sum of a row over lanes, the row kept in scratch.
 inline void fill_row(Sample& s) {
-  s.size("B");
-  s.size("C");
-  const Shape dims = {sym("B"), sym("C")};
+  s.size("B"_size);
+  s.size("C"_size);
+  const Shape dims = {sym("B"_size), sym("C"_size)};
   const int in = s.input(DType::F16, dims, "x");
   const int out = s.output(DType::F16, dims, "result");
-  const int row = s.scratch(DType::F32, {sym("C")});
+  const int row = s.scratch(DType::F32, {sym("C"_size)});
   const LocalId sum = s.build.new_local(DType::F32, true);
   const LocalId x = s.build.new_local(DType::F32, false);
-  const IntExpr i = sym("%i0"), j = sym("%i1"), k = sym("%i2");
+  const IntExpr i = sym("i0"_loop), j = sym("i1"_loop), k = sym("i2"_loop);
   s.phase(
-      grid("%i0", sym("B"),
+      grid("i0"_loop, sym("B"_size),
            {alloc(row), assign(sum, s.f32(0)),
-            vector("%i1", sym("C"),
+            vector("i1"_loop, sym("C"_size),
                    {let(x, s.load(in, {i, j})), store({true, row, {j}}, s.build.local(x)),
                     assign(sum, s.build.apply(Op::Add, {s.build.local(sum), s.build.local(x)}))}),
             combine(sum, Op::Add),
-            vector("%i2", sym("C"),
+            vector("i2"_loop, sym("C"_size),
                    {store({false, out, {i, k}}, s.build.apply(Op::Sub, {s.load_scratch(row, {k}), s.build.local(sum)}),
                           kNoExpr, true)})}),
-      sym("C"));
+      sym("C"_size));
 }
 
 // The first line of what verify() finds at fault, or "" when it passes.

@@ -3,6 +3,7 @@
 
 #include "kernel/kernel.hpp"
 #include "samples.hpp"
+#include "symbols.hpp"
 
 namespace smelt::kernel {
 namespace {
@@ -12,19 +13,19 @@ std::string columns_fault(int first, int combined, int second, int threads, int 
   Sample s;
   const int in = s.input(DType::F32, {64, 8}), out = s.output(DType::F32, {64, 8});
   const LocalId m = s.build.new_local(DType::F32, true);
-  const IntExpr n = sym("%i");
-  const Ranges inside = {{"%i", {0, 511}}};
+  const IntExpr n = sym("i"_loop);
+  const Ranges inside = {{"i"_loop, {0, 511}}};
   const std::vector<IntExpr> at = {floordiv(n, 8, inside), mod(n, 8, inside)};
   const ExprId x = s.load(in, at), best = s.build.local(m);
   std::vector<Stmt> body;
   body.push_back(assign(m, s.f32(-1)));
-  body.push_back(loop(LoopKind::Vector, "%i", 512, {assign(m, s.build.apply(Op::Max, {best, x}))}, lanes));
+  body.push_back(loop(LoopKind::Vector, "i"_loop, 512, {assign(m, s.build.apply(Op::Max, {best, x}))}, lanes));
   body.back().columns = first;
   body.push_back(combine(m, Op::Max, -1, combined));
   body.push_back(
-      loop(LoopKind::Vector, "%i", 512, {store({false, out, at}, s.build.apply(Op::Sub, {x, best}))}, lanes));
+      loop(LoopKind::Vector, "i"_loop, 512, {store({false, out, at}, s.build.apply(Op::Sub, {x, best}))}, lanes));
   body.back().columns = second;
-  s.phase(grid("%g", 1, std::move(body)));
+  s.phase(grid("g"_loop, 1, std::move(body)));
   s.kernel.dialect = Dialect::Gpu;
   s.kernel.phases[0].team = {threads, threads, 0};
   return fault(s.kernel);

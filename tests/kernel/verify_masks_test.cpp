@@ -9,11 +9,12 @@
 #include "kernel/kernel.hpp"
 #include "samples.hpp"
 #include "smelt/error.hpp"
+#include "symbols.hpp"
 
 namespace smelt::kernel {
 namespace {
 
-const IntExpr i = sym("%i0");
+const IntExpr i = sym("i0"_loop);
 constexpr int64_t kExtent = 24;  // 0 <= i < this
 
 using Condition = std::function<ExprId(Sample&)>;
@@ -27,11 +28,11 @@ bool proved(const Condition& condition, const IntExpr& at, const IntExpr& dim, G
   const ExprId holds = condition(s);
   const Access to{false, out, {i}};
   if (guard == Guard::Mask)
-    s.phase(grid("%i0", kExtent, {store(to, s.load(in, {at}, holds, s.f32(0)))}));
+    s.phase(grid("i0"_loop, kExtent, {store(to, s.load(in, {at}, holds, s.f32(0)))}));
   else if (guard == Guard::If)
-    s.phase(grid("%i0", kExtent, {when(holds, {store(to, s.load(in, {at}))})}));
+    s.phase(grid("i0"_loop, kExtent, {when(holds, {store(to, s.load(in, {at}))})}));
   else
-    s.phase(grid("%g", 1, {each("%i0", kExtent, holds, {store(to, s.load(in, {at}))}, 4)}));
+    s.phase(grid("g"_loop, 1, {each("i0"_loop, kExtent, holds, {store(to, s.load(in, {at}))}, 4)}));
   try {
     verify(s.kernel);
     return true;
@@ -167,7 +168,7 @@ TEST(VerifyMasks, AndOrAndTheirNegations) {
 
 // A size in place of a number.
 TEST(VerifyMasks, AgainstASize) {
-  const IntExpr N = sym("N");
+  const IntExpr N = sym("N"_size);
   const auto compared = [&](Op op, const IntExpr& with) {
     return [=](Sample& s) { return s.build.apply(op, {s.build.index(i), s.build.index(with)}); };
   };
@@ -189,7 +190,7 @@ TEST(VerifyMasks, OfStores) {
       Sample s;
       const int out = s.output(DType::F32, {6});
       const ExprId mask = s.build.apply(op, {s.build.index(i), s.build.index(with + off)});
-      s.phase(grid("%i0", kExtent, {store({false, out, {i}}, s.f32(1), mask)}));
+      s.phase(grid("i0"_loop, kExtent, {store({false, out, {i}}, s.f32(1), mask)}));
       bool passes = true;
       try {
         verify(s.kernel);

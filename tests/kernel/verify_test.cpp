@@ -6,6 +6,7 @@
 #include "kernel/kernel.hpp"
 #include "samples.hpp"
 #include "smelt/error.hpp"
+#include "symbols.hpp"
 
 namespace smelt::kernel {
 namespace {
@@ -16,7 +17,7 @@ namespace {
     EXPECT_NE(message.find(part), std::string::npos) << "message: '" << message << "'"; \
   } while (false)
 
-const IntExpr i = sym("%i0"), j = sym("%i1");
+const IntExpr i = sym("i0"_loop), j = sym("i1"_loop);
 
 std::string pointwise_fault(std::vector<IntExpr> at, Shape in_dims, Shape out_dims) {
   Sample s;
@@ -25,7 +26,7 @@ std::string pointwise_fault(std::vector<IntExpr> at, Shape in_dims, Shape out_di
 }
 
 TEST(Verify, RightKernelsPass) {
-  const IntExpr B = sym("B"), C = sym("C");
+  const IntExpr B = sym("B"_size), C = sym("C"_size);
   EXPECT_EQ(pointwise_fault({i, j}, {4, 8}, {4, 8}), "");
   EXPECT_EQ(pointwise_fault({i, j}, {B, C}, {B, C}), "");
   EXPECT_EQ(pointwise_fault({j, i}, {C, B}, {B, C}), "") << "transposed";
@@ -40,27 +41,27 @@ TEST(Verify, RightKernelsPass) {
 }
 
 TEST(Verify, Reshapes) {
-  const IntExpr B = sym("B"), C = sym("C");
-  const Ranges inside = {{"%i0", {0, B - 1}}, {"%i1", {0, C - 1}}};
+  const IntExpr B = sym("B"_size), C = sym("C"_size);
+  const Ranges inside = {{"i0"_loop, {0, B - 1}}, {"i1"_loop, {0, C - 1}}};
   // [B, C] read as [C, B]: through the flat index.
   const IntExpr flat = i * C + j;
   EXPECT_EQ(pointwise_fault({floordiv(flat, B, inside), mod(flat, B, inside)}, {C, B}, {B, C}), "");
   // [B, 6] as [B, 2, 3], [12 * B, 1] as [B, 3, 4], a dimension split and another merged.
-  const Ranges six = {{"%i0", {0, B - 1}}, {"%i1", {0, 5}}};
+  const Ranges six = {{"i0"_loop, {0, B - 1}}, {"i1"_loop, {0, 5}}};
   EXPECT_EQ(pointwise_fault({i, floordiv(j, 3, six), mod(j, 3, six)}, {B, 2, 3}, {B, 6}), "");
   // [12 * B] as [B, 3, 4].
   Sample s;
-  s.size("B");
+  s.size("B"_size);
   const int in = s.input(DType::F32, {B, 3, 4});
   const int out = s.output(DType::F32, {B * 12});
-  const Ranges many = {{"%i0", {0, B * 12 - 1}}};
+  const Ranges many = {{"i0"_loop, {0, B * 12 - 1}}};
   const std::vector<IntExpr> at = {floordiv(i, 12, many), mod(floordiv(i, 4, many), 3, many), mod(i, 4, many)};
-  s.phase(grid("%i0", B * 12, {store({false, out, {i}}, s.load(in, at))}));
+  s.phase(grid("i0"_loop, B * 12, {store({false, out, {i}}, s.load(in, at))}));
   EXPECT_EQ(fault(s.kernel), "");
 }
 
 TEST(Verify, IndexPastTheEnd) {
-  const IntExpr B = sym("B"), C = sym("C");
+  const IntExpr B = sym("B"_size), C = sym("C"_size);
   EXPECT_EQ(pointwise_fault({i, j + 1}, {B, C}, {B, C}),
             "internal error in smelt: kernel k0: load in2[%i0, %i1 + 1]: index 1 is not proved inside its dimension: "
             "%i1 + 1 < C does not follow from grid %i0 < B, vector %i1 < C");
@@ -76,11 +77,12 @@ TEST(Verify, IndexPastTheEnd) {
 TEST(Verify, SizesMayBeZero) {
   auto first_of = [](bool loop_over_it) {
     Sample s;
-    s.size("B");
-    s.size("C");
-    const int in = s.input(DType::F32, {sym("C")});
-    const int out = s.output(DType::F32, {sym("B") * (loop_over_it ? sym("C") : 1)});
-    s.phase(grid("%i0", sym("B") * (loop_over_it ? sym("C") : 1), {store({false, out, {i}}, s.load(in, {0}))}));
+    s.size("B"_size);
+    s.size("C"_size);
+    const int in = s.input(DType::F32, {sym("C"_size)});
+    const int out = s.output(DType::F32, {sym("B"_size) * (loop_over_it ? sym("C"_size) : 1)});
+    s.phase(grid("i0"_loop, sym("B"_size) * (loop_over_it ? sym("C"_size) : 1),
+                 {store({false, out, {i}}, s.load(in, {0}))}));
     return fault(s.kernel);
   };
   EXPECT_EQ(first_of(true), "");
@@ -90,11 +92,11 @@ TEST(Verify, SizesMayBeZero) {
 TEST(Verify, Assumptions) {
   auto sliced = [](bool assumed) {
     Sample s;
-    s.size("N");
-    const int in = s.input(DType::F32, {sym("N")});
+    s.size("N"_size);
+    const int in = s.input(DType::F32, {sym("N"_size)});
     const int out = s.output(DType::F32, {3});
-    s.phase(grid("%i0", 3, {store({false, out, {i}}, s.load(in, {i + 2}))}));
-    if (assumed) s.kernel.assumptions.push_back(sym("N") - 5);
+    s.phase(grid("i0"_loop, 3, {store({false, out, {i}}, s.load(in, {i + 2}))}));
+    if (assumed) s.kernel.assumptions.push_back(sym("N"_size) - 5);
     return fault(s.kernel);
   };
   EXPECT_EQ(sliced(true), "");
@@ -104,17 +106,17 @@ TEST(Verify, Assumptions) {
 // x padded by 2 in front and 3 behind, with masks that may be wrong.
 std::string padded_fault(const std::function<ExprId(Sample&)>& mask_of) {
   Sample s;
-  s.size("N");
-  const int in = s.input(DType::F32, {sym("N")});
-  const int out = s.output(DType::F32, {sym("N") + 5});
+  s.size("N"_size);
+  const int in = s.input(DType::F32, {sym("N"_size)});
+  const int out = s.output(DType::F32, {sym("N"_size) + 5});
   const ExprId mask = mask_of(s);
   const ExprId x = s.load(in, {i - 2}, mask, mask == kNoExpr ? kNoExpr : s.f32(0));
-  s.phase(grid("%i0", sym("N") + 5, {store({false, out, {i}}, x)}));
+  s.phase(grid("i0"_loop, sym("N"_size) + 5, {store({false, out, {i}}, x)}));
   return fault(s.kernel);
 }
 
 TEST(Verify, Masks) {
-  const IntExpr N = sym("N");
+  const IntExpr N = sym("N"_size);
   EXPECT_EQ(padded_fault([&](Sample& s) { return s.both(s.at_least(i, 2), s.less(i, N + 2)); }), "");
   EXPECT_EQ(padded_fault([&](Sample& s) { return s.both(s.less(i, N + 2), s.at_least(i - 2, 0)); }), "");
   EXPECT_EQ(padded_fault([&](Sample& s) {
@@ -135,13 +137,13 @@ TEST(Verify, Masks) {
 
 TEST(Verify, MaskNamedByALocal) {
   Sample s;
-  s.size("N");
-  const int in = s.input(DType::F32, {sym("N")});
-  const int out = s.output(DType::F32, {sym("N") + 5});
+  s.size("N"_size);
+  const int in = s.input(DType::F32, {sym("N"_size)});
+  const int out = s.output(DType::F32, {sym("N"_size) + 5});
   const LocalId inside = s.build.new_local(DType::Bool, false);
-  const ExprId mask = s.both(s.at_least(i, 2), s.less(i, sym("N") + 2));
+  const ExprId mask = s.both(s.at_least(i, 2), s.less(i, sym("N"_size) + 2));
   const ExprId x = s.load(in, {i - 2}, s.build.local(inside), s.f32(0));
-  s.phase(grid("%i0", sym("N") + 5, {let(inside, mask), store({false, out, {i}}, x)}));
+  s.phase(grid("i0"_loop, sym("N"_size) + 5, {let(inside, mask), store({false, out, {i}}, x)}));
   EXPECT_EQ(fault(s.kernel), "");
 }
 
@@ -150,7 +152,7 @@ TEST(Verify, ConditionsGuard) {
     Sample s;
     const int in = s.input(DType::F32, {4});
     const int out = s.output(DType::F32, {9});
-    s.phase(grid("%i0", 9, {when(s.less(i, limit), {store({false, out, {i}}, s.load(in, {i}))})}));
+    s.phase(grid("i0"_loop, 9, {when(s.less(i, limit), {store({false, out, {i}}, s.load(in, {i}))})}));
     EXPECT_EQ(fault(s.kernel).empty(), limit == 4);
   }
 }
@@ -159,7 +161,7 @@ TEST(Verify, MaskOfAStore) {
   for (const int64_t limit : {6, 7}) {
     Sample s;
     const int out = s.output(DType::F32, {2, 3});
-    s.phase(grid("%i0", 8, {store({false, out, {floordiv(i, 3), mod(i, 3)}}, s.f32(1), s.less(i, limit))}));
+    s.phase(grid("i0"_loop, 8, {store({false, out, {floordiv(i, 3), mod(i, 3)}}, s.f32(1), s.less(i, limit))}));
     EXPECT_EQ(fault(s.kernel).empty(), limit == 6) << fault(s.kernel);
   }
 }
@@ -168,20 +170,21 @@ TEST(Verify, MaskOfAStore) {
 TEST(Verify, LaunchSizes) {
   for (const bool guarded : {true, false}) {
     Sample s;
-    s.size("N");
-    s.size("%splits");
-    s.size("%chunk");
-    const IntExpr N = sym("N"), splits = sym("%splits"), chunk = sym("%chunk");
-    s.kernel.launch_sizes = {{"%splits", min(sym("%threads"), N)}, {"%chunk", ceildiv(N, splits)}};
+    s.size("N"_size);
+    s.size("splits"_launch);
+    s.size("chunk"_launch);
+    const IntExpr N = sym("N"_size), splits = sym("splits"_launch), chunk = sym("chunk"_launch);
+    s.kernel.launch_sizes = {{"splits"_launch, min(sym("threads"_launch), N)}, {"chunk"_launch, ceildiv(N, splits)}};
     const int in = s.input(DType::F32, {N});
     const int out = s.array(ParamKind::Temporary, DType::F32, {splits});
     const LocalId sum = s.build.new_local(DType::F32, true);
     const IntExpr at = i * chunk + j;
     const IntExpr extent = guarded ? min(chunk, N - i * chunk) : chunk;
-    s.phase(grid("%i0", splits,
-                 {assign(sum, s.f32(0)),
-                  vector("%i1", extent, {assign(sum, s.build.apply(Op::Add, {s.build.local(sum), s.load(in, {at})}))}),
-                  combine(sum, Op::Add), store({false, out, {i}}, s.build.local(sum))}));
+    s.phase(
+        grid("i0"_loop, splits,
+             {assign(sum, s.f32(0)),
+              vector("i1"_loop, extent, {assign(sum, s.build.apply(Op::Add, {s.build.local(sum), s.load(in, {at})}))}),
+              combine(sum, Op::Add), store({false, out, {i}}, s.build.local(sum))}));
     EXPECT_EQ(fault(s.kernel).empty(), guarded) << fault(s.kernel);
   }
 }
@@ -189,17 +192,17 @@ TEST(Verify, LaunchSizes) {
 TEST(Verify, IndexLocals) {
   for (const bool known : {true, false}) {
     Sample s;
-    s.size("N");
-    s.size("M");
-    const int table = s.input(DType::F32, {sym("N")});
-    const int indices = s.input(DType::I64, {sym("M")});
-    const int out = s.output(DType::F32, {sym("M")});
+    s.size("N"_size);
+    s.size("M"_size);
+    const int table = s.input(DType::F32, {sym("N"_size)});
+    const int indices = s.input(DType::I64, {sym("M"_size)});
+    const int out = s.output(DType::F32, {sym("M"_size)});
     const LocalId at = s.build.new_local(DType::I64, false);
     const ExprId clamped = s.build.apply(
         Op::Where, {s.less(i, 0), s.build.index(0), s.load(indices, {i})});  // what it is does not matter here
-    const IntExpr symbol = sym("%v" + std::to_string(at));
-    if (known) s.kernel.index_locals.push_back({at, sym("N")});
-    s.phase(grid("%i0", sym("M"), {let(at, clamped), store({false, out, {i}}, s.load(table, {symbol}))}));
+    const IntExpr symbol = sym(Symbol::local(at));
+    if (known) s.kernel.index_locals.push_back({at, sym("N"_size)});
+    s.phase(grid("i0"_loop, sym("M"_size), {let(at, clamped), store({false, out, {i}}, s.load(table, {symbol}))}));
     if (known) {
       EXPECT_EQ(fault(s.kernel), "");
     } else {
@@ -212,18 +215,18 @@ TEST(Verify, IndexLocals) {
 TEST(Verify, RowsChosenByEach) {
   for (const bool compared : {true, false}) {
     Sample s;
-    s.size("N");
-    s.size("M");
-    const int rows = s.input(DType::I64, {sym("M")});
-    const int out = s.output(DType::F32, {sym("N")});
+    s.size("N"_size);
+    s.size("M"_size);
+    const int rows = s.input(DType::I64, {sym("M"_size)});
+    const int out = s.output(DType::F32, {sym("N"_size)});
     const ExprId row = s.load(rows, {j});
     const LocalId at = s.build.new_local(DType::I64, false);
-    s.kernel.index_locals.push_back({at, sym("N")});
+    s.kernel.index_locals.push_back({at, sym("N"_size)});
     const ExprId first = s.build.index(compared ? i : IntExpr(3));
     const ExprId mine = s.both(s.build.apply(Op::Ge, {row, first}), s.build.apply(Op::Lt, {row, first}));
-    s.phase(grid("%i0", sym("N"),
-                 {each("%i1", sym("M"), mine,
-                       {let(at, row), store({false, out, {sym("%v" + std::to_string(at))}}, s.f32(1))}, 4)}));
+    s.phase(grid("i0"_loop, sym("N"_size),
+                 {each("i1"_loop, sym("M"_size), mine,
+                       {let(at, row), store({false, out, {sym(Symbol::local(at))}}, s.f32(1))}, 4)}));
     if (compared) {
       EXPECT_EQ(fault(s.kernel), "");
     } else {
@@ -237,23 +240,23 @@ TEST(Verify, RowsChosenByEach) {
 TEST(Verify, UnknownSymbols) {
   Sample s;
   const int out = s.output(DType::F32, {4});
-  s.phase(grid("%i0", 4, {store({false, out, {sym("%i9")}}, s.f32(1))}));
+  s.phase(grid("i0"_loop, 4, {store({false, out, {sym("i9"_loop)}}, s.f32(1))}));
   EXPECT_FAULT(s.kernel, "store out0[%i9] names %i9");
   Sample t;
-  t.output(DType::F32, {sym("N")});
-  t.phase(grid("%i0", sym("N"), {store({false, 0, {i}}, t.f32(1))}));
+  t.output(DType::F32, {sym("N"_size)});
+  t.phase(grid("i0"_loop, sym("N"_size), {store({false, 0, {i}}, t.f32(1))}));
   EXPECT_FAULT(t.kernel, "out0 names N");
 }
 
 TEST(Verify, StridesAreNoSizes) {
   Sample s;
-  s.size("%stride1_0");
+  s.size(Symbol::stride(1, 0));
   const int in = s.input(DType::F32, {4});
   const int out = s.output(DType::F32, {4});
-  s.kernel.params[static_cast<size_t>(in)].strides = {sym("%stride1_0")};
-  s.phase(grid("%i0", 4, {store({false, out, {i}}, s.load(in, {i}))}));
+  s.kernel.params[static_cast<size_t>(in)].strides = {sym(Symbol::stride(1, 0))};
+  s.phase(grid("i0"_loop, 4, {store({false, out, {i}}, s.load(in, {i}))}));
   EXPECT_EQ(fault(s.kernel), "");
-  s.kernel.phases[0].body[0].extent = sym("%stride1_0");
+  s.kernel.phases[0].body[0].extent = sym(Symbol::stride(1, 0));
   EXPECT_FAULT(s.kernel, "the extent of loop %i0 names %stride1_0");
 }
 
@@ -272,27 +275,30 @@ TEST(Verify, Loops) {
       EXPECT_EQ(message, "");
     }
   };
-  check(grid("%i0", 4, {serial("%i1", 4, {put})}), "");
-  check(serial("%i0", 4, {serial("%i1", 4, {put})}), "phase 0 is not one grid loop");
-  check(grid("%i0", 4, {grid("%i1", 4, {put})}), "loop %i1: the outermost loop");
-  check(grid("%i0", 4, {vector("%i1", 4, {vector("%i2", 4, {put})})}), "vector loop %i2 stands inside another");
-  check(grid("%i0", 4, {vector("%i1", 4, {put}, 3)}), "3 lanes");
-  check(grid("%i0", 4, {serial("%i0", 4, {put})}), "loop variable %i0 hides another");
-  check(grid("i0", 4, {}), "is no %name");
-  check(grid("%i0", 4, {vector("%i1", 4, {serial("%i2", j + 1, {put})})}), "differs from lane to lane");
-  check(grid("%i0", 4, {store({false, 0, {0, 0}}, one)}),
+  check(grid("i0"_loop, 4, {serial("i1"_loop, 4, {put})}), "");
+  check(serial("i0"_loop, 4, {serial("i1"_loop, 4, {put})}), "phase 0 is not one grid loop");
+  check(grid("i0"_loop, 4, {grid("i1"_loop, 4, {put})}), "loop %i1: the outermost loop");
+  check(grid("i0"_loop, 4, {vector("i1"_loop, 4, {vector("i2"_loop, 4, {put})})}),
+        "vector loop %i2 stands inside another");
+  check(grid("i0"_loop, 4, {vector("i1"_loop, 4, {put}, 3)}), "3 lanes");
+  check(grid("i0"_loop, 4, {serial("i0"_loop, 4, {put})}), "loop variable %i0 hides another");
+  check(grid(Symbol::local(0), 4, {}), "a loop over %v0, which is no loop variable");
+  check(grid("B"_size, 4, {}), "a loop over B, which is no loop variable");
+  check(grid("i0"_loop, 4, {vector("i1"_loop, 4, {serial("i2"_loop, j + 1, {put})})}), "differs from lane to lane");
+  check(grid("i0"_loop, 4, {store({false, 0, {0, 0}}, one)}),
         "every iteration of the grid loop %i0 writes the same element");
-  check(grid("%i0", 4, {vector("%i1", 4, {store({false, 0, {i, 0}}, one)})}), "every iteration of the vector loop %i1");
+  check(grid("i0"_loop, 4, {vector("i1"_loop, 4, {store({false, 0, {i, 0}}, one)})}),
+        "every iteration of the vector loop %i1");
 }
 
 TEST(Verify, WhatIsWritten) {
   Sample s;
   const int in = s.input(DType::F32, {4});
-  s.phase(grid("%i0", 4, {store({false, in, {i}}, s.f32(1))}));
+  s.phase(grid("i0"_loop, 4, {store({false, in, {i}}, s.f32(1))}));
   EXPECT_FAULT(s.kernel, "store in0[%i0]: only outputs, temporaries and scratch are written");
   Sample t;
   const int out = t.output(DType::F32, {4, 4});
-  t.phase(grid("%i0", 4, {store({false, out, {i}}, t.f32(1))}));
+  t.phase(grid("i0"_loop, 4, {store({false, out, {i}}, t.f32(1))}));
   EXPECT_FAULT(t.kernel, "store out0[%i0]: 1 indices for rank 2");
 }
 
@@ -305,12 +311,12 @@ std::string flow_fault(const std::function<std::vector<Stmt>(Sample&, LocalId, L
   s.output(DType::F32, {4});
   (void)in;
   const LocalId sum = s.build.new_local(DType::F32, true), x = s.build.new_local(DType::F32, false);
-  s.phase(grid("%i0", 4, fill(s, sum, x)));
+  s.phase(grid("i0"_loop, 4, fill(s, sum, x)));
   return fault(s.kernel);
 }
 Stmt put(Sample& s, LocalId local) { return store({false, 1, {i}}, s.build.local(local)); }
 Stmt add_row(Sample& s, LocalId sum, int lanes = 8) {
-  return vector("%i1", 16, {assign(sum, s.build.apply(Op::Add, {s.build.local(sum), s.load(0, {i, j})}))}, lanes);
+  return vector("i1"_loop, 16, {assign(sum, s.build.apply(Op::Add, {s.build.local(sum), s.load(0, {i, j})}))}, lanes);
 }
 
 TEST(Verify, Flow) {
@@ -320,7 +326,7 @@ TEST(Verify, Flow) {
             "");
   // Chunks of a row: one loop over lanes inside another in order.
   EXPECT_EQ(flow_fault([](Sample& s, LocalId sum, LocalId) {
-              return std::vector{assign(sum, s.f32(0)), serial("%i2", 3, {add_row(s, sum)}), combine(sum, Op::Add),
+              return std::vector{assign(sum, s.f32(0)), serial("i2"_loop, 3, {add_row(s, sum)}), combine(sum, Op::Add),
                                  put(s, sum)};
             }),
             "");
@@ -333,7 +339,7 @@ TEST(Verify, UsedBeforeAssigned) {
             std::string::npos);
   // Named in a block that has ended; assigned in a loop that may not run.
   EXPECT_NE(flow_fault([](Sample& s, LocalId, LocalId x) {
-              return std::vector{serial("%i1", 16, {let(x, s.load(0, {i, j}))}), put(s, x)};
+              return std::vector{serial("i1"_loop, 16, {let(x, s.load(0, {i, j}))}), put(s, x)};
             }).find("%v1 is read before"),
             std::string::npos);
   EXPECT_NE(flow_fault([](Sample& s, LocalId sum, LocalId) {
@@ -350,18 +356,18 @@ TEST(Verify, LanesBeforeCombine) {
   // The second time around, the value of the first is one per lane.
   EXPECT_NE(
       flow_fault([](Sample& s, LocalId sum, LocalId x) {
-        return std::vector{assign(sum, s.f32(0)), serial("%i2", 3, {let(x, s.build.local(sum)), add_row(s, sum)})};
+        return std::vector{assign(sum, s.f32(0)), serial("i2"_loop, 3, {let(x, s.build.local(sum)), add_row(s, sum)})};
       }).find("%v0 has one value per lane here"),
       std::string::npos);
   EXPECT_NE(flow_fault([](Sample& s, LocalId sum, LocalId) {
               return std::vector{assign(sum, s.f32(0)), combine(sum, Op::Add), put(s, sum)};
             }).find("combine of %v0: it has one value already"),
             std::string::npos);
-  EXPECT_NE(
-      flow_fault([](Sample& s, LocalId sum, LocalId) {
-        return std::vector{assign(sum, s.f32(0)), vector("%i1", 16, {assign(sum, s.f32(1)), combine(sum, Op::Add)})};
-      }).find("inside the loop that it combines"),
-      std::string::npos);
+  EXPECT_NE(flow_fault([](Sample& s, LocalId sum, LocalId) {
+              return std::vector{assign(sum, s.f32(0)),
+                                 vector("i1"_loop, 16, {assign(sum, s.f32(1)), combine(sum, Op::Add)})};
+            }).find("inside the loop that it combines"),
+            std::string::npos);
   EXPECT_NE(flow_fault([](Sample& s, LocalId sum, LocalId) {
               Stmt second = add_row(s, sum, 4);
               return std::vector{assign(sum, s.f32(0)), add_row(s, sum, 8), second, combine(sum, Op::Add)};
@@ -383,7 +389,7 @@ TEST(Verify, SecondValues) {
 TEST(Verify, ConditionsAreUniform) {
   EXPECT_NE(
       flow_fault([](Sample& s, LocalId sum, LocalId) {
-        return std::vector{assign(sum, s.f32(0)), vector("%i1", 16, {when(s.less(j, 3), {assign(sum, s.f32(1))})})};
+        return std::vector{assign(sum, s.f32(0)), vector("i1"_loop, 16, {when(s.less(j, 3), {assign(sum, s.f32(1))})})};
       }).find("differs from lane to lane"),
       std::string::npos);
 }
@@ -402,7 +408,7 @@ TEST(Verify, Scratch) {
 TEST(Verify, ScratchBounds) {
   Sample s;
   fill_row(s);
-  s.kernel.buffers[0].dims = {sym("B")};
+  s.kernel.buffers[0].dims = {sym("B"_size)};
   EXPECT_FAULT(s.kernel, "store scratch0[%i1]: index 0 is not proved");
 }
 
@@ -462,7 +468,7 @@ TEST(Verify, Bitcasts) {
   Sample s;
   const int in = s.input(DType::F32, {4});
   const int out = s.output(DType::I32, {4});
-  s.phase(grid("%i0", 4, {store({false, out, {i}}, s.build.bitcast(s.load(in, {i}), DType::I32))}));
+  s.phase(grid("i0"_loop, 4, {store({false, out, {i}}, s.build.bitcast(s.load(in, {i}), DType::I32))}));
   EXPECT_EQ(fault(s.kernel), "");
   s.kernel.exprs.back().dtype = DType::I64;
   EXPECT_FAULT(s.kernel, "f32 and i64 have not the same number of bits");

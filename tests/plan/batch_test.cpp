@@ -7,6 +7,7 @@
 #include "plan/isolate.hpp"
 #include "plan/plan.hpp"
 #include "schedule/schedule.hpp"
+#include "symbols.hpp"
 
 namespace smelt {
 namespace {
@@ -30,7 +31,7 @@ Planned planned(const std::string& program, bool gpu, const SizeBinding& sizes =
   p.graph = simplify(lang::parse_program(program, "<plan>"));
   plan::Options options = options_for(gpu);
   options.sizes = sizes;
-  for (const std::string& symbol : p.graph.size_symbols()) options.sizes.try_emplace(symbol, 1024);
+  for (const Symbol symbol : p.graph.size_symbols()) options.sizes.try_emplace(symbol, 1024);
   p.plan = plan::make_plan(p.graph, options);
   plan::verify(p.graph, p.plan);
   return p;
@@ -134,7 +135,7 @@ class LoopFusion : public ::testing::TestWithParam<std::tuple<Loop, bool>> {};
 
 TEST_P(LoopFusion, IsOnePass) {
   const auto& [loop, gpu] = GetParam();
-  const Planned p = planned(loop.text, gpu, {{"N", 1 << 22}, {"B", 4096}, {"C", 1024}});
+  const Planned p = planned(loop.text, gpu, {{"N"_size, 1 << 22}, {"B"_size, 4096}, {"C"_size, 1024}});
   EXPECT_EQ(p.plan.groups.size(), loop.kernels) << p.text();
   EXPECT_EQ(p.plan.traffic.fused_bytes, p.plan.traffic.ideal_bytes) << p.text();
 }

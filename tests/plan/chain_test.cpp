@@ -14,6 +14,7 @@
 #include "kernel/lower.hpp"
 #include "plan/plan.hpp"
 #include "schedule/schedule.hpp"
+#include "symbols.hpp"
 
 namespace smelt {
 namespace {
@@ -94,14 +95,14 @@ TEST_P(Chain, GrowsWithItsLevels) {
   const auto& [inputs, level] = GetParam();
   for (const int levels : {3, 12}) {
     const std::string program = levels_of(inputs, level, levels);
-    check(work_of(program, {{"H", 1024}, {"W", 1024}}), program);
+    check(work_of(program, {{"H"_size, 1024}, {"W"_size, 1024}}), program);
   }
 }
 
 TEST_P(Chain, GrowsWithItsLevelsOnAGpu) {
   const auto& [inputs, level] = GetParam();
   const std::string program = levels_of(inputs, level, 8);
-  check(work_of(program, {{"H", 1024}, {"W", 1024}}, true), program);
+  check(work_of(program, {{"H"_size, 1024}, {"W"_size, 1024}}, true), program);
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -118,7 +119,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Chains, OfFunctions) {
   for (const char* level : {"x = sin(x*1.01)", "x = x ** 1.7", "x = erfc(x) % 3.0"}) {
     const std::string program = levels_of("input x: f32[H, W]\n", level, 300);
-    check(work_of(program, {{"H", 1024}, {"W", 1024}}), program);
+    check(work_of(program, {{"H"_size, 1024}, {"W"_size, 1024}}), program);
   }
 }
 
@@ -133,7 +134,7 @@ TEST(Chains, TimeGrowsWithTheLevels) {
   for (const auto& [inputs, level] : chains) {
     const auto seconds = [&, in = inputs, one = level](int levels) {
       const std::string program = levels_of(in, one, levels);
-      const auto once = [&] { return work_of(program, {{"H", 1024}, {"W", 1024}}).seconds; };
+      const auto once = [&] { return work_of(program, {{"H"_size, 1024}, {"W"_size, 1024}}).seconds; };
       return std::min(once(), once());
     };
     EXPECT_LE(seconds(32), kMostGrowth * seconds(16)) << level;
@@ -171,7 +172,7 @@ TEST(Chains, AtRandom) {
     for (int k = 0; k < levels; ++k) program += fmt::format("{}\n", kLevels[random() % std::size(kLevels)]);
     program += "return x\n";
     SCOPED_TRACE(fmt::format("seed {}", seed));
-    check(work_of(program, {{"W", 1024}}), program);
+    check(work_of(program, {{"W"_size, 1024}}), program);
   }
 }
 
@@ -179,7 +180,7 @@ TEST(Chains, AtRandom) {
 TEST(Chains, SayWhereTheyWereCut) {
   const Graph graph = simplify(lang::parse_program(levels_of("input x: f32[H, W]\n", "x = layernorm(x)", 40), "<cut>"));
   plan::Options options;
-  options.sizes = {{"H", 1024}, {"W", 1024}};
+  options.sizes = {{"H"_size, 1024}, {"W"_size, 1024}};
   const plan::Plan plan = plan::make_plan(graph, options);
   EXPECT_GT(plan.groups.size(), 1u);
   for (const plan::Decision& d : plan.decisions) {

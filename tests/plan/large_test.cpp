@@ -10,6 +10,7 @@
 #include "graph/build.hpp"
 #include "plan/plan.hpp"
 #include "schedule/schedule.hpp"
+#include "symbols.hpp"
 
 namespace smelt {
 namespace {
@@ -26,13 +27,13 @@ using Build = std::function<std::vector<NodeId>(GraphBuilder&, NodeId x)>;
 // The plan, made in seconds that leave room for a busy machine but none for n^2 steps.
 plan::Plan planned_in_time(const Build& build) {
   GraphBuilder b;
-  const NodeId x = b.input("x", DType::F32, {IntExpr::symbol("N")});
+  const NodeId x = b.input("x", DType::F32, {sym("N"_size)});
   const Graph graph = b.finish(build(b, x));
   const std::clock_t start = std::clock();  // of the processor: other programs of the machine do not count
   const Graph simple = simplify(graph);
   verify(simple);
   plan::Options options;
-  options.sizes = {{"N", 1000}};
+  options.sizes = {{"N"_size, 1000}};
   plan::Plan plan = plan::make_plan(simple, options);
   plan::verify(simple, plan);
   const double seconds = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
@@ -100,7 +101,7 @@ TEST(LargePlan, ManyInputs) {
   const plan::Plan plan = planned_in_time([](GraphBuilder& b, NodeId) {
     std::vector<NodeId> outputs;
     for (int i = 0; i < kNodes / 4; ++i) {
-      NodeId v = b.input("y" + std::to_string(i), DType::F32, {IntExpr::symbol("N")});
+      NodeId v = b.input("y" + std::to_string(i), DType::F32, {sym("N"_size)});
       for (int k = 0; k < 4; ++k) v = b.elementwise(Op::Sqrt, {v});
       outputs.push_back(v);
     }

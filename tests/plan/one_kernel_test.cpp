@@ -6,6 +6,7 @@
 #include "graph/build.hpp"
 #include "plan/plan.hpp"
 #include "schedule/schedule.hpp"
+#include "symbols.hpp"
 
 namespace smelt {
 namespace {
@@ -16,14 +17,15 @@ struct Planned {
   std::string text() const { return print(graph) + plan::print(graph, plan); }
 };
 
-Planned planned(const std::string& program, const SizeBinding& sizes = {{"B", 4096}, {"C", 1024}}, bool fuse = true) {
+Planned planned(const std::string& program, const SizeBinding& sizes = {{"B"_size, 4096}, {"C"_size, 1024}},
+                bool fuse = true) {
   Planned p;
   p.graph = simplify(lang::parse_program(program, "<plan>"));
   plan::Options options;
   options.fuse = fuse;
   options.target.threads = 2;
   options.sizes = sizes;
-  for (const std::string& symbol : p.graph.size_symbols()) options.sizes.try_emplace(symbol, 1024);
+  for (const Symbol symbol : p.graph.size_symbols()) options.sizes.try_emplace(symbol, 1024);
   p.plan = plan::make_plan(p.graph, options);
   plan::verify(p.graph, p.plan);
   return p;
@@ -80,7 +82,7 @@ TEST(Cuts, SayWhyHowMuchAndWhatToDo) {
 }
 
 TEST(Cuts, WithoutFusionEveryEdgeIsCutForThatReason) {
-  const Planned p = planned("input x: f32[B, C]\nreturn exp(x * 2 + 1)", {{"B", 4096}, {"C", 1024}}, false);
+  const Planned p = planned("input x: f32[B, C]\nreturn exp(x * 2 + 1)", {{"B"_size, 4096}, {"C"_size, 1024}}, false);
   EXPECT_EQ(p.plan.groups.size(), 3u) << p.text();
   EXPECT_EQ(p.plan.decisions.size(), 2u) << p.text();
   for (const plan::Decision& d : p.plan.decisions) {
@@ -93,7 +95,7 @@ TEST(Cuts, WithoutFusionEveryEdgeIsCutForThatReason) {
 TEST(Cuts, OutputsThatLieAcrossEachOther) {
   for (const char* shape : {"[B, C]", "[3, 5]", "[A, B, C, D, E, F, G, H]"}) {
     SizeBinding sizes;
-    for (const char* s : {"A", "B", "C", "D", "E", "F", "G", "H"}) sizes[s] = 8;
+    for (const char* s : {"A", "B", "C", "D", "E", "F", "G", "H"}) sizes[Symbol::size(s)] = 8;
     const Planned p = planned(fmt::format("input x: f32{}\nreturn x + 1, x.T * 2", shape), sizes);
     ASSERT_EQ(p.plan.groups.size(), 1u) << p.text();
     EXPECT_EQ(p.plan.groups[0].parts.size(), 2u) << "side by side, but not in the same loops: " << p.text();
@@ -103,25 +105,25 @@ TEST(Cuts, OutputsThatLieAcrossEachOther) {
 // The angles of a rotary embedding serve all heads: sines are computed once where that saves more than a kernel costs.
 TEST(Cuts, DearValuesThatManyReadAreStored) {
   const char* text = "input q: bf16[B, H, S, 128]\ninput p: i32[S]\nreturn rope(q, p)";
-  const Planned large = planned(text, {{"B", 16}, {"H", 32}, {"S", 2048}});
+  const Planned large = planned(text, {{"B"_size, 16}, {"H"_size, 32}, {"S"_size, 2048}});
   EXPECT_EQ(large.plan.groups.size(), 3u) << large.text();
   size_t cuts = 0;
   for (const plan::Decision& d : large.plan.decisions)
     if (!d.fused) cuts += d.reason.find("would be computed again for each of") != std::string::npos;
   EXPECT_EQ(cuts, 3u) << large.text();
-  const Planned small = planned(text, {{"B", 1}, {"H", 32}, {"S", 1}});
+  const Planned small = planned(text, {{"B"_size, 1}, {"H"_size, 32}, {"S"_size, 1}});
   EXPECT_EQ(small.plan.groups.size(), 1u) << small.text();
 }
 
 TEST(Depth, NoKernelHasMoreOperationsThanAllowed) {
   for (const int depth : {1, 2, 3, 5}) {
     GraphBuilder b;
-    NodeId x = b.input("x", DType::F32, {IntExpr::symbol("N"), 64});
+    NodeId x = b.input("x", DType::F32, {sym("N"_size), 64});
     for (int i = 0; i < 7; ++i) x = b.elementwise(i % 2 ? Op::Add : Op::Mul, {x, 1.5});
     const NodeId sum = b.reduce(ReduceKind::Sum, x, {1}, true);
     const Graph graph = b.finish({b.elementwise(Op::Sub, {x, sum})});
     plan::Options options;
-    options.sizes = {{"N", 1000}};
+    options.sizes = {{"N"_size, 1000}};
     options.depth = depth;
     const plan::Plan plan = plan::make_plan(graph, options);
     plan::verify(graph, plan);

@@ -13,6 +13,7 @@
 #include "run.hpp"
 #include "schedule/schedule.hpp"
 #include "smelt/error.hpp"
+#include "symbols.hpp"
 
 namespace smelt::testing {
 namespace {
@@ -48,8 +49,9 @@ class Convolutions {
 
   IntExpr size(const char* name, int64_t n) {
     if (!chance(3)) return n;
-    for (SizeBinding& sizes : program_.sizes) sizes[name] = &sizes == &program_.sizes[0] ? n : n + among({1, 2, 3});
-    return IntExpr::symbol(name);
+    for (SizeBinding& sizes : program_.sizes)
+      sizes[Symbol::size(name)] = &sizes == &program_.sizes[0] ? n : n + among({1, 2, 3});
+    return sym(Symbol::size(name));
   }
   std::string list(size_t n, const std::vector<int64_t>& from) {
     std::string text = "(";
@@ -172,7 +174,7 @@ Planned planned(const std::string& program) {
   p.options.target.gpu = true;
   p.options.target.device = "cuda";
   p.options.target.threads = 132;
-  for (const std::string& symbol : p.graph.size_symbols()) p.options.sizes[symbol] = symbol == "B" ? 16 : 512;
+  for (const Symbol symbol : p.graph.size_symbols()) p.options.sizes[symbol] = symbol == "B"_size ? 16 : 512;
   p.plan = plan::make_plan(p.graph, p.options);
   auto made = schedule::make_schedule(p.graph, p.plan.groups.back(), p.options);
   p.schedule = std::get<schedule::Schedule>(made);

@@ -8,6 +8,7 @@
 #include "fake_cuda/emulate.hpp"
 #include "frontends/language.hpp"
 #include "run.hpp"
+#include "symbols.hpp"
 
 namespace smelt::testing {
 namespace {
@@ -61,7 +62,8 @@ TEST_F(EmulatedGpu, RowsByTeamsOfEverySize) {
     for (const int64_t n : {length, length - 1, length + 1, int64_t{1}}) keep.push_back(rows(DType::F32, 5, n));
     std::vector<std::vector<TensorView>> calls;
     for (const Tensor& t : keep) calls.push_back({t});
-    check_calls("input x: f32[R, C]\nreturn softmax(x), argmax(x, axis=1)\n", calls, {{"R", 5}, {"C", length}});
+    check_calls("input x: f32[R, C]\nreturn softmax(x), argmax(x, axis=1)\n", calls,
+                {{"R"_size, 5}, {"C"_size, length}});
   }
 }
 
@@ -84,8 +86,8 @@ TEST_F(EmulatedGpu, RowsThatBeginWithNothing) {
     std::vector<std::vector<TensorView>> calls;
     for (const Tensor& t : keep) calls.push_back({t});
     check_calls("input x: f32[R, C]\nreturn logsumexp(x, axis=1), max(x, axis=1)\n", calls,
-                {{"R", 50}, {"C", at_hand}});
-    check_calls("input x: f32[R, C]\nreturn softmax(x)\n", calls, {{"R", 50}, {"C", at_hand}});
+                {{"R"_size, 50}, {"C"_size, at_hand}});
+    check_calls("input x: f32[R, C]\nreturn softmax(x)\n", calls, {{"R"_size, 50}, {"C"_size, at_hand}});
   }
 }
 
@@ -94,7 +96,7 @@ TEST_F(EmulatedGpu, ScansAlongRows) {
   check("input x: i32[R, 9000]\nreturn cumsum(x), cummax(x, reverse=True)\n", {rows(DType::I32, 2, 9000)});
   check_calls("input x: i32[R, C]\nreturn cumsum(x, exclusive=True, restart=x > 90)\n",
               {{rows(DType::I32, 3, 1000)}, {rows(DType::I32, 3, 5001)}, {rows(DType::I32, 3, 3)}},
-              {{"R", 3}, {"C", 5001}});
+              {{"R"_size, 3}, {"C"_size, 5001}});
   check("input x: f32[R, 1000]\nreturn cumsum(softmax(x)) < 0.9\n", {rows(DType::F32, 5, 1000)});
 }
 
@@ -111,7 +113,7 @@ TEST_F(EmulatedGpu, TallColumnsInParts) {
   check("input x: i32[8, 256, 128]\nreturn max(x, axis=(0, 1)), sum(x * x, axis=(0, 1))\n",
         {noise(DType::I32, {8, 256, 128})});
   check_calls("input x: i32[R, C]\nreturn sum(x, axis=0), argmin(x, axis=0)\n",
-              {{even}, {rows(DType::I32, 1000, 65)}, {rows(DType::I32, 5, 1)}}, {{"R", 2048}, {"C", 128}});
+              {{even}, {rows(DType::I32, 1000, 65)}, {rows(DType::I32, 5, 1)}}, {{"R"_size, 2048}, {"C"_size, 128}});
 }
 
 TEST_F(EmulatedGpu, ColumnsAndTotals) {

@@ -9,6 +9,7 @@
 #include "fake_cuda/emulate.hpp"
 #include "kernel/passes.hpp"
 #include "kernel/samples.hpp"
+#include "symbols.hpp"
 
 namespace smelt::kernel {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 using smelt::testing::HostLibrary;
 
 constexpr int64_t kRows = 6, kSteps = 5, kWidth = 700;
-const IntExpr row = sym("%i0"), step = sym("%i1"), lane = sym("%i2");
+const IntExpr row = sym("i0"_loop), step = sym("i1"_loop), lane = sym("i2"_loop);
 
 struct TeamSize {
   int threads, workgroup;
@@ -71,10 +72,10 @@ TEST_P(EmulatedKernels, CombineInALoop) {
   const int in_array = s.input(DType::I32, {kRows, kWidth + kSteps}), out_array = s.output(DType::I32, {kRows, kSteps});
   const LocalId sum = s.build.new_local(DType::I32, true);
   const ExprId x = s.load(in_array, {row, lane + step});
-  s.phase(grid("%i0", kRows,
-               {serial("%i1", kSteps,
+  s.phase(grid("i0"_loop, kRows,
+               {serial("i1"_loop, kSteps,
                        {assign(sum, s.build.constant(Scalar::of_int(DType::I32, 0))),
-                        vector("%i2", kWidth, {assign(sum, s.build.apply(Op::Add, {s.build.local(sum), x}))}, 1),
+                        vector("i2"_loop, kWidth, {assign(sum, s.build.apply(Op::Add, {s.build.local(sum), x}))}, 1),
                         combine(sum, Op::Add), store({false, out_array, {row, step}}, s.build.local(sum))})}));
   const std::vector<int32_t> got = run(s, kRows * kSteps);
   for (int64_t r = 0; r < kRows; ++r)
@@ -96,10 +97,10 @@ TEST_P(EmulatedKernels, CombineWithAnIndexInALoop) {
   Stmt meet = combine(most, Op::Max);
   meet.index_local = at;
   s.phase(
-      grid("%i0", kRows,
-           {serial("%i1", kSteps,
+      grid("i0"_loop, kRows,
+           {serial("i1"_loop, kSteps,
                    {assign(most, s.build.constant(Scalar::of_int(DType::I32, -1))), assign(at, s.build.index(kWidth)),
-                    vector("%i2", kWidth,
+                    vector("i2"_loop, kWidth,
                            {assign(at, s.build.apply(Op::Where, {better, s.build.index(lane), s.build.local(at)})),
                             assign(most, s.build.apply(Op::Max, {s.build.local(most), x}))},
                            1),
@@ -121,14 +122,14 @@ TEST_P(EmulatedKernels, ScratchThatIsWrittenAgainInALoop) {
   const int in_array = s.input(DType::I32, {kRows, kWidth + kSteps});
   const int out_array = s.output(DType::I32, {kRows, kSteps, kWidth});
   const int kept = s.scratch(DType::I32, {kWidth});
-  const IntExpr other = sym("%i3");
+  const IntExpr other = sym("i3"_loop);
   s.phase(grid(
-      "%i0", kRows,
+      "i0"_loop, kRows,
       {alloc(kept),
        serial(
-           "%i1", kSteps,
-           {vector("%i2", kWidth, {store({true, kept, {lane}}, s.load(in_array, {row, lane + step}))}, 1),
-            vector("%i3", kWidth,
+           "i1"_loop, kSteps,
+           {vector("i2"_loop, kWidth, {store({true, kept, {lane}}, s.load(in_array, {row, lane + step}))}, 1),
+            vector("i3"_loop, kWidth,
                    {store({false, out_array, {row, step, other}}, s.load_scratch(kept, {kWidth - 1 - other}))}, 1)})}));
   const std::vector<int32_t> got = run(s, kRows * kSteps * kWidth);
   for (int64_t r = 0; r < kRows; ++r)

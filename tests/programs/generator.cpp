@@ -9,6 +9,7 @@
 #include "generator_random.hpp"
 #include "generator_scan.hpp"
 #include "smelt/error.hpp"
+#include "symbols.hpp"
 
 namespace smelt::testing {
 namespace {
@@ -90,15 +91,15 @@ class Generator {
     if (chance(2)) return;
     // Some sizes become symbols, and a second call has other values for them.
     program_.sizes.push_back({});
-    const std::vector<std::string> names{"B", "N", "M"};
+    const std::vector<Symbol> names{"B"_size, "N"_size, "M"_size};
     size_t used = 0;
     for (IntExpr& d : dims_) {
       if (used == names.size() || chance(2)) continue;
-      const std::string& name = names[used++];
+      const Symbol name = names[used++];
       program_.sizes[0][name] = *d.constant();
       const int64_t n = *d.constant();
       program_.sizes[1][name] = n > 1000 ? n / 2 + 1 : chance(10) ? 0 : small_size() % 70 + (chance(8) ? 0 : 1);
-      d = IntExpr::symbol(name);
+      d = sym(name);
     }
   }
 

@@ -8,6 +8,7 @@
 #include "frontends/language.hpp"
 #include "generator.hpp"
 #include "smelt/error.hpp"
+#include "symbols.hpp"
 
 namespace smelt::testing {
 namespace {
@@ -48,9 +49,9 @@ class FunctionGenerator {
     program_.sizes.push_back({});
     if (dims_.empty() || chance(2)) return;
     program_.sizes.push_back({});
-    program_.sizes[0]["B"] = *dims_[0].constant();
-    program_.sizes[1]["B"] = among<int64_t>({1, 2, 7, 70});
-    dims_[0] = IntExpr::symbol("B");
+    program_.sizes[0]["B"_size] = *dims_[0].constant();
+    program_.sizes[1]["B"_size] = among<int64_t>({1, 2, 7, 70});
+    dims_[0] = sym("B"_size);
   }
 
   void add_input(DType dtype) {

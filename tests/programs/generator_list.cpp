@@ -1,4 +1,5 @@
 #include "generator_list.hpp"
+#include "symbols.hpp"
 
 #include <fmt/format.h>
 
@@ -10,8 +11,9 @@ class ListGenerator {
   explicit ListGenerator(uint64_t seed) : random_(seed * 7919 + 17) { program_.seed = seed; }
 
   Program run() {
-    program_.sizes = {
-        {{"N", below(70)}, {"M", 1 + below(9)}}, {{"N", 1 + below(3000)}, {"M", 1 + below(40)}}, {{"N", 0}, {"M", 1}}};
+    program_.sizes = {{{"N"_size, below(70)}, {"M"_size, 1 + below(9)}},
+                      {{"N"_size, 1 + below(3000)}, {"M"_size, 1 + below(40)}},
+                      {{"N"_size, 0}, {"M"_size, 1}}};
     program_.data = static_cast<Data>(below(3));
     if (coin()) add_input("s", DType::F32, {});
     const int forms = 1 + static_cast<Data>(below(3));
@@ -39,7 +41,7 @@ class ListGenerator {
   }
 
   Shape shape() {
-    const IntExpr n = IntExpr::symbol("N"), m = IntExpr::symbol("M");
+    const IntExpr n = sym("N"_size), m = sym("M"_size);
     switch (below(8)) {
       case 0: return {n};
       case 1: return {n, m};

@@ -1,4 +1,5 @@
 #include "generator_scatter.hpp"
+#include "symbols.hpp"
 
 #include <fmt/format.h>
 
@@ -17,9 +18,9 @@ class Maker {
     const int64_t rows = 1 + pick_of({0, 1, 4, 12, 63, 200, 1500}), columns = pick_of({1, 2, 3, 7, 32, 65, 300, 1030});
     const int64_t updates = pick_of({0, 1, 5, 33, 100, 700});
     const int64_t most = columns > 100 ? 200 : 1500;
-    const Shape r{symbols ? IntExpr::symbol("R") : IntExpr(std::min(rows, most))};
-    const Shape c = !wide ? Shape{} : Shape{symbols && pick(2) ? IntExpr::symbol("C") : IntExpr(columns)};
-    const Shape n = pick(4) == 0 ? Shape{IntExpr::symbol("N"), IntExpr(2)} : Shape{IntExpr::symbol("N")};
+    const Shape r{symbols ? sym("R"_size) : IntExpr(std::min(rows, most))};
+    const Shape c = !wide ? Shape{} : Shape{symbols && pick(2) ? sym("C"_size) : IntExpr(columns)};
+    const Shape n = pick(4) == 0 ? Shape{sym("N"_size), IntExpr(2)} : Shape{sym("N"_size)};
     const auto joined = [](Shape a, const Shape& b) {
       a.insert(a.end(), b.begin(), b.end());
       return a;
@@ -27,8 +28,8 @@ class Maker {
     program_.inputs = {{"x", t, joined(r, c), 0}, {"i", i, n, 0}, {"u", t, joined(n, c), 0}};
     for (int k = 0; k < 2; ++k) {
       SizeBinding sizes;
-      if (symbols) sizes["R"] = std::min(rows, most) + k, sizes["C"] = columns;
-      sizes["N"] = k == 0 ? updates : std::max<int64_t>(0, updates - 3 + static_cast<int64_t>(pick(8)));
+      if (symbols) sizes["R"_size] = std::min(rows, most) + k, sizes["C"_size] = columns;
+      sizes["N"_size] = k == 0 ? updates : std::max<int64_t>(0, updates - 3 + static_cast<int64_t>(pick(8)));
       program_.sizes.push_back(sizes);
     }
     program_.data = static_cast<Data>(pick(3));

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "generator.hpp"
+#include "symbols.hpp"
 
 namespace smelt::testing {
 namespace {
@@ -30,9 +31,11 @@ class StencilGenerator {
     static constexpr int64_t kHeights[] = {1, 2, 5, 16, 33, 40, 64}, kWidths[] = {1, 3, 8, 20, 64, 65, 100, 131, 260};
     const int64_t height = kHeights[pick(std::size(kHeights))], width = kWidths[pick(std::size(kWidths))];
     if (symbols) {
-      rows_ = IntExpr::symbol("H"), columns_ = IntExpr::symbol("W");
-      program_.sizes = {
-          {{"H", 60}, {"W", 97}}, {{"H", height}, {"W", width}}, {{"H", 1}, {"W", 5}}, {{"H", 3}, {"W", 1}}};
+      rows_ = sym("H"_size), columns_ = sym("W"_size);
+      program_.sizes = {{{"H"_size, 60}, {"W"_size, 97}},
+                        {{"H"_size, height}, {"W"_size, width}},
+                        {{"H"_size, 1}, {"W"_size, 5}},
+                        {{"H"_size, 3}, {"W"_size, 1}}};
     } else {
       rows_ = std::max<int64_t>(height, 16), columns_ = std::max<int64_t>(width, 64);
       program_.sizes = {{}};

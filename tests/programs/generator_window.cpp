@@ -64,9 +64,9 @@ class WindowGenerator {
     for (size_t d = 0; d < rank; ++d) {
       if (used == names.size() || chance(2)) continue;
       const std::string& name = names[used++];
-      program_.sizes[0][name] = *dims_[d].constant();
-      program_.sizes[1][name] = among<int64_t>({2, 3, 6, 9, 18, 40});
-      dims_[d] = IntExpr::symbol(name);
+      program_.sizes[0][Symbol::size(name)] = *dims_[d].constant();
+      program_.sizes[1][Symbol::size(name)] = among<int64_t>({2, 3, 6, 9, 18, 40});
+      dims_[d] = IntExpr::symbol(Symbol::size(name));
     }
   }
 

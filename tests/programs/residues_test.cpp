@@ -8,6 +8,7 @@
 #include "bounds.hpp"
 #include "frontends/language.hpp"
 #include "run.hpp"
+#include "symbols.hpp"
 
 namespace smelt::testing {
 namespace {
@@ -115,7 +116,7 @@ TEST(RowsThatBeginWithNothing, SoftmaxLogsumexpAndMaximum) {
     for (const int64_t at_hand : {16, 5000, 1 << 20})
       for (const char* returned : {"softmax(x)", "logsumexp(x, axis=1), max(x, axis=1)", "cummax(x), logcumsumexp(x)"})
         ASSERT_TRUE(right_for(fmt::format("input x: {}[R, C]\nreturn {}\n", name_of(t), returned), rows,
-                              {{"R", 64}, {"C", at_hand}}))
+                              {{"R"_size, 64}, {"C"_size, at_hand}}))
             << at_hand;
   }
 }

@@ -13,7 +13,7 @@ namespace {
 schedule::Schedule scheduled(const std::string& program) {
   const Graph graph = simplify(lang::parse_program(program, "<test>"));
   plan::Options options;
-  for (const std::string& symbol : graph.size_symbols()) options.sizes[symbol] = 1024;
+  for (const Symbol symbol : graph.size_symbols()) options.sizes[symbol] = 1024;
   const plan::Plan plan = plan::make_plan(graph, options);
   EXPECT_EQ(plan.groups.size(), 1U);
   auto made = schedule::make_schedule(graph, plan.groups[0], options);

@@ -73,7 +73,7 @@ plan::Options of_a_gpu() {
 // The function of each form in which the only kernel of a program is printed for a GPU. No GPU is needed.
 std::vector<std::string> printed_for_gpu(const std::string& program, plan::Options options) {
   const Graph graph = simplify(lang::parse_program(program, "<test>"));
-  for (const std::string& symbol : graph.size_symbols()) options.sizes[symbol] = 1024;
+  for (const Symbol symbol : graph.size_symbols()) options.sizes[symbol] = 1024;
   const plan::Plan plan = plan::make_plan(graph, options);
   if (plan.groups.size() != 1) return {};
   EXPECT_EQ(plan.groups[0].strategy(), plan::Strategy::Stencil);

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "graph/build.hpp"
+#include "symbols.hpp"
 
 namespace smelt::report {
 namespace {
@@ -26,7 +27,7 @@ Tensor of(DType dtype, const std::vector<double>& values) {
 // A program whose one output is of dtype `to`, made from an input of dtype `from`.
 Graph program(DType from, DType to) {
   GraphBuilder b;
-  const NodeId x = b.input("x", from, {IntExpr::symbol("n")});
+  const NodeId x = b.input("x", from, {sym("n"_size)});
   return b.finish({b.cast(x, to)});
 }
 
@@ -146,7 +147,7 @@ TEST(Accuracy, IntegersOfFloatsMayFallBesideABoundary) {
 // Two counts differ where one of the things counted fell beside a boundary.
 TEST(Accuracy, CountsMayDifferByWhatTheyCount) {
   GraphBuilder b;
-  const NodeId above = b.elementwise(Op::Gt, {b.input("x", DType::F32, {3, IntExpr::symbol("n")}), 0.5});
+  const NodeId above = b.elementwise(Op::Gt, {b.input("x", DType::F32, {3, sym("n"_size)}), 0.5});
   const Graph graph = b.finish({b.reduce(ReduceKind::Sum, b.cast(above, DType::I32), {1}, false)});
   const auto judged = [&](std::vector<double> got) {
     return compare(graph, {of(DType::I32, got)}, {of(DType::I32, got)}, {of(DType::I32, {40000, 30000, 50})}, 2)

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/svg.hpp"
+#include "symbols.hpp"
 
 namespace smelt::report {
 namespace {
@@ -16,7 +17,7 @@ Summary summary(double median, double spread) { return {median, median - spread,
 
 BenchResult result(int64_t b) {
   BenchResult r;
-  r.sizes = {{"B", b}};
+  r.sizes = {{"B"_size, b}};
   r.inputs = {"x: f32[" + std::to_string(b) + ",1024]"};
   r.unfused = {9, 285212672, {summary(21.9, 0.41), summary(23, 1), summary(30, 1)}, 13.02, 13.4};
   r.fused = {1, 33554432, {summary(2.96, 0.05), summary(3.1, 0.1), summary(5, 1)}, 11.33, 13.3};
@@ -63,15 +64,16 @@ TEST(BenchTable, SaysWhatIsWrong) {
   r.accuracy.correct = false;
   r.accuracy.note = "output 1 at [3] is 1, the reference has 2";
   EXPECT_NE(bench_table(kTitle, r, Style{}).find("WRONG: output 1 at [3]"), std::string::npos);
-  EXPECT_NE(sweep_table(kTitle, "B", {"x: f32[B,1024]"}, {result(4), r}, Style{}).find("WRONG at B=8: output 1 at [3]"),
-            std::string::npos);
+  EXPECT_NE(
+      sweep_table(kTitle, "B"_size, {"x: f32[B,1024]"}, {result(4), r}, Style{}).find("WRONG at B=8: output 1 at [3]"),
+      std::string::npos);
   r.checked = false;
   EXPECT_NE(bench_table(kTitle, r, Style{}).find("not checked"), std::string::npos);
 }
 
 TEST(SweepTable, HasARowPerSize) {
   const std::string text =
-      sweep_table(kTitle, "B", {"x: f32[B,1024]"}, {result(1024), result(4096), result(16384)}, Style{});
+      sweep_table(kTitle, "B"_size, {"x: f32[B,1024]"}, {result(1024), result(4096), result(16384)}, Style{});
   EXPECT_EQ(text.rfind("relu_layernorm   x: f32[B,1024]   cpu", 0), 0u) << text;
   for (const char* size : {"\n 1024   ", "\n 4096   ", "\n16384   "})
     EXPECT_NE(text.find(size), std::string::npos) << text;

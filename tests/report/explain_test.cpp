@@ -7,6 +7,7 @@
 
 #include "graph/build.hpp"
 #include "report/traffic.hpp"
+#include "symbols.hpp"
 
 namespace smelt::report {
 namespace {
@@ -14,12 +15,12 @@ namespace {
 struct Example {
   Graph graph;
   plan::Plan plan;
-  SizeBinding sizes{{"B", 100}};
+  SizeBinding sizes{{"B"_size, 100}};
   NodeId x, relu, sum;
 
   Example() {
     GraphBuilder b;
-    x = b.input("x", DType::F32, {IntExpr::symbol("B"), 8});
+    x = b.input("x", DType::F32, {sym("B"_size), 8});
     b.set_origin({2, 5, 4}, "relu");
     relu = b.elementwise(Op::Max, {x, x});
     b.set_origin({2, 1, 3}, "sum");
@@ -93,8 +94,8 @@ TEST(Explain, JsonHasTheDocumentedKeys) {
 
 TEST(Explain, KernelBytesFollowTheSizes) {
   const Example example;
-  EXPECT_EQ(kernel_bytes(example.graph, example.plan, {{"B", 100}}), 3200 + 3200 + 3200 + 400);
-  EXPECT_EQ(kernel_bytes(example.graph, example.plan, {{"B", 1}}), 100);
+  EXPECT_EQ(kernel_bytes(example.graph, example.plan, {{"B"_size, 100}}), 3200 + 3200 + 3200 + 400);
+  EXPECT_EQ(kernel_bytes(example.graph, example.plan, {{"B"_size, 1}}), 100);
 }
 
 }  // namespace

@@ -14,15 +14,16 @@ namespace smelt::tool {
 namespace {
 
 // The sizes to measure, each in addition to --size; one empty entry without --sweep.
-std::vector<SizeBinding> sizes_to_measure(const BenchCommand& options, const Program& program, std::string& symbol) {
+std::vector<SizeBinding> sizes_to_measure(const BenchCommand& options, const Program& program,
+                                          std::optional<Symbol>& symbol) {
   if (options.sweep.empty()) return {{}};
   const report::SizeSweep sweep = report::parse_sweep(options.sweep);
-  symbol = sweep.name;
+  symbol = Symbol::size(sweep.name);
   std::vector<SizeBinding> all;
   for (const int64_t size : sweep.sizes) {
-    all.push_back({{sweep.name, size}});
+    all.push_back({{*symbol, size}});
     const SizeBinding bound = program.sizes(all.back());
-    const auto found = bound.find(sweep.name);
+    const auto found = bound.find(*symbol);
     if (found == bound.end() || found->second != size) {
       throw UserError(
           fmt::format("--sweep {}: no input has a size of that name that can vary\n"
@@ -40,7 +41,7 @@ int run_bench(const BenchCommand& options) {
   const Machine device = find_device_here(options.common);
   if (!device.compiles()) throw UserError("a benchmark needs the compiler: " + device.missing);
   const Program program(options.program, true);
-  std::string symbol;
+  std::optional<Symbol> symbol;
   const std::vector<SizeBinding> sizes = sizes_to_measure(options, program, symbol);
   for (const SizeBinding& s : sizes) {
     check_memory(program, program.dims(s), device.facts.memory_bytes);
@@ -62,7 +63,7 @@ int run_bench(const BenchCommand& options) {
 
   std::vector<report::BenchResult> results;
   for (const SizeBinding& s : sizes) {
-    const std::string place = s.empty() ? "" : fmt::format("{}={}: ", symbol, s.begin()->second);
+    const std::string place = s.empty() ? "" : fmt::format("{}={}: ", *symbol, s.begin()->second);
     report::BenchOptions bench_options;
     bench_options.threads = compile_options.threads;
     bench_options.time_limit_s = options.time_limit_s;
@@ -73,10 +74,9 @@ int run_bench(const BenchCommand& options) {
   }
   progress.reset();
 
-  output.text(symbol.empty()
-                  ? report::bench_table(title, results[0], output.style())
-                  : report::sweep_table(title, symbol, program.describe_inputs(symbol, compile_options.sizes), results,
-                                        output.style()));
+  output.text(!symbol ? report::bench_table(title, results[0], output.style())
+                      : report::sweep_table(title, *symbol, program.describe_inputs(symbol, compile_options.sizes),
+                                            results, output.style()));
   if (!options.plot.empty()) {
     report::write_text(options.plot, report::bench_chart(title, results));
     output.text(fmt::format("picture: {}\n", options.plot));

@@ -97,7 +97,7 @@ int run_profile(const ProfileOptions& options) {
   progress->stage("compiling");
   report::Profile profile;
   profile.title = report::title_of(program.title(), device, device.gpu_facts.processors);
-  profile.inputs = program.describe_inputs("", program.sizes());
+  profile.inputs = program.describe_inputs({}, program.sizes());
   for (const bool fused : {true, false}) {
     const char* name = fused ? "fused" : "unfused";
     report::ProfileSide& side = fused ? profile.fused : profile.unfused;

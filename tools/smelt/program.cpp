@@ -98,11 +98,10 @@ bool declares_inputs(std::string_view text) {
   return false;
 }
 
-std::vector<std::string> unknown_symbols(const Shape& shape, const SizeBinding& sizes) {
-  std::vector<std::string> symbols, unknown;
-  for (const IntExpr& size : shape) size.collect_symbols(symbols);
-  for (const std::string& s : symbols)
-    if (!sizes.count(s) && std::find(unknown.begin(), unknown.end(), s) == unknown.end()) unknown.push_back(s);
+std::vector<Symbol> unknown_symbols(const Shape& shape, const SizeBinding& sizes) {
+  std::vector<Symbol> unknown;
+  for (const IntExpr& size : shape) size.collect_symbols(unknown);
+  std::erase_if(unknown, [&](Symbol s) { return sizes.count(s) > 0; });
   return unknown;
 }
 
@@ -118,7 +117,7 @@ Program::Program(const ProgramOptions& options, bool fill_missing) : seed_(optio
   read_text(options.program);
   for (const std::string& text : options.sizes) {
     const report::NamedSize size = report::parse_size(text);
-    if (!given_sizes_.emplace(size.name, size.size).second)
+    if (!given_sizes_.emplace(Symbol::size(size.name), size.size).second)
       throw UserError(fmt::format("--size gives {} twice\nhelp: keep one of them", size.name));
   }
   const std::vector<InputSpec> specs = parse_inputs(options.inputs);
@@ -131,8 +130,8 @@ Program::Program(const ProgramOptions& options, bool fill_missing) : seed_(optio
     if (!has_size(name)) throw UserError(fmt::format("--size {}={}: no input has a size of that name", name, size));
 }
 
-Graph Program::graph_for(const Machine& device, SizeBinding sizes, const std::string& varying) const {
-  sizes.erase(varying);
+Graph Program::graph_for(const Machine& device, SizeBinding sizes, std::optional<Symbol> varying) const {
+  if (varying) sizes.erase(*varying);
   return device.is_gpu ? graph_ : with_sizes(graph_, short_sizes(graph_, sizes));
 }
 
@@ -178,10 +177,9 @@ void Program::match_declared(const std::vector<InputSpec>& specs, bool fill_miss
       sources_.push_back(*found);
       continue;
     }
-    // The language calls the dimensions that "..." stands for by that name.
     if (std::any_of(node.shape.begin(), node.shape.end(), [](const IntExpr& size) {
           const auto symbol = size.as_symbol();
-          return symbol && symbol->rfind("...", 0) == 0;
+          return symbol && symbol->is_open_size();
         })) {
       throw UserError(fmt::format("the input {} takes any shape, and is not given\nhelp: give it one: -i {}={}[1024]",
                                   printable(node.name), printable(node.name, 40), name_of(node.dtype)));
@@ -199,7 +197,7 @@ void Program::match_declared(const std::vector<InputSpec>& specs, bool fill_miss
   }
 }
 
-bool Program::has_size(const std::string& symbol) const {
+bool Program::has_size(Symbol symbol) const {
   const auto mentions = [&](const Shape& shape) {
     return std::any_of(shape.begin(), shape.end(), [&](const IntExpr& size) { return size.mentions(symbol); });
   };
@@ -227,7 +225,7 @@ std::vector<Dims> Program::dims(const SizeBinding& more) const {
   }
   std::vector<Dims> all;
   for (const InputSource& source : sources_) {
-    const std::vector<std::string> unknown = unknown_symbols(source.shape, known);
+    const std::vector<Symbol> unknown = unknown_symbols(source.shape, known);
     if (!unknown.empty()) {
       throw UserError(fmt::format("the size {} of the input {} ({}) has no value\nhelp: give it one: --size {}=1024",
                                   unknown[0], printable(source.spec.name, 40), source.spec.text, unknown[0]));
@@ -270,13 +268,13 @@ std::vector<Tensor> Program::arrays(const SizeBinding& more) const {
   return out;
 }
 
-std::vector<std::string> Program::describe_inputs(const std::string& varying, const SizeBinding& sizes) const {
+std::vector<std::string> Program::describe_inputs(std::optional<Symbol> varying, const SizeBinding& sizes) const {
   std::vector<std::string> out;
   for (const NodeId id : graph_.inputs) {
     const Node& node = graph_.at(id);
     Shape shape;
     for (const IntExpr& size : node.shape)
-      shape.push_back(size.mentions(varying) ? size : IntExpr(size.evaluate(sizes)));
+      shape.push_back(varying && size.mentions(*varying) ? size : IntExpr(size.evaluate(sizes)));
     out.push_back(fmt::format("{}: {}", printable(node.name, 40), type_text(node.dtype, shape)));
   }
   return out;

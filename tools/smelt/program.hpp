@@ -34,7 +34,7 @@ class Program {
   const std::string& title() const { return title_; }
   const Graph& graph() const { return graph_; }
   // As it is compiled for calls of these sizes: on a CPU short ones are constants, but for one that is to vary.
-  Graph graph_for(const Machine& device, SizeBinding sizes, const std::string& varying = "") const;
+  Graph graph_for(const Machine& device, SizeBinding sizes, std::optional<Symbol> varying = {}) const;
 
   // The dims of every input, in the graph's order; `more` adds to --size. Throws UserError that names a size without a value.
   std::vector<Dims> dims(const SizeBinding& more = {}) const;
@@ -42,9 +42,9 @@ class Program {
   SizeBinding sizes(const SizeBinding& more = {}) const;
   std::vector<Tensor> arrays(const SizeBinding& more = {}) const;
   // "x: f32[B,1024]": numbers for all sizes but this one.
-  std::vector<std::string> describe_inputs(const std::string& varying, const SizeBinding& sizes) const;
+  std::vector<std::string> describe_inputs(std::optional<Symbol> varying, const SizeBinding& sizes) const;
   // Whether dims() depends on this size.
-  bool has_size(const std::string& symbol) const;
+  bool has_size(Symbol symbol) const;
 
  private:
   void read_text(const std::string& program);

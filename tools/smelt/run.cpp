@@ -113,7 +113,7 @@ int run_program(const RunOptions& options) {
                {"device", device.name},
                {"threads", compile_options.threads},
                {"interpreted", executable.interpreted()},
-               {"sizes", compile_options.sizes},
+               {"sizes", report::sizes_json(compile_options.sizes)},
                {"kernels", executable.plan().groups.size()},
                {"compile_ms", executable.compile_ms()},
                {"cache", {{"hits", executable.cache_use().hits}, {"misses", executable.cache_use().misses}}},
