@@ -1,6 +1,7 @@
 // Updates of places that the data names, and what is counted or summed by them.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "graph/term.hpp"

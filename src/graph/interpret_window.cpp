@@ -1,4 +1,5 @@
 // Windows and extensions in the reference.
+#include <algorithm>
 #include <cstdlib>
 
 #include "base/check.hpp"

@@ -7,6 +7,7 @@
 //       vector %i over the columns of the strip and a halo, once for each loop of the stencil:
 //         each ring of this loop, producers first: its value here, and ring[row][%i] = that
 //         in the last loop: out[...] = ...
+#include <algorithm>
 #include <iterator>
 #include <set>
 

@@ -1,6 +1,7 @@
 // The reference interpreter against values worked out by hand.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 

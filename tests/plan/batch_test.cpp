@@ -1,4 +1,6 @@
 // Horizontal fusion: independent work of like kind is one launch; and outputs in the middle of what is fused, in one pass.
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
