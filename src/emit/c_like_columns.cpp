@@ -51,7 +51,8 @@ void PhasePrinter::combine_columns(const std::vector<const Stmt*>& group) {
       if (lane == 0) {
         const int words = tile.rows * tile.pitch();
         statics_ += fmt::format("  {}{} red{}[{}];\n", as_.shared, p.type, p.shared, words);
-        if (!p.index.empty()) statics_ += fmt::format("  {}{} red{}i[{}];\n", as_.shared, p.index_type, p.shared, words);
+        if (!p.index.empty())
+          statics_ += fmt::format("  {}{} red{}i[{}];\n", as_.shared, p.index_type, p.shared, words);
       }
       line("red{}[{} + {}] = {};", p.shared, row, tile.column(lane), p.value);
       if (!p.index.empty()) line("red{}i[{} + {}] = {};", p.shared, row, tile.column(lane), p.index);
