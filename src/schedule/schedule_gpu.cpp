@@ -418,9 +418,11 @@ std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const 
   if (one_pass && s.domain.scans.empty() && height >= kTallColumn && height * width > kSmallWork) {
     s.strategy = Strategy::Split;
     s.note = fmt::format("{} columns of {}, rows split over the grid, then combined", width, height);
-    if (!options.target.plain) {
-      const ColumnTile tile =
-          split_tile(columns.estimate, s.lanes, w, finds_positions(graph, s.domain), options.tuning);
+    // Positions of many columns: a warp for each part is enough, and joins nothing.
+    const bool positions = finds_positions(graph, s.domain);
+    const bool many = width >= int64_t{options.target.threads} * kWarp * s.lanes;
+    if (!options.target.plain && !(positions && many)) {
+      const ColumnTile tile = split_tile(columns.estimate, s.lanes, w, positions, options.tuning);
       s.columns = static_cast<int>(tile.row * tile.lanes);
       s.team = s.workgroup = static_cast<int>(tile.row * tile.rows);
       s.unroll = static_cast<int>(tile.groups);
