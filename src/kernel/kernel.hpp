@@ -223,7 +223,7 @@ inline const Symbol kLaunchThreads = Symbol::launch("threads"), kLaunchStream = 
 
 // A size that is computed at launch from the sizes of the call and of kLaunchThreads: how many ways a reduction is split, say.
 struct LaunchSize {
-  Symbol symbol;  // of kind Launch or Multiplier; stands in params as a Size too
+  Symbol symbol;  // of kind Launch or Multiplier; a Size param has it too
   IntExpr value;
 };
 

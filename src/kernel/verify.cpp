@@ -254,7 +254,7 @@ class Structure {
   }
 
   void each(const Stmt& s) {
-    need(!vector(), "each {} stands in a vector loop", *s.var);
+    need(!vector(), "each {} is inside a vector loop", *s.var);
     need_variable(s);
     need_known(s.extent, known_, "the extent of " + s.var->str());
     known_.insert(*s.var);
