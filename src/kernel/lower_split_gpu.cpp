@@ -5,7 +5,8 @@
 //   phase 1: grid %g over the outer kept axes and tiles:
 //     vector %i over the parts of each column, combine over the columns;  vector %i: store
 //
-// Where teams know no columns (Schedule::plain), a lane runs down its own within a part of the rows:
+// Where the schedule has no tiles of columns (plain targets, positions of many columns), a lane runs down its own within
+// a part of the rows:
 //
 //   phase 0: grid %g over the outer kept axes, tiles of columns and parts of rows:
 //     vector %i over the columns of a tile:  serial over the rows of the part: accumulate;  store the partial result
