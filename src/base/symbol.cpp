@@ -45,3 +45,9 @@ bool Symbol::is_before(Symbol other) const {
 }
 
 }  // namespace smelt
+
+// Here, since fmt/core.h alone does not define how strings are formatted.
+fmt::format_context::iterator fmt::formatter<smelt::Symbol>::format(smelt::Symbol symbol,
+                                                                    format_context& context) const {
+  return fmt::formatter<std::string_view>::format(symbol.str(), context);
+}

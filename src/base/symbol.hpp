@@ -71,7 +71,5 @@ class Symbol {
 
 template <>
 struct fmt::formatter<smelt::Symbol> : fmt::formatter<std::string_view> {
-  auto format(smelt::Symbol symbol, format_context& context) const {
-    return fmt::formatter<std::string_view>::format(symbol.str(), context);
-  }
+  format_context::iterator format(smelt::Symbol symbol, format_context& context) const;
 };
