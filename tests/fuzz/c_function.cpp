@@ -7,7 +7,7 @@ using namespace smelt;
 namespace {
 
 void apply(const lang::CFunction& function, bool on_numbers) {
-  const IntExpr rows = IntExpr::symbol("B");
+  const IntExpr rows = IntExpr::symbol(Symbol::size("B"));
   GraphBuilder b;
   std::vector<lang::Value> arguments;
   for (const lang::CParameter& p : function.parameters())

@@ -4,7 +4,7 @@
 using namespace smelt;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const IntExpr rows = IntExpr::symbol("B"), columns = IntExpr::symbol("C");
+  const IntExpr rows = IntExpr::symbol(Symbol::size("B")), columns = IntExpr::symbol(Symbol::size("C"));
   // For bare expressions; a program declares its own.
   const std::vector<lang::InputType> inputs = {{"x", DType::F32, {rows, columns}},
                                                {"y", DType::F32, {columns}},
