@@ -129,17 +129,16 @@ void drop_unfinished(const Builder& builder, const std::vector<Stmt>& body, std:
 
 }  // namespace
 
-void Lowering::keep_values(std::vector<Stage>& stages, const std::vector<IntExpr>& keep_index,
-                           const std::vector<IntExpr>& keep_dims, int64_t points, std::optional<Symbol> innermost) {
-  Reuse reuse(builder_, innermost);
+void Lowering::keep_values(std::vector<std::vector<Stmt>>& stages, const Keep& where) {
+  Reuse reuse(builder_, where.innermost);
   std::vector<std::set<ExprId>> used(stages.size());
   for (size_t s = 0; s < stages.size(); ++s) {
-    for (const Stmt& stmt : stages[s].body) {
+    for (const Stmt& stmt : stages[s]) {
       reuse.collect(stmt.value, used[s]);
       reuse.collect(stmt.mask, used[s]);
       reuse.collect(stmt.anew, used[s]);
     }
-    drop_unfinished(builder_, stages[s].body, used[s]);
+    drop_unfinished(builder_, stages[s], used[s]);
   }
   std::set<ExprId> earlier;
   std::map<ExprId, ExprId> kept;
@@ -147,18 +146,18 @@ void Lowering::keep_values(std::vector<Stage>& stages, const std::vector<IntExpr
   for (size_t s = 0; s < stages.size(); ++s) {
     auto keep = [&](ExprId id) {
       const DType t = builder_.dtype(id);
-      if ((bytes += points * size_of(t)) > schedule_.keep_bytes) return kNoExpr;
-      const Access at{true, add_scratch(t, keep_dims), keep_index};
+      if ((bytes += where.points * size_of(t)) > schedule_.keep_bytes) return kNoExpr;
+      const Access at{true, add_scratch(t, where.dims), where.index};
       for (size_t first = 0; first < s; ++first)
         if (used[first].count(id)) {
-          stages[first].body.push_back(store(at, id));
+          stages[first].push_back(store(at, id));
           break;
         }
       return builder_.load(t, at);
     };
     reuse.next_stage();
     if (s > 0)
-      for (Stmt& stmt : stages[s].body) stmt.value = reuse.rewrite(stmt.value, earlier, kept, keep);
+      for (Stmt& stmt : stages[s]) stmt.value = reuse.rewrite(stmt.value, earlier, kept, keep);
     earlier.insert(used[s].begin(), used[s].end());
   }
 }

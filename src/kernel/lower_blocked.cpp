@@ -250,10 +250,10 @@ void Lowering::blocked_sum(const BlockedSum& sum, const Blocks& blocks, const st
                            innermost && some > 1 ? some : 0));
     products = std::move(wrapped);
   }
-  for (Stmt& s : products) lanes.push_back(std::move(s));
+  append(lanes, std::move(products));
   steps.push_back(loop(LoopKind::Vector, kLane, here.length, std::move(lanes)));
   if (part_axis < 0) {
-    for (Stmt& s : steps) body.push_back(std::move(s));
+    append(body, std::move(steps));
   } else {
     body.push_back(loop(LoopKind::Serial, Symbol::loop("part"), parts, std::move(steps)));
   }
@@ -328,7 +328,7 @@ void Lowering::blocked() {
       evaluator_.only_where(std::vector<schedule::Guard>{});
     }
   evaluator_.set_known({});
-  for (Stmt& s : stores) element.push_back(std::move(s));
+  append(element, std::move(stores));
   body.push_back(loop(LoopKind::Vector, kLane, here.length, std::move(element)));
   add_phase(grid.extent(), std::move(body), schedule_.tile);
 }

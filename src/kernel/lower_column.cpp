@@ -1,10 +1,20 @@
-// Column: reductions across the fastest axis; lanes are neighbouring columns, each lane runs down its own.
+// Reductions and scans across the fastest axis: lanes are neighbouring columns of a tile. Three schedules share the loops:
 //
-//   grid %g over the outer kept axes and the tiles of columns
-//     vector %i over the columns of a tile
-//       for each level of reductions:
-//         serial over the reduced axes:  accumulate; store what is ready; keep what later passes need
-//         store results of one element a column
+//   column            each lane runs down its own column
+//     grid %g over the outer kept axes and the tiles of columns
+//       vector %i over the columns of a tile
+//         for each level of reductions:
+//           serial over the reduced axes:  accumulate; store what is ready; keep what later passes need
+//           store results of one element a column
+//
+//   columns in rows   rows of the tile one after another; what runs down the columns stands in scratch, in the first-level cache
+//     grid %g over the outer kept axes, the tiles of columns, and parts of a split axis
+//       vector %i over the columns of a tile: nothing yet, into scratch
+//       serial over the reduced axes:
+//         vector %i over the columns of a tile:  take from scratch; go on by one row or several; put into scratch
+//       vector %i over the columns of a tile:  store results, or those of the part
+//
+//   split columns     as column, over a part of the first reduced axis; a second phase joins the parts (lower_split.cpp)
 //
 // Tall columns are summed in blocks, whose sums are added up: that keeps the error small.
 #include <algorithm>
@@ -15,110 +25,240 @@
 namespace smelt::kernel {
 
 constexpr int64_t kBlockRows = 256;
+// Rows of a column that a part should have at least, on a CPU; of them, so many at once.
+constexpr int64_t kPartRows = 256, kRowsAtOnce = 4;
+// On a GPU the second phase goes over the parts one after another, so there are not many; and each has some rows to hide its start.
+constexpr int64_t kMostParts = 128, kFewestRows = 32, kWarpsPerProcessor = 32;
 
-void Lowering::column() {
-  scans_down_ = true;
-  Grid grid;
-  Placement placement;
-  const IntExpr tile = schedule_.tile;
-  for (size_t d = 0; d < domain().axes.size(); ++d)
-    if (!domain().axes[d].reduced && static_cast<int>(d) != schedule_.vector_axis)
-      grid.add(domain().axes[d].var, domain().axes[d].extent);
-  grid.add(Symbol::loop("t"), ceildiv(vector_axis().extent, tile));
-  grid.decode(placement);
-  const IntExpr first = placement.value_of.at(Symbol::loop("t")) * tile;
-  const IntExpr width = min(tile, vector_axis().extent - first, placement.ranges);
-  placement.ranges[kLane] = {0, width - 1};
-  placement.place(vector_axis().var, first + IntExpr::symbol(kLane));
-  std::vector<const Axis*> reduced;
-  std::vector<std::pair<Symbol, IntExpr>> serial;  // loops down a column
+// Of a tile of columns, and of a part of the first reduced axis if that is split.
+ColumnLoops Lowering::column_loops(const SplitAxis* split) const {
+  const Symbol t = Symbol::loop("t"), s = Symbol::loop("s"), r = Symbol::loop("r");
+  ColumnLoops loops;
   for (const Axis& axis : domain().axes)
-    if (axis.reduced) {
-      reduced.push_back(&axis);
-      serial.emplace_back(axis.var, axis.extent);
-      placement.ranges[axis.var] = {0, axis.extent - 1};
+    if (!axis.reduced && &axis != &vector_axis()) loops.outer.add(axis.var, axis.extent);
+  Grid tiles = loops.outer;
+  tiles.add_pieces(t, vector_axis().extent, schedule_.tile);
+  if (split) tiles.add(s, split->parts);
+  loops.count = tiles.extent();
+  Placement& placement = loops.placement;
+  tiles.decode(placement);
+  const Piece columns = piece_at(placement, t, vector_axis().extent, schedule_.tile);
+  loops.width = columns.length;
+  placement.ranges[kLane] = {0, columns.length - 1};
+  placement.place(vector_axis().var, columns.first + IntExpr::symbol(kLane));
+  for (const Axis& axis : domain().axes) {
+    if (!axis.reduced) continue;
+    if (split && &axis == split->axis) {
+      loops.part = placement.value_of.at(s);
+      loops.rows = piece_at(placement, s, axis.extent, split->part);
+      loops.serial.emplace_back(r, loops.rows.length);
+      placement.place(axis.var, loops.rows.first + IntExpr::symbol(r));
+    } else {
+      loops.serial.emplace_back(axis.var, axis.extent);
+      if (domain().reversed) placement.place(axis.var, directed(axis, axis.value()));
     }
-  size_t outside = 0;  // loops around a block
+    placement.ranges[loops.serial.back().first] = {0, loops.serial.back().second - 1};
+  }
+  return loops;
+}
+
+// Makes a loop over blocks, and one over the rows of a block, of the loop that makes columns tall.
+void Lowering::block_rows(ColumnLoops& loops) const {
   const bool sums = std::any_of(domain().reductions.begin(), domain().reductions.end(), [&](const Reduction& r) {
     return graph_.at(r.node).reduce == ReduceKind::Sum && is_float(graph_.at(r.node).dtype);
   });
-  if ((on_gpu() || (sums && domain().scans.empty())) && domain().estimate(true) > 2 * kBlockRows) {
-    int64_t rows = 1;
-    for (outside = serial.size(); outside > 0 && rows < kBlockRows;) rows *= reduced[--outside]->estimate;
-    if (rows > 2 * kBlockRows) {
-      const Axis& tall = *reduced[outside];
-      const int64_t block = std::max<int64_t>(1, kBlockRows * tall.estimate / rows);
-      const IntExpr begin = IntExpr::symbol(Symbol::loop("b")) * block;
-      serial[outside] = {Symbol::loop("q"), min(block, tall.extent - begin)};
-      serial.insert(serial.begin() + static_cast<long>(outside), {Symbol::loop("b"), ceildiv(tall.extent, block)});
-      ++outside;
-      for (const auto& [var, extent] : serial) placement.ranges[var] = {0, extent - 1};
-      placement.place(tall.var, begin + IntExpr::symbol(Symbol::loop("q")));
-    }
-  }
+  if (!on_gpu() && (!sums || !domain().scans.empty())) return;
+  if (domain().estimate(true) <= 2 * kBlockRows) return;
+  std::vector<const Axis*> reduced;
+  for (const Axis& axis : domain().axes)
+    if (axis.reduced) reduced.push_back(&axis);
+  int64_t rows = 1;
+  size_t d = reduced.size();
+  while (d > 0 && rows < kBlockRows) rows *= reduced[--d]->estimate;
+  loops.blocks = d;
+  if (rows <= 2 * kBlockRows) return;
+  const Symbol b = Symbol::loop("b"), q = Symbol::loop("q");
+  const Axis& tall = *reduced[d];
+  const int64_t block = std::max<int64_t>(1, kBlockRows * tall.estimate / rows);
+  const IntExpr first = IntExpr::symbol(b) * block;
+  loops.serial[d] = {q, min(block, tall.extent - first)};
+  loops.serial.insert(loops.serial.begin() + static_cast<long>(d), {b, ceildiv(tall.extent, block)});
+  ++loops.blocks;
+  for (const auto& [var, extent] : loops.serial) loops.placement.ranges[var] = {0, extent - 1};
+  loops.placement.place(tall.var, directed(tall, first + IntExpr::symbol(q)));
+}
 
-  if (domain().reversed)
-    for (const Axis* axis : reduced) {
-      const auto placed = placement.value_of.find(axis->var);
-      placement.place(axis->var, directed(*axis, placed == placement.value_of.end() ? axis->value() : placed->second));
-    }
+// Inside of a Vector loop: each lane takes what `body` has for the rows of its column into `accs`, and these, block by
+// block, into their totals.
+std::vector<Stmt> Lowering::down_columns(const ColumnLoops& loops, const std::vector<Accumulator>& accs,
+                                         std::vector<Stmt> body) {
+  const auto outside = loops.serial.begin() + static_cast<long>(loops.blocks);
+  std::vector<Stmt> nest = in_loops({outside, loops.serial.end()}, std::move(body), loops.together);
+  if (loops.blocks == 0) return nest;
+  std::vector<Stmt> block = start(accs);
+  append(block, std::move(nest));
+  for (const Accumulator& a : accs) append(block, take_part(total_of(a), a));
+  return in_loops({loops.serial.begin(), outside}, std::move(block));
+}
 
-  const int passes = domain().levels + 1;
-  std::vector<Stage> stages(static_cast<size_t>(passes));
-  std::vector<std::vector<Accumulator>> accs(static_cast<size_t>(passes)), totals(static_cast<size_t>(passes));
-  std::vector<std::vector<Stmt>> after(static_cast<size_t>(passes)), scan_starts(static_cast<size_t>(passes));
-  for (int level = 0; level < passes; ++level) {
-    const auto p = static_cast<size_t>(level);
-    if (level < domain().levels) accs[p] = accumulators(level);
-    element_pass(level, accs[p], placement, stages[p].body);
-    scan_starts[p] = take_scan_starts();
-    totals[p] = accs[p];
-    if (outside > 0)
-      for (Accumulator& a : totals[p]) {
-        a.value = builder_.new_local(a.value_type, true);
-        if (a.with_index()) a.index = builder_.new_local(a.index_type, true);
-      }
-    for (const Accumulator& a : totals[p]) evaluator_.set_reduction(a.reduction->node, result(a));
-    row_outputs(level + 1, placement, after[p]);
-  }
-  std::vector<IntExpr> keep_index, keep_dims;
-  for (const Axis* axis : reduced) {
-    keep_index.push_back(axis->value().substitute(placement.value_of, placement.ranges));
-    keep_dims.push_back(axis->extent);
-  }
-  keep_index.push_back(IntExpr::symbol(kLane));
-  keep_dims.push_back(tile);
-  keep_values(stages, keep_index, keep_dims, domain().estimate(true) * schedule_.tile,
-              serial.empty() ? std::nullopt : std::optional(serial.back().first));
+void Lowering::column() {
+  scans_down_ = true;
+  ColumnLoops loops = column_loops(nullptr);
+  block_rows(loops);
+  // A thread of a GPU, or what is stored on the way, a scan's values, keeps too few loads under way otherwise.
+  if (on_gpu() || !domain().scans.empty()) loops.together = schedule_.unroll;
+  const Placement& placement = loops.placement;
 
-  std::vector<Stmt> lanes;
-  for (size_t p = 0; p < stages.size(); ++p) {
-    for (Stmt& s : start(totals[p])) lanes.push_back(std::move(s));
-    for (Stmt& s : scan_starts[p]) lanes.push_back(std::move(s));
-    if (!stages[p].body.empty()) {
-      std::vector<Stmt> inner = std::move(stages[p].body);
-      for (size_t d = serial.size(); d-- > 0;) {
-        std::vector<Stmt> wrapped;
-        // A thread of a GPU, or what is stored on the way, a scan's values, keeps too few loads under way otherwise.
-        const bool several = on_gpu() || !domain().scans.empty();
-        const int together = d + 1 == serial.size() && several ? schedule_.unroll : 1;
-        wrapped.push_back(loop(LoopKind::Serial, serial[d].first, serial[d].second, std::move(inner), 1, together));
-        if (d == outside && outside > 0) {
-          std::vector<Stmt> block = start(accs[p]);
-          block.push_back(std::move(wrapped[0]));
-          for (size_t a = 0; a < accs[p].size(); ++a)
-            for (Stmt& s : take_part(totals[p][a], accs[p][a])) block.push_back(std::move(s));
-          wrapped = std::move(block);
-        }
-        inner = std::move(wrapped);
-      }
-      for (Stmt& s : inner) lanes.push_back(std::move(s));
-    }
-    for (Stmt& s : after[p]) lanes.push_back(std::move(s));
+  PassLoops in;
+  in.accumulators = [&](int level) {
+    const std::vector<Accumulator> accs = accumulators(level);
+    if (loops.blocks > 0)
+      for (const Accumulator& a : accs) add_total(a);
+    return accs;
+  };
+  in.around = [&](const std::vector<Accumulator>& accs, std::vector<Stmt> starts, std::vector<Stmt> element) {
+    std::vector<Stmt> body = start(totals_of(accs));
+    append(body, std::move(starts));
+    if (!element.empty()) append(body, down_columns(loops, accs, std::move(element)));
+    return body;
+  };
+  in.outputs = [&](int level) {
+    std::vector<Stmt> body;
+    row_outputs(level, placement, body);
+    return body;
+  };
+  in.points = domain().estimate(true) * schedule_.tile;
+  if (!loops.serial.empty()) in.innermost = loops.serial.back().first;
+  in.lanes = schedule_.tile;
+  add_phase(loops.count, {vector(loops.width, passes(placement, std::move(in)))},
+            domain().reduced_count() * schedule_.tile * (domain().levels + 1));
+}
+
+// Scratch for what runs down the columns: from `starts`, the assignments that begin it.
+Lowering::Carried Lowering::carry(const std::vector<Stmt>& starts) {
+  Carried carried;
+  for (const Stmt& s : starts) {
+    const DType t = kernel_.locals[static_cast<size_t>(s.local)].dtype;
+    const Access at{true, add_scratch(t, {schedule_.tile}), {IntExpr::symbol(kLane)}};
+    carried.begin.push_back(store(at, s.value));
+    carried.take.push_back(assign(s.local, builder_.load(t, at)));
+    carried.put.push_back(store(at, builder_.local(s.local)));
   }
-  std::vector<Stmt> body;
-  body.push_back(vector(width, std::move(lanes)));
-  add_phase(grid.extent(), std::move(body), domain().reduced_count() * tile * passes);
+  return carried;
+}
+
+void Lowering::columns_in_rows() {
+  SMELT_CHECK(domain().levels <= 1, "columns in rows, in {} passes", domain().levels);
+  scans_down_ = true;
+  std::optional<SplitAxis> split;
+  if (schedule_.strategy == schedule::Strategy::Split) split = split_axis(wanted_parts(kPartRows, 1), kRowsAtOnce);
+  ColumnLoops loops = column_loops(split ? &*split : nullptr);
+  Placement& placement = loops.placement;
+  const std::vector<Accumulator> accs = domain().levels > 0 ? accumulators(0) : std::vector<Accumulator>{};
+  Carried carried;
+  // Loops around a vector loop that takes one row, or `rows` of those of the part from `first` on.
+  const auto over_rows = [&](const IntExpr& first, int64_t rows) {
+    std::vector<Stmt> elements;
+    for (int64_t u = 0; u < rows; ++u) {
+      if (split) placement.place(split->axis->var, first + u);
+      element_pass(0, accs, placement, elements);
+    }
+    if (carried.begin.empty()) {
+      std::vector<Stmt> starts = start(accs);
+      append(starts, take_scan_starts());
+      carried = carry(starts);
+    }
+    std::vector<Stmt> lanes = carried.take;
+    append(lanes, std::move(elements));
+    append(lanes, carried.put);
+    return in_loops(loops.serial, {vector(loops.width, std::move(lanes))});
+  };
+  std::vector<Stmt> rows;
+  if (split) {
+    const Symbol q = Symbol::loop("q"), r = Symbol::loop("r");
+    const IntExpr quads = floordiv(loops.rows.length, kRowsAtOnce), done = quads * kRowsAtOnce;
+    loops.serial.front() = {q, quads};
+    placement.ranges[q] = {0, quads - 1};
+    rows = over_rows(loops.rows.first + IntExpr::symbol(q) * kRowsAtOnce, kRowsAtOnce);
+    if (const IntExpr rest = loops.rows.length - done; !rest.is(0)) {
+      loops.serial.front() = {r, rest};
+      placement.ranges[r] = {0, rest - 1};
+      append(rows, over_rows(loops.rows.first + done + IntExpr::symbol(r), 1));
+    }
+  } else {
+    rows = over_rows(0, 1);
+  }
+  std::vector<Stmt> body{vector(loops.width, carried.begin)}, results = carried.take;
+  append(body, std::move(rows));
+  if (split) {
+    const std::vector<Partial> parts = column_partials(loops, *split, accs, results);
+    body.push_back(vector(loops.width, std::move(results)));
+    add_phase(loops.count, std::move(body), split->part * schedule_.tile);
+    return combine_columns(loops.outer, *split, accs, parts);
+  }
+  for (const Accumulator& a : accs) evaluator_.set_reduction(a.reduction->node, result(a));
+  const size_t taken = results.size();
+  row_outputs(1, placement, results);
+  if (results.size() > taken) body.push_back(vector(loops.width, std::move(results)));
+  add_phase(loops.count, std::move(body), domain().reduced_count() * schedule_.tile);
+}
+
+void Lowering::split_columns() {
+  IntExpr teams = 1;
+  for (const Axis& axis : domain().axes)
+    if (!axis.reduced) teams = teams * (&axis == &vector_axis() ? ceildiv(axis.extent, schedule_.tile) : axis.extent);
+  const IntExpr wanted = min(min(kMostParts, ceildiv(first_reduced().extent, kFewestRows)),
+                             ceildiv(IntExpr::symbol(kLaunchThreads) * kWarpsPerProcessor, max(1, teams)));
+  const SplitAxis split = split_axis(max(1, wanted), 1);
+  const ColumnLoops loops = column_loops(&split);
+  const std::vector<Accumulator> accs = accumulators(0);
+  std::vector<Stmt> element, lanes = start(accs);
+  element_pass(0, accs, loops.placement, element);
+  append(lanes, down_columns(loops, accs, std::move(element)));
+  const std::vector<Partial> parts = column_partials(loops, split, accs, lanes);
+  add_phase(loops.count, {vector(loops.width, std::move(lanes))}, split.part * schedule_.tile);
+  combine_columns(loops.outer, split, accs, parts);
+}
+
+// Stores the results of a part.
+std::vector<Lowering::Partial> Lowering::column_partials(const ColumnLoops& loops, const SplitAxis& split,
+                                                         const std::vector<Accumulator>& accs,
+                                                         std::vector<Stmt>& body) {
+  Shape dims{split.parts};
+  Index at{loops.part};
+  for (const Axis& axis : domain().axes)
+    if (!axis.reduced) {
+      dims.push_back(axis.extent);
+      at.push_back(loops.placement.value_of.at(axis.var));
+    }
+  const std::vector<Partial> parts = partials(accs, dims);
+  store_partials(accs, parts, at, body);
+  return parts;
+}
+
+//   grid %g over the columns, lanes side by side: serial over the parts, store
+void Lowering::combine_columns(Grid grid, const SplitAxis& split, const std::vector<Accumulator>& accs,
+                               const std::vector<Partial>& parts) {
+  const Symbol t = Symbol::loop("t"), p = Symbol::loop("p");
+  const IntExpr tile = on_gpu() ? schedule_.team : schedule_.lanes, columns = vector_axis().extent;
+  grid.add_pieces(t, columns, tile);
+  Placement placement;
+  grid.decode(placement);
+  const Piece lanes = piece_at(placement, t, columns, tile);
+  placement.ranges[kLane] = {0, lanes.length - 1};
+  placement.ranges[p] = {0, split.parts - 1};
+  placement.place(vector_axis().var, lanes.first + IntExpr::symbol(kLane));
+  Index from{IntExpr::symbol(p)};
+  for (const Axis& axis : domain().axes)
+    if (!axis.reduced) from.push_back(placement.value_of.at(axis.var));
+  std::vector<Stmt> body = start(accs);
+  append(body, in_loops({{p, split.parts}}, take_partials(accs, parts, from)));
+  for (const Accumulator& a : accs) evaluator_.set_reduction(a.reduction->node, result(a));
+  row_outputs(1, placement, body);
+  // A thread to a column where threads are many.
+  add_phase(grid.extent(),
+            {loop(LoopKind::Vector, kLane, lanes.length, std::move(body), on_gpu() ? 1 : schedule_.lanes)},
+            split.parts * tile);
 }
 
 }  // namespace smelt::kernel

@@ -1,88 +1,102 @@
 // Pointwise: every output element on its own.
 //
-//   grid %g over the outer axes and the chunks of the vector axis
+//   grid %g over the outer axes and the chunks of the inner ones, merged
 //     vector %i over a chunk
 //       out[...] = f(in[...], ...)
-#include "base/check.hpp"
+//
+// In pieces, where the last axis is short:  serial %p over a chunk:  vector %i over the last axis
+//
+// Where an axis is what several arrays are joined along, each iteration of the grid has a chunk of one range of it, and computes
+// only what lies there:
+//
+//   grid %g over the chunks of all ranges
+//     if %g is one of range r:  vector %i over a chunk of its elements from the cut axis on
+//       out[...] = f(in_r[...], ...)
 #include "kernel/lowering.hpp"
+#include "kernel/walk.hpp"
 
 namespace smelt::kernel {
 
-//   grid %g over the outer axes and the chunks of the last but one:  serial %p over a chunk:  vector %i over the last axis
-void Lowering::pieces() {
-  const auto& axes = domain().axes;
-  const Axis &along = axes[axes.size() - 2], &piece = axes.back();
-  Grid grid;
-  for (size_t d = 0; d + 2 < axes.size(); ++d) grid.add(axes[d].var, axes[d].extent);
-  grid.add(Symbol::loop("chunk"), ceildiv(along.extent, schedule_.tile));
-  Placement placement;
-  grid.decode(placement);
-  const IntExpr first = placement.value_of.at(Symbol::loop("chunk")) * schedule_.tile;
-  const IntExpr length = min(schedule_.tile, along.extent - first, placement.ranges);
-  placement.ranges[Symbol::loop("p")] = {0, length - 1};
-  placement.ranges[kLane] = {0, piece.extent - 1};
-  placement.place(along.var, first + IntExpr::symbol(Symbol::loop("p")));
-  placement.place(piece.var, IntExpr::symbol(kLane));
-  std::vector<Stmt> body, stores, loops;
-  evaluator_.enter(&body, &placement.ranges);
-  for (const StoredOutput& o : domain().outputs) {
-    stores.push_back(store_output(o, placement, evaluator_.value_to_store(o.base, placement.at(o.base_index))));
-    stores.back().streaming = false;  // pieces seldom begin at lines
-  }
-  body.insert(body.end(), stores.begin(), stores.end());
-  loops.push_back(loop(LoopKind::Serial, Symbol::loop("p"), length, {vector(piece.extent, std::move(body))}));
-  add_phase(grid.extent(), std::move(loops), piece.extent * schedule_.tile);
+static const Symbol kChunk = Symbol::loop("chunk");
+
+static IntExpr points_of(std::span<const Axis> axes) {
+  IntExpr count = 1;
+  for (const Axis& axis : axes) count = count * axis.extent;
+  return count;
 }
 
 void Lowering::pointwise() {
   if (schedule_.cut) return pointwise_cut();
   if (schedule_.blocking) return blocked();
-  if (schedule_.pieces) return pieces();
-  const auto& axes = domain().axes;
+  std::span<const Axis> axes = domain().axes;
+  const Axis* last = schedule_.pieces ? &axes.back() : nullptr;
+  if (last) axes = axes.first(axes.size() - 1);
+  const size_t outer = schedule_.flattened || axes.empty() ? 0 : axes.size() - 1;
+  const IntExpr extent = points_of(axes.subspan(outer)), tile = schedule_.tile;
   Grid grid;
+  for (const Axis& axis : axes.first(outer)) grid.add(axis.var, axis.extent);
+  grid.add_pieces(kChunk, extent, tile);
   Placement placement;
-  IntExpr vector_extent = 1;
-  if (schedule_.flattened) {
-    for (const Axis& axis : axes) vector_extent = vector_extent * axis.extent;
-  } else if (!axes.empty()) {
-    vector_extent = axes.back().extent;
-    for (size_t d = 0; d + 1 < axes.size(); ++d) grid.add(axes[d].var, axes[d].extent);
-  }
-
-  const auto constant = vector_extent.constant();
-  const bool chunked = !(constant && *constant <= schedule_.tile);
-  const IntExpr tile = schedule_.tile;
-  if (chunked) grid.add(Symbol::loop("chunk"), ceildiv(vector_extent, tile));
   grid.decode(placement);
-
-  IntExpr lane = IntExpr::symbol(kLane), length = vector_extent, at = lane;
-  if (chunked) {
-    const IntExpr first = placement.value_of.at(Symbol::loop("chunk")) * tile;
-    const bool whole = constant && *constant % schedule_.tile == 0;  // no chunk is short, and none has to ask
-    length = whole ? tile : min(tile, vector_extent - first);
-    at = first + lane;
-  }
-  placement.ranges[kLane] = {0, length - 1};
-  if (schedule_.flattened) {
-    Grid flat;  // decode the flat position like a grid position
-    for (size_t d = axes.size(); d-- > 0;) {
-      placement.place(axes[d].var, d == 0 ? at : mod(at, axes[d].extent, placement.ranges));
-      at = floordiv(at, axes[d].extent, placement.ranges);
-    }
-  } else if (!axes.empty()) {
-    placement.place(axes.back().var, at);
-  }
-
+  const Piece chunk = piece_at(placement, kChunk, extent, tile);
+  const Symbol var = last ? Symbol::loop("p") : kLane;
+  placement.ranges[var] = {0, chunk.length - 1};
+  placement.unravel(axes.subspan(outer), chunk.first + IntExpr::symbol(var));
+  IntExpr work = min(tile, extent);
   std::vector<Stmt> body;
-  evaluator_.enter(&body, &placement.ranges);
-  std::vector<Stmt> stores;
-  for (const StoredOutput& o : domain().outputs)
-    stores.push_back(store_output(o, placement, evaluator_.value_to_store(o.base, placement.at(o.base_index))));
-  body.insert(body.end(), stores.begin(), stores.end());
-  const IntExpr work = chunked ? tile : vector_extent;
-  std::vector<Stmt> grid_body;
-  grid_body.push_back(vector(length, std::move(body)));
-  add_phase(grid.extent(), std::move(grid_body), work);
+  if (last) {
+    placement.ranges[kLane] = {0, last->extent - 1};
+    placement.place(last->var, IntExpr::symbol(kLane));
+    element_pass(0, {}, placement, body);
+    for (Stmt& s : body) s.streaming = false;  // pieces seldom begin at lines
+    body = in_loops({{var, chunk.length}}, {vector(last->extent, std::move(body))});
+    work = last->extent * tile;
+  } else {
+    element_pass(0, {}, placement, body);
+    body = {vector(chunk.length, std::move(body))};
+    if (!extent.constant()) work = tile;
+  }
+  add_phase(grid.extent(), std::move(body), work);
+}
+
+void Lowering::pointwise_cut() {
+  const std::span<const Axis> axes = domain().axes;
+  const auto along = static_cast<size_t>(schedule_.cut->axis);
+  const std::vector<IntExpr>& starts = schedule_.cut->starts;
+  const IntExpr run = points_of(axes.subspan(along + 1)), tile = schedule_.tile;
+  IntExpr total = 0, work = 1;
+  std::vector<Stmt> body;
+  for (size_t r = 0; r < starts.size(); ++r) {
+    const IntExpr size = (r + 1 < starts.size() ? starts[r + 1] : axes[along].extent) - starts[r];
+    const IntExpr extent = size * run;
+    Grid grid;
+    for (const Axis& axis : axes.first(along)) grid.add(axis.var, axis.extent);
+    grid.add_pieces(kChunk, extent, tile);
+    work = max(work, extent.constant() ? min(tile, extent) : tile);
+    const IntExpr chunks = grid.extent();
+    const ExprId g = builder_.index(IntExpr::symbol(kGrid)), here = builder_.index(total);
+    Stmt range;
+    range.kind = StmtKind::If;
+    range.value = chunks.is(1) ? builder_.apply(Op::Eq, {g, here})
+                               : builder_.apply(Op::And, {builder_.apply(Op::Ge, {g, here}),
+                                                          builder_.apply(Op::Lt, {g, builder_.index(total + chunks)})});
+    Ranges outside;
+    evaluator_.enter(&range.body, &outside);
+    const IntExpr number = evaluator_.as_index(builder_.apply(Op::Sub, {g, here}), chunks);
+    Placement placement;
+    grid.decode(placement, number);
+    placement.ranges = evaluator_.ranges();
+    const Piece chunk = piece_at(placement, kChunk, extent, tile);
+    placement.ranges[kLane] = {0, chunk.length - 1};
+    placement.unravel(axes.subspan(along), chunk.first + IntExpr::symbol(kLane));
+    placement.place(axes[along].var, starts[r] + placement.value_of.at(axes[along].var));
+    std::vector<Stmt> lanes;
+    element_pass(0, {}, placement, lanes);
+    range.body.push_back(vector(chunk.length, std::move(lanes)));
+    body.push_back(std::move(range));
+    total = total + chunks;
+  }
+  add_phase(total, std::move(body), work);
 }
 
 }  // namespace smelt::kernel

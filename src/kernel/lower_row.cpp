@@ -68,55 +68,33 @@ RowLoops Lowering::row_loops(Placement& placement, const IntExpr& first, const I
 // The loops of one pass around `body`, which runs once per element; `accs` are its accumulators.
 std::vector<Stmt> Lowering::row_pass(const RowLoops& loops, const std::vector<Accumulator>& accs,
                                      std::vector<Stmt> body) {
-  std::vector<Stmt> result;
-  std::vector<Stmt> inner;
-  inner.push_back(vector(loops.vector_extent, std::move(body)));
-  const auto wrap = [&](size_t d) {
-    std::vector<Stmt> wrapped;
-    wrapped.push_back(loop(LoopKind::Serial, loops.serial[d].first, loops.serial[d].second, std::move(inner)));
-    inner = std::move(wrapped);
-  };
-  size_t d = loops.serial.size();
   const bool online = std::any_of(accs.begin(), accs.end(), [](const Accumulator& a) { return a.maximum >= 0; });
   SMELT_CHECK(!online || !loops.blocked, "an online sum in blocks");
+  std::vector<Stmt> result, lanes;
+  lanes.push_back(vector(loops.vector_extent, std::move(body)));
   if (!loops.blocked) {
     result = start(accs);
-    for (Stmt& s : start_online(accs)) result.push_back(std::move(s));
-  } else {
-    // Each block has accumulators of its own, added to the row's.
-    while (d > loops.serial.size() - loops.inside) wrap(--d);
-    std::vector<Stmt> block = start(accs);
-    for (Stmt& s : inner) block.push_back(std::move(s));
-    for (const Accumulator& a : accs) {
-      const Accumulator total = total_of(a);
-      block.push_back(combine_lanes(a));
-      for (Stmt& s : take_part(total, a)) block.push_back(std::move(s));
-      for (Stmt& s : start({total})) result.push_back(std::move(s));
+    append(result, start_online(accs));
+    append(result, in_loops(loops.serial, std::move(lanes)));
+    if (online) {
+      append(result, finish_online(accs));
+    } else {
+      for (const Accumulator& a : accs) result.push_back(combine_lanes(a));
     }
-    inner = std::move(block);
+    return result;
   }
-  while (d > 0) wrap(--d);
-  for (Stmt& s : inner) result.push_back(std::move(s));
-  if (online)
-    for (Stmt& s : finish_online(accs)) result.push_back(std::move(s));
-  else if (!loops.blocked)
-    for (const Accumulator& a : accs) result.push_back(combine_lanes(a));
+  // Each block has accumulators of its own, added to the row's.
+  const auto inside = loops.serial.end() - static_cast<long>(loops.inside);
+  std::vector<Stmt> block = start(accs);
+  append(block, in_loops({inside, loops.serial.end()}, std::move(lanes)));
+  for (const Accumulator& a : accs) {
+    const Accumulator total = total_of(a);
+    block.push_back(combine_lanes(a));
+    append(block, take_part(total, a));
+    append(result, start({total}));
+  }
+  append(result, in_loops({loops.serial.begin(), inside}, std::move(block)));
   return result;
-}
-
-// What the pass leaves: the row's accumulators.
-std::vector<Accumulator> Lowering::row_results(const RowLoops& loops, const std::vector<Accumulator>& accs) {
-  std::vector<Accumulator> result = accs;
-  if (loops.blocked)
-    for (Accumulator& a : result) a = total_of(a);
-  return result;
-}
-
-Accumulator Lowering::total_of(const Accumulator& a) const {
-  Accumulator total = a;
-  std::tie(total.value, total.index) = row_total_.at(a.value);
-  total.first_position = 0, total.index_type = DType::I64;
-  return total;
 }
 
 std::vector<Accumulator> Lowering::row_accumulators(const RowLoops& loops, const Placement& placement, int level) {
@@ -125,9 +103,10 @@ std::vector<Accumulator> Lowering::row_accumulators(const RowLoops& loops, const
   const IntExpr here = position(placement), first = here.substitute({{kLane, 0}}, placement.ranges);
   if (loops.inside == 0 && here - first == IntExpr::symbol(kLane)) block = first;
   std::vector<Accumulator> accs = accumulators(level, block);
-  for (const Accumulator& a : accs)
-    row_total_[a.value] = {builder_.new_local(a.value_type, true),
-                           a.with_index() ? builder_.new_local(DType::I64, true) : -1};
+  for (Accumulator total : accs) {
+    total.first_position = 0, total.index_type = DType::I64;
+    add_total(total);
+  }
   return accs;
 }
 
@@ -152,16 +131,11 @@ RowLoops Lowering::flat_loops(Placement& placement, const RowPart& part) const {
     placement.place(column_axis().var, first + mod(at, schedule_.columns, placement.ranges));
     at = floordiv(at, schedule_.columns, placement.ranges);
   }
-  for (size_t d = domain().axes.size(); d-- > 0;) {
-    const Axis& axis = domain().axes[d];
-    if (!axis.reduced) continue;
-    if (&axis == part.axis) {
-      placement.place(axis.var, part.first + at);
-      break;
-    }
-    placement.place(axis.var, mod(at, axis.extent, placement.ranges));
-    at = floordiv(at, axis.extent, placement.ranges);
-  }
+  std::vector<Axis> reduced;
+  for (const Axis& axis : domain().axes)
+    if (axis.reduced) reduced.push_back(axis);
+  placement.unravel(reduced, at);
+  if (part.axis) placement.place(part.axis->var, part.first + placement.value_of.at(part.axis->var));
   return loops;
 }
 
@@ -180,9 +154,7 @@ std::vector<Stmt> Lowering::column_outputs(int level, Placement placement) {
   std::vector<Stmt> body;
   row_outputs(level, placement, body);
   if (body.empty()) return {};
-  std::vector<Stmt> result;
-  result.push_back(over_tile(std::move(body)));
-  return result;
+  return {over_tile(std::move(body))};
 }
 
 // A Vector loop over the columns of a tile.
@@ -204,38 +176,22 @@ void Lowering::row() {
                              ? flat_loops(placement)
                              : row_loops(placement, 0, length, schedule_.vector_axis < 0 ? 1 : vector_axis().estimate);
 
-  const int passes = domain().levels + 1;
-  std::vector<Stage> stages(static_cast<size_t>(passes));
-  std::vector<std::vector<Accumulator>> accs(static_cast<size_t>(passes));
-  std::vector<std::vector<Stmt>> after(static_cast<size_t>(passes)), scan_starts(static_cast<size_t>(passes));
-  for (int level = 0; level < passes; ++level) {
-    const auto p = static_cast<size_t>(level);
-    if (level < domain().levels) accs[p] = row_accumulators(loops, placement, level);
-    element_pass(level, accs[p], placement, stages[p].body);
-    scan_starts[p] = take_scan_starts();
-    for (const Accumulator& a : row_results(loops, accs[p])) evaluator_.set_reduction(a.reduction->node, result(a));
-    if (schedule_.columns)
-      after[p] = column_outputs(level + 1, placement);
-    else
-      row_outputs(level + 1, placement, after[p]);
-  }
-  std::vector<IntExpr> keep_index, keep_dims;
-  if (schedule_.flat) keep_index = {IntExpr::symbol(kLane)}, keep_dims = {loops.vector_extent};
-  for (const Axis& axis : domain().axes)
-    if (axis.reduced && !schedule_.flat) {
-      keep_index.push_back(axis.value().substitute(placement.value_of, placement.ranges));
-      keep_dims.push_back(axis.extent);
-    }
-  keep_values(stages, keep_index, keep_dims, domain().estimate(true) * std::max(1, schedule_.columns), kLane);
-
-  std::vector<Stmt> body;
-  for (size_t p = 0; p < stages.size(); ++p) {
-    for (Stmt& s : scan_starts[p]) body.push_back(std::move(s));
-    if (!stages[p].body.empty())
-      for (Stmt& s : row_pass(loops, accs[p], std::move(stages[p].body))) body.push_back(std::move(s));
-    for (Stmt& s : after[p]) body.push_back(std::move(s));
-  }
-  add_phase(grid.extent(), std::move(body), domain().reduced_count() * passes);
+  PassLoops in;
+  in.accumulators = [&](int level) { return row_accumulators(loops, placement, level); };
+  in.around = [&](const std::vector<Accumulator>& accs, std::vector<Stmt> starts, std::vector<Stmt> element) {
+    if (!element.empty()) append(starts, row_pass(loops, accs, std::move(element)));
+    return starts;
+  };
+  in.outputs = [&](int level) {
+    if (schedule_.columns) return column_outputs(level, placement);
+    std::vector<Stmt> body;
+    row_outputs(level, placement, body);
+    return body;
+  };
+  in.points = domain().estimate(true) * std::max(1, schedule_.columns);
+  in.innermost = kLane;
+  if (schedule_.flat) in.lanes = loops.vector_extent;
+  add_phase(grid.extent(), passes(placement, std::move(in)), domain().reduced_count() * (domain().levels + 1));
 }
 
 // The body of one pass: accumulate the reductions of this level, store the outputs that are ready.
@@ -248,13 +204,12 @@ void Lowering::element_pass(int level, const std::vector<Accumulator>& accs, con
     if (a.relative >= 0) continue;  // its sum finds it on the way
     const Reduction& r = a.maximum >= 0 ? *accs[static_cast<size_t>(a.maximum)].reduction : *a.reduction;
     const ExprId value = evaluator_.value(graph_.at(r.node).args[0], placement.at(r.argument_index));
-    for (Stmt& s : a.maximum >= 0 ? update_online(a, value) : take_element(a, value, position(placement)))
-      tail.push_back(std::move(s));
+    append(tail, a.maximum >= 0 ? update_online(a, value) : take_element(a, value, position(placement)));
   }
   for (const StoredOutput& o : domain().outputs)
     if (!o.per_row && o.level == level)
       tail.push_back(store_output(o, placement, evaluator_.value_to_store(o.base, placement.at(o.base_index)), inside));
-  for (Stmt& s : tail) body.push_back(std::move(s));
+  append(body, std::move(tail));
 }
 
 // Outputs of one element a row that are ready once `level` levels are done.
@@ -265,7 +220,7 @@ void Lowering::row_outputs(int level, const Placement& placement, std::vector<St
   for (const StoredOutput& o : domain().outputs)
     if (o.per_row && (o.level == level || (o.level == 0 && level == 1)))
       tail.push_back(store_output(o, placement, evaluator_.value_to_store(o.base, placement.at(o.base_index)), inside));
-  for (Stmt& s : tail) body.push_back(std::move(s));
+  append(body, std::move(tail));
 }
 
 }  // namespace smelt::kernel

@@ -87,16 +87,16 @@ std::vector<Stmt> Lowering::lanes_of(Symbol var, const IntExpr& length, Ranges r
 void Lowering::over_chunks(const IntExpr& length, const Fill& fill) {
   Grid grid;
   Placement placement;
-  const IntExpr tile = schedule_.tile;
-  grid.add(Symbol::loop("chunk"), ceildiv(length, tile));
+  const Symbol number = Symbol::loop("chunk");
+  grid.add_pieces(number, length, schedule_.tile);
   grid.decode(placement);
-  const IntExpr first = placement.value_of.at(Symbol::loop("chunk")) * tile;
+  const Piece chunk = piece_at(placement, number, length, schedule_.tile);
   add_phase(grid.extent(),
-            lanes_of(kLane, min(tile, length - first), placement.ranges,
+            lanes_of(kLane, chunk.length, placement.ranges,
                      [&](const Ranges& ranges, std::vector<Stmt>& body) {
-                       fill(first + IntExpr::symbol(kLane), ranges, body);
+                       fill(chunk.first + IntExpr::symbol(kLane), ranges, body);
                      }),
-            tile);
+            schedule_.tile);
 }
 
 ExprId Lowering::scatter_row(const Scattered& s, const IntExpr& update, const Ranges& ranges) {
@@ -143,7 +143,8 @@ void Lowering::scatter_ranges(const Scattered& s) {
   grid.add(Symbol::loop("columns"), blocks);
   grid.decode(placement);
   const Ranges outside = placement.ranges;
-  const IntExpr first = placement.value_of.at(Symbol::loop("rows")) * part, length = min(part, s.rows - first);
+  const Piece here = piece_at(placement, Symbol::loop("rows"), s.rows, part);
+  const IntExpr &first = here.first, &length = here.length;
   const IntExpr first_column = placement.value_of.at(Symbol::loop("columns")) * width,
                 extent = min(width, s.columns - first_column);
   const IntExpr lane = IntExpr::symbol(kLane);
@@ -233,8 +234,8 @@ void Lowering::scatter_copies(const Scattered& s) {
   Placement placement;
   grid.add(Symbol::loop("part_of"), parts);
   grid.decode(placement);
-  const IntExpr p = placement.value_of.at(Symbol::loop("part_of")), first = p * part,
-                length = min(part, s.updates - first);
+  const IntExpr p = placement.value_of.at(Symbol::loop("part_of"));
+  const Piece here = piece_at(placement, Symbol::loop("part_of"), s.updates, part);
   const IntExpr elements = (s.rows + 1) * s.columns;
   std::vector<Stmt> body =
       lanes_of(kLane, elements, placement.ranges, [&](const Ranges& ranges, std::vector<Stmt>& into) {
@@ -242,9 +243,9 @@ void Lowering::scatter_copies(const Scattered& s) {
         into.push_back(store({false, copies, joined({p}, at)}, builder_.constant(nothing(s.kind, type))));
       });
   if (s.columns.is(1))
-    updates_of_elements(s, copies, p, first, length, placement.ranges, body);
+    updates_of_elements(s, copies, p, here.first, here.length, placement.ranges, body);
   else
-    updates_of_rows(s, copies, p, first, length, placement.ranges, body);
+    updates_of_rows(s, copies, p, here.first, here.length, placement.ranges, body);
   add_phase(grid.extent(), std::move(body), part * s.columns);
   const int out = evaluator_.output_param(s.id);
   over_chunks(s.rows * s.columns, [&](const IntExpr& at, const Ranges& ranges, std::vector<Stmt>& into) {

@@ -1,4 +1,10 @@
-// Split: one reduction spread over the grid. A first phase leaves partial results, a second combines them.
+// Split: one reduction spread over the grid. A first phase leaves partial results, a second combines them. Here: rows, and on
+// a GPU tiles of neighbouring columns of which a team takes several rows at a time; lower_column.cpp has other columns.
+//
+//   phase 0: grid %g over the rows (or tiles) and their parts:
+//     one pass over the part, combine the lanes (those of each column), store the partial result (vector %i over the columns)
+//   phase 1: grid %g over the rows (or tiles):
+//     vector %i over the parts (of each column), combine, store; of one row on a GPU, in the same launch
 #include <algorithm>
 
 #include "base/check.hpp"
@@ -8,8 +14,6 @@ namespace smelt::kernel {
 
 // More parts than this only lengthen the second phase.
 constexpr int64_t kMaxParts = 1024;
-// Rows of a column that a part should have at least.
-constexpr int64_t kPartRows = 256;
 constexpr int64_t kTeamsPerProcessor = 4;
 
 // Parts of at least `least` points; a GPU takes no more than give each multiprocessor several of them, beside `others`.
@@ -63,186 +67,108 @@ std::vector<Stmt> Lowering::take_partials(const std::vector<Accumulator>& accs, 
   for (size_t i = 0; i < accs.size(); ++i) {
     const ExprId value = builder_.load(accs[i].value_type, {false, parts[i].value, at});
     const ExprId index = accs[i].with_index() ? builder_.load(DType::I64, {false, parts[i].index, at}) : kNoExpr;
-    for (Stmt& s : take_part(accs[i], value, index)) body.push_back(std::move(s));
+    append(body, take_part(accs[i], value, index));
   }
   return body;
 }
 
-//   phase 0: grid %g over the rows and their parts:  one pass over the part, combine the lanes, store the partial result
-//   phase 1: grid %g over the rows:  vector over the parts, combine, store; of one row on a GPU, in the same launch
+IntExpr Lowering::wanted_rows() const {
+  IntExpr rows = 1;
+  for (const Axis& axis : domain().axes)
+    if (!axis.reduced) rows = rows * axis.extent;
+  return wanted_parts(kPartElements, rows);
+}
+
+// All teams at once: one more than there is room for would run alone at the end. What they have under way takes half of the
+// registers each, and less where elements come one by one.
+IntExpr Lowering::wanted_tiles() const {
+  IntExpr teams = ceildiv(column_axis().extent, schedule_.columns);
+  int64_t below = 1;  // points of the reduced axes inside of the split one, estimated
+  for (const Axis& axis : domain().axes) {
+    if (axis.reduced && &axis != &first_reduced()) below *= std::max<int64_t>(1, axis.estimate);
+    if (!axis.reduced && &axis != &column_axis()) teams = teams * axis.extent;
+  }
+  const int64_t step = int64_t{schedule_.team} * schedule_.lanes * schedule_.unroll / schedule_.columns;
+  const IntExpr at_once = floordiv(IntExpr::symbol(kLaunchThreads) * (schedule_.lanes == 1 ? 4 : 2), max(1, teams));
+  return max(1, min(at_once, ceildiv(first_reduced().extent, std::max<int64_t>(1, step / below))));
+}
+
+// Over a part of the first reduced axis.
+RowLoops Lowering::part_loops(const SplitAxis& split, const Piece& rows, Placement& placement) const {
+  if (schedule_.columns) return flat_loops(placement, {split.axis, std::nullopt, rows.first, rows.length, 0});
+  const int64_t estimate = std::max<int64_t>(split.axis->estimate / kMaxParts, kPartElements);
+  if (split.axis == &vector_axis()) return row_loops(placement, rows.first, rows.length, estimate);
+  return row_loops(placement, 0, vector_axis().extent, vector_axis().estimate,
+                   {split.axis, Symbol::loop("r"), rows.first, rows.length, std::min(estimate, split.axis->estimate)});
+}
+
+// Where the partial result of a row stands, or of a column of a tile: parts of a row are neighbours, and columns of a part.
+Index Lowering::partial_at(const Grid& grid, const Placement& placement, const IntExpr& part,
+                           const IntExpr& column) const {
+  Index index;
+  for (const auto& [var, extent] : grid.dims) index.push_back(placement.value_of.at(var));
+  if (schedule_.columns) index.back() = index.back() * schedule_.columns + column;
+  index.insert(schedule_.columns ? index.begin() : index.end(), part);
+  return index;
+}
+
 void Lowering::split_rows() {
-  IntExpr row_count = 1;
+  const int64_t columns = schedule_.columns;
+  const SplitAxis split = columns ? split_axis(wanted_tiles(), 1) : split_axis(wanted_rows(), schedule_.lanes);
+  Grid outer;
+  Shape dims;
   for (const Axis& axis : domain().axes)
-    if (!axis.reduced) row_count = row_count * axis.extent;
-  const SplitAxis split = split_axis(wanted_parts(kPartElements, row_count), schedule_.lanes);
-  const bool splits_vector = split.axis == &vector_axis();
-  Grid grid;
-  Shape partial_dims;
-  for (const Axis& axis : domain().axes)
-    if (!axis.reduced) {
-      grid.add(axis.var, axis.extent);
-      partial_dims.push_back(axis.extent);
-    }
-  Grid rows = grid;
-  grid.add(Symbol::loop("s"), split.parts);
-  partial_dims.push_back(split.parts);
+    if (!axis.reduced && !(columns && &axis == &column_axis())) outer.add(axis.var, axis.extent);
+  if (columns) outer.add(Symbol::loop("t"), ceildiv(column_axis().extent, columns));
+  for (const auto& [var, extent] : outer.dims) dims.push_back(extent);
+  if (columns) dims.back() = dims.back() * columns;  // the last tile may be wider than its columns
+  dims.insert(columns ? dims.begin() : dims.end(), split.parts);
 
+  Grid grid = outer;
+  grid.add(Symbol::loop("s"), split.parts);
   Placement placement;
   grid.decode(placement);
-  const IntExpr first = placement.value_of.at(Symbol::loop("s")) * split.part;
-  const IntExpr length = min(split.part, split.axis->extent - first);
-  RowLoops loops;
-  if (splits_vector) {
-    loops = row_loops(placement, first, length, std::max<int64_t>(split.axis->estimate / kMaxParts, kPartElements));
-  } else {
-    const int64_t rows = std::max<int64_t>(split.axis->estimate / kMaxParts, kPartElements);
-    loops = row_loops(placement, 0, vector_axis().extent, vector_axis().estimate,
-                      {split.axis, Symbol::loop("r"), first, length, std::min(rows, split.axis->estimate)});
-  }
+  const IntExpr part = placement.value_of.at(Symbol::loop("s"));
+  const RowLoops loops =
+      part_loops(split, piece_at(placement, Symbol::loop("s"), split.axis->extent, split.part), placement);
   std::vector<Accumulator> accs = row_accumulators(loops, placement, 0);
-  std::vector<Stmt> element, body;
+  std::vector<Stmt> element, results;
   element_pass(0, accs, placement, element);
-  body = row_pass(loops, accs, std::move(element));
-  accs = row_results(loops, accs);
-  const auto parts = partials(accs, partial_dims);
-  Index at;
-  for (const auto& [var, extent] : grid.dims) at.push_back(placement.value_of.at(var));
-  store_partials(accs, parts, at, body);
-  add_phase(grid.extent(), std::move(body), splits_vector ? split.part : split.part * vector_axis().extent);
-
-  Placement final_placement;
-  rows.decode(final_placement);
-  final_placement.ranges[kLane] = {0, split.parts - 1};
-  Index from;
-  for (const auto& [var, extent] : rows.dims) from.push_back(final_placement.value_of.at(var));
-  from.push_back(IntExpr::symbol(kLane));
-  std::vector<Stmt> last = start(accs);
-  last.push_back(vector(split.parts, take_partials(accs, parts, from)));
-  for (const Accumulator& a : accs) {
-    last.push_back(combine_lanes(a));
-    evaluator_.set_reduction(a.reduction->node, result(a));
-  }
-  row_outputs(1, final_placement, last);
-  add_phase(rows.extent(), std::move(last), split.parts);
-  if (on_gpu() && !schedule_.plain && rows.extent().is(1)) end_with_last_workgroup();
+  std::vector<Stmt> body = row_pass(loops, accs, std::move(element));
+  accs = totals_of(accs);
+  const std::vector<Partial> parts = partials(accs, dims);
+  store_partials(accs, parts, partial_at(outer, placement, part, IntExpr::symbol(kLane)), results);
+  if (columns)
+    body.push_back(over_tile(std::move(results)));
+  else
+    append(body, std::move(results));
+  IntExpr work = split.part * std::max<int64_t>(1, columns);
+  for (const Axis& axis : domain().axes)
+    if (axis.reduced && &axis != split.axis && (columns || &axis == &vector_axis())) work = work * axis.extent;
+  add_phase(grid.extent(), std::move(body), work);
+  combine_rows(outer, split, accs, parts);
 }
 
-//   phase 0: grid %g over the outer kept axes, tiles of columns and parts of rows:
-//     accumulators of a tile live in scratch; serial over the rows of the part, four at a time: vector %i over the columns
-//   phase 1: grid %g over the columns, lanes side by side: serial over the parts, store
-void Lowering::split_columns() {
-  constexpr int64_t kRowsAtOnce = 4;
-  const SplitAxis split = split_axis(wanted_parts(kPartRows, 1), kRowsAtOnce);
-  const IntExpr tile = schedule_.tile, columns = vector_axis().extent;
-  Grid grid;
-  Shape partial_dims{split.parts};
-  for (const Axis& axis : domain().axes)
-    if (!axis.reduced) {
-      partial_dims.push_back(axis.extent);
-      if (&axis != &vector_axis()) grid.add(axis.var, axis.extent);
-    }
-  const Grid outer = grid;
-  grid.add(Symbol::loop("t"), ceildiv(columns, tile));
-  grid.add(Symbol::loop("s"), split.parts);
-
+void Lowering::combine_rows(const Grid& grid, const SplitAxis& split, const std::vector<Accumulator>& accs,
+                            const std::vector<Partial>& parts) {
+  const int columns = schedule_.columns;
+  const IntExpr lane = IntExpr::symbol(kLane), count = split.parts * std::max(1, columns);
   Placement placement;
   grid.decode(placement);
-  const IntExpr first_column = placement.value_of.at(Symbol::loop("t")) * tile;
-  const IntExpr width = min(tile, columns - first_column);
-  const IntExpr first_row = placement.value_of.at(Symbol::loop("s")) * split.part;
-  const IntExpr height = min(split.part, split.axis->extent - first_row);
-  const IntExpr lane = IntExpr::symbol(kLane);
-  placement.ranges[kLane] = {0, width - 1};
-  placement.place(vector_axis().var, first_column + lane);
-  std::vector<std::pair<Symbol, IntExpr>> serial;
-  for (const Axis& axis : domain().axes)
-    if (axis.reduced && &axis != split.axis) {
-      placement.ranges[axis.var] = {0, axis.extent - 1};
-      serial.emplace_back(axis.var, axis.extent);
-    }
-
-  std::vector<Accumulator> accs = accumulators(0);
-  std::vector<Access> value_at, index_at;
-  for (const Accumulator& a : accs) {
-    value_at.push_back({true, add_scratch(a.value_type, {tile}), {lane}});
-    index_at.push_back(a.with_index() ? Access{true, add_scratch(a.index_type, {tile}), {lane}} : Access{});
-  }
-  auto over_columns = [&](std::vector<Stmt> body) { return vector(width, std::move(body)); };
-  auto write_back = [&](std::vector<Stmt>& body) {
-    for (size_t i = 0; i < accs.size(); ++i) {
-      body.push_back(store(value_at[i], builder_.local(accs[i].value)));
-      if (accs[i].with_index()) body.push_back(store(index_at[i], builder_.local(accs[i].index)));
-    }
-  };
-  auto read_back = [&](std::vector<Stmt>& body) {
-    for (size_t i = 0; i < accs.size(); ++i) {
-      body.push_back(assign(accs[i].value, builder_.load(accs[i].value_type, value_at[i])));
-      if (accs[i].with_index()) body.push_back(assign(accs[i].index, builder_.load(accs[i].index_type, index_at[i])));
-    }
-  };
-  // One vector loop that takes `rows` rows into the accumulators, the first at `row`.
-  auto rows_pass = [&](const IntExpr& row, int64_t rows) {
-    std::vector<Stmt> body;
-    read_back(body);
-    for (int64_t u = 0; u < rows; ++u) {
-      placement.place(split.axis->var, row + u);
-      element_pass(0, accs, placement, body);
-    }
-    write_back(body);
-    std::vector<Stmt> nest;
-    nest.push_back(over_columns(std::move(body)));
-    for (size_t d = serial.size(); d-- > 0;) {
-      std::vector<Stmt> wrapped;
-      wrapped.push_back(loop(LoopKind::Serial, serial[d].first, serial[d].second, std::move(nest)));
-      nest = std::move(wrapped);
-    }
-    return nest;
-  };
-
-  std::vector<Stmt> body, init = start(accs);
-  write_back(init);
-  body.push_back(over_columns(std::move(init)));
-  const IntExpr quads = floordiv(height, kRowsAtOnce), rest = height - quads * kRowsAtOnce;
-  placement.ranges[Symbol::loop("q")] = {0, quads - 1};
-  body.push_back(loop(LoopKind::Serial, Symbol::loop("q"), quads,
-                      rows_pass(first_row + IntExpr::symbol(Symbol::loop("q")) * kRowsAtOnce, kRowsAtOnce)));
-  placement.ranges[Symbol::loop("r")] = {0, rest - 1};
-  body.push_back(loop(LoopKind::Serial, Symbol::loop("r"), rest,
-                      rows_pass(first_row + quads * kRowsAtOnce + IntExpr::symbol(Symbol::loop("r")), 1)));
-  const auto parts = partials(accs, partial_dims);
-  Index at{placement.value_of.at(Symbol::loop("s"))};
-  for (const Axis& axis : domain().axes)
-    if (!axis.reduced) at.push_back(placement.value_of.at(axis.var));
-  std::vector<Stmt> last;
-  read_back(last);
-  store_partials(accs, parts, at, last);
-  body.push_back(over_columns(std::move(last)));
-  add_phase(grid.extent(), std::move(body), split.part * tile);
-
-  combine_columns(outer, split, accs, parts);
-}
-
-void Lowering::combine_columns(Grid grid, const SplitAxis& split, const std::vector<Accumulator>& accs,
-                               const std::vector<Partial>& parts) {
-  const IntExpr tile = on_gpu() ? schedule_.team : schedule_.lanes, columns = vector_axis().extent;
-  grid.add(Symbol::loop("t"), ceildiv(columns, tile));
-  Placement placement;
-  grid.decode(placement);
-  const IntExpr first = placement.value_of.at(Symbol::loop("t")) * tile, width = min(tile, columns - first);
-  placement.ranges[kLane] = {0, width - 1};
-  placement.ranges[Symbol::loop("p")] = {0, split.parts - 1};
-  placement.place(vector_axis().var, first + IntExpr::symbol(kLane));
-  Index from{IntExpr::symbol(Symbol::loop("p"))};
-  for (const Axis& axis : domain().axes)
-    if (!axis.reduced) from.push_back(placement.value_of.at(axis.var));
-  std::vector<Stmt> lanes = start(accs);
-  lanes.push_back(loop(LoopKind::Serial, Symbol::loop("p"), split.parts, take_partials(accs, parts, from)));
+  placement.ranges[kLane] = {0, count - 1};
+  const Index from = columns ? partial_at(grid, placement, floordiv(lane, columns, placement.ranges),
+                                          mod(lane, columns, placement.ranges))
+                             : partial_at(grid, placement, lane, 0);
+  RowLoops loops;
+  loops.vector_extent = count;
+  std::vector<Stmt> body = row_pass(loops, accs, take_partials(accs, parts, from));
   for (const Accumulator& a : accs) evaluator_.set_reduction(a.reduction->node, result(a));
-  row_outputs(1, placement, lanes);
-  std::vector<Stmt> body;
-  // A thread to a column where threads are many.
-  body.push_back(loop(LoopKind::Vector, kLane, width, std::move(lanes), on_gpu() ? 1 : schedule_.lanes));
-  add_phase(grid.extent(), std::move(body), split.parts * tile);
+  if (columns)
+    append(body, column_outputs(1, placement));
+  else
+    row_outputs(1, placement, body);
+  add_phase(grid.extent(), std::move(body), count);
+  if (on_gpu() && !schedule_.plain && grid.extent().is(1)) end_with_last_workgroup();
 }
 
 }  // namespace smelt::kernel

@@ -19,23 +19,19 @@ struct NarrowRows {
   size_t inner = 0;  // the axis of the rows; those behind it are the columns
   int64_t columns = 1, rows_of_step = 1;
   Placement placement;
-  std::vector<std::pair<Symbol, IntExpr>> around;  // loops over the other reduced axes
-  IntExpr first, height, steps, rest;              // rest: the rows that make no step
+  LoopExtents around;                  // loops over the other reduced axes
+  IntExpr first, height, steps, rest;  // rest: the rows that make no step
 
-  // The axes behind the rows at an element of a row of columns; returns the number of the row that it is in.
-  IntExpr across(Placement& at, const std::vector<Axis>& axes, IntExpr element) const {
-    for (size_t d = axes.size(); d-- > inner + 1;) {
-      at.place(axes[d].var, mod(element, axes[d].extent, at.ranges));
-      element = floordiv(element, axes[d].extent, at.ranges);
-    }
-    return element;
+  // Places the axes from that of the rows on at an element of rows of columns; the first of these rows is `row`.
+  void across(Placement& at, std::span<const Axis> axes, const IntExpr& row, const IntExpr& element) const {
+    at.unravel(axes.subspan(inner), element);
+    at.place(axes[inner].var, row + at.value_of.at(axes[inner].var));
   }
 
-  Stmt nest(Symbol var, const IntExpr& count, std::vector<Stmt> body) const {
-    body = {loop(LoopKind::Serial, var, count, std::move(body))};
-    for (size_t d = around.size(); d-- > 0;)
-      body = {loop(LoopKind::Serial, around[d].first, around[d].second, std::move(body))};
-    return std::move(body[0]);
+  std::vector<Stmt> nest(Symbol var, const IntExpr& count, std::vector<Stmt> body) const {
+    LoopExtents loops = around;
+    loops.emplace_back(var, count);
+    return in_loops(loops, std::move(body));
   }
 
   Stmt over_columns(std::vector<Stmt> body) const {
@@ -59,10 +55,9 @@ void Lowering::narrow_steps(const NarrowRows& rows, const std::vector<Accumulato
       a.value = builder_.new_local(a.value_type, true);
       if (a.with_index()) a.index = builder_.new_local(a.index_type, true);
     }
-    for (Stmt& s : start(accs)) body.push_back(std::move(s));
-    const IntExpr row = rows.across(placement, domain().axes, lane + first);
-    placement.place(domain().axes[rows.inner].var,
-                    rows.first + IntExpr::symbol(Symbol::loop("q")) * rows.rows_of_step + row);
+    append(body, start(accs));
+    rows.across(placement, domain().axes, rows.first + IntExpr::symbol(Symbol::loop("q")) * rows.rows_of_step,
+                lane + first);
     element_pass(0, accs, placement, vectors);
     for (size_t a = 0; a < accs.size(); ++a) {
       to_scratch.push_back(store({true, scratch[a].value, {lane + first}}, builder_.local(accs[a].value)));
@@ -70,7 +65,7 @@ void Lowering::narrow_steps(const NarrowRows& rows, const std::vector<Accumulato
         to_scratch.push_back(store({true, scratch[a].index, {lane + first}}, builder_.local(accs[a].index)));
     }
   }
-  body.push_back(rows.nest(Symbol::loop("q"), rows.steps, {vector(lanes, std::move(vectors))}));
+  append(body, rows.nest(Symbol::loop("q"), rows.steps, {vector(lanes, std::move(vectors))}));
   body.push_back(vector(lanes, std::move(to_scratch)));
 }
 
@@ -83,7 +78,7 @@ void Lowering::narrow_rest(const NarrowRows& rows, const Placement& placement, c
     const ExprId value = builder_.load(totals[a].value_type, {true, scratch[a].value, there});
     const ExprId index =
         totals[a].with_index() ? builder_.load(totals[a].index_type, {true, scratch[a].index, there}) : kNoExpr;
-    for (Stmt& s : take_part(totals[a], value, index)) joined.push_back(std::move(s));
+    append(joined, take_part(totals[a], value, index));
   }
   body = start(totals);
   body.push_back(loop(LoopKind::Serial, Symbol::loop("f"), rows.rows_of_step, std::move(joined)));
@@ -92,7 +87,7 @@ void Lowering::narrow_rest(const NarrowRows& rows, const Placement& placement, c
   std::vector<Accumulator> last = totals;
   for (Accumulator& a : last) a.in_order = rows.around.empty();
   element_pass(0, last, placement, left);
-  body.push_back(rows.nest(Symbol::loop("r"), rows.rest, std::move(left)));
+  append(body, rows.nest(Symbol::loop("r"), rows.rest, std::move(left)));
 }
 
 void Lowering::split_narrow() {
@@ -147,9 +142,7 @@ void Lowering::split_narrow() {
   Placement placement = rows.placement;
   placement.ranges[kLane] = {0, rows.columns - 1};
   placement.ranges[Symbol::loop("r")] = {0, rows.rest - 1};
-  rows.across(placement, axes, lane);
-  placement.place(axes[rows.inner].var,
-                  rows.first + rows.steps * rows.rows_of_step + IntExpr::symbol(Symbol::loop("r")));
+  rows.across(placement, axes, rows.first + rows.steps * rows.rows_of_step + IntExpr::symbol(Symbol::loop("r")), lane);
   narrow_rest(rows, placement, totals, scratch, results);
 
   const auto finish_columns = [&](const Placement& at, std::vector<Stmt>& into) {
@@ -177,7 +170,7 @@ void Lowering::split_narrow() {
   outer.decode(last);
   last.ranges[kLane] = {0, rows.columns - 1};
   last.ranges[Symbol::loop("p")] = {0, split.parts - 1};
-  rows.across(last, axes, lane);
+  last.unravel(std::span(axes).subspan(rows.inner + 1), lane);
   std::vector<Stmt> ends = start(totals);
   ends.push_back(loop(LoopKind::Serial, Symbol::loop("p"), split.parts,
                       take_partials(totals, parts, partial_at(last, IntExpr::symbol(Symbol::loop("p"))))));

@@ -13,6 +13,7 @@ namespace smelt::kernel {
 
 void Lowering::split_scan() {
   const Axis& axis = vector_axis();
+  const Symbol s = Symbol::loop("s"), c = Symbol::loop("c");
   const IntExpr tile = schedule_.tile, parts = launch_size(Symbol::launch("parts"), ceildiv(axis.extent, tile));
   Grid grid;
   scan_grid_ = ScanGrid{parts, {}, {}, {}};
@@ -22,31 +23,31 @@ void Lowering::split_scan() {
       scan_grid_->rows.push_back(a.extent);
     }
   Grid places = grid;  // of phase 0
-  grid.add(Symbol::loop("s"), parts);
+  grid.add(s, parts);
   Placement placement;
   grid.decode(placement);
   for (const auto& [var, extent] : grid.dims) scan_grid_->at.push_back(placement.value_of.at(var));
   scan_grid_->at.insert(scan_grid_->at.end() - 1, IntExpr(0));
   scan_grid_->at.push_back(0);
-  const IntExpr first = placement.value_of.at(Symbol::loop("s")) * tile, length = min(tile, axis.extent - first);
-  placement.ranges[kLane] = {0, length - 1};
-  placement.place(axis.var, directed(axis, first + IntExpr::symbol(kLane)));
+  const Piece part = piece_at(placement, s, axis.extent, tile);
+  placement.ranges[kLane] = {0, part.length - 1};
+  placement.place(axis.var, directed(axis, part.first + IntExpr::symbol(kLane)));
   std::vector<Stmt> element;
   element_pass(0, {}, placement, element);
   std::vector<Stmt> body = take_scan_starts();
-  body.push_back(vector(length, std::move(element)));
+  body.push_back(vector(part.length, std::move(element)));
 
   // The first phase is made last, when it is known what must be 0.
   constexpr int64_t kBlock = 256;
   places.add(Symbol::loop("l"), 3);
-  places.add(Symbol::loop("c"), ceildiv(parts, kBlock));
+  places.add(c, ceildiv(parts, kBlock));
   Placement zeroed;
   places.decode(zeroed);
-  const IntExpr begin = zeroed.value_of.at(Symbol::loop("c")) * kBlock, width = min(kBlock, parts - begin);
-  zeroed.ranges[kLane] = {0, width - 1};
+  const Piece block = piece_at(zeroed, c, parts, kBlock);
+  zeroed.ranges[kLane] = {0, block.length - 1};
   Index at;
   for (const auto& [var, extent] : places.dims) at.push_back(zeroed.value_of.at(var));
-  at.back() = begin + IntExpr::symbol(kLane);
+  at.back() = block.first + IntExpr::symbol(kLane);
   std::vector<Stmt> zeros, clear;
   for (const auto& [param, words] : scan_grid_->meets)
     for (int w = 0; w < words; ++w) {
@@ -54,7 +55,7 @@ void Lowering::split_scan() {
       word.push_back(w);
       zeros.push_back(store({false, param, word}, builder_.constant(Scalar::of_uint(DType::U64, 0))));
     }
-  clear.push_back(loop(LoopKind::Vector, kLane, width, std::move(zeros), 1));
+  clear.push_back(loop(LoopKind::Vector, kLane, block.length, std::move(zeros), 1));
   add_phase(places.extent(), std::move(clear), kBlock);
   kernel_.phases.back().team = {static_cast<int>(kBlock), static_cast<int>(kBlock)};
   add_phase(grid.extent(), std::move(body), tile);

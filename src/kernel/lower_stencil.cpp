@@ -47,8 +47,8 @@ void Lowering::read_rings(const StencilStep& step, const std::function<ExprId(si
   });
 }
 
-// The iterations: outer axes, chunks of rows, strips. Sets the first row of the chunk and how many there are.
-Grid Lowering::stencil_grid(const IntExpr& strips, Placement& placement, IntExpr& first_row, IntExpr& rows) const {
+// The iterations: outer axes, chunks of rows, strips. Sets the rows of the chunk and the columns of the strip.
+Grid Lowering::stencil_grid(Placement& placement, Piece& rows, Piece& columns) const {
   const Stencil& stencil = *schedule_.stencil;
   const auto& axes = domain().axes;
   Grid grid;
@@ -59,16 +59,14 @@ Grid Lowering::stencil_grid(const IntExpr& strips, Placement& placement, IntExpr
   };
   // Warps of one workgroup take neighbouring planes, of which they read the same rows.
   if (!on_gpu()) add_outer();
-  first_row = 0, rows = 1;
+  const Symbol chunk = Symbol::loop("chunk"), strip = Symbol::loop("strip");
   const IntExpr height = stencil.row_axis < 0 ? IntExpr(1) : axes[static_cast<size_t>(stencil.row_axis)].extent;
-  const auto constant = height.constant();
-  const bool chunked = !(constant && *constant <= stencil.chunk);
-  grid.add(Symbol::loop("chunk"), chunked ? ceildiv(height, stencil.chunk) : IntExpr(1));
-  grid.add(Symbol::loop("strip"), strips);
+  grid.add_pieces(chunk, height, stencil.chunk);
+  grid.add_pieces(strip, vector_axis().extent, schedule_.tile);
   if (on_gpu()) add_outer();
   grid.decode(placement);
-  if (chunked) first_row = placement.value_of.at(Symbol::loop("chunk")) * stencil.chunk;
-  rows = chunked ? min(stencil.chunk, height - first_row) : height;
+  rows = piece_at(placement, chunk, height, stencil.chunk);
+  columns = piece_at(placement, strip, vector_axis().extent, schedule_.tile);
   return grid;
 }
 
@@ -165,7 +163,7 @@ std::vector<Stmt> Lowering::stencil_row(const StencilRow& row) {
     for (size_t r = 0; r < stencil.rings.size(); ++r)
       if (stencil.rings[r].loop == l) active.push_back(r);
     if (l == stencil.output_loop) active.push_back(stencil.rings.size());
-    for (Stmt& s : stencil_loop(row, l, active)) loops.push_back(std::move(s));
+    append(loops, stencil_loop(row, l, active));
   }
   return loops;
 }
@@ -207,14 +205,11 @@ std::vector<Stmt> Lowering::stencil_warm_up(const StencilRow& row) {
 void Lowering::stencil() {
   const Stencil& stencil = *schedule_.stencil;
   const IntExpr columns = vector_axis().extent;
-  const auto constant = columns.constant();
-  const bool one_strip = constant && *constant <= schedule_.tile;
   StencilRow row;
-  IntExpr first_row, rows;
-  row.strip = one_strip ? columns : IntExpr(schedule_.tile);
-  const Grid grid = stencil_grid(ceildiv(columns, row.strip), row.outputs.placement, first_row, rows);
-  row.first = one_strip ? IntExpr(0) : row.outputs.placement.value_of.at(Symbol::loop("strip")) * row.strip;
-  row.width = one_strip ? columns : min(row.strip, columns - row.first);
+  Piece rows, strip;
+  row.strip = columns.constant() ? min(schedule_.tile, columns) : schedule_.tile;
+  const Grid grid = stencil_grid(row.outputs.placement, rows, strip);
+  row.first = strip.first, row.width = strip.length;
   row.buffers = ring_buffers(row.strip);
 
   const auto down = [&](Symbol var, const IntExpr& from, const IntExpr& count, auto loops_of) {
@@ -223,7 +218,7 @@ void Lowering::stencil() {
     here.outputs.placement.ranges[var] = {0, count - 1};
     if (stencil.row_axis >= 0)
       here.outputs.placement.place(domain().axes[static_cast<size_t>(stencil.row_axis)].var,
-                                   first_row + here.t - stencil.warm_up);
+                                   rows.first + here.t - stencil.warm_up);
     return loop(LoopKind::Serial, var, count, (this->*loops_of)(here));
   };
   std::vector<Stmt> body;
@@ -231,7 +226,7 @@ void Lowering::stencil() {
     body.push_back(down(Symbol::loop("w"), 0, stencil.warm_up, &Lowering::stencil_warm_up));
     body.back().rare = true;
   }
-  body.push_back(down(Symbol::loop("t"), stencil.warm_up, rows, &Lowering::stencil_row));
+  body.push_back(down(Symbol::loop("t"), stencil.warm_up, rows.length, &Lowering::stencil_row));
   body.back().ahead = static_cast<int>(schedule_.stencil->ahead);
   add_phase(grid.extent(), std::move(body), row.strip * stencil.chunk);
 }

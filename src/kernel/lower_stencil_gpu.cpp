@@ -68,18 +68,15 @@ void Lowering::stencil_gpu() {
   const Stencil& stencil = *schedule_.stencil;
   const int64_t lanes = schedule_.lanes, strip = schedule_.tile;
   const IntExpr columns = vector_axis().extent, t = IntExpr::symbol(Symbol::loop("t")), i = IntExpr::symbol(kLane);
-  const auto constant = columns.constant();
-  const bool one_strip = constant && *constant <= strip;
   StencilStep step;
   Placement& placement = step.placement;
-  IntExpr first_row, rows;
-  const Grid grid = stencil_grid(one_strip ? IntExpr(1) : ceildiv(columns, strip), placement, first_row, rows);
-  const IntExpr first = one_strip ? IntExpr(0) : placement.value_of.at(Symbol::loop("strip")) * strip;
-  const IntExpr thread = i - stencil.before, column = first + thread * lanes;
+  Piece rows, of_strip;
+  const Grid grid = stencil_grid(placement, rows, of_strip);
+  const IntExpr thread = i - stencil.before, column = of_strip.first + thread * lanes;
   placement.ranges[kLane] = {0, kWarp - 1};
-  placement.ranges[Symbol::loop("t")] = {0, rows + stencil.warm_up - 1};
+  placement.ranges[Symbol::loop("t")] = {0, rows.length + stencil.warm_up - 1};
   if (stencil.row_axis >= 0)
-    placement.place(domain().axes[static_cast<size_t>(stencil.row_axis)].var, first_row + t - stencil.warm_up);
+    placement.place(domain().axes[static_cast<size_t>(stencil.row_axis)].var, rows.first + t - stencil.warm_up);
 
   std::vector<Stmt> body, down, moves;
   const auto kept = [&](DType dtype) {
@@ -154,20 +151,21 @@ void Lowering::stencil_gpu() {
   for (const StoredOutput& o : domain().outputs)
     for (int64_t c = 0; c < lanes; ++c) {
       at_column(c);
-      const ExprId inside = evaluator_.only_where(
-          {{thread, kWarp - stencil.before - stencil.behind}, {column + c, columns}, {t - stencil.warm_up, rows}});
+      const ExprId inside = evaluator_.only_where({{thread, kWarp - stencil.before - stencil.behind},
+                                                   {column + c, columns},
+                                                   {t - stencil.warm_up, rows.length}});
       const ExprId value = evaluator_.value_to_store(o.base, placement.at(o.base_index));
       written.push_back(store_output(o, placement, value));
       written.back().mask = inside;
       evaluator_.only_where({});
     }
   evaluator_.set_known({});
-  for (std::vector<Stmt>* more : {&written, &moves})
-    for (Stmt& s : *more) down.push_back(std::move(s));
+  append(down, std::move(written));
+  append(down, std::move(moves));
   const auto most = static_cast<int>(kMostUnrolled / std::max<size_t>(1, kernel_.exprs.size() - expressions));
   const int unroll = std::min(most, schedule_.unroll);
-  body.push_back(
-      loop(LoopKind::Serial, Symbol::loop("t"), rows + stencil.warm_up, std::move(down), 1, unroll > 1 ? unroll : 0));
+  body.push_back(loop(LoopKind::Serial, Symbol::loop("t"), rows.length + stencil.warm_up, std::move(down), 1,
+                      unroll > 1 ? unroll : 0));
 
   std::vector<Stmt> grid_body;
   grid_body.push_back(loop(LoopKind::Vector, kLane, kWarp, std::move(body)));

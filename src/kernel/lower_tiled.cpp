@@ -15,7 +15,7 @@ namespace smelt::kernel {
 
 // A tile, or what there is of it at the end of an axis.
 struct Tile {
-  IntExpr first_row, height, first_column, width;
+  Piece rows, columns;
 };
 
 namespace {
@@ -51,23 +51,21 @@ std::vector<Stmt> Lowering::through_tile(const Tile& tile, const Placement& plac
     return TilePass{floordiv(lane, inner, ranges), mod(lane, inner, ranges), ranges};
   };
   auto loops = [&](Symbol var, const IntExpr& outer, const IntExpr& inner, std::vector<Stmt> element) {
-    if (on_gpu()) return vector(outer * inner, std::move(element));
-    std::vector<Stmt> nest;
-    nest.push_back(vector(inner, std::move(element)));
-    return loop(LoopKind::Serial, var, outer, std::move(nest));
+    if (on_gpu()) return std::vector<Stmt>{vector(outer * inner, std::move(element))};
+    return in_loops({{var, outer}}, {vector(inner, std::move(element))});
   };
 
   std::vector<Stmt> body;
   std::vector<std::pair<Index, Access>> staged;  // the read in the main loops -> its element in scratch
   Placement reading = placement, computing = placement;
-  const TilePass read_pass = pass(Symbol::loop("y"), tile.width, tile.height);
-  const TilePass main_pass = pass(Symbol::loop("x"), tile.height, tile.width);
+  const TilePass read_pass = pass(Symbol::loop("y"), tile.columns.length, tile.rows.length);
+  const TilePass main_pass = pass(Symbol::loop("x"), tile.rows.length, tile.columns.length);
   reading.ranges = read_pass.ranges;
-  reading.place(rows.var, tile.first_row + read_pass.inner);
-  reading.place(columns.var, tile.first_column + read_pass.outer);
+  reading.place(rows.var, tile.rows.first + read_pass.inner);
+  reading.place(columns.var, tile.columns.first + read_pass.outer);
   computing.ranges = main_pass.ranges;
-  computing.place(rows.var, tile.first_row + main_pass.outer);
-  computing.place(columns.var, tile.first_column + main_pass.inner);
+  computing.place(rows.var, tile.rows.first + main_pass.outer);
+  computing.place(columns.var, tile.columns.first + main_pass.inner);
   for (size_t r = 0; r < buffers.size(); ++r) {
     const schedule::Read& read = schedule_.staged[r];
     const auto [buffer, turned] = buffers[r];
@@ -75,7 +73,7 @@ std::vector<Stmt> Lowering::through_tile(const Tile& tile, const Placement& plac
     evaluator_.enter(&element, &reading.ranges);
     const ExprId value = evaluator_.value(read.node, reading.at(read.index));
     element.push_back(store({true, buffer, {read_pass.outer, read_pass.inner}}, value));
-    body.push_back(loops(Symbol::loop("y"), tile.width, tile.height, std::move(element)));
+    append(body, loops(Symbol::loop("y"), tile.columns.length, tile.rows.length, std::move(element)));
     if (turned >= 0) body.push_back(turn(turned, buffer));
     staged.emplace_back(computing.at(read.index), turned < 0
                                                       ? Access{true, buffer, {main_pass.inner, main_pass.outer}}
@@ -87,13 +85,10 @@ std::vector<Stmt> Lowering::through_tile(const Tile& tile, const Placement& plac
       if (schedule_.staged[r].node == id && staged[r].first == index) return staged[r].second;
     return std::nullopt;
   });
-  std::vector<Stmt> element, stores;
-  evaluator_.enter(&element, &computing.ranges);
-  for (const StoredOutput& o : domain().outputs)
-    stores.push_back(store_output(o, computing, evaluator_.value_to_store(o.base, computing.at(o.base_index))));
-  for (Stmt& s : stores) element.push_back(std::move(s));
+  std::vector<Stmt> element;
+  element_pass(0, {}, computing, element);
   evaluator_.set_redirect(nullptr);
-  body.push_back(loops(Symbol::loop("x"), tile.height, tile.width, std::move(element)));
+  append(body, loops(Symbol::loop("x"), tile.rows.length, tile.columns.length, std::move(element)));
   return body;
 }
 
@@ -106,15 +101,12 @@ void Lowering::tiled() {
   Placement placement;
   for (const Axis& axis : axes)
     if (&axis != &columns && &axis != &rows) grid.add(axis.var, axis.extent);
-  grid.add(Symbol::loop("tr"), ceildiv(rows.extent, side));
-  grid.add(Symbol::loop("tc"), ceildiv(columns.extent, side));
+  const Symbol tr = Symbol::loop("tr"), tc = Symbol::loop("tc");
+  grid.add_pieces(tr, rows.extent, side);
+  grid.add_pieces(tc, columns.extent, side);
   grid.decode(placement);
-  const IntExpr first_row = placement.value_of.at(Symbol::loop("tr")) * side,
-                first_column = placement.value_of.at(Symbol::loop("tc")) * side;
-  const bool whole_rows = divides(side, rows.extent), whole_columns = divides(side, columns.extent);
-  const Tile whole{first_row, side, first_column, side};
-  const Tile any{first_row, whole_rows ? IntExpr(side) : min(side, rows.extent - first_row), first_column,
-                 whole_columns ? IntExpr(side) : min(side, columns.extent - first_column)};
+  const Tile any{piece_at(placement, tr, rows.extent, side), piece_at(placement, tc, columns.extent, side)};
+  const Tile whole{{any.rows.first, side}, {any.columns.first, side}};
 
   std::vector<std::pair<int, int>> buffers;
   for (const schedule::Read& read : schedule_.staged) {
@@ -125,7 +117,7 @@ void Lowering::tiled() {
     buffers.emplace_back(buffer, turns ? add_scratch(t, {side, side}) : -1);
   }
   std::vector<Stmt> body;
-  if (!on_gpu() || (whole_rows && whole_columns)) {
+  if (!on_gpu() || (divides(side, rows.extent) && divides(side, columns.extent))) {
     body = through_tile(any, placement, buffers);
   } else {
     // A position in a tile that ends early takes a division by its size, for every element: few tiles do.
@@ -134,7 +126,8 @@ void Lowering::tiled() {
     };
     Stmt when_whole, otherwise;
     when_whole.kind = otherwise.kind = StmtKind::If;
-    when_whole.value = builder_.apply(Op::And, {fits(first_row, rows.extent), fits(first_column, columns.extent)});
+    when_whole.value =
+        builder_.apply(Op::And, {fits(any.rows.first, rows.extent), fits(any.columns.first, columns.extent)});
     otherwise.value = builder_.apply(Op::Not, {when_whole.value});
     when_whole.body = through_tile(whole, placement, buffers);
     otherwise.body = through_tile(any, placement, buffers);

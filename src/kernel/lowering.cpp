@@ -10,38 +10,6 @@
 
 namespace smelt::kernel {
 
-Index Placement::at(const Index& index) const {
-  Index result;
-  for (const IntExpr& i : index) result.push_back(i.substitute(value_of, ranges));
-  return result;
-}
-
-IntExpr Grid::extent() const {
-  IntExpr product = 1;
-  for (const auto& [var, extent] : dims) product = product * extent;
-  return product;
-}
-
-void Grid::decode(Placement& placement) const {
-  placement.ranges[kGrid] = {0, extent() - 1};
-  decode(placement, IntExpr::symbol(kGrid));
-}
-
-void Grid::decode(Placement& placement, IntExpr rest) const {
-  if (const auto symbol = rest.as_symbol()) placement.ranges.add(*symbol, {0, extent() - 1});
-  for (size_t d = dims.size(); d-- > 0;) {
-    const auto& [var, extent] = dims[d];
-    if (extent.is(1)) {
-      placement.place(var, 0);
-    } else if (d == 0) {
-      placement.place(var, rest);
-    } else {
-      placement.place(var, mod(rest, extent, placement.ranges));
-      rest = floordiv(rest, extent, placement.ranges);
-    }
-  }
-}
-
 Lowering::Lowering(const Graph& graph, const schedule::Group& group, const Schedule& schedule, std::string name)
     : graph_(graph), group_(group), schedule_(schedule), builder_(kernel_), evaluator_(graph, group.nodes, builder_) {
   kernel_.name = std::move(name);
@@ -83,18 +51,18 @@ Kernel Lowering::run(bool clamp) {
     case schedule::Strategy::Scatter: scatter(); break;
     case schedule::Strategy::Stencil: on_gpu() ? stencil_gpu() : stencil(); break;
     case schedule::Strategy::Row: row(); break;
-    case schedule::Strategy::Column: schedule_.tile > schedule_.lanes && !on_gpu() ? column_scan() : column(); break;
+    case schedule::Strategy::Column:
+      schedule_.tile > schedule_.lanes && !on_gpu() ? columns_in_rows() : column();
+      break;
     case schedule::Strategy::Split:
       if (!domain().scans.empty())
         split_scan();
-      else if (vector_axis().reduced)
+      else if (vector_axis().reduced || schedule_.columns)
         split_rows();
-      else if (on_gpu())
-        schedule_.columns ? split_column_tiles() : split_columns_gpu();
       else if (schedule_.narrow_axis >= 0)
         split_narrow();
       else
-        split_columns();
+        on_gpu() ? split_columns() : columns_in_rows();
       break;
     case schedule::Strategy::Custom: throw InternalError("the user's own code is not lowered");
     case schedule::Strategy::Batch: throw InternalError("a batch is lowered part by part");

@@ -9,6 +9,7 @@
 
 #include "kernel/evaluate.hpp"
 #include "kernel/lower.hpp"
+#include "kernel/nest.hpp"
 #include "kernel/value.hpp"
 
 namespace smelt::kernel {
@@ -36,33 +37,13 @@ struct Accumulator {
   bool with_index() const { return kind == ReduceKind::ArgMax || kind == ReduceKind::ArgMin; }
 };
 
-// The variable of the Vector loops, and that of the Grid loop.
-inline const Symbol kLane = Symbol::loop("i"), kGrid = Symbol::loop("g");
-
 Op op_of(ReduceKind kind);
 // What changes no value; of max the smallest value, so that masked lanes never win.
 Scalar neutral(ReduceKind kind, DType t);
 
-// How the axes of the domain are reached: each axis variable as an expression over loop variables.
-struct Placement {
-  std::map<Symbol, IntExpr> value_of;
-  Ranges ranges;
-  void place(Symbol var, const IntExpr& value) { value_of[var] = value; }
-  Index at(const Index& index) const;
-};
-
-// The grid: a list of dimensions run as one flat loop "%g".
-struct Grid {
-  std::vector<std::pair<Symbol, IntExpr>> dims;
-  void add(Symbol var, IntExpr extent) { dims.emplace_back(var, std::move(extent)); }
-  IntExpr extent() const;
-  void decode(Placement& placement) const;  // var -> its part of %g
-  void decode(Placement& placement, IntExpr position) const;
-};
-
 // The loops of one pass over a row: `serial` ones outside, then a vector loop "%i".
 struct RowLoops {
-  std::vector<std::pair<Symbol, IntExpr>> serial;
+  LoopExtents serial;
   IntExpr vector_extent = 1;
   bool blocked = false;  // one serial loop runs over blocks: each has accumulators of its own
   size_t inside = 0;     // serial loops inside of that one
@@ -82,16 +63,27 @@ struct RowPart {
   int64_t estimate = 0;
 };
 
+// The loops of one phase over tiles of columns: `serial` ones run down a column, whose rows may be a part of a split axis.
+struct ColumnLoops {
+  Grid outer;     // the outer kept axes
+  IntExpr count;  // iterations of the grid
+  Placement placement;
+  IntExpr width, part;  // columns of the tile; number of the part
+  Piece rows;           // of the part
+  LoopExtents serial;
+  size_t blocks = 0;  // so many of them go over blocks, each of which has accumulators of its own
+  int together = 1;   // steps of the innermost
+};
+
 class Lowering {
  public:
   Lowering(const Graph& graph, const schedule::Group& group, const Schedule& schedule, std::string name);
   Kernel run(bool clamp);
 
  private:
-  // One per strategy: lower_pointwise.cpp, lower_cut.cpp, lower_blocked.cpp, lower_scatter.cpp, lower_tiled.cpp, lower_stencil.cpp, lower_row.cpp, lower_column.cpp, lower_split.cpp.
+  // One per strategy.
   void pointwise();
   void pointwise_cut();
-  void pieces();
   void blocked();
   void tiled();
   std::vector<Stmt> through_tile(const Tile& tile, const Placement& placement,
@@ -100,13 +92,11 @@ class Lowering {
   void stencil_gpu();
   void row();
   void column();
-  void column_scan();
+  void columns_in_rows();
   void split_scan();
   void split_rows();
   void split_columns();
   void split_narrow();
-  void split_columns_gpu();
-  void split_column_tiles();
   void scatter();
 
   // lower_scatter.cpp and lower_scatter_gpu.cpp
@@ -149,6 +139,23 @@ class Lowering {
   Destination destination(const Scattered& s, const IntExpr& at, const Ranges& ranges);
   void over_updates(const Scattered& s, const std::function<void(const Destination&, std::vector<Stmt>&)>& fill);
 
+  // lower_passes.cpp
+  struct PassLoops {
+    std::function<std::vector<Accumulator>(int level)> accumulators;
+    // The loops around an element, behind what scans start with; all of it may be empty.
+    std::function<std::vector<Stmt>(const std::vector<Accumulator>&, std::vector<Stmt> starts,
+                                    std::vector<Stmt> element)>
+        around;
+    std::function<std::vector<Stmt>(int level)> outputs;  // of one element a row that are ready then
+    int64_t points = 0;
+    std::optional<Symbol> innermost;
+    std::optional<IntExpr> lanes;  // so many have values of their own at a point of the reduced axes
+  };
+  std::vector<Stmt> passes(const Placement& placement, PassLoops in);
+  void add_total(Accumulator a);
+  Accumulator total_of(const Accumulator& a) const;
+  std::vector<Accumulator> totals_of(std::vector<Accumulator> accs) const;
+
   // lower_row.cpp
   // `first`, `length` and `estimate` are of the vector axis; `part` is of another axis, where only a part of that is passed over.
   RowLoops row_loops(Placement& placement, const IntExpr& first, const IntExpr& length, int64_t estimate,
@@ -158,8 +165,6 @@ class Lowering {
   std::vector<Stmt> column_outputs(int level, Placement placement);
   std::vector<Accumulator> row_accumulators(const RowLoops& loops, const Placement& placement, int level);
   std::vector<Stmt> row_pass(const RowLoops& loops, const std::vector<Accumulator>& accs, std::vector<Stmt> body);
-  Accumulator total_of(const Accumulator& a) const;
-  std::vector<Accumulator> row_results(const RowLoops& loops, const std::vector<Accumulator>& accs);
   void element_pass(int level, const std::vector<Accumulator>& accs, const Placement& placement,
                     std::vector<Stmt>& body);
   void row_outputs(int level, const Placement& placement, std::vector<Stmt>& body);
@@ -198,7 +203,7 @@ class Lowering {
   std::vector<Stmt> stencil_row(const StencilRow& row);
   std::vector<Stmt> stencil_warm_up(const StencilRow& row);
   void read_rings(const StencilStep& step, const std::function<ExprId(size_t, const schedule::RingPlace&)>& read);
-  Grid stencil_grid(const IntExpr& strips, Placement& placement, IntExpr& first_row, IntExpr& rows) const;
+  Grid stencil_grid(Placement& placement, Piece& rows, Piece& columns) const;
 
   // lower_split.cpp
   struct SplitAxis {
@@ -216,6 +221,24 @@ class Lowering {
                       std::vector<Stmt>& body);
   std::vector<Stmt> take_partials(const std::vector<Accumulator>& accs, const std::vector<Partial>& parts,
                                   const Index& at);
+  IntExpr wanted_rows() const;
+  IntExpr wanted_tiles() const;
+  RowLoops part_loops(const SplitAxis& split, const Piece& rows, Placement& placement) const;
+  void combine_rows(const Grid& grid, const SplitAxis& split, const std::vector<Accumulator>& accs,
+                    const std::vector<Partial>& parts);
+  Index partial_at(const Grid& grid, const Placement& placement, const IntExpr& part, const IntExpr& column) const;
+
+  // lower_column.cpp
+  struct Carried {
+    std::vector<Stmt> begin, take, put;
+  };
+  ColumnLoops column_loops(const SplitAxis* split) const;
+  void block_rows(ColumnLoops& loops) const;
+  std::vector<Stmt> down_columns(const ColumnLoops& loops, const std::vector<Accumulator>& accs,
+                                 std::vector<Stmt> body);
+  Carried carry(const std::vector<Stmt>& starts);
+  std::vector<Partial> column_partials(const ColumnLoops& loops, const SplitAxis& split,
+                                       const std::vector<Accumulator>& accs, std::vector<Stmt>& body);
   void combine_columns(Grid grid, const SplitAxis& split, const std::vector<Accumulator>& accs,
                        const std::vector<Partial>& parts);
 
@@ -273,11 +296,12 @@ class Lowering {
   bool positions_ascend() const;  // as a lane meets the elements
 
   // keep.cpp: values of a stage that later stages need again are kept on chip when that is cheaper.
-  struct Stage {
-    std::vector<Stmt> body;
+  struct Keep {
+    std::vector<IntExpr> index, dims;  // of scratch with a place for every element
+    int64_t points;                    // elements, estimated
+    std::optional<Symbol> innermost;   // loop
   };
-  void keep_values(std::vector<Stage>& stages, const std::vector<IntExpr>& keep_index,
-                   const std::vector<IntExpr>& keep_dims, int64_t points, std::optional<Symbol> innermost);
+  void keep_values(std::vector<std::vector<Stmt>>& stages, const Keep& where);
 
   const Graph& graph_;
   const schedule::Group& group_;
@@ -295,8 +319,8 @@ class Lowering {
     std::vector<std::pair<int, int>> meets;  // those temporaries, with their words
   };
   std::optional<ScanGrid> scan_grid_;
-  std::vector<Stmt> scan_starts_;  // what carries of the scans made since they were taken begin with
-  std::map<LocalId, std::pair<LocalId, LocalId>> row_total_;  // a block's accumulator -> the row's (value, index)
+  std::vector<Stmt> scan_starts_;          // what carries of the scans made since they were taken begin with
+  std::map<LocalId, Accumulator> totals_;  // by the accumulator of a block: that of all blocks
 };
 
 }  // namespace smelt::kernel

@@ -79,7 +79,7 @@ std::vector<Stmt> Lowering::finish_online(const std::vector<Accumulator>& accs) 
   for (const Accumulator& a : accs)
     if (a.maximum < 0) stmts.push_back(combine_lanes(a));
   stmts.push_back(loop(LoopKind::Vector, Symbol::loop("l"), everyone, std::move(scaled), 1, lanes));
-  for (Stmt& s : sums) stmts.push_back(std::move(s));
+  append(stmts, std::move(sums));
   // A maximum that stayed where it started may be -inf: only then nothing was added.
   for (const Accumulator& a : accs) {
     if (a.relative < 0) continue;
@@ -87,7 +87,7 @@ std::vector<Stmt> Lowering::finish_online(const std::vector<Accumulator>& accs) 
         maximum{&builder_, builder_.local(a.value)};
     stmts.push_back(assign(a.value, select(sum == like(sum, 0), like(sum, -HUGE_VAL), maximum).id));
   }
-  for (Stmt& s : results) stmts.push_back(std::move(s));
+  append(stmts, std::move(results));
   return stmts;
 }
 
