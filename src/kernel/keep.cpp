@@ -9,7 +9,7 @@
 #include <set>
 
 #include "base/check.hpp"
-#include "kernel/lowering.hpp"
+#include "kernel/lower_reduction.hpp"
 #include "kernel/walk.hpp"
 
 namespace smelt::kernel {
@@ -129,7 +129,7 @@ void drop_unfinished(const Builder& builder, const std::vector<Stmt>& body, std:
 
 }  // namespace
 
-void Lowering::keep_values(std::vector<std::vector<Stmt>>& stages, const Keep& where) {
+void ReductionLowering::keep_values(std::vector<std::vector<Stmt>>& stages, const Keep& where) {
   Reuse reuse(builder_, where.innermost);
   std::vector<std::set<ExprId>> used(stages.size());
   for (size_t s = 0; s < stages.size(); ++s) {

@@ -13,7 +13,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
-#include "kernel/lowering.hpp"
+#include "kernel/lower_pointwise.hpp"
 #include "schedule/local.hpp"
 
 namespace smelt::kernel {
@@ -92,7 +92,7 @@ class Elements {
 }  // namespace
 
 // Names the block of the lane at hand, in the current block of statements.
-void Lowering::find_lanes(Blocks& blocks) {
+void PointwiseLowering::find_lanes(Blocks& blocks) {
   const Blocking& b = *schedule_.blocking;
   const auto& axes = domain().axes;
   blocks.ranges[kLane] = {0, blocks.length - 1};
@@ -113,7 +113,7 @@ void Lowering::find_lanes(Blocks& blocks) {
   blocks.ranges = evaluator_.ranges();
 }
 
-Placement Lowering::result_at(const Blocks& blocks, const std::vector<int64_t>& result) const {
+Placement PointwiseLowering::result_at(const Blocks& blocks, const std::vector<int64_t>& result) const {
   Placement placement;
   placement.ranges = blocks.ranges;
   const auto& axes = domain().axes;
@@ -123,8 +123,8 @@ Placement Lowering::result_at(const Blocks& blocks, const std::vector<int64_t>& 
 }
 
 // Adds up one sum for all results of a block: `totals`, by result.
-void Lowering::blocked_sum(const BlockedSum& sum, const Blocks& blocks, const std::vector<LocalId>& totals,
-                           std::vector<Stmt>& body) {
+void PointwiseLowering::blocked_sum(const BlockedSum& sum, const Blocks& blocks, const std::vector<LocalId>& totals,
+                                    std::vector<Stmt>& body) {
   const Blocking& b = *schedule_.blocking;
   const Node& node = graph_.at(sum.node);
   const std::set<NodeId> members(group_.nodes.begin(), group_.nodes.end());
@@ -259,7 +259,7 @@ void Lowering::blocked_sum(const BlockedSum& sum, const Blocks& blocks, const st
   }
 }
 
-void Lowering::blocked() {
+void PointwiseLowering::blocks() {
   const Blocking& b = *schedule_.blocking;
   const auto& axes = domain().axes;
   const IntExpr team = schedule_.team;

@@ -20,7 +20,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
-#include "kernel/lowering.hpp"
+#include "kernel/lower_column.hpp"
 
 namespace smelt::kernel {
 
@@ -30,8 +30,15 @@ constexpr int64_t kPartRows = 256, kRowsAtOnce = 4;
 // On a GPU the second phase goes over the parts one after another, so there are not many; and each has some rows to hide its start.
 constexpr int64_t kMostParts = 128, kFewestRows = 32, kWarpsPerProcessor = 32;
 
+void ColumnLowering::phases() {
+  const bool split = schedule_.strategy == schedule::Strategy::Split;
+  if (on_gpu()) return split ? split_columns() : column();
+  if (split) return schedule_.narrow_axis >= 0 ? split_narrow() : columns_in_rows();
+  schedule_.tile > schedule_.lanes ? columns_in_rows() : column();
+}
+
 // Of a tile of columns, and of a part of the first reduced axis if that is split.
-ColumnLoops Lowering::column_loops(const SplitAxis* split) const {
+ColumnLoops ColumnLowering::column_loops(const SplitAxis* split) const {
   const Symbol t = Symbol::loop("t"), s = Symbol::loop("s"), r = Symbol::loop("r");
   ColumnLoops loops;
   for (const Axis& axis : domain().axes)
@@ -63,7 +70,7 @@ ColumnLoops Lowering::column_loops(const SplitAxis* split) const {
 }
 
 // Makes a loop over blocks, and one over the rows of a block, of the loop that makes columns tall.
-void Lowering::block_rows(ColumnLoops& loops) const {
+void ColumnLowering::block_rows(ColumnLoops& loops) const {
   const bool sums = std::any_of(domain().reductions.begin(), domain().reductions.end(), [&](const Reduction& r) {
     return graph_.at(r.node).reduce == ReduceKind::Sum && is_float(graph_.at(r.node).dtype);
   });
@@ -90,8 +97,8 @@ void Lowering::block_rows(ColumnLoops& loops) const {
 
 // Inside of a Vector loop: each lane takes what `body` has for the rows of its column into `accs`, and these, block by
 // block, into their totals.
-std::vector<Stmt> Lowering::down_columns(const ColumnLoops& loops, const std::vector<Accumulator>& accs,
-                                         std::vector<Stmt> body) {
+std::vector<Stmt> ColumnLowering::down_columns(const ColumnLoops& loops, const std::vector<Accumulator>& accs,
+                                               std::vector<Stmt> body) {
   const auto outside = loops.serial.begin() + static_cast<long>(loops.blocks);
   std::vector<Stmt> nest = in_loops({outside, loops.serial.end()}, std::move(body), loops.together);
   if (loops.blocks == 0) return nest;
@@ -101,7 +108,7 @@ std::vector<Stmt> Lowering::down_columns(const ColumnLoops& loops, const std::ve
   return in_loops({loops.serial.begin(), outside}, std::move(block));
 }
 
-void Lowering::column() {
+void ColumnLowering::column() {
   scans_down_ = true;
   ColumnLoops loops = column_loops(nullptr);
   block_rows(loops);
@@ -135,7 +142,7 @@ void Lowering::column() {
 }
 
 // Scratch for what runs down the columns: from `starts`, the assignments that begin it.
-Lowering::Carried Lowering::carry(const std::vector<Stmt>& starts) {
+ColumnLowering::Carried ColumnLowering::carry(const std::vector<Stmt>& starts) {
   Carried carried;
   for (const Stmt& s : starts) {
     const DType t = kernel_.locals[static_cast<size_t>(s.local)].dtype;
@@ -147,7 +154,7 @@ Lowering::Carried Lowering::carry(const std::vector<Stmt>& starts) {
   return carried;
 }
 
-void Lowering::columns_in_rows() {
+void ColumnLowering::columns_in_rows() {
   SMELT_CHECK(domain().levels <= 1, "columns in rows, in {} passes", domain().levels);
   scans_down_ = true;
   std::optional<SplitAxis> split;
@@ -203,7 +210,7 @@ void Lowering::columns_in_rows() {
   add_phase(loops.count, std::move(body), domain().reduced_count() * schedule_.tile);
 }
 
-void Lowering::split_columns() {
+void ColumnLowering::split_columns() {
   IntExpr teams = 1;
   for (const Axis& axis : domain().axes)
     if (!axis.reduced) teams = teams * (&axis == &vector_axis() ? ceildiv(axis.extent, schedule_.tile) : axis.extent);
@@ -221,9 +228,9 @@ void Lowering::split_columns() {
 }
 
 // Stores the results of a part.
-std::vector<Lowering::Partial> Lowering::column_partials(const ColumnLoops& loops, const SplitAxis& split,
-                                                         const std::vector<Accumulator>& accs,
-                                                         std::vector<Stmt>& body) {
+std::vector<ColumnLowering::Partial> ColumnLowering::column_partials(const ColumnLoops& loops, const SplitAxis& split,
+                                                                     const std::vector<Accumulator>& accs,
+                                                                     std::vector<Stmt>& body) {
   Shape dims{split.parts};
   Index at{loops.part};
   for (const Axis& axis : domain().axes)
@@ -237,8 +244,8 @@ std::vector<Lowering::Partial> Lowering::column_partials(const ColumnLoops& loop
 }
 
 //   grid %g over the columns, lanes side by side: serial over the parts, store
-void Lowering::combine_columns(Grid grid, const SplitAxis& split, const std::vector<Accumulator>& accs,
-                               const std::vector<Partial>& parts) {
+void ColumnLowering::combine_columns(Grid grid, const SplitAxis& split, const std::vector<Accumulator>& accs,
+                                     const std::vector<Partial>& parts) {
   const Symbol t = Symbol::loop("t"), p = Symbol::loop("p");
   const IntExpr tile = on_gpu() ? schedule_.team : schedule_.lanes, columns = vector_axis().extent;
   grid.add_pieces(t, columns, tile);

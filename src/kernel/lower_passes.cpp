@@ -1,10 +1,53 @@
 // The passes over what one iteration has: one for each level of reductions, and one more for what needs the last of them.
-#include "kernel/lowering.hpp"
+#include "kernel/lower_reduction.hpp"
 
 namespace smelt::kernel {
 
+const Axis& AccumulatorLowering::column_axis() const {
+  const Axis* last = nullptr;
+  for (const Axis& axis : domain().axes)
+    if (!axis.reduced) last = &axis;
+  return *last;
+}
+
+// Tiles of columns may go beyond the last one: nothing is read or stored there. What holds inside;
+// kNoExpr: always.
+ExprId AccumulatorLowering::only_in_columns(const Placement& placement) {
+  if (!schedule_.columns) return kNoExpr;
+  return evaluator_.only_where({{placement.value_of.at(column_axis().var), column_axis().extent}});
+}
+
+// The body of one pass: accumulate the reductions of this level, store the outputs that are ready.
+void AccumulatorLowering::element_pass(int level, const std::vector<Accumulator>& accs, const Placement& placement,
+                                       std::vector<Stmt>& body) {
+  evaluator_.enter(&body, &placement.ranges);
+  const ExprId inside = only_in_columns(placement);
+  std::vector<Stmt> tail;
+  for (const Accumulator& a : accs) {
+    if (a.relative >= 0) continue;  // its sum finds it on the way
+    const Reduction& r = a.maximum >= 0 ? *accs[static_cast<size_t>(a.maximum)].reduction : *a.reduction;
+    const ExprId value = evaluator_.value(graph_.at(r.node).args[0], placement.at(r.argument_index));
+    append(tail, a.maximum >= 0 ? update_online(a, value) : take_element(a, value, position(placement)));
+  }
+  for (const StoredOutput& o : domain().outputs)
+    if (!o.per_row && o.level == level)
+      tail.push_back(store_output(o, placement, evaluator_.value_to_store(o.base, placement.at(o.base_index)), inside));
+  append(body, std::move(tail));
+}
+
+// Outputs of one element a row that are ready once `level` levels are done.
+void AccumulatorLowering::row_outputs(int level, const Placement& placement, std::vector<Stmt>& body) {
+  evaluator_.enter(&body, &placement.ranges);
+  const ExprId inside = only_in_columns(placement);
+  std::vector<Stmt> tail;
+  for (const StoredOutput& o : domain().outputs)
+    if (o.per_row && (o.level == level || (o.level == 0 && level == 1)))
+      tail.push_back(store_output(o, placement, evaluator_.value_to_store(o.base, placement.at(o.base_index)), inside));
+  append(body, std::move(tail));
+}
+
 // Gives the accumulators of a block another one, of all blocks.
-void Lowering::add_total(Accumulator a) {
+void ReductionLowering::add_total(Accumulator a) {
   const LocalId of_block = a.value;
   a.value = builder_.new_local(a.value_type, true);
   if (a.with_index()) a.index = builder_.new_local(a.index_type, true);
@@ -12,17 +55,17 @@ void Lowering::add_total(Accumulator a) {
 }
 
 // What a pass leaves: itself where there are no blocks.
-Accumulator Lowering::total_of(const Accumulator& a) const {
+Accumulator ReductionLowering::total_of(const Accumulator& a) const {
   const auto total = totals_.find(a.value);
   return total == totals_.end() ? a : total->second;
 }
 
-std::vector<Accumulator> Lowering::totals_of(std::vector<Accumulator> accs) const {
+std::vector<Accumulator> ReductionLowering::totals_of(std::vector<Accumulator> accs) const {
   for (Accumulator& a : accs) a = total_of(a);
   return accs;
 }
 
-std::vector<Stmt> Lowering::passes(const Placement& placement, PassLoops in) {
+std::vector<Stmt> ReductionLowering::passes(const Placement& placement, PassLoops in) {
   const auto count = static_cast<size_t>(domain().levels) + 1;
   std::vector<std::vector<Stmt>> elements(count), starts(count), outputs(count);
   std::vector<std::vector<Accumulator>> accs(count);

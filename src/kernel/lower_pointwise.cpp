@@ -12,7 +12,7 @@
 //   grid %g over the chunks of all ranges
 //     if %g is one of range r:  vector %i over a chunk of its elements from the cut axis on
 //       out[...] = f(in_r[...], ...)
-#include "kernel/lowering.hpp"
+#include "kernel/lower_pointwise.hpp"
 #include "kernel/walk.hpp"
 
 namespace smelt::kernel {
@@ -25,9 +25,14 @@ static IntExpr points_of(std::span<const Axis> axes) {
   return count;
 }
 
-void Lowering::pointwise() {
-  if (schedule_.cut) return pointwise_cut();
-  if (schedule_.blocking) return blocked();
+void PointwiseLowering::phases() {
+  if (schedule_.strategy == schedule::Strategy::Tiled) return tiles();
+  if (schedule_.cut) return ranges();
+  if (schedule_.blocking) return blocks();
+  merged();
+}
+
+void PointwiseLowering::merged() {
   std::span<const Axis> axes = domain().axes;
   const Axis* last = schedule_.pieces ? &axes.back() : nullptr;
   if (last) axes = axes.first(axes.size() - 1);
@@ -47,19 +52,18 @@ void Lowering::pointwise() {
   if (last) {
     placement.ranges[kLane] = {0, last->extent - 1};
     placement.place(last->var, IntExpr::symbol(kLane));
-    element_pass(0, {}, placement, body);
+    body = elements(placement);
     for (Stmt& s : body) s.streaming = false;  // pieces seldom begin at lines
     body = in_loops({{var, chunk.length}}, {vector(last->extent, std::move(body))});
     work = last->extent * tile;
   } else {
-    element_pass(0, {}, placement, body);
-    body = {vector(chunk.length, std::move(body))};
+    body = {vector(chunk.length, elements(placement))};
     if (!extent.constant()) work = tile;
   }
   add_phase(grid.extent(), std::move(body), work);
 }
 
-void Lowering::pointwise_cut() {
+void PointwiseLowering::ranges() {
   const std::span<const Axis> axes = domain().axes;
   const auto along = static_cast<size_t>(schedule_.cut->axis);
   const std::vector<IntExpr>& starts = schedule_.cut->starts;
@@ -90,9 +94,7 @@ void Lowering::pointwise_cut() {
     placement.ranges[kLane] = {0, chunk.length - 1};
     placement.unravel(axes.subspan(along), chunk.first + IntExpr::symbol(kLane));
     placement.place(axes[along].var, starts[r] + placement.value_of.at(axes[along].var));
-    std::vector<Stmt> lanes;
-    element_pass(0, {}, placement, lanes);
-    range.body.push_back(vector(chunk.length, std::move(lanes)));
+    range.body.push_back(vector(chunk.length, elements(placement)));
     body.push_back(std::move(range));
     total = total + chunks;
   }

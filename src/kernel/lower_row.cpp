@@ -9,15 +9,15 @@
 #include <algorithm>
 
 #include "base/check.hpp"
-#include "kernel/lowering.hpp"
+#include "kernel/lower_row.hpp"
 
 namespace smelt::kernel {
 
 // Vector steps of one accumulator before its lanes are added up: keeps the error of long sums near that of pairwise summation.
 constexpr int64_t kBlockSteps = 256;
 
-RowLoops Lowering::row_loops(Placement& placement, const IntExpr& first, const IntExpr& length, int64_t estimate,
-                             const RowPart& part) const {
+RowLoops RowLowering::row_loops(Placement& placement, const IntExpr& first, const IntExpr& length, int64_t estimate,
+                                const RowPart& part) const {
   RowLoops loops;
   std::vector<RowPart> serial;
   for (size_t d = 0; d < domain().axes.size(); ++d) {
@@ -66,8 +66,8 @@ RowLoops Lowering::row_loops(Placement& placement, const IntExpr& first, const I
 }
 
 // The loops of one pass around `body`, which runs once per element; `accs` are its accumulators.
-std::vector<Stmt> Lowering::row_pass(const RowLoops& loops, const std::vector<Accumulator>& accs,
-                                     std::vector<Stmt> body) {
+std::vector<Stmt> RowLowering::row_pass(const RowLoops& loops, const std::vector<Accumulator>& accs,
+                                        std::vector<Stmt> body) {
   const bool online = std::any_of(accs.begin(), accs.end(), [](const Accumulator& a) { return a.maximum >= 0; });
   SMELT_CHECK(!online || !loops.blocked, "an online sum in blocks");
   std::vector<Stmt> result, lanes;
@@ -97,7 +97,7 @@ std::vector<Stmt> Lowering::row_pass(const RowLoops& loops, const std::vector<Ac
   return result;
 }
 
-std::vector<Accumulator> Lowering::row_accumulators(const RowLoops& loops, const Placement& placement, int level) {
+std::vector<Accumulator> RowLowering::row_accumulators(const RowLoops& loops, const Placement& placement, int level) {
   if (!loops.blocked) return accumulators(level);
   std::optional<IntExpr> block;  // its first position, where those of a block follow one another
   const IntExpr here = position(placement), first = here.substitute({{kLane, 0}}, placement.ranges);
@@ -110,16 +110,9 @@ std::vector<Accumulator> Lowering::row_accumulators(const RowLoops& loops, const
   return accs;
 }
 
-const Axis& Lowering::column_axis() const {
-  const Axis* last = nullptr;
-  for (const Axis& axis : domain().axes)
-    if (!axis.reduced) last = &axis;
-  return *last;
-}
-
 // One Vector loop over all reduced axes, the last one innermost, and over the columns of a tile
 // inside of that. `part` is of the first reduced axis, where only a part of that is passed over.
-RowLoops Lowering::flat_loops(Placement& placement, const RowPart& part) const {
+RowLoops RowLowering::flat_loops(Placement& placement, const RowPart& part) const {
   RowLoops loops;
   loops.vector_extent = std::max(1, schedule_.columns);
   for (const Axis& axis : domain().axes)
@@ -139,15 +132,8 @@ RowLoops Lowering::flat_loops(Placement& placement, const RowPart& part) const {
   return loops;
 }
 
-// Tiles of columns may go beyond the last one: nothing is read or stored there. What holds inside;
-// kNoExpr: always.
-ExprId Lowering::only_in_columns(const Placement& placement) {
-  if (!schedule_.columns) return kNoExpr;
-  return evaluator_.only_where({{placement.value_of.at(column_axis().var), column_axis().extent}});
-}
-
 // Outputs of one element a column that are ready once `level` levels are done.
-std::vector<Stmt> Lowering::column_outputs(int level, Placement placement) {
+std::vector<Stmt> RowLowering::column_outputs(int level, Placement placement) {
   placement.ranges[kLane] = {0, schedule_.columns - 1};
   placement.place(column_axis().var,
                   placement.value_of.at(Symbol::loop("t")) * schedule_.columns + IntExpr::symbol(kLane));
@@ -158,13 +144,18 @@ std::vector<Stmt> Lowering::column_outputs(int level, Placement placement) {
 }
 
 // A Vector loop over the columns of a tile.
-Stmt Lowering::over_tile(std::vector<Stmt> body) const {
+Stmt RowLowering::over_tile(std::vector<Stmt> body) const {
   Stmt made = vector(schedule_.columns, std::move(body));
   made.unroll = 1, made.whole = false;
   return made;
 }
 
-void Lowering::row() {
+void RowLowering::phases() {
+  if (schedule_.strategy == schedule::Strategy::Row) return row();
+  domain().scans.empty() ? split_rows() : split_scan();
+}
+
+void RowLowering::row() {
   Grid grid;
   for (const Axis& axis : domain().axes)
     if (!axis.reduced && !(schedule_.columns && &axis == &column_axis())) grid.add(axis.var, axis.extent);
@@ -192,35 +183,6 @@ void Lowering::row() {
   in.innermost = kLane;
   if (schedule_.flat) in.lanes = loops.vector_extent;
   add_phase(grid.extent(), passes(placement, std::move(in)), domain().reduced_count() * (domain().levels + 1));
-}
-
-// The body of one pass: accumulate the reductions of this level, store the outputs that are ready.
-void Lowering::element_pass(int level, const std::vector<Accumulator>& accs, const Placement& placement,
-                            std::vector<Stmt>& body) {
-  evaluator_.enter(&body, &placement.ranges);
-  const ExprId inside = only_in_columns(placement);
-  std::vector<Stmt> tail;
-  for (const Accumulator& a : accs) {
-    if (a.relative >= 0) continue;  // its sum finds it on the way
-    const Reduction& r = a.maximum >= 0 ? *accs[static_cast<size_t>(a.maximum)].reduction : *a.reduction;
-    const ExprId value = evaluator_.value(graph_.at(r.node).args[0], placement.at(r.argument_index));
-    append(tail, a.maximum >= 0 ? update_online(a, value) : take_element(a, value, position(placement)));
-  }
-  for (const StoredOutput& o : domain().outputs)
-    if (!o.per_row && o.level == level)
-      tail.push_back(store_output(o, placement, evaluator_.value_to_store(o.base, placement.at(o.base_index)), inside));
-  append(body, std::move(tail));
-}
-
-// Outputs of one element a row that are ready once `level` levels are done.
-void Lowering::row_outputs(int level, const Placement& placement, std::vector<Stmt>& body) {
-  evaluator_.enter(&body, &placement.ranges);
-  const ExprId inside = only_in_columns(placement);
-  std::vector<Stmt> tail;
-  for (const StoredOutput& o : domain().outputs)
-    if (o.per_row && (o.level == level || (o.level == 0 && level == 1)))
-      tail.push_back(store_output(o, placement, evaluator_.value_to_store(o.base, placement.at(o.base_index)), inside));
-  append(body, std::move(tail));
 }
 
 }  // namespace smelt::kernel

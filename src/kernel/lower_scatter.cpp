@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "base/check.hpp"
-#include "kernel/lowering.hpp"
+#include "kernel/lower_scatter.hpp"
 
 namespace smelt::kernel {
 
@@ -40,15 +40,15 @@ Index joined(Index front, const Index& back) {
 
 }  // namespace
 
-Index Lowering::Scattered::at(const IntExpr& row, const IntExpr& column, const Ranges& ranges) const {
+Index ScatterLowering::Scattered::at(const IntExpr& row, const IntExpr& column, const Ranges& ranges) const {
   return joined({row}, reshaped_index({columns}, rest, {column}, ranges));
 }
 
-Index Lowering::Scattered::update_at(const IntExpr& update, const IntExpr& column, const Ranges& ranges) const {
+Index ScatterLowering::Scattered::update_at(const IntExpr& update, const IntExpr& column, const Ranges& ranges) const {
   return joined(reshaped_index({updates}, places, {update}, ranges), reshaped_index({columns}, rest, {column}, ranges));
 }
 
-Lowering::Scattered Lowering::scattered() const {
+ScatterLowering::Scattered ScatterLowering::scattered() const {
   const Node& node = graph_.at(group_.outputs[0]);
   Scattered s;
   s.id = group_.outputs[0];
@@ -61,7 +61,7 @@ Lowering::Scattered Lowering::scattered() const {
   return s;
 }
 
-void Lowering::scatter() {
+void ScatterLowering::phases() {
   const Scattered s = scattered();
   switch (schedule_.scatter) {
     case ScatterForm::Ranges: return scatter_ranges(s);
@@ -73,8 +73,8 @@ void Lowering::scatter() {
 }
 
 // A Vector loop over `length`.
-std::vector<Stmt> Lowering::lanes_of(Symbol var, const IntExpr& length, Ranges ranges,
-                                     const std::function<void(const Ranges&, std::vector<Stmt>&)>& fill) {
+std::vector<Stmt> ScatterLowering::lanes_of(Symbol var, const IntExpr& length, Ranges ranges,
+                                            const std::function<void(const Ranges&, std::vector<Stmt>&)>& fill) {
   ranges[var] = {0, length - 1};
   std::vector<Stmt> body, made;
   evaluator_.enter(&body, &ranges);
@@ -84,7 +84,7 @@ std::vector<Stmt> Lowering::lanes_of(Symbol var, const IntExpr& length, Ranges r
   return made;
 }
 
-void Lowering::over_chunks(const IntExpr& length, const Fill& fill) {
+void ScatterLowering::over_chunks(const IntExpr& length, const Fill& fill) {
   Grid grid;
   Placement placement;
   const Symbol number = Symbol::loop("chunk");
@@ -99,14 +99,14 @@ void Lowering::over_chunks(const IntExpr& length, const Fill& fill) {
             schedule_.tile);
 }
 
-ExprId Lowering::scatter_row(const Scattered& s, const IntExpr& update, const Ranges& ranges) {
+ExprId ScatterLowering::scatter_row(const Scattered& s, const IntExpr& update, const Ranges& ranges) {
   const ExprId row =
       evaluator_.row_of(s.id, s.indices, reshaped_index({s.updates}, s.places, {update}, ranges), s.rows);
   if (s.mode != GatherMode::Clamp) return row;
   return builder_.apply(Op::Max, {builder_.apply(Op::Min, {row, builder_.index(s.rows - 1)}), builder_.index(0)});
 }
 
-ExprId Lowering::joined_by(ScatterKind kind, ExprId there, ExprId update) {
+ExprId ScatterLowering::joined_by(ScatterKind kind, ExprId there, ExprId update) {
   switch (kind) {
     case ScatterKind::Set: return update;
     case ScatterKind::Add: return builder_.apply(Op::Add, {there, update});
@@ -118,14 +118,14 @@ ExprId Lowering::joined_by(ScatterKind kind, ExprId there, ExprId update) {
 }
 
 // Rows that there are not, in a phase of its own, so that each is looked at once.
-void Lowering::check_rows(const Scattered& s) {
+void ScatterLowering::check_rows(const Scattered& s) {
   if (s.mode != GatherMode::Check) return;
   over_chunks(s.updates, [&](const IntExpr& at, const Ranges& ranges, std::vector<Stmt>&) {
     evaluator_.report_row(s.id, scatter_row(s, at, ranges), s.rows);
   });
 }
 
-void Lowering::scatter_ranges(const Scattered& s) {
+void ScatterLowering::scatter_ranges(const Scattered& s) {
   check_rows(s);
   const int out = evaluator_.output_param(s.id);
   const auto constant_width = s.columns.constant();
@@ -223,7 +223,7 @@ static Scalar nothing(ScatterKind kind, DType t) {
 }
 
 // A copy has one row more, for updates that go nowhere.
-void Lowering::scatter_copies(const Scattered& s) {
+void ScatterLowering::scatter_copies(const Scattered& s) {
   const DType type = compute_type(s.dtype);
   const IntExpr least = max(kUpdatesPerCopy, s.rows * s.columns * kUpdatesPerCopied);
   const IntExpr wanted = max(1, min(kMostCopies, floordiv(s.updates * s.columns, least)));
@@ -268,8 +268,8 @@ static ExprId row_in_copy(Builder& builder, Evaluator& evaluator, ExprId row, co
 }
 
 // Rows and values of a block of updates, lane by lane; then one after the other.
-void Lowering::updates_of_elements(const Scattered& s, int copies, const IntExpr& part, const IntExpr& first,
-                                   const IntExpr& length, const Ranges& outside, std::vector<Stmt>& body) {
+void ScatterLowering::updates_of_elements(const Scattered& s, int copies, const IntExpr& part, const IntExpr& first,
+                                          const IntExpr& length, const Ranges& outside, std::vector<Stmt>& body) {
   const DType type = compute_type(s.dtype);
   const IntExpr b = IntExpr::symbol(Symbol::loop("b")), block = first + b * kBlock,
                 count = min(kBlock, length - b * kBlock);
@@ -304,8 +304,8 @@ void Lowering::updates_of_elements(const Scattered& s, int copies, const IntExpr
   body.push_back(loop(LoopKind::Serial, Symbol::loop("b"), ceildiv(length, kBlock), std::move(inside)));
 }
 
-void Lowering::updates_of_rows(const Scattered& s, int copies, const IntExpr& part, const IntExpr& first,
-                               const IntExpr& length, Ranges ranges, std::vector<Stmt>& body) {
+void ScatterLowering::updates_of_rows(const Scattered& s, int copies, const IntExpr& part, const IntExpr& first,
+                                      const IntExpr& length, Ranges ranges, std::vector<Stmt>& body) {
   const DType type = compute_type(s.dtype);
   const IntExpr update = first + IntExpr::symbol(Symbol::loop("k"));
   ranges[Symbol::loop("k")] = {0, length - 1};

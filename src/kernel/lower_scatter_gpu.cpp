@@ -10,7 +10,7 @@
 //
 // Newest: phase 0: no update; phase 1: the number of the last update of each row, a maximum; phase 2: out = that update, or x.
 #include "base/check.hpp"
-#include "kernel/lowering.hpp"
+#include "kernel/lower_scatter.hpp"
 
 namespace smelt::kernel {
 
@@ -95,12 +95,12 @@ Op op_of(ScatterKind kind) { return kind == ScatterKind::Max ? Op::Max : kind ==
 }  // namespace
 
 // Whether the row is one of the result, where the mode leaves that open; kNoExpr where it is always.
-ExprId Lowering::row_inside(const Scattered& s, ExprId row) {
+ExprId ScatterLowering::row_inside(const Scattered& s, ExprId row) {
   const bool open = s.mode == GatherMode::Check || s.mode == GatherMode::Drop;
   return open ? evaluator_.is_below(row, s.rows) : kNoExpr;
 }
 
-Lowering::Destination Lowering::destination(const Scattered& s, const IntExpr& at, const Ranges& ranges) {
+ScatterLowering::Destination ScatterLowering::destination(const Scattered& s, const IntExpr& at, const Ranges& ranges) {
   Destination d;
   d.column = mod(at, s.columns, ranges), d.update = floordiv(at, s.columns, ranges);
   d.row = scatter_row(s, d.update, ranges);
@@ -110,15 +110,15 @@ Lowering::Destination Lowering::destination(const Scattered& s, const IntExpr& a
   return d;
 }
 
-void Lowering::over_updates(const Scattered& s,
-                            const std::function<void(const Destination&, std::vector<Stmt>&)>& fill) {
+void ScatterLowering::over_updates(const Scattered& s,
+                                   const std::function<void(const Destination&, std::vector<Stmt>&)>& fill) {
   over_chunks(s.updates * s.columns, [&](const IntExpr& at, const Ranges& ranges, std::vector<Stmt>& body) {
     fill(destination(s, at, ranges), body);
   });
 }
 
 // A phase that leaves x in a param, written in another way.
-void Lowering::copy_to(const Scattered& s, int param, const std::function<ExprId(ExprId)>& encode) {
+void ScatterLowering::copy_to(const Scattered& s, int param, const std::function<ExprId(ExprId)>& encode) {
   over_chunks(s.rows * s.columns, [&](const IntExpr& at, const Ranges& ranges, std::vector<Stmt>& body) {
     const Index index = reshaped_index({s.rows * s.columns}, s.shape, {at}, ranges);
     const ExprId value = encode(evaluator_.value(s.x, index));
@@ -126,7 +126,7 @@ void Lowering::copy_to(const Scattered& s, int param, const std::function<ExprId
   });
 }
 
-void Lowering::scatter_atomic(const Scattered& s) {
+void ScatterLowering::scatter_atomic(const Scattered& s) {
   Words words(builder_);
   const bool extreme = s.kind != ScatterKind::Add, by_order = extreme && is_float(s.dtype);
   const bool short_word = size_of(s.dtype) < 4;
@@ -164,7 +164,8 @@ static bool counts(const Graph& graph, NodeId updates) {
   return node.kind == NodeKind::Constant && is_int(node.dtype) && std::abs(node.constant.as_double()) <= 16;
 }
 
-void Lowering::joined_on_chip(const Scattered& s, int joined, DType type, const std::function<ExprId(ExprId)>& encode) {
+void ScatterLowering::joined_on_chip(const Scattered& s, int joined, DType type,
+                                     const std::function<ExprId(ExprId)>& encode) {
   const IntExpr elements = s.rows * s.columns, length = s.updates * s.columns;
   const DType word = type == DType::I64 && s.kind == ScatterKind::Add && counts(graph_, s.source) ? DType::I32 : type;
   const Op op = op_of(s.kind);
@@ -203,7 +204,7 @@ void Lowering::joined_on_chip(const Scattered& s, int joined, DType type, const 
   add_phase(grid.extent(), std::move(body), part);
 }
 
-void Lowering::scatter_exact(const Scattered& s) {
+void ScatterLowering::scatter_exact(const Scattered& s) {
   Words words(builder_);
   const int tops = add_temporary(DType::I32, s.shape, "largest exponents"),
             sums = add_temporary(DType::I64, s.shape, "sums");
@@ -247,7 +248,7 @@ void Lowering::scatter_exact(const Scattered& s) {
   });
 }
 
-void Lowering::scatter_newest(const Scattered& s) {
+void ScatterLowering::scatter_newest(const Scattered& s) {
   Words words(builder_);
   const int newest = add_temporary(DType::I64, {s.rows}, "last updates");
   const int out = evaluator_.output_param(s.id);

@@ -8,71 +8,11 @@
 #include <algorithm>
 
 #include "base/check.hpp"
-#include "kernel/lowering.hpp"
+#include "kernel/lower_row.hpp"
 
 namespace smelt::kernel {
 
-// More parts than this only lengthen the second phase.
-constexpr int64_t kMaxParts = 1024;
-constexpr int64_t kTeamsPerProcessor = 4;
-
-// Parts of at least `least` points; a GPU takes no more than give each multiprocessor several of them, beside `others`.
-IntExpr Lowering::wanted_parts(int64_t least, const IntExpr& others) const {
-  const IntExpr n = first_reduced().extent;
-  IntExpr parts = min(kMaxParts, ceildiv(n, least));
-  if (on_gpu()) parts = min(parts, ceildiv(IntExpr::symbol(kLaunchThreads) * kTeamsPerProcessor, max(1, others)));
-  return max(1, parts);
-}
-
-const Axis& Lowering::first_reduced() const {
-  for (const Axis& axis : domain().axes)
-    if (axis.reduced) return axis;
-  throw InternalError("a split without a reduced axis");
-}
-
-// The first reduced axis is the one that is split. Its parts have "%part" points, a multiple of
-// `multiple`.
-Lowering::SplitAxis Lowering::split_axis(const IntExpr& wanted, int64_t multiple) {
-  SplitAxis split;
-  split.axis = &first_reduced();
-  const IntExpr n = split.axis->extent;
-  split.part = launch_size(Symbol::launch("part"), ceildiv(ceildiv(n, wanted), multiple) * multiple);
-  split.parts = launch_size(Symbol::launch("parts"), ceildiv(n, split.part));
-  return split;
-}
-
-// Partial results: one array per accumulator, and one more for the indices of argmax.
-std::vector<Lowering::Partial> Lowering::partials(const std::vector<Accumulator>& accs, const Shape& dims) {
-  std::vector<Partial> result;
-  for (const Accumulator& a : accs) {
-    Partial p;
-    p.value = add_temporary(a.value_type, dims, "partial result");
-    if (a.with_index()) p.index = add_temporary(DType::I64, dims, "partial index");
-    result.push_back(p);
-  }
-  return result;
-}
-
-void Lowering::store_partials(const std::vector<Accumulator>& accs, const std::vector<Partial>& parts, const Index& at,
-                              std::vector<Stmt>& body) {
-  for (size_t i = 0; i < accs.size(); ++i) {
-    body.push_back(store({false, parts[i].value, at}, builder_.local(accs[i].value)));
-    if (accs[i].with_index()) body.push_back(store({false, parts[i].index, at}, result(accs[i])));
-  }
-}
-
-std::vector<Stmt> Lowering::take_partials(const std::vector<Accumulator>& accs, const std::vector<Partial>& parts,
-                                          const Index& at) {
-  std::vector<Stmt> body;
-  for (size_t i = 0; i < accs.size(); ++i) {
-    const ExprId value = builder_.load(accs[i].value_type, {false, parts[i].value, at});
-    const ExprId index = accs[i].with_index() ? builder_.load(DType::I64, {false, parts[i].index, at}) : kNoExpr;
-    append(body, take_part(accs[i], value, index));
-  }
-  return body;
-}
-
-IntExpr Lowering::wanted_rows() const {
+IntExpr RowLowering::wanted_rows() const {
   IntExpr rows = 1;
   for (const Axis& axis : domain().axes)
     if (!axis.reduced) rows = rows * axis.extent;
@@ -81,7 +21,7 @@ IntExpr Lowering::wanted_rows() const {
 
 // All teams at once: one more than there is room for would run alone at the end. What they have under way takes half of the
 // registers each, and less where elements come one by one.
-IntExpr Lowering::wanted_tiles() const {
+IntExpr RowLowering::wanted_tiles() const {
   IntExpr teams = ceildiv(column_axis().extent, schedule_.columns);
   int64_t below = 1;  // points of the reduced axes inside of the split one, estimated
   for (const Axis& axis : domain().axes) {
@@ -94,7 +34,7 @@ IntExpr Lowering::wanted_tiles() const {
 }
 
 // Over a part of the first reduced axis.
-RowLoops Lowering::part_loops(const SplitAxis& split, const Piece& rows, Placement& placement) const {
+RowLoops RowLowering::part_loops(const SplitAxis& split, const Piece& rows, Placement& placement) const {
   if (schedule_.columns) return flat_loops(placement, {split.axis, std::nullopt, rows.first, rows.length, 0});
   const int64_t estimate = std::max<int64_t>(split.axis->estimate / kMaxParts, kPartElements);
   if (split.axis == &vector_axis()) return row_loops(placement, rows.first, rows.length, estimate);
@@ -103,8 +43,8 @@ RowLoops Lowering::part_loops(const SplitAxis& split, const Piece& rows, Placeme
 }
 
 // Where the partial result of a row stands, or of a column of a tile: parts of a row are neighbours, and columns of a part.
-Index Lowering::partial_at(const Grid& grid, const Placement& placement, const IntExpr& part,
-                           const IntExpr& column) const {
+Index RowLowering::partial_at(const Grid& grid, const Placement& placement, const IntExpr& part,
+                              const IntExpr& column) const {
   Index index;
   for (const auto& [var, extent] : grid.dims) index.push_back(placement.value_of.at(var));
   if (schedule_.columns) index.back() = index.back() * schedule_.columns + column;
@@ -112,7 +52,7 @@ Index Lowering::partial_at(const Grid& grid, const Placement& placement, const I
   return index;
 }
 
-void Lowering::split_rows() {
+void RowLowering::split_rows() {
   const int64_t columns = schedule_.columns;
   const SplitAxis split = columns ? split_axis(wanted_tiles(), 1) : split_axis(wanted_rows(), schedule_.lanes);
   Grid outer;
@@ -149,8 +89,8 @@ void Lowering::split_rows() {
   combine_rows(outer, split, accs, parts);
 }
 
-void Lowering::combine_rows(const Grid& grid, const SplitAxis& split, const std::vector<Accumulator>& accs,
-                            const std::vector<Partial>& parts) {
+void RowLowering::combine_rows(const Grid& grid, const SplitAxis& split, const std::vector<Accumulator>& accs,
+                               const std::vector<Partial>& parts) {
   const int columns = schedule_.columns;
   const IntExpr lane = IntExpr::symbol(kLane), count = split.parts * std::max(1, columns);
   Placement placement;

@@ -10,7 +10,7 @@
 #include <bit>
 
 #include "base/check.hpp"
-#include "kernel/lowering.hpp"
+#include "kernel/lower_column.hpp"
 
 namespace smelt::kernel {
 
@@ -41,8 +41,8 @@ struct NarrowRows {
 };
 
 // All steps, and the accumulators of each into its place of `scratch`.
-void Lowering::narrow_steps(const NarrowRows& rows, const std::vector<Accumulator>& totals,
-                            const std::vector<ScratchPair>& scratch, std::vector<Stmt>& body) {
+void ColumnLowering::narrow_steps(const NarrowRows& rows, const std::vector<Accumulator>& totals,
+                                  const std::vector<ScratchPair>& scratch, std::vector<Stmt>& body) {
   const IntExpr lane = IntExpr::symbol(kLane);
   const int64_t lanes = schedule_.lanes;
   Placement placement = rows.placement;
@@ -70,8 +70,9 @@ void Lowering::narrow_steps(const NarrowRows& rows, const std::vector<Accumulato
 }
 
 // What stands in scratch, and the rows that made no step, of one column to a lane.
-void Lowering::narrow_rest(const NarrowRows& rows, const Placement& placement, const std::vector<Accumulator>& totals,
-                           const std::vector<ScratchPair>& scratch, std::vector<Stmt>& body) {
+void ColumnLowering::narrow_rest(const NarrowRows& rows, const Placement& placement,
+                                 const std::vector<Accumulator>& totals, const std::vector<ScratchPair>& scratch,
+                                 std::vector<Stmt>& body) {
   const Index there{IntExpr::symbol(Symbol::loop("f")) * rows.columns + IntExpr::symbol(kLane)};
   std::vector<Stmt> joined, left;
   for (size_t a = 0; a < totals.size(); ++a) {
@@ -90,7 +91,7 @@ void Lowering::narrow_rest(const NarrowRows& rows, const Placement& placement, c
   append(body, rows.nest(Symbol::loop("r"), rows.rest, std::move(left)));
 }
 
-void Lowering::split_narrow() {
+void ColumnLowering::split_narrow() {
   const std::vector<Axis>& axes = domain().axes;
   const IntExpr lane = IntExpr::symbol(kLane);
   NarrowRows rows;

@@ -7,11 +7,11 @@
 // A part waits for what earlier parts add up to, never for a running value: those of its 32, of its 32 times 32, of all before, joined in a
 // fixed order (emit/cuda_scan_grid.cpp).
 #include "base/check.hpp"
-#include "kernel/lowering.hpp"
+#include "kernel/lower_row.hpp"
 
 namespace smelt::kernel {
 
-void Lowering::split_scan() {
+void RowLowering::split_scan() {
   const Axis& axis = vector_axis();
   const Symbol s = Symbol::loop("s"), c = Symbol::loop("c");
   const IntExpr tile = schedule_.tile, parts = launch_size(Symbol::launch("parts"), ceildiv(axis.extent, tile));

@@ -12,7 +12,7 @@
 #include <set>
 
 #include "base/check.hpp"
-#include "kernel/lowering.hpp"
+#include "kernel/lower_stencil.hpp"
 
 namespace smelt::kernel {
 
@@ -26,7 +26,7 @@ static constexpr int64_t kLine = 16, kPage = 1024;
 static int64_t rounded_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
 // From here on, values of rings are read where they are: by `read`, from a ring by number. What no ring holds is computed.
-void Lowering::read_rings(const StencilStep& step, const std::function<ExprId(size_t, const RingPlace&)>& read) {
+void StencilLowering::read_rings(const StencilStep& step, const std::function<ExprId(size_t, const RingPlace&)>& read) {
   const Stencil& stencil = *schedule_.stencil;
   std::multimap<NodeId, std::pair<size_t, Index>> newest;
   for (size_t r = 0; r < stencil.rings.size(); ++r)
@@ -48,7 +48,7 @@ void Lowering::read_rings(const StencilStep& step, const std::function<ExprId(si
 }
 
 // The iterations: outer axes, chunks of rows, strips. Sets the rows of the chunk and the columns of the strip.
-Grid Lowering::stencil_grid(Placement& placement, Piece& rows, Piece& columns) const {
+Grid StencilLowering::stencil_grid(Placement& placement, Piece& rows, Piece& columns) const {
   const Stencil& stencil = *schedule_.stencil;
   const auto& axes = domain().axes;
   Grid grid;
@@ -73,7 +73,7 @@ Grid Lowering::stencil_grid(Placement& placement, Piece& rows, Piece& columns) c
 // Columns that a step evaluates on either side of the strip. Those of rings are whole lines of the cache and whole steps, more than are
 // needed: what is computed of what no one has written is not read, but no step has to be a short one, under a mask. An index must not be
 // made of such values.
-Lowering::Columns Lowering::columns_of(const Ring* ring) const {
+StencilLowering::Columns StencilLowering::columns_of(const Ring* ring) const {
   if (!ring) return {};
   const auto gathers = [&](NodeId id) { return graph_.at(id).kind == NodeKind::Gather; };
   if (ring->halo() == 0 || std::any_of(group_.nodes.begin(), group_.nodes.end(), gathers))
@@ -87,7 +87,7 @@ static int64_t origin_of(const Ring& ring) { return rounded_up(std::max<int64_t>
 
 // Lines begin at whole lines of the cache, and not all at the same place of a page: those of one column would push each other out. The
 // strip begins at a line in all of them.
-std::vector<int> Lowering::ring_buffers(const IntExpr& strip) {
+std::vector<int> StencilLowering::ring_buffers(const IntExpr& strip) {
   std::vector<int> buffers;
   for (const Ring& ring : schedule_.stencil->rings) {
     const DType dtype = compute_type(graph_.at(ring.node).dtype);
@@ -102,7 +102,7 @@ std::vector<int> Lowering::ring_buffers(const IntExpr& strip) {
 
 // One loop over columns, for those of its steps that are `active`: rings by number, and the outputs behind the last. What one of them has
 // computed at a column the others take from there. Rings are written last, since a newest row may take the place of the oldest.
-std::vector<Stmt> Lowering::stencil_loop(const StencilRow& row, size_t loop, const std::vector<size_t>& active) {
+std::vector<Stmt> StencilLowering::stencil_loop(const StencilRow& row, size_t loop, const std::vector<size_t>& active) {
   const Stencil& stencil = *schedule_.stencil;
   const IntExpr i = IntExpr::symbol(kLane);
   std::map<size_t, LocalId> newest;
@@ -155,7 +155,7 @@ std::vector<Stmt> Lowering::stencil_loop(const StencilRow& row, size_t loop, con
 }
 
 // All loops of a row, and before the first row of outputs those of what has begun by then.
-std::vector<Stmt> Lowering::stencil_row(const StencilRow& row) {
+std::vector<Stmt> StencilLowering::stencil_row(const StencilRow& row) {
   const Stencil& stencil = *schedule_.stencil;
   std::vector<Stmt> loops;
   for (size_t l = 0; l <= stencil.output_loop; ++l) {
@@ -168,7 +168,7 @@ std::vector<Stmt> Lowering::stencil_row(const StencilRow& row) {
   return loops;
 }
 
-std::vector<Stmt> Lowering::stencil_warm_up(const StencilRow& row) {
+std::vector<Stmt> StencilLowering::stencil_warm_up(const StencilRow& row) {
   const Stencil& stencil = *schedule_.stencil;
   std::vector<Stmt> loops;
   for (size_t l = 0; l <= stencil.output_loop; ++l) {
@@ -202,7 +202,9 @@ std::vector<Stmt> Lowering::stencil_warm_up(const StencilRow& row) {
   return loops;
 }
 
-void Lowering::stencil() {
+void StencilLowering::phases() { on_gpu() ? registers() : lines(); }
+
+void StencilLowering::lines() {
   const Stencil& stencil = *schedule_.stencil;
   const IntExpr columns = vector_axis().extent;
   StencilRow row;
@@ -223,10 +225,10 @@ void Lowering::stencil() {
   };
   std::vector<Stmt> body;
   if (stencil.warm_up > 0) {
-    body.push_back(down(Symbol::loop("w"), 0, stencil.warm_up, &Lowering::stencil_warm_up));
+    body.push_back(down(Symbol::loop("w"), 0, stencil.warm_up, &StencilLowering::stencil_warm_up));
     body.back().rare = true;
   }
-  body.push_back(down(Symbol::loop("t"), stencil.warm_up, rows.length, &Lowering::stencil_row));
+  body.push_back(down(Symbol::loop("t"), stencil.warm_up, rows.length, &StencilLowering::stencil_row));
   body.back().ahead = static_cast<int>(schedule_.stencil->ahead);
   add_phase(grid.extent(), std::move(body), row.strip * stencil.chunk);
 }

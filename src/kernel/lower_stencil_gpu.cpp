@@ -12,7 +12,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
-#include "kernel/lowering.hpp"
+#include "kernel/lower_stencil.hpp"
 
 namespace smelt::kernel {
 
@@ -64,7 +64,7 @@ std::map<int64_t, std::pair<int64_t, int64_t>> shared_columns(const Ring& ring, 
 
 }  // namespace
 
-void Lowering::stencil_gpu() {
+void StencilLowering::registers() {
   const Stencil& stencil = *schedule_.stencil;
   const int64_t lanes = schedule_.lanes, strip = schedule_.tile;
   const IntExpr columns = vector_axis().extent, t = IntExpr::symbol(Symbol::loop("t")), i = IntExpr::symbol(kLane);

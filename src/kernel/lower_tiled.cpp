@@ -9,7 +9,7 @@
 //
 // On a GPU the team goes over a whole tile in one vector loop; %y and %x are parts of %i.
 #include "base/check.hpp"
-#include "kernel/lowering.hpp"
+#include "kernel/lower_pointwise.hpp"
 
 namespace smelt::kernel {
 
@@ -34,8 +34,8 @@ bool divides(int64_t tile, const IntExpr& extent) {
 }  // namespace
 
 // The statements for a tile, through scratch that stands in `buffers`, two for each staged read that is turned as a whole.
-std::vector<Stmt> Lowering::through_tile(const Tile& tile, const Placement& placement,
-                                         const std::vector<std::pair<int, int>>& buffers) {
+std::vector<Stmt> PointwiseLowering::through_tile(const Tile& tile, const Placement& placement,
+                                                  const std::vector<std::pair<int, int>>& buffers) {
   const auto& axes = domain().axes;
   const Axis& columns = axes.back();
   const Axis& rows = axes[static_cast<size_t>(schedule_.across_axis)];
@@ -85,14 +85,13 @@ std::vector<Stmt> Lowering::through_tile(const Tile& tile, const Placement& plac
       if (schedule_.staged[r].node == id && staged[r].first == index) return staged[r].second;
     return std::nullopt;
   });
-  std::vector<Stmt> element;
-  element_pass(0, {}, computing, element);
+  std::vector<Stmt> element = elements(computing);
   evaluator_.set_redirect(nullptr);
   append(body, loops(Symbol::loop("x"), tile.rows.length, tile.columns.length, std::move(element)));
   return body;
 }
 
-void Lowering::tiled() {
+void PointwiseLowering::tiles() {
   const auto& axes = domain().axes;
   const Axis& columns = axes.back();
   const Axis& rows = axes[static_cast<size_t>(schedule_.across_axis)];

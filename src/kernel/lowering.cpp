@@ -14,7 +14,6 @@ Lowering::Lowering(const Graph& graph, const schedule::Group& group, const Sched
     : graph_(graph), group_(group), schedule_(schedule), builder_(kernel_), evaluator_(graph, group.nodes, builder_) {
   kernel_.name = std::move(name);
   kernel_.dialect = dialect();
-  evaluator_.set_scan([this](NodeId id, const Index& index) { return scan_at(id, index); });
 }
 
 // What half precision stores may be computed a little less exactly, unless it also decides something: which element to take, say.
@@ -45,30 +44,18 @@ Dialect Lowering::dialect() const {
 Kernel Lowering::run(bool clamp) {
   kernel_.clamped = clamp;
   evaluator_.set_clamp(clamp);
-  switch (schedule_.strategy) {
-    case schedule::Strategy::Pointwise: pointwise(); break;
-    case schedule::Strategy::Tiled: tiled(); break;
-    case schedule::Strategy::Scatter: scatter(); break;
-    case schedule::Strategy::Stencil: on_gpu() ? stencil_gpu() : stencil(); break;
-    case schedule::Strategy::Row: row(); break;
-    case schedule::Strategy::Column:
-      schedule_.tile > schedule_.lanes && !on_gpu() ? columns_in_rows() : column();
-      break;
-    case schedule::Strategy::Split:
-      if (!domain().scans.empty())
-        split_scan();
-      else if (vector_axis().reduced || schedule_.columns)
-        split_rows();
-      else if (schedule_.narrow_axis >= 0)
-        split_narrow();
-      else
-        on_gpu() ? split_columns() : columns_in_rows();
-      break;
-    case schedule::Strategy::Custom: throw InternalError("the user's own code is not lowered");
-    case schedule::Strategy::Batch: throw InternalError("a batch is lowered part by part");
-  }
+  phases();
   finish();
   return std::move(kernel_);
+}
+
+std::vector<Stmt> Lowering::elements(const Placement& placement) {
+  std::vector<Stmt> body, stores;
+  evaluator_.enter(&body, &placement.ranges);
+  for (const StoredOutput& o : domain().outputs)
+    stores.push_back(store_output(o, placement, evaluator_.value_to_store(o.base, placement.at(o.base_index))));
+  append(body, std::move(stores));
+  return body;
 }
 
 Stmt Lowering::store_output(const StoredOutput& output, const Placement& placement, ExprId value, ExprId mask) {
@@ -176,27 +163,6 @@ void Lowering::finish() {
     if (c.kind == Constraint::Equal) assume(c.right - c.left);
   }
   for (Symbol symbol : arguments) kernel_.params.push_back(size_param(symbol));
-}
-
-static Kernel lowered(const Graph& graph, const schedule::Group& group, const Schedule& schedule,
-                      const std::string& name) {
-  try {
-    Kernel kernel = Lowering(graph, group, schedule, name).run(false);
-    verify(kernel);
-    return kernel;
-  } catch (const InternalError&) {
-    Kernel kernel = Lowering(graph, group, schedule, name).run(true);
-    verify(kernel);
-    return kernel;
-  }
-}
-
-Kernel lower(const Graph& graph, const schedule::Group& group, const Schedule& schedule, const std::string& name,
-             const PassObserver& observer) {
-  Kernel kernel = lowered(graph, group, schedule, name);
-  if (observer) observer(kLowering, kernel, true);
-  run_passes(kernel, observer);
-  return kernel;
 }
 
 }  // namespace smelt::kernel

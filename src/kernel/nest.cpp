@@ -66,8 +66,7 @@ std::vector<Stmt> in_loops(const LoopExtents& loops, std::vector<Stmt> body, int
   for (size_t d = loops.size(); d-- > 0;) {
     const auto& [var, extent] = loops[d];
     std::vector<Stmt> around;
-    around.push_back(
-        loop(LoopKind::Serial, var, extent, std::move(body), 1, d + 1 == loops.size() ? together : 1));
+    around.push_back(loop(LoopKind::Serial, var, extent, std::move(body), 1, d + 1 == loops.size() ? together : 1));
     body = std::move(around);
   }
   return body;

@@ -7,13 +7,13 @@
 #include <limits>
 
 #include "base/check.hpp"
-#include "kernel/lowering.hpp"
+#include "kernel/lower_reduction.hpp"
 #include "kernel/value.hpp"
 
 namespace smelt::kernel {
 
 // Finds the maximum of each sum that runs online. `top` starts at the smallest finite value, so that no difference from it is inf - inf.
-void Lowering::pair_online(std::vector<Accumulator>& accs) {
+void AccumulatorLowering::pair_online(std::vector<Accumulator>& accs) {
   for (size_t s = 0; s < accs.size(); ++s) {
     if (!accs[s].reduction->online) continue;
     for (size_t m = 0; m < accs.size(); ++m)
@@ -31,7 +31,7 @@ static Scalar smallest_finite(DType t) {
                                              : -static_cast<double>(std::numeric_limits<float>::max()));
 }
 
-std::vector<Stmt> Lowering::start_online(const std::vector<Accumulator>& accs) {
+std::vector<Stmt> AccumulatorLowering::start_online(const std::vector<Accumulator>& accs) {
   std::vector<Stmt> stmts;
   for (const Accumulator& a : accs)
     if (a.maximum >= 0) stmts.push_back(assign(a.top, builder_.constant(smallest_finite(a.value_type))));
@@ -45,7 +45,7 @@ static Val term_below_one(Val x) {
   return x.apply(Op::Exp, {x.id});
 }
 
-std::vector<Stmt> Lowering::update_online(const Accumulator& a, ExprId value) {
+std::vector<Stmt> AccumulatorLowering::update_online(const Accumulator& a, ExprId value) {
   const Val x{&builder_, builder_.cast(value, a.value_type)}, top{&builder_, builder_.local(a.top)},
       sum{&builder_, builder_.local(a.value)};
   const Val e = term_below_one(-abs(x - top));
@@ -54,7 +54,7 @@ std::vector<Stmt> Lowering::update_online(const Accumulator& a, ExprId value) {
 }
 
 // Ends with the uniform results in the accumulators.
-std::vector<Stmt> Lowering::finish_online(const std::vector<Accumulator>& accs) {
+std::vector<Stmt> AccumulatorLowering::finish_online(const std::vector<Accumulator>& accs) {
   const int lanes = accumulator_lanes(schedule_.lanes, schedule_.unroll);
   const IntExpr everyone = IntExpr(int64_t{schedule_.team} * lanes);
   std::vector<Stmt> tops, scaled, sums, results;

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
-#include "kernel/lowering.hpp"
+#include "kernel/lower_reduction.hpp"
 #include "kernel/value.hpp"
 
 namespace smelt::kernel {
@@ -35,10 +35,10 @@ Scalar neutral(ReduceKind kind, DType t) {
   throw InternalError("unknown kind of reduction");
 }
 
-ExprId Lowering::initial(const Accumulator& a) { return builder_.constant(neutral(a.kind, a.value_type)); }
+ExprId AccumulatorLowering::initial(const Accumulator& a) { return builder_.constant(neutral(a.kind, a.value_type)); }
 
 // Indices count in lanes no wider than they must be: from the first position of a block on, or along all of what is known to be short.
-std::vector<Accumulator> Lowering::accumulators(int level, const std::optional<IntExpr>& block) {
+std::vector<Accumulator> AccumulatorLowering::accumulators(int level, const std::optional<IntExpr>& block) {
   std::vector<Accumulator> result;
   for (const Reduction& r : domain().reductions) {
     if (r.level != level) continue;
@@ -63,7 +63,7 @@ std::vector<Accumulator> Lowering::accumulators(int level, const std::optional<I
 
 // What nothing was taken into has position 0: it is the result only where no element differs from the neutral value, and then the
 // first is.
-std::vector<Stmt> Lowering::start(const std::vector<Accumulator>& accs) {
+std::vector<Stmt> AccumulatorLowering::start(const std::vector<Accumulator>& accs) {
   std::vector<Stmt> stmts;
   for (const Accumulator& a : accs) {
     stmts.push_back(assign(a.value, initial(a)));
@@ -72,12 +72,12 @@ std::vector<Stmt> Lowering::start(const std::vector<Accumulator>& accs) {
   return stmts;
 }
 
-ExprId Lowering::merged(const Accumulator& a, ExprId current, ExprId next) {
+ExprId AccumulatorLowering::merged(const Accumulator& a, ExprId current, ExprId next) {
   return builder_.apply(op_of(a.kind), {current, next});
 }
 
 // A product that something else uses too is made for that anyway.
-bool Lowering::adds_products(const Accumulator& a) const {
+bool AccumulatorLowering::adds_products(const Accumulator& a) const {
   const NodeId product = graph_.at(a.reduction->node).args[0];
   const Node& node = graph_.at(product);
   if (a.kind != ReduceKind::Sum || node.kind != NodeKind::Elementwise || !is_float(node.dtype)) return false;
@@ -90,7 +90,7 @@ bool Lowering::adds_products(const Accumulator& a) const {
   return uses == 1;
 }
 
-std::vector<Stmt> Lowering::take_element(const Accumulator& a, ExprId element, const IntExpr& position) {
+std::vector<Stmt> AccumulatorLowering::take_element(const Accumulator& a, ExprId element, const IntExpr& position) {
   const ExprId current = builder_.local(a.value);
   if (!a.with_index()) {
     const Expr& e = builder_.at(element);
@@ -108,7 +108,7 @@ std::vector<Stmt> Lowering::take_element(const Accumulator& a, ExprId element, c
   return take_if(a, (!(largest ? x <= best : x >= best)) & (best == best), x, {&builder_, here});
 }
 
-std::vector<Stmt> Lowering::take_part(const Accumulator& a, const Accumulator& part) {
+std::vector<Stmt> AccumulatorLowering::take_part(const Accumulator& a, const Accumulator& part) {
   ExprId index = kNoExpr;
   if (part.with_index()) {
     index = result(part);
@@ -118,7 +118,7 @@ std::vector<Stmt> Lowering::take_part(const Accumulator& a, const Accumulator& p
 }
 
 // In whatever order they come: a strictly better value, a NaN over a number, and of equals the smaller index.
-std::vector<Stmt> Lowering::take_part(const Accumulator& a, ExprId value, ExprId index) {
+std::vector<Stmt> AccumulatorLowering::take_part(const Accumulator& a, ExprId value, ExprId index) {
   if (!a.with_index()) return {assign(a.value, merged(a, builder_.local(a.value), value))};
   const Val x{&builder_, value}, best{&builder_, builder_.local(a.value)},
       at{&builder_, builder_.cast(index, a.index_type, true)}, best_at{&builder_, builder_.local(a.index)};
@@ -131,35 +131,35 @@ std::vector<Stmt> Lowering::take_part(const Accumulator& a, ExprId value, ExprId
   return take_if(a, better | (tie & (at < best_at)), x, at);
 }
 
-std::vector<Stmt> Lowering::take_if(const Accumulator& a, Val better, Val value, Val index) {
+std::vector<Stmt> AccumulatorLowering::take_if(const Accumulator& a, Val better, Val value, Val index) {
   const LocalId take = builder_.new_local(DType::Bool, false);
   const Val taken{&builder_, builder_.local(take)};
   return {let(take, better.id), assign(a.value, select(taken, value, {&builder_, builder_.local(a.value)}).id),
           assign(a.index, select(taken, index, {&builder_, builder_.local(a.index)}).id)};
 }
 
-Stmt Lowering::combine_lanes(const Accumulator& a) {
+Stmt AccumulatorLowering::combine_lanes(const Accumulator& a) {
   return combine(a.value, op_of(a.kind), a.index, schedule_.columns);
 }
 
-ExprId Lowering::result(const Accumulator& a) {
+ExprId AccumulatorLowering::result(const Accumulator& a) {
   return a.with_index() ? builder_.cast(builder_.local(a.index), DType::I64) : builder_.local(a.value);
 }
 
-IntExpr Lowering::position(const Placement& placement) const {
+IntExpr AccumulatorLowering::position(const Placement& placement) const {
   IntExpr flat = 0;
   for (const Axis& axis : domain().axes)
     if (axis.reduced) flat = flat * axis.extent + axis.value();
   return flat.substitute(placement.value_of, placement.ranges);
 }
 
-bool Lowering::has_few_positions() const {
+bool AccumulatorLowering::has_few_positions() const {
   const auto elements = domain().reduced_count().constant();
   return elements && *elements <= INT32_MAX;
 }
 
 // Rows of a length that is not known are counted in blocks, which are short.
-bool Lowering::counts_in_blocks() const {
+bool AccumulatorLowering::counts_in_blocks() const {
   bool finds = false;
   for (const Reduction& r : domain().reductions) {
     if (r.online) return false;
@@ -170,7 +170,7 @@ bool Lowering::counts_in_blocks() const {
 }
 
 // A thread of a GPU may take the elements before the first aligned address last.
-bool Lowering::positions_ascend() const {
+bool AccumulatorLowering::positions_ascend() const {
   if (on_gpu() || domain().reversed) return false;
   const Axis* last = nullptr;
   for (const Axis& axis : domain().axes)

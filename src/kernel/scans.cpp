@@ -2,19 +2,25 @@
 #include <utility>
 
 #include "base/check.hpp"
-#include "kernel/lowering.hpp"
+#include "kernel/lower_reduction.hpp"
 
 namespace smelt::kernel {
 
-IntExpr Lowering::directed(const Axis& axis, const IntExpr& position) const {
+AccumulatorLowering::AccumulatorLowering(const Graph& graph, const schedule::Group& group, const Schedule& schedule,
+                                         std::string name)
+    : Lowering(graph, group, schedule, std::move(name)) {
+  evaluator_.set_scan([this](NodeId id, const Index& index) { return scan_at(id, index); });
+}
+
+IntExpr AccumulatorLowering::directed(const Axis& axis, const IntExpr& position) const {
   return domain().reversed ? axis.extent - 1 - position : position;
 }
 
-std::vector<Stmt> Lowering::take_scan_starts() { return std::exchange(scan_starts_, {}); }
+std::vector<Stmt> AccumulatorLowering::take_scan_starts() { return std::exchange(scan_starts_, {}); }
 
 //   over the lanes:     scan result = x after carry
 //   down the columns:   carry := carry op x; result = carry
-ExprId Lowering::scan_at(NodeId id, const Index& index) {
+ExprId AccumulatorLowering::scan_at(NodeId id, const Index& index) {
   const Node& node = graph_.at(id);
   const DType t = accumulator_type(graph_.at(node.args[0]).dtype);
   const bool float_sum = is_float(t) && node.reduce == ReduceKind::Sum;

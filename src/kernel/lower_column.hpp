@@ -1,0 +1,56 @@
+// Columns: lanes are neighbours of a kept axis. Internal to this folder.
+#pragma once
+
+#include <vector>
+
+#include "kernel/lower_reduction.hpp"
+
+namespace smelt::kernel {
+
+struct NarrowRows;  // lower_split_narrow.cpp
+
+// The loops of one phase over tiles of columns: `serial` ones run down a column, whose rows may be a part of a split axis.
+struct ColumnLoops {
+  Grid outer;     // the outer kept axes
+  IntExpr count;  // iterations of the grid
+  Placement placement;
+  IntExpr width, part;  // columns of the tile; number of the part
+  Piece rows;           // of the part
+  LoopExtents serial;
+  size_t blocks = 0;  // so many of them go over blocks, each of which has accumulators of its own
+  int together = 1;   // steps of the innermost
+};
+
+class ColumnLowering : public ReductionLowering {
+ public:
+  using ReductionLowering::ReductionLowering;
+
+ private:
+  void phases() override;
+  void column();
+  void columns_in_rows();
+  void split_columns();
+  void split_narrow();
+  struct Carried {
+    std::vector<Stmt> begin, take, put;
+  };
+  ColumnLoops column_loops(const SplitAxis* split) const;
+  void block_rows(ColumnLoops& loops) const;
+  std::vector<Stmt> down_columns(const ColumnLoops& loops, const std::vector<Accumulator>& accs,
+                                 std::vector<Stmt> body);
+  Carried carry(const std::vector<Stmt>& starts);
+  std::vector<Partial> column_partials(const ColumnLoops& loops, const SplitAxis& split,
+                                       const std::vector<Accumulator>& accs, std::vector<Stmt>& body);
+  void combine_columns(Grid grid, const SplitAxis& split, const std::vector<Accumulator>& accs,
+                       const std::vector<Partial>& parts);
+  // lower_split_narrow.cpp
+  struct ScratchPair {
+    int value = -1, index = -1;  // buffers
+  };
+  void narrow_steps(const NarrowRows& rows, const std::vector<Accumulator>& totals,
+                    const std::vector<ScratchPair>& scratch, std::vector<Stmt>& body);
+  void narrow_rest(const NarrowRows& rows, const Placement& placement, const std::vector<Accumulator>& totals,
+                   const std::vector<ScratchPair>& scratch, std::vector<Stmt>& body);
+};
+
+}  // namespace smelt::kernel

@@ -1,0 +1,66 @@
+// Parts of a reduction: how many there are, and the partial results that a first phase leaves and a second one takes.
+#include <algorithm>
+
+#include "kernel/lower_reduction.hpp"
+
+namespace smelt::kernel {
+
+constexpr int64_t kTeamsPerProcessor = 4;
+
+// Parts of at least `least` points; a GPU takes no more than give each multiprocessor several of them, beside `others`.
+IntExpr ReductionLowering::wanted_parts(int64_t least, const IntExpr& others) const {
+  const IntExpr n = first_reduced().extent;
+  IntExpr parts = min(kMaxParts, ceildiv(n, least));
+  if (on_gpu()) parts = min(parts, ceildiv(IntExpr::symbol(kLaunchThreads) * kTeamsPerProcessor, max(1, others)));
+  return max(1, parts);
+}
+
+const Axis& ReductionLowering::first_reduced() const {
+  for (const Axis& axis : domain().axes)
+    if (axis.reduced) return axis;
+  throw InternalError("a split without a reduced axis");
+}
+
+// The first reduced axis is the one that is split. Its parts have "%part" points, a multiple of
+// `multiple`.
+ReductionLowering::SplitAxis ReductionLowering::split_axis(const IntExpr& wanted, int64_t multiple) {
+  SplitAxis split;
+  split.axis = &first_reduced();
+  const IntExpr n = split.axis->extent;
+  split.part = launch_size(Symbol::launch("part"), ceildiv(ceildiv(n, wanted), multiple) * multiple);
+  split.parts = launch_size(Symbol::launch("parts"), ceildiv(n, split.part));
+  return split;
+}
+
+// Partial results: one array per accumulator, and one more for the indices of argmax.
+std::vector<ReductionLowering::Partial> ReductionLowering::partials(const std::vector<Accumulator>& accs, const Shape& dims) {
+  std::vector<Partial> result;
+  for (const Accumulator& a : accs) {
+    Partial p;
+    p.value = add_temporary(a.value_type, dims, "partial result");
+    if (a.with_index()) p.index = add_temporary(DType::I64, dims, "partial index");
+    result.push_back(p);
+  }
+  return result;
+}
+
+void ReductionLowering::store_partials(const std::vector<Accumulator>& accs, const std::vector<Partial>& parts, const Index& at,
+                              std::vector<Stmt>& body) {
+  for (size_t i = 0; i < accs.size(); ++i) {
+    body.push_back(store({false, parts[i].value, at}, builder_.local(accs[i].value)));
+    if (accs[i].with_index()) body.push_back(store({false, parts[i].index, at}, result(accs[i])));
+  }
+}
+
+std::vector<Stmt> ReductionLowering::take_partials(const std::vector<Accumulator>& accs, const std::vector<Partial>& parts,
+                                          const Index& at) {
+  std::vector<Stmt> body;
+  for (size_t i = 0; i < accs.size(); ++i) {
+    const ExprId value = builder_.load(accs[i].value_type, {false, parts[i].value, at});
+    const ExprId index = accs[i].with_index() ? builder_.load(DType::I64, {false, parts[i].index, at}) : kNoExpr;
+    append(body, take_part(accs[i], value, index));
+  }
+  return body;
+}
+
+}  // namespace smelt::kernel

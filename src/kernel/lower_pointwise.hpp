@@ -1,0 +1,39 @@
+// Pointwise and Tiled: every output element on its own. Internal to this folder.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "kernel/lowering.hpp"
+
+namespace smelt::kernel {
+
+struct Tile;  // lower_tiled.cpp
+
+class PointwiseLowering : public Lowering {
+ public:
+  using Lowering::Lowering;
+
+ private:
+  void phases() override;
+  void merged();
+  void ranges();
+  // lower_blocked.cpp
+  // Where the blocks of an iteration stand: the number of the block along every axis, as far as it is known.
+  struct Blocks {
+    std::vector<IntExpr> at;  // by axis of the domain
+    Ranges ranges;
+    IntExpr first, length;  // the lanes of this iteration, of all
+  };
+  void find_lanes(Blocks& blocks);
+  Placement result_at(const Blocks& blocks, const std::vector<int64_t>& result) const;
+  void blocked_sum(const schedule::BlockedSum& sum, const Blocks& blocks, const std::vector<LocalId>& totals,
+                   std::vector<Stmt>& body);
+  void blocks();
+  // lower_tiled.cpp
+  void tiles();
+  std::vector<Stmt> through_tile(const Tile& tile, const Placement& placement,
+                                 const std::vector<std::pair<int, int>>& buffers);
+};
+
+}  // namespace smelt::kernel

@@ -1,0 +1,57 @@
+// Scatter: updates go to rows that the data names. Internal to this folder.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "kernel/lowering.hpp"
+
+namespace smelt::kernel {
+
+class ScatterLowering : public Lowering {
+ public:
+  using Lowering::Lowering;
+
+ private:
+  void phases() override;
+  struct Scattered {
+    NodeId id = -1;
+    ScatterKind kind{};
+    GatherMode mode{};
+    NodeId x = -1, indices = -1, source = -1;  // source: the updates
+    DType dtype{};
+    Shape shape, rest, places;  // of the result, of one of its rows, of the indices
+    IntExpr rows, columns, updates;
+    Index at(const IntExpr& row, const IntExpr& column, const Ranges& ranges) const;
+    Index update_at(const IntExpr& update, const IntExpr& column, const Ranges& ranges) const;
+  };
+  // What fills the body of a phase whose lanes are the elements of one axis, at one of them.
+  using Fill = std::function<void(const IntExpr& at, const Ranges& ranges, std::vector<Stmt>& body)>;
+  Scattered scattered() const;
+  void over_chunks(const IntExpr& length, const Fill& fill);
+  std::vector<Stmt> lanes_of(Symbol var, const IntExpr& length, Ranges ranges,
+                             const std::function<void(const Ranges&, std::vector<Stmt>&)>& fill);
+  ExprId scatter_row(const Scattered& s, const IntExpr& update, const Ranges& ranges);
+  ExprId joined_by(ScatterKind kind, ExprId there, ExprId update);
+  void copy_to(const Scattered& s, int param, const std::function<ExprId(ExprId)>& encode);
+  void check_rows(const Scattered& s);
+  void scatter_ranges(const Scattered& s);
+  void scatter_copies(const Scattered& s);
+  void updates_of_elements(const Scattered& s, int copies, const IntExpr& part, const IntExpr& first,
+                           const IntExpr& length, const Ranges& ranges, std::vector<Stmt>& body);
+  void updates_of_rows(const Scattered& s, int copies, const IntExpr& part, const IntExpr& first, const IntExpr& length,
+                       Ranges ranges, std::vector<Stmt>& body);
+  void scatter_atomic(const Scattered& s);
+  void joined_on_chip(const Scattered& s, int joined, DType type, const std::function<ExprId(ExprId)>& encode);
+  void scatter_exact(const Scattered& s);
+  void scatter_newest(const Scattered& s);
+  struct Destination {
+    ExprId row = kNoExpr, inside = kNoExpr;  // inside: only there is something written; kNoExpr: everywhere
+    IntExpr index, update, column;
+  };
+  ExprId row_inside(const Scattered& s, ExprId row);
+  Destination destination(const Scattered& s, const IntExpr& at, const Ranges& ranges);
+  void over_updates(const Scattered& s, const std::function<void(const Destination&, std::vector<Stmt>&)>& fill);
+};
+
+}  // namespace smelt::kernel
