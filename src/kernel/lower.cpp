@@ -11,8 +11,8 @@
 
 namespace smelt::kernel {
 
-static std::unique_ptr<Lowering> lowering_of(const Graph& graph, const schedule::Group& group,
-                                             const Schedule& schedule, const std::string& name) {
+static std::unique_ptr<Lowering> lowering_of(const Graph& graph, const schedule::Group& group, const Schedule& schedule,
+                                             const std::string& name) {
   const auto with = [&]<class Family>() { return std::make_unique<Family>(graph, group, schedule, name); };
   const Domain& domain = schedule.domain;
   switch (schedule.strategy) {

@@ -33,7 +33,8 @@ ReductionLowering::SplitAxis ReductionLowering::split_axis(const IntExpr& wanted
 }
 
 // Partial results: one array per accumulator, and one more for the indices of argmax.
-std::vector<ReductionLowering::Partial> ReductionLowering::partials(const std::vector<Accumulator>& accs, const Shape& dims) {
+std::vector<ReductionLowering::Partial> ReductionLowering::partials(const std::vector<Accumulator>& accs,
+                                                                    const Shape& dims) {
   std::vector<Partial> result;
   for (const Accumulator& a : accs) {
     Partial p;
@@ -44,16 +45,16 @@ std::vector<ReductionLowering::Partial> ReductionLowering::partials(const std::v
   return result;
 }
 
-void ReductionLowering::store_partials(const std::vector<Accumulator>& accs, const std::vector<Partial>& parts, const Index& at,
-                              std::vector<Stmt>& body) {
+void ReductionLowering::store_partials(const std::vector<Accumulator>& accs, const std::vector<Partial>& parts,
+                                       const Index& at, std::vector<Stmt>& body) {
   for (size_t i = 0; i < accs.size(); ++i) {
     body.push_back(store({false, parts[i].value, at}, builder_.local(accs[i].value)));
     if (accs[i].with_index()) body.push_back(store({false, parts[i].index, at}, result(accs[i])));
   }
 }
 
-std::vector<Stmt> ReductionLowering::take_partials(const std::vector<Accumulator>& accs, const std::vector<Partial>& parts,
-                                          const Index& at) {
+std::vector<Stmt> ReductionLowering::take_partials(const std::vector<Accumulator>& accs,
+                                                   const std::vector<Partial>& parts, const Index& at) {
   std::vector<Stmt> body;
   for (size_t i = 0; i < accs.size(); ++i) {
     const ExprId value = builder_.load(accs[i].value_type, {false, parts[i].value, at});

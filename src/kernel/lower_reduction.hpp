@@ -82,7 +82,7 @@ class AccumulatorLowering : public Lowering {
     std::vector<std::pair<int, int>> meets;  // those temporaries, with their words
   };
   std::optional<ScanGrid> scan_grid_;
-  std::vector<Stmt> scan_starts_;          // what carries of the scans made since they were taken begin with
+  std::vector<Stmt> scan_starts_;  // what carries of the scans made since they were taken begin with
 };
 
 // Elements that a part of a split reduction should have at least.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compile/compile.hpp"
+#include "device.hpp"
 #include "graph/build.hpp"
 #include "ops/expand/on_host.hpp"
 
@@ -19,12 +20,7 @@ namespace {
 constexpr int64_t kCount = 2003;  // no multiple of any vector
 
 const Machine& device() {
-  static const Machine chosen = [] {
-    const char* name = std::getenv("SMELT_TEST_DEVICE");
-    if (name && std::string(name) == "opencl") return Machine::opencl_device();
-    if (name && std::string(name) == "opencl:1") return Machine::opencl_device(1);
-    return name && std::string(name) == "cuda" ? Machine::cuda() : Machine::cpu();
-  }();
+  static const Machine chosen = testing::named_device();
   return chosen;
 }
 

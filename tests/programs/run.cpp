@@ -9,6 +9,7 @@
 #include <random>
 
 #include "bounds.hpp"
+#include "device.hpp"
 #include "frontends/language.hpp"
 
 namespace smelt::testing {
@@ -20,13 +21,9 @@ RunOn::~RunOn() { chosen_for_now = nullptr; }
 const Machine& device() {
   if (chosen_for_now) return *chosen_for_now;
   static const Machine chosen = [] {
-    const char* name = std::getenv("SMELT_TEST_DEVICE");
-    if (name && std::string(name) == "cuda") return Machine::cuda();
-    if (name && std::string(name) == "opencl") return Machine::opencl_device();
-    if (name && std::string(name) == "opencl:1") return Machine::opencl_device(1);
-    Machine cpu = Machine::cpu();
-    cpu.cache = nullptr;  // compiles what it is asked to; the user's cache is the user's
-    return cpu;
+    Machine named = named_device();
+    if (!named.is_gpu) named.cache = nullptr;  // compiles what it is asked to; the user's cache is the user's
+    return named;
   }();
   return chosen;
 }

@@ -14,12 +14,13 @@
 namespace smelt::tool {
 namespace {
 
-void add_common_options(CLI::App& command, CommonOptions& options) {
+// `looks_only`: also an architecture whose device is not here.
+void add_common_options(CLI::App& command, CommonOptions& options, bool looks_only = false) {
   command.add_option("--json", options.json, "write the result as JSON to FILE (- for standard output)")
       ->type_name("FILE");
-  command
-      .add_option("--device", options.device, "where to run: auto (a GPU when there is one), cpu, cuda, cuda:1, opencl")
-      ->type_name("NAME");
+  std::string devices = "where to run: auto (a GPU when there is one), cpu, cuda, cuda:1, opencl, opencl:1";
+  if (looks_only) devices += "; or sm_90 and the like, which need no GPU";
+  command.add_option("--device", options.device, devices)->type_name("NAME");
   command
       .add_option("--threads", options.threads, "threads of the CPU to use (default: all that this process may use)")
       ->type_name("N")
@@ -90,7 +91,7 @@ void add_bench(CLI::App& app, int& status) {
 
 void add_explain(CLI::App& app, int& status) {
   auto options = std::make_shared<ExplainOptions>();
-  CLI::App* command = app.add_subcommand("explain", "tell what is fused, why, and how many bytes that saves");
+  CLI::App* command = app.add_subcommand("explain", "show what is fused, why, and how many bytes that saves");
   add_program_options(*command, options->program);
   command
       ->add_option("--dump", options->dump,
@@ -99,7 +100,7 @@ void add_explain(CLI::App& app, int& status) {
       ->delimiter(',')
       ->allow_extra_args(false);
   command->add_flag("--no-fuse", options->no_fuse, "explain the program with fusion off");
-  command->add_flag("--measure", options->measure, "run the program, and tell how long each kernel takes");
+  command->add_flag("--measure", options->measure, "run the program, and show how long each kernel takes");
   command->add_flag(
       "--candidates", options->candidates,
       "list the schedules that each kernel could have, with their predicted times; with --measure also measured");
@@ -107,7 +108,7 @@ void add_explain(CLI::App& app, int& status) {
       "--depth", options->depth,
       "measure the program with 1, 2, 3, 4, 6, ... operations fused per kernel, and name the best number");
   add_tune_option(*command, options->tune);
-  add_common_options(*command, options->common);
+  add_common_options(*command, options->common, true);
   command->footer(
       "Examples:\n"
       "  smelt explain examples/relu_layernorm.smelt -i x=f32[4096,1024]\n"
@@ -126,7 +127,7 @@ void add_emit(CLI::App& app, int& status) {
   command->add_option("-o,--output", options->output, "the file to write (default: standard output)")
       ->type_name("FILE");
   command->add_option("--name", options->name, "the name of the function")->type_name("NAME")->capture_default_str();
-  add_common_options(*command, options->common);
+  add_common_options(*command, options->common, true);
   command->footer(
       "Examples:\n"
       "  smelt emit examples/relu_layernorm.smelt --size B=4096 --size C=1024 --as cpp --name relu_layernorm -o "
@@ -178,7 +179,7 @@ void add_savings(CLI::App& app, int& status) {
 
 void add_devices(CLI::App& app, int& status) {
   auto options = std::make_shared<CommonOptions>();
-  CLI::App* command = app.add_subcommand("devices", "tell what is found on this machine, and what is missing");
+  CLI::App* command = app.add_subcommand("devices", "list the devices of this machine, and what is missing");
   add_common_options(*command, *options);
   command->footer("Example:\n  smelt devices");
   command->callback([options, &status] { status = run_devices(*options); });
@@ -194,7 +195,7 @@ void add_ops(CLI::App& app, int& status) {
 }
 
 void add_cache(CLI::App& app, int& status) {
-  CLI::App* command = app.add_subcommand("cache", "tell what is kept of compiled kernels, or remove it");
+  CLI::App* command = app.add_subcommand("cache", "show what is kept of compiled kernels, or remove it");
   command->require_subcommand(1);
   for (const bool clear : {false, true}) {
     auto options = std::make_shared<CacheOptions>();

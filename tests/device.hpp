@@ -1,0 +1,23 @@
+// The device that SMELT_TEST_DEVICE names: cuda, opencl or opencl:N; the CPU without it.
+#pragma once
+
+#include <cstdlib>
+#include <string_view>
+
+#include "base/check.hpp"
+#include "compile/compile.hpp"
+
+namespace smelt::testing {
+
+inline Machine named_device() {
+  const char* variable = std::getenv("SMELT_TEST_DEVICE");
+  const std::string_view name = variable ? variable : "";
+  constexpr std::string_view kOpencl = "opencl";
+  if (name == "cuda") return Machine::cuda();
+  if (name == kOpencl) return Machine::opencl_device();
+  if (name.size() == kOpencl.size() + 2 && name.starts_with("opencl:")) return Machine::opencl_device(name.back() - '0');
+  SMELT_CHECK(name.empty(), "SMELT_TEST_DEVICE={} is no device", name);
+  return Machine::cpu();
+}
+
+}  // namespace smelt::testing
