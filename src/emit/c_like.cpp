@@ -59,7 +59,7 @@ bool narrow_if(const Kernel& kernel, const kernel::Phase& phase, std::vector<Int
   for (const Param& p : kernel.params)
     if (p.kind != ParamKind::Size) counts.push_back(count(p.dims));
   for (const Expr& e : kernel.exprs)
-    if (e.kind == ExprKind::Random) counts.push_back(e.extent);
+    if (const auto* random = e.get_if<Random>()) counts.push_back(random->extent);
   for (const IntExpr& c : counts) {
     const auto known = c.constant();
     if (known && *known > kNarrow) return false;

@@ -53,9 +53,9 @@ void PhasePrinter::each_on_chip(const Stmt& s) {
 }
 
 // What the thread n to the right has.
-std::string PhasePrinter::from_thread(const Expr& e, const std::vector<std::string>& args) {
+std::string PhasePrinter::from_thread(DType dtype, const std::vector<std::string>& args) {
   const int n = std::stoi(args[1].substr(args[1][0] == '('));
-  const std::string type = type_of(e.dtype), meet = fmt::format("meet{}", names_++);
+  const std::string type = type_of(dtype), meet = fmt::format("meet{}", names_++);
   statics_ += fmt::format("  {}{} {}[{}];\n", as_.shared, type, meet, team_.threads);
   // What was there before has been read when all have come to the first barrier.
   line("{}", as_.barrier);

@@ -20,9 +20,7 @@ PhasePrinter::PhasePrinter(const CLike& as, const Kernel& kernel, int phase, Var
       phase_(kernel.phases[static_cast<size_t>(phase)]),
       variant_(variant),
       team_(phase_.team),
-      shuffles_(
-          std::any_of(kernel.exprs.begin(), kernel.exprs.end(),
-                      [](const Expr& e) { return e.kind == ExprKind::Raw && e.raw == kernel::RawOp::FromThread; })),
+      shuffles_(std::any_of(kernel.exprs.begin(), kernel.exprs.end(), is_shuffle)),
       scans_(has_scans(phase_.body) || has_each(phase_.body)),
       locals_(kernel.locals.size()),
       buffers_(kernel.buffers.size()),
@@ -103,14 +101,13 @@ void PhasePrinter::analyse(ExprId root, const Stmt* vector) {
     ++uses_[static_cast<size_t>(id)];
     if (!seen.insert(id).second) continue;
     const Expr& e = kernel_.at(id);
-    if (e.kind == ExprKind::Local) note_local(e.local, vector);
-    note_locals(e.index, vector);
-    for (const IntExpr& x : e.access.index) note_locals(x, vector);
-    if (e.kind == ExprKind::Load) {
-      note_access(e.access, vector);
+    if (const auto* read = e.get_if<ReadLocal>()) note_local(read->local, vector);
+    for_each_index(e, [&](const IntExpr& x) { note_locals(x, vector); });
+    if (const auto* load = e.get_if<Load>()) {
+      note_access(load->access, vector);
       loops_of_[static_cast<size_t>(id)].insert(vector);
     }
-    for (ExprId operand : operands(e)) waiting.push_back(operand);
+    for_each_operand(e, [&](ExprId operand) { waiting.push_back(operand); });
   }
 }
 
@@ -220,17 +217,17 @@ void PhasePrinter::find_dependencies() {
     const Expr& e = kernel_.exprs[id];
     std::vector<int>& found = dependencies_[id];
     symbols.clear();
-    e.index.collect_symbols(symbols);
-    for (const IntExpr& index : e.access.index) index.collect_symbols(symbols);
+    for_each_index(e, [&](const IntExpr& index) { index.collect_symbols(symbols); });
     for (const Symbol s : symbols)
       if (s.is_local()) found.push_back(s.local_id());
-    if (e.kind == ExprKind::Local) found.push_back(e.local);
-    if (e.kind == ExprKind::Load && (e.access.scratch || stored_[static_cast<size_t>(e.access.array)]))
-      found.push_back(locals + (e.access.scratch ? params : 0) + e.access.array);
-    for (ExprId operand : operands(e)) {
+    if (const auto* read = e.get_if<ReadLocal>()) found.push_back(read->local);
+    const auto* load = e.get_if<Load>();
+    if (load && (load->access.scratch || stored_[static_cast<size_t>(load->access.array)]))
+      found.push_back(locals + (load->access.scratch ? params : 0) + load->access.array);
+    for_each_operand(e, [&](ExprId operand) {
       const std::vector<int>& more = dependencies_[static_cast<size_t>(operand)];
       found.insert(found.end(), more.begin(), more.end());
-    }
+    });
     std::sort(found.begin(), found.end());
     found.erase(std::unique(found.begin(), found.end()), found.end());
   }

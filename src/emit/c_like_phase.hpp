@@ -27,15 +27,23 @@
 namespace smelt::emit::c_like {
 
 using kernel::Access;
+using kernel::Apply;
+using kernel::Bitcast;
+using kernel::Cast;
+using kernel::Const;
 using kernel::Expr;
 using kernel::ExprId;
-using kernel::ExprKind;
+using kernel::IndexValue;
 using kernel::Kernel;
 using kernel::kNoExpr;
+using kernel::Load;
 using kernel::LocalId;
 using kernel::LoopKind;
 using kernel::Param;
 using kernel::ParamKind;
+using kernel::Random;
+using kernel::Raw;
+using kernel::ReadLocal;
 using kernel::Stmt;
 using kernel::StmtKind;
 
@@ -68,6 +76,10 @@ bool has_loops(const Stmt& s);
 bool has_scans(const std::vector<Stmt>& body);
 bool has_each(const std::vector<Stmt>& body);
 bool draws(const Kernel& kernel);
+inline bool is_shuffle(const Expr& e) {
+  const auto* raw = e.get_if<Raw>();
+  return raw && raw->op == kernel::RawOp::FromThread;
+}
 
 class PhasePrinter {
  public:
@@ -181,7 +193,7 @@ class PhasePrinter {
   void combine_on_chip(const std::vector<Partial>& parts);
   void each_on_chip(const Stmt& s);
   void each_body(const Stmt& s);  // its statements, and the ends of its two blocks
-  std::string from_thread(const Expr& e, const std::vector<std::string>& args);
+  std::string from_thread(DType dtype, const std::vector<std::string>& args);
 
   // c_like_vector.cpp
   Vector shape_of(const Stmt& s);
@@ -214,7 +226,7 @@ class PhasePrinter {
   void scan_body(const std::vector<Stmt>& body);
   void open_group(bool check);
   // c_like_loads.cpp
-  bool groups_are_inside_or_outside(const Expr& load);
+  bool groups_are_inside_or_outside(const Load& load);
   bool is_of_column(ExprId root) const;
   std::vector<ExprId> early_loads(const std::vector<const Stmt*>& stmts);
   void load_group(ExprId id);
@@ -233,7 +245,7 @@ class PhasePrinter {
   };
   bool multiple_of(const IntExpr& e, int64_t n, std::vector<IntExpr>& conditions) const;
   void ask(const std::vector<IntExpr>& conditions);
-  std::optional<IntExpr> compared(const Expr& e) const;
+  std::optional<IntExpr> compared(const Apply& e) const;
   std::string condition_key(ExprId id, int n, std::vector<IntExpr>& conditions) const;
   std::vector<std::vector<size_t>> runs_of(const std::vector<Place>& places);
   bool is_zero(ExprId id) const;
@@ -257,14 +269,23 @@ class PhasePrinter {
   std::vector<ExprId> early_draws(const std::vector<const Stmt*>& stmts) const;
   std::vector<ExprId> draw_groups(const std::vector<const Stmt*>& stmts);
   bool is_argument(Symbol symbol) const;  // of the kernel: a size
-  std::string random(const Expr& e, const std::vector<std::string>& args);
+  std::string random(const Random& e, const std::vector<std::string>& args);
 
   // c_like_expr.cpp
   std::string value(ExprId id);
   std::string compute(const Expr& e);
-  std::string compare_positions(const Expr& e);
+  const std::string& known(ExprId id) const { return *known_[static_cast<size_t>(id)]; }
+  template <class Ids>
+  std::vector<std::string> texts(const Ids& ids) const {
+    std::vector<std::string> texts;
+    for (const ExprId id : ids) texts.push_back(known(id));
+    return texts;
+  }
+  std::string compare_positions(const Apply& e);
   std::string read_local(LocalId id);
-  std::string load(const Expr& e);
+  std::string load(const Load& e);
+  const Load& load_at(ExprId id) const { return kernel_.at(id).get<Load>(); }
+  DType dtype_in_memory(const Load& e) const { return kernel_.params[static_cast<size_t>(e.access.array)].dtype; }
   bool is_varying(ExprId id) const;
   // Each expression of the statements that has no name yet, once.
   template <class Visit>

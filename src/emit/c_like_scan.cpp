@@ -31,7 +31,7 @@ PhasePrinter::ScanText PhasePrinter::declare_scan(const Stmt& s) {
   ScanText text;
   text.number = names_++;
   text.type = type_of(t);
-  text.nothing = literal(neutral(s.op, kernel_.at(s.start).constant));
+  text.nothing = literal(neutral(s.op, *kernel_.constant_at(s.start)));
   text.running = text.type;
   if (s.anew != kNoExpr && as_.templates) {
     text.running = fmt::format("Run<{}>", text.type);
@@ -66,7 +66,7 @@ void PhasePrinter::run_scan(const Stmt& s, const ScanText& text) {
   const int n = text.number;
   std::string result = fmt::format("x{}[n]", n);
   if (anew) result += ".value";
-  if (anew && s.exclusive) result = fmt::format("f{}[n] ? {} : {}", n, literal(kernel_.at(s.start).constant), result);
+  if (anew && s.exclusive) result = fmt::format("f{}[n] ? {} : {}", n, literal(*kernel_.constant_at(s.start)), result);
   line("#pragma unroll");
   line("for (int n = 0; n < {}; ++n) a{}[n] = {};", vector_.count(), s.local, result);
   forget(s.local);

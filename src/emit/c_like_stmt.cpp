@@ -133,11 +133,11 @@ std::vector<ExprId> PhasePrinter::step_loads(const Stmt& s) const {
     roots.push_back(inner.value);
   }
   visit_below(kernel_, roots, [&](ExprId id, const Expr& e) {
-    if (e.kind != ExprKind::Load || e.access.scratch || e.mask != kNoExpr) return true;
-    const auto array = static_cast<size_t>(e.access.array);
+    const auto* load = e.get_if<Load>();
+    if (!load || load->access.scratch || load->mask != kNoExpr) return true;
+    const auto array = static_cast<size_t>(load->access.array);
     const auto& on = dependencies_[static_cast<size_t>(id)];
-    const bool steps =
-        std::any_of(e.access.index.begin(), e.access.index.end(), [&](const IntExpr& x) { return x.mentions(*s.var); });
+    const bool steps = any_index(e, [&](const IntExpr& x) { return x.mentions(*s.var); });
     if (steps && !stored_[array] && std::none_of(on.begin(), on.end(), [&](int r) { return given.count(r) > 0; }))
       found.push_back(id);
     return true;
@@ -154,8 +154,7 @@ bool PhasePrinter::batched_loop(const Stmt& s) {
   if (s.loop != LoopKind::Serial || s.unroll < 2 || !stores || !vector_.loop || vector_.count() != 1) return false;
   const std::vector<ExprId> loads = step_loads(s);
   int64_t bytes = 0, steps = 1;
-  for (const ExprId id : loads)
-    bytes += std::max(4, size_of(kernel_.params[static_cast<size_t>(kernel_.at(id).access.array)].dtype));
+  for (const ExprId id : loads) bytes += std::max(4, size_of(dtype_in_memory(load_at(id))));
   while (bytes > 0 && 2 * steps * bytes <= kMostBytes && 2 * steps <= s.unroll) steps *= 2;
   if (steps == 1) return false;
   const std::string name = fmt::format("s{}", names_++), step = fmt::format("s{}", names_++), type = index_type();
@@ -176,21 +175,16 @@ bool PhasePrinter::batched_loop(const Stmt& s) {
     close();
   };
   open(fmt::format("for (; {0} + {1} <= {2}; {0} += {1})", name, steps, extent));
-  for (const ExprId id : loads)
-    line("{} ld{}[{}];", memory_type(kernel_.params[static_cast<size_t>(kernel_.at(id).access.array)].dtype), id,
-         steps);
+  for (const ExprId id : loads) line("{} ld{}[{}];", memory_type(dtype_in_memory(load_at(id))), id, steps);
   each_step([&] {
     line("const {} i = i0; (void)i;", type);
     line("const int n = 0; (void)n;");
     for (const ExprId id : loads) {
-      const Place p = place(kernel_.at(id).access);
+      const Place p = place(load_at(id).access);
       line("ld{}[k] = fetched({} + {});", id, p.base, integer(p.offset));
     }
   });
-  for (const ExprId id : loads) {
-    const DType t = kernel_.params[static_cast<size_t>(kernel_.at(id).access.array)].dtype;
-    early_[id] = from_memory(t, fmt::format("ld{}[k]", id));
-  }
+  for (const ExprId id : loads) early_[id] = from_memory(dtype_in_memory(load_at(id)), fmt::format("ld{}[k]", id));
   each_step([&] { nested_body(s.body); });
   for (const ExprId id : loads) early_.erase(id);
   close();

@@ -95,7 +95,7 @@ void PhasePrinter::count_origins(const std::vector<Stmt>& body, std::vector<std:
     for (const Stmt& inner : s.body) {
       if (inner.kind == StmtKind::Store) note(inner.access);
       visit_below(kernel_, {inner.value}, [&](ExprId, const Expr& e) {
-        if (e.kind == ExprKind::Load && e.mask == kNoExpr) note(e.access);
+        if (const auto* load = e.get_if<Load>(); load && load->mask == kNoExpr) note(load->access);
         return true;
       });
     }

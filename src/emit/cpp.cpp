@@ -10,12 +10,12 @@
 #include "emit/cpp_text.hpp"
 #include "emit/llvm_types.hpp"
 #include "kernel/offset.hpp"
+#include "kernel/walk.hpp"
 
 namespace smelt::emit {
 
 using kernel::Access;
 using kernel::Expr;
-using kernel::ExprKind;
 using kernel::LoopKind;
 using kernel::ParamKind;
 using kernel::Stmt;
@@ -90,11 +90,7 @@ PhasePrinter::PhasePrinter(const kernel::Kernel& kernel, int phase)
 std::string PhasePrinter::print() {
   const std::vector<Stmt>& body = kernel_.phases[static_cast<size_t>(phase_)].body;
   find_stores(body, stored_);
-  for (const Expr& e : kernel_.exprs) {
-    for (const ExprId id : e.args) ++uses_[static_cast<size_t>(id)];
-    if (e.mask != kernel::kNoExpr) ++uses_[static_cast<size_t>(e.mask)];
-    if (e.other != kernel::kNoExpr) ++uses_[static_cast<size_t>(e.other)];
-  }
+  for (const Expr& e : kernel_.exprs) for_each_operand(e, [&](ExprId id) { ++uses_[static_cast<size_t>(id)]; });
   find_places(body, nullptr);
   declare_places();
   declare_buffers();
@@ -346,14 +342,13 @@ std::string PhasePrinter::value(ExprId root) {
     }
     const Expr& e = kernel_.at(id);
     const size_t depth = waiting.size();
-    for (const ExprId arg : e.args)
-      if (!known_.count(arg)) waiting.push_back(arg);
-    for (const ExprId arg : {e.mask, e.other})
-      if (arg != kernel::kNoExpr && !known_.count(arg)) waiting.push_back(arg);
+    for_each_operand(e, [&](ExprId operand) {
+      if (!known_.count(operand)) waiting.push_back(operand);
+    });
     if (waiting.size() > depth) continue;
     waiting.pop_back();
     std::string text = compute(e);
-    const bool leaf = e.kind == ExprKind::Const || e.kind == ExprKind::Local;
+    const bool leaf = e.is<kernel::Const>() || e.is<kernel::ReadLocal>();
     if (!leaf && (uses_[static_cast<size_t>(id)] > 1 || text.size() > 60)) {
       const std::string name = fmt::format("e{}", names_++);
       const auto label = kernel_.labels.find(id);
@@ -367,20 +362,25 @@ std::string PhasePrinter::value(ExprId root) {
 }
 
 std::string PhasePrinter::compute(const Expr& e) {
-  std::vector<std::string> args;
-  for (const ExprId id : e.args) args.push_back(known_.at(id));
-  const auto dtype_of_arg = [&](size_t i) { return kernel_.at(e.args[i]).dtype; };
-  switch (e.kind) {
-    case ExprKind::Const: return literal(e.constant);
-    case ExprKind::Local: return read_local(e.local);
-    case ExprKind::Index: return fmt::format("static_cast<long long>({})", integer(e.index));
-    case ExprKind::Cast: return cast(args[0], dtype_of_arg(0), e.dtype, e.wrap);
-    case ExprKind::Bitcast: return bitcast(args[0], dtype_of_arg(0), e.dtype);
-    case ExprKind::Raw: return raw(e.raw, dtype_of_arg(0), e.dtype, args);
-    case ExprKind::Apply: return apply(e.op, dtype_of_arg(e.args.size() - 1), args);
-    case ExprKind::Load: break;
-    default: cannot("an expression of this program");
-  }
+  const auto texts = [&](const std::vector<ExprId>& args) {
+    std::vector<std::string> texts;
+    for (const ExprId id : args) texts.push_back(known_.at(id));
+    return texts;
+  };
+  const auto dtype_of = [&](ExprId id) { return kernel_.at(id).dtype; };
+  return e.match(
+      [](const kernel::Const& c) { return literal(c.value); },
+      [&](const kernel::ReadLocal& read) { return read_local(read.local); },
+      [&](const kernel::IndexValue& index) { return fmt::format("static_cast<long long>({})", integer(index.value)); },
+      [&](const kernel::Cast& made) { return cast(known_.at(made.x), dtype_of(made.x), e.dtype, made.wrap); },
+      [&](const kernel::Bitcast& made) { return bitcast(known_.at(made.x), dtype_of(made.x), e.dtype); },
+      [&](const kernel::Raw& made) { return raw(made.op, dtype_of(made.args[0]), e.dtype, texts(made.args)); },
+      [&](const kernel::Apply& made) { return apply(made.op, dtype_of(made.args.back()), texts(made.args)); },
+      [&](const kernel::Load& made) { return load(made); },
+      [](const kernel::Random&) -> std::string { cannot("an expression of this program"); });
+}
+
+std::string PhasePrinter::load(const kernel::Load& e) {
   const kernel::Access& a = e.access;
   const DType dtype = a.scratch ? kernel_.buffers[static_cast<size_t>(a.array)].dtype
                                 : kernel_.params[static_cast<size_t>(a.array)].dtype;

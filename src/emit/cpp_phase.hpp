@@ -48,6 +48,7 @@ class PhasePrinter {
 
   std::string value(ExprId id);
   std::string compute(const kernel::Expr& e);
+  std::string load(const kernel::Load& e);
   std::string read_local(kernel::LocalId id) const;
   std::string element(const kernel::Access& access);
   std::string integer(const IntExpr& e) const;

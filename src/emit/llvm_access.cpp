@@ -11,7 +11,6 @@
 namespace smelt::emit {
 
 using kernel::Access;
-using kernel::Expr;
 using kernel::Stmt;
 
 int PhasePrinter::resource_of(const Access& access) const {
@@ -166,10 +165,10 @@ std::string PhasePrinter::gather(int scope, const std::string& element, const st
   return result;
 }
 
-Value PhasePrinter::load(const Expr& e) {
+Value PhasePrinter::load(kernel::ExprId id, const kernel::Load& e) {
   Place p = place(e.access);
   if (vector_.inner) {
-    const auto unclamped = vector_.inner->unclamped.find(static_cast<kernel::ExprId>(&e - kernel_.exprs.data()));
+    const auto unclamped = vector_.inner->unclamped.find(id);
     if (unclamped != vector_.inner->unclamped.end()) p.offset = unclamped->second, p.least = vector_.scope;
   }
   int64_t step = 0;

@@ -12,7 +12,6 @@ namespace smelt::emit {
 
 using kernel::Expr;
 using kernel::ExprId;
-using kernel::ExprKind;
 using kernel::Stmt;
 using kernel::StmtKind;
 
@@ -53,8 +52,9 @@ void PhasePrinter::find_lines(const Stmt& s) {
     if (!row || row->column % kLineElements != 0) return;
   }
   visit_below(kernel_, roots, [&](ExprId, const Expr& e) {
-    if (e.kind != ExprKind::Load || !e.access.scratch || e.mask != kernel::kNoExpr) return true;
-    if (const auto row = line_row(place(e.access))) columns[row->name].insert(row->column);
+    const auto* load = e.get_if<kernel::Load>();
+    if (!load || !load->access.scratch || load->mask != kernel::kNoExpr) return true;
+    if (const auto row = line_row(place(load->access))) columns[row->name].insert(row->column);
     return true;
   });
   for (const auto& [name, at] : columns)

@@ -22,9 +22,10 @@
 
 namespace smelt::emit {
 
+using kernel::Apply;
 using kernel::Expr;
 using kernel::ExprId;
-using kernel::ExprKind;
+using kernel::Load;
 using kernel::Stmt;
 using kernel::StmtKind;
 
@@ -43,11 +44,13 @@ void collect_inside(const std::vector<Stmt>& body, std::map<Symbol, IntExpr>& lo
   }
 }
 
+// Two conditions of which both must hold.
+const Apply* and_of(const Expr& e) { return e.dtype == DType::Bool ? e.as_apply(Op::And) : nullptr; }
+
 // What stands between `and`s.
 void collect_leaves(const kernel::Kernel& kernel, ExprId root, std::vector<ExprId>& into) {
-  const Expr& e = kernel.at(root);
-  if (e.kind == ExprKind::Apply && e.op == Op::And && e.dtype == DType::Bool)
-    for (const ExprId a : e.args) collect_leaves(kernel, a, into);
+  if (const Apply* both = and_of(kernel.at(root)))
+    for (const ExprId a : both->args) collect_leaves(kernel, a, into);
   else
     into.push_back(root);
 }
@@ -68,8 +71,9 @@ std::vector<ExprId> conditions_of(const kernel::Kernel& kernel, const std::vecto
   std::vector<ExprId> leaves;
   for (const ExprId id : used) {
     const Expr& e = kernel.at(id);
-    if (e.kind == ExprKind::Load && e.mask != kernel::kNoExpr) collect_leaves(kernel, e.mask, leaves);
-    if (e.kind == ExprKind::Apply && e.op == Op::Where) collect_leaves(kernel, e.args[0], leaves);
+    const auto* load = e.get_if<Load>();
+    if (load && load->mask != kernel::kNoExpr) collect_leaves(kernel, load->mask, leaves);
+    if (const Apply* where = e.as_apply(Op::Where)) collect_leaves(kernel, where->args[0], leaves);
   }
   std::sort(leaves.begin(), leaves.end());
   leaves.erase(std::unique(leaves.begin(), leaves.end()), leaves.end());
@@ -91,8 +95,8 @@ static IntExpr undivided(const IntExpr& h) {
 }
 
 // What is at least 0 where this comparison of indices holds.
-std::optional<IntExpr> PhasePrinter::holds_where(const Expr& e) const {
-  if (e.kind != ExprKind::Apply || e.args.size() != 2) return std::nullopt;
+std::optional<IntExpr> PhasePrinter::holds_where(const Apply& e) const {
+  if (e.args.size() != 2) return std::nullopt;
   const auto left = index_of(e.args[0]), right = index_of(e.args[1]);
   if (!left || !right) return std::nullopt;
   switch (e.op) {
@@ -108,9 +112,9 @@ std::optional<IntExpr> PhasePrinter::holds_where(const Expr& e) const {
 std::vector<ExprId> PhasePrinter::clamped_loads(const std::vector<ExprId>& used) const {
   std::vector<ExprId> loads;
   for (const ExprId id : used) {
-    const Expr& e = kernel_.at(id);
+    const auto* load = kernel_.at(id).get_if<Load>();
     int64_t step = 0;
-    if (e.kind == ExprKind::Load && pattern(place(e.access).offset, step) == Pattern::Scattered) loads.push_back(id);
+    if (load && pattern(place(load->access).offset, step) == Pattern::Scattered) loads.push_back(id);
   }
   return loads;
 }
@@ -181,15 +185,17 @@ std::optional<PhasePrinter::Peel> PhasePrinter::find_peel(const Stmt& s, const V
     }
     any = any || c.step != 0;
   };
-  for (const ExprId leaf : conditions_of(kernel_, used))
-    if (const auto h = holds_where(kernel_.at(leaf)))
-      if (const auto c = condition(*h)) {
-        peel.holds.insert(leaf);
-        require(*c);
-      }
+  for (const ExprId leaf : conditions_of(kernel_, used)) {
+    const auto* apply = kernel_.at(leaf).get_if<Apply>();
+    const auto h = apply ? holds_where(*apply) : std::nullopt;
+    if (const auto c = h ? condition(*h) : std::nullopt) {
+      peel.holds.insert(leaf);
+      require(*c);
+    }
+  }
   for (const ExprId load : clamped_loads(used)) {
     std::vector<IntExpr> holds;
-    const IntExpr offset = without_clamps(place(kernel_.at(load).access).offset, holds);
+    const IntExpr offset = without_clamps(place(kernel_.at(load).get<Load>().access).offset, holds);
     std::vector<Condition> all;
     for (const IntExpr& h : holds)
       if (const auto c = condition(h)) all.push_back(*c);
@@ -205,14 +211,11 @@ std::optional<PhasePrinter::Peel> PhasePrinter::find_peel(const Stmt& s, const V
 bool PhasePrinter::holds(ExprId id) const {
   if (!vector_.inner || id == kernel::kNoExpr) return false;
   if (vector_.inner->holds.count(id)) return true;
-  const Expr& e = kernel_.at(id);
-  return e.kind == ExprKind::Apply && e.op == Op::And && e.dtype == DType::Bool &&
-         std::all_of(e.args.begin(), e.args.end(), [&](ExprId a) { return holds(a); });
+  const Apply* both = and_of(kernel_.at(id));
+  return both && std::all_of(both->args.begin(), both->args.end(), [&](ExprId a) { return holds(a); });
 }
 
-bool PhasePrinter::chooses(const Expr& e) const {
-  return e.kind == ExprKind::Apply && e.op == Op::Where && holds(e.args[0]);
-}
+bool PhasePrinter::chooses(const Apply& e) const { return e.op == Op::Where && holds(e.args[0]); }
 
 // Ends are short, so narrow vectors do, unless the body leaves something in wide ones.
 int PhasePrinter::edge_lanes(const Stmt& s) const {

@@ -153,7 +153,7 @@ class PhasePrinter {
   Value lane_steps(int64_t step, DType dtype);
   std::optional<Value> divide_neighbours(const IntExpr::Atom& a);
   Value divide_by_size(const IntExpr::Atom& a, const Value& remainder, int64_t step);
-  std::optional<Value> compare_indices(const kernel::Expr& e);
+  std::optional<Value> compare_indices(kernel::ExprId id, const kernel::Apply& e);
   std::optional<IntExpr> index_of(kernel::ExprId id) const;
   using Table = std::vector<IntExpr>;  // for each lane: how far it is beyond lane 0
   IntExpr first_lane() const;          // the Vector variable, as whole steps have it
@@ -165,11 +165,11 @@ class PhasePrinter {
   bool reads_tables(const kernel::Stmt& loop) const;
 
   // llvm_peel.cpp
-  std::optional<IntExpr> holds_where(const kernel::Expr& e) const;
+  std::optional<IntExpr> holds_where(const kernel::Apply& e) const;
   std::vector<kernel::ExprId> clamped_loads(const std::vector<kernel::ExprId>& used) const;
   std::optional<Peel> find_peel(const kernel::Stmt& s, const Value& extent);
   bool holds(kernel::ExprId id) const;
-  bool chooses(const kernel::Expr& e) const;  // its first value, since its condition holds
+  bool chooses(const kernel::Apply& e) const;  // its first value, since its condition holds
   int edge_lanes(const kernel::Stmt& s) const;
   std::string edge_steps(const kernel::Stmt& s, int label, const std::string& after);
   std::string short_steps(const kernel::Stmt& s, const Value& extent, int label);
@@ -212,7 +212,7 @@ class PhasePrinter {
   Value pointer(const Place& place, const IntExpr& offset);
   Value lane_pointers(const Place& place, bool masked);
   Value splat_pointer(const Value& pointer, int lanes);
-  Value load(const kernel::Expr& e);
+  Value load(kernel::ExprId id, const kernel::Load& e);
   Value any_of(const Value& mask);
   Value load_uniform(const Place& place, std::optional<Value> mask, const std::optional<Value>& other);
   Value load_lanes(const Place& place, Pattern pattern, std::optional<Value> mask, const std::optional<Value>& other);
@@ -235,22 +235,23 @@ class PhasePrinter {
 
   // llvm_expr.cpp
   Value value_of(kernel::ExprId id);
-  Value compute(const kernel::Expr& e);
-  Value raw(const kernel::Expr& e);
+  Value compute(kernel::ExprId id);
+  Value apply(kernel::ExprId id, const kernel::Apply& e, DType dtype);
+  Value raw(const kernel::Raw& e, DType dtype);
   Value read_local(kernel::LocalId id);
   std::vector<kernel::ExprId> operands(const kernel::Expr& e) const;
   void find_dependencies();
 
-  std::optional<Value> divide_by_constant(const kernel::Expr& e);  // llvm_divide.cpp
+  std::optional<Value> divide_by_constant(const kernel::Apply& e);  // llvm_divide.cpp
 
   // llvm_random.cpp
   using Words = std::array<Value, 4>;
-  Value random(const kernel::Expr& e);
-  Value random_lanes(const kernel::Expr& e, const std::vector<Value>& args, const DrawPattern& pattern);
+  Value random(const kernel::Random& e);
+  Value random_lanes(const kernel::Random& e, const std::vector<Value>& args, const DrawPattern& pattern);
   Value random_words(const std::vector<Value>& args, const Value& element, int n);
   Value drawn(philox::Draw draw, const Value& words, const std::vector<int>& elements);
-  Value unaligned_words(const kernel::Expr& e, const std::vector<Value>& args, const IntExpr& base, int count);
-  Value random_each(const kernel::Expr& e, const std::vector<Value>& args);
+  Value unaligned_words(const kernel::Random& e, const std::vector<Value>& args, const IntExpr& base, int count);
+  Value random_each(const kernel::Random& e, const std::vector<Value>& args);
   Words philox(const std::vector<Value>& args, const Value& counter);
   Value interleaved(const Words& words);
   bool draws(const kernel::Stmt& s) const;

@@ -43,7 +43,7 @@ static Scalar neutral(Op with, const Scalar& start) {
 
 void PhasePrinter::scan(const Stmt& s) {
   SMELT_CHECK(s.scope != kernel::Scope::Grid, "a CPU scans over the grid by phases only");
-  const Scalar& start = kernel_.at(s.start).constant;
+  const Scalar& start = *kernel_.constant_at(s.start);
   const DType t = start.dtype;
   const Value first{literal(start), t, 0, 0}, nothing{literal(neutral(s.op, start)), t, 0, 0};
   const std::string_view select = "select $C $a, $T $b, $T $c";

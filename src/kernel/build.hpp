@@ -2,6 +2,7 @@
 // become their expansions (smelt/static/expand/). Val is the value type that those expansions are instantiated on.
 #pragma once
 
+#include <array>
 #include <limits>
 #include <string>
 #include <unordered_map>
@@ -26,11 +27,12 @@ class Builder {
   ExprId bitcast(ExprId x, DType to);
   ExprId raw(RawOp op, DType dtype, std::vector<ExprId> args);
   // args: seed, offset, stream. One of `extent` elements.
-  ExprId random(philox::Draw draw, std::vector<ExprId> args, const IntExpr& element, const IntExpr& extent);
+  ExprId random(philox::Draw draw, std::array<ExprId, 3> args, const IntExpr& element, const IntExpr& extent);
 
   LocalId new_local(DType dtype, bool is_mutable);
   const Expr& at(ExprId id) const { return kernel_.at(id); }
   DType dtype(ExprId id) const { return at(id).dtype; }
+  const Scalar* constant_at(ExprId id) const { return kernel_.constant_at(id); }
   bool on_gpu() const { return kernel_.dialect != Dialect::Portable; }
   Kernel& kernel() { return kernel_; }
 

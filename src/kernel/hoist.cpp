@@ -69,12 +69,8 @@ class Hoist {
       const auto local = static_cast<LocalId>(kernel_.locals.size());
       kernel_.locals.push_back({kernel_.at(id).dtype});
       lets.push_back(let(local, id));
-      Expr read;
-      read.kind = ExprKind::Local;
-      read.dtype = kernel_.at(id).dtype;
-      read.local = local;
       rewrite.replace(id, static_cast<ExprId>(kernel_.exprs.size()));
-      kernel_.exprs.push_back(std::move(read));
+      kernel_.exprs.push_back({kernel_.at(id).dtype, ReadLocal{local}});
     }
     if (lets.empty()) return lets;
     moved_ = true;
@@ -92,14 +88,14 @@ class Hoist {
     std::sort(below.begin(), below.end());  // operands before their users
     std::unordered_map<ExprId, bool> same;
     for (const ExprId id : below) {
-      const std::vector<ExprId> needed = operands(kernel_.at(id));
-      same[id] = is_same(kernel_.at(id), given) &&
-                 std::all_of(needed.begin(), needed.end(), [&](ExprId operand) { return same.at(operand); });
+      bool all = is_same(kernel_.at(id), given);
+      for_each_operand(kernel_.at(id), [&](ExprId operand) { all = all && same.at(operand); });
+      same[id] = all;
     }
     std::vector<ExprId> found;
     visit_below(kernel_, roots, [&](ExprId id, const Expr& e) {
       if (!same.at(id)) return true;
-      if (!e.args.empty()) found.push_back(id);
+      if (!operands(e).empty()) found.push_back(id);
       return false;
     });
     std::sort(found.begin(), found.end());
@@ -108,20 +104,15 @@ class Hoist {
 
   // Constants, scalars, and locals of the team; positions and what is read from arrays stay where they are.
   bool is_same(const Expr& e, const std::unordered_set<LocalId>& given) const {
-    switch (e.kind) {
-      case ExprKind::Const:
-      case ExprKind::Cast:
-      case ExprKind::Bitcast:
-      case ExprKind::Apply: return true;
-      case ExprKind::Local: return !given.count(e.local) && !in_lanes_.count(e.local);
-      case ExprKind::Raw: return e.raw != RawOp::FromThread;
-      case ExprKind::Load:
-        return e.mask == kNoExpr && !e.access.scratch &&
-               kernel_.params[static_cast<size_t>(e.access.array)].kind == ParamKind::Scalar;
-      case ExprKind::Index:
-      case ExprKind::Random: return false;
-    }
-    return false;
+    return e.match([](const Const&) { return true; }, [](const Cast&) { return true; },
+                   [](const Bitcast&) { return true; }, [](const Apply&) { return true; },
+                   [&](const ReadLocal& read) { return !given.count(read.local) && !in_lanes_.count(read.local); },
+                   [](const Raw& raw) { return raw.op != RawOp::FromThread; },
+                   [&](const Load& load) {
+                     return load.mask == kNoExpr && !load.access.scratch &&
+                            kernel_.params[static_cast<size_t>(load.access.array)].kind == ParamKind::Scalar;
+                   },
+                   [](const IndexValue&) { return false; }, [](const Random&) { return false; });
   }
 
   Kernel& kernel_;

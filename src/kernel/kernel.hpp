@@ -21,7 +21,7 @@
 //           | Each(var, extent, expr, body)       body for those of 0 .. extent-1, in order, of which the condition expr holds; many are
 //                                           asked at once, so that expr is nothing but an expression of var
 //           | If(expr, body)                      uniform condition
-//   Expr   := Const(scalar) | Local(local) | Index(IntExpr) | Apply(op, args) | Cast(x, wrap) | Bitcast(x)
+//   Expr   := Const(scalar) | ReadLocal(local) | IndexValue(IntExpr) | Apply(op, args) | Cast(x, wrap) | Bitcast(x)
 //           | Raw(raw, args)                     what only expansions use: undefined outside of its stated operands
 //           | Load(param or buffer, index, mask?, other)
 //           | Random(draw, seed, offset, stream, IntExpr)   u32: that element of an array of random words (ops/philox.hpp)
@@ -50,6 +50,7 @@
 // inside the array's dims; only the printers flatten them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -59,6 +60,7 @@
 #include <vector>
 
 #include "base/int_expr.hpp"
+#include "base/one_of.hpp"
 #include "base/shape.hpp"
 #include "graph/graph.hpp"
 #include "ops/op.hpp"
@@ -96,8 +98,6 @@ struct Access {
   std::vector<IntExpr> index;
 };
 
-enum class ExprKind : uint8_t { Const, Local, Index, Apply, Cast, Bitcast, Raw, Load, Random };
-
 // What expansions compute with. Outside of the operands stated the result is undefined, and a division may trap.
 enum class RawOp : uint8_t {
   // Of every target.
@@ -128,21 +128,53 @@ enum class Dialect : uint8_t {
   Gpu,        // those that GPUs have besides
   GpuHalf,  // the same, and what is computed is rounded to f16 or bf16 before anyone sees it: docs/numerics.md says how exact it is
 };
-struct Expr {
-  ExprKind kind;
-  DType dtype{};             // in registers: never f16, bf16
-  Op op{};                   // Apply
-  RawOp raw{};               // Raw
-  philox::Draw draw{};       // Random
-  bool wrap = false;         // Cast
-  std::vector<ExprId> args;  // Apply, Cast, Bitcast, Raw, Random
-  Scalar constant;           // Const
-  LocalId local = -1;        // Local
-  IntExpr index;             // Index: its value, as i64; Random: the number of the element, from 0
-  IntExpr extent;            // Random: how many elements there are
-  Access access;             // Load
-  ExprId mask = kNoExpr;     // Load: a bool; where it is false nothing is read and `other` is the value
+
+// The kinds of expressions.
+struct Const {
+  Scalar value;
+};
+struct ReadLocal {
+  LocalId local;
+};
+struct IndexValue {  // as i64
+  IntExpr value;
+};
+struct Apply {
+  Op op;
+  std::vector<ExprId> args;
+};
+struct Cast {
+  ExprId x;
+  bool wrap = false;
+};
+struct Bitcast {
+  ExprId x;
+};
+struct Raw {
+  RawOp op;
+  std::vector<ExprId> args;
+};
+struct Load {
+  Access access;
+  ExprId mask = kNoExpr;  // a bool; where it is false nothing is read and `other` is the value
   ExprId other = kNoExpr;
+};
+struct Random {
+  philox::Draw draw;
+  std::array<ExprId, 3> args;  // seed, offset, stream
+  IntExpr element, extent;     // the number of the element, from 0, and how many there are
+};
+
+struct Expr : OneOf<Const, ReadLocal, IndexValue, Apply, Cast, Bitcast, Raw, Load, Random> {
+  template <class Kind>
+  Expr(DType type, Kind kind) : OneOf(std::move(kind)), dtype(type) {}
+  // The operation and its operands, if it is this one.
+  const Apply* as_apply(Op op) const {
+    const Apply* apply = get_if<Apply>();
+    return apply && apply->op == op ? apply : nullptr;
+  }
+
+  DType dtype;  // in registers: never f16, bf16
 };
 
 struct Local {
@@ -275,6 +307,11 @@ struct Kernel {
   bool is_batch() const { return !bodies.empty(); }
 
   const Expr& at(ExprId id) const { return exprs[static_cast<size_t>(id)]; }
+  // Its value, if it is a constant.
+  const Scalar* constant_at(ExprId id) const {
+    const Const* constant = at(id).get_if<Const>();
+    return constant ? &constant->value : nullptr;
+  }
 };
 
 // Indented text, the same for the same kernel.

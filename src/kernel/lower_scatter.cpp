@@ -284,7 +284,7 @@ void Lowering::updates_of_elements(const Scattered& s, int copies, const IntExpr
     evaluator_.report_row(s.id, row, s.rows);
     into.push_back(store({true, rows, {lane}}, row_in_copy(builder_, evaluator_, row, s.rows, s.mode)));
     const ExprId value = evaluator_.value(s.source, s.update_at(update, 0, inner));
-    if (builder_.at(value).kind == ExprKind::Const) {
+    if (builder_.at(value).is<Const>()) {
       same = value;
     } else {
       values = add_scratch(type, {kBlock});

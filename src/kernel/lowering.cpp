@@ -166,7 +166,10 @@ std::vector<Symbol> arguments_of(const Kernel& kernel) {
   for (const Param& p : kernel.params) use(p.dims), use(p.strides);
   for (const ScratchBuffer& b : kernel.buffers) use(b.dims);
   for (const LaunchSize& l : kernel.launch_sizes) use({l.value});
-  for (const Expr& e : kernel.exprs) use({e.index, e.extent}), use(e.access.index);
+  for (const Expr& e : kernel.exprs) {
+    for_each_index(e, [&](const IntExpr& i) { use({i}); });
+    if (const auto* random = e.get_if<Random>()) use({random->extent});
+  }
   for (const Phase& p : kernel.phases) {
     use({p.work});
     for_each_stmt(p.body, [&](const Stmt& s) { use({s.extent}), use(s.access.index); });

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernel/build.hpp"
+#include "kernel/walk.hpp"
 
 namespace smelt::kernel {
 namespace {
@@ -18,10 +19,7 @@ bool is_size(const Kernel& kernel, Symbol symbol) {
 class Divisors {
  public:
   explicit Divisors(const Kernel& kernel) : kernel_(kernel) {
-    for (const Expr& e : kernel.exprs) {
-      visit(e.index);
-      for (const IntExpr& i : e.access.index) visit(i);
-    }
+    for (const Expr& e : kernel.exprs) for_each_index(e, [&](const IntExpr& i) { visit(i); });
     for (const Phase& p : kernel.phases) walk(p.body);
   }
   const std::vector<IntExpr>& found() const { return found_; }

@@ -43,7 +43,7 @@ std::vector<ExprId> values_of(const Stmt& loop) {
 int64_t operations(const Kernel& kernel, const Stmt& loop) {
   int64_t count = 0;
   visit_below(kernel, values_of(loop), [&](ExprId, const Expr& e) {
-    count += e.kind == ExprKind::Apply;
+    count += e.is<Apply>();
     return true;
   });
   return count;
@@ -131,8 +131,8 @@ class Prefetch {
     around.insert({*grid.var, *target->var});
     collect_around(grid.body, target, around);
     visit_below(kernel_, values_of(*loops.front()), [&](ExprId, const Expr& e) {
-      if (e.kind == ExprKind::Load && !e.access.scratch && e.mask == kNoExpr)
-        of_next_row(*target, *grid.var, around, e.access);
+      if (const auto* load = e.get_if<Load>(); load && !load->access.scratch && load->mask == kNoExpr)
+        of_next_row(*target, *grid.var, around, load->access);
       return true;
     });
   }
@@ -184,10 +184,11 @@ class Prefetch {
     Symbol row = *rows.loop->var;
     std::map<int, std::vector<IntExpr>> offsets;  // by param
     visit_below(kernel_, values_of(reader), [&](ExprId, const Expr& e) {
-      if (e.kind != ExprKind::Load || e.access.scratch) return true;
-      const IntExpr offset = stepping(stepping(flat_offset(kernel_, e.access), row), *reader.var);
+      const auto* load = e.get_if<Load>();
+      if (!load || load->access.scratch) return true;
+      const IntExpr offset = stepping(stepping(flat_offset(kernel_, load->access), row), *reader.var);
       if (knows(known, offset) && is_contiguous(offset, *reader.var) && offset.mentions(row))
-        offsets[e.access.array].push_back(offset);
+        offsets[load->access.array].push_back(offset);
       return true;
     });
     const Ranges ranges{{*reader.var, {0, reader.extent - 1}}};

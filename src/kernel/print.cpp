@@ -6,6 +6,7 @@
 #include <map>
 
 #include "kernel/text.hpp"
+#include "kernel/walk.hpp"
 
 namespace smelt::kernel {
 
@@ -96,55 +97,60 @@ std::string_view infix(Op op) {
   }
 }
 
-bool is_leaf(const Expr& e) {
-  return e.kind == ExprKind::Const || e.kind == ExprKind::Local || e.kind == ExprKind::Index ||
-         (e.kind == ExprKind::Load && e.mask == kNoExpr);
+bool is_masked(const Expr& e) {
+  const auto* load = e.get_if<Load>();
+  return load && load->mask != kNoExpr;
 }
 
-bool is_infix(const Expr& e) { return e.kind == ExprKind::Apply && e.args.size() == 2 && !infix(e.op).empty(); }
+bool is_leaf(const Expr& e) {
+  return e.is<Const>() || e.is<ReadLocal>() || e.is<IndexValue>() || (e.is<Load>() && !is_masked(e));
+}
+
+bool is_infix(const Apply& apply) { return apply.args.size() == 2 && !infix(apply.op).empty(); }
+bool is_infix(const Expr& e) { return e.is<Apply>() && is_infix(e.get<Apply>()); }
 
 // Whether the text must stand in parentheses as an operand of `user`.
 bool is_open(const Expr& e, const Expr& user) {
-  const bool masked = e.kind == ExprKind::Load && e.mask != kNoExpr;
-  const bool user_is_bare = is_infix(user) || user.kind == ExprKind::Load;
-  return masked || (is_infix(e) && user_is_bare);
+  const bool user_is_bare = is_infix(user) || user.is<Load>();
+  return is_masked(e) || (is_infix(e) && user_is_bare);
 }
-
-std::string index_text(const IntExpr& e) { return e.constant() || e.as_symbol() ? e.str() : "(" + e.str() + ")"; }
 
 // The text of one expression, given how its operands are written.
 template <class Operand>
 std::string text_of(const Kernel& kernel, const Expr& e, const Operand& operand) {
-  switch (e.kind) {
-    case ExprKind::Const:
-      return is_bool(e.dtype) ? e.constant.str() : fmt::format("{}:{}", e.constant.str(), name_of(e.dtype));
-    case ExprKind::Local: return fmt::format("%v{}", e.local);
-    case ExprKind::Index:
-      return "index" + (e.index.constant() || e.index.as_symbol() ? "(" + e.index.str() + ")" : index_text(e.index));
-    case ExprKind::Random: {
-      constexpr std::string_view names[] = {"words", "radii", "turns"};
-      std::string text = fmt::format("random_{}(", names[static_cast<size_t>(e.draw)]);
-      for (const ExprId arg : e.args) text += operand(arg) + ", ";
-      return text + e.index.str() + ")";
-    }
-    case ExprKind::Load: {
-      std::string text = access_text(kernel, e.access);
-      if (e.mask != kNoExpr) text += fmt::format(" if {} else {}", operand(e.mask), operand(e.other));
-      return text;
-    }
-    case ExprKind::Cast:
-      return fmt::format("{}<{}>({})", e.wrap ? "wrap" : "cast", name_of(e.dtype), operand(e.args[0]));
-    case ExprKind::Bitcast: return fmt::format("bitcast<{}>({})", name_of(e.dtype), operand(e.args[0]));
-    case ExprKind::Apply:
-    case ExprKind::Raw: break;
-  }
-  if (is_infix(e)) {
-    const std::string left = operand(e.args[0]);
-    return fmt::format("{} {} {}", left, infix(e.op), operand(e.args[1]));
-  }
-  std::string list;
-  for (const ExprId arg : e.args) list += (list.empty() ? "" : ", ") + operand(arg);
-  return fmt::format("{}({})", e.kind == ExprKind::Raw ? name_of(e.raw) : smelt::name_of(e.op), list);
+  const auto call = [&](std::string_view name, const std::vector<ExprId>& args) {
+    std::string list;
+    for (const ExprId arg : args) list += (list.empty() ? "" : ", ") + operand(arg);
+    return fmt::format("{}({})", name, list);
+  };
+  return e.match(
+      [&](const Const& c) {
+        return is_bool(e.dtype) ? c.value.str() : fmt::format("{}:{}", c.value.str(), name_of(e.dtype));
+      },
+      [&](const ReadLocal& read) { return fmt::format("%v{}", read.local); },
+      [&](const IndexValue& index) { return fmt::format("index({})", index.value.str()); },
+      [&](const Random& random) {
+        constexpr std::string_view names[] = {"words", "radii", "turns"};
+        std::string text = fmt::format("random_{}(", names[static_cast<size_t>(random.draw)]);
+        for (const ExprId arg : random.args) text += operand(arg) + ", ";
+        return text + random.element.str() + ")";
+      },
+      [&](const Load& load) {
+        const std::string text = access_text(kernel, load.access);
+        if (load.mask == kNoExpr) return text;
+        const std::string mask = operand(load.mask);
+        return fmt::format("{} if {} else {}", text, mask, operand(load.other));
+      },
+      [&](const Cast& cast) {
+        return fmt::format("{}<{}>({})", cast.wrap ? "wrap" : "cast", name_of(e.dtype), operand(cast.x));
+      },
+      [&](const Bitcast& cast) { return fmt::format("bitcast<{}>({})", name_of(e.dtype), operand(cast.x)); },
+      [&](const Raw& raw) { return call(name_of(raw.op), raw.args); },
+      [&](const Apply& apply) {
+        if (!is_infix(apply)) return call(smelt::name_of(apply.op), apply.args);
+        const std::string left = operand(apply.args[0]);
+        return fmt::format("{} {} {}", left, infix(apply.op), operand(apply.args[1]));
+      });
 }
 
 class Printer {
@@ -204,10 +210,7 @@ class Printer {
   }
   void count_use(ExprId id) {
     if (id == kNoExpr || ++uses_[static_cast<size_t>(id)] > 1) return;
-    const Expr& e = kernel_.at(id);
-    for (const ExprId arg : e.args) count_use(arg);
-    count_use(e.mask);
-    count_use(e.other);
+    for_each_operand(kernel_.at(id), [&](ExprId operand) { count_use(operand); });
   }
 
   // The text for a use of `id`, after the lines that it needs.
@@ -314,19 +317,20 @@ class Printer {
     for (size_t i = 0; i < stale.size(); ++i) {
       const Expr& e = kernel_.exprs[i];
       stale[i] = changes(s, e);
-      for (const ExprId arg : e.args) stale[i] = stale[i] || stale[static_cast<size_t>(arg)];
-      for (const ExprId arg : {e.mask, e.other})
-        stale[i] = stale[i] || (arg != kNoExpr && stale[static_cast<size_t>(arg)]);
+      for_each_operand(e, [&](ExprId operand) { stale[i] = stale[i] || stale[static_cast<size_t>(operand)]; });
     }
     std::erase_if(named_, [&](const auto& entry) { return stale[static_cast<size_t>(entry.first)]; });
   }
   static bool changes(const Stmt& s, const Expr& e) {
     const bool assigns = s.kind == StmtKind::Assign || s.kind == StmtKind::Combine;
-    if (s.kind == StmtKind::Scan) return e.kind == ExprKind::Local && e.local == s.carry;
-    if (assigns && e.kind == ExprKind::Local && e.local >= 0) return e.local == s.local || e.local == s.index_local;
-    if (s.kind == StmtKind::Turn) return e.kind == ExprKind::Load && e.access.scratch && e.access.array == s.buffer;
-    return s.kind == StmtKind::Store && e.kind == ExprKind::Load && e.access.scratch == s.access.scratch &&
-           e.access.array == s.access.array;
+    if (const auto* read = e.get_if<ReadLocal>())
+      return s.kind == StmtKind::Scan ? read->local == s.carry
+                                      : assigns && (read->local == s.local || read->local == s.index_local);
+    const auto* load = e.get_if<Load>();
+    if (!load) return false;
+    if (s.kind == StmtKind::Turn) return load->access.scratch && load->access.array == s.buffer;
+    return s.kind == StmtKind::Store && load->access.scratch == s.access.scratch &&
+           load->access.array == s.access.array;
   }
 
   const Kernel& kernel_;

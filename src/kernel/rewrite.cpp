@@ -18,8 +18,9 @@ ExprId Rewriter::operator()(ExprId root) {
       continue;
     }
     const size_t depth = open.size();
-    for (const ExprId operand : operands(kernel_.at(id)))
+    for_each_operand(kernel_.at(id), [&](ExprId operand) {
       if (!known_.count(operand)) open.push_back(operand);
+    });
     if (open.size() > depth) continue;
     known_[id] = rebuilt(id);
   }
@@ -27,13 +28,11 @@ ExprId Rewriter::operator()(ExprId root) {
 }
 
 ExprId Rewriter::rebuilt(ExprId id) {
-  const std::vector<ExprId> old = operands(kernel_.at(id));
-  const auto same = [&](ExprId operand) { return known_.at(operand) == operand; };
-  if (std::all_of(old.begin(), old.end(), same)) return id;
+  bool same = true;
+  for_each_operand(kernel_.at(id), [&](ExprId operand) { same = same && known_.at(operand) == operand; });
+  if (same) return id;
   Expr copy = kernel_.at(id);
-  for (ExprId& arg : copy.args) arg = known_.at(arg);
-  if (copy.mask != kNoExpr) copy.mask = known_.at(copy.mask);
-  if (copy.other != kNoExpr) copy.other = known_.at(copy.other);
+  for_each_operand(copy, [&](ExprId& operand) { operand = known_.at(operand); });
   const auto made = static_cast<ExprId>(kernel_.exprs.size());
   kernel_.exprs.push_back(std::move(copy));
   if (const auto label = kernel_.labels.find(id); label != kernel_.labels.end()) kernel_.labels[made] = label->second;
@@ -61,8 +60,7 @@ bool remove_dead_code(Kernel& kernel) {
   for (size_t id = 0; id < used.size(); ++id) {
     if (!used[id]) continue;
     Expr& e = kernel.exprs[id];
-    for (ExprId& arg : e.args) arg = now(arg);
-    e.mask = now(e.mask), e.other = now(e.other);
+    for_each_operand(e, [&](ExprId& operand) { operand = now(operand); });
     moved[id] = static_cast<ExprId>(kept.size());
     if (const auto label = kernel.labels.find(static_cast<ExprId>(id)); label != kernel.labels.end())
       labels[moved[id]] = label->second;

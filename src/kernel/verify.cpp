@@ -4,6 +4,7 @@
 
 #include "kernel/text.hpp"
 #include "kernel/verify_parts.hpp"
+#include "kernel/walk.hpp"
 
 namespace smelt::kernel {
 namespace {
@@ -93,15 +94,16 @@ class Structure {
   // Numbers that expressions refer by: everything later may then follow them.
   void expr(ExprId id) {
     const Expr& e = kernel_.at(id);
-    std::vector<ExprId> used = e.args;
-    if (e.mask != kNoExpr) used.push_back(e.mask);
-    if (e.other != kNoExpr) used.push_back(e.other);
-    for (const ExprId a : used)
+    for_each_operand(e, [&](ExprId a) {
       need(a >= 0 && a < id, "expression {} uses expression {}, which is not before it", id, a);
-    if (e.kind == ExprKind::Local) need(e.local >= 0 && e.local < local_count(), "expression {} reads no local", id);
-    if (e.kind == ExprKind::Load) access(e.access, "load");
-    need(e.kind != ExprKind::Load || (e.mask == kNoExpr) == (e.other == kNoExpr),
-         "load {} has a mask or a value beside it, but not both", access_text(kernel_, e.access));
+    });
+    if (const auto* read = e.get_if<ReadLocal>())
+      need(read->local >= 0 && read->local < local_count(), "expression {} reads no local", id);
+    if (const auto* load = e.get_if<Load>()) {
+      access(load->access, "load");
+      need((load->mask == kNoExpr) == (load->other == kNoExpr), "load {} has a mask or a value beside it, but not both",
+           access_text(kernel_, load->access));
+    }
   }
 
   void access(const Access& a, const char* what) const {
@@ -135,12 +137,11 @@ class Structure {
   void symbols_of(ExprId id) {
     if (id == kNoExpr || !seen_.insert(id).second) return;
     const Expr& e = kernel_.at(id);
-    if (e.kind == ExprKind::Index || e.kind == ExprKind::Random) need_known(e.index, known_, "an index value");
-    if (e.kind == ExprKind::Load)
-      for (const IntExpr& i : e.access.index) need_known(i, known_, "load " + access_text(kernel_, e.access));
-    for (const ExprId a : e.args) symbols_of(a);
-    symbols_of(e.mask);
-    symbols_of(e.other);
+    const auto* load = e.get_if<Load>();
+    for_each_index(e, [&](const IntExpr& i) {
+      need_known(i, known_, load ? "load " + access_text(kernel_, load->access) : "an index value");
+    });
+    for_each_operand(e, [&](ExprId a) { symbols_of(a); });
   }
 
   void need_local(LocalId id) const { need(id >= 0 && id < local_count(), "local %v{} does not exist", id); }
@@ -294,10 +295,9 @@ class Structure {
   // Whether a condition around lets one value of this variable pass.
   bool one_of(Symbol var) const {
     return std::any_of(conditions_.begin(), conditions_.end(), [&](ExprId id) {
-      const Expr& e = kernel_.at(id);
-      if (e.kind != ExprKind::Apply || e.op != Op::Eq) return false;
-      const Expr& left = kernel_.at(e.args[0]);
-      return left.kind == ExprKind::Index && left.index == IntExpr::symbol(var);
+      const Apply* equal = kernel_.at(id).as_apply(Op::Eq);
+      const auto* left = equal ? kernel_.at(equal->args[0]).get_if<IndexValue>() : nullptr;
+      return left && left->value == IntExpr::symbol(var);
     });
   }
 
@@ -310,9 +310,10 @@ class Structure {
   }
   bool made_of(ExprId id, Symbol var) const {
     const Expr& e = kernel_.at(id);
-    if (e.kind == ExprKind::Index) return e.index.mentions(var) || names_local_of(e.index, var);
-    return e.kind == ExprKind::Apply &&
-           std::any_of(e.args.begin(), e.args.end(), [&](ExprId a) { return made_of(a, var); });
+    if (const auto* index = e.get_if<IndexValue>())
+      return index->value.mentions(var) || names_local_of(index->value, var);
+    const auto* apply = e.get_if<Apply>();
+    return apply && std::any_of(apply->args.begin(), apply->args.end(), [&](ExprId a) { return made_of(a, var); });
   }
 
   // Whether it names a local that an Each around compares with what is made of this variable: each iteration has values of its own.
@@ -324,10 +325,11 @@ class Structure {
     });
   }
   bool compares(ExprId condition, ExprId value, Symbol var) const {
-    const Expr& e = kernel_.at(condition);
-    if (e.kind != ExprKind::Apply || e.args.size() != 2) return false;
-    if (e.op == Op::And) return compares(e.args[0], value, var) || compares(e.args[1], value, var);
-    return e.args[0] == value && made_of(e.args[1], var);
+    const auto* apply = kernel_.at(condition).get_if<Apply>();
+    if (!apply || apply->args.size() != 2) return false;
+    const ExprId a = apply->args[0], b = apply->args[1];
+    if (apply->op == Op::And) return compares(a, value, var) || compares(b, value, var);
+    return a == value && made_of(b, var);
   }
 
   const Kernel& kernel_;

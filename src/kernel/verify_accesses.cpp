@@ -6,6 +6,7 @@
 #include "kernel/multipliers.hpp"
 #include "kernel/text.hpp"
 #include "kernel/verify_parts.hpp"
+#include "kernel/walk.hpp"
 
 namespace smelt::kernel {
 namespace {
@@ -93,10 +94,8 @@ class Accesses {
     if (id == kNoExpr || seen[static_cast<size_t>(id)]) return;
     seen[static_cast<size_t>(id)] = true;
     const Expr& e = kernel_.at(id);
-    for (const ExprId arg : e.args) loads(arg, facts, seen);
-    loads(e.mask, facts, seen);
-    loads(e.other, facts, seen);
-    if (e.kind == ExprKind::Load) access("load", e.access, e.mask, facts);
+    for_each_operand(e, [&](ExprId operand) { loads(operand, facts, seen); });
+    if (const auto* load = e.get_if<Load>()) access("load", load->access, load->mask, facts);
   }
 
   void access(const char* what, const Access& a, ExprId mask, const Facts& facts) {
@@ -130,27 +129,28 @@ class Accesses {
 
   // What a condition that is true (or false) says of indices.
   void learn(ExprId id, bool truth, Facts& facts) const {
-    const Expr& e = resolved(id);
-    if (e.kind != ExprKind::Apply) return;
-    if (e.op == Op::Not) return learn(e.args[0], !truth, facts);
-    if ((e.op == Op::And && truth) || (e.op == Op::Or && !truth)) {
-      learn(e.args[0], truth, facts);
-      learn(e.args[1], truth, facts);
+    const auto* condition = resolved(id).get_if<Apply>();
+    if (!condition) return;
+    const auto& [op, args] = *condition;
+    if (op == Op::Not) return learn(args[0], !truth, facts);
+    if ((op == Op::And && truth) || (op == Op::Or && !truth)) {
+      learn(args[0], truth, facts);
+      learn(args[1], truth, facts);
       return;
     }
-    if (e.args.size() != 2) return;
-    const auto a = index_value(e.args[0]), b = index_value(e.args[1]);
+    if (args.size() != 2) return;
+    const auto a = index_value(args[0]), b = index_value(args[1]);
     if (!a || !b) return;
     const auto less = [&](const IntExpr& x, const IntExpr& y) { facts.add(y - x - 1); };
     const auto at_most = [&](const IntExpr& x, const IntExpr& y) { facts.add(y - x); };
-    switch (e.op) {
+    switch (op) {
       case Op::Lt: return truth ? less(*a, *b) : at_most(*b, *a);
       case Op::Le: return truth ? at_most(*a, *b) : less(*b, *a);
       case Op::Gt: return truth ? less(*b, *a) : at_most(*a, *b);
       case Op::Ge: return truth ? at_most(*b, *a) : less(*a, *b);
       case Op::Eq:
       case Op::Ne:
-        if (truth != (e.op == Op::Eq)) return;
+        if (truth != (op == Op::Eq)) return;
         at_most(*a, *b);
         return at_most(*b, *a);
       default: return;
@@ -159,20 +159,20 @@ class Accesses {
 
   // A local that was named once is what it was named for.
   const Expr& resolved(ExprId id) const {
-    const Expr& e = kernel_.at(id);
-    if (e.kind != ExprKind::Local || value_of_[static_cast<size_t>(e.local)] == kNoExpr) return e;
-    return resolved(value_of_[static_cast<size_t>(e.local)]);
+    const auto* read = kernel_.at(id).get_if<ReadLocal>();
+    const ExprId named = read ? value_of_[static_cast<size_t>(read->local)] : kNoExpr;
+    return named == kNoExpr ? kernel_.at(id) : resolved(named);
   }
 
   // An i64 as an index expression, if it is one.
   std::optional<IntExpr> index_value(ExprId id) const {
     if (kernel_.at(id).dtype != DType::I64) return std::nullopt;
-    if (const Expr& e = kernel_.at(id); e.kind == ExprKind::Local)
+    if (const auto* read = kernel_.at(id).get_if<ReadLocal>())
       for (const IndexLocal& local : kernel_.index_locals)
-        if (local.local == e.local) return IntExpr::symbol(Symbol::local(e.local));
+        if (local.local == read->local) return IntExpr::symbol(Symbol::local(read->local));
     const Expr& e = resolved(id);
-    if (e.kind == ExprKind::Index) return e.index;
-    if (e.kind == ExprKind::Const) return e.constant.i;
+    if (const auto* index = e.get_if<IndexValue>()) return index->value;
+    if (const auto* constant = e.get_if<Const>()) return constant->value.i;
     return std::nullopt;
   }
 

@@ -164,11 +164,12 @@ class Flow {
   // Checks all that the value of `id` reads.
   void read(ExprId root) {
     visit_below(kernel_, {root}, [&](ExprId id, const Expr& e) {
-      if (e.kind == ExprKind::Local) read_local(e.local, expr_text(kernel_, id));
-      if (e.kind == ExprKind::Index || e.kind == ExprKind::Random) read_indices({e.index}, "index " + e.index.str());
-      if (e.kind == ExprKind::Load) {
-        need_scratch(e.access);
-        read_indices(e.access.index, "load " + access_text(kernel_, e.access));
+      if (const auto* read = e.get_if<ReadLocal>()) read_local(read->local, expr_text(kernel_, id));
+      if (const auto* load = e.get_if<Load>()) {
+        need_scratch(load->access);
+        read_indices(load->access.index, "load " + access_text(kernel_, load->access));
+      } else {
+        for_each_index(e, [&](const IntExpr& i) { read_indices({i}, "index " + i.str()); });
       }
       return true;
     });
@@ -205,7 +206,8 @@ class Flow {
     if (!(around_ & kLanes)) return false;
     const auto differs = [&](const IntExpr& i) { return differs_over_lanes(i); };
     return any_below(kernel_, {id}, [&](const Expr& e) {
-      return (e.kind == ExprKind::Local && differs_over_lanes_local(e.local)) || any_index(e, differs);
+      const auto* read = e.get_if<ReadLocal>();
+      return (read && differs_over_lanes_local(read->local)) || any_index(e, differs);
     });
   }
   bool differs_over_lanes_local(LocalId id) const {

@@ -61,35 +61,34 @@ class Types {
   void expr(ExprId id) const {
     const Expr& e = kernel_.at(id);
     need(in_register(e.dtype), "{} is {}, which occurs in memory only", text(id), name_of(e.dtype));
-    const size_t wanted = e.kind == ExprKind::Apply    ? static_cast<size_t>(info(e.op).arity)
-                          : e.kind == ExprKind::Raw    ? operands_of(e.raw)
-                          : e.kind == ExprKind::Random ? 3
-                          : e.kind == ExprKind::Cast || e.kind == ExprKind::Bitcast ? 1
-                                                                                    : 0;
-    need(e.args.size() == wanted, "{} has {} operands, not {}", text(id), e.args.size(), wanted);
-    switch (e.kind) {
-      case ExprKind::Const: return need_result(id, e.constant.dtype);
-      case ExprKind::Local: return need_result(id, kernel_.locals[static_cast<size_t>(e.local)].dtype);
-      case ExprKind::Index: return need_result(id, DType::I64);
-      case ExprKind::Random:
-        for (const ExprId arg : e.args) need_dtype(arg, DType::U64, "what it is drawn by");
-        return need_result(id, DType::U32);
-      case ExprKind::Apply: return apply(id, e);
-      case ExprKind::Raw: return raw(id, e);
-      case ExprKind::Cast: return;  // every dtype to every other
-      case ExprKind::Bitcast:
-        return need(!is_bool(e.dtype) && !is_bool(dtype(e.args[0])) && size_of(e.dtype) == size_of(dtype(e.args[0])),
-                    "{}: {} and {} have not the same number of bits", text(id), name_of(dtype(e.args[0])),
-                    name_of(e.dtype));
-      case ExprKind::Load:
-        need_result(id, compute_type(memory_dtype(e.access)));
-        if (e.mask == kNoExpr) return;
-        need_dtype(e.mask, DType::Bool, "a mask");
-        return need_dtype(e.other, e.dtype, "the value beside it");
-    }
+    e.match([&](const Const& c) { need_result(id, c.value.dtype); },
+            [&](const ReadLocal& read) { need_result(id, kernel_.locals[static_cast<size_t>(read.local)].dtype); },
+            [&](const IndexValue&) { need_result(id, DType::I64); },
+            [&](const Random& random) {
+              for (const ExprId arg : random.args) need_dtype(arg, DType::U64, "what it is drawn by");
+              need_result(id, DType::U32);
+            },
+            [&](const Apply& applied) { apply(id, applied); },                           //
+            [&](const Raw& applied) { raw(id, applied, e.dtype); }, [](const Cast&) {},  // every dtype to every other
+            [&](const Bitcast& cast) {
+              const DType from = dtype(cast.x);
+              need(!is_bool(e.dtype) && !is_bool(from) && size_of(e.dtype) == size_of(from),
+                   "{}: {} and {} have not the same number of bits", text(id), name_of(from), name_of(e.dtype));
+            },
+            [&](const Load& load) {
+              need_result(id, compute_type(memory_dtype(load.access)));
+              if (load.mask == kNoExpr) return;
+              need_dtype(load.mask, DType::Bool, "a mask");
+              need_dtype(load.other, e.dtype, "the value beside it");
+            });
   }
 
-  void apply(ExprId id, const Expr& e) const {
+  void need_operands(ExprId id, const std::vector<ExprId>& args, size_t wanted) const {
+    need(args.size() == wanted, "{} has {} operands, not {}", text(id), args.size(), wanted);
+  }
+
+  void apply(ExprId id, const Apply& e) const {
+    need_operands(id, e.args, static_cast<size_t>(info(e.op).arity));
     const DType argument = dtype(e.args.back());
     need(accepts(e.op, argument), "{}: {} does not take {}", text(id), smelt::name_of(e.op), name_of(argument));
     for (size_t i = 0; i < e.args.size(); ++i) {
@@ -120,23 +119,24 @@ class Types {
     return 0;
   }
 
-  void raw(ExprId id, const Expr& e) const {
+  void raw(ExprId id, const Raw& e, DType result) const {
+    need_operands(id, e.args, operands_of(e.op));
     const DType argument = dtype(e.args[0]);
-    if (e.raw == RawOp::FromThread) {
+    if (e.op == RawOp::FromThread) {
       need(kernel_.dialect != Dialect::Portable, "{} is an operation of GPUs", text(id));
       need_dtype(e.args[1], DType::I32, "the number of threads");
-      need(kernel_.at(e.args[1]).kind == ExprKind::Const, "{}: the number of threads is not constant", text(id));
+      need(kernel_.at(e.args[1]).is<Const>(), "{}: the number of threads is not constant", text(id));
       return need_result(id, argument);
     }
-    if (e.raw >= RawOp::PowerOfTwo) {
+    if (e.op >= RawOp::PowerOfTwo) {
       need(kernel_.dialect != Dialect::Portable, "{} is an operation of GPUs", text(id));
       for (ExprId arg : e.args) need_dtype(arg, DType::F32, "the operand of such an operation");
       return need_result(id, DType::F32);
     }
-    if (e.raw == RawOp::ToInt) {
-      need(is_float(argument) && is_signed_int(e.dtype) && size_of(argument) == size_of(e.dtype),
+    if (e.op == RawOp::ToInt) {
+      need(is_float(argument) && is_signed_int(result) && size_of(argument) == size_of(result),
            "{}: {} to {} is not a float to the signed integer of its width", text(id), name_of(argument),
-           name_of(e.dtype));
+           name_of(result));
       return;
     }
     need(is_int(argument), "{}: {} is no integer", text(id), name_of(argument));
@@ -163,7 +163,7 @@ class Types {
         const DType t = kernel_.locals[static_cast<size_t>(s.local)].dtype;
         need_dtype(s.value, t, fmt::format("local %v{}", s.local));
         need_dtype(s.start, t, fmt::format("local %v{}", s.local));
-        need(kernel_.at(s.start).kind == ExprKind::Const, "scan %v{} starts at no constant", s.local);
+        need(kernel_.at(s.start).is<Const>(), "scan %v{} starts at no constant", s.local);
         need(kernel_.locals[static_cast<size_t>(s.carry)].dtype == t, "scan %v{} carries another type", s.local);
         if (s.anew != kNoExpr) need_dtype(s.anew, DType::Bool, "where a scan begins anew");
         return;

@@ -2,20 +2,49 @@
 // a kernel starts here.
 #pragma once
 
+#include <type_traits>
 #include <unordered_set>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "kernel/kernel.hpp"
 
 namespace smelt::kernel {
 
-// What an expression is computed from.
+// Calls visit(operand) for what an expression is computed from, by reference: an Expr& may be given other operands.
+template <class E, class Visit>
+void for_each_operand(E& e, const Visit& visit) {
+  std::visit(
+      [&]<class K>(K& kind) {
+        using Kind = std::remove_const_t<K>;
+        if constexpr (is_one_of<Kind, Apply, Raw, Random>) {
+          for (auto& arg : kind.args) visit(arg);
+        } else if constexpr (is_one_of<Kind, Cast, Bitcast>) {
+          visit(kind.x);
+        } else if constexpr (is_one_of<Kind, Load>) {
+          if (kind.mask != kNoExpr) visit(kind.mask);
+          if (kind.other != kNoExpr) visit(kind.other);
+        } else {
+          static_assert(is_one_of<Kind, Const, ReadLocal, IndexValue>);
+        }
+      },
+      e.as);
+}
+
 inline std::vector<ExprId> operands(const Expr& e) {
-  std::vector<ExprId> ids = e.args;
-  if (e.mask != kNoExpr) ids.push_back(e.mask);
-  if (e.other != kNoExpr) ids.push_back(e.other);
+  std::vector<ExprId> ids;
+  for_each_operand(e, [&](ExprId id) { ids.push_back(id); });
   return ids;
+}
+
+// Calls visit(index) for the index expressions of an expression itself.
+template <class Visit>
+void for_each_index(const Expr& e, const Visit& visit) {
+  if (const auto* index = e.get_if<IndexValue>()) visit(index->value);
+  if (const auto* random = e.get_if<Random>()) visit(random->element);
+  if (const auto* load = e.get_if<Load>())
+    for (const IntExpr& i : load->access.index) visit(i);
 }
 
 // The fields of a statement that hold its expressions; kNoExpr where it has none.
@@ -31,10 +60,9 @@ inline std::vector<ExprId> expressions(const Stmt& s) {
 // Whether some index that the expression itself has meets a condition on IntExpr.
 template <class Condition>
 bool any_index(const Expr& e, const Condition& condition) {
-  if ((e.kind == ExprKind::Index || e.kind == ExprKind::Random) && condition(e.index)) return true;
-  for (const IntExpr& i : e.access.index)
-    if (condition(i)) return true;
-  return false;
+  bool found = false;
+  for_each_index(e, [&](const IntExpr& i) { found = found || condition(i); });
+  return found;
 }
 
 // Visits each expression that `roots` are computed from once, first from a user of it. `enter(id, e)` returns whether
@@ -47,9 +75,7 @@ void visit_below(const Kernel& kernel, std::vector<ExprId> roots, const Enter& e
     roots.pop_back();
     if (id == kNoExpr || !seen.insert(id).second) continue;
     const Expr& e = kernel.at(id);
-    if (!enter(id, e)) continue;
-    roots.insert(roots.end(), e.args.begin(), e.args.end());
-    roots.insert(roots.end(), {e.mask, e.other});
+    if (enter(id, e)) for_each_operand(e, [&](ExprId operand) { roots.push_back(operand); });
   }
 }
 
@@ -57,7 +83,7 @@ void visit_below(const Kernel& kernel, std::vector<ExprId> roots, const Enter& e
 template <class Visit>
 void visit_accesses(const Kernel& kernel, const Stmt& s, const Visit& visit) {
   visit_below(kernel, expressions(s), [&](ExprId, const Expr& e) {
-    if (e.kind == ExprKind::Load) visit(e.access, false);
+    if (const auto* load = e.get_if<Load>()) visit(load->access, false);
     return true;
   });
   if (s.kind == StmtKind::Store) visit(s.access, true);

@@ -252,7 +252,7 @@ TEST(RemoveDeadCode, UnusedExpressionsGoAndLabelsMove) {
   s.phase(grid("g"_loop, 1, {vector("i"_loop, 8, {store({false, out, {i}}, value)})}));
   EXPECT_EQ(changes(s.kernel, remove_dead_code), Lines{}) << "nothing that is printed";
   ASSERT_EQ(s.kernel.exprs.size(), 2U);
-  EXPECT_EQ(s.kernel.exprs[1].op, Op::Sqrt);
+  EXPECT_EQ(s.kernel.exprs[1].get<Apply>().op, Op::Sqrt);
   EXPECT_EQ(s.kernel.labels, (std::map<ExprId, std::string>{{1, "root"}}));
   EXPECT_FALSE(remove_dead_code(s.kernel));
 }
@@ -280,9 +280,10 @@ TEST(Rewriter, CopiesOnlyWhatChanges) {
   rewrite.replace(x, s.f32(4));
   const ExprId made = rewrite(both);
   EXPECT_NE(made, both);
-  EXPECT_EQ(s.kernel.at(made).args[1], apart) << "what does not depend on it is shared";
-  EXPECT_EQ(s.kernel.at(s.kernel.at(made).args[0]).args[0], s.f32(4));
-  EXPECT_EQ(s.kernel.at(both).args[0], y) << "the old one is as it was";
+  const auto args = [&](ExprId id) { return s.kernel.at(id).get<Apply>().args; };
+  EXPECT_EQ(args(made)[1], apart) << "what does not depend on it is shared";
+  EXPECT_EQ(args(args(made)[0])[0], s.f32(4));
+  EXPECT_EQ(args(both)[0], y) << "the old one is as it was";
   EXPECT_EQ(rewrite(kNoExpr), kNoExpr);
 }
 
@@ -295,8 +296,8 @@ TEST(Rewriter, MasksAndWhatIsBesideThem) {
   rewrite.replace(asked, other);
   rewrite.replace(beside, zero);
   const ExprId made = rewrite(masked);
-  EXPECT_EQ(s.kernel.at(made).mask, other);
-  EXPECT_EQ(s.kernel.at(made).other, zero);
+  EXPECT_EQ(s.kernel.at(made).get<Load>().mask, other);
+  EXPECT_EQ(s.kernel.at(made).get<Load>().other, zero);
 }
 
 TEST(RemoveDeadCode, MasksMoveWithTheirLoads) {

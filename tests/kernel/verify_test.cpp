@@ -422,43 +422,46 @@ void expect_broken(const Break& change, const std::string& part) {
   change(s.kernel);
   EXPECT_FAULT(s.kernel, part);
 }
-Expr& first(Kernel& k, ExprKind kind) {
+template <class Kind>
+Expr& first_expr(Kernel& k) {
   for (Expr& e : k.exprs)
-    if (e.kind == kind) return e;
+    if (e.is<Kind>()) return e;
   throw std::logic_error("no such expression");
+}
+template <class Kind>
+Kind& first(Kernel& k) {
+  return first_expr<Kind>(k).template get<Kind>();
 }
 
 TEST(Verify, Types) {
-  expect_broken([](Kernel& k) { first(k, ExprKind::Apply).dtype = DType::F64; }, "is f64, but its value is f32");
-  expect_broken([](Kernel& k) { first(k, ExprKind::Apply).op = Op::And; }, "bitwise_and does not take f32");
-  expect_broken([](Kernel& k) { first(k, ExprKind::Apply).args.pop_back(); }, "has 1 operands, not 2");
-  expect_broken([](Kernel& k) { first(k, ExprKind::Load).dtype = DType::F16; }, "is f16, which occurs in memory only");
-  expect_broken([](Kernel& k) { first(k, ExprKind::Load).dtype = DType::F64; },
+  expect_broken([](Kernel& k) { first_expr<Apply>(k).dtype = DType::F64; }, "is f64, but its value is f32");
+  expect_broken([](Kernel& k) { first<Apply>(k).op = Op::And; }, "bitwise_and does not take f32");
+  expect_broken([](Kernel& k) { first<Apply>(k).args.pop_back(); }, "has 1 operands, not 2");
+  expect_broken([](Kernel& k) { first_expr<Load>(k).dtype = DType::F16; }, "is f16, which occurs in memory only");
+  expect_broken([](Kernel& k) { first_expr<Load>(k).dtype = DType::F64; },
                 "in2[%i0, %i1] is f64, but its value is f32");
-  expect_broken([](Kernel& k) { first(k, ExprKind::Const).constant.dtype = DType::I32; }, "but its value is i32");
+  expect_broken([](Kernel& k) { first<Const>(k).value.dtype = DType::I32; }, "but its value is i32");
   expect_broken([](Kernel& k) { k.locals[0].dtype = DType::BF16; }, "local %v0 is bf16");
   expect_broken([](Kernel& k) { k.locals[1].dtype = DType::F64; }, "%v1");
   expect_broken([](Kernel& k) { k.params[3].dtype = DType::F64; }, "store out3[%i0, %i2]: the value");
   expect_broken([](Kernel& k) { k.phases[0].body[0].body[3].op = Op::Sub; }, "subtract does not combine f32");
   expect_broken([](Kernel& k) { k.phases[0].body[0].body[3].op = Op::Or; }, "bitwise_or does not combine f32");
   expect_broken([](Kernel& k) { k.phases[0].body[0].body[3].index_local = 1; }, "add has no index");
-  expect_broken([](Kernel& k) { first(k, ExprKind::Load).mask = 0; }, "a mask or a value beside it, but not both");
-  expect_broken([](Kernel& k) { first(k, ExprKind::Load).mask = first(k, ExprKind::Load).other = 0; },
-                "but a mask is bool");
+  expect_broken([](Kernel& k) { first<Load>(k).mask = 0; }, "a mask or a value beside it, but not both");
+  expect_broken([](Kernel& k) { first<Load>(k).mask = first<Load>(k).other = 0; }, "but a mask is bool");
 }
 
 TEST(Verify, OrderOfExpressions) {
   Sample s;
   fill_row(s);
-  Expr& sum = first(s.kernel, ExprKind::Apply);
-  sum.args[0] = static_cast<ExprId>(s.kernel.exprs.size() - 1);
+  first<Apply>(s.kernel).args[0] = static_cast<ExprId>(s.kernel.exprs.size() - 1);
   EXPECT_FAULT(s.kernel, "which is not before it");
 }
 
 TEST(Verify, NumbersOutOfRange) {
-  expect_broken([](Kernel& k) { first(k, ExprKind::Local).local = 7; }, "reads no local");
-  expect_broken([](Kernel& k) { first(k, ExprKind::Load).access.array = 9; }, "load of param 9, which does not exist");
-  expect_broken([](Kernel& k) { first(k, ExprKind::Load).access = {false, 0, {}}; }, "a size is no memory");
+  expect_broken([](Kernel& k) { first<ReadLocal>(k).local = 7; }, "reads no local");
+  expect_broken([](Kernel& k) { first<Load>(k).access.array = 9; }, "load of param 9, which does not exist");
+  expect_broken([](Kernel& k) { first<Load>(k).access = {false, 0, {}}; }, "a size is no memory");
   expect_broken([](Kernel& k) { k.phases[0].body[0].body[0].buffer = 1; }, "scratch1 is allocated but does not exist");
   expect_broken([](Kernel& k) { k.phases[0].body[0].body[1].local = -1; }, "local %v-1 does not exist");
   expect_broken([](Kernel& k) { k.phases[0].body[0].body[1].value = 99; }, "value of expression 99");
