@@ -23,8 +23,7 @@ struct OneOf {
   std::variant<Kinds...> as;
 
   template <class Kind>
-    requires is_one_of<Kind, Kinds...>
-  OneOf(Kind kind) : as(std::move(kind)) {}
+  requires is_one_of<Kind, Kinds...> OneOf(Kind kind) : as(std::move(kind)) {}
 
   template <class Kind>
   bool is() const {

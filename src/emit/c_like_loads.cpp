@@ -26,7 +26,7 @@ bool PhasePrinter::groups_are_inside_or_outside(const Load& load) {
 bool PhasePrinter::is_of_column(ExprId root) const {
   const int columns = vector_.loop->columns;
   if (!columns) return false;
-  const std::map<Symbol, IntExpr> next_row{{*vector_.loop->var, IntExpr::symbol(*vector_.loop->var) + columns}};
+  const std::map<Symbol, IntExpr> next_row{{vector_.loop->var, IntExpr::symbol(vector_.loop->var) + columns}};
   const auto moves = [&](const IntExpr& e) { return !(e.substitute(next_row, ranges_) == e); };
   return !any_below(kernel_, {root}, [&](const Expr& e) {
     const auto* read = e.get_if<ReadLocal>();
@@ -135,12 +135,12 @@ void PhasePrinter::load_group(ExprId id) {
 // What several passes over a row read stays in registers between them, as it was in memory.
 bool PhasePrinter::is_held(ExprId id) {
   constexpr int64_t kMostBytes = 128;
-  const std::set<const Stmt*>& loops = loops_of_[static_cast<size_t>(id)];
+  const std::set<const Loop*>& loops = loops_of_[static_cast<size_t>(id)];
   if (loops.size() < 2 || serial_depth_ > 0 || !vector_.single || has_loops(*vector_.loop)) return false;
   if (if_depth_ > 0) return false;  // the other loops may stand under other conditions
-  const Stmt& here = *vector_.loop;
+  const Loop& here = *vector_.loop;
   return int64_t{vector_.count()} * size_of(dtype_in_memory(load_at(id))) <= kMostBytes &&
-         std::all_of(loops.begin(), loops.end(), [&](const Stmt* loop) {
+         std::all_of(loops.begin(), loops.end(), [&](const Loop* loop) {
            return loop && loop->var == here.var && loop->extent == here.extent && loop->lanes == here.lanes &&
                   loop->unroll == here.unroll && !has_loops(*loop);
          });

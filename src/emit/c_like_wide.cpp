@@ -151,8 +151,9 @@ std::vector<ExprId> PhasePrinter::wide_loads(const std::vector<const Stmt*>& stm
   std::set<int> given;  // locals and scratch that get values in the block
   const int scratch = static_cast<int>(locals_.size() + kernel_.params.size());
   for (const Stmt* s : stmts) {
-    if (s->kind == StmtKind::Let || s->kind == StmtKind::Assign) given.insert(s->local);
-    if (s->kind == StmtKind::Store && s->access.scratch) given.insert(scratch + s->access.array);
+    if (const auto local = given_by(*s)) given.insert(*local);
+    if (const auto* store = s->get_if<Store>(); store && store->access.scratch)
+      given.insert(scratch + store->access.array);
   }
   const auto depends = [&](ExprId id) {
     const auto& on = dependencies_[static_cast<size_t>(id)];
@@ -210,26 +211,27 @@ std::vector<ExprId> PhasePrinter::wide_loads(const std::vector<const Stmt*>& stm
 std::vector<PhasePrinter::WideStore> PhasePrinter::collect_stores(const std::vector<const Stmt*>& stmts) {
   std::vector<WideStore> wide;
   if (!variant_.vectors || vector_.count() != 1) return wide;
-  std::map<std::string, Alike<const Stmt*>> by_mask;
-  for (const Stmt* s : stmts) {
-    if (s->kind != StmtKind::Store || s->access.scratch || s->atomic) continue;
+  std::map<std::string, Alike<const Store*>> by_mask;
+  for (const Stmt* stmt : stmts) {
+    const auto* s = stmt->get_if<Store>();
+    if (!s || s->access.scratch || s->atomic) continue;
     std::vector<IntExpr> asked;
     const int most = 16 / size_of(kernel_.params[static_cast<size_t>(s->access.array)].dtype);
     const std::string mask = condition_key(s->mask, most, asked);
     by_mask[mask].add(s, std::move(asked));
   }
   for (const auto& [key, alike] : by_mask) {
-    const std::vector<const Stmt*>& stores = alike.members;
+    const std::vector<const Store*>& stores = alike.members;
     const ExprId mask = stores[0]->mask;
     std::vector<Place> places;
-    for (const Stmt* s : stores) places.push_back(place(s->access));
+    for (const Store* s : stores) places.push_back(place(s->access));
     for (const std::vector<size_t>& run : runs_of(places)) {
       const Place& first = places[run[0]];
       const std::string vec = fmt::format("Vec<{}, {}>", memory_type(first.dtype), run.size());
       const std::string name = fmt::format("w{}", names_++);
       ask(alike.conditions);
       line("{} {};", vec, name);
-      std::vector<const Stmt*> parts;
+      std::vector<const Store*> parts;
       for (size_t k = 0; k < run.size(); ++k) {
         wide_stores_[stores[run[k]]] = {fmt::format("{}.at[{}]", name, k), first.dtype};
         parts.push_back(stores[run[k]]);

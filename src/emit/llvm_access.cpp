@@ -11,7 +11,6 @@
 namespace smelt::emit {
 
 using kernel::Access;
-using kernel::Stmt;
 
 int PhasePrinter::resource_of(const Access& access) const {
   return static_cast<int>(kernel_.locals.size() + (access.scratch ? kernel_.params.size() : 0)) + access.array;
@@ -267,7 +266,7 @@ Value PhasePrinter::load_lanes(const Place& p, Pattern how, std::optional<Value>
   return guarded ? op("select $C $a, $T $b, $T $c", value.dtype, {*mask, value, *other}) : value;
 }
 
-void PhasePrinter::store(const Stmt& s) {
+void PhasePrinter::store(const kernel::Store& s) {
   const Place p = place(s.access);
   int64_t step = 0;
   const Pattern how = pattern(p.offset, step);

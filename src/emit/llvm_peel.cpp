@@ -26,8 +26,8 @@ using kernel::Apply;
 using kernel::Expr;
 using kernel::ExprId;
 using kernel::Load;
+using kernel::Loop;
 using kernel::Stmt;
-using kernel::StmtKind;
 
 namespace {
 
@@ -37,10 +37,10 @@ constexpr int64_t kMostAtEnds = 512;
 // The loops inside of a body, and the expressions that its statements use.
 void collect_inside(const std::vector<Stmt>& body, std::map<Symbol, IntExpr>& loops, std::vector<ExprId>& roots) {
   for (const Stmt& s : body) {
-    if (s.kind == StmtKind::Loop || s.kind == StmtKind::Each) loops[*s.var] = s.extent;
-    for (const ExprId id : {s.value, s.mask, s.anew})
-      if (id != kernel::kNoExpr) roots.push_back(id);
-    collect_inside(s.body, loops, roots);
+    if (const auto* loop = s.get_if<Loop>()) loops[loop->var] = loop->extent;
+    if (const auto* each = s.get_if<kernel::Each>()) loops[each->var] = each->extent;
+    for_each_expression(s, [&](ExprId id) { roots.push_back(id); });
+    if (const auto* inside = kernel::body_of(s)) collect_inside(*inside, loops, roots);
   }
 }
 
@@ -140,7 +140,7 @@ struct Ends {
 
 }  // namespace
 
-std::optional<PhasePrinter::Peel> PhasePrinter::find_peel(const Stmt& s, const Value& extent) {
+std::optional<PhasePrinter::Peel> PhasePrinter::find_peel(const Loop& s, const Value& extent) {
   Ends ends;
   std::vector<ExprId> roots;
   collect_inside(s.body, ends.inside, roots);
@@ -160,10 +160,10 @@ std::optional<PhasePrinter::Peel> PhasePrinter::find_peel(const Stmt& s, const V
   const auto condition = [&](const IntExpr& from) -> std::optional<Condition> {
     const auto h = ends.least(from);
     if (!h) return std::nullopt;
-    const auto coefficient = h->coefficient_of(*s.var);
+    const auto coefficient = h->coefficient_of(s.var);
     const auto step = coefficient ? coefficient->constant() : std::nullopt;
     if (!step || !known_here(*h)) return std::nullopt;
-    const Condition c{*h, *h - *step * IntExpr::symbol(*s.var), *step};
+    const Condition c{*h, *h - *step * IntExpr::symbol(s.var), *step};
     if (const auto always = h->constant(); always && *always < 0) return std::nullopt;
     const IntExpr inner = c.rest + *step * (*step < 0 ? s.extent - 1 - kMostAtEnds : IntExpr(kMostAtEnds));
     if (*step != 0 && !proves_nonnegative(inner, ranges_)) return std::nullopt;
@@ -218,17 +218,18 @@ bool PhasePrinter::holds(ExprId id) const {
 bool PhasePrinter::chooses(const Apply& e) const { return e.op == Op::Where && holds(e.args[0]); }
 
 // Ends are short, so narrow vectors do, unless the body leaves something in wide ones.
-int PhasePrinter::edge_lanes(const Stmt& s) const {
+int PhasePrinter::edge_lanes(const Loop& s) const {
   const std::function<bool(const std::vector<Stmt>&)> assigns = [&](const std::vector<Stmt>& body) {
     return std::any_of(body.begin(), body.end(), [&](const Stmt& inner) {
-      return inner.kind == StmtKind::Assign || inner.kind == StmtKind::Each || assigns(inner.body);
+      const auto* inside = kernel::body_of(inner);
+      return inner.is<kernel::Assign>() || inner.is<kernel::Each>() || (inside && assigns(*inside));
     });
   };
   return assigns(s.body) ? s.lanes : std::min(s.lanes, std::max(4, target_.vector_bits / 32));
 }
 
 // The body under a mask from the label edge on, which leads to the label `after`: for the elements from start to stop.
-std::string PhasePrinter::edge_steps(const Stmt& s, int label, const std::string& after) {
+std::string PhasePrinter::edge_steps(const Loop& s, int label, const std::string& after) {
   const DType t = DType::I64;
   const std::string L = std::to_string(label), start = "%start" + L;
   const Value from{fmt::format("%edge{}.start", L), t, 0, 0}, to{fmt::format("%edge{}.stop", L), t, 0, top()};
@@ -244,7 +245,7 @@ std::string PhasePrinter::edge_steps(const Stmt& s, int label, const std::string
 }
 
 // All of it under a mask.
-std::string PhasePrinter::short_steps(const Stmt& s, const Value& extent, int label) {
+std::string PhasePrinter::short_steps(const Loop& s, const Value& extent, int label) {
   const std::string L = std::to_string(label);
   define_stack("%start" + L, "i64");
   define_stack("%stop" + L, "i64");
@@ -253,7 +254,7 @@ std::string PhasePrinter::short_steps(const Stmt& s, const Value& extent, int la
          edge_steps(s, label, "exit" + L);
 }
 
-std::string PhasePrinter::peeled_steps(const Stmt& s, const Value& extent, const Peel& peel,
+std::string PhasePrinter::peeled_steps(const Loop& s, const Value& extent, const Peel& peel,
                                        const std::optional<Stream>& stream, int label) {
   const DType t = DType::I64;
   const std::string L = std::to_string(label), start = "%start" + L, stop = "%stop" + L;

@@ -13,6 +13,7 @@ namespace smelt::emit {
 
 using kernel::Expr;
 using kernel::ExprId;
+using kernel::Loop;
 using kernel::Random;
 using kernel::Stmt;
 using philox::Draw;
@@ -20,9 +21,12 @@ using philox::Draw;
 static constexpr DType kWide = DType::U64;
 
 // Whether a Vector loop draws random words: its steps then begin at multiples of four.
-bool PhasePrinter::draws(const Stmt& s) const {
+bool PhasePrinter::draws(const Loop& s) const {
   std::vector<ExprId> roots;
-  for_each_stmt(s.body, [&](const Stmt& inner) { roots.insert(roots.end(), {inner.value, inner.mask}); });
+  for_each_stmt(s.body, [&](const Stmt& inner) {
+    if (const ExprId* value = kernel::value_of(inner)) roots.push_back(*value);
+    if (const auto* store = inner.get_if<kernel::Store>()) roots.push_back(store->mask);
+  });
   return any_below(kernel_, roots, [](const Expr& e) { return e.is<Random>(); });
 }
 

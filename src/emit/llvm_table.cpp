@@ -31,11 +31,12 @@ static bool divides_lanes(const IntExpr& e, Symbol var, int lanes, bool once) {
 }
 
 // Whether a Vector loop reads anything by such tables: whole steps then have to begin at multiples of its lanes.
-bool PhasePrinter::reads_tables(const kernel::Stmt& loop) const {
+bool PhasePrinter::reads_tables(const kernel::Loop& loop) const {
   std::vector<ExprId> roots;
-  for (const kernel::Stmt& s : loop.body) roots.push_back(s.value);
+  for (const kernel::Stmt& s : loop.body)
+    if (const ExprId* value = kernel::value_of(s)) roots.push_back(*value);
   const auto divided = [&](const IntExpr& i) {
-    return divides_lanes(i, *loop.var, loop.lanes, loop.extent.is(loop.lanes));
+    return divides_lanes(i, loop.var, loop.lanes, loop.extent.is(loop.lanes));
   };
   return loop.lanes > 1 &&
          any_below(kernel_, roots, [&](const Expr& e) { return e.is<kernel::Load>() && any_index(e, divided); });

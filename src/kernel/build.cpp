@@ -148,54 +148,6 @@ LocalId Builder::new_local(DType dtype, bool is_mutable) {
   return static_cast<LocalId>(kernel_.locals.size() - 1);
 }
 
-Stmt loop(LoopKind kind, Symbol var, IntExpr extent, std::vector<Stmt> body, int lanes, int unroll) {
-  Stmt s;
-  s.kind = StmtKind::Loop;
-  s.loop = kind;
-  s.var = var;
-  s.extent = std::move(extent);
-  s.body = std::move(body);
-  s.lanes = lanes;
-  s.unroll = unroll;
-  return s;
-}
-
-static Stmt with_local(StmtKind kind, LocalId local, ExprId value) {
-  Stmt s;
-  s.kind = kind;
-  s.local = local;
-  s.value = value;
-  return s;
-}
-
-Stmt let(LocalId local, ExprId value) { return with_local(StmtKind::Let, local, value); }
-Stmt assign(LocalId local, ExprId value) { return with_local(StmtKind::Assign, local, value); }
-
-Stmt combine(LocalId local, Op op, LocalId index_local, int columns) {
-  Stmt s = with_local(StmtKind::Combine, local, kNoExpr);
-  s.columns = columns;
-  s.op = op;
-  s.index_local = index_local;
-  return s;
-}
-
-Stmt scan(LocalId local, Op op, LocalId carry, ExprId value, ExprId start, bool exclusive, ExprId anew) {
-  Stmt s = with_local(StmtKind::Scan, local, value);
-  s.op = op;
-  s.carry = carry;
-  s.start = start;
-  s.exclusive = exclusive;
-  s.anew = anew;
-  return s;
-}
-
-Stmt alloc(int buffer) {
-  Stmt s;
-  s.kind = StmtKind::Alloc;
-  s.buffer = buffer;
-  return s;
-}
-
 Param size_param(Symbol symbol) {
   Param p;
   p.kind = ParamKind::Size;
@@ -203,57 +155,6 @@ Param size_param(Symbol symbol) {
   p.symbol = symbol;
   p.note = "size";
   return p;
-}
-
-Stmt barrier() {
-  Stmt s;
-  s.kind = StmtKind::Barrier;
-  return s;
-}
-
-Stmt prefetch(int param, IntExpr offset, IntExpr elements, int level) {
-  Stmt s;
-  s.kind = StmtKind::Prefetch;
-  s.access = {false, param, {std::move(offset)}};
-  s.extent = std::move(elements);
-  s.level = level;
-  return s;
-}
-
-Stmt turn(int buffer, int source) {
-  Stmt s;
-  s.kind = StmtKind::Turn;
-  s.buffer = buffer;
-  s.source = source;
-  return s;
-}
-
-Stmt store(Access access, ExprId value, ExprId mask, bool streaming) {
-  Stmt s;
-  s.kind = StmtKind::Store;
-  s.access = std::move(access);
-  s.value = value;
-  s.mask = mask;
-  s.streaming = streaming;
-  return s;
-}
-
-Stmt store_atomic(Access access, Op op, ExprId value, ExprId mask) {
-  Stmt s = store(std::move(access), value, mask);
-  s.atomic = true;
-  s.op = op;
-  return s;
-}
-
-Stmt each(Symbol var, IntExpr extent, ExprId condition, std::vector<Stmt> body, int lanes) {
-  Stmt s;
-  s.kind = StmtKind::Each;
-  s.var = var;
-  s.extent = std::move(extent);
-  s.value = condition;
-  s.body = std::move(body);
-  s.lanes = lanes;
-  return s;
 }
 
 }  // namespace smelt::kernel

@@ -108,7 +108,7 @@ class Reuse {
 void drop_unfinished(const Builder& builder, const std::vector<Stmt>& body, std::set<ExprId>& used) {
   std::set<LocalId> assigned;
   for (const Stmt& s : body)
-    if (s.kind == StmtKind::Assign || s.kind == StmtKind::Let || s.kind == StmtKind::Scan) assigned.insert(s.local);
+    if (const auto local = given_by(s)) assigned.insert(*local);
   std::map<ExprId, bool> known;
   const std::function<bool(ExprId)> unfinished = [&](ExprId id) {
     if (auto it = known.find(id); it != known.end()) return it->second;
@@ -127,11 +127,7 @@ void Lowering::keep_values(std::vector<Stage>& stages, const std::vector<IntExpr
   Reuse reuse(builder_, innermost);
   std::vector<std::set<ExprId>> used(stages.size());
   for (size_t s = 0; s < stages.size(); ++s) {
-    for (const Stmt& stmt : stages[s].body) {
-      reuse.collect(stmt.value, used[s]);
-      reuse.collect(stmt.mask, used[s]);
-      reuse.collect(stmt.anew, used[s]);
-    }
+    for (const Stmt& stmt : stages[s].body) for_each_expression(stmt, [&](ExprId id) { reuse.collect(id, used[s]); });
     drop_unfinished(builder_, stages[s].body, used[s]);
   }
   std::set<ExprId> earlier;
@@ -151,7 +147,8 @@ void Lowering::keep_values(std::vector<Stage>& stages, const std::vector<IntExpr
     };
     reuse.next_stage();
     if (s > 0)
-      for (Stmt& stmt : stages[s].body) stmt.value = reuse.rewrite(stmt.value, earlier, kept, keep);
+      for (Stmt& stmt : stages[s].body)
+        if (ExprId* value = value_of(stmt)) *value = reuse.rewrite(*value, earlier, kept, keep);
     earlier.insert(used[s].begin(), used[s].end());
   }
 }

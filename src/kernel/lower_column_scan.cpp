@@ -39,7 +39,8 @@ void Lowering::column_scan() {
   std::vector<Stmt> starts = start(accs);
   for (Stmt& s : take_scan_starts()) starts.push_back(std::move(s));
   std::vector<Stmt> take, put, begin;
-  for (const Stmt& s : starts) {
+  for (const Stmt& start : starts) {
+    const auto& s = start.get<Assign>();
     const DType t = kernel_.locals[static_cast<size_t>(s.local)].dtype;
     const Access at{true, add_scratch(t, {tile}), {lane}};
     begin.push_back(store(at, s.value));

@@ -27,11 +27,11 @@ void Lowering::pointwise_cut() {
     if (chunked) grid.add(Symbol::loop("chunk"), ceildiv(length, tile));
     const IntExpr parts = grid.extent();
     const ExprId g = builder_.index(IntExpr::symbol(kGrid)), here = builder_.index(total);
-    Stmt range;
-    range.kind = StmtKind::If;
-    range.value = parts.is(1) ? builder_.apply(Op::Eq, {g, here})
-                              : builder_.apply(Op::And, {builder_.apply(Op::Ge, {g, here}),
-                                                         builder_.apply(Op::Lt, {g, builder_.index(total + parts)})});
+    If range;
+    range.condition = parts.is(1)
+                          ? builder_.apply(Op::Eq, {g, here})
+                          : builder_.apply(Op::And, {builder_.apply(Op::Ge, {g, here}),
+                                                     builder_.apply(Op::Lt, {g, builder_.index(total + parts)})});
     Ranges outside;
     evaluator_.enter(&range.body, &outside);
     const IntExpr part = evaluator_.as_index(builder_.apply(Op::Sub, {g, here}), parts);

@@ -26,8 +26,9 @@ void Lowering::pieces() {
   std::vector<Stmt> body, stores, loops;
   evaluator_.enter(&body, &placement.ranges);
   for (const StoredOutput& o : domain().outputs) {
-    stores.push_back(store_output(o, placement, evaluator_.value_to_store(o.base, placement.at(o.base_index))));
-    stores.back().streaming = false;  // pieces seldom begin at lines
+    Store made = store_output(o, placement, evaluator_.value_to_store(o.base, placement.at(o.base_index)));
+    made.streaming = false;  // pieces seldom begin at lines
+    stores.push_back(std::move(made));
   }
   body.insert(body.end(), stores.begin(), stores.end());
   loops.push_back(loop(LoopKind::Serial, Symbol::loop("p"), length, {vector(piece.extent, std::move(body))}));

@@ -186,8 +186,8 @@ std::vector<Stmt> Lowering::column_outputs(int level, Placement placement) {
 }
 
 // A Vector loop over the columns of a tile.
-Stmt Lowering::over_tile(std::vector<Stmt> body) const {
-  Stmt made = vector(schedule_.columns, std::move(body));
+Loop Lowering::over_tile(std::vector<Stmt> body) const {
+  Loop made = vector(schedule_.columns, std::move(body));
   made.unroll = 1, made.whole = false;
   return made;
 }

@@ -76,12 +76,12 @@ void Lowering::scatter() {
 std::vector<Stmt> Lowering::lanes_of(Symbol var, const IntExpr& length, Ranges ranges,
                                      const std::function<void(const Ranges&, std::vector<Stmt>&)>& fill) {
   ranges[var] = {0, length - 1};
-  std::vector<Stmt> body, made;
+  std::vector<Stmt> body;
   evaluator_.enter(&body, &ranges);
   fill(ranges, body);
-  made.push_back(vector(length, std::move(body)));
-  made.back().var = var;
-  return made;
+  Loop made = vector(length, std::move(body));
+  made.var = var;
+  return {std::move(made)};
 }
 
 void Lowering::over_chunks(const IntExpr& length, const Fill& fill) {

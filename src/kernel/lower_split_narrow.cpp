@@ -32,10 +32,10 @@ struct NarrowRows {
   }
 
   Stmt nest(Symbol var, const IntExpr& count, std::vector<Stmt> body) const {
-    body = {loop(LoopKind::Serial, var, count, std::move(body))};
+    Stmt nested = loop(LoopKind::Serial, var, count, std::move(body));
     for (size_t d = around.size(); d-- > 0;)
-      body = {loop(LoopKind::Serial, around[d].first, around[d].second, std::move(body))};
-    return std::move(body[0]);
+      nested = loop(LoopKind::Serial, around[d].first, around[d].second, {std::move(nested)});
+    return nested;
   }
 
   Stmt over_columns(std::vector<Stmt> body) const {

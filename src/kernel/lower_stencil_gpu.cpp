@@ -157,8 +157,7 @@ void Lowering::stencil_gpu() {
       const ExprId inside = evaluator_.only_where(
           {{thread, kWarp - stencil.before - stencil.behind}, {column + c, columns}, {t - stencil.warm_up, rows}});
       const ExprId value = evaluator_.value_to_store(o.base, placement.at(o.base_index));
-      written.push_back(store_output(o, placement, value));
-      written.back().mask = inside;
+      written.push_back(store_output(o, placement, value, inside));
       evaluator_.only_where({});
     }
   evaluator_.set_known({});

@@ -76,7 +76,7 @@ std::vector<Stmt> Lowering::through_tile(const Tile& tile, const Placement& plac
     const ExprId value = evaluator_.value(read.node, reading.at(read.index));
     element.push_back(store({true, buffer, {read_pass.outer, read_pass.inner}}, value));
     body.push_back(loops(Symbol::loop("y"), tile.width, tile.height, std::move(element)));
-    if (turned >= 0) body.push_back(turn(turned, buffer));
+    if (turned >= 0) body.push_back(Turn{turned, buffer});
     staged.emplace_back(computing.at(read.index), turned < 0
                                                       ? Access{true, buffer, {main_pass.inner, main_pass.outer}}
                                                       : Access{true, turned, {main_pass.outer, main_pass.inner}});
@@ -132,14 +132,10 @@ void Lowering::tiled() {
     const auto fits = [&](const IntExpr& first, const IntExpr& extent) {
       return builder_.apply(Op::Le, {builder_.index(first + side), builder_.index(extent)});
     };
-    Stmt when_whole, otherwise;
-    when_whole.kind = otherwise.kind = StmtKind::If;
-    when_whole.value = builder_.apply(Op::And, {fits(first_row, rows.extent), fits(first_column, columns.extent)});
-    otherwise.value = builder_.apply(Op::Not, {when_whole.value});
-    when_whole.body = through_tile(whole, placement, buffers);
-    otherwise.body = through_tile(any, placement, buffers);
-    body.push_back(std::move(when_whole));
-    body.push_back(std::move(otherwise));
+    const ExprId is_whole = builder_.apply(Op::And, {fits(first_row, rows.extent), fits(first_column, columns.extent)});
+    const ExprId is_cut = builder_.apply(Op::Not, {is_whole});
+    body.push_back(If{is_whole, through_tile(whole, placement, buffers)});
+    body.push_back(If{is_cut, through_tile(any, placement, buffers)});
   }
   add_phase(grid.extent(), std::move(body), side * side);
 }

@@ -103,14 +103,14 @@ Kernel Lowering::run(bool clamp) {
   return std::move(kernel_);
 }
 
-Stmt Lowering::store_output(const StoredOutput& output, const Placement& placement, ExprId value, ExprId mask) {
+Store Lowering::store_output(const StoredOutput& output, const Placement& placement, ExprId value, ExprId mask) {
   return store(
       {false, evaluator_.output_param(output.node), evaluator_.inside(output.node, placement.at(output.store_index))},
       value, mask, !output.per_row);
 }
 
-Stmt Lowering::vector(IntExpr extent, std::vector<Stmt> body) const {
-  Stmt made = loop(LoopKind::Vector, kLane, std::move(extent), std::move(body), schedule_.lanes, schedule_.unroll);
+Loop Lowering::vector(IntExpr extent, std::vector<Stmt> body) const {
+  Loop made = loop(LoopKind::Vector, kLane, std::move(extent), std::move(body), schedule_.lanes, schedule_.unroll);
   made.whole = schedule_.held;
   made.columns = schedule_.columns;
   return made;
@@ -172,7 +172,7 @@ std::vector<Symbol> arguments_of(const Kernel& kernel) {
   }
   for (const Phase& p : kernel.phases) {
     use({p.work});
-    for_each_stmt(p.body, [&](const Stmt& s) { use({s.extent}), use(s.access.index); });
+    for_each_stmt(p.body, [&](const Stmt& s) { for_each_index(s, [&](const IntExpr& i) { use({i}); }); });
   }
   for (const IndexLocal& l : kernel.index_locals) use({l.extent});
   std::erase_if(found, [](Symbol s) { return !s.is_size() && s.kind() != Symbol::Kind::Launch; });

@@ -154,7 +154,7 @@ class Lowering {
   RowLoops row_loops(Placement& placement, const IntExpr& first, const IntExpr& length, int64_t estimate,
                      const RowPart& part = {}) const;
   RowLoops flat_loops(Placement& placement, const RowPart& part = {}) const;
-  Stmt over_tile(std::vector<Stmt> body) const;
+  Loop over_tile(std::vector<Stmt> body) const;
   std::vector<Stmt> column_outputs(int level, Placement placement);
   std::vector<Accumulator> row_accumulators(const RowLoops& loops, const Placement& placement, int level);
   std::vector<Stmt> row_pass(const RowLoops& loops, const std::vector<Accumulator>& accs, std::vector<Stmt> body);
@@ -232,12 +232,12 @@ class Lowering {
   const Axis& column_axis() const;  // of a flat Row with columns
   const Axis& vector_axis() const { return domain().axes[static_cast<size_t>(schedule_.vector_axis)]; }
   const Domain& domain() const { return schedule_.domain; }
-  Stmt store_output(const StoredOutput& output, const Placement& placement, ExprId value, ExprId mask = kNoExpr);
+  Store store_output(const StoredOutput& output, const Placement& placement, ExprId value, ExprId mask = kNoExpr);
   ExprId only_in_columns(const Placement& placement);
   void finish();
   Dialect dialect() const;
   bool on_gpu() const { return schedule_.team > 0; }
-  Stmt vector(IntExpr extent, std::vector<Stmt> body) const;  // a Vector loop "%i" as the schedule has it
+  Loop vector(IntExpr extent, std::vector<Stmt> body) const;  // a Vector loop "%i" as the schedule has it
   void add_phase(IntExpr extent, std::vector<Stmt> body, IntExpr work);
   void end_with_last_workgroup();  // the phase added last is run by the last workgroup of the one before
   int add_temporary(DType dtype, Shape dims, const std::string& note);

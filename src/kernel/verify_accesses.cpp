@@ -14,7 +14,10 @@ namespace {
 class Accesses {
  public:
   explicit Accesses(const Kernel& kernel) : kernel_(kernel), value_of_(kernel.locals.size(), kNoExpr) {
-    for (const Phase& phase : kernel.phases) remember_lets(phase.body);
+    for (const Phase& phase : kernel.phases)
+      for_each_stmt(phase.body, [&](const Stmt& s) {
+        if (const auto* let = s.get_if<Let>()) value_of_[static_cast<size_t>(let->local)] = let->value;
+      });
   }
 
   void run() {
@@ -30,64 +33,50 @@ class Accesses {
  private:
   using Seen = std::vector<bool>;  // expressions already shown to be safe in a block around this place
 
-  void remember_lets(const std::vector<Stmt>& body) {
-    for (const Stmt& s : body) {
-      if (s.kind == StmtKind::Let) value_of_[static_cast<size_t>(s.local)] = s.value;
-      remember_lets(s.body);
-    }
-  }
-
   void block(const std::vector<Stmt>& body, const Facts& facts, Seen seen) {
     seen.resize(kernel_.exprs.size());
     for (const Stmt& s : body) statement(s, facts, seen);
   }
 
   void statement(const Stmt& s, const Facts& facts, Seen& seen) {
-    switch (s.kind) {
-      case StmtKind::Loop: {
-        Facts inside = facts;
-        inside.add_range(*s.var, s.extent);
-        around_.push_back(fmt::format("{} {} < {}", name_of(s.loop), *s.var, s.extent.str()));
-        block(s.body, inside, seen);
-        around_.pop_back();
-        return;
-      }
-      case StmtKind::Each: {
-        Facts inside = facts;
-        inside.add_range(*s.var, s.extent);
-        loads(s.value, inside, seen);
-        learn(s.value, true, inside);
-        around_.push_back(fmt::format("each {} < {}", *s.var, s.extent.str()));
-        block(s.body, inside, seen);
-        around_.pop_back();
-        return;
-      }
-      case StmtKind::If: {
-        loads(s.value, facts, seen);
-        Facts inside = facts;
-        learn(s.value, true, inside);
-        around_.push_back("if " + expr_text(kernel_, s.value));
-        block(s.body, inside, seen);
-        around_.pop_back();
-        return;
-      }
-      case StmtKind::Let:
-      case StmtKind::Assign: return loads(s.value, facts, seen);
-      case StmtKind::Store:
-        loads(s.value, facts, seen);
-        loads(s.mask, facts, seen);
-        return access("store", s.access, s.mask, facts);
-      case StmtKind::Scan:
-        loads(s.value, facts, seen);
-        loads(s.anew, facts, seen);
-        if (s.scope == Scope::Grid) access("scan through", s.access, kNoExpr, facts);
-        return;
-      case StmtKind::Combine:
-      case StmtKind::Turn:  // of whole buffers: verify_types.cpp sees that their sizes are equal
-      case StmtKind::Barrier:
-      case StmtKind::Prefetch:
-      case StmtKind::Alloc: return;
-    }
+    const auto inside = [&](const std::string& around, const std::vector<Stmt>& body, const Facts& known) {
+      around_.push_back(around);
+      block(body, known, seen);
+      around_.pop_back();
+    };
+    s.match(
+        [&](const Loop& loop) {
+          Facts more = facts;
+          more.add_range(loop.var, loop.extent);
+          inside(fmt::format("{} {} < {}", name_of(loop.kind), loop.var, loop.extent.str()), loop.body, more);
+        },
+        [&](const Each& each) {
+          Facts more = facts;
+          more.add_range(each.var, each.extent);
+          loads(each.condition, more, seen);
+          learn(each.condition, true, more);
+          inside(fmt::format("each {} < {}", each.var, each.extent.str()), each.body, more);
+        },
+        [&](const If& branch) {
+          loads(branch.condition, facts, seen);
+          Facts more = facts;
+          learn(branch.condition, true, more);
+          inside("if " + expr_text(kernel_, branch.condition), branch.body, more);
+        },
+        [&](const Let& let) { loads(let.value, facts, seen); },
+        [&](const Assign& assign) { loads(assign.value, facts, seen); },
+        [&](const Store& store) {
+          loads(store.value, facts, seen);
+          loads(store.mask, facts, seen);
+          access("store", store.access, store.mask, facts);
+        },
+        [&](const Scan& scan) {
+          loads(scan.value, facts, seen);
+          loads(scan.anew, facts, seen);
+          if (scan.over_grid) access("scan through", scan.over_grid->meet, kNoExpr, facts);
+        },
+        [](const Turn&) {},  // of whole buffers: verify_types.cpp sees that their sizes are equal
+        [](const Combine&) {}, [](const Barrier&) {}, [](const Prefetch&) {}, [](const Alloc&) {});
   }
 
   void loads(ExprId id, const Facts& facts, Seen& seen) {

@@ -137,7 +137,7 @@ TEST(Prefetch, RowsThatALoopGoesDown) {
   Sample s;
   const int in = s.input(DType::F32, {66, 1024}), out = s.output(DType::F32, {64, 1024});
   const ExprId below = s.build.apply(Op::Add, {s.load(in, {row, i}), s.load(in, {row + 2, i})});
-  Stmt rows = serial("r"_loop, 64, {vector("i"_loop, 1024, {store({false, out, {row, i}}, below)}, 16)});
+  Loop rows = serial("r"_loop, 64, {vector("i"_loop, 1024, {store({false, out, {row, i}}, below)}, 16)});
   rows.ahead = 3;
   s.phase(grid("g"_loop, 1, {rows}));
   EXPECT_EQ(changes(s.kernel, add_prefetches),
@@ -193,15 +193,15 @@ TEST(InsertBarriers, BetweenLoopsThatShare) {
   Sample s;
   fill_turned(s, 63 - i);
   EXPECT_EQ(changes(s.kernel, insert_barriers), Lines{"+ barrier"});
-  EXPECT_EQ(s.kernel.phases[0].body[0].body[2].kind, StmtKind::Barrier) << "behind the loop that stores";
+  EXPECT_TRUE(grid_body(s.kernel)[2].is<Barrier>()) << "behind the loop that stores";
 }
 
 TEST(InsertBarriers, AlsoBeforeTheNextIteration) {
   Sample s;
   fill_turned(s, 63 - i, 1, true);
   EXPECT_EQ(changes(s.kernel, insert_barriers), (Lines{"+ barrier", "+ barrier"}));
-  const std::vector<Stmt>& inside = s.kernel.phases[0].body[0].body[1].body;
-  EXPECT_EQ(inside[0].kind, StmtKind::Barrier) << "what the last iteration reads is not stored to before";
+  const std::vector<Stmt>& inside = grid_body(s.kernel)[1].get<Loop>().body;
+  EXPECT_TRUE(inside[0].is<Barrier>()) << "what the last iteration reads is not stored to before";
 }
 
 TEST(InsertBarriers, OneThreadWaitsForNobody) {
@@ -214,9 +214,10 @@ TEST(InsertBarriers, OneThreadWaitsForNobody) {
 std::string fault_without_barrier(Sample& s, int n) {
   insert_barriers(s.kernel);
   for_each_stmt(s.kernel.phases[0].body, [&](Stmt& around) {
-    for (size_t b = 0; b < around.body.size(); ++b)
-      if (around.body[b].kind == StmtKind::Barrier && n-- == 0) {
-        around.body.erase(around.body.begin() + static_cast<std::ptrdiff_t>(b));
+    auto* body = body_of(around);
+    for (size_t b = 0; body && b < body->size(); ++b)
+      if ((*body)[b].is<Barrier>() && n-- == 0) {
+        body->erase(body->begin() + static_cast<std::ptrdiff_t>(b));
         return;
       }
   });
@@ -237,7 +238,7 @@ TEST(InsertBarriers, TheVerifierMissesEachOfThem) {
 TEST(Verify, BarriersStandOutsideOfVectorLoops) {
   Sample s;
   fill_turned(s, i);
-  s.kernel.phases[0].body[0].body[1].body.push_back(barrier());
+  grid_body(s.kernel)[1].get<Loop>().body.push_back(Barrier{});
   EXPECT_NE(fault(s.kernel).find("a barrier inside of a vector loop"), std::string::npos);
 }
 
