@@ -34,7 +34,8 @@ std::vector<Prepared::GpuPhase> gpu_part_shapes(const Executable::State& state, 
   const Launch& launch = state.launches[kernel];
   std::vector<Prepared::GpuPhase> shapes;
   for (size_t p = 0; p < launch.gpu_phases.size(); ++p) {
-    const int64_t extent = state.kernels[kernel].bodies[body].phases[p].body.back().extent.evaluate(sizes);
+    const int64_t extent =
+        state.kernels[kernel].bodies[body].phases[p].body.back().get<kernel::Loop>().extent.evaluate(sizes);
     Prepared::GpuPhase made;
     made.runs = extent > 0;
     for (const auto& function : launch.gpu_phases[p].variants) {

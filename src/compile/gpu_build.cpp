@@ -142,7 +142,9 @@ GpuKernel make_kernel(const GpuBuild& build, size_t group, const schedule::Sched
 
 // Iterations of a phase's Grid loop in a launch of its own; `sizes` has the launch sizes too.
 static int64_t iterations_of(const kernel::Kernel& kernel, size_t p, const SizeBinding& sizes) {
-  const auto extent = [&](size_t phase) { return kernel.phases[phase].body.back().extent.evaluate(sizes); };
+  const auto extent = [&](size_t phase) {
+    return kernel.phases[phase].body.back().get<kernel::Loop>().extent.evaluate(sizes);
+  };
   // The launch before does it along, unless there is none.
   return kernel.phases[p].last && extent(p - 1) > 0 ? 0 : extent(p);
 }

@@ -43,7 +43,8 @@ Prepared::Launch prepare_kernel(const kernel::Kernel& kernel, const Launch& laun
   prepared.scratch_bytes = aligned(launch.scratch_bytes.evaluate(sizes));
   for (const kernel::Phase& phase : kernel.phases) {
     const int64_t work = std::max<int64_t>(phase.work.evaluate(sizes), 1);
-    prepared.phases.push_back({phase.body.back().extent.evaluate(sizes), std::max<int64_t>(1, kWorkPerPiece / work)});
+    prepared.phases.push_back(
+        {phase.body.back().get<kernel::Loop>().extent.evaluate(sizes), std::max<int64_t>(1, kWorkPerPiece / work)});
   }
   return prepared;
 }

@@ -62,8 +62,8 @@ std::string launch(const StandaloneText& file, const StandaloneRun& run) {
     text += fmt::format(
         "    smelt_spread({0}, {1}, threads, [&](int64_t begin, int64_t end, int64_t thread) {{\n"
         "      {2}_p{3}(begin, end{4}, scratch + thread * scratch_bytes);\n    }});\n",
-        file.integer(kernel.phases[p].body.back().extent), file.integer(kernel.phases[p].work), kernel.name, p,
-        arguments);
+        file.integer(kernel.phases[p].body.back().get<kernel::Loop>().extent), file.integer(kernel.phases[p].work),
+        kernel.name, p, arguments);
   text += "  }\n";
   if (kernel.error_param >= 0) text += "  if (error[0]) return 2;\n";
   return text;

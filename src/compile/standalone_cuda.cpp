@@ -109,7 +109,9 @@ std::string slots_text(const StandaloneText& file, bool pointers) {
 // One phase of a kernel: the first function that takes these sizes and addresses.
 std::string phase_text(const StandaloneText& file, const kernel::Kernel& kernel, size_t p,
                        const emit::DevicePhase& phase, const std::vector<std::string>& names) {
-  const auto extent_of = [&](size_t at) { return file.integer(kernel.phases[at].body.back().extent); };
+  const auto extent_of = [&](size_t at) {
+    return file.integer(kernel.phases[at].body.back().get<kernel::Loop>().extent);
+  };
   std::string extent = extent_of(p);
   // The launch before does it along, unless there is none.
   if (kernel.phases[p].last) extent = fmt::format("({} > 0 ? 0 : {})", extent_of(p - 1), extent);

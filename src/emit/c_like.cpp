@@ -43,12 +43,17 @@ IntExpr bound_over_sizes(const Kernel& kernel, const IntExpr& e) {
 IntExpr points(const Kernel& kernel, const std::vector<Stmt>& body) {
   IntExpr most = 1;
   for (const Stmt& s : body) {
-    if (s.kind != StmtKind::Loop && s.kind != StmtKind::If && s.kind != StmtKind::Each) continue;
-    const IntExpr extent = s.kind != StmtKind::If ? bound_over_sizes(kernel, s.extent) : IntExpr(1);
+    const auto* body = body_of(s);
+    if (!body) continue;
+    const IntExpr inside = points(kernel, *body);
     // What meets the condition of an Each names an element of an array, whatever its place among
     // all of them.
-    const IntExpr inside = points(kernel, s.body);
-    most = max(most, s.kind == StmtKind::Each ? max(extent, inside) : max(extent, 1) * inside);
+    if (const auto* each = s.get_if<Each>())
+      most = max(most, max(bound_over_sizes(kernel, each->extent), inside));
+    else if (const auto* loop = s.get_if<Loop>())
+      most = max(most, max(bound_over_sizes(kernel, loop->extent), 1) * inside);
+    else
+      most = max(most, inside);
   }
   return most;
 }
@@ -59,7 +64,7 @@ bool narrow_if(const Kernel& kernel, const kernel::Phase& phase, std::vector<Int
   for (const Param& p : kernel.params)
     if (p.kind != ParamKind::Size) counts.push_back(count(p.dims));
   for (const Expr& e : kernel.exprs)
-    if (e.kind == ExprKind::Random) counts.push_back(e.extent);
+    if (const auto* random = e.get_if<Random>()) counts.push_back(random->extent);
   for (const IntExpr& c : counts) {
     const auto known = c.constant();
     if (known && *known > kNarrow) return false;
@@ -80,7 +85,9 @@ DeviceFunction function(const Kernel& kernel, const std::string& name, const ker
 // launch.
 bool expects_to_hold(const std::vector<Stmt>& body) {
   return std::any_of(body.begin(), body.end(), [](const Stmt& s) {
-    return (s.kind == StmtKind::Loop && s.whole && !s.extent.constant()) || expects_to_hold(s.body);
+    const auto* loop = s.get_if<Loop>();
+    const auto* inside = body_of(s);
+    return (loop && loop->whole && !loop->extent.constant()) || (inside && expects_to_hold(*inside));
   });
 }
 

@@ -23,7 +23,7 @@ struct Tile {
 
 }  // namespace
 
-void PhasePrinter::combine_columns(const std::vector<const Stmt*>& group) {
+void PhasePrinter::combine_columns(const std::vector<const Combine*>& group) {
   const int warp = as_.warps ? 32 : 1;
   SMELT_CHECK(team_.iterations() == 1 && team_.cluster() == 1 && team_.threads >= warp,
               "columns are combined by a team of {} threads in a workgroup of {}", team_.threads, team_.workgroup);
@@ -31,7 +31,7 @@ void PhasePrinter::combine_columns(const std::vector<const Stmt*>& group) {
   tile.row = tile.columns / tile.lanes;
   tile.rows = team_.threads / std::max(tile.row, warp);
   std::vector<Partial> lanes;  // of all of the group, one after the other
-  for (const Stmt* s : group) {
+  for (const Combine* s : group) {
     const Partial whole = partial(*s);
     for (int l = 0; l < tile.lanes; ++l) {
       lanes.push_back(whole);
@@ -76,7 +76,7 @@ void PhasePrinter::combine_columns(const std::vector<const Stmt*>& group) {
       close();
     }
   }
-  for (const Stmt* s : group) {
+  for (const Combine* s : group) {
     forget(s->local);
     if (s->index_local >= 0) forget(s->index_local);
   }

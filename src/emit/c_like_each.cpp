@@ -7,9 +7,9 @@ namespace smelt::emit::c_like {
 
 // Every warp asks the condition of 64 elements at once, one or two to a thread, and goes through those that meet it: all warps of the
 // team find the same ones, without a word between them.
-void PhasePrinter::each(const Stmt& s) {
+void PhasePrinter::each(const Each& s) {
   SMELT_CHECK(!vector_.loop && team_.threads >= 32 && team_.cluster() == 1,
-              "the loop over {} is run by a team of {} threads", *s.var, team_.threads);
+              "the loop over {} is run by a team of {} threads", s.var, team_.threads);
   if (!as_.warps) return each_on_chip(s);
   const int n = names_++;
   const std::string type = index_type(), extent = fmt::format("n{}", n);
@@ -17,7 +17,7 @@ void PhasePrinter::each(const Stmt& s) {
   open(fmt::format("for ({0} base{1} = 0; base{1} < {2}; base{1} += 64)", type, n, extent));
   push();
   ++serial_depth_;
-  ranges_[*s.var] = {0, s.extent - 1};
+  ranges_[s.var] = {0, s.extent - 1};
   line("unsigned halves{}[2];", n);
   line("#pragma unroll");
   open("for (int h = 0; h < 2; ++h)");
@@ -27,8 +27,8 @@ void PhasePrinter::each(const Stmt& s) {
   line("bool holds = false;");
   open(fmt::format("if ({} < {})", asked, extent));
   push();
-  symbols_[*s.var] = asked;
-  line("holds = {};", value(s.value));
+  symbols_[s.var] = asked;
+  line("holds = {};", value(s.condition));
   pop();
   close();
   line("halves{}[h] = __ballot_sync(0xffffffffu, holds);", n);
@@ -39,11 +39,11 @@ void PhasePrinter::each(const Stmt& s) {
   push();
   line("const {0} s{1} = base{1} + __ffsll((long long)bits{1}) - 1;", type, n);
   line("bits{0} &= bits{0} - 1;", n);
-  symbols_[*s.var] = fmt::format("s{}", n);
+  symbols_[s.var] = fmt::format("s{}", n);
   each_body(s);
 }
 
-void PhasePrinter::each_body(const Stmt& s) {
+void PhasePrinter::each_body(const Each& s) {
   statements(s.body);
   pop();
   close();
@@ -52,11 +52,11 @@ void PhasePrinter::each_body(const Stmt& s) {
   close();
 }
 
-void PhasePrinter::join(const Stmt& s, const std::string& condition, const std::string& value) {
+void PhasePrinter::join(const Store& s, const std::string& condition, const std::string& value) {
   const DType t = s.access.scratch ? compute_type(kernel_.buffers[static_cast<size_t>(s.access.array)].dtype)
                                    : kernel_.params[static_cast<size_t>(s.access.array)].dtype;
   const std::string when = condition.empty() ? "" : fmt::format("if ({}) ", condition);
-  line("{}{}", when, as_.join(s.op, t, s.access.scratch, element(s.access), value));
+  line("{}{}", when, as_.join(*s.atomic, t, s.access.scratch, element(s.access), value));
 }
 
 }  // namespace smelt::emit::c_like

@@ -44,15 +44,16 @@ std::string PhasePrinter::value(ExprId root) {
     }
     const size_t depth = waiting.size();
     if (!early_.count(id))
-      for (ExprId operand : operands(e))
+      for_each_operand(e, [&](ExprId operand) {
         if (!known_[static_cast<size_t>(operand)]) waiting.push_back(operand);
+      });
     if (waiting.size() > depth) continue;
     waiting.pop_back();
     const auto early = early_.find(id);
     std::string text = early != early_.end() ? early->second : compute(e);
-    const bool leaf = e.kind == ExprKind::Const || e.kind == ExprKind::Local || early != early_.end();
+    const bool leaf = e.is<Const>() || e.is<ReadLocal>() || early != early_.end();
     // All threads shuffle, whatever condition the value is used under.
-    const bool shuffle = e.kind == ExprKind::Raw && e.raw == kernel::RawOp::FromThread;
+    const bool shuffle = is_shuffle(e);
     const auto label = kernel_.labels.find(id);
     if (!leaf && (shuffle || uses_[static_cast<size_t>(id)] > 1 || text.size() > 60 || label != kernel_.labels.end())) {
       const std::string name = fmt::format("e{}", names_++);
@@ -67,33 +68,29 @@ std::string PhasePrinter::value(ExprId root) {
 }
 
 std::string PhasePrinter::compute(const Expr& e) {
-  std::vector<std::string> args;
-  if (e.kind != ExprKind::Load)
-    for (ExprId id : e.args) args.push_back(*known_[static_cast<size_t>(id)]);
-  switch (e.kind) {
-    case ExprKind::Const: return literal(e.constant);
-    case ExprKind::Local: return read_local(e.local);
-    case ExprKind::Index: return fmt::format("({}){}", as_.wide, integer(e.index));
-    case ExprKind::Cast: {
-      const Expr& x = kernel_.at(e.args[0]);
-      // A position that fits an int converts faster than the i64 that it stands for.
-      if (x.kind == ExprKind::Index && !variant_.wide && is_float(e.dtype))
-        return fmt::format("({}){}", type_of(e.dtype), integer(x.index));
-      return cast(as_, args[0], x.dtype, e.dtype, e.wrap);
-    }
-    case ExprKind::Bitcast: return bitcast(as_, args[0], kernel_.at(e.args[0]).dtype, e.dtype);
-    case ExprKind::Raw:
-      SMELT_CHECK(e.raw != kernel::RawOp::FromThread || (team_.threads == 32 && vector_.single && !vector_.checked),
-                  "a shuffle where not all threads of a warp are");
-      if (e.raw == kernel::RawOp::FromThread && !as_.warps) return from_thread(e, args);
-      return raw(as_, e.raw, kernel_.at(e.args[0]).dtype, e.dtype, args);
-    case ExprKind::Load: return load(e);
-    case ExprKind::Random: return random(e, args);
-    case ExprKind::Apply:
-      if (const std::string text = compare_positions(e); !text.empty()) return text;
-      return apply(e.op, kernel_.at(e.args.back()).dtype, args);
-  }
-  return "";
+  const auto dtype = [&](ExprId id) { return kernel_.at(id).dtype; };
+  return e.match(
+      [&](const Const& c) { return literal(c.value); }, [&](const ReadLocal& read) { return read_local(read.local); },
+      [&](const IndexValue& index) { return fmt::format("({}){}", as_.wide, integer(index.value)); },
+      [&](const Cast& made) {
+        const auto* index = kernel_.at(made.x).get_if<IndexValue>();
+        // A position that fits an int converts faster than the i64 that it stands for.
+        if (index && !variant_.wide && is_float(e.dtype))
+          return fmt::format("({}){}", type_of(e.dtype), integer(index->value));
+        return cast(as_, known(made.x), dtype(made.x), e.dtype, made.wrap);
+      },
+      [&](const Bitcast& made) { return bitcast(as_, known(made.x), dtype(made.x), e.dtype); },
+      [&](const Raw& made) {
+        SMELT_CHECK(!is_shuffle(e) || (team_.threads == 32 && vector_.single && !vector_.checked),
+                    "a shuffle where not all threads of a warp are");
+        if (is_shuffle(e) && !as_.warps) return from_thread(e.dtype, texts(made.args));
+        return raw(as_, made.op, dtype(made.args[0]), e.dtype, texts(made.args));
+      },
+      [&](const Load& made) { return load(made); }, [&](const Random& made) { return random(made, texts(made.args)); },
+      [&](const Apply& made) {
+        if (std::string text = compare_positions(made); !text.empty()) return text;
+        return apply(made.op, dtype(made.args.back()), texts(made.args));
+      });
 }
 
 // Whether it is a position: it depends on a loop.
@@ -102,16 +99,18 @@ static bool steps(const IntExpr& e) {
 }
 
 // Positions that fit an int are compared as such; empty for everything else.
-std::string PhasePrinter::compare_positions(const Expr& e) {
+std::string PhasePrinter::compare_positions(const Apply& e) {
   if (variant_.wide || e.op < Op::Eq || e.op > Op::Ge || e.args.size() != 2) return "";
   std::vector<std::string> sides;
   for (const ExprId id : e.args) {
     const Expr& side = kernel_.at(id);
     if (side.dtype != DType::I64) return "";
-    if (side.kind == ExprKind::Index && steps(side.index))
-      sides.push_back(integer(side.index));
-    else if (side.kind == ExprKind::Const && std::abs(side.constant.i) <= INT32_MAX)
-      sides.push_back(integer(IntExpr(side.constant.i)));
+    const auto* index = side.get_if<IndexValue>();
+    const auto* constant = side.get_if<Const>();
+    if (index && steps(index->value))
+      sides.push_back(integer(index->value));
+    else if (constant && std::abs(constant->value.i) <= INT32_MAX)
+      sides.push_back(integer(IntExpr(constant->value.i)));
     else
       return "";
   }
@@ -168,22 +167,18 @@ std::string PhasePrinter::element(const Access& access) {
   return fmt::format("{}[{}]", p.base, integer(p.offset));
 }
 
-std::string PhasePrinter::load(const Expr& e) {
+std::string PhasePrinter::load(const Load& e) {
   const DType memory = e.access.scratch ? kernel_.buffers[static_cast<size_t>(e.access.array)].dtype
                                         : kernel_.params[static_cast<size_t>(e.access.array)].dtype;
   if (e.access.scratch) {
     // Kept values are as they were in registers.
     const std::string text = element(e.access);
-    return e.mask == kNoExpr ? text
-                             : fmt::format("({} ? {} : {})", *known_[static_cast<size_t>(e.mask)], text,
-                                           *known_[static_cast<size_t>(e.other)]);
+    return e.mask == kNoExpr ? text : fmt::format("({} ? {} : {})", known(e.mask), text, known(e.other));
   }
   // A scalar was converted where it came in.
   const bool scalar = kernel_.params[static_cast<size_t>(e.access.array)].kind == ParamKind::Scalar;
   const std::string text = scalar ? element(e.access) : from_memory(memory, element_or_lane(e.access));
-  if (e.mask == kNoExpr) return text;
-  return fmt::format("({} ? {} : {})", *known_[static_cast<size_t>(e.mask)], text,
-                     *known_[static_cast<size_t>(e.other)]);
+  return e.mask == kNoExpr ? text : fmt::format("({} ? {} : {})", known(e.mask), text, known(e.other));
 }
 
 // Whether the lanes of a group touch neighbouring elements that one aligned access covers. What that asks of sizes and addresses is
@@ -208,8 +203,8 @@ int PhasePrinter::neighbours(const Place& place) {
 bool PhasePrinter::is_varying(ExprId root) const {
   const auto varying = [&](const IntExpr& x) { return varies(x); };
   return any_below(kernel_, {root}, [&](const Expr& e) {
-    if (e.kind == ExprKind::Local) {
-      const LocalInfo& info = locals_[static_cast<size_t>(e.local)];
+    if (const auto* read = e.get_if<ReadLocal>()) {
+      const LocalInfo& info = locals_[static_cast<size_t>(read->local)];
       if (info.per_column || info.vectors.count(vector_.loop)) return true;
     }
     return any_index(e, varying);

@@ -147,17 +147,19 @@ std::optional<int> PhasePrinter::step_in_group(const IntExpr& e, std::vector<Int
 bool PhasePrinter::same_in_group(ExprId id) const {
   const Expr& e = kernel_.at(id);
   std::vector<IntExpr> conditions;
-  if (e.kind == ExprKind::Index) return step_in_group(e.index, conditions) == 0 && conditions.empty();
-  if (e.kind == ExprKind::Const) return true;
-  if (e.kind != ExprKind::Apply) return false;
-  if (const auto left = compared(e)) {
+  if (const auto* index = e.get_if<IndexValue>())
+    return step_in_group(index->value, conditions) == 0 && conditions.empty();
+  if (e.is<Const>()) return true;
+  const auto* apply = e.get_if<Apply>();
+  if (!apply) return false;
+  if (const auto left = compared(*apply)) {
     // Of neighbours between two multiples of the lanes all are at least 0, or none is.
     const auto step = step_in_group(*left, conditions);
     const bool same = step == 0 || (step == 1 && divisible(*left, conditions)) ||
                       (step == -1 && divisible(*left - (vector_.lanes - 1), conditions));
     return same && conditions.empty();
   }
-  return std::all_of(e.args.begin(), e.args.end(), [&](ExprId a) { return same_in_group(a); });
+  return std::all_of(apply->args.begin(), apply->args.end(), [&](ExprId a) { return same_in_group(a); });
 }
 
 }  // namespace smelt::emit::c_like

@@ -11,7 +11,7 @@ namespace smelt::emit::c_like {
 
 // A load behind a mask that holds for all lanes of a group or for none, and gives 0 there, as
 // around a padded array.
-bool PhasePrinter::groups_are_inside_or_outside(const Expr& load) {
+bool PhasePrinter::groups_are_inside_or_outside(const Load& load) {
   if (vector_.loop->columns && vector_.lanes == 1) return is_zero(load.other);  // a group is one element
   if (vector_.odd || vector_.lanes == 1 || !variant_.vectors || !is_zero(load.other) || !same_in_group(load.mask))
     return false;
@@ -26,10 +26,11 @@ bool PhasePrinter::groups_are_inside_or_outside(const Expr& load) {
 bool PhasePrinter::is_of_column(ExprId root) const {
   const int columns = vector_.loop->columns;
   if (!columns) return false;
-  const std::map<Symbol, IntExpr> next_row{{*vector_.loop->var, IntExpr::symbol(*vector_.loop->var) + columns}};
+  const std::map<Symbol, IntExpr> next_row{{vector_.loop->var, IntExpr::symbol(vector_.loop->var) + columns}};
   const auto moves = [&](const IntExpr& e) { return !(e.substitute(next_row, ranges_) == e); };
   return !any_below(kernel_, {root}, [&](const Expr& e) {
-    return (e.kind == ExprKind::Local && !locals_[static_cast<size_t>(e.local)].per_column) || any_index(e, moves);
+    const auto* read = e.get_if<ReadLocal>();
+    return (read && !locals_[static_cast<size_t>(read->local)].per_column) || any_index(e, moves);
   });
 }
 
@@ -39,10 +40,11 @@ std::vector<ExprId> PhasePrinter::early_loads(const std::vector<const Stmt*>& st
   std::vector<ExprId> found;
   if (vector_.count() == 1) return found;
   visit_unknown(stmts, [&](ExprId id, const Expr& e) {
-    if (e.kind != ExprKind::Load || e.access.scratch) return;
-    if (e.mask != kNoExpr && !groups_are_inside_or_outside(e)) return;
-    const Param& p = kernel_.params[static_cast<size_t>(e.access.array)];
-    if (stored_[static_cast<size_t>(e.access.array)] || p.kind == ParamKind::Scalar) return;
+    const auto* load = e.get_if<Load>();
+    if (!load || load->access.scratch) return;
+    if (load->mask != kNoExpr && !groups_are_inside_or_outside(*load)) return;
+    const auto array = static_cast<size_t>(load->access.array);
+    if (stored_[array] || kernel_.params[array].kind == ParamKind::Scalar) return;
     bool depends = false;
     for (const int on : dependencies_[static_cast<size_t>(id)])
       depends = depends ||
@@ -62,9 +64,9 @@ bool PhasePrinter::computes_much() {
   for (size_t id = 0; id < kernel_.exprs.size(); ++id) {
     const Expr& e = kernel_.exprs[id];
     if (uses_[id] == 0) continue;
-    operations += e.kind == ExprKind::Apply || e.kind == ExprKind::Raw;
-    if (e.kind == ExprKind::Load && !e.access.scratch)
-      bytes += size_of(kernel_.params[static_cast<size_t>(e.access.array)].dtype);
+    operations += e.is<Apply>() || e.is<Raw>();
+    if (const auto* load = e.get_if<Load>(); load && !load->access.scratch)
+      bytes += size_of(kernel_.params[static_cast<size_t>(load->access.array)].dtype);
   }
   for (size_t k = 0; k < kernel_.params.size(); ++k)
     if (stored_[k]) bytes += size_of(kernel_.params[k].dtype);
@@ -87,7 +89,7 @@ std::string PhasePrinter::element_or_lane(const Access& access) {
 
 // The lanes of one group: one access when they are neighbours.
 void PhasePrinter::load_group(ExprId id) {
-  const Expr& e = kernel_.at(id);
+  const Load& e = load_at(id);
   vector_.grouped = true;
   const Place p = place(e.access);
   const std::string type = memory_type(p.dtype);
@@ -133,13 +135,12 @@ void PhasePrinter::load_group(ExprId id) {
 // What several passes over a row read stays in registers between them, as it was in memory.
 bool PhasePrinter::is_held(ExprId id) {
   constexpr int64_t kMostBytes = 128;
-  const std::set<const Stmt*>& loops = loops_of_[static_cast<size_t>(id)];
+  const std::set<const Loop*>& loops = loops_of_[static_cast<size_t>(id)];
   if (loops.size() < 2 || serial_depth_ > 0 || !vector_.single || has_loops(*vector_.loop)) return false;
   if (if_depth_ > 0) return false;  // the other loops may stand under other conditions
-  const Stmt& here = *vector_.loop;
-  const DType t = kernel_.params[static_cast<size_t>(kernel_.at(id).access.array)].dtype;
-  return int64_t{vector_.count()} * size_of(t) <= kMostBytes &&
-         std::all_of(loops.begin(), loops.end(), [&](const Stmt* loop) {
+  const Loop& here = *vector_.loop;
+  return int64_t{vector_.count()} * size_of(dtype_in_memory(load_at(id))) <= kMostBytes &&
+         std::all_of(loops.begin(), loops.end(), [&](const Loop* loop) {
            return loop && loop->var == here.var && loop->extent == here.extent && loop->lanes == here.lanes &&
                   loop->unroll == here.unroll && !has_loops(*loop);
          });
@@ -158,7 +159,7 @@ void PhasePrinter::hold(const std::vector<ExprId>& loads, const std::string& fir
 
 void PhasePrinter::declare_loads(const std::vector<ExprId>& loads) {
   for (const ExprId id : loads) {
-    const DType t = kernel_.params[static_cast<size_t>(kernel_.at(id).access.array)].dtype;
+    const DType t = dtype_in_memory(load_at(id));
     line("{}{} ld{}[{}];", as_.aligned, memory_type(t), id, vector_.count() + (vector_.odd ? 1 : 0));
     early_[id] = from_memory(t, fmt::format("ld{}[n]", id));
   }
@@ -177,7 +178,7 @@ void PhasePrinter::load_groups(const std::vector<ExprId>& loads, bool check) {
   close();
   if (!vector_.odd || !vector_.single) return;
   open_edge();
-  for (const ExprId id : loads) line("ld{}[n] = {};", id, element(kernel_.at(id).access));
+  for (const ExprId id : loads) line("ld{}[n] = {};", id, element(load_at(id).access));
   close_edge();
 }
 

@@ -40,22 +40,22 @@ void PhasePrinter::combine_on_chip(const std::vector<Partial>& parts) {
 }
 
 // Every thread asks every element: they all come to the same ones.
-void PhasePrinter::each_on_chip(const Stmt& s) {
+void PhasePrinter::each_on_chip(const Each& s) {
   const std::string name = fmt::format("s{}", names_++);
   open(fmt::format("for ({0} {1} = 0; {1} < {2}; ++{1})", index_type(), name, integer(s.extent)));
   push();
   ++serial_depth_;
-  symbols_[*s.var] = name;
-  ranges_[*s.var] = {0, s.extent - 1};
-  open(fmt::format("if ({})", value(s.value)));
+  symbols_[s.var] = name;
+  ranges_[s.var] = {0, s.extent - 1};
+  open(fmt::format("if ({})", value(s.condition)));
   push();
   each_body(s);
 }
 
 // What the thread n to the right has.
-std::string PhasePrinter::from_thread(const Expr& e, const std::vector<std::string>& args) {
+std::string PhasePrinter::from_thread(DType dtype, const std::vector<std::string>& args) {
   const int n = std::stoi(args[1].substr(args[1][0] == '('));
-  const std::string type = type_of(e.dtype), meet = fmt::format("meet{}", names_++);
+  const std::string type = type_of(dtype), meet = fmt::format("meet{}", names_++);
   statics_ += fmt::format("  {}{} {}[{}];\n", as_.shared, type, meet, team_.threads);
   // What was there before has been read when all have come to the first barrier.
   line("{}", as_.barrier);
@@ -66,9 +66,9 @@ std::string PhasePrinter::from_thread(const Expr& e, const std::vector<std::stri
 
 // Group by group of the threads' neighbouring elements: each thread's own, then those of all
 // threads, then what came before.
-void PhasePrinter::scan_on_chip(const Stmt& s, const ScanText& text) {
+void PhasePrinter::scan_on_chip(const Scan& s, const ScanText& text) {
   const DType t = kernel_.locals[static_cast<size_t>(s.local)].dtype;
-  SMELT_CHECK(s.scope != kernel::Scope::Grid, "a scan over the grid where workgroups have no order");
+  SMELT_CHECK(!s.over_grid, "a scan over the grid where workgroups have no order");
   const bool anew = s.anew != kNoExpr;
   const int n = text.number, threads = team_.threads, lanes = vector_.lanes;
   const std::string& type = text.running;

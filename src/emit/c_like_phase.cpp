@@ -20,9 +20,7 @@ PhasePrinter::PhasePrinter(const CLike& as, const Kernel& kernel, int phase, Var
       phase_(kernel.phases[static_cast<size_t>(phase)]),
       variant_(variant),
       team_(phase_.team),
-      shuffles_(
-          std::any_of(kernel.exprs.begin(), kernel.exprs.end(),
-                      [](const Expr& e) { return e.kind == ExprKind::Raw && e.raw == kernel::RawOp::FromThread; })),
+      shuffles_(std::any_of(kernel.exprs.begin(), kernel.exprs.end(), is_shuffle)),
       scans_(has_scans(phase_.body) || has_each(phase_.body)),
       locals_(kernel.locals.size()),
       buffers_(kernel.buffers.size()),
@@ -69,18 +67,18 @@ CLike::Frame PhasePrinter::frame(const std::string& name) const {
 
 // ---- analysis: who assigns and reads what, where
 
-void PhasePrinter::note_access(const Access& access, const Stmt* vector) {
+void PhasePrinter::note_access(const Access& access, const Loop* vector) {
   if (!access.scratch) return;
   BufferInfo& info = buffers_[static_cast<size_t>(access.array)];
   const bool first = !info.used;
   info.used = true;
   if (!first || !is_private(access.array)) return;
-  const auto axis = kernel::axis_along(access, *vector->var);
+  const auto axis = kernel::axis_along(access, vector->var);
   SMELT_CHECK(axis, "no axis of scratch buffer {} is dealt out to the threads", access.array);
   info.vector = vector, info.access = &access, info.axis = *axis;
 }
 
-void PhasePrinter::note_local(LocalId id, const Stmt* vector) {
+void PhasePrinter::note_local(LocalId id, const Loop* vector) {
   LocalInfo& info = locals_[static_cast<size_t>(id)];
   if (vector)
     info.blocks.insert(block_);
@@ -88,73 +86,63 @@ void PhasePrinter::note_local(LocalId id, const Stmt* vector) {
     info.used_outside = true;
 }
 
-void PhasePrinter::note_locals(const IntExpr& index, const Stmt* vector) {
+void PhasePrinter::note_locals(const IntExpr& index, const Loop* vector) {
   for (const Symbol s : index.symbols())
     if (s.is_local()) note_local(s.local_id(), vector);
 }
 
-void PhasePrinter::analyse(ExprId root, const Stmt* vector) {
+void PhasePrinter::analyse(ExprId root, const Loop* vector) {
   std::vector<ExprId> waiting{root};
   std::set<ExprId> seen;
   while (!waiting.empty()) {
     const ExprId id = waiting.back();
     waiting.pop_back();
-    if (id == kNoExpr) continue;
     ++uses_[static_cast<size_t>(id)];
     if (!seen.insert(id).second) continue;
     const Expr& e = kernel_.at(id);
-    if (e.kind == ExprKind::Local) note_local(e.local, vector);
-    note_locals(e.index, vector);
-    for (const IntExpr& x : e.access.index) note_locals(x, vector);
-    if (e.kind == ExprKind::Load) {
-      note_access(e.access, vector);
+    if (const auto* read = e.get_if<ReadLocal>()) note_local(read->local, vector);
+    for_each_index(e, [&](const IntExpr& x) { note_locals(x, vector); });
+    if (const auto* load = e.get_if<Load>()) {
+      note_access(load->access, vector);
       loops_of_[static_cast<size_t>(id)].insert(vector);
     }
-    for (ExprId operand : operands(e)) waiting.push_back(operand);
+    for_each_operand(e, [&](ExprId operand) { waiting.push_back(operand); });
   }
 }
 
-void PhasePrinter::analyse(const std::vector<Stmt>& body, const Stmt* vector) {
+void PhasePrinter::analyse(const std::vector<Stmt>& body, const Loop* vector) {
   ++block_;
+  const auto local = [&](LocalId id) -> LocalInfo& { return locals_[static_cast<size_t>(id)]; };
   for (const Stmt& s : body) {
-    analyse(s.value, vector);
-    analyse(s.mask, vector);
-    analyse(s.anew, vector);
-    switch (s.kind) {
-      case StmtKind::Loop:
-        analyse(s.body, s.loop == LoopKind::Vector ? &s : vector);
-        ++block_;
-        break;
-      case StmtKind::If:
-      case StmtKind::Each: analyse(s.body, vector); break;
-      case StmtKind::Let:
-      case StmtKind::Assign:
-        note_local(s.local, vector);
-        if (vector) locals_[static_cast<size_t>(s.local)].vectors.insert(vector);
-        break;
-      case StmtKind::Store:
-        if (!s.access.scratch) stored_[static_cast<size_t>(s.access.array)] = true;
-        note_access(s.access, vector);
-        for (const IntExpr& x : s.access.index) note_locals(x, vector);
-        break;
-      case StmtKind::Combine:
-        for (const LocalId id : {s.local, s.index_local})
-          if (id >= 0)
-            locals_[static_cast<size_t>(id)].combined = true,
-            locals_[static_cast<size_t>(id)].per_column = s.columns > 0;
-        break;
-      case StmtKind::Scan:
-        note_local(s.local, vector);
-        note_local(s.carry, nullptr);
-        if (s.scope == kernel::Scope::Grid) stored_[static_cast<size_t>(s.access.array)] = true;
-        locals_[static_cast<size_t>(s.local)].vectors.insert(vector);
-        ++block_;  // it stands between two
-        break;
-      case StmtKind::Barrier:
-      case StmtKind::Prefetch:
-      case StmtKind::Turn:
-      case StmtKind::Alloc: break;
-    }
+    for_each_expression(s, [&](ExprId id) { analyse(id, vector); });
+    const auto given = [&](LocalId id) {
+      note_local(id, vector);
+      if (vector) local(id).vectors.insert(vector);
+    };
+    s.match(
+        [&](const Loop& loop) {
+          analyse(loop.body, loop.kind == LoopKind::Vector ? &loop : vector);
+          ++block_;
+        },
+        [&](const If& branch) { analyse(branch.body, vector); }, [&](const Each& each) { analyse(each.body, vector); },
+        [&](const Let& let) { given(let.local); }, [&](const Assign& assign) { given(assign.local); },
+        [&](const Store& store) {
+          if (!store.access.scratch) stored_[static_cast<size_t>(store.access.array)] = true;
+          note_access(store.access, vector);
+          for (const IntExpr& x : store.access.index) note_locals(x, vector);
+        },
+        [&](const Combine& combine) {
+          for (const LocalId id : {combine.local, combine.index_local})
+            if (id >= 0) local(id).combined = true, local(id).per_column = combine.columns > 0;
+        },
+        [&](const Scan& scan) {
+          note_local(scan.local, vector);
+          note_local(scan.carry, nullptr);
+          if (scan.over_grid) stored_[static_cast<size_t>(scan.over_grid->meet.array)] = true;
+          local(scan.local).vectors.insert(vector);
+          ++block_;  // it stands between two
+        },
+        [](const Barrier&) {}, [](const Prefetch&) {}, [](const Turn&) {}, [](const Alloc&) {});
   }
 }
 
@@ -164,7 +152,7 @@ void PhasePrinter::settle_locals() {
     LocalInfo& info = locals_[id];
     if (info.vectors.empty()) continue;
     int most = 1, edge = 0;
-    for (const Stmt* loop : info.vectors) {
+    for (const Loop* loop : info.vectors) {
       const Vector shape = shape_of(*loop);
       most = std::max(most, shape.count());
       edge = std::max(edge, shape.odd ? 1 : 0);
@@ -188,8 +176,8 @@ void PhasePrinter::settle_buffers() {
     IntExpr bytes = count(buffer.dims) * size;
     if (is_private(static_cast<int>(b))) {
       const Vector v = shape_of(*info.vector);
-      const bool flat = std::none_of(info.vector->body.begin(), info.vector->body.end(),
-                                     [](const Stmt& s) { return s.kind == StmtKind::Loop; });
+      const bool flat =
+          std::none_of(info.vector->body.begin(), info.vector->body.end(), [](const Stmt& s) { return s.is<Loop>(); });
       info.in_registers = v.single && flat && buffer.dims.size() == 1 && size * v.count() <= kKeptBytes;
       if (info.in_registers) {
         line("{} k{}[{}];", type_of(compute_type(buffer.dtype)), b, v.count() + (v.odd ? 1 : 0));
@@ -220,17 +208,17 @@ void PhasePrinter::find_dependencies() {
     const Expr& e = kernel_.exprs[id];
     std::vector<int>& found = dependencies_[id];
     symbols.clear();
-    e.index.collect_symbols(symbols);
-    for (const IntExpr& index : e.access.index) index.collect_symbols(symbols);
+    for_each_index(e, [&](const IntExpr& index) { index.collect_symbols(symbols); });
     for (const Symbol s : symbols)
       if (s.is_local()) found.push_back(s.local_id());
-    if (e.kind == ExprKind::Local) found.push_back(e.local);
-    if (e.kind == ExprKind::Load && (e.access.scratch || stored_[static_cast<size_t>(e.access.array)]))
-      found.push_back(locals + (e.access.scratch ? params : 0) + e.access.array);
-    for (ExprId operand : operands(e)) {
+    if (const auto* read = e.get_if<ReadLocal>()) found.push_back(read->local);
+    const auto* load = e.get_if<Load>();
+    if (load && (load->access.scratch || stored_[static_cast<size_t>(load->access.array)]))
+      found.push_back(locals + (load->access.scratch ? params : 0) + load->access.array);
+    for_each_operand(e, [&](ExprId operand) {
       const std::vector<int>& more = dependencies_[static_cast<size_t>(operand)];
       found.insert(found.end(), more.begin(), more.end());
-    }
+    });
     std::sort(found.begin(), found.end());
     found.erase(std::unique(found.begin(), found.end()), found.end());
   }
@@ -285,7 +273,6 @@ std::string PhasePrinter::print(const std::string& name) {
 }
 
 std::string PhasePrinter::body() {
-  const Stmt& grid_loop = phase_.body.back();
   analyse(phase_.body, nullptr);
   if (phase_.counter >= 0) stored_[static_cast<size_t>(phase_.counter)] = true;
   find_dependencies();
@@ -312,7 +299,7 @@ std::string PhasePrinter::body() {
     line("const unsigned team = {:#x}u;", threads < 32 ? (uint64_t{1} << threads) - 1 : 0xffffffffu);
   }
   settle_buffers();
-  statement(grid_loop);
+  statement(phase_.body.back());
   pop();
   return statics_ + boxes_ + out_;
 }

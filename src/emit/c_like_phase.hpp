@@ -27,17 +27,36 @@
 namespace smelt::emit::c_like {
 
 using kernel::Access;
+using kernel::Alloc;
+using kernel::Apply;
+using kernel::Assign;
+using kernel::Barrier;
+using kernel::Bitcast;
+using kernel::Cast;
+using kernel::Combine;
+using kernel::Const;
+using kernel::Each;
 using kernel::Expr;
 using kernel::ExprId;
-using kernel::ExprKind;
+using kernel::If;
+using kernel::IndexValue;
 using kernel::Kernel;
 using kernel::kNoExpr;
+using kernel::Let;
+using kernel::Load;
 using kernel::LocalId;
+using kernel::Loop;
 using kernel::LoopKind;
 using kernel::Param;
 using kernel::ParamKind;
+using kernel::Prefetch;
+using kernel::Random;
+using kernel::Raw;
+using kernel::ReadLocal;
+using kernel::Scan;
 using kernel::Stmt;
-using kernel::StmtKind;
+using kernel::Store;
+using kernel::Turn;
 
 struct Variant {
   bool vectors = true;          // accesses of several neighbours at once, where addresses and sizes allow
@@ -64,10 +83,14 @@ std::vector<Printed> print_variants(const Kernel& kernel, size_t phase, const st
                                     const Printing& printing);
 // All functions of a kernel behind those of `helpers` that they call.
 DeviceSource print_kernel(const Kernel& kernel, const Printing& printing, const std::string& helpers);
-bool has_loops(const Stmt& s);
+bool has_loops(const Loop& s);
 bool has_scans(const std::vector<Stmt>& body);
 bool has_each(const std::vector<Stmt>& body);
 bool draws(const Kernel& kernel);
+inline bool is_shuffle(const Expr& e) {
+  const auto* raw = e.get_if<Raw>();
+  return raw && raw->op == kernel::RawOp::FromThread;
+}
 
 class PhasePrinter {
  public:
@@ -88,7 +111,7 @@ class PhasePrinter {
  private:
   // A Vector loop being printed.
   struct Vector {
-    const Stmt* loop = nullptr;
+    const Loop* loop = nullptr;
     int lanes = 1, unroll = 1;
     bool single = false;   // one step covers the extent
     int whole_groups = 0;  // of a single step: that lie inside the extent for every thread
@@ -101,7 +124,7 @@ class PhasePrinter {
     int count() const { return lanes * unroll; }
   };
   struct LocalInfo {
-    std::set<const Stmt*> vectors;  // the Vector loops that give it a value
+    std::set<const Loop*> vectors;  // the Vector loops that give it a value
     bool used_outside = false;      // of Vector loops: an accumulator
     bool combined = false;          // uniform from then on
     std::set<int> blocks;           // of one Vector loop, in which it stands
@@ -110,7 +133,7 @@ class PhasePrinter {
   };
   struct BufferInfo {
     bool used = false, in_registers = false;
-    const Stmt* vector = nullptr;
+    const Loop* vector = nullptr;
     const Access* access = nullptr;
     size_t axis = 0;  // the dimension that the lanes index
     IntExpr offset;   // in shared memory, bytes
@@ -134,11 +157,11 @@ class PhasePrinter {
   std::string body();
   CLike::Frame frame(const std::string& name) const;
   void analyse();
-  void analyse(const std::vector<Stmt>& body, const Stmt* vector);
-  void analyse(ExprId id, const Stmt* vector);
-  void note_local(LocalId id, const Stmt* vector);
-  void note_locals(const IntExpr& index, const Stmt* vector);
-  void note_access(const Access& access, const Stmt* vector);
+  void analyse(const std::vector<Stmt>& body, const Loop* vector);
+  void analyse(ExprId id, const Loop* vector);
+  void note_local(LocalId id, const Loop* vector);
+  void note_locals(const IntExpr& index, const Loop* vector);
+  void note_access(const Access& access, const Loop* vector);
   void settle_buffers();
   void settle_locals();
   void declare();
@@ -147,29 +170,31 @@ class PhasePrinter {
   // c_like_stmt.cpp
   void statements(const std::vector<Stmt>& body);
   void statement(const Stmt& s);
-  void grid(const Stmt& s);
-  void let(const Stmt& s);
-  void assign(const Stmt& s);
-  void store(const Stmt& s);
-  std::vector<ExprId> step_loads(const Stmt& s) const;
-  bool batched_loop(const Stmt& s);
-  void count_loop(const Stmt& s, const char* pragma);
-  void each(const Stmt& s);  // c_like_each.cpp
-  void join(const Stmt& s, const std::string& condition, const std::string& value);
+  void loop(const Loop& s);
+  void grid(const Loop& s);
+  void let(const Let& s);
+  void assign(const Assign& s);
+  void store(const Store& s);
+  void conditional(const If& s);
+  std::vector<ExprId> step_loads(const Loop& s) const;
+  bool batched_loop(const Loop& s);
+  void count_loop(const Loop& s, const char* pragma);
+  void each(const Each& s);  // c_like_each.cpp
+  void join(const Store& s, const std::string& condition, const std::string& value);
   struct Partial {  // what the threads of a team combine
-    const Stmt* s;
+    const Combine* s;
     DType t;
     std::string type, value, index;  // index: of argument reductions
     int shared;                      // number of its array in shared memory
     std::string index_type;
     int index_bytes = 0;
   };
-  void combine(const std::vector<const Stmt*>& group);
+  void combine(const std::vector<const Combine*>& group);
   void combine_step(const Partial& p, const std::string& other, const std::string& other_index);
   void shuffle(const Partial& p, int from, int to = 1);
   void combine_warps(const std::vector<Partial>& parts);
-  Partial partial(const Stmt& s);
-  void combine_columns(const std::vector<const Stmt*>& group);  // c_like_columns.cpp
+  Partial partial(const Combine& s);
+  void combine_columns(const std::vector<const Combine*>& group);  // c_like_columns.cpp
   void join_rows(const Partial& p, int columns, int rows);
   // Scratch that each thread has a part of for itself.
   bool is_private(int buffer) const {
@@ -179,20 +204,19 @@ class PhasePrinter {
 
   // c_like_on_chip.cpp: without warps
   void combine_on_chip(const std::vector<Partial>& parts);
-  void each_on_chip(const Stmt& s);
-  void each_body(const Stmt& s);  // its statements, and the ends of its two blocks
-  std::string from_thread(const Expr& e, const std::vector<std::string>& args);
+  void each_on_chip(const Each& s);
+  void each_body(const Each& s);  // its statements, and the ends of its two blocks
+  std::string from_thread(DType dtype, const std::vector<std::string>& args);
 
   // c_like_vector.cpp
-  Vector shape_of(const Stmt& s);
+  Vector shape_of(const Loop& s);
   void find_origin();
   void count_origins(const std::vector<Stmt>& body, std::vector<std::pair<IntExpr, int>>& origins);
   std::string name_edges(const std::string& extent);
   void edge(const std::vector<Stmt>& stmts);
   void open_edge();
   void close_edge();
-  void vector_loop(const Stmt& s);
-  void flat_body(const Stmt& s);
+  void vector_loop(const Loop& s);
   void nested_body(const std::vector<Stmt>& body);
   void block(const std::vector<const Stmt*>& stmts);
   // c_like_scan.cpp
@@ -201,20 +225,20 @@ class PhasePrinter {
     std::string type, nothing;
     std::string running;  // the type of what runs: that, or that and whether it has begun anew
   };
-  void groups(const std::vector<const Stmt*>& stmts, const Stmt* scan, const ScanText* text);
-  ScanText declare_scan(const Stmt& s);
-  void give_to_scan(const Stmt& s, const ScanText& text);
-  void run_scan(const Stmt& s, const ScanText& text);
+  void groups(const std::vector<const Stmt*>& stmts, const Scan* scan, const ScanText* text);
+  ScanText declare_scan(const Scan& s);
+  void give_to_scan(const Scan& s, const ScanText& text);
+  void run_scan(const Scan& s, const ScanText& text);
   struct RunText {
     std::string type, carry, join;
   };
-  void scan_warps(const Stmt& s, const ScanText& text);
-  void scan_grid(const Stmt& s, const ScanText& text, const RunText& run);
-  void scan_on_chip(const Stmt& s, const ScanText& text);
+  void scan_warps(const Scan& s, const ScanText& text);
+  void scan_grid(const Scan& s, const ScanText& text, const RunText& run);
+  void scan_on_chip(const Scan& s, const ScanText& text);
   void scan_body(const std::vector<Stmt>& body);
   void open_group(bool check);
   // c_like_loads.cpp
-  bool groups_are_inside_or_outside(const Expr& load);
+  bool groups_are_inside_or_outside(const Load& load);
   bool is_of_column(ExprId root) const;
   std::vector<ExprId> early_loads(const std::vector<const Stmt*>& stmts);
   void load_group(ExprId id);
@@ -227,13 +251,13 @@ class PhasePrinter {
 
   // c_like_wide.cpp
   struct WideStore {
-    std::vector<const Stmt*> stores;
+    std::vector<const Store*> stores;
     ExprId mask;
     std::string text;
   };
   bool multiple_of(const IntExpr& e, int64_t n, std::vector<IntExpr>& conditions) const;
   void ask(const std::vector<IntExpr>& conditions);
-  std::optional<IntExpr> compared(const Expr& e) const;
+  std::optional<IntExpr> compared(const Apply& e) const;
   std::string condition_key(ExprId id, int n, std::vector<IntExpr>& conditions) const;
   std::vector<std::vector<size_t>> runs_of(const std::vector<Place>& places);
   bool is_zero(ExprId id) const;
@@ -257,21 +281,29 @@ class PhasePrinter {
   std::vector<ExprId> early_draws(const std::vector<const Stmt*>& stmts) const;
   std::vector<ExprId> draw_groups(const std::vector<const Stmt*>& stmts);
   bool is_argument(Symbol symbol) const;  // of the kernel: a size
-  std::string random(const Expr& e, const std::vector<std::string>& args);
+  std::string random(const Random& e, const std::vector<std::string>& args);
 
   // c_like_expr.cpp
   std::string value(ExprId id);
   std::string compute(const Expr& e);
-  std::string compare_positions(const Expr& e);
+  const std::string& known(ExprId id) const { return *known_[static_cast<size_t>(id)]; }
+  template <class Ids>
+  std::vector<std::string> texts(const Ids& ids) const {
+    std::vector<std::string> texts;
+    for (const ExprId id : ids) texts.push_back(known(id));
+    return texts;
+  }
+  std::string compare_positions(const Apply& e);
   std::string read_local(LocalId id);
-  std::string load(const Expr& e);
+  std::string load(const Load& e);
+  const Load& load_at(ExprId id) const { return kernel_.at(id).get<Load>(); }
+  DType dtype_in_memory(const Load& e) const { return kernel_.params[static_cast<size_t>(e.access.array)].dtype; }
   bool is_varying(ExprId id) const;
   // Each expression of the statements that has no name yet, once.
   template <class Visit>
   void visit_unknown(const std::vector<const Stmt*>& stmts, const Visit& visit) const {
     std::vector<ExprId> roots;
-    for (const Stmt* s : stmts)
-      for (const ExprId root : kernel::expressions(*s)) roots.push_back(root);
+    for (const Stmt* s : stmts) for_each_expression(*s, [&](ExprId root) { roots.push_back(root); });
     kernel::visit_below(kernel_, roots, [&](ExprId id, const Expr& e) {
       if (known_[static_cast<size_t>(id)]) return false;
       visit(id, e);
@@ -322,12 +354,12 @@ class PhasePrinter {
   std::map<ExprId, std::string> early_;          // loads that were made ahead, by lane
   std::map<ExprId, Place> whole_groups_;         // of these, those of the lanes' elements side by side, behind no mask
   std::optional<bool> computes_much_;            // found once
-  std::vector<std::set<const Stmt*>> loops_of_;  // of loads: the Vector loops that use them
+  std::vector<std::set<const Loop*>> loops_of_;  // of loads: the Vector loops that use them
   std::map<Symbol, std::string> symbols_;
   std::map<std::string, std::string> multipliers_;  // by their value, kernel/multipliers.hpp: the argument
   Ranges ranges_;
   Vector vector_;
-  std::map<const Stmt*, std::pair<std::string, DType>> wide_stores_;  // Stmt -> the array that collects its lanes
+  std::map<const Store*, std::pair<std::string, DType>> wide_stores_;  // the array that collects its lanes
   int block_ = 0;  // number of the run of simple statements being analysed
   int serial_depth_ = 0, if_depth_ = 0, names_ = 0;
   bool cluster_used_ = false, asks_for_multiples_ = false, lost_lanes_ = false;

@@ -12,24 +12,25 @@ namespace smelt::emit::c_like {
 using philox::Draw;
 
 bool draws(const Kernel& kernel) {
-  return std::any_of(kernel.exprs.begin(), kernel.exprs.end(),
-                     [](const Expr& e) { return e.kind == ExprKind::Random; });
+  return std::any_of(kernel.exprs.begin(), kernel.exprs.end(), [](const Expr& e) { return e.is<Random>(); });
 }
 
-std::string PhasePrinter::random(const Expr& e, const std::vector<std::string>& args) {
-  return as_.random_word(static_cast<int>(e.draw), args, integer(e.index));
+std::string PhasePrinter::random(const Random& e, const std::vector<std::string>& args) {
+  return as_.random_word(static_cast<int>(e.draw), args, integer(e.element));
 }
 
 // Draws that nothing computed in this block decides over.
 std::vector<ExprId> PhasePrinter::early_draws(const std::vector<const Stmt*>& stmts) const {
   std::vector<ExprId> found;
   visit_unknown(stmts, [&](ExprId id, const Expr& e) {
-    if (e.kind != ExprKind::Random || !varies(e.index)) return;
+    const auto* random = e.get_if<Random>();
+    if (!random || !varies(random->element)) return;
     const auto& depends = dependencies_[static_cast<size_t>(id)];
     const bool computed = std::any_of(depends.begin(), depends.end(), [&](int on) {
       return on >= static_cast<int>(locals_.size()) || locals_[static_cast<size_t>(on)].vectors.count(vector_.loop);
     });
-    const bool uniform = std::none_of(e.args.begin(), e.args.end(), [&](ExprId arg) { return is_varying(arg); });
+    const bool uniform =
+        std::none_of(random->args.begin(), random->args.end(), [&](ExprId arg) { return is_varying(arg); });
     if (!computed && uniform) found.push_back(id);
   });
   std::sort(found.begin(), found.end());
@@ -42,10 +43,10 @@ std::vector<ExprId> PhasePrinter::draw_groups(const std::vector<const Stmt*>& st
   if (vector_.lanes == 1) return drawn;
   std::map<std::string, std::string> arrays;
   for (const ExprId id : early_draws(stmts)) {
-    const Expr& e = kernel_.at(id);
+    const auto& e = kernel_.at(id).get<Random>();
     // The groups of the odd form begin anywhere.
     const int unit = vector_.odd ? 1 : vector_.lanes;
-    auto pattern = draw_pattern(e.index, *vector_.loop, vector_.lanes, unit, ranges_);
+    auto pattern = draw_pattern(e.element, *vector_.loop, vector_.lanes, unit, ranges_);
     if (!pattern) continue;
     std::vector<IntExpr> needed;
     bool whole = divisible(pattern->quarters, 4, std::nullopt, needed);

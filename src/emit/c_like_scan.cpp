@@ -12,13 +12,15 @@
 namespace smelt::emit::c_like {
 
 bool has_each(const std::vector<Stmt>& body) {
-  return std::any_of(body.begin(), body.end(),
-                     [](const Stmt& s) { return s.kind == StmtKind::Each || has_each(s.body); });
+  bool found = false;
+  for_each_stmt(body, [&](const Stmt& s) { found = found || s.is<Each>(); });
+  return found;
 }
 
 bool has_scans(const std::vector<Stmt>& body) {
-  return std::any_of(body.begin(), body.end(),
-                     [](const Stmt& s) { return s.kind == StmtKind::Scan || has_scans(s.body); });
+  bool found = false;
+  for_each_stmt(body, [&](const Stmt& s) { found = found || s.is<Scan>(); });
+  return found;
 }
 
 // The value of nothing: what joins it stays as it is, -0 too.
@@ -26,12 +28,12 @@ static Scalar neutral(Op with, const Scalar& start) {
   return with == Op::Add && is_float(start.dtype) ? Scalar::of_float(start.dtype, -0.0) : start;
 }
 
-PhasePrinter::ScanText PhasePrinter::declare_scan(const Stmt& s) {
+PhasePrinter::ScanText PhasePrinter::declare_scan(const Scan& s) {
   const DType t = kernel_.locals[static_cast<size_t>(s.local)].dtype;
   ScanText text;
   text.number = names_++;
   text.type = type_of(t);
-  text.nothing = literal(neutral(s.op, kernel_.at(s.start).constant));
+  text.nothing = literal(neutral(s.op, *kernel_.constant_at(s.start)));
   text.running = text.type;
   if (s.anew != kNoExpr && as_.templates) {
     text.running = fmt::format("Run<{}>", text.type);
@@ -53,27 +55,27 @@ PhasePrinter::ScanText PhasePrinter::declare_scan(const Stmt& s) {
 }
 
 // Its operands, in the loop over the lanes.
-void PhasePrinter::give_to_scan(const Stmt& s, const ScanText& text) {
+void PhasePrinter::give_to_scan(const Scan& s, const ScanText& text) {
   if (s.anew == kNoExpr) return line("x{}[n] = {};", text.number, value(s.value));
   const std::string anew = value(s.anew);
   line("x{}[n].value = {}; x{}[n].anew = {};", text.number, value(s.value), text.number, anew);
   if (s.exclusive) line("f{}[n] = {};", text.number, anew);
 }
 
-void PhasePrinter::run_scan(const Stmt& s, const ScanText& text) {
+void PhasePrinter::run_scan(const Scan& s, const ScanText& text) {
   as_.warps ? scan_warps(s, text) : scan_on_chip(s, text);
   const bool anew = s.anew != kNoExpr;
   const int n = text.number;
   std::string result = fmt::format("x{}[n]", n);
   if (anew) result += ".value";
-  if (anew && s.exclusive) result = fmt::format("f{}[n] ? {} : {}", n, literal(kernel_.at(s.start).constant), result);
+  if (anew && s.exclusive) result = fmt::format("f{}[n] ? {} : {}", n, literal(*kernel_.constant_at(s.start)), result);
   line("#pragma unroll");
   line("for (int n = 0; n < {}; ++n) a{}[n] = {};", vector_.count(), s.local, result);
   forget(s.local);
   forget(s.carry);
 }
 
-void PhasePrinter::scan_warps(const Stmt& s, const ScanText& text) {
+void PhasePrinter::scan_warps(const Scan& s, const ScanText& text) {
   const DType t = kernel_.locals[static_cast<size_t>(s.local)].dtype;
   const bool anew = s.anew != kNoExpr;
   const int n = text.number, width = std::min(32, team_.threads), warps = std::max(1, team_.threads / 32);
@@ -87,7 +89,7 @@ void PhasePrinter::scan_warps(const Stmt& s, const ScanText& text) {
     line("}};");
     join = fmt::format("jump{}", n);
   }
-  const bool over_grid = s.scope == kernel::Scope::Grid;
+  const bool over_grid = s.over_grid.has_value();
   std::string meet = "nullptr", turn = fmt::format("turn{}", n);
   if (warps > 1 && !over_grid) {
     meet = fmt::format("meet{}", n);
@@ -117,13 +119,14 @@ void PhasePrinter::scan_body(const std::vector<Stmt>& body) {
     load_groups(loads, vector_.checked);
   }
   for (const Stmt& s : body) {
-    if (s.kind != StmtKind::Scan) {
+    const auto* scan = s.get_if<Scan>();
+    if (!scan) {
       run.push_back(&s);
       continue;
     }
-    const ScanText text = declare_scan(s);
-    groups(run, &s, &text);
-    run_scan(s, text);
+    const ScanText text = declare_scan(*scan);
+    groups(run, scan, &text);
+    run_scan(*scan, text);
     run.clear();
   }
   if (!run.empty()) groups(run, nullptr, nullptr);

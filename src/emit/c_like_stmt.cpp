@@ -10,8 +10,8 @@ namespace smelt::emit::c_like {
 
 void PhasePrinter::statements(const std::vector<Stmt>& body) {
   for (size_t i = 0; i < body.size();) {
-    std::vector<const Stmt*> combines;
-    while (i < body.size() && body[i].kind == StmtKind::Combine) combines.push_back(&body[i++]);
+    std::vector<const Combine*> combines;
+    for (; i < body.size() && body[i].is<Combine>(); ++i) combines.push_back(body[i].get_if<Combine>());
     if (!combines.empty()) {
       combine(combines);
       continue;
@@ -21,28 +21,28 @@ void PhasePrinter::statements(const std::vector<Stmt>& body) {
 }
 
 void PhasePrinter::statement(const Stmt& s) {
+  s.match([&](const Loop& made) { loop(made); }, [&](const Let& made) { let(made); },
+          [&](const Assign& made) { assign(made); }, [&](const Combine& made) { combine({&made}); },
+          [](const Scan&) { throw InternalError("a scan outside of the body of a Vector loop"); },
+          [](const Alloc&) {},  // its memory is there from the start
+          [&](const Store& made) { store(made); }, [&](const Barrier&) { barrier(); },
+          [](const Prefetch&) { throw InternalError("a GPU does not prefetch"); },
+          [](const Turn&) { throw InternalError("a GPU does not turn scratch"); },
+          [&](const If& made) { conditional(made); }, [&](const Each& made) { each(made); });
+}
+
+void PhasePrinter::conditional(const If& s) {
+  open(fmt::format("if ({})", value(s.condition)));
+  push();
+  ++if_depth_;
+  statements(s.body);
+  --if_depth_;
+  pop();
+  close();
+}
+
+void PhasePrinter::loop(const Loop& s) {
   switch (s.kind) {
-    case StmtKind::Let: return let(s);
-    case StmtKind::Assign: return assign(s);
-    case StmtKind::Combine: return combine({&s});
-    case StmtKind::Scan: throw InternalError("a scan outside of the body of a Vector loop");
-    case StmtKind::Alloc: return;  // its memory is there from the start
-    case StmtKind::Store: return store(s);
-    case StmtKind::Barrier: return barrier();
-    case StmtKind::Prefetch: throw InternalError("a GPU does not prefetch");
-    case StmtKind::Turn: throw InternalError("a GPU does not turn scratch");
-    case StmtKind::If:
-      open(fmt::format("if ({})", value(s.value)));
-      push();
-      ++if_depth_;
-      statements(s.body);
-      --if_depth_;
-      pop();
-      return close();
-    case StmtKind::Each: return each(s);
-    case StmtKind::Loop: break;
-  }
-  switch (s.loop) {
     case LoopKind::Grid: return grid(s);
     case LoopKind::Vector: return vector_loop(s);
     case LoopKind::Thread:
@@ -51,7 +51,7 @@ void PhasePrinter::statement(const Stmt& s) {
   }
 }
 
-void PhasePrinter::grid(const Stmt& s) {
+void PhasePrinter::grid(const Loop& s) {
   const std::string type = index_type(), workgroup = variant_.part ? "workgroup" : std::string(as_.workgroup);
   if (phase_.last) {
     line("const {} g = 0;", type);
@@ -74,13 +74,13 @@ void PhasePrinter::grid(const Stmt& s) {
   } else {
     line("const {0} g = ({0}){1};", type, workgroup);
   }
-  symbols_[*s.var] = "g";
-  ranges_[*s.var] = {0, s.extent - 1};
+  symbols_[s.var] = "g";
+  ranges_[s.var] = {0, s.extent - 1};
   if (team_.iterations() > 1) line("if (g >= {}) return;", integer(s.extent));
   statements(s.body);
 }
 
-void PhasePrinter::let(const Stmt& s) {
+void PhasePrinter::let(const Let& s) {
   const std::string text = value(s.value);
   for (const kernel::IndexLocal& l : kernel_.index_locals)
     if (l.local == s.local) ranges_[Symbol::local(s.local)] = {0, l.extent - 1};
@@ -92,7 +92,7 @@ void PhasePrinter::let(const Stmt& s) {
   forget(s.local);
 }
 
-void PhasePrinter::assign(const Stmt& s) {
+void PhasePrinter::assign(const Assign& s) {
   const std::string text = value(s.value);
   const LocalInfo& info = locals_[static_cast<size_t>(s.local)];
   if (vector_.loop) {
@@ -104,7 +104,7 @@ void PhasePrinter::assign(const Stmt& s) {
   forget(s.local);
 }
 
-void PhasePrinter::store(const Stmt& s) {
+void PhasePrinter::store(const Store& s) {
   const bool lanes = vector_.loop != nullptr;
   std::string text = value(s.value);
   const std::string mask = s.mask == kNoExpr ? "" : value(s.mask);
@@ -124,20 +124,20 @@ void PhasePrinter::store(const Stmt& s) {
 }
 
 // What each of several steps of a loop reads, if nothing of it depends on the steps before.
-std::vector<ExprId> PhasePrinter::step_loads(const Stmt& s) const {
+std::vector<ExprId> PhasePrinter::step_loads(const Loop& s) const {
   std::vector<ExprId> found, roots;
   std::set<int> given;
   for (const Stmt& inner : s.body) {
-    if (inner.kind == StmtKind::Let || inner.kind == StmtKind::Assign) given.insert(inner.local);
-    if (inner.kind != StmtKind::Let && inner.kind != StmtKind::Assign && inner.kind != StmtKind::Store) return {};
-    roots.push_back(inner.value);
+    if (!inner.is<Let>() && !inner.is<Assign>() && !inner.is<Store>()) return {};
+    if (const auto local = given_by(inner)) given.insert(*local);
+    roots.push_back(*value_of(inner));
   }
   visit_below(kernel_, roots, [&](ExprId id, const Expr& e) {
-    if (e.kind != ExprKind::Load || e.access.scratch || e.mask != kNoExpr) return true;
-    const auto array = static_cast<size_t>(e.access.array);
+    const auto* load = e.get_if<Load>();
+    if (!load || load->access.scratch || load->mask != kNoExpr) return true;
+    const auto array = static_cast<size_t>(load->access.array);
     const auto& on = dependencies_[static_cast<size_t>(id)];
-    const bool steps =
-        std::any_of(e.access.index.begin(), e.access.index.end(), [&](const IntExpr& x) { return x.mentions(*s.var); });
+    const bool steps = any_index(e, [&](const IntExpr& x) { return x.mentions(s.var); });
     if (steps && !stored_[array] && std::none_of(on.begin(), on.end(), [&](int r) { return given.count(r) > 0; }))
       found.push_back(id);
     return true;
@@ -147,25 +147,23 @@ std::vector<ExprId> PhasePrinter::step_loads(const Stmt& s) const {
 }
 
 // A loop that stores on the way: what many of its steps read is loaded first. The compiler itself has few loads under way across stores.
-bool PhasePrinter::batched_loop(const Stmt& s) {
+bool PhasePrinter::batched_loop(const Loop& s) {
   constexpr int64_t kMostBytes = 256;  // of a thread
-  const bool stores =
-      std::any_of(s.body.begin(), s.body.end(), [](const Stmt& i) { return i.kind == StmtKind::Store; });
-  if (s.loop != LoopKind::Serial || s.unroll < 2 || !stores || !vector_.loop || vector_.count() != 1) return false;
+  const bool stores = std::any_of(s.body.begin(), s.body.end(), [](const Stmt& i) { return i.is<Store>(); });
+  if (s.kind != LoopKind::Serial || s.unroll < 2 || !stores || !vector_.loop || vector_.count() != 1) return false;
   const std::vector<ExprId> loads = step_loads(s);
   int64_t bytes = 0, steps = 1;
-  for (const ExprId id : loads)
-    bytes += std::max(4, size_of(kernel_.params[static_cast<size_t>(kernel_.at(id).access.array)].dtype));
+  for (const ExprId id : loads) bytes += std::max(4, size_of(dtype_in_memory(load_at(id))));
   while (bytes > 0 && 2 * steps * bytes <= kMostBytes && 2 * steps <= s.unroll) steps *= 2;
   if (steps == 1) return false;
   const std::string name = fmt::format("s{}", names_++), step = fmt::format("s{}", names_++), type = index_type();
   const std::string extent = fmt::format("n{}", names_++);
   line("const {} {} = {};", type, extent, integer(s.extent));
   line("{} {} = 0;", type, name);
-  ranges_[*s.var] = {0, s.extent - 1};
+  ranges_[s.var] = {0, s.extent - 1};
   push();
   ++serial_depth_;
-  symbols_[*s.var] = step;
+  symbols_[s.var] = step;
   const auto each_step = [&](const auto& fill) {
     line("#pragma unroll");
     open(fmt::format("for (int k = 0; k < {}; ++k)", steps));
@@ -176,25 +174,20 @@ bool PhasePrinter::batched_loop(const Stmt& s) {
     close();
   };
   open(fmt::format("for (; {0} + {1} <= {2}; {0} += {1})", name, steps, extent));
-  for (const ExprId id : loads)
-    line("{} ld{}[{}];", memory_type(kernel_.params[static_cast<size_t>(kernel_.at(id).access.array)].dtype), id,
-         steps);
+  for (const ExprId id : loads) line("{} ld{}[{}];", memory_type(dtype_in_memory(load_at(id))), id, steps);
   each_step([&] {
     line("const {} i = i0; (void)i;", type);
     line("const int n = 0; (void)n;");
     for (const ExprId id : loads) {
-      const Place p = place(kernel_.at(id).access);
+      const Place p = place(load_at(id).access);
       line("ld{}[k] = fetched({} + {});", id, p.base, integer(p.offset));
     }
   });
-  for (const ExprId id : loads) {
-    const DType t = kernel_.params[static_cast<size_t>(kernel_.at(id).access.array)].dtype;
-    early_[id] = from_memory(t, fmt::format("ld{}[k]", id));
-  }
+  for (const ExprId id : loads) early_[id] = from_memory(dtype_in_memory(load_at(id)), fmt::format("ld{}[k]", id));
   each_step([&] { nested_body(s.body); });
   for (const ExprId id : loads) early_.erase(id);
   close();
-  symbols_[*s.var] = name;
+  symbols_[s.var] = name;
   open(fmt::format("for (; {0} < {1}; ++{0})", name, extent));
   push();
   nested_body(s.body);
@@ -205,14 +198,14 @@ bool PhasePrinter::batched_loop(const Stmt& s) {
   return true;
 }
 
-void PhasePrinter::count_loop(const Stmt& s, const char* pragma) {
+void PhasePrinter::count_loop(const Loop& s, const char* pragma) {
   if (batched_loop(s)) return;
   const std::string name = fmt::format("s{}", names_++);
   const std::string extent = integer(s.extent);
   if (*pragma) line("{}", pragma);
   open(fmt::format("for ({0} {1} = 0; {1} < {2}; ++{1})", index_type(), name, extent));
-  symbols_[*s.var] = name;
-  ranges_[*s.var] = {0, s.extent - 1};
+  symbols_[s.var] = name;
+  ranges_[s.var] = {0, s.extent - 1};
   push();
   ++serial_depth_;
   if (vector_.loop) {
@@ -314,7 +307,7 @@ void PhasePrinter::combine_step(const Partial& p, const std::string& other, cons
   line("  if (x {} {}{} || ({} && j < {})) {} = x, {} = j; }}", better, p.value, nan, tie, p.index, p.value, p.index);
 }
 
-PhasePrinter::Partial PhasePrinter::partial(const Stmt& s) {
+PhasePrinter::Partial PhasePrinter::partial(const Combine& s) {
   const DType t = kernel_.locals[static_cast<size_t>(s.local)].dtype;
   Partial p{&s, t, type_of(t), fmt::format("v{}", s.local), "", names_++, "", 0};
   if (s.index_local >= 0) {
@@ -327,10 +320,10 @@ PhasePrinter::Partial PhasePrinter::partial(const Stmt& s) {
 }
 
 // The lanes of each thread, then the threads of the team; the order is always the same.
-void PhasePrinter::combine(const std::vector<const Stmt*>& group) {
+void PhasePrinter::combine(const std::vector<const Combine*>& group) {
   if (group[0]->columns) return combine_columns(group);
   std::vector<Partial> parts;
-  for (const Stmt* s : group) {
+  for (const Combine* s : group) {
     Partial p = partial(*s);
     const int slots = locals_[static_cast<size_t>(s->local)].slots;
     line("{} = a{}[0];", p.value, s->local);
@@ -342,7 +335,7 @@ void PhasePrinter::combine(const std::vector<const Stmt*>& group) {
     parts.push_back(std::move(p));
   }
   as_.warps ? combine_warps(parts) : combine_on_chip(parts);
-  for (const Stmt* s : group) {
+  for (const Combine* s : group) {
     forget(s->local);
     if (s->index_local >= 0) forget(s->index_local);
   }

@@ -7,12 +7,11 @@
 
 namespace smelt::emit::c_like {
 
-bool has_loops(const Stmt& s) {
-  return std::any_of(s.body.begin(), s.body.end(),
-                     [](const Stmt& i) { return i.kind == StmtKind::Loop || i.kind == StmtKind::If; });
+bool has_loops(const Loop& s) {
+  return std::any_of(s.body.begin(), s.body.end(), [](const Stmt& i) { return i.is<Loop>() || i.is<If>(); });
 }
 
-PhasePrinter::Vector PhasePrinter::shape_of(const Stmt& s) {
+PhasePrinter::Vector PhasePrinter::shape_of(const Loop& s) {
   const Vector before = vector_;
   vector_ = {};
   vector_.loop = &s;
@@ -69,13 +68,13 @@ void PhasePrinter::find_origin() {
 }
 
 void PhasePrinter::count_origins(const std::vector<Stmt>& body, std::vector<std::pair<IntExpr, int>>& origins) {
-  const Stmt& loop = *vector_.loop;
+  const Loop& loop = *vector_.loop;
   const auto note = [&](const Access& access) {
     if (access.scratch) return;
     std::vector<IntExpr> ignored;
     const IntExpr offset = place(access).offset;
     if (step_in_group(offset, ignored) != 1) return;
-    const IntExpr origin = offset - IntExpr::symbol(*loop.var);
+    const IntExpr origin = offset - IntExpr::symbol(loop.var);
     // A gathered index may be found in the loop only.
     for (const kernel::IndexLocal& l : kernel_.index_locals)
       if (origin.mentions(Symbol::local(l.local))) return;
@@ -86,16 +85,17 @@ void PhasePrinter::count_origins(const std::vector<Stmt>& body, std::vector<std:
       ++at->second;
   };
   for (const Stmt& s : body) {
-    const bool alike = s.kind == StmtKind::Loop && s.loop == LoopKind::Vector && s.var == loop.var &&
-                       s.extent == loop.extent && s.lanes == loop.lanes && s.unroll == loop.unroll;
-    if (!alike) {
-      count_origins(s.body, origins);
-      continue;
-    }
-    for (const Stmt& inner : s.body) {
-      if (inner.kind == StmtKind::Store) note(inner.access);
-      visit_below(kernel_, {inner.value}, [&](ExprId, const Expr& e) {
-        if (e.kind == ExprKind::Load && e.mask == kNoExpr) note(e.access);
+    const Loop* other = loop_of(s, LoopKind::Vector);
+    const bool alike = other && other->var == loop.var && other->extent == loop.extent && other->lanes == loop.lanes &&
+                       other->unroll == loop.unroll;
+    const auto* inside = body_of(s);
+    if (inside && !alike) count_origins(*inside, origins);
+    if (!alike) continue;
+    for (const Stmt& inner : *inside) {
+      if (const auto* store = inner.get_if<Store>()) note(store->access);
+      const ExprId* value = value_of(inner);
+      visit_below(kernel_, {value ? *value : kNoExpr}, [&](ExprId, const Expr& e) {
+        if (const auto* load = e.get_if<Load>(); load && load->mask == kNoExpr) note(load->access);
         return true;
       });
     }
@@ -136,12 +136,12 @@ void PhasePrinter::close_edge() {
   close();
 }
 
-void PhasePrinter::vector_loop(const Stmt& s) {
+void PhasePrinter::vector_loop(const Loop& s) {
   push();
   vector_ = shape_of(s);
   const int64_t group = int64_t{team_.threads} * vector_.lanes, step = group * vector_.unroll;
   const std::string type = index_type();
-  ranges_[*s.var] = {0, s.extent - 1};
+  ranges_[s.var] = {0, s.extent - 1};
   std::string first = fmt::format("({})t * {}", type, vector_.lanes);
   // Names before the loop, so that it is computed once.
   std::string extent = s.extent.constant() ? integer(s.extent) : fmt::format("n{}", names_++);
@@ -208,14 +208,16 @@ void PhasePrinter::nested_body(const std::vector<Stmt>& body) {
     run.clear();
   };
   for (const Stmt& s : body) {
-    if (s.kind != StmtKind::Loop) {
-      SMELT_CHECK(s.kind != StmtKind::If, "an If inside a Vector loop");
+    const auto* loop = s.get_if<Loop>();
+    if (!loop) {
+      SMELT_CHECK(!s.is<If>(), "an If inside a Vector loop");
       run.push_back(&s);
       continue;
     }
     flush();
-    const std::string some = fmt::format("#pragma unroll {}", s.unroll == 0 ? 1 : s.unroll > 1 ? s.unroll : 8);
-    count_loop(s, s.loop == LoopKind::Unrolled ? "#pragma unroll" : some.c_str());
+    const int steps = loop->unroll == 0 ? 1 : loop->unroll > 1 ? loop->unroll : 8;
+    const std::string some = fmt::format("#pragma unroll {}", steps);
+    count_loop(*loop, loop->kind == LoopKind::Unrolled ? "#pragma unroll" : some.c_str());
   }
   flush();
 }
@@ -253,15 +255,16 @@ void PhasePrinter::block(const std::vector<const Stmt*>& stmts) {
 }
 
 // The statements of every group of lanes at hand, and what the scan after them takes.
-void PhasePrinter::groups(const std::vector<const Stmt*>& stmts, const Stmt* scan, const ScanText* text) {
+void PhasePrinter::groups(const std::vector<const Stmt*>& stmts, const Scan* scan, const ScanText* text) {
   const bool check = vector_.checked && !has_loops(*vector_.loop);
   open_group(check);
   if (!has_loops(*vector_.loop)) line("const int group = first_group + u; (void)group;");
   push();
   const std::vector<ExprId> draws = draw_groups(stmts);
   // Stores whose lanes are neighbours are collected, and written at once.
-  for (const Stmt* s : stmts) {
-    if (s->kind != StmtKind::Store || s->access.scratch || s->atomic) continue;
+  for (const Stmt* stmt : stmts) {
+    const auto* s = stmt->get_if<Store>();
+    if (!s || s->access.scratch || s->atomic) continue;
     if (s->mask != kNoExpr && (vector_.edge || !same_in_group(s->mask))) continue;
     const Place p = place(s->access);
     const int step = neighbours(p);
@@ -287,12 +290,13 @@ void PhasePrinter::groups(const std::vector<const Stmt*>& stmts, const Stmt* sca
   for (const WideStore& s : stores) {
     const std::string condition = s.mask == kNoExpr ? "" : fmt::format("if ({}) ", value(s.mask));
     line("{}{}", condition, s.text);
-    for (const Stmt* part : s.stores) wide_stores_.erase(part);
+    for (const Store* part : s.stores) wide_stores_.erase(part);
   }
   for (const ExprId id : wide) early_.erase(id);
   pop();
   close();
-  for (const Stmt* s : stmts) {
+  for (const Stmt* stmt : stmts) {
+    const auto* s = stmt->get_if<Store>();
     const auto wide = wide_stores_.find(s);
     if (wide == wide_stores_.end()) continue;
     vector_.grouped = true;

@@ -89,20 +89,21 @@ std::vector<std::vector<size_t>> PhasePrinter::runs_of(const std::vector<Place>&
 }
 
 bool PhasePrinter::is_zero(ExprId id) const {
-  const Expr& e = kernel_.at(id);
-  if (e.kind != ExprKind::Const) return false;
-  if (!is_float(e.dtype)) return e.constant.i == 0 && e.constant.u == 0;
-  return e.constant.f == 0 && !std::signbit(e.constant.f);
+  const Scalar* known = kernel_.constant_at(id);
+  if (!known) return false;
+  if (!is_float(known->dtype)) return known->i == 0 && known->u == 0;
+  return known->f == 0 && !std::signbit(known->f);
 }
 
 // Of a comparison of positions: what is at least 0 where it holds.
-std::optional<IntExpr> PhasePrinter::compared(const Expr& e) const {
-  if (e.kind != ExprKind::Apply || e.args.size() != 2) return std::nullopt;
+std::optional<IntExpr> PhasePrinter::compared(const Apply& e) const {
+  if (e.args.size() != 2) return std::nullopt;
   const auto position = [&](ExprId side) -> std::optional<IntExpr> {
     const Expr& x = kernel_.at(side);
     if (x.dtype != DType::I64) return std::nullopt;
-    if (x.kind == ExprKind::Index) return x.index;
-    return x.kind == ExprKind::Const ? std::optional<IntExpr>(x.constant.i) : std::nullopt;
+    if (const auto* index = x.get_if<IndexValue>()) return index->value;
+    const auto* constant = x.get_if<Const>();
+    return constant ? std::optional<IntExpr>(constant->value.i) : std::nullopt;
   };
   const auto a = position(e.args[0]), b = position(e.args[1]);
   if (!a || !b) return std::nullopt;
@@ -119,15 +120,15 @@ std::optional<IntExpr> PhasePrinter::compared(const Expr& e) const {
 // of n (or of half of it): 4 * i + 2 < W and 4 * i + 3 < W are one where W is a multiple of 4, which `conditions` then asks.
 std::string PhasePrinter::condition_key(ExprId id, int n, std::vector<IntExpr>& conditions) const {
   if (id == kNoExpr) return "";
-  const Expr& e = kernel_.at(id);
   const std::string itself = fmt::format("#{}", id);
-  if (e.kind != ExprKind::Apply || e.args.size() != 2) return itself;
-  if (e.op == Op::And) {
-    std::string a = condition_key(e.args[0], n, conditions), b = condition_key(e.args[1], n, conditions);
+  const auto* e = kernel_.at(id).get_if<Apply>();
+  if (!e || e->args.size() != 2) return itself;
+  if (e->op == Op::And) {
+    std::string a = condition_key(e->args[0], n, conditions), b = condition_key(e->args[1], n, conditions);
     if (b < a) std::swap(a, b);
     return a == b ? a : a + " & " + b;
   }
-  const auto at_least_zero = compared(e);
+  const auto at_least_zero = compared(*e);
   if (!at_least_zero) return itself;
   const IntExpr& left = *at_least_zero;
   int64_t constant = 0;
@@ -150,8 +151,9 @@ std::vector<ExprId> PhasePrinter::wide_loads(const std::vector<const Stmt*>& stm
   std::set<int> given;  // locals and scratch that get values in the block
   const int scratch = static_cast<int>(locals_.size() + kernel_.params.size());
   for (const Stmt* s : stmts) {
-    if (s->kind == StmtKind::Let || s->kind == StmtKind::Assign) given.insert(s->local);
-    if (s->kind == StmtKind::Store && s->access.scratch) given.insert(scratch + s->access.array);
+    if (const auto local = given_by(*s)) given.insert(*local);
+    if (const auto* store = s->get_if<Store>(); store && store->access.scratch)
+      given.insert(scratch + store->access.array);
   }
   const auto depends = [&](ExprId id) {
     const auto& on = dependencies_[static_cast<size_t>(id)];
@@ -163,18 +165,19 @@ std::vector<ExprId> PhasePrinter::wide_loads(const std::vector<const Stmt*>& stm
     return !stored_[array] && kernel_.params[array].kind != ParamKind::Scalar;
   };
   visit_unknown(stmts, [&](ExprId id, const Expr& e) {
-    if (e.kind != ExprKind::Load || early_.count(id) || depends(id) || !may_be_wide(e.access)) return;
-    if (e.other != kNoExpr && kernel_.at(e.other).kind != ExprKind::Const) return;
+    const auto* load = e.get_if<Load>();
+    if (!load || early_.count(id) || depends(id) || !may_be_wide(load->access)) return;
+    if (load->other != kNoExpr && !kernel_.constant_at(load->other)) return;
     std::vector<IntExpr> asked;
-    const std::string mask = condition_key(e.mask, 16 / size_of(place(e.access).dtype), asked);
-    by_mask[{mask, e.other}].add(id, std::move(asked));
+    const std::string mask = condition_key(load->mask, 16 / size_of(place(load->access).dtype), asked);
+    by_mask[{mask, load->other}].add(id, std::move(asked));
   });
   for (auto& [key, alike] : by_mask) {
     std::vector<ExprId>& loads = alike.members;
     std::sort(loads.begin(), loads.end());
-    const std::pair<ExprId, ExprId> mask{kernel_.at(loads[0]).mask, key.second};
+    const std::pair<ExprId, ExprId> mask{load_at(loads[0]).mask, key.second};
     std::vector<Place> places;
-    for (const ExprId id : loads) places.push_back(place(kernel_.at(id).access));
+    for (const ExprId id : loads) places.push_back(place(load_at(id).access));
     for (const std::vector<size_t>& run : runs_of(places)) {
       const Place& first = places[run[0]];
       const std::string vec = fmt::format("Vec<{}, {}>", memory_type(first.dtype), run.size());
@@ -208,26 +211,27 @@ std::vector<ExprId> PhasePrinter::wide_loads(const std::vector<const Stmt*>& stm
 std::vector<PhasePrinter::WideStore> PhasePrinter::collect_stores(const std::vector<const Stmt*>& stmts) {
   std::vector<WideStore> wide;
   if (!variant_.vectors || vector_.count() != 1) return wide;
-  std::map<std::string, Alike<const Stmt*>> by_mask;
-  for (const Stmt* s : stmts) {
-    if (s->kind != StmtKind::Store || s->access.scratch || s->atomic) continue;
+  std::map<std::string, Alike<const Store*>> by_mask;
+  for (const Stmt* stmt : stmts) {
+    const auto* s = stmt->get_if<Store>();
+    if (!s || s->access.scratch || s->atomic) continue;
     std::vector<IntExpr> asked;
     const int most = 16 / size_of(kernel_.params[static_cast<size_t>(s->access.array)].dtype);
     const std::string mask = condition_key(s->mask, most, asked);
     by_mask[mask].add(s, std::move(asked));
   }
   for (const auto& [key, alike] : by_mask) {
-    const std::vector<const Stmt*>& stores = alike.members;
+    const std::vector<const Store*>& stores = alike.members;
     const ExprId mask = stores[0]->mask;
     std::vector<Place> places;
-    for (const Stmt* s : stores) places.push_back(place(s->access));
+    for (const Store* s : stores) places.push_back(place(s->access));
     for (const std::vector<size_t>& run : runs_of(places)) {
       const Place& first = places[run[0]];
       const std::string vec = fmt::format("Vec<{}, {}>", memory_type(first.dtype), run.size());
       const std::string name = fmt::format("w{}", names_++);
       ask(alike.conditions);
       line("{} {};", vec, name);
-      std::vector<const Stmt*> parts;
+      std::vector<const Store*> parts;
       for (size_t k = 0; k < run.size(); ++k) {
         wide_stores_[stores[run[k]]] = {fmt::format("{}.at[{}]", name, k), first.dtype};
         parts.push_back(stores[run[k]]);

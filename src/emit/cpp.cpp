@@ -10,16 +10,21 @@
 #include "emit/cpp_text.hpp"
 #include "emit/llvm_types.hpp"
 #include "kernel/offset.hpp"
+#include "kernel/walk.hpp"
 
 namespace smelt::emit {
 
 using kernel::Access;
+using kernel::Assign;
+using kernel::Combine;
 using kernel::Expr;
-using kernel::ExprKind;
+using kernel::Let;
+using kernel::LocalId;
+using kernel::Loop;
 using kernel::LoopKind;
 using kernel::ParamKind;
 using kernel::Stmt;
-using kernel::StmtKind;
+using kernel::Store;
 
 std::string cpp_integer(const IntExpr& e, const std::function<std::string(Symbol)>& name_of) {
   const auto inner = [&](const IntExpr& x) { return cpp_integer(x, name_of); };
@@ -57,19 +62,17 @@ namespace {
       fmt::format("smelt emit --as cpp cannot print {} yet\nhelp: compile the program with smelt instead", what));
 }
 
-bool is_vector(const Stmt& s) { return s.kind == StmtKind::Loop && s.loop == LoopKind::Vector && s.lanes > 1; }
+bool is_vector(const Loop& s) { return s.kind == LoopKind::Vector && s.lanes > 1; }
 
-bool is_simple(const Stmt& s) {
-  return s.kind == StmtKind::Let || s.kind == StmtKind::Assign || s.kind == StmtKind::Store;
-}
+bool is_simple(const Stmt& s) { return s.is<Let>() || s.is<Assign>() || s.is<Store>(); }
 
 bool all_simple(const std::vector<Stmt>& body) { return std::all_of(body.begin(), body.end(), is_simple); }
 
 void find_stores(const std::vector<Stmt>& body, std::vector<bool>& stored) {
-  for (const Stmt& s : body) {
-    if (s.kind == StmtKind::Store && !s.access.scratch) stored[static_cast<size_t>(s.access.array)] = true;
-    find_stores(s.body, stored);
-  }
+  for_each_stmt(body, [&](const Stmt& s) {
+    if (const auto* store = s.get_if<Store>(); store && !store->access.scratch)
+      stored[static_cast<size_t>(store->access.array)] = true;
+  });
 }
 
 // As emit/llvm_phase.cpp has them: small ones on the stack.
@@ -90,11 +93,7 @@ PhasePrinter::PhasePrinter(const kernel::Kernel& kernel, int phase)
 std::string PhasePrinter::print() {
   const std::vector<Stmt>& body = kernel_.phases[static_cast<size_t>(phase_)].body;
   find_stores(body, stored_);
-  for (const Expr& e : kernel_.exprs) {
-    for (const ExprId id : e.args) ++uses_[static_cast<size_t>(id)];
-    if (e.mask != kernel::kNoExpr) ++uses_[static_cast<size_t>(e.mask)];
-    if (e.other != kernel::kNoExpr) ++uses_[static_cast<size_t>(e.other)];
-  }
+  for (const Expr& e : kernel_.exprs) for_each_operand(e, [&](ExprId id) { ++uses_[static_cast<size_t>(id)]; });
   find_places(body, nullptr);
   declare_places();
   declare_buffers();
@@ -115,19 +114,18 @@ std::string PhasePrinter::signature() const {
   return text + ", [[maybe_unused]] char* scratch)";
 }
 
-void PhasePrinter::find_places(const std::vector<Stmt>& body, const Stmt* vector) {
+void PhasePrinter::find_places(const std::vector<Stmt>& body, const Loop* vector) {
   for (const Stmt& s : body) {
-    if (s.kind == StmtKind::Loop || s.kind == StmtKind::If || s.kind == StmtKind::Each) {
-      find_places(s.body, is_vector(s) ? &s : vector);
-      continue;
-    }
-    if (s.kind != StmtKind::Assign && s.kind != StmtKind::Let) continue;
-    Place& place = places_[static_cast<size_t>(s.local)];
-    const bool long_lived = s.kind == StmtKind::Assign || (vector && !all_simple(vector->body));
+    const auto* loop = s.get_if<Loop>();
+    if (const auto* inside = body_of(s)) find_places(*inside, loop && is_vector(*loop) ? loop : vector);
+    const bool assigns = s.is<Assign>();
+    const bool long_lived = assigns || (s.is<Let>() && vector && !all_simple(vector->body));
     if (!long_lived) continue;
-    if (s.kind == StmtKind::Assign) place.uniform = true;
+    const LocalId local = *given_by(s);
+    Place& place = places_[static_cast<size_t>(local)];
+    if (assigns) place.uniform = true;
     if (!vector) continue;
-    SMELT_CHECK(place.lanes == 0 || place.lanes == vector->lanes, "local {} has {} lanes, and {}", s.local, place.lanes,
+    SMELT_CHECK(place.lanes == 0 || place.lanes == vector->lanes, "local {} has {} lanes, and {}", local, place.lanes,
                 vector->lanes);
     place.lanes = vector->lanes;
   }
@@ -162,53 +160,48 @@ void PhasePrinter::statements(const std::vector<Stmt>& body) {
 
 void PhasePrinter::statement(const Stmt& s) {
   known_.clear();
-  switch (s.kind) {
-    case StmtKind::Let: return let(s);
-    case StmtKind::Assign: return assign(s);
-    case StmtKind::Combine: return combine(s);
-    case StmtKind::Alloc: return;  // its memory is there from the start
-    case StmtKind::Store: return store(s);
-    case StmtKind::Turn: return turn(s);
-    case StmtKind::Barrier: throw InternalError("a CPU has no barriers");
-    case StmtKind::Prefetch: return;  // the caches of other machines are others
-    case StmtKind::If: {
-      open("");
-      const std::string condition = value(s.value);
-      open(fmt::format("if ({})", condition));
-      vector_ ? lane_runs(s.body) : statements(s.body);
-      close();
-      return close();
-    }
-    case StmtKind::Each:
-      open(fmt::format("for (long long {0} = 0; {0} < {1}; ++{0})", symbol(*s.var), integer(s.extent)));
-      open(fmt::format("if ({})", value(s.value)));
-      statements(s.body);
-      close();
-      return close();
-    case StmtKind::Loop: break;
-    default: cannot("a statement of this program");
-  }
-  switch (s.loop) {
-    case LoopKind::Grid: return count_loop(s, "begin", "end");
-    case LoopKind::Vector:
-      if (is_vector(s)) return vector_loop(s);
-      [[fallthrough]];
-    case LoopKind::Thread:
-    case LoopKind::Serial:
-    case LoopKind::Unrolled: return count_loop(s, "0", integer(s.extent));
-  }
+  s.match([&](const Loop& made) { loop(made); }, [&](const Let& made) { let(made); },
+          [&](const Assign& made) { assign(made); }, [&](const Combine& made) { combine(made); },
+          [](const kernel::Alloc&) {},  // its memory is there from the start
+          [&](const Store& made) { store(made); }, [&](const kernel::Turn& made) { turn(made); },
+          [](const kernel::Barrier&) { throw InternalError("a CPU has no barriers"); },
+          [](const kernel::Prefetch&) {},  // the caches of other machines are others
+          [&](const kernel::If& made) { conditional(made); }, [&](const kernel::Each& made) { each(made); },
+          [](const kernel::Scan&) { cannot("a statement of this program"); });
 }
 
-void PhasePrinter::count_loop(const Stmt& s, const std::string& begin, const std::string& end) {
-  const std::string var = symbol(*s.var);
+void PhasePrinter::conditional(const kernel::If& s) {
+  open("");
+  const std::string condition = value(s.condition);
+  open(fmt::format("if ({})", condition));
+  vector_ ? lane_runs(s.body) : statements(s.body);
+  close();
+  close();
+}
+
+void PhasePrinter::each(const kernel::Each& s) {
+  open(fmt::format("for (long long {0} = 0; {0} < {1}; ++{0})", symbol(s.var), integer(s.extent)));
+  open(fmt::format("if ({})", value(s.condition)));
+  statements(s.body);
+  close();
+  close();
+}
+
+void PhasePrinter::loop(const Loop& s) {
+  if (s.kind == LoopKind::Grid) return count_loop(s, "begin", "end");
+  is_vector(s) ? vector_loop(s) : count_loop(s, "0", integer(s.extent));
+}
+
+void PhasePrinter::count_loop(const Loop& s, const std::string& begin, const std::string& end) {
+  const std::string var = symbol(s.var);
   open(fmt::format("for (long long {0} = {1}; {0} < {2}; ++{0})", var, begin, end));
   vector_ ? lane_runs(s.body) : statements(s.body);
   close();
 }
 
-void PhasePrinter::vector_loop(const Stmt& s) {
-  SMELT_CHECK(!vector_, "Vector loop {} stands inside another", *s.var);
-  const std::string var = symbol(*s.var);
+void PhasePrinter::vector_loop(const Loop& s) {
+  SMELT_CHECK(!vector_, "Vector loop {} stands inside another", s.var);
+  const std::string var = symbol(s.var);
   vector_ = &s;
   open("");
   line("const long long count_{} = {};", var, integer(s.extent));
@@ -235,7 +228,7 @@ void PhasePrinter::vector_loop(const Stmt& s) {
 
 // Runs of simple statements are loops over the lanes; what stands between them goes on for all lanes together.
 void PhasePrinter::lane_runs(const std::vector<Stmt>& body) {
-  const std::string var = symbol(*vector_->var);
+  const std::string var = symbol(vector_->var);
   for (size_t i = 0; i < body.size();) {
     if (!is_simple(body[i])) {
       statement(body[i++]);
@@ -251,7 +244,7 @@ void PhasePrinter::lane_runs(const std::vector<Stmt>& body) {
   }
 }
 
-void PhasePrinter::let(const Stmt& s) {
+void PhasePrinter::let(const Let& s) {
   const std::string x = value(s.value);
   const Place& place = places_[static_cast<size_t>(s.local)];
   if (place.lanes && vector_)
@@ -263,7 +256,7 @@ void PhasePrinter::let(const Stmt& s) {
          x);
 }
 
-void PhasePrinter::assign(const Stmt& s) {
+void PhasePrinter::assign(const Assign& s) {
   const std::string x = value(s.value);
   const Place& place = places_[static_cast<size_t>(s.local)];
   if (vector_) return line("a{}[l] = {};", s.local, x);
@@ -271,7 +264,7 @@ void PhasePrinter::assign(const Stmt& s) {
   if (place.lanes) line("for (int l = 0; l < {0}; ++l) a{1}[l] = v{1};", place.lanes, s.local);
 }
 
-void PhasePrinter::store(const Stmt& s) {
+void PhasePrinter::store(const Store& s) {
   const kernel::Access& a = s.access;
   const DType dtype = a.scratch ? kernel_.buffers[static_cast<size_t>(a.array)].dtype
                                 : kernel_.params[static_cast<size_t>(a.array)].dtype;
@@ -299,12 +292,11 @@ void PhasePrinter::reduce_lanes(Op op, DType dtype, const std::string& array, in
   }
 }
 
-void PhasePrinter::combine(const Stmt& s) {
-  if (s.scope == kernel::Scope::Grid) cannot("a reduction over the grid");
+void PhasePrinter::combine(const Combine& s) {
   const int lanes = places_[static_cast<size_t>(s.local)].lanes;
   if (!lanes) return;  // its loop had one lane
-  const auto dtype = [&](kernel::LocalId id) { return kernel_.locals[static_cast<size_t>(id)].dtype; };
-  const auto settle = [&](kernel::LocalId id, const std::string& x) {
+  const auto dtype = [&](LocalId id) { return kernel_.locals[static_cast<size_t>(id)].dtype; };
+  const auto settle = [&](LocalId id, const std::string& x) {
     line("v{} = {};", id, x);
     line("for (int l = 0; l < {0}; ++l) a{1}[l] = v{1};", lanes, id);
   };
@@ -327,7 +319,7 @@ void PhasePrinter::combine(const Stmt& s) {
   close();
 }
 
-void PhasePrinter::turn(const Stmt& s) {
+void PhasePrinter::turn(const kernel::Turn& s) {
   const int64_t side = kernel_.buffers[static_cast<size_t>(s.buffer)].dims[0].constant().value();
   line("for (int r = 0; r < {0}; ++r)", side);
   line("  for (int c = 0; c < {0}; ++c) b{1}[c * {0} + r] = b{2}[r * {0} + c];", side, s.buffer, s.source);
@@ -346,14 +338,13 @@ std::string PhasePrinter::value(ExprId root) {
     }
     const Expr& e = kernel_.at(id);
     const size_t depth = waiting.size();
-    for (const ExprId arg : e.args)
-      if (!known_.count(arg)) waiting.push_back(arg);
-    for (const ExprId arg : {e.mask, e.other})
-      if (arg != kernel::kNoExpr && !known_.count(arg)) waiting.push_back(arg);
+    for_each_operand(e, [&](ExprId operand) {
+      if (!known_.count(operand)) waiting.push_back(operand);
+    });
     if (waiting.size() > depth) continue;
     waiting.pop_back();
     std::string text = compute(e);
-    const bool leaf = e.kind == ExprKind::Const || e.kind == ExprKind::Local;
+    const bool leaf = e.is<kernel::Const>() || e.is<kernel::ReadLocal>();
     if (!leaf && (uses_[static_cast<size_t>(id)] > 1 || text.size() > 60)) {
       const std::string name = fmt::format("e{}", names_++);
       const auto label = kernel_.labels.find(id);
@@ -367,20 +358,25 @@ std::string PhasePrinter::value(ExprId root) {
 }
 
 std::string PhasePrinter::compute(const Expr& e) {
-  std::vector<std::string> args;
-  for (const ExprId id : e.args) args.push_back(known_.at(id));
-  const auto dtype_of_arg = [&](size_t i) { return kernel_.at(e.args[i]).dtype; };
-  switch (e.kind) {
-    case ExprKind::Const: return literal(e.constant);
-    case ExprKind::Local: return read_local(e.local);
-    case ExprKind::Index: return fmt::format("static_cast<long long>({})", integer(e.index));
-    case ExprKind::Cast: return cast(args[0], dtype_of_arg(0), e.dtype, e.wrap);
-    case ExprKind::Bitcast: return bitcast(args[0], dtype_of_arg(0), e.dtype);
-    case ExprKind::Raw: return raw(e.raw, dtype_of_arg(0), e.dtype, args);
-    case ExprKind::Apply: return apply(e.op, dtype_of_arg(e.args.size() - 1), args);
-    case ExprKind::Load: break;
-    default: cannot("an expression of this program");
-  }
+  const auto texts = [&](const std::vector<ExprId>& args) {
+    std::vector<std::string> texts;
+    for (const ExprId id : args) texts.push_back(known_.at(id));
+    return texts;
+  };
+  const auto dtype_of = [&](ExprId id) { return kernel_.at(id).dtype; };
+  return e.match(
+      [](const kernel::Const& c) { return literal(c.value); },
+      [&](const kernel::ReadLocal& read) { return read_local(read.local); },
+      [&](const kernel::IndexValue& index) { return fmt::format("static_cast<long long>({})", integer(index.value)); },
+      [&](const kernel::Cast& made) { return cast(known_.at(made.x), dtype_of(made.x), e.dtype, made.wrap); },
+      [&](const kernel::Bitcast& made) { return bitcast(known_.at(made.x), dtype_of(made.x), e.dtype); },
+      [&](const kernel::Raw& made) { return raw(made.op, dtype_of(made.args[0]), e.dtype, texts(made.args)); },
+      [&](const kernel::Apply& made) { return apply(made.op, dtype_of(made.args.back()), texts(made.args)); },
+      [&](const kernel::Load& made) { return load(made); },
+      [](const kernel::Random&) -> std::string { cannot("an expression of this program"); });
+}
+
+std::string PhasePrinter::load(const kernel::Load& e) {
   const kernel::Access& a = e.access;
   const DType dtype = a.scratch ? kernel_.buffers[static_cast<size_t>(a.array)].dtype
                                 : kernel_.params[static_cast<size_t>(a.array)].dtype;
@@ -389,7 +385,7 @@ std::string PhasePrinter::compute(const Expr& e) {
   return fmt::format("({} ? {} : {})", known_.at(e.mask), x, known_.at(e.other));
 }
 
-std::string PhasePrinter::read_local(kernel::LocalId id) const {
+std::string PhasePrinter::read_local(LocalId id) const {
   const Place& place = places_[static_cast<size_t>(id)];
   const bool in_lanes = in_lane_ && place.lanes > 0 && place.lanes == vector_->lanes;
   return in_lanes ? fmt::format("a{}[l]", id) : fmt::format("v{}", id);

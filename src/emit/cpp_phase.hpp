@@ -30,24 +30,28 @@ class PhasePrinter {
   };
 
   std::string signature() const;
-  void find_places(const std::vector<Stmt>& body, const Stmt* vector);
+  void find_places(const std::vector<Stmt>& body, const kernel::Loop* vector);
   void declare_places();
   void declare_buffers();
 
   void statements(const std::vector<Stmt>& body);
   void statement(const Stmt& s);
-  void count_loop(const Stmt& s, const std::string& begin, const std::string& end);
-  void vector_loop(const Stmt& s);
+  void loop(const kernel::Loop& s);
+  void conditional(const kernel::If& s);
+  void each(const kernel::Each& s);
+  void count_loop(const kernel::Loop& s, const std::string& begin, const std::string& end);
+  void vector_loop(const kernel::Loop& s);
   void lane_runs(const std::vector<Stmt>& body);
-  void let(const Stmt& s);
-  void assign(const Stmt& s);
-  void store(const Stmt& s);
-  void combine(const Stmt& s);
+  void let(const kernel::Let& s);
+  void assign(const kernel::Assign& s);
+  void store(const kernel::Store& s);
+  void combine(const kernel::Combine& s);
   void reduce_lanes(Op op, DType dtype, const std::string& array, int lanes);
-  void turn(const Stmt& s);
+  void turn(const kernel::Turn& s);
 
   std::string value(ExprId id);
   std::string compute(const kernel::Expr& e);
+  std::string load(const kernel::Load& e);
   std::string read_local(kernel::LocalId id) const;
   std::string element(const kernel::Access& access);
   std::string integer(const IntExpr& e) const;
@@ -76,7 +80,7 @@ class PhasePrinter {
   std::vector<bool> stored_;  // params
   std::vector<int> uses_;
   std::map<ExprId, std::string> known_;  // in the statement at hand
-  const Stmt* vector_ = nullptr;
+  const kernel::Loop* vector_ = nullptr;
   bool in_lane_ = false;    // inside a loop over the lanes
   std::string lane_limit_;  // how many lanes of the chunk there are
 };

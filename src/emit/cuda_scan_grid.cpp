@@ -149,20 +149,20 @@ SMELT_INLINE void scan_part(T (&x)[kGroups * kLanes], const T& carry, T nothing,
 namespace c_like {
 
 // The first warp finds what comes before each warp's part of every group, and hands it out in `meet`.
-void PhasePrinter::scan_grid(const Stmt& s, const ScanText& text, const RunText& run) {
+void PhasePrinter::scan_grid(const Scan& s, const ScanText& text, const RunText& run) {
   SMELT_CHECK(vector_.single && team_.threads > 32 && team_.cluster() == 1,
               "a scan over the grid by parts of many steps");
   const int words = kernel::scan_words(kernel_.locals[static_cast<size_t>(s.local)].dtype), n = text.number;
   const int warps = team_.threads / 32;
   statics_ += fmt::format("  __shared__ {} meet{}[{}];\n", run.type, n, vector_.unroll * warps);
   // The first word of the row: that of its part 0.
-  Access row = s.access;
+  Access row = s.over_grid->meet;
   row.index[row.index.size() - 2] = 0;
   const Place p = place(row);
   line("unsigned long long* const row{} = {} + {};", n, p.base, integer(p.offset));
   line("const auto before{} = [&](const {}& total, int lane) -> {} {{", n, run.type, run.type);
   line("  return before_part<{}>(row{}, (int)({}), (int)({}), total, static_cast<{}>({}), lane, {});", words, n,
-       integer(s.part), integer(s.extent), run.type, text.nothing, run.join);
+       integer(s.over_grid->part), integer(s.over_grid->parts), run.type, text.nothing, run.join);
   line("}};");
   line("scan_part<{}, {}, {}, {}, {}>(x{}, {}, {}, tw, meet{}, {}, before{});", warps, vector_.unroll, vector_.lanes,
        s.exclusive ? "true" : "false", run.type, n, run.carry, text.nothing, n, run.join, n);

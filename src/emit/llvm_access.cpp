@@ -11,8 +11,6 @@
 namespace smelt::emit {
 
 using kernel::Access;
-using kernel::Expr;
-using kernel::Stmt;
 
 int PhasePrinter::resource_of(const Access& access) const {
   return static_cast<int>(kernel_.locals.size() + (access.scratch ? kernel_.params.size() : 0)) + access.array;
@@ -166,10 +164,10 @@ std::string PhasePrinter::gather(int scope, const std::string& element, const st
   return result;
 }
 
-Value PhasePrinter::load(const Expr& e) {
+Value PhasePrinter::load(kernel::ExprId id, const kernel::Load& e) {
   Place p = place(e.access);
   if (vector_.inner) {
-    const auto unclamped = vector_.inner->unclamped.find(static_cast<kernel::ExprId>(&e - kernel_.exprs.data()));
+    const auto unclamped = vector_.inner->unclamped.find(id);
     if (unclamped != vector_.inner->unclamped.end()) p.offset = unclamped->second, p.least = vector_.scope;
   }
   int64_t step = 0;
@@ -268,7 +266,7 @@ Value PhasePrinter::load_lanes(const Place& p, Pattern how, std::optional<Value>
   return guarded ? op("select $C $a, $T $b, $T $c", value.dtype, {*mask, value, *other}) : value;
 }
 
-void PhasePrinter::store(const Stmt& s) {
+void PhasePrinter::store(const kernel::Store& s) {
   const Place p = place(s.access);
   int64_t step = 0;
   const Pattern how = pattern(p.offset, step);

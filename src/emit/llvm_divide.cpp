@@ -47,13 +47,13 @@ std::optional<float> reciprocal_to_divide_by(float c) {
   return r;
 }
 
-std::optional<Value> PhasePrinter::divide_by_constant(const kernel::Expr& e) {
-  if (!target_.slow_division || e.op != Op::Div || e.dtype != DType::F32) return std::nullopt;
-  const kernel::Expr& by = kernel_.at(e.args[1]);
-  if (by.kind != kernel::ExprKind::Const) return std::nullopt;
+std::optional<Value> PhasePrinter::divide_by_constant(const kernel::Apply& e) {
+  if (!target_.slow_division || e.op != Op::Div) return std::nullopt;
+  const Scalar* by = kernel_.constant_at(e.args[1]);
+  if (!by || by->dtype != DType::F32) return std::nullopt;
   Value x = value_of(e.args[0]);
   if (!x.lanes) return std::nullopt;
-  const auto divisor = static_cast<float>(by.constant.f);
+  const auto divisor = static_cast<float>(by->f);
   const auto r = reciprocal_to_divide_by(std::fabs(divisor));
   if (!r) return std::nullopt;
 

@@ -19,7 +19,7 @@
 
 namespace smelt::emit {
 
-using kernel::Stmt;
+using kernel::Each;
 
 namespace {
 
@@ -65,10 +65,12 @@ bool PhasePrinter::has_compress(int lanes) const {
 }
 
 // Lists the lanes from `var` on of which the condition holds; `extent`: only those below it.
-std::string PhasePrinter::each_condition(const Stmt& s, const std::string& var, const Changes& changes,
+std::string PhasePrinter::each_condition(const Each& s, const std::string& var, const Changes& changes,
                                          const Value* extent, int label) {
+  // As in a Vector loop over the same elements.
+  const kernel::Loop loop{kernel::LoopKind::Vector, s.var, s.extent, {}, s.lanes};
   vector_ = VectorLoop{};
-  vector_.loop = &s;
+  vector_.loop = &loop;
   vector_.var = s.var;
   vector_.lanes = s.lanes;
   vector_.changes = changes;
@@ -80,7 +82,7 @@ std::string PhasePrinter::each_condition(const Stmt& s, const std::string& var, 
     vector_.left = left;
     vector_.tail = op("icmp ult $T $a, $b", DType::Bool, {lanes, splat(convert("trunc", left, DType::I32), s.lanes)});
   }
-  const Value holds = both(splat(value_of(s.value), s.lanes), vector_.tail, s.lanes);
+  const Value holds = both(splat(value_of(s.condition), s.lanes), vector_.tail, s.lanes);
   const Value first =
       op("and $T $a, $b", DType::I32, {convert("trunc", vector_.start, DType::I32), constant(DType::I32, kBlock - 1)});
   list_places(op("add $T $a, $b", DType::I32, {lanes, splat(first, s.lanes)}), holds, label);
@@ -88,8 +90,8 @@ std::string PhasePrinter::each_condition(const Stmt& s, const std::string& var, 
   return pop();
 }
 
-void PhasePrinter::each(const Stmt& s) {
-  SMELT_CHECK(!vector_.loop, "{} stands inside Vector loop {}", *s.var, *vector_.var);
+void PhasePrinter::each(const Each& s) {
+  SMELT_CHECK(!vector_.loop, "{} stands inside Vector loop {}", s.var, *vector_.var);
   SMELT_CHECK(s.lanes >= 2 && kBlock % s.lanes == 0, "a condition of {} lanes", s.lanes);
   const int label = ++labels_;
   define_stack(fmt::format("%list{}", label), fmt::format("[{} x i32]", kBlock + s.lanes));
@@ -100,7 +102,7 @@ void PhasePrinter::each(const Stmt& s) {
   forget(changes);
   push(true, no_changes());  // pre
   line(fmt::format("store i64 0, ptr %found{}", label));
-  ranges_[*s.var] = {0, s.extent - 1};
+  ranges_[s.var] = {0, s.extent - 1};
   const std::string var = fmt::format("%each{}", label);
   const std::string whole = each_condition(s, var, changes, nullptr, label);
   const std::string part = each_condition(s, var, changes, &extent, label);
@@ -109,11 +111,11 @@ void PhasePrinter::each(const Stmt& s) {
   line(fmt::format("%place{0} = load i32, ptr %at{0}", label));
   line(fmt::format("%beyond{0} = zext i32 %place{0} to i64", label));
   line(fmt::format("%element{0} = add nsw i64 %block{0}, %beyond{0}", label));
-  symbols_[*s.var] = {fmt::format("%element{}", label), DType::I64, 0, top()};
+  symbols_[s.var] = {fmt::format("%element{}", label), DType::I64, 0, top()};
   statements(s.body);
-  symbols_.erase(*s.var);
+  symbols_.erase(s.var);
   const std::string body = pop(), pre = pop();
-  line(fmt::format("; each {} < {}, {} lanes", *s.var, comment_text(s.extent.str()), s.lanes));
+  line(fmt::format("; each {} < {}, {} lanes", s.var, comment_text(s.extent.str()), s.lanes));
   const std::string guard = name(top(), fmt::format("icmp sgt i64 {}, 0", extent.text));
   line(fmt::format("br i1 {}, label %pre{}, label %exit{}", guard, label, label));
   scopes_.back().text += fmt::format(

@@ -11,15 +11,12 @@ namespace smelt::emit {
 
 using kernel::Expr;
 using kernel::ExprId;
-using kernel::ExprKind;
 
 std::vector<ExprId> PhasePrinter::operands(const Expr& e) const {
-  if (chooses(e)) return {e.args[1]};
-  std::vector<ExprId> ids = e.args;
-  if (holds(e.mask)) return ids;
-  if (e.mask != kernel::kNoExpr) ids.push_back(e.mask);
-  if (e.other != kernel::kNoExpr) ids.push_back(e.other);
-  return ids;
+  const auto* apply = e.get_if<kernel::Apply>();
+  if (apply && chooses(*apply)) return {apply->args[1]};
+  const auto* load = e.get_if<kernel::Load>();
+  return load && holds(load->mask) ? std::vector<ExprId>{} : kernel::operands(e);
 }
 
 // The mutable locals, and the arrays that this phase stores to, whose contents each expression depends on. Arguments come before
@@ -30,13 +27,13 @@ void PhasePrinter::find_dependencies() {
     const Expr& e = kernel_.exprs[id];
     std::vector<int>& found = dependencies_[id];
     symbols.clear();
-    if (e.kind == ExprKind::Index || e.kind == ExprKind::Random) e.index.collect_symbols(symbols);
-    for (const IntExpr& index : e.access.index) index.collect_symbols(symbols);
+    for_each_index(e, [&](const IntExpr& index) { index.collect_symbols(symbols); });
     for (const Symbol s : symbols)
       if (s.is_local() && kernel_.locals[static_cast<size_t>(s.local_id())].is_mutable) found.push_back(s.local_id());
-    if (e.kind == ExprKind::Local && kernel_.locals[static_cast<size_t>(e.local)].is_mutable) found.push_back(e.local);
-    if (e.kind == ExprKind::Load && stored_[static_cast<size_t>(resource_of(e.access))])
-      found.push_back(resource_of(e.access));
+    if (const auto* read = e.get_if<kernel::ReadLocal>())
+      if (kernel_.locals[static_cast<size_t>(read->local)].is_mutable) found.push_back(read->local);
+    if (const auto* load = e.get_if<kernel::Load>())
+      if (stored_[static_cast<size_t>(resource_of(load->access))]) found.push_back(resource_of(load->access));
     for (ExprId operand : operands(e)) {
       const std::vector<int>& more = dependencies_[static_cast<size_t>(operand)];
       found.insert(found.end(), more.begin(), more.end());
@@ -53,68 +50,73 @@ Value PhasePrinter::value_of(ExprId root) {
     const ExprId id = waiting.back();
     const Expr& e = kernel_.at(id);
     // Immutable locals are bound, not remembered: an unrolled loop binds them again.
-    const bool is_bound = e.kind == ExprKind::Local && !kernel_.locals[static_cast<size_t>(e.local)].is_mutable;
-    SMELT_CHECK(!is_bound || bindings_[static_cast<size_t>(e.local)], "local {} is read before its Let", e.local);
+    const auto* read = e.get_if<kernel::ReadLocal>();
+    const bool is_bound = read && !kernel_.locals[static_cast<size_t>(read->local)].is_mutable;
+    SMELT_CHECK(!is_bound || bindings_[static_cast<size_t>(read->local)], "local {} is read before its Let",
+                read->local);
     if (is_bound || known_[static_cast<size_t>(id)]) {
       waiting.pop_back();
       continue;
     }
     const size_t depth = waiting.size();
     for (ExprId operand : operands(e)) {
-      const Expr& o = kernel_.at(operand);
-      const bool ready = known_[static_cast<size_t>(operand)].has_value() ||
-                         (o.kind == ExprKind::Local && bindings_[static_cast<size_t>(o.local)]);
+      const auto* bound = kernel_.at(operand).get_if<kernel::ReadLocal>();
+      const bool ready =
+          known_[static_cast<size_t>(operand)].has_value() || (bound && bindings_[static_cast<size_t>(bound->local)]);
       if (!ready) waiting.push_back(operand);
     }
     if (waiting.size() > depth) continue;
     waiting.pop_back();
-    remember(id, compute(e));
+    remember(id, compute(id));
   }
-  const Expr& e = kernel_.at(root);
   const auto& known = known_[static_cast<size_t>(root)];
-  return known ? *known : read_local(e.local);
+  return known ? *known : read_local(kernel_.at(root).get<kernel::ReadLocal>().local);
 }
 
-Value PhasePrinter::compute(const Expr& e) {
-  auto argument = [&](size_t i) { return value_of(e.args[i]); };
-  switch (e.kind) {
-    case ExprKind::Const: return {literal(e.constant), e.dtype, 0, 0};
-    case ExprKind::Local: return read_local(e.local);
-    case ExprKind::Index: return integer_lanes(e.index);
-    case ExprKind::Cast: return cast(argument(0), e.dtype, e.wrap);
-    case ExprKind::Bitcast: return bitcast(argument(0), e.dtype);
-    case ExprKind::Raw: return raw(e);
-    case ExprKind::Random: return random(e);
-    case ExprKind::Load: return load(e);
-    case ExprKind::Apply: break;
-  }
+Value PhasePrinter::compute(ExprId id) {
+  const Expr& e = kernel_.at(id);
+  return e.match(
+      [&](const kernel::Const& c) {
+        return Value{literal(c.value), e.dtype, 0, 0};
+      },
+      [&](const kernel::ReadLocal& read) { return read_local(read.local); },
+      [&](const kernel::IndexValue& index) { return integer_lanes(index.value); },
+      [&](const kernel::Cast& made) { return cast(value_of(made.x), e.dtype, made.wrap); },
+      [&](const kernel::Bitcast& made) { return bitcast(value_of(made.x), e.dtype); },
+      [&](const kernel::Raw& made) { return raw(made, e.dtype); },
+      [&](const kernel::Random& made) { return random(made); },
+      [&](const kernel::Load& made) { return load(id, made); },
+      [&](const kernel::Apply& made) { return apply(id, made, e.dtype); });
+}
+
+Value PhasePrinter::apply(ExprId id, const kernel::Apply& e, DType dtype) {
   if (chooses(e)) {
-    Value chosen = argument(1);
+    Value chosen = value_of(e.args[1]);
     chosen.scope = std::max(chosen.scope, vector_.scope);
     return chosen;
   }
-  if (const auto mask = compare_indices(e)) return *mask;
+  if (const auto mask = compare_indices(id, e)) return *mask;
   if (const auto quotient = divide_by_constant(e)) return *quotient;
   std::vector<Value> args;
-  for (ExprId id : e.args) args.push_back(value_of(id));
+  for (const ExprId arg : e.args) args.push_back(value_of(arg));
   const OpInfo& row = info(e.op);
   const std::string_view spelling = is_float(args.back().dtype) ? row.llvm_float : row.llvm_int;
   SMELT_CHECK(!spelling.empty(), "{} of {} reached the printer unexpanded", row.name, name_of(args.back().dtype));
-  return op(spelling, e.dtype, args);
+  return op(spelling, dtype, args);
 }
 
-Value PhasePrinter::raw(const Expr& e) {
+Value PhasePrinter::raw(const kernel::Raw& e, DType dtype) {
   std::vector<Value> args;
   for (ExprId id : e.args) args.push_back(value_of(id));
-  switch (e.raw) {
-    case kernel::RawOp::TruncDiv: return op("$sdiv $T $a, $b", e.dtype, args);
-    case kernel::RawOp::TruncRem: return op("$srem $T $a, $b", e.dtype, args);
-    case kernel::RawOp::Shl: return op("shl $T $a, $b", e.dtype, args);
-    case kernel::RawOp::Shr: return op("$shr $T $a, $b", e.dtype, args);
+  switch (e.op) {
+    case kernel::RawOp::TruncDiv: return op("$sdiv $T $a, $b", dtype, args);
+    case kernel::RawOp::TruncRem: return op("$srem $T $a, $b", dtype, args);
+    case kernel::RawOp::Shl: return op("shl $T $a, $b", dtype, args);
+    case kernel::RawOp::Shr: return op("$shr $T $a, $b", dtype, args);
     case kernel::RawOp::ToInt: {
       // Frozen, because what does not fit would otherwise make everything that it touches undefined.
-      const Value x = convert("fptosi", args[0], e.dtype);
-      return define(x.scope, e.dtype, x.lanes, fmt::format("freeze {} {}", type_of(x), x.text));
+      const Value x = convert("fptosi", args[0], dtype);
+      return define(x.scope, dtype, x.lanes, fmt::format("freeze {} {}", type_of(x), x.text));
     }
     default: throw InternalError("an operation of GPUs reached the LLVM printer");
   }

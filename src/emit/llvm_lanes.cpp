@@ -7,8 +7,6 @@
 namespace smelt::emit {
 
 using Atom = IntExpr::Atom;
-using kernel::Expr;
-using kernel::ExprKind;
 
 static constexpr int64_t kMostStep = int64_t{1} << 20;
 
@@ -73,20 +71,18 @@ Value PhasePrinter::divide_by_size(const Atom& a, const Value& remainder, int64_
 
 // What an operand of a comparison is as an index, if it is one.
 std::optional<IntExpr> PhasePrinter::index_of(kernel::ExprId id) const {
-  const Expr& e = kernel_.at(id);
-  if (e.kind == ExprKind::Index) return e.index;
-  if (e.kind == ExprKind::Const && e.dtype == DType::I64) return IntExpr(e.constant.i);
-  return std::nullopt;
+  if (const auto* index = kernel_.at(id).get_if<kernel::IndexValue>()) return index->value;
+  const Scalar* known = kernel_.constant_at(id);
+  return known && known->dtype == DType::I64 ? std::optional(IntExpr(known->i)) : std::nullopt;
 }
 
 // Index against index, as masks of padding and joining do: base + lane * step against 0 is lane * step against -base, cut to a range
 // that no lane leaves.
-std::optional<Value> PhasePrinter::compare_indices(const Expr& e) {
+std::optional<Value> PhasePrinter::compare_indices(kernel::ExprId id, const kernel::Apply& e) {
   if (!vector_.loop || e.args.size() != 2 || info(e.op).rule != TypeRule::Compare) return std::nullopt;
   const auto left = index_of(e.args[0]), right = index_of(e.args[1]);
   if (!left || !right) return std::nullopt;
-  if (const auto truths = truths_of(static_cast<kernel::ExprId>(&e - kernel_.exprs.data())))
-    return constant_mask(*truths);
+  if (const auto truths = truths_of(id)) return constant_mask(*truths);
   IntExpr difference = *left - *right;
   std::string_view compared = info(e.op).llvm_int;
   if (const auto least = lane_step(difference) ? std::nullopt : holds_where(e))

@@ -12,9 +12,8 @@ namespace smelt::emit {
 
 using kernel::Expr;
 using kernel::ExprId;
-using kernel::ExprKind;
+using kernel::Loop;
 using kernel::Stmt;
-using kernel::StmtKind;
 
 static constexpr int kLineBytes = 64;
 
@@ -42,19 +41,21 @@ std::optional<PhasePrinter::LineRow> PhasePrinter::line_row(const Place& p) cons
 }
 
 // Finds the rows of scratch that are read at several columns, if whole steps begin at lines of what the loop stores to scratch.
-void PhasePrinter::find_lines(const Stmt& s) {
+void PhasePrinter::find_lines(const Loop& s) {
   std::map<std::string, std::set<int64_t>> columns;
   std::vector<ExprId> roots;
   for (const Stmt& inner : s.body) {
-    if (inner.kind == StmtKind::Loop || inner.kind == StmtKind::Each) return;
-    roots.push_back(inner.value);
-    if (inner.kind != StmtKind::Store || !inner.access.scratch) continue;
-    const auto row = line_row(place(inner.access));
+    if (inner.is<Loop>() || inner.is<kernel::Each>()) return;
+    if (const ExprId* value = kernel::value_of(inner)) roots.push_back(*value);
+    const auto* store = inner.get_if<kernel::Store>();
+    if (!store || !store->access.scratch) continue;
+    const auto row = line_row(place(store->access));
     if (!row || row->column % kLineElements != 0) return;
   }
   visit_below(kernel_, roots, [&](ExprId, const Expr& e) {
-    if (e.kind != ExprKind::Load || !e.access.scratch || e.mask != kernel::kNoExpr) return true;
-    if (const auto row = line_row(place(e.access))) columns[row->name].insert(row->column);
+    const auto* load = e.get_if<kernel::Load>();
+    if (!load || !load->access.scratch || load->mask != kernel::kNoExpr) return true;
+    if (const auto row = line_row(place(load->access))) columns[row->name].insert(row->column);
     return true;
   });
   for (const auto& [name, at] : columns)

@@ -27,53 +27,54 @@
 
 #include "base/check.hpp"
 #include "emit/llvm_phase.hpp"
+#include "kernel/walk.hpp"
 
 namespace smelt::emit {
 
+using kernel::Assign;
+using kernel::Loop;
+using kernel::LoopKind;
 using kernel::Stmt;
-using kernel::StmtKind;
 
 static constexpr int64_t kMostUnrolled = 64;
 
 static bool is_power_of_two(int lanes) { return (lanes & (lanes - 1)) == 0; }
 
-void PhasePrinter::bind_variable(const Stmt& s, const Value& value) {
-  symbols_[*s.var] = value;
-  ranges_[*s.var] = {0, s.extent - 1};
+void PhasePrinter::bind_variable(const Loop& s, const Value& value) {
+  symbols_[s.var] = value;
+  ranges_[s.var] = {0, s.extent - 1};
 }
 
 // Whether a run of `body` leaves a local in lanes: what the last statement to change it does.
 static std::optional<bool> leaves_lanes(const std::vector<Stmt>& body, kernel::LocalId id, bool in_vector) {
   for (auto s = body.rbegin(); s != body.rend(); ++s) {
-    if (s->kind == StmtKind::Loop || s->kind == StmtKind::If || s->kind == StmtKind::Each) {
-      const bool vector = s->kind == StmtKind::Loop && s->loop == kernel::LoopKind::Vector && s->lanes > 1;
-      if (const auto inner = leaves_lanes(s->body, id, in_vector || vector)) return inner;
-    } else if (s->kind == StmtKind::Assign && s->local == id) {
-      return in_vector;
-    } else if (s->kind == StmtKind::Combine && (s->local == id || s->index_local == id)) {
-      return false;
-    }
+    const Loop* vector = kernel::loop_of(*s, LoopKind::Vector);
+    if (const auto* inside = kernel::body_of(*s))
+      if (const auto inner = leaves_lanes(*inside, id, in_vector || (vector && vector->lanes > 1))) return inner;
+    if (const auto* assign = s->get_if<Assign>(); assign && assign->local == id) return in_vector;
+    const auto* combine = s->get_if<kernel::Combine>();
+    if (combine && (combine->local == id || combine->index_local == id)) return false;
   }
   return std::nullopt;
 }
 
 // What the loop changes is not known from before any more, neither in its body nor behind it.
-void PhasePrinter::enter_loop(const Stmt& s, const Changes& changes) {
+void PhasePrinter::enter_loop(const Loop& s, const Changes& changes) {
   forget(changes);
   for (size_t id = 0; id < slots_.size(); ++id) {
     if (!changes[id] || !slots_[id].lanes || slots_[id].declared_in || vector_.loop) continue;
-    if (s.loop != kernel::LoopKind::Vector && leaves_lanes(s.body, static_cast<int>(id), false).value_or(false))
+    if (s.kind != LoopKind::Vector && leaves_lanes(s.body, static_cast<int>(id), false).value_or(false))
       slots_[id].in_lanes = true;
   }
 }
 
-void PhasePrinter::count_loop(const Stmt& s, const Value& begin, const Value& end) {
+void PhasePrinter::count_loop(const Loop& s, const Value& begin, const Value& end) {
   const int label = ++labels_;
   Changes changes = no_changes();
   collect_changes(s.body, changes);
   enter_loop(s, changes);
   const bool surely_runs = begin.text == "0" && s.extent.constant().value_or(0) > 0;
-  const std::string var = fmt::format("%{}.{}", s.var->name(), label);
+  const std::string var = fmt::format("%{}.{}", s.var.name(), label);
   push(!surely_runs, no_changes());
   push(false, changes);
   bind_variable(s, {var, DType::I64, 0, top()});
@@ -82,7 +83,7 @@ void PhasePrinter::count_loop(const Stmt& s, const Value& begin, const Value& en
   statements(s.body);
   rare_ = rare;
   const std::string body = pop(), pre = pop();
-  line(fmt::format("; loop {} < {}", *s.var, comment_text(s.extent.str())));
+  line(fmt::format("; loop {} < {}", s.var, comment_text(s.extent.str())));
   if (surely_runs) {
     line(fmt::format("br label %pre{}", label));
   } else {
@@ -97,9 +98,9 @@ void PhasePrinter::count_loop(const Stmt& s, const Value& begin, const Value& en
       label, pre, var, begin.text, body, end.text);
 }
 
-void PhasePrinter::unrolled_loop(const Stmt& s) {
+void PhasePrinter::unrolled_loop(const Loop& s) {
   const auto extent = s.extent.constant();
-  SMELT_CHECK(extent, "the unrolled loop {} has the extent {}", *s.var, s.extent.str());
+  SMELT_CHECK(extent, "the unrolled loop {} has the extent {}", s.var, s.extent.str());
   if (*extent > kMostUnrolled) return count_loop(s, constant(DType::I64, 0), integer(s.extent));
   Changes changes = no_changes();
   collect_changes(s.body, changes);
@@ -116,13 +117,12 @@ void PhasePrinter::unrolled_loop(const Stmt& s) {
 }
 
 // Whether a Vector loop leaves something in the lanes of a local: sums, whose order must not depend on addresses.
-bool PhasePrinter::accumulates(const Stmt& s) const {
+bool PhasePrinter::accumulates(const Loop& s) const {
   std::function<bool(const std::vector<Stmt>&)> any = [&](const std::vector<Stmt>& body) {
     return std::any_of(body.begin(), body.end(), [&](const Stmt& inner) {
-      if (inner.kind == StmtKind::Loop || inner.kind == StmtKind::If || inner.kind == StmtKind::Each)
-        return any(inner.body);
-      if (inner.kind == StmtKind::Scan) return true;
-      return inner.kind == StmtKind::Assign && slots_[static_cast<size_t>(inner.local)].declared_in != &s;
+      if (const auto* inside = kernel::body_of(inner)) return any(*inside);
+      const auto* assign = inner.get_if<Assign>();
+      return inner.is<kernel::Scan>() || (assign && slots_[static_cast<size_t>(assign->local)].declared_in != &s);
     });
   };
   return any(s.body);
@@ -130,19 +130,20 @@ bool PhasePrinter::accumulates(const Stmt& s) const {
 
 // Stores that bypass the caches go to whole lines. How many elements lie before the first line of the loop's streaming stores, and
 // whether all of them meet a line there and the launch asks for it. Nothing when the loop has no such stores.
-std::optional<PhasePrinter::Stream> PhasePrinter::find_stream(const Stmt& s, const Value& extent) {
+std::optional<PhasePrinter::Stream> PhasePrinter::find_stream(const Loop& s, const Value& extent) {
   std::optional<Stream> stream;
   const DType t = DType::I64;
   const auto also = [&](const Value& condition) {
     stream->wanted = op("and $T $a, $b", DType::Bool, {stream->wanted, condition});
   };
   for (const Stmt& inner : s.body) {
-    if (inner.kind != StmtKind::Store || !inner.streaming || inner.mask != kernel::kNoExpr) continue;
-    const Place p = place(inner.access);
-    const auto step = p.offset.coefficient_of(*s.var);
+    const auto* store = inner.get_if<kernel::Store>();
+    if (!store || !store->streaming || store->mask != kernel::kNoExpr) continue;
+    const Place p = place(store->access);
+    const auto step = p.offset.coefficient_of(s.var);
     const int size = size_of(p.dtype), line = line_of(s.lanes * size);
     if (!step || !step->is(1) || line < 16) continue;
-    const IntExpr first = p.offset - IntExpr::symbol(*s.var);
+    const IntExpr first = p.offset - IntExpr::symbol(s.var);
     if (first.any_symbol([&](Symbol symbol) { return symbols_.count(symbol) == 0; })) continue;
     const Value at = pointer(p, first);
     const Value address = define(at.scope, t, 0, fmt::format("ptrtoint ptr {} to i64", at.text));
@@ -168,7 +169,7 @@ std::optional<PhasePrinter::Stream> PhasePrinter::find_stream(const Stmt& s, con
 }
 
 // The body once, for the lanes from `start` on. `extent`: only those below it count; nothing: all do.
-std::string PhasePrinter::vector_body(const Stmt& s, Value start, const Value* extent, bool streaming) {
+std::string PhasePrinter::vector_body(const Loop& s, Value start, const Value* extent, bool streaming) {
   push(false, vector_.changes);
   start.scope = top();
   vector_.start = start;
@@ -196,8 +197,8 @@ Value PhasePrinter::whole_steps(const Value& n, int lanes) {
   return op("sub $T $a, $b", t, {n, op("urem $T $a, $b", t, {n, constant(t, lanes)})});
 }
 
-void PhasePrinter::vector_loop(const Stmt& s) {
-  SMELT_CHECK(!vector_.loop, "Vector loop {} stands inside Vector loop {}", *s.var, *vector_.var);
+void PhasePrinter::vector_loop(const Loop& s) {
+  SMELT_CHECK(!vector_.loop, "Vector loop {} stands inside Vector loop {}", s.var, *vector_.var);
   const int label = ++labels_;
   const DType t = DType::I64;
   Changes changes = no_changes();
@@ -220,7 +221,7 @@ void PhasePrinter::vector_loop(const Stmt& s) {
   vector_.lanes = s.lanes;
   vector_.even = reads_tables(s);
   vector_.once = s.extent.is(s.lanes);
-  ranges_[*s.var] = {0, s.extent - 1};
+  ranges_[s.var] = {0, s.extent - 1};
   const bool peels = !brief && free && (!count || *count >= s.lanes);
   if (peels) find_lines(s);
   const std::optional<Peel> peel = peels ? find_peel(s, extent) : std::nullopt;
@@ -229,7 +230,7 @@ void PhasePrinter::vector_loop(const Stmt& s) {
                                    : vector_steps(s, extent, full, stream, label);
   vector_ = VectorLoop{};
   const std::string pre = pop();
-  line(fmt::format("; vector loop {} < {}, {} lanes", *s.var, comment_text(s.extent.str()), s.lanes));
+  line(fmt::format("; vector loop {} < {}, {} lanes", s.var, comment_text(s.extent.str()), s.lanes));
   if (surely_runs) {
     line(fmt::format("br label %pre{}", label));
   } else {
@@ -241,7 +242,7 @@ void PhasePrinter::vector_loop(const Stmt& s) {
 
 // The loop of streaming stores. Where rows of scratch are read in lines, it stands there twice: steps may begin at lines of what is stored that
 // are no lines of the scratch.
-std::string PhasePrinter::stream_steps(const Stmt& s, int label, const FullSteps& steps) {
+std::string PhasePrinter::stream_steps(const Loop& s, int label, const FullSteps& steps) {
   streams_ = true;
   if (vector_.rows.empty()) return full_steps(s, "stream", label, steps);
   FullSteps chosen = steps;
@@ -256,8 +257,8 @@ std::string PhasePrinter::stream_steps(const Stmt& s, int label, const FullSteps
 }
 
 // A loop over the steps of all lanes from `begin`, in the block `from`, to `end`; it goes on to the label `after`.
-std::string PhasePrinter::full_steps(const Stmt& s, const std::string& kind, int label, const FullSteps& steps) {
-  const std::string var = fmt::format("%{}.{}{}", s.var->name(), kind, label);
+std::string PhasePrinter::full_steps(const Loop& s, const std::string& kind, int label, const FullSteps& steps) {
+  const std::string var = fmt::format("%{}.{}{}", s.var.name(), kind, label);
   vector_.at_line = kind == "loop" || kind == "lines";
   const std::string body = vector_body(s, {var, DType::I64, 0, 0}, nullptr, kind != "loop");
   vector_.at_line = false;
@@ -269,7 +270,7 @@ std::string PhasePrinter::full_steps(const Stmt& s, const std::string& kind, int
 }
 
 // Everything between pre and exit.
-std::string PhasePrinter::vector_steps(const Stmt& s, const Value& extent, const Value& full,
+std::string PhasePrinter::vector_steps(const Loop& s, const Value& extent, const Value& full,
                                        const std::optional<Stream>& stream, int label) {
   const auto count = s.extent.constant();
   const bool has_full = !count || *count >= s.lanes;
@@ -294,7 +295,7 @@ std::string PhasePrinter::vector_steps(const Stmt& s, const Value& extent, const
 }
 
 // To main where there is a full step, else to `after`; ends in the label of main.
-std::string PhasePrinter::some_steps(const Stmt& s, const Value& full, int label, const std::string& after) {
+std::string PhasePrinter::some_steps(const Loop& s, const Value& full, int label, const std::string& after) {
   if (s.extent.constant()) return fmt::format("  br label %main{0}\nmain{0}:\n", label);
   return fmt::format(
       "  %main{0}.some = icmp sgt i64 {1}, 0\n  br i1 %main{0}.some, label %main{0}, label %{2}{0}\nmain{0}:\n", label,
@@ -303,7 +304,7 @@ std::string PhasePrinter::some_steps(const Stmt& s, const Value& full, int label
 
 // The same with a loop of streaming stores beside the plain one. The body under a mask serves both ends: what it covers, and where it
 // goes on, stand in slots.
-std::string PhasePrinter::streamed_steps(const Stmt& s, const Value& extent, const Value& full, const Stream& stream,
+std::string PhasePrinter::streamed_steps(const Loop& s, const Value& extent, const Value& full, const Stream& stream,
                                          int label) {
   const std::string start = fmt::format("%start{}", label), stop = fmt::format("%stop{}", label),
                     again = fmt::format("%again{}", label), L = std::to_string(label);

@@ -22,11 +22,12 @@
 
 namespace smelt::emit {
 
+using kernel::Apply;
 using kernel::Expr;
 using kernel::ExprId;
-using kernel::ExprKind;
+using kernel::Load;
+using kernel::Loop;
 using kernel::Stmt;
-using kernel::StmtKind;
 
 namespace {
 
@@ -36,18 +37,20 @@ constexpr int64_t kMostAtEnds = 512;
 // The loops inside of a body, and the expressions that its statements use.
 void collect_inside(const std::vector<Stmt>& body, std::map<Symbol, IntExpr>& loops, std::vector<ExprId>& roots) {
   for (const Stmt& s : body) {
-    if (s.kind == StmtKind::Loop || s.kind == StmtKind::Each) loops[*s.var] = s.extent;
-    for (const ExprId id : {s.value, s.mask, s.anew})
-      if (id != kernel::kNoExpr) roots.push_back(id);
-    collect_inside(s.body, loops, roots);
+    if (const auto* loop = s.get_if<Loop>()) loops[loop->var] = loop->extent;
+    if (const auto* each = s.get_if<kernel::Each>()) loops[each->var] = each->extent;
+    for_each_expression(s, [&](ExprId id) { roots.push_back(id); });
+    if (const auto* inside = kernel::body_of(s)) collect_inside(*inside, loops, roots);
   }
 }
 
+// Two conditions of which both must hold.
+const Apply* and_of(const Expr& e) { return e.dtype == DType::Bool ? e.as_apply(Op::And) : nullptr; }
+
 // What stands between `and`s.
 void collect_leaves(const kernel::Kernel& kernel, ExprId root, std::vector<ExprId>& into) {
-  const Expr& e = kernel.at(root);
-  if (e.kind == ExprKind::Apply && e.op == Op::And && e.dtype == DType::Bool)
-    for (const ExprId a : e.args) collect_leaves(kernel, a, into);
+  if (const Apply* both = and_of(kernel.at(root)))
+    for (const ExprId a : both->args) collect_leaves(kernel, a, into);
   else
     into.push_back(root);
 }
@@ -68,8 +71,9 @@ std::vector<ExprId> conditions_of(const kernel::Kernel& kernel, const std::vecto
   std::vector<ExprId> leaves;
   for (const ExprId id : used) {
     const Expr& e = kernel.at(id);
-    if (e.kind == ExprKind::Load && e.mask != kernel::kNoExpr) collect_leaves(kernel, e.mask, leaves);
-    if (e.kind == ExprKind::Apply && e.op == Op::Where) collect_leaves(kernel, e.args[0], leaves);
+    const auto* load = e.get_if<Load>();
+    if (load && load->mask != kernel::kNoExpr) collect_leaves(kernel, load->mask, leaves);
+    if (const Apply* where = e.as_apply(Op::Where)) collect_leaves(kernel, where->args[0], leaves);
   }
   std::sort(leaves.begin(), leaves.end());
   leaves.erase(std::unique(leaves.begin(), leaves.end()), leaves.end());
@@ -91,8 +95,8 @@ static IntExpr undivided(const IntExpr& h) {
 }
 
 // What is at least 0 where this comparison of indices holds.
-std::optional<IntExpr> PhasePrinter::holds_where(const Expr& e) const {
-  if (e.kind != ExprKind::Apply || e.args.size() != 2) return std::nullopt;
+std::optional<IntExpr> PhasePrinter::holds_where(const Apply& e) const {
+  if (e.args.size() != 2) return std::nullopt;
   const auto left = index_of(e.args[0]), right = index_of(e.args[1]);
   if (!left || !right) return std::nullopt;
   switch (e.op) {
@@ -108,9 +112,9 @@ std::optional<IntExpr> PhasePrinter::holds_where(const Expr& e) const {
 std::vector<ExprId> PhasePrinter::clamped_loads(const std::vector<ExprId>& used) const {
   std::vector<ExprId> loads;
   for (const ExprId id : used) {
-    const Expr& e = kernel_.at(id);
+    const auto* load = kernel_.at(id).get_if<Load>();
     int64_t step = 0;
-    if (e.kind == ExprKind::Load && pattern(place(e.access).offset, step) == Pattern::Scattered) loads.push_back(id);
+    if (load && pattern(place(load->access).offset, step) == Pattern::Scattered) loads.push_back(id);
   }
   return loads;
 }
@@ -136,7 +140,7 @@ struct Ends {
 
 }  // namespace
 
-std::optional<PhasePrinter::Peel> PhasePrinter::find_peel(const Stmt& s, const Value& extent) {
+std::optional<PhasePrinter::Peel> PhasePrinter::find_peel(const Loop& s, const Value& extent) {
   Ends ends;
   std::vector<ExprId> roots;
   collect_inside(s.body, ends.inside, roots);
@@ -156,10 +160,10 @@ std::optional<PhasePrinter::Peel> PhasePrinter::find_peel(const Stmt& s, const V
   const auto condition = [&](const IntExpr& from) -> std::optional<Condition> {
     const auto h = ends.least(from);
     if (!h) return std::nullopt;
-    const auto coefficient = h->coefficient_of(*s.var);
+    const auto coefficient = h->coefficient_of(s.var);
     const auto step = coefficient ? coefficient->constant() : std::nullopt;
     if (!step || !known_here(*h)) return std::nullopt;
-    const Condition c{*h, *h - *step * IntExpr::symbol(*s.var), *step};
+    const Condition c{*h, *h - *step * IntExpr::symbol(s.var), *step};
     if (const auto always = h->constant(); always && *always < 0) return std::nullopt;
     const IntExpr inner = c.rest + *step * (*step < 0 ? s.extent - 1 - kMostAtEnds : IntExpr(kMostAtEnds));
     if (*step != 0 && !proves_nonnegative(inner, ranges_)) return std::nullopt;
@@ -181,15 +185,17 @@ std::optional<PhasePrinter::Peel> PhasePrinter::find_peel(const Stmt& s, const V
     }
     any = any || c.step != 0;
   };
-  for (const ExprId leaf : conditions_of(kernel_, used))
-    if (const auto h = holds_where(kernel_.at(leaf)))
-      if (const auto c = condition(*h)) {
-        peel.holds.insert(leaf);
-        require(*c);
-      }
+  for (const ExprId leaf : conditions_of(kernel_, used)) {
+    const auto* apply = kernel_.at(leaf).get_if<Apply>();
+    const auto h = apply ? holds_where(*apply) : std::nullopt;
+    if (const auto c = h ? condition(*h) : std::nullopt) {
+      peel.holds.insert(leaf);
+      require(*c);
+    }
+  }
   for (const ExprId load : clamped_loads(used)) {
     std::vector<IntExpr> holds;
-    const IntExpr offset = without_clamps(place(kernel_.at(load).access).offset, holds);
+    const IntExpr offset = without_clamps(place(kernel_.at(load).get<Load>().access).offset, holds);
     std::vector<Condition> all;
     for (const IntExpr& h : holds)
       if (const auto c = condition(h)) all.push_back(*c);
@@ -205,27 +211,25 @@ std::optional<PhasePrinter::Peel> PhasePrinter::find_peel(const Stmt& s, const V
 bool PhasePrinter::holds(ExprId id) const {
   if (!vector_.inner || id == kernel::kNoExpr) return false;
   if (vector_.inner->holds.count(id)) return true;
-  const Expr& e = kernel_.at(id);
-  return e.kind == ExprKind::Apply && e.op == Op::And && e.dtype == DType::Bool &&
-         std::all_of(e.args.begin(), e.args.end(), [&](ExprId a) { return holds(a); });
+  const Apply* both = and_of(kernel_.at(id));
+  return both && std::all_of(both->args.begin(), both->args.end(), [&](ExprId a) { return holds(a); });
 }
 
-bool PhasePrinter::chooses(const Expr& e) const {
-  return e.kind == ExprKind::Apply && e.op == Op::Where && holds(e.args[0]);
-}
+bool PhasePrinter::chooses(const Apply& e) const { return e.op == Op::Where && holds(e.args[0]); }
 
 // Ends are short, so narrow vectors do, unless the body leaves something in wide ones.
-int PhasePrinter::edge_lanes(const Stmt& s) const {
+int PhasePrinter::edge_lanes(const Loop& s) const {
   const std::function<bool(const std::vector<Stmt>&)> assigns = [&](const std::vector<Stmt>& body) {
     return std::any_of(body.begin(), body.end(), [&](const Stmt& inner) {
-      return inner.kind == StmtKind::Assign || inner.kind == StmtKind::Each || assigns(inner.body);
+      const auto* inside = kernel::body_of(inner);
+      return inner.is<kernel::Assign>() || inner.is<kernel::Each>() || (inside && assigns(*inside));
     });
   };
   return assigns(s.body) ? s.lanes : std::min(s.lanes, std::max(4, target_.vector_bits / 32));
 }
 
 // The body under a mask from the label edge on, which leads to the label `after`: for the elements from start to stop.
-std::string PhasePrinter::edge_steps(const Stmt& s, int label, const std::string& after) {
+std::string PhasePrinter::edge_steps(const Loop& s, int label, const std::string& after) {
   const DType t = DType::I64;
   const std::string L = std::to_string(label), start = "%start" + L;
   const Value from{fmt::format("%edge{}.start", L), t, 0, 0}, to{fmt::format("%edge{}.stop", L), t, 0, top()};
@@ -241,7 +245,7 @@ std::string PhasePrinter::edge_steps(const Stmt& s, int label, const std::string
 }
 
 // All of it under a mask.
-std::string PhasePrinter::short_steps(const Stmt& s, const Value& extent, int label) {
+std::string PhasePrinter::short_steps(const Loop& s, const Value& extent, int label) {
   const std::string L = std::to_string(label);
   define_stack("%start" + L, "i64");
   define_stack("%stop" + L, "i64");
@@ -250,7 +254,7 @@ std::string PhasePrinter::short_steps(const Stmt& s, const Value& extent, int la
          edge_steps(s, label, "exit" + L);
 }
 
-std::string PhasePrinter::peeled_steps(const Stmt& s, const Value& extent, const Peel& peel,
+std::string PhasePrinter::peeled_steps(const Loop& s, const Value& extent, const Peel& peel,
                                        const std::optional<Stream>& stream, int label) {
   const DType t = DType::I64;
   const std::string L = std::to_string(label), start = "%start" + L, stop = "%stop" + L;

@@ -4,15 +4,16 @@
 #include <fmt/format.h>
 
 #include "base/check.hpp"
+#include "kernel/walk.hpp"
 
 namespace smelt::emit {
 
 using kernel::Kernel;
+using kernel::Loop;
 using kernel::Param;
 using kernel::ParamKind;
 using kernel::ScratchBuffer;
 using kernel::Stmt;
-using kernel::StmtKind;
 
 static constexpr int64_t kMostStackBytes = 4096;
 static constexpr int64_t kLargest = int64_t{1} << 56;  // no size or stride is greater
@@ -39,20 +40,21 @@ PhasePrinter::PhasePrinter(const Kernel& kernel, int phase, const LlvmTarget& ta
       resource_count_(static_cast<int>(kernel.locals.size() + kernel.params.size() + kernel.buffers.size())) {}
 
 // Which mutable locals are assigned in which Vector loop.
-void PhasePrinter::find_slots(const std::vector<Stmt>& body, const Stmt* vector_loop) {
+void PhasePrinter::find_slots(const std::vector<Stmt>& body, const Loop* vector_loop) {
   for (const Stmt& s : body) {
-    const bool is_vector = s.kind == StmtKind::Loop && s.loop == kernel::LoopKind::Vector && s.lanes > 1;
-    if (s.kind == StmtKind::Loop || s.kind == StmtKind::If || s.kind == StmtKind::Each)
-      find_slots(s.body, is_vector ? &s : vector_loop);
-    if (s.kind != StmtKind::Assign) continue;
-    SMELT_CHECK(kernel_.locals[static_cast<size_t>(s.local)].is_mutable, "local {} is assigned but not mutable",
-                s.local);
-    Slot& slot = slots_[static_cast<size_t>(s.local)];
+    const Loop* own = loop_of(s, kernel::LoopKind::Vector);
+    if (const auto* inside = body_of(s)) find_slots(*inside, own && own->lanes > 1 ? own : vector_loop);
+    const auto* assign = s.get_if<kernel::Assign>();
+    if (!assign) continue;
+    SMELT_CHECK(kernel_.locals[static_cast<size_t>(assign->local)].is_mutable, "local {} is assigned but not mutable",
+                assign->local);
+    Slot& slot = slots_[static_cast<size_t>(assign->local)];
     if (!slot.declared) slot.declared_in = vector_loop;
     slot.declared = true;
     if (!vector_loop) continue;
     SMELT_CHECK(slot.lanes == 0 || slot.lanes == vector_loop->lanes,
-                "local {} is assigned in Vector loops of {} and {} lanes", s.local, slot.lanes, vector_loop->lanes);
+                "local {} is assigned in Vector loops of {} and {} lanes", assign->local, slot.lanes,
+                vector_loop->lanes);
     slot.lanes = vector_loop->lanes;
   }
 }

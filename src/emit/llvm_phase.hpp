@@ -56,7 +56,7 @@ class PhasePrinter {
   // A mutable local lives in a stack slot, which LLVM turns into registers. One assigned in a Vector loop has a slot of lanes too;
   // when it was declared outside that loop, both slots are written whenever it is uniform.
   struct Slot {
-    const kernel::Stmt* declared_in = nullptr;  // the Vector loop around its first Assign
+    const kernel::Loop* declared_in = nullptr;  // the Vector loop around its first Assign
     bool declared = false;
     int lanes = 0;
     bool in_lanes = false;  // the lanes hold its value now, until Combine
@@ -69,7 +69,7 @@ class PhasePrinter {
     std::optional<Value> everywhere;
   };
   struct VectorLoop {
-    const kernel::Stmt* loop = nullptr;
+    const kernel::Loop* loop = nullptr;
     std::optional<Symbol> var;
     int lanes = 0;
     std::optional<Value> tail;  // which lanes are inside the extent, in the last step
@@ -153,7 +153,7 @@ class PhasePrinter {
   Value lane_steps(int64_t step, DType dtype);
   std::optional<Value> divide_neighbours(const IntExpr::Atom& a);
   Value divide_by_size(const IntExpr::Atom& a, const Value& remainder, int64_t step);
-  std::optional<Value> compare_indices(const kernel::Expr& e);
+  std::optional<Value> compare_indices(kernel::ExprId id, const kernel::Apply& e);
   std::optional<IntExpr> index_of(kernel::ExprId id) const;
   using Table = std::vector<IntExpr>;  // for each lane: how far it is beyond lane 0
   IntExpr first_lane() const;          // the Vector variable, as whole steps have it
@@ -162,18 +162,18 @@ class PhasePrinter {
   std::optional<IntExpr> unwrapped(const IntExpr& e, std::vector<IntExpr>& inside) const;
   std::optional<std::vector<bool>> truths_of(kernel::ExprId id) const;
   Value constant_mask(const std::vector<bool>& truths);
-  bool reads_tables(const kernel::Stmt& loop) const;
+  bool reads_tables(const kernel::Loop& loop) const;
 
   // llvm_peel.cpp
-  std::optional<IntExpr> holds_where(const kernel::Expr& e) const;
+  std::optional<IntExpr> holds_where(const kernel::Apply& e) const;
   std::vector<kernel::ExprId> clamped_loads(const std::vector<kernel::ExprId>& used) const;
-  std::optional<Peel> find_peel(const kernel::Stmt& s, const Value& extent);
+  std::optional<Peel> find_peel(const kernel::Loop& s, const Value& extent);
   bool holds(kernel::ExprId id) const;
-  bool chooses(const kernel::Expr& e) const;  // its first value, since its condition holds
-  int edge_lanes(const kernel::Stmt& s) const;
-  std::string edge_steps(const kernel::Stmt& s, int label, const std::string& after);
-  std::string short_steps(const kernel::Stmt& s, const Value& extent, int label);
-  std::string peeled_steps(const kernel::Stmt& s, const Value& extent, const Peel& peel,
+  bool chooses(const kernel::Apply& e) const;  // its first value, since its condition holds
+  int edge_lanes(const kernel::Loop& s) const;
+  std::string edge_steps(const kernel::Loop& s, int label, const std::string& after);
+  std::string short_steps(const kernel::Loop& s, const Value& extent, int label);
+  std::string peeled_steps(const kernel::Loop& s, const Value& extent, const Peel& peel,
                            const std::optional<Stream>& stream, int label);
 
   // llvm_lines.cpp
@@ -183,7 +183,7 @@ class PhasePrinter {
   };
   bool shifts_lanes(DType dtype) const;
   std::optional<LineRow> line_row(const Place& p) const;
-  void find_lines(const kernel::Stmt& s);
+  void find_lines(const kernel::Loop& s);
   std::optional<std::string> load_from_lines(const Place& p);
 
   // llvm_regular.cpp
@@ -212,11 +212,11 @@ class PhasePrinter {
   Value pointer(const Place& place, const IntExpr& offset);
   Value lane_pointers(const Place& place, bool masked);
   Value splat_pointer(const Value& pointer, int lanes);
-  Value load(const kernel::Expr& e);
+  Value load(kernel::ExprId id, const kernel::Load& e);
   Value any_of(const Value& mask);
   Value load_uniform(const Place& place, std::optional<Value> mask, const std::optional<Value>& other);
   Value load_lanes(const Place& place, Pattern pattern, std::optional<Value> mask, const std::optional<Value>& other);
-  void store(const kernel::Stmt& s);
+  void store(const kernel::Store& s);
   void store_uniform(const Place& place, const Value& value, std::optional<Value> mask);
   std::string gather(int scope, const std::string& element, const std::string& pointers, int align,
                      const std::string& mask);
@@ -235,68 +235,70 @@ class PhasePrinter {
 
   // llvm_expr.cpp
   Value value_of(kernel::ExprId id);
-  Value compute(const kernel::Expr& e);
-  Value raw(const kernel::Expr& e);
+  Value compute(kernel::ExprId id);
+  Value apply(kernel::ExprId id, const kernel::Apply& e, DType dtype);
+  Value raw(const kernel::Raw& e, DType dtype);
   Value read_local(kernel::LocalId id);
   std::vector<kernel::ExprId> operands(const kernel::Expr& e) const;
   void find_dependencies();
 
-  std::optional<Value> divide_by_constant(const kernel::Expr& e);  // llvm_divide.cpp
+  std::optional<Value> divide_by_constant(const kernel::Apply& e);  // llvm_divide.cpp
 
   // llvm_random.cpp
   using Words = std::array<Value, 4>;
-  Value random(const kernel::Expr& e);
-  Value random_lanes(const kernel::Expr& e, const std::vector<Value>& args, const DrawPattern& pattern);
+  Value random(const kernel::Random& e);
+  Value random_lanes(const kernel::Random& e, const std::vector<Value>& args, const DrawPattern& pattern);
   Value random_words(const std::vector<Value>& args, const Value& element, int n);
   Value drawn(philox::Draw draw, const Value& words, const std::vector<int>& elements);
-  Value unaligned_words(const kernel::Expr& e, const std::vector<Value>& args, const IntExpr& base, int count);
-  Value random_each(const kernel::Expr& e, const std::vector<Value>& args);
+  Value unaligned_words(const kernel::Random& e, const std::vector<Value>& args, const IntExpr& base, int count);
+  Value random_each(const kernel::Random& e, const std::vector<Value>& args);
   Words philox(const std::vector<Value>& args, const Value& counter);
   Value interleaved(const Words& words);
-  bool draws(const kernel::Stmt& s) const;
+  bool draws(const kernel::Loop& s) const;
 
   // llvm_stmt.cpp, llvm_loop.cpp
   void statements(const std::vector<kernel::Stmt>& body);
   void statement(const kernel::Stmt& s);
-  void let(const kernel::Stmt& s);
-  void assign(const kernel::Stmt& s);
-  void combine(const kernel::Stmt& s);
+  void loop(const kernel::Loop& s);
+  void let(const kernel::Let& s);
+  void assign(const kernel::Assign& s);
+  void combine(const kernel::Combine& s);
   Value reduce_lanes(Op op, Value x);
   // llvm_scan.cpp: a running value, and whether it has begun anew on the way
   struct Running {
     Value value;
     std::optional<Value> anew;
   };
-  void scan(const kernel::Stmt& s);
+  void scan(const kernel::Scan& s);
   Value joined(Op with, const Value& a, const Value& b);
   Running after(Op with, const Running& a, const Running& b);
   Value lanes_of(const Value& x, const std::vector<int>& order, const Value* other = nullptr);
   void write_slot(kernel::LocalId id, const Value& value);
-  void conditional(const kernel::Stmt& s);
-  void prefetch(const kernel::Stmt& s);
-  void find_slots(const std::vector<kernel::Stmt>& body, const kernel::Stmt* vector_loop);
-  void enter_loop(const kernel::Stmt& s, const Changes& changes);
-  void count_loop(const kernel::Stmt& s, const Value& begin, const Value& end);
-  void each(const kernel::Stmt& s);  // llvm_each.cpp
-  std::string each_condition(const kernel::Stmt& s, const std::string& var, const Changes& changes, const Value* extent,
+  void conditional(const kernel::If& s);
+  void prefetch(const kernel::Prefetch& s);
+  void find_slots(const std::vector<kernel::Stmt>& body, const kernel::Loop* vector_loop);
+  void enter_loop(const kernel::Loop& s, const Changes& changes);
+  void count_loop(const kernel::Loop& s, const Value& begin, const Value& end);
+  void each(const kernel::Each& s);  // llvm_each.cpp
+  std::string each_condition(const kernel::Each& s, const std::string& var, const Changes& changes, const Value* extent,
                              int label);
   void list_places(const Value& places, const Value& holds, int label);
   bool has_compress(int lanes) const;
-  void unrolled_loop(const kernel::Stmt& s);
-  void turn(const kernel::Stmt& s);  // llvm_turn.cpp
+  void unrolled_loop(const kernel::Loop& s);
+  void turn(const kernel::Turn& s);  // llvm_turn.cpp
   Value whole_steps(const Value& n, int lanes);
-  void vector_loop(const kernel::Stmt& s);
-  std::string vector_steps(const kernel::Stmt& s, const Value& extent, const Value& full,
+  void vector_loop(const kernel::Loop& s);
+  std::string vector_steps(const kernel::Loop& s, const Value& extent, const Value& full,
                            const std::optional<Stream>& stream, int label);
-  std::string full_steps(const kernel::Stmt& s, const std::string& kind, int label, const FullSteps& steps);
-  std::string stream_steps(const kernel::Stmt& s, int label, const FullSteps& steps);
-  std::string some_steps(const kernel::Stmt& s, const Value& full, int label, const std::string& after);
-  std::string streamed_steps(const kernel::Stmt& s, const Value& extent, const Value& full, const Stream& stream,
+  std::string full_steps(const kernel::Loop& s, const std::string& kind, int label, const FullSteps& steps);
+  std::string stream_steps(const kernel::Loop& s, int label, const FullSteps& steps);
+  std::string some_steps(const kernel::Loop& s, const Value& full, int label, const std::string& after);
+  std::string streamed_steps(const kernel::Loop& s, const Value& extent, const Value& full, const Stream& stream,
                              int label);
-  std::string vector_body(const kernel::Stmt& s, Value start, const Value* extent, bool streaming);
-  bool accumulates(const kernel::Stmt& s) const;
-  std::optional<Stream> find_stream(const kernel::Stmt& s, const Value& extent);
-  void bind_variable(const kernel::Stmt& s, const Value& value);
+  std::string vector_body(const kernel::Loop& s, Value start, const Value* extent, bool streaming);
+  bool accumulates(const kernel::Loop& s) const;
+  std::optional<Stream> find_stream(const kernel::Loop& s, const Value& extent);
+  void bind_variable(const kernel::Loop& s, const Value& value);
 
   const kernel::Kernel& kernel_;
   const int phase_;

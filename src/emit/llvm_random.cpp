@@ -13,17 +13,21 @@ namespace smelt::emit {
 
 using kernel::Expr;
 using kernel::ExprId;
-using kernel::ExprKind;
+using kernel::Loop;
+using kernel::Random;
 using kernel::Stmt;
 using philox::Draw;
 
 static constexpr DType kWide = DType::U64;
 
 // Whether a Vector loop draws random words: its steps then begin at multiples of four.
-bool PhasePrinter::draws(const Stmt& s) const {
+bool PhasePrinter::draws(const Loop& s) const {
   std::vector<ExprId> roots;
-  for_each_stmt(s.body, [&](const Stmt& inner) { roots.insert(roots.end(), {inner.value, inner.mask}); });
-  return any_below(kernel_, roots, [](const Expr& e) { return e.kind == ExprKind::Random; });
+  for_each_stmt(s.body, [&](const Stmt& inner) {
+    if (const ExprId* value = kernel::value_of(inner)) roots.push_back(*value);
+    if (const auto* store = inner.get_if<kernel::Store>()) roots.push_back(store->mask);
+  });
+  return any_below(kernel_, roots, [](const Expr& e) { return e.is<Random>(); });
 }
 
 // The four words of each counter, as 64-bit values whose upper halves hold anything.
@@ -92,7 +96,7 @@ Value PhasePrinter::drawn(Draw draw, const Value& words, const std::vector<int>&
 }
 
 // `count` elements from `base` on. Where that is no multiple of four, twice as many are computed, and read from the right place.
-Value PhasePrinter::unaligned_words(const Expr& e, const std::vector<Value>& args, const IntExpr& base, int count) {
+Value PhasePrinter::unaligned_words(const Random& e, const std::vector<Value>& args, const IntExpr& base, int count) {
   const Value first = bitcast(integer(base), kWide);
   const auto elements_from = [&](const Value& element, int n) {
     std::vector<int> all(static_cast<size_t>(4 * n));
@@ -126,7 +130,7 @@ Value PhasePrinter::unaligned_words(const Expr& e, const std::vector<Value>& arg
 }
 
 // What each lane takes of the words that they share.
-Value PhasePrinter::random_lanes(const Expr& e, const std::vector<Value>& args, const DrawPattern& pattern) {
+Value PhasePrinter::random_lanes(const Random& e, const std::vector<Value>& args, const DrawPattern& pattern) {
   const auto& terms = pattern.quarters.terms();
   const bool aligned = std::all_of(terms.begin(), terms.end(), [](const auto& t) { return t.coefficient % 4 == 0; });
   if (!aligned) return drawn(Draw::Words, unaligned_words(e, args, pattern.base, pattern.count()), pattern.words);
@@ -143,12 +147,12 @@ Value PhasePrinter::random_lanes(const Expr& e, const std::vector<Value>& args, 
 }
 
 // A block for each lane.
-Value PhasePrinter::random_each(const Expr& e, const std::vector<Value>& args) {
+Value PhasePrinter::random_each(const Random& e, const std::vector<Value>& args) {
   const auto number = [&](int64_t n) { return constant(kWide, n); };
   const auto select = [&](const Value& c, const Value& a, const Value& b) {
     return op("select $C $a, $T $b, $T $c", kWide, {c, a, b});
   };
-  const Value element = bitcast(integer_lanes(e.index), kWide);
+  const Value element = bitcast(integer_lanes(e.element), kWide);
   const Value block = op("lshr $T $a, $b", kWide, {element, number(2)});
   const Words words = philox(args, op("add $T $a, $b", kWide, {args[1], block}));
   const auto bit = [&](int64_t which) {
@@ -167,15 +171,15 @@ Value PhasePrinter::random_each(const Expr& e, const std::vector<Value>& args) {
   return convert("trunc", op("sub $T $a, $b", kWide, {select(upper, words[3], words[1]), turn}), DType::U32);
 }
 
-Value PhasePrinter::random(const Expr& e) {
+Value PhasePrinter::random(const Random& e) {
   std::vector<Value> args;
   bool uniform = true;
   for (const ExprId id : e.args) {
     args.push_back(value_of(id));
     uniform = uniform && args.back().lanes == 0;
   }
-  if (vector_.loop && uniform && varies(e.index))
-    if (const auto pattern = draw_pattern(e.index, *vector_.loop, vector_.lanes, 4, ranges_))
+  if (vector_.loop && uniform && varies(e.element))
+    if (const auto pattern = draw_pattern(e.element, *vector_.loop, vector_.lanes, 4, ranges_))
       return random_lanes(e, args, *pattern);
   return random_each(e, args);
 }

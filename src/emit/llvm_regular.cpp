@@ -7,9 +7,6 @@
 
 namespace smelt::emit {
 
-using kernel::Expr;
-using kernel::ExprKind;
-
 // `e` where every minimum and maximum that varies is the side of it that goes up with the lanes, as in the middle of an array whose
 // ends are clamped or mirrored. Each of `holds` is at least 0 where that is so.
 IntExpr PhasePrinter::without_clamps(const IntExpr& e, std::vector<IntExpr>& holds) const {

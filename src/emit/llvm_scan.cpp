@@ -10,8 +10,6 @@
 
 namespace smelt::emit {
 
-using kernel::Stmt;
-
 Value PhasePrinter::joined(Op with, const Value& a, const Value& b) {
   if (with == Op::Max || with == Op::Min) return maximum(a, b, with == Op::Min);
   return op(is_float(a.dtype) ? info(with).llvm_float : info(with).llvm_int, a.dtype, {a, b});
@@ -41,9 +39,9 @@ static Scalar neutral(Op with, const Scalar& start) {
   return with == Op::Add && is_float(start.dtype) ? Scalar::of_float(start.dtype, -0.0) : start;
 }
 
-void PhasePrinter::scan(const Stmt& s) {
-  SMELT_CHECK(s.scope != kernel::Scope::Grid, "a CPU scans over the grid by phases only");
-  const Scalar& start = kernel_.at(s.start).constant;
+void PhasePrinter::scan(const kernel::Scan& s) {
+  SMELT_CHECK(!s.over_grid, "a CPU scans over the grid by phases only");
+  const Scalar& start = *kernel_.constant_at(s.start);
   const DType t = start.dtype;
   const Value first{literal(start), t, 0, 0}, nothing{literal(neutral(s.op, start)), t, 0, 0};
   const std::string_view select = "select $C $a, $T $b, $T $c";

@@ -10,7 +10,6 @@ namespace smelt::emit {
 
 using kernel::ExprId;
 using kernel::Stmt;
-using kernel::StmtKind;
 
 void PhasePrinter::push(bool skippable, Changes changes) {
   Scope scope;
@@ -92,26 +91,25 @@ int PhasePrinter::reading_scope() const {
 
 void PhasePrinter::collect_changes(const std::vector<Stmt>& body, Changes& into) const {
   const size_t locals = kernel_.locals.size(), params = kernel_.params.size();
-  for (const Stmt& s : body) {
-    switch (s.kind) {
-      case StmtKind::Loop:
-      case StmtKind::Each:
-      case StmtKind::If: collect_changes(s.body, into); break;
-      case StmtKind::Combine:
-        if (s.index_local >= 0) into[static_cast<size_t>(s.index_local)] = true;
-        [[fallthrough]];
-      case StmtKind::Assign: into[static_cast<size_t>(s.local)] = true; break;
-      case StmtKind::Store:
-        into[locals + (s.access.scratch ? params : 0) + static_cast<size_t>(s.access.array)] = true;
-        break;
-      case StmtKind::Turn: into[locals + params + static_cast<size_t>(s.buffer)] = true; break;
-      case StmtKind::Scan: into[static_cast<size_t>(s.carry)] = true; break;
-      case StmtKind::Let:
-      case StmtKind::Barrier:
-      case StmtKind::Prefetch:
-      case StmtKind::Alloc: break;
-    }
-  }
+  const auto change = [&](size_t resource) { into[resource] = true; };
+  const auto change_local = [&](kernel::LocalId id) { change(static_cast<size_t>(id)); };
+  const auto change_inside = [&](const auto& around) { collect_changes(around.body, into); };
+  for (const Stmt& s : body)
+    s.match([&](const kernel::Loop& loop) { change_inside(loop); },
+            [&](const kernel::Each& each) { change_inside(each); },
+            [&](const kernel::If& branch) { change_inside(branch); },
+            [&](const kernel::Assign& assign) { change_local(assign.local); },
+            [&](const kernel::Combine& combine) {
+              change_local(combine.local);
+              if (combine.index_local >= 0) change_local(combine.index_local);
+            },
+            [&](const kernel::Scan& scan) { change_local(scan.carry); },
+            [&](const kernel::Store& store) {
+              change(locals + (store.access.scratch ? params : 0) + static_cast<size_t>(store.access.array));
+            },
+            [&](const kernel::Turn& turn) { change(locals + params + static_cast<size_t>(turn.buffer)); },
+            [](const kernel::Let&) {}, [](const kernel::Barrier&) {}, [](const kernel::Prefetch&) {},
+            [](const kernel::Alloc&) {});
 }
 
 }  // namespace smelt::emit

@@ -7,28 +7,24 @@
 namespace smelt::emit {
 
 using kernel::Stmt;
-using kernel::StmtKind;
 
 void PhasePrinter::statements(const std::vector<Stmt>& body) {
   for (const Stmt& s : body) statement(s);
 }
 
 void PhasePrinter::statement(const Stmt& s) {
+  s.match([&](const kernel::Loop& made) { loop(made); }, [&](const kernel::Let& made) { let(made); },
+          [&](const kernel::Assign& made) { assign(made); }, [&](const kernel::Combine& made) { combine(made); },
+          [&](const kernel::Scan& made) { scan(made); },
+          [](const kernel::Alloc&) {},  // its memory is there from the start
+          [&](const kernel::Store& made) { store(made); }, [&](const kernel::Turn& made) { turn(made); },
+          [&](const kernel::Prefetch& made) { prefetch(made); },
+          [](const kernel::Barrier&) { throw InternalError("a CPU has no barriers"); },
+          [&](const kernel::If& made) { conditional(made); }, [&](const kernel::Each& made) { each(made); });
+}
+
+void PhasePrinter::loop(const kernel::Loop& s) {
   switch (s.kind) {
-    case StmtKind::Let: return let(s);
-    case StmtKind::Assign: return assign(s);
-    case StmtKind::Combine: return combine(s);
-    case StmtKind::Scan: return scan(s);
-    case StmtKind::Alloc: return;  // its memory is there from the start
-    case StmtKind::Store: return store(s);
-    case StmtKind::Turn: return turn(s);
-    case StmtKind::Prefetch: return prefetch(s);
-    case StmtKind::Barrier: throw InternalError("a CPU has no barriers");
-    case StmtKind::If: return conditional(s);
-    case StmtKind::Each: return each(s);
-    case StmtKind::Loop: break;
-  }
-  switch (s.loop) {
     case kernel::LoopKind::Grid:
       SMELT_CHECK(top() == 0, "a Grid loop stands inside another loop");
       return count_loop(s, {"%begin", DType::I64, 0, 0}, {"%end", DType::I64, 0, 0});
@@ -41,7 +37,7 @@ void PhasePrinter::statement(const Stmt& s) {
   }
 }
 
-void PhasePrinter::let(const Stmt& s) {
+void PhasePrinter::let(const kernel::Let& s) {
   const Value value = value_of(s.value);
   bindings_[static_cast<size_t>(s.local)] = value;
   lets_[s.local] = s.value;
@@ -53,7 +49,7 @@ void PhasePrinter::write_slot(kernel::LocalId id, const Value& value) {
   line(fmt::format("store {} {}, ptr %l{}{}", type_of(value), value.text, id, value.lanes ? ".lanes" : ""));
 }
 
-void PhasePrinter::assign(const Stmt& s) {
+void PhasePrinter::assign(const kernel::Assign& s) {
   Slot& slot = slots_[static_cast<size_t>(s.local)];
   Value value = value_of(s.value);
   if (vector_.loop && slot.lanes) {
@@ -95,8 +91,7 @@ Value PhasePrinter::reduce_lanes(Op with, Value x) {
   return x;
 }
 
-void PhasePrinter::combine(const Stmt& s) {
-  SMELT_CHECK(s.scope != kernel::Scope::Grid, "a CPU combines over the grid between phases only");
+void PhasePrinter::combine(const kernel::Combine& s) {
   SMELT_CHECK(!vector_.loop, "local {} is combined inside a Vector loop", s.local);
   Slot& slot = slots_[static_cast<size_t>(s.local)];
   if (!slot.lanes) return;  // its loop had one lane
@@ -133,21 +128,21 @@ void PhasePrinter::combine(const Stmt& s) {
 }
 
 // Every line of the elements that are asked for, in whole steps only.
-void PhasePrinter::prefetch(const Stmt& s) {
+void PhasePrinter::prefetch(const kernel::Prefetch& s) {
   constexpr int64_t kLine = 64;
   if (!vector_.whole) return;
   Place p;
-  p.dtype = kernel_.params[static_cast<size_t>(s.access.array)].dtype;
-  p.base = fmt::format("%p{}", s.access.array);
-  const Value at = pointer(p, s.access.index[0]);
-  for (int64_t byte = 0; byte < s.extent.constant().value() * size_of(p.dtype); byte += kLine) {
+  p.dtype = kernel_.params[static_cast<size_t>(s.param)].dtype;
+  p.base = fmt::format("%p{}", s.param);
+  const Value at = pointer(p, s.offset);
+  for (int64_t byte = 0; byte < s.elements.constant().value() * size_of(p.dtype); byte += kLine) {
     const std::string there = name(top(), fmt::format("getelementptr i8, ptr {}, i64 {}", at.text, byte));
     line(fmt::format("call void @llvm.prefetch.p0(ptr {}, i32 0, i32 {}, i32 1)", there, 4 - s.level));
   }
 }
 
-void PhasePrinter::conditional(const Stmt& s) {
-  const Value condition = value_of(s.value);
+void PhasePrinter::conditional(const kernel::If& s) {
+  const Value condition = value_of(s.condition);
   SMELT_CHECK(condition.lanes == 0, "the condition of an If differs between lanes");
   const int label = ++labels_;
   Changes changes = no_changes();

@@ -12,7 +12,6 @@ namespace smelt::emit {
 
 using kernel::Expr;
 using kernel::ExprId;
-using kernel::ExprKind;
 
 // Arrays that are read side by side, and what may lie between two elements of one, in vectors.
 static constexpr size_t kMostArrays = 8;
@@ -32,14 +31,15 @@ static bool divides_lanes(const IntExpr& e, Symbol var, int lanes, bool once) {
 }
 
 // Whether a Vector loop reads anything by such tables: whole steps then have to begin at multiples of its lanes.
-bool PhasePrinter::reads_tables(const kernel::Stmt& loop) const {
+bool PhasePrinter::reads_tables(const kernel::Loop& loop) const {
   std::vector<ExprId> roots;
-  for (const kernel::Stmt& s : loop.body) roots.push_back(s.value);
+  for (const kernel::Stmt& s : loop.body)
+    if (const ExprId* value = kernel::value_of(s)) roots.push_back(*value);
   const auto divided = [&](const IntExpr& i) {
-    return divides_lanes(i, *loop.var, loop.lanes, loop.extent.is(loop.lanes));
+    return divides_lanes(i, loop.var, loop.lanes, loop.extent.is(loop.lanes));
   };
   return loop.lanes > 1 &&
-         any_below(kernel_, roots, [&](const Expr& e) { return e.kind == ExprKind::Load && any_index(e, divided); });
+         any_below(kernel_, roots, [&](const Expr& e) { return e.is<kernel::Load>() && any_index(e, divided); });
 }
 
 static const Symbol kStep = Symbol::loop("step");  // its number
@@ -78,12 +78,13 @@ std::optional<Value> PhasePrinter::tabulated(const IntExpr& e) {
 
 // A condition on indices that every lane knows of itself.
 std::optional<std::vector<bool>> PhasePrinter::truths_of(ExprId id) const {
-  const Expr& e = kernel_.at(id);
-  if (e.kind == ExprKind::Local) {
-    const auto let = lets_.find(e.local);
+  if (const auto* read = kernel_.at(id).get_if<kernel::ReadLocal>()) {
+    const auto let = lets_.find(read->local);
     return let == lets_.end() ? std::nullopt : truths_of(let->second);
   }
-  if (e.kind != ExprKind::Apply) return std::nullopt;
+  const auto* condition = kernel_.at(id).get_if<kernel::Apply>();
+  if (!condition) return std::nullopt;
+  const kernel::Apply& e = *condition;
   if (e.op == Op::Not || e.op == Op::And || e.op == Op::Or) {
     auto left = truths_of(e.args[0]);
     if (!left) return std::nullopt;

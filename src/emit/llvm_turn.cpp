@@ -24,7 +24,7 @@ std::string exchanged(int lanes, int distance, bool second) {
 
 }  // namespace
 
-void PhasePrinter::turn(const kernel::Stmt& s) {
+void PhasePrinter::turn(const kernel::Turn& s) {
   const kernel::ScratchBuffer& buffer = kernel_.buffers[static_cast<size_t>(s.buffer)];
   const int64_t side = buffer.dims[0].constant().value();
   const int bytes = size_of(buffer.dtype), lanes = std::clamp(target_.vector_bits / 8 / bytes, 2, 16);

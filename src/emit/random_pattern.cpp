@@ -12,7 +12,7 @@ static int64_t constant_term(const IntExpr& e) {
   return 0;
 }
 
-std::optional<DrawPattern> draw_pattern(const IntExpr& element, const kernel::Stmt& loop, int lanes, int unit,
+std::optional<DrawPattern> draw_pattern(const IntExpr& element, const kernel::Loop& loop, int lanes, int unit,
                                         const Ranges& ranges) {
   const Symbol quarter = Symbol::loop("q");
   // A local may be another in each lane: an index that was gathered.
@@ -22,7 +22,7 @@ std::optional<DrawPattern> draw_pattern(const IntExpr& element, const kernel::St
   DrawPattern pattern;
   IntExpr first;
   for (int l = 0; l < lanes; ++l) {
-    const IntExpr at = element.substitute({{*loop.var, IntExpr::symbol(quarter) * unit + l}}, inside);
+    const IntExpr at = element.substitute({{loop.var, IntExpr::symbol(quarter) * unit + l}}, inside);
     if (l == 0) {
       first = at;
       const int64_t rest = constant_term(at) & 3;

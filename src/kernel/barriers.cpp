@@ -4,7 +4,6 @@
 #include <set>
 #include <utility>
 
-#include "kernel/build.hpp"
 #include "kernel/walk.hpp"
 
 namespace smelt::kernel {
@@ -12,7 +11,7 @@ namespace {
 
 // The first access to a buffer, and whether all others are like it.
 struct Use {
-  const Stmt* loop = nullptr;
+  const Loop* loop = nullptr;
   const Access* access = nullptr;
   bool alike = false;
 };
@@ -28,22 +27,23 @@ class ScratchUses {
   }
 
  private:
-  void walk(const std::vector<Stmt>& body, const Stmt* vector) {
+  void walk(const std::vector<Stmt>& body, const Loop* vector) {
     for (const Stmt& s : body) {
       visit_accesses(kernel_, s, [&](const Access& access, bool) { note(access, vector); });
-      walk(s.body, s.kind == StmtKind::Loop && s.loop == LoopKind::Vector ? &s : vector);
+      const Loop* own = loop_of(s, LoopKind::Vector);
+      if (const auto* inside = body_of(s)) walk(*inside, own ? own : vector);
     }
   }
 
-  void note(const Access& access, const Stmt* vector) {
+  void note(const Access& access, const Loop* vector) {
     if (!access.scratch) return;
     const auto [found, first] = uses_.try_emplace(access.array);
     Use& use = found->second;
     if (first) {
-      use = {vector, &access, vector && axis_along(access, *vector->var)};
+      use = {vector, &access, vector && axis_along(access, vector->var)};
       return;
     }
-    use.alike = use.alike && vector && use.access->index == access.index && use.loop->var == *vector->var &&
+    use.alike = use.alike && vector && use.access->index == access.index && use.loop->var == vector->var &&
                 use.loop->extent == vector->extent && use.loop->lanes == vector->lanes &&
                 use.loop->unroll == vector->unroll;
   }
@@ -71,23 +71,22 @@ class Barriers {
     std::vector<Stmt> ordered;
     for (Stmt& s : body) {
       if (const Buffers here = at_once(s); meets(here)) {
-        ordered.push_back(barrier());
+        ordered.push_back(Barrier{});
         touched_ = here;
       } else {
         touched_.insert(here.begin(), here.end());
       }
       // What the last iteration touched, the next one must wait for.
-      const bool repeats = s.kind == StmtKind::Each || (s.kind == StmtKind::Loop && s.loop != LoopKind::Grid);
-      if (!is_vector(s)) {
-        if (repeats) touched_.merge(of_body(s));
-        block(s.body);
+      if (auto* inside = body_of(s); inside && !is_vector(s)) {
+        if (repeats(s)) touched_.merge(of_body(s));
+        block(*inside);
       }
       ordered.push_back(std::move(s));
     }
     body = std::move(ordered);
   }
 
-  static bool is_vector(const Stmt& s) { return s.kind == StmtKind::Loop && s.loop == LoopKind::Vector; }
+  static bool is_vector(const Stmt& s) { return loop_of(s, LoopKind::Vector); }
 
   void note(const Stmt& s, Buffers& into) const {
     visit_accesses(kernel_, s, [&](const Access& access, bool) {
@@ -96,7 +95,7 @@ class Barriers {
   }
   Buffers of_body(const Stmt& s) const {
     Buffers found;
-    for_each_stmt(s.body, [&](const Stmt& inner) { note(inner, found); });
+    for_each_stmt(*body_of(s), [&](const Stmt& inner) { note(inner, found); });
     return found;
   }
   // A Vector loop as a whole; of others the statement itself, without its body.
@@ -116,6 +115,8 @@ class Barriers {
 };
 
 }  // namespace
+
+bool repeats(const Stmt& s) { return s.is<Each>() || (s.is<Loop>() && !loop_of(s, LoopKind::Grid)); }
 
 bool is_shared(const Kernel& kernel, const Access& access) {
   return access.scratch && kernel.buffers[static_cast<size_t>(access.array)].scope != Scope::Lane;

@@ -18,6 +18,8 @@ namespace smelt::kernel {
 
 // Whether an access is to scratch that threads share.
 bool is_shared(const Kernel& kernel, const Access& access);
+// Whether a team goes through the body of a statement again and again.
+bool repeats(const Stmt& s);
 // The first dimension of an access whose index grows by 1 with a loop variable. A buffer of
 // Scope::Lane has one for its Vector loops, and its elements along it are dealt out to the threads.
 std::optional<size_t> axis_along(const Access& access, Symbol var);

@@ -7,6 +7,7 @@
 
 #include "base/check.hpp"
 #include "kernel/value.hpp"
+#include "kernel/walk.hpp"
 
 namespace smelt::kernel {
 
@@ -17,23 +18,21 @@ static std::string key_of(const Access& a) {
 }
 
 static std::string key_of(const Expr& e) {
-  std::string key = fmt::format("{}/{}", static_cast<int>(e.kind), static_cast<int>(e.dtype));
-  switch (e.kind) {
-    case ExprKind::Const:
-      key += is_float(e.dtype) ? fmt::format(":{:x}", std::bit_cast<uint64_t>(e.constant.f))
-                               : fmt::format(":{}:{}", e.constant.i, e.constant.u);
-      break;
-    case ExprKind::Local: key += fmt::format(":{}", e.local); break;
-    case ExprKind::Index: key += ":" + e.index.str(); break;
-    case ExprKind::Apply: key += fmt::format(":o{}", static_cast<int>(e.op)); break;
-    case ExprKind::Raw: key += fmt::format(":r{}", static_cast<int>(e.raw)); break;
-    case ExprKind::Cast: key += e.wrap ? ":w" : ":c"; break;
-    case ExprKind::Bitcast: break;
-    case ExprKind::Random: key += fmt::format(":{}:{}", static_cast<int>(e.draw), e.index.str()); break;
-    case ExprKind::Load: key += fmt::format(":{}:{}:{}", key_of(e.access), e.mask, e.other); break;
-  }
-  for (ExprId a : e.args) key += fmt::format(" {}", a);
-  return key;
+  const std::string key = e.match(
+      [](const Const& c) {
+        return is_float(c.value.dtype) ? fmt::format("{:x}", std::bit_cast<uint64_t>(c.value.f))
+                                       : fmt::format("{}:{}", c.value.i, c.value.u);
+      },
+      [](const ReadLocal& read) { return std::to_string(read.local); },
+      [](const IndexValue& index) { return index.value.str(); },
+      [](const Apply& apply) { return std::to_string(static_cast<int>(apply.op)); },
+      [](const Raw& raw) { return std::to_string(static_cast<int>(raw.op)); },
+      [](const Cast& cast) { return std::string(cast.wrap ? "w" : "c"); }, [](const Bitcast&) { return std::string(); },
+      [](const Random& random) { return fmt::format("{}:{}", static_cast<int>(random.draw), random.element.str()); },
+      [](const Load& load) { return key_of(load.access); });
+  std::string whole = fmt::format("{}/{}:{}", e.as.index(), static_cast<int>(e.dtype), key);
+  for_each_operand(e, [&](ExprId a) { whole += fmt::format(" {}", a); });
+  return whole;
 }
 
 ExprId Builder::add(Expr e) {
@@ -46,28 +45,22 @@ ExprId Builder::constant(const Scalar& value) {
   // In registers half precision is f32; every f16 and bf16 value is an f32 value.
   Scalar s = value;
   s.dtype = compute_type(value.dtype);
-  return add({.kind = ExprKind::Const, .dtype = s.dtype, .constant = s});
+  return add({s.dtype, Const{s}});
 }
 
-ExprId Builder::local(LocalId id) {
-  return add({.kind = ExprKind::Local, .dtype = kernel_.locals[static_cast<size_t>(id)].dtype, .local = id});
-}
+ExprId Builder::local(LocalId id) { return add({kernel_.locals[static_cast<size_t>(id)].dtype, ReadLocal{id}}); }
 
 ExprId Builder::index(const IntExpr& value) {
   if (auto c = value.constant()) return constant(Scalar::of_int(DType::I64, *c));
-  return add({.kind = ExprKind::Index, .dtype = DType::I64, .index = value});
+  return add({DType::I64, IndexValue{value}});
 }
 
 ExprId Builder::load(DType memory_dtype, Access access, ExprId mask, ExprId other) {
-  if (mask != kNoExpr && at(mask).kind == ExprKind::Const) {
-    if (!at(mask).constant.as_bool()) return other;
+  if (const Scalar* known = mask == kNoExpr ? nullptr : constant_at(mask)) {
+    if (!known->as_bool()) return other;
     mask = other = kNoExpr;
   }
-  return add({.kind = ExprKind::Load,
-              .dtype = compute_type(memory_dtype),
-              .access = std::move(access),
-              .mask = mask,
-              .other = other});
+  return add({compute_type(memory_dtype), Load{std::move(access), mask, other}});
 }
 
 // Whether the printers spell this operation as it stands.
@@ -79,25 +72,25 @@ static bool has_spelling(Op op, DType argument, bool on_gpu) {
 ExprId Builder::apply(Op op, std::vector<ExprId> args) {
   const DType argument = dtype(args.back());
   bool all_constant = true;
-  for (ExprId a : args) all_constant = all_constant && at(a).kind == ExprKind::Const;
+  for (ExprId a : args) all_constant = all_constant && constant_at(a);
   if (all_constant) {
     std::vector<Scalar> values;
-    for (ExprId a : args) values.push_back(at(a).constant);
+    for (ExprId a : args) values.push_back(*constant_at(a));
     return constant(evaluate(op, values));
   }
   if (op == Op::And && is_bool(argument))
     for (size_t k = 0; k < 2; ++k)
-      if (at(args[k]).kind == ExprKind::Const) return at(args[k]).constant.as_bool() ? args[1 - k] : args[k];
+      if (const Scalar* known = constant_at(args[k])) return known->as_bool() ? args[1 - k] : args[k];
   if (op == Op::Where) {
     if (args[1] == args[2]) return args[1];
-    if (at(args[0]).kind == ExprKind::Const) return at(args[0]).constant.as_bool() ? args[1] : args[2];
+    if (const Scalar* known = constant_at(args[0])) return known->as_bool() ? args[1] : args[2];
   }
   const bool spelled = has_spelling(op, argument, on_gpu());
   if ((op == Op::Max || op == Op::Min) && is_float(argument) && !spelled)
     if (const ExprId simple = extreme_of_constant(op, args); simple != kNoExpr) return simple;
   if (const ExprId special = expand_for_gpu(op, args); special != kNoExpr) return special;
   if (!spelled) return expand(op, args);
-  return add({.kind = ExprKind::Apply, .dtype = result_type(op, argument), .op = op, .args = std::move(args)});
+  return add({result_type(op, argument), Apply{op, std::move(args)}});
 }
 
 // An f64 as an f32 that rounds to every smaller format as the f64 itself would: what is dropped leaves the last bit set, so that it
@@ -119,95 +112,40 @@ ExprId Builder::before_half(ExprId x) {
 ExprId Builder::cast(ExprId x, DType to, bool wrap) {
   const DType from = dtype(x);
   if (to == DType::F16 || to == DType::BF16) {
-    if (at(x).kind == ExprKind::Const)
-      return constant(Scalar::of_float(DType::F32, convert(at(x).constant, to, wrap).as_double()));
+    if (const Scalar* known = constant_at(x))
+      return constant(Scalar::of_float(DType::F32, convert(*known, to, wrap).as_double()));
     const ExprId near = before_half(x);
     if (on_gpu()) return raw(to == DType::F16 ? RawOp::RoundF16 : RawOp::RoundBF16, DType::F32, {near});
     return round_to_half(near, to);
   }
   if (from == to) return x;
-  if (at(x).kind == ExprKind::Const) return constant(convert(at(x).constant, to, wrap));
+  if (const Scalar* known = constant_at(x)) return constant(convert(*known, to, wrap));
   const bool saturates = on_gpu() && from == DType::F32 && size_of(to) <= 4;  // one instruction there
   if (is_float(from) && is_int(to) && to != DType::U64 && !saturates) return saturate(x, to);
-  return add({.kind = ExprKind::Cast, .dtype = to, .wrap = wrap, .args = {x}});
+  return add({to, Cast{x, wrap}});
 }
 
 ExprId Builder::bitcast(ExprId x, DType to) {
   const DType from = dtype(x);
   if (from == to) return x;
-  if (at(x).kind == ExprKind::Const) {
+  if (const Scalar* known = constant_at(x)) {
     uint64_t raw = 0;
-    store_scalar(at(x).constant, &raw);
+    store_scalar(*known, &raw);
     return constant(load_scalar(to, &raw));
   }
-  return add({.kind = ExprKind::Bitcast, .dtype = to, .args = {x}});
+  return add({to, Bitcast{x}});
 }
 
-ExprId Builder::raw(RawOp op, DType dtype, std::vector<ExprId> args) {
-  return add({.kind = ExprKind::Raw, .dtype = dtype, .raw = op, .args = std::move(args)});
-}
+ExprId Builder::raw(RawOp op, DType dtype, std::vector<ExprId> args) { return add({dtype, Raw{op, std::move(args)}}); }
 
-ExprId Builder::random(philox::Draw draw, std::vector<ExprId> args, const IntExpr& element, const IntExpr& extent) {
+ExprId Builder::random(philox::Draw draw, std::array<ExprId, 3> args, const IntExpr& element, const IntExpr& extent) {
   for (ExprId& arg : args) arg = cast(arg, DType::U64, true);
-  return add({.kind = ExprKind::Random,
-              .dtype = DType::U32,
-              .draw = draw,
-              .args = std::move(args),
-              .index = element,
-              .extent = extent});
+  return add({DType::U32, Random{draw, args, element, extent}});
 }
 
 LocalId Builder::new_local(DType dtype, bool is_mutable) {
   kernel_.locals.push_back({dtype, is_mutable});
   return static_cast<LocalId>(kernel_.locals.size() - 1);
-}
-
-Stmt loop(LoopKind kind, Symbol var, IntExpr extent, std::vector<Stmt> body, int lanes, int unroll) {
-  Stmt s;
-  s.kind = StmtKind::Loop;
-  s.loop = kind;
-  s.var = var;
-  s.extent = std::move(extent);
-  s.body = std::move(body);
-  s.lanes = lanes;
-  s.unroll = unroll;
-  return s;
-}
-
-static Stmt with_local(StmtKind kind, LocalId local, ExprId value) {
-  Stmt s;
-  s.kind = kind;
-  s.local = local;
-  s.value = value;
-  return s;
-}
-
-Stmt let(LocalId local, ExprId value) { return with_local(StmtKind::Let, local, value); }
-Stmt assign(LocalId local, ExprId value) { return with_local(StmtKind::Assign, local, value); }
-
-Stmt combine(LocalId local, Op op, LocalId index_local, int columns) {
-  Stmt s = with_local(StmtKind::Combine, local, kNoExpr);
-  s.columns = columns;
-  s.op = op;
-  s.index_local = index_local;
-  return s;
-}
-
-Stmt scan(LocalId local, Op op, LocalId carry, ExprId value, ExprId start, bool exclusive, ExprId anew) {
-  Stmt s = with_local(StmtKind::Scan, local, value);
-  s.op = op;
-  s.carry = carry;
-  s.start = start;
-  s.exclusive = exclusive;
-  s.anew = anew;
-  return s;
-}
-
-Stmt alloc(int buffer) {
-  Stmt s;
-  s.kind = StmtKind::Alloc;
-  s.buffer = buffer;
-  return s;
 }
 
 Param size_param(Symbol symbol) {
@@ -217,57 +155,6 @@ Param size_param(Symbol symbol) {
   p.symbol = symbol;
   p.note = "size";
   return p;
-}
-
-Stmt barrier() {
-  Stmt s;
-  s.kind = StmtKind::Barrier;
-  return s;
-}
-
-Stmt prefetch(int param, IntExpr offset, IntExpr elements, int level) {
-  Stmt s;
-  s.kind = StmtKind::Prefetch;
-  s.access = {false, param, {std::move(offset)}};
-  s.extent = std::move(elements);
-  s.level = level;
-  return s;
-}
-
-Stmt turn(int buffer, int source) {
-  Stmt s;
-  s.kind = StmtKind::Turn;
-  s.buffer = buffer;
-  s.source = source;
-  return s;
-}
-
-Stmt store(Access access, ExprId value, ExprId mask, bool streaming) {
-  Stmt s;
-  s.kind = StmtKind::Store;
-  s.access = std::move(access);
-  s.value = value;
-  s.mask = mask;
-  s.streaming = streaming;
-  return s;
-}
-
-Stmt store_atomic(Access access, Op op, ExprId value, ExprId mask) {
-  Stmt s = store(std::move(access), value, mask);
-  s.atomic = true;
-  s.op = op;
-  return s;
-}
-
-Stmt each(Symbol var, IntExpr extent, ExprId condition, std::vector<Stmt> body, int lanes) {
-  Stmt s;
-  s.kind = StmtKind::Each;
-  s.var = var;
-  s.extent = std::move(extent);
-  s.value = condition;
-  s.body = std::move(body);
-  s.lanes = lanes;
-  return s;
 }
 
 }  // namespace smelt::kernel

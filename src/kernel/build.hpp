@@ -2,9 +2,11 @@
 // become their expansions (smelt/static/expand/). Val is the value type that those expansions are instantiated on.
 #pragma once
 
+#include <array>
 #include <limits>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "kernel/kernel.hpp"
@@ -26,11 +28,12 @@ class Builder {
   ExprId bitcast(ExprId x, DType to);
   ExprId raw(RawOp op, DType dtype, std::vector<ExprId> args);
   // args: seed, offset, stream. One of `extent` elements.
-  ExprId random(philox::Draw draw, std::vector<ExprId> args, const IntExpr& element, const IntExpr& extent);
+  ExprId random(philox::Draw draw, std::array<ExprId, 3> args, const IntExpr& element, const IntExpr& extent);
 
   LocalId new_local(DType dtype, bool is_mutable);
   const Expr& at(ExprId id) const { return kernel_.at(id); }
   DType dtype(ExprId id) const { return at(id).dtype; }
+  const Scalar* constant_at(ExprId id) const { return kernel_.constant_at(id); }
   bool on_gpu() const { return kernel_.dialect != Dialect::Portable; }
   Kernel& kernel() { return kernel_; }
 
@@ -61,17 +64,27 @@ class Builder {
 Param size_param(Symbol symbol);
 
 // Statements.
-Stmt loop(LoopKind kind, Symbol var, IntExpr extent, std::vector<Stmt> body, int lanes = 1, int unroll = 1);
-Stmt let(LocalId local, ExprId value);
-Stmt assign(LocalId local, ExprId value);
-Stmt combine(LocalId local, Op op, LocalId index_local = -1, int columns = 0);
-Stmt scan(LocalId local, Op op, LocalId carry, ExprId value, ExprId start, bool exclusive, ExprId anew = kNoExpr);
-Stmt alloc(int buffer);
-Stmt each(Symbol var, IntExpr extent, ExprId condition, std::vector<Stmt> body, int lanes);
-Stmt store_atomic(Access access, Op op, ExprId value, ExprId mask = kNoExpr);
-Stmt turn(int buffer, int source);
-Stmt barrier();
-Stmt prefetch(int param, IntExpr offset, IntExpr elements, int level);
-Stmt store(Access access, ExprId value, ExprId mask = kNoExpr, bool streaming = false);
+inline Loop loop(LoopKind kind, Symbol var, IntExpr extent, std::vector<Stmt> body, int lanes = 1, int unroll = 1) {
+  return {kind, var, std::move(extent), std::move(body), lanes, unroll};
+}
+inline Let let(LocalId local, ExprId value) { return {local, value}; }
+inline Assign assign(LocalId local, ExprId value) { return {local, value}; }
+inline Combine combine(LocalId local, Op op, LocalId index_local = -1, int columns = 0) {
+  return {local, op, index_local, columns};
+}
+inline Scan scan(LocalId local, Op op, LocalId carry, ExprId value, ExprId start, bool exclusive,
+                 ExprId anew = kNoExpr) {
+  return {local, op, carry, value, start, exclusive, anew, {}};
+}
+inline Alloc alloc(int buffer) { return {buffer}; }
+inline Each each(Symbol var, IntExpr extent, ExprId condition, std::vector<Stmt> body, int lanes) {
+  return {var, std::move(extent), condition, std::move(body), lanes};
+}
+inline Store store(Access access, ExprId value, ExprId mask = kNoExpr, bool streaming = false) {
+  return {std::move(access), value, mask, streaming, {}};
+}
+inline Store store_atomic(Access access, Op op, ExprId value, ExprId mask = kNoExpr) {
+  return {std::move(access), value, mask, false, op};
+}
 
 }  // namespace smelt::kernel

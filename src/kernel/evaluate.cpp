@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <utility>
 
@@ -91,8 +92,8 @@ ExprId Evaluator::value_or_anything(NodeId id, const Index& index) {
 
 // Views have the value of what they show, which has its label already.
 void Evaluator::label(ExprId value, const Node& node) {
-  const ExprKind kind = builder_.at(value).kind;
-  if (node.label.empty() || kind == ExprKind::Const || kind == ExprKind::Local || kind == ExprKind::Load) return;
+  const Expr& e = builder_.at(value);
+  if (node.label.empty() || e.is<Const>() || e.is<ReadLocal>() || e.is<Load>()) return;
   const std::string where = node.origin.line ? fmt::format(", line {}", node.origin.line) : "";
   builder_.kernel().labels.try_emplace(value, node.label + where);
 }
@@ -146,10 +147,10 @@ ExprId Evaluator::compute(NodeId id, const Index& index) {
 ExprId Evaluator::drawn(const Node& node, const Index& index) {
   const ExprId outer = guard_;
   guard_ = kNoExpr;
-  std::vector<ExprId> args;
-  for (NodeId arg : node.args) args.push_back(value(arg, {}));
+  std::array<ExprId, 3> args{};
+  for (size_t i = 0; i < args.size(); ++i) args[i] = value(node.args[i], {});
   guard_ = outer;
-  return builder_.random(node.draw, std::move(args), schedule::flat_offset(node.shape, index), count(node.shape));
+  return builder_.random(node.draw, args, schedule::flat_offset(node.shape, index), count(node.shape));
 }
 
 ExprId Evaluator::load(NodeId id, const Index& index) {
@@ -253,9 +254,9 @@ ExprId Evaluator::joined(const Node& node, const Index& index) {
     const ExprId inside = value(parts[p].arg, parts[p].index);
     guard_ = outer;
     // A load under the same mask has the value of where it does not hold already.
-    const Expr& e = builder_.at(inside);
-    const bool masked = e.kind == ExprKind::Load && e.mask != kNoExpr && e.other == result;
-    if (result == kNoExpr || condition == kNoExpr || (masked && e.mask == both(outer, condition)))
+    const auto* load = builder_.at(inside).get_if<Load>();
+    const ExprId mask = load && load->other == result ? load->mask : kNoExpr;
+    if (result == kNoExpr || condition == kNoExpr || (mask != kNoExpr && mask == both(outer, condition)))
       result = inside;
     else
       result = builder_.apply(Op::Where, {condition, inside, result});

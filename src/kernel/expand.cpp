@@ -16,7 +16,7 @@ namespace {
 
 // Rounds f32 to the nearest f16 or bf16 value and keeps it as f32, by bit arithmetic: the same on every target.
 ExprId Builder::round_to_half(ExprId id, DType to) {
-  if (at(id).kind == ExprKind::Const) return constant(convert(at(id).constant, to));
+  if (const Scalar* known = constant_at(id)) return constant(convert(*known, to));
   const Val x{this, id};
   const Val raw = as_unsigned(bits(x));
   if (to == DType::BF16) {
@@ -61,9 +61,9 @@ ExprId Builder::saturate(ExprId id, DType to) {
 // are faster than a comparison and a selection.
 ExprId Builder::extreme_of_constant(Op op, const std::vector<ExprId>& args) {
   for (size_t k = 0; k < 2; ++k) {
-    const Expr& e = at(args[k]);
-    if (e.kind != ExprKind::Const || e.constant.f != e.constant.f) continue;
-    const double value = e.constant.f;
+    const Scalar* known = constant_at(args[k]);
+    if (!known || known->f != known->f) continue;
+    const double value = known->f;
     const bool zero = value == 0, negative = std::signbit(value);
     const Val c{this, args[k]};
     Val x{this, args[1 - k]};

@@ -30,33 +30,30 @@ static Val expanded_for_half(Op op, Val a, Val b, Val none) {
 
 // A division by a number that is neither tiny nor huge.
 static Val divided_by_constant(const Builder& builder, Val a, Val b, Val none) {
-  const Expr& e = builder.at(b.id);
-  if (e.kind != ExprKind::Const) return none;
-  const double c = std::fabs(e.constant.f);
-  return c >= 0x1p-60 && c <= 0x1p20 ? expand::gpu::divided_by(a, e.constant.f) : none;
+  const Scalar* by = builder.constant_at(b.id);
+  if (!by) return none;
+  const double c = std::fabs(by->f);
+  return c >= 0x1p-60 && c <= 0x1p20 ? expand::gpu::divided_by(a, by->f) : none;
 }
 
 // factor * x, where one factor is that constant: x, else kNoExpr.
 ExprId Builder::without_factor(ExprId product, double factor) const {
-  const Expr& e = at(product);
-  if (e.kind != ExprKind::Apply || e.op != Op::Mul) return kNoExpr;
-  for (size_t k = 0; k < 2; ++k)
-    if (const Expr& c = at(e.args[k]); c.kind == ExprKind::Const && std::fabs(c.constant.f - factor) < 0x1p-22)
-      return e.args[1 - k];
+  const Apply* e = at(product).as_apply(Op::Mul);
+  for (size_t k = 0; e && k < 2; ++k)
+    if (const Scalar* c = constant_at(e->args[k]); c && std::fabs(c->f - factor) < 0x1p-22) return e->args[1 - k];
   return kNoExpr;
 }
 
 // x / 2 * (1 + erf(x / sqrt(2))), in whatever order it is written: half the instructions of its parts, and exact in the tail too.
 ExprId Builder::gelu_for_half(const std::vector<ExprId>& factors) {
   for (size_t k = 0; k < 2; ++k) {
-    const Expr& sum = at(factors[k]);
+    const Apply* sum = at(factors[k]).as_apply(Op::Add);
     const ExprId x = without_factor(factors[1 - k], 0.5);
-    if (x == kNoExpr || sum.kind != ExprKind::Apply || sum.op != Op::Add) continue;
+    if (x == kNoExpr || !sum) continue;
     for (size_t n = 0; n < 2; ++n) {
-      const Expr& one = at(sum.args[n]);
-      const auto erf = erf_argument_.find(sum.args[1 - n]);
-      if (one.kind == ExprKind::Const && one.constant.f == 1 && erf != erf_argument_.end() &&
-          without_factor(erf->second, 1 / std::numbers::sqrt2) == x)
+      const Scalar* one = constant_at(sum->args[n]);
+      const auto erf = erf_argument_.find(sum->args[1 - n]);
+      if (one && one->f == 1 && erf != erf_argument_.end() && without_factor(erf->second, 1 / std::numbers::sqrt2) == x)
         return expand::gpu::gelu_short(Val{this, x}).id;
     }
   }

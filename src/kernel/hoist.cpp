@@ -11,10 +11,6 @@
 namespace smelt::kernel {
 namespace {
 
-bool gives_value(const Stmt& s) {
-  return s.kind == StmtKind::Let || s.kind == StmtKind::Assign || s.kind == StmtKind::Scan;
-}
-
 class Hoist {
  public:
   explicit Hoist(Kernel& kernel) : kernel_(kernel) {
@@ -31,20 +27,20 @@ class Hoist {
   // Locals that have a value for each lane, until they are combined to one.
   void find_lanes(const std::vector<Stmt>& body, bool in_vector) {
     for (const Stmt& s : body) {
-      if (in_vector && gives_value(s)) in_lanes_.insert(s.local);
-      if (s.kind == StmtKind::Combine && !s.columns) combined_.insert({s.local, s.index_local});
-      find_lanes(s.body, in_vector || (s.kind == StmtKind::Loop && s.loop == LoopKind::Vector));
+      if (const auto local = given_by(s); in_vector && local) in_lanes_.insert(*local);
+      if (const auto* c = s.get_if<Combine>(); c && !c->columns) combined_.insert({c->local, c->index_local});
+      if (const auto* inside = body_of(s)) find_lanes(*inside, in_vector || loop_of(s, LoopKind::Vector));
     }
   }
 
   void block(std::vector<Stmt>& body) {
     for (size_t i = 0; i < body.size(); ++i) {
-      Stmt& s = body[i];
-      if (s.kind != StmtKind::Loop || s.loop != LoopKind::Vector) {
-        block(s.body);
+      Loop* vector = loop_of(body[i], LoopKind::Vector);
+      if (!vector) {
+        if (auto* inside = body_of(body[i])) block(*inside);
         continue;
       }
-      std::vector<Stmt> before = out_of(s);
+      std::vector<Stmt> before = out_of(*vector);
       const size_t count = before.size();
       body.insert(body.begin() + static_cast<std::ptrdiff_t>(i), std::make_move_iterator(before.begin()),
                   std::make_move_iterator(before.end()));
@@ -53,14 +49,14 @@ class Hoist {
   }
 
   // The lets that go before the loop, which then reads them.
-  std::vector<Stmt> out_of(Stmt& loop) {
+  std::vector<Stmt> out_of(Loop& loop) {
     bool plain = true;
     std::unordered_set<LocalId> given;
     std::vector<ExprId> roots;
     for_each_stmt(loop.body, [&](const Stmt& s) {
-      plain = plain && s.kind != StmtKind::Loop && s.kind != StmtKind::Scan && s.kind != StmtKind::Each;
-      if (gives_value(s)) given.insert(s.local);
-      for (const ExprId root : expressions(s)) roots.push_back(root);
+      plain = plain && !s.is<Loop>() && !s.is<Scan>() && !s.is<Each>();
+      if (const auto local = given_by(s)) given.insert(*local);
+      for_each_expression(s, [&](ExprId root) { roots.push_back(root); });
     });
     std::vector<Stmt> lets;
     if (!plain) return lets;
@@ -69,12 +65,8 @@ class Hoist {
       const auto local = static_cast<LocalId>(kernel_.locals.size());
       kernel_.locals.push_back({kernel_.at(id).dtype});
       lets.push_back(let(local, id));
-      Expr read;
-      read.kind = ExprKind::Local;
-      read.dtype = kernel_.at(id).dtype;
-      read.local = local;
       rewrite.replace(id, static_cast<ExprId>(kernel_.exprs.size()));
-      kernel_.exprs.push_back(std::move(read));
+      kernel_.exprs.push_back({kernel_.at(id).dtype, ReadLocal{local}});
     }
     if (lets.empty()) return lets;
     moved_ = true;
@@ -92,14 +84,14 @@ class Hoist {
     std::sort(below.begin(), below.end());  // operands before their users
     std::unordered_map<ExprId, bool> same;
     for (const ExprId id : below) {
-      const std::vector<ExprId> needed = operands(kernel_.at(id));
-      same[id] = is_same(kernel_.at(id), given) &&
-                 std::all_of(needed.begin(), needed.end(), [&](ExprId operand) { return same.at(operand); });
+      bool all = is_same(kernel_.at(id), given);
+      for_each_operand(kernel_.at(id), [&](ExprId operand) { all = all && same.at(operand); });
+      same[id] = all;
     }
     std::vector<ExprId> found;
     visit_below(kernel_, roots, [&](ExprId id, const Expr& e) {
       if (!same.at(id)) return true;
-      if (!e.args.empty()) found.push_back(id);
+      if (!operands(e).empty()) found.push_back(id);
       return false;
     });
     std::sort(found.begin(), found.end());
@@ -108,20 +100,15 @@ class Hoist {
 
   // Constants, scalars, and locals of the team; positions and what is read from arrays stay where they are.
   bool is_same(const Expr& e, const std::unordered_set<LocalId>& given) const {
-    switch (e.kind) {
-      case ExprKind::Const:
-      case ExprKind::Cast:
-      case ExprKind::Bitcast:
-      case ExprKind::Apply: return true;
-      case ExprKind::Local: return !given.count(e.local) && !in_lanes_.count(e.local);
-      case ExprKind::Raw: return e.raw != RawOp::FromThread;
-      case ExprKind::Load:
-        return e.mask == kNoExpr && !e.access.scratch &&
-               kernel_.params[static_cast<size_t>(e.access.array)].kind == ParamKind::Scalar;
-      case ExprKind::Index:
-      case ExprKind::Random: return false;
-    }
-    return false;
+    return e.match([](const Const&) { return true; }, [](const Cast&) { return true; },
+                   [](const Bitcast&) { return true; }, [](const Apply&) { return true; },
+                   [&](const ReadLocal& read) { return !given.count(read.local) && !in_lanes_.count(read.local); },
+                   [](const Raw& raw) { return raw.op != RawOp::FromThread; },
+                   [&](const Load& load) {
+                     return load.mask == kNoExpr && !load.access.scratch &&
+                            kernel_.params[static_cast<size_t>(load.access.array)].kind == ParamKind::Scalar;
+                   },
+                   [](const IndexValue&) { return false; }, [](const Random&) { return false; });
   }
 
   Kernel& kernel_;

@@ -25,10 +25,7 @@ class Reuse {
 
   void collect(ExprId id, std::set<ExprId>& into) const {
     if (id == kNoExpr || !into.insert(id).second) return;
-    const Expr& e = builder_.at(id);
-    for (ExprId a : e.args) collect(a, into);
-    collect(e.mask, into);
-    collect(e.other, into);
+    for_each_operand(builder_.at(id), [&](ExprId operand) { collect(operand, into); });
   }
 
   // Depends on the innermost loop, and on nothing that changes from pass to pass.
@@ -53,30 +50,28 @@ class Reuse {
     if (seen != rewritten_.end()) return seen->second;
     Expr e = builder_.at(id);
     bool changed = false;
-    for (ExprId& a : e.args) {
-      const ExprId next = rewrite(a, earlier, kept, keep);
-      changed = changed || next != a;
-      a = next;
-    }
-    ExprId result = id;
-    if (changed) switch (e.kind) {
-        case ExprKind::Apply: result = builder_.apply(e.op, e.args); break;
-        case ExprKind::Cast: result = builder_.cast(e.args[0], e.dtype, e.wrap); break;
-        case ExprKind::Bitcast: result = builder_.bitcast(e.args[0], e.dtype); break;
-        case ExprKind::Raw: result = builder_.raw(e.raw, e.dtype, e.args); break;
-        case ExprKind::Random: result = builder_.random(e.draw, e.args, e.index, e.extent); break;
-        case ExprKind::Const:
-        case ExprKind::Local:
-        case ExprKind::Index:
-        case ExprKind::Load: break;
-      }
-    rewritten_[id] = result;
-    return result;
+    if (!e.is<Load>())
+      for_each_operand(e, [&](ExprId& a) {
+        const ExprId next = rewrite(a, earlier, kept, keep);
+        changed = changed || next != a;
+        a = next;
+      });
+    return rewritten_[id] = changed ? made_again(e, id) : id;
   }
 
   void next_stage() { rewritten_.clear(); }
 
  private:
+  // An expression with other operands in place of `old`.
+  ExprId made_again(const Expr& e, ExprId old) {
+    return e.match([&](const Apply& apply) { return builder_.apply(apply.op, apply.args); },
+                   [&](const Cast& cast) { return builder_.cast(cast.x, e.dtype, cast.wrap); },
+                   [&](const Bitcast& cast) { return builder_.bitcast(cast.x, e.dtype); },
+                   [&](const Raw& raw) { return builder_.raw(raw.op, e.dtype, raw.args); },
+                   [&](const Random& r) { return builder_.random(r.draw, r.args, r.element, r.extent); },
+                   [&](const Const&) { return old; }, [&](const ReadLocal&) { return old; },
+                   [&](const IndexValue&) { return old; }, [&](const Load&) { return old; });
+  }
   bool varies(ExprId id) const {
     std::set<ExprId> all;
     collect(id, all);
@@ -96,9 +91,9 @@ class Reuse {
     collect(id, all);
     int total = 0;
     for (const ExprId i : all) {
-      const ExprKind kind = builder_.at(i).kind;
-      if (kind == ExprKind::Apply || kind == ExprKind::Raw || kind == ExprKind::Cast) ++total;
-      if (kind == ExprKind::Random) total += kDrawCost;
+      const Expr& e = builder_.at(i);
+      if (e.is<Apply>() || e.is<Raw>() || e.is<Cast>()) ++total;
+      if (e.is<Random>()) total += kDrawCost;
     }
     return total;
   }
@@ -113,15 +108,13 @@ class Reuse {
 void drop_unfinished(const Builder& builder, const std::vector<Stmt>& body, std::set<ExprId>& used) {
   std::set<LocalId> assigned;
   for (const Stmt& s : body)
-    if (s.kind == StmtKind::Assign || s.kind == StmtKind::Let || s.kind == StmtKind::Scan) assigned.insert(s.local);
+    if (const auto local = given_by(s)) assigned.insert(*local);
   std::map<ExprId, bool> known;
   const std::function<bool(ExprId)> unfinished = [&](ExprId id) {
-    if (id == kNoExpr) return false;
     if (auto it = known.find(id); it != known.end()) return it->second;
-    const Expr& e = builder.at(id);
-    const bool result = (e.kind == ExprKind::Local && assigned.count(e.local)) ||
-                        std::any_of(e.args.begin(), e.args.end(), unfinished) || unfinished(e.mask) ||
-                        unfinished(e.other);
+    const auto* read = builder.at(id).get_if<ReadLocal>();
+    bool result = read && assigned.count(read->local);
+    for_each_operand(builder.at(id), [&](ExprId operand) { result = result || unfinished(operand); });
     return known[id] = result;
   };
   for (auto it = used.begin(); it != used.end();) it = unfinished(*it) ? used.erase(it) : std::next(it);
@@ -133,11 +126,7 @@ void ReductionLowering::keep_values(std::vector<std::vector<Stmt>>& stages, cons
   Reuse reuse(builder_, where.innermost);
   std::vector<std::set<ExprId>> used(stages.size());
   for (size_t s = 0; s < stages.size(); ++s) {
-    for (const Stmt& stmt : stages[s]) {
-      reuse.collect(stmt.value, used[s]);
-      reuse.collect(stmt.mask, used[s]);
-      reuse.collect(stmt.anew, used[s]);
-    }
+    for (const Stmt& stmt : stages[s]) for_each_expression(stmt, [&](ExprId id) { reuse.collect(id, used[s]); });
     drop_unfinished(builder_, stages[s], used[s]);
   }
   std::set<ExprId> earlier;
@@ -157,7 +146,8 @@ void ReductionLowering::keep_values(std::vector<std::vector<Stmt>>& stages, cons
     };
     reuse.next_stage();
     if (s > 0)
-      for (Stmt& stmt : stages[s]) stmt.value = reuse.rewrite(stmt.value, earlier, kept, keep);
+      for (Stmt& stmt : stages[s])
+        if (ExprId* value = value_of(stmt)) *value = reuse.rewrite(*value, earlier, kept, keep);
     earlier.insert(used[s].begin(), used[s].end());
   }
 }

@@ -7,30 +7,32 @@
 //   Stmt   := Loop(kind, var, extent, body)       var = 0 .. extent-1
 //           | Let(local, expr)                    a value named once, visible in the rest of its block and in inner blocks
 //           | Assign(local, expr)                 gives a mutable local its (next) value: accumulators
-//           | Combine(local, op, scope, columns?) reduces a local's lanes of the Vector loop just ended to one uniform value, or to
+//           | Combine(local, op, columns?)        reduces a local's lanes of the Vector loop just ended to one uniform value, or to
 //                                           one for each column of its elements
-//           | Scan(local, op, carry, expr, anew?)  the running value of expr over the lanes of the Vector loop around, in order, after
-//                                           the mutable local carry, which ends as that of all lanes; begins anew where `anew` is true
+//           | Scan(local, op, carry, expr, start, anew?, over_grid?)   the running value of expr over the lanes of the Vector loop
+//                                           around, in order, after the mutable local carry, which ends as that of all lanes; begins
+//                                           anew where `anew` is true
 //           | Turn(buffer, source)                what stands at [r, c] of a square buffer goes to [c, r] of another (CPU only)
 //           | Alloc(buffer)                       scratch memory of this workgroup (CPU: of this thread)
-//           | Store(param or buffer, index, mask?, expr)   atomic (GPU only): joined by `op` with what is there, in any order
+//           | Store(param or buffer, index, mask?, expr, atomic?)   atomic (GPU only): joined by that operation with what is
+//                                           there, in any order
 //           | Barrier                                   the threads of the team wait for each other (GPU only, outside of
 //                                           Vector loops)
-//           | Prefetch(param, offset, extent, level)   asks the caches for elements of an array, from its flat offset
+//           | Prefetch(param, offset, elements, level)   asks the caches for elements of an array, from its flat offset
 //                                           on; they may lie outside of it (CPU only, in whole steps of a Vector loop)
 //           | Each(var, extent, expr, body)       body for those of 0 .. extent-1, in order, of which the condition expr holds; many are
 //                                           asked at once, so that expr is nothing but an expression of var
 //           | If(expr, body)                      uniform condition
-//   Expr   := Const(scalar) | Local(local) | Index(IntExpr) | Apply(op, args) | Cast(x, wrap) | Bitcast(x)
+//   Expr   := Const(scalar) | ReadLocal(local) | IndexValue(IntExpr) | Apply(op, args) | Cast(x, wrap) | Bitcast(x)
 //           | Raw(raw, args)                     what only expansions use: undefined outside of its stated operands
 //           | Load(param or buffer, index, mask?, other)
 //           | Random(draw, seed, offset, stream, IntExpr)   u32: that element of an array of random words (ops/philox.hpp)
 //
 // Scan. `local` is a new value of each lane: expr of lane 0 to that of the lane at hand, joined by `op` in a fixed order that neither
 // times nor addresses change; `exclusive`: without the lane's own, `start` where it begins anew. Sums of floats take -0 for the value of
-// nothing, so that -0 stays. It stands directly in the Vector loop. With the scope Grid (GPU only) iterations of the Grid loop follow on
-// each other: this one is number `part` of `extent` parts, whose loops each take one step; the phase has a counter, by which iterations
-// begin in order; the parts meet in the words of `access`, a temporary whose last dimensions are [3, parts, scan_words()], 0 before.
+// nothing, so that -0 stays. It stands directly in the Vector loop. With `over_grid` (GPU only) iterations of the Grid loop follow on
+// each other: this one is number `part` of `parts`, whose loops each take one step; the phase has a counter, by which iterations
+// begin in order; the parts meet in the words of `meet`, a temporary whose last dimensions are [3, parts, scan_words()], 0 before.
 //
 // Loop kinds. Grid: independent iterations (CPU: spread over threads; GPU: each run by a team of threads). Thread: over the
 // threads of a workgroup. Vector: over lanes (CPU: of a SIMD vector; GPU: spread over the threads of the team, `lanes` neighbours to
@@ -50,6 +52,7 @@
 // inside the array's dims; only the printers flatten them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -59,6 +62,7 @@
 #include <vector>
 
 #include "base/int_expr.hpp"
+#include "base/one_of.hpp"
 #include "base/shape.hpp"
 #include "graph/graph.hpp"
 #include "ops/op.hpp"
@@ -96,8 +100,6 @@ struct Access {
   std::vector<IntExpr> index;
 };
 
-enum class ExprKind : uint8_t { Const, Local, Index, Apply, Cast, Bitcast, Raw, Load, Random };
-
 // What expansions compute with. Outside of the operands stated the result is undefined, and a division may trap.
 enum class RawOp : uint8_t {
   // Of every target.
@@ -128,21 +130,53 @@ enum class Dialect : uint8_t {
   Gpu,        // those that GPUs have besides
   GpuHalf,  // the same, and what is computed is rounded to f16 or bf16 before anyone sees it: docs/numerics.md says how exact it is
 };
-struct Expr {
-  ExprKind kind;
-  DType dtype{};             // in registers: never f16, bf16
-  Op op{};                   // Apply
-  RawOp raw{};               // Raw
-  philox::Draw draw{};       // Random
-  bool wrap = false;         // Cast
-  std::vector<ExprId> args;  // Apply, Cast, Bitcast, Raw, Random
-  Scalar constant;           // Const
-  LocalId local = -1;        // Local
-  IntExpr index;             // Index: its value, as i64; Random: the number of the element, from 0
-  IntExpr extent;            // Random: how many elements there are
-  Access access;             // Load
-  ExprId mask = kNoExpr;     // Load: a bool; where it is false nothing is read and `other` is the value
+
+// The kinds of expressions.
+struct Const {
+  Scalar value;
+};
+struct ReadLocal {
+  LocalId local;
+};
+struct IndexValue {  // as i64
+  IntExpr value;
+};
+struct Apply {
+  Op op;
+  std::vector<ExprId> args;
+};
+struct Cast {
+  ExprId x;
+  bool wrap = false;
+};
+struct Bitcast {
+  ExprId x;
+};
+struct Raw {
+  RawOp op;
+  std::vector<ExprId> args;
+};
+struct Load {
+  Access access;
+  ExprId mask = kNoExpr;  // a bool; where it is false nothing is read and `other` is the value
   ExprId other = kNoExpr;
+};
+struct Random {
+  philox::Draw draw;
+  std::array<ExprId, 3> args;  // seed, offset, stream
+  IntExpr element, extent;     // the number of the element, from 0, and how many there are
+};
+
+struct Expr : OneOf<Const, ReadLocal, IndexValue, Apply, Cast, Bitcast, Raw, Load, Random> {
+  template <class Kind>
+  Expr(DType type, Kind kind) : OneOf(std::move(kind)), dtype(type) {}
+  // The operation and its operands, if it is this one.
+  const Apply* as_apply(Op op) const {
+    const Apply* apply = get_if<Apply>();
+    return apply && apply->op == op ? apply : nullptr;
+  }
+
+  DType dtype;  // in registers: never f16, bf16
 };
 
 struct Local {
@@ -151,42 +185,85 @@ struct Local {
 };
 
 enum class LoopKind : uint8_t { Grid, Thread, Vector, Unrolled, Serial };
-enum class StmtKind : uint8_t { Loop, Let, Assign, Combine, Scan, Turn, Alloc, Store, If, Each, Prefetch, Barrier };
 
-struct Stmt {
-  StmtKind kind;
-  // Loop
-  LoopKind loop{};
-  std::optional<Symbol> var;  // Each, too
+// The kinds of statements.
+struct Stmt;
+struct Loop {
+  LoopKind kind;
+  Symbol var;
   IntExpr extent;
+  std::vector<Stmt> body;
   int lanes = 1;       // Vector: lanes per step, a power of two, of 4, or all; GPU: neighbours of one thread
-  int columns = 0;     // Vector on a GPU: of its elements; Combine: of the loop before it; 0: all elements are alike
   int unroll = 1;      // Vector on a GPU: steps taken together; Serial inside: written out (0: one, 1: some)
+  int columns = 0;     // Vector on a GPU: of its elements; 0: all elements are alike
   bool whole = false;  // Vector on a GPU: these steps are expected to be all
   int ahead = 0;       // Serial on a CPU: what its Vector loops read of arrays is asked for this many iterations ahead
   bool rare = false;   // on a CPU: runs seldom, so that little code is better than fast code
-  std::vector<Stmt> body;  // Loop, If, Each
-  // Let, Assign, Combine, Scan
-  LocalId local = -1;
-  Op op{};  // atomic Store: Add, Max, Min. Combine: Add, Mul, Max, Min, And, Or. Argument reductions combine `local` and `index_local` together:
-  LocalId index_local = -1;  //   the extreme of `local` (nan wins), and of equals the smallest index
-  Scope scope{};
-  ExprId value = kNoExpr;  // Let, Assign, Scan, Store; the condition of If and Each
-  // Scan
-  LocalId carry = -1;
-  ExprId anew = kNoExpr;   // a bool
-  ExprId start = kNoExpr;  // a constant
+};
+struct Let {
+  LocalId local;
+  ExprId value;
+};
+struct Assign {
+  LocalId local;
+  ExprId value;
+};
+// Argument reductions combine `local` and `index_local` together: the extreme of `local` (nan wins),
+// and of equals the smallest index.
+struct Combine {
+  LocalId local;
+  Op op;  // Add, Mul, Max, Min, And, Or
+  LocalId index_local = -1;
+  int columns = 0;  // of the loop before it
+};
+struct Scan {
+  // What the parts of a scan over the grid meet in, and which of them this one is.
+  struct OverGrid {
+    Access meet;
+    IntExpr part, parts;
+  };
+  LocalId local;
+  Op op;
+  LocalId carry;
+  ExprId value;
+  ExprId start;  // a constant
   bool exclusive = false;
-  IntExpr part;  // scope Grid
-  // Alloc, Turn
-  int buffer = -1;
-  int source = -1;  // Turn
-  // Store; of a Prefetch the index is one flat offset
+  ExprId anew = kNoExpr;  // a bool
+  std::optional<OverGrid> over_grid;
+};
+struct Turn {
+  int buffer, source;
+};
+struct Alloc {
+  int buffer;
+};
+struct Store {
   Access access;
-  ExprId mask = kNoExpr;   // Store: a bool; nothing is written where it is false
-  bool atomic = false;     // Store: joined by `op` with what is there, in any order among the threads (GPU only)
-  bool streaming = false;  // Store: will not be read again soon; may bypass the caches
-  int level = 0;           // Prefetch: of the caches, 1 or 2
+  ExprId value;
+  ExprId mask = kNoExpr;     // a bool; nothing is written where it is false
+  bool streaming = false;    // will not be read again soon; may bypass the caches
+  std::optional<Op> atomic;  // GPU only: Add, Max or Min; joined with what is there, in any order
+};
+struct If {
+  ExprId condition;
+  std::vector<Stmt> body;
+};
+struct Each {
+  Symbol var;
+  IntExpr extent;
+  ExprId condition;
+  std::vector<Stmt> body;
+  int lanes = 1;  // that are asked at once on a CPU
+};
+struct Prefetch {
+  int param;
+  IntExpr offset, elements;
+  int level;  // of the caches, 1 or 2
+};
+struct Barrier {};
+
+struct Stmt : OneOf<Loop, Let, Assign, Combine, Scan, Turn, Alloc, Store, If, Each, Prefetch, Barrier> {
+  using OneOf::OneOf;
 };
 
 // GPU: the threads that run one iteration of the Grid loop together. A power of two; above those of one workgroup, they are a cluster.
@@ -275,6 +352,11 @@ struct Kernel {
   bool is_batch() const { return !bodies.empty(); }
 
   const Expr& at(ExprId id) const { return exprs[static_cast<size_t>(id)]; }
+  // Its value, if it is a constant.
+  const Scalar* constant_at(ExprId id) const {
+    const Const* constant = at(id).get_if<Const>();
+    return constant ? &constant->value : nullptr;
+  }
 };
 
 // Indented text, the same for the same kernel.

@@ -243,7 +243,7 @@ void PointwiseLowering::blocked_sum(const BlockedSum& sum, const Blocks& blocks,
     const int axis = node.axes[a];
     if (extent(axis) == 1) continue;
     // The innermost loop, where its body is short, is unrolled some times.
-    const bool innermost = products.empty() || products.back().kind != StmtKind::Loop;
+    const bool innermost = products.empty() || !products.back().is<Loop>();
     const auto some = static_cast<int>(std::min<size_t>(8, kMostRepeated / std::max<size_t>(1, products.size())));
     std::vector<Stmt> wrapped;
     wrapped.push_back(loop(LoopKind::Serial, Symbol::window(sum.node, axis), length_of(axis), std::move(products), 1,
@@ -323,8 +323,7 @@ void PointwiseLowering::blocks() {
       for (const Axis& axis : axes) inside.push_back({placement.value_of.at(axis.var), axis.extent});
       const ExprId mask = evaluator_.only_where(inside);
       const ExprId value = evaluator_.value_to_store(o.base, placement.at(o.base_index));
-      stores.push_back(store_output(o, placement, value));
-      stores.back().mask = mask;
+      stores.push_back(store_output(o, placement, value, mask));
       evaluator_.only_where(std::vector<schedule::Guard>{});
     }
   evaluator_.set_known({});

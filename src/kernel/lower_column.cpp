@@ -144,7 +144,8 @@ void ColumnLowering::column() {
 // Scratch for what runs down the columns: from `starts`, the assignments that begin it.
 ColumnLowering::Carried ColumnLowering::carry(const std::vector<Stmt>& starts) {
   Carried carried;
-  for (const Stmt& s : starts) {
+  for (const Stmt& start : starts) {
+    const auto& s = start.get<Assign>();
     const DType t = kernel_.locals[static_cast<size_t>(s.local)].dtype;
     const Access at{true, add_scratch(t, {schedule_.tile}), {IntExpr::symbol(kLane)}};
     carried.begin.push_back(store(at, s.value));

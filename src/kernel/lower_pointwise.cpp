@@ -53,7 +53,8 @@ void PointwiseLowering::merged() {
     placement.ranges[kLane] = {0, last->extent - 1};
     placement.place(last->var, IntExpr::symbol(kLane));
     body = elements(placement);
-    for (Stmt& s : body) s.streaming = false;  // pieces seldom begin at lines
+    for (Stmt& s : body)
+      if (auto* made = s.get_if<Store>()) made->streaming = false;  // pieces seldom begin at lines
     body = in_loops({{var, chunk.length}}, {vector(last->extent, std::move(body))});
     work = last->extent * tile;
   } else {
@@ -79,9 +80,8 @@ void PointwiseLowering::ranges() {
     work = max(work, extent.constant() ? min(tile, extent) : tile);
     const IntExpr chunks = grid.extent();
     const ExprId g = builder_.index(IntExpr::symbol(kGrid)), here = builder_.index(total);
-    Stmt range;
-    range.kind = StmtKind::If;
-    range.value = chunks.is(1) ? builder_.apply(Op::Eq, {g, here})
+    If range;
+    range.condition = chunks.is(1) ? builder_.apply(Op::Eq, {g, here})
                                : builder_.apply(Op::And, {builder_.apply(Op::Ge, {g, here}),
                                                           builder_.apply(Op::Lt, {g, builder_.index(total + chunks)})});
     Ranges outside;

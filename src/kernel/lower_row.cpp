@@ -144,8 +144,8 @@ std::vector<Stmt> RowLowering::column_outputs(int level, Placement placement) {
 }
 
 // A Vector loop over the columns of a tile.
-Stmt RowLowering::over_tile(std::vector<Stmt> body) const {
-  Stmt made = vector(schedule_.columns, std::move(body));
+Loop RowLowering::over_tile(std::vector<Stmt> body) const {
+  Loop made = vector(schedule_.columns, std::move(body));
   made.unroll = 1, made.whole = false;
   return made;
 }

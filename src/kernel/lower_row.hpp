@@ -36,7 +36,7 @@ class RowLowering : public ReductionLowering {
   RowLoops row_loops(Placement& placement, const IntExpr& first, const IntExpr& length, int64_t estimate,
                      const RowPart& part = {}) const;
   RowLoops flat_loops(Placement& placement, const RowPart& part = {}) const;
-  Stmt over_tile(std::vector<Stmt> body) const;
+  Loop over_tile(std::vector<Stmt> body) const;
   std::vector<Stmt> column_outputs(int level, Placement placement);
   std::vector<Accumulator> row_accumulators(const RowLoops& loops, const Placement& placement, int level);
   std::vector<Stmt> row_pass(const RowLoops& loops, const std::vector<Accumulator>& accs, std::vector<Stmt> body);

@@ -76,12 +76,12 @@ void ScatterLowering::phases() {
 std::vector<Stmt> ScatterLowering::lanes_of(Symbol var, const IntExpr& length, Ranges ranges,
                                             const std::function<void(const Ranges&, std::vector<Stmt>&)>& fill) {
   ranges[var] = {0, length - 1};
-  std::vector<Stmt> body, made;
+  std::vector<Stmt> body;
   evaluator_.enter(&body, &ranges);
   fill(ranges, body);
-  made.push_back(vector(length, std::move(body)));
-  made.back().var = var;
-  return made;
+  Loop made = vector(length, std::move(body));
+  made.var = var;
+  return {std::move(made)};
 }
 
 void ScatterLowering::over_chunks(const IntExpr& length, const Fill& fill) {
@@ -285,7 +285,7 @@ void ScatterLowering::updates_of_elements(const Scattered& s, int copies, const 
     evaluator_.report_row(s.id, row, s.rows);
     into.push_back(store({true, rows, {lane}}, row_in_copy(builder_, evaluator_, row, s.rows, s.mode)));
     const ExprId value = evaluator_.value(s.source, s.update_at(update, 0, inner));
-    if (builder_.at(value).kind == ExprKind::Const) {
+    if (builder_.at(value).is<Const>()) {
       same = value;
     } else {
       values = add_scratch(type, {kBlock});

@@ -192,11 +192,8 @@ std::vector<Stmt> StencilLowering::stencil_warm_up(const StencilRow& row) {
       if (from > 0) conditions.push_back(builder_.apply(Op::Ge, {builder_.index(row.t), builder_.index(from)}));
       if (to < stencil.warm_up)
         conditions.push_back(builder_.apply(Op::Lt, {builder_.index(row.t), builder_.index(to)}));
-      Stmt when;
-      when.kind = StmtKind::If;
-      when.value = conditions.size() == 1 ? conditions[0] : builder_.apply(Op::And, conditions);
-      when.body = std::move(loop);
-      loops.push_back(std::move(when));
+      loops.push_back(
+          If{conditions.size() == 1 ? conditions[0] : builder_.apply(Op::And, conditions), std::move(loop)});
     }
   }
   return loops;
@@ -225,11 +222,13 @@ void StencilLowering::lines() {
   };
   std::vector<Stmt> body;
   if (stencil.warm_up > 0) {
-    body.push_back(down(Symbol::loop("w"), 0, stencil.warm_up, &StencilLowering::stencil_warm_up));
-    body.back().rare = true;
+    Loop warm_up = down(Symbol::loop("w"), 0, stencil.warm_up, &StencilLowering::stencil_warm_up);
+    warm_up.rare = true;
+    body.push_back(std::move(warm_up));
   }
-  body.push_back(down(Symbol::loop("t"), stencil.warm_up, rows.length, &StencilLowering::stencil_row));
-  body.back().ahead = static_cast<int>(schedule_.stencil->ahead);
+  Loop down_rows = down(Symbol::loop("t"), stencil.warm_up, rows.length, &StencilLowering::stencil_row);
+  down_rows.ahead = static_cast<int>(schedule_.stencil->ahead);
+  body.push_back(std::move(down_rows));
   add_phase(grid.extent(), std::move(body), row.strip * stencil.chunk);
 }
 

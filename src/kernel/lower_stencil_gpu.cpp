@@ -155,8 +155,7 @@ void StencilLowering::registers() {
                                                    {column + c, columns},
                                                    {t - stencil.warm_up, rows.length}});
       const ExprId value = evaluator_.value_to_store(o.base, placement.at(o.base_index));
-      written.push_back(store_output(o, placement, value));
-      written.back().mask = inside;
+      written.push_back(store_output(o, placement, value, inside));
       evaluator_.only_where({});
     }
   evaluator_.set_known({});

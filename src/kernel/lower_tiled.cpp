@@ -74,7 +74,7 @@ std::vector<Stmt> PointwiseLowering::through_tile(const Tile& tile, const Placem
     const ExprId value = evaluator_.value(read.node, reading.at(read.index));
     element.push_back(store({true, buffer, {read_pass.outer, read_pass.inner}}, value));
     append(body, loops(Symbol::loop("y"), tile.columns.length, tile.rows.length, std::move(element)));
-    if (turned >= 0) body.push_back(turn(turned, buffer));
+    if (turned >= 0) body.push_back(Turn{turned, buffer});
     staged.emplace_back(computing.at(read.index), turned < 0
                                                       ? Access{true, buffer, {main_pass.inner, main_pass.outer}}
                                                       : Access{true, turned, {main_pass.outer, main_pass.inner}});
@@ -123,15 +123,11 @@ void PointwiseLowering::tiles() {
     const auto fits = [&](const IntExpr& first, const IntExpr& extent) {
       return builder_.apply(Op::Le, {builder_.index(first + side), builder_.index(extent)});
     };
-    Stmt when_whole, otherwise;
-    when_whole.kind = otherwise.kind = StmtKind::If;
-    when_whole.value =
+    const ExprId is_whole =
         builder_.apply(Op::And, {fits(any.rows.first, rows.extent), fits(any.columns.first, columns.extent)});
-    otherwise.value = builder_.apply(Op::Not, {when_whole.value});
-    when_whole.body = through_tile(whole, placement, buffers);
-    otherwise.body = through_tile(any, placement, buffers);
-    body.push_back(std::move(when_whole));
-    body.push_back(std::move(otherwise));
+    const ExprId is_cut = builder_.apply(Op::Not, {is_whole});
+    body.push_back(If{is_whole, through_tile(whole, placement, buffers)});
+    body.push_back(If{is_cut, through_tile(any, placement, buffers)});
   }
   add_phase(grid.extent(), std::move(body), side * side);
 }

@@ -58,14 +58,14 @@ std::vector<Stmt> Lowering::elements(const Placement& placement) {
   return body;
 }
 
-Stmt Lowering::store_output(const StoredOutput& output, const Placement& placement, ExprId value, ExprId mask) {
+Store Lowering::store_output(const StoredOutput& output, const Placement& placement, ExprId value, ExprId mask) {
   return store(
       {false, evaluator_.output_param(output.node), evaluator_.inside(output.node, placement.at(output.store_index))},
       value, mask, !output.per_row);
 }
 
-Stmt Lowering::vector(IntExpr extent, std::vector<Stmt> body) const {
-  Stmt made = loop(LoopKind::Vector, kLane, std::move(extent), std::move(body), schedule_.lanes, schedule_.unroll);
+Loop Lowering::vector(IntExpr extent, std::vector<Stmt> body) const {
+  Loop made = loop(LoopKind::Vector, kLane, std::move(extent), std::move(body), schedule_.lanes, schedule_.unroll);
   made.whole = schedule_.held;
   made.columns = schedule_.columns;
   return made;
@@ -121,10 +121,13 @@ std::vector<Symbol> arguments_of(const Kernel& kernel) {
   for (const Param& p : kernel.params) use(p.dims), use(p.strides);
   for (const ScratchBuffer& b : kernel.buffers) use(b.dims);
   for (const LaunchSize& l : kernel.launch_sizes) use({l.value});
-  for (const Expr& e : kernel.exprs) use({e.index, e.extent}), use(e.access.index);
+  for (const Expr& e : kernel.exprs) {
+    for_each_index(e, [&](const IntExpr& i) { use({i}); });
+    if (const auto* random = e.get_if<Random>()) use({random->extent});
+  }
   for (const Phase& p : kernel.phases) {
     use({p.work});
-    for_each_stmt(p.body, [&](const Stmt& s) { use({s.extent}), use(s.access.index); });
+    for_each_stmt(p.body, [&](const Stmt& s) { for_each_index(s, [&](const IntExpr& i) { use({i}); }); });
   }
   for (const IndexLocal& l : kernel.index_locals) use({l.extent});
   std::erase_if(found, [](Symbol s) { return !s.is_size() && s.kind() != Symbol::Kind::Launch; });

@@ -31,11 +31,11 @@ class Lowering {
 
   const Axis& vector_axis() const { return domain().axes[static_cast<size_t>(schedule_.vector_axis)]; }
   const Domain& domain() const { return schedule_.domain; }
-  Stmt store_output(const StoredOutput& output, const Placement& placement, ExprId value, ExprId mask = kNoExpr);
+  Store store_output(const StoredOutput& output, const Placement& placement, ExprId value, ExprId mask = kNoExpr);
   void finish();
   Dialect dialect() const;
   bool on_gpu() const { return schedule_.team > 0; }
-  Stmt vector(IntExpr extent, std::vector<Stmt> body) const;  // a Vector loop "%i" as the schedule has it
+  Loop vector(IntExpr extent, std::vector<Stmt> body) const;  // a Vector loop "%i" as the schedule has it
   void add_phase(IntExpr extent, std::vector<Stmt> body, IntExpr work);
   void end_with_last_workgroup();  // the phase added last is run by the last workgroup of the one before
   int add_temporary(DType dtype, Shape dims, const std::string& note);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernel/build.hpp"
+#include "kernel/walk.hpp"
 
 namespace smelt::kernel {
 namespace {
@@ -18,22 +19,13 @@ bool is_size(const Kernel& kernel, Symbol symbol) {
 class Divisors {
  public:
   explicit Divisors(const Kernel& kernel) : kernel_(kernel) {
-    for (const Expr& e : kernel.exprs) {
-      visit(e.index);
-      for (const IntExpr& i : e.access.index) visit(i);
-    }
-    for (const Phase& p : kernel.phases) walk(p.body);
+    for (const Expr& e : kernel.exprs) for_each_index(e, [&](const IntExpr& i) { visit(i); });
+    for (const Phase& p : kernel.phases)
+      for_each_stmt(p.body, [&](const Stmt& s) { for_each_index(s, [&](const IntExpr& i) { visit(i); }); });
   }
   const std::vector<IntExpr>& found() const { return found_; }
 
  private:
-  void walk(const std::vector<Stmt>& body) {
-    for (const Stmt& s : body) {
-      visit(s.extent);
-      for (const IntExpr& i : s.access.index) visit(i);
-      walk(s.body);
-    }
-  }
   void visit(const IntExpr& e) {
     for (const IntExpr::Term& t : e.terms())
       for (const IntExpr::AtomPtr& a : t.atoms) {

@@ -22,28 +22,32 @@ constexpr int64_t kNeighbours = 64, kMostRowsApart = 8;
 constexpr int64_t kMostParts = 4;          // of a row, each fetched by another loop
 constexpr int64_t kFirstLevel = 32 << 10;  // rows up to this go to the first-level cache, others to the second
 
-bool is_vector(const Stmt& s) { return s.kind == StmtKind::Loop && s.loop == LoopKind::Vector && s.lanes > 1; }
+Loop* vector_loop(Stmt& s) {
+  Loop* loop = loop_of(s, LoopKind::Vector);
+  return loop && loop->lanes > 1 ? loop : nullptr;
+}
 
-void collect_vector_loops(std::vector<Stmt>& body, std::vector<Stmt*>& into) {
+void collect_vector_loops(std::vector<Stmt>& body, std::vector<Loop*>& into) {
   for (Stmt& s : body) {
-    if (is_vector(s))
-      into.push_back(&s);
-    else
-      collect_vector_loops(s.body, into);
+    if (Loop* loop = vector_loop(s))
+      into.push_back(loop);
+    else if (auto* inside = body_of(s))
+      collect_vector_loops(*inside, into);
   }
 }
 
-std::vector<ExprId> values_of(const Stmt& loop) {
+std::vector<ExprId> values_of(const Loop& loop) {
   std::vector<ExprId> roots;
-  for (const Stmt& s : loop.body) roots.push_back(s.value);
+  for (const Stmt& s : loop.body)
+    if (const ExprId* value = value_of(s)) roots.push_back(*value);
   return roots;
 }
 
 // How many operations an element of a loop takes.
-int64_t operations(const Kernel& kernel, const Stmt& loop) {
+int64_t operations(const Kernel& kernel, const Loop& loop) {
   int64_t count = 0;
   visit_below(kernel, values_of(loop), [&](ExprId, const Expr& e) {
-    count += e.kind == ExprKind::Apply;
+    count += e.is<Apply>();
     return true;
   });
   return count;
@@ -77,11 +81,12 @@ bool knows(const Known& known, const IntExpr& e) {
 }
 
 // The variables of the loops around `loop`; whether it is inside the body at all.
-bool collect_around(const std::vector<Stmt>& body, const Stmt* loop, Known& into) {
+bool collect_around(const std::vector<Stmt>& body, const Loop* loop, Known& into) {
   for (const Stmt& s : body) {
-    if (&s == loop) return true;
-    if (!collect_around(s.body, loop, into)) continue;
-    if (s.kind == StmtKind::Loop || s.kind == StmtKind::Each) into.insert(*s.var);
+    if (s.get_if<Loop>() == loop) return true;
+    const auto* inside = body_of(s);
+    if (!inside || !collect_around(*inside, loop, into)) continue;
+    if (const auto var = variable_of(s)) into.insert(*var);
     return true;
   }
   return false;
@@ -89,13 +94,13 @@ bool collect_around(const std::vector<Stmt>& body, const Stmt* loop, Known& into
 
 // The Serial loop around whose Vector loops fetch what they read in later iterations of it.
 struct Rows {
-  const Stmt* loop;
-  std::vector<const Stmt*> inside;
+  const Loop* loop;
+  std::vector<const Loop*> inside;
 };
 
-class Prefetch {
+class Prefetches {
  public:
-  explicit Prefetch(Kernel& kernel) : kernel_(kernel) {
+  explicit Prefetches(Kernel& kernel) : kernel_(kernel) {
     for (const Param& p : kernel.params)
       if (p.symbol) sizes_.insert(*p.symbol);
   }
@@ -103,7 +108,7 @@ class Prefetch {
   bool run() {
     for (Phase& phase : kernel_.phases)
       for (Stmt& grid : phase.body)
-        if (grid.kind == StmtKind::Loop && grid.loop == LoopKind::Grid) between_passes(grid);
+        if (Loop* loop = loop_of(grid, LoopKind::Grid)) between_passes(*loop);
     for (Phase& phase : kernel_.phases) down_rows(phase.body, sizes_, nullptr);
     for (auto& [loop, fetches] : found_)
       loop->body.insert(loop->body.begin(), std::make_move_iterator(fetches.begin()),
@@ -115,34 +120,34 @@ class Prefetch {
   int64_t element_bytes(int param) const { return size_of(kernel_.params[static_cast<size_t>(param)].dtype); }
 
   // A part of the elements of a step of the loop, from `offset` on, which lies `bytes` ahead.
-  void add(Stmt& loop, int param, const IntExpr& offset, int64_t parts, int64_t bytes) {
+  void add(Loop& loop, int param, const IntExpr& offset, int64_t parts, int64_t bytes) {
     found_[&loop].push_back(
-        prefetch(param, offset, std::max<int64_t>(1, loop.lanes / parts), bytes <= kFirstLevel ? 1 : 2));
+        Prefetch{param, offset, std::max<int64_t>(1, loop.lanes / parts), bytes <= kFirstLevel ? 1 : 2});
   }
 
-  void between_passes(Stmt& grid) {
-    std::vector<Stmt*> loops;
+  void between_passes(Loop& grid) {
+    std::vector<Loop*> loops;
     collect_vector_loops(grid.body, loops);
     if (loops.size() < 2) return;
-    Stmt* target = loops.back();
+    Loop* target = loops.back();
     for (size_t i = 1; i + 1 < loops.size(); ++i)
       if (operations(kernel_, *loops[i]) > 2 * operations(kernel_, *target)) target = loops[i];
     Known around = sizes_;
-    around.insert({*grid.var, *target->var});
+    around.insert({grid.var, target->var});
     collect_around(grid.body, target, around);
     visit_below(kernel_, values_of(*loops.front()), [&](ExprId, const Expr& e) {
-      if (e.kind == ExprKind::Load && !e.access.scratch && e.mask == kNoExpr)
-        of_next_row(*target, *grid.var, around, e.access);
+      if (const auto* load = e.get_if<Load>(); load && !load->access.scratch && load->mask == kNoExpr)
+        of_next_row(*target, grid.var, around, load->access);
       return true;
     });
   }
 
-  void of_next_row(Stmt& loop, Symbol row, const Known& around, const Access& access) {
+  void of_next_row(Loop& loop, Symbol row, const Known& around, const Access& access) {
     const IntExpr offset = flat_offset(kernel_, access);
-    if (!is_contiguous(offset, *loop.var)) return;
+    if (!is_contiguous(offset, loop.var)) return;
     const IntExpr next = offset.substitute({{row, IntExpr::symbol(row) + 1}}, {});
     const IntExpr distance = next - offset;
-    if (distance.is(0) || distance.mentions(row) || distance.mentions(*loop.var) || !knows(around, next)) return;
+    if (distance.is(0) || distance.mentions(row) || distance.mentions(loop.var) || !knows(around, next)) return;
     const int64_t size = element_bytes(access.array);
     const int64_t bytes = distance.constant().value_or(kFirstLevel / size + 1) * size;
     if (bytes >= kLeastBytes && bytes <= kMostBytes) add(loop, access.array, next, 1, bytes);
@@ -151,55 +156,58 @@ class Prefetch {
   void down_rows(std::vector<Stmt>& body, const Known& known, const Rows* rows) {
     for (Stmt& s : body) {
       Known inside = known;
-      if (s.kind == StmtKind::Loop || s.kind == StmtKind::Each) inside.insert(*s.var);
-      if (is_vector(s)) {
-        if (rows) share_rows(s, *rows, inside);
+      if (const auto var = variable_of(s)) inside.insert(*var);
+      if (Loop* vector = vector_loop(s)) {
+        if (rows) share_rows(*vector, *rows, inside);
         continue;
       }
-      Rows own{&s, {}};
-      if (s.ahead > 0)
-        for (const Stmt& loop : s.body)
-          if (loop.kind == StmtKind::Loop && loop.loop == LoopKind::Vector) own.inside.push_back(&loop);
-      down_rows(s.body, inside, s.ahead > 0 ? &own : rows);
+      const auto* around = s.get_if<Loop>();
+      const bool fetches = around && around->ahead > 0;
+      Rows own{around, {}};
+      if (fetches)
+        for (const Stmt& inner : around->body)
+          if (const Loop* loop = loop_of(inner, LoopKind::Vector)) own.inside.push_back(loop);
+      if (auto* body = body_of(s)) down_rows(*body, inside, fetches ? &own : rows);
     }
   }
 
   // Each loop fetches a part of what all of them read: memory would be idle while the others compute, and could not follow
   // while the first fetches all.
-  void share_rows(Stmt& s, const Rows& rows, const Known& known) {
+  void share_rows(Loop& s, const Rows& rows, const Known& known) {
     const auto& loops = rows.inside;
     const auto number = std::find(loops.begin(), loops.end(), &s) - loops.begin();
     const auto count = static_cast<int64_t>(loops.size());
-    const bool alike = std::all_of(loops.begin(), loops.end(), [&](const Stmt* loop) { return loop->var == *s.var; });
+    const bool alike = std::all_of(loops.begin(), loops.end(), [&](const Loop* loop) { return loop->var == s.var; });
     if (count == 1 || !alike || number == count) return of_later_rows(s, s, rows, known, 1, 0);
     int64_t parts = 1;
     while (2 * parts <= std::min(kMostParts, count)) parts *= 2;
     if (number >= parts) return;
-    for (const Stmt* loop : loops) of_later_rows(s, *loop, rows, known, parts, number);
+    for (const Loop* loop : loops) of_later_rows(s, *loop, rows, known, parts, number);
   }
 
   // One of several parts of the rows that `reader` reads, fetched by `loop`.
-  void of_later_rows(Stmt& loop, const Stmt& reader, const Rows& rows, const Known& known, int64_t parts,
+  void of_later_rows(Loop& loop, const Loop& reader, const Rows& rows, const Known& known, int64_t parts,
                      int64_t part) {
-    Symbol row = *rows.loop->var;
+    Symbol row = rows.loop->var;
     std::map<int, std::vector<IntExpr>> offsets;  // by param
     visit_below(kernel_, values_of(reader), [&](ExprId, const Expr& e) {
-      if (e.kind != ExprKind::Load || e.access.scratch) return true;
-      const IntExpr offset = stepping(stepping(flat_offset(kernel_, e.access), row), *reader.var);
-      if (knows(known, offset) && is_contiguous(offset, *reader.var) && offset.mentions(row))
-        offsets[e.access.array].push_back(offset);
+      const auto* load = e.get_if<Load>();
+      if (!load || load->access.scratch) return true;
+      const IntExpr offset = stepping(stepping(flat_offset(kernel_, load->access), row), reader.var);
+      if (knows(known, offset) && is_contiguous(offset, reader.var) && offset.mentions(row))
+        offsets[load->access.array].push_back(offset);
       return true;
     });
-    const Ranges ranges{{*reader.var, {0, reader.extent - 1}}};
-    const IntExpr symbol = IntExpr::symbol(*reader.var);
+    const Ranges ranges{{reader.var, {0, reader.extent - 1}}};
+    const IntExpr symbol = IntExpr::symbol(reader.var);
     const IntExpr here =
         parts == 1 ? symbol : floordiv(symbol, parts, ranges) + part * floordiv(reader.extent, parts, ranges);
     for (const auto& [array, reads] : offsets)
-      for (const IntExpr& read : newest(reads, row, *reader.var)) {
+      for (const IntExpr& read : newest(reads, row, reader.var)) {
         const int64_t size = element_bytes(array), ahead = rows.loop->ahead;
         const IntExpr step = row_step(read, row);
         const int64_t bytes = step.constant().value_or(kFirstLevel / size + 1) * size * ahead;
-        add(loop, array, (read + ahead * step).substitute({{*reader.var, here}}, {}), parts, bytes);
+        add(loop, array, (read + ahead * step).substitute({{reader.var, here}}, {}), parts, bytes);
       }
   }
 
@@ -230,11 +238,11 @@ class Prefetch {
 
   Kernel& kernel_;
   Known sizes_;
-  std::map<Stmt*, std::vector<Stmt>> found_;
+  std::map<Loop*, std::vector<Stmt>> found_;
 };
 
 }  // namespace
 
-bool add_prefetches(Kernel& kernel) { return Prefetch(kernel).run(); }
+bool add_prefetches(Kernel& kernel) { return Prefetches(kernel).run(); }
 
 }  // namespace smelt::kernel

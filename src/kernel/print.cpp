@@ -6,6 +6,7 @@
 #include <map>
 
 #include "kernel/text.hpp"
+#include "kernel/walk.hpp"
 
 namespace smelt::kernel {
 
@@ -96,55 +97,60 @@ std::string_view infix(Op op) {
   }
 }
 
-bool is_leaf(const Expr& e) {
-  return e.kind == ExprKind::Const || e.kind == ExprKind::Local || e.kind == ExprKind::Index ||
-         (e.kind == ExprKind::Load && e.mask == kNoExpr);
+bool is_masked(const Expr& e) {
+  const auto* load = e.get_if<Load>();
+  return load && load->mask != kNoExpr;
 }
 
-bool is_infix(const Expr& e) { return e.kind == ExprKind::Apply && e.args.size() == 2 && !infix(e.op).empty(); }
+bool is_leaf(const Expr& e) {
+  return e.is<Const>() || e.is<ReadLocal>() || e.is<IndexValue>() || (e.is<Load>() && !is_masked(e));
+}
+
+bool is_infix(const Apply& apply) { return apply.args.size() == 2 && !infix(apply.op).empty(); }
+bool is_infix(const Expr& e) { return e.is<Apply>() && is_infix(e.get<Apply>()); }
 
 // Whether the text must stand in parentheses as an operand of `user`.
 bool is_open(const Expr& e, const Expr& user) {
-  const bool masked = e.kind == ExprKind::Load && e.mask != kNoExpr;
-  const bool user_is_bare = is_infix(user) || user.kind == ExprKind::Load;
-  return masked || (is_infix(e) && user_is_bare);
+  const bool user_is_bare = is_infix(user) || user.is<Load>();
+  return is_masked(e) || (is_infix(e) && user_is_bare);
 }
-
-std::string index_text(const IntExpr& e) { return e.constant() || e.as_symbol() ? e.str() : "(" + e.str() + ")"; }
 
 // The text of one expression, given how its operands are written.
 template <class Operand>
 std::string text_of(const Kernel& kernel, const Expr& e, const Operand& operand) {
-  switch (e.kind) {
-    case ExprKind::Const:
-      return is_bool(e.dtype) ? e.constant.str() : fmt::format("{}:{}", e.constant.str(), name_of(e.dtype));
-    case ExprKind::Local: return fmt::format("%v{}", e.local);
-    case ExprKind::Index:
-      return "index" + (e.index.constant() || e.index.as_symbol() ? "(" + e.index.str() + ")" : index_text(e.index));
-    case ExprKind::Random: {
-      constexpr std::string_view names[] = {"words", "radii", "turns"};
-      std::string text = fmt::format("random_{}(", names[static_cast<size_t>(e.draw)]);
-      for (const ExprId arg : e.args) text += operand(arg) + ", ";
-      return text + e.index.str() + ")";
-    }
-    case ExprKind::Load: {
-      std::string text = access_text(kernel, e.access);
-      if (e.mask != kNoExpr) text += fmt::format(" if {} else {}", operand(e.mask), operand(e.other));
-      return text;
-    }
-    case ExprKind::Cast:
-      return fmt::format("{}<{}>({})", e.wrap ? "wrap" : "cast", name_of(e.dtype), operand(e.args[0]));
-    case ExprKind::Bitcast: return fmt::format("bitcast<{}>({})", name_of(e.dtype), operand(e.args[0]));
-    case ExprKind::Apply:
-    case ExprKind::Raw: break;
-  }
-  if (is_infix(e)) {
-    const std::string left = operand(e.args[0]);
-    return fmt::format("{} {} {}", left, infix(e.op), operand(e.args[1]));
-  }
-  std::string list;
-  for (const ExprId arg : e.args) list += (list.empty() ? "" : ", ") + operand(arg);
-  return fmt::format("{}({})", e.kind == ExprKind::Raw ? name_of(e.raw) : smelt::name_of(e.op), list);
+  const auto call = [&](std::string_view name, const std::vector<ExprId>& args) {
+    std::string list;
+    for (const ExprId arg : args) list += (list.empty() ? "" : ", ") + operand(arg);
+    return fmt::format("{}({})", name, list);
+  };
+  return e.match(
+      [&](const Const& c) {
+        return is_bool(e.dtype) ? c.value.str() : fmt::format("{}:{}", c.value.str(), name_of(e.dtype));
+      },
+      [&](const ReadLocal& read) { return fmt::format("%v{}", read.local); },
+      [&](const IndexValue& index) { return fmt::format("index({})", index.value.str()); },
+      [&](const Random& random) {
+        constexpr std::string_view names[] = {"words", "radii", "turns"};
+        std::string text = fmt::format("random_{}(", names[static_cast<size_t>(random.draw)]);
+        for (const ExprId arg : random.args) text += operand(arg) + ", ";
+        return text + random.element.str() + ")";
+      },
+      [&](const Load& load) {
+        const std::string text = access_text(kernel, load.access);
+        if (load.mask == kNoExpr) return text;
+        const std::string mask = operand(load.mask);
+        return fmt::format("{} if {} else {}", text, mask, operand(load.other));
+      },
+      [&](const Cast& cast) {
+        return fmt::format("{}<{}>({})", cast.wrap ? "wrap" : "cast", name_of(e.dtype), operand(cast.x));
+      },
+      [&](const Bitcast& cast) { return fmt::format("bitcast<{}>({})", name_of(e.dtype), operand(cast.x)); },
+      [&](const Raw& raw) { return call(name_of(raw.op), raw.args); },
+      [&](const Apply& apply) {
+        if (!is_infix(apply)) return call(smelt::name_of(apply.op), apply.args);
+        const std::string left = operand(apply.args[0]);
+        return fmt::format("{} {} {}", left, infix(apply.op), operand(apply.args[1]));
+      });
 }
 
 class Printer {
@@ -197,17 +203,14 @@ class Printer {
 
   void count_uses(const std::vector<Stmt>& body) {
     for (const Stmt& s : body) {
-      count_use(s.value);
-      count_use(s.mask);
-      count_uses(s.body);
+      if (const ExprId* value = value_of(s)) count_use(*value);
+      if (const auto* store = s.get_if<Store>()) count_use(store->mask);
+      if (const auto* inside = body_of(s)) count_uses(*inside);
     }
   }
   void count_use(ExprId id) {
     if (id == kNoExpr || ++uses_[static_cast<size_t>(id)] > 1) return;
-    const Expr& e = kernel_.at(id);
-    for (const ExprId arg : e.args) count_use(arg);
-    count_use(e.mask);
-    count_use(e.other);
+    for_each_operand(kernel_.at(id), [&](ExprId operand) { count_use(operand); });
   }
 
   // The text for a use of `id`, after the lines that it needs.
@@ -234,79 +237,80 @@ class Printer {
   }
 
   void statement(const Stmt& s) {
-    switch (s.kind) {
-      case StmtKind::Loop:
-        forget_changed(s.body);  // the body's later iterations come before its earlier lines too
-        if (s.loop == LoopKind::Vector)
-          line("vector {} < {} by {}{}:", *s.var, s.extent.str(), s.lanes,
-               s.columns ? fmt::format(" in {} columns", s.columns) : "");
-        else
-          line("{} {} < {}:", name_of(s.loop), *s.var, s.extent.str());
-        return block(s.body);
-      case StmtKind::Let: {
-        const std::string value = use(s.value);
-        return line("let %v{}: {} = {}", s.local, name_of(kernel_.locals[static_cast<size_t>(s.local)].dtype), value);
-      }
-      case StmtKind::Assign: {
-        const std::string value = use(s.value);
-        forget_changed(s);
-        return line("%v{} := {}", s.local, value);
-      }
-      case StmtKind::Combine: {
-        const std::string index = s.index_local < 0 ? "" : fmt::format(", %v{}", s.index_local);
-        forget_changed(s);
-        return line("combine %v{}{} by {} over {}{}", s.local, index, smelt::name_of(s.op), name_of(s.scope),
-                    s.columns ? fmt::format(", one of each of {} columns", s.columns) : "");
-      }
-      case StmtKind::Scan: {
-        const std::string value = use(s.value);
-        const std::string anew = s.anew == kNoExpr ? "" : " anew if " + use(s.anew);
-        forget_changed(s);
-        return line("scan %v{} = {}{} by {} after %v{} over {}{}{}", s.local, s.exclusive ? "what precedes " : "",
-                    value, smelt::name_of(s.op), s.carry, name_of(s.scope),
-                    s.scope == Scope::Grid ? fmt::format(" ({})", access_text(kernel_, s.access)) : "", anew);
-      }
-      case StmtKind::Alloc: {
-        const ScratchBuffer& b = kernel_.buffers[static_cast<size_t>(s.buffer)];
-        return line("alloc scratch{}: {}{} per {}", s.buffer, name_of(b.dtype), str(Shape(b.dims)), name_of(b.scope));
-      }
-      case StmtKind::Barrier: return line("barrier");
-      case StmtKind::Prefetch:
-        return line("prefetch {}[{}] and the {} after it to level {}", param_name(kernel_, s.access.array),
-                    s.access.index[0].str(), (s.extent - 1).str(), s.level);
-      case StmtKind::Turn: forget_changed(s); return line("turn scratch{} from scratch{}", s.buffer, s.source);
-      case StmtKind::Store: {
-        const std::string mask = s.mask == kNoExpr ? "" : " if " + use(s.mask);
-        const std::string value = use(s.value);
-        forget_changed(s);
-        const std::string how = s.atomic      ? fmt::format("atomic {} ", smelt::name_of(s.op))
-                                : s.streaming ? "stream "
-                                              : "";
-        return line("{}{} = {}{}", how, access_text(kernel_, s.access), value, mask);
-      }
-      case StmtKind::If: {
-        const std::string condition = use(s.value);
-        line("if {}:", condition);
-        block(s.body);
-        return forget_changed(s.body);
-      }
-      case StmtKind::Each: {
-        forget_changed(s.body);
-        const auto outer = named_;
-        const std::string condition = use(s.value);
-        line("each {} < {} of which {}:", *s.var, s.extent.str(), condition);
-        named_ = outer;
-        return block(s.body);
-      }
-    }
+    s.match(
+        [&](const Loop& loop) {
+          forget_changed(loop.body);  // the body's later iterations come before its earlier lines too
+          if (loop.kind == LoopKind::Vector)
+            line("vector {} < {} by {}{}:", loop.var, loop.extent.str(), loop.lanes,
+                 loop.columns ? fmt::format(" in {} columns", loop.columns) : "");
+          else
+            line("{} {} < {}:", name_of(loop.kind), loop.var, loop.extent.str());
+          block(loop.body);
+        },
+        [&](const Let& let) {
+          const std::string value = use(let.value);
+          line("let %v{}: {} = {}", let.local, name_of(kernel_.locals[static_cast<size_t>(let.local)].dtype), value);
+        },
+        [&](const Assign& assign) {
+          const std::string value = use(assign.value);
+          forget_changed(s);
+          line("%v{} := {}", assign.local, value);
+        },
+        [&](const Combine& combine) {
+          const std::string index = combine.index_local < 0 ? "" : fmt::format(", %v{}", combine.index_local);
+          forget_changed(s);
+          line("combine %v{}{} by {} over lane{}", combine.local, index, smelt::name_of(combine.op),
+               combine.columns ? fmt::format(", one of each of {} columns", combine.columns) : "");
+        },
+        [&](const Scan& scan) {
+          const std::string value = use(scan.value);
+          const std::string anew = scan.anew == kNoExpr ? "" : " anew if " + use(scan.anew);
+          forget_changed(s);
+          line("scan %v{} = {}{} by {} after %v{} over {}{}", scan.local, scan.exclusive ? "what precedes " : "", value,
+               smelt::name_of(scan.op), scan.carry,
+               scan.over_grid ? fmt::format("grid ({})", access_text(kernel_, scan.over_grid->meet)) : "lane", anew);
+        },
+        [&](const Alloc& alloc) {
+          const ScratchBuffer& b = kernel_.buffers[static_cast<size_t>(alloc.buffer)];
+          line("alloc scratch{}: {}{} per {}", alloc.buffer, name_of(b.dtype), str(Shape(b.dims)), name_of(b.scope));
+        },
+        [&](const Barrier&) { line("barrier"); },
+        [&](const Prefetch& prefetch) {
+          line("prefetch {}[{}] and the {} after it to level {}", param_name(kernel_, prefetch.param),
+               prefetch.offset.str(), (prefetch.elements - 1).str(), prefetch.level);
+        },
+        [&](const Turn& turn) {
+          forget_changed(s);
+          line("turn scratch{} from scratch{}", turn.buffer, turn.source);
+        },
+        [&](const Store& store) {
+          const std::string mask = store.mask == kNoExpr ? "" : " if " + use(store.mask);
+          const std::string value = use(store.value);
+          forget_changed(s);
+          const std::string how = store.atomic      ? fmt::format("atomic {} ", smelt::name_of(*store.atomic))
+                                  : store.streaming ? "stream "
+                                                    : "";
+          line("{}{} = {}{}", how, access_text(kernel_, store.access), value, mask);
+        },
+        [&](const If& branch) {
+          const std::string condition = use(branch.condition);
+          line("if {}:", condition);
+          block(branch.body);
+          forget_changed(branch.body);
+        },
+        [&](const Each& each) {
+          forget_changed(each.body);
+          const auto outer = named_;
+          const std::string condition = use(each.condition);
+          line("each {} < {} of which {}:", each.var, each.extent.str(), condition);
+          named_ = outer;
+          block(each.body);
+        });
   }
 
   // A name stands for a value; once what it was computed from has changed, it must not be used again.
   void forget_changed(const std::vector<Stmt>& body) {
-    for (const Stmt& s : body) {
-      forget_changed(s);
-      forget_changed(s.body);
-    }
+    for_each_stmt(body, [&](const Stmt& s) { forget_changed(s); });
   }
   void forget_changed(const Stmt& s) {
     if (named_.empty()) return;
@@ -314,19 +318,25 @@ class Printer {
     for (size_t i = 0; i < stale.size(); ++i) {
       const Expr& e = kernel_.exprs[i];
       stale[i] = changes(s, e);
-      for (const ExprId arg : e.args) stale[i] = stale[i] || stale[static_cast<size_t>(arg)];
-      for (const ExprId arg : {e.mask, e.other})
-        stale[i] = stale[i] || (arg != kNoExpr && stale[static_cast<size_t>(arg)]);
+      for_each_operand(e, [&](ExprId operand) { stale[i] = stale[i] || stale[static_cast<size_t>(operand)]; });
     }
     std::erase_if(named_, [&](const auto& entry) { return stale[static_cast<size_t>(entry.first)]; });
   }
   static bool changes(const Stmt& s, const Expr& e) {
-    const bool assigns = s.kind == StmtKind::Assign || s.kind == StmtKind::Combine;
-    if (s.kind == StmtKind::Scan) return e.kind == ExprKind::Local && e.local == s.carry;
-    if (assigns && e.kind == ExprKind::Local && e.local >= 0) return e.local == s.local || e.local == s.index_local;
-    if (s.kind == StmtKind::Turn) return e.kind == ExprKind::Load && e.access.scratch && e.access.array == s.buffer;
-    return s.kind == StmtKind::Store && e.kind == ExprKind::Load && e.access.scratch == s.access.scratch &&
-           e.access.array == s.access.array;
+    const auto reads = [&](LocalId id) {
+      const auto* read = e.get_if<ReadLocal>();
+      return read && read->local == id;
+    };
+    const auto loads = [&](bool scratch, int array) {
+      const auto* load = e.get_if<Load>();
+      return load && load->access.scratch == scratch && load->access.array == array;
+    };
+    if (const auto* assign = s.get_if<Assign>()) return reads(assign->local);
+    if (const auto* combine = s.get_if<Combine>()) return reads(combine->local) || reads(combine->index_local);
+    if (const auto* scan = s.get_if<Scan>()) return reads(scan->carry);
+    if (const auto* turn = s.get_if<Turn>()) return loads(true, turn->buffer);
+    const auto* store = s.get_if<Store>();
+    return store && loads(store->access.scratch, store->access.array);
   }
 
   const Kernel& kernel_;

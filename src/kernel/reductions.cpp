@@ -93,11 +93,10 @@ bool AccumulatorLowering::adds_products(const Accumulator& a) const {
 std::vector<Stmt> AccumulatorLowering::take_element(const Accumulator& a, ExprId element, const IntExpr& position) {
   const ExprId current = builder_.local(a.value);
   if (!a.with_index()) {
-    const Expr& e = builder_.at(element);
-    if (!adds_products(a) || e.kind != ExprKind::Apply || e.op != Op::Mul)
-      return {assign(a.value, merged(a, current, element))};
+    const Apply* product = builder_.at(element).as_apply(Op::Mul);
+    if (!adds_products(a) || !product) return {assign(a.value, merged(a, current, element))};
     // With one rounding: more exact, and one instruction in place of two.
-    return {assign(a.value, builder_.apply(Op::Fma, {e.args[0], e.args[1], current}))};
+    return {assign(a.value, builder_.apply(Op::Fma, {product->args[0], product->args[1], current}))};
   }
   const ExprId here = builder_.cast(builder_.index(position - a.first_position), a.index_type, true);
   if (!a.in_order || !positions_ascend()) return take_part(a, element, here);

@@ -18,8 +18,9 @@ ExprId Rewriter::operator()(ExprId root) {
       continue;
     }
     const size_t depth = open.size();
-    for (const ExprId operand : operands(kernel_.at(id)))
+    for_each_operand(kernel_.at(id), [&](ExprId operand) {
       if (!known_.count(operand)) open.push_back(operand);
+    });
     if (open.size() > depth) continue;
     known_[id] = rebuilt(id);
   }
@@ -27,13 +28,11 @@ ExprId Rewriter::operator()(ExprId root) {
 }
 
 ExprId Rewriter::rebuilt(ExprId id) {
-  const std::vector<ExprId> old = operands(kernel_.at(id));
-  const auto same = [&](ExprId operand) { return known_.at(operand) == operand; };
-  if (std::all_of(old.begin(), old.end(), same)) return id;
+  bool same = true;
+  for_each_operand(kernel_.at(id), [&](ExprId operand) { same = same && known_.at(operand) == operand; });
+  if (same) return id;
   Expr copy = kernel_.at(id);
-  for (ExprId& arg : copy.args) arg = known_.at(arg);
-  if (copy.mask != kNoExpr) copy.mask = known_.at(copy.mask);
-  if (copy.other != kNoExpr) copy.other = known_.at(copy.other);
+  for_each_operand(copy, [&](ExprId& operand) { operand = known_.at(operand); });
   const auto made = static_cast<ExprId>(kernel_.exprs.size());
   kernel_.exprs.push_back(std::move(copy));
   if (const auto label = kernel_.labels.find(id); label != kernel_.labels.end()) kernel_.labels[made] = label->second;
@@ -41,28 +40,27 @@ ExprId Rewriter::rebuilt(ExprId id) {
 }
 
 void Rewriter::operator()(Stmt& s) {
-  for (const auto field : kExpressionFields) s.*field = (*this)(s.*field);
-  for (Stmt& inner : s.body) (*this)(inner);
+  for_each_expression(s, [&](ExprId& id) { id = (*this)(id); });
+  if (auto* body = body_of(s))
+    for (Stmt& inner : *body) (*this)(inner);
 }
 
 bool remove_dead_code(Kernel& kernel) {
   std::vector<ExprId> roots;
   for (const Phase& phase : kernel.phases)
-    for_each_stmt(phase.body, [&](const Stmt& s) {
-      for (const ExprId root : expressions(s)) roots.push_back(root);
-    });
+    for_each_stmt(phase.body,
+                  [&](const Stmt& s) { for_each_expression(s, [&](ExprId root) { roots.push_back(root); }); });
   std::vector<bool> used(kernel.exprs.size(), false);
   visit_below(kernel, std::move(roots), [&](ExprId id, const Expr&) { return used[static_cast<size_t>(id)] = true; });
   if (std::find(used.begin(), used.end(), false) == used.end()) return false;
   std::vector<ExprId> moved(kernel.exprs.size(), kNoExpr);
-  const auto now = [&](ExprId id) { return id == kNoExpr ? id : moved[static_cast<size_t>(id)]; };
+  const auto move = [&](ExprId& id) { id = moved[static_cast<size_t>(id)]; };
   std::vector<Expr> kept;
   std::map<ExprId, std::string> labels;
   for (size_t id = 0; id < used.size(); ++id) {
     if (!used[id]) continue;
     Expr& e = kernel.exprs[id];
-    for (ExprId& arg : e.args) arg = now(arg);
-    e.mask = now(e.mask), e.other = now(e.other);
+    for_each_operand(e, move);
     moved[id] = static_cast<ExprId>(kept.size());
     if (const auto label = kernel.labels.find(static_cast<ExprId>(id)); label != kernel.labels.end())
       labels[moved[id]] = label->second;
@@ -70,10 +68,7 @@ bool remove_dead_code(Kernel& kernel) {
   }
   kernel.exprs = std::move(kept);
   kernel.labels = std::move(labels);
-  for (Phase& phase : kernel.phases)
-    for_each_stmt(phase.body, [&](Stmt& s) {
-      for (const auto field : kExpressionFields) s.*field = now(s.*field);
-    });
+  for (Phase& phase : kernel.phases) for_each_stmt(phase.body, [&](Stmt& s) { for_each_expression(s, move); });
   return true;
 }
 

@@ -36,15 +36,13 @@ ExprId AccumulatorLowering::scan_at(NodeId id, const Index& index) {
   scan_starts_.push_back(assign(carry, nothing));
   std::vector<Stmt>& block = evaluator_.block();
   if (!scans_down_) {
-    Stmt s = scan(result, op_of(node.reduce), carry, x, start, node.exclusive, anew);
+    Scan s = scan(result, op_of(node.reduce), carry, x, start, node.exclusive, anew);
     if (scan_grid_) {
       Shape dims = scan_grid_->rows;
       dims.insert(dims.end(), {IntExpr(3), scan_grid_->parts, IntExpr(scan_words(t))});
-      s.scope = Scope::Grid;
-      s.access = {false, add_temporary(DType::U64, dims, "where parts meet"), scan_grid_->at};
-      s.extent = scan_grid_->parts;
-      s.part = scan_grid_->at[scan_grid_->at.size() - 2];
-      scan_grid_->meets.emplace_back(s.access.array, scan_words(t));
+      const int meet = add_temporary(DType::U64, dims, "where parts meet");
+      s.over_grid = {{false, meet, scan_grid_->at}, scan_grid_->at[scan_grid_->at.size() - 2], scan_grid_->parts};
+      scan_grid_->meets.emplace_back(meet, scan_words(t));
     }
     block.push_back(std::move(s));
     return builder_.local(result);

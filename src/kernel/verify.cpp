@@ -4,6 +4,7 @@
 
 #include "kernel/text.hpp"
 #include "kernel/verify_parts.hpp"
+#include "kernel/walk.hpp"
 
 namespace smelt::kernel {
 namespace {
@@ -25,10 +26,10 @@ class Structure {
     }
     for (size_t i = 0; i < kernel_.phases.size(); ++i) {
       const Phase& p = kernel_.phases[i];
-      need(p.body.size() == 1 && p.body[0].kind == StmtKind::Loop && p.body[0].loop == LoopKind::Grid,
-           "phase {} is not one grid loop", i);
+      const Loop* grid = p.body.size() == 1 ? loop_of(p.body[0], LoopKind::Grid) : nullptr;
+      need(grid, "phase {} is not one grid loop", i);
       need_known(p.work, sizes_, "the work of a phase");
-      need(!p.last || (i > 0 && kernel_.counter_param >= 0 && p.body[0].extent.is(1) && p.team.workgroup > 0),
+      need(!p.last || (i > 0 && kernel_.counter_param >= 0 && grid->extent.is(1) && p.team.workgroup > 0),
            "phase {} is not one that the last workgroup can run", i);
       known_ = sizes_;
       for (const IndexLocal& index : kernel_.index_locals) known_.insert(Symbol::local(index.local));
@@ -93,15 +94,16 @@ class Structure {
   // Numbers that expressions refer by: everything later may then follow them.
   void expr(ExprId id) {
     const Expr& e = kernel_.at(id);
-    std::vector<ExprId> used = e.args;
-    if (e.mask != kNoExpr) used.push_back(e.mask);
-    if (e.other != kNoExpr) used.push_back(e.other);
-    for (const ExprId a : used)
+    for_each_operand(e, [&](ExprId a) {
       need(a >= 0 && a < id, "expression {} uses expression {}, which is not before it", id, a);
-    if (e.kind == ExprKind::Local) need(e.local >= 0 && e.local < local_count(), "expression {} reads no local", id);
-    if (e.kind == ExprKind::Load) access(e.access, "load");
-    need(e.kind != ExprKind::Load || (e.mask == kNoExpr) == (e.other == kNoExpr),
-         "load {} has a mask or a value beside it, but not both", access_text(kernel_, e.access));
+    });
+    if (const auto* read = e.get_if<ReadLocal>())
+      need(read->local >= 0 && read->local < local_count(), "expression {} reads no local", id);
+    if (const auto* load = e.get_if<Load>()) {
+      access(load->access, "load");
+      need((load->mask == kNoExpr) == (load->other == kNoExpr), "load {} has a mask or a value beside it, but not both",
+           access_text(kernel_, load->access));
+    }
   }
 
   void access(const Access& a, const char* what) const {
@@ -135,169 +137,178 @@ class Structure {
   void symbols_of(ExprId id) {
     if (id == kNoExpr || !seen_.insert(id).second) return;
     const Expr& e = kernel_.at(id);
-    if (e.kind == ExprKind::Index || e.kind == ExprKind::Random) need_known(e.index, known_, "an index value");
-    if (e.kind == ExprKind::Load)
-      for (const IntExpr& i : e.access.index) need_known(i, known_, "load " + access_text(kernel_, e.access));
-    for (const ExprId a : e.args) symbols_of(a);
-    symbols_of(e.mask);
-    symbols_of(e.other);
+    const auto* load = e.get_if<Load>();
+    for_each_index(e, [&](const IntExpr& i) {
+      need_known(i, known_, load ? "load " + access_text(kernel_, load->access) : "an index value");
+    });
+    for_each_operand(e, [&](ExprId a) { symbols_of(a); });
   }
 
   void need_local(LocalId id) const { need(id >= 0 && id < local_count(), "local %v{} does not exist", id); }
 
-  void prefetch(const Stmt& s) {
-    const auto array = static_cast<size_t>(s.access.array);
-    need(!s.access.scratch && array < kernel_.params.size() && s.access.index.size() == 1 &&
-             kernel_.params[array].kind != ParamKind::Size && kernel_.params[array].kind != ParamKind::Scalar,
-         "a prefetch of param {}, which is no array", s.access.array);
-    need(kernel_.dialect == Dialect::Portable && loops_.back()->loop == LoopKind::Vector,
+  void prefetch(const Prefetch& s) {
+    const auto array = static_cast<size_t>(s.param);
+    need(array < kernel_.params.size() && kernel_.params[array].kind != ParamKind::Size &&
+             kernel_.params[array].kind != ParamKind::Scalar,
+         "a prefetch of param {}, which is no array", s.param);
+    need(kernel_.dialect == Dialect::Portable && loops_.back()->kind == LoopKind::Vector,
          "a prefetch outside of a vector loop of a CPU");
-    need_known(s.access.index[0], known_, "a prefetch");
-    need(s.extent.constant().value_or(0) > 0, "a prefetch of {} elements", s.extent.str());
+    need_known(s.offset, known_, "a prefetch");
+    need(s.elements.constant().value_or(0) > 0, "a prefetch of {} elements", s.elements.str());
+  }
+
+  void scan(const Scan& s) {
+    need_local(s.local);
+    need_local(s.carry);
+    need(!local(s.local).is_mutable && written_.insert(s.local).second, "%v{} gets a second value", s.local);
+    need(local(s.carry).is_mutable, "scan %v{} carries %v{}, which is not mutable", s.local, s.carry);
+    need(loops_.back()->kind == LoopKind::Vector, "scan %v{} stands in no vector loop", s.local);
+    use(s.start, "start");
+    if (s.anew != kNoExpr) use(s.anew, "flag");
+    if (s.over_grid) {
+      const Access& meet = s.over_grid->meet;
+      access(meet, "scan");
+      for (const IntExpr& i : meet.index) need_known(i, known_, "scan " + access_text(kernel_, meet));
+      need_known(s.over_grid->parts, known_, "the parts of a scan");
+      need_known(s.over_grid->part, known_, "the part of a scan");
+      need(kernel_.dialect != Dialect::Portable, "a CPU scans no grid");
+    }
+    use(s.value, "value");
+  }
+
+  void store(const Store& s) {
+    access(s.access, "store");
+    const bool writable = s.access.scratch ||
+                          kernel_.params[static_cast<size_t>(s.access.array)].kind == ParamKind::Output ||
+                          kernel_.params[static_cast<size_t>(s.access.array)].kind == ParamKind::Temporary;
+    need(writable, "store {}: only outputs, temporaries and scratch are written", access_text(kernel_, s.access));
+    for (const IntExpr& i : s.access.index) need_known(i, known_, "store " + access_text(kernel_, s.access));
+    use(s.value, "value");
+    if (s.mask != kNoExpr) use(s.mask, "mask");
+    all_different(s);
+  }
+
+  void give(LocalId id, ExprId value) {
+    need(written_.insert(id).second || local(id).is_mutable, "%v{} gets a second value, but is not mutable", id);
+    use(value, "value");
   }
 
   void statement(const Stmt& s) {
-    switch (s.kind) {
-      case StmtKind::Loop: return loop(s);
-      case StmtKind::If: {
-        use(s.value, "condition");
-        conditions_.push_back(s.value);
-        block(s.body);
-        return conditions_.pop_back();
-      }
-      case StmtKind::Each: return each(s);
-      case StmtKind::Let:
-      case StmtKind::Assign:
-        need_local(s.local);
-        need(s.kind == StmtKind::Assign || !local(s.local).is_mutable, "let of the mutable local %v{}", s.local);
-        need(written_.insert(s.local).second || local(s.local).is_mutable,
-             "%v{} gets a second value, but is not mutable", s.local);
-        if (s.kind == StmtKind::Let) positions_[s.local] = s.value;
-        return use(s.value, "value");
-      case StmtKind::Combine:
-        need_local(s.local);
-        need(s.index_local < 0 || s.index_local != s.local, "%v{} is combined with itself", s.local);
-        if (s.index_local >= 0) need_local(s.index_local);
-        return;
-      case StmtKind::Scan:
-        need_local(s.local);
-        need_local(s.carry);
-        need(!local(s.local).is_mutable && written_.insert(s.local).second, "%v{} gets a second value", s.local);
-        need(local(s.carry).is_mutable, "scan %v{} carries %v{}, which is not mutable", s.local, s.carry);
-        need(loops_.back()->loop == LoopKind::Vector, "scan %v{} stands in no vector loop", s.local);
-        use(s.start, "start");
-        if (s.anew != kNoExpr) use(s.anew, "flag");
-        if (s.scope == Scope::Grid) {
-          access(s.access, "scan");
-          for (const IntExpr& i : s.access.index) need_known(i, known_, "scan " + access_text(kernel_, s.access));
-          need_known(s.extent, known_, "the parts of a scan");
-          need_known(s.part, known_, "the part of a scan");
-          need(kernel_.dialect != Dialect::Portable, "a CPU scans no grid");
-        }
-        return use(s.value, "value");
-      case StmtKind::Alloc:
-        return need(s.buffer >= 0 && static_cast<size_t>(s.buffer) < kernel_.buffers.size(),
-                    "scratch{} is allocated but does not exist", s.buffer);
-      case StmtKind::Turn:
-        for (const int b : {s.buffer, s.source})
-          need(b >= 0 && static_cast<size_t>(b) < kernel_.buffers.size(), "scratch{} is turned but does not exist", b);
-        need(s.buffer != s.source, "scratch{} is turned into itself", s.buffer);
-        return need(kernel_.dialect == Dialect::Portable, "a GPU does not turn scratch");
-      case StmtKind::Prefetch: return prefetch(s);
-      case StmtKind::Barrier:
-        need(kernel_.dialect != Dialect::Portable, "a barrier on a CPU");
-        return need(
-            std::none_of(loops_.begin(), loops_.end(), [](const Stmt* l) { return l->loop == LoopKind::Vector; }),
-            "a barrier inside of a vector loop");
-      case StmtKind::Store: {
-        access(s.access, "store");
-        const bool writable = s.access.scratch ||
-                              kernel_.params[static_cast<size_t>(s.access.array)].kind == ParamKind::Output ||
-                              kernel_.params[static_cast<size_t>(s.access.array)].kind == ParamKind::Temporary;
-        need(writable, "store {}: only outputs, temporaries and scratch are written", access_text(kernel_, s.access));
-        for (const IntExpr& i : s.access.index) need_known(i, known_, "store " + access_text(kernel_, s.access));
-        use(s.value, "value");
-        if (s.mask != kNoExpr) use(s.mask, "mask");
-        return all_different(s);
-      }
-    }
+    const auto has_buffer = [&](int b) { return b >= 0 && static_cast<size_t>(b) < kernel_.buffers.size(); };
+    s.match([&](const Loop& l) { loop(l); }, [&](const Each& e) { each(e); },
+            [&](const Scan& scanned) { scan(scanned); }, [&](const Prefetch& p) { prefetch(p); },
+            [&](const Store& stored) { store(stored); },
+            [&](const If& branch) {
+              use(branch.condition, "condition");
+              conditions_.push_back(branch.condition);
+              block(branch.body);
+              conditions_.pop_back();
+            },
+            [&](const Let& let) {
+              need_local(let.local);
+              need(!local(let.local).is_mutable, "let of the mutable local %v{}", let.local);
+              positions_[let.local] = let.value;
+              give(let.local, let.value);
+            },
+            [&](const Assign& assign) {
+              need_local(assign.local);
+              give(assign.local, assign.value);
+            },
+            [&](const Combine& combine) {
+              need_local(combine.local);
+              need(combine.index_local < 0 || combine.index_local != combine.local, "%v{} is combined with itself",
+                   combine.local);
+              if (combine.index_local >= 0) need_local(combine.index_local);
+            },
+            [&](const Alloc& alloc) {
+              need(has_buffer(alloc.buffer), "scratch{} is allocated but does not exist", alloc.buffer);
+            },
+            [&](const Turn& turn) {
+              for (const int b : {turn.buffer, turn.source})
+                need(has_buffer(b), "scratch{} is turned but does not exist", b);
+              need(turn.buffer != turn.source, "scratch{} is turned into itself", turn.buffer);
+              need(kernel_.dialect == Dialect::Portable, "a GPU does not turn scratch");
+            },
+            [&](const Barrier&) {
+              need(kernel_.dialect != Dialect::Portable, "a barrier on a CPU");
+              need(!vector(), "a barrier inside of a vector loop");
+            });
   }
 
-  void need_variable(const Stmt& s) const {
-    need(s.var && (s.var->kind() == Symbol::Kind::Loop || s.var->kind() == Symbol::Kind::Window),
-         "a loop over {}, which is no loop variable", s.var ? s.var->str() : "nothing");
-    const auto alike = [&](Symbol other) { return other.str() == s.var->str(); };
-    need(std::none_of(known_.begin(), known_.end(), alike), "loop variable {} hides another", *s.var);
+  void need_variable(Symbol var) const {
+    need(var.kind() == Symbol::Kind::Loop || var.kind() == Symbol::Kind::Window,
+         "a loop over {}, which is no loop variable", var);
+    const auto alike = [&](Symbol other) { return other.str() == var.str(); };
+    need(std::none_of(known_.begin(), known_.end(), alike), "loop variable {} hides another", var);
   }
 
-  void loop(const Stmt& s) {
-    need_variable(s);
+  void loop(const Loop& s) {
+    need_variable(s.var);
     const bool inside = !loops_.empty();
-    need((s.loop == LoopKind::Grid) == !inside, "loop {}: the outermost loop, and no other, is a grid loop", *s.var);
-    need_known(s.extent, known_, "the extent of loop " + s.var->str());
-    if (s.loop == LoopKind::Vector) {
+    need((s.kind == LoopKind::Grid) == !inside, "loop {}: the outermost loop, and no other, is a grid loop", s.var);
+    need_known(s.extent, known_, "the extent of loop " + s.var.str());
+    if (s.kind == LoopKind::Vector) {
       // Lanes of a short odd axis, as of three colours, are a multiple of its length, and of four.
       need(s.lanes >= 1 && ((s.lanes & (s.lanes - 1)) == 0 || s.lanes % 4 == 0 || s.extent.is(s.lanes)),
-           "vector loop {}: {} lanes", *s.var, s.lanes);
-      need(!vector(), "vector loop {} stands inside another", *s.var);
-    } else if (const Stmt* outer = vector()) {
-      need(!s.extent.mentions(*outer->var), "loop {} runs {} times, which differs from lane to lane", *s.var,
+           "vector loop {}: {} lanes", s.var, s.lanes);
+      need(!vector(), "vector loop {} stands inside another", s.var);
+    } else if (const Loop* outer = vector()) {
+      need(!s.extent.mentions(outer->var), "loop {} runs {} times, which differs from lane to lane", s.var,
            s.extent.str());
     }
-    known_.insert(*s.var);
+    known_.insert(s.var);
     loops_.push_back(&s);
     const auto seen = seen_;
     block(s.body);
     seen_ = seen;
     loops_.pop_back();
-    known_.erase(*s.var);
+    known_.erase(s.var);
   }
 
-  void each(const Stmt& s) {
-    need(!vector(), "each {} is inside a vector loop", *s.var);
-    need_variable(s);
-    need_known(s.extent, known_, "the extent of " + s.var->str());
-    known_.insert(*s.var);
+  void each(const Each& s) {
+    need(!vector(), "each {} is inside a vector loop", s.var);
+    need_variable(s.var);
+    need_known(s.extent, known_, "the extent of " + s.var.str());
+    known_.insert(s.var);
     const auto seen = seen_;
-    use(s.value, "condition");
-    chosen_.push_back(s.value);
+    use(s.condition, "condition");
+    chosen_.push_back(s.condition);
     block(s.body);
     chosen_.pop_back();
     seen_ = seen;
-    known_.erase(*s.var);
+    known_.erase(s.var);
   }
 
-  const Stmt* vector() const {
-    for (const Stmt* l : loops_)
-      if (l->loop == LoopKind::Vector) return l;
+  const Loop* vector() const {
+    for (const Loop* l : loops_)
+      if (l->kind == LoopKind::Vector) return l;
     return nullptr;
   }
 
   // Iterations that run at the same time must not all write one element.
-  void all_different(const Stmt& s) const {
+  void all_different(const Store& s) const {
     if (!s.access.scratch && s.access.array == kernel_.error_param) return;  // any one of the errors will do
     if (s.atomic) return;
-    if (std::any_of(loops_.begin(), loops_.end(), [](const Stmt* l) { return l->extent.is(0); })) return;  // never runs
-    for (const Stmt* l : loops_) {
-      const bool parallel = l->loop == LoopKind::Vector ||
-                            ((l->loop == LoopKind::Grid || l->loop == LoopKind::Thread) && !s.access.scratch);
+    if (std::any_of(loops_.begin(), loops_.end(), [](const Loop* l) { return l->extent.is(0); })) return;  // never runs
+    for (const Loop* l : loops_) {
+      const bool parallel = l->kind == LoopKind::Vector ||
+                            ((l->kind == LoopKind::Grid || l->kind == LoopKind::Thread) && !s.access.scratch);
       const auto times = l->extent.constant();
-      if (!parallel || (times && *times <= 1) || one_of(*l->var)) continue;
+      if (!parallel || (times && *times <= 1) || one_of(l->var)) continue;
       const bool differs = std::any_of(s.access.index.begin(), s.access.index.end(), [&](const IntExpr& i) {
-        return i.mentions(*l->var) || names_local_of(i, *l->var) || names_chosen_of(i, *l->var);
+        return i.mentions(l->var) || names_local_of(i, l->var) || names_chosen_of(i, l->var);
       });
       need(differs, "store {}: every iteration of the {} loop {} writes the same element",
-           access_text(kernel_, s.access), name_of(l->loop), *l->var);
+           access_text(kernel_, s.access), name_of(l->kind), l->var);
     }
   }
 
   // Whether a condition around lets one value of this variable pass.
   bool one_of(Symbol var) const {
     return std::any_of(conditions_.begin(), conditions_.end(), [&](ExprId id) {
-      const Expr& e = kernel_.at(id);
-      if (e.kind != ExprKind::Apply || e.op != Op::Eq) return false;
-      const Expr& left = kernel_.at(e.args[0]);
-      return left.kind == ExprKind::Index && left.index == IntExpr::symbol(var);
+      const Apply* equal = kernel_.at(id).as_apply(Op::Eq);
+      const auto* left = equal ? kernel_.at(equal->args[0]).get_if<IndexValue>() : nullptr;
+      return left && left->value == IntExpr::symbol(var);
     });
   }
 
@@ -310,9 +321,10 @@ class Structure {
   }
   bool made_of(ExprId id, Symbol var) const {
     const Expr& e = kernel_.at(id);
-    if (e.kind == ExprKind::Index) return e.index.mentions(var) || names_local_of(e.index, var);
-    return e.kind == ExprKind::Apply &&
-           std::any_of(e.args.begin(), e.args.end(), [&](ExprId a) { return made_of(a, var); });
+    if (const auto* index = e.get_if<IndexValue>())
+      return index->value.mentions(var) || names_local_of(index->value, var);
+    const auto* apply = e.get_if<Apply>();
+    return apply && std::any_of(apply->args.begin(), apply->args.end(), [&](ExprId a) { return made_of(a, var); });
   }
 
   // Whether it names a local that an Each around compares with what is made of this variable: each iteration has values of its own.
@@ -324,10 +336,11 @@ class Structure {
     });
   }
   bool compares(ExprId condition, ExprId value, Symbol var) const {
-    const Expr& e = kernel_.at(condition);
-    if (e.kind != ExprKind::Apply || e.args.size() != 2) return false;
-    if (e.op == Op::And) return compares(e.args[0], value, var) || compares(e.args[1], value, var);
-    return e.args[0] == value && made_of(e.args[1], var);
+    const auto* apply = kernel_.at(condition).get_if<Apply>();
+    if (!apply || apply->args.size() != 2) return false;
+    const ExprId a = apply->args[0], b = apply->args[1];
+    if (apply->op == Op::And) return compares(a, value, var) || compares(b, value, var);
+    return a == value && made_of(b, var);
   }
 
   const Kernel& kernel_;
@@ -336,7 +349,7 @@ class Structure {
   std::map<LocalId, ExprId> positions_;  // what locals are let be
   std::set<Symbol> sizes_;               // sizes that index expressions may use
   std::set<Symbol> known_;               // those, and the loops around
-  std::vector<const Stmt*> loops_;
+  std::vector<const Loop*> loops_;
   std::set<ExprId> seen_;
   std::set<LocalId> written_;
 };

@@ -6,6 +6,7 @@
 #include "kernel/multipliers.hpp"
 #include "kernel/text.hpp"
 #include "kernel/verify_parts.hpp"
+#include "kernel/walk.hpp"
 
 namespace smelt::kernel {
 namespace {
@@ -13,7 +14,10 @@ namespace {
 class Accesses {
  public:
   explicit Accesses(const Kernel& kernel) : kernel_(kernel), value_of_(kernel.locals.size(), kNoExpr) {
-    for (const Phase& phase : kernel.phases) remember_lets(phase.body);
+    for (const Phase& phase : kernel.phases)
+      for_each_stmt(phase.body, [&](const Stmt& s) {
+        if (const auto* let = s.get_if<Let>()) value_of_[static_cast<size_t>(let->local)] = let->value;
+      });
   }
 
   void run() {
@@ -29,74 +33,58 @@ class Accesses {
  private:
   using Seen = std::vector<bool>;  // expressions already shown to be safe in a block around this place
 
-  void remember_lets(const std::vector<Stmt>& body) {
-    for (const Stmt& s : body) {
-      if (s.kind == StmtKind::Let) value_of_[static_cast<size_t>(s.local)] = s.value;
-      remember_lets(s.body);
-    }
-  }
-
   void block(const std::vector<Stmt>& body, const Facts& facts, Seen seen) {
     seen.resize(kernel_.exprs.size());
     for (const Stmt& s : body) statement(s, facts, seen);
   }
 
   void statement(const Stmt& s, const Facts& facts, Seen& seen) {
-    switch (s.kind) {
-      case StmtKind::Loop: {
-        Facts inside = facts;
-        inside.add_range(*s.var, s.extent);
-        around_.push_back(fmt::format("{} {} < {}", name_of(s.loop), *s.var, s.extent.str()));
-        block(s.body, inside, seen);
-        around_.pop_back();
-        return;
-      }
-      case StmtKind::Each: {
-        Facts inside = facts;
-        inside.add_range(*s.var, s.extent);
-        loads(s.value, inside, seen);
-        learn(s.value, true, inside);
-        around_.push_back(fmt::format("each {} < {}", *s.var, s.extent.str()));
-        block(s.body, inside, seen);
-        around_.pop_back();
-        return;
-      }
-      case StmtKind::If: {
-        loads(s.value, facts, seen);
-        Facts inside = facts;
-        learn(s.value, true, inside);
-        around_.push_back("if " + expr_text(kernel_, s.value));
-        block(s.body, inside, seen);
-        around_.pop_back();
-        return;
-      }
-      case StmtKind::Let:
-      case StmtKind::Assign: return loads(s.value, facts, seen);
-      case StmtKind::Store:
-        loads(s.value, facts, seen);
-        loads(s.mask, facts, seen);
-        return access("store", s.access, s.mask, facts);
-      case StmtKind::Scan:
-        loads(s.value, facts, seen);
-        loads(s.anew, facts, seen);
-        if (s.scope == Scope::Grid) access("scan through", s.access, kNoExpr, facts);
-        return;
-      case StmtKind::Combine:
-      case StmtKind::Turn:  // of whole buffers: verify_types.cpp sees that their sizes are equal
-      case StmtKind::Barrier:
-      case StmtKind::Prefetch:
-      case StmtKind::Alloc: return;
-    }
+    const auto inside = [&](const std::string& around, const std::vector<Stmt>& body, const Facts& known) {
+      around_.push_back(around);
+      block(body, known, seen);
+      around_.pop_back();
+    };
+    s.match(
+        [&](const Loop& loop) {
+          Facts more = facts;
+          more.add_range(loop.var, loop.extent);
+          inside(fmt::format("{} {} < {}", name_of(loop.kind), loop.var, loop.extent.str()), loop.body, more);
+        },
+        [&](const Each& each) {
+          Facts more = facts;
+          more.add_range(each.var, each.extent);
+          loads(each.condition, more, seen);
+          learn(each.condition, true, more);
+          inside(fmt::format("each {} < {}", each.var, each.extent.str()), each.body, more);
+        },
+        [&](const If& branch) {
+          loads(branch.condition, facts, seen);
+          Facts more = facts;
+          learn(branch.condition, true, more);
+          inside("if " + expr_text(kernel_, branch.condition), branch.body, more);
+        },
+        [&](const Let& let) { loads(let.value, facts, seen); },
+        [&](const Assign& assign) { loads(assign.value, facts, seen); },
+        [&](const Store& store) {
+          loads(store.value, facts, seen);
+          loads(store.mask, facts, seen);
+          access("store", store.access, store.mask, facts);
+        },
+        [&](const Scan& scan) {
+          loads(scan.value, facts, seen);
+          loads(scan.anew, facts, seen);
+          if (scan.over_grid) access("scan through", scan.over_grid->meet, kNoExpr, facts);
+        },
+        [](const Turn&) {},  // of whole buffers: verify_types.cpp sees that their sizes are equal
+        [](const Combine&) {}, [](const Barrier&) {}, [](const Prefetch&) {}, [](const Alloc&) {});
   }
 
   void loads(ExprId id, const Facts& facts, Seen& seen) {
     if (id == kNoExpr || seen[static_cast<size_t>(id)]) return;
     seen[static_cast<size_t>(id)] = true;
     const Expr& e = kernel_.at(id);
-    for (const ExprId arg : e.args) loads(arg, facts, seen);
-    loads(e.mask, facts, seen);
-    loads(e.other, facts, seen);
-    if (e.kind == ExprKind::Load) access("load", e.access, e.mask, facts);
+    for_each_operand(e, [&](ExprId operand) { loads(operand, facts, seen); });
+    if (const auto* load = e.get_if<Load>()) access("load", load->access, load->mask, facts);
   }
 
   void access(const char* what, const Access& a, ExprId mask, const Facts& facts) {
@@ -130,27 +118,28 @@ class Accesses {
 
   // What a condition that is true (or false) says of indices.
   void learn(ExprId id, bool truth, Facts& facts) const {
-    const Expr& e = resolved(id);
-    if (e.kind != ExprKind::Apply) return;
-    if (e.op == Op::Not) return learn(e.args[0], !truth, facts);
-    if ((e.op == Op::And && truth) || (e.op == Op::Or && !truth)) {
-      learn(e.args[0], truth, facts);
-      learn(e.args[1], truth, facts);
+    const auto* condition = resolved(id).get_if<Apply>();
+    if (!condition) return;
+    const auto& [op, args] = *condition;
+    if (op == Op::Not) return learn(args[0], !truth, facts);
+    if ((op == Op::And && truth) || (op == Op::Or && !truth)) {
+      learn(args[0], truth, facts);
+      learn(args[1], truth, facts);
       return;
     }
-    if (e.args.size() != 2) return;
-    const auto a = index_value(e.args[0]), b = index_value(e.args[1]);
+    if (args.size() != 2) return;
+    const auto a = index_value(args[0]), b = index_value(args[1]);
     if (!a || !b) return;
     const auto less = [&](const IntExpr& x, const IntExpr& y) { facts.add(y - x - 1); };
     const auto at_most = [&](const IntExpr& x, const IntExpr& y) { facts.add(y - x); };
-    switch (e.op) {
+    switch (op) {
       case Op::Lt: return truth ? less(*a, *b) : at_most(*b, *a);
       case Op::Le: return truth ? at_most(*a, *b) : less(*b, *a);
       case Op::Gt: return truth ? less(*b, *a) : at_most(*a, *b);
       case Op::Ge: return truth ? at_most(*b, *a) : less(*a, *b);
       case Op::Eq:
       case Op::Ne:
-        if (truth != (e.op == Op::Eq)) return;
+        if (truth != (op == Op::Eq)) return;
         at_most(*a, *b);
         return at_most(*b, *a);
       default: return;
@@ -159,20 +148,20 @@ class Accesses {
 
   // A local that was named once is what it was named for.
   const Expr& resolved(ExprId id) const {
-    const Expr& e = kernel_.at(id);
-    if (e.kind != ExprKind::Local || value_of_[static_cast<size_t>(e.local)] == kNoExpr) return e;
-    return resolved(value_of_[static_cast<size_t>(e.local)]);
+    const auto* read = kernel_.at(id).get_if<ReadLocal>();
+    const ExprId named = read ? value_of_[static_cast<size_t>(read->local)] : kNoExpr;
+    return named == kNoExpr ? kernel_.at(id) : resolved(named);
   }
 
   // An i64 as an index expression, if it is one.
   std::optional<IntExpr> index_value(ExprId id) const {
     if (kernel_.at(id).dtype != DType::I64) return std::nullopt;
-    if (const Expr& e = kernel_.at(id); e.kind == ExprKind::Local)
+    if (const auto* read = kernel_.at(id).get_if<ReadLocal>())
       for (const IndexLocal& local : kernel_.index_locals)
-        if (local.local == e.local) return IntExpr::symbol(Symbol::local(e.local));
+        if (local.local == read->local) return IntExpr::symbol(Symbol::local(read->local));
     const Expr& e = resolved(id);
-    if (e.kind == ExprKind::Index) return e.index;
-    if (e.kind == ExprKind::Const) return e.constant.i;
+    if (const auto* index = e.get_if<IndexValue>()) return index->value;
+    if (const auto* constant = e.get_if<Const>()) return constant->value.i;
     return std::nullopt;
   }
 

@@ -32,21 +32,21 @@ class BarrierVerifier {
   }
 
   void statement(const Stmt& s) {
-    if (s.kind == StmtKind::Barrier) {
+    if (s.is<Barrier>()) {
       since_ = {};
       return;
     }
     Since here;
-    const bool vector = s.kind == StmtKind::Loop && s.loop == LoopKind::Vector;
+    const Loop* vector = loop_of(s, LoopKind::Vector);
     note(s, here);
-    if (vector) for_each_stmt(s.body, [&](const Stmt& inner) { note(inner, here); });
+    if (vector) for_each_stmt(vector->body, [&](const Stmt& inner) { note(inner, here); });
     meet(here, s);
-    if (vector) return;
-    const bool repeats = s.kind == StmtKind::Each || (s.kind == StmtKind::Loop && s.loop != LoopKind::Grid);
+    const auto* body = body_of(s);
+    if (vector || !body) return;
     const Since before = since_;
-    block(s.body);
-    if (repeats) block(s.body);  // its second iteration, behind the first
-    if (s.kind == StmtKind::If || repeats) add(before);
+    block(*body);
+    if (repeats(s)) block(*body);  // its second iteration, behind the first
+    if (s.is<If>() || repeats(s)) add(before);
   }
 
   void note(const Stmt& s, Since& here) const {
@@ -56,7 +56,7 @@ class BarrierVerifier {
   }
 
   void meet(const Since& here, const Stmt& s) {
-    const std::string what = s.kind == StmtKind::Loop ? "loop " + s.var->str() : "a statement";
+    const std::string what = s.is<Loop>() ? "loop " + s.get<Loop>().var.str() : "a statement";
     for (const int b : here.written)
       if (since_.read.count(b) || since_.written.count(b))
         fail(kernel_, "{} stores to scratch{}, which was touched since the last barrier", what, b);

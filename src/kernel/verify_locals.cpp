@@ -66,52 +66,56 @@ class Flow {
   }
 
   void statement(const Stmt& s) {
-    switch (s.kind) {
-      case StmtKind::Loop: return loop(s);
-      case StmtKind::If:
-        if (differs_over_lanes(s.value))
-          fail(kernel_, "the condition {} differs from lane to lane", expr_text(kernel_, s.value));
-        read(s.value);
-        return maybe(s.body);
-      case StmtKind::Each:
-        read_indices({s.extent}, "each " + s.var->str());
-        read(s.value);
-        maybe(s.body);
-        return maybe(s.body);
-      case StmtKind::Let:
-        read(s.value);
-        state_.locals[s.local] = {differs_over_lanes(s.value) ? kLanes : kNothing, around_, lanes_, columns_};
-        return;
-      case StmtKind::Assign: return assign(s);
-      case StmtKind::Combine:
-        combine(s, s.local);
-        if (s.index_local >= 0) combine(s, s.index_local);
-        return;
-      case StmtKind::Scan: return scan(s);
-      case StmtKind::Alloc:
-        if (!state_.scratch.insert(s.buffer).second) fail(kernel_, "scratch{} is allocated twice", s.buffer);
-        return;
-      case StmtKind::Turn: need_scratch({true, s.buffer, {}}); return need_scratch({true, s.source, {}});
-      case StmtKind::Barrier: return;
-      case StmtKind::Prefetch: return read_indices(s.access.index, "a prefetch");
-      case StmtKind::Store:
-        read(s.value);
-        if (s.mask != kNoExpr) read(s.mask);
-        need_scratch(s.access);
-        return read_indices(s.access.index, "store " + access_text(kernel_, s.access));
-    }
+    s.match([&](const Loop& around) { loop(around); },
+            [&](const If& branch) {
+              if (differs_over_lanes(branch.condition))
+                fail(kernel_, "the condition {} differs from lane to lane", expr_text(kernel_, branch.condition));
+              read(branch.condition);
+              maybe(branch.body);
+            },
+            [&](const Each& each) {
+              read_indices({each.extent}, "each " + each.var.str());
+              read(each.condition);
+              maybe(each.body);
+              maybe(each.body);
+            },
+            [&](const Let& let) {
+              read(let.value);
+              state_.locals[let.local] = {differs_over_lanes(let.value) ? kLanes : kNothing, around_, lanes_, columns_};
+            },
+            [&](const Assign& assigned) { assign(assigned); },
+            [&](const Combine& combined) {
+              combine(combined.local, combined.columns);
+              if (combined.index_local >= 0) combine(combined.index_local, combined.columns);
+            },
+            [&](const Scan& scanned) { scan(scanned); },
+            [&](const Alloc& alloc) {
+              if (!state_.scratch.insert(alloc.buffer).second)
+                fail(kernel_, "scratch{} is allocated twice", alloc.buffer);
+            },
+            [&](const Turn& turn) {
+              need_scratch({true, turn.buffer, {}});
+              need_scratch({true, turn.source, {}});
+            },
+            [](const Barrier&) {}, [&](const Prefetch& prefetch) { read_indices({prefetch.offset}, "a prefetch"); },
+            [&](const Store& store) {
+              read(store.value);
+              if (store.mask != kNoExpr) read(store.mask);
+              need_scratch(store.access);
+              read_indices(store.access.index, "store " + access_text(kernel_, store.access));
+            });
   }
 
-  void loop(const Stmt& s) {
-    read_indices({s.extent}, "loop " + s.var->str());
+  void loop(const Loop& s) {
+    read_indices({s.extent}, "loop " + s.var.str());
     const Over around = around_;
     const int lanes = lanes_;
     const int columns = columns_;
     const std::optional<Symbol> vector = vector_;
-    around_ |= over(s.loop);
-    if (s.loop == LoopKind::Vector) {
+    around_ |= over(s.kind);
+    if (s.kind == LoopKind::Vector) {
       if (s.columns) check_columns(s);
-      lanes_ = on_gpu_ ? 1 : s.lanes, columns_ = s.columns, vector_ = *s.var;
+      lanes_ = on_gpu_ ? 1 : s.lanes, columns_ = s.columns, vector_ = s.var;
     }
     maybe(s.body);
     maybe(s.body);  // again: a later iteration begins with what an earlier one left
@@ -120,15 +124,15 @@ class Flow {
 
   // A step of the team takes whole rows, with as many lanes to a thread as the loop says and with
   // one.
-  void check_columns(const Stmt& s) const {
+  void check_columns(const Loop& s) const {
     if (!on_gpu_ || s.columns % s.lanes != 0 || team_threads_ % s.columns != 0)
       fail(kernel_, "{} threads of {} lanes do not take whole rows of {} columns", team_threads_, s.lanes, s.columns);
     for (const Stmt& inner : s.body)
-      if (inner.kind == StmtKind::Loop || inner.kind == StmtKind::Scan || inner.kind == StmtKind::Each)
+      if (inner.is<Loop>() || inner.is<Scan>() || inner.is<Each>())
         fail(kernel_, "a loop or scan inside of a Vector loop over columns");
   }
 
-  void assign(const Stmt& s) {
+  void assign(const Assign& s) {
     read(s.value);
     auto [it, fresh] = state_.locals.try_emplace(s.local);
     Value& value = it->second;
@@ -139,7 +143,7 @@ class Flow {
     value.columns = columns_;
   }
 
-  void scan(const Stmt& s) {
+  void scan(const Scan& s) {
     read(s.value);
     if (s.anew != kNoExpr) read(s.anew);
     auto carry = state_.locals.find(s.carry);
@@ -149,26 +153,25 @@ class Flow {
     state_.locals[s.local] = {kLanes, around_, lanes_};
   }
 
-  void combine(const Stmt& s, LocalId id) {
+  void combine(LocalId id, int columns) {
     auto it = state_.locals.find(id);
     if (it == state_.locals.end()) fail(kernel_, "combine of %v{} before it has a value", id);
-    const Over combined = s.scope == Scope::Lane ? kLanes : kLanes | kThreads;
-    if (!(it->second.differs & combined)) fail(kernel_, "combine of %v{}: it has one value already", id);
-    if (around_ & (s.scope == Scope::Lane ? kLanes : kThreads))
-      fail(kernel_, "combine of %v{} inside the loop that it combines", id);
-    if (s.columns != it->second.columns)
-      fail(kernel_, "combine of %v{} over {} columns, of which its loop has {}", id, s.columns, it->second.columns);
-    if (!s.columns) it->second.differs &= ~combined;
+    if (!(it->second.differs & kLanes)) fail(kernel_, "combine of %v{}: it has one value already", id);
+    if (around_ & kLanes) fail(kernel_, "combine of %v{} inside the loop that it combines", id);
+    if (columns != it->second.columns)
+      fail(kernel_, "combine of %v{} over {} columns, of which its loop has {}", id, columns, it->second.columns);
+    if (!columns) it->second.differs &= ~kLanes;
   }
 
   // Checks all that the value of `id` reads.
   void read(ExprId root) {
     visit_below(kernel_, {root}, [&](ExprId id, const Expr& e) {
-      if (e.kind == ExprKind::Local) read_local(e.local, expr_text(kernel_, id));
-      if (e.kind == ExprKind::Index || e.kind == ExprKind::Random) read_indices({e.index}, "index " + e.index.str());
-      if (e.kind == ExprKind::Load) {
-        need_scratch(e.access);
-        read_indices(e.access.index, "load " + access_text(kernel_, e.access));
+      if (const auto* read = e.get_if<ReadLocal>()) read_local(read->local, expr_text(kernel_, id));
+      if (const auto* load = e.get_if<Load>()) {
+        need_scratch(load->access);
+        read_indices(load->access.index, "load " + access_text(kernel_, load->access));
+      } else {
+        for_each_index(e, [&](const IntExpr& i) { read_indices({i}, "index " + i.str()); });
       }
       return true;
     });
@@ -205,7 +208,8 @@ class Flow {
     if (!(around_ & kLanes)) return false;
     const auto differs = [&](const IntExpr& i) { return differs_over_lanes(i); };
     return any_below(kernel_, {id}, [&](const Expr& e) {
-      return (e.kind == ExprKind::Local && differs_over_lanes_local(e.local)) || any_index(e, differs);
+      const auto* read = e.get_if<ReadLocal>();
+      return (read && differs_over_lanes_local(read->local)) || any_index(e, differs);
     });
   }
   bool differs_over_lanes_local(LocalId id) const {

@@ -61,35 +61,35 @@ class Types {
   void expr(ExprId id) const {
     const Expr& e = kernel_.at(id);
     need(in_register(e.dtype), "{} is {}, which occurs in memory only", text(id), name_of(e.dtype));
-    const size_t wanted = e.kind == ExprKind::Apply    ? static_cast<size_t>(info(e.op).arity)
-                          : e.kind == ExprKind::Raw    ? operands_of(e.raw)
-                          : e.kind == ExprKind::Random ? 3
-                          : e.kind == ExprKind::Cast || e.kind == ExprKind::Bitcast ? 1
-                                                                                    : 0;
-    need(e.args.size() == wanted, "{} has {} operands, not {}", text(id), e.args.size(), wanted);
-    switch (e.kind) {
-      case ExprKind::Const: return need_result(id, e.constant.dtype);
-      case ExprKind::Local: return need_result(id, kernel_.locals[static_cast<size_t>(e.local)].dtype);
-      case ExprKind::Index: return need_result(id, DType::I64);
-      case ExprKind::Random:
-        for (const ExprId arg : e.args) need_dtype(arg, DType::U64, "what it is drawn by");
-        return need_result(id, DType::U32);
-      case ExprKind::Apply: return apply(id, e);
-      case ExprKind::Raw: return raw(id, e);
-      case ExprKind::Cast: return;  // every dtype to every other
-      case ExprKind::Bitcast:
-        return need(!is_bool(e.dtype) && !is_bool(dtype(e.args[0])) && size_of(e.dtype) == size_of(dtype(e.args[0])),
-                    "{}: {} and {} have not the same number of bits", text(id), name_of(dtype(e.args[0])),
-                    name_of(e.dtype));
-      case ExprKind::Load:
-        need_result(id, compute_type(memory_dtype(e.access)));
-        if (e.mask == kNoExpr) return;
-        need_dtype(e.mask, DType::Bool, "a mask");
-        return need_dtype(e.other, e.dtype, "the value beside it");
-    }
+    e.match([&](const Const& c) { need_result(id, c.value.dtype); },
+            [&](const ReadLocal& read) { need_result(id, kernel_.locals[static_cast<size_t>(read.local)].dtype); },
+            [&](const IndexValue&) { need_result(id, DType::I64); },
+            [&](const Random& random) {
+              for (const ExprId arg : random.args) need_dtype(arg, DType::U64, "what it is drawn by");
+              need_result(id, DType::U32);
+            },
+            [&](const Apply& applied) { apply(id, applied); }, [&](const Raw& applied) { raw(id, applied, e.dtype); },
+            // Every dtype to every other.
+            [](const Cast&) {},
+            [&](const Bitcast& cast) {
+              const DType from = dtype(cast.x);
+              need(!is_bool(e.dtype) && !is_bool(from) && size_of(e.dtype) == size_of(from),
+                   "{}: {} and {} have not the same number of bits", text(id), name_of(from), name_of(e.dtype));
+            },
+            [&](const Load& load) {
+              need_result(id, compute_type(memory_dtype(load.access)));
+              if (load.mask == kNoExpr) return;
+              need_dtype(load.mask, DType::Bool, "a mask");
+              need_dtype(load.other, e.dtype, "the value beside it");
+            });
   }
 
-  void apply(ExprId id, const Expr& e) const {
+  void need_operands(ExprId id, const std::vector<ExprId>& args, size_t wanted) const {
+    need(args.size() == wanted, "{} has {} operands, not {}", text(id), args.size(), wanted);
+  }
+
+  void apply(ExprId id, const Apply& e) const {
+    need_operands(id, e.args, static_cast<size_t>(info(e.op).arity));
     const DType argument = dtype(e.args.back());
     need(accepts(e.op, argument), "{}: {} does not take {}", text(id), smelt::name_of(e.op), name_of(argument));
     for (size_t i = 0; i < e.args.size(); ++i) {
@@ -120,23 +120,24 @@ class Types {
     return 0;
   }
 
-  void raw(ExprId id, const Expr& e) const {
+  void raw(ExprId id, const Raw& e, DType result) const {
+    need_operands(id, e.args, operands_of(e.op));
     const DType argument = dtype(e.args[0]);
-    if (e.raw == RawOp::FromThread) {
+    if (e.op == RawOp::FromThread) {
       need(kernel_.dialect != Dialect::Portable, "{} is an operation of GPUs", text(id));
       need_dtype(e.args[1], DType::I32, "the number of threads");
-      need(kernel_.at(e.args[1]).kind == ExprKind::Const, "{}: the number of threads is not constant", text(id));
+      need(kernel_.at(e.args[1]).is<Const>(), "{}: the number of threads is not constant", text(id));
       return need_result(id, argument);
     }
-    if (e.raw >= RawOp::PowerOfTwo) {
+    if (e.op >= RawOp::PowerOfTwo) {
       need(kernel_.dialect != Dialect::Portable, "{} is an operation of GPUs", text(id));
       for (ExprId arg : e.args) need_dtype(arg, DType::F32, "the operand of such an operation");
       return need_result(id, DType::F32);
     }
-    if (e.raw == RawOp::ToInt) {
-      need(is_float(argument) && is_signed_int(e.dtype) && size_of(argument) == size_of(e.dtype),
+    if (e.op == RawOp::ToInt) {
+      need(is_float(argument) && is_signed_int(result) && size_of(argument) == size_of(result),
            "{}: {} to {} is not a float to the signed integer of its width", text(id), name_of(argument),
-           name_of(e.dtype));
+           name_of(result));
       return;
     }
     need(is_int(argument), "{}: {} is no integer", text(id), name_of(argument));
@@ -149,67 +150,76 @@ class Types {
   }
 
   void statement(const Stmt& s) const {
-    switch (s.kind) {
-      case StmtKind::Loop: return block(s.body);
-      case StmtKind::If:
-      case StmtKind::Each: need_dtype(s.value, DType::Bool, "a condition"); return block(s.body);
-      case StmtKind::Let:
-      case StmtKind::Assign:
-        return need_dtype(s.value, kernel_.locals[static_cast<size_t>(s.local)].dtype,
-                          fmt::format("local %v{}", s.local));
-      case StmtKind::Combine: return combine(s);
-      case StmtKind::Scan: {
-        combine(s);
-        const DType t = kernel_.locals[static_cast<size_t>(s.local)].dtype;
-        need_dtype(s.value, t, fmt::format("local %v{}", s.local));
-        need_dtype(s.start, t, fmt::format("local %v{}", s.local));
-        need(kernel_.at(s.start).kind == ExprKind::Const, "scan %v{} starts at no constant", s.local);
-        need(kernel_.locals[static_cast<size_t>(s.carry)].dtype == t, "scan %v{} carries another type", s.local);
-        if (s.anew != kNoExpr) need_dtype(s.anew, DType::Bool, "where a scan begins anew");
-        return;
-      }
-      case StmtKind::Barrier:
-      case StmtKind::Prefetch:
-      case StmtKind::Alloc: return;
-      case StmtKind::Turn: {
-        const ScratchBuffer& to = kernel_.buffers[static_cast<size_t>(s.buffer)];
-        const ScratchBuffer& from = kernel_.buffers[static_cast<size_t>(s.source)];
-        const auto square = [](const ScratchBuffer& b) {
-          const auto side = b.dims.size() == 2 ? b.dims[0].constant() : std::nullopt;
-          return side && *side % 16 == 0 && b.dims[1] == b.dims[0];
-        };
-        need(to.dtype == from.dtype && (size_of(to.dtype) == 4 || size_of(to.dtype) == 8) && square(to) &&
-                 square(from) && to.dims[0] == from.dims[0],
-             "turn scratch{} from scratch{}: not equal squares of 4 or 8 bytes an element, 16 to a side", s.buffer,
-             s.source);
-        return;
-      }
-      case StmtKind::Store: {
-        const DType wanted = compute_type(memory_dtype(s.access));
-        need(dtype(s.value) == wanted, "store {}: the value {} is {}, not {}", access_text(kernel_, s.access),
-             text(s.value), name_of(dtype(s.value)), name_of(wanted));
-        if (s.mask != kNoExpr) need_dtype(s.mask, DType::Bool, "a mask");
-        const DType memory = memory_dtype(s.access);
-        const bool joins = s.op == Op::Add || ((s.op == Op::Max || s.op == Op::Min) && is_int(memory));
-        need(!s.atomic || (kernel_.dialect != Dialect::Portable && joins && !is_bool(memory) && size_of(memory) >= 4),
-             "store {}: no {} of {} is atomic there", access_text(kernel_, s.access), smelt::name_of(s.op),
-             name_of(memory));
-        return;
-      }
-    }
+    s.match([&](const Loop& loop) { block(loop.body); },
+            [&](const If& branch) {
+              need_dtype(branch.condition, DType::Bool, "a condition");
+              block(branch.body);
+            },
+            [&](const Each& each) {
+              need_dtype(each.condition, DType::Bool, "a condition");
+              block(each.body);
+            },
+            [&](const Let& let) { need_local_dtype(let.value, let.local); },
+            [&](const Assign& assign) { need_local_dtype(assign.value, assign.local); },
+            [&](const Combine& combined) { combine(combined); }, [&](const Scan& scanned) { scan(scanned); },
+            [](const Barrier&) {}, [](const Prefetch&) {}, [](const Alloc&) {},
+            [&](const Turn& turned) { turn(turned); }, [&](const Store& stored) { store(stored); });
   }
 
-  void combine(const Stmt& s) const {
+  DType local_dtype(LocalId id) const { return kernel_.locals[static_cast<size_t>(id)].dtype; }
+  void need_local_dtype(ExprId value, LocalId id) const {
+    need_dtype(value, local_dtype(id), fmt::format("local %v{}", id));
+  }
+
+  void scan(const Scan& s) const {
+    need_reduces(s.op, s.local);
+    const DType t = local_dtype(s.local);
+    need_local_dtype(s.value, s.local);
+    need_local_dtype(s.start, s.local);
+    need(kernel_.at(s.start).is<Const>(), "scan %v{} starts at no constant", s.local);
+    need(local_dtype(s.carry) == t, "scan %v{} carries another type", s.local);
+    if (s.anew != kNoExpr) need_dtype(s.anew, DType::Bool, "where a scan begins anew");
+  }
+
+  void turn(const Turn& s) const {
+    const ScratchBuffer& to = kernel_.buffers[static_cast<size_t>(s.buffer)];
+    const ScratchBuffer& from = kernel_.buffers[static_cast<size_t>(s.source)];
+    const auto square = [](const ScratchBuffer& b) {
+      const auto side = b.dims.size() == 2 ? b.dims[0].constant() : std::nullopt;
+      return side && *side % 16 == 0 && b.dims[1] == b.dims[0];
+    };
+    need(to.dtype == from.dtype && (size_of(to.dtype) == 4 || size_of(to.dtype) == 8) && square(to) && square(from) &&
+             to.dims[0] == from.dims[0],
+         "turn scratch{} from scratch{}: not equal squares of 4 or 8 bytes an element, 16 to a side", s.buffer,
+         s.source);
+  }
+
+  void store(const Store& s) const {
+    const DType memory = memory_dtype(s.access), wanted = compute_type(memory);
+    need(dtype(s.value) == wanted, "store {}: the value {} is {}, not {}", access_text(kernel_, s.access),
+         text(s.value), name_of(dtype(s.value)), name_of(wanted));
+    if (s.mask != kNoExpr) need_dtype(s.mask, DType::Bool, "a mask");
+    if (!s.atomic) return;
+    const bool joins = s.atomic == Op::Add || ((s.atomic == Op::Max || s.atomic == Op::Min) && is_int(memory));
+    need(kernel_.dialect != Dialect::Portable && joins && !is_bool(memory) && size_of(memory) >= 4,
+         "store {}: no {} of {} is atomic there", access_text(kernel_, s.access), smelt::name_of(*s.atomic),
+         name_of(memory));
+  }
+
+  void need_reduces(Op op, LocalId id) const {
     const bool reduces =
-        s.op == Op::Add || s.op == Op::Mul || s.op == Op::Max || s.op == Op::Min || s.op == Op::And || s.op == Op::Or;
-    const DType t = kernel_.locals[static_cast<size_t>(s.local)].dtype;
-    need(reduces && accepts(s.op, t), "combine %v{}: {} does not combine {}", s.local, smelt::name_of(s.op),
-         name_of(t));
+        op == Op::Add || op == Op::Mul || op == Op::Max || op == Op::Min || op == Op::And || op == Op::Or;
+    need(reduces && accepts(op, local_dtype(id)), "combine %v{}: {} does not combine {}", id, smelt::name_of(op),
+         name_of(local_dtype(id)));
+  }
+
+  void combine(const Combine& s) const {
+    need_reduces(s.op, s.local);
     if (s.index_local < 0) return;
     need(s.op == Op::Max || s.op == Op::Min, "combine %v{}, %v{}: {} has no index", s.local, s.index_local,
          smelt::name_of(s.op));
-    need(is_signed_int(kernel_.locals[static_cast<size_t>(s.index_local)].dtype),
-         "combine %v{}, %v{}: the index is no signed integer", s.local, s.index_local);
+    need(is_signed_int(local_dtype(s.index_local)), "combine %v{}, %v{}: the index is no signed integer", s.local,
+         s.index_local);
   }
 
   const Kernel& kernel_;

@@ -2,39 +2,152 @@
 // a kernel starts here.
 #pragma once
 
+#include <optional>
+#include <type_traits>
 #include <unordered_set>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "kernel/kernel.hpp"
 
 namespace smelt::kernel {
 
-// What an expression is computed from.
+// Calls visit(operand) for what an expression is computed from, by reference: an Expr& may be given
+// other operands.
+template <class E, class Visit>
+void for_each_operand(E& e, const Visit& visit) {
+  std::visit(
+      [&]<class K>(K& kind) {
+        using Kind = std::remove_const_t<K>;
+        if constexpr (is_one_of<Kind, Apply, Raw, Random>) {
+          for (auto& arg : kind.args) visit(arg);
+        } else if constexpr (is_one_of<Kind, Cast, Bitcast>) {
+          visit(kind.x);
+        } else if constexpr (is_one_of<Kind, Load>) {
+          if (kind.mask != kNoExpr) visit(kind.mask);
+          if (kind.other != kNoExpr) visit(kind.other);
+        } else {
+          static_assert(is_one_of<Kind, Const, ReadLocal, IndexValue>);
+        }
+      },
+      e.as);
+}
+
 inline std::vector<ExprId> operands(const Expr& e) {
-  std::vector<ExprId> ids = e.args;
-  if (e.mask != kNoExpr) ids.push_back(e.mask);
-  if (e.other != kNoExpr) ids.push_back(e.other);
+  std::vector<ExprId> ids;
+  for_each_operand(e, [&](ExprId id) { ids.push_back(id); });
   return ids;
 }
 
-// The fields of a statement that hold its expressions; kNoExpr where it has none.
-inline constexpr ExprId Stmt::*kExpressionFields[] = {&Stmt::value, &Stmt::mask, &Stmt::anew, &Stmt::start};
+// Calls visit(index) for the index expressions of an expression itself.
+template <class Visit>
+void for_each_index(const Expr& e, const Visit& visit) {
+  if (const auto* index = e.get_if<IndexValue>()) visit(index->value);
+  if (const auto* random = e.get_if<Random>()) visit(random->element);
+  if (const auto* load = e.get_if<Load>())
+    for (const IntExpr& i : load->access.index) visit(i);
+}
 
-// The expressions of a statement itself, not of its body; some may be kNoExpr.
+// What a statement computes, or its condition; nullptr where it has neither.
+template <class S>
+auto* value_of(S& s) {
+  using Id = std::conditional_t<std::is_const_v<S>, const ExprId, ExprId>;
+  return std::visit(
+      []<class K>(K& kind) -> Id* {
+        using Kind = std::remove_const_t<K>;
+        if constexpr (is_one_of<Kind, Let, Assign, Scan, Store>) {
+          return &kind.value;
+        } else if constexpr (is_one_of<Kind, If, Each>) {
+          return &kind.condition;
+        } else {
+          static_assert(is_one_of<Kind, Loop, Combine, Turn, Alloc, Prefetch, Barrier>);
+          return nullptr;
+        }
+      },
+      s.as);
+}
+
+// Calls visit(expression) for those of a statement itself, not of its body, by reference.
+template <class S, class Visit>
+void for_each_expression(S& s, const Visit& visit) {
+  if (auto* value = value_of(s)) visit(*value);
+  if (auto* store = s.template get_if<Store>(); store && store->mask != kNoExpr) visit(store->mask);
+  if (auto* scan = s.template get_if<Scan>()) {
+    if (scan->anew != kNoExpr) visit(scan->anew);
+    visit(scan->start);
+  }
+}
+
 inline std::vector<ExprId> expressions(const Stmt& s) {
   std::vector<ExprId> ids;
-  for (const auto field : kExpressionFields) ids.push_back(s.*field);
+  for_each_expression(s, [&](ExprId id) { ids.push_back(id); });
   return ids;
+}
+
+// The statements inside of one; nullptr where there cannot be any.
+template <class S>
+auto* body_of(S& s) {
+  using Body = std::conditional_t<std::is_const_v<S>, const std::vector<Stmt>, std::vector<Stmt>>;
+  return std::visit(
+      []<class K>(K& kind) -> Body* {
+        using Kind = std::remove_const_t<K>;
+        if constexpr (is_one_of<Kind, Loop, If, Each>) {
+          return &kind.body;
+        } else {
+          static_assert(is_one_of<Kind, Let, Assign, Combine, Scan, Turn, Alloc, Store, Prefetch, Barrier>);
+          return nullptr;
+        }
+      },
+      s.as);
+}
+
+// A statement as a loop of that kind, if it is one.
+template <class S>
+auto* loop_of(S& s, LoopKind kind) {
+  auto* loop = s.template get_if<Loop>();
+  return loop && loop->kind == kind ? loop : nullptr;
+}
+
+// The variable of a Loop or an Each.
+inline std::optional<Symbol> variable_of(const Stmt& s) {
+  if (const auto* loop = s.get_if<Loop>()) return loop->var;
+  if (const auto* each = s.get_if<Each>()) return each->var;
+  return std::nullopt;
+}
+
+// The local that a Let, an Assign or a Scan gives a value.
+inline std::optional<LocalId> given_by(const Stmt& s) {
+  if (const auto* let = s.get_if<Let>()) return let->local;
+  if (const auto* assign = s.get_if<Assign>()) return assign->local;
+  if (const auto* scan = s.get_if<Scan>()) return scan->local;
+  return std::nullopt;
+}
+
+// Calls visit(index) for the index expressions of a statement itself: extents, and where it accesses
+// arrays.
+template <class Visit>
+void for_each_index(const Stmt& s, const Visit& visit) {
+  const auto visit_all = [&](const Access& access) {
+    for (const IntExpr& i : access.index) visit(i);
+  };
+  if (const auto* loop = s.get_if<Loop>()) visit(loop->extent);
+  if (const auto* each = s.get_if<Each>()) visit(each->extent);
+  if (const auto* prefetch = s.get_if<Prefetch>()) visit(prefetch->elements), visit(prefetch->offset);
+  if (const auto* store = s.get_if<Store>()) visit_all(store->access);
+  if (const auto* scan = s.get_if<Scan>(); scan && scan->over_grid) {
+    visit(scan->over_grid->parts);
+    visit_all(scan->over_grid->meet);
+    visit(scan->over_grid->part);
+  }
 }
 
 // Whether some index that the expression itself has meets a condition on IntExpr.
 template <class Condition>
 bool any_index(const Expr& e, const Condition& condition) {
-  if ((e.kind == ExprKind::Index || e.kind == ExprKind::Random) && condition(e.index)) return true;
-  for (const IntExpr& i : e.access.index)
-    if (condition(i)) return true;
-  return false;
+  bool found = false;
+  for_each_index(e, [&](const IntExpr& i) { found = found || condition(i); });
+  return found;
 }
 
 // Visits each expression that `roots` are computed from once, first from a user of it. `enter(id, e)` returns whether
@@ -47,9 +160,7 @@ void visit_below(const Kernel& kernel, std::vector<ExprId> roots, const Enter& e
     roots.pop_back();
     if (id == kNoExpr || !seen.insert(id).second) continue;
     const Expr& e = kernel.at(id);
-    if (!enter(id, e)) continue;
-    roots.insert(roots.end(), e.args.begin(), e.args.end());
-    roots.insert(roots.end(), {e.mask, e.other});
+    if (enter(id, e)) for_each_operand(e, [&](ExprId operand) { roots.push_back(operand); });
   }
 }
 
@@ -57,10 +168,10 @@ void visit_below(const Kernel& kernel, std::vector<ExprId> roots, const Enter& e
 template <class Visit>
 void visit_accesses(const Kernel& kernel, const Stmt& s, const Visit& visit) {
   visit_below(kernel, expressions(s), [&](ExprId, const Expr& e) {
-    if (e.kind == ExprKind::Load) visit(e.access, false);
+    if (const auto* load = e.get_if<Load>()) visit(load->access, false);
     return true;
   });
-  if (s.kind == StmtKind::Store) visit(s.access, true);
+  if (const auto* store = s.get_if<Store>()) visit(store->access, true);
 }
 
 // Whether an expression that `roots` are computed from, or one of them, meets the condition.
@@ -79,7 +190,7 @@ template <class Body, class Visit>
 void for_each_stmt(Body& body, const Visit& visit) {
   for (auto& s : body) {
     visit(s);
-    for_each_stmt(s.body, visit);
+    if (auto* inside = body_of(s)) for_each_stmt(*inside, visit);
   }
 }
 

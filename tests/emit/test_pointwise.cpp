@@ -337,7 +337,7 @@ void turns(DType dtype, const std::function<std::shared_ptr<runtime::Module>(con
   m.phase(
       {grid(1, {kernel::alloc(from), kernel::alloc(to),
                 serial("r"_loop, kSide, {vector("i1"_loop, kSide, {kernel::store(source, m.load(x, {r, i}))})}),
-                kernel::turn(to, from),
+                kernel::Turn{to, from},
                 serial("q"_loop, kSide,
                        {vector("i2"_loop, kSide,
                                {kernel::store(m.at(out, {sym("q"_loop), sym("i2"_loop)}),

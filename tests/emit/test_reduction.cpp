@@ -312,11 +312,10 @@ TEST_P(Reduction, IfAndScalarLoops) {
   const int x = m.input(DType::I32, {n}), out = m.output(DType::I32, {2, 4});
   const LocalId acc = m.build.new_local(DType::I32, true), one = m.build.new_local(DType::I32, true);
   const ExprId zero = m.build.constant(Scalar::of_int(DType::I32, 0));
-  Stmt branch;
-  branch.kind = kernel::StmtKind::If;
-  branch.value = m.op(Op::Gt, {m.build.index(i), m.i64(1)});
-  branch.body = {vector("i1"_loop, n, {kernel::assign(acc, m.op(Op::Add, {m.build.local(acc), m.load(x, {j})}))}),
-                 kernel::combine(acc, Op::Add)};
+  const kernel::If branch{
+      m.op(Op::Gt, {m.build.index(i), m.i64(1)}),
+      {vector("i1"_loop, n, {kernel::assign(acc, m.op(Op::Add, {m.build.local(acc), m.load(x, {j})}))}),
+       kernel::combine(acc, Op::Add)}};
   m.phase({grid(4, {kernel::assign(acc, zero), kernel::assign(one, zero), branch,
                     vector("i1"_loop, n, {kernel::assign(one, m.op(Op::Add, {m.build.local(one), m.load(x, {j})}))}, 1),
                     kernel::combine(one, Op::Add), kernel::store(m.at(out, {0, i}), m.build.local(acc)),

@@ -1,6 +1,7 @@
 // Every kernel that lowering makes of a real program is proved to stay inside its arrays, fused and unfused, for sizes that
 // are symbols and sizes that are numbers, odd ones and 0 and 1 among them.
 #include "kernel/lower.hpp"
+#include "kernel/walk.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -235,14 +236,6 @@ TEST(Lower, EveryKernelIsProved) {
       }
 }
 
-// Calls visit for every store of a block.
-void for_all_stores(std::vector<kernel::Stmt>& body, const std::function<void(kernel::Stmt&)>& visit) {
-  for (kernel::Stmt& s : body) {
-    if (s.kind == kernel::StmtKind::Store) visit(s);
-    for_all_stores(s.body, visit);
-  }
-}
-
 // An output is written to its last element, so a store moved by one in any dimension leaves it: that must not be proved.
 TEST(Lower, AStoreOneTooFarIsNotProved) {
   const IntExpr N = sym("N"_size), M = sym("M"_size);
@@ -257,11 +250,12 @@ TEST(Lower, AStoreOneTooFarIsNotProved) {
       SCOPED_TRACE(fmt::format("{}, {}", program.name, fuse ? "fused" : "unfused"));
       const auto move_stores = [&](kernel::Kernel& kernel) {
         for (kernel::Phase& phase : kernel.phases)
-          for_all_stores(phase.body, [&](kernel::Stmt& store) {
-            const bool output = !store.access.scratch && store.access.array != kernel.error_param;
-            if (!output || store.mask != kernel::kNoExpr) return;
+          kernel::for_each_stmt(phase.body, [&](kernel::Stmt& s) {
+            auto* store = s.get_if<kernel::Store>();
+            if (!store || store->access.scratch || store->access.array == kernel.error_param) return;
+            if (store->mask != kernel::kNoExpr) return;
             for (const int64_t by : {1, -1})
-              for (IntExpr& index : store.access.index) {
+              for (IntExpr& index : store->access.index) {
                 index = index + by;
                 EXPECT_THROW(verify(kernel), InternalError) << kernel::print(kernel);
                 index = index - by;

@@ -69,14 +69,15 @@ TEST(Nest, AxesUnravelAPosition) {
 TEST(Nest, TheInnermostLoopTakesStepsTogether) {
   std::vector<Stmt> nest = in_loops({{"y"_loop, 3}, {"x"_loop, 4}}, {assign(0, 0)}, 2);
   ASSERT_EQ(nest.size(), 1u);
-  ASSERT_EQ(nest[0].body.size(), 1u);
-  const Stmt &outer = nest[0], &inner = outer.body[0];
+  const auto& outer = nest[0].get<Loop>();
+  ASSERT_EQ(outer.body.size(), 1u);
+  const auto& inner = outer.body[0].get<Loop>();
   EXPECT_EQ(outer.var, "y"_loop);
   EXPECT_EQ(outer.unroll, 1);
   EXPECT_EQ(inner.var, "x"_loop);
   EXPECT_EQ(inner.unroll, 2);
   ASSERT_EQ(inner.body.size(), 1u);
-  EXPECT_EQ(inner.body[0].kind, StmtKind::Assign);
+  EXPECT_TRUE(inner.body[0].is<Assign>());
 }
 
 }  // namespace

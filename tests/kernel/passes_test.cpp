@@ -137,7 +137,7 @@ TEST(Prefetch, RowsThatALoopGoesDown) {
   Sample s;
   const int in = s.input(DType::F32, {66, 1024}), out = s.output(DType::F32, {64, 1024});
   const ExprId below = s.build.apply(Op::Add, {s.load(in, {row, i}), s.load(in, {row + 2, i})});
-  Stmt rows = serial("r"_loop, 64, {vector("i"_loop, 1024, {store({false, out, {row, i}}, below)}, 16)});
+  Loop rows = serial("r"_loop, 64, {vector("i"_loop, 1024, {store({false, out, {row, i}}, below)}, 16)});
   rows.ahead = 3;
   s.phase(grid("g"_loop, 1, {rows}));
   EXPECT_EQ(changes(s.kernel, add_prefetches),
@@ -193,15 +193,15 @@ TEST(InsertBarriers, BetweenLoopsThatShare) {
   Sample s;
   fill_turned(s, 63 - i);
   EXPECT_EQ(changes(s.kernel, insert_barriers), Lines{"+ barrier"});
-  EXPECT_EQ(s.kernel.phases[0].body[0].body[2].kind, StmtKind::Barrier) << "behind the loop that stores";
+  EXPECT_TRUE(grid_body(s.kernel)[2].is<Barrier>()) << "behind the loop that stores";
 }
 
 TEST(InsertBarriers, AlsoBeforeTheNextIteration) {
   Sample s;
   fill_turned(s, 63 - i, 1, true);
   EXPECT_EQ(changes(s.kernel, insert_barriers), (Lines{"+ barrier", "+ barrier"}));
-  const std::vector<Stmt>& inside = s.kernel.phases[0].body[0].body[1].body;
-  EXPECT_EQ(inside[0].kind, StmtKind::Barrier) << "what the last iteration reads is not stored to before";
+  const std::vector<Stmt>& inside = grid_body(s.kernel)[1].get<Loop>().body;
+  EXPECT_TRUE(inside[0].is<Barrier>()) << "what the last iteration reads is not stored to before";
 }
 
 TEST(InsertBarriers, OneThreadWaitsForNobody) {
@@ -214,9 +214,10 @@ TEST(InsertBarriers, OneThreadWaitsForNobody) {
 std::string fault_without_barrier(Sample& s, int n) {
   insert_barriers(s.kernel);
   for_each_stmt(s.kernel.phases[0].body, [&](Stmt& around) {
-    for (size_t b = 0; b < around.body.size(); ++b)
-      if (around.body[b].kind == StmtKind::Barrier && n-- == 0) {
-        around.body.erase(around.body.begin() + static_cast<std::ptrdiff_t>(b));
+    auto* body = body_of(around);
+    for (size_t b = 0; body && b < body->size(); ++b)
+      if ((*body)[b].is<Barrier>() && n-- == 0) {
+        body->erase(body->begin() + static_cast<std::ptrdiff_t>(b));
         return;
       }
   });
@@ -237,7 +238,7 @@ TEST(InsertBarriers, TheVerifierMissesEachOfThem) {
 TEST(Verify, BarriersStandOutsideOfVectorLoops) {
   Sample s;
   fill_turned(s, i);
-  s.kernel.phases[0].body[0].body[1].body.push_back(barrier());
+  grid_body(s.kernel)[1].get<Loop>().body.push_back(Barrier{});
   EXPECT_NE(fault(s.kernel).find("a barrier inside of a vector loop"), std::string::npos);
 }
 
@@ -252,7 +253,7 @@ TEST(RemoveDeadCode, UnusedExpressionsGoAndLabelsMove) {
   s.phase(grid("g"_loop, 1, {vector("i"_loop, 8, {store({false, out, {i}}, value)})}));
   EXPECT_EQ(changes(s.kernel, remove_dead_code), Lines{}) << "nothing that is printed";
   ASSERT_EQ(s.kernel.exprs.size(), 2U);
-  EXPECT_EQ(s.kernel.exprs[1].op, Op::Sqrt);
+  EXPECT_EQ(s.kernel.exprs[1].get<Apply>().op, Op::Sqrt);
   EXPECT_EQ(s.kernel.labels, (std::map<ExprId, std::string>{{1, "root"}}));
   EXPECT_FALSE(remove_dead_code(s.kernel));
 }
@@ -280,9 +281,10 @@ TEST(Rewriter, CopiesOnlyWhatChanges) {
   rewrite.replace(x, s.f32(4));
   const ExprId made = rewrite(both);
   EXPECT_NE(made, both);
-  EXPECT_EQ(s.kernel.at(made).args[1], apart) << "what does not depend on it is shared";
-  EXPECT_EQ(s.kernel.at(s.kernel.at(made).args[0]).args[0], s.f32(4));
-  EXPECT_EQ(s.kernel.at(both).args[0], y) << "the old one is as it was";
+  const auto args = [&](ExprId id) { return s.kernel.at(id).get<Apply>().args; };
+  EXPECT_EQ(args(made)[1], apart) << "what does not depend on it is shared";
+  EXPECT_EQ(args(args(made)[0])[0], s.f32(4));
+  EXPECT_EQ(args(both)[0], y) << "the old one is as it was";
   EXPECT_EQ(rewrite(kNoExpr), kNoExpr);
 }
 
@@ -295,8 +297,8 @@ TEST(Rewriter, MasksAndWhatIsBesideThem) {
   rewrite.replace(asked, other);
   rewrite.replace(beside, zero);
   const ExprId made = rewrite(masked);
-  EXPECT_EQ(s.kernel.at(made).mask, other);
-  EXPECT_EQ(s.kernel.at(made).other, zero);
+  EXPECT_EQ(s.kernel.at(made).get<Load>().mask, other);
+  EXPECT_EQ(s.kernel.at(made).get<Load>().other, zero);
 }
 
 TEST(RemoveDeadCode, MasksMoveWithTheirLoads) {

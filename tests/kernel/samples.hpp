@@ -59,22 +59,18 @@ struct Sample {
   void phase(Stmt grid, IntExpr work = 1) { kernel.phases.push_back({{std::move(grid)}, std::move(work)}); }
 };
 
-inline Stmt grid(Symbol var, IntExpr extent, std::vector<Stmt> body) {
+inline Loop grid(Symbol var, IntExpr extent, std::vector<Stmt> body) {
   return loop(LoopKind::Grid, var, std::move(extent), std::move(body));
 }
-inline Stmt vector(Symbol var, IntExpr extent, std::vector<Stmt> body, int lanes = 8) {
+inline Loop vector(Symbol var, IntExpr extent, std::vector<Stmt> body, int lanes = 8) {
   return loop(LoopKind::Vector, var, std::move(extent), std::move(body), lanes);
 }
-inline Stmt serial(Symbol var, IntExpr extent, std::vector<Stmt> body) {
+inline Loop serial(Symbol var, IntExpr extent, std::vector<Stmt> body) {
   return loop(LoopKind::Serial, var, std::move(extent), std::move(body));
 }
-inline Stmt when(ExprId condition, std::vector<Stmt> body) {
-  Stmt s;
-  s.kind = StmtKind::If;
-  s.value = condition;
-  s.body = std::move(body);
-  return s;
-}
+inline If when(ExprId condition, std::vector<Stmt> body) { return {condition, std::move(body)}; }
+// What stands in the grid loop of a kernel of one phase.
+inline std::vector<Stmt>& grid_body(Kernel& kernel) { return kernel.phases[0].body[0].get<Loop>().body; }
 
 // out[i, j] = f(in[at]) for i < B, j < C, with the index of the load given.
 inline void fill_pointwise(Sample& s, std::vector<IntExpr> at, Shape in_dims, const Shape& out_dims) {

@@ -19,12 +19,14 @@ std::string columns_fault(int first, int combined, int second, int threads, int 
   const ExprId x = s.load(in, at), best = s.build.local(m);
   std::vector<Stmt> body;
   body.push_back(assign(m, s.f32(-1)));
-  body.push_back(loop(LoopKind::Vector, "i"_loop, 512, {assign(m, s.build.apply(Op::Max, {best, x}))}, lanes));
-  body.back().columns = first;
+  Loop reads = loop(LoopKind::Vector, "i"_loop, 512, {assign(m, s.build.apply(Op::Max, {best, x}))}, lanes);
+  reads.columns = first;
+  body.push_back(reads);
   body.push_back(combine(m, Op::Max, -1, combined));
-  body.push_back(
-      loop(LoopKind::Vector, "i"_loop, 512, {store({false, out, at}, s.build.apply(Op::Sub, {x, best}))}, lanes));
-  body.back().columns = second;
+  Loop writes =
+      loop(LoopKind::Vector, "i"_loop, 512, {store({false, out, at}, s.build.apply(Op::Sub, {x, best}))}, lanes);
+  writes.columns = second;
+  body.push_back(writes);
   s.phase(grid("g"_loop, 1, std::move(body)));
   s.kernel.dialect = Dialect::Gpu;
   s.kernel.phases[0].team = {threads, threads, 0};

@@ -256,7 +256,7 @@ TEST(Verify, StridesAreNoSizes) {
   s.kernel.params[static_cast<size_t>(in)].strides = {sym(Symbol::stride(1, 0))};
   s.phase(grid("i0"_loop, 4, {store({false, out, {i}}, s.load(in, {i}))}));
   EXPECT_EQ(fault(s.kernel), "");
-  s.kernel.phases[0].body[0].extent = sym(Symbol::stride(1, 0));
+  s.kernel.phases[0].body[0].get<Loop>().extent = sym(Symbol::stride(1, 0));
   EXPECT_FAULT(s.kernel, "the extent of loop %i0 names %stride1_0");
 }
 
@@ -321,85 +321,85 @@ Stmt add_row(Sample& s, LocalId sum, int lanes = 8) {
 
 TEST(Verify, Flow) {
   EXPECT_EQ(flow_fault([](Sample& s, LocalId sum, LocalId) {
-              return std::vector{assign(sum, s.f32(0)), add_row(s, sum), combine(sum, Op::Add), put(s, sum)};
+              return std::vector<Stmt>{assign(sum, s.f32(0)), add_row(s, sum), combine(sum, Op::Add), put(s, sum)};
             }),
             "");
   // Chunks of a row: one loop over lanes inside another in order.
   EXPECT_EQ(flow_fault([](Sample& s, LocalId sum, LocalId) {
-              return std::vector{assign(sum, s.f32(0)), serial("i2"_loop, 3, {add_row(s, sum)}), combine(sum, Op::Add),
-                                 put(s, sum)};
+              return std::vector<Stmt>{assign(sum, s.f32(0)), serial("i2"_loop, 3, {add_row(s, sum)}),
+                                       combine(sum, Op::Add), put(s, sum)};
             }),
             "");
 }
 
 TEST(Verify, UsedBeforeAssigned) {
   EXPECT_NE(flow_fault([](Sample& s, LocalId sum, LocalId) {
-              return std::vector{add_row(s, sum), combine(sum, Op::Add), put(s, sum)};
+              return std::vector<Stmt>{add_row(s, sum), combine(sum, Op::Add), put(s, sum)};
             }).find("%v0 is read before it has a value"),
             std::string::npos);
   // Named in a block that has ended; assigned in a loop that may not run.
   EXPECT_NE(flow_fault([](Sample& s, LocalId, LocalId x) {
-              return std::vector{serial("i1"_loop, 16, {let(x, s.load(0, {i, j}))}), put(s, x)};
+              return std::vector<Stmt>{serial("i1"_loop, 16, {let(x, s.load(0, {i, j}))}), put(s, x)};
             }).find("%v1 is read before"),
             std::string::npos);
   EXPECT_NE(flow_fault([](Sample& s, LocalId sum, LocalId) {
-              return std::vector{when(s.less(i, 2), {assign(sum, s.f32(1))}), put(s, sum)};
+              return std::vector<Stmt>{when(s.less(i, 2), {assign(sum, s.f32(1))}), put(s, sum)};
             }).find("%v0 is read before"),
             std::string::npos);
 }
 
 TEST(Verify, LanesBeforeCombine) {
   EXPECT_NE(flow_fault([](Sample& s, LocalId sum, LocalId) {
-              return std::vector{assign(sum, s.f32(0)), add_row(s, sum), put(s, sum)};
+              return std::vector<Stmt>{assign(sum, s.f32(0)), add_row(s, sum), put(s, sum)};
             }).find("%v0 has one value per lane here; combine it first"),
             std::string::npos);
   // The second time around, the value of the first is one per lane.
-  EXPECT_NE(
-      flow_fault([](Sample& s, LocalId sum, LocalId x) {
-        return std::vector{assign(sum, s.f32(0)), serial("i2"_loop, 3, {let(x, s.build.local(sum)), add_row(s, sum)})};
-      }).find("%v0 has one value per lane here"),
-      std::string::npos);
+  EXPECT_NE(flow_fault([](Sample& s, LocalId sum, LocalId x) {
+              return std::vector<Stmt>{assign(sum, s.f32(0)),
+                                       serial("i2"_loop, 3, {let(x, s.build.local(sum)), add_row(s, sum)})};
+            }).find("%v0 has one value per lane here"),
+            std::string::npos);
   EXPECT_NE(flow_fault([](Sample& s, LocalId sum, LocalId) {
-              return std::vector{assign(sum, s.f32(0)), combine(sum, Op::Add), put(s, sum)};
+              return std::vector<Stmt>{assign(sum, s.f32(0)), combine(sum, Op::Add), put(s, sum)};
             }).find("combine of %v0: it has one value already"),
             std::string::npos);
   EXPECT_NE(flow_fault([](Sample& s, LocalId sum, LocalId) {
-              return std::vector{assign(sum, s.f32(0)),
-                                 vector("i1"_loop, 16, {assign(sum, s.f32(1)), combine(sum, Op::Add)})};
+              return std::vector<Stmt>{assign(sum, s.f32(0)),
+                                       vector("i1"_loop, 16, {assign(sum, s.f32(1)), combine(sum, Op::Add)})};
             }).find("inside the loop that it combines"),
             std::string::npos);
   EXPECT_NE(flow_fault([](Sample& s, LocalId sum, LocalId) {
               Stmt second = add_row(s, sum, 4);
-              return std::vector{assign(sum, s.f32(0)), add_row(s, sum, 8), second, combine(sum, Op::Add)};
+              return std::vector<Stmt>{assign(sum, s.f32(0)), add_row(s, sum, 8), second, combine(sum, Op::Add)};
             }).find("%v0 has 8 lanes, but the vector loop here has 4"),
             std::string::npos);
 }
 
 TEST(Verify, SecondValues) {
   EXPECT_NE(flow_fault([](Sample& s, LocalId, LocalId x) {
-              return std::vector{let(x, s.f32(0)), assign(x, s.f32(1))};
+              return std::vector<Stmt>{let(x, s.f32(0)), assign(x, s.f32(1))};
             }).find("%v1 gets a second value"),
             std::string::npos);
   EXPECT_NE(flow_fault([](Sample& s, LocalId sum, LocalId) {
-              return std::vector{let(sum, s.f32(0))};
+              return std::vector<Stmt>{let(sum, s.f32(0))};
             }).find("let of the mutable"),
             std::string::npos);
 }
 
 TEST(Verify, ConditionsAreUniform) {
-  EXPECT_NE(
-      flow_fault([](Sample& s, LocalId sum, LocalId) {
-        return std::vector{assign(sum, s.f32(0)), vector("i1"_loop, 16, {when(s.less(j, 3), {assign(sum, s.f32(1))})})};
-      }).find("differs from lane to lane"),
-      std::string::npos);
+  EXPECT_NE(flow_fault([](Sample& s, LocalId sum, LocalId) {
+              return std::vector<Stmt>{assign(sum, s.f32(0)),
+                                       vector("i1"_loop, 16, {when(s.less(j, 3), {assign(sum, s.f32(1))})})};
+            }).find("differs from lane to lane"),
+            std::string::npos);
 }
 
 TEST(Verify, Scratch) {
   Sample s;
   fill_row(s);
-  std::vector<Stmt>& body = s.kernel.phases[0].body[0].body;
+  std::vector<Stmt>& body = grid_body(s.kernel);
   Kernel twice = s.kernel;
-  twice.phases[0].body[0].body.insert(twice.phases[0].body[0].body.begin(), alloc(0));
+  grid_body(twice).insert(grid_body(twice).begin(), alloc(0));
   EXPECT_FAULT(twice, "scratch0 is allocated twice");
   body.erase(body.begin());
   EXPECT_FAULT(s.kernel, "scratch0[%i1]: scratch0 is used before it is allocated");
@@ -422,46 +422,49 @@ void expect_broken(const Break& change, const std::string& part) {
   change(s.kernel);
   EXPECT_FAULT(s.kernel, part);
 }
-Expr& first(Kernel& k, ExprKind kind) {
+template <class Kind>
+Expr& first_expr(Kernel& k) {
   for (Expr& e : k.exprs)
-    if (e.kind == kind) return e;
+    if (e.is<Kind>()) return e;
   throw std::logic_error("no such expression");
+}
+template <class Kind>
+Kind& first(Kernel& k) {
+  return first_expr<Kind>(k).template get<Kind>();
 }
 
 TEST(Verify, Types) {
-  expect_broken([](Kernel& k) { first(k, ExprKind::Apply).dtype = DType::F64; }, "is f64, but its value is f32");
-  expect_broken([](Kernel& k) { first(k, ExprKind::Apply).op = Op::And; }, "bitwise_and does not take f32");
-  expect_broken([](Kernel& k) { first(k, ExprKind::Apply).args.pop_back(); }, "has 1 operands, not 2");
-  expect_broken([](Kernel& k) { first(k, ExprKind::Load).dtype = DType::F16; }, "is f16, which occurs in memory only");
-  expect_broken([](Kernel& k) { first(k, ExprKind::Load).dtype = DType::F64; },
+  expect_broken([](Kernel& k) { first_expr<Apply>(k).dtype = DType::F64; }, "is f64, but its value is f32");
+  expect_broken([](Kernel& k) { first<Apply>(k).op = Op::And; }, "bitwise_and does not take f32");
+  expect_broken([](Kernel& k) { first<Apply>(k).args.pop_back(); }, "has 1 operands, not 2");
+  expect_broken([](Kernel& k) { first_expr<Load>(k).dtype = DType::F16; }, "is f16, which occurs in memory only");
+  expect_broken([](Kernel& k) { first_expr<Load>(k).dtype = DType::F64; },
                 "in2[%i0, %i1] is f64, but its value is f32");
-  expect_broken([](Kernel& k) { first(k, ExprKind::Const).constant.dtype = DType::I32; }, "but its value is i32");
+  expect_broken([](Kernel& k) { first<Const>(k).value.dtype = DType::I32; }, "but its value is i32");
   expect_broken([](Kernel& k) { k.locals[0].dtype = DType::BF16; }, "local %v0 is bf16");
   expect_broken([](Kernel& k) { k.locals[1].dtype = DType::F64; }, "%v1");
   expect_broken([](Kernel& k) { k.params[3].dtype = DType::F64; }, "store out3[%i0, %i2]: the value");
-  expect_broken([](Kernel& k) { k.phases[0].body[0].body[3].op = Op::Sub; }, "subtract does not combine f32");
-  expect_broken([](Kernel& k) { k.phases[0].body[0].body[3].op = Op::Or; }, "bitwise_or does not combine f32");
-  expect_broken([](Kernel& k) { k.phases[0].body[0].body[3].index_local = 1; }, "add has no index");
-  expect_broken([](Kernel& k) { first(k, ExprKind::Load).mask = 0; }, "a mask or a value beside it, but not both");
-  expect_broken([](Kernel& k) { first(k, ExprKind::Load).mask = first(k, ExprKind::Load).other = 0; },
-                "but a mask is bool");
+  expect_broken([](Kernel& k) { grid_body(k)[3].get<Combine>().op = Op::Sub; }, "subtract does not combine f32");
+  expect_broken([](Kernel& k) { grid_body(k)[3].get<Combine>().op = Op::Or; }, "bitwise_or does not combine f32");
+  expect_broken([](Kernel& k) { grid_body(k)[3].get<Combine>().index_local = 1; }, "add has no index");
+  expect_broken([](Kernel& k) { first<Load>(k).mask = 0; }, "a mask or a value beside it, but not both");
+  expect_broken([](Kernel& k) { first<Load>(k).mask = first<Load>(k).other = 0; }, "but a mask is bool");
 }
 
 TEST(Verify, OrderOfExpressions) {
   Sample s;
   fill_row(s);
-  Expr& sum = first(s.kernel, ExprKind::Apply);
-  sum.args[0] = static_cast<ExprId>(s.kernel.exprs.size() - 1);
+  first<Apply>(s.kernel).args[0] = static_cast<ExprId>(s.kernel.exprs.size() - 1);
   EXPECT_FAULT(s.kernel, "which is not before it");
 }
 
 TEST(Verify, NumbersOutOfRange) {
-  expect_broken([](Kernel& k) { first(k, ExprKind::Local).local = 7; }, "reads no local");
-  expect_broken([](Kernel& k) { first(k, ExprKind::Load).access.array = 9; }, "load of param 9, which does not exist");
-  expect_broken([](Kernel& k) { first(k, ExprKind::Load).access = {false, 0, {}}; }, "a size is no memory");
-  expect_broken([](Kernel& k) { k.phases[0].body[0].body[0].buffer = 1; }, "scratch1 is allocated but does not exist");
-  expect_broken([](Kernel& k) { k.phases[0].body[0].body[1].local = -1; }, "local %v-1 does not exist");
-  expect_broken([](Kernel& k) { k.phases[0].body[0].body[1].value = 99; }, "value of expression 99");
+  expect_broken([](Kernel& k) { first<ReadLocal>(k).local = 7; }, "reads no local");
+  expect_broken([](Kernel& k) { first<Load>(k).access.array = 9; }, "load of param 9, which does not exist");
+  expect_broken([](Kernel& k) { first<Load>(k).access = {false, 0, {}}; }, "a size is no memory");
+  expect_broken([](Kernel& k) { grid_body(k)[0].get<Alloc>().buffer = 1; }, "scratch1 is allocated but does not exist");
+  expect_broken([](Kernel& k) { grid_body(k)[1].get<Assign>().local = -1; }, "local %v-1 does not exist");
+  expect_broken([](Kernel& k) { grid_body(k)[1].get<Assign>().value = 99; }, "value of expression 99");
 }
 
 TEST(Verify, Bitcasts) {

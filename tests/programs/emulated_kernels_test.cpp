@@ -94,8 +94,7 @@ TEST_P(EmulatedKernels, CombineWithAnIndexInALoop) {
   const ExprId x =
       s.build.apply(Op::And, {s.load(in_array, {row, lane + step}), s.build.constant(Scalar::of_int(DType::I32, 63))});
   const ExprId better = s.build.apply(Op::Gt, {x, s.build.local(most)});
-  Stmt meet = combine(most, Op::Max);
-  meet.index_local = at;
+  const Stmt meet = combine(most, Op::Max, at);
   s.phase(
       grid("i0"_loop, kRows,
            {serial("i1"_loop, kSteps,
