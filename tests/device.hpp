@@ -7,7 +7,7 @@
 #include "base/check.hpp"
 #include "compile/compile.hpp"
 
-namespace smelt::testing {
+namespace smelt {
 
 inline Machine named_device() {
   const char* variable = std::getenv("SMELT_TEST_DEVICE");
@@ -15,9 +15,10 @@ inline Machine named_device() {
   constexpr std::string_view kOpencl = "opencl";
   if (name == "cuda") return Machine::cuda();
   if (name == kOpencl) return Machine::opencl_device();
-  if (name.size() == kOpencl.size() + 2 && name.starts_with("opencl:")) return Machine::opencl_device(name.back() - '0');
+  if (name.size() == kOpencl.size() + 2 && name.starts_with("opencl:"))
+    return Machine::opencl_device(name.back() - '0');
   SMELT_CHECK(name.empty(), "SMELT_TEST_DEVICE={} is no device", name);
   return Machine::cpu();
 }
 
-}  // namespace smelt::testing
+}  // namespace smelt

@@ -47,6 +47,7 @@ class ColumnLowering : public ReductionLowering {
   struct ScratchPair {
     int value = -1, index = -1;  // buffers
   };
+  void narrow_loops(NarrowRows& rows, const SplitAxis& split, const Grid& outer) const;
   void narrow_steps(const NarrowRows& rows, const std::vector<Accumulator>& totals,
                     const std::vector<ScratchPair>& scratch, std::vector<Stmt>& body);
   void narrow_rest(const NarrowRows& rows, const Placement& placement, const std::vector<Accumulator>& totals,

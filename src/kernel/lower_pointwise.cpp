@@ -81,9 +81,10 @@ void PointwiseLowering::ranges() {
     const IntExpr chunks = grid.extent();
     const ExprId g = builder_.index(IntExpr::symbol(kGrid)), here = builder_.index(total);
     If range;
-    range.condition = chunks.is(1) ? builder_.apply(Op::Eq, {g, here})
-                               : builder_.apply(Op::And, {builder_.apply(Op::Ge, {g, here}),
-                                                          builder_.apply(Op::Lt, {g, builder_.index(total + chunks)})});
+    range.condition = chunks.is(1)
+                          ? builder_.apply(Op::Eq, {g, here})
+                          : builder_.apply(Op::And, {builder_.apply(Op::Ge, {g, here}),
+                                                     builder_.apply(Op::Lt, {g, builder_.index(total + chunks)})});
     Ranges outside;
     evaluator_.enter(&range.body, &outside);
     const IntExpr number = evaluator_.as_index(builder_.apply(Op::Sub, {g, here}), chunks);

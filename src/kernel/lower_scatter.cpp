@@ -127,61 +127,72 @@ void ScatterLowering::check_rows(const Scattered& s) {
 
 void ScatterLowering::scatter_ranges(const Scattered& s) {
   check_rows(s);
-  const int out = evaluator_.output_param(s.id);
-  const auto constant_width = s.columns.constant();
-  const bool one_column = s.columns.is(1);
   const IntExpr width = on_gpu() ? IntExpr(int64_t{schedule_.team} * schedule_.lanes) : kColumns;
-  const IntExpr blocks = one_column ? IntExpr(1) : ceildiv(s.columns, width);
+  const IntExpr blocks = s.columns.is(1) ? IntExpr(1) : ceildiv(s.columns, width);
   const IntExpr evened = min(kMostPartsPerThread, max(1, floordiv(s.columns, kColumnsPerPart)));
   const IntExpr workers = IntExpr::symbol(kLaunchThreads) * (on_gpu() ? IntExpr(kThreads / schedule_.team) : evened);
   const IntExpr wanted = max(1, min(s.rows, ceildiv(workers, max(1, blocks))));
   const IntExpr part = launch_size(Symbol::launch("part"), max(1, ceildiv(s.rows, wanted)));
-  const IntExpr parts = launch_size(Symbol::launch("parts"), ceildiv(s.rows, part));
+  const Symbol r = Symbol::loop("rows"), c = Symbol::loop("columns");
   Grid grid;
   Placement placement;
-  grid.add(Symbol::loop("rows"), parts);
-  grid.add(Symbol::loop("columns"), blocks);
+  grid.add(r, launch_size(Symbol::launch("parts"), ceildiv(s.rows, part)));
+  grid.add(c, blocks);
   grid.decode(placement);
-  const Ranges outside = placement.ranges;
-  const Piece here = piece_at(placement, Symbol::loop("rows"), s.rows, part);
-  const IntExpr &first = here.first, &length = here.length;
-  const IntExpr first_column = placement.value_of.at(Symbol::loop("columns")) * width,
-                extent = min(width, s.columns - first_column);
+  const IntExpr first_column = placement.value_of.at(c) * width;
+  const Range here{piece_at(placement, r, s.rows, part),
+                   part,
+                   {first_column, min(width, s.columns - first_column)},
+                   placement.ranges};
+  std::vector<Stmt> body = copied_range(s, here);
+  body.push_back(joined_range(s, here));
+  add_phase(grid.extent(), std::move(body), s.updates);
+}
+
+// What stands in the range before any update.
+std::vector<Stmt> ScatterLowering::copied_range(const Scattered& s, const Range& here) {
+  const int out = evaluator_.output_param(s.id);
   const IntExpr lane = IntExpr::symbol(kLane);
-  std::vector<Stmt> body;
   const auto copied = [&](const Index& at, std::vector<Stmt>& into) {
     const ExprId value = evaluator_.value_to_store(s.x, at);
     into.push_back(store({false, out, evaluator_.inside(s.id, at)}, value));
   };
   // What a thread of a GPU has copied it adds to as well, so that both go over a row alike.
-  if (!on_gpu() && constant_width && *constant_width <= kColumns) {
-    body = lanes_of(kLane, length * s.columns, outside, [&](const Ranges& ranges, std::vector<Stmt>& into) {
-      const Index flat = reshaped_index({s.rows * s.columns}, s.shape, {first * s.columns + lane}, ranges);
-      copied(flat, into);
-    });
-  } else {
-    Ranges ranges = outside;
-    ranges[Symbol::loop("r")] = {0, length - 1};
-    body.push_back(loop(LoopKind::Serial, Symbol::loop("r"), length,
-                        lanes_of(kLane, extent, ranges, [&](const Ranges& inner, std::vector<Stmt>& into) {
-                          copied(s.at(first + IntExpr::symbol(Symbol::loop("r")), first_column + lane, inner), into);
-                        })));
-  }
-  Ranges ranges = outside;
-  const IntExpr j = IntExpr::symbol(Symbol::loop("j"));
-  ranges[Symbol::loop("j")] = {0, s.updates - 1};
+  if (const auto width = s.columns.constant(); !on_gpu() && width && *width <= kColumns)
+    return lanes_of(kLane, here.rows.length * s.columns, here.ranges,
+                    [&](const Ranges& ranges, std::vector<Stmt>& into) {
+                      const IntExpr first = here.rows.first * s.columns;
+                      copied(reshaped_index({s.rows * s.columns}, s.shape, {first + lane}, ranges), into);
+                    });
+  const Symbol r = Symbol::loop("r");
+  Ranges ranges = here.ranges;
+  ranges[r] = {0, here.rows.length - 1};
+  return in_loops({{r, here.rows.length}},
+                  lanes_of(kLane, here.columns.length, ranges, [&](const Ranges& inner, std::vector<Stmt>& into) {
+                    copied(s.at(here.rows.first + IntExpr::symbol(r), here.columns.first + lane, inner), into);
+                  }));
+}
+
+// Those updates, in order, whose rows lie in the range.
+Stmt ScatterLowering::joined_range(const Scattered& s, const Range& here) {
+  const int out = evaluator_.output_param(s.id);
+  const Symbol number = Symbol::loop("j");
+  const IntExpr j = IntExpr::symbol(number), &first = here.rows.first;
+  Ranges ranges = here.ranges;
+  ranges[number] = {0, s.updates - 1};
   std::vector<Stmt> none, update;
   evaluator_.enter(&none, &ranges);
   const ExprId row = scatter_row(s, j, ranges);
-  const ExprId mine = builder_.apply(Op::And, {builder_.apply(Op::Ge, {row, builder_.index(first)}),
-                                               builder_.apply(Op::Lt, {row, builder_.index(first + length)})});
+  const ExprId mine =
+      builder_.apply(Op::And, {builder_.apply(Op::Ge, {row, builder_.index(first)}),
+                               builder_.apply(Op::Lt, {row, builder_.index(first + here.rows.length)})});
   SMELT_CHECK(none.empty(), "the indices of %{} need statements of their own", s.id);
   evaluator_.enter(&update, &ranges);
   const ExprId chosen = scatter_row(s, j, ranges);
   IntExpr place;
   if (on_gpu()) {
     const ExprId within = builder_.apply(Op::Sub, {chosen, builder_.index(first)});
-    place = min(first + evaluator_.as_index(within, part), s.rows - 1);
+    place = min(first + evaluator_.as_index(within, here.part), s.rows - 1);
   } else {
     place = evaluator_.known_index(chosen, s.rows);  // inside, as the condition says
   }
@@ -197,15 +208,13 @@ void ScatterLowering::scatter_ranges(const Scattered& s) {
       into.push_back(store(to, joined_by(s.kind, builder_.load(s.dtype, to), value)));
     }
   };
-  if (one_column)
+  if (s.columns.is(1))
     joins(0, ranges, update);
   else
-    for (Stmt& stmt : lanes_of(kLane, extent, ranges, [&](const Ranges&inner, std::vector<Stmt>&into) {
-           joins(first_column + lane, inner, into);
-         }))
-      update.push_back(std::move(stmt));
-  body.push_back(each(Symbol::loop("j"), s.updates, mine, std::move(update), schedule_.lanes));
-  add_phase(grid.extent(), std::move(body), s.updates);
+    append(update, lanes_of(kLane, here.columns.length, ranges, [&](const Ranges& inner, std::vector<Stmt>& into) {
+             joins(here.columns.first + IntExpr::symbol(kLane), inner, into);
+           }));
+  return each(number, s.updates, mine, std::move(update), schedule_.lanes);
 }
 
 // ---- copies

@@ -36,6 +36,15 @@ class ScatterLowering : public Lowering {
   void copy_to(const Scattered& s, int param, const std::function<ExprId(ExprId)>& encode);
   void check_rows(const Scattered& s);
   void scatter_ranges(const Scattered& s);
+  // What one iteration of the grid has of the result.
+  struct Range {
+    Piece rows;
+    IntExpr part;  // the most rows of one
+    Piece columns;
+    Ranges ranges;
+  };
+  std::vector<Stmt> copied_range(const Scattered& s, const Range& here);
+  Stmt joined_range(const Scattered& s, const Range& here);
   void scatter_copies(const Scattered& s);
   void updates_of_elements(const Scattered& s, int copies, const IntExpr& part, const IntExpr& first,
                            const IntExpr& length, const Ranges& ranges, std::vector<Stmt>& body);

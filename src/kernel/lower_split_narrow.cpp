@@ -14,13 +14,14 @@
 
 namespace smelt::kernel {
 
-// What one iteration of the grid has: the rows from `first` on, so many, for every point of the loops around them.
+// What one iteration of the grid has: the rows from `first` on, for every point of the loops around them.
 struct NarrowRows {
   size_t inner = 0;  // the axis of the rows; those behind it are the columns
   int64_t columns = 1, rows_of_step = 1;
   Placement placement;
-  LoopExtents around;                  // loops over the other reduced axes
-  IntExpr first, height, steps, rest;  // rest: the rows that make no step
+  LoopExtents around;          // loops over the other reduced axes
+  IntExpr count, part;         // iterations of the grid, and the number of the part
+  IntExpr first, steps, rest;  // rest: the rows that make no step
 
   // Places the axes from that of the rows on at an element of rows of columns; the first of these rows is `row`.
   void across(Placement& at, std::span<const Axis> axes, const IntExpr& row, const IntExpr& element) const {
@@ -91,6 +92,32 @@ void ColumnLowering::narrow_rest(const NarrowRows& rows, const Placement& placem
   append(body, rows.nest(Symbol::loop("r"), rows.rest, std::move(left)));
 }
 
+// The loops of phase 0; the grid goes over `outer` and the parts.
+void ColumnLowering::narrow_loops(NarrowRows& rows, const SplitAxis& split, const Grid& outer) const {
+  const std::vector<Axis>& axes = domain().axes;
+  const Symbol s = Symbol::loop("s"), o = Symbol::loop("o");
+  Grid grid = outer;
+  grid.add(s, split.parts);
+  rows.count = grid.extent();
+  grid.decode(rows.placement);
+  rows.part = rows.placement.value_of.at(s);
+  const Piece piece =
+      split.parts.is(1) ? Piece{0, split.axis->extent} : piece_at(rows.placement, s, split.axis->extent, split.part);
+  for (const Axis& axis : axes) {
+    if (!axis.reduced || &axis == &axes[rows.inner]) continue;
+    const bool is_split = &axis == split.axis;
+    const auto& [var, extent] =
+        rows.around.emplace_back(is_split ? o : axis.var, is_split ? piece.length : axis.extent);
+    rows.placement.ranges[var] = {0, extent - 1};
+    if (is_split) rows.placement.place(axis.var, piece.first + IntExpr::symbol(o));
+  }
+  const bool splits_rows = &axes[rows.inner] == split.axis;
+  rows.first = splits_rows ? piece.first : 0;
+  const IntExpr height = splits_rows ? piece.length : axes[rows.inner].extent;
+  rows.steps = floordiv(height, rows.rows_of_step);
+  rows.rest = height - rows.steps * rows.rows_of_step;
+}
+
 void ColumnLowering::split_narrow() {
   const std::vector<Axis>& axes = domain().axes;
   const IntExpr lane = IntExpr::symbol(kLane);
@@ -100,38 +127,20 @@ void ColumnLowering::split_narrow() {
   SMELT_CHECK(rows.columns > 0 && schedule_.tile % rows.columns == 0 && schedule_.tile % schedule_.lanes == 0,
               "a step of {} elements in {} columns", schedule_.tile, rows.columns);
   rows.rows_of_step = schedule_.tile / rows.columns;
-
-  const bool splits_rows = &axes[rows.inner] == &first_reduced();
   int64_t points = rows.columns;  // of one point of the axis that is split
   for (const Axis& axis : axes)
     if (axis.reduced && &axis != &first_reduced()) points *= std::max<int64_t>(1, axis.estimate);
+  const bool splits_rows = &axes[rows.inner] == &first_reduced();
   const SplitAxis split =
       split_axis(wanted_parts(std::max<int64_t>(1, kPartElements / points), 1), splits_rows ? rows.rows_of_step : 1);
-  const bool whole = split.parts.is(1);  // nothing is left to be joined
-  Grid grid;
+  Grid outer;
   Shape partial_dims{split.parts};
   for (const Axis& axis : axes)
     if (!axis.reduced) {
       partial_dims.push_back(axis.extent);
-      if (&axis < &axes[rows.inner]) grid.add(axis.var, axis.extent);
+      if (&axis < &axes[rows.inner]) outer.add(axis.var, axis.extent);
     }
-  const Grid outer = grid;
-  grid.add(Symbol::loop("s"), split.parts);
-  grid.decode(rows.placement);
-  const IntExpr part = rows.placement.value_of.at(Symbol::loop("s")), begin = part * split.part;
-  const IntExpr length = whole ? split.axis->extent : min(split.part, split.axis->extent - begin);
-  for (const Axis& axis : axes) {
-    if (!axis.reduced || &axis == &axes[rows.inner]) continue;
-    const bool is_split = &axis == split.axis;
-    const auto& [var, extent] =
-        rows.around.emplace_back(is_split ? Symbol::loop("o") : axis.var, is_split ? length : axis.extent);
-    rows.placement.ranges[var] = {0, extent - 1};
-    if (is_split) rows.placement.place(axis.var, begin + IntExpr::symbol(Symbol::loop("o")));
-  }
-  rows.first = splits_rows ? begin : 0;
-  rows.height = splits_rows ? length : axes[rows.inner].extent;
-  rows.steps = floordiv(rows.height, rows.rows_of_step);
-  rows.rest = rows.height - rows.steps * rows.rows_of_step;
+  narrow_loops(rows, split, outer);
 
   const std::vector<Accumulator> totals = accumulators(0);
   std::vector<ScratchPair> scratch;
@@ -151,10 +160,10 @@ void ColumnLowering::split_narrow() {
     row_outputs(1, at, into);
   };
   const IntExpr work = split.part * points;
-  if (whole) {
+  if (split.parts.is(1)) {  // nothing is left to be joined
     finish_columns(placement, results);
     body.push_back(rows.over_columns(std::move(results)));
-    return add_phase(grid.extent(), std::move(body), work);
+    return add_phase(rows.count, std::move(body), work);
   }
   const auto parts = partials(totals, partial_dims);
   const auto partial_at = [&](const Placement& placed, const IntExpr& number) {
@@ -163,9 +172,9 @@ void ColumnLowering::split_narrow() {
       if (!axis.reduced) at.push_back(placed.value_of.at(axis.var));
     return at;
   };
-  store_partials(totals, parts, partial_at(placement, part), results);
+  store_partials(totals, parts, partial_at(placement, rows.part), results);
   body.push_back(rows.over_columns(std::move(results)));
-  add_phase(grid.extent(), std::move(body), work);
+  add_phase(rows.count, std::move(body), work);
 
   Placement last;
   outer.decode(last);

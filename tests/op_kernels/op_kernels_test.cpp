@@ -20,7 +20,7 @@ namespace {
 constexpr int64_t kCount = 2003;  // no multiple of any vector
 
 const Machine& device() {
-  static const Machine chosen = testing::named_device();
+  static const Machine chosen = named_device();
   return chosen;
 }
 

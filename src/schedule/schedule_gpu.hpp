@@ -1,0 +1,39 @@
+// What the families of schedules for a GPU share. Internal to this folder.
+#pragma once
+
+#include <variant>
+
+#include "schedule/local.hpp"
+#include "schedule/parts.hpp"
+
+namespace smelt::schedule {
+
+constexpr int kWarp = 32;
+constexpr int kWorkgroup = 256;
+constexpr int kMostThreads = 1024;  // of a workgroup
+// Bytes of a row that one thread holds at most: enough accesses under way, and registers left to compute with.
+constexpr int64_t kMostBytesPerThread = 128;
+// Reductions of fewer elements are not split.
+constexpr int64_t kSmallWork = 1 << 16;
+
+struct Widths {
+  int smallest = 8, largest = 1;  // bytes of the elements read and written along the lanes
+  int reads = 0, stored = 1;      // stored: bytes of the widest element written
+  bool any = false;               // something is read or written along the lanes
+};
+
+// Along s.vector_axis.
+Widths widths_of(const Graph& graph, const Schedule& s);
+// Neighbours that one thread takes: accesses of 16 bytes, at least of the widest elements.
+int lanes_of(const Widths& w);
+bool divides(int lanes, const IntExpr& extent);
+// At least 1.
+int64_t steps_of(int64_t elements, int64_t step);
+int64_t power_of_two_from(int64_t n);  // the least one of at least n
+
+// schedule_gpu_row.cpp
+std::variant<Schedule, Refusal> row_gpu(const Graph& graph, Domain domain, const Group& group, const Options& options);
+// schedule_gpu_column.cpp
+std::variant<Schedule, Refusal> column_gpu(const Graph& graph, Domain domain, const Options& options);
+
+}  // namespace smelt::schedule

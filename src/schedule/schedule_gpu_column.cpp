@@ -1,0 +1,169 @@
+// Columns on a GPU: tiles of neighbours that a workgroup holds between passes, parts of tall ones, or a lane to each.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "schedule/schedule_gpu.hpp"
+
+namespace smelt::schedule {
+namespace {
+
+// A reduction over at least this many rows is split.
+constexpr int64_t kTallColumn = 512;
+// A row of a column's pass waits so long for memory; starting two more kernels takes so long; memory moves so much.
+constexpr int64_t kRowLatencyNs = 700, kKernelsNs = 5000, kBytesPerNs = 4000;
+// Of a scan down columns, what a multiprocessor reads at once.
+constexpr int64_t kScanBytes = 96 << 10;
+
+// A tile of neighbouring columns to a workgroup: rows of threads, each of which takes some of the
+// rows.
+struct ColumnTile {
+  int lanes = 1;
+  int64_t row = 1, rows = 1;  // threads
+  int64_t groups = 1;         // of `lanes` elements, to a thread at a time
+};
+
+constexpr int64_t kLineBytes = 128, kSectorBytes = 32;
+constexpr int64_t kColumnThreads = 512;  // two workgroups of these hold 128 bytes a thread on one multiprocessor
+// From this many rows on a tile reads them once faster than a warp that goes down its columns
+// alone.
+constexpr int64_t kTallTile = 128;
+
+// All rows stay in registers between the passes; nothing where there are too many of them.
+std::optional<ColumnTile> held_tile(int64_t height, int64_t width, int lanes, int bytes) {
+  ColumnTile tile{lanes, std::max<int64_t>(1, kLineBytes / (lanes * bytes)), 1, 0};
+  const int64_t most = std::max<int64_t>(1, kMostBytesPerThread / (lanes * bytes));
+  tile.rows = std::max<int64_t>(lanes, power_of_two_from(steps_of(height, most)));
+  while (tile.row * tile.rows > kColumnThreads && tile.row * lanes * bytes > 2 * kSectorBytes) tile.row /= 2;
+  while (tile.row * tile.rows > kMostThreads && tile.row * lanes * bytes > kSectorBytes) tile.row /= 2;
+  if (tile.row * tile.rows > kMostThreads) return std::nullopt;
+  while (tile.row * tile.rows < kWorkgroup && tile.row < kWarp && tile.row * lanes < width) tile.row *= 2;
+  tile.rows = std::max(tile.rows, kWarp / tile.row);
+  tile.groups = steps_of(height, tile.rows);
+  return tile.groups <= most ? std::optional(tile) : std::nullopt;
+}
+
+// One pass, where there are workgroups enough for all multiprocessors.
+std::optional<ColumnTile> passing_tile(int64_t height, int64_t width, int lanes, int bytes, const Target& target) {
+  constexpr int64_t kGroups = 8;
+  if (height < kTallTile) return std::nullopt;
+  ColumnTile tile{lanes, std::max<int64_t>(1, kLineBytes / (lanes * bytes)), 1, kGroups};
+  tile.rows = std::max<int64_t>(lanes, std::min(kColumnThreads / tile.row, power_of_two_from(height / kGroups)));
+  if (width / (tile.row * lanes) < 2 * target.threads) return std::nullopt;
+  return tile;
+}
+
+// Parts of tall columns, whatever their number: rows as wide as lines and warps go, and all threads.
+ColumnTile split_tile(int64_t width, int lanes, const Widths& w, bool positions, const Tuning& tuning) {
+  ColumnTile tile{lanes, std::min<int64_t>(kWarp, power_of_two_from(steps_of(width, lanes))), 1, 0};
+  tile.rows = std::max<int64_t>(lanes, (tuning.threads ? tuning.threads : kColumnThreads) / tile.row);
+  // Positions need registers of their own, and two workgroups are to fit a multiprocessor.
+  const int64_t bytes = positions ? kMostBytesPerThread / 2 : kMostBytesPerThread;
+  const int64_t most = bytes / (int64_t{lanes} * w.largest * std::max(1, w.reads));
+  tile.groups = tuning.unroll ? tuning.unroll : std::clamp<int64_t>(most, 1, std::max(8, 16 / lanes));
+  return tile;
+}
+
+// Bytes of the widest element that is another in each row: what registers hold of the rows.
+int held_bytes(const Graph& graph, const Domain& domain) {
+  const auto moves = [&](const IntExpr& e) {
+    return std::any_of(domain.axes.begin(), domain.axes.end(),
+                       [&](const Axis& axis) { return axis.reduced && e.mentions(axis.var); });
+  };
+  int widest = 1;
+  for (const Read& read : domain.reads)
+    if (std::any_of(read.index.begin(), read.index.end(), moves))
+      widest = std::max(widest, size_of(graph.at(read.node).dtype));
+  return widest;
+}
+
+std::optional<Schedule> columns_tile(const Graph& graph, const Domain& domain, const Options& options) {
+  Schedule s;
+  s.domain = domain;
+  s.vector_axis = last_axis(domain, false);
+  const Widths w = widths_of(graph, s);
+  if (!w.any) return std::nullopt;
+  const Axis& columns = domain.axes[static_cast<size_t>(s.vector_axis)];
+  int lanes = std::min(options.tuning.lanes ? options.tuning.lanes : 4, lanes_of(w));
+  while (lanes > 1 && (!divides(lanes, columns.extent) || lanes > columns.estimate)) lanes /= 2;
+  const int64_t height = domain.estimate(true), width = domain.estimate(false);
+  const bool one_pass = passes_of(domain) == 1;
+  if (one_pass && finds_positions(graph, domain)) return std::nullopt;
+  const int bytes = held_bytes(graph, domain);
+  auto tile = one_pass ? passing_tile(height, width, lanes, w.largest, options.target)
+                       : held_tile(height, columns.estimate, lanes, bytes);
+  if (!tile) return std::nullopt;
+  if (options.tuning.threads) {
+    tile->rows = std::max<int64_t>(tile->lanes, options.tuning.threads / tile->row);
+    tile->groups = one_pass ? tile->groups : steps_of(height, tile->rows);
+    if (!one_pass && tile->groups * tile->lanes * bytes > kMostBytesPerThread) return std::nullopt;
+  }
+  if (options.tuning.unroll && one_pass) tile->groups = options.tuning.unroll;
+  s.strategy = Strategy::Row;
+  s.flat = true;
+  s.held = !one_pass;
+  s.lanes = tile->lanes;
+  s.columns = static_cast<int>(tile->row * tile->lanes);
+  s.team = s.workgroup = static_cast<int>(tile->row * tile->rows);
+  s.unroll = static_cast<int>(tile->groups);
+  if (s.held) s.keep_bytes = height * s.columns * 4 * (kMostBytesPerThread / (tile->groups * tile->lanes * 4));
+  s.note = fmt::format("{} columns of {} to {} threads, {} over them{}", s.columns, height, s.team, passes_text(domain),
+                       s.held ? ", held in registers" : "");
+  return s;
+}
+
+}  // namespace
+
+std::variant<Schedule, Refusal> column_gpu(const Graph& graph, Domain domain, const Options& options) {
+  if (domain.scans.empty() && !options.target.plain)
+    if (auto tile = columns_tile(graph, domain, options)) return std::move(*tile);
+  Schedule s;
+  const int64_t height = domain.estimate(true), width = domain.estimate(false);
+  s.vector_axis = last_axis(domain, false);
+  const bool one_pass = passes_of(domain) == 1;
+  s.domain = std::move(domain);
+  const Axis& columns = s.domain.axes[static_cast<size_t>(s.vector_axis)];
+  const Widths w = widths_of(graph, s);
+  s.lanes = std::min(options.tuning.lanes ? options.tuning.lanes : 4, lanes_of(w));
+  while (s.lanes > 1 && !divides(s.lanes, columns.extent)) s.lanes /= 2;
+  s.team = kWarp;
+  s.workgroup = kWorkgroup / 2;
+  if (one_pass && s.domain.scans.empty() && height >= kTallColumn && height * width > kSmallWork) {
+    s.strategy = Strategy::Split;
+    s.note = fmt::format("{} columns of {}, rows split over the grid, then combined", width, height);
+    // Positions of many columns: a warp for each part is enough, and joins nothing.
+    const bool positions = finds_positions(graph, s.domain);
+    const bool many = width >= int64_t{options.target.threads} * kWarp * s.lanes;
+    if (!options.target.plain && !(positions && many)) {
+      const ColumnTile tile = split_tile(columns.estimate, s.lanes, w, positions, options.tuning);
+      s.columns = static_cast<int>(tile.row * tile.lanes);
+      s.team = s.workgroup = static_cast<int>(tile.row * tile.rows);
+      s.unroll = static_cast<int>(tile.groups);
+    }
+  } else {
+    s.strategy = Strategy::Column;
+    while (s.lanes > 1 && width / s.lanes < int64_t{options.target.threads} * kWorkgroup) s.lanes /= 2;
+    // What is stored on the way keeps a scan's next loads waiting, so that many rows are taken at once where columns are few.
+    const int64_t columns = std::max<int64_t>(1, width / std::max(1, options.target.threads));
+    const int most = s.domain.scans.empty() ? 16 : 128;
+    s.unroll = 8;
+    while (s.unroll < most && columns * s.unroll * 4 < kScanBytes) s.unroll *= 2;
+    if (options.tuning.unroll) s.unroll = options.tuning.unroll;
+    const bool constant = std::all_of(s.domain.axes.begin(), s.domain.axes.end(),
+                                      [](const Axis& a) { return !a.reduced || a.extent.constant(); });
+    if (constant) s.keep_bytes = options.target.shared_bytes / (s.workgroup / s.team) - 1024;
+    const int64_t passes = passes_of(s.domain);
+    const bool kept = height * s.team * s.lanes * 4 <= s.keep_bytes;
+    if (!one_pass && !kept && s.domain.scans.empty() && height >= kTallColumn && height * width > kSmallWork &&
+        passes * height / s.unroll * kRowLatencyNs > kKernelsNs + (passes + 1) * height * width * 4 / kBytesPerNs)
+      return Refusal{fmt::format("{} columns of {} are too few to keep {} multiprocessors busy in {} passes", width,
+                                 height, options.target.threads, passes),
+                     "more columns"};
+    s.note = fmt::format("{} columns of {} side by side, {}{}", s.team * s.lanes, height, passes_text(s.domain),
+                         scans_text(s.domain));
+  }
+  s.tile = int64_t{s.team} * s.lanes;
+  return s;
+}
+
+}  // namespace smelt::schedule

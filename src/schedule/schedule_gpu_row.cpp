@@ -1,0 +1,167 @@
+// Rows on a GPU: how many threads share one, and whether it stays in their registers between passes.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "schedule/schedule_gpu.hpp"
+
+namespace smelt::schedule {
+namespace {
+
+constexpr int kMostCluster = 8;  // workgroups that every GPU with clusters takes
+constexpr int64_t kRereadBytes = 64 << 10;
+constexpr int64_t kLongRow = 8192;
+// Rows of scans that are worth several workgroups.
+constexpr int64_t kLongScan = 1 << 15;
+// Rows shorter than this are not worth groups that begin at words of memory.
+constexpr int64_t kShortOddRow = 512;
+
+struct TeamSize {
+  int workgroup = 1, cluster = 1;
+};
+
+// Threads for a row of so many bytes. Measured on an H200: two accesses of 16 bytes to a thread are best for rows of up to 32 KB, but
+// more of them for rows of some KB, where barriers within a workgroup cost more than a few more bytes under way (two warps to rows of 300
+// floats take twice as long as one), and for short rows of which only results are stored. Longer rows take several workgroups, with 64
+// bytes to a thread; where exponentials and the like are computed, fewer threads, and twice as much to each.
+TeamSize team_for(int64_t length, int lanes, int bytes, bool heavy, bool writes_rows, const Target& target) {
+  constexpr int64_t kElements = 16, kWarpRow = 1024, kShort = 4096, kLong = 32 << 10;
+  const int64_t row = length * bytes;
+  const auto threads_of = [&](int64_t per_thread) {
+    const int64_t elements = std::max<int64_t>(lanes, per_thread / bytes);
+    return power_of_two_from((length + elements - 1) / elements);
+  };
+  if (row <= kLong) {
+    const int64_t results_only = std::min<int64_t>(64, kElements * bytes);
+    const int64_t per_thread = row > kShort ? 32 : row > kWarpRow ? 64 : writes_rows ? 32 : results_only;
+    return {static_cast<int>(std::min<int64_t>(threads_of(per_thread), kMostThreads)), 1};
+  }
+  const int64_t threads = threads_of(heavy ? kMostBytesPerThread : 64);
+  if (target.clusters && row > kMostCluster * 512 * kMostBytesPerThread) return {kMostThreads, kMostCluster};
+  if (!target.clusters) return {static_cast<int>(std::min<int64_t>(threads_of(kMostBytesPerThread), kMostThreads)), 1};
+  const int64_t workgroup = heavy && threads <= kMostCluster * 256 ? 256 : 512;
+  return {static_cast<int>(std::min(threads, workgroup)),
+          static_cast<int>(std::clamp<int64_t>(threads / workgroup, 1, kMostCluster))};
+}
+
+// Whether some element takes a transcendental function.
+bool is_heavy(const Graph& graph, const Group& group) {
+  return std::any_of(group.nodes.begin(), group.nodes.end(), [&](NodeId id) {
+    return graph.at(id).kind == NodeKind::Elementwise && cost_of(graph.at(id)) >= 20;
+  });
+}
+
+// The axis that threads share: the last one, unless that is too short for them and another is longer.
+int row_axis(const Domain& domain) {
+  int best = last_axis(domain, true);
+  if (best < 0 || domain.axes[static_cast<size_t>(best)].estimate >= kWarp) return best;
+  for (size_t d = 0; d < domain.axes.size(); ++d)
+    if (domain.axes[d].reduced && domain.axes[d].estimate > domain.axes[static_cast<size_t>(best)].estimate)
+      best = static_cast<int>(d);
+  return best;
+}
+
+std::string rows_text(int64_t rows) { return fmt::format("{} row{}", rows, rows == 1 ? "" : "s"); }
+
+// Few long rows in one pass: their parts, in any order.
+Schedule split_row(Schedule s, const Options& options) {
+  s.strategy = Strategy::Split;
+  s.team = s.workgroup = options.tuning.threads ? options.tuning.threads : 512;
+  s.unroll = options.tuning.unroll ? options.tuning.unroll : std::max(1, 16 / s.lanes);
+  const bool at_once = last_axis(s.domain, false) < 0 && !options.target.plain;
+  s.note = fmt::format("{} of {} split over the grid, {}", rows_text(s.domain.estimate(false)), s.domain.estimate(true),
+                       at_once ? "combined by the workgroup that is done last" : "then combined");
+  return s;
+}
+
+// Few long rows to scan: their parts, one after the other.
+std::variant<Schedule, Refusal> scan_in_parts(Schedule s, bool alone, const Options& options) {
+  const int64_t rows = s.domain.estimate(false), length = s.domain.estimate(true);
+  if (!alone)
+    return Refusal{fmt::format("{} of {} {} scanned in parts, which know nothing of the whole row's reductions",
+                               rows_text(rows), length, rows == 1 ? "is" : "are"),
+                   "more rows"};
+  s.strategy = Strategy::Split;
+  s.team = s.workgroup = options.tuning.threads ? std::clamp(options.tuning.threads, 64, 512) : 256;
+  // Workgroups wait for each other: more under way in each of them.
+  s.unroll = options.tuning.unroll ? options.tuning.unroll : std::max(1, 32 / s.lanes);
+  s.tile = int64_t{s.team} * s.lanes * s.unroll;
+  s.note = fmt::format("{} of {} in parts of {} that follow on each other{}", rows_text(rows), length, s.tile,
+                       scans_text(s.domain));
+  return s;
+}
+
+}  // namespace
+
+std::variant<Schedule, Refusal> row_gpu(const Graph& graph, Domain domain, const Group& group, const Options& options) {
+  Schedule s;
+  const Target& target = options.target;
+  const int64_t rows = domain.estimate(false), length = domain.estimate(true);
+  const bool one_pass = passes_of(domain) == 1, scans = !domain.scans.empty();
+  s.vector_axis = scans ? last_axis(domain, true) : row_axis(domain);
+  s.domain = std::move(domain);
+  const Widths w = widths_of(graph, s);
+  const auto reduced_axes =
+      std::count_if(s.domain.axes.begin(), s.domain.axes.end(), [](const Axis& a) { return a.reduced; });
+  s.flat = !one_pass && !scans && s.vector_axis >= 0 && s.vector_axis == last_axis(s.domain, true) && reduced_axes > 1;
+  const IntExpr extent = s.vector_axis < 0 ? IntExpr(1)
+                         : s.flat          ? s.domain.reduced_count()
+                                           : s.domain.axes[static_cast<size_t>(s.vector_axis)].extent;
+  const int64_t along = s.vector_axis < 0 ? 1
+                        : s.flat          ? length
+                                          : s.domain.axes[static_cast<size_t>(s.vector_axis)].estimate;
+  s.lanes = lanes_of(w);
+  if (options.tuning.lanes) s.lanes = std::min(s.lanes, options.tuning.lanes);
+  while (s.lanes > 1 && ((!divides(s.lanes, extent) && along < kShortOddRow) || along < s.lanes)) s.lanes /= 2;
+  if (one_pass && !scans && rows < target.threads && length >= kLongRow && length * rows > kSmallWork)
+    return split_row(std::move(s), options);
+  // Too few rows to keep the GPU busy.
+  if (scans && !target.plain && rows < 4 * int64_t{target.threads} && length >= kLongScan)
+    return scan_in_parts(std::move(s), one_pass && s.domain.reductions.empty() && reduced_axes == 1, options);
+  s.strategy = Strategy::Row;
+  const bool writes_rows =
+      std::any_of(s.domain.outputs.begin(), s.domain.outputs.end(), [](const Output& o) { return !o.per_row; });
+  TeamSize size = team_for(along, s.lanes, w.largest, is_heavy(graph, group), writes_rows, target);
+  // Positions take as many registers and instructions again, where threads meet most of all.
+  if (finds_positions(graph, s.domain) && one_pass) size = {std::min(size.workgroup, kWorkgroup), 1};
+  if (options.tuning.threads) size = {options.tuning.threads, std::max(1, options.tuning.cluster)};
+  // Rows of some elements: steps that no thread sits out.
+  if (extent.constant() && along < kWarp && !options.tuning.lanes)
+    while (s.lanes > 1 && along % (int64_t{size.workgroup} * s.lanes) != 0) s.lanes /= 2;
+  // Long rows of which only results are kept: a second reading from the caches costs less than waiting for each other.
+  const bool rereads = !one_pass && !writes_rows && along * w.largest > kRereadBytes;
+  if (rereads && !options.tuning.threads) size = {kMostThreads, 1};
+  if (one_pass || scans) size.cluster = 1;
+  // Of the totals of 32 warps, or of 8 in four steps, one warp makes running values at once.
+  if (one_pass && scans && along * w.largest > kRereadBytes / 2 && !options.tuning.threads) size = {kWorkgroup, 1};
+  s.team = size.workgroup * size.cluster;
+  s.workgroup = std::max(size.workgroup, s.team <= kWarp ? kWorkgroup / 2 : 1);
+  const int64_t step = int64_t{s.team} * s.lanes;
+  const bool constant = extent.constant().has_value();
+  const int64_t steps = steps_of(along / s.lanes * s.lanes, step);
+  const bool single_axis = s.flat || reduced_axes <= 1;
+  // What is read stays as it was in memory; what is computed of it is kept where there is room for that too.
+  s.held = single_axis && steps * s.lanes * w.largest <= kMostBytesPerThread;
+  s.unroll = static_cast<int>(s.held ? steps : std::clamp<int64_t>(steps, 1, std::max(1, 16 / s.lanes)));
+  if (options.tuning.unroll && !s.held) s.unroll = options.tuning.unroll;
+  if (s.held && constant)
+    s.keep_bytes = length * 4 * (kMostBytesPerThread / (steps * s.lanes * 4));
+  else if (constant && s.workgroup == s.team) {
+    // A buffer in shared memory has room for whole steps.
+    const int64_t room =
+        length / std::max<int64_t>(1, along) * (steps_of(along, step * s.unroll) * s.unroll + 1) * step;
+    s.keep_bytes = (target.shared_bytes - 4096) / (room * 4) * length * 4;
+  }
+  if (!one_pass && rows * 8 < target.threads && length > (int64_t{1} << 20))
+    return Refusal{fmt::format("{} of {} cannot keep {} multiprocessors busy in one kernel", rows_text(rows), length,
+                               target.threads),
+                   "more rows"};
+  const std::string who = s.team > s.workgroup
+                              ? fmt::format("a cluster of {} x {} threads", s.team / s.workgroup, s.workgroup)
+                              : fmt::format("{} thread{}", s.team, s.team == 1 ? "" : "s");
+  s.note = fmt::format("a row of {} to {}, {} over it{}{}", length, who, passes_text(s.domain), scans_text(s.domain),
+                       s.held && !one_pass ? ", held in registers" : "");
+  return s;
+}
+
+}  // namespace smelt::schedule
