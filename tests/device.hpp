@@ -1,6 +1,7 @@
 // The device that SMELT_TEST_DEVICE names: cuda, opencl or opencl:N; the CPU without it.
 #pragma once
 
+#include <cctype>
 #include <cstdlib>
 #include <string_view>
 
@@ -15,7 +16,7 @@ inline Machine named_device() {
   constexpr std::string_view kOpencl = "opencl";
   if (name == "cuda") return Machine::cuda();
   if (name == kOpencl) return Machine::opencl_device();
-  if (name.size() == kOpencl.size() + 2 && name.starts_with("opencl:"))
+  if (name.size() == kOpencl.size() + 2 && name.starts_with("opencl:") && std::isdigit(name.back()))
     return Machine::opencl_device(name.back() - '0');
   SMELT_CHECK(name.empty(), "SMELT_TEST_DEVICE={} is no device", name);
   return Machine::cpu();

@@ -1,6 +1,7 @@
 // A value of one of several types, each of which has fields of its own.
 #pragma once
 
+#include <cstddef>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -17,6 +18,8 @@ Match(Cases...) -> Match<Cases...>;
 
 template <class Kind, class... Kinds>
 inline constexpr bool is_one_of = (std::is_same_v<Kind, Kinds> || ...);
+
+[[noreturn]] void throw_other_kind(size_t index);
 
 template <class... Kinds>
 struct OneOf {
@@ -37,14 +40,16 @@ struct OneOf {
   Kind* get_if() {
     return std::get_if<Kind>(&as);
   }
-  // Of this kind for sure.
+  // Throws InternalError if it is of another kind.
   template <class Kind>
   const Kind& get() const {
-    return std::get<Kind>(as);
+    const Kind* kind = get_if<Kind>();
+    if (!kind) throw_other_kind(as.index());
+    return *kind;
   }
   template <class Kind>
   Kind& get() {
-    return std::get<Kind>(as);
+    return const_cast<Kind&>(std::as_const(*this).template get<Kind>());
   }
   template <class... Cases>
   decltype(auto) match(Cases&&... cases) const {

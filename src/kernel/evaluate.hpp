@@ -58,7 +58,7 @@ class Evaluator {
   IntExpr as_index(ExprId value, const IntExpr& extent);
   IntExpr known_index(ExprId value, const IntExpr& extent);  // the same of a value that needs no clamp
   const Ranges& ranges() const { return ranges_; }
-  // From here on values are needed only where this bool is true.
+  // From here on values are needed only where this bool is true; kNoExpr: everywhere.
   void only_where(ExprId condition) { guard_ = condition; }
 
   // What a reduction of this group is worth inside the current block.

@@ -7,9 +7,9 @@
 //   Stmt   := Loop(kind, var, extent, body)       var = 0 .. extent-1
 //           | Let(local, expr)                    a value named once, visible in the rest of its block and in inner blocks
 //           | Assign(local, expr)                 gives a mutable local its (next) value: accumulators
-//           | Combine(local, op, columns?)        reduces a local's lanes of the Vector loop just ended to one uniform value, or to
+//           | Combine(local, op, index_local?, columns?)   reduces a local's lanes of the Vector loop just ended to one uniform value, or to
 //                                           one for each column of its elements
-//           | Scan(local, op, carry, expr, start, anew?, over_grid?)   the running value of expr over the lanes of the Vector loop
+//           | Scan(local, op, carry, expr, start, exclusive, anew?, over_grid?)   the running value of expr over the lanes of the Vector loop
 //                                           around, in order, after the mutable local carry, which ends as that of all lanes; begins
 //                                           anew where `anew` is true
 //           | Turn(buffer, source)                what stands at [r, c] of a square buffer goes to [c, r] of another (CPU only)
@@ -24,7 +24,7 @@
 //                                           asked at once, so that expr is nothing but an expression of var
 //           | If(expr, body)                      uniform condition
 //   Expr   := Const(scalar) | ReadLocal(local) | IndexValue(IntExpr) | Apply(op, args) | Cast(x, wrap) | Bitcast(x)
-//           | Raw(raw, args)                     what only expansions use: undefined outside of its stated operands
+//           | Raw(op, args)                      what only expansions use: undefined outside of its stated operands
 //           | Load(param or buffer, index, mask?, other)
 //           | Random(draw, seed, offset, stream, IntExpr)   u32: that element of an array of random words (ops/philox.hpp)
 //
@@ -86,7 +86,7 @@ struct Param {
 };
 
 // Scratch memory.
-enum class Scope : uint8_t { Lane, Subgroup, Workgroup, Grid };
+enum class Scope : uint8_t { Lane, Workgroup };
 struct ScratchBuffer {
   DType dtype;
   std::vector<IntExpr> dims;  // row-major

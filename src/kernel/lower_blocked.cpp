@@ -324,7 +324,7 @@ void PointwiseLowering::blocks() {
       const ExprId mask = evaluator_.only_where(inside);
       const ExprId value = evaluator_.value_to_store(o.base, placement.at(o.base_index));
       stores.push_back(store_output(o, placement, value, mask));
-      evaluator_.only_where(std::vector<schedule::Guard>{});
+      evaluator_.only_where(kNoExpr);
     }
   evaluator_.set_known({});
   append(element, std::move(stores));

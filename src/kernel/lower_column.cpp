@@ -14,10 +14,11 @@
 //         vector %i over the columns of a tile:  take from scratch; go on by one row or several; put into scratch
 //       vector %i over the columns of a tile:  store results, or those of the part
 //
-//   split columns     as column, over a part of the first reduced axis; a second phase joins the parts (lower_split.cpp)
+//   split columns     as column, over a part of the first reduced axis; a second phase joins the parts
 //
 // Tall columns are summed in blocks, whose sums are added up: that keeps the error small.
 #include <algorithm>
+#include <optional>
 
 #include "base/check.hpp"
 #include "kernel/lower_column.hpp"
@@ -95,8 +96,8 @@ void ColumnLowering::block_rows(ColumnLoops& loops) const {
   loops.placement.place(tall.var, directed(tall, first + IntExpr::symbol(q)));
 }
 
-// Inside of a Vector loop: each lane takes what `body` has for the rows of its column into `accs`, and these, block by
-// block, into their totals.
+// Inside of a Vector loop: `body` for the rows of each lane's column. The accumulators of a block are added to their
+// totals behind it.
 std::vector<Stmt> ColumnLowering::down_columns(const ColumnLoops& loops, const std::vector<Accumulator>& accs,
                                                std::vector<Stmt> body) {
   const auto outside = loops.serial.begin() + static_cast<long>(loops.blocks);
@@ -112,7 +113,7 @@ void ColumnLowering::column() {
   scans_down_ = true;
   ColumnLoops loops = column_loops(nullptr);
   block_rows(loops);
-  // A thread of a GPU, or what is stored on the way, a scan's values, keeps too few loads under way otherwise.
+  // One row at a time leaves too few loads under way, on a GPU and where a scan stores its values.
   if (on_gpu() || !domain().scans.empty()) loops.together = schedule_.unroll;
   const Placement& placement = loops.placement;
 

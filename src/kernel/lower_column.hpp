@@ -30,7 +30,6 @@ class ColumnLowering : public ReductionLowering {
   void column();
   void columns_in_rows();
   void split_columns();
-  void split_narrow();
   struct Carried {
     std::vector<Stmt> begin, take, put;
   };
@@ -44,6 +43,7 @@ class ColumnLowering : public ReductionLowering {
   void combine_columns(Grid grid, const SplitAxis& split, const std::vector<Accumulator>& accs,
                        const std::vector<Partial>& parts);
   // lower_split_narrow.cpp
+  void split_narrow();
   struct ScratchPair {
     int value = -1, index = -1;  // buffers
   };

@@ -1,6 +1,5 @@
 // Parts of a reduction: how many there are, and the partial results that a first phase leaves and a second one takes.
-#include <algorithm>
-
+#include "base/check.hpp"
 #include "kernel/lower_reduction.hpp"
 
 namespace smelt::kernel {

@@ -1,4 +1,4 @@
-// The passes over what one iteration has: one for each level of reductions, and one more for what needs the last of them.
+// The passes over a row or a column: one for each level of reductions, and one more for what needs the last of them.
 #include "kernel/lower_reduction.hpp"
 
 namespace smelt::kernel {

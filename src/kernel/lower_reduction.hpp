@@ -21,7 +21,7 @@ struct Accumulator {
   ReduceKind kind;
   LocalId value = -1, index = -1;
   DType value_type{};
-  // Of elements the index counts from here on, in lanes no wider than it takes.
+  // `index` counts from this position, in the narrowest type that holds it.
   IntExpr first_position = 0;
   DType index_type = DType::I64;
   bool in_order = true;  // no element comes after one of a later position
@@ -61,6 +61,7 @@ class AccumulatorLowering : public Lowering {
   std::vector<Stmt> update_online(const Accumulator& sum, ExprId value);
   std::vector<Stmt> finish_online(const std::vector<Accumulator>& accs);
 
+  // reductions.cpp
   IntExpr position(const Placement& placement) const;  // row-major over the reduced axes: what argmax counts
   bool has_few_positions() const;
   bool counts_in_blocks() const;

@@ -22,7 +22,7 @@ RowLoops RowLowering::row_loops(Placement& placement, const IntExpr& first, cons
   std::vector<RowPart> serial;
   for (size_t d = 0; d < domain().axes.size(); ++d) {
     const Axis& axis = domain().axes[d];
-    if (!axis.reduced || static_cast<int>(d) == schedule_.vector_axis || placement.value_of.count(axis.var)) continue;
+    if (!axis.reduced || static_cast<int>(d) == schedule_.vector_axis) continue;
     serial.push_back(&axis == part.axis ? part : RowPart{&axis, axis.var, 0, axis.extent, axis.estimate});
   }
   int64_t steps = 1;  // of one accumulator

@@ -1,6 +1,7 @@
 // Rows: lanes are neighbours of a reduced axis, or of all of them. Internal to this folder.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "kernel/lower_reduction.hpp"
@@ -30,8 +31,6 @@ class RowLowering : public ReductionLowering {
  private:
   void phases() override;
   void row();
-  void split_rows();
-  void split_scan();
   // `first`, `length` and `estimate` are of the vector axis; `part` is of another axis, where only a part of that is passed over.
   RowLoops row_loops(Placement& placement, const IntExpr& first, const IntExpr& length, int64_t estimate,
                      const RowPart& part = {}) const;
@@ -40,7 +39,9 @@ class RowLowering : public ReductionLowering {
   std::vector<Stmt> column_outputs(int level, Placement placement);
   std::vector<Accumulator> row_accumulators(const RowLoops& loops, const Placement& placement, int level);
   std::vector<Stmt> row_pass(const RowLoops& loops, const std::vector<Accumulator>& accs, std::vector<Stmt> body);
+  void split_scan();  // lower_split_scan.cpp
   // lower_split.cpp
+  void split_rows();
   IntExpr wanted_rows() const;
   IntExpr wanted_tiles() const;
   RowLoops part_loops(const SplitAxis& split, const Piece& rows, Placement& placement) const;

@@ -324,13 +324,12 @@ void ScatterLowering::updates_of_rows(const Scattered& s, int copies, const IntE
   evaluator_.report_row(s.id, found, s.rows);
   const IntExpr row = evaluator_.as_index(row_in_copy(builder_, evaluator_, found, s.rows, s.mode), s.rows + 1);
   ranges = evaluator_.ranges();
-  for (Stmt& stmt : lanes_of(Symbol::loop("l"), s.columns, ranges, [&](const Ranges&inner, std::vector<Stmt>&into) {
-         const IntExpr column = IntExpr::symbol(Symbol::loop("l"));
-         const Access to{false, copies, {part, row, column}};
-         const ExprId value = evaluator_.value(s.source, s.update_at(update, column, inner));
-         into.push_back(store(to, joined_by(s.kind, builder_.load(type, to), value)));
-       }))
-    one.push_back(std::move(stmt));
+  append(one, lanes_of(Symbol::loop("l"), s.columns, ranges, [&](const Ranges& inner, std::vector<Stmt>& into) {
+           const IntExpr column = IntExpr::symbol(Symbol::loop("l"));
+           const Access to{false, copies, {part, row, column}};
+           const ExprId value = evaluator_.value(s.source, s.update_at(update, column, inner));
+           into.push_back(store(to, joined_by(s.kind, builder_.load(type, to), value)));
+         }));
   body.push_back(loop(LoopKind::Serial, Symbol::loop("k"), length, std::move(one)));
 }
 

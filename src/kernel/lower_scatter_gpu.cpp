@@ -186,7 +186,7 @@ void ScatterLowering::joined_on_chip(const Scattered& s, int joined, DType type,
   const IntExpr lane = IntExpr::symbol(kLane), first = placement.value_of.at(Symbol::loop("part_of")) * part;
   std::vector<Stmt> body;
   const auto pass = [&](const IntExpr& extent, const std::function<void(const Ranges&, std::vector<Stmt>&)>& fill) {
-    for (Stmt& stmt : lanes_of(kLane, extent, placement.ranges, fill)) body.push_back(std::move(stmt));
+    append(body, lanes_of(kLane, extent, placement.ranges, fill));
   };
   pass(elements, [&](const Ranges&, std::vector<Stmt>& into) { into.push_back(store({true, copy, {lane}}, none)); });
   pass(min(part, length - first), [&](const Ranges& ranges, std::vector<Stmt>& into) {

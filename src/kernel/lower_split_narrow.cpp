@@ -29,9 +29,9 @@ struct NarrowRows {
     at.place(axes[inner].var, row + at.value_of.at(axes[inner].var));
   }
 
-  std::vector<Stmt> nest(Symbol var, const IntExpr& count, std::vector<Stmt> body) const {
+  std::vector<Stmt> nest(Symbol var, const IntExpr& extent, std::vector<Stmt> body) const {
     LoopExtents loops = around;
-    loops.emplace_back(var, count);
+    loops.emplace_back(var, extent);
     return in_loops(loops, std::move(body));
   }
 

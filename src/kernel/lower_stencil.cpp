@@ -144,11 +144,11 @@ std::vector<Stmt> StencilLowering::stencil_loop(const StencilRow& row, size_t lo
       for (const StoredOutput& o : domain().outputs)
         written.push_back(
             store_output(o, step.placement, evaluator_.value_to_store(o.base, step.placement.at(o.base_index))));
-      body.insert(body.end(), written.begin(), written.end());
+      append(body, std::move(written));
     }
     evaluator_.set_known({});
   }
-  body.insert(body.end(), stores.begin(), stores.end());
+  append(body, std::move(stores));
   std::vector<Stmt> loops;
   loops.push_back(vector(row.width + halo, std::move(body)));
   return loops;

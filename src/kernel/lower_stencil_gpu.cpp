@@ -156,7 +156,7 @@ void StencilLowering::registers() {
                                                    {t - stencil.warm_up, rows.length}});
       const ExprId value = evaluator_.value_to_store(o.base, placement.at(o.base_index));
       written.push_back(store_output(o, placement, value, inside));
-      evaluator_.only_where({});
+      evaluator_.only_where(kNoExpr);
     }
   evaluator_.set_known({});
   append(down, std::move(written));

@@ -1,4 +1,4 @@
-// What the lowerings of all families share: a kernel in the making. A family derives from it. Internal to this folder.
+// What the lowerings of all families share: the kernel that is built. A family derives from it. Internal to this folder.
 #pragma once
 
 #include <optional>
@@ -23,6 +23,8 @@ Scalar neutral(ReduceKind kind, DType t);
 class Lowering {
  public:
   Lowering(const Graph& graph, const schedule::Group& group, const Schedule& schedule, std::string name);
+  Lowering(const Lowering&) = delete;  // its parts refer to each other
+  Lowering& operator=(const Lowering&) = delete;
   virtual ~Lowering() = default;
   Kernel run(bool clamp);
 

@@ -24,10 +24,7 @@ IntExpr Grid::extent() const {
   return product;
 }
 
-void Grid::decode(Placement& placement) const {
-  placement.ranges[kGrid] = {0, extent() - 1};
-  decode(placement, IntExpr::symbol(kGrid));
-}
+void Grid::decode(Placement& placement) const { decode(placement, IntExpr::symbol(kGrid)); }
 
 void Grid::decode(Placement& placement, IntExpr rest) const {
   if (const auto symbol = rest.as_symbol()) placement.ranges.add(*symbol, {0, extent() - 1});
@@ -58,7 +55,7 @@ Piece piece_at(const Placement& placement, Symbol var, const IntExpr& extent, co
   if (is_whole(extent, size)) return {0, extent};
   const IntExpr first = placement.value_of.at(var) * size;
   const auto all = extent.constant(), each = size.constant();
-  if (all && each && *all % *each == 0) return {first, size};  // none is short, and none has to ask
+  if (all && each && *all % *each == 0) return {first, size};  // every piece is full
   return {first, min(size, extent - first, placement.ranges)};
 }
 

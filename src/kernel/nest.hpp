@@ -35,7 +35,7 @@ using LoopExtents = std::vector<std::pair<Symbol, IntExpr>>;  // variables and e
 struct Grid {
   LoopExtents dims;
   void add(Symbol var, IntExpr extent) { dims.emplace_back(var, std::move(extent)); }
-  // Over pieces of `size` points; nothing where one piece is all.
+  // Over pieces of `size` points; nothing where one piece is all, as the empty one of an axis of no points is.
   void add_pieces(Symbol var, const IntExpr& extent, const IntExpr& size);
   IntExpr extent() const;
   void decode(Placement& placement) const;  // var -> its part of %g

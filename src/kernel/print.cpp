@@ -24,9 +24,7 @@ std::string_view name_of(LoopKind kind) {
 std::string_view name_of(Scope scope) {
   switch (scope) {
     case Scope::Lane: return "lane";
-    case Scope::Subgroup: return "subgroup";
     case Scope::Workgroup: return "workgroup";
-    case Scope::Grid: return "grid";
   }
   return "?";
 }

@@ -43,10 +43,19 @@ inline std::vector<ExprId> operands(const Expr& e) {
 // Calls visit(index) for the index expressions of an expression itself.
 template <class Visit>
 void for_each_index(const Expr& e, const Visit& visit) {
-  if (const auto* index = e.get_if<IndexValue>()) visit(index->value);
-  if (const auto* random = e.get_if<Random>()) visit(random->element);
-  if (const auto* load = e.get_if<Load>())
-    for (const IntExpr& i : load->access.index) visit(i);
+  std::visit(
+      [&]<class Kind>(const Kind& kind) {
+        if constexpr (is_one_of<Kind, IndexValue>) {
+          visit(kind.value);
+        } else if constexpr (is_one_of<Kind, Random>) {
+          visit(kind.element);
+        } else if constexpr (is_one_of<Kind, Load>) {
+          for (const IntExpr& i : kind.access.index) visit(i);
+        } else {
+          static_assert(is_one_of<Kind, Const, ReadLocal, Apply, Cast, Bitcast, Raw>);
+        }
+      },
+      e.as);
 }
 
 // What a statement computes, or its condition; nullptr where it has neither.
@@ -131,15 +140,24 @@ void for_each_index(const Stmt& s, const Visit& visit) {
   const auto visit_all = [&](const Access& access) {
     for (const IntExpr& i : access.index) visit(i);
   };
-  if (const auto* loop = s.get_if<Loop>()) visit(loop->extent);
-  if (const auto* each = s.get_if<Each>()) visit(each->extent);
-  if (const auto* prefetch = s.get_if<Prefetch>()) visit(prefetch->elements), visit(prefetch->offset);
-  if (const auto* store = s.get_if<Store>()) visit_all(store->access);
-  if (const auto* scan = s.get_if<Scan>(); scan && scan->over_grid) {
-    visit(scan->over_grid->parts);
-    visit_all(scan->over_grid->meet);
-    visit(scan->over_grid->part);
-  }
+  std::visit(
+      [&]<class Kind>(const Kind& kind) {
+        if constexpr (is_one_of<Kind, Loop, Each>) {
+          visit(kind.extent);
+        } else if constexpr (is_one_of<Kind, Prefetch>) {
+          visit(kind.elements), visit(kind.offset);
+        } else if constexpr (is_one_of<Kind, Store>) {
+          visit_all(kind.access);
+        } else if constexpr (is_one_of<Kind, Scan>) {
+          if (!kind.over_grid) return;
+          visit(kind.over_grid->parts);
+          visit_all(kind.over_grid->meet);
+          visit(kind.over_grid->part);
+        } else {
+          static_assert(is_one_of<Kind, Let, Assign, Combine, Turn, Alloc, If, Barrier>);
+        }
+      },
+      s.as);
 }
 
 // Whether some index that the expression itself has meets a condition on IntExpr.

@@ -32,6 +32,12 @@ std::string scans_text(const Domain& domain) {
   return n == 1 ? fmt::format(", with a scan along it{}", from) : fmt::format(", with {} scans along it{}", n, from);
 }
 
+int64_t power_of_two_from(int64_t n) {
+  int64_t p = 1;
+  while (p < n) p *= 2;
+  return p;
+}
+
 int last_axis(const Domain& domain, bool reduced) {
   for (int d = static_cast<int>(domain.axes.size()); d-- > 0;)
     if (domain.axes[static_cast<size_t>(d)].reduced == reduced) return d;

@@ -17,6 +17,8 @@ int passes_of(const Domain& domain);
 std::string scans_text(const Domain& domain);
 std::string passes_text(const Domain& domain);
 
+int64_t power_of_two_from(int64_t n);  // the least one of at least n
+
 // The innermost axis that is reduced, or that is kept; -1 when there is none.
 int last_axis(const Domain& domain, bool reduced);
 

@@ -13,12 +13,6 @@ constexpr int64_t kTile = 64;
 // From this many elements on, more of them at a time are worth fewer workgroups.
 constexpr int64_t kLargeWork = 1 << 23;
 
-int64_t power_of_two_from(int64_t n) {
-  int64_t p = 1;
-  while (p < n) p *= 2;
-  return p;
-}
-
 Widths widths_of(const Graph& graph, const Schedule& s) {
   Widths w;
   auto note = [&](NodeId node, const Index& index) {
@@ -47,7 +41,7 @@ int lanes_of(const Widths& w) {
 
 int64_t steps_of(int64_t elements, int64_t step) { return std::max<int64_t>(1, (elements + step - 1) / step); }
 
-bool divides(int lanes, const IntExpr& extent) {
+bool may_divide(int lanes, const IntExpr& extent) {
   const auto c = extent.constant();
   return !c || *c % lanes == 0;
 }
@@ -60,7 +54,8 @@ bool reads_lane_by_lane(const Graph& graph, const Schedule& s) {
   constexpr int64_t kOfWindow = 4;  // elements at least
   if (s.vector_axis < 0) return false;
   const Axis& last = s.domain.axes[static_cast<size_t>(s.vector_axis)];
-  const bool rows_fit = divides(s.lanes, last.extent), short_rows = last.extent.constant().value_or(s.lanes) < s.lanes;
+  const bool rows_fit = may_divide(s.lanes, last.extent),
+             short_rows = last.extent.constant().value_or(s.lanes) < s.lanes;
   int64_t apart = 0, together = 0;  // bytes
   const auto note = [&](NodeId node, const Index& index) {
     const auto step = flat_offset(graph.at(node).shape, index).coefficient_of(last.var);
@@ -86,7 +81,9 @@ int steps_apart(const Graph& graph, const Domain& domain, const Group& group) {
 }
 
 // Lanes that read side by side share words, where they stay in one row.
-int lanes_apart(const Domain& domain) { return !domain.axes.empty() && divides(2, domain.axes.back().extent) ? 2 : 1; }
+int lanes_apart(const Domain& domain) {
+  return !domain.axes.empty() && may_divide(2, domain.axes.back().extent) ? 2 : 1;
+}
 
 Schedule pointwise(const Graph& graph, Domain domain, const Group& group, const Options& options) {
   Schedule s;

@@ -26,10 +26,10 @@ struct Widths {
 Widths widths_of(const Graph& graph, const Schedule& s);
 // Neighbours that one thread takes: accesses of 16 bytes, at least of the widest elements.
 int lanes_of(const Widths& w);
-bool divides(int lanes, const IntExpr& extent);
+// Also of an extent that is not known: the kernel asks for a multiple then.
+bool may_divide(int lanes, const IntExpr& extent);
 // At least 1.
 int64_t steps_of(int64_t elements, int64_t step);
-int64_t power_of_two_from(int64_t n);  // the least one of at least n
 
 // schedule_gpu_row.cpp
 std::variant<Schedule, Refusal> row_gpu(const Graph& graph, Domain domain, const Group& group, const Options& options);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "schedule/schedule_gpu.hpp"
 
@@ -85,7 +86,7 @@ std::optional<Schedule> columns_tile(const Graph& graph, const Domain& domain, c
   if (!w.any) return std::nullopt;
   const Axis& columns = domain.axes[static_cast<size_t>(s.vector_axis)];
   int lanes = std::min(options.tuning.lanes ? options.tuning.lanes : 4, lanes_of(w));
-  while (lanes > 1 && (!divides(lanes, columns.extent) || lanes > columns.estimate)) lanes /= 2;
+  while (lanes > 1 && (!may_divide(lanes, columns.extent) || lanes > columns.estimate)) lanes /= 2;
   const int64_t height = domain.estimate(true), width = domain.estimate(false);
   const bool one_pass = passes_of(domain) == 1;
   if (one_pass && finds_positions(graph, domain)) return std::nullopt;
@@ -125,7 +126,7 @@ std::variant<Schedule, Refusal> column_gpu(const Graph& graph, Domain domain, co
   const Axis& columns = s.domain.axes[static_cast<size_t>(s.vector_axis)];
   const Widths w = widths_of(graph, s);
   s.lanes = std::min(options.tuning.lanes ? options.tuning.lanes : 4, lanes_of(w));
-  while (s.lanes > 1 && !divides(s.lanes, columns.extent)) s.lanes /= 2;
+  while (s.lanes > 1 && !may_divide(s.lanes, columns.extent)) s.lanes /= 2;
   s.team = kWarp;
   s.workgroup = kWorkgroup / 2;
   if (one_pass && s.domain.scans.empty() && height >= kTallColumn && height * width > kSmallWork) {

@@ -112,7 +112,7 @@ std::variant<Schedule, Refusal> row_gpu(const Graph& graph, Domain domain, const
                                           : s.domain.axes[static_cast<size_t>(s.vector_axis)].estimate;
   s.lanes = lanes_of(w);
   if (options.tuning.lanes) s.lanes = std::min(s.lanes, options.tuning.lanes);
-  while (s.lanes > 1 && ((!divides(s.lanes, extent) && along < kShortOddRow) || along < s.lanes)) s.lanes /= 2;
+  while (s.lanes > 1 && ((!may_divide(s.lanes, extent) && along < kShortOddRow) || along < s.lanes)) s.lanes /= 2;
   if (one_pass && !scans && rows < target.threads && length >= kLongRow && length * rows > kSmallWork)
     return split_row(std::move(s), options);
   // Too few rows to keep the GPU busy.

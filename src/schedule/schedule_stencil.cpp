@@ -28,11 +28,6 @@ constexpr int64_t kNarrow = 48;
 constexpr int64_t kMostHaloThreads = 12;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-int64_t power_of_two_from(int64_t n) {
-  int64_t p = 1;
-  while (p < n) p *= 2;
-  return p;
-}
 
 int64_t estimate_of(const Domain& domain, int axis) {
   return axis < 0 ? 1 : std::max<int64_t>(1, domain.axes[static_cast<size_t>(axis)].estimate);

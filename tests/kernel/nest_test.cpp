@@ -26,7 +26,7 @@ TEST(Nest, OnePieceIsAll) {
   EXPECT_EQ(piece_of(0, 128), "1: 0 from 0");
 }
 
-TEST(Nest, WholePiecesDoNotAsk) { EXPECT_EQ(piece_of(512, 128), "4: 128 from 128*%g"); }
+TEST(Nest, FullPiecesHaveNoMinimum) { EXPECT_EQ(piece_of(512, 128), "4: 128 from 128*%g"); }
 
 TEST(Nest, TheLastPieceMayBeShorter) {
   EXPECT_EQ(piece_of(500, 128), "4: min(128, -128*%g + 500) from 128*%g");
@@ -64,6 +64,21 @@ TEST(Nest, AxesUnravelAPosition) {
     EXPECT_EQ(placement.value_of.at(axes[1].var).evaluate(at), i / 5 % 3);
     EXPECT_EQ(placement.value_of.at(axes[2].var).evaluate(at), i % 5);
   }
+}
+
+// Parts of a split, whose size a launch computes.
+TEST(Nest, PiecesOfASizeThatALaunchComputes) {
+  const IntExpr part = sym("part"_launch);
+  EXPECT_EQ(piece_of(500, part), "(499 // %part) + 1: min(-%g*%part + 500, %part) from %g*%part");
+}
+
+TEST(Nest, WithoutAxesOrLoops) {
+  Placement placement;
+  Grid().decode(placement);
+  placement.unravel({}, IntExpr::symbol(kLane));
+  EXPECT_TRUE(placement.value_of.empty());
+  EXPECT_TRUE(Grid().extent().is(1));
+  EXPECT_EQ(in_loops({}, {assign(0, 0)}).size(), 1u);
 }
 
 TEST(Nest, TheInnermostLoopTakesStepsTogether) {

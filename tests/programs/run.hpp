@@ -14,7 +14,7 @@ namespace smelt::testing {
 inline constexpr double kNan = __builtin_nan("");
 inline constexpr double kInf = __builtin_inf();
 
-// Where the tests run programs: the CPU, or what SMELT_TEST_DEVICE=cuda names.
+// Where the tests run programs (device.hpp).
 const Machine& device();
 // While it lives, tests run there.
 class RunOn {

@@ -14,12 +14,12 @@
 namespace smelt::tool {
 namespace {
 
-// `looks_only`: also an architecture whose device is not here.
-void add_common_options(CLI::App& command, CommonOptions& options, bool looks_only = false) {
+// `takes_architecture`: --device may name one, sm_90 say, whose device is not here.
+void add_common_options(CLI::App& command, CommonOptions& options, bool takes_architecture = false) {
   command.add_option("--json", options.json, "write the result as JSON to FILE (- for standard output)")
       ->type_name("FILE");
   std::string devices = "where to run: auto (a GPU when there is one), cpu, cuda, cuda:1, opencl, opencl:1";
-  if (looks_only) devices += "; or sm_90 and the like, which need no GPU";
+  if (takes_architecture) devices += "; or sm_90 and the like, which need no GPU";
   command.add_option("--device", options.device, devices)->type_name("NAME");
   command
       .add_option("--threads", options.threads, "threads of the CPU to use (default: all that this process may use)")

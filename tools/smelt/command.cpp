@@ -38,10 +38,11 @@ void check_device_name(const CommonOptions& options) {
     if (name == known) return;
   for (const char* numbered : {"cuda:", "opencl:", "sm_"})
     if (number_behind(name, numbered)) return;
-  throw UserError(fmt::format(
-      "there is no device \"{}\"\nhelp: one of auto, cpu, cuda, cuda:1, opencl, opencl:1, and for explain sm_90; "
-      "`smelt devices` tells more",
-      report::printable(name, 40)));
+  throw UserError(
+      fmt::format("there is no device \"{}\"\nhelp: one of auto, cpu, cuda, cuda:1, opencl, opencl:1, and for explain "
+                  "and emit sm_90; "
+                  "`smelt devices` lists them",
+                  report::printable(name, 40)));
 }
 
 Machine find_device(const CommonOptions& options) {
