@@ -7,7 +7,7 @@
 //           serial over the reduced axes:  accumulate; store what is ready; keep what later passes need
 //           store results of one element a column
 //
-//   columns in rows   rows of the tile one after another; what runs down the columns stands in scratch, in the first-level cache
+//   columns in rows   rows of the tile one after another; accumulators are kept in scratch, in the L1 cache
 //     grid %g over the outer kept axes, the tiles of columns, and parts of a split axis
 //       vector %i over the columns of a tile: nothing yet, into scratch
 //       serial over the reduced axes:
@@ -28,7 +28,8 @@ namespace smelt::kernel {
 constexpr int64_t kBlockRows = 256;
 // Rows of a column that a part should have at least, on a CPU; of them, so many at once.
 constexpr int64_t kPartRows = 256, kRowsAtOnce = 4;
-// On a GPU the second phase goes over the parts one after another, so there are not many; and each has some rows to hide its start.
+// On a GPU the second phase goes over the parts one after another, so there are few of them, and each has enough rows to
+// hide its latency.
 constexpr int64_t kMostParts = 128, kFewestRows = 32, kWarpsPerProcessor = 32;
 
 void ColumnLowering::phases() {
@@ -130,15 +131,11 @@ void ColumnLowering::column() {
     if (!element.empty()) append(body, down_columns(loops, accs, std::move(element)));
     return body;
   };
-  in.outputs = [&](int level) {
-    std::vector<Stmt> body;
-    row_outputs(level, placement, body);
-    return body;
-  };
+  in.outputs = [&](int level) { return row_outputs(level, placement); };
   in.points = domain().estimate(true) * schedule_.tile;
   if (!loops.serial.empty()) in.innermost = loops.serial.back().first;
   in.lanes = schedule_.tile;
-  add_phase(loops.count, {vector(loops.width, passes(placement, std::move(in)))},
+  add_phase(loops.count, single(vector(loops.width, passes(placement, std::move(in)))),
             domain().reduced_count() * schedule_.tile * (domain().levels + 1));
 }
 
@@ -180,7 +177,7 @@ void ColumnLowering::columns_in_rows() {
     std::vector<Stmt> lanes = carried.take;
     append(lanes, std::move(elements));
     append(lanes, carried.put);
-    return in_loops(loops.serial, {vector(loops.width, std::move(lanes))});
+    return in_loops(loops.serial, single(vector(loops.width, std::move(lanes))));
   };
   std::vector<Stmt> rows;
   if (split) {
@@ -197,18 +194,20 @@ void ColumnLowering::columns_in_rows() {
   } else {
     rows = over_rows(0, 1);
   }
-  std::vector<Stmt> body{vector(loops.width, carried.begin)}, results = carried.take;
+  std::vector<Stmt> body = single(vector(loops.width, carried.begin));
   append(body, std::move(rows));
   if (split) {
-    const std::vector<Partial> parts = column_partials(loops, *split, accs, results);
-    body.push_back(vector(loops.width, std::move(results)));
+    const std::vector<Partial> parts = partials(accs, column_partials(*split));
+    store_partials(accs, parts, column_partial_at(placement, loops.part), carried.take);
+    body.push_back(vector(loops.width, std::move(carried.take)));
     add_phase(loops.count, std::move(body), split->part * schedule_.tile);
     return combine_columns(loops.outer, *split, accs, parts);
   }
-  for (const Accumulator& a : accs) evaluator_.set_reduction(a.reduction->node, result(a));
-  const size_t taken = results.size();
-  row_outputs(1, placement, results);
-  if (results.size() > taken) body.push_back(vector(loops.width, std::move(results)));
+  set_results(accs);
+  if (std::vector<Stmt> outputs = row_outputs(1, placement); !outputs.empty()) {
+    append(carried.take, std::move(outputs));
+    body.push_back(vector(loops.width, std::move(carried.take)));
+  }
   add_phase(loops.count, std::move(body), domain().reduced_count() * schedule_.tile);
 }
 
@@ -224,49 +223,56 @@ void ColumnLowering::split_columns() {
   std::vector<Stmt> element, lanes = start(accs);
   element_pass(0, accs, loops.placement, element);
   append(lanes, down_columns(loops, accs, std::move(element)));
-  const std::vector<Partial> parts = column_partials(loops, split, accs, lanes);
-  add_phase(loops.count, {vector(loops.width, std::move(lanes))}, split.part * schedule_.tile);
+  const std::vector<Partial> parts = partials(accs, column_partials(split));
+  store_partials(accs, parts, column_partial_at(loops.placement, loops.part), lanes);
+  add_phase(loops.count, single(vector(loops.width, std::move(lanes))), split.part * schedule_.tile);
   combine_columns(loops.outer, split, accs, parts);
 }
 
-// Stores the results of a part.
-std::vector<ColumnLowering::Partial> ColumnLowering::column_partials(const ColumnLoops& loops, const SplitAxis& split,
-                                                                     const std::vector<Accumulator>& accs,
-                                                                     std::vector<Stmt>& body) {
+// Partial results of columns: parts outermost.
+Shape ColumnLowering::column_partials(const SplitAxis& split) const {
   Shape dims{split.parts};
-  Index at{loops.part};
   for (const Axis& axis : domain().axes)
-    if (!axis.reduced) {
-      dims.push_back(axis.extent);
-      at.push_back(loops.placement.value_of.at(axis.var));
-    }
-  const std::vector<Partial> parts = partials(accs, dims);
-  store_partials(accs, parts, at, body);
-  return parts;
+    if (!axis.reduced) dims.push_back(axis.extent);
+  return dims;
+}
+
+Index ColumnLowering::column_partial_at(const Placement& placement, const IntExpr& part) const {
+  Index at{part};
+  for (const Axis& axis : domain().axes)
+    if (!axis.reduced) at.push_back(placement.value_of.at(axis.var));
+  return at;
+}
+
+// A lane to a column: joins its parts, and stores what is ready then.
+std::vector<Stmt> ColumnLowering::joined_parts(Placement placement, const SplitAxis& split,
+                                               const std::vector<Accumulator>& accs,
+                                               const std::vector<Partial>& parts) {
+  const Symbol p = Symbol::loop("p");
+  placement.ranges[p] = {0, split.parts - 1};
+  std::vector<Stmt> body = start(accs);
+  append(body,
+         in_loops({{p, split.parts}}, take_partials(accs, parts, column_partial_at(placement, IntExpr::symbol(p)))));
+  set_results(accs);
+  append(body, row_outputs(1, placement));
+  return body;
 }
 
 //   grid %g over the columns, lanes side by side: serial over the parts, store
 void ColumnLowering::combine_columns(Grid grid, const SplitAxis& split, const std::vector<Accumulator>& accs,
                                      const std::vector<Partial>& parts) {
-  const Symbol t = Symbol::loop("t"), p = Symbol::loop("p");
+  const Symbol t = Symbol::loop("t");
   const IntExpr tile = on_gpu() ? schedule_.team : schedule_.lanes, columns = vector_axis().extent;
   grid.add_pieces(t, columns, tile);
   Placement placement;
   grid.decode(placement);
   const Piece lanes = piece_at(placement, t, columns, tile);
   placement.ranges[kLane] = {0, lanes.length - 1};
-  placement.ranges[p] = {0, split.parts - 1};
   placement.place(vector_axis().var, lanes.first + IntExpr::symbol(kLane));
-  Index from{IntExpr::symbol(p)};
-  for (const Axis& axis : domain().axes)
-    if (!axis.reduced) from.push_back(placement.value_of.at(axis.var));
-  std::vector<Stmt> body = start(accs);
-  append(body, in_loops({{p, split.parts}}, take_partials(accs, parts, from)));
-  for (const Accumulator& a : accs) evaluator_.set_reduction(a.reduction->node, result(a));
-  row_outputs(1, placement, body);
+  std::vector<Stmt> body = joined_parts(placement, split, accs, parts);
   // A thread to a column where threads are many.
   add_phase(grid.extent(),
-            {loop(LoopKind::Vector, kLane, lanes.length, std::move(body), on_gpu() ? 1 : schedule_.lanes)},
+            single(loop(LoopKind::Vector, kLane, lanes.length, std::move(body), on_gpu() ? 1 : schedule_.lanes)),
             split.parts * tile);
 }
 

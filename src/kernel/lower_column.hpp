@@ -38,8 +38,10 @@ class ColumnLowering : public ReductionLowering {
   std::vector<Stmt> down_columns(const ColumnLoops& loops, const std::vector<Accumulator>& accs,
                                  std::vector<Stmt> body);
   Carried carry(const std::vector<Stmt>& starts);
-  std::vector<Partial> column_partials(const ColumnLoops& loops, const SplitAxis& split,
-                                       const std::vector<Accumulator>& accs, std::vector<Stmt>& body);
+  Shape column_partials(const SplitAxis& split) const;
+  Index column_partial_at(const Placement& placement, const IntExpr& part) const;
+  std::vector<Stmt> joined_parts(Placement placement, const SplitAxis& split, const std::vector<Accumulator>& accs,
+                                 const std::vector<Partial>& parts);
   void combine_columns(Grid grid, const SplitAxis& split, const std::vector<Accumulator>& accs,
                        const std::vector<Partial>& parts);
   // lower_split_narrow.cpp

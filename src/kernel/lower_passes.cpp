@@ -36,14 +36,20 @@ void AccumulatorLowering::element_pass(int level, const std::vector<Accumulator>
 }
 
 // Outputs of one element a row that are ready once `level` levels are done.
-void AccumulatorLowering::row_outputs(int level, const Placement& placement, std::vector<Stmt>& body) {
+std::vector<Stmt> AccumulatorLowering::row_outputs(int level, const Placement& placement) {
+  std::vector<Stmt> body, tail;
   evaluator_.enter(&body, &placement.ranges);
   const ExprId inside = only_in_columns(placement);
-  std::vector<Stmt> tail;
   for (const StoredOutput& o : domain().outputs)
     if (o.per_row && (o.level == level || (o.level == 0 && level == 1)))
       tail.push_back(store_output(o, placement, evaluator_.value_to_store(o.base, placement.at(o.base_index)), inside));
   append(body, std::move(tail));
+  return body;
+}
+
+// From here on their reductions are worth what the accumulators hold.
+void AccumulatorLowering::set_results(const std::vector<Accumulator>& accs) {
+  for (const Accumulator& a : accs) evaluator_.set_reduction(a.reduction->node, result(a));
 }
 
 // Gives the accumulators of a block another one, of all blocks.
@@ -74,7 +80,7 @@ std::vector<Stmt> ReductionLowering::passes(const Placement& placement, PassLoop
     if (level < domain().levels) accs[p] = in.accumulators(level);
     element_pass(level, accs[p], placement, elements[p]);
     starts[p] = take_scan_starts();
-    for (const Accumulator& a : totals_of(accs[p])) evaluator_.set_reduction(a.reduction->node, result(a));
+    set_results(totals_of(accs[p]));
     outputs[p] = in.outputs(level + 1);
   }
   Keep keep{{}, {}, in.points, in.innermost};

@@ -55,10 +55,10 @@ void PointwiseLowering::merged() {
     body = elements(placement);
     for (Stmt& s : body)
       if (auto* made = s.get_if<Store>()) made->streaming = false;  // pieces seldom begin at lines
-    body = in_loops({{var, chunk.length}}, {vector(last->extent, std::move(body))});
+    body = in_loops({{var, chunk.length}}, single(vector(last->extent, std::move(body))));
     work = last->extent * tile;
   } else {
-    body = {vector(chunk.length, elements(placement))};
+    body = single(vector(chunk.length, elements(placement)));
     if (!extent.constant()) work = tile;
   }
   add_phase(grid.extent(), std::move(body), work);

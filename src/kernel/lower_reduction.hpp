@@ -72,7 +72,8 @@ class AccumulatorLowering : public Lowering {
   ExprId only_in_columns(const Placement& placement);
   void element_pass(int level, const std::vector<Accumulator>& accs, const Placement& placement,
                     std::vector<Stmt>& body);
-  void row_outputs(int level, const Placement& placement, std::vector<Stmt>& body);
+  std::vector<Stmt> row_outputs(int level, const Placement& placement);
+  void set_results(const std::vector<Accumulator>& accs);
 
   bool scans_down_ = false;  // scans run down the columns of the lanes, else over the lanes
   // Where scans run over the grid.

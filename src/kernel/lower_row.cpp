@@ -137,10 +137,9 @@ std::vector<Stmt> RowLowering::column_outputs(int level, Placement placement) {
   placement.ranges[kLane] = {0, schedule_.columns - 1};
   placement.place(column_axis().var,
                   placement.value_of.at(Symbol::loop("t")) * schedule_.columns + IntExpr::symbol(kLane));
-  std::vector<Stmt> body;
-  row_outputs(level, placement, body);
-  if (body.empty()) return {};
-  return {over_tile(std::move(body))};
+  std::vector<Stmt> body = row_outputs(level, placement);
+  if (!body.empty()) body = single(over_tile(std::move(body)));
+  return body;
 }
 
 // A Vector loop over the columns of a tile.
@@ -174,10 +173,7 @@ void RowLowering::row() {
     return starts;
   };
   in.outputs = [&](int level) {
-    if (schedule_.columns) return column_outputs(level, placement);
-    std::vector<Stmt> body;
-    row_outputs(level, placement, body);
-    return body;
+    return schedule_.columns ? column_outputs(level, placement) : row_outputs(level, placement);
   };
   in.points = domain().estimate(true) * std::max(1, schedule_.columns);
   in.innermost = kLane;

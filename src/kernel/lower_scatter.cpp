@@ -149,7 +149,7 @@ void ScatterLowering::scatter_ranges(const Scattered& s) {
   add_phase(grid.extent(), std::move(body), s.updates);
 }
 
-// What stands in the range before any update.
+// The values of the range before any update.
 std::vector<Stmt> ScatterLowering::copied_range(const Scattered& s, const Range& here) {
   const int out = evaluator_.output_param(s.id);
   const IntExpr lane = IntExpr::symbol(kLane);

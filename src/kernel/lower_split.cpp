@@ -102,11 +102,8 @@ void RowLowering::combine_rows(const Grid& grid, const SplitAxis& split, const s
   RowLoops loops;
   loops.vector_extent = count;
   std::vector<Stmt> body = row_pass(loops, accs, take_partials(accs, parts, from));
-  for (const Accumulator& a : accs) evaluator_.set_reduction(a.reduction->node, result(a));
-  if (columns)
-    append(body, column_outputs(1, placement));
-  else
-    row_outputs(1, placement, body);
+  set_results(accs);
+  append(body, columns ? column_outputs(1, placement) : row_outputs(1, placement));
   add_phase(grid.extent(), std::move(body), count);
   if (on_gpu() && !schedule_.plain && grid.extent().is(1)) end_with_last_workgroup();
 }

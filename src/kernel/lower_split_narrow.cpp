@@ -66,7 +66,7 @@ void ColumnLowering::narrow_steps(const NarrowRows& rows, const std::vector<Accu
         to_scratch.push_back(store({true, scratch[a].index, {lane + first}}, builder_.local(accs[a].index)));
     }
   }
-  append(body, rows.nest(Symbol::loop("q"), rows.steps, {vector(lanes, std::move(vectors))}));
+  append(body, rows.nest(Symbol::loop("q"), rows.steps, single(vector(lanes, std::move(vectors)))));
   body.push_back(vector(lanes, std::move(to_scratch)));
 }
 
@@ -134,12 +134,8 @@ void ColumnLowering::split_narrow() {
   const SplitAxis split =
       split_axis(wanted_parts(std::max<int64_t>(1, kPartElements / points), 1), splits_rows ? rows.rows_of_step : 1);
   Grid outer;
-  Shape partial_dims{split.parts};
   for (const Axis& axis : axes)
-    if (!axis.reduced) {
-      partial_dims.push_back(axis.extent);
-      if (&axis < &axes[rows.inner]) outer.add(axis.var, axis.extent);
-    }
+    if (!axis.reduced && &axis < &axes[rows.inner]) outer.add(axis.var, axis.extent);
   narrow_loops(rows, split, outer);
 
   const std::vector<Accumulator> totals = accumulators(0);
@@ -155,37 +151,24 @@ void ColumnLowering::split_narrow() {
   rows.across(placement, axes, rows.first + rows.steps * rows.rows_of_step + IntExpr::symbol(Symbol::loop("r")), lane);
   narrow_rest(rows, placement, totals, scratch, results);
 
-  const auto finish_columns = [&](const Placement& at, std::vector<Stmt>& into) {
-    for (const Accumulator& a : totals) evaluator_.set_reduction(a.reduction->node, result(a));
-    row_outputs(1, at, into);
-  };
   const IntExpr work = split.part * points;
   if (split.parts.is(1)) {  // nothing is left to be joined
-    finish_columns(placement, results);
+    set_results(totals);
+    append(results, row_outputs(1, placement));
     body.push_back(rows.over_columns(std::move(results)));
     return add_phase(rows.count, std::move(body), work);
   }
-  const auto parts = partials(totals, partial_dims);
-  const auto partial_at = [&](const Placement& placed, const IntExpr& number) {
-    Index at{number};
-    for (const Axis& axis : axes)
-      if (!axis.reduced) at.push_back(placed.value_of.at(axis.var));
-    return at;
-  };
-  store_partials(totals, parts, partial_at(placement, rows.part), results);
+  const std::vector<Partial> parts = partials(totals, column_partials(split));
+  store_partials(totals, parts, column_partial_at(placement, rows.part), results);
   body.push_back(rows.over_columns(std::move(results)));
   add_phase(rows.count, std::move(body), work);
 
   Placement last;
   outer.decode(last);
   last.ranges[kLane] = {0, rows.columns - 1};
-  last.ranges[Symbol::loop("p")] = {0, split.parts - 1};
   last.unravel(std::span(axes).subspan(rows.inner + 1), lane);
-  std::vector<Stmt> ends = start(totals);
-  ends.push_back(loop(LoopKind::Serial, Symbol::loop("p"), split.parts,
-                      take_partials(totals, parts, partial_at(last, IntExpr::symbol(Symbol::loop("p"))))));
-  finish_columns(last, ends);
-  add_phase(outer.extent(), {rows.over_columns(std::move(ends))}, split.parts * rows.columns);
+  add_phase(outer.extent(), single(rows.over_columns(joined_parts(last, split, totals, parts))),
+            split.parts * rows.columns);
 }
 
 }  // namespace smelt::kernel

@@ -51,8 +51,8 @@ std::vector<Stmt> PointwiseLowering::through_tile(const Tile& tile, const Placem
     return TilePass{floordiv(lane, inner, ranges), mod(lane, inner, ranges), ranges};
   };
   auto loops = [&](Symbol var, const IntExpr& outer, const IntExpr& inner, std::vector<Stmt> element) {
-    if (on_gpu()) return std::vector<Stmt>{vector(outer * inner, std::move(element))};
-    return in_loops({{var, outer}}, {vector(inner, std::move(element))});
+    if (on_gpu()) return single(vector(outer * inner, std::move(element)));
+    return in_loops({{var, outer}}, single(vector(inner, std::move(element))));
   };
 
   std::vector<Stmt> body;

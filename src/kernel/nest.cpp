@@ -62,15 +62,19 @@ Piece piece_at(const Placement& placement, Symbol var, const IntExpr& extent, co
 std::vector<Stmt> in_loops(const LoopExtents& loops, std::vector<Stmt> body, int together) {
   for (size_t d = loops.size(); d-- > 0;) {
     const auto& [var, extent] = loops[d];
-    std::vector<Stmt> around;
-    around.push_back(loop(LoopKind::Serial, var, extent, std::move(body), 1, d + 1 == loops.size() ? together : 1));
-    body = std::move(around);
+    body = single(loop(LoopKind::Serial, var, extent, std::move(body), 1, d + 1 == loops.size() ? together : 1));
   }
   return body;
 }
 
 void append(std::vector<Stmt>& to, std::vector<Stmt> from) {
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+}
+
+std::vector<Stmt> single(Stmt s) {
+  std::vector<Stmt> list;
+  list.push_back(std::move(s));
+  return list;
 }
 
 }  // namespace smelt::kernel

@@ -54,5 +54,7 @@ Piece piece_at(const Placement& placement, Symbol var, const IntExpr& extent, co
 std::vector<Stmt> in_loops(const LoopExtents& loops, std::vector<Stmt> body, int together = 1);
 
 void append(std::vector<Stmt>& to, std::vector<Stmt> from);
+// Braces around a statement would copy it.
+std::vector<Stmt> single(Stmt s);
 
 }  // namespace smelt::kernel

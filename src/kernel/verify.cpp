@@ -162,7 +162,7 @@ class Structure {
     need_local(s.carry);
     need(!local(s.local).is_mutable && written_.insert(s.local).second, "%v{} gets a second value", s.local);
     need(local(s.carry).is_mutable, "scan %v{} carries %v{}, which is not mutable", s.local, s.carry);
-    need(loops_.back()->kind == LoopKind::Vector, "scan %v{} stands in no vector loop", s.local);
+    need(loops_.back()->kind == LoopKind::Vector, "scan %v{} is not in a vector loop", s.local);
     use(s.start, "start");
     if (s.anew != kNoExpr) use(s.anew, "flag");
     if (s.over_grid) {

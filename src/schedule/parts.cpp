@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "schedule/local.hpp"
 
@@ -33,9 +34,7 @@ std::string scans_text(const Domain& domain) {
 }
 
 int64_t power_of_two_from(int64_t n) {
-  int64_t p = 1;
-  while (p < n) p *= 2;
-  return p;
+  return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(1, n))));
 }
 
 int last_axis(const Domain& domain, bool reduced) {

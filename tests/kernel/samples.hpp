@@ -69,7 +69,7 @@ inline Loop serial(Symbol var, IntExpr extent, std::vector<Stmt> body) {
   return loop(LoopKind::Serial, var, std::move(extent), std::move(body));
 }
 inline If when(ExprId condition, std::vector<Stmt> body) { return {condition, std::move(body)}; }
-// What stands in the grid loop of a kernel of one phase.
+// The body of the grid loop of a kernel with one phase.
 inline std::vector<Stmt>& grid_body(Kernel& kernel) { return kernel.phases[0].body[0].get<Loop>().body; }
 
 // out[i, j] = f(in[at]) for i < B, j < C, with the index of the load given.
