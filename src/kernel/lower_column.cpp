@@ -1,4 +1,5 @@
-// Reductions and scans across the fastest axis: lanes are neighbouring columns of a tile. Three schedules share the loops:
+// Reductions and scans across the fastest axis: lanes are neighbouring columns of a tile. Three
+// schedules share the loops:
 //
 //   column            each lane runs down its own column
 //     grid %g over the outer kept axes and the tiles of columns
@@ -28,8 +29,8 @@ namespace smelt::kernel {
 constexpr int64_t kBlockRows = 256;
 // Rows of a column that a part should have at least, on a CPU; of them, so many at once.
 constexpr int64_t kPartRows = 256, kRowsAtOnce = 4;
-// On a GPU the second phase goes over the parts one after another, so there are few of them, and each has enough rows to
-// hide its latency.
+// On a GPU the second phase goes over the parts one after another, so there are few of them, and
+// each has enough rows to hide its latency.
 constexpr int64_t kMostParts = 128, kFewestRows = 32, kWarpsPerProcessor = 32;
 
 void ColumnLowering::phases() {

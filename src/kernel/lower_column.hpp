@@ -9,7 +9,8 @@ namespace smelt::kernel {
 
 struct NarrowRows;  // lower_split_narrow.cpp
 
-// The loops of one phase over tiles of columns: `serial` ones run down a column, whose rows may be a part of a split axis.
+// The loops of one phase over tiles of columns: `serial` ones run down a column, whose rows may be
+// a part of a split axis.
 struct ColumnLoops {
   Grid outer;     // the outer kept axes
   IntExpr count;  // iterations of the grid

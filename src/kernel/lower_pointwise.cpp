@@ -6,8 +6,8 @@
 //
 // In pieces, where the last axis is short:  serial %p over a chunk:  vector %i over the last axis
 //
-// Where an axis is what several arrays are joined along, each iteration of the grid has a chunk of one range of it, and computes
-// only what lies there:
+// Where several arrays are joined along an axis, each iteration of the grid has a chunk of one of
+// them, and computes only that:
 //
 //   grid %g over the chunks of all ranges
 //     if %g is one of range r:  vector %i over a chunk of its elements from the cut axis on

@@ -1,8 +1,9 @@
-// Split: one reduction spread over the grid. A first phase leaves partial results, a second combines them. Here: rows, and on
-// a GPU tiles of neighbouring columns of which a team takes several rows at a time; lower_column.cpp has other columns.
+// Split: one reduction spread over the grid. A first phase stores partial results, a second combines
+// them. Here: rows, and on a GPU tiles of neighbouring columns of which a team takes several rows at
+// a time; lower_column.cpp has other columns.
 //
 //   phase 0: grid %g over the rows (or tiles) and their parts:
-//     one pass over the part, combine the lanes (those of each column), store the partial result (vector %i over the columns)
+//     one pass over the part, combine the lanes (of each column), store the partial result (of each)
 //   phase 1: grid %g over the rows (or tiles):
 //     vector %i over the parts (of each column), combine, store; of one row on a GPU, in the same launch
 #include <algorithm>
@@ -19,8 +20,8 @@ IntExpr RowLowering::wanted_rows() const {
   return wanted_parts(kPartElements, rows);
 }
 
-// All teams at once: one more than there is room for would run alone at the end. What they have under way takes half of the
-// registers each, and less where elements come one by one.
+// All teams at once: one more than there is room for would run alone at the end. Their loads take
+// half of the registers each, and less where elements are loaded one by one.
 IntExpr RowLowering::wanted_tiles() const {
   IntExpr teams = ceildiv(column_axis().extent, schedule_.columns);
   int64_t below = 1;  // points of the reduced axes inside of the split one, estimated
@@ -42,7 +43,8 @@ RowLoops RowLowering::part_loops(const SplitAxis& split, const Piece& rows, Plac
                    {split.axis, Symbol::loop("r"), rows.first, rows.length, std::min(estimate, split.axis->estimate)});
 }
 
-// Where the partial result of a row stands, or of a column of a tile: parts of a row are neighbours, and columns of a part.
+// The index of the partial result of a row, or of a column of a tile: parts of a row are neighbours,
+// and columns of a part.
 Index RowLowering::partial_at(const Grid& grid, const Placement& placement, const IntExpr& part,
                               const IntExpr& column) const {
   Index index;

@@ -1,4 +1,5 @@
-// What the lowerings of all families share: the kernel that is built. A family derives from it. Internal to this folder.
+// The kernel that is built, which the lowerings of all families share: a family derives from
+// Lowering. Internal to this folder.
 #pragma once
 
 #include <optional>

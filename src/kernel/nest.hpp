@@ -1,4 +1,5 @@
-// Loop nests: where the axes of a domain stand in the loops of a kernel, and the loops around a body. Internal to this folder.
+// Loop nests: the value of each axis of a domain in the loops of a kernel, and the loops around a
+// body. Internal to this folder.
 //
 //   grid %g over pieces of axes          Grid, piece_at()
 //     serial over others                 in_loops()
