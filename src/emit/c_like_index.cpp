@@ -3,6 +3,7 @@
 
 #include "base/check.hpp"
 #include "emit/c_like_phase.hpp"
+#include "kernel/conditions.hpp"
 #include "kernel/multipliers.hpp"
 
 namespace smelt::emit::c_like {
@@ -152,7 +153,7 @@ bool PhasePrinter::same_in_group(ExprId id) const {
   if (e.is<Const>()) return true;
   const auto* apply = e.get_if<Apply>();
   if (!apply) return false;
-  if (const auto left = compared(*apply)) {
+  if (const auto left = kernel::holds_where(kernel_, *apply)) {
     // Of neighbours between two multiples of the lanes all are at least 0, or none is.
     const auto step = step_in_group(*left, conditions);
     const bool same = step == 0 || (step == 1 && divisible(*left, conditions)) ||

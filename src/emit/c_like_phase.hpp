@@ -257,7 +257,6 @@ class PhasePrinter {
   };
   bool multiple_of(const IntExpr& e, int64_t n, std::vector<IntExpr>& conditions) const;
   void ask(const std::vector<IntExpr>& conditions);
-  std::optional<IntExpr> compared(const Apply& e) const;
   std::string condition_key(ExprId id, int n, std::vector<IntExpr>& conditions) const;
   std::vector<std::vector<size_t>> runs_of(const std::vector<Place>& places);
   bool is_zero(ExprId id) const;

@@ -6,6 +6,7 @@
 #include "base/check.hpp"
 #include "emit/c_like.hpp"
 #include "emit/c_like_phase.hpp"
+#include "kernel/conditions.hpp"
 
 namespace smelt::emit::c_like {
 namespace {
@@ -95,27 +96,6 @@ bool PhasePrinter::is_zero(ExprId id) const {
   return known->f == 0 && !std::signbit(known->f);
 }
 
-// Of a comparison of positions: what is at least 0 where it holds.
-std::optional<IntExpr> PhasePrinter::compared(const Apply& e) const {
-  if (e.args.size() != 2) return std::nullopt;
-  const auto position = [&](ExprId side) -> std::optional<IntExpr> {
-    const Expr& x = kernel_.at(side);
-    if (x.dtype != DType::I64) return std::nullopt;
-    if (const auto* index = x.get_if<IndexValue>()) return index->value;
-    const auto* constant = x.get_if<Const>();
-    return constant ? std::optional<IntExpr>(constant->value.i) : std::nullopt;
-  };
-  const auto a = position(e.args[0]), b = position(e.args[1]);
-  if (!a || !b) return std::nullopt;
-  switch (e.op) {
-    case Op::Ge: return *a - *b;
-    case Op::Gt: return *a - *b - 1;
-    case Op::Le: return *b - *a;
-    case Op::Lt: return *b - *a - 1;
-    default: return std::nullopt;
-  }
-}
-
 // A text that two conditions have in common only when both hold or neither does. Of neighbours between the same multiples
 // of n (or of half of it): 4 * i + 2 < W and 4 * i + 3 < W are one where W is a multiple of 4, which `conditions` then asks.
 std::string PhasePrinter::condition_key(ExprId id, int n, std::vector<IntExpr>& conditions) const {
@@ -128,7 +108,7 @@ std::string PhasePrinter::condition_key(ExprId id, int n, std::vector<IntExpr>& 
     if (b < a) std::swap(a, b);
     return a == b ? a : a + " & " + b;
   }
-  const auto at_least_zero = compared(*e);
+  const auto at_least_zero = kernel::holds_where(kernel_, *e);
   if (!at_least_zero) return itself;
   const IntExpr& left = *at_least_zero;
   int64_t constant = 0;

@@ -166,16 +166,12 @@ std::string PhasePrinter::gather(int scope, const std::string& element, const st
 
 Value PhasePrinter::load(kernel::ExprId id, const kernel::Load& e) {
   Place p = place(e.access);
-  if (vector_.inner) {
-    const auto unclamped = vector_.inner->unclamped.find(id);
-    if (unclamped != vector_.inner->unclamped.end()) p.offset = unclamped->second, p.least = vector_.scope;
-  }
+  // What only the interior reads must not be read before its first step.
+  if (vector_.inner && !vector_.ordinary.count(id)) p.least = vector_.scope;
   int64_t step = 0;
   const Pattern how = pattern(p.offset, step);
   std::optional<Value> mask, other;
-  if (holds(e.mask)) {
-    p.least = vector_.scope;  // it need not hold outside of the body
-  } else if (e.mask != kernel::kNoExpr) {
+  if (e.mask != kernel::kNoExpr) {
     mask = value_of(e.mask);
     other = value_of(e.other);
   }

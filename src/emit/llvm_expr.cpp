@@ -12,13 +12,6 @@ namespace smelt::emit {
 using kernel::Expr;
 using kernel::ExprId;
 
-std::vector<ExprId> PhasePrinter::operands(const Expr& e) const {
-  const auto* apply = e.get_if<kernel::Apply>();
-  if (apply && chooses(*apply)) return {apply->args[1]};
-  const auto* load = e.get_if<kernel::Load>();
-  return load && holds(load->mask) ? std::vector<ExprId>{} : kernel::operands(e);
-}
-
 // The mutable locals, and the arrays that this phase stores to, whose contents each expression depends on. Arguments come before
 // their users, so one pass in order finds them all.
 void PhasePrinter::find_dependencies() {
@@ -90,11 +83,6 @@ Value PhasePrinter::compute(ExprId id) {
 }
 
 Value PhasePrinter::apply(ExprId id, const kernel::Apply& e, DType dtype) {
-  if (chooses(e)) {
-    Value chosen = value_of(e.args[1]);
-    chosen.scope = std::max(chosen.scope, vector_.scope);
-    return chosen;
-  }
   if (const auto mask = compare_indices(id, e)) return *mask;
   if (const auto quotient = divide_by_constant(e)) return *quotient;
   std::vector<Value> args;

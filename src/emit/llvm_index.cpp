@@ -6,6 +6,7 @@
 
 #include "base/check.hpp"
 #include "emit/llvm_phase.hpp"
+#include "kernel/lanes.hpp"
 
 namespace smelt::emit {
 
@@ -13,13 +14,7 @@ using Atom = IntExpr::Atom;
 using Term = IntExpr::Term;
 
 bool PhasePrinter::varies(const IntExpr& e) const {
-  if (!vector_.loop) return false;
-  return e.any_symbol([&](Symbol s) {
-    if (s == vector_.var) return true;
-    if (!s.is_local()) return false;
-    const auto local = static_cast<size_t>(s.local_id());
-    return (bindings_[local] ? bindings_[local]->lanes : slots_[local].lanes) > 0;
-  });
+  return vector_.loop && kernel::Lanes(*vector_.var, in_lanes_).vary(e);
 }
 
 int PhasePrinter::scope_of(const IntExpr& e) const {

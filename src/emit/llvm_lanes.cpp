@@ -3,19 +3,16 @@
 #include <fmt/format.h>
 
 #include "emit/llvm_phase.hpp"
+#include "kernel/conditions.hpp"
+#include "kernel/lanes.hpp"
 
 namespace smelt::emit {
 
 using Atom = IntExpr::Atom;
 
-static constexpr int64_t kMostStep = int64_t{1} << 20;
-
 // The distance of neighbouring lanes, when `e` is linear in the Vector variable with a small constant.
 std::optional<int64_t> PhasePrinter::lane_step(const IntExpr& e) const {
-  const auto coefficient = e.coefficient_of(*vector_.var);
-  if (!coefficient || varies(e - *coefficient * IntExpr::symbol(*vector_.var))) return std::nullopt;
-  const auto step = coefficient->constant();
-  return step && *step >= -kMostStep && *step <= kMostStep ? step : std::nullopt;
+  return kernel::Lanes(*vector_.var, in_lanes_).step(e);
 }
 
 // 0, step, 2 * step, ...
@@ -29,7 +26,7 @@ std::optional<Value> PhasePrinter::divide_neighbours(const Atom& a) {
   const auto step = lane_step(a.a);
   const auto divisor = a.b.constant();
   if (!step || *step <= 0 || varies(a.b)) return std::nullopt;
-  if (divisor && *divisor > kMostStep * vector_.lanes) return std::nullopt;
+  if (divisor && *divisor > kernel::Lanes::kMostStep * vector_.lanes) return std::nullopt;
   const DType narrow = DType::U32, wide = DType::I64;
   const bool quotient = a.kind == AtomKind::FloorDiv;
   const Value remainder = integer(mod(a.a, a.b, ranges_));
@@ -69,24 +66,17 @@ Value PhasePrinter::divide_by_size(const Atom& a, const Value& remainder, int64_
   return op("sub $T $a, $b", wide, {total, op("mul $T $a, $b", wide, {quotient, size})});
 }
 
-// What an operand of a comparison is as an index, if it is one.
-std::optional<IntExpr> PhasePrinter::index_of(kernel::ExprId id) const {
-  if (const auto* index = kernel_.at(id).get_if<kernel::IndexValue>()) return index->value;
-  const Scalar* known = kernel_.constant_at(id);
-  return known && known->dtype == DType::I64 ? std::optional(IntExpr(known->i)) : std::nullopt;
-}
-
 // Index against index, as masks of padding and joining do: base + lane * step against 0 is lane * step against -base, cut to a range
 // that no lane leaves.
 std::optional<Value> PhasePrinter::compare_indices(kernel::ExprId id, const kernel::Apply& e) {
   if (!vector_.loop || e.args.size() != 2 || info(e.op).rule != TypeRule::Compare) return std::nullopt;
-  const auto left = index_of(e.args[0]), right = index_of(e.args[1]);
+  const auto left = index_of(kernel_, e.args[0]), right = index_of(kernel_, e.args[1]);
   if (!left || !right) return std::nullopt;
   if (const auto truths = truths_of(id)) return constant_mask(*truths);
   IntExpr difference = *left - *right;
   std::string_view compared = info(e.op).llvm_int;
-  if (const auto least = lane_step(difference) ? std::nullopt : holds_where(e))
-    difference = *least, compared = info(Op::Ge).llvm_int;
+  if (const auto least = lane_step(difference) ? std::nullopt : holds_where(kernel_, e))
+    difference = kernel::undivided(*least), compared = info(Op::Ge).llvm_int;
   const auto step = lane_step(difference);
   if (!step || *step == 0) return std::nullopt;
   const DType wide = DType::I64, narrow = DType::I32;

@@ -23,7 +23,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 
 #include "base/check.hpp"
 #include "emit/llvm_phase.hpp"
@@ -37,6 +36,8 @@ using kernel::LoopKind;
 using kernel::Stmt;
 
 static constexpr int64_t kMostUnrolled = 64;
+
+static int begins_of(const Loop& s) { return s.begins == 0 ? s.lanes : s.begins; }
 
 static bool is_power_of_two(int lanes) { return (lanes & (lanes - 1)) == 0; }
 
@@ -116,23 +117,12 @@ void PhasePrinter::unrolled_loop(const Loop& s) {
   }
 }
 
-// Whether a Vector loop leaves something in the lanes of a local: sums, whose order must not depend on addresses.
-bool PhasePrinter::accumulates(const Loop& s) const {
-  std::function<bool(const std::vector<Stmt>&)> any = [&](const std::vector<Stmt>& body) {
-    return std::any_of(body.begin(), body.end(), [&](const Stmt& inner) {
-      if (const auto* inside = kernel::body_of(inner)) return any(*inside);
-      const auto* assign = inner.get_if<Assign>();
-      return inner.is<kernel::Scan>() || (assign && slots_[static_cast<size_t>(assign->local)].declared_in != &s);
-    });
-  };
-  return any(s.body);
-}
-
 // Stores that bypass the caches go to whole lines. How many elements lie before the first line of the loop's streaming stores, and
 // whether all of them meet a line there and the launch asks for it. Nothing when the loop has no such stores.
 std::optional<PhasePrinter::Stream> PhasePrinter::find_stream(const Loop& s, const Value& extent) {
   std::optional<Stream> stream;
   const DType t = DType::I64;
+  const int begins = begins_of(s);
   const auto also = [&](const Value& condition) {
     stream->wanted = op("and $T $a, $b", DType::Bool, {stream->wanted, condition});
   };
@@ -155,9 +145,10 @@ std::optional<PhasePrinter::Stream> PhasePrinter::find_stream(const Loop& s, con
                       op("udiv $T $a, $b", t, {before, constant(t, size)}), line / size};
       const Value left = op("sub $T $a, $b", t, {extent, stream->head});
       also(op("icmp sge $T $a, $b", DType::Bool, {left, constant(t, s.lanes)}));
-      if (accumulates(s) || reads_tables(s) || !is_power_of_two(s.lanes)) also(is_zero(stream->head));
-      // Blocks of random words begin where steps do.
-      if (draws(s)) also(is_zero(op("and $T $a, $b", t, {stream->head, constant(t, 3)})));
+      if (begins == s.lanes)
+        also(is_zero(stream->head));
+      else if (begins > 1)
+        also(is_zero(op("and $T $a, $b", t, {stream->head, constant(t, begins - 1)})));
     } else {
       const Value there = op("add $T $a, $b", t, {address, op("mul $T $a, $b", t, {stream->head, constant(t, size)})});
       also(is_zero(op("and $T $a, $b", t, {there, constant(t, line - 1)})));
@@ -168,8 +159,8 @@ std::optional<PhasePrinter::Stream> PhasePrinter::find_stream(const Loop& s, con
   return stream;
 }
 
-// The body once, for the lanes from `start` on. `extent`: only those below it count; nothing: all do.
-std::string PhasePrinter::vector_body(const Loop& s, Value start, const Value* extent, bool streaming) {
+// A body once, for the lanes from `start` on. `extent`: only those below it count; nothing: all do.
+std::string PhasePrinter::vector_body(const std::vector<Stmt>& body, Value start, const Value* extent, bool streaming) {
   push(false, vector_.changes);
   start.scope = top();
   vector_.start = start;
@@ -185,7 +176,7 @@ std::string PhasePrinter::vector_body(const Loop& s, Value start, const Value* e
     vector_.tail = op("icmp ult $T $a, $b", DType::Bool, {iota(lanes, DType::I32), splat(narrow, lanes)});
   }
   vector_.whole = !extent;
-  statements(s.body);
+  statements(body);
   vector_.whole = false;
   return pop();
 }
@@ -211,23 +202,20 @@ void PhasePrinter::vector_loop(const Loop& s) {
   push(!surely_runs, no_changes());
   vector_ = VectorLoop{};
   vector_.changes = changes;
-  // Its steps may begin anywhere.
-  const bool free = !accumulates(s) && !draws(s) && !reads_tables(s) && is_power_of_two(s.lanes);
-  const bool brief = rare_ && free;
+  const bool anywhere = begins_of(s) == 1;
+  const bool brief = rare_ && anywhere;
   // Only behind this do expressions depend on the lane; where to stream is one for all.
   const std::optional<Stream> stream = brief || (count && *count < s.lanes) ? std::nullopt : find_stream(s, extent);
   vector_.loop = &s;
   vector_.var = s.var;
   vector_.lanes = s.lanes;
-  vector_.even = reads_tables(s);
+  vector_.even = begins_of(s) == s.lanes;
   vector_.once = s.extent.is(s.lanes);
   ranges_[s.var] = {0, s.extent - 1};
-  const bool peels = !brief && free && (!count || *count >= s.lanes);
-  if (peels) find_lines(s);
-  const std::optional<Peel> peel = peels ? find_peel(s, extent) : std::nullopt;
-  const std::string steps = brief  ? short_steps(s, extent, label)
-                            : peel ? peeled_steps(s, extent, *peel, stream, label)
-                                   : vector_steps(s, extent, full, stream, label);
+  if (!brief && anywhere && (!count || *count >= s.lanes)) find_lines(s);
+  const std::string steps = brief        ? short_steps(s, extent, label)
+                            : s.interior ? peeled_steps(s, extent, stream, label)
+                                         : vector_steps(s, extent, full, stream, label);
   vector_ = VectorLoop{};
   const std::string pre = pop();
   line(fmt::format("; vector loop {} < {}, {} lanes", s.var, comment_text(s.extent.str()), s.lanes));
@@ -260,7 +248,8 @@ std::string PhasePrinter::stream_steps(const Loop& s, int label, const FullSteps
 std::string PhasePrinter::full_steps(const Loop& s, const std::string& kind, int label, const FullSteps& steps) {
   const std::string var = fmt::format("%{}.{}{}", s.var.name(), kind, label);
   vector_.at_line = kind == "loop" || kind == "lines";
-  const std::string body = vector_body(s, {var, DType::I64, 0, 0}, nullptr, kind != "loop");
+  const std::string body =
+      vector_body(vector_.inner ? s.interior->body : s.body, {var, DType::I64, 0, 0}, nullptr, kind != "loop");
   vector_.at_line = false;
   return fmt::format(
       "{0}{1}:\n  {2} = phi i64 [ {7}, %{8}{1} ], [ {2}.next, %{0}next{1} ]\n{3}  br label %{0}next{1}\n{0}next{1}:\n"
@@ -286,7 +275,7 @@ std::string PhasePrinter::vector_steps(const Loop& s, const Value& extent, const
     text = some_steps(s, full, label, after) + fmt::format("  br label %loop{}\n", label) + loop;
   }
   if (!has_tail) return text;
-  const std::string body = vector_body(s, full, &extent, false);
+  const std::string body = vector_body(s.body, full, &extent, false);
   if (count) return text + fmt::format("rest{0}:\n{1}  br label %exit{0}\n", label, body);
   return text + fmt::format(
                     "rest{0}:\n  %rest{0}.some = icmp slt i64 {1}, {2}\n"
@@ -337,7 +326,7 @@ std::string PhasePrinter::streamed_steps(const Loop& s, const Value& extent, con
   const Value to{fmt::format("%tail{}.stop", L), DType::I64, 0, top()};
   text += fmt::format("tail{0}:\n  {1} = load i64, ptr {2}\n  {3} = load i64, ptr {4}\n", L, from.text, start, to.text,
                       stop);
-  text += vector_body(s, from, &to, false);
+  text += vector_body(s.body, from, &to, false);
   text += fmt::format("  %tail{0}.again = load i1, ptr {1}\n  br i1 %tail{0}.again, label %whole{0}, label %exit{0}\n",
                       L, again);
   return text;

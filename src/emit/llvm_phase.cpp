@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/check.hpp"
+#include "kernel/lanes.hpp"
 #include "kernel/walk.hpp"
 
 namespace smelt::emit {
@@ -36,6 +37,7 @@ PhasePrinter::PhasePrinter(const Kernel& kernel, int phase, const LlvmTarget& ta
       known_(kernel.exprs.size()),
       bindings_(kernel.locals.size()),
       slots_(kernel.locals.size()),
+      in_lanes_(kernel::locals_in_lanes(kernel)),
       dependencies_(kernel.exprs.size()),
       resource_count_(static_cast<int>(kernel.locals.size() + kernel.params.size() + kernel.buffers.size())) {}
 

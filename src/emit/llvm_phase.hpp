@@ -61,13 +61,6 @@ class PhasePrinter {
     int lanes = 0;
     bool in_lanes = false;  // the lanes hold its value now, until Combine
   };
-  // The elements of a Vector loop between which conditions hold, all of them where `everywhere` is true.
-  struct Peel {
-    std::unordered_set<kernel::ExprId> holds;
-    std::unordered_map<kernel::ExprId, IntExpr> unclamped;  // loads: their offsets without clamps
-    Value first, last;
-    std::optional<Value> everywhere;
-  };
   struct VectorLoop {
     const kernel::Loop* loop = nullptr;
     std::optional<Symbol> var;
@@ -76,13 +69,14 @@ class PhasePrinter {
     Value left;                 // how many those are
     Value start;                // the variable's value in lane 0
     bool streaming = false;
-    bool whole = false;           // all lanes of the step at hand are inside the extent
-    bool even = false;            // whole steps begin at multiples of `lanes`
-    bool once = false;            // there is one step, and it is whole
-    const Peel* inner = nullptr;  // in the steps between the ends
-    std::set<std::string> rows;   // of scratch that are read at several columns
-    bool at_line = false;         // in steps that begin at lines of these rows
-    int scope = 0;                // of the body
+    bool whole = false;                           // all lanes of the step at hand are inside the extent
+    bool even = false;                            // whole steps begin at multiples of `lanes`
+    bool once = false;                            // there is one step, and it is whole
+    bool inner = false;                           // in the steps between the ends
+    std::unordered_set<kernel::ExprId> ordinary;  // expressions of the body, where it has an interior too
+    std::set<std::string> rows;                   // of scratch that are read at several columns
+    bool at_line = false;                         // in steps that begin at lines of these rows
+    int scope = 0;                                // of the body
     Changes changes;
   };
   // Where the streaming stores of a Vector loop can begin.
@@ -154,7 +148,6 @@ class PhasePrinter {
   std::optional<Value> divide_neighbours(const IntExpr::Atom& a);
   Value divide_by_size(const IntExpr::Atom& a, const Value& remainder, int64_t step);
   std::optional<Value> compare_indices(kernel::ExprId id, const kernel::Apply& e);
-  std::optional<IntExpr> index_of(kernel::ExprId id) const;
   using Table = std::vector<IntExpr>;  // for each lane: how far it is beyond lane 0
   IntExpr first_lane() const;          // the Vector variable, as whole steps have it
   std::optional<Table> table_of(const IntExpr& e) const;
@@ -162,19 +155,12 @@ class PhasePrinter {
   std::optional<IntExpr> unwrapped(const IntExpr& e, std::vector<IntExpr>& inside) const;
   std::optional<std::vector<bool>> truths_of(kernel::ExprId id) const;
   Value constant_mask(const std::vector<bool>& truths);
-  bool reads_tables(const kernel::Loop& loop) const;
 
   // llvm_peel.cpp
-  std::optional<IntExpr> holds_where(const kernel::Apply& e) const;
-  std::vector<kernel::ExprId> clamped_loads(const std::vector<kernel::ExprId>& used) const;
-  std::optional<Peel> find_peel(const kernel::Loop& s, const Value& extent);
-  bool holds(kernel::ExprId id) const;
-  bool chooses(const kernel::Apply& e) const;  // its first value, since its condition holds
   int edge_lanes(const kernel::Loop& s) const;
   std::string edge_steps(const kernel::Loop& s, int label, const std::string& after);
   std::string short_steps(const kernel::Loop& s, const Value& extent, int label);
-  std::string peeled_steps(const kernel::Loop& s, const Value& extent, const Peel& peel,
-                           const std::optional<Stream>& stream, int label);
+  std::string peeled_steps(const kernel::Loop& s, const Value& extent, const std::optional<Stream>& stream, int label);
 
   // llvm_lines.cpp
   struct LineRow {
@@ -187,7 +173,6 @@ class PhasePrinter {
   std::optional<std::string> load_from_lines(const Place& p);
 
   // llvm_regular.cpp
-  IntExpr without_clamps(const IntExpr& e, std::vector<IntExpr>& holds) const;
   std::optional<int64_t> step_without_wraps(const IntExpr& given, std::optional<Value>& fits);
   bool strides(int64_t step) const;
   std::string load_strided(const Place& place, int64_t step);
@@ -239,7 +224,6 @@ class PhasePrinter {
   Value apply(kernel::ExprId id, const kernel::Apply& e, DType dtype);
   Value raw(const kernel::Raw& e, DType dtype);
   Value read_local(kernel::LocalId id);
-  std::vector<kernel::ExprId> operands(const kernel::Expr& e) const;
   void find_dependencies();
 
   std::optional<Value> divide_by_constant(const kernel::Apply& e);  // llvm_divide.cpp
@@ -254,7 +238,6 @@ class PhasePrinter {
   Value random_each(const kernel::Random& e, const std::vector<Value>& args);
   Words philox(const std::vector<Value>& args, const Value& counter);
   Value interleaved(const Words& words);
-  bool draws(const kernel::Loop& s) const;
 
   // llvm_stmt.cpp, llvm_loop.cpp
   void statements(const std::vector<kernel::Stmt>& body);
@@ -295,8 +278,7 @@ class PhasePrinter {
   std::string some_steps(const kernel::Loop& s, const Value& full, int label, const std::string& after);
   std::string streamed_steps(const kernel::Loop& s, const Value& extent, const Value& full, const Stream& stream,
                              int label);
-  std::string vector_body(const kernel::Loop& s, Value start, const Value* extent, bool streaming);
-  bool accumulates(const kernel::Loop& s) const;
+  std::string vector_body(const std::vector<kernel::Stmt>& body, Value start, const Value* extent, bool streaming);
   std::optional<Stream> find_stream(const kernel::Loop& s, const Value& extent);
   void bind_variable(const kernel::Loop& s, const Value& value);
 
@@ -315,6 +297,7 @@ class PhasePrinter {
   std::map<int, std::string> buffers_;                  // scratch buffers: their pointers
   Ranges ranges_;
   VectorLoop vector_;
+  const std::vector<bool> in_lanes_;            // locals, by kernel::locals_in_lanes
   std::map<int, kernel::ExprId> lets_;          // locals that are set once
   std::vector<std::vector<int>> dependencies_;  // by ExprId: locals and arrays
   std::vector<bool> stored_;                    // params and buffers that this phase stores to

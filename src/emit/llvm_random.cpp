@@ -20,16 +20,6 @@ using philox::Draw;
 
 static constexpr DType kWide = DType::U64;
 
-// Whether a Vector loop draws random words: its steps then begin at multiples of four.
-bool PhasePrinter::draws(const Loop& s) const {
-  std::vector<ExprId> roots;
-  for_each_stmt(s.body, [&](const Stmt& inner) {
-    if (const ExprId* value = kernel::value_of(inner)) roots.push_back(*value);
-    if (const auto* store = inner.get_if<kernel::Store>()) roots.push_back(store->mask);
-  });
-  return any_below(kernel_, roots, [](const Expr& e) { return e.is<Random>(); });
-}
-
 // The four words of each counter, as 64-bit values whose upper halves hold anything.
 PhasePrinter::Words PhasePrinter::philox(const std::vector<Value>& args, const Value& counter) {
   const auto number = [&](uint64_t n) { return constant(kWide, static_cast<int64_t>(n)); };

@@ -4,38 +4,16 @@
 #include <set>
 
 #include "emit/llvm_phase.hpp"
+#include "kernel/lanes.hpp"
 
 namespace smelt::emit {
-
-// `e` where every minimum and maximum that varies is the side of it that goes up with the lanes, as in the middle of an array whose
-// ends are clamped or mirrored. Each of `holds` is at least 0 where that is so.
-IntExpr PhasePrinter::without_clamps(const IntExpr& e, std::vector<IntExpr>& holds) const {
-  IntExpr result;
-  for (const IntExpr::Term& term : e.terms()) {
-    IntExpr product = term.coefficient;
-    for (const IntExpr::AtomPtr& a : term.atoms) {
-      const IntExpr whole = IntExpr::of_term({1, {a}});
-      if ((a->kind != AtomKind::Min && a->kind != AtomKind::Max) || !varies(whole)) {
-        product = product * whole;
-        continue;
-      }
-      IntExpr side = without_clamps(a->a, holds), other = without_clamps(a->b, holds);
-      if (lane_step(side).value_or(0) <= 0) std::swap(side, other);
-      if (lane_step(side).value_or(0) <= 0 || !lane_step(other)) return e;
-      holds.push_back(a->kind == AtomKind::Min ? other - side : side - other);
-      product = product * side;
-    }
-    result = result + product;
-  }
-  return result;
-}
 
 // The distance of neighbouring lanes as long as no floordiv or mod in it wraps around between them, and no clamp
 // holds. `fits` becomes the condition
 // of that (a scalar, computed at run time). Nothing when the lanes are not that regular.
 std::optional<int64_t> PhasePrinter::step_without_wraps(const IntExpr& given, std::optional<Value>& fits) {
   std::vector<IntExpr> holds;
-  const IntExpr e = without_clamps(given, holds);
+  const IntExpr e = kernel::Lanes(*vector_.var, in_lanes_).without_clamps(given, holds);
   IntExpr total;
   std::vector<IntExpr::AtomPtr> wrapping;
   for (const IntExpr::Term& term : e.terms()) {

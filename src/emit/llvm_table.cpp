@@ -6,41 +6,15 @@
 #include <set>
 
 #include "emit/llvm_phase.hpp"
-#include "kernel/walk.hpp"
+#include "kernel/conditions.hpp"
 
 namespace smelt::emit {
 
-using kernel::Expr;
 using kernel::ExprId;
 
 // Arrays that are read side by side, and what may lie between two elements of one, in vectors.
 static constexpr size_t kMostArrays = 8;
 static constexpr int64_t kWidest = 8;
-
-// Steps begin at multiples of `lanes`; those of a loop of one step at all multiples, which is 0.
-static bool divides_lanes(const IntExpr& e, Symbol var, int lanes, bool once) {
-  return std::any_of(e.terms().begin(), e.terms().end(), [&](const IntExpr::Term& t) {
-    return std::any_of(t.atoms.begin(), t.atoms.end(), [&](const IntExpr::AtomPtr& a) {
-      if (a->symbol) return false;
-      const auto divisor = a->b.constant();
-      const bool here = (a->kind == AtomKind::FloorDiv || a->kind == AtomKind::Mod) && divisor && *divisor > 0 &&
-                        (once || lanes % *divisor == 0) && a->a.mentions(var);
-      return here || divides_lanes(a->a, var, lanes, once) || divides_lanes(a->b, var, lanes, once);
-    });
-  });
-}
-
-// Whether a Vector loop reads anything by such tables: whole steps then have to begin at multiples of its lanes.
-bool PhasePrinter::reads_tables(const kernel::Loop& loop) const {
-  std::vector<ExprId> roots;
-  for (const kernel::Stmt& s : loop.body)
-    if (const ExprId* value = kernel::value_of(s)) roots.push_back(*value);
-  const auto divided = [&](const IntExpr& i) {
-    return divides_lanes(i, loop.var, loop.lanes, loop.extent.is(loop.lanes));
-  };
-  return loop.lanes > 1 &&
-         any_below(kernel_, roots, [&](const Expr& e) { return e.is<kernel::Load>() && any_index(e, divided); });
-}
 
 static const Symbol kStep = Symbol::loop("step");  // its number
 
@@ -99,7 +73,7 @@ std::optional<std::vector<bool>> PhasePrinter::truths_of(ExprId id) const {
     return left;
   }
   if (e.args.size() != 2 || info(e.op).rule != TypeRule::Compare) return std::nullopt;
-  const auto a = index_of(e.args[0]), b = index_of(e.args[1]);
+  const auto a = index_of(kernel_, e.args[0]), b = index_of(kernel_, e.args[1]);
   if (!a || !b) return std::nullopt;
   const IntExpr difference = *a - *b;
   const auto table = table_of(difference);

@@ -74,7 +74,7 @@ std::vector<IntExpr::AtomPtr> common_factors(const IntExpr& e) {
   return below ? common : std::vector<IntExpr::AtomPtr>{};
 }
 
-// What else e >= 0 says: a quotient that is at least 1, a minimum that bounds both its sides.
+// What else e >= 0 says: a quotient that is at least 1, a minimum or maximum that bounds both its sides.
 void add_with_consequences(const IntExpr& e, std::vector<IntExpr>& into, int depth = 0) {
   if (e.constant() || depth > 4 || into.size() >= (depth > 0 ? kMaxConsequences : kMaxFacts)) return;
   if (std::find(into.begin(), into.end(), e) != into.end()) return;
@@ -93,6 +93,10 @@ void add_with_consequences(const IntExpr& e, std::vector<IntExpr>& into, int dep
     if (t.coefficient == -1) {
       // a // b <= rest, so a < (rest + 1) * b.
       if (atom.kind == AtomKind::FloorDiv) add_with_consequences((rest + 1) * atom.b - 1 - atom.a, into, depth + 1);
+      if (atom.kind == AtomKind::Max) {
+        add_with_consequences(rest - atom.a, into, depth + 1);
+        add_with_consequences(rest - atom.b, into, depth + 1);
+      }
     } else if (atom.kind == AtomKind::Min) {
       add_with_consequences(atom.a + rest, into, depth + 1);
       add_with_consequences(atom.b + rest, into, depth + 1);
@@ -271,17 +275,34 @@ bool follows(const IntExpr& e, const std::vector<IntExpr>& facts, const Ranges& 
 
 }  // namespace
 
+Facts::Facts(std::vector<std::pair<Symbol, IntExpr>> launch_sizes, Proved* proved)
+    : launch_sizes_(std::move(launch_sizes)), proved_(proved) {
+  for (const auto& [symbol, value] : launch_sizes_) text_ += symbol.str() + " = " + value.str() + "; ";
+}
+
+void Facts::changed(const std::string& by) {
+  text_ += by;
+  found_.reset();
+}
+
+Facts::Found& Facts::found() const {
+  if (found_) return *found_;
+  if (!proved_) return *(found_ = std::make_shared<Found>());
+  auto& shared = proved_->by_facts_[text_];
+  if (!shared) shared = std::make_shared<Found>();
+  return *(found_ = shared);
+}
+
 void Facts::add_range(Symbol symbol, const IntExpr& extent) {
   variables_.emplace_back(symbol, extent);
+  changed(symbol.str() + " < ");
   add(extent - 1);
 }
 
 void Facts::add(const IntExpr& e) {
   if (auto c = e.constant(); c && *c < 0) impossible_ = true;
   add_with_consequences(e, facts_);
-  prepared_.clear();
-  raised_.clear();
-  known_.clear();
+  changed(e.str() + "; ");
 }
 
 // proves_nonnegative takes every size for >= 1. One that may be 0 is written as another, less 1.
@@ -329,32 +350,36 @@ Facts::Prepared Facts::prepare(const Replacements& replacements, bool raised) co
 
 // For goals that follow from how large sizes are at least, as products of several do.
 Facts::Prepared& Facts::raised() const {
-  if (raised_.empty()) {
+  std::vector<Prepared>& raised = found().raised;
+  if (raised.empty()) {
     Replacements replacements;
     for (size_t l = 0; l < launch_sizes_.size(); ++l)
       replacements[launch_sizes_[l].first] = launch_sizes_[l].second.substitute(replacements, {});
-    raised_.push_back(prepare(replacements, true));
+    raised.push_back(prepare(replacements, true));
   }
-  return raised_.front();
+  return raised.front();
 }
 
 Facts::Prepared& Facts::prepared(size_t launch_sizes) const {
-  while (prepared_.size() <= launch_sizes) {
+  std::vector<Prepared>& prepared = found().prepared;
+  while (prepared.size() <= launch_sizes) {
     Replacements replacements;
-    for (size_t l = launch_sizes_.size() - prepared_.size(); l < launch_sizes_.size(); ++l)
+    for (size_t l = launch_sizes_.size() - prepared.size(); l < launch_sizes_.size(); ++l)
       replacements[launch_sizes_[l].first] = launch_sizes_[l].second.substitute(replacements, {});
-    prepared_.push_back(prepare(replacements));
+    prepared.push_back(prepare(replacements));
   }
-  return prepared_[launch_sizes];
+  return prepared[launch_sizes];
 }
 
 bool Facts::proves(const IntExpr& e, int effort) const {
   if (auto c = e.constant(); impossible_ || c) return impossible_ || *c >= 0;
-  auto [it, fresh] = known_.try_emplace({e.str(), effort}, false);
+  auto& known = found().known;
+  const std::pair goal{e.str(), effort};
+  auto [it, fresh] = known.try_emplace(goal, false);
   if (!fresh) return it->second;
   try {
     const bool proved = search(e, effort) || (effort > 0 && proves_sides(e, effort));
-    return known_[{e.str(), effort}] = proved;
+    return known[goal] = proved;
   } catch (const UserError&) {
     return false;  // a number on the way did not fit 64 bits: no proof
   }

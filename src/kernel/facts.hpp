@@ -2,19 +2,24 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/int_expr.hpp"
 
 namespace smelt::kernel {
 
+class Proved;
+
 class Facts {
  public:
   // `launch_sizes` are symbols with a value, a later one may use earlier ones: a proof looks at the values where the symbols
-  // alone do not do.
-  explicit Facts(std::vector<std::pair<Symbol, IntExpr>> launch_sizes = {}) : launch_sizes_(std::move(launch_sizes)) {}
+  // alone do not do. What is proved is kept in `proved`, if there are some, for other places where the same is known.
+  explicit Facts(std::vector<std::pair<Symbol, IntExpr>> launch_sizes = {}, Proved* proved = nullptr);
 
   void add_range(Symbol symbol, const IntExpr& extent);  // 0 <= symbol < extent, so the extent is >= 1
   void add(const IntExpr& e);                            // e >= 0
@@ -38,6 +43,16 @@ class Facts {
     void rewrite_sizes_of(const IntExpr& e);
     IntExpr rewritten(const IntExpr& e);
   };
+  // What follows from the facts, as far as anyone has asked.
+  struct Found {
+    std::vector<Prepared> prepared;  // with no launch size replaced, with the last one, the last two, ...
+    std::vector<Prepared> raised;  // one, or none yet: with every launch size replaced, sizes from their least value on
+    std::map<std::pair<std::string, int>, bool> known;
+  };
+  friend class Proved;
+
+  void changed(const std::string& by);
+  Found& found() const;
   bool search(const IntExpr& e, int effort) const;
   bool proves_sides(const IntExpr& e, int effort) const;
   Prepared prepare(const std::map<Symbol, IntExpr>& replacements, bool raised = false) const;
@@ -47,11 +62,18 @@ class Facts {
   std::vector<std::pair<Symbol, IntExpr>> launch_sizes_;
   std::vector<std::pair<Symbol, IntExpr>> variables_;  // outermost first, with their extents
   std::vector<IntExpr> facts_;
-  bool impossible_ = false;                 // the facts contradict each other: this place is never reached
-  mutable std::vector<Prepared> prepared_;  // with no launch size replaced, with the last one, the last two, ...
-  mutable std::vector<Prepared>
-      raised_;  // one, or none yet: with every launch size replaced, sizes from their least value on
-  mutable std::map<std::pair<std::string, int>, bool> known_;
+  bool impossible_ = false;  // the facts contradict each other: this place is never reached
+  std::string text_;         // of all that is known, in order
+  Proved* proved_;
+  mutable std::shared_ptr<Found> found_;  // empty until something is asked
+};
+
+// What has been proved so far, by what is known at the place: a kernel that is verified again after a pass is proved anew only
+// where the pass has changed something.
+class Proved {
+ private:
+  friend class Facts;
+  std::unordered_map<std::string, std::shared_ptr<Facts::Found>> by_facts_;
 };
 
 }  // namespace smelt::kernel

@@ -58,6 +58,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -188,6 +189,13 @@ enum class LoopKind : uint8_t { Grid, Thread, Vector, Unrolled, Serial };
 
 // The kinds of statements.
 struct Stmt;
+// The elements of a Vector loop on a CPU between which conditions hold: of first .. last-1, if each of `holds` is at least 0, this
+// body does what that of the loop does.
+struct Interior {
+  IntExpr first, last;  // 0 <= first, last <= extent
+  std::vector<IntExpr> holds;
+  std::vector<Stmt> body;
+};
 struct Loop {
   LoopKind kind;
   Symbol var;
@@ -199,6 +207,8 @@ struct Loop {
   bool whole = false;  // Vector on a GPU: these steps are expected to be all
   int ahead = 0;       // Serial on a CPU: what its Vector loops read of arrays is asked for this many iterations ahead
   bool rare = false;   // on a CPU: runs seldom, so that little code is better than fast code
+  int begins = 0;      // Vector on a CPU: whole steps may begin at multiples of so many elements; 0: of the lanes
+  std::optional<Interior> interior;  // Vector on a CPU
 };
 struct Let {
   LocalId local;
@@ -341,6 +351,7 @@ struct Kernel {
       labels;            // the operation of the program that an expression is the value of, for comments
   bool ordered = false;  // barriers stand where threads meet in scratch (barriers.hpp)
   bool clamped = false;  // indices that could not be proved inside are clamped: slower, never wrong
+  std::vector<std::string_view> undone;  // passes whose result could not be proved: slower, never wrong
   int counter_param =
       -1;  // i32[1]: how many workgroups are done, for a phase that is run by the last; 0 between launches
   // i32[1]: a gather that meets an index out of range stores its place in `checks` + 1 here; or it is kOutsideOfArray.
@@ -365,5 +376,8 @@ std::string print(const Kernel& kernel);
 // Proves that every index of every access lies inside its array (from the ranges of the loops; sizes may be symbols), or is
 // guarded by its mask, that locals are defined before use, and that dtypes agree. Throws InternalError with the access at fault.
 void verify(const Kernel& kernel);
+// The same, of a kernel that may have been verified before in another form; `proved` keeps what was proved then.
+class Proved;
+void verify(const Kernel& kernel, Proved& proved);
 
 }  // namespace smelt::kernel

@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "base/check.hpp"
+#include "kernel/facts.hpp"
 #include "kernel/lower_column.hpp"
 #include "kernel/lower_pointwise.hpp"
 #include "kernel/lower_row.hpp"
@@ -33,23 +34,24 @@ static std::unique_ptr<Lowering> lowering_of(const Graph& graph, const schedule:
 }
 
 static Kernel lowered(const Graph& graph, const schedule::Group& group, const Schedule& schedule,
-                      const std::string& name) {
+                      const std::string& name, Proved& proved) {
   try {
     Kernel kernel = lowering_of(graph, group, schedule, name)->run(false);
-    verify(kernel);
+    verify(kernel, proved);
     return kernel;
   } catch (const InternalError&) {
     Kernel kernel = lowering_of(graph, group, schedule, name)->run(true);
-    verify(kernel);
+    verify(kernel, proved);
     return kernel;
   }
 }
 
 Kernel lower(const Graph& graph, const schedule::Group& group, const Schedule& schedule, const std::string& name,
              const PassObserver& observer) {
-  Kernel kernel = lowered(graph, group, schedule, name);
+  Proved proved;
+  Kernel kernel = lowered(graph, group, schedule, name, proved);
   if (observer) observer(kLowering, kernel, true);
-  run_passes(kernel, observer);
+  run_passes(kernel, proved, observer);
   return kernel;
 }
 

@@ -1,36 +1,62 @@
 #include "kernel/passes.hpp"
 
+#include <utility>
+
 #include "kernel/barriers.hpp"
 #include "kernel/hoist.hpp"
 #include "kernel/multipliers.hpp"
+#include "kernel/partition_loops.hpp"
 #include "kernel/prefetch.hpp"
 #include "kernel/rewrite.hpp"
+#include "smelt/error.hpp"
 
 namespace smelt::kernel {
 namespace {
 
-constexpr bool kGpu = true, kCpu = true;
+constexpr bool kGpu = true, kCpu = true, kMayFail = true;
 
 constexpr Pass kPasses[] = {
     {"divide-by-multipliers", "sizes that indices are divided by get multipliers", kGpu, !kCpu, add_multipliers},
     {"hoist-invariants", "what all elements of a loop compute alike is computed before it", kGpu, !kCpu,
      hoist_invariants},
     {"prefetch", "rows that a later iteration reads are fetched into the caches", !kGpu, kCpu, add_prefetches},
+    {"partition-loops", "conditions that fail at the ends of rows alone are asked there alone", !kGpu, kCpu,
+     partition_loops, kMayFail},
     {"place-scratch", "scratch that threads do not share is theirs one by one", kGpu, !kCpu, place_scratch},
     {"insert-barriers", "threads wait before they meet in shared scratch", kGpu, !kCpu, insert_barriers},
     {"remove-dead-code", "expressions that no statement uses go", kGpu, kCpu, remove_dead_code},
 };
 
+// As `lowered` does with indices that it cannot prove: what is slower instead of what might be wrong.
+bool run_or_undo(const Pass& pass, Kernel& kernel, Proved& proved) {
+  Kernel before = kernel;
+  const bool changed = pass.run(kernel);
+  try {
+    if (changed) verify(kernel, proved);
+    return changed;
+  } catch (const InternalError&) {
+    kernel = std::move(before);
+    kernel.undone.push_back(pass.name);
+    return false;
+  }
+}
+
 }  // namespace
 
 std::span<const Pass> passes() { return kPasses; }
 
-void run_passes(Kernel& kernel, const PassObserver& observer) {
+bool run_pass(const Pass& pass, Kernel& kernel, Proved& proved) {
+  if (pass.may_fail) return run_or_undo(pass, kernel, proved);
+  const bool changed = pass.run(kernel);
+  if (changed) verify(kernel, proved);
+  return changed;
+}
+
+void run_passes(Kernel& kernel, Proved& proved, const PassObserver& observer) {
   const bool gpu = kernel.dialect != Dialect::Portable;
   for (const Pass& pass : kPasses) {
     if (gpu ? !pass.gpu : !pass.cpu) continue;
-    const bool changed = pass.run(kernel);
-    if (changed) verify(kernel);
+    const bool changed = run_pass(pass, kernel, proved);
     if (observer) observer(pass, kernel, changed);
   }
 }

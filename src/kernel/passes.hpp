@@ -11,15 +11,21 @@ namespace smelt::kernel {
 
 struct Pass {
   std::string_view name, purpose;
-  bool gpu, cpu;         // kernels that it is for
-  bool (*run)(Kernel&);  // returns whether it changed the kernel
+  bool gpu, cpu;          // kernels that it is for
+  bool (*run)(Kernel&);   // returns whether it changed the kernel
+  bool may_fail = false;  // its result need not be provable: it is undone where it is not
 };
 
 std::span<const Pass> passes();
 
+// Runs one and verifies what it made. Returns whether it changed the kernel; throws InternalError where the result is not proved,
+// unless the pass may fail: then the kernel is as before, and `undone` names the pass.
+bool run_pass(const Pass& pass, Kernel& kernel, Proved& proved);
+
 // Sees the kernel after every pass that it is for; `changed` as the pass returned it.
 using PassObserver = std::function<void(const Pass& pass, const Kernel& kernel, bool changed)>;
 
-void run_passes(Kernel& kernel, const PassObserver& observer = {});
+// `proved`: of verifying the kernel before.
+void run_passes(Kernel& kernel, Proved& proved, const PassObserver& observer = {});
 
 }  // namespace smelt::kernel

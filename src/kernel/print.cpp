@@ -162,6 +162,7 @@ class Printer {
     ++depth_;
     for (size_t i = 0; i < kernel_.params.size(); ++i) param(static_cast<int>(i));
     for (const LaunchSize& size : kernel_.launch_sizes) line("launch {} = {}", size.symbol, size.value.str());
+    for (const std::string_view pass : kernel_.undone) line("without {}, which could not be proved", pass);
     for (const IntExpr& e : kernel_.assumptions) line("assume {} >= 0", e.str());
     for (const IndexLocal& index : kernel_.index_locals) line("index %v{} < {}", index.local, index.extent.str());
     if (kernel_.error_param >= 0) line("errors to {}", param_name(kernel_, kernel_.error_param));
@@ -204,6 +205,7 @@ class Printer {
       if (const ExprId* value = value_of(s)) count_use(*value);
       if (const auto* store = s.get_if<Store>()) count_use(store->mask);
       if (const auto* inside = body_of(s)) count_uses(*inside);
+      if (const auto* interior = interior_of(s)) count_uses(interior->body);
     }
   }
   void count_use(ExprId id) {
@@ -239,11 +241,12 @@ class Printer {
         [&](const Loop& loop) {
           forget_changed(loop.body);  // the body's later iterations come before its earlier lines too
           if (loop.kind == LoopKind::Vector)
-            line("vector {} < {} by {}{}:", loop.var, loop.extent.str(), loop.lanes,
-                 loop.columns ? fmt::format(" in {} columns", loop.columns) : "");
+            line("vector {} < {} by {}{}{}:", loop.var, loop.extent.str(), loop.lanes,
+                 loop.columns ? fmt::format(" in {} columns", loop.columns) : "", begins(loop));
           else
             line("{} {} < {}:", name_of(loop.kind), loop.var, loop.extent.str());
           block(loop.body);
+          if (loop.interior) interior(loop);
         },
         [&](const Let& let) {
           const std::string value = use(let.value);
@@ -304,6 +307,22 @@ class Printer {
           named_ = outer;
           block(each.body);
         });
+  }
+
+  static std::string begins(const Loop& loop) {
+    if (loop.begins == 0 || loop.begins == loop.lanes) return "";
+    return loop.begins == 1 ? ", steps anywhere" : fmt::format(", steps at multiples of {}", loop.begins);
+  }
+
+  void interior(const Loop& loop) {
+    const Interior& inside = *loop.interior;
+    std::string holds;
+    for (const IntExpr& h : inside.holds) holds += fmt::format(" where {} >= 0", h.str());
+    ++depth_;
+    line("inside {} <= {} < {}{}:", inside.first.str(), loop.var, inside.last.str(), holds);
+    forget_changed(loop.body);
+    block(inside.body);
+    --depth_;
   }
 
   // A name stands for a value; once what it was computed from has changed, it must not be used again.

@@ -43,6 +43,8 @@ void Rewriter::operator()(Stmt& s) {
   for_each_expression(s, [&](ExprId& id) { id = (*this)(id); });
   if (auto* body = body_of(s))
     for (Stmt& inner : *body) (*this)(inner);
+  if (auto* interior = interior_of(s))
+    for (Stmt& inner : interior->body) (*this)(inner);
 }
 
 bool remove_dead_code(Kernel& kernel) {

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
+#include "kernel/facts.hpp"
 #include "kernel/text.hpp"
 #include "kernel/verify_parts.hpp"
 #include "kernel/walk.hpp"
@@ -259,10 +261,25 @@ class Structure {
     known_.insert(s.var);
     loops_.push_back(&s);
     const auto seen = seen_;
+    const auto written = written_;
     block(s.body);
+    if (s.interior) interior(s, written);
     seen_ = seen;
     loops_.pop_back();
     known_.erase(s.var);
+  }
+
+  // It gives the same locals values as the body in whose place it runs.
+  void interior(const Loop& s, const std::set<LocalId>& written) {
+    need(s.kind == LoopKind::Vector && kernel_.dialect == Dialect::Portable, "loop {} has an interior", s.var);
+    const auto by_body = std::exchange(written_, written);
+    for (const IntExpr& e : {s.interior->first, s.interior->last}) {
+      need_known(e, known_, "the interior of " + s.var.str());
+      need(!e.mentions(s.var), "the interior of {} begins or ends at {}", s.var, e.str());
+    }
+    for (const IntExpr& h : s.interior->holds) need_known(h, known_, "the interior of " + s.var.str());
+    block(s.interior->body);
+    need(written_ == by_body, "the interior of {} gives other locals values than its body", s.var);
   }
 
   void each(const Each& s) {
@@ -359,16 +376,21 @@ class Structure {
 void verify_structure(const Kernel& kernel) { Structure(kernel).run(); }
 
 void verify(const Kernel& kernel) {
+  Proved proved;
+  verify(kernel, proved);
+}
+
+void verify(const Kernel& kernel, Proved& proved) {
   for (const Part& part : kernel.parts)
     SMELT_CHECK(static_cast<size_t>(part.body) < kernel.bodies.size() &&
                     part.values.size() == kernel.bodies[static_cast<size_t>(part.body)].params.size(),
                 "a part of {} does not fit its body", kernel.name);
-  for (const Kernel& body : kernel.bodies) verify(body);
+  for (const Kernel& body : kernel.bodies) verify(body, proved);
   if (kernel.is_batch()) return;
   verify_structure(kernel);
   verify_types(kernel);
   verify_locals(kernel);
-  verify_accesses(kernel);
+  verify_accesses(kernel, proved);
   verify_barriers(kernel);
 }
 

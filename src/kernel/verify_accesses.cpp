@@ -13,7 +13,8 @@ namespace {
 
 class Accesses {
  public:
-  explicit Accesses(const Kernel& kernel) : kernel_(kernel), value_of_(kernel.locals.size(), kNoExpr) {
+  Accesses(const Kernel& kernel, Proved& proved)
+      : kernel_(kernel), proved_(proved), value_of_(kernel.locals.size(), kNoExpr) {
     for (const Phase& phase : kernel.phases)
       for_each_stmt(phase.body, [&](const Stmt& s) {
         if (const auto* let = s.get_if<Let>()) value_of_[static_cast<size_t>(let->local)] = let->value;
@@ -24,7 +25,7 @@ class Accesses {
     std::vector<std::pair<Symbol, IntExpr>> launch;
     for (const LaunchSize& l : kernel_.launch_sizes)
       if (l.symbol.kind() != Symbol::Kind::Multiplier) launch.emplace_back(l.symbol, l.value);
-    Facts facts(std::move(launch));
+    Facts facts(std::move(launch), &proved_);
     for (const IntExpr& e : kernel_.assumptions) facts.add(e);
     for (const IndexLocal& local : kernel_.index_locals) facts.add_range(Symbol::local(local.local), local.extent);
     for (const Phase& phase : kernel_.phases) block(phase.body, facts, {});
@@ -49,6 +50,15 @@ class Accesses {
           Facts more = facts;
           more.add_range(loop.var, loop.extent);
           inside(fmt::format("{} {} < {}", name_of(loop.kind), loop.var, loop.extent.str()), loop.body, more);
+          if (!loop.interior) return;
+          const auto& [first, last, holds, body] = *loop.interior;
+          if (!facts.proves(first) || !facts.proves(loop.extent - last))
+            fail(kernel_, "the interior {} .. {} of {} is not inside of 0 .. {}", first.str(), last.str(), loop.var,
+                 loop.extent.str());
+          more.add(IntExpr::symbol(loop.var) - first);
+          more.add(last - 1 - IntExpr::symbol(loop.var));
+          for (const IntExpr& h : holds) more.add(h);
+          inside(fmt::format("inside {} <= {} < {}", first.str(), loop.var, last.str()), body, more);
         },
         [&](const Each& each) {
           Facts more = facts;
@@ -166,12 +176,13 @@ class Accesses {
   }
 
   const Kernel& kernel_;
+  Proved& proved_;
   std::vector<ExprId> value_of_;  // of locals with a Let
   std::vector<std::string> around_;
 };
 
 }  // namespace
 
-void verify_accesses(const Kernel& kernel) { Accesses(kernel).run(); }
+void verify_accesses(const Kernel& kernel, Proved& proved) { Accesses(kernel, proved).run(); }
 
 }  // namespace smelt::kernel

@@ -119,6 +119,7 @@ class Flow {
     }
     maybe(s.body);
     maybe(s.body);  // again: a later iteration begins with what an earlier one left
+    if (s.interior) maybe(s.interior->body);
     around_ = around, lanes_ = lanes, columns_ = columns, vector_ = vector;
   }
 

@@ -11,9 +11,9 @@ namespace smelt::kernel {
 void verify_structure(
     const Kernel& kernel);                // ids in range, loops where they may stand, symbols known where they are used
 void verify_types(const Kernel& kernel);  // dtypes of expressions, stores and combines
-void verify_locals(const Kernel& kernel);    // assigned before use, one value or one per lane, scratch allocated
-void verify_accesses(const Kernel& kernel);  // every index inside its dimension
-void verify_barriers(const Kernel& kernel);  // of a kernel with barriers: where threads meet in scratch
+void verify_locals(const Kernel& kernel);  // assigned before use, one value or one per lane, scratch allocated
+void verify_accesses(const Kernel& kernel, Proved& proved);  // every index inside its dimension
+void verify_barriers(const Kernel& kernel);                  // of a kernel with barriers: where threads meet in scratch
 
 template <class... Args>
 [[noreturn]] void fail(const Kernel& kernel, fmt::format_string<Args...> format, Args&&... args) {

@@ -150,20 +150,24 @@ class Types {
   }
 
   void statement(const Stmt& s) const {
-    s.match([&](const Loop& loop) { block(loop.body); },
-            [&](const If& branch) {
-              need_dtype(branch.condition, DType::Bool, "a condition");
-              block(branch.body);
-            },
-            [&](const Each& each) {
-              need_dtype(each.condition, DType::Bool, "a condition");
-              block(each.body);
-            },
-            [&](const Let& let) { need_local_dtype(let.value, let.local); },
-            [&](const Assign& assign) { need_local_dtype(assign.value, assign.local); },
-            [&](const Combine& combined) { combine(combined); }, [&](const Scan& scanned) { scan(scanned); },
-            [](const Barrier&) {}, [](const Prefetch&) {}, [](const Alloc&) {},
-            [&](const Turn& turned) { turn(turned); }, [&](const Store& stored) { store(stored); });
+    s.match(
+        [&](const Loop& loop) {
+          block(loop.body);
+          if (loop.interior) block(loop.interior->body);
+        },
+        [&](const If& branch) {
+          need_dtype(branch.condition, DType::Bool, "a condition");
+          block(branch.body);
+        },
+        [&](const Each& each) {
+          need_dtype(each.condition, DType::Bool, "a condition");
+          block(each.body);
+        },
+        [&](const Let& let) { need_local_dtype(let.value, let.local); },
+        [&](const Assign& assign) { need_local_dtype(assign.value, assign.local); },
+        [&](const Combine& combined) { combine(combined); }, [&](const Scan& scanned) { scan(scanned); },
+        [](const Barrier&) {}, [](const Prefetch&) {}, [](const Alloc&) {}, [&](const Turn& turned) { turn(turned); },
+        [&](const Store& stored) { store(stored); });
   }
 
   DType local_dtype(LocalId id) const { return kernel_.locals[static_cast<size_t>(id)].dtype; }

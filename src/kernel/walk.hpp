@@ -118,6 +118,13 @@ auto* loop_of(S& s, LoopKind kind) {
   return loop && loop->kind == kind ? loop : nullptr;
 }
 
+// The interior of a Vector loop, if it has one.
+template <class S>
+auto* interior_of(S& s) {
+  auto* loop = s.template get_if<Loop>();
+  return loop && loop->interior ? &*loop->interior : nullptr;
+}
+
 // The variable of a Loop or an Each.
 inline std::optional<Symbol> variable_of(const Stmt& s) {
   if (const auto* loop = s.get_if<Loop>()) return loop->var;
@@ -142,7 +149,12 @@ void for_each_index(const Stmt& s, const Visit& visit) {
   };
   std::visit(
       [&]<class Kind>(const Kind& kind) {
-        if constexpr (is_one_of<Kind, Loop, Each>) {
+        if constexpr (is_one_of<Kind, Loop>) {
+          visit(kind.extent);
+          if (!kind.interior) return;
+          visit(kind.interior->first), visit(kind.interior->last);
+          for (const IntExpr& h : kind.interior->holds) visit(h);
+        } else if constexpr (is_one_of<Kind, Each>) {
           visit(kind.extent);
         } else if constexpr (is_one_of<Kind, Prefetch>) {
           visit(kind.elements), visit(kind.offset);
@@ -203,12 +215,13 @@ bool any_below(const Kernel& kernel, std::vector<ExprId> roots, const Condition&
   return found;
 }
 
-// Visits every statement of a body, those around before those inside.
+// Visits every statement of a body, those around before those inside, and those of interiors.
 template <class Body, class Visit>
 void for_each_stmt(Body& body, const Visit& visit) {
   for (auto& s : body) {
     visit(s);
     if (auto* inside = body_of(s)) for_each_stmt(*inside, visit);
+    if (auto* interior = interior_of(s)) for_each_stmt(interior->body, visit);
   }
 }
 

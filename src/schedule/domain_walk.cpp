@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <unordered_map>
 #include <unordered_set>
@@ -33,11 +34,26 @@ Index without_constants(const Index& index) {
   return result;
 }
 
-std::string key_of(NodeId node, const Index& index) {
-  std::string key = std::to_string(node);
-  for (const IntExpr& i : index) key += "," + i.str();
-  return key;
-}
+// An index, once for all nodes that are needed there.
+struct At {
+  Index index;
+  size_t length = 0;                  // of its text
+  mutable const At* apart = nullptr;  // the same without constants, once it was asked for
+};
+
+// A node at an index, under guards.
+struct Evaluation {
+  NodeId node;
+  const At* at;
+  int guards = 0;
+  bool operator==(const Evaluation&) const = default;
+};
+struct EvaluationHash {
+  size_t operator()(const Evaluation& e) const {
+    const size_t mixed = (static_cast<size_t>(e.node) << 20) ^ static_cast<size_t>(e.guards);
+    return std::hash<const At*>()(e.at) ^ (mixed * 0x9e3779b97f4a7c15ULL);
+  }
+};
 
 class Walk : Refusing {
  public:
@@ -65,13 +81,28 @@ class Walk : Refusing {
   // What is still to be walked: a list of our own, since a kernel of thousands of operations in a row is deeper than a stack should be.
   struct Visit {
     NodeId node;
-    Index index;
+    const At* at;
     int level;
     Overlap overlap = {};
     int guards = 0;  // a number of those that stand before it
   };
 
+  // Equal indices are one.
+  const At* at_index(Index index) {
+    std::string text;
+    for (const IntExpr& i : index) text += "," + i.str();
+    const size_t length = text.size();
+    At& found = indices_[std::move(text)];
+    if (found.length == 0) found = {.index = std::move(index), .length = length + 1};
+    return &found;
+  }
+  const At* apart_from_constants(const At* at) {
+    if (!at->apart) at->apart = at_index(without_constants(at->index));
+    return at->apart;
+  }
+
   bool visit_all() {
+    for (const Output& o : domain_.outputs) output_at_.push_back(at_index(o.base_index));
     for (const Reduction& r : domain_.reductions)
       if (!visit(graph_.at(r.node).args[0], r.argument_index, r.level)) return false;
     for (const Output& o : domain_.outputs)
@@ -80,18 +111,16 @@ class Walk : Refusing {
   }
 
   bool visit(NodeId id, const Index& index, int level) {
-    std::vector<Visit> waiting{{id, index, level}}, next;
+    std::vector<Visit> waiting{{id, at_index(index), level}}, next;
     while (!waiting.empty()) {
       const Visit here = std::move(waiting.back());
       waiting.pop_back();
-      std::string key = key_of(here.node, here.index);
-      if (key.size() > kLongestIndex && member(here.node))
+      if (here.at->length > kLongestIndex && member(here.node))
         return too_long(fmt::format("{} would be read at a place that takes more than {} characters to write down",
                                     name_in_words(here.node), kLongestIndex),
                         "nothing: storing a value on the way takes less time");
-      if (here.guards > 0) key += fmt::format("/{}", here.guards);
-      if (!visited_.insert(std::move(key)).second) continue;
-      const int places = under_guards_ ? 1 : ++places_[key_of(here.node, without_constants(here.index))];
+      if (!visited_.insert({here.node, here.at, here.guards}).second) continue;
+      const int places = under_guards_ ? 1 : ++places_[{here.node, apart_from_constants(here.at)}];
       if (places > kMostPlaces) continue;
       if (!count_evaluation(here, places == 1)) return false;
       note_place(here);
@@ -129,15 +158,15 @@ class Walk : Refusing {
   }
 
   void note_read(std::vector<Read>& list, const Visit& here) {
-    if (under_guards_ && !read_.insert(key_of(here.node, here.index)).second) return;
-    list.push_back({here.node, here.index, here.level});
+    if (under_guards_ && !read_.insert({here.node, here.at}).second) return;
+    list.push_back({here.node, here.at->index, here.level});
   }
 
   void note_place(const Visit& here) {
     if (!member(here.node)) return;
     const Shape& shape = at(here.node).shape;
-    for (const Output& o : domain_.outputs)
-      if (o.base_index == here.index && at(o.base).shape == shape) {
+    for (size_t o = 0; o < output_at_.size(); ++o)
+      if (output_at_[o] == here.at && at(domain_.outputs[o].base).shape == shape) {
         domain_.here.push_back(here.node);
         return;
       }
@@ -150,7 +179,8 @@ class Walk : Refusing {
 
   // One node of the walk; what it leads to, in order, goes into `next`.
   bool step(const Visit& here, std::vector<Visit>& next) {
-    const auto& [id, index, level, overlap, guards] = here;
+    const auto& [id, place, level, overlap, guards] = here;
+    const Index& index = place->index;
     const Node& node = at(id);
     const bool outside = !member(id) && inputs_.count(id) > 0;
     if (outside) {
@@ -165,15 +195,16 @@ class Walk : Refusing {
       case NodeKind::Iota: pin(index[static_cast<size_t>(node.axes[0])]); return true;
       case NodeKind::Random:
         note_read(domain_.draws, here);
-        for (NodeId arg : node.args) next.push_back({arg, {}, level});
+        for (NodeId arg : node.args) next.push_back({arg, at_index({}), level});
         return true;
       case NodeKind::Elementwise:
       case NodeKind::Cast:
-        for (NodeId arg : node.args) next.push_back({arg, index, level, below, guards});
+        for (NodeId arg : node.args) next.push_back({arg, place, level, below, guards});
         return true;
       case NodeKind::Reduce:
         if (node.local) {
-          next.push_back({node.args[0], window_index(graph_, id, index, domain_.ranges), level, below, guards});
+          next.push_back(
+              {node.args[0], at_index(window_index(graph_, id, index, domain_.ranges)), level, below, guards});
           return true;
         }
         if (!(result_index_.at(id) == index))
@@ -184,7 +215,7 @@ class Walk : Refusing {
         if (!(result_index_.at(id) == index))
           return refuse("the result of a scan is needed at other places than the one at hand",
                         "nothing, unless the elements can be reordered in the program");
-        for (NodeId arg : node.args) next.push_back({arg, index, level, below, guards});
+        for (NodeId arg : node.args) next.push_back({arg, place, level, below, guards});
         return true;
       case NodeKind::Reshape:
       case NodeKind::Permute:
@@ -192,24 +223,24 @@ class Walk : Refusing {
       case NodeKind::Slice:
       case NodeKind::Window:
       case NodeKind::Extend:
-        next.push_back({node.args[0], through_view(graph_, node, index, domain_.ranges), level,
+        next.push_back({node.args[0], at_index(through_view(graph_, node, index, domain_.ranges)), level,
                         node.kind == NodeKind::Window ? below.through_window() : below, guards});
         return true;
       case NodeKind::Pad:
       case NodeKind::Concat:
         for (const Piece& piece : pieces(graph_, node, index, domain_.ranges, proofs_)) {
           for (const Guard& guard : piece.guards) pin(guard.value);
-          next.push_back({piece.arg, piece.index, level, below, guarded(here.guards, piece.guards)});
+          next.push_back({piece.arg, at_index(piece.index), level, below, guarded(here.guards, piece.guards)});
         }
-        if (node.kind == NodeKind::Pad) next.push_back({node.args[1], {}, level, {}});
+        if (node.kind == NodeKind::Pad) next.push_back({node.args[1], at_index({}), level, {}});
         return true;
       case NodeKind::Scatter: throw InternalError("a scatter in a group of other loops");
       case NodeKind::Gather: {
-        next.push_back({node.args[1], gather_indices_index(graph_, node, index), level, below, guards});
+        next.push_back({node.args[1], at_index(gather_indices_index(graph_, node, index)), level, below, guards});
         const Symbol picked = Symbol::gathered(domain_.ranges.size());
         domain_.ranges[picked] = {0, at(node.args[0]).shape[static_cast<size_t>(node.axes[0])] - 1};
-        next.push_back(
-            {node.args[0], gather_data_index(graph_, node, index, IntExpr::symbol(picked)), level, below, guards});
+        next.push_back({node.args[0], at_index(gather_data_index(graph_, node, index, IntExpr::symbol(picked))), level,
+                        below, guards});
         return true;
       }
       case NodeKind::Custom: throw InternalError("the user's own code has no loops");
@@ -226,13 +257,15 @@ class Walk : Refusing {
   const std::unordered_set<NodeId> members_, inputs_;
   Domain domain_;
   std::map<NodeId, Index> result_index_;
-  std::unordered_set<std::string> visited_;
-  std::unordered_map<std::string, int> places_;  // that differ by constants
+  std::unordered_map<std::string, At> indices_;
+  std::vector<const At*> output_at_;
+  std::unordered_set<Evaluation, EvaluationHash> visited_;
+  std::unordered_map<Evaluation, int, EvaluationHash> places_;  // that differ by constants
   std::unordered_set<NodeId> counted_;
   Proofs proofs_;
   bool under_guards_ = false;
   std::unordered_map<std::string, int> guards_;
-  std::unordered_set<std::string> read_;
+  std::unordered_set<Evaluation, EvaluationHash> read_;
   int64_t repeated_ = 0;  // operations of evaluations after the first of their node
   WindowWork windows_;
 };

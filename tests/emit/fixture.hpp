@@ -11,6 +11,7 @@
 
 #include "emit/llvm.hpp"
 #include "kernel/build.hpp"
+#include "kernel/partition_loops.hpp"
 #include "runtime/cpu.hpp"
 #include "symbols.hpp"
 
@@ -124,7 +125,8 @@ class OnEveryLlvm : public testing::TestWithParam<std::string> {
     return llvm;
   }
   // `vector_bits` 0: the host's. Fewer make the text of lesser machines, which runs here too.
-  std::string text(const Kernel& kernel, int vector_bits = 0) {
+  std::string text(Kernel kernel, int vector_bits = 0) {
+    kernel::partition_loops(kernel);
     auto llvm = open(GetParam());
     if (!vector_bits) vector_bits = runtime::read_cpu_facts().vector_bits;
     return emit::emit_llvm(kernel, {llvm->triple(), llvm->version(), vector_bits, slow_division});

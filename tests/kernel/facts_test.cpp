@@ -34,6 +34,38 @@ TEST(Facts, ALoopThatRunsSaysThatItsSizesAreNotZero) {
   EXPECT_TRUE(either.proves(B + C - 1));
 }
 
+TEST(Facts, MinimaAndMaximaBoundBothSides) {
+  Facts facts;
+  facts.add_range("i"_loop, C);
+  facts.add(i - max(0, B - j));
+  facts.add(min(C - 2, B + 5) - i);
+  EXPECT_TRUE(facts.proves(i - B + j));
+  EXPECT_TRUE(facts.proves(B + 5 - i));
+  EXPECT_TRUE(facts.proves(C - 2 - i));
+  EXPECT_FALSE(facts.proves(B - j - i));
+  EXPECT_FALSE(facts.proves(i - 1));
+  EXPECT_FALSE(facts.proves(C - 3 - i));
+}
+
+TEST(Facts, WhatWasProvedIsKeptForPlacesWhereTheSameIsKnown) {
+  Proved proved;
+  const auto facts = [&](const IntExpr& rows, const IntExpr& mask) {
+    Facts known({}, &proved);
+    known.add_range("i"_loop, rows);
+    known.add(mask);
+    return known;
+  };
+  for (int time = 0; time < 2; ++time) {
+    EXPECT_TRUE(facts(B, i - 3).proves(B - 4));
+    EXPECT_FALSE(facts(B, i - 2).proves(B - 4)) << "another mask";
+    EXPECT_FALSE(facts(C, i - 3).proves(B - 4)) << "another loop";
+    Facts more = facts(B, i - 2);
+    EXPECT_FALSE(more.proves(B - 4));
+    more.add(i - 3);
+    EXPECT_TRUE(more.proves(B - 4)) << "what was not proved before more was known";
+  }
+}
+
 TEST(Facts, Combine) {
   Facts facts;
   facts.add_range("i"_loop, B * 2);
@@ -157,6 +189,8 @@ TEST(Facts, NothingFalseFollows) {
     const IntExpr first = extent(), second = extent();
     std::vector<IntExpr> masks;
     for (int m = number(0, 3); m > 0; --m) masks.push_back(linear());
+    if (number(0, 3) == 0) masks.push_back(linear() - max(linear(), linear()));
+    if (number(0, 3) == 0) masks.push_back(min(linear(), linear()) - linear());
     Facts facts;
     facts.add_range("i"_loop, first);
     facts.add_range("j"_loop, second);

@@ -236,7 +236,8 @@ TEST(Lower, EveryKernelIsProved) {
       }
 }
 
-// An output is written to its last element, so a store moved by one in any dimension leaves it: that must not be proved.
+// An output is written to its last element, so a store moved by one in any dimension leaves it: that must not be proved. What an
+// interior writes may end before the last.
 TEST(Lower, AStoreOneTooFarIsNotProved) {
   const IntExpr N = sym("N"_size), M = sym("M"_size);
   int moved = 0;
@@ -251,6 +252,7 @@ TEST(Lower, AStoreOneTooFarIsNotProved) {
       const auto move_stores = [&](kernel::Kernel& kernel) {
         for (kernel::Phase& phase : kernel.phases)
           kernel::for_each_stmt(phase.body, [&](kernel::Stmt& s) {
+            if (auto* loop = s.get_if<kernel::Loop>()) loop->interior.reset();
             auto* store = s.get_if<kernel::Store>();
             if (!store || store->access.scratch || store->access.array == kernel.error_param) return;
             if (store->mask != kernel::kNoExpr) return;

@@ -3,8 +3,9 @@
 
 #include <gtest/gtest.h>
 
-#include "base/line_diff.hpp"
+#include "changes.hpp"
 #include "kernel/barriers.hpp"
+#include "kernel/facts.hpp"
 #include "kernel/hoist.hpp"
 #include "kernel/multipliers.hpp"
 #include "kernel/prefetch.hpp"
@@ -16,22 +17,7 @@
 namespace smelt::kernel {
 namespace {
 
-using Lines = std::vector<std::string>;
-
 const IntExpr g = sym("g"_loop), i = sym("i"_loop), row = sym("r"_loop), B = sym("B"_size), C = sym("C"_size);
-
-// The lines that a pass changes, without their indentation. What it makes is verified.
-template <class Run>
-Lines changes(Kernel& kernel, Run run) {
-  const std::string before = print(kernel);
-  const bool changed = run(kernel);
-  verify(kernel);
-  Lines lines;
-  for (const std::string& line : changed_lines(before, print(kernel)))
-    lines.push_back(line.substr(0, 2) + line.substr(line.find_first_not_of(' ', 2)));
-  EXPECT_TRUE(changed || lines.empty()) << "a pass that changes something says so";
-  return lines;
-}
 
 // out[g, i] = in[g, i] * (1 / s), on a GPU.
 void fill_scaled(Sample& s, bool in_lanes = false) {
@@ -262,7 +248,8 @@ TEST(Passes, HaveNamesOfTheirOwnAndRunInOrder) {
   Sample s;
   fill_scaled(s);
   Lines seen;
-  run_passes(s.kernel, [&](const Pass& pass, const Kernel& kernel, bool changed) {
+  Proved proved;
+  run_passes(s.kernel, proved, [&](const Pass& pass, const Kernel& kernel, bool changed) {
     verify(kernel);
     seen.push_back(std::string(pass.name) + (changed ? "!" : ""));
   });
@@ -270,6 +257,26 @@ TEST(Passes, HaveNamesOfTheirOwnAndRunInOrder) {
                          "remove-dead-code!"}))
       << "those of a GPU";
   for (const Pass& pass : passes()) EXPECT_FALSE(pass.purpose.empty()) << pass.name;
+}
+
+TEST(Passes, WhatCannotBeProvedIsUndone) {
+  const auto read_beyond_the_end = [](Kernel& kernel) {
+    for (Expr& e : kernel.exprs)
+      if (auto* load = e.get_if<Load>(); load && !load->access.index.empty()) load->access.index[0] = 4;
+    return true;
+  };
+  Sample s;
+  fill_scaled(s);
+  const std::string before = print(s.kernel);
+  Proved proved;
+  Pass pass{"beyond", "", true, false, read_beyond_the_end};
+  pass.may_fail = true;
+  EXPECT_FALSE(run_pass(pass, s.kernel, proved));
+  EXPECT_EQ(s.kernel.undone, std::vector<std::string_view>{"beyond"});
+  s.kernel.undone.clear();
+  EXPECT_EQ(print(s.kernel), before);
+  pass.may_fail = false;
+  EXPECT_THROW(run_pass(pass, s.kernel, proved), InternalError);
 }
 
 TEST(Rewriter, CopiesOnlyWhatChanges) {

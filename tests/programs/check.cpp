@@ -153,6 +153,8 @@ std::string check_way(const Program& program, const Graph& graph, const Machine&
   }
   if (coverage) coverage->kernels += static_cast<int64_t>(executable.kernels().size());
   for (const kernel::Kernel& k : executable.kernels()) {
+    if (!k.undone.empty())
+      return fmt::format("{} could not be proved and was undone\n{}", k.undone[0], kernel::print(k));
     if (k.clamped && coverage) ++coverage->clamped;
     if (k.clamped && std::getenv("SMELT_SHOW_CLAMPED")) fmt::print("{}{}", program.text(), kernel::print(k));
   }

@@ -7,6 +7,7 @@
 
 #include "emit/cuda.hpp"
 #include "fake_cuda/emulate.hpp"
+#include "kernel/facts.hpp"
 #include "kernel/passes.hpp"
 #include "kernel/samples.hpp"
 #include "symbols.hpp"
@@ -37,7 +38,8 @@ class EmulatedKernels : public ::testing::TestWithParam<TeamSize> {
   std::vector<int32_t> run(Sample& s, size_t outputs) {
     s.kernel.dialect = Dialect::Gpu;
     s.kernel.phases[0].team = {GetParam().threads, GetParam().workgroup};
-    run_passes(s.kernel);
+    Proved proved;
+    run_passes(s.kernel, proved);
     const emit::DeviceSource source = emit::emit_cuda(s.kernel, {80});
     const HostLibrary library(source.text);
     const emit::DeviceFunction& function = source.phases[0].variants.back().function;

@@ -1,0 +1,35 @@
+#include "kernel/conditions.hpp"
+
+namespace smelt::kernel {
+
+std::optional<IntExpr> index_of(const Kernel& kernel, ExprId id) {
+  if (const auto* index = kernel.at(id).get_if<IndexValue>()) return index->value;
+  const Scalar* known = kernel.constant_at(id);
+  return known && known->dtype == DType::I64 ? std::optional(IntExpr(known->i)) : std::nullopt;
+}
+
+std::optional<IntExpr> holds_where(const Kernel& kernel, const Apply& e) {
+  if (e.args.size() != 2) return std::nullopt;
+  const auto left = index_of(kernel, e.args[0]), right = index_of(kernel, e.args[1]);
+  if (!left || !right) return std::nullopt;
+  switch (e.op) {
+    case Op::Ge: return *left - *right;
+    case Op::Gt: return *left - *right - 1;
+    case Op::Le: return *right - *left;
+    case Op::Lt: return *right - *left - 1;
+    default: return std::nullopt;
+  }
+}
+
+IntExpr undivided(const IntExpr& h) {
+  for (const IntExpr::Term& term : h.terms()) {
+    if (term.atoms.size() != 1 || term.atoms[0]->kind != AtomKind::FloorDiv) continue;
+    const IntExpr x = term.atoms[0]->a, c = term.atoms[0]->b, k = h - IntExpr::of_term(term);
+    if (c.constant().value_or(0) <= 0) continue;
+    if (term.coefficient == 1) return x + c * k;
+    if (term.coefficient == -1) return c * k + c - 1 - x;
+  }
+  return h;
+}
+
+}  // namespace smelt::kernel

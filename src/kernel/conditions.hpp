@@ -1,0 +1,20 @@
+// Comparisons of indices: where they hold.
+#pragma once
+
+#include <optional>
+
+#include "kernel/kernel.hpp"
+
+namespace smelt::kernel {
+
+// An i64 as an index, if it is one.
+std::optional<IntExpr> index_of(const Kernel& kernel, ExprId id);
+
+// What is at least 0 where this comparison of two indices holds, and nowhere else; nothing for ==, != and other operations.
+std::optional<IntExpr> holds_where(const Kernel& kernel, const Apply& e);
+
+// What is at least 0 where h is, without a quotient by a positive constant: x // c + k >= 0 says of x what x + c k >= 0 says,
+// and k - x // c >= 0 what c k + c - 1 - x >= 0 says.
+IntExpr undivided(const IntExpr& h);
+
+}  // namespace smelt::kernel

@@ -1,0 +1,110 @@
+#include "kernel/lanes.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "kernel/walk.hpp"
+
+namespace smelt::kernel {
+namespace {
+
+class InLanes {
+ public:
+  explicit InLanes(const Kernel& kernel) : kernel_(kernel), found_(kernel.locals.size(), false) {}
+
+  void block(const std::vector<Stmt>& body, const Loop* vector) {
+    for (const Stmt& s : body) {
+      const Loop* own = loop_of(s, LoopKind::Vector);
+      if (const auto local = given_by(s); local && vector)
+        found_[static_cast<size_t>(*local)] = s.is<Let>() ? differs(s.get<Let>().value, *vector) : true;
+      if (const auto* inside = body_of(s)) block(*inside, own && own->lanes > 1 ? own : vector);
+    }
+  }
+  std::vector<bool> take() { return std::move(found_); }
+
+ private:
+  bool differs(ExprId value, const Loop& loop) const {
+    const Lanes lanes(loop.var, found_);
+    return any_below(kernel_, {value}, [&](const Expr& e) {
+      const auto* read = e.get_if<ReadLocal>();
+      return (read && found_[static_cast<size_t>(read->local)]) ||
+             any_index(e, [&](const IntExpr& i) { return lanes.vary(i); });
+    });
+  }
+
+  const Kernel& kernel_;
+  std::vector<bool> found_;
+};
+
+// Steps begin at multiples of `lanes`; those of a loop of one step at all multiples, which is 0.
+bool divides_lanes(const IntExpr& e, Symbol var, int lanes, bool once) {
+  return std::any_of(e.terms().begin(), e.terms().end(), [&](const IntExpr::Term& t) {
+    return std::any_of(t.atoms.begin(), t.atoms.end(), [&](const IntExpr::AtomPtr& a) {
+      if (a->symbol) return false;
+      const auto divisor = a->b.constant();
+      const bool here = (a->kind == AtomKind::FloorDiv || a->kind == AtomKind::Mod) && divisor && *divisor > 0 &&
+                        (once || lanes % *divisor == 0) && a->a.mentions(var);
+      return here || divides_lanes(a->a, var, lanes, once) || divides_lanes(a->b, var, lanes, once);
+    });
+  });
+}
+
+}  // namespace
+
+std::vector<bool> locals_in_lanes(const Kernel& kernel) {
+  InLanes found(kernel);
+  for (const Phase& phase : kernel.phases) found.block(phase.body, nullptr);
+  return found.take();
+}
+
+bool Lanes::vary(const IntExpr& e) const {
+  return e.any_symbol(
+      [&](Symbol s) { return s == var_ || (s.is_local() && locals_[static_cast<size_t>(s.local_id())]); });
+}
+
+std::optional<int64_t> Lanes::step(const IntExpr& e) const {
+  const auto coefficient = e.coefficient_of(var_);
+  if (!coefficient || vary(e - *coefficient * IntExpr::symbol(var_))) return std::nullopt;
+  const auto step = coefficient->constant();
+  return step && *step >= -kMostStep && *step <= kMostStep ? step : std::nullopt;
+}
+
+IntExpr Lanes::without_clamps(const IntExpr& e, std::vector<IntExpr>& holds) const {
+  IntExpr result;
+  for (const IntExpr::Term& term : e.terms()) {
+    IntExpr product = term.coefficient;
+    for (const IntExpr::AtomPtr& a : term.atoms) {
+      const IntExpr whole = IntExpr::of_term({1, {a}});
+      if ((a->kind != AtomKind::Min && a->kind != AtomKind::Max) || !vary(whole)) {
+        product = product * whole;
+        continue;
+      }
+      IntExpr side = without_clamps(a->a, holds), other = without_clamps(a->b, holds);
+      if (step(side).value_or(0) <= 0) std::swap(side, other);
+      if (step(side).value_or(0) <= 0 || !step(other)) return e;
+      holds.push_back(a->kind == AtomKind::Min ? other - side : side - other);
+      product = product * side;
+    }
+    result = result + product;
+  }
+  return result;
+}
+
+bool draws(const Kernel& kernel, const Loop& loop) {
+  std::vector<ExprId> roots;
+  for_each_stmt(loop.body, [&](const Stmt& s) { for_each_expression(s, [&](ExprId id) { roots.push_back(id); }); });
+  return any_below(kernel, std::move(roots), [](const Expr& e) { return e.is<Random>(); });
+}
+
+bool reads_tables(const Kernel& kernel, const Loop& loop) {
+  std::vector<ExprId> roots;
+  for (const Stmt& s : loop.body)
+    if (const ExprId* value = value_of(s)) roots.push_back(*value);
+  const auto divided = [&](const IntExpr& i) {
+    return divides_lanes(i, loop.var, loop.lanes, loop.extent.is(loop.lanes));
+  };
+  return loop.lanes > 1 &&
+         any_below(kernel, std::move(roots), [&](const Expr& e) { return e.is<Load>() && any_index(e, divided); });
+}
+
+}  // namespace smelt::kernel

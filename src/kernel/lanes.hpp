@@ -1,0 +1,40 @@
+// How indices differ between the lanes of a Vector loop on a CPU.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "kernel/kernel.hpp"
+
+namespace smelt::kernel {
+
+// By local: whether it has a value of its own for each lane of a Vector loop.
+std::vector<bool> locals_in_lanes(const Kernel& kernel);
+
+class Lanes {
+ public:
+  static constexpr int64_t kMostStep = int64_t{1} << 20;
+
+  // `locals`: those of locals_in_lanes(), which must outlive this.
+  Lanes(Symbol var, const std::vector<bool>& locals) : var_(var), locals_(locals) {}
+
+  bool vary(const IntExpr& e) const;
+  // The distance of neighbouring lanes, where `e` is linear in the variable with a constant of at most kMostStep.
+  std::optional<int64_t> step(const IntExpr& e) const;
+  // `e` where every minimum and maximum that varies is the side of it that goes up with the lanes, as in the middle of an array
+  // whose ends are clamped or mirrored. Each of `holds` is at least 0 where that is so.
+  IntExpr without_clamps(const IntExpr& e, std::vector<IntExpr>& holds) const;
+
+ private:
+  Symbol var_;
+  const std::vector<bool>& locals_;
+};
+
+// Whether a Vector loop draws random words, which come in blocks of four.
+bool draws(const Kernel& kernel, const Loop& loop);
+// Whether lanes of a Vector loop read what a short axis, which divides them, says: each lane has the same place in that axis in every
+// step that begins at a multiple of the lanes.
+bool reads_tables(const Kernel& kernel, const Loop& loop);
+
+}  // namespace smelt::kernel
