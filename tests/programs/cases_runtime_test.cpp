@@ -27,6 +27,7 @@ TEST(Cases, C44_CompileAndDestroyKeepsMemoryFlat) {
 #if defined(__SANITIZE_ADDRESS__)
   GTEST_SKIP() << "the address sanitizer holds freed memory back; it looks for leaks itself";
 #endif
+  if (device().opencl) GTEST_SKIP() << "PoCL keeps some of every program: 55 KB of the smallest, without smelt";
   const Tensor x = noise(DType::F32, {8, 40});
   const auto once = [&](int i) {
     const std::string program = fmt::format("input x: f32[M, N]\nreturn layernorm(x * {}), sum(x, axis=0)\n", i + 1);
