@@ -32,13 +32,16 @@ std::string key_of(const GpuBuild& build, const GpuKernel& first) {
 }
 
 std::string text_of(const plan::Tuning& t) {
-  return fmt::format("{} {} {} {}", t.lanes, t.unroll, t.threads, t.cluster);
+  return fmt::format("{} {} {} {} {}", t.lanes, t.unroll, t.threads, t.cluster, int{t.turned});
 }
 
 std::optional<plan::Tuning> tuning_of(const std::string& text) {
   plan::Tuning t;
-  return std::sscanf(text.c_str(), "%d %d %d %d", &t.lanes, &t.unroll, &t.threads, &t.cluster) == 4 ? std::optional(t)
-                                                                                                    : std::nullopt;
+  int turned = 0;
+  if (std::sscanf(text.c_str(), "%d %d %d %d %d", &t.lanes, &t.unroll, &t.threads, &t.cluster, &turned) != 5)
+    return std::nullopt;
+  t.turned = turned != 0;
+  return t;
 }
 
 // Arrays of the program at the sizes at hand: floats near one, other things zero, which no gather minds.

@@ -95,7 +95,9 @@ void PhasePrinter::load_group(ExprId id) {
   const std::string type = memory_type(p.dtype);
   if (const int step = neighbours(p)) {
     const int lanes = std::min(vector_.lanes, 16 / size_of(p.dtype)), chunks = vector_.lanes / lanes;
-    const bool passes = lanes * size_of(p.dtype) == 16 && !computes_much();
+    // The compiler takes a load out of a loop that it does not change in, but no inline assembly.
+    const bool stays = !steps_.empty() && !p.offset.mentions(steps_.back());
+    const bool passes = lanes * size_of(p.dtype) == 16 && !stays && !computes_much();
     line("const {}* const p{} = {} + {};", type, id, p.base,
          integer(step > 0 ? p.offset : p.offset - (vector_.lanes - 1)));
     if (step < 0) {

@@ -359,7 +359,8 @@ class PhasePrinter {
   Ranges ranges_;
   Vector vector_;
   std::map<const Store*, std::pair<std::string, DType>> wide_stores_;  // the array that collects its lanes
-  int block_ = 0;  // number of the run of simple statements being analysed
+  int block_ = 0;              // number of the run of simple statements being analysed
+  std::vector<Symbol> steps_;  // variables of the serial loops inside of a Vector loop
   int serial_depth_ = 0, if_depth_ = 0, names_ = 0;
   bool cluster_used_ = false, asks_for_multiples_ = false, lost_lanes_ = false;
   std::vector<IntExpr> conditions_;

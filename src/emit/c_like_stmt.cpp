@@ -209,7 +209,9 @@ void PhasePrinter::count_loop(const Loop& s, const char* pragma) {
   push();
   ++serial_depth_;
   if (vector_.loop) {
+    steps_.push_back(s.var);
     nested_body(s.body);
+    steps_.pop_back();
   } else {
     statements(s.body);
   }

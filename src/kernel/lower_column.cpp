@@ -23,15 +23,18 @@
 
 #include "base/check.hpp"
 #include "kernel/lower_column.hpp"
+#include "schedule/parts.hpp"
 
 namespace smelt::kernel {
 
 constexpr int64_t kBlockRows = 256;
 // Rows of a column that a part should have at least, on a CPU; of them, so many at once.
 constexpr int64_t kPartRows = 256, kRowsAtOnce = 4;
-// On a GPU the second phase goes over the parts one after another, so there are few of them, and
-// each has enough rows to hide its latency.
-constexpr int64_t kMostParts = 128, kFewestRows = 32, kWarpsPerProcessor = 32;
+// On a GPU, enough rows of a part to hide its latency, and parts that the second phase reads at once.
+constexpr int64_t kFewestRows = 32;
+constexpr int kPartsAtOnce = 8;
+
+using schedule::kMostColumnParts, schedule::kWarpsPerProcessor;
 
 void ColumnLowering::phases() {
   const bool split = schedule_.strategy == schedule::Strategy::Split;
@@ -158,7 +161,8 @@ void ColumnLowering::columns_in_rows() {
   SMELT_CHECK(domain().levels <= 1, "columns in rows, in {} passes", domain().levels);
   scans_down_ = true;
   std::optional<SplitAxis> split;
-  if (schedule_.strategy == schedule::Strategy::Split) split = split_axis(wanted_parts(kPartRows, 1), kRowsAtOnce);
+  if (schedule_.strategy == schedule::Strategy::Split)
+    split = split_axis(first_reduced(), wanted_parts(first_reduced(), kPartRows, 1), kRowsAtOnce);
   ColumnLoops loops = column_loops(split ? &*split : nullptr);
   Placement& placement = loops.placement;
   const std::vector<Accumulator> accs = domain().levels > 0 ? accumulators(0) : std::vector<Accumulator>{};
@@ -216,10 +220,12 @@ void ColumnLowering::split_columns() {
   IntExpr teams = 1;
   for (const Axis& axis : domain().axes)
     if (!axis.reduced) teams = teams * (&axis == &vector_axis() ? ceildiv(axis.extent, schedule_.tile) : axis.extent);
-  const IntExpr wanted = min(min(kMostParts, ceildiv(first_reduced().extent, kFewestRows)),
+  const int64_t fewest = std::max<int64_t>(1, kFewestRows / points_below(first_reduced()));
+  const IntExpr wanted = min(min(kMostColumnParts, ceildiv(first_reduced().extent, fewest)),
                              ceildiv(IntExpr::symbol(kLaunchThreads) * kWarpsPerProcessor, max(1, teams)));
-  const SplitAxis split = split_axis(max(1, wanted), 1);
-  const ColumnLoops loops = column_loops(&split);
+  const SplitAxis split = split_axis(first_reduced(), max(1, wanted), 1);
+  ColumnLoops loops = column_loops(&split);
+  if (schedule_.unroll > 1) loops.together = schedule_.unroll;
   const std::vector<Accumulator> accs = accumulators(0);
   std::vector<Stmt> element, lanes = start(accs);
   element_pass(0, accs, loops.placement, element);
@@ -253,7 +259,8 @@ std::vector<Stmt> ColumnLowering::joined_parts(Placement placement, const SplitA
   placement.ranges[p] = {0, split.parts - 1};
   std::vector<Stmt> body = start(accs);
   append(body,
-         in_loops({{p, split.parts}}, take_partials(accs, parts, column_partial_at(placement, IntExpr::symbol(p)))));
+         in_loops({{p, split.parts}}, take_partials(accs, parts, column_partial_at(placement, IntExpr::symbol(p))),
+                  on_gpu() ? kPartsAtOnce : 1));
   set_results(accs);
   append(body, row_outputs(1, placement));
   return body;

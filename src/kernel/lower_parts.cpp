@@ -1,15 +1,27 @@
 // Parts of a reduction: how many there are, and the partial results that a first phase leaves and a second one takes.
+#include <algorithm>
+
 #include "base/check.hpp"
 #include "kernel/lower_reduction.hpp"
+#include "schedule/parts.hpp"
 
 namespace smelt::kernel {
 
-constexpr int64_t kTeamsPerProcessor = 4;
+using schedule::kMaxParts, schedule::kTeamsPerProcessor;
 
-// Parts of at least `least` points; a GPU takes no more than give each multiprocessor several of them, beside `others`.
-IntExpr ReductionLowering::wanted_parts(int64_t least, const IntExpr& others) const {
-  const IntExpr n = first_reduced().extent;
-  IntExpr parts = min(kMaxParts, ceildiv(n, least));
+// Points of the other reduced axes for each point of this one, estimated.
+int64_t ReductionLowering::points_below(const Axis& axis) const {
+  int64_t points = 1;
+  for (const Axis& other : domain().axes)
+    if (other.reduced && &other != &axis) points *= std::max<int64_t>(1, other.estimate);
+  return points;
+}
+
+// Parts of an axis that have at least `points` points of all reduced axes; a GPU takes no more than
+// give each multiprocessor several of them, beside `others`.
+IntExpr ReductionLowering::wanted_parts(const Axis& axis, int64_t points, const IntExpr& others) const {
+  const int64_t least = std::max<int64_t>(1, points / points_below(axis));
+  IntExpr parts = min(kMaxParts, ceildiv(axis.extent, least));
   if (on_gpu()) parts = min(parts, ceildiv(IntExpr::symbol(kLaunchThreads) * kTeamsPerProcessor, max(1, others)));
   return max(1, parts);
 }
@@ -20,11 +32,10 @@ const Axis& ReductionLowering::first_reduced() const {
   throw InternalError("a split without a reduced axis");
 }
 
-// The first reduced axis is the one that is split. Its parts have "%part" points, a multiple of
-// `multiple`.
-ReductionLowering::SplitAxis ReductionLowering::split_axis(const IntExpr& wanted, int64_t multiple) {
+// The parts have "%part" points, a multiple of `multiple`.
+ReductionLowering::SplitAxis ReductionLowering::split_axis(const Axis& axis, const IntExpr& wanted, int64_t multiple) {
   SplitAxis split;
-  split.axis = &first_reduced();
+  split.axis = &axis;
   const IntExpr n = split.axis->extent;
   split.part = launch_size(Symbol::launch("part"), ceildiv(ceildiv(n, wanted), multiple) * multiple);
   split.parts = launch_size(Symbol::launch("parts"), ceildiv(n, split.part));

@@ -87,11 +87,6 @@ class AccumulatorLowering : public Lowering {
   std::vector<Stmt> scan_starts_;  // what carries of the scans made since they were taken begin with
 };
 
-// Elements that a part of a split reduction should have at least.
-constexpr int64_t kPartElements = 32768;
-// More parts than this only lengthen the second phase.
-constexpr int64_t kMaxParts = 1024;
-
 // Passes over elements, one for each level of reductions, and parts of reductions that are joined later.
 class ReductionLowering : public AccumulatorLowering {
  public:
@@ -123,9 +118,10 @@ class ReductionLowering : public AccumulatorLowering {
   struct Partial {
     int value = -1, index = -1;  // params
   };
-  SplitAxis split_axis(const IntExpr& wanted, int64_t multiple);
-  IntExpr wanted_parts(int64_t least, const IntExpr& others) const;
-  const Axis& first_reduced() const;  // the one that is split
+  SplitAxis split_axis(const Axis& axis, const IntExpr& wanted, int64_t multiple);
+  IntExpr wanted_parts(const Axis& axis, int64_t points, const IntExpr& others) const;
+  const Axis& first_reduced() const;
+  int64_t points_below(const Axis& axis) const;
   std::vector<Partial> partials(const std::vector<Accumulator>& accs, const Shape& dims);
   void store_partials(const std::vector<Accumulator>& accs, const std::vector<Partial>& parts, const Index& at,
                       std::vector<Stmt>& body);

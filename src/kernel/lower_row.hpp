@@ -42,7 +42,7 @@ class RowLowering : public ReductionLowering {
   void split_scan();  // lower_split_scan.cpp
   // lower_split.cpp
   void split_rows();
-  IntExpr wanted_rows() const;
+  IntExpr wanted_rows(const Axis& axis) const;
   IntExpr wanted_tiles() const;
   RowLoops part_loops(const SplitAxis& split, const Piece& rows, Placement& placement) const;
   void combine_rows(const Grid& grid, const SplitAxis& split, const std::vector<Accumulator>& accs,

@@ -10,34 +10,37 @@
 
 #include "base/check.hpp"
 #include "kernel/lower_row.hpp"
+#include "schedule/parts.hpp"
 
 namespace smelt::kernel {
 
-IntExpr RowLowering::wanted_rows() const {
+using schedule::kMaxParts, schedule::kPartElements;
+
+IntExpr RowLowering::wanted_rows(const Axis& axis) const {
   IntExpr rows = 1;
   for (const Axis& axis : domain().axes)
     if (!axis.reduced) rows = rows * axis.extent;
-  return wanted_parts(kPartElements, rows);
+  return wanted_parts(axis, kPartElements, rows);
 }
 
 // All teams at once: one more than there is room for would run alone at the end. Their loads take
 // half of the registers each, and less where elements are loaded one by one.
 IntExpr RowLowering::wanted_tiles() const {
   IntExpr teams = ceildiv(column_axis().extent, schedule_.columns);
-  int64_t below = 1;  // points of the reduced axes inside of the split one, estimated
-  for (const Axis& axis : domain().axes) {
-    if (axis.reduced && &axis != &first_reduced()) below *= std::max<int64_t>(1, axis.estimate);
+  for (const Axis& axis : domain().axes)
     if (!axis.reduced && &axis != &column_axis()) teams = teams * axis.extent;
-  }
   const int64_t step = int64_t{schedule_.team} * schedule_.lanes * schedule_.unroll / schedule_.columns;
   const IntExpr at_once = floordiv(IntExpr::symbol(kLaunchThreads) * (schedule_.lanes == 1 ? 4 : 2), max(1, teams));
-  return max(1, min(at_once, ceildiv(first_reduced().extent, std::max<int64_t>(1, step / below))));
+  return max(1,
+             min(at_once, ceildiv(first_reduced().extent, std::max<int64_t>(1, step / points_below(first_reduced())))));
 }
 
-// Over a part of the first reduced axis.
+// Over a part of an axis.
 RowLoops RowLowering::part_loops(const SplitAxis& split, const Piece& rows, Placement& placement) const {
-  if (schedule_.columns) return flat_loops(placement, {split.axis, std::nullopt, rows.first, rows.length, 0});
-  const int64_t estimate = std::max<int64_t>(split.axis->estimate / kMaxParts, kPartElements);
+  if (schedule_.columns || schedule_.flat)
+    return flat_loops(placement, {split.axis, std::nullopt, rows.first, rows.length, 0});
+  const int64_t estimate =
+      std::max<int64_t>({1, split.axis->estimate / kMaxParts, kPartElements / points_below(*split.axis)});
   if (split.axis == &vector_axis()) return row_loops(placement, rows.first, rows.length, estimate);
   return row_loops(placement, 0, vector_axis().extent, vector_axis().estimate,
                    {split.axis, Symbol::loop("r"), rows.first, rows.length, std::min(estimate, split.axis->estimate)});
@@ -56,7 +59,10 @@ Index RowLowering::partial_at(const Grid& grid, const Placement& placement, cons
 
 void RowLowering::split_rows() {
   const int64_t columns = schedule_.columns;
-  const SplitAxis split = columns ? split_axis(wanted_tiles(), 1) : split_axis(wanted_rows(), schedule_.lanes);
+  const Axis& in_parts = columns ? first_reduced() : schedule::axis_in_parts(schedule_);
+  const SplitAxis split = columns ? split_axis(in_parts, wanted_tiles(), 1)
+                                  : split_axis(in_parts, wanted_rows(in_parts),
+                                               &in_parts == &vector_axis() && !schedule_.flat ? schedule_.lanes : 1);
   Grid outer;
   Shape dims;
   for (const Axis& axis : domain().axes)
@@ -86,7 +92,7 @@ void RowLowering::split_rows() {
     append(body, std::move(results));
   IntExpr work = split.part * std::max<int64_t>(1, columns);
   for (const Axis& axis : domain().axes)
-    if (axis.reduced && &axis != split.axis && (columns || &axis == &vector_axis())) work = work * axis.extent;
+    if (axis.reduced && &axis != split.axis) work = work * axis.extent;
   add_phase(grid.extent(), std::move(body), work);
   combine_rows(outer, split, accs, parts);
 }

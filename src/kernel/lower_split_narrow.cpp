@@ -11,6 +11,7 @@
 
 #include "base/check.hpp"
 #include "kernel/lower_column.hpp"
+#include "schedule/parts.hpp"
 
 namespace smelt::kernel {
 
@@ -127,12 +128,11 @@ void ColumnLowering::split_narrow() {
   SMELT_CHECK(rows.columns > 0 && schedule_.tile % rows.columns == 0 && schedule_.tile % schedule_.lanes == 0,
               "a step of {} elements in {} columns", schedule_.tile, rows.columns);
   rows.rows_of_step = schedule_.tile / rows.columns;
-  int64_t points = rows.columns;  // of one point of the axis that is split
-  for (const Axis& axis : axes)
-    if (axis.reduced && &axis != &first_reduced()) points *= std::max<int64_t>(1, axis.estimate);
+  const int64_t points = rows.columns * points_below(first_reduced());  // of one point of the axis that is split
   const bool splits_rows = &axes[rows.inner] == &first_reduced();
-  const SplitAxis split =
-      split_axis(wanted_parts(std::max<int64_t>(1, kPartElements / points), 1), splits_rows ? rows.rows_of_step : 1);
+  const SplitAxis split = split_axis(
+      first_reduced(), wanted_parts(first_reduced(), std::max<int64_t>(1, schedule::kPartElements / rows.columns), 1),
+      splits_rows ? rows.rows_of_step : 1);
   Grid outer;
   for (const Axis& axis : axes)
     if (!axis.reduced && &axis < &axes[rows.inner]) outer.add(axis.var, axis.extent);

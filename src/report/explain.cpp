@@ -136,20 +136,24 @@ std::string kernels_text(const Explanation& e, const Style& style) {
 nlohmann::ordered_json candidate_json(const Explanation& e, size_t k, const Considered& c) {
   const schedule::Cost& cost = c.candidate.cost;
   const plan::Tuning& t = c.candidate.tuning;
-  nlohmann::ordered_json out = {
-      {"strategy", plan::name_of(c.candidate.schedule->strategy)},
-      {"form", schedule::form_of(*c.candidate.schedule)},
-      {"chosen", c.chosen},
-      {"tuning", {{"lanes", t.lanes}, {"unroll", t.unroll}, {"threads", t.threads}, {"cluster", t.cluster}}},
-      {"predicted_us", cost.us},
-      {"limit", schedule::name_of(cost.limit)},
-      {"terms_us",
-       {{"memory", cost.memory_us},
-        {"cache", cost.cache_us},
-        {"on_chip", cost.on_chip_us},
-        {"issue", cost.issue_us},
-        {"latency", cost.latency_us},
-        {"launch", cost.launch_us}}}};
+  nlohmann::ordered_json out = {{"strategy", plan::name_of(c.candidate.schedule->strategy)},
+                                {"form", schedule::form_of(*c.candidate.schedule)},
+                                {"chosen", c.chosen},
+                                {"tuning",
+                                 {{"lanes", t.lanes},
+                                  {"unroll", t.unroll},
+                                  {"threads", t.threads},
+                                  {"cluster", t.cluster},
+                                  {"turned", t.turned}}},
+                                {"predicted_us", cost.us},
+                                {"limit", schedule::name_of(cost.limit)},
+                                {"terms_us",
+                                 {{"memory", cost.memory_us},
+                                  {"cache", cost.cache_us},
+                                  {"on_chip", cost.on_chip_us},
+                                  {"issue", cost.issue_us},
+                                  {"latency", cost.latency_us},
+                                  {"launch", cost.launch_us}}}};
   if (const auto us = measured_us(e, k, c)) out["measured_us"] = *us;
   return out;
 }

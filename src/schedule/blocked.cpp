@@ -18,10 +18,6 @@ constexpr int64_t kMostColumns = 4, kMostRows = 8, kMostShared = 8;
 // Lanes that one part of a shared axis must have: fewer would leave most of a workgroup idle.
 constexpr int64_t kFewLanes = 64;
 
-bool mentions(const Index& index, Symbol variable) {
-  return std::any_of(index.begin(), index.end(), [&](const IntExpr& i) { return i.mentions(variable); });
-}
-
 int64_t extent_of(const Graph& graph, NodeId reduce, int axis) {
   return graph.at(graph.at(reduce).args[0]).shape[static_cast<size_t>(axis)].constant().value();
 }
@@ -168,6 +164,12 @@ int64_t Blocking::results() const {
   int64_t n = 1;
   for (const int64_t size : block) n *= size;
   return n;
+}
+
+bool Blocking::staged() const {
+  return std::any_of(sums.begin(), sums.end(), [](const BlockedSum& sum) {
+    return std::any_of(sum.operands.begin(), sum.operands.end(), [](const Operand& o) { return o.staged; });
+  });
 }
 
 int chunked_axis(const Graph& graph, const BlockedSum& sum) {

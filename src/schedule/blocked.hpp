@@ -35,6 +35,7 @@ struct Blocking {
   std::vector<int64_t> block;  // of each axis of the domain, results that a thread has along it
   std::vector<bool> shared;    // all threads of a workgroup have the same of this axis; a staged factor depends on it
   int64_t results() const;     // of a thread
+  bool staged() const;         // whether some operand is; else threads share what windows have in common
 };
 
 // How often a thread evaluates an operand: at so many places in one run of what is written out, times the runs of the loops around it.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "schedule/parts.hpp"
 #include "schedule/propose.hpp"
 
 namespace smelt::schedule {
@@ -12,8 +13,15 @@ namespace {
 
 // Predictions of one family are wrong by less than this beside each other.
 constexpr double kDecisive = 1.5;
+// Differences that say nothing.
+constexpr double kAlike = 1.05;
 
 std::vector<int64_t> block_of(const Schedule& s) { return s.blocking ? s.blocking->block : std::vector<int64_t>{}; }
+
+// Whether lanes are neighbours of a reduced axis.
+bool along_rows(const Schedule& s) {
+  return s.vector_axis >= 0 && s.domain.axes[static_cast<size_t>(s.vector_axis)].reduced;
+}
 
 // That one iteration of a stencil goes down; 0: it is none.
 int64_t rows_of(const Schedule& s) { return s.stencil ? s.stencil->chunk : 0; }
@@ -33,12 +41,23 @@ std::vector<Tuning> proposed(const Schedule& first, const Target& target) {
   return {};
 }
 
+// With lanes as this one has them.
+std::vector<Tuning> tunings_like(const Schedule& first, bool turned, const Target& target) {
+  std::vector<Tuning> tunings = turned ? propose_column(first) : proposed(first, target);
+  if (tunings.empty()) return tunings;
+  const std::vector<Tuning> lighter = propose_lighter(first);
+  tunings.insert(tunings.end(), lighter.begin(), lighter.end());
+  for (Tuning& tuning : tunings) tuning.turned = turned;
+  return tunings;
+}
+
 }  // namespace
 
 bool same_form(const Schedule& a, const Schedule& b) {
   return a.team == b.team && a.workgroup == b.workgroup && a.lanes == b.lanes && a.unroll == b.unroll &&
          a.tile == b.tile && a.held == b.held && a.flat == b.flat && a.columns == b.columns &&
-         a.strategy == b.strategy && rows_of(a) == rows_of(b) && block_of(a) == block_of(b);
+         along_rows(a) == along_rows(b) && a.strategy == b.strategy && rows_of(a) == rows_of(b) &&
+         block_of(a) == block_of(b);
 }
 
 std::string form_of(const Schedule& s) {
@@ -75,13 +94,14 @@ std::variant<std::vector<Candidate>, Refusal> candidates(const Graph& graph, con
   };
   if (auto refusal = add(options.tuning)) return *refusal;
   if (!options.target.gpu) return found;
+  const auto add_like = [&](const std::shared_ptr<const Schedule>& first, bool turned) {
+    for (const Tuning& tuning : tunings_like(*first, turned, options.target)) add(tuning);
+  };
   const std::shared_ptr<const Schedule> first = found[0].schedule;  // the list grows
-  std::vector<Tuning> more = proposed(*first, options.target);
-  if (!more.empty()) {
-    const std::vector<Tuning> lighter = propose_lighter(*first);
-    more.insert(more.end(), lighter.begin(), lighter.end());
-  }
-  for (const Tuning& tuning : more) add(tuning);
+  std::shared_ptr<const Schedule> turned;
+  if (may_turn(first->domain) && !add({.turned = true})) turned = found.back().schedule;
+  add_like(first, options.tuning.turned);
+  if (turned) add_like(turned, true);
   return found;
 }
 
@@ -94,9 +114,12 @@ std::optional<Candidate> far_better(const Graph& graph, const Group& group, cons
   auto found = candidates(graph, group, options);
   auto* all = std::get_if<std::vector<Candidate>>(&found);
   if (!all) return std::nullopt;
-  const auto best = std::min_element(all->begin(), all->end(),
-                                     [](const Candidate& a, const Candidate& b) { return a.cost.us < b.cost.us; });
-  if (best->cost.us * kDecisive > cost.us) return std::nullopt;
+  const auto least = std::min_element(all->begin(), all->end(),
+                                      [](const Candidate& a, const Candidate& b) { return a.cost.us < b.cost.us; });
+  if (least->cost.us * kDecisive > cost.us) return std::nullopt;
+  // Of those that are alike the one that its family would choose: they are proposed in this order.
+  const auto best =
+      std::find_if(all->begin(), all->end(), [&](const Candidate& c) { return c.cost.us <= kAlike * least->cost.us; });
   return std::move(*best);
 }
 

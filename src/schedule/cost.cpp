@@ -12,7 +12,7 @@
 namespace smelt::schedule {
 namespace {
 
-constexpr int kWarp = 32, kSector = 32;
+constexpr int kWarp = 32, kSector = 32, kLine = 128;
 // Instructions around the operations of one step of a thread, and around one access.
 constexpr double kStepOperations = 8, kAccessOperations = 2;
 // Rows by which stencils read ahead.
@@ -25,43 +25,6 @@ constexpr double kRowsAtOnce = 4;
 
 double ratio(double a, double b) { return b > 0 ? a / b : 0; }
 double ceil_ratio(double a, double b) { return std::ceil(ratio(a, b)); }
-
-// In the units of cost_of, which says 20 for all functions: exponentials and logarithms are the
-// cheap ones.
-double operations_of(const Node& node) {
-  if (node.kind != NodeKind::Elementwise) return cost_of(node);
-  const bool cheap = node.op == Op::Exp || node.op == Op::Exp2 || node.op == Op::Log || node.op == Op::Log2;
-  return cheap ? 10 : cost_of(node);
-}
-
-// Evaluations of every operation of the group, by what each costs: windows evaluate what they see
-// once for each of their elements, and views are evaluated where their readers are.
-double operations_behind(const Graph& graph, const Group& group, const SizeBinding& sizes) {
-  std::map<NodeId, double, std::greater<>> waiting;  // consumers first
-  const auto elements = [&](NodeId id) {
-    return static_cast<double>(element_count(evaluate(graph.at(id).shape, sizes)));
-  };
-  for (const NodeId id : group.outputs) waiting[id] = elements(id);
-  double total = 0;
-  while (!waiting.empty()) {
-    const auto [id, times] = *waiting.begin();
-    waiting.erase(waiting.begin());
-    const Node& node = graph.at(id);
-    const bool member = std::binary_search(group.nodes.begin(), group.nodes.end(), id);
-    if (!member && (!is_view(node.kind) || std::binary_search(group.inputs.begin(), group.inputs.end(), id))) continue;
-    double below = times;
-    if (node.local)
-      below *= static_cast<double>(local_elements(graph, node));
-    else if (node.kind == NodeKind::Reduce || node.kind == NodeKind::Broadcast)
-      below = elements(node.args[0]);
-    if (member) total += (node.kind == NodeKind::Reduce ? below : times) * operations_of(node);
-    for (const NodeId arg : node.args) {
-      double& most = waiting[arg];
-      most = std::max(most, below);
-    }
-  }
-  return total;
-}
 
 class Prediction {
  public:
@@ -91,6 +54,18 @@ class Prediction {
     return s_.vector_axis < 0 ? 1
                               : static_cast<double>(
                                     std::max<int64_t>(1, s_.domain.axes[static_cast<size_t>(s_.vector_axis)].estimate));
+  }
+
+  bool along_rows() const { return s_.vector_axis >= 0 && s_.domain.axes[static_cast<size_t>(s_.vector_axis)].reduced; }
+  const Axis& split_axis() const { return axis_in_parts(s_); }
+  // Of all rows of a split.
+  double parts_of_rows() const {
+    if (!s_.domain.scans.empty()) return 1e9;
+    const Axis& split = split_axis();
+    const bool of_lanes = !s_.flat && &split == &s_.domain.axes[static_cast<size_t>(s_.vector_axis)];
+    const double most = static_cast<double>(std::min(most_parts_of(split, of_lanes), kMaxParts));
+    const double full = std::ceil(static_cast<double>(facts_.processors) * kTeamsPerProcessor / kept());
+    return kept() * std::min({most, ceil_ratio(reduced(), kPartElements), full});
   }
 
   // Threads, workgroups, and the steps that a thread takes one after the other.
@@ -124,8 +99,13 @@ class Prediction {
       executed_ = points_;
     } else if (s_.strategy == Strategy::Split) {
       // As many parts as fill the GPU.
-      const double wanted = static_cast<double>(facts_.processors) * facts_.threads / team;
+      double wanted = static_cast<double>(facts_.processors) * facts_.threads / team;
       const double at_once = team < threads_ ? kRowsAtOnce : 1;  // down columns
+      if (along_rows())
+        wanted = std::min(wanted, parts_of_rows());
+      else if (!s_.columns && s_.domain.scans.empty())
+        wanted = std::min({wanted, static_cast<double>(facts_.processors * kWarpsPerProcessor),
+                           ceil_ratio(kept(), team * lanes_) * static_cast<double>(kMostColumnParts)});
       teams = std::max(1.0, std::min(wanted, ratio(points_, step * at_once)));
       rounds_ = ceil_ratio(points_, teams * step * at_once);
       executed_ = points_;
@@ -146,17 +126,21 @@ class Prediction {
   // What a thread reads at a time, held or on the way to its operations.
   void find_registers() {
     if (!gpu()) return;
-    double reads = 0, widest = 4;
+    double reads = 0, widest = 4, kept = 0;
     for (const Read& read : s_.domain.reads) {
       if (step_along(read.node, read.index) == 0) continue;
       const double size = size_of(graph_.at(read.node).dtype);
-      reads += size;
+      const auto window = static_cast<double>(window_elements(s_.domain, read.index));
+      if (invariant(read))
+        kept += size * window * lanes_;
+      else  // rows load the windows of all elements that are under way before they compute
+        reads += size * (rows() ? window : 1);
       widest = std::max(widest, size);
     }
     const double taken = lanes_ * std::max(1, s_.strategy == Strategy::Column ? std::min(s_.unroll, 8) : s_.unroll);
     const double in_flight = reads * (s_.strategy == Strategy::Tiled ? std::max(1, s_.unroll) : taken);
     // Held values stay as they were in memory; others are computed with while the next ones come.
-    double registers = kBaseRegisters + in_flight / 4 + (s_.held ? 0 : taken * widest / 4);
+    double registers = kBaseRegisters + kept / 4 + in_flight / 4 + (s_.held ? 0 : taken * widest / 4);
     if (s_.stencil) {
       double rings = 0;
       for (const Ring& ring : s_.stencil->rings) rings += static_cast<double>(ring.rows) * lanes_;
@@ -195,8 +179,41 @@ class Prediction {
   // How often an access is made, over all threads: in each pass that does not find its value on
   // chip.
   double times_read(const Read& read) const {
+    const auto window = static_cast<double>(window_elements(s_.domain, read.index));
+    if (invariant(read))
+      return kept() * window * (rows() ? std::max(1, s_.team) * (s_.columns ? double(lanes_) / s_.columns : 1) : 1);
     const int again = s_.held || stays_on_chip() ? 1 : std::max(1, passes_ - read.level);
-    return points_ * again * window_elements(read.index);
+    return points_ * again * window;
+  }
+  bool moves_along(const Read& read, bool reduced) const {
+    return std::any_of(s_.domain.axes.begin(), s_.domain.axes.end(),
+                       [&](const Axis& axis) { return axis.reduced == reduced && mentions(read.index, axis.var); });
+  }
+  // What does not change along a row or column stays in registers, unless it is a large window.
+  bool invariant(const Read& read) const {
+    constexpr int64_t kInRegisters = 32;
+    return s_.domain.levels > 0 && !moves_along(read, true) && window_elements(s_.domain, read.index) <= kInRegisters;
+  }
+  // Of an array that all rows read alike: the bytes that one multiprocessor reads of it, if its
+  // first-level cache holds these.
+  std::optional<double> near_bytes(const Read& read) const {
+    if (!gpu() || moves_along(read, false)) return std::nullopt;
+    const double bytes = array_bytes(read.node);
+    const bool in_parts = s_.strategy == Strategy::Split && along_rows() && mentions(read.index, split_axis().var);
+    const double held = in_parts ? bytes * std::min(1.0, resident_ / parts_of_rows()) : bytes;
+    if (held + shared_bytes() * resident_ > static_cast<double>(facts_.shared_bytes)) return std::nullopt;
+    return in_parts ? bytes / facts_.processors : bytes;
+  }
+  double array_bytes(NodeId node) const {
+    const Node& array = graph_.at(node);
+    return static_cast<double>(element_count(evaluate(array.shape, options_.sizes))) * size_of(array.dtype);
+  }
+  // Whether this array is read for a value: behind paddings, or for what is computed from it.
+  bool leads_to(NodeId array, NodeId id) const {
+    if (id == array) return true;
+    if (std::binary_search(group_.inputs.begin(), group_.inputs.end(), id)) return false;
+    const std::vector<NodeId>& args = graph_.at(id).args;
+    return std::any_of(args.begin(), args.end(), [&](NodeId arg) { return leads_to(array, arg); });
   }
   // In blocks a value that was read serves many results, and what is staged all threads of a
   // workgroup.
@@ -205,57 +222,105 @@ class Prediction {
     const double threads = kept() / static_cast<double>(s_.blocking->results());
     for (const BlockedSum& sum : s_.blocking->sums)
       for (const Operand& operand : sum.operands) {
-        if (operand.base != read.node) continue;
+        if (!leads_to(read.node, operand.base)) continue;
         const Evaluations made = evaluations_of(graph_, s_.domain, *s_.blocking, sum, operand);
         times += threads * static_cast<double>(made.places * made.runs) / (operand.staged ? threads_ : 1);
       }
     return times > 0 ? times : times_read(read);
   }
-  double window_elements(const Index& index) const {
-    if (!reads_windows(index)) return 1;
-    double elements = 1;
-    for (const NodeId id : group_.nodes)
-      if (graph_.at(id).local)
-        elements = std::max(elements, static_cast<double>(local_elements(graph_, graph_.at(id))));
-    return elements;
-  }
-
-  // Elements between those of neighbouring lanes; very many where that is no constant.
-  double step_along(NodeId node, const Index& index) const {
-    if (s_.vector_axis < 0 || graph_.at(node).shape.empty()) return 0;
-    const IntExpr flat = flat_offset(graph_.at(node).shape, index);
-    const auto step = flat.coefficient_of(s_.domain.axes[static_cast<size_t>(s_.vector_axis)].var);
+  // Elements between those of neighbours along an axis; very many where that is no constant.
+  double stride_of(NodeId node, const Index& index, Symbol var) const {
+    const auto step = flat_offset(graph_.at(node).shape, index).coefficient_of(var);
     return step ? std::abs(static_cast<double>(step->evaluate(options_.sizes))) : 1e9;
   }
+  double step_along(NodeId node, const Index& index) const {
+    if (s_.vector_axis < 0 || graph_.at(node).shape.empty()) return 0;
+    return stride_of(node, index, s_.domain.axes[static_cast<size_t>(s_.vector_axis)].var);
+  }
 
-  // Sectors that a warp's access touches, for each element of it; and the instructions that it
-  // takes.
-  void count_access(NodeId node, const Index& index, double times, bool staged) {
+  // Of the elements of a window, those that lie in lines of their own: neighbours come with them.
+  double lines_of_window(NodeId node, const Index& index) const {
     const double size = size_of(graph_.at(node).dtype);
+    std::map<Symbol, double> lines;
+    for (const IntExpr& i : index)
+      for (const Symbol s : i.symbols())
+        if (s.kind() == Symbol::Kind::Window && s_.domain.ranges.has(s) && stride_of(node, index, s) * size >= kLine)
+          lines[s] = static_cast<double>(s_.domain.ranges.at(s).high.constant().value_or(0) + 1);
+    double n = 1;
+    for (const auto& [symbol, extent] : lines) n *= extent;
+    return n;
+  }
+
+  // Neighbours of a window that are one access: threads that take several elements load them one by one.
+  double word_of_window(NodeId node, const Index& index) const {
+    const int together = s_.strategy == Strategy::Row || s_.strategy == Strategy::Pointwise ? s_.unroll : 1;
+    if (!gpu() || lanes_ * together > 1) return 1;
     const IntExpr flat = flat_offset(graph_.at(node).shape, index);
-    const auto step = s_.vector_axis < 0 ? std::optional<IntExpr>(IntExpr(0))
-                                         : flat.coefficient_of(s_.domain.axes[static_cast<size_t>(s_.vector_axis)].var);
-    const double stride = step ? std::abs(static_cast<double>(step->evaluate(options_.sizes))) : 1e9;
+    const auto fits = [&](Symbol s, int64_t word) {
+      const auto step = flat.coefficient_of(s);
+      if (s.kind() == Symbol::Kind::Window && step && step->is(1) && s_.domain.ranges.has(s))
+        return (s_.domain.ranges.at(s).high.constant().value_or(0) + 1) % word == 0;
+      return step && step->evaluate(options_.sizes) % word == 0;
+    };
+    const std::vector<Symbol> symbols = flat.symbols();
+    for (int word = 16 / size_of(graph_.at(node).dtype); word > 1; word /= 2)
+      if (std::all_of(symbols.begin(), symbols.end(), [&](Symbol s) { return s.is_size() || fits(s, word); }))
+        return word;
+    return 1;
+  }
+
+  // Of what blocks read of windows along the lanes, the part that their neighbours do not read too.
+  double shared_of_blocks(NodeId node, const Index& index) const {
+    const auto columns = static_cast<double>(s_.blocking->block.back());
+    double reads = columns;
+    for (const IntExpr& i : index)
+      for (const Symbol s : i.symbols())
+        if (s.kind() == Symbol::Kind::Window && s_.domain.ranges.has(s) && stride_of(node, index, s) == 1)
+          reads += static_cast<double>(s_.domain.ranges.at(s).high.constant().value_or(0));
+    return columns / reads;
+  }
+
+  // What a warp's accesses take: bytes of the shared cache, cycles of the first-level one (in which
+  // it delivers a line), and instructions. `near`:
+  // all that a multiprocessor reads, where its first-level cache holds that.
+  void count_access(NodeId node, const Index& index, double times, bool staged, std::optional<double> near,
+                    bool shared) {
+    const double size = size_of(graph_.at(node).dtype), stride = step_along(node, index);
     if (stride == 0) {
       // One value for a warp, in every step of it.
-      access_operations_ += times / lanes_ * kAccessOperations;
-      on_chip_ += times / lanes_ / kWarp * kSector;
+      access_operations_ +=
+          times / lanes_ / (reads_windows(index) ? word_of_window(node, index) : 1) * kAccessOperations;
+      on_chip_ += times / lanes_ / kWarp * kLine;
       return;
     }
-    const bool together = staged || stride * size <= kSector;
-    const double bytes = staged ? size : std::min<double>(kSector, stride * size);
+    const bool windows = reads_windows(index) && !s_.blocking;
+    const double apart = stride * size, word = windows ? word_of_window(node, index) : 1;
+    const double bytes = staged ? size : std::min<double>(kSector, apart);
     // What a sector has beyond this element serves the next ones from the first-level cache, where
     // lanes are near.
-    cache_bytes_ += times * bytes;
-    on_chip_ += times * (together ? bytes : kSector * 4.0);
-    access_operations_ += times * kAccessOperations / (stride == 1 ? lanes_ : 1);
+    double from_cache = times * bytes;
+    if (s_.blocking && !s_.blocking->staged())
+      from_cache *= shared_of_blocks(node, index);
+    else if (windows)
+      from_cache = times / static_cast<double>(window_elements(s_.domain, index)) * lines_of_window(node, index) *
+                   std::min<double>(kLine, apart);
+    cache_bytes_ += near ? std::min(from_cache, *near * facts_.processors) : from_cache;
+    const double accesses = times / kWarp / (stride == 1 && !windows ? lanes_ : 1);
+    // Each lane gets its words, of so many lanes a cycle. Rows side by side in a warp that read the
+    // same elements read them once.
+    const double at_once = kWarp / std::max(1.0, word * size / 4);
+    const double threads = shared ? std::min<double>(at_once, std::max(1, s_.team)) : at_once;
+    double bytes_of_lane = staged ? size : std::min<double>(kLine, stride == 1 ? apart : apart * lanes_);
+    // Windows begin anywhere, so that a warp's elements lie in two lines.
+    if (windows && stride == 1) bytes_of_lane *= 2;
+    on_chip_ += std::max(times / word * std::max(word * size, bytes_of_lane * threads / at_once), accesses * kLine);
+    access_operations_ += times * kAccessOperations / (stride == 1 ? lanes_ : word);
     if (staged) on_chip_ += 2 * times * 4, access_operations_ += 2 * times;
   }
 
   // Bytes that memory moves of an array: all of it once, but no more than is asked for.
   double memory_bytes(NodeId node, double times) const {
-    const double elements = static_cast<double>(element_count(evaluate(graph_.at(node).shape, options_.sizes)));
-    return std::min(elements, times) * size_of(graph_.at(node).dtype);
+    return std::min(array_bytes(node), times * size_of(graph_.at(node).dtype));
   }
 
   void find_traffic() {
@@ -273,7 +338,7 @@ class Prediction {
       const double times = rings ? executed_ : s_.blocking ? times_in_blocks(read) : times_read(read);
       const bool staged = std::any_of(s_.staged.begin(), s_.staged.end(),
                                       [&](const Read& r) { return r.node == read.node && r.index == read.index; });
-      count_access(read.node, read.index, times, staged);
+      count_access(read.node, read.index, times, staged, near_bytes(read), rows() && !moves_along(read, false));
       asked[read.node] += times;
       row_bytes += reduced() * width * size_of(graph_.at(read.node).dtype);
     }
@@ -286,7 +351,7 @@ class Prediction {
       if (output.per_row)
         cache_bytes_ += times * kSector;
       else
-        count_access(output.node, output.store_index, times, false);
+        count_access(output.node, output.store_index, times, false, std::nullopt, false);
       bytes += times * size_of(graph_.at(output.node).dtype);
     }
     bytes += spilled_ * 8 * points_ / lanes_ / kWarp;
@@ -303,6 +368,14 @@ class Prediction {
     return facts_.processors * std::min(1.0, workgroups_ / (ceil_ratio(workgroups_, slots) * slots) + 0.5);
   }
 
+  // Of what a multiprocessor issues, the part that its warps keep it busy with.
+  double issued() const {
+    constexpr double kEnoughWarps = 8;
+    if (!gpu()) return 1;
+    const double workgroups = std::min(resident_, std::ceil(workgroups_ / facts_.processors));
+    return std::min(1.0, workgroups * threads_ / kWarp / kEnoughWarps);
+  }
+
   void find_issue() {
     double operations = operations_behind(graph_, group_, options_.sizes);
     if (s_.stencil)
@@ -314,12 +387,13 @@ class Prediction {
     if (gpu()) {
       const double steps = std::max(executed_, points_) * passes_ /
                            (lanes_ * (s_.blocking ? double(s_.blocking->results()) : std::max(1, s_.unroll)));
+      const bool divides = s_.flattened || (s_.flat && s_.strategy == Strategy::Split && !s_.columns);
       overhead +=
-          steps * (kStepOperations + (s_.flattened ? kDivision * static_cast<double>(s_.domain.axes.size() - 1) : 0));
+          steps * (kStepOperations + (divides ? kDivision * static_cast<double>(s_.domain.axes.size() - 1) : 0));
     } else {
       overhead /= std::max(4, options_.target.vector_bits / 32);
     }
-    cost_.issue_us = (operations + overhead) / (facts_.operations * busy());
+    cost_.issue_us = (operations + overhead) / (facts_.operations * busy() * issued());
   }
 
   void find_latency() {
@@ -327,7 +401,11 @@ class Prediction {
     const int levels = std::max(1, s_.domain.levels);
     const bool passes_read = !s_.held && !stays_on_chip();
     const bool whole_rows = rows() || s_.strategy == Strategy::Column;
-    double once = facts_.latency_us + facts_.next_latency_us * (std::max(1.0, rounds_) - 1);
+    const bool near =
+        s_.domain.levels > 0 && std::all_of(s_.domain.reads.begin(), s_.domain.reads.end(),
+                                            [&](const Read& r) { return invariant(r) || near_bytes(r).has_value(); });
+    double once =
+        facts_.latency_us + (near ? facts_.near_latency_us : facts_.next_latency_us) * (std::max(1.0, rounds_) - 1);
     if (whole_rows && passes_ > 1)
       once += (passes_ - 1) * (passes_read ? facts_.cache_latency_us * std::max(1.0, rounds_) : 0.05);
     if (s_.stencil)

@@ -34,7 +34,8 @@ struct Target {
 struct Tuning {
   int lanes = 0, unroll = 0;  // elements of a thread at a time, and times
   int threads = 0;            // of a workgroup
-  int cluster = 0;            // workgroups to a row
+  int cluster = 0;            // workgroups to a row; of columns, times as many side by side
+  bool turned = false;        // lanes along a kept axis where the family has them along a reduced one
   bool operator==(const Tuning&) const = default;
 };
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/check.hpp"
 #include "schedule/schedule.hpp"
@@ -12,6 +13,20 @@ namespace smelt::schedule {
 static bool mentions(const Index& index, Symbol::Kind kind) {
   const auto here = [&](const IntExpr& i) { return i.any_symbol([&](Symbol s) { return s.kind() == kind; }); };
   return std::any_of(index.begin(), index.end(), here);
+}
+
+bool mentions(const Index& index, Symbol symbol) {
+  return std::any_of(index.begin(), index.end(), [&](const IntExpr& i) { return i.mentions(symbol); });
+}
+
+int64_t window_elements(const Domain& domain, const Index& index) {
+  std::set<Symbol> windows;
+  for (const IntExpr& i : index)
+    for (const Symbol s : i.symbols())
+      if (s.kind() == Symbol::Kind::Window && domain.ranges.has(s)) windows.insert(s);
+  int64_t elements = 1;
+  for (const Symbol s : windows) elements *= domain.ranges.at(s).high.constant().value_or(0) + 1;
+  return elements;
 }
 
 bool reads_windows(const Index& index) { return mentions(index, Symbol::Kind::Window); }

@@ -10,8 +10,10 @@ namespace smelt::schedule {
 // a nanosecond of a core of a CPU, and much the same of a GPU.
 inline constexpr double kOperationsPerByte = 6;
 
-// The loop over one axis of a window of this reduction.
+bool mentions(const Index& index, Symbol symbol);
+// Whether an index goes through a window, and through how many elements at one point of the domain.
 bool reads_windows(const Index& index);
+int64_t window_elements(const Domain& domain, const Index& index);
 // Whether a place is one that the data names, which is not known before the loop.
 bool reads_gathered(const Index& index);
 

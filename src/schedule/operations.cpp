@@ -1,5 +1,8 @@
 #include "schedule/operations.hpp"
 
+#include <algorithm>
+#include <map>
+
 #include "base/tensor.hpp"
 
 namespace smelt::schedule {
@@ -60,6 +63,41 @@ int64_t operations_of(const Graph& graph, const std::vector<NodeId>& nodes, cons
     sum += cost_of(node) * element_count(evaluate(shape, sizes));
   }
   return sum;
+}
+
+// In the units of cost_of, which says 20 for all functions: exponentials and logarithms are the
+// cheap ones.
+static double operations_of_element(const Node& node) {
+  if (node.kind != NodeKind::Elementwise) return cost_of(node);
+  const bool cheap = node.op == Op::Exp || node.op == Op::Exp2 || node.op == Op::Log || node.op == Op::Log2;
+  return cheap ? 10 : cost_of(node);
+}
+
+double operations_behind(const Graph& graph, const Group& group, const SizeBinding& sizes) {
+  std::map<NodeId, double, std::greater<>> waiting;  // consumers first
+  const auto elements = [&](NodeId id) {
+    return static_cast<double>(element_count(evaluate(graph.at(id).shape, sizes)));
+  };
+  for (const NodeId id : group.outputs) waiting[id] = elements(id);
+  double total = 0;
+  while (!waiting.empty()) {
+    const auto [id, times] = *waiting.begin();
+    waiting.erase(waiting.begin());
+    const Node& node = graph.at(id);
+    const bool member = std::binary_search(group.nodes.begin(), group.nodes.end(), id);
+    if (!member && (!is_view(node.kind) || std::binary_search(group.inputs.begin(), group.inputs.end(), id))) continue;
+    double below = times;
+    if (node.local)
+      below *= static_cast<double>(local_elements(graph, node));
+    else if (node.kind == NodeKind::Reduce || node.kind == NodeKind::Broadcast)
+      below = elements(node.args[0]);
+    if (member) total += (node.kind == NodeKind::Reduce ? below : times) * operations_of_element(node);
+    for (const NodeId arg : node.args) {
+      double& most = waiting[arg];
+      most = std::max(most, below);
+    }
+  }
+  return total;
 }
 
 }  // namespace smelt::schedule

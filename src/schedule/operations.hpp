@@ -1,7 +1,7 @@
 // What operations cost, roughly: enough to compare plans, no more.
 #pragma once
 
-#include "graph/graph.hpp"
+#include "schedule/group.hpp"
 
 namespace smelt::schedule {
 
@@ -19,5 +19,9 @@ int repeat_cost(const Graph& graph, const Node& node);
 
 // Machine operations of all these nodes together.
 int64_t operations_of(const Graph& graph, const std::vector<NodeId>& nodes, const SizeBinding& sizes);
+
+// Evaluations of every operation of the group, by what each costs: windows evaluate what they see
+// once for each of their elements, and views are evaluated where their readers are.
+double operations_behind(const Graph& graph, const Group& group, const SizeBinding& sizes);
 
 }  // namespace smelt::schedule

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/check.hpp"
 #include "schedule/local.hpp"
 
 namespace smelt::schedule {
@@ -33,6 +34,26 @@ std::string scans_text(const Domain& domain) {
   return n == 1 ? fmt::format(", with a scan along it{}", from) : fmt::format(", with {} scans along it{}", n, from);
 }
 
+int64_t most_parts_of(const Axis& axis, bool of_lanes) {
+  constexpr int64_t kShortest = 2048;
+  return std::max<int64_t>(1, of_lanes ? axis.estimate / kShortest : axis.estimate);
+}
+
+const Axis& axis_in_parts(const Schedule& schedule) {
+  const Domain& domain = schedule.domain;
+  const int64_t wanted = std::min(kMaxParts, (domain.estimate(true) + kPartElements - 1) / kPartElements);
+  const Axis* best = nullptr;
+  int64_t most = 0;
+  for (size_t d = 0; d < domain.axes.size(); ++d) {
+    if (!domain.axes[d].reduced) continue;
+    const bool of_lanes = static_cast<int>(d) == schedule.vector_axis && !schedule.flat;
+    const int64_t parts = std::min(wanted, most_parts_of(domain.axes[d], of_lanes));
+    if (!best || (parts > most && !schedule.flat)) best = &domain.axes[d], most = parts;
+  }
+  SMELT_CHECK(best, "a split without a reduced axis");
+  return *best;
+}
+
 int64_t power_of_two_from(int64_t n) {
   return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(1, n))));
 }
@@ -41,6 +62,26 @@ int last_axis(const Domain& domain, bool reduced) {
   for (int d = static_cast<int>(domain.axes.size()); d-- > 0;)
     if (domain.axes[static_cast<size_t>(d)].reduced == reduced) return d;
   return -1;
+}
+
+bool may_turn(const Domain& domain) {
+  constexpr int64_t kFewest = 32;
+  const int kept = last_axis(domain, false);
+  if (kept < 0 || !domain.axes.back().reduced || passes_of(domain) > 1 || !domain.scans.empty()) return false;
+  const Axis& lanes = domain.axes[static_cast<size_t>(kept)];
+  bool any = false;
+  for (const Read& read : domain.reads) {
+    if (!mentions(read.index, lanes.var)) continue;
+    any = true;
+    for (const Axis& axis : domain.axes)
+      if (axis.reduced && mentions(read.index, axis.var)) return false;
+  }
+  return any && lanes.estimate >= kFewest;
+}
+
+void turn(Domain& domain) {
+  const auto kept = domain.axes.begin() + last_axis(domain, false);
+  std::rotate(kept, kept + 1, domain.axes.end());
 }
 
 bool finds_positions(const Graph& graph, const Domain& domain) {

@@ -17,6 +17,22 @@ int passes_of(const Domain& domain);
 std::string scans_text(const Domain& domain);
 std::string passes_text(const Domain& domain);
 
+// Points that a part of a split reduction has at least. More parts than kMaxParts only lengthen the
+// second phase; rows have at most kTeamsPerProcessor parts for each multiprocessor of a GPU.
+constexpr int64_t kPartElements = 32768, kMaxParts = 1024, kTeamsPerProcessor = 4;
+// Columns of a GPU that a warp each takes: the second phase goes over the parts one after another.
+constexpr int64_t kMostColumnParts = 512, kWarpsPerProcessor = 32;
+
+// The reduced axis that is split where lanes run along rows: the first one where the lanes run along
+// all, else that of which most parts can be made; parts of the axis of the lanes are not short.
+const Axis& axis_in_parts(const Schedule& schedule);
+int64_t most_parts_of(const Axis& axis, bool of_lanes);
+
+// Whether the lanes of a row could as well run along its last kept axis, since no operand changes
+// along that axis and along a reduced one; and the domain with that axis innermost.
+bool may_turn(const Domain& domain);
+void turn(Domain& domain);
+
 int64_t power_of_two_from(int64_t n);  // the least one of at least n
 
 // The innermost axis that is reduced, or that is kept; -1 when there is none.

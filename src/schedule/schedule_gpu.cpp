@@ -24,6 +24,9 @@ Widths widths_of(const Graph& graph, const Schedule& s) {
   for (const Read& r : s.domain.reads) {
     note(r.node, r.index);
     if (!graph.at(r.node).shape.empty()) ++w.reads;
+    if (reads_windows(r.index) && s.vector_axis >= 0 &&
+        mentions(r.index, s.domain.axes[static_cast<size_t>(s.vector_axis)].var))
+      w.windows += window_elements(s.domain, r.index) * size_of(graph.at(r.node).dtype);
   }
   for (const Output& o : s.domain.outputs)
     if (!o.per_row) {
@@ -145,6 +148,12 @@ std::variant<Schedule, Refusal> any_schedule(const Graph& graph, Domain domain, 
     return *domain.overlap;
   }
   if (domain.pointwise()) return pointwise(graph, std::move(domain), group, options);
+  if (options.tuning.turned) {
+    if (!may_turn(domain))
+      return Refusal{"lanes along a kept axis would read elements that are not neighbours",
+                     "operands that are broadcast"};
+    turn(domain);
+  }
   const int last = static_cast<int>(domain.axes.size()) - 1;
   const bool along_rows = last < 0 || domain.axes[static_cast<size_t>(last)].reduced;
   const bool has_columns = last_axis(domain, false) >= 0, has_rows = last_axis(domain, true) >= 0;

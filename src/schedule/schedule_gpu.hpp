@@ -20,6 +20,7 @@ struct Widths {
   int smallest = 8, largest = 1;  // bytes of the elements read and written along the lanes
   int reads = 0, stored = 1;      // stored: bytes of the widest element written
   bool any = false;               // something is read or written along the lanes
+  int64_t windows = 0;            // bytes that one element of the lanes reads of windows
 };
 
 // Along s.vector_axis.

@@ -95,6 +95,7 @@ std::optional<Schedule> columns_tile(const Graph& graph, const Domain& domain, c
                        : held_tile(height, columns.estimate, lanes, bytes);
   if (!tile) return std::nullopt;
   if (options.tuning.threads) {
+    if (tile->row * options.tuning.cluster <= kWarp) tile->row *= std::max(1, options.tuning.cluster);
     tile->rows = std::max<int64_t>(tile->lanes, options.tuning.threads / tile->row);
     tile->groups = one_pass ? tile->groups : steps_of(height, tile->rows);
     if (!one_pass && tile->groups * tile->lanes * bytes > kMostBytesPerThread) return std::nullopt;
@@ -116,7 +117,9 @@ std::optional<Schedule> columns_tile(const Graph& graph, const Domain& domain, c
 }  // namespace
 
 std::variant<Schedule, Refusal> column_gpu(const Graph& graph, Domain domain, const Options& options) {
-  if (domain.scans.empty() && !options.target.plain)
+  // Tiles share what neighbouring columns read, and turned rows have that in registers.
+  const bool tiles = !options.target.plain && !options.tuning.turned;
+  if (domain.scans.empty() && tiles)
     if (auto tile = columns_tile(graph, domain, options)) return std::move(*tile);
   Schedule s;
   const int64_t height = domain.estimate(true), width = domain.estimate(false);
@@ -135,7 +138,8 @@ std::variant<Schedule, Refusal> column_gpu(const Graph& graph, Domain domain, co
     // Positions of many columns: a warp for each part is enough, and joins nothing.
     const bool positions = finds_positions(graph, s.domain);
     const bool many = width >= int64_t{options.target.threads} * kWarp * s.lanes;
-    if (!options.target.plain && !(positions && many)) {
+    if (options.tuning.turned) s.unroll = options.tuning.unroll ? options.tuning.unroll : 8;
+    if (tiles && !(positions && many)) {
       const ColumnTile tile = split_tile(columns.estimate, s.lanes, w, positions, options.tuning);
       s.columns = static_cast<int>(tile.row * tile.lanes);
       s.team = s.workgroup = static_cast<int>(tile.row * tile.rows);

@@ -13,6 +13,8 @@ constexpr int64_t kRereadBytes = 64 << 10;
 constexpr int64_t kLongRow = 8192;
 // Rows of scans that are worth several workgroups.
 constexpr int64_t kLongScan = 1 << 15;
+// Elements of a row that keep a workgroup busy.
+constexpr int64_t kFewElements = 2048;
 // Rows shorter than this are not worth groups that begin at words of memory.
 constexpr int64_t kShortOddRow = 512;
 
@@ -51,13 +53,30 @@ bool is_heavy(const Graph& graph, const Group& group) {
   });
 }
 
-// The axis that threads share: the last one, unless that is too short for them and another is longer.
-int row_axis(const Domain& domain) {
-  int best = last_axis(domain, true);
-  if (best < 0 || domain.axes[static_cast<size_t>(best)].estimate >= kWarp) return best;
-  for (size_t d = 0; d < domain.axes.size(); ++d)
-    if (domain.axes[d].reduced && domain.axes[d].estimate > domain.axes[static_cast<size_t>(best)].estimate)
+// Whether all that changes along an axis is contiguous along it.
+bool steps_by_one(const Graph& graph, const Domain& domain, const Axis& axis) {
+  bool any = false;
+  for (const Read& read : domain.reads) {
+    const auto step = flat_offset(graph.at(read.node).shape, read.index).coefficient_of(axis.var);
+    if (!step || !(step->is(0) || step->is(1))) return false;
+    any = any || step->is(1);
+  }
+  return any;
+}
+
+// The axis that threads share: the last one, unless that is too short for them and another is
+// longer. Where operands are broadcast, another axis may be as contiguous as the last one.
+int row_axis(const Graph& graph, const Domain& domain, bool one_pass) {
+  const int last = last_axis(domain, true);
+  if (last < 0) return last;
+  const int64_t length = domain.axes[static_cast<size_t>(last)].estimate;
+  int best = last;
+  for (size_t d = 0; d < domain.axes.size(); ++d) {
+    const Axis& axis = domain.axes[d];
+    if (!axis.reduced || axis.estimate <= domain.axes[static_cast<size_t>(best)].estimate) continue;
+    if (length < kWarp || (one_pass && length < kFewElements && steps_by_one(graph, domain, axis)))
       best = static_cast<int>(d);
+  }
   return best;
 }
 
@@ -67,7 +86,14 @@ std::string rows_text(int64_t rows) { return fmt::format("{} row{}", rows, rows 
 Schedule split_row(Schedule s, const Options& options) {
   s.strategy = Strategy::Split;
   s.team = s.workgroup = options.tuning.threads ? options.tuning.threads : 512;
-  s.unroll = options.tuning.unroll ? options.tuning.unroll : std::max(1, 16 / s.lanes);
+  // Rows of a part that are shorter than a step of the team are one loop with those around them.
+  const bool several =
+      std::count_if(s.domain.axes.begin(), s.domain.axes.end(), [](const Axis& a) { return a.reduced; }) > 1;
+  const int64_t step = int64_t{s.team} * s.lanes, along = s.domain.axes[static_cast<size_t>(s.vector_axis)].estimate;
+  s.flat = several && along < step && s.vector_axis == last_axis(s.domain, true);
+  int64_t most = std::max(1, 16 / s.lanes);
+  if (several && !s.flat) most = std::min(most, steps_of(along, step));
+  s.unroll = options.tuning.unroll ? options.tuning.unroll : static_cast<int>(most);
   const bool at_once = last_axis(s.domain, false) < 0 && !options.target.plain;
   s.note = fmt::format("{} of {} split over the grid, {}", rows_text(s.domain.estimate(false)), s.domain.estimate(true),
                        at_once ? "combined by the workgroup that is done last" : "then combined");
@@ -98,7 +124,7 @@ std::variant<Schedule, Refusal> row_gpu(const Graph& graph, Domain domain, const
   const Target& target = options.target;
   const int64_t rows = domain.estimate(false), length = domain.estimate(true);
   const bool one_pass = passes_of(domain) == 1, scans = !domain.scans.empty();
-  s.vector_axis = scans ? last_axis(domain, true) : row_axis(domain);
+  s.vector_axis = scans ? last_axis(domain, true) : row_axis(graph, domain, one_pass);
   s.domain = std::move(domain);
   const Widths w = widths_of(graph, s);
   const auto reduced_axes =
@@ -141,8 +167,11 @@ std::variant<Schedule, Refusal> row_gpu(const Graph& graph, Domain domain, const
   const int64_t steps = steps_of(along / s.lanes * s.lanes, step);
   const bool single_axis = s.flat || reduced_axes <= 1;
   // What is read stays as it was in memory; what is computed of it is kept where there is room for that too.
-  s.held = single_axis && steps * s.lanes * w.largest <= kMostBytesPerThread;
-  s.unroll = static_cast<int>(s.held ? steps : std::clamp<int64_t>(steps, 1, std::max(1, 16 / s.lanes)));
+  // Windows have enough under way by themselves, and of one element they are read in words.
+  const int64_t bytes = std::max<int64_t>(w.largest, w.windows);  // of one element
+  s.held = single_axis && steps * s.lanes * bytes <= kMostBytesPerThread && (w.windows == 0 || steps == 1);
+  const int64_t most = w.windows > 0 ? 1 : 16 / s.lanes;
+  s.unroll = static_cast<int>(s.held ? steps : std::clamp<int64_t>(steps, 1, std::max<int64_t>(1, most)));
   if (options.tuning.unroll && !s.held) s.unroll = options.tuning.unroll;
   if (s.held && constant)
     s.keep_bytes = length * 4 * (kMostBytesPerThread / (steps * s.lanes * 4));

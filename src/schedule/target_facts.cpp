@@ -22,6 +22,7 @@ TargetFacts of_gpu(const Target& target) {
   facts.latency_us = 0.75;
   facts.next_latency_us = 0.55;
   facts.cache_latency_us = 0.3;
+  facts.near_latency_us = 0.03;
   facts.launch_us = 3.0;
   facts.next_launch_us = 1.0;
   facts.barrier_us = 0.04;
@@ -47,6 +48,7 @@ TargetFacts of_cpu(const Target& target) {
   facts.latency_us = 0.1;
   facts.next_latency_us = 0.1;
   facts.cache_latency_us = 0.02;
+  facts.near_latency_us = 0.005;
   facts.launch_us = facts.processors > 1 ? 1.5 : 0.1;
   facts.next_launch_us = facts.launch_us;
   facts.cache_bytes_total = target.l3_bytes;

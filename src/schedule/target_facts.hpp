@@ -14,6 +14,7 @@ struct TargetFacts {
   double latency_us = 0;        // of a read of memory, with what leads to it
   double next_latency_us = 0;   // of the following reads of a loop
   double cache_latency_us = 0;  // of a read of the shared cache
+  double near_latency_us = 0;   // of a read of the first-level cache, in a loop
   double launch_us = 0;         // of a kernel, up to its first instruction and from its last
   double next_launch_us = 0;    // of a launch behind another one of the same kernel
   double barrier_us = 0;        // of the threads of a workgroup

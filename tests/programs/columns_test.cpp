@@ -119,5 +119,28 @@ TEST(Columns, PairsOfPoints) {
   }
 }
 
+// Reductions of what two arrays compute together, over both of their axes: no operand runs through
+// these as through one.
+TEST(Columns, AllPairs) {
+  NEEDS_LLVM();
+  for (const Dims& d :
+       {Dims{300, 400}, Dims{1, 70000}, Dims{70000, 1}, Dims{3, 50000}, Dims{50001, 3}, Dims{257, 263}}) {
+    const std::string in = fmt::format("input x: f32[{}]\ninput y: f32[{}]\nd = x[:, None] - y[None, :]\n", d[0], d[1]);
+    const Tensor x = noise(DType::F32, {d[0]}, 41), y = noise(DType::F32, {d[1]}, 42);
+    SCOPED_TRACE(in);
+    EXPECT_TRUE(right(in + "return max(d), argmin(d.reshape(-1))\n", {x, y}));
+    EXPECT_TRUE(right(in + "return sum(exp(-d * d))\n", {x, y}));
+    EXPECT_TRUE(right(in + "return max(d, axis=1), argmax(d, axis=0)\n", {x, y}));
+  }
+  const std::string in = "input x: f32[3, 200]\ninput y: f32[3, 190]\nd = x[:, :, None] * y[:, None, :]\n";
+  const Tensor x = noise(DType::F32, {3, 200}, 43), y = noise(DType::F32, {3, 190}, 44);
+  EXPECT_TRUE(right(in + "return sum(d, axis=(1, 2)), max(d, axis=(0, 2)), min(d, axis=(0, 1)), max(d)\n", {x, y}));
+  const Tensor z = noise(DType::F32, {40, 50, 60}, 45);
+  EXPECT_TRUE(
+      right("input x: f32[40, 50, 60]\ny = x[1:-1, 1:-1, 1:-1]\nreturn sum(y), max(y, axis=(0, 1)), "
+            "sum(y, axis=(1, 2)), argmax(y.reshape(-1))\n",
+            {z}));
+}
+
 }  // namespace
 }  // namespace smelt::testing

@@ -148,6 +148,36 @@ TEST_F(EmulatedGpu, RowsOfSeveralAxesAndRangesSideBySide) {
         {noise(DType::F32, {57, 3}), noise(DType::F32, {130, 3}, 2)});
 }
 
+// Made for sizes at which lanes run along the kept axis, or along the longer one of two reduced
+// axes; called with others.
+TEST_F(EmulatedGpu, PairsOfManyPoints) {
+  const auto points = [](int64_t n, int64_t k, uint64_t seed) {
+    return k ? noise(DType::F32, {n, k}, seed) : noise(DType::F32, {n}, seed);
+  };
+  const std::vector<Dims> counts = {{70, 33}, {128, 256}, {1, 5}, {129, 601}};
+  const auto check_pairs = [&](const std::string& returned, int64_t k, SizeBinding sizes) {
+    std::vector<Tensor> keep;
+    for (const Dims& n : counts) keep.push_back(points(n[0], k, 3)), keep.push_back(points(n[1], k, 4));
+    std::vector<std::vector<TensorView>> calls;
+    for (size_t c = 0; c < keep.size(); c += 2) calls.push_back({keep[c], keep[c + 1]});
+    const std::string dims = k ? fmt::format(", {}", k) : "";
+    check_calls(fmt::format("input x: f32[A{0}]\ninput y: f32[B{0}]\nd = x[:, None] - y[None]\n{1}\n", dims, returned),
+                calls, std::move(sizes));
+  };
+  check_pairs("return max(d, axis=1), sum(d * d, axis=1)", 0, {{"A"_size, 20000}, {"B"_size, 20000}});
+  check_pairs("return argmax(d, axis=1)", 0, {{"A"_size, 20001}, {"B"_size, 20000}});
+  check_pairs("return max(d), sum(exp(-d * d))", 0, {{"A"_size, 8192}, {"B"_size, 8192}});
+  check_pairs("return max(d)", 0, {{"A"_size, 3000000}, {"B"_size, 99}});
+  check("input x: f32[40, 50, 61]\ny = x[1:-1, 1:-1, 1:-1]\nreturn sum(y), max(y)\n",
+        {noise(DType::F32, {40, 50, 61})});
+  check("input x: f32[40, 50, 61]\ny = x[1:-1, 1:-1, 1:-1]\nreturn argmax(y.reshape(-1))\n",
+        {noise(DType::F32, {40, 50, 61})});
+  check("input x: i32[3, 40, 20, 64]\ny = x[:, 1:-1, 1:-1]\nreturn sum(y, axis=(1, 2, 3))\n",
+        {noise(DType::I32, {3, 40, 20, 64})});
+  check_pairs("return argmin(sum(d * d, axis=-1), axis=-1)", 16, {{"A"_size, 1000000}, {"B"_size, 64}});
+  check_pairs("return min(sum(d * d, axis=-1), axis=-1)", 7, {{"A"_size, 100003}, {"B"_size, 1000}});
+}
+
 TEST_F(EmulatedGpu, ScratchThatThreadsShare) {
   check("input x: f32[M, N]\ninput y: f32[N, M]\nreturn x.T + y\n",
         {rows(DType::F32, 70, 101), rows(DType::F32, 101, 70)});

@@ -193,7 +193,7 @@ const Family kFamilies[] = {
      {"split, 512 threads, 4 x 4 elements to each: 19 us, memory",
       "split, 128 threads, 4 x 4 elements to each: 19 us, memory",
       "split, 256 threads, 4 x 4 elements to each: 19 us, memory", "...",
-      "split, 128 threads, 1 x 1 elements to each: 39 us, latency"}},
+      "split, 128 threads, 1 x 1 elements to each: 145 us, latency"}},
     {"input x: f32[32, 16, 64, 64]\ninput w: f32[16, 16, 3, 3]\nreturn conv2d(x, w)",
      {"pointwise, 128 threads, blocks of 1 x 8 x 1 x 4 results to each: 17 us, operations",
       "pointwise, 256 threads, blocks of 1 x 8 x 1 x 4 results to each: 17 us, operations",
@@ -221,6 +221,46 @@ TEST(Candidates, FarBetterOnesAreTaken) {
   const auto again = candidate(p.graph, group, p.options, group.tuning);
   ASSERT_TRUE(std::holds_alternative<Candidate>(again));
   EXPECT_TRUE(same_form(*std::get<Candidate>(again).schedule, *group.schedule));
+}
+
+struct Taken {
+  std::string program, form;
+};
+
+// Where no operand changes along both a kept and a reduced axis, lanes along either read words or
+// one element; along the kept axis nothing has to be joined.
+TEST(Candidates, LanesAlongKeptAxes) {
+  const std::string pairs = "d = x[:, None] - y[None]\nreturn ";
+  const std::string nearest = pairs + "argmin(sum(d * d, axis=-1), axis=-1)\n";
+  const Taken programs[] = {
+      {"input x: f32[1000000, 16]\ninput y: f32[64, 16]\n" + nearest, "column, 32 of 128 threads"},
+      {"input x: f32[100003, 7]\ninput y: f32[1000, 7]\n" + nearest, "split, 32 of 128 threads"},
+      {"input x: f32[20000]\ninput y: f32[20000]\n" + pairs + "max(d, axis=1)", "split, 32 of 128 threads"},
+      {"input x: f32[20000]\ninput y: f32[20000]\n" + pairs + "max(d, axis=0)", "row, 512 threads"},
+      // An operand that changes along both is read along its rows; and few columns leave lanes idle.
+      {"input x: f32[4096]\ninput y: f32[4096, 4096]\nreturn sum(x[:, None] * y, axis=1)", "row, 512 threads"},
+      {"input x: f32[16]\ninput y: f32[1000000]\n" + pairs + "max(d, axis=1)", "split, 512 threads"},
+  };
+  for (const Taken& taken : programs) {
+    const Planned p = planned(taken.program);
+    ASSERT_EQ(p.plan.groups.size(), 1U);
+    const Schedule& s = *p.plan.groups[0].schedule;
+    const std::string form = fmt::format("{}, {}", name_of(s.strategy), form_of(s));
+    EXPECT_EQ(form.substr(0, taken.form.size()), taken.form)
+        << taken.program << text_of(candidates_of(p, p.plan.groups[0]));
+  }
+}
+
+// Lanes along the longer one of two reduced axes, where operands are as contiguous along either.
+TEST(Candidates, LanesAlongTheLongerReducedAxis) {
+  const auto extent = [](const std::string& types) {
+    const Planned p = planned(types + "return max(x[:, None] - y[None, :])");
+    const Schedule& s = *p.plan.groups[0].schedule;
+    return s.domain.axes[static_cast<size_t>(s.vector_axis)].estimate;
+  };
+  EXPECT_EQ(extent("input x: f32[3000000]\ninput y: f32[100]\n"), 3000000);
+  EXPECT_EQ(extent("input x: f32[100]\ninput y: f32[3000000]\n"), 3000000);
+  EXPECT_EQ(extent("input x: f32[9000]\ninput y: f32[8000]\n"), 8000);
 }
 
 // What waits for memory alone cannot be far better.
@@ -262,6 +302,29 @@ TEST(Cost, CountsSectorsOfAccessesThatAreNotCoalesced) {
   const Cost near = cost_of_program("input x: f32[4000000]\nreturn x + 1");
   const Cost far = cost_of_program("input x: f32[32000000]\nreturn x[::8] + 1");
   EXPECT_GT(far.cache_us, 3 * near.cache_us);
+}
+
+// An array that every row reads comes from the first-level cache, if that holds it.
+TEST(Cost, CountsWhatTheFirstLevelCacheHoldsOnce) {
+  const auto cost_of_pairs = [](int64_t n) {
+    const Planned p =
+        planned(fmt::format("input x: f32[100000]\ninput y: f32[{}]\nreturn max(x[:, None] - y[None, :], axis=1)", n));
+    return candidates_of(p, p.plan.groups[0])[0].cost;
+  };
+  EXPECT_LT(cost_of_pairs(40000).cache_us, 20);
+  EXPECT_GT(cost_of_pairs(80000).cache_us, 1000);
+}
+
+// Rows side by side in a warp that read the same elements read them once.
+TEST(Cost, CountsWhatRowsOfAWarpShareOnce) {
+  const Planned p = planned(
+      "input x: f32[1000000, 16]\ninput y: f32[64, 16]\nd = x[:, None] - y[None]\nreturn min(sum(d * d, axis=-1), "
+      "axis=-1)");
+  const auto cost_of_team = [&](int threads) {
+    const auto made = candidate(p.graph, p.plan.groups[0], p.options, {.threads = threads});
+    return std::get<Candidate>(made).cost.on_chip_us;
+  };
+  EXPECT_NEAR(cost_of_team(4), 2 * cost_of_team(2), 0.1 * cost_of_team(4));
 }
 
 }  // namespace
