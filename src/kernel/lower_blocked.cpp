@@ -91,12 +91,13 @@ class Elements {
 
 }  // namespace
 
-// Names the block of the lane at hand, in the current block of statements.
-void PointwiseLowering::find_lanes(Blocks& blocks) {
+// Names the block of the lane at hand, in the current block of statements; `each` lanes follow one
+// another in one block.
+void PointwiseLowering::find_lanes(Blocks& blocks, int64_t each) {
   const Blocking& b = *schedule_.blocking;
   const auto& axes = domain().axes;
-  blocks.ranges[kLane] = {0, blocks.length - 1};
-  IntExpr at = blocks.first + IntExpr::symbol(kLane);
+  blocks.ranges[kLane] = {0, blocks.length * each - 1};
+  IntExpr at = blocks.first + floordiv(IntExpr::symbol(kLane), each, blocks.ranges);
   int outermost = -1;
   for (size_t a = axes.size(); a-- > 0;)
     if (!b.shared[a]) outermost = static_cast<int>(a);
@@ -250,6 +251,10 @@ void PointwiseLowering::blocked_sum(const BlockedSum& sum, const Blocks& blocks,
                            innermost && some > 1 ? some : 0));
     products = std::move(wrapped);
   }
+  // Where all of the window is written out, a block of its own: loads of neighbours become one there,
+  // where nothing is computed that they depend on.
+  if (const bool loops = !products.empty() && products.back().is<Loop>(); !loops)
+    products = single(loop(LoopKind::Serial, Symbol::loop("w"), 1, std::move(products)));
   append(lanes, std::move(products));
   steps.push_back(loop(LoopKind::Vector, kLane, here.length, std::move(lanes)));
   if (part_axis < 0) {
@@ -294,7 +299,7 @@ void PointwiseLowering::blocks() {
   blocks.ranges = evaluator_.ranges();
 
   const std::vector<Point> results = points_of(b.block);
-  std::map<NodeId, std::vector<LocalId>> totals;
+  Totals totals;
   for (const BlockedSum& sum : b.sums) {
     const Node& node = graph_.at(sum.node);
     const DType t = accumulator_type(graph_.at(node.args[0]).dtype);
@@ -306,6 +311,23 @@ void PointwiseLowering::blocks() {
   }
   for (const BlockedSum& sum : b.sums) blocked_sum(sum, blocks, totals.at(sum.node), body);
 
+  stores_across() ? store_across(blocks, totals, body) : store_blocks(blocks, totals, body);
+  add_phase(grid.extent(), std::move(body), schedule_.tile);
+}
+
+Stmt PointwiseLowering::stored_inside(const StoredOutput& output, const Placement& placement) {
+  std::vector<schedule::Guard> inside;
+  for (const Axis& axis : domain().axes) inside.push_back({placement.value_of.at(axis.var), axis.extent});
+  const ExprId mask = evaluator_.only_where(inside);
+  const ExprId value = evaluator_.value_to_store(output.base, placement.at(output.base_index));
+  Stmt stored = store_output(output, placement, value, mask);
+  evaluator_.only_where(kNoExpr);
+  return stored;
+}
+
+// Each thread stores its results.
+void PointwiseLowering::store_blocks(const Blocks& blocks, const Totals& totals, std::vector<Stmt>& body) {
+  const std::vector<Point> results = points_of(schedule_.blocking->block);
   std::vector<Stmt> element, stores;
   Blocks here = blocks;
   evaluator_.enter(&element, &here.ranges);
@@ -317,19 +339,67 @@ void PointwiseLowering::blocks() {
     return found == totals.end() ? kNoExpr : builder_.local(found->second[current]);
   });
   for (const StoredOutput& o : domain().outputs)
-    for (current = 0; current < results.size(); ++current) {
-      const Placement placement = result_at(here, results[current]);
-      std::vector<schedule::Guard> inside;
-      for (const Axis& axis : axes) inside.push_back({placement.value_of.at(axis.var), axis.extent});
-      const ExprId mask = evaluator_.only_where(inside);
-      const ExprId value = evaluator_.value_to_store(o.base, placement.at(o.base_index));
-      stores.push_back(store_output(o, placement, value, mask));
-      evaluator_.only_where(kNoExpr);
-    }
+    for (current = 0; current < results.size(); ++current)
+      stores.push_back(stored_inside(o, result_at(here, results[current])));
   evaluator_.set_known({});
   append(element, std::move(stores));
   body.push_back(loop(LoopKind::Vector, kLane, here.length, std::move(element)));
-  add_phase(grid.extent(), std::move(body), schedule_.tile);
+}
+
+// Rows of results that are no whole number of blocks begin anywhere: a thread's own results would be
+// stored one by one, and each would touch a sector of its own, or half of one.
+bool PointwiseLowering::stores_across() const {
+  constexpr int64_t kApart = 4;  // columns
+  const Blocking& b = *schedule_.blocking;
+  const auto width = domain().axes.back().extent.constant();
+  return !b.staged() && b.block.back() >= kApart && width && *width % b.block.back() != 0;
+}
+
+// Sums go through scratch to the threads that store them, where neighbours are neighbours in memory.
+//
+//   vector %i over the lanes: scratch[result, %i] = total
+//   vector %i over the lanes and the columns of a block: out = f(scratch)
+void PointwiseLowering::store_across(const Blocks& blocks, const Totals& totals, std::vector<Stmt>& body) {
+  constexpr int64_t kBanks = 32;
+  const Blocking& b = *schedule_.blocking;
+  const int64_t columns = b.block.back(), count = b.results();
+  const IntExpr lane = IntExpr::symbol(kLane);
+  std::map<NodeId, int> scratch;
+  std::vector<Stmt> put;
+  for (const auto& [id, of] : totals) {
+    // Columns of a block are as far apart as keeps them in different banks.
+    const DType t = kernel_.locals[static_cast<size_t>(of[0])].dtype;
+    scratch[id] = add_scratch(t, {count, schedule_.team + std::max<int64_t>(1, kBanks / columns)});
+    for (int64_t r = 0; r < count; ++r)
+      put.push_back(store({true, scratch.at(id), {r, lane}}, builder_.local(of[static_cast<size_t>(r)])));
+  }
+  body.push_back(loop(LoopKind::Vector, kLane, blocks.length, std::move(put)));
+
+  std::vector<Stmt> element, stores;
+  Blocks here = blocks;
+  evaluator_.enter(&element, &here.ranges);
+  find_lanes(here, columns);
+  evaluator_.enter(&element, &here.ranges);
+  const IntExpr column = mod(lane, columns, here.ranges), thread = floordiv(lane, columns, here.ranges);
+  int64_t first = 0;  // result of a row of the block
+  evaluator_.set_known([&](NodeId id, const Index&) {
+    const auto found = scratch.find(id);
+    if (found == scratch.end()) return kNoExpr;
+    const DType t = kernel_.buffers[static_cast<size_t>(found->second)].dtype;
+    return builder_.load(t, {true, found->second, {first + column, thread}});
+  });
+  const std::vector<Point> results = points_of(b.block);
+  for (const StoredOutput& o : domain().outputs)
+    for (first = 0; first < count; first += columns) {
+      Placement placement = result_at(here, results[static_cast<size_t>(first)]);
+      IntExpr& along = placement.value_of.at(domain().axes.back().var);
+      along = along + column;
+      stores.push_back(stored_inside(o, placement));
+    }
+  evaluator_.set_known({});
+  append(element, std::move(stores));
+  body.push_back(
+      loop(LoopKind::Vector, kLane, here.length * columns, std::move(element), 1, static_cast<int>(columns)));
 }
 
 }  // namespace smelt::kernel

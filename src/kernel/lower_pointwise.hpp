@@ -25,10 +25,15 @@ class PointwiseLowering : public Lowering {
     Ranges ranges;
     IntExpr first, length;  // the lanes of this iteration, of all
   };
-  void find_lanes(Blocks& blocks);
+  void find_lanes(Blocks& blocks, int64_t each = 1);
   Placement result_at(const Blocks& blocks, const std::vector<int64_t>& result) const;
   void blocked_sum(const schedule::BlockedSum& sum, const Blocks& blocks, const std::vector<LocalId>& totals,
                    std::vector<Stmt>& body);
+  using Totals = std::map<NodeId, std::vector<LocalId>>;  // by sum: of each result of a block
+  void store_blocks(const Blocks& blocks, const Totals& totals, std::vector<Stmt>& body);
+  bool stores_across() const;
+  void store_across(const Blocks& blocks, const Totals& totals, std::vector<Stmt>& body);
+  Stmt stored_inside(const StoredOutput& output, const Placement& placement);
   void blocks();
   // lower_tiled.cpp
   void tiles();

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <unordered_set>
 
-#include "schedule/computing.hpp"
 #include "schedule/local.hpp"
 #include "schedule/schedule.hpp"
 
@@ -15,112 +13,24 @@ namespace {
 // Elements of a window that are written out for one result, and fused multiply-adds in the body of the innermost loop.
 constexpr int64_t kMostUnrolled = 32, kMostProducts = 640;
 constexpr int64_t kMostColumns = 4, kMostRows = 8, kMostShared = 8;
+// Elements of a window whose results are worth sharing what they read; how much less that must take
+// of the first-level cache, and a larger block against a smaller one.
+constexpr int64_t kLongWindow = 16;
+constexpr double kWorthSharing = 1.5, kWorthMore = 0.85;
+constexpr double kWarp = 32, kLineBytes = 128;
+constexpr int64_t kFar = 64;  // elements, of which each lies in a line of its own
+// Lines that the first-level caches deliver to a warp while memory delivers a byte to each thread.
+constexpr double kLinesPerByte = 1.3;
+// Lines in the time of what a thread computes of the place of its block.
+constexpr double kIndexLines = 15;
+// Of sums without staged operands, elements of all results that are written out.
+constexpr int64_t kMostTaps = 1024;
 // Lanes that one part of a shared axis must have: fewer would leave most of a workgroup idle.
 constexpr int64_t kFewLanes = 64;
 
 int64_t extent_of(const Graph& graph, NodeId reduce, int axis) {
   return graph.at(graph.at(reduce).args[0]).shape[static_cast<size_t>(axis)].constant().value();
 }
-
-// The local reductions of a group, if each is needed at the element at hand only and nothing stands in the way of blocks.
-class Finder {
- public:
-  Finder(const Graph& graph, const Group& group, const Domain& domain)
-      : graph_(graph),
-        computes_(graph),
-        domain_(domain),
-        members_(group.nodes.begin(), group.nodes.end()),
-        ranges_(domain.ranges) {}
-
-  std::optional<std::vector<BlockedSum>> run() {
-    for (const Output& o : domain_.outputs) waiting_.push_back({o.base, o.base_index});
-    while (!waiting_.empty()) {
-      const auto [id, index] = std::move(waiting_.back());
-      waiting_.pop_back();
-      if (!visit(id, index)) return std::nullopt;
-    }
-    return sums_.empty() ? std::nullopt : std::optional(std::move(sums_));
-  }
-
- private:
-  bool from_memory(NodeId id) const {
-    return graph_.at(id).kind == NodeKind::Input || (!members_.count(id) && computes_(id));
-  }
-  bool elementwise(NodeId id) const {
-    const NodeKind kind = graph_.at(id).kind;
-    return members_.count(id) && (kind == NodeKind::Elementwise || kind == NodeKind::Cast);
-  }
-
-  // Whether a local reduction is computed on the way to this value.
-  bool has_local(NodeId id) {
-    const auto known = has_local_.find(id);
-    if (known != has_local_.end()) return known->second;
-    const Node& node = graph_.at(id);
-    bool found = false;
-    if (!from_memory(id))
-      found = node.local || std::any_of(node.args.begin(), node.args.end(), [&](NodeId a) { return has_local(a); });
-    return has_local_[id] = found;
-  }
-
-  bool visit(NodeId id, const Index& index) {
-    if (!has_local(id)) return true;
-    const Node& node = graph_.at(id);
-    switch (node.kind) {
-      case NodeKind::Elementwise:
-      case NodeKind::Cast:
-        if (seen_.insert(id).second)
-          for (const NodeId arg : node.args) waiting_.push_back({arg, index});
-        return true;
-      case NodeKind::Reshape:
-      case NodeKind::Permute:
-      case NodeKind::Broadcast:
-      case NodeKind::Slice: waiting_.push_back({node.args[0], through_view(graph_, node, index, ranges_)}); return true;
-      case NodeKind::Reduce: return node.local && sum(id, index);
-      default: return false;
-    }
-  }
-
-  bool sum(NodeId id, const Index& index) {
-    const Node& node = graph_.at(id);
-    if (const auto at = index_.find(id); at != index_.end()) return at->second == index;
-    if (node.reduce == ReduceKind::ArgMax || node.reduce == ReduceKind::ArgMin || has_local(node.args[0])) return false;
-    index_[id] = index;
-    const Index at = window_index(graph_, id, index, ranges_);
-    BlockedSum found;
-    found.node = id;
-    std::set<NodeId> seen;
-    std::vector<NodeId> waiting{node.args[0]};
-    while (!waiting.empty()) {
-      const NodeId top = waiting.back();
-      waiting.pop_back();
-      if (!seen.insert(top).second) continue;
-      if (elementwise(top)) {
-        waiting.insert(waiting.end(), graph_.at(top).args.begin(), graph_.at(top).args.end());
-        continue;
-      }
-      Operand operand{top, top, at};
-      while (is_view(graph_.at(operand.base).kind) && !from_memory(operand.base)) {
-        const Node& view = graph_.at(operand.base);
-        operand.index = through_view(graph_, view, operand.index, ranges_);
-        operand.base = view.args[0];
-      }
-      found.operands.push_back(std::move(operand));
-    }
-    sums_.push_back(std::move(found));
-    return true;
-  }
-
-  const Graph& graph_;
-  const Computing computes_;
-  const Domain& domain_;
-  std::unordered_set<NodeId> members_;
-  Ranges ranges_;
-  std::map<NodeId, bool> has_local_;
-  std::map<NodeId, Index> index_;
-  std::set<NodeId> seen_;
-  std::vector<std::pair<NodeId, Index>> waiting_;
-  std::vector<BlockedSum> sums_;
-};
 
 // Whether an operand is the same for all results of a block of `size` along an axis.
 bool stays(const Domain& domain, const Operand& operand, size_t axis, int64_t size) {
@@ -243,11 +153,13 @@ class Chooser {
 
   std::optional<Blocking> run() {
     if (!divide_operands()) return std::nullopt;
+    find_rows();
+    if (!any_staged_) return share_windows() ? std::optional(std::move(made_)) : std::nullopt;
     choose_blocks();
-    for (BlockedSum& sum : made_.sums) unroll(sum);
+    unroll_all();
     while (rows_ >= 0 && rows() > 1 && registers() > needs_.registers) {
       rows() = (rows() + 1) / 2;
-      for (BlockedSum& sum : made_.sums) unroll(sum);
+      unroll_all();
     }
     if (made_.results() == 1) return std::nullopt;
     for (BlockedSum& sum : made_.sums)
@@ -258,13 +170,12 @@ class Chooser {
  private:
   // Those that neighbouring lanes have in common are staged; the axes that they depend on are shared.
   bool divide_operands() {
-    bool any = false;
     for (BlockedSum& sum : made_.sums) {
       bool moves = false;
       for (Operand& operand : sum.operands) {
         moves = moves || mentions(operand.index, domain_.axes[columns_].var);
         if (mentions(operand.index, domain_.axes[columns_].var) || !reads_windows(operand.index)) continue;
-        operand.staged = any = true;
+        operand.staged = any_staged_ = true;
         for (size_t a = 0; a < domain_.axes.size(); ++a)
           if (mentions(operand.index, domain_.axes[a].var)) made_.shared[a] = true;
       }
@@ -273,7 +184,7 @@ class Chooser {
     int64_t lanes = 1;
     for (size_t a = 0; a < domain_.axes.size(); ++a)
       if (!made_.shared[a]) lanes *= std::max<int64_t>(1, domain_.axes[a].estimate);
-    return any && lanes >= kFewLanes;
+    return lanes >= kFewLanes;
   }
 
   int64_t threads() const {
@@ -283,15 +194,107 @@ class Chooser {
     return n;
   }
 
+  void find_rows() {
+    for (size_t a = 0; a < domain_.axes.size(); ++a)
+      if (a != columns_ && !domain_.axes[a].extent.is(1)) (made_.shared[a] ? shared_ : rows_) = static_cast<int>(a);
+  }
+
+  // Without a factor that many results have in common: results side by side share what their windows
+  // have in common. The block that takes least of the first-level cache for each of them; false
+  // where windows are short, or share little.
+  bool share_windows() {
+    for (const BlockedSum& sum : made_.sums)
+      if (local_elements(graph_, graph_.at(sum.node)) < kLongWindow) return false;
+    Blocking best;
+    double least = 0;
+    for (const int64_t columns : {1, 2, 4, 8})
+      for (const int64_t rows : {1, 2, 4}) {
+        const bool one = columns == 1 && rows == 1;
+        if ((rows > 1 && rows_ < 0) || (!one && needs_.columns && columns != needs_.columns)) continue;
+        if (!one && needs_.rows && rows_ >= 0 && rows != needs_.rows) continue;
+        made_.block[columns_] = columns;
+        if (rows_ >= 0) this->rows() = rows;
+        const bool written_out = unroll_all();
+        if (!one && (!written_out || threads() < needs_.threads || live_values() > needs_.registers)) continue;
+        const double lines = lines_of_result();
+        if (one && waits_for_memory(lines)) return false;
+        if (one)
+          least = lines / kWorthSharing;
+        else if (lines < (best.sums.empty() ? least : kWorthMore * least))
+          least = lines, best = made_;
+      }
+    made_ = std::move(best);
+    return !made_.sums.empty();
+  }
+
+  // Results, and the elements that the rows of a block have in common.
+  int64_t live_values() const {
+    int64_t most = 0, words = 1;
+    for (const BlockedSum& sum : made_.sums) {
+      const Node& node = graph_.at(sum.node);
+      words = std::max<int64_t>(words, size_of(node.dtype) / 4);
+      const int64_t inner = extent_of(graph_, sum.node, node.axes.back()) + made_.block[columns_];
+      const int64_t rows = made_.results() / made_.block[columns_];
+      most = std::max(most, rows > 1 ? rows * inner : made_.block[columns_]);
+    }
+    return words * (made_.results() * static_cast<int64_t>(made_.sums.size()) + most);
+  }
+
+  // Lines that a warp's accesses touch for each of its results: elements one by one, which begin
+  // anywhere, or words of 16 bytes.
+  double lines_of_result() const {
+    const auto columns = static_cast<double>(made_.block[columns_]);
+    const auto lines_of = [&](double size, double step) {
+      return std::min(kWarp, columns * step * kWarp * size / kLineBytes);
+    };
+    const auto results = static_cast<double>(made_.results());
+    double lines = kIndexLines / results;
+    for (const BlockedSum& sum : made_.sums)
+      for (const Operand& operand : sum.operands) {
+        const Evaluations made = evaluations_of(graph_, domain_, made_, sum, operand);
+        const auto reads = static_cast<double>(made.places) * static_cast<double>(made.runs);
+        const double size = size_of(graph_.at(operand.base).dtype);
+        const double step = static_cast<double>(step_of(operand));
+        const auto word = static_cast<double>(word_of(operand));
+        lines += reads / results * (word > 1 ? lines_of(size, step) / word : std::max(2.0, lines_of(size, step)));
+      }
+    return lines;
+  }
+
+  // Elements between those of neighbouring results.
+  int64_t step_of(const Operand& operand) const {
+    const IntExpr flat = flat_offset(graph_.at(operand.base).shape, operand.index);
+    const auto step = flat.coefficient_of(domain_.axes[columns_].var);
+    return step ? std::max<int64_t>(1, std::abs(step->constant().value_or(kFar))) : kFar;
+  }
+
+  // Elements of one access, where blocks and all rows of the array begin at such words.
+  int64_t word_of(const Operand& operand) const {
+    const Node& array = graph_.at(operand.base);
+    const auto length = array.shape.empty() ? std::optional<int64_t>(1) : array.shape.back().constant();
+    int64_t word = 16 / size_of(array.dtype);
+    while (word > 1 && ((length && *length % word != 0) || made_.block[columns_] * step_of(operand) % word != 0))
+      word /= 2;
+    return word;
+  }
+
+  // Whether each result by itself already waits for memory more than for the first-level cache.
+  bool waits_for_memory(double lines) const {
+    double bytes = 0;
+    for (const Output& output : domain_.outputs) bytes += size_of(graph_.at(output.node).dtype);
+    for (const BlockedSum& sum : made_.sums)
+      for (const Operand& operand : sum.operands) {
+        const int64_t step = step_of(operand);
+        bytes += static_cast<double>(step * (rows_ >= 0 ? step : 1)) * size_of(graph_.at(operand.base).dtype);
+      }
+    return lines < kLinesPerByte * bytes;
+  }
+
   void choose_blocks() {
     const int64_t most = std::max<int64_t>(1, needs_.results / static_cast<int64_t>(made_.sums.size()));
     const auto estimate = [&](size_t a) { return std::max<int64_t>(1, domain_.axes[a].estimate); };
     const auto any = [](int64_t) { return true; };
-    int shared = -1;
-    for (size_t a = 0; a < domain_.axes.size(); ++a) {
-      if (a == columns_ || domain_.axes[a].extent.is(1)) continue;
-      (made_.shared[a] ? shared : rows_) = static_cast<int>(a);
-    }
+    const int shared = shared_;
     int64_t& columns = made_.block[columns_];
     columns =
         needs_.columns ? needs_.columns : best_block(estimate(columns_), std::min(most, kMostColumns), is_power_of_two);
@@ -335,16 +338,24 @@ class Chooser {
     return words * (made_.results() * static_cast<int64_t>(made_.sums.size()) + most);
   }
 
-  // The last axes of the window are written out.
-  void unroll(BlockedSum& sum) const {
+  // The last axes of the window are written out; false where none of them is.
+  bool unroll(BlockedSum& sum) const {
     const Node& node = graph_.at(sum.node);
+    // What is not staged is read again for every element that is not written out.
+    const int64_t most = any_staged_ ? kMostUnrolled : kMostTaps, products = any_staged_ ? kMostProducts : kMostTaps;
     int64_t elements = 1;
     sum.unrolled = 0;
     for (size_t a = node.axes.size(); a-- > 0; ++sum.unrolled) {
       const int64_t extent = extent_of(graph_, sum.node, node.axes[a]);
-      if (elements * extent > kMostUnrolled || elements * extent * made_.results() > kMostProducts) return;
+      if (elements * extent > most || elements * extent * made_.results() > products) break;
       elements *= extent;
     }
+    return elements > 1;
+  }
+  bool unroll_all() {
+    bool all = true;
+    for (BlockedSum& sum : made_.sums) all = unroll(sum) && all;
+    return all;
   }
 
   // How much is staged at a time; false where even a little is too much.
@@ -384,6 +395,8 @@ class Chooser {
   const BlockNeeds& needs_;
   const size_t columns_;  // the axis of the lanes
   int rows_ = -1;         // another axis that is not shared
+  int shared_ = -1;       // the innermost shared axis
+  bool any_staged_ = false;
   Blocking made_;
 };
 
@@ -394,7 +407,7 @@ std::optional<Blocking> find_blocking(const Graph& graph, const Group& group, co
   const auto local = [&](NodeId id) { return graph.at(id).local; };
   if (!domain.pointwise() || domain.axes.empty() || std::none_of(group.nodes.begin(), group.nodes.end(), local))
     return std::nullopt;
-  auto sums = Finder(graph, group, domain).run();
+  auto sums = find_sums(graph, group, domain);
   if (!sums) return std::nullopt;
   return Chooser(graph, domain, needs, std::move(*sums)).run();
 }

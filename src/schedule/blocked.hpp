@@ -55,6 +55,10 @@ struct StagedShape {
 StagedShape staged_shape(const Graph& graph, const Domain& domain, const Blocking& blocking, const BlockedSum& sum,
                          const Operand& operand);
 
+// The sums over windows of a group, if each is needed at the element at hand only and nothing stands
+// in the way of blocks.
+std::optional<std::vector<BlockedSum>> find_sums(const Graph& graph, const Group& group, const Domain& domain);
+
 // How a GPU that runs so many threads at once should block the results, if it should. `most` bounds the results of a thread.
 struct BlockNeeds {
   int64_t results = 64;                       // of a thread, at most

@@ -1,4 +1,4 @@
-// Blocks of results for sums over windows of products, on a GPU.
+// Blocks of results for sums over windows, on a GPU.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -124,14 +124,15 @@ std::optional<Schedule> blocked_schedule(const Graph& graph, const Domain& domai
   s.domain = domain;
   s.vector_axis = static_cast<int>(domain.axes.size()) - 1;
   s.team = s.workgroup = tuning.threads ? tuning.threads : kWorkgroup;
-  s.resident = std::max(1, kResident * kWorkgroup / s.workgroup);
+  if (blocking->staged()) s.resident = std::max(1, kResident * kWorkgroup / s.workgroup);
   s.lanes = static_cast<int>(blocking->block.back());
   s.unroll = static_cast<int>(blocking->results() / s.lanes);
   s.tile = s.team * blocking->results();
   std::vector<std::string> over;
   for (const Axis& axis : domain.axes) over.push_back(axis.extent.str());
-  s.note = fmt::format("blocks of {} results to a thread over {}, what they share staged on chip",
-                       fmt::join(blocking->block, " x "), fmt::join(over, " x "));
+  s.note = fmt::format("blocks of {} results to a thread over {}, {}", fmt::join(blocking->block, " x "),
+                       fmt::join(over, " x "),
+                       blocking->staged() ? "what they share staged on chip" : "which share what their windows read");
   s.blocking = std::move(*blocking);
   return s;
 }

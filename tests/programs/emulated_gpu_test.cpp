@@ -178,6 +178,22 @@ TEST_F(EmulatedGpu, PairsOfManyPoints) {
   check_pairs("return min(sum(d * d, axis=-1), axis=-1)", 7, {{"A"_size, 100003}, {"B"_size, 1000}});
 }
 
+// Blocks of results of windows, made for sizes at which rows are words, and called with others too.
+TEST_F(EmulatedGpu, WindowsThatShareWhatTheyRead) {
+  std::vector<Tensor> keep;
+  for (const Dims& d : {Dims{2, 64, 64}, Dims{2, 70, 66}, Dims{1, 31, 47}, Dims{1, 12, 13}})
+    keep.push_back(noise(DType::F32, d, 9));
+  std::vector<std::vector<TensorView>> calls;
+  for (const Tensor& t : keep) calls.push_back({t});
+  for (const char* pool : {"avg_pool(x, (11, 11), stride=1)", "max_pool(x, (5, 5), stride=1, padding=2)",
+                           "avg_pool(x, (8, 4), stride=2) * 2", "relu(avg_pool(x, (1, 12), stride=1))"})
+    check_calls(fmt::format("input x: f32[A, B, C]\nreturn {}\n", pool), calls,
+                {{"A"_size, 32}, {"B"_size, 512}, {"C"_size, 512}});
+  check("input x: f16[2, 4000]\nreturn avg_pool(x, (50,), stride=1), max_pool(x, (16,), stride=1)\n",
+        {noise(DType::F16, {2, 4000})});
+  check("input x: i32[3, 4001]\nreturn sum(window(x, (24,)), axis=-1)\n", {noise(DType::I32, {3, 4001})});
+}
+
 TEST_F(EmulatedGpu, ScratchThatThreadsShare) {
   check("input x: f32[M, N]\ninput y: f32[N, M]\nreturn x.T + y\n",
         {rows(DType::F32, 70, 101), rows(DType::F32, 101, 70)});

@@ -263,6 +263,24 @@ TEST(Candidates, LanesAlongTheLongerReducedAxis) {
   EXPECT_EQ(extent("input x: f32[9000]\ninput y: f32[8000]\n"), 8000);
 }
 
+// Windows of which neighbouring results share most, and what they read for each result.
+TEST(Candidates, BlocksOfWindows) {
+  const auto block = [](const std::string& type, const std::string& pool) {
+    const Planned p = planned(fmt::format("input x: {}\nreturn {}", type, pool));
+    const Schedule& s = *p.plan.groups[0].schedule;
+    return s.blocking ? s.blocking->block : std::vector<int64_t>{};
+  };
+  using Block = std::vector<int64_t>;
+  EXPECT_EQ(block("f32[8, 32, 512, 512]", "avg_pool(x, (11, 11), stride=1)"), (Block{1, 4, 2}));
+  EXPECT_EQ(block("f32[8, 32, 511, 513]", "avg_pool(x, (7, 7), stride=1)"), (Block{1, 4, 2}));
+  EXPECT_EQ(block("f32[16, 32, 512, 512]", "max_pool(x, (5, 5), stride=1, padding=2)"), (Block{1, 4, 4}));
+  EXPECT_EQ(block("f32[1000, 1, 100000]", "avg_pool(x, (20,), stride=1)"), (Block{2, 4}));
+  // Short windows, windows that do not overlap, and few results.
+  EXPECT_EQ(block("f32[32, 64, 128, 128]", "avg_pool(x, (3, 3), stride=1)"), Block{});
+  EXPECT_EQ(block("f32[32, 64, 128, 128]", "avg_pool(x, (4, 4), stride=4)"), Block{});
+  EXPECT_EQ(block("f32[1, 1, 40, 40]", "avg_pool(x, (5, 5), stride=1)"), Block{});
+}
+
 // What waits for memory alone cannot be far better.
 TEST(Candidates, WhereMemoryIsTheLimitTheFamilyChooses) {
   const Planned p = planned("input x: f32[16384, 4096]\nreturn softmax(x)");
