@@ -18,8 +18,8 @@ using schedule::kMaxParts, schedule::kPartElements;
 
 IntExpr RowLowering::wanted_rows(const Axis& axis) const {
   IntExpr rows = 1;
-  for (const Axis& axis : domain().axes)
-    if (!axis.reduced) rows = rows * axis.extent;
+  for (const Axis& kept : domain().axes)
+    if (!kept.reduced) rows = rows * kept.extent;
   return wanted_parts(axis, kPartElements, rows);
 }
 
