@@ -190,6 +190,7 @@ Value PhasePrinter::whole_steps(const Value& n, int lanes) {
 
 void PhasePrinter::vector_loop(const Loop& s) {
   SMELT_CHECK(!vector_.loop, "Vector loop {} stands inside Vector loop {}", s.var, *vector_.var);
+  SMELT_CHECK(s.lanes > 1, "a Vector loop of one lane");
   const int label = ++labels_;
   const DType t = DType::I64;
   Changes changes = no_changes();

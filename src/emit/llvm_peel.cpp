@@ -1,5 +1,5 @@
-// Steps in which conditions of indices hold for all lanes, as those of padding do everywhere but at the ends of a row. In them nothing is
-// asked and no load is masked; the others share one body under a mask, which asks.
+// Vector loops with an interior (kernel/partition_loops.hpp): whole steps run its body, the elements before and behind share one body
+// under a mask.
 //
 //     br nonempty, pre, exit
 //   pre:    hoisted; `first` and `last`: where such steps begin and end;   br elements before the first, edge, middle

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "base/check.hpp"
-#include "kernel/lanes.hpp"
 #include "kernel/walk.hpp"
 
 namespace smelt::emit {
@@ -37,7 +36,7 @@ PhasePrinter::PhasePrinter(const Kernel& kernel, int phase, const LlvmTarget& ta
       known_(kernel.exprs.size()),
       bindings_(kernel.locals.size()),
       slots_(kernel.locals.size()),
-      in_lanes_(kernel::locals_in_lanes(kernel)),
+      in_lanes_(kernel.locals.size()),
       dependencies_(kernel.exprs.size()),
       resource_count_(static_cast<int>(kernel.locals.size() + kernel.params.size() + kernel.buffers.size())) {}
 
@@ -58,6 +57,7 @@ void PhasePrinter::find_slots(const std::vector<Stmt>& body, const Loop* vector_
                 "local {} is assigned in Vector loops of {} and {} lanes", assign->local, slot.lanes,
                 vector_loop->lanes);
     slot.lanes = vector_loop->lanes;
+    in_lanes_[static_cast<size_t>(assign->local)] = true;
   }
 }
 

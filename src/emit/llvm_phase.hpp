@@ -297,7 +297,7 @@ class PhasePrinter {
   std::map<int, std::string> buffers_;                  // scratch buffers: their pointers
   Ranges ranges_;
   VectorLoop vector_;
-  const std::vector<bool> in_lanes_;            // locals, by kernel::locals_in_lanes
+  std::vector<bool> in_lanes_;                  // locals: whether what they are bound to differs between lanes
   std::map<int, kernel::ExprId> lets_;          // locals that are set once
   std::vector<std::vector<int>> dependencies_;  // by ExprId: locals and arrays
   std::vector<bool> stored_;                    // params and buffers that this phase stores to

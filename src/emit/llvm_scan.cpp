@@ -54,6 +54,7 @@ void PhasePrinter::scan(const kernel::Scan& s) {
     changes[static_cast<size_t>(s.carry)] = true;
     forget(changes);
     bindings_[static_cast<size_t>(s.local)] = result;
+    in_lanes_[static_cast<size_t>(s.local)] = result.lanes > 0;
   };
   if (!vector_.loop) {
     const Running whole = after(s.op, {carry, {}}, {x, anew});

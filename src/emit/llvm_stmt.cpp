@@ -1,6 +1,8 @@
 // Statements other than loops.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/check.hpp"
 #include "emit/llvm_phase.hpp"
 
@@ -38,8 +40,11 @@ void PhasePrinter::loop(const kernel::Loop& s) {
 }
 
 void PhasePrinter::let(const kernel::Let& s) {
-  const Value value = value_of(s.value);
+  Value value = value_of(s.value);
+  // What only the interior computes must not be used before its first step.
+  if (vector_.inner && !vector_.ordinary.count(s.value)) value.scope = std::max(value.scope, vector_.scope);
   bindings_[static_cast<size_t>(s.local)] = value;
+  in_lanes_[static_cast<size_t>(s.local)] = value.lanes > 0;
   lets_[s.local] = s.value;
   for (const kernel::IndexLocal& l : kernel_.index_locals)
     if (l.local == s.local) ranges_[Symbol::local(s.local)] = {0, l.extent - 1};

@@ -10,19 +10,35 @@ namespace {
 
 class InLanes {
  public:
-  explicit InLanes(const Kernel& kernel) : kernel_(kernel), found_(kernel.locals.size(), false) {}
-
-  void block(const std::vector<Stmt>& body, const Loop* vector) {
-    for (const Stmt& s : body) {
-      const Loop* own = loop_of(s, LoopKind::Vector);
-      if (const auto local = given_by(s); local && vector)
-        found_[static_cast<size_t>(*local)] = s.is<Let>() ? differs(s.get<Let>().value, *vector) : true;
-      if (const auto* inside = body_of(s)) block(*inside, own && own->lanes > 1 ? own : vector);
-    }
+  explicit InLanes(const Kernel& kernel) : kernel_(kernel), found_(kernel.locals.size(), false) {
+    for (const Phase& phase : kernel.phases) block(phase.body, nullptr);
+    for (const Phase& phase : kernel.phases)
+      for_each_stmt(phase.body, [&](const Stmt& s) {
+        const auto* combine = s.get_if<Combine>();
+        if (!combine) return;
+        set(combine->local, false);
+        if (combine->index_local >= 0) set(combine->index_local, false);
+      });
+    lets_ = true;
+    for (const Phase& phase : kernel.phases) block(phase.body, nullptr);
   }
   std::vector<bool> take() { return std::move(found_); }
 
  private:
+  void set(LocalId local, bool in_lanes) { found_[static_cast<size_t>(local)] = in_lanes; }
+
+  // First what is assigned, then what is named by means of it.
+  void block(const std::vector<Stmt>& body, const Loop* vector) {
+    for (const Stmt& s : body) {
+      const Loop* own = loop_of(s, LoopKind::Vector);
+      const auto* let = s.get_if<Let>();
+      const auto local = given_by(s);
+      if (vector && let && lets_) set(let->local, differs(let->value, *vector));
+      if (vector && local && !let && !lets_) set(*local, true);
+      if (const auto* inside = body_of(s)) block(*inside, own && own->lanes > 1 ? own : vector);
+    }
+  }
+
   bool differs(ExprId value, const Loop& loop) const {
     const Lanes lanes(loop.var, found_);
     return any_below(kernel_, {value}, [&](const Expr& e) {
@@ -34,6 +50,7 @@ class InLanes {
 
   const Kernel& kernel_;
   std::vector<bool> found_;
+  bool lets_ = false;
 };
 
 // Steps begin at multiples of `lanes`; those of a loop of one step at all multiples, which is 0.
@@ -51,11 +68,7 @@ bool divides_lanes(const IntExpr& e, Symbol var, int lanes, bool once) {
 
 }  // namespace
 
-std::vector<bool> locals_in_lanes(const Kernel& kernel) {
-  InLanes found(kernel);
-  for (const Phase& phase : kernel.phases) found.block(phase.body, nullptr);
-  return found.take();
-}
+std::vector<bool> locals_in_lanes(const Kernel& kernel) { return InLanes(kernel).take(); }
 
 bool Lanes::vary(const IntExpr& e) const {
   return e.any_symbol(
@@ -71,6 +84,7 @@ std::optional<int64_t> Lanes::step(const IntExpr& e) const {
 
 IntExpr Lanes::without_clamps(const IntExpr& e, std::vector<IntExpr>& holds) const {
   IntExpr result;
+  std::vector<IntExpr> found;
   for (const IntExpr::Term& term : e.terms()) {
     IntExpr product = term.coefficient;
     for (const IntExpr::AtomPtr& a : term.atoms) {
@@ -79,14 +93,15 @@ IntExpr Lanes::without_clamps(const IntExpr& e, std::vector<IntExpr>& holds) con
         product = product * whole;
         continue;
       }
-      IntExpr side = without_clamps(a->a, holds), other = without_clamps(a->b, holds);
+      IntExpr side = without_clamps(a->a, found), other = without_clamps(a->b, found);
       if (step(side).value_or(0) <= 0) std::swap(side, other);
       if (step(side).value_or(0) <= 0 || !step(other)) return e;
-      holds.push_back(a->kind == AtomKind::Min ? other - side : side - other);
+      found.push_back(a->kind == AtomKind::Min ? other - side : side - other);
       product = product * side;
     }
     result = result + product;
   }
+  holds.insert(holds.end(), found.begin(), found.end());
   return result;
 }
 

@@ -9,7 +9,7 @@
 
 namespace smelt::kernel {
 
-// By local: whether it has a value of its own for each lane of a Vector loop.
+// By local: whether it has a value of its own for each lane of a Vector loop, and is combined nowhere.
 std::vector<bool> locals_in_lanes(const Kernel& kernel);
 
 class Lanes {
@@ -33,8 +33,8 @@ class Lanes {
 
 // Whether a Vector loop draws random words, which come in blocks of four.
 bool draws(const Kernel& kernel, const Loop& loop);
-// Whether lanes of a Vector loop read what a short axis, which divides them, says: each lane has the same place in that axis in every
-// step that begins at a multiple of the lanes.
+// Whether a Vector loop reads at quotients or remainders by a number that divides its lanes: in steps that begin at multiples of the
+// lanes, each lane then has the same place in that axis.
 bool reads_tables(const Kernel& kernel, const Loop& loop);
 
 }  // namespace smelt::kernel

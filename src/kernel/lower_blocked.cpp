@@ -11,6 +11,9 @@
 //
 // A block may stick out of the results: what is read there is anything, and nothing is stored.
 #include <algorithm>
+#include <map>
+#include <set>
+#include <vector>
 
 #include "base/check.hpp"
 #include "kernel/lower_pointwise.hpp"
@@ -251,9 +254,9 @@ void PointwiseLowering::blocked_sum(const BlockedSum& sum, const Blocks& blocks,
                            innermost && some > 1 ? some : 0));
     products = std::move(wrapped);
   }
-  // Where all of the window is written out, a block of its own: loads of neighbours become one there,
-  // where nothing is computed that they depend on.
-  if (const bool loops = !products.empty() && products.back().is<Loop>(); !loops)
+  // The printer joins loads of neighbours within one block of statements; a loop of one step keeps the
+  // indices that they depend on out of it.
+  if (products.empty() || !products.back().is<Loop>())
     products = single(loop(LoopKind::Serial, Symbol::loop("w"), 1, std::move(products)));
   append(lanes, std::move(products));
   steps.push_back(loop(LoopKind::Vector, kLane, here.length, std::move(lanes)));
@@ -311,7 +314,10 @@ void PointwiseLowering::blocks() {
   }
   for (const BlockedSum& sum : b.sums) blocked_sum(sum, blocks, totals.at(sum.node), body);
 
-  stores_across() ? store_across(blocks, totals, body) : store_blocks(blocks, totals, body);
+  if (stores_across())
+    store_across(blocks, totals, body);
+  else
+    store_blocks(blocks, totals, body);
   add_phase(grid.extent(), std::move(body), schedule_.tile);
 }
 
@@ -346,13 +352,21 @@ void PointwiseLowering::store_blocks(const Blocks& blocks, const Totals& totals,
   body.push_back(loop(LoopKind::Vector, kLane, here.length, std::move(element)));
 }
 
+constexpr int64_t kBanks = 32;  // of shared memory
+
 // Rows of results that are no whole number of blocks begin anywhere: a thread's own results would be
 // stored one by one, and each would touch a sector of its own, or half of one.
 bool PointwiseLowering::stores_across() const {
-  constexpr int64_t kApart = 4;  // columns
+  constexpr int64_t kApart = 4;                            // columns
+  const int64_t most = (schedule_.plain ? 32 : 96) << 10;  // bytes
   const Blocking& b = *schedule_.blocking;
   const auto width = domain().axes.back().extent.constant();
-  return !b.staged() && b.block.back() >= kApart && width && *width % b.block.back() != 0;
+  if (b.staged() || b.block.back() < kApart || !width || *width % b.block.back() == 0) return false;
+  int64_t bytes = 0;
+  for (const BlockedSum& sum : b.sums)
+    bytes += b.results() * (schedule_.team + kBanks) *
+             size_of(accumulator_type(graph_.at(graph_.at(sum.node).args[0]).dtype));
+  return bytes <= most;
 }
 
 // Sums go through scratch to the threads that store them, where neighbours are neighbours in memory.
@@ -360,7 +374,6 @@ bool PointwiseLowering::stores_across() const {
 //   vector %i over the lanes: scratch[result, %i] = total
 //   vector %i over the lanes and the columns of a block: out = f(scratch)
 void PointwiseLowering::store_across(const Blocks& blocks, const Totals& totals, std::vector<Stmt>& body) {
-  constexpr int64_t kBanks = 32;
   const Blocking& b = *schedule_.blocking;
   const int64_t columns = b.block.back(), count = b.results();
   const IntExpr lane = IntExpr::symbol(kLane);

@@ -1,6 +1,7 @@
 // Pointwise and Tiled: every output element on its own. Internal to this folder.
 #pragma once
 
+#include <map>
 #include <utility>
 #include <vector>
 

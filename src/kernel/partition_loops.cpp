@@ -1,12 +1,14 @@
 #include "kernel/partition_loops.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "kernel/conditions.hpp"
 #include "kernel/lanes.hpp"
@@ -47,7 +49,7 @@ std::set<ExprId> conditions_of(const Kernel& kernel, const std::vector<ExprId>& 
   return leaves;
 }
 
-// What is least, over the loops inside; nothing where that cannot be said.
+// The least value of h over the loops inside; nothing where that cannot be said.
 std::optional<IntExpr> least(IntExpr h, const Inside& inside) {
   for (const auto& [var, length] : inside) {
     if (!h.mentions(var)) continue;
@@ -106,11 +108,16 @@ class Interiors {
   // The loops inside of a body, and the expressions that its statements use.
   void collect_inside(const std::vector<Stmt>& body, std::vector<ExprId>& roots) {
     for (const Stmt& s : body) {
-      if (const auto* loop = s.get_if<Loop>()) inside_[loop->var] = loop->extent;
-      if (const auto* each = s.get_if<Each>()) inside_[each->var] = each->extent;
+      if (const auto* loop = s.get_if<Loop>()) note_inside(loop->var, loop->extent);
+      if (const auto* each = s.get_if<Each>()) note_inside(each->var, each->extent);
       for_each_expression(s, [&](ExprId id) { roots.push_back(id); });
       if (const auto* body_inside = body_of(s)) collect_inside(*body_inside, roots);
     }
+  }
+
+  void note_inside(Symbol var, const IntExpr& extent) {
+    const auto [known, fresh] = inside_.try_emplace(var, extent);
+    if (!fresh && !(known->second == extent)) of_several_lengths_.insert(var);
   }
 
   bool is_known(const IntExpr& e) const {
@@ -119,6 +126,7 @@ class Interiors {
 
   // Nothing where h fails elsewhere than near the ends, or where that cannot be said.
   std::optional<Condition> condition(const IntExpr& from) const {
+    if (from.any_symbol([&](Symbol s) { return of_several_lengths_.count(s) > 0; })) return std::nullopt;
     const auto h = least(from, inside_);
     if (!h) return std::nullopt;
     const auto coefficient = h->coefficient_of(loop_.var);
@@ -148,7 +156,7 @@ class Interiors {
     any_ = any_ || c.step != 0;
   }
 
-  // Of all of these; nothing if one of them has none.
+  // The conditions for all of these; nothing if one of them has none.
   std::optional<std::vector<Condition>> conditions(const std::vector<IntExpr>& all) const {
     std::vector<Condition> found;
     for (const IntExpr& h : all) {
@@ -249,7 +257,8 @@ class Interiors {
   const Ranges& ranges_;
   Interior made_{0, loop_.extent, {}, {}};
   Inside inside_;
-  std::vector<ExprId> used_;  // operands before their users
+  std::set<Symbol> of_several_lengths_;  // variables of several loops inside
+  std::vector<ExprId> used_;             // operands before their users
   std::unordered_set<ExprId> holds_;
   std::unordered_map<ExprId, Access> unclamped_;
   std::set<IntExpr> met_;

@@ -1,4 +1,4 @@
-// What holds everywhere but at the ends of a row is asked at its ends only:
+// Conditions that fail near the ends of a row alone are checked near its ends alone:
 //
 //   vector %i < W by 16:                                     vector %i < W by 16, steps anywhere:
 //     out[%i] = in[%i - 1] if %i >= 1 else 0          ->       out[%i] = in[%i - 1] if %i >= 1 else 0
@@ -10,8 +10,9 @@
 
 namespace smelt::kernel {
 
-// Of kernels of a CPU: says where the steps of Vector loops may begin, and gives those that ask conditions of their variable an
-// interior, in which masks and choices that hold are gone and clamps that do not bind. Returns whether anything changed.
+// Sets where the steps of the Vector loops of a CPU kernel may begin, and gives loops that ask conditions of their variable an
+// interior: a body without the masks and choices that hold there, and without clamps that do not bind. Returns whether anything
+// changed.
 bool partition_loops(Kernel& kernel);
 
 }  // namespace smelt::kernel

@@ -30,14 +30,19 @@ constexpr Pass kPasses[] = {
 // As `lowered` does with indices that it cannot prove: what is slower instead of what might be wrong.
 bool run_or_undo(const Pass& pass, Kernel& kernel, Proved& proved) {
   Kernel before = kernel;
-  const bool changed = pass.run(kernel);
-  try {
-    if (changed) verify(kernel, proved);
-    return changed;
-  } catch (const InternalError&) {
+  const auto undo = [&] {
     kernel = std::move(before);
     kernel.undone.push_back(pass.name);
     return false;
+  };
+  try {
+    const bool changed = pass.run(kernel);
+    if (changed) verify(kernel, proved);
+    return changed;
+  } catch (const InternalError&) {
+    return undo();
+  } catch (const UserError&) {  // a number did not fit 64 bits
+    return undo();
   }
 }
 

@@ -258,6 +258,9 @@ class Structure {
       need(!s.extent.mentions(outer->var), "loop {} runs {} times, which differs from lane to lane", s.var,
            s.extent.str());
     }
+    const bool power = s.begins > 0 && (s.begins & (s.begins - 1)) == 0;
+    need(s.begins == 0 || s.begins == s.lanes || (power && s.lanes % s.begins == 0),
+         "loop {}: steps of {} lanes begin at multiples of {}", s.var, s.lanes, s.begins);
     known_.insert(s.var);
     loops_.push_back(&s);
     const auto seen = seen_;
@@ -272,6 +275,7 @@ class Structure {
   // It gives the same locals values as the body in whose place it runs.
   void interior(const Loop& s, const std::set<LocalId>& written) {
     need(s.kind == LoopKind::Vector && kernel_.dialect == Dialect::Portable, "loop {} has an interior", s.var);
+    need(s.begins == 1, "the interior of {} may begin anywhere, its steps may not", s.var);
     const auto by_body = std::exchange(written_, written);
     for (const IntExpr& e : {s.interior->first, s.interior->last}) {
       need_known(e, known_, "the interior of " + s.var.str());

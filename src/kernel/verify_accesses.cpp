@@ -1,6 +1,7 @@
 // Shows for every load and store that each index lies inside its dimension: from the ranges of the loops around it, from the
 // conditions around it, or from its own mask.
 #include <functional>
+#include <optional>
 
 #include "kernel/facts.hpp"
 #include "kernel/multipliers.hpp"
@@ -14,12 +15,7 @@ namespace {
 class Accesses {
  public:
   Accesses(const Kernel& kernel, Proved& proved)
-      : kernel_(kernel), proved_(proved), value_of_(kernel.locals.size(), kNoExpr) {
-    for (const Phase& phase : kernel.phases)
-      for_each_stmt(phase.body, [&](const Stmt& s) {
-        if (const auto* let = s.get_if<Let>()) value_of_[static_cast<size_t>(let->local)] = let->value;
-      });
-  }
+      : kernel_(kernel), proved_(proved), value_of_(kernel.locals.size(), kNoExpr) {}
 
   void run() {
     std::vector<std::pair<Symbol, IntExpr>> launch;
@@ -73,7 +69,10 @@ class Accesses {
           learn(branch.condition, true, more);
           inside("if " + expr_text(kernel_, branch.condition), branch.body, more);
         },
-        [&](const Let& let) { loads(let.value, facts, seen); },
+        [&](const Let& let) {
+          loads(let.value, facts, seen);
+          value_of_[static_cast<size_t>(let.local)] = let.value;
+        },
         [&](const Assign& assign) { loads(assign.value, facts, seen); },
         [&](const Store& store) {
           loads(store.value, facts, seen);
@@ -177,7 +176,7 @@ class Accesses {
 
   const Kernel& kernel_;
   Proved& proved_;
-  std::vector<ExprId> value_of_;  // of locals with a Let
+  std::vector<ExprId> value_of_;  // of locals with a Let, which may have another value in an interior
   std::vector<std::string> around_;
 };
 

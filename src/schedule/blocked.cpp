@@ -1,7 +1,9 @@
 #include "schedule/blocked.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "schedule/local.hpp"

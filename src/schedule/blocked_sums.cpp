@@ -1,8 +1,11 @@
 // Which sums over windows of a group could have blocks, and what they are computed from.
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include "schedule/blocked.hpp"
 #include "schedule/computing.hpp"

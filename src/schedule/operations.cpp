@@ -1,6 +1,7 @@
 #include "schedule/operations.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "base/tensor.hpp"

@@ -140,7 +140,9 @@ TEST(PartitionLoops, StepsOfSumsBeginWithTheLoop) {
   fill_row(s);
   changes(s.kernel, partition_loops);
   for (const Stmt& inner : grid_body(s.kernel))
-    if (const auto* loop = inner.get_if<Loop>()) EXPECT_EQ(loop->begins, loop->var == "i1"_loop ? 8 : 1);
+    if (const auto* loop = inner.get_if<Loop>()) {
+      EXPECT_EQ(loop->begins, loop->var == "i1"_loop ? 8 : 1);
+    }
 }
 
 TEST(PartitionLoops, StepsOfRandomWordsBeginAtBlocks) {

@@ -209,5 +209,15 @@ TEST(Found, GathersOfFortyLanes) {
                     {noise(DType::F32, {100, 5}, 19), filled(DType::U8, {5}, 3)}));
 }
 
+// What a row was reduced to is one index for all lanes behind it.
+TEST(Found, APlaceInARowAsAnIndexOfTheNextPass) {
+  NEEDS_LLVM();
+  const Tensor x = noise(DType::F32, {37, 64}, 5);
+  EXPECT_TRUE(right("input x: f32[N, 64]\ninput t: f32[64]\nreturn x - take(t, argmax(x, axis=1), axis=0)[:, None]\n",
+                    {x, noise(DType::F32, {64}, 6)}));
+  EXPECT_TRUE(right("input x: f32[N, 64]\ninput t: f32[100, 64]\nreturn x - take(t, argmax(x, axis=1), axis=0)\n",
+                    {x, noise(DType::F32, {100, 64}, 7)}));
+}
+
 }  // namespace
 }  // namespace smelt::testing
