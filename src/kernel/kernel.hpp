@@ -4,7 +4,7 @@
 //   Kernel := params, locals, buffers, exprs, phases
 //   Param  := Input | Output | Temporary (an array in memory, with dims)  | Scalar (a rank-0 value)  | Size (a symbol)
 //   Phase  := a list of statements, whose outermost loop is a Grid loop; a grid-wide barrier stands between phases
-//   Stmt   := Loop(kind, var, extent, body)       var = 0 .. extent-1
+//   Stmt   := Loop(kind, var, extent, body, interior?)   var = 0 .. extent-1; the interior is another body for some of these
 //           | Let(local, expr)                    a value named once, visible in the rest of its block and in inner blocks
 //           | Assign(local, expr)                 gives a mutable local its (next) value: accumulators
 //           | Combine(local, op, index_local?, columns?)   reduces a local's lanes of the Vector loop just ended to one uniform value, or to

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "changes.hpp"
+#include "kernel/walk.hpp"
 #include "samples.hpp"
 #include "symbols.hpp"
 
@@ -103,6 +104,21 @@ TEST(PartitionLoops, PositionsLoseTheirClampsToo) {
   EXPECT_EQ(lines[2], "+ inside 1 <= %i < W:");
   EXPECT_EQ(lines[3],
             "+ out2[%i] = (in1[%i - 1] if (index(%i - 1) < index(W - 700)) else 0:f32) + cast<f32>(index(%i - 1))");
+}
+
+TEST(PartitionLoops, MasksOfWhichOnePartHolds) {
+  Sample s;
+  fill(s, [&](int in) {
+    const ExprId inside = s.both(s.at_least(i, 1), s.less(i, W - 700));
+    return s.build.apply(Op::Add, {s.load(in, {i}, inside, s.f32(0)), s.load(in, {max(0, i - 1)})});
+  });
+  changes(s.kernel, partition_loops);
+  ASSERT_TRUE(vector_loop(s).interior);
+  const Store& made = vector_loop(s).interior->body[0].get<Store>();
+  EXPECT_TRUE(any_below(s.kernel, {made.value}, [](const Expr& e) {
+    const auto* load = e.get_if<Load>();
+    return load && load->mask != kNoExpr;
+  })) << "the other part may fail";
 }
 
 TEST(PartitionLoops, ConditionsOfQuotients) {
