@@ -66,10 +66,7 @@ std::string PhasePrinter::peeled_steps(const Loop& s, const Value& extent, const
   const DType t = DType::I64;
   const kernel::Interior& interior = *s.interior;
   const Value inner_first = integer(interior.first), inner_last = integer(interior.last);
-  std::vector<ExprId> roots;
-  for_each_stmt(s.body,
-                [&](const Stmt& inner) { for_each_expression(inner, [&](ExprId id) { roots.push_back(id); }); });
-  visit_below(kernel_, std::move(roots),
+  visit_below(kernel_, expressions_of(s.body),
               [&](ExprId id, const kernel::Expr&) { return vector_.ordinary.insert(id).second; });
   const std::string L = std::to_string(label), start = "%start" + L, stop = "%stop" + L;
   define_stack(start, "i64");

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "base/check.hpp"
+#include "kernel/conditions.hpp"
 #include "kernel/walk.hpp"
 
 namespace smelt::emit {
@@ -16,7 +17,6 @@ using kernel::ScratchBuffer;
 using kernel::Stmt;
 
 static constexpr int64_t kMostStackBytes = 4096;
-static constexpr int64_t kLargest = int64_t{1} << 56;  // no size or stride is greater
 
 IntExpr bytes_of(const ScratchBuffer& buffer) {
   const IntExpr bytes = count(buffer.dims) * size_of(buffer.dtype);
@@ -36,6 +36,7 @@ PhasePrinter::PhasePrinter(const Kernel& kernel, int phase, const LlvmTarget& ta
       known_(kernel.exprs.size()),
       bindings_(kernel.locals.size()),
       slots_(kernel.locals.size()),
+      ranges_(kernel::ranges_of_sizes(kernel)),
       in_lanes_(kernel.locals.size()),
       dependencies_(kernel.exprs.size()),
       resource_count_(static_cast<int>(kernel.locals.size() + kernel.params.size() + kernel.buffers.size())) {}
@@ -116,8 +117,6 @@ std::string PhasePrinter::body_function() {
     const Param& param = kernel_.params[i];
     if (param.kind != ParamKind::Size) continue;
     symbols_[*param.symbol] = {fmt::format("%s{}", i), DType::I64, 0, 0};
-    // Extents are computed for empty arrays too, where a size is 0. Strides may be anything.
-    ranges_[*param.symbol] = {param.symbol->kind() == Symbol::Kind::Stride ? -kLargest : 0, kLargest};
   }
   define_slots();
   define_buffers();

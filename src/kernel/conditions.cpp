@@ -1,6 +1,18 @@
 #include "kernel/conditions.hpp"
 
+#include <cstdint>
+
 namespace smelt::kernel {
+
+constexpr int64_t kLargest = int64_t{1} << 56;  // no size or stride is greater
+
+// Extents are computed for empty arrays too, where a size is 0. Strides may be anything.
+Ranges ranges_of_sizes(const Kernel& kernel) {
+  Ranges ranges;
+  for (const Param& p : kernel.params)
+    if (p.symbol) ranges[*p.symbol] = {p.symbol->kind() == Symbol::Kind::Stride ? -kLargest : 0, kLargest};
+  return ranges;
+}
 
 std::optional<IntExpr> index_of(const Kernel& kernel, ExprId id) {
   if (const auto* index = kernel.at(id).get_if<IndexValue>()) return index->value;

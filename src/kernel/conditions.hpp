@@ -17,4 +17,7 @@ std::optional<IntExpr> holds_where(const Kernel& kernel, const Apply& e);
 // and k - x // c >= 0 what c k + c - 1 - x >= 0 says.
 IntExpr undivided(const IntExpr& h);
 
+// What is known of the sizes and strides that a kernel is given, inside of its loops or not.
+Ranges ranges_of_sizes(const Kernel& kernel);
+
 }  // namespace smelt::kernel

@@ -106,9 +106,7 @@ IntExpr Lanes::without_clamps(const IntExpr& e, std::vector<IntExpr>& holds) con
 }
 
 bool draws(const Kernel& kernel, const Loop& loop) {
-  std::vector<ExprId> roots;
-  for_each_stmt(loop.body, [&](const Stmt& s) { for_each_expression(s, [&](ExprId id) { roots.push_back(id); }); });
-  return any_below(kernel, std::move(roots), [](const Expr& e) { return e.is<Random>(); });
+  return any_below(kernel, expressions_of(loop.body), [](const Expr& e) { return e.is<Random>(); });
 }
 
 bool reads_tables(const Kernel& kernel, const Loop& loop) {

@@ -19,10 +19,9 @@
 namespace smelt::kernel {
 namespace {
 
-// Elements at either end of a row at which conditions may fail. Where they fail at more, they are no matter of ends.
+// Elements near either end of a row at which conditions may fail.
 constexpr int64_t kMostAtEnds = 512;
-constexpr int64_t kLargest = int64_t{1} << 56;  // no size or stride is greater
-constexpr int kBlock = 4;                       // random words come in fours
+constexpr int kBlock = 4;  // random words come in fours
 
 using Inside = std::map<Symbol, IntExpr>;  // loops inside of a body, and their extents
 
@@ -76,9 +75,8 @@ std::vector<IntExpr> bounds_of(const IntExpr& extent) {
 // Finds the interior of one Vector loop.
 class Interiors {
  public:
-  Interiors(Kernel& kernel, const Loop& loop, const std::vector<bool>& in_lanes, const std::set<Symbol>& known,
-            const Ranges& ranges)
-      : kernel_(kernel), loop_(loop), lanes_(loop.var, in_lanes), known_(known), ranges_(ranges) {}
+  Interiors(Kernel& kernel, const Loop& loop, const std::vector<bool>& in_lanes, const Ranges& ranges)
+      : kernel_(kernel), loop_(loop), lanes_(loop.var, in_lanes), ranges_(ranges) {}
 
   std::optional<Interior> find() {
     std::vector<ExprId> roots;
@@ -121,7 +119,7 @@ class Interiors {
   }
 
   bool is_known(const IntExpr& e) const {
-    return !e.any_symbol([&](Symbol s) { return s != loop_.var && (known_.count(s) == 0 || inside_.count(s) > 0); });
+    return !e.any_symbol([&](Symbol s) { return s != loop_.var && (!ranges_.has(s) || inside_.count(s) > 0); });
   }
 
   // Nothing where h fails elsewhere than near the ends, or where that cannot be said.
@@ -253,8 +251,7 @@ class Interiors {
   Kernel& kernel_;
   const Loop& loop_;
   const Lanes lanes_;
-  const std::set<Symbol>& known_;
-  const Ranges& ranges_;
+  const Ranges& ranges_;  // of what is known before the loop
   Interior made_{0, loop_.extent, {}, {}};
   Inside inside_;
   std::set<Symbol> of_several_lengths_;  // variables of several loops inside
@@ -267,14 +264,8 @@ class Interiors {
 
 class Partition {
  public:
-  explicit Partition(Kernel& kernel) : kernel_(kernel), in_lanes_(locals_in_lanes(kernel)) {
-    for (const Param& p : kernel.params) {
-      if (!p.symbol) continue;
-      known_.insert(*p.symbol);
-      // Extents are computed for empty arrays too, where a size is 0. Strides may be anything.
-      ranges_[*p.symbol] = {p.symbol->kind() == Symbol::Kind::Stride ? -kLargest : 0, kLargest};
-    }
-  }
+  explicit Partition(Kernel& kernel)
+      : kernel_(kernel), in_lanes_(locals_in_lanes(kernel)), ranges_(ranges_of_sizes(kernel)) {}
 
   bool run() {
     for (Phase& phase : kernel_.phases) find_first_assigned(phase.body, nullptr);
@@ -315,12 +306,10 @@ class Partition {
   }
 
   Symbol enter(Symbol symbol, const IntExpr& extent) {
-    known_.insert(symbol);
     ranges_[symbol] = {0, extent - 1};
     return symbol;
   }
   void leave(std::vector<Symbol>& named) {
-    known_.erase(named.back());
     ranges_.erase(named.back());
     named.pop_back();
   }
@@ -333,7 +322,7 @@ class Partition {
     const auto count = loop.extent.constant();
     if (loop.begins > 1 || rare || (count && *count < loop.lanes)) return;
     std::vector<Symbol> named{enter(loop.var, loop.extent)};
-    loop.interior = Interiors(kernel_, loop, in_lanes_, known_, ranges_).find();
+    loop.interior = Interiors(kernel_, loop, in_lanes_, ranges_).find();
     leave(named);
   }
 
@@ -349,8 +338,7 @@ class Partition {
   Kernel& kernel_;
   const std::vector<bool> in_lanes_;
   std::map<LocalId, const Loop*> first_in_;
-  std::set<Symbol> known_;
-  Ranges ranges_;
+  Ranges ranges_;  // of all symbols that are known at the place
   bool changed_ = false;
 };
 

@@ -225,4 +225,12 @@ void for_each_stmt(Body& body, const Visit& visit) {
   }
 }
 
+// The expressions of all statements of a body.
+template <class Body>
+std::vector<ExprId> expressions_of(const Body& body) {
+  std::vector<ExprId> ids;
+  for_each_stmt(body, [&](const Stmt& s) { for_each_expression(s, [&](ExprId id) { ids.push_back(id); }); });
+  return ids;
+}
+
 }  // namespace smelt::kernel

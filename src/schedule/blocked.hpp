@@ -55,8 +55,8 @@ struct StagedShape {
 StagedShape staged_shape(const Graph& graph, const Domain& domain, const Blocking& blocking, const BlockedSum& sum,
                          const Operand& operand);
 
-// The sums over windows of a group, if each is needed at the element at hand only and nothing stands
-// in the way of blocks.
+// The sums over windows of a group; nothing where one is needed at other elements than the one at
+// hand, or finds a position, or windows are inside each other.
 std::optional<std::vector<BlockedSum>> find_sums(const Graph& graph, const Group& group, const Domain& domain);
 
 // How a GPU that runs so many threads at once should block the results, if it should. `most` bounds the results of a thread.

@@ -14,7 +14,7 @@
 namespace smelt::schedule {
 namespace {
 
-// The local reductions of a group, if each is needed at the element at hand only and nothing stands in the way of blocks.
+// Collects them from the outputs of the group on.
 class Finder {
  public:
   Finder(const Graph& graph, const Group& group, const Domain& domain)

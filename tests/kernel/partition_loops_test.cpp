@@ -25,6 +25,14 @@ void fill(Sample& s, const Value& value, int lanes = 16) {
 void fill_padded(Sample& s, int64_t by) {
   fill(s, [&](int in) { return s.load(in, {i - by}, s.at_least(i, by), s.f32(0)); });
 }
+// The lines behind the two that say where steps begin: the range, and its first statement.
+void expect_interior(Sample& s, const char* range, const char* statement) {
+  const Lines lines = changes(s.kernel, partition_loops);
+  ASSERT_GE(lines.size(), 4U);
+  EXPECT_EQ(lines[2], range);
+  EXPECT_EQ(lines[3], statement);
+}
+
 Loop& vector_loop(Sample& s) { return grid_body(s.kernel)[0].get<Loop>(); }
 
 TEST(PartitionLoops, MasksThatFailAtAnEnd) {
@@ -40,10 +48,7 @@ TEST(PartitionLoops, ClampsThatBindAtTheEnds) {
   fill(s, [&](int in) {
     return s.build.apply(Op::Add, {s.load(in, {max(0, i - 1)}), s.load(in, {min(W - 1, i + 2)})});
   });
-  const Lines lines = changes(s.kernel, partition_loops);
-  ASSERT_GE(lines.size(), 4U);
-  EXPECT_EQ(lines[2], "+ inside 1 <= %i < W - 2:");
-  EXPECT_EQ(lines[3], "+ out2[%i] = in1[%i - 1] + in1[%i + 2]");
+  expect_interior(s, "+ inside 1 <= %i < W - 2:", "+ out2[%i] = in1[%i - 1] + in1[%i + 2]");
 }
 
 TEST(PartitionLoops, OneClampInTwoDimensions) {
@@ -63,10 +68,7 @@ TEST(PartitionLoops, ChoicesOfWhichTheConditionHolds) {
     const ExprId inside = s.both(s.at_least(i, 3), s.less(i, W - 5));
     return s.build.apply(Op::Where, {inside, s.load(in, {i}), s.f32(1)});
   });
-  const Lines lines = changes(s.kernel, partition_loops);
-  ASSERT_GE(lines.size(), 4U);
-  EXPECT_EQ(lines[2], "+ inside 3 <= %i < W - 5:");
-  EXPECT_EQ(lines[3], "+ out2[%i] = in1[%i]");
+  expect_interior(s, "+ inside 3 <= %i < W - 5:", "+ out2[%i] = in1[%i]");
 }
 
 TEST(PartitionLoops, ConditionsThatAreTheSameForAllElements) {
@@ -86,10 +88,7 @@ TEST(PartitionLoops, ConditionsOfClampedPositions) {
   Sample s;
   const IntExpr clamped = max(0, min(i - 1, W - 1));
   fill(s, [&](int in) { return s.load(in, {clamped + 1}, s.less(clamped + 1, W), s.f32(0)); });
-  const Lines lines = changes(s.kernel, partition_loops);
-  ASSERT_GE(lines.size(), 4U);
-  EXPECT_EQ(lines[2], "+ inside 1 <= %i < W:");
-  EXPECT_EQ(lines[3], "+ out2[%i] = in1[%i]");
+  expect_interior(s, "+ inside 1 <= %i < W:", "+ out2[%i] = in1[%i]");
 }
 
 TEST(PartitionLoops, PositionsLoseTheirClampsToo) {
@@ -99,11 +98,9 @@ TEST(PartitionLoops, PositionsLoseTheirClampsToo) {
     const ExprId far = s.less(clamped, W - 700), x = s.load(in, {clamped}, far, s.f32(0));
     return s.build.apply(Op::Add, {x, s.build.cast(s.build.index(clamped), DType::F32)});
   });
-  const Lines lines = changes(s.kernel, partition_loops);
-  ASSERT_GE(lines.size(), 4U);
-  EXPECT_EQ(lines[2], "+ inside 1 <= %i < W:");
-  EXPECT_EQ(lines[3],
-            "+ out2[%i] = (in1[%i - 1] if (index(%i - 1) < index(W - 700)) else 0:f32) + cast<f32>(index(%i - 1))");
+  expect_interior(
+      s, "+ inside 1 <= %i < W:",
+      "+ out2[%i] = (in1[%i - 1] if (index(%i - 1) < index(W - 700)) else 0:f32) + cast<f32>(index(%i - 1))");
 }
 
 TEST(PartitionLoops, MasksOfWhichOnePartHolds) {
