@@ -52,7 +52,7 @@ def sort(n):
 def programs():
     for name, lengths in {"life": (3, 12, 50, 100), "heat": (6, 8, 50, 100), "heat0": (8, 50, 100),
                           "gathers": (12, 50, 100), "norms": (60, 100, 200, 1000), "cumsums": (50, 100),
-                          "chain": (100, 1000, 5000), "diamonds": (1000, 3000)}.items():
+                          "chain": (100, 2500, 25000), "diamonds": (1000, 10000)}.items():
         for levels in lengths:
             yield f"{name} {levels}", steps(name, levels)
     for n in (64, 256):
