@@ -27,7 +27,7 @@ USES = {
 # those in the second row answer questions about a kernel that passes are to answer before it comes here.
 MAY_EMIT = {
     "base/check.hpp", "base/scalar.hpp", "kernel/kernel.hpp", "kernel/text.hpp", "kernel/walk.hpp",
-    "kernel/barriers.hpp", "kernel/conditions.hpp", "kernel/lanes.hpp", "kernel/multipliers.hpp",
+    "kernel/barriers.hpp", "kernel/classify_accesses.hpp", "kernel/conditions.hpp", "kernel/lanes.hpp", "kernel/multipliers.hpp",
     "kernel/offset.hpp",
 }
 # The public face names the library; its headers may use these stages (a user's program sees no more).

@@ -1,5 +1,4 @@
-// Loads and stores. The flattened offset of an access is a polynomial; its coefficient of the Vector variable says how the lanes
-// lie in memory.
+// Loads and stores.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +10,9 @@
 namespace smelt::emit {
 
 using kernel::Access;
+
+// Elements between neighbours of a last step up to which what lies between them is read too.
+static constexpr int64_t kMostInTail = 4;
 
 int PhasePrinter::resource_of(const Access& access) const {
   return static_cast<int>(kernel_.locals.size() + (access.scratch ? kernel_.params.size() : 0)) + access.array;
@@ -35,14 +37,12 @@ Place PhasePrinter::place(const Access& access) const {
   return p;
 }
 
-// How the lanes of the Vector loop lie; `step` is the distance of neighbours where that is a constant, else 0.
-PhasePrinter::Pattern PhasePrinter::pattern(const IntExpr& offset, int64_t& step) const {
-  step = 0;
-  if (!varies(offset)) return Pattern::Uniform;
-  const auto coefficient = offset.coefficient_of(*vector_.var);
-  if (!coefficient || varies(offset - *coefficient * IntExpr::symbol(*vector_.var))) return Pattern::Scattered;
-  step = coefficient->constant().value_or(0);
-  return step == 1 ? Pattern::Contiguous : step == -1 ? Pattern::Reversed : Pattern::Scattered;
+// How the lanes of a load lie; nothing where all have one address.
+const kernel::LaneAccess* PhasePrinter::form_of(kernel::ExprId id) const {
+  if (!vector_.loop) return nullptr;
+  const kernel::LaneAccess& access = vector_.forms->loads.at(id);
+  const bool one = access.form == kernel::LaneAccess::Form::Broadcast && access.holds.empty();
+  return one ? nullptr : &access;
 }
 
 // The address of element `offset`: one getelementptr per scope, so that what changes fast is added last, and a constant after
@@ -168,23 +168,22 @@ Value PhasePrinter::load(kernel::ExprId id, const kernel::Load& e) {
   Place p = place(e.access);
   // What only the interior reads must not be read before its first step.
   if (vector_.inner && !vector_.ordinary.count(id)) p.least = vector_.scope;
-  int64_t step = 0;
-  const Pattern how = pattern(p.offset, step);
   std::optional<Value> mask, other;
   if (e.mask != kernel::kNoExpr) {
     mask = value_of(e.mask);
     other = value_of(e.other);
   }
-  if (how == Pattern::Uniform) return load_uniform(p, mask, other);
-  if (how == Pattern::Scattered) {
-    const auto active = e.mask == kernel::kNoExpr ? std::nullopt : truths_of(e.mask);
-    if (e.mask == kernel::kNoExpr || active)
-      if (const auto raw = load_table(p, active ? &*active : nullptr)) {
-        const Value value = from_memory(p.dtype, vector_.lanes, top(), *raw);
-        return active ? op("select $C $a, $T $b, $T $c", value.dtype, {constant_mask(*active), value, *other}) : value;
-      }
-  }
-  return load_lanes(p, how, mask, other);
+  const kernel::LaneAccess* access = form_of(id);
+  if (!access) return load_uniform(p, mask, other);
+  // A mask that all whole steps share says which lanes of the pieces are read.
+  const auto known = vector_.forms->conditions.find(e.mask);
+  const std::vector<bool>* active = known == vector_.forms->conditions.end() ? nullptr : &known->second;
+  if (!vector_.tail && (!mask || active))
+    if (const auto raw = load_together(p, *access, active)) {
+      const Value value = from_memory(p.dtype, vector_.lanes, top(), *raw);
+      return mask ? op("select $C $a, $T $b, $T $c", value.dtype, {constant_mask(*active), value, *other}) : value;
+    }
+  return load_lanes(p, *access, mask, other);
 }
 
 Value PhasePrinter::any_of(const Value& mask) {
@@ -211,33 +210,24 @@ Value PhasePrinter::load_uniform(const Place& p, std::optional<Value> mask, cons
   return mask ? op("select $C $a, $T $b, $T $c", value.dtype, {*mask, value, *other}) : value;
 }
 
-Value PhasePrinter::load_lanes(const Place& p, Pattern how, std::optional<Value> mask,
+// Lane by lane, or neighbours.
+Value PhasePrinter::load_lanes(const Place& p, const kernel::LaneAccess& access, std::optional<Value> mask,
                                const std::optional<Value>& other) {
   const int lanes = vector_.lanes, align = size_of(p.dtype);
   const std::string memory = memory_type(p.dtype), type = vector_of(memory, lanes);
-  const bool scattered = how == Pattern::Scattered;
+  const bool strided = access.form != kernel::LaneAccess::Form::Gather && access.holds.empty();
+  const bool backward = strided && access.step == -1, scattered = !backward && !(strided && access.step == 1);
   const bool guarded = mask.has_value();
   if (vector_.tail && !mask && !scattered && !has_masks(p.dtype))
-    return from_memory(p.dtype, lanes, top(), load_tail(p, how));
-  if (!mask && !scattered)
-    if (const auto raw = load_from_lines(p)) return from_memory(p.dtype, lanes, top(), *raw);
-  if (scattered && !mask) {
-    const int64_t step = lane_step(p.offset).value_or(0);
-    if (step > 0 && strides(step) && (!vector_.tail || has_masks(p.dtype)))
-      return from_memory(p.dtype, lanes, top(), load_strided(p, step));
-    if (step < 0 && strides(-step) && !vector_.tail) {
-      Place last = p;
-      last.offset = p.offset + step * (lanes - 1);
-      return from_memory(p.dtype, lanes, top(), reversed(top(), memory, lanes, load_strided(last, -step)));
-    }
-  }
-  if (scattered && !mask && !vector_.tail)
-    if (const auto regular = load_mostly_regular(p)) return from_memory(p.dtype, lanes, top(), *regular);
+    return from_memory(p.dtype, lanes, top(), load_tail(p, backward));
+  if (vector_.tail && !mask && strided && access.step >= 2 && access.step <= kMostInTail && lanes >= 16 &&
+      has_masks(p.dtype))
+    return from_memory(p.dtype, lanes, top(), load_strided(p, access.step));
   // Scattered lanes past the extent read what lane 0 reads: a mask would cost a branch per lane where the target has no gather.
   if (vector_.tail && (!scattered || mask)) mask = both(mask, vector_.tail, lanes);
   if (mask) mask = splat(*mask, lanes);
   IntExpr first = p.offset;
-  if (how == Pattern::Reversed) first = first - (lanes - 1);
+  if (backward) first = first - (lanes - 1);
   Value at = scattered ? lane_pointers(p, guarded) : pointer(p, first);
   // A load of no lane from where no memory is takes a hundred times as long as one from somewhere, as in the rows above an array, or in
   // the half of a roll that another load is for. To ask costs too, at every end of a row.
@@ -252,27 +242,25 @@ Value PhasePrinter::load_lanes(const Place& p, Pattern how, std::optional<Value>
     raw = gather(scope, memory, at.text, align, mask ? mask->text : splat(constant(DType::Bool, 1), lanes).text);
   } else if (mask) {
     std::string active = mask->text;
-    if (how == Pattern::Reversed) active = reversed(scope, "i1", lanes, active);
+    if (backward) active = reversed(scope, "i1", lanes, active);
     raw = name(scope, masked_call("load", memory, lanes, at.text, align, active, "zeroinitializer", false));
   } else {
     raw = name(scope, fmt::format("load {}, ptr {}, align {}", type, at.text, align));
   }
-  if (how == Pattern::Reversed) raw = reversed(scope, memory, lanes, raw);
+  if (backward) raw = reversed(scope, memory, lanes, raw);
   const Value value = from_memory(p.dtype, lanes, scope, raw);
   return guarded ? op("select $C $a, $T $b, $T $c", value.dtype, {*mask, value, *other}) : value;
 }
 
 void PhasePrinter::store(const kernel::Store& s) {
   const Place p = place(s.access);
-  int64_t step = 0;
-  const Pattern how = pattern(p.offset, step);
   const Value value = value_of(s.value);
   std::optional<Value> mask;
   if (s.mask != kernel::kNoExpr) mask = value_of(s.mask);
-  if (how == Pattern::Uniform && value.lanes == 0)
+  if (!vector_.loop || (s.step == 0 && value.lanes == 0))
     store_uniform(p, value, mask);
   else
-    store_lanes(p, how, value, mask, s.streaming && vector_.streaming);
+    store_lanes(p, s.step, value, mask, s.streaming && vector_.streaming);
   Changes changes = no_changes();
   changes[static_cast<size_t>(p.resource)] = true;
   forget(changes);
@@ -295,35 +283,34 @@ void PhasePrinter::store_uniform(const Place& p, const Value& value, std::option
   line(fmt::format("store {} {}, ptr {}, align {}", memory_type(p.dtype), bits, at.text, size_of(p.dtype)));
 }
 
-void PhasePrinter::store_lanes(const Place& p, Pattern how, const Value& value, std::optional<Value> mask,
-                               bool streaming) {
+void PhasePrinter::store_lanes(const Place& p, std::optional<int64_t> step, const Value& value,
+                               std::optional<Value> mask, bool streaming) {
   const int lanes = vector_.lanes, align = size_of(p.dtype);
   const std::string memory = memory_type(p.dtype), type = vector_of(memory, lanes);
-  const bool scattered = how == Pattern::Scattered || how == Pattern::Uniform;
+  const bool backward = step == -1, scattered = !backward && step != 1;
   int scope = 0;
   std::string bits = to_memory(p.dtype, splat(value, lanes), scope);
-  if (vector_.tail && !mask && !scattered && !has_masks(p.dtype)) return store_tail(p, how, bits);
+  if (vector_.tail && !mask && !scattered && !has_masks(p.dtype)) return store_tail(p, backward, bits);
   if (vector_.tail) mask = both(mask, vector_.tail, lanes);
   if (mask) mask = splat(*mask, lanes);
-  if (how == Pattern::Scattered && !mask)
-    if (const auto step = lane_step(p.offset); step && strides(std::abs(*step))) return store_strided(p, *step, bits);
+  if (scattered && !mask && step && *step != 0) return store_strided(p, *step, bits);
   if (scattered) {
-    const Value at = how == Pattern::Uniform ? splat_pointer(pointer(p, p.offset), lanes) : lane_pointers(p, true);
+    const Value at = step == 0 ? splat_pointer(pointer(p, p.offset), lanes) : lane_pointers(p, true);
     const std::string active = mask ? mask->text : splat(constant(DType::Bool, 1), lanes).text;
     return line(masked_call("scatter", memory, lanes, at.text, align, active, bits, true));
   }
   IntExpr first = p.offset;
-  if (how == Pattern::Reversed) {
+  if (backward) {
     first = first - (lanes - 1);
     bits = reversed(scope, memory, lanes, bits);
   }
   const Value at = pointer(p, first);
   if (mask) {
     std::string active = mask->text;
-    if (how == Pattern::Reversed) active = reversed(mask->scope, "i1", lanes, active);
+    if (backward) active = reversed(mask->scope, "i1", lanes, active);
     return line(masked_call("store", memory, lanes, at.text, align, active, bits, true));
   }
-  if (streaming && how == Pattern::Contiguous)
+  if (streaming && !backward)
     return line(
         fmt::format("store {} {}, ptr {}, align {}, !nontemporal !0", type, bits, at.text, line_of(lanes * align)));
   line(fmt::format("store {} {}, ptr {}, align {}", type, bits, at.text, align));

@@ -73,6 +73,7 @@ std::string PhasePrinter::each_condition(const Each& s, const std::string& var, 
   vector_.loop = &loop;
   vector_.var = s.var;
   vector_.lanes = s.lanes;
+  vector_.forms = s.forms.get();
   vector_.changes = changes;
   push(false, changes);
   vector_.start = {var, DType::I64, 0, top()};
@@ -92,7 +93,7 @@ std::string PhasePrinter::each_condition(const Each& s, const std::string& var, 
 
 void PhasePrinter::each(const Each& s) {
   SMELT_CHECK(!vector_.loop, "{} stands inside Vector loop {}", s.var, *vector_.var);
-  SMELT_CHECK(s.lanes >= 2 && kBlock % s.lanes == 0, "a condition of {} lanes", s.lanes);
+  SMELT_CHECK(s.lanes >= 2 && kBlock % s.lanes == 0 && s.forms, "a condition of {} lanes", s.lanes);
   const int label = ++labels_;
   define_stack(fmt::format("%list{}", label), fmt::format("[{} x i32]", kBlock + s.lanes));
   define_stack(fmt::format("%found{}", label), "i64");

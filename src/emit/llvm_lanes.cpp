@@ -66,13 +66,34 @@ Value PhasePrinter::divide_by_size(const Atom& a, const Value& remainder, int64_
   return op("sub $T $a, $b", wide, {total, op("mul $T $a, $b", wide, {quotient, size})});
 }
 
+// The values of `e`, one per lane, as that of lane 0 and constants.
+std::optional<Value> PhasePrinter::tabulated(const IntExpr& e) {
+  if (vector_.tail || !vector_.even) return std::nullopt;
+  const auto beyond = kernel::Lanes(*vector_.var, in_lanes_).beyond_first(e, vector_.lanes, vector_.once, ranges_);
+  if (!beyond) return std::nullopt;
+  std::string text;
+  for (const IntExpr& lane : *beyond) {
+    const auto number = lane.constant();
+    if (!number) return std::nullopt;
+    text += fmt::format("{}i64 {}", text.empty() ? "" : ", ", *number);
+  }
+  return op("add $T $a, $b", DType::I64, {integer(e), {"<" + text + ">", DType::I64, vector_.lanes, vector_.scope}});
+}
+
+Value PhasePrinter::constant_mask(const std::vector<bool>& truths) {
+  std::string text;
+  for (const bool t : truths) text += fmt::format("{}i1 {}", text.empty() ? "" : ", ", t);
+  return {"<" + text + ">", DType::Bool, vector_.lanes, vector_.scope};  // another loop may have other lanes
+}
+
 // Index against index, as masks of padding and joining do: base + lane * step against 0 is lane * step against -base, cut to a range
 // that no lane leaves.
 std::optional<Value> PhasePrinter::compare_indices(kernel::ExprId id, const kernel::Apply& e) {
   if (!vector_.loop || e.args.size() != 2 || info(e.op).rule != TypeRule::Compare) return std::nullopt;
   const auto left = index_of(kernel_, e.args[0]), right = index_of(kernel_, e.args[1]);
   if (!left || !right) return std::nullopt;
-  if (const auto truths = truths_of(id)) return constant_mask(*truths);
+  if (const auto known = vector_.forms->conditions.find(id); !vector_.tail && known != vector_.forms->conditions.end())
+    return constant_mask(known->second);
   IntExpr difference = *left - *right;
   std::string_view compared = info(e.op).llvm_int;
   if (const auto least = lane_step(difference) ? std::nullopt : holds_where(kernel_, e))

@@ -190,7 +190,7 @@ Value PhasePrinter::whole_steps(const Value& n, int lanes) {
 
 void PhasePrinter::vector_loop(const Loop& s) {
   SMELT_CHECK(!vector_.loop, "Vector loop {} stands inside Vector loop {}", s.var, *vector_.var);
-  SMELT_CHECK(s.lanes > 1, "a Vector loop of one lane");
+  SMELT_CHECK(s.lanes > 1 && s.forms, "a Vector loop of {} lanes without forms", s.lanes);
   const int label = ++labels_;
   const DType t = DType::I64;
   Changes changes = no_changes();
@@ -210,10 +210,10 @@ void PhasePrinter::vector_loop(const Loop& s) {
   vector_.loop = &s;
   vector_.var = s.var;
   vector_.lanes = s.lanes;
+  vector_.forms = s.forms.get();
   vector_.even = begins_of(s) == s.lanes;
   vector_.once = s.extent.is(s.lanes);
   ranges_[s.var] = {0, s.extent - 1};
-  if (!brief && anywhere && (!count || *count >= s.lanes)) find_lines(s);
   const std::string steps = brief        ? short_steps(s, extent, label)
                             : s.interior ? peeled_steps(s, extent, stream, label)
                                          : vector_steps(s, extent, full, stream, label);
@@ -233,7 +233,7 @@ void PhasePrinter::vector_loop(const Loop& s) {
 // are no lines of the scratch.
 std::string PhasePrinter::stream_steps(const Loop& s, int label, const FullSteps& steps) {
   streams_ = true;
-  if (vector_.rows.empty()) return full_steps(s, "stream", label, steps);
+  if (!reads_lines()) return full_steps(s, "stream", label, steps);
   FullSteps chosen = steps;
   chosen.from = "choose";
   return fmt::format(

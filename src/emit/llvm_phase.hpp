@@ -74,8 +74,8 @@ class PhasePrinter {
     bool once = false;                            // there is one step, and it is whole
     bool inner = false;                           // in the steps between the ends
     std::unordered_set<kernel::ExprId> ordinary;  // expressions of the body, where it has an interior too
-    std::set<std::string> rows;                   // of scratch that are read at several columns
-    bool at_line = false;                         // in steps that begin at lines of these rows
+    const kernel::LaneForms* forms = nullptr;     // of the loop's loads
+    bool at_line = false;                         // in steps that begin at lines of the rows of scratch
     int scope = 0;                                // of the body
     Changes changes;
   };
@@ -89,7 +89,6 @@ class PhasePrinter {
     std::string begin, from;  // the first element, and the label of the block before
     std::string end, after;   // behind the last element, and the label of the block behind
   };
-  enum class Pattern : uint8_t { Uniform, Contiguous, Reversed, Scattered };
 
   // llvm_phase.cpp: the frame
   std::string parameters(bool with_types) const;
@@ -148,12 +147,7 @@ class PhasePrinter {
   std::optional<Value> divide_neighbours(const IntExpr::Atom& a);
   Value divide_by_size(const IntExpr::Atom& a, const Value& remainder, int64_t step);
   std::optional<Value> compare_indices(kernel::ExprId id, const kernel::Apply& e);
-  using Table = std::vector<IntExpr>;  // for each lane: how far it is beyond lane 0
-  IntExpr first_lane() const;          // the Vector variable, as whole steps have it
-  std::optional<Table> table_of(const IntExpr& e) const;
   std::optional<Value> tabulated(const IntExpr& e);
-  std::optional<IntExpr> unwrapped(const IntExpr& e, std::vector<IntExpr>& inside) const;
-  std::optional<std::vector<bool>> truths_of(kernel::ExprId id) const;
   Value constant_mask(const std::vector<bool>& truths);
 
   // llvm_peel.cpp
@@ -162,56 +156,44 @@ class PhasePrinter {
   std::string short_steps(const kernel::Loop& s, const Value& extent, int label);
   std::string peeled_steps(const kernel::Loop& s, const Value& extent, const std::optional<Stream>& stream, int label);
 
-  // llvm_lines.cpp
-  struct LineRow {
-    std::string name;
-    int64_t column = 0;
-  };
-  bool shifts_lanes(DType dtype) const;
-  std::optional<LineRow> line_row(const Place& p) const;
-  void find_lines(const kernel::Loop& s);
-  std::optional<std::string> load_from_lines(const Place& p);
-
-  // llvm_regular.cpp
-  std::optional<int64_t> step_without_wraps(const IntExpr& given, std::optional<Value>& fits);
-  bool strides(int64_t step) const;
+  // llvm_pieces.cpp
+  std::optional<std::string> load_together(const Place& place, const kernel::LaneAccess& access,
+                                           const std::vector<bool>* active);
   std::string load_strided(const Place& place, int64_t step);
-  std::optional<std::string> load_mostly_regular(const Place& place);
-  struct Array {
-    IntExpr apart;  // from where lane 0 is, without a number
-    int64_t low = 0, high = 0;
-    std::vector<std::pair<int, int64_t>> lanes;  // and how far each goes
-  };
-  std::optional<std::string> load_table(const Place& place, const std::vector<bool>* active);
-  std::vector<Array> arrays_of(const Table& table, const std::vector<bool>* active) const;
-  std::string read_arrays(const Place& place, const std::vector<Array>& arrays);
-  std::string read_unless_wrapped(const Place& place, const std::vector<Array>& arrays, const std::vector<bool>* active,
-                                  const std::vector<IntExpr>& inside);
+  std::string load_pieces(const Place& place, const std::vector<kernel::LaneAccess::Piece>& pieces);
+  std::string load_one(const Place& place);
+  std::string load_each(const Place& place, const std::vector<bool>* active);
+  bool shifts_lanes(DType dtype) const;
+  bool reads_lines() const;
+  std::string load_from_lines(const Place& place, int64_t behind);
+  Value all_hold(const std::vector<IntExpr>& holds);
   std::string either(const Value& fits, const std::string& type, const std::function<std::string()>& near,
                      const std::function<std::string()>& far);
 
   // llvm_access.cpp: loads and stores
   int resource_of(const kernel::Access& access) const;
   Place place(const kernel::Access& access) const;
-  Pattern pattern(const IntExpr& offset, int64_t& step) const;
+  const kernel::LaneAccess* form_of(kernel::ExprId id) const;
   Value pointer(const Place& place, const IntExpr& offset);
   Value lane_pointers(const Place& place, bool masked);
   Value splat_pointer(const Value& pointer, int lanes);
   Value load(kernel::ExprId id, const kernel::Load& e);
   Value any_of(const Value& mask);
   Value load_uniform(const Place& place, std::optional<Value> mask, const std::optional<Value>& other);
-  Value load_lanes(const Place& place, Pattern pattern, std::optional<Value> mask, const std::optional<Value>& other);
+  Value load_lanes(const Place& place, const kernel::LaneAccess& access, std::optional<Value> mask,
+                   const std::optional<Value>& other);
   void store(const kernel::Store& s);
   void store_uniform(const Place& place, const Value& value, std::optional<Value> mask);
   std::string gather(int scope, const std::string& element, const std::string& pointers, int align,
                      const std::string& mask);
   void store_strided(const Place& place, int64_t step, const std::string& bits);
-  void store_lanes(const Place& place, Pattern pattern, const Value& value, std::optional<Value> mask, bool streaming);
+  void store_lanes(const Place& place, std::optional<int64_t> step, const Value& value, std::optional<Value> mask,
+                   bool streaming);
   bool has_masks(DType dtype) const;
   std::string tail_memory(std::string_view element, int lanes);
-  std::string load_tail(const Place& place, Pattern pattern);
-  void store_tail(const Place& place, Pattern pattern, const std::string& bits);
-  void copy_tail(const Place& place, Pattern pattern, const std::string& memory, bool out);
+  std::string load_tail(const Place& place, bool backward);
+  void store_tail(const Place& place, bool backward, const std::string& bits);
+  void copy_tail(const Place& place, bool backward, const std::string& memory, bool out);
   std::string shuffle(int scope, const std::string& type, const std::string& x, const std::string& y,
                       const std::vector<int64_t>& order);
   std::string reversed(int scope, std::string_view element, int lanes, const std::string& x);
@@ -298,7 +280,6 @@ class PhasePrinter {
   Ranges ranges_;
   VectorLoop vector_;
   std::vector<bool> in_lanes_;                  // locals: whether what they are bound to differs between lanes
-  std::map<int, kernel::ExprId> lets_;          // locals that are set once
   std::vector<std::vector<int>> dependencies_;  // by ExprId: locals and arrays
   std::vector<bool> stored_;                    // params and buffers that this phase stores to
   int resource_count_ = 0;

@@ -19,11 +19,11 @@ std::string PhasePrinter::tail_memory(std::string_view element, int lanes) {
 }
 
 // Reversed lanes end at the end of the vector, others start at its start.
-void PhasePrinter::copy_tail(const Place& p, Pattern how, const std::string& memory, bool out) {
+void PhasePrinter::copy_tail(const Place& p, bool backward, const std::string& memory, bool out) {
   const DType t = DType::I64;
   const std::string element = memory_type(p.dtype);
   Value there = pointer(p, p.offset), here{memory, DType::I64, 0, 0};
-  if (how == Pattern::Reversed) {
+  if (backward) {
     const Value back = op("sub $T $a, $b", t, {constant(t, 1), vector_.left});
     const Value gap = op("sub $T $a, $b", t, {constant(t, vector_.lanes), vector_.left});
     there = define(top(), t, 0, fmt::format("getelementptr {}, ptr {}, i64 {}", element, there.text, back.text));
@@ -34,21 +34,21 @@ void PhasePrinter::copy_tail(const Place& p, Pattern how, const std::string& mem
                    out ? here.text : there.text, bytes.text));
 }
 
-std::string PhasePrinter::load_tail(const Place& p, Pattern how) {
+std::string PhasePrinter::load_tail(const Place& p, bool backward) {
   const std::string element = memory_type(p.dtype), type = vector_of(element, vector_.lanes);
   const std::string memory = tail_memory(element, vector_.lanes);
   line(fmt::format("store {} zeroinitializer, ptr {}", type, memory));
-  copy_tail(p, how, memory, false);
+  copy_tail(p, backward, memory, false);
   const std::string bits = name(top(), fmt::format("load {}, ptr {}", type, memory));
-  return how == Pattern::Reversed ? reversed(top(), element, vector_.lanes, bits) : bits;
+  return backward ? reversed(top(), element, vector_.lanes, bits) : bits;
 }
 
-void PhasePrinter::store_tail(const Place& p, Pattern how, const std::string& bits) {
+void PhasePrinter::store_tail(const Place& p, bool backward, const std::string& bits) {
   const std::string element = memory_type(p.dtype), type = vector_of(element, vector_.lanes);
   const std::string memory = tail_memory(element, vector_.lanes);
-  const std::string ordered = how == Pattern::Reversed ? reversed(top(), element, vector_.lanes, bits) : bits;
+  const std::string ordered = backward ? reversed(top(), element, vector_.lanes, bits) : bits;
   line(fmt::format("store {} {}, ptr {}", type, ordered, memory));
-  copy_tail(p, how, memory, true);
+  copy_tail(p, backward, memory, true);
 }
 
 }  // namespace smelt::emit

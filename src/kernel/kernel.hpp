@@ -187,6 +187,30 @@ struct Local {
 
 enum class LoopKind : uint8_t { Grid, Thread, Vector, Unrolled, Serial };
 
+// How the lanes of a whole step of a Vector loop on a CPU lie in the array that they read.
+struct LaneAccess {
+  // Of a Gather each lane reads on its own. Pieces are read whole, and their elements dealt out to the lanes.
+  enum class Form : uint8_t { Broadcast, Strided, Pieces, Gather };
+  // Elements that follow each other: from `low` to `high` beyond the place that is `apart` from lane 0's. Some lane reads the
+  // first, some lane the last.
+  struct Piece {
+    IntExpr apart;
+    int64_t low = 0, high = 0;
+    std::vector<std::pair<int, int64_t>> lanes;  // those that read of it, and which element
+  };
+  Form form = Form::Gather;
+  int64_t step = 0;            // Strided: elements from a lane to the next
+  std::vector<Piece> pieces;   // for every lane that reads
+  std::vector<IntExpr> holds;  // it has this form where each is at least 0 in lane 0, and is a Gather elsewhere
+  int64_t behind =
+      0;  // Strided by 1, of scratch: elements behind a line of the cache when the step begins at one; 0: aligned, or
+          // not worth reading in whole lines
+};
+struct LaneForms {
+  std::map<ExprId, LaneAccess> loads;
+  std::map<ExprId, std::vector<bool>> conditions;  // that are the same in all whole steps: what each lane has
+};
+
 // The kinds of statements.
 struct Stmt;
 // The elements of a Vector loop on a CPU between which conditions hold: of first .. last-1, if each of `holds` is at least 0, this
@@ -208,7 +232,8 @@ struct Loop {
   int ahead = 0;       // Serial on a CPU: what its Vector loops read of arrays is asked for this many iterations ahead
   bool rare = false;   // on a CPU: runs seldom, so that little code is better than fast code
   int begins = 0;      // Vector on a CPU: whole steps may begin at multiples of so many elements; 0: of the lanes
-  std::optional<Interior> interior;  // Vector on a CPU
+  std::optional<Interior> interior;        // Vector on a CPU
+  std::shared_ptr<const LaneForms> forms;  // Vector on a CPU, once they are known
 };
 struct Let {
   LocalId local;
@@ -250,9 +275,10 @@ struct Alloc {
 struct Store {
   Access access;
   ExprId value;
-  ExprId mask = kNoExpr;     // a bool; nothing is written where it is false
-  bool streaming = false;    // will not be read again soon; may bypass the caches
-  std::optional<Op> atomic;  // GPU only: Add, Max or Min; joined with what is there, in any order
+  ExprId mask = kNoExpr;        // a bool; nothing is written where it is false
+  bool streaming = false;       // will not be read again soon; may bypass the caches
+  std::optional<Op> atomic;     // GPU only: Add, Max or Min; joined with what is there, in any order
+  std::optional<int64_t> step;  // in a Vector loop on a CPU: elements from a lane to the next; nothing: any
 };
 struct If {
   ExprId condition;
@@ -263,7 +289,8 @@ struct Each {
   IntExpr extent;
   ExprId condition;
   std::vector<Stmt> body;
-  int lanes = 1;  // that are asked at once on a CPU
+  int lanes = 1;                           // that are asked at once on a CPU
+  std::shared_ptr<const LaneForms> forms;  // of the condition, as of a Vector loop
 };
 struct Prefetch {
   int param;

@@ -66,7 +66,11 @@ bool divides_lanes(const IntExpr& e, Symbol var, int lanes, bool once) {
   });
 }
 
+const Symbol kStep = Symbol::loop("step");  // its number
+
 }  // namespace
+
+IntExpr first_lane(int lanes, bool once) { return once ? IntExpr(0) : IntExpr::symbol(kStep) * lanes; }
 
 std::vector<bool> locals_in_lanes(const Kernel& kernel) { return InLanes(kernel).take(); }
 
@@ -103,6 +107,22 @@ IntExpr Lanes::without_clamps(const IntExpr& e, std::vector<IntExpr>& holds) con
   }
   holds.insert(holds.end(), found.begin(), found.end());
   return result;
+}
+
+std::optional<std::vector<IntExpr>> Lanes::beyond_first(const IntExpr& e, int lanes, bool once,
+                                                        const Ranges& ranges) const {
+  Ranges known = ranges;
+  known[kStep] = {0, IntExpr::symbol(Symbol::loop("steps"))};
+  std::vector<IntExpr> beyond;
+  IntExpr first;
+  for (int lane = 0; lane < lanes; ++lane) {
+    const IntExpr value = e.substitute({{var_, first_lane(lanes, once) + lane}}, known);
+    if (vary(value)) return std::nullopt;  // what the data says
+    if (lane == 0) first = value;
+    beyond.push_back(value - first);
+    if (beyond.back().mentions(kStep)) return std::nullopt;
+  }
+  return beyond;
 }
 
 bool draws(const Kernel& kernel, const Loop& loop) {

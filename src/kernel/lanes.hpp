@@ -12,6 +12,9 @@ namespace smelt::kernel {
 // By local: whether it has a value of its own for each lane of a Vector loop, and is combined nowhere.
 std::vector<bool> locals_in_lanes(const Kernel& kernel);
 
+// The variable of a Vector loop in lane 0 of whole steps that begin at multiples of the lanes.
+IntExpr first_lane(int lanes, bool once);
+
 class Lanes {
  public:
   static constexpr int64_t kMostStep = int64_t{1} << 20;
@@ -25,6 +28,9 @@ class Lanes {
   // `e` where every minimum and maximum that varies is the side of it that goes up with the lanes, as in the middle of an array
   // whose ends are clamped or mirrored. Each of `holds` is at least 0 where that is so.
   IntExpr without_clamps(const IntExpr& e, std::vector<IntExpr>& holds) const;
+  // For each lane how far `e` is beyond its value in lane 0, in whole steps that begin at multiples of the lanes (`once`: at 0 alone);
+  // nothing where that is not the same in every such step.
+  std::optional<std::vector<IntExpr>> beyond_first(const IntExpr& e, int lanes, bool once, const Ranges& ranges) const;
 
  private:
   Symbol var_;

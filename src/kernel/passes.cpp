@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "kernel/barriers.hpp"
+#include "kernel/classify_accesses.hpp"
 #include "kernel/hoist.hpp"
 #include "kernel/multipliers.hpp"
 #include "kernel/partition_loops.hpp"
@@ -25,6 +26,8 @@ constexpr Pass kPasses[] = {
     {"place-scratch", "scratch that threads do not share is theirs one by one", kGpu, !kCpu, place_scratch},
     {"insert-barriers", "threads wait before they meet in shared scratch", kGpu, !kCpu, insert_barriers},
     {"remove-dead-code", "expressions that no statement uses go", kGpu, kCpu, remove_dead_code},
+    {"classify-accesses", "the lanes of an access are neighbours, at a distance, in pieces, or anywhere", !kGpu, kCpu,
+     classify_accesses},
 };
 
 // As `lowered` does with indices that it cannot prove: what is slower instead of what might be wrong.

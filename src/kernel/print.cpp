@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <utility>
 
 #include "kernel/text.hpp"
 #include "kernel/walk.hpp"
@@ -213,11 +214,31 @@ class Printer {
     for_each_operand(kernel_.at(id), [&](ExprId operand) { count_use(operand); });
   }
 
+  static std::string step_text(std::optional<int64_t> step) {
+    if (!step) return "scattered ";
+    return *step == 0 || *step == 1 ? "" : *step == -1 ? "reversed " : "strided ";
+  }
+
+  // How the lanes of a load lie, where that is not all in one place or side by side.
+  std::string lanes_text(ExprId id) const {
+    if (!forms_ || forms_->loads.count(id) == 0) return "";
+    const LaneAccess& access = forms_->loads.at(id);
+    const std::string mostly = access.holds.empty() ? "" : "mostly ";
+    switch (access.form) {
+      case LaneAccess::Form::Gather: return "gathered ";
+      case LaneAccess::Form::Pieces: return mostly + "pieced ";
+      case LaneAccess::Form::Broadcast: return mostly.empty() ? "" : mostly + "one ";
+      case LaneAccess::Form::Strided: break;
+    }
+    if (access.behind != 0) return "shifted ";
+    return access.step == 1 ? (mostly.empty() ? "" : mostly + "neighbouring ") : mostly + step_text(access.step);
+  }
+
   // The text for a use of `id`, after the lines that it needs.
   std::string use(ExprId id, const Expr* user) {
     if (auto it = named_.find(id); it != named_.end()) return it->second;
     const Expr& e = kernel_.at(id);
-    std::string text = text_of(kernel_, e, [&](ExprId arg) { return use(arg, &e); });
+    const std::string text = lanes_text(id) + text_of(kernel_, e, [&](ExprId arg) { return use(arg, &e); });
     if (!is_leaf(e) && (uses_[static_cast<size_t>(id)] > 1 || (user && text.size() > kLongLine))) {
       const std::string name = fmt::format("%{}", next_name_++);
       line("{}: {} = {}", name, name_of(e.dtype), text);
@@ -245,8 +266,10 @@ class Printer {
                  loop.columns ? fmt::format(" in {} columns", loop.columns) : "", begins(loop));
           else
             line("{} {} < {}:", name_of(loop.kind), loop.var, loop.extent.str());
+          const LaneForms* outer = std::exchange(forms_, loop.forms ? loop.forms.get() : forms_);
           block(loop.body);
           if (loop.interior) interior(loop);
+          forms_ = outer;
         },
         [&](const Let& let) {
           const std::string value = use(let.value);
@@ -290,6 +313,7 @@ class Printer {
           forget_changed(s);
           const std::string how = store.atomic      ? fmt::format("atomic {} ", smelt::name_of(*store.atomic))
                                   : store.streaming ? "stream "
+                                  : forms_          ? step_text(store.step)
                                                     : "";
           line("{}{} = {}{}", how, access_text(kernel_, store.access), value, mask);
         },
@@ -302,7 +326,9 @@ class Printer {
         [&](const Each& each) {
           forget_changed(each.body);
           const auto outer = named_;
+          forms_ = each.forms.get();
           const std::string condition = use(each.condition);
+          forms_ = nullptr;
           line("each {} < {} of which {}:", each.var, each.extent.str(), condition);
           named_ = outer;
           block(each.body);
@@ -359,6 +385,7 @@ class Printer {
   const Kernel& kernel_;
   std::vector<int> uses_;
   std::map<ExprId, std::string> named_;
+  const LaneForms* forms_ = nullptr;  // of the loop around
   std::string text_;
   int depth_ = 0;
   int next_name_ = 0;

@@ -395,6 +395,7 @@ void verify(const Kernel& kernel, Proved& proved) {
   verify_types(kernel);
   verify_locals(kernel);
   verify_accesses(kernel, proved);
+  verify_lanes(kernel);
   verify_barriers(kernel);
 }
 

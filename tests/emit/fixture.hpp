@@ -11,6 +11,7 @@
 
 #include "emit/llvm.hpp"
 #include "kernel/build.hpp"
+#include "kernel/classify_accesses.hpp"
 #include "kernel/partition_loops.hpp"
 #include "runtime/cpu.hpp"
 #include "symbols.hpp"
@@ -127,6 +128,7 @@ class OnEveryLlvm : public testing::TestWithParam<std::string> {
   // `vector_bits` 0: the host's. Fewer make the text of lesser machines, which runs here too.
   std::string text(Kernel kernel, int vector_bits = 0) {
     kernel::partition_loops(kernel);
+    kernel::classify_accesses(kernel);
     auto llvm = open(GetParam());
     if (!vector_bits) vector_bits = runtime::read_cpu_facts().vector_bits;
     return emit::emit_llvm(kernel, {llvm->triple(), llvm->version(), vector_bits, slow_division});

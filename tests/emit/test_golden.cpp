@@ -10,6 +10,7 @@ namespace smelt::test {
 
 static void expect_golden(const std::string& name, Kernel kernel) {
   kernel::partition_loops(kernel);
+  kernel::classify_accesses(kernel);
   const std::string text = emit::emit_llvm(kernel, {"x86_64-pc-linux-gnu", 19, 256});
   EXPECT_EQ(text, emit::emit_llvm(kernel, {"x86_64-pc-linux-gnu", 19, 256})) << "printing twice differs";
   const std::string path = std::string(SMELT_SOURCE_DIR) + "/tests/golden/emit/" + name + ".ll";

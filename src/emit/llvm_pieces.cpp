@@ -1,0 +1,174 @@
+// Loads of whole steps that read more, or less, than one element a lane in its place, as their forms say (kernel/classify_accesses.hpp):
+// what lies between neighbours at a distance, whole pieces that are dealt out, whole lines of the cache, one element for all.
+#include <fmt/format.h>
+
+#include "emit/llvm_phase.hpp"
+#include "kernel/classify_accesses.hpp"
+
+namespace smelt::emit {
+
+using kernel::LaneAccess;
+using Form = LaneAccess::Form;
+
+// Nothing for what load_lanes() reads: neighbours, and gathers. `active`: the lanes that read.
+std::optional<std::string> PhasePrinter::load_together(const Place& p, const LaneAccess& access,
+                                                       const std::vector<bool>* active) {
+  if (access.form == Form::Gather) return std::nullopt;
+  const int lanes = vector_.lanes;
+  const std::string memory = memory_type(p.dtype), type = vector_of(memory, lanes);
+  const bool neighbours = access.form == Form::Strided && (access.step == 1 || access.step == -1);
+  if (neighbours && access.holds.empty()) {
+    if (access.behind == 0 || !vector_.at_line || !shifts_lanes(p.dtype)) return std::nullopt;
+    return load_from_lines(p, access.behind);
+  }
+  const auto load = [&] {
+    if (access.form == Form::Pieces) return load_pieces(p, access.pieces);
+    if (access.form == Form::Broadcast) return load_one(p);
+    if (!neighbours) return load_strided(p, access.step);
+    return name(top(), fmt::format("load {}, ptr {}, align {}", type, pointer(p, p.offset).text, size_of(p.dtype)));
+  };
+  if (access.holds.empty()) return load();
+  return either(all_hold(access.holds), type, load, [&] { return load_each(p, active); });
+}
+
+Value PhasePrinter::all_hold(const std::vector<IntExpr>& holds) {
+  std::optional<Value> all;
+  for (const IntExpr& h : holds) {
+    const Value here = op("icmp sge $T $a, $b", DType::Bool, {integer(h), constant(DType::I64, 0)});
+    all = all ? op("and $T $a, $b", DType::Bool, {*all, here}) : here;
+  }
+  return *all;
+}
+
+// What one of two blocks makes, by a condition.
+std::string PhasePrinter::either(const Value& fits, const std::string& type, const std::function<std::string()>& near,
+                                 const std::function<std::string()>& far) {
+  const int label = ++labels_;
+  const auto in_block = [&](const std::function<std::string()>& load) {
+    push(false, no_changes());
+    const std::string result = load();
+    return std::pair{result, pop()};
+  };
+  const auto [from_near, near_text] = in_block(near);
+  const auto [from_far, far_text] = in_block(far);
+  line(fmt::format("br i1 {}, label %near{}, label %far{}", fits.text, label, label));
+  scopes_.back().text += fmt::format("near{0}:\n{1}  br label %got{0}\nfar{0}:\n{2}  br label %got{0}\ngot{0}:\n",
+                                     label, near_text, far_text);
+  return name(top(), fmt::format("phi {} [ {}, %near{} ], [ {}, %far{} ]", type, from_near, label, from_far, label));
+}
+
+std::string PhasePrinter::load_each(const Place& p, const std::vector<bool>* active) {
+  const std::vector<bool> all(static_cast<size_t>(vector_.lanes), true);
+  const std::string mask = constant_mask(active ? *active : all).text;
+  const Value each = lane_pointers(p, active != nullptr);
+  return gather(top(), memory_type(p.dtype), each.text, size_of(p.dtype), mask);
+}
+
+std::string PhasePrinter::load_one(const Place& p) {
+  const std::string memory = memory_type(p.dtype), type = vector_of(memory, vector_.lanes);
+  const Value at = pointer(p, p.offset);
+  const std::string one = name(top(), fmt::format("load {}, ptr {}, align {}", memory, at.text, size_of(p.dtype)));
+  const std::string first = name(top(), fmt::format("insertelement {} poison, {} {}, i64 0", type, memory, one));
+  return name(top(), fmt::format("shufflevector {} {}, {} poison, <{} x i32> zeroinitializer", type, first, type,
+                                 vector_.lanes));
+}
+
+// What lies between neighbours is read too, in whole vectors. Nothing beyond the last lane's element is touched: the last vector ends with
+// it, or in a last step all vectors have a mask.
+std::string PhasePrinter::load_strided(const Place& given, int64_t step) {
+  const int64_t lanes = vector_.lanes;
+  const int align = size_of(given.dtype);
+  const std::string memory = memory_type(given.dtype), type = vector_of(memory, vector_.lanes);
+  Place p = given;
+  if (step < 0) {
+    p.offset = p.offset + step * (lanes - 1);
+    return reversed(top(), memory, vector_.lanes, load_strided(p, -step));
+  }
+  const bool whole = !vector_.tail;
+  const auto part_of = [&](int64_t lane) { return lane * step / lanes; };
+  const auto first_of = [&](int64_t part) {
+    return part + 1 < step || !whole ? part * lanes : (lanes - 1) * step + 1 - lanes;
+  };
+  const auto read = [&](int64_t part) {
+    const Value at = pointer(p, p.offset + first_of(part));
+    if (whole) return name(top(), fmt::format("load {}, ptr {}, align {}", type, at.text, align));
+    // Elements from here to the last lane's.
+    const Value times = op("mul $T $a, $b", DType::I64, {vector_.left, constant(DType::I64, step)});
+    const Value left = op("sub $T $a, $b", DType::I64, {times, constant(DType::I64, step - 1 + first_of(part))});
+    const Value narrow = convert("trunc", left, DType::I32);
+    const Value mask =
+        op("icmp slt $T $a, $b", DType::Bool, {iota(vector_.lanes, DType::I32), splat(narrow, vector_.lanes)});
+    return name(top(), masked_call("load", memory, vector_.lanes, at.text, align, mask.text, "zeroinitializer", false));
+  };
+  std::string result;
+  for (int64_t part = 0; part < step; ++part) {
+    const std::string next = read(part);
+    std::vector<int64_t> order;
+    for (int64_t lane = 0; lane < lanes; ++lane) {
+      const int64_t place = lane * step - first_of(part_of(lane));
+      order.push_back(part_of(lane) < part ? lane : part_of(lane) > part ? 0 : part == 0 ? place : lanes + place);
+    }
+    const bool once = part == 0;
+    result = shuffle(top(), type, once ? next : result, once ? "poison" : next, order);
+  }
+  return result;
+}
+
+std::string PhasePrinter::load_pieces(const Place& p, const std::vector<LaneAccess::Piece>& pieces) {
+  const int align = size_of(p.dtype), lanes = vector_.lanes;
+  const std::string memory = memory_type(p.dtype), type = vector_of(memory, lanes);
+  std::string result = "poison";
+  for (const LaneAccess::Piece& piece : pieces) {
+    const auto count = static_cast<int>(piece.high - piece.low + 1);
+    const std::string whole = vector_of(memory, count);
+    const Value at = pointer(p, p.offset + piece.apart + piece.low);
+    const std::string read = name(top(), fmt::format("load {}, ptr {}, align {}", whole, at.text, align));
+    std::vector<int64_t> from(static_cast<size_t>(lanes), -1);
+    for (const auto& [lane, number] : piece.lanes) from[static_cast<size_t>(lane)] = number - piece.low;
+    const std::string own = shuffle(top(), whole, read, "poison", from);
+    if (result == "poison") {
+      result = own;
+      continue;
+    }
+    std::vector<int64_t> order;
+    for (int lane = 0; lane < lanes; ++lane) order.push_back(from[static_cast<size_t>(lane)] < 0 ? lane : lanes + lane);
+    result = shuffle(top(), type, result, own, order);
+  }
+  return result;
+}
+
+// Shuffles of two vectors by a number of lanes are one instruction from AVX-512 on, for these elements.
+bool PhasePrinter::shifts_lanes(DType dtype) const {
+  return target_.triple.rfind("x86_64", 0) == 0 && target_.vector_bits >= 8 * kernel::kLineBytes &&
+         (size_of(dtype) == 4 || size_of(dtype) == 8);
+}
+
+// Whether the loop's steps read rows of scratch in whole lines where they begin at lines.
+bool PhasePrinter::reads_lines() const {
+  return std::any_of(vector_.forms->loads.begin(), vector_.forms->loads.end(), [&](const auto& load) {
+    return load.second.behind != 0 && shifts_lanes(kernel_.at(load.first).dtype);
+  });
+}
+
+// In whole steps that begin at lines, from whole lines. All that is read lies in lines in which lanes lie, and rows of scratch are whole lines.
+std::string PhasePrinter::load_from_lines(const Place& p, int64_t behind) {
+  const int lanes = vector_.lanes;
+  const int64_t line = kernel::kLineBytes / size_of(p.dtype);
+  // Towards the nearer line: the other reads of the row are there too.
+  const int64_t by = behind > line / 2 ? behind - line : behind;
+  const std::string element = memory_type(p.dtype), wide = vector_of(element, lanes);
+  const auto read = [&](int64_t from, int64_t count) {
+    return name(top(), fmt::format("load {}, ptr {}, align {}", vector_of(element, static_cast<int>(count)),
+                                   pointer(p, p.offset + from).text, size_of(p.dtype)));
+  };
+  const std::string here = read(-by, lanes), beside = read(by < 0 ? -by - line : lanes - by, line);
+  std::vector<int64_t> widened, order;
+  for (int64_t i = 0; i < lanes; ++i) {
+    widened.push_back(by > 0 ? (i < line ? i : -1) : (i < lanes - line ? -1 : i - (lanes - line)));
+    order.push_back(by > 0 ? i + by : lanes + by + i);
+  }
+  const std::string others = shuffle(top(), vector_of(element, static_cast<int>(line)), beside, "poison", widened);
+  return by > 0 ? shuffle(top(), wide, here, others, order) : shuffle(top(), wide, others, here, order);
+}
+
+}  // namespace smelt::emit

@@ -1,0 +1,198 @@
+// How the lanes of an access lie, and what verify() makes of a form that is wrong.
+#include "kernel/classify_accesses.hpp"
+
+#include <gtest/gtest.h>
+
+#include "changes.hpp"
+#include "kernel/verify_parts.hpp"
+#include "samples.hpp"
+#include "symbols.hpp"
+
+namespace smelt::kernel {
+namespace {
+
+using Form = LaneAccess::Form;
+
+const IntExpr i = sym("i"_loop), W = sym("W"_size), S = sym("S"_size);
+
+// out[i] = in[at] for i < 960, in steps that begin at multiples of the lanes, or anywhere.
+struct Reading {
+  Sample s;
+  explicit Reading(const IntExpr& at, int lanes = 8, bool anywhere = false) {
+    s.size("W"_size);
+    s.size("S"_size);
+    const int in = s.input(DType::F32, {1 << 20}), out = s.output(DType::F32, {960});
+    s.phase(grid("g"_loop, 1, {vector("i"_loop, 960, {store({false, out, {i}}, s.load(in, {at}))}, lanes)}));
+    loop().begins = anywhere ? 1 : lanes;
+    classify_accesses(s.kernel);
+    verify_lanes(s.kernel);
+  }
+  Loop& loop() { return grid_body(s.kernel)[0].get<Loop>(); }
+  const LaneAccess& form() { return loop().forms->loads.begin()->second; }
+};
+
+TEST(ClassifyAccesses, OnePlaceNeighboursAndAnywhere) {
+  EXPECT_EQ(Reading(7).form().form, Form::Broadcast);
+  for (const bool anywhere : {false, true})
+    for (const int step : {1, -1}) {
+      Reading x(step * i + 1000, 8, anywhere);
+      EXPECT_EQ(x.form().form, Form::Strided);
+      EXPECT_EQ(x.form().step, step);
+      EXPECT_TRUE(x.form().holds.empty());
+    }
+  EXPECT_EQ(Reading(i * i).form().form, Form::Gather);
+  EXPECT_EQ(Reading(S * i, 8, true).form().form, Form::Gather) << "a distance that only the call knows";
+}
+
+TEST(ClassifyAccesses, NeighboursAtADistance) {
+  for (const int step : {2, 3, 8, -5}) {
+    Reading x(step * i + 8000, 8, true);
+    EXPECT_EQ(x.form().form, Form::Strided);
+    EXPECT_EQ(x.form().step, step);
+  }
+  EXPECT_EQ(Reading(9 * i, 8, true).form().form, Form::Gather) << "too much would be read between them";
+  EXPECT_EQ(Reading(2 * i, 4, true).form().form, Form::Gather) << "too few lanes";
+}
+
+TEST(ClassifyAccesses, PiecesOfSeveralArrays) {
+  Reading x(1000 * mod(i, 3) + floordiv(i, 3), 24);
+  ASSERT_EQ(x.form().form, Form::Pieces);
+  ASSERT_EQ(x.form().pieces.size(), 3U);
+  EXPECT_EQ(x.form().pieces[1].lanes[0], (std::pair<int, int64_t>{1, 1000}));
+  EXPECT_EQ(x.form().pieces[1].high, 1007);
+  EXPECT_EQ(Reading(1000 * mod(i, 3) + floordiv(i, 3), 24, true).form().form, Form::Gather)
+      << "where steps begin anywhere, lanes have no colour of their own";
+  Reading apart(S * mod(i, 2) + floordiv(i, 2), 8);
+  ASSERT_EQ(apart.form().pieces.size(), 2U);
+  EXPECT_EQ(apart.form().pieces[1].apart, S);
+  EXPECT_EQ(Reading(1000 * mod(i, 12), 24).form().form, Form::Gather) << "more pieces than are worth it";
+}
+
+TEST(ClassifyAccesses, WhatWrapsAroundNowAndThen) {
+  Reading rolled(mod(i + S, 960), 8, true);
+  EXPECT_EQ(rolled.form().form, Form::Strided);
+  EXPECT_EQ(rolled.form().step, 1);
+  ASSERT_EQ(rolled.form().holds.size(), 1U);
+  EXPECT_EQ(rolled.form().holds[0], 960 - 1 - mod(i + S, 960) - 7);
+  Reading row(floordiv(i + S, 100), 8, true);
+  EXPECT_EQ(row.form().form, Form::Broadcast);
+  EXPECT_EQ(row.form().holds.size(), 1U);
+  Reading in_pieces(mod(2 * i + S, 960), 8);
+  EXPECT_EQ(in_pieces.form().form, Form::Pieces);
+  EXPECT_EQ(in_pieces.form().holds.size(), 1U);
+  EXPECT_EQ(Reading(mod(i + S, 15), 8, true).form().form, Form::Gather) << "it wraps around in most steps";
+}
+
+TEST(ClassifyAccesses, ClampsHoldAtBothEndsOfAStep) {
+  Reading x(max(0, i - S), 8, true);
+  EXPECT_EQ(x.form().form, Form::Strided);
+  EXPECT_EQ(x.form().holds, (std::vector<IntExpr>{i - S, i - S + 7}));
+}
+
+TEST(ClassifyAccesses, MasksThatAllStepsShare) {
+  Sample s;
+  const int in = s.input(DType::F32, {2000}), out = s.output(DType::F32, {960});
+  const ExprId even = s.build.apply(Op::Eq, {s.build.index(mod(i, 2)), s.build.index(0)});
+  const ExprId x = s.load(in, {2 * i}, even, s.f32(0));
+  s.phase(grid("g"_loop, 1, {vector("i"_loop, 960, {store({false, out, {i}}, x)})}));
+  classify_accesses(s.kernel);
+  verify(s.kernel);
+  const LaneForms& forms = *grid_body(s.kernel)[0].get<Loop>().forms;
+  EXPECT_EQ(forms.conditions.at(even), (std::vector<bool>{true, false, true, false, true, false, true, false}));
+  EXPECT_EQ(forms.loads.at(x).form, Form::Pieces);
+  EXPECT_EQ(forms.loads.at(x).pieces[0].lanes.size(), 4U);
+}
+
+TEST(ClassifyAccesses, MasksThatDifferFromStepToStep) {
+  Sample s;
+  const int in = s.input(DType::F32, {2000}), out = s.output(DType::F32, {960});
+  const ExprId x = s.load(in, {2 * i}, s.less(i, 500), s.f32(0)), y = s.load(in, {i}, s.less(i, 500), s.f32(0));
+  s.phase(grid("g"_loop, 1,
+               {vector("i"_loop, 960, {store({false, out, {i}}, s.build.apply(Op::Add, {x, y}))})}));
+  classify_accesses(s.kernel);
+  const LaneForms& forms = *grid_body(s.kernel)[0].get<Loop>().forms;
+  EXPECT_EQ(forms.loads.at(x).form, Form::Gather) << "what lies between may be nobody's";
+  EXPECT_EQ(forms.loads.at(y).form, Form::Strided);
+}
+
+TEST(ClassifyAccesses, RowsOfScratchAtSeveralColumns) {
+  Sample s;
+  const int out = s.output(DType::F32, {960}), row = s.scratch(DType::F32, {1024});
+  const ExprId left = s.load_scratch(row, {i}), right = s.load_scratch(row, {i + 17});
+  s.phase(grid("g"_loop, 1,
+               {alloc(row), vector("i"_loop, 1024, {store({true, row, {i}}, s.f32(1))}, 16),
+                vector("j"_loop, 960, {store({false, out, {sym("j"_loop)}}, s.f32(0))}, 16),
+                vector("i"_loop, 960, {store({false, out, {i}}, s.build.apply(Op::Add, {left, right}))}, 16)}));
+  for (Stmt& stmt : grid_body(s.kernel))
+    if (auto* loop = stmt.get_if<Loop>()) loop->begins = 1;
+  classify_accesses(s.kernel);
+  verify(s.kernel);
+  const LaneForms& forms = *grid_body(s.kernel)[3].get<Loop>().forms;
+  EXPECT_EQ(forms.loads.at(left).behind, 0);
+  EXPECT_EQ(forms.loads.at(right).behind, 1);
+}
+
+TEST(ClassifyAccesses, PrintedBeforeEachLoad) {
+  Sample s;
+  s.size("S"_size);
+  const int in = s.input(DType::F32, {2000}), out = s.output(DType::F32, {960});
+  const ExprId sum = s.build.apply(
+      Op::Add, {s.load(in, {959 - i}), s.build.apply(Op::Add, {s.load(in, {2 * i}), s.load(in, {mod(i + S, 960)})})});
+  s.phase(grid("g"_loop, 1, {vector("i"_loop, 960, {store({false, out, {959 - i}}, sum)})}));
+  grid_body(s.kernel)[0].get<Loop>().begins = 1;
+  EXPECT_EQ(changes(s.kernel, classify_accesses).back(),
+            "+ reversed out2[-%i + 959] = reversed in1[-%i + 959] + (strided in1[2*%i] + mostly neighbouring in1[((%i + S) "
+            "% 960)])");
+}
+
+// What verify() says of forms that `change` has changed.
+template <class Change>
+std::string fault_of(Reading& x, const Change& change) {
+  LaneForms forms = *x.loop().forms;
+  change(forms.loads.begin()->second);
+  x.loop().forms = std::make_shared<const LaneForms>(forms);
+  return fault(x.s.kernel);
+}
+
+TEST(VerifyLanes, FormsThatAreNotSo) {
+  Reading one(7), strided(3 * i, 8, true), pieces(1000 * mod(i, 3) + floordiv(i, 3), 24), wraps(mod(i + 5, 960), 8, true);
+  EXPECT_EQ(fault_of(strided, [](LaneAccess&) {}), "");
+  EXPECT_EQ(fault_of(pieces, [](LaneAccess&) {}), "");
+  EXPECT_EQ(fault_of(wraps, [](LaneAccess&) {}), "");
+  EXPECT_NE(fault_of(wraps, [](LaneAccess& a) { a.holds[0] = a.holds[0] + 1; }).find("lane 7"), std::string::npos);
+  EXPECT_NE(fault_of(wraps, [](LaneAccess& a) { a.holds.clear(); }), "");
+  EXPECT_NE(fault_of(strided, [](LaneAccess& a) { a.step = 2; }).find("lane 1 is 3 elements from lane 0, not 2"),
+            std::string::npos);
+  EXPECT_NE(fault_of(strided, [](LaneAccess& a) { a.form = Form::Broadcast; }), "");
+  EXPECT_NE(fault_of(pieces, [](LaneAccess& a) { a.pieces.pop_back(); }).find("reads 0 times"), std::string::npos);
+  EXPECT_NE(fault_of(one, [](LaneAccess& a) { a = {.form = Form::Strided, .step = 1}; }), "");
+}
+
+TEST(VerifyLanes, PiecesThatAreNotSo) {
+  const auto with = [](const auto& change) {
+    Reading x(1000 * mod(i, 3) + floordiv(i, 3), 24);
+    return fault_of(x, [&](LaneAccess& a) { change(a.pieces[1]); });
+  };
+  EXPECT_NE(with([](LaneAccess::Piece& p) { std::swap(p.lanes[0].second, p.lanes[7].second); }), "");
+  EXPECT_NE(with([](LaneAccess::Piece& p) { p.apart = p.apart + 1; }), "");
+  EXPECT_NE(with([](LaneAccess::Piece& p) { ++p.high; }).find("no lane reads the ends"), std::string::npos);
+  EXPECT_NE(with([](LaneAccess::Piece& p) { p.lanes[0].first = 0; }), "");
+  EXPECT_NE(with([](LaneAccess::Piece& p) { p.lanes[0].first = 24; }), "");
+}
+
+TEST(VerifyLanes, ConditionsThatAreNotSo) {
+  Sample s;
+  const int in = s.input(DType::F32, {2000}), out = s.output(DType::F32, {960});
+  const ExprId even = s.build.apply(Op::Eq, {s.build.index(mod(i, 2)), s.build.index(0)});
+  const ExprId x = s.load(in, {i}, even, s.f32(0));
+  s.phase(grid("g"_loop, 1, {vector("i"_loop, 960, {store({false, out, {i}}, x)})}));
+  classify_accesses(s.kernel);
+  Loop& loop = grid_body(s.kernel)[0].get<Loop>();
+  LaneForms forms = *loop.forms;
+  forms.conditions.at(even)[3] = true;
+  loop.forms = std::make_shared<const LaneForms>(forms);
+  EXPECT_NE(fault(s.kernel).find("lane 3 is not always true"), std::string::npos) << fault(s.kernel);
+}
+
+}  // namespace
+}  // namespace smelt::kernel
