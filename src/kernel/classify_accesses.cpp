@@ -297,8 +297,8 @@ class Classification {
       if (condition != kNoExpr && found.steps.even) active = truths_of(condition, classify);
       if (active) found.forms.conditions[condition] = *active;
       if (load)
-        found.forms.loads[id] = classify.load(flat_offset(kernel_, load->access), load->mask != kNoExpr,
-                                              active ? &*active : nullptr);
+        found.forms.loads[id] =
+            classify.load(flat_offset(kernel_, load->access), load->mask != kNoExpr, active ? &*active : nullptr);
       return true;
     });
   }
@@ -353,9 +353,8 @@ class Classification {
     for_each_stmt(loop.body, [&](const Stmt& s) {
       if (const auto local = given_by(s); local && !s.is<Let>()) in_lanes_[static_cast<size_t>(*local)] = true;
     });
-    Found found{{loop.var, loop.lanes, loop.begins == 0 || loop.begins == loop.lanes, loop.extent.is(loop.lanes)},
-                {},
-                {}};
+    Found found{
+        {loop.var, loop.lanes, loop.begins == 0 || loop.begins == loop.lanes, loop.extent.is(loop.lanes)}, {}, {}};
     std::vector<Symbol> named{enter(loop.var, loop.extent)};
     block(loop.body, &found, rare);
     if (loop.interior) block(loop.interior->body, &found, rare);

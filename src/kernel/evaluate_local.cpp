@@ -15,9 +15,6 @@
 
 namespace smelt::kernel {
 
-// Elements that are written out, of one reduction, and of reductions inside of each other.
-constexpr int64_t kMostUnrolled = 32, kMostRepeated = 64;
-
 static bool finds_position(ReduceKind kind) { return kind == ReduceKind::ArgMax || kind == ReduceKind::ArgMin; }
 
 // Elements come in order, so that of equals the first stays; a NaN wins over a number.
@@ -60,7 +57,8 @@ ExprId Evaluator::local_reduction(NodeId id, const Index& index) {
   const auto extent = [&](size_t a) { return shape[static_cast<size_t>(node.axes[a])].constant().value(); };
   size_t serial = node.axes.size();  // axes from here on are written out
   int64_t elements = 1;
-  while (serial > 0 && elements * extent(serial - 1) <= std::min(kMostUnrolled, kMostRepeated / repeated_))
+  while (serial > 0 && elements * extent(serial - 1) <=
+                           std::min(schedule::kMostWrittenOut, schedule::kMostWrittenOutInside / repeated_))
     elements *= extent(--serial);
 
   const DType t = accumulator_type(graph_.at(node.args[0]).dtype);

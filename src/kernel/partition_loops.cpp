@@ -170,7 +170,9 @@ class Interiors {
       const auto* apply = kernel_.at(leaf).get_if<Apply>();
       const auto h = apply ? holds_where(kernel_, *apply) : std::nullopt;
       if (!h) continue;
-      auto found = conditions({undivided(*h)});
+      // As it stands, if it can be: from it the accesses that it guards were proved.
+      auto found = conditions({*h});
+      if (!found) found = conditions({undivided(*h)});
       if (!found) {
         std::vector<IntExpr> all;
         const IntExpr unclamped = lanes_.without_clamps(*h, all);

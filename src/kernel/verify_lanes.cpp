@@ -33,9 +33,8 @@ class LaneOffsets {
 
  private:
   bool holds(const IntExpr& h) const {
-    return std::any_of(holds_.begin(), holds_.end(), [&](const IntExpr& known) {
-      return (h - known).constant().value_or(-1) >= 0;
-    });
+    return std::any_of(holds_.begin(), holds_.end(),
+                       [&](const IntExpr& known) { return (h - known).constant().value_or(-1) >= 0; });
   }
 
   IntExpr of_lane(const IntExpr& e, int lane) {
@@ -120,8 +119,10 @@ class LaneForm {
       const auto* load = kernel_.at(id).get_if<Load>();
       need(load, id, "only loads have a form");
       const std::vector<bool>* active = nullptr;
-      if (const auto known = forms.conditions.find(load->mask); known != forms.conditions.end()) active = &known->second;
-      need(!active || static_cast<int>(active->size()) == lanes, id, "its mask has {} lanes", active ? active->size() : 0);
+      if (const auto known = forms.conditions.find(load->mask); known != forms.conditions.end())
+        active = &known->second;
+      need(!active || static_cast<int>(active->size()) == lanes, id, "its mask has {} lanes",
+           active ? active->size() : 0);
       need(load->mask == kNoExpr || active || access.holds.empty(), id, "a mask, and places where it has another form");
       LaneOffsets offsets(var, lanes, even, once, access.holds, ranges_);
       check(id, access, flat_offset(kernel_, load->access), lanes, active, offsets);
@@ -131,8 +132,8 @@ class LaneForm {
   void check(ExprId id, const LaneAccess& access, const IntExpr& offset, int lanes, const std::vector<bool>* active,
              LaneOffsets& offsets) const {
     if (access.form == Form::Gather) return;
-    const bool from_data = offset.any_symbol(
-        [&](Symbol s) { return s.is_local() && in_lanes_[static_cast<size_t>(s.local_id())]; });
+    const bool from_data =
+        offset.any_symbol([&](Symbol s) { return s.is_local() && in_lanes_[static_cast<size_t>(s.local_id())]; });
     need(!from_data, id, "the place of a lane is what the data says");
     if (access.form == Form::Pieces) return pieces(id, access, offset, lanes, active, offsets);
     const int64_t step = access.form == Form::Broadcast ? 0 : access.step;
@@ -151,8 +152,8 @@ class LaneForm {
     for (const LaneAccess::Piece& p : access.pieces) {
       bool low = false, high = false;  // what is read lies between what lanes read
       for (const auto& [lane, number] : p.lanes) {
-        need(lane >= 0 && lane < lanes && number >= p.low && number <= p.high, id, "lane {} reads {} of a piece {} .. {}",
-             lane, number, p.low, p.high);
+        need(lane >= 0 && lane < lanes && number >= p.low && number <= p.high, id,
+             "lane {} reads {} of a piece {} .. {}", lane, number, p.low, p.high);
         ++times[static_cast<size_t>(lane)];
         low = low || number == p.low, high = high || number == p.high;
         const IntExpr beyond = offsets.beyond_first(offset, lane), said = offsets.at(p.apart, 0) + number;

@@ -88,6 +88,9 @@ std::variant<std::vector<Candidate>, Refusal> candidates(const Graph& graph, con
     auto made = candidate(graph, group, options, tuning);
     if (const auto* refusal = std::get_if<Refusal>(&made)) return *refusal;
     Candidate& other = std::get<Candidate>(made);
+    // Rings that a tuning makes too large leave every element on its own, which computes its whole
+    // neighbourhood again: the model does not count that, and its text may grow without end.
+    if (!found.empty() && found[0].schedule->stencil && !other.schedule->stencil) return std::nullopt;
     const auto same = [&](const Candidate& c) { return same_form(*c.schedule, *other.schedule); };
     if (std::none_of(found.begin(), found.end(), same)) found.push_back(std::move(other));
     return std::nullopt;

@@ -10,6 +10,9 @@ namespace smelt::schedule {
 // a nanosecond of a core of a CPU, and much the same of a GPU.
 inline constexpr double kOperationsPerByte = 6;
 
+// Elements of a window that are written out at most, of one and of windows inside of each other: longer ones are loops.
+inline constexpr int64_t kMostWrittenOut = 32, kMostWrittenOutInside = 64;
+
 bool mentions(const Index& index, Symbol symbol);
 // Whether an index goes through a window, and through how many elements at one point of the domain.
 bool reads_windows(const Index& index);

@@ -157,7 +157,7 @@ std::variant<Schedule, Refusal> any_schedule(const Graph& graph, Domain domain, 
   const int last = static_cast<int>(domain.axes.size()) - 1;
   const bool along_rows = last < 0 || domain.axes[static_cast<size_t>(last)].reduced;
   const bool has_columns = last_axis(domain, false) >= 0, has_rows = last_axis(domain, true) >= 0;
-  if (has_columns && (!along_rows || !has_rows)) return column_gpu(graph, std::move(domain), options);
+  if (has_columns && (!along_rows || !has_rows)) return column_gpu(graph, std::move(domain), group, options);
   auto made = row_gpu(graph, std::move(domain), group, options);
   // Rows that do not stay on chip between passes: every pass less is a reading less.
   const Schedule* plain = std::get_if<Schedule>(&made);

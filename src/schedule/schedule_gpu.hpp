@@ -35,6 +35,7 @@ int64_t steps_of(int64_t elements, int64_t step);
 // schedule_gpu_row.cpp
 std::variant<Schedule, Refusal> row_gpu(const Graph& graph, Domain domain, const Group& group, const Options& options);
 // schedule_gpu_column.cpp
-std::variant<Schedule, Refusal> column_gpu(const Graph& graph, Domain domain, const Options& options);
+std::variant<Schedule, Refusal> column_gpu(const Graph& graph, Domain domain, const Group& group,
+                                           const Options& options);
 
 }  // namespace smelt::schedule

@@ -2,8 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
+#include <vector>
 
+#include "schedule/local.hpp"
 #include "schedule/schedule_gpu.hpp"
 
 namespace smelt::schedule {
@@ -78,6 +81,31 @@ int held_bytes(const Graph& graph, const Domain& domain) {
   return widest;
 }
 
+// Whether a window of the group is a loop, which a workgroup's loop over columns has no place for.
+bool loops_over_windows(const Graph& graph, const Group& group) {
+  std::map<NodeId, int64_t> written_out;  // elements of the windows that stand inside of each other, up to a node
+  for (const NodeId id : group.nodes) {
+    const Node& node = graph.at(id);
+    int64_t most = 1;
+    std::vector<NodeId> below = node.args;
+    while (!below.empty()) {  // through views, which are not listed
+      const NodeId arg = below.back();
+      below.pop_back();
+      if (const auto known = written_out.find(arg); known != written_out.end())
+        most = std::max(most, known->second);
+      else if (is_view(graph.at(arg).kind))
+        below.insert(below.end(), graph.at(arg).args.begin(), graph.at(arg).args.end());
+    }
+    if (node.kind == NodeKind::Reduce && node.local) {
+      const int64_t own = local_elements(graph, node);
+      most *= own;
+      if (own > kMostWrittenOut || most > kMostWrittenOutInside) return true;
+    }
+    written_out[id] = most;
+  }
+  return false;
+}
+
 std::optional<Schedule> columns_tile(const Graph& graph, const Domain& domain, const Options& options) {
   Schedule s;
   s.domain = domain;
@@ -116,9 +144,10 @@ std::optional<Schedule> columns_tile(const Graph& graph, const Domain& domain, c
 
 }  // namespace
 
-std::variant<Schedule, Refusal> column_gpu(const Graph& graph, Domain domain, const Options& options) {
+std::variant<Schedule, Refusal> column_gpu(const Graph& graph, Domain domain, const Group& group,
+                                           const Options& options) {
   // Tiles share what neighbouring columns read, and turned rows have that in registers.
-  const bool tiles = !options.target.plain && !options.tuning.turned;
+  const bool tiles = !options.target.plain && !options.tuning.turned && !loops_over_windows(graph, group);
   if (domain.scans.empty() && tiles)
     if (auto tile = columns_tile(graph, domain, options)) return std::move(*tile);
   Schedule s;

@@ -107,8 +107,7 @@ TEST(ClassifyAccesses, MasksThatDifferFromStepToStep) {
   Sample s;
   const int in = s.input(DType::F32, {2000}), out = s.output(DType::F32, {960});
   const ExprId x = s.load(in, {2 * i}, s.less(i, 500), s.f32(0)), y = s.load(in, {i}, s.less(i, 500), s.f32(0));
-  s.phase(grid("g"_loop, 1,
-               {vector("i"_loop, 960, {store({false, out, {i}}, s.build.apply(Op::Add, {x, y}))})}));
+  s.phase(grid("g"_loop, 1, {vector("i"_loop, 960, {store({false, out, {i}}, s.build.apply(Op::Add, {x, y}))})}));
   classify_accesses(s.kernel);
   const LaneForms& forms = *grid_body(s.kernel)[0].get<Loop>().forms;
   EXPECT_EQ(forms.loads.at(x).form, Form::Gather) << "what lies between may be nobody's";
@@ -140,9 +139,10 @@ TEST(ClassifyAccesses, PrintedBeforeEachLoad) {
       Op::Add, {s.load(in, {959 - i}), s.build.apply(Op::Add, {s.load(in, {2 * i}), s.load(in, {mod(i + S, 960)})})});
   s.phase(grid("g"_loop, 1, {vector("i"_loop, 960, {store({false, out, {959 - i}}, sum)})}));
   grid_body(s.kernel)[0].get<Loop>().begins = 1;
-  EXPECT_EQ(changes(s.kernel, classify_accesses).back(),
-            "+ reversed out2[-%i + 959] = reversed in1[-%i + 959] + (strided in1[2*%i] + mostly neighbouring in1[((%i + S) "
-            "% 960)])");
+  EXPECT_EQ(
+      changes(s.kernel, classify_accesses).back(),
+      "+ reversed out2[-%i + 959] = reversed in1[-%i + 959] + (strided in1[2*%i] + mostly neighbouring in1[((%i + S) "
+      "% 960)])");
 }
 
 // What verify() says of forms that `change` has changed.
@@ -155,7 +155,8 @@ std::string fault_of(Reading& x, const Change& change) {
 }
 
 TEST(VerifyLanes, FormsThatAreNotSo) {
-  Reading one(7), strided(3 * i, 8, true), pieces(1000 * mod(i, 3) + floordiv(i, 3), 24), wraps(mod(i + 5, 960), 8, true);
+  Reading one(7), strided(3 * i, 8, true), pieces(1000 * mod(i, 3) + floordiv(i, 3), 24),
+      wraps(mod(i + 5, 960), 8, true);
   EXPECT_EQ(fault_of(strided, [](LaneAccess&) {}), "");
   EXPECT_EQ(fault_of(pieces, [](LaneAccess&) {}), "");
   EXPECT_EQ(fault_of(wraps, [](LaneAccess&) {}), "");

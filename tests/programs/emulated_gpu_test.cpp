@@ -122,6 +122,16 @@ TEST_F(EmulatedGpu, ColumnsAndTotals) {
   check("input x: f32[N]\nreturn sqrt(sum(x * x)), argmin(x)\n", {noise(DType::F32, {100001})});
 }
 
+// A window that is a loop has no place in a tile of columns.
+TEST_F(EmulatedGpu, ColumnsOfLongWindows) {
+  check("input x: f32[3, 20, 110]\nreturn softmax(sum(window(x, (40,)), axis=-1), axis=1)\n",
+        {noise(DType::F32, {3, 20, 110})});
+  check("input x: f32[3000, 90]\nreturn max(sum(window(x, (40,)), axis=-1), axis=0)\n",
+        {noise(DType::F32, {3000, 90})});
+  check("input x: f32[4, 17, 5, 1]\ninput w: f32[3, 17, 3, 5]\nreturn softmax(conv(x, w, padding=(0, 2)), axis=1)\n",
+        {noise(DType::F32, {4, 17, 5, 1}), noise(DType::F32, {3, 17, 3, 5})});
+}
+
 // Whole tiles, one cut short, fewer columns than a tile, and tiles whose rows meet in two steps.
 TEST_F(EmulatedGpu, TilesOfColumns) {
   for (const Dims& d : {Dims{2, 64, 96}, Dims{2, 50, 36}, Dims{1, 300, 64}, Dims{2, 33, 7}}) {

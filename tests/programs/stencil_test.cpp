@@ -135,6 +135,17 @@ TEST(Stencils, AChainThatRegistersOfAGpuDoNotHoldIsCut) {
   EXPECT_EQ(plan::make_plan(graph, options).groups.size(), 1U);
 }
 
+// Planned only: no GPU is needed. Tunings whose rings registers do not hold would leave every element
+// on its own, with all of its neighbourhood.
+TEST(Stencils, CandidatesOfAChainHaveRingsToo) {
+  const Program program = random_stencil_program(110000103);  // four windows of up to 4 x 3, of doubles
+  plan::Options options = of_a_gpu();
+  options.sizes = program.sizes[0];
+  const plan::Plan plan = plan::make_plan(simplify(lang::parse_program(program.text(), "<test>")), options);
+  ASSERT_EQ(plan.groups.size(), 1U);
+  EXPECT_EQ(plan.groups[0].strategy(), plan::Strategy::Stencil) << plan.groups[0].note();
+}
+
 TEST(Stencils, AnIntermediateImageMayBeAnOutputToo) {
   NEEDS_LLVM();
   const std::string program = std::string("input x: f32[H, W]") + kBlurSobel + "return blur, edges";
