@@ -68,6 +68,14 @@ class Prediction {
     return kept() * std::min({most, ceil_ratio(reduced(), kPartElements), full});
   }
 
+  // Neighbours of the last kept axis.
+  double along_columns() const {
+    for (size_t d = s_.domain.axes.size(); d-- > 0;)
+      if (!s_.domain.axes[d].reduced)
+        return static_cast<double>(std::max<int64_t>(1, s_.domain.axes[d].estimate));
+    return 1;
+  }
+
   // Threads, workgroups, and the steps that a thread takes one after the other.
   void find_grid() {
     if (!gpu()) return;
@@ -84,10 +92,13 @@ class Prediction {
     } else if (rows()) {
       // Of a flat row, all of its elements and those of the columns beside it.
       const double width = std::max(1, s_.columns), length = s_.flat ? reduced() * width : along();
-      teams = ceil_ratio(kept(), width);
+      // Columns of a tile that are not there keep their threads all the same.
+      const double tiles = s_.columns > 0 ? ceil_ratio(along_columns(), width) : 1;
+      teams = s_.columns > 0 ? ratio(kept(), along_columns()) * tiles : kept();
       const double steps = ceil_ratio(length, team * lanes_);
       rounds_ = ceil_ratio(steps, std::max(1, s_.unroll)) * (s_.flat ? 1 : ratio(reduced(), length));
-      executed_ = points_ * ratio(steps * team * lanes_, length);
+      executed_ = points_ * ratio(steps * team * lanes_, length) *
+                  (s_.columns > 0 ? ratio(tiles * width, along_columns()) : 1);
     } else if (s_.strategy == Strategy::Column) {
       teams = ceil_ratio(kept(), team * lanes_);
       rounds_ = ceil_ratio(reduced(), std::max(1, s_.unroll));

@@ -48,10 +48,13 @@ std::optional<ColumnTile> held_tile(int64_t height, int64_t width, int lanes, in
 }
 
 // One pass, where there are workgroups enough for all multiprocessors.
-std::optional<ColumnTile> passing_tile(int64_t height, int64_t width, int lanes, int bytes, const Target& target) {
+std::optional<ColumnTile> passing_tile(int64_t height, int64_t width, int64_t columns, int lanes, int bytes,
+                                       const Target& target) {
   constexpr int64_t kGroups = 8;
   if (height < kTallTile) return std::nullopt;
   ColumnTile tile{lanes, std::max<int64_t>(1, kLineBytes / (lanes * bytes)), 1, kGroups};
+  // Coordinates, say: threads beside the columns would have nothing to do.
+  while (tile.row > 1 && tile.row * lanes / 2 >= columns) tile.row /= 2;
   tile.rows = std::max<int64_t>(lanes, std::min(kColumnThreads / tile.row, power_of_two_from(height / kGroups)));
   if (width / (tile.row * lanes) < 2 * target.threads) return std::nullopt;
   return tile;
@@ -119,7 +122,7 @@ std::optional<Schedule> columns_tile(const Graph& graph, const Domain& domain, c
   const bool one_pass = passes_of(domain) == 1;
   if (one_pass && finds_positions(graph, domain)) return std::nullopt;
   const int bytes = held_bytes(graph, domain);
-  auto tile = one_pass ? passing_tile(height, width, lanes, w.largest, options.target)
+  auto tile = one_pass ? passing_tile(height, width, columns.estimate, lanes, w.largest, options.target)
                        : held_tile(height, columns.estimate, lanes, bytes);
   if (!tile) return std::nullopt;
   if (options.tuning.threads) {

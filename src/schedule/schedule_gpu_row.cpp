@@ -80,6 +80,14 @@ int row_axis(const Graph& graph, const Domain& domain, bool one_pass) {
   return best;
 }
 
+// Whether the last axis by itself is so short, and rows so few, that the threads of its rows leave the GPU idle: then all reduced
+// axes are one loop, which takes a division an element.
+bool too_few_threads(const Schedule& s, int64_t rows, const Target& target) {
+  constexpr int64_t kPerProcessor = 1024, kPerThread = 16;
+  const int64_t along = s.domain.axes[static_cast<size_t>(s.vector_axis)].estimate;
+  return along < kFewElements && rows * (along / kPerThread) < target.threads * kPerProcessor;
+}
+
 std::string rows_text(int64_t rows) { return fmt::format("{} row{}", rows, rows == 1 ? "" : "s"); }
 
 // Few long rows in one pass: their parts, in any order.
@@ -129,7 +137,8 @@ std::variant<Schedule, Refusal> row_gpu(const Graph& graph, Domain domain, const
   const Widths w = widths_of(graph, s);
   const auto reduced_axes =
       std::count_if(s.domain.axes.begin(), s.domain.axes.end(), [](const Axis& a) { return a.reduced; });
-  s.flat = !one_pass && !scans && s.vector_axis >= 0 && s.vector_axis == last_axis(s.domain, true) && reduced_axes > 1;
+  s.flat = !scans && s.vector_axis >= 0 && s.vector_axis == last_axis(s.domain, true) && reduced_axes > 1 &&
+           (!one_pass || too_few_threads(s, rows, target));
   const IntExpr extent = s.vector_axis < 0 ? IntExpr(1)
                          : s.flat          ? s.domain.reduced_count()
                                            : s.domain.axes[static_cast<size_t>(s.vector_axis)].extent;

@@ -132,6 +132,27 @@ TEST_F(EmulatedGpu, ColumnsOfLongWindows) {
         {noise(DType::F32, {4, 17, 5, 1}), noise(DType::F32, {3, 17, 3, 5})});
 }
 
+// Tiles as narrow as a last axis of coordinates.
+TEST_F(EmulatedGpu, ColumnsOfFewNeighbours) {
+  for (const int64_t columns : {1, 2, 3, 5}) {
+    const Dims d{700, 150, columns};
+    const std::string x = fmt::format("input x: f32[700, 150, {}]\n", columns);
+    check(x + "return sum(x, axis=1), max(x, axis=1)\n", {noise(DType::F32, d)});
+  }
+  check("input p: f32[300, 3]\ninput q: f32[700, 3]\nd = p[None, :, :] - q[:, None, :]\n"
+        "return sum(d * rsqrt(sum(d * d, axis=-1) + 0.01)[:, :, None], axis=1)\n",
+        {noise(DType::F32, {300, 3}), noise(DType::F32, {700, 3})});
+}
+
+// Rows of several axes of which the last is short, in one loop.
+TEST_F(EmulatedGpu, RowsOfSeveralShortAxes) {
+  for (const Dims& d : {Dims{40, 300, 64}, Dims{7, 200, 33}, Dims{5, 140, 3}}) {
+    const std::string x = fmt::format("input x: f32[{}, {}, {}]\n", d[0], d[1], d[2]);
+    check(x + "return sum(x, axis=(0, 2)), max(x, axis=(0, 2))\n", {noise(DType::F32, d)});
+    check(x + "return mean(x, axis=(0, 2), keepdims=True), all(x < 9, axis=(0, 2))\n", {noise(DType::F32, d)});
+  }
+}
+
 // Whole tiles, one cut short, fewer columns than a tile, and tiles whose rows meet in two steps.
 TEST_F(EmulatedGpu, TilesOfColumns) {
   for (const Dims& d : {Dims{2, 64, 96}, Dims{2, 50, 36}, Dims{1, 300, 64}, Dims{2, 33, 7}}) {
