@@ -28,7 +28,9 @@ DeviceInputs bring_inputs(const Machine& device, const std::vector<Tensor>& inpu
 
 DeviceClock::DeviceClock(runtime::Gpu& gpu, const BenchOptions& options)
     : gpu_(gpu), options_(options), stream_(gpu.stream()) {
-  const int64_t wanted = std::max(kFlushBytes, 4 * gpu.facts().l2_bytes);
+  // An OpenCL device that is the CPU names its last cache.
+  const int64_t wanted =
+      gpu.facts().is_processor ? 2 * gpu.facts().l2_bytes : std::max(kFlushBytes, 4 * gpu.facts().l2_bytes);
   flush_bytes_ = std::min(wanted, gpu.free_bytes() / 4);
   flush_ = gpu.allocate(flush_bytes_);
   for (int i = 0; i < 2 * kPairs; ++i) events_.push_back(gpu.create_event(true));
