@@ -1,4 +1,5 @@
-// The device that SMELT_TEST_DEVICE names: cuda, opencl or opencl:N; the CPU without it.
+// The device that SMELT_TEST_DEVICE names: cuda, opencl or opencl:N; the CPU without it. With
+// opencl-teams, OpenCL's first device runs the kernels of a GPU even where it is a CPU.
 #pragma once
 
 #include <cctype>
@@ -16,6 +17,11 @@ inline Machine named_device() {
   constexpr std::string_view kOpencl = "opencl";
   if (name == "cuda") return Machine::cuda();
   if (name == kOpencl) return Machine::opencl_device();
+  if (name == "opencl-teams") {
+    Machine machine = Machine::opencl_device();
+    machine.gpu_facts.is_processor = false;
+    return machine;
+  }
   if (name.size() == kOpencl.size() + 2 && name.starts_with("opencl:") && std::isdigit(name.back()))
     return Machine::opencl_device(name.back() - '0');
   SMELT_CHECK(name.empty(), "SMELT_TEST_DEVICE={} is no device", name);

@@ -41,6 +41,9 @@ plan::Options plan_options(const Machine& device, const CompileOptions& options)
       o.target.workgroup = gpu.threads_per_workgroup;
       // Of this, what threads hand to each other takes a part.
       o.target.shared_bytes = gpu.shared_bytes_per_workgroup / 2;
+      o.target.gpu = !gpu.is_processor;
+      // Half of it holds what a row keeps between its passes, which is in a workgroup's memory.
+      if (gpu.is_processor) o.target.l2_bytes = std::min(device.facts.l2_bytes, gpu.shared_bytes_per_workgroup / 2);
     }
   }
   return o;
@@ -119,7 +122,7 @@ std::string kernels_for(const Executable::State& state, const SizeBinding& sizes
 
 // A thread of a GPU reads rows of few elements through the first cache; lanes of a CPU that are
 // rows apart are gathers.
-static int64_t most_local(const Machine& device) { return device.is_gpu ? 64 : 8; }
+static int64_t most_local(const Machine& device) { return device.is_gpu && !device.gpu_facts.is_processor ? 64 : 8; }
 
 Executable compile(const Graph& graph, const Machine& device, const CompileOptions& options) {
   if (device.is_gpu && !device.compiles()) throw UserError(device.missing);

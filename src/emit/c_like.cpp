@@ -20,6 +20,21 @@ bool over_sizes(const Kernel& kernel, const IntExpr& e) {
   });
 }
 
+IntExpr bound_over_sizes(const Kernel& kernel, const IntExpr& e);
+
+// Of an atom that no size alone gives.
+IntExpr bound_of_atom(const Kernel& kernel, const IntExpr::Atom& a, const IntExpr& itself) {
+  switch (a.kind) {
+    case AtomKind::Min:
+      return bound_over_sizes(kernel, over_sizes(kernel, a.a) || !over_sizes(kernel, a.b) ? a.a : a.b);
+    case AtomKind::Max: return max(bound_over_sizes(kernel, a.a), bound_over_sizes(kernel, a.b));
+    case AtomKind::FloorDiv: return over_sizes(kernel, a.b) ? floordiv(bound_over_sizes(kernel, a.a), a.b) : itself;
+    case AtomKind::Mod: return bound_over_sizes(kernel, a.b);
+    case AtomKind::Symbol: return itself;
+  }
+  return itself;
+}
+
 // A bound over the sizes: min(tile, what is left) is at most the tile. The expression is never
 // negative, nor is a part of it.
 IntExpr bound_over_sizes(const Kernel& kernel, const IntExpr& e) {
@@ -30,8 +45,7 @@ IntExpr bound_over_sizes(const Kernel& kernel, const IntExpr& e) {
     IntExpr product = term.coefficient;
     for (const IntExpr::AtomPtr& a : term.atoms) {
       IntExpr factor = IntExpr::of_term({1, {a}});
-      if (!over_sizes(kernel, factor) && a->kind == AtomKind::Min)
-        factor = bound_over_sizes(kernel, over_sizes(kernel, a->a) || !over_sizes(kernel, a->b) ? a->a : a->b);
+      if (!over_sizes(kernel, factor)) factor = bound_of_atom(kernel, *a, factor);
       product = product * factor;
     }
     sum = sum + product;
@@ -67,6 +81,7 @@ bool narrow_if(const Kernel& kernel, const kernel::Phase& phase, std::vector<Int
     if (const auto* random = e.get_if<Random>()) counts.push_back(random->extent);
   for (const IntExpr& c : counts) {
     const auto known = c.constant();
+    if (!over_sizes(kernel, c)) return false;
     if (known && *known > kNarrow) return false;
     if (!known) conditions.push_back(kNarrow - c);
   }

@@ -92,6 +92,9 @@ struct CLike {
   std::string (*float_to_int)(const std::string& x, DType from, DType to) = nullptr;
   // One random word: `draw` of philox, the arguments.
   std::string (*random_word)(int draw, const std::vector<std::string>& args, const std::string& element) = nullptr;
+  // Those of four neighbours into an array; `whole`: the number of the first is a multiple of 4.
+  std::string (*random_words)(int draw, bool whole, const std::vector<std::string>& args, const std::string& first,
+                              const std::string& words) = nullptr;
   // Joins `value` to what stands at `element`, atomically.
   std::string (*join)(Op op, DType dtype, bool scratch, const std::string& element, const std::string& value) = nullptr;
   // The declaration of a phase's function up to its opening brace, and its first lines.

@@ -8,7 +8,7 @@ namespace smelt::emit::c_like {
 // Every warp asks the condition of 64 elements at once, one or two to a thread, and goes through those that meet it: all warps of the
 // team find the same ones, without a word between them.
 void PhasePrinter::each(const Each& s) {
-  SMELT_CHECK(!vector_.loop && team_.threads >= 32 && team_.cluster() == 1,
+  SMELT_CHECK(!vector_.loop && (team_.threads >= 32 || looped_) && team_.cluster() == 1,
               "the loop over {} is run by a team of {} threads", s.var, team_.threads);
   if (!as_.warps) return each_on_chip(s);
   const int n = names_++;

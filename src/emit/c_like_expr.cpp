@@ -123,7 +123,7 @@ std::string PhasePrinter::read_local(LocalId id) {
   if (!info.slots || !vector_.loop) return fmt::format("v{}", id);
   if (info.combined && !info.per_column && !info.vectors.count(vector_.loop)) return fmt::format("v{}", id);
   SMELT_CHECK(!vector_.grouped, "local {} differs between the lanes of a group", id);
-  if (!info.used_outside) return fmt::format("a{}[n]", id);
+  if (!info.used_outside || looped_) return fmt::format("a{}[n]", id);
   return info.slots == 1 ? fmt::format("a{}[0]", id) : fmt::format("a{}[n & {}]", id, info.slots - 1);
 }
 

@@ -38,7 +38,7 @@ bool PhasePrinter::is_of_column(ExprId root) const {
 // does not depend on it.
 std::vector<ExprId> PhasePrinter::early_loads(const std::vector<const Stmt*>& stmts) {
   std::vector<ExprId> found;
-  if (vector_.count() == 1) return found;
+  if (vector_.count() == 1 || looped_) return found;
   visit_unknown(stmts, [&](ExprId id, const Expr& e) {
     const auto* load = e.get_if<Load>();
     if (!load || load->access.scratch) return;

@@ -21,6 +21,7 @@ PhasePrinter::PhasePrinter(const CLike& as, const Kernel& kernel, int phase, Var
       variant_(variant),
       team_(phase_.team),
       shuffles_(std::any_of(kernel.exprs.begin(), kernel.exprs.end(), is_shuffle)),
+      looped_(kernel.dialect == kernel::Dialect::PlainThread),
       scans_(has_scans(phase_.body) || has_each(phase_.body)),
       locals_(kernel.locals.size()),
       buffers_(kernel.buffers.size()),
@@ -160,7 +161,7 @@ void PhasePrinter::settle_locals() {
     if (info.per_column)
       info.slots = shape_of(**info.vectors.begin()).lanes;
     else if (info.used_outside)
-      info.slots = kernel::accumulator_lanes(most, 1);
+      info.slots = looped_ ? most : kernel::accumulator_lanes(most, 1);
     else if (kernel_.locals[id].is_mutable || info.blocks.size() > 1)
       info.slots = most + edge;
   }

@@ -121,6 +121,7 @@ class PhasePrinter {
     bool edge = false;     // printing the element that a thread takes from the edges
     IntExpr origin = 0;    // odd: the offset of element 0 in the arrays whose words they are
     std::string edges;     // odd: names the number of this thread's element, and with "has_" whether there is one
+    bool whole = false;    // printed as one loop over all elements, since nothing of one step is kept
     int count() const { return lanes * unroll; }
   };
   struct LocalInfo {
@@ -192,6 +193,7 @@ class PhasePrinter {
   void combine(const std::vector<const Combine*>& group);
   void combine_step(const Partial& p, const std::string& other, const std::string& other_index);
   void shuffle(const Partial& p, int from, int to = 1);
+  void combine_slots(const Partial& p, int slots);
   void combine_warps(const std::vector<Partial>& parts);
   Partial partial(const Combine& s);
   void combine_columns(const std::vector<const Combine*>& group);  // c_like_columns.cpp
@@ -216,6 +218,7 @@ class PhasePrinter {
   void edge(const std::vector<Stmt>& stmts);
   void open_edge();
   void close_edge();
+  void whole_loop(const Loop& s, const std::string& extent);
   void vector_loop(const Loop& s);
   void nested_body(const std::vector<Stmt>& body);
   void block(const std::vector<const Stmt*>& stmts);
@@ -279,6 +282,7 @@ class PhasePrinter {
   // c_like_random.cpp
   std::vector<ExprId> early_draws(const std::vector<const Stmt*>& stmts) const;
   std::vector<ExprId> draw_groups(const std::vector<const Stmt*>& stmts);
+  int lanes_of_draws(const Loop& s) const;
   bool is_argument(Symbol symbol) const;  // of the kernel: a size
   std::string random(const Random& e, const std::vector<std::string>& args);
 
@@ -338,6 +342,9 @@ class PhasePrinter {
   const Variant variant_;
   const kernel::Team team_;
   const bool shuffles_;  // threads exchange values
+  // A thread's elements are loops that the compiler of the device vectorizes, with a value of each
+  // accumulator for every element of a step.
+  const bool looped_;
   const bool scans_;  // the phase has scans or Each: its Vector loops all deal out their elements in order, in one way
 
   std::string out_, statics_, boxes_;  // boxes_: what opens the mailboxes, before anything else

@@ -1,4 +1,6 @@
 // Random words. The neighbours of a thread share blocks of Philox: their words are computed before the loop over them.
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <map>
 
@@ -6,10 +8,13 @@
 #include "emit/c_like.hpp"
 #include "emit/c_like_phase.hpp"
 #include "emit/random_pattern.hpp"
+#include "kernel/lanes.hpp"
 
 namespace smelt::emit::c_like {
 
 using philox::Draw;
+
+constexpr int kBlock = 4;  // words that one run of Philox gives
 
 bool draws(const Kernel& kernel) {
   return std::any_of(kernel.exprs.begin(), kernel.exprs.end(), [](const Expr& e) { return e.is<Random>(); });
@@ -17,6 +22,11 @@ bool draws(const Kernel& kernel) {
 
 std::string PhasePrinter::random(const Random& e, const std::vector<std::string>& args) {
   return as_.random_word(static_cast<int>(e.draw), args, integer(e.element));
+}
+
+// Lanes of a loop over all elements that compute a block of random words together.
+int PhasePrinter::lanes_of_draws(const Loop& s) const {
+  return as_.random_words && kernel::draws(kernel_, s) ? kBlock : 1;
 }
 
 // Draws that nothing computed in this block decides over.
@@ -47,26 +57,30 @@ std::vector<ExprId> PhasePrinter::draw_groups(const std::vector<const Stmt*>& st
     // The groups of the odd form begin anywhere.
     const int unit = vector_.odd ? 1 : vector_.lanes;
     auto pattern = draw_pattern(e.element, *vector_.loop, vector_.lanes, unit, ranges_);
-    if (!pattern) continue;
+    if (!pattern || (looped_ && pattern->count() != kBlock)) continue;
     std::vector<IntExpr> needed;
     bool whole = divisible(pattern->quarters, 4, std::nullopt, needed);
-    if (whole && vector_.odd && !needed.empty()) whole = false, needed.clear();
+    if (whole && (vector_.odd || looped_) && !needed.empty()) whole = false, needed.clear();
     if (whole && !needed.empty()) {
       asks_for_multiples_ = true;
       conditions_.insert(conditions_.end(), needed.begin(), needed.end());
     }
-    std::string args;
-    for (const ExprId arg : e.args) args += value(arg) + ", ";
+    std::vector<std::string> args;
+    for (const ExprId arg : e.args) args.push_back(value(arg));
     vector_.grouped = true;
     const std::string first = integer(pattern->base);
     vector_.grouped = false;
-    const std::string call = fmt::format("random_words<{}, {}, {}>({}(Counter){}", pattern->count(), whole,
-                                         static_cast<int>(e.draw), args, first);
-    auto [array, fresh] = arrays.try_emplace(call, "");
+    const auto call = [&](const std::string& words) {
+      const int draw = static_cast<int>(e.draw);
+      if (looped_) return as_.random_words(draw, whole, args, first, words);
+      return fmt::format("random_words<{}, {}, {}>({}, (Counter){}, {});", pattern->count(), whole, draw,
+                         fmt::join(args, ", "), first, words);
+    };
+    auto [array, fresh] = arrays.try_emplace(call(""), "");
     if (fresh) {
       array->second = fmt::format("w{}", names_++);
       line("unsigned {}[{}];", array->second, pattern->count());
-      line("{}, {});", call, array->second);
+      line("{}", call(array->second));
     }
     std::string list;
     for (const int word : pattern->words)

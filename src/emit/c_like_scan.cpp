@@ -46,7 +46,7 @@ PhasePrinter::ScanText PhasePrinter::declare_scan(const Scan& s) {
   line("{} x{}[{}];", text.running, text.number, vector_.count());
   if (s.anew != kNoExpr && s.exclusive) line("bool f{}[{}];", text.number, vector_.count());
   if (vector_.checked) {
-    line("#pragma unroll");
+    if (!looped_) line("#pragma unroll");
     line("for (int n = 0; n < {}; ++n) x{}[n] = {};", vector_.count(), text.number, text.nothing);
     if (s.anew != kNoExpr && s.exclusive)
       line("for (int n = 0; n < {}; ++n) f{}[n] = false;", vector_.count(), text.number);
@@ -69,7 +69,7 @@ void PhasePrinter::run_scan(const Scan& s, const ScanText& text) {
   std::string result = fmt::format("x{}[n]", n);
   if (anew) result += ".value";
   if (anew && s.exclusive) result = fmt::format("f{}[n] ? {} : {}", n, literal(*kernel_.constant_at(s.start)), result);
-  line("#pragma unroll");
+  if (!looped_) line("#pragma unroll");
   line("for (int n = 0; n < {}; ++n) a{}[n] = {};", vector_.count(), s.local, result);
   forget(s.local);
   forget(s.carry);

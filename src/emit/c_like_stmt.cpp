@@ -1,5 +1,6 @@
 // Statements of the whole team: what every thread computes alike, and how threads meet.
 #include <algorithm>
+#include <bit>
 
 #include "base/check.hpp"
 #include "emit/c_like.hpp"
@@ -99,7 +100,10 @@ void PhasePrinter::assign(const Assign& s) {
     line("{} = {};", read_local(s.local), text);
   } else {
     line("v{} = {};", s.local, text);
-    for (int i = 0; i < info.slots; ++i) line("a{}[{}] = v{};", s.local, i, s.local);
+    if (looped_ && info.slots > 0)
+      line("for (int n = 0; n < {}; ++n) a{}[n] = v{};", info.slots, s.local, s.local);
+    else
+      for (int i = 0; i < info.slots; ++i) line("a{}[{}] = v{};", s.local, i, s.local);
   }
   forget(s.local);
 }
@@ -321,6 +325,22 @@ PhasePrinter::Partial PhasePrinter::partial(const Combine& s) {
   return p;
 }
 
+// Halves again and again, in loops over neighbours.
+void PhasePrinter::combine_slots(const Partial& p, int slots) {
+  Partial slot = p;
+  slot.value = fmt::format("a{}[n]", p.s->local);
+  if (!p.index.empty()) slot.index = fmt::format("a{}[n]", p.s->index_local);
+  for (int half = static_cast<int>(std::bit_ceil(static_cast<unsigned>(slots))) / 2; half >= 1; half /= 2) {
+    open(fmt::format("for (int n = 0; n < {}; ++n)", std::min(half, slots - half)));
+    combine_step(slot, fmt::format("a{}[n + {}]", p.s->local, half),
+                 p.index.empty() ? "" : fmt::format("a{}[n + {}]", p.s->index_local, half));
+    close();
+    slots = half;
+  }
+  line("{} = a{}[0];", p.value, p.s->local);
+  if (!p.index.empty()) line("{} = a{}[0];", p.index, p.s->index_local);
+}
+
 // The lanes of each thread, then the threads of the team; the order is always the same.
 void PhasePrinter::combine(const std::vector<const Combine*>& group) {
   if (group[0]->columns) return combine_columns(group);
@@ -328,6 +348,10 @@ void PhasePrinter::combine(const std::vector<const Combine*>& group) {
   for (const Combine* s : group) {
     Partial p = partial(*s);
     const int slots = locals_[static_cast<size_t>(s->local)].slots;
+    if (looped_) {
+      combine_slots(p, slots);
+      continue;
+    }
     line("{} = a{}[0];", p.value, s->local);
     if (!p.index.empty()) line("{} = a{}[0];", p.index, s->index_local);
     for (int i = 1; i < slots; ++i)
@@ -336,7 +360,7 @@ void PhasePrinter::combine(const std::vector<const Combine*>& group) {
     if (as_.warps) shuffle(p, std::min(32, team_.threads) / 2);
     parts.push_back(std::move(p));
   }
-  as_.warps ? combine_warps(parts) : combine_on_chip(parts);
+  if (!looped_) as_.warps ? combine_warps(parts) : combine_on_chip(parts);
   for (const Combine* s : group) {
     forget(s->local);
     if (s->index_local >= 0) forget(s->index_local);

@@ -11,6 +11,11 @@ bool has_loops(const Loop& s) {
   return std::any_of(s.body.begin(), s.body.end(), [](const Stmt& i) { return i.is<Loop>() || i.is<If>(); });
 }
 
+// Whether every element is stored as it is computed.
+static bool keeps_nothing(const Loop& s) {
+  return std::all_of(s.body.begin(), s.body.end(), [](const Stmt& i) { return i.is<Let>() || i.is<Store>(); });
+}
+
 PhasePrinter::Vector PhasePrinter::shape_of(const Loop& s) {
   const Vector before = vector_;
   vector_ = {};
@@ -38,7 +43,12 @@ PhasePrinter::Vector PhasePrinter::shape_of(const Loop& s) {
       lost_lanes_ = lost_lanes_ || (edges_fit && !has_loops(s));
     }
   }
-  vector_.unroll = has_loops(s) ? 1 : variant_.ending ? s.unroll : s.unroll * s.lanes / vector_.lanes;
+  vector_.whole = looped_ && keeps_nothing(s);
+  vector_.unroll = vector_.whole     ? 1
+                   : looped_         ? s.unroll * s.lanes
+                   : has_loops(s)    ? 1
+                   : variant_.ending ? s.unroll
+                                     : s.unroll * s.lanes / vector_.lanes;
   const int64_t step = int64_t{team_.threads} * vector_.count();
   const auto exact = s.extent.constant();
   const int64_t most = vector_.odd ? step + vector_.lanes - 1 : step;
@@ -136,6 +146,28 @@ void PhasePrinter::close_edge() {
   close();
 }
 
+// One loop over all elements; where they share random words, over groups of them first.
+void PhasePrinter::whole_loop(const Loop& s, const std::string& extent) {
+  const std::string type = index_type();
+  std::vector<const Stmt*> all;
+  for (const Stmt& inner : s.body) all.push_back(&inner);
+  std::string first = "0";
+  const auto body = [&] {
+    line("const int first_group = 0;");
+    block(all);
+    close();
+  };
+  if (const int lanes = lanes_of_draws(s); lanes > 1) {
+    vector_.lanes = lanes;
+    open(fmt::format("for ({0} start = 0; start + {1} <= {2}; start += {1})", type, lanes, extent));
+    body();
+    vector_.lanes = 1;
+    first = fmt::format("{0} / {1} * {1}", extent, lanes);
+  }
+  open(fmt::format("for ({} start = {}; start < {}; ++start)", type, first, extent));
+  body();
+}
+
 void PhasePrinter::vector_loop(const Loop& s) {
   push();
   vector_ = shape_of(s);
@@ -160,6 +192,13 @@ void PhasePrinter::vector_loop(const Loop& s) {
   }
   push();
   const bool in_order = has_scans(s.body);  // every thread takes part in every step
+  if (vector_.whole) {
+    whole_loop(s, extent);
+    pop();
+    pop();
+    vector_ = {};
+    return;
+  }
   if (vector_.single) {
     open("");
     line("const {} start = {}, end = {};", type, first, extent);
@@ -180,12 +219,14 @@ void PhasePrinter::vector_loop(const Loop& s) {
     line("const int first_group = groups_{};", names_);
     ++names_;
   }
+  if (looped_ && vector_.checked && !vector_.whole)
+    line("const int count = {};", helper(as_, "smaller", type, std::to_string(vector_.unroll), "end - start"));
   if (in_order) {
     scan_body(s.body);
   } else if (has_loops(s)) {
     line("const {} i0 = start;", type);
     line("const int group = first_group; (void)group;");
-    open(vector_.checked ? "if (i0 < end)" : "");
+    open(vector_.checked && !looped_ ? "if (i0 < end)" : "");
     nested_body(s.body);
     close();
   } else {
@@ -216,14 +257,20 @@ void PhasePrinter::nested_body(const std::vector<Stmt>& body) {
     }
     flush();
     const int steps = loop->unroll == 0 ? 1 : loop->unroll > 1 ? loop->unroll : 8;
-    const std::string some = fmt::format("#pragma unroll {}", steps);
-    count_loop(*loop, loop->kind == LoopKind::Unrolled ? "#pragma unroll" : some.c_str());
+    const std::string some = looped_ ? "" : fmt::format("#pragma unroll {}", steps);
+    count_loop(*loop, loop->kind == LoopKind::Unrolled && !looped_ ? "#pragma unroll" : some.c_str());
   }
   flush();
 }
 
 void PhasePrinter::open_group(bool check) {
   const int64_t group = int64_t{team_.threads} * vector_.lanes;
+  if (looped_ && !vector_.whole) {
+    open(fmt::format("for (int u = 0; u < {}; ++u)", vector_.checked ? "count" : std::to_string(vector_.unroll)));
+    line("const {} i0 = start + u;", index_type());
+    if (check) open("");
+    return;
+  }
   if (vector_.unroll > 1) {
     line("#pragma unroll");
     open(fmt::format("for (int u = 0; u < {}; ++u)", vector_.unroll));
@@ -233,7 +280,7 @@ void PhasePrinter::open_group(bool check) {
     line("const int u = 0;");
     if (check || !has_loops(*vector_.loop)) line("const {} i0 = start;", index_type());
   }
-  if (check && vector_.whole_groups >= vector_.unroll)
+  if (check && (vector_.whole || vector_.whole_groups >= vector_.unroll))
     open("");
   else if (check)
     open(vector_.whole_groups > 0 ? fmt::format("if (u < {} || i0 < end)", vector_.whole_groups) : "if (i0 < end)");

@@ -4,6 +4,7 @@
 
 #include "base/check.hpp"
 #include "emit/c_like_phase.hpp"
+#include "emit/opencl_text.hpp"
 #include "emit/ptx_text.hpp"
 
 namespace smelt::emit {
@@ -15,6 +16,12 @@ std::string float_to_int(const std::string& x, DType, DType to) {
 
 std::string random_word(int draw, const std::vector<std::string>& args, const std::string& element) {
   return fmt::format("random_word({}, {}, {}, {}, (ulong){})", draw, args[0], args[1], args[2], element);
+}
+
+std::string random_words(int draw, bool whole, const std::vector<std::string>& args, const std::string& first,
+                         const std::string& words) {
+  return fmt::format("random_words({}, {}, {}, {}, {}, (ulong){}, {});", draw, whole ? "true" : "false", args[0],
+                     args[1], args[2], first, words);
 }
 
 std::string join(Op op, DType t, bool scratch, const std::string& element, const std::string& value) {
@@ -61,7 +68,7 @@ std::string for_types(const std::vector<std::string>& types, const std::string& 
   return text;
 }
 
-constexpr const char* kStart = R"(#define SMELT_INLINE static inline __attribute__((overloadable))
+constexpr const char* kStart = R"(#define SMELT_INLINE static inline __attribute__((overloadable, always_inline))
 
 #pragma OPENCL FP_CONTRACT OFF
 #define fetched(p) (*(p))
@@ -83,24 +90,24 @@ constexpr const char* kPlainExtremes = R"(#define maximum_of_ints(a, b) max((int
 
 constexpr const char* kF64 = R"(#pragma OPENCL EXTENSION cl_khr_fp64 : enable
 SMELT_INLINE double maximum(double a, double b) {
-  const double equal = as_double(as_long(a) & as_long(b));
-  return a != a ? a : a == b ? equal : a > b ? a : b;
+  const double equal = as_double(as_long(a) & as_long(b)), above = a > b ? a : b, merged = a == b ? equal : above;
+  return a != a ? a : merged;
 }
 SMELT_INLINE double minimum(double a, double b) {
-  const double equal = as_double(as_long(a) | as_long(b));
-  return a != a ? a : a == b ? equal : a < b ? a : b;
+  const double equal = as_double(as_long(a) | as_long(b)), below = a < b ? a : b, merged = a == b ? equal : below;
+  return a != a ? a : merged;
 }
 )";
 
 constexpr const char* kFunctions = R"(
-// NaN wins; +0 is above -0.
+// NaN wins; +0 is above -0. Every choice is one between values at hand, which needs no branch.
 SMELT_INLINE float maximum(float a, float b) {
-  const float equal = as_float(as_int(a) & as_int(b));
-  return a != a ? a : a == b ? equal : a > b ? a : b;
+  const float equal = as_float(as_int(a) & as_int(b)), above = a > b ? a : b, merged = a == b ? equal : above;
+  return a != a ? a : merged;
 }
 SMELT_INLINE float minimum(float a, float b) {
-  const float equal = as_float(as_int(a) | as_int(b));
-  return a != a ? a : a == b ? equal : a < b ? a : b;
+  const float equal = as_float(as_int(a) | as_int(b)), below = a < b ? a : b, merged = a == b ? equal : below;
+  return a != a ? a : merged;
 }
 // a / d and a % d by d's multiplier m = 2^62 / d + 1: floor(a * m / 2^62).
 SMELT_INLINE int int_quotient(int a, long m) {
@@ -134,39 +141,31 @@ SMELT_INLINE float round_f16(float x) { return from_f16(to_f16(x)); }
 SMELT_INLINE float round_bf16(float x) { return from_bf16(to_bf16(x)); }
 )";
 
-constexpr const char* kRandom = R"(
-// Philox4x32-10: the four words of a counter.
-SMELT_INLINE void philox(ulong seed, ulong counter, ulong stream, uint* words) {
-  uint a = (uint)counter, b = (uint)(counter >> 32), c = (uint)stream, d = (uint)(stream >> 32);
-  uint k = (uint)seed, l = (uint)(seed >> 32);
-  for (int round = 0; round < 10; ++round) {
-    const ulong p = 0xD2511F53ul * a, q = 0xCD9E8D57ul * c;
-    a = (uint)(q >> 32) ^ b ^ k, b = (uint)q;
-    c = (uint)(p >> 32) ^ d ^ l, d = (uint)p;
-    k += 0x9E3779B9u, l += 0xBB67AE85u;
-  }
-  words[0] = a, words[1] = b, words[2] = c, words[3] = d;
-}
-// `draw` 1: the first word of each pair twice; 2: the second, less a quarter of 2^32 in odd places.
-SMELT_INLINE uint random_word(int draw, ulong seed, ulong offset, ulong stream, ulong element) {
-  uint w[4];
-  philox(seed, offset + (element >> 2), stream, w);
-  if (draw == 1) w[1] = w[0], w[3] = w[2];
-  if (draw == 2) w[0] = w[1], w[1] -= 0x40000000u, w[2] = w[3], w[3] -= 0x40000000u;
-  return element & 2 ? (element & 1 ? w[3] : w[2]) : (element & 1 ? w[1] : w[0]);
-}
-)";
-
-// Truncated and saturated; NaN becomes 0.
-std::string saturations(const std::vector<std::string>& floats) {
-  const std::pair<const char*, const char*> types[] = {{"i8", "char"},    {"u8", "uchar"}, {"i16", "short"},
-                                                       {"u16", "ushort"}, {"i32", "int"},  {"u32", "uint"},
-                                                       {"i64", "long"},   {"u64", "ulong"}};
+// Truncated and saturated; NaN becomes 0. Of narrow integers CPUs have no such conversion, and their
+// compilers vectorize comparisons instead.
+std::string saturations(const std::vector<std::string>& floats, bool looped) {
+  struct Integer {
+    const char *name, *type, *least, *most;  // as floats, where these have them
+  };
+  constexpr Integer kIntegers[] = {{"i8", "char", "-128.0f", "127.0f"},
+                                   {"u8", "uchar", "0.0f", "255.0f"},
+                                   {"i16", "short", "-32768.0f", "32767.0f"},
+                                   {"u16", "ushort", "0.0f", "65535.0f"},
+                                   {"i32", "int", "", ""},
+                                   {"u32", "uint", "", ""},
+                                   {"i64", "long", "", ""},
+                                   {"u64", "ulong", "", ""}};
   std::string text;
-  for (const auto& [name, type] : types)
-    text += for_types(floats, fmt::format("SMELT_INLINE {1} saturated_{0}($T x) {{ return x == x ? convert_{1}_sat(x) "
-                                          ": ({1})0; }}\n",
-                                          name, type));
+  for (const auto& [name, type, least, most] : kIntegers)
+    text += for_types(
+        floats,
+        looped && *least
+            ? fmt::format("SMELT_INLINE {1} saturated_{0}($T x) {{\n"
+                          "  const $T below = x > {3} ? {3} : x, within = below < {2} ? {2} : below;\n"
+                          "  const $T number = x != x ? 0 : within;\n  return ({1})(int)number;\n}}\n",
+                          name, type, least, most)
+            : fmt::format("SMELT_INLINE {1} saturated_{0}($T x) {{ return x == x ? convert_{1}_sat(x) : ({1})0; }}\n",
+                          name, type));
   return text;
 }
 
@@ -188,7 +187,17 @@ std::string joins(const OpenClTarget& target) {
   return text;
 }
 
-std::string prelude(const OpenClTarget& target) {
+std::string roundings(const OpenClTarget& target) {
+  const auto of = [](const char* type, const char* integer, const char* whole) {
+    std::string text = kRoundings;
+    for (const auto& [from, to] : {std::pair("$T", type), {"$I", integer}, {"$W", whole}})
+      for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at)) text.replace(at, 2, to);
+    return text;
+  };
+  return of("float", "int", "0x1p23f") + (target.f64 ? of("double", "long", "0x1p52") : "") + kRoundingNames;
+}
+
+std::string prelude(const OpenClTarget& target, bool looped) {
   std::vector<std::string> types = {"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float"};
   std::vector<std::string> floats = {"float"};
   std::string text = kStart;
@@ -203,7 +212,8 @@ std::string prelude(const OpenClTarget& target) {
   text += for_types({"int", "long"},
                     "SMELT_INLINE $T floor_div($T a, $T b) { const $T q = a / b; return a % b < 0 ? q - 1 : q; }\n"
                     "SMELT_INLINE $T floor_mod($T a, $T b) { const $T r = a % b; return r < 0 ? r + b : r; }\n");
-  return text + kFunctions + saturations(floats) + joins(target);
+  if (looped) text += roundings(target);
+  return text + kFunctions + saturations(floats, looped) + joins(target);
 }
 
 // What the kernel computes with that the target lacks.
@@ -221,7 +231,9 @@ void check(const kernel::Kernel& kernel, const OpenClTarget& target) {
 
 DeviceSource emit_opencl(const kernel::Kernel& kernel, const OpenClTarget& target) {
   check(kernel, target);
-  return c_like::print_kernel(kernel, {opencl_spellings()}, prelude(target) + (c_like::draws(kernel) ? kRandom : ""));
+  const bool looped = kernel.dialect == kernel::Dialect::PlainThread;
+  return c_like::print_kernel(kernel, {opencl_spellings()},
+                              prelude(target, looped) + (c_like::draws(kernel) ? kRandom : ""));
 }
 
 const CLike& opencl_spellings() {
@@ -248,6 +260,7 @@ const CLike& opencl_spellings() {
       .vectors = false,
       .float_to_int = float_to_int,
       .random_word = random_word,
+      .random_words = random_words,
       .join = join,
       .begin = "__kernel",
       .signature = signature,

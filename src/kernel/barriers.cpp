@@ -132,6 +132,7 @@ std::optional<size_t> axis_along(const Access& access, Symbol var) {
 
 bool place_scratch(Kernel& kernel) {
   bool changed = false;
+  if (kernel.dialect == Dialect::PlainThread) return false;  // all of it is one thread's
   ScratchUses uses(kernel);
   for (const Phase& phase : kernel.phases)
     for (const auto& [buffer, use] : uses.of(phase)) {
@@ -143,7 +144,7 @@ bool place_scratch(Kernel& kernel) {
 }
 
 bool insert_barriers(Kernel& kernel) {
-  Barriers(kernel).run();
+  if (kernel.dialect != Dialect::PlainThread) Barriers(kernel).run();
   return std::exchange(kernel.ordered, true) == false && !kernel.buffers.empty();
 }
 

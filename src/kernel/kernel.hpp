@@ -126,9 +126,10 @@ enum class RawOp : uint8_t {
 
 // What functions are expanded into.
 enum class Dialect : uint8_t {
-  Portable,   // operations that every target has
-  PlainTeam,  // the same, run by teams of threads
-  Gpu,        // those that GPUs have besides
+  Portable,     // operations that every target has
+  PlainTeam,    // the same, run by teams of threads
+  PlainThread,  // the same, a workgroup's threads each run iterations as a CPU does
+  Gpu,          // those that GPUs have besides
   GpuHalf,  // the same, and what is computed is rounded to f16 or bf16 before anyone sees it: docs/numerics.md says how exact it is
 };
 

@@ -111,7 +111,7 @@ void PointwiseLowering::tiles() {
   for (const schedule::Read& read : schedule_.staged) {
     const DType t = compute_type(graph_.at(read.node).dtype);
     // Else one column more than the tile has keeps neighbouring rows out of the same cache sets.
-    const bool turns = !on_gpu() && (size_of(t) == 4 || size_of(t) == 8);
+    const bool turns = !on_gpu() && !schedule_.plain && (size_of(t) == 4 || size_of(t) == 8);
     const int buffer = add_scratch(t, {side, turns ? side : side + 1});
     buffers.emplace_back(buffer, turns ? add_scratch(t, {side, side}) : -1);
   }

@@ -18,8 +18,8 @@ Lowering::Lowering(const Graph& graph, const schedule::Group& group, const Sched
 
 // What half precision stores may be computed a little less exactly, unless it also decides something: which element to take, say.
 Dialect Lowering::dialect() const {
+  if (schedule_.plain) return on_gpu() ? Dialect::PlainTeam : Dialect::PlainThread;
   if (!on_gpu()) return Dialect::Portable;
-  if (schedule_.plain) return Dialect::PlainTeam;
   auto is_half = [&](NodeId id) { return is_float(graph_.at(id).dtype) && size_of(graph_.at(id).dtype) == 2; };
   auto decides = [&](NodeId id) {
     const Node& node = graph_.at(id);
@@ -78,6 +78,7 @@ void Lowering::add_phase(IntExpr extent, std::vector<Stmt> body, IntExpr work) {
   phase.body.push_back(loop(LoopKind::Grid, kGrid, std::move(extent), std::move(body)));
   phase.work = std::move(work);
   phase.team = {schedule_.team, schedule_.workgroup, schedule_.resident};
+  if (schedule_.plain && !on_gpu()) phase.team = {1, std::max(1, schedule_.workgroup)};
   kernel_.phases.push_back(std::move(phase));
 }
 

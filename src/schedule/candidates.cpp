@@ -64,7 +64,7 @@ std::string form_of(const Schedule& s) {
   if (s.blocking)
     return fmt::format("{} threads, blocks of {} results to each", s.workgroup, fmt::join(s.blocking->block, " x "));
   if (s.stencil) return fmt::format("{} threads, {} columns of {} rows to each", s.workgroup, s.lanes, rows_of(s));
-  if (s.workgroup == 0) return fmt::format("{} lane{}", s.lanes, s.lanes == 1 ? "" : "s");
+  if (s.team == 0) return fmt::format("{} lane{}", s.lanes, s.lanes == 1 ? "" : "s");
   return fmt::format(
       "{}{} thread{}{}, {} x {} elements to each", s.team < s.workgroup ? fmt::format("{} of ", s.team) : "",
       s.workgroup, s.workgroup == 1 ? "" : "s",

@@ -23,8 +23,10 @@ struct Target {
   int compute = 90;                  // compute capability, times ten
   int64_t shared_bytes = 227 << 10;  // that one workgroup may have
   bool clusters = false;             // workgroups of a cluster read each other's shared memory
-  // Threads meet in the memory of their workgroup alone, each team in one of its own; workgroups
-  // know nothing of each other; functions are those of every target; no batches.
+  // OpenCL: threads meet in the memory of their workgroup alone, each team in one of its own;
+  // workgroups know nothing of each other; functions are those of every target; no batches. Where
+  // this is no `gpu`, the device is a CPU: one thread runs an iteration, in loops that the driver
+  // vectorizes.
   bool plain = false;
   int workgroup = 1024;   // threads that it may have
   bool atomics64 = true;  // words of 64 bits are joined atomically, and f64 is there

@@ -328,12 +328,28 @@ static void alone_in_workgroups(Schedule& s) {
   if (s.team > 1) s.workgroup = s.team;
 }
 
+// Iterations of an OpenCL device that is a CPU: starting a workgroup takes about as long as some
+// hundred elements do. All cores get several workgroups.
+static void share_workgroups(Schedule& s, const Target& target) {
+  constexpr int64_t kElements = 4096, kMostIterations = 64, kWorkgroupsPerCore = 16;
+  const int64_t kept = s.domain.estimate(false), reduced = s.domain.estimate(true);
+  int64_t elements = kElements;
+  if (s.strategy == Strategy::Row) elements = reduced;
+  if (s.strategy == Strategy::Column) elements = reduced * std::max<int64_t>(1, s.tile);
+  if (s.strategy == Strategy::Pointwise && !s.flattened && !s.domain.axes.empty())
+    elements = std::min(std::max<int64_t>(1, s.tile), s.domain.axes.back().estimate);
+  const int64_t all = kept * reduced / std::max<int64_t>(1, elements) / (kWorkgroupsPerCore * target.threads);
+  const int64_t iterations = std::min({kElements / std::max<int64_t>(1, elements), kMostIterations, all});
+  s.workgroup = static_cast<int>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(1, iterations))));
+}
+
 std::variant<Schedule, Refusal> make_schedule(const Graph& graph, const Group& group, const Options& options) {
   auto made = choose(graph, group, options);
   if (auto* s = std::get_if<Schedule>(&made)) {
     if (s->unprofitable.empty()) s->unprofitable = repeats_too_much(graph, group, *s, options.target);
     if (!options.target.gpu) s->cache_bytes = options.target.l3_bytes;
     if (options.target.plain) alone_in_workgroups(*s);
+    if (options.target.plain && !options.target.gpu) share_workgroups(*s, options.target);
     if (options.target.plain && s->workgroup > options.target.workgroup && !options.tuning.threads) {
       Options fewer = options;
       fewer.tuning.threads = options.target.workgroup;

@@ -45,6 +45,42 @@ TEST(OpenCl, ThreadsMeetInTheMemoryOfTheWorkgroup) {
   EXPECT_EQ(occurrences(alone, "barrier("), 0u) << alone;
 }
 
+// For a driver that vectorizes loops: no step is written out, and every element of one has an
+// accumulator, which loops join.
+TEST(OpenCl, AThreadOfACpuRunsLoops) {
+  Kernel kernel = row_sums(DType::F32, 1);
+  kernel.dialect = kernel::Dialect::PlainThread;
+  kernel.phases[0].team = {1, 8, 0};
+  const std::string text = emit::emit_opencl(kernel, {}).text;
+  const std::string function = text.substr(text.find("__kernel"));
+  EXPECT_NE(function.find("reqd_work_group_size(8, 1, 1)"), std::string::npos) << text;
+  EXPECT_NE(function.find("float a0[4];"), std::string::npos) << text;
+  EXPECT_NE(function.find("for (int u = 0; u < 4; ++u)"), std::string::npos) << text;
+  EXPECT_NE(function.find("for (int n = 0; n < 2; ++n)"), std::string::npos) << text;
+  for (const char* other : {"barrier(", "#pragma unroll", "__local float"})
+    EXPECT_EQ(function.find(other), std::string::npos) << other << "\n" << text;
+}
+
+// Four neighbours share a block of random words; what is left of a row draws word by word.
+TEST(OpenCl, LoopsOfACpuDrawWholeBlocks) {
+  const auto text_for = [](kernel::Dialect dialect, int64_t elements) {
+    Maker m;
+    const int out = m.output(DType::F32, {elements});
+    const ExprId seed = m.build.constant(Scalar::of_int(DType::U64, 1));
+    const ExprId zero = m.build.constant(Scalar::of_int(DType::U64, 0));
+    const IntExpr i = sym("i1"_loop);
+    const ExprId word = m.build.random(philox::Draw::Words, {seed, zero, zero}, i, elements);
+    Stmt loop = vector("i1"_loop, elements, {kernel::store(m.at(out, {i}), m.build.cast(word, DType::F32))}, 4);
+    m.phase({grid(1, {std::move(loop)})});
+    m.kernel.dialect = dialect;
+    m.kernel.phases[0].team = {1, 1, 0};
+    return emit::emit_opencl(m.kernel, {}).text;
+  };
+  const std::string text = text_for(kernel::Dialect::PlainThread, 1000);
+  EXPECT_NE(text.find("random_words(0, true, "), std::string::npos) << text;
+  EXPECT_EQ(text_for(kernel::Dialect::PlainTeam, 1000).find("random_words(0, true, "), std::string::npos);
+}
+
 TEST(OpenCl, F64OnlyWhereTheDeviceHasIt) {
   EXPECT_NO_THROW(emit::emit_opencl(row_sums(DType::F64, 32), {.f64 = true}));
   try {
