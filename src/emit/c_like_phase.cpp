@@ -147,11 +147,53 @@ void PhasePrinter::analyse(const std::vector<Stmt>& body, const Loop* vector) {
   }
 }
 
+// Locals that some statement needs from another element, another loop, or from before a loop.
+void PhasePrinter::find_locals_of_elements(const std::vector<Stmt>& body, std::set<LocalId>& others) const {
+  const auto is_simple = [](const Stmt& s) { return s.is<Let>() || s.is<Assign>() || s.is<Store>(); };
+  std::set<LocalId> given;
+  const auto read = [&](int local) {
+    if (local < static_cast<int>(locals_.size()) && !given.count(local)) others.insert(local);
+  };
+  const auto read_by = [&](const Stmt& s) {
+    for_each_expression(s, [&](ExprId id) {
+      for (const int on : dependencies_[static_cast<size_t>(id)]) read(on);
+    });
+    if (const auto* store = s.get_if<Store>())
+      for (const IntExpr& x : store->access.index)
+        for (const Symbol symbol : x.symbols())
+          if (symbol.is_local()) read(symbol.local_id());
+  };
+  for (const Stmt& s : body) {
+    given.clear();
+    const Loop* vector = loop_of(s, LoopKind::Vector);
+    if (vector && std::all_of(vector->body.begin(), vector->body.end(), is_simple)) {
+      for (const Stmt& inner : vector->body) {
+        read_by(inner);
+        if (const auto local = given_by(inner)) given.insert(*local);
+      }
+      continue;
+    }
+    read_by(s);
+    if (const auto local = given_by(s)) others.insert(*local);
+    if (const auto* combine = s.get_if<Combine>()) others.insert({combine->local, combine->index_local});
+    if (const auto* scan = s.get_if<Scan>()) others.insert({scan->local, scan->carry});
+    if (const auto* inside = body_of(s)) find_locals_of_elements(*inside, others);
+  }
+}
+
 // A local gets an array of lanes when its loops combine it, or when it outlives a block of statements.
 void PhasePrinter::settle_locals() {
+  if (looped_) {
+    std::set<LocalId> others;
+    find_locals_of_elements(phase_.body, others);
+    for (size_t id = 0; id < locals_.size(); ++id) {
+      LocalInfo& info = locals_[id];
+      info.of_element = kernel_.locals[id].is_mutable && !info.vectors.empty() && !others.count(static_cast<int>(id));
+    }
+  }
   for (size_t id = 0; id < locals_.size(); ++id) {
     LocalInfo& info = locals_[id];
-    if (info.vectors.empty()) continue;
+    if (info.vectors.empty() || info.of_element) continue;
     int most = 1, edge = 0;
     for (const Loop* loop : info.vectors) {
       const Vector shape = shape_of(*loop);
@@ -238,7 +280,8 @@ void PhasePrinter::declare() {
     const std::string type = type_of(kernel_.locals[id].dtype);
     const LocalInfo& info = locals_[id];
     if (info.slots) line("{} a{}[{}];", type, id, info.slots);
-    if (kernel_.locals[id].is_mutable && (info.vectors.empty() || info.used_outside)) line("{} v{};", type, id);
+    if (kernel_.locals[id].is_mutable && (info.vectors.empty() || info.used_outside || info.of_element))
+      line("{} v{};", type, id);
   }
 }
 

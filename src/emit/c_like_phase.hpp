@@ -130,6 +130,7 @@ class PhasePrinter {
     bool combined = false;          // uniform from then on
     std::set<int> blocks;           // of one Vector loop, in which it stands
     bool per_column = false;        // combined, to one value for each column
+    bool of_element = false;        // every loop that reads it gives it a value first, element by element
     int slots = 0;                  // one value per lane; 0: one for the team, or a name inside its block
   };
   struct BufferInfo {
@@ -165,6 +166,8 @@ class PhasePrinter {
   void note_access(const Access& access, const Loop* vector);
   void settle_buffers();
   void settle_locals();
+  void find_locals_of_elements(const std::vector<Stmt>& body, std::set<LocalId>& others) const;
+  bool keeps_nothing(const Loop& s) const;
   void declare();
   void find_dependencies();
 
@@ -235,6 +238,7 @@ class PhasePrinter {
   struct RunText {
     std::string type, carry, join;
   };
+  void scan_pieces(const Scan& s, const ScanText& text);
   void scan_warps(const Scan& s, const ScanText& text);
   void scan_grid(const Scan& s, const ScanText& text, const RunText& run);
   void scan_on_chip(const Scan& s, const ScanText& text);

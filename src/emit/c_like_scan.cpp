@@ -11,6 +11,8 @@
 
 namespace smelt::emit::c_like {
 
+constexpr int kPiece = 8;  // elements of a step that are scanned one after the other where there are no threads
+
 bool has_each(const std::vector<Stmt>& body) {
   bool found = false;
   for_each_stmt(body, [&](const Stmt& s) { found = found || s.is<Each>(); });
@@ -63,16 +65,43 @@ void PhasePrinter::give_to_scan(const Scan& s, const ScanText& text) {
 }
 
 void PhasePrinter::run_scan(const Scan& s, const ScanText& text) {
-  as_.warps ? scan_warps(s, text) : scan_on_chip(s, text);
   const bool anew = s.anew != kNoExpr;
+  const bool pieces = looped_ && !anew && vector_.count() % kPiece == 0;
+  if (pieces)
+    scan_pieces(s, text);
+  else
+    as_.warps ? scan_warps(s, text) : scan_on_chip(s, text);
   const int n = text.number;
-  std::string result = fmt::format("x{}[n]", n);
+  std::string result = fmt::format("{}{}[n]", pieces ? "y" : "x", n);
   if (anew) result += ".value";
   if (anew && s.exclusive) result = fmt::format("f{}[n] ? {} : {}", n, literal(*kernel_.constant_at(s.start)), result);
   if (!looped_) line("#pragma unroll");
   line("for (int n = 0; n < {}; ++n) a{}[n] = {};", vector_.count(), s.local, result);
   forget(s.local);
   forget(s.carry);
+}
+
+// Pieces of a step by themselves, whose chains of operations a core has under way at once, then what
+// comes before each of them.
+void PhasePrinter::scan_pieces(const Scan& s, const ScanText& text) {
+  const DType t = kernel_.locals[static_cast<size_t>(s.local)].dtype;
+  const std::string joined = fmt::format("({})({})", text.type, apply(s.op, t, {"a", "b"}));
+  const std::string carry = fmt::format("v{}", s.carry), x = fmt::format("x{}", text.number);
+  const int behind = s.exclusive ? 1 : 0;
+  line("{} y{}[{}];", text.type, text.number, vector_.count());
+  open(fmt::format("for (int p = 0; p < {}; p += {})", vector_.count(), kPiece));
+  open(fmt::format("for (int n = p + 1; n < p + {}; ++n)", kPiece));
+  line("const {0} a = {1}[n - 1], b = {1}[n]; {1}[n] = {2};", text.type, x, joined);
+  close();
+  close();
+  open(fmt::format("for (int p = 0; p < {}; p += {})", vector_.count(), kPiece));
+  line("const {} a = {};", text.type, carry);
+  if (s.exclusive) line("y{}[p] = a;", text.number);
+  open(fmt::format("for (int n = p + {}; n < p + {}; ++n)", behind, kPiece));
+  line("const {} b = {}[n - {}]; y{}[n] = {};", text.type, x, behind, text.number, joined);
+  close();
+  line("const {} b = {}[p + {}]; {} = {};", text.type, x, kPiece - 1, carry, joined);
+  close();
 }
 
 void PhasePrinter::scan_warps(const Scan& s, const ScanText& text) {

@@ -325,15 +325,24 @@ PhasePrinter::Partial PhasePrinter::partial(const Combine& s) {
   return p;
 }
 
-// Halves again and again, in loops over neighbours.
+// Halves again and again, in loops over neighbours, without branches.
 void PhasePrinter::combine_slots(const Partial& p, int slots) {
   Partial slot = p;
   slot.value = fmt::format("a{}[n]", p.s->local);
-  if (!p.index.empty()) slot.index = fmt::format("a{}[n]", p.s->index_local);
+  const std::string index = fmt::format("a{}[n]", p.s->index_local);
   for (int half = static_cast<int>(std::bit_ceil(static_cast<unsigned>(slots))) / 2; half >= 1; half /= 2) {
+    const std::string other = fmt::format("a{}[n + {}]", p.s->local, half);
     open(fmt::format("for (int n = 0; n < {}; ++n)", std::min(half, slots - half)));
-    combine_step(slot, fmt::format("a{}[n + {}]", p.s->local, half),
-                 p.index.empty() ? "" : fmt::format("a{}[n + {}]", p.s->index_local, half));
+    if (p.index.empty()) {
+      combine_step(slot, other, "");
+    } else {
+      line("const {} x = {}, y = {};", p.type, other, slot.value);
+      line("const {} j = a{}[n + {}], k = {};", p.index_type, p.s->index_local, half, index);
+      line("const bool wins = (x {} y) | ((x != x) & (y == y)) | (((x == y) | ((x != x) & (y != y))) & (j < k));",
+           p.s->op == Op::Max ? ">" : "<");
+      line("{} = wins ? x : y;", slot.value);
+      line("{} = wins ? j : k;", index);
+    }
     close();
     slots = half;
   }

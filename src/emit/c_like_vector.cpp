@@ -11,9 +11,26 @@ bool has_loops(const Loop& s) {
   return std::any_of(s.body.begin(), s.body.end(), [](const Stmt& i) { return i.is<Loop>() || i.is<If>(); });
 }
 
-// Whether every element is stored as it is computed.
-static bool keeps_nothing(const Loop& s) {
-  return std::all_of(s.body.begin(), s.body.end(), [](const Stmt& i) { return i.is<Let>() || i.is<Store>(); });
+// Whether no element leaves anything behind but what it stores, or takes what another loop has left
+// in its lanes.
+bool PhasePrinter::keeps_nothing(const Loop& s) const {
+  std::set<int> here;
+  const auto is_local = [&](int on) {
+    if (on >= static_cast<int>(locals_.size()) || here.count(on)) return true;
+    const LocalInfo& info = locals_[static_cast<size_t>(on)];
+    return info.of_element || info.vectors.empty() || (info.combined && !info.vectors.count(&s));
+  };
+  return std::all_of(s.body.begin(), s.body.end(), [&](const Stmt& i) {
+    bool alone = true;
+    for_each_expression(i, [&](ExprId id) {
+      const auto& on = dependencies_[static_cast<size_t>(id)];
+      alone = alone && std::all_of(on.begin(), on.end(), is_local);
+    });
+    if (const auto* let = i.get_if<Let>()) here.insert(let->local);
+    const auto* assign = i.get_if<Assign>();
+    return alone &&
+           (i.is<Let>() || i.is<Store>() || (assign && locals_[static_cast<size_t>(assign->local)].of_element));
+  });
 }
 
 PhasePrinter::Vector PhasePrinter::shape_of(const Loop& s) {

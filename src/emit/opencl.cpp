@@ -68,8 +68,12 @@ std::string for_types(const std::vector<std::string>& types, const std::string& 
   return text;
 }
 
-constexpr const char* kStart = R"(#define SMELT_INLINE static inline __attribute__((overloadable, always_inline))
+// A compiler that vectorizes loops does so around no call.
+constexpr const char* kInlineInLoops =
+    "#define SMELT_INLINE static inline __attribute__((overloadable, always_inline))\n";
+constexpr const char* kInline = "#define SMELT_INLINE static inline __attribute__((overloadable))\n";
 
+constexpr const char* kStart = R"(
 #pragma OPENCL FP_CONTRACT OFF
 #define fetched(p) (*(p))
 #define choose(c, a, b) ((c) ? (a) : (b))
@@ -200,7 +204,8 @@ std::string roundings(const OpenClTarget& target) {
 std::string prelude(const OpenClTarget& target, bool looped) {
   std::vector<std::string> types = {"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float"};
   std::vector<std::string> floats = {"float"};
-  std::string text = kStart;
+  std::string text = looped ? kInlineInLoops : kInline;
+  text += kStart;
   text += target.ptx ? kPtxExtremes : kPlainExtremes;
   if (target.atomics64)
     text +=

@@ -64,7 +64,8 @@ TEST(OpenClOfACpu, LoopsAreThoseOfACpu) {
 
 // A thread to an iteration, without barriers and without scratch that is turned.
 TEST(OpenClOfACpu, KernelsHaveOneThreadToAnIteration) {
-  for (const char* program : {"input x: f32[1024, 64]\nreturn softmax(x)", "input x: f32[1000, 1000]\nreturn x + x.T"}) {
+  for (const char* program :
+       {"input x: f32[1024, 64]\nreturn softmax(x)", "input x: f32[1000, 1000]\nreturn x + x.T"}) {
     const Planned p = planned(program);
     const kernel::Kernel kernel = kernel::lower(p.graph, p.plan.groups[0], p.schedule(), "k0");
     EXPECT_EQ(kernel.dialect, kernel::Dialect::PlainThread);
