@@ -32,15 +32,16 @@ std::string key_of(const GpuBuild& build, const GpuKernel& first) {
 }
 
 std::string text_of(const plan::Tuning& t) {
-  return fmt::format("{} {} {} {} {}", t.lanes, t.unroll, t.threads, t.cluster, int{t.turned});
+  return fmt::format("{} {} {} {} {} {}", t.lanes, t.unroll, t.threads, t.cluster, int{t.turned}, int{t.rings});
 }
 
 std::optional<plan::Tuning> tuning_of(const std::string& text) {
   plan::Tuning t;
-  int turned = 0;
-  if (std::sscanf(text.c_str(), "%d %d %d %d %d", &t.lanes, &t.unroll, &t.threads, &t.cluster, &turned) != 5)
+  int turned = 0, rings = 0;
+  if (std::sscanf(text.c_str(), "%d %d %d %d %d %d", &t.lanes, &t.unroll, &t.threads, &t.cluster, &turned, &rings) != 6)
     return std::nullopt;
   t.turned = turned != 0;
+  t.rings = rings != 0;
   return t;
 }
 

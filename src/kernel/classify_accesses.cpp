@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kernel/conditions.hpp"
+#include "kernel/lane_faults.hpp"
 #include "kernel/lanes.hpp"
 #include "kernel/offset.hpp"
 #include "kernel/walk.hpp"
@@ -29,14 +30,6 @@ constexpr int64_t kWidest = 8;
 // Stores to scratch that begin at lines, whatever their type: elements of 4 bytes, a multiple of those of longer ones.
 constexpr int64_t kLineElements = 16;
 
-// The lanes of one Vector loop, or of a condition that is asked in vectors.
-struct Steps {
-  Symbol var;
-  int lanes = 1;
-  bool even = false;  // whole steps begin at multiples of the lanes
-  bool once = false;  // there is one, and it is whole
-};
-
 int64_t number_of(const IntExpr& e) {
   for (const IntExpr::Term& t : e.terms())
     if (t.atoms.empty()) return t.coefficient;
@@ -46,7 +39,7 @@ int64_t number_of(const IntExpr& e) {
 // How the lanes lie in one access.
 class Classifier {
  public:
-  Classifier(const Steps& steps, const std::vector<bool>& in_lanes, const Ranges& ranges)
+  Classifier(const LaneSteps& steps, const std::vector<bool>& in_lanes, const Ranges& ranges)
       : steps_(steps), lanes_(steps.var, in_lanes), ranges_(ranges) {}
 
   const Lanes& lanes() const { return lanes_; }
@@ -69,8 +62,18 @@ class Classifier {
     return values;
   }
 
-  // Behind a mask that is the same in all whole steps, `active` lanes read.
+  // What cannot be proved, or holds nowhere, is a gather.
   LaneAccess load(const IntExpr& offset, bool masked, const std::vector<bool>* active) const {
+    LaneAccess made = likely(offset, masked, active);
+    const bool nowhere = std::any_of(made.holds.begin(), made.holds.end(),
+                                     [&](const IntExpr& h) { return proves_nonnegative(-h - 1, ranges_); });
+    if (nowhere || !lane_fault(steps_, made, offset, active, ranges_).empty()) return {};
+    return made;
+  }
+
+ private:
+  // Behind a mask that is the same in all whole steps, `active` lanes read.
+  LaneAccess likely(const IntExpr& offset, bool masked, const std::vector<bool>* active) const {
     if (!lanes_.vary(offset)) return {.form = Form::Broadcast};
     const int64_t step = lanes_.step(offset).value_or(0);
     if (step == 1 || step == -1) return {.form = Form::Strided, .step = step};
@@ -84,7 +87,6 @@ class Classifier {
     return mostly_regular(offset);
   }
 
- private:
   // Neighbours at one distance as long as no floordiv or mod wraps around between the lanes, and no clamp holds.
   LaneAccess mostly_regular(const IntExpr& given) const {
     LaneAccess made;
@@ -205,7 +207,7 @@ class Classifier {
     return {};
   }
 
-  const Steps steps_;
+  const LaneSteps steps_;
   const Lanes lanes_;
   const Ranges& ranges_;  // of all symbols that are known at the place
 };
@@ -230,7 +232,7 @@ class Classification {
  private:
   // What is found of one Vector loop.
   struct Found {
-    Steps steps;
+    LaneSteps steps;
     LaneForms forms;
     std::unordered_set<ExprId> seen;
   };
@@ -280,7 +282,7 @@ class Classification {
     if (auto* store = s.get_if<Store>()) store->step = step_of(*store, found.steps, classify.lanes());
   }
 
-  std::optional<int64_t> step_of(const Store& store, const Steps& steps, const Lanes& lanes) const {
+  std::optional<int64_t> step_of(const Store& store, const LaneSteps& steps, const Lanes& lanes) const {
     const IntExpr offset = flat_offset(kernel_, store.access);
     if (!lanes.vary(offset)) return 0;
     const auto step = lanes.step(offset);
@@ -408,12 +410,12 @@ class Classification {
     }
   }
 
-  std::optional<LineRow> row_read(const Expr& e, const Steps& steps) const {
+  std::optional<LineRow> row_read(const Expr& e, const LaneSteps& steps) const {
     const auto* load = e.get_if<Load>();
     return load && load->access.scratch && load->mask == kNoExpr ? line_row(load->access, steps) : std::nullopt;
   }
 
-  std::optional<LineRow> line_row(const Access& access, const Steps& steps) const {
+  std::optional<LineRow> line_row(const Access& access, const LaneSteps& steps) const {
     const int size = size_of(kernel_.buffers[static_cast<size_t>(access.array)].dtype);
     if ((size != 4 && size != 8) || steps.lanes * size % kLineBytes != 0) return std::nullopt;
     const IntExpr offset = flat_offset(kernel_, access), rest = offset - IntExpr::symbol(steps.var);

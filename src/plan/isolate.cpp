@@ -141,9 +141,9 @@ class Isolation {
 
   std::string key() const {
     const plan::Tuning& t = group_.tuning;
-    return fmt::format("{}computes {}\nreads {}\n{} {} {} {} {} {}\n", print(made_.graph),
+    return fmt::format("{}computes {}\nreads {}\n{} {} {} {} {} {} {}\n", print(made_.graph),
                        fmt::join(made_.group.nodes, " "), fmt::join(made_.group.inputs, " "),
-                       name_of(group_.strategy()), t.lanes, t.unroll, t.threads, t.cluster, t.turned);
+                       name_of(group_.strategy()), t.lanes, t.unroll, t.threads, t.cluster, t.turned, t.rings);
   }
 
   const Graph& graph_;

@@ -281,10 +281,20 @@ class OpenedDevice final : public OpenCl {
   void fill(uint64_t at, int byte, int64_t bytes, StreamHandle stream) override {
     if (bytes <= 0) return;
     const Place target = place(at);
-    const auto pattern = static_cast<unsigned char>(byte);
-    check(cl().fill(queue(stream), target.memory, &pattern, 1, target.offset, static_cast<size_t>(bytes), 0, nullptr,
-                    nullptr),
-          "fill an array");
+    // NVIDIA's driver never ends a fill of 2^31 bytes by a pattern of one; by 16, on an H200, it takes a sixth of the time.
+    constexpr size_t kWide = 16;
+    std::array<unsigned char, kWide> pattern;
+    pattern.fill(static_cast<unsigned char>(byte));
+    const auto all = static_cast<size_t>(bytes), wide = target.offset % kWide == 0 ? all / kWide * kWide : 0;
+    const auto part = [&](size_t size, size_t begin, size_t end) {
+      constexpr size_t kMost = size_t{1} << 30;
+      for (size_t from = begin; from < end; from += kMost)
+        check(cl().fill(queue(stream), target.memory, pattern.data(), size, target.offset + from,
+                        std::min(kMost, end - from), 0, nullptr, nullptr),
+              "fill an array");
+    };
+    part(kWide, 0, wide);
+    part(1, wide, all);
   }
 
   void launch(FunctionHandle handle, const LaunchShape& shape, void** arguments, StreamHandle stream) override {

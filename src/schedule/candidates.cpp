@@ -103,6 +103,7 @@ std::variant<std::vector<Candidate>, Refusal> candidates(const Graph& graph, con
   const std::shared_ptr<const Schedule> first = found[0].schedule;  // the list grows
   std::shared_ptr<const Schedule> turned;
   if (may_turn(first->domain) && !add({.turned = true})) turned = found.back().schedule;
+  if (first->strategy == Strategy::Pointwise && !first->blocking) add({.rings = true});
   add_like(first, options.tuning.turned);
   if (turned) add_like(turned, true);
   return found;

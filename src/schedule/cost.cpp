@@ -71,8 +71,7 @@ class Prediction {
   // Neighbours of the last kept axis.
   double along_columns() const {
     for (size_t d = s_.domain.axes.size(); d-- > 0;)
-      if (!s_.domain.axes[d].reduced)
-        return static_cast<double>(std::max<int64_t>(1, s_.domain.axes[d].estimate));
+      if (!s_.domain.axes[d].reduced) return static_cast<double>(std::max<int64_t>(1, s_.domain.axes[d].estimate));
     return 1;
   }
 
@@ -97,8 +96,8 @@ class Prediction {
       teams = s_.columns > 0 ? ratio(kept(), along_columns()) * tiles : kept();
       const double steps = ceil_ratio(length, team * lanes_);
       rounds_ = ceil_ratio(steps, std::max(1, s_.unroll)) * (s_.flat ? 1 : ratio(reduced(), length));
-      executed_ = points_ * ratio(steps * team * lanes_, length) *
-                  (s_.columns > 0 ? ratio(tiles * width, along_columns()) : 1);
+      executed_ =
+          points_ * ratio(steps * team * lanes_, length) * (s_.columns > 0 ? ratio(tiles * width, along_columns()) : 1);
     } else if (s_.strategy == Strategy::Column) {
       teams = ceil_ratio(kept(), team * lanes_);
       rounds_ = ceil_ratio(reduced(), std::max(1, s_.unroll));

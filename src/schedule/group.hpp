@@ -38,6 +38,7 @@ struct Tuning {
   int threads = 0;            // of a workgroup
   int cluster = 0;            // workgroups to a row; of columns, times as many side by side
   bool turned = false;        // lanes along a kept axis where the family has them along a reduced one
+  bool rings = false;         // of what is in memory, where caches would serve its neighbours
   bool operator==(const Tuning&) const = default;
 };
 

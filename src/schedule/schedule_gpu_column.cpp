@@ -84,6 +84,11 @@ int held_bytes(const Graph& graph, const Domain& domain) {
   return widest;
 }
 
+bool has_constant_rows(const Domain& domain) {
+  return std::all_of(domain.axes.begin(), domain.axes.end(),
+                     [](const Axis& a) { return !a.reduced || a.extent.constant(); });
+}
+
 // Whether a window of the group is a loop, which a workgroup's loop over columns has no place for.
 bool loops_over_windows(const Graph& graph, const Group& group) {
   std::map<NodeId, int64_t> written_out;  // elements of the windows that stand inside of each other, up to a node
@@ -139,7 +144,9 @@ std::optional<Schedule> columns_tile(const Graph& graph, const Domain& domain, c
   s.columns = static_cast<int>(tile->row * tile->lanes);
   s.team = s.workgroup = static_cast<int>(tile->row * tile->rows);
   s.unroll = static_cast<int>(tile->groups);
-  if (s.held) s.keep_bytes = height * s.columns * 4 * (kMostBytesPerThread / (tile->groups * tile->lanes * 4));
+  // Columns that a later call makes longer are read again instead.
+  if (s.held && has_constant_rows(domain))
+    s.keep_bytes = height * s.columns * 4 * (kMostBytesPerThread / (tile->groups * tile->lanes * 4));
   s.note = fmt::format("{} columns of {} to {} threads, {} over them{}", s.columns, height, s.team, passes_text(domain),
                        s.held ? ", held in registers" : "");
   return s;
@@ -186,9 +193,7 @@ std::variant<Schedule, Refusal> column_gpu(const Graph& graph, Domain domain, co
     s.unroll = 8;
     while (s.unroll < most && columns * s.unroll * 4 < kScanBytes) s.unroll *= 2;
     if (options.tuning.unroll) s.unroll = options.tuning.unroll;
-    const bool constant = std::all_of(s.domain.axes.begin(), s.domain.axes.end(),
-                                      [](const Axis& a) { return !a.reduced || a.extent.constant(); });
-    if (constant) s.keep_bytes = options.target.shared_bytes / (s.workgroup / s.team) - 1024;
+    if (has_constant_rows(s.domain)) s.keep_bytes = options.target.shared_bytes / (s.workgroup / s.team) - 1024;
     const int64_t passes = passes_of(s.domain);
     const bool kept = height * s.team * s.lanes * 4 <= s.keep_bytes;
     if (!one_pass && !kept && s.domain.scans.empty() && height >= kTallColumn && height * width > kSmallWork &&

@@ -137,8 +137,9 @@ std::variant<Schedule, Refusal> row_gpu(const Graph& graph, Domain domain, const
   const Widths w = widths_of(graph, s);
   const auto reduced_axes =
       std::count_if(s.domain.axes.begin(), s.domain.axes.end(), [](const Axis& a) { return a.reduced; });
+  const bool parts = one_pass && !scans && rows < target.threads && length >= kLongRow && length * rows > kSmallWork;
   s.flat = !scans && s.vector_axis >= 0 && s.vector_axis == last_axis(s.domain, true) && reduced_axes > 1 &&
-           (!one_pass || too_few_threads(s, rows, target));
+           (!one_pass || (!parts && too_few_threads(s, rows, target)));
   const IntExpr extent = s.vector_axis < 0 ? IntExpr(1)
                          : s.flat          ? s.domain.reduced_count()
                                            : s.domain.axes[static_cast<size_t>(s.vector_axis)].extent;
@@ -148,8 +149,7 @@ std::variant<Schedule, Refusal> row_gpu(const Graph& graph, Domain domain, const
   s.lanes = lanes_of(w);
   if (options.tuning.lanes) s.lanes = std::min(s.lanes, options.tuning.lanes);
   while (s.lanes > 1 && ((!may_divide(s.lanes, extent) && along < kShortOddRow) || along < s.lanes)) s.lanes /= 2;
-  if (one_pass && !scans && rows < target.threads && length >= kLongRow && length * rows > kSmallWork)
-    return split_row(std::move(s), options);
+  if (parts) return split_row(std::move(s), options);
   // Too few rows to keep the GPU busy.
   if (scans && !target.plain && rows < 4 * int64_t{target.threads} && length >= kLongScan)
     return scan_in_parts(std::move(s), one_pass && s.domain.reductions.empty() && reduced_axes == 1, options);

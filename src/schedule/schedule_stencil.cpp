@@ -191,7 +191,9 @@ std::optional<Schedule> stencil_schedule(const Graph& graph, const Domain& domai
         (width < kNarrow || search.stencil->before + search.stencil->behind > kMostHaloThreads))
       search.stencil.reset();
     // The caches of a GPU give neighbours of what is in memory to those who read little else.
-    if (gpu && search.stencil && search.once <= kCheapReads && !keeps_computed(*search.stencil)) return std::nullopt;
+    if (gpu && search.stencil && !options.tuning.rings && search.once <= kCheapReads &&
+        !keeps_computed(*search.stencil))
+      return std::nullopt;
     const double repeated = search.stencil ? search.stencil->repeated : 1;
     if (search.stencil && registers <= kMostRegisters && repeated <= kMostRepeated) {
       s = gpu ? on_gpu(domain, std::move(*search.stencil), needs.lanes, registers, options)

@@ -89,6 +89,18 @@ TEST(ClassifyAccesses, ClampsHoldAtBothEndsOfAStep) {
   EXPECT_EQ(x.form().holds, (std::vector<IntExpr>{i - S, i - S + 7}));
 }
 
+TEST(ClassifyAccesses, ClampsInsideOfClamps) {
+  Reading x(max(0, min(i - S, 900)), 8, true);
+  EXPECT_EQ(x.form().form, Form::Strided);
+  EXPECT_EQ(x.form().step, 1);
+  EXPECT_EQ(x.form().holds.size(), 4U);
+}
+
+TEST(ClassifyAccesses, WhatWrapsInEveryStepIsAGather) {
+  EXPECT_EQ(Reading(mod(mod(i, 7) + 4, 5)).form().form, Form::Gather);
+  EXPECT_EQ(Reading(mod(floordiv(i, 7) + 3, 6) * 5 + mod(i, 7), 56).form().form, Form::Gather);
+}
+
 TEST(ClassifyAccesses, MasksThatAllStepsShare) {
   Sample s;
   const int in = s.input(DType::F32, {2000}), out = s.output(DType::F32, {960});

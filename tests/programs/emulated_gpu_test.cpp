@@ -139,9 +139,10 @@ TEST_F(EmulatedGpu, ColumnsOfFewNeighbours) {
     const std::string x = fmt::format("input x: f32[700, 150, {}]\n", columns);
     check(x + "return sum(x, axis=1), max(x, axis=1)\n", {noise(DType::F32, d)});
   }
-  check("input p: f32[300, 3]\ninput q: f32[700, 3]\nd = p[None, :, :] - q[:, None, :]\n"
-        "return sum(d * rsqrt(sum(d * d, axis=-1) + 0.01)[:, :, None], axis=1)\n",
-        {noise(DType::F32, {300, 3}), noise(DType::F32, {700, 3})});
+  check(
+      "input p: f32[300, 3]\ninput q: f32[700, 3]\nd = p[None, :, :] - q[:, None, :]\n"
+      "return sum(d * rsqrt(sum(d * d, axis=-1) + 0.01)[:, :, None], axis=1)\n",
+      {noise(DType::F32, {300, 3}), noise(DType::F32, {700, 3})});
 }
 
 // Rows of several axes of which the last is short, in one loop.

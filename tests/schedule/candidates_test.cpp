@@ -29,8 +29,9 @@ struct Planned {
   plan::Options options = h200();
 };
 
-Planned planned(const std::string& program) {
+Planned planned(const std::string& program, const SizeBinding& sizes = {}) {
   Planned p;
+  p.options.sizes = sizes;
   p.graph = with_local_reductions(simplify(lang::parse_program(program, "<test>")), 64);
   p.plan = plan::make_plan(p.graph, p.options);
   return p;
@@ -140,11 +141,54 @@ TEST(Candidates, AgreeWithTheTunedWorkloads) {
       const std::vector<Candidate> all = candidates_of(p, group);
       ASSERT_FALSE(all.empty());
       sum += all[0].cost.us;
-      for (const Candidate& c : all)
-        EXPECT_LE(all[0].cost.us, 1.03 * c.cost.us + 0.1) << form_of(*c.schedule) << "\n" << text_of(all);
+      // Predictions of other families must be far better to be believed.
+      for (const Candidate& c : all) {
+        const bool alike = c.schedule->strategy == all[0].schedule->strategy;
+        EXPECT_LE(all[0].cost.us, (alike ? 1.03 : 1.5) * c.cost.us + 0.1) << form_of(*c.schedule) << "\n"
+                                                                          << text_of(all);
+      }
     }
     EXPECT_NEAR(std::log2(sum / tuned.us), 0, 0.65) << sum << " us predicted";
   }
+}
+
+const Schedule& schedule_of(const Planned& p) { return *p.plan.groups.back().schedule; }
+
+// Single steps of stencils: as caches serve them, or with rings of what is in memory where the caches would be too slow.
+TEST(Candidates, RingsOfWhatIsInMemory) {
+  const Planned wide = planned(
+      "input u: f32[8192, 8192]\nreturn u[:-4, 2:-2] + u[4:, 2:-2] + u[2:-2, :-4] + u[2:-2, 4:] + u[1:-3, 2:-2] + "
+      "u[3:-1, 2:-2] + u[2:-2, 1:-3] + u[2:-2, 3:-1] - 8 * u[2:-2, 2:-2]");
+  EXPECT_EQ(schedule_of(wide).strategy, Strategy::Stencil);
+  const Planned plain = planned("input x: f32[16384, 4097]\nreturn x[:, 1:] - x[:, :-1]");
+  EXPECT_EQ(schedule_of(plain).strategy, Strategy::Pointwise);
+}
+
+TEST(Candidates, TilesAreAsNarrowAsTheirColumns) {
+  const auto columns = [](const char* type) {
+    return schedule_of(planned(std::string("input x: ") + type + "\nreturn sum(x, axis=1)")).columns;
+  };
+  EXPECT_EQ(columns("f32[4096, 8192, 3]"), 4);
+  EXPECT_EQ(columns("f32[4096, 8192, 8]"), 8);
+  EXPECT_EQ(columns("f32[64, 8192, 512]"), 32);
+}
+
+TEST(Candidates, FewRowsOfShortAxesAreOneLoop) {
+  const auto schedule = [](const char* type) {
+    return schedule_of(planned(std::string("input x: ") + type + "\nreturn sum(x, axis=(0, 2))"));
+  };
+  EXPECT_TRUE(schedule("f32[256, 512, 512]").flat);
+  EXPECT_EQ(schedule("f32[256, 512, 512]").team, 512);
+  EXPECT_FALSE(schedule("f32[16, 100000, 64]").flat) << "enough rows for all threads";
+  EXPECT_FALSE(schedule("f32[64, 256, 4096]").flat) << "a row of the last axis keeps a workgroup busy";
+}
+
+// A call may bring longer columns than the plan saw: what they keep must not grow with them.
+TEST(Candidates, ColumnsOfAnyHeightKeepNothing) {
+  EXPECT_EQ(
+      schedule_of(planned("input x: f32[R, 640]\nreturn softmax(x, axis=0)", {{Symbol::size("R"), 500}})).keep_bytes,
+      0);
+  EXPECT_GT(schedule_of(planned("input x: f32[500, 640]\nreturn softmax(x, axis=0)")).keep_bytes, 0);
 }
 
 struct Family {

@@ -1,0 +1,147 @@
+// Computes the offset of every lane by itself and compares it with what the form of the access says.
+#include "kernel/lane_faults.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "kernel/classify_accesses.hpp"
+#include "kernel/lanes.hpp"
+
+namespace smelt::kernel {
+namespace {
+
+using Form = LaneAccess::Form;
+
+// Offsets of the lanes of one access, as differences from that of lane 0.
+class LaneOffsets {
+ public:
+  // Each of `holds` is at least 0 in lane 0.
+  LaneOffsets(const LaneSteps& steps, const std::vector<IntExpr>& holds, const Ranges& ranges)
+      : var_(steps.var), lanes_(steps.lanes), first_(first_of(steps)), ranges_(ranges) {
+    for (const IntExpr& h : holds) holds_.push_back(at(h, 0));
+  }
+
+  IntExpr beyond_first(const IntExpr& offset, int lane) { return of_lane(offset, lane) - of_lane(offset, 0); }
+  // As it is where lane 0 is.
+  IntExpr at(const IntExpr& e, int lane) const { return e.substitute({{var_, first_ + lane}}, ranges_); }
+
+ private:
+  static IntExpr first_of(const LaneSteps& steps) {
+    return steps.even ? first_lane(steps.lanes, steps.once) : IntExpr::symbol(steps.var);
+  }
+
+  bool holds(const IntExpr& h) const {
+    return std::any_of(holds_.begin(), holds_.end(),
+                       [&](const IntExpr& known) { return (h - known).constant().value_or(-1) >= 0; });
+  }
+
+  IntExpr of_lane(const IntExpr& e, int lane) {
+    IntExpr sum;
+    for (const IntExpr::Term& term : e.terms()) {
+      IntExpr product = term.coefficient;
+      for (const IntExpr::AtomPtr& a : term.atoms) product = product * atom(*a, IntExpr::of_term({1, {a}}), lane);
+      sum = sum + product;
+    }
+    return sum;
+  }
+
+  IntExpr atom(const IntExpr::Atom& a, const IntExpr& whole, int lane) {
+    if (a.symbol || !whole.mentions(var_)) return at(whole, lane);
+    const IntExpr here = of_lane(a.a, lane), there = of_lane(a.b, lane);
+    if (a.kind == AtomKind::Min || a.kind == AtomKind::Max) {
+      const auto side = side_of(a);
+      if (side) return of_lane(*side, lane);
+      return a.kind == AtomKind::Min ? min(here, there, ranges_) : max(here, there, ranges_);
+    }
+    const bool quotient = a.kind == AtomKind::FloorDiv;
+    const IntExpr first = of_lane(a.a, 0), moved = here - first;
+    // The remainder of lane 0 and what the lane adds stay below the divisor.
+    if (moved.constant().value_or(0) > 0 && holds(there - 1 - mod(first, there, ranges_) - moved))
+      return quotient ? floordiv(first, there, ranges_) : mod(first, there, ranges_) + moved;
+    return quotient ? floordiv(here, there, ranges_) : mod(here, there, ranges_);
+  }
+
+  // The side that a minimum or maximum is known to be in all lanes.
+  std::optional<IntExpr> side_of(const IntExpr::Atom& a) const {
+    const IntExpr x = without_clamps(a.a), y = without_clamps(a.b);
+    const bool least = a.kind == AtomKind::Min;
+    if (binds(least ? y - x : x - y)) return x;
+    if (binds(least ? x - y : y - x)) return y;
+    return std::nullopt;
+  }
+
+  IntExpr without_clamps(const IntExpr& e) const {
+    IntExpr sum;
+    for (const IntExpr::Term& term : e.terms()) {
+      IntExpr product = term.coefficient;
+      for (const IntExpr::AtomPtr& a : term.atoms) {
+        const bool clamp = a->kind == AtomKind::Min || a->kind == AtomKind::Max;
+        const auto side = clamp ? side_of(*a) : std::nullopt;
+        product = product * side.value_or(IntExpr::of_term({1, {a}}));
+      }
+      sum = sum + product;
+    }
+    return sum;
+  }
+
+  // Whether a difference that is linear in the lanes is known to be at least 0 in the first and in the last.
+  bool binds(const IntExpr& difference) const {
+    return difference.coefficient_of(var_) && holds(at(difference, 0)) && holds(at(difference, lanes_ - 1));
+  }
+
+  const Symbol var_;
+  const int lanes_;
+  const IntExpr first_;
+  const Ranges& ranges_;
+  std::vector<IntExpr> holds_;
+};
+
+std::string fault_of_pieces(const LaneAccess& access, const IntExpr& offset, int lanes, const std::vector<bool>* active,
+                            LaneOffsets& offsets) {
+  std::vector<int> times(static_cast<size_t>(lanes), 0);
+  for (const LaneAccess::Piece& p : access.pieces) {
+    bool low = false, high = false;  // what is read lies between what lanes read
+    for (const auto& [lane, number] : p.lanes) {
+      if (lane < 0 || lane >= lanes || number < p.low || number > p.high)
+        return fmt::format("lane {} reads {} of a piece {} .. {}", lane, number, p.low, p.high);
+      ++times[static_cast<size_t>(lane)];
+      low = low || number == p.low, high = high || number == p.high;
+      const IntExpr beyond = offsets.beyond_first(offset, lane), said = offsets.at(p.apart, 0) + number;
+      if (!(beyond == said))
+        return fmt::format("lane {} is {} elements from lane 0, not {}", lane, beyond.str(), said.str());
+    }
+    if (!low || !high) return fmt::format("no lane reads the ends of a piece {} .. {}", p.low, p.high);
+  }
+  for (int lane = 0; lane < lanes; ++lane)
+    if (times[static_cast<size_t>(lane)] != (!active || (*active)[static_cast<size_t>(lane)] ? 1 : 0))
+      return fmt::format("lane {} reads {} times", lane, times[static_cast<size_t>(lane)]);
+  return "";
+}
+
+}  // namespace
+
+IntExpr in_lane(const LaneSteps& steps, const IntExpr& e, int lane, const Ranges& ranges) {
+  return LaneOffsets(steps, {}, ranges).at(e, lane);
+}
+
+std::string lane_fault(const LaneSteps& steps, const LaneAccess& access, const IntExpr& offset,
+                       const std::vector<bool>* active, const Ranges& ranges) {
+  if (access.form == Form::Gather) return "";
+  LaneOffsets offsets(steps, access.holds, ranges);
+  if (access.form == Form::Pieces) return fault_of_pieces(access, offset, steps.lanes, active, offsets);
+  const int64_t step = access.form == Form::Broadcast ? 0 : access.step;
+  if (access.form == Form::Strided && std::abs(step) != 1 && !reads_between(step, steps.lanes))
+    return fmt::format("a distance of {} elements from lane to lane", step);
+  if (access.behind != 0 && step != 1) return "lanes at a distance are read from lines";
+  // What is linear in the lanes is right in all of them when it is in the first two and the last.
+  for (const int lane : {1, steps.lanes / 2, steps.lanes - 1}) {
+    const IntExpr beyond = offsets.beyond_first(offset, lane);
+    if (!(beyond - step * lane).is(0))
+      return fmt::format("lane {} is {} elements from lane 0, not {}", lane, beyond.str(), step * lane);
+  }
+  return "";
+}
+
+}  // namespace smelt::kernel

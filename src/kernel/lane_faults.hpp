@@ -1,0 +1,27 @@
+// What is wrong with the form of an access (kernel.hpp: LaneAccess).
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernel/kernel.hpp"
+
+namespace smelt::kernel {
+
+// The whole steps of a Vector loop on a CPU.
+struct LaneSteps {
+  Symbol var;
+  int lanes = 1;
+  bool even = false;  // they begin at multiples of the lanes
+  bool once = false;  // there is one, and it is whole
+};
+
+// An index in one lane of a step.
+IntExpr in_lane(const LaneSteps& steps, const IntExpr& e, int lane, const Ranges& ranges);
+
+// The first lane that does not lie at `offset` as the form says, as a text; "" where all are proved. `active`: the lanes that a
+// mask lets read. `ranges`: of all symbols that are known at the place.
+std::string lane_fault(const LaneSteps& steps, const LaneAccess& access, const IntExpr& offset,
+                       const std::vector<bool>* active, const Ranges& ranges);
+
+}  // namespace smelt::kernel
