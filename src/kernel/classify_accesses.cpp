@@ -67,7 +67,7 @@ class Classifier {
     LaneAccess made = likely(offset, masked, active);
     const bool nowhere = std::any_of(made.holds.begin(), made.holds.end(),
                                      [&](const IntExpr& h) { return proves_nonnegative(-h - 1, ranges_); });
-    if (nowhere || !lane_fault(steps_, made, offset, active, ranges_).empty()) return {};
+    if (nowhere || !lane_fault(steps_, made, offset, active).empty()) return {};
     return made;
   }
 

@@ -17,11 +17,11 @@ struct LaneSteps {
 };
 
 // An index in one lane of a step.
-IntExpr in_lane(const LaneSteps& steps, const IntExpr& e, int lane, const Ranges& ranges);
+IntExpr in_lane(const LaneSteps& steps, const IntExpr& e, int lane);
 
 // The first lane that does not lie at `offset` as the form says, as a text; "" where all are proved. `active`: the lanes that a
-// mask lets read. `ranges`: of all symbols that are known at the place.
+// mask lets read.
 std::string lane_fault(const LaneSteps& steps, const LaneAccess& access, const IntExpr& offset,
-                       const std::vector<bool>* active, const Ranges& ranges);
+                       const std::vector<bool>* active);
 
 }  // namespace smelt::kernel

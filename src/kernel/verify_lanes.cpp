@@ -63,7 +63,7 @@ class LaneForm {
       const bool from_data =
           offset.any_symbol([&](Symbol s) { return s.is_local() && in_lanes_[static_cast<size_t>(s.local_id())]; });
       need(access.form == LaneAccess::Form::Gather || !from_data, id, "the place of a lane is what the data says");
-      const std::string fault = lane_fault(steps, access, offset, active, ranges_);
+      const std::string fault = lane_fault(steps, access, offset, active);
       need(fault.empty(), id, "{}", fault);
     }
   }
@@ -82,7 +82,7 @@ class LaneForm {
     if (e->op == Op::Or && side(0) && side(1)) return *side(0) || *side(1);
     if (e->args.size() != 2) return std::nullopt;
     const auto a = index_of(kernel_, e->args[0]), b = index_of(kernel_, e->args[1]);
-    const auto left = a && b ? in_lane(steps, *a - *b, lane, ranges_).constant() : std::nullopt;
+    const auto left = a && b ? in_lane(steps, *a - *b, lane).constant() : std::nullopt;
     if (!left) return std::nullopt;
     const std::map<Op, bool> compared{{Op::Lt, *left < 0},  {Op::Le, *left <= 0}, {Op::Gt, *left > 0},
                                       {Op::Ge, *left >= 0}, {Op::Eq, *left == 0}, {Op::Ne, *left != 0}};
