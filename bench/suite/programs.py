@@ -61,6 +61,31 @@ def torch_quantize_groups(t, x):
     return (g / s).round().to(t.int8).reshape(8192, 4096), s
 
 
+def torch_batchnorm_backward(t, x, g):
+    axes = (0, 2, 3)
+    r = t.rsqrt(x.var(axes, keepdim=True, unbiased=False) + 1e-5)
+    h = (x - x.mean(axes, keepdim=True)) * r
+    return r * (g - g.mean(axes, keepdim=True) - h * (g * h).mean(axes, keepdim=True))
+
+
+def torch_laplace_4th(t, u):
+    near = u[1:-3, 2:-2] + u[3:-1, 2:-2] + u[2:-2, 1:-3] + u[2:-2, 3:-1]
+    far = u[:-4, 2:-2] + u[4:, 2:-2] + u[2:-2, :-4] + u[2:-2, 4:]
+    return (16 * near - far - 60 * u[2:-2, 2:-2]) / 12
+
+
+def torch_box_blur(t, x):
+    f = x.float()
+    h = f[:, :-2] + f[:, 1:-1] + f[:, 2:]
+    return ((h[:-2] + h[1:-1] + h[2:]) / 9).to(t.uint8)
+
+
+def torch_gravity(t, p, m):
+    d = p[None] - p[:, None]
+    r = t.rsqrt((d * d).sum(-1) + 0.01)
+    return (d * (m * r * r * r)[..., None]).sum(1)
+
+
 ROWS = [
     # softmax along a middle axis
     Row("softmax", "softmax_mid", {"x": "f32[64,512,784]"}, "return softmax(x, axis=1)", lambda t, x: t.softmax(x, 1)),
@@ -215,4 +240,29 @@ ROWS = [
     Row("reductions", "std_mid_odd", {"x": "f32[64,1000,500]"}, "return std(x, axis=1)",
         lambda t, x: x.std(1, unbiased=False)),
     Row("reductions", "max_i8_rows", {"x": "i8[65536,4096]"}, "return max(x, axis=1)", lambda t, x: x.amax(1)),
+    # what other families left out
+    Row("reductions", "sum_first_last", {"x": "f32[256,512,512]"}, "return sum(x, axis=(0, 2))", lambda t, x: x.sum((0, 2))),
+    Row("reductions", "argmax_all", {"x": "f32[67108864]"}, "return argmax(x)", lambda t, x: x.argmax()),
+    Row("reductions", "argmax_rows_bf16", {"x": "bf16[16384,8192]"}, "return argmax(x, axis=1)", lambda t, x: x.argmax(1)),
+    Row("softmax", "softmax_first", {"x": "f32[4096,8192]"}, "return softmax(x, axis=0)", lambda t, x: t.softmax(x, 0)),
+    Row("softmax", "softmax_first_odd", {"x": "f32[4001,8191]"}, "return softmax(x, axis=0)", lambda t, x: t.softmax(x, 0)),
+    Row("scans", "cumsum_1d", {"x": "f32[100000007]"}, "return cumsum(x)", lambda t, x: x.cumsum(0)),
+    Row("scans", "cumsum_first", {"x": "f32[8192,8192]"}, "return cumsum(x, axis=0)", lambda t, x: x.cumsum(0)),
+    Row("scans", "cumsum_mid_long", {"x": "f32[8,65536,128]"}, "return cumsum(x, axis=1)", lambda t, x: x.cumsum(1)),
+    Row("scans", "cumsum_first_narrow", {"x": "f32[400000,16]"}, "return cumsum(x, axis=0)", lambda t, x: x.cumsum(0)),
+    Row("norms", "batchnorm_backward", {"x": "f32[64,128,56,56]", "g": "f32[64,128,56,56]"},
+        "m = mean(x, axis=(0, 2, 3), keepdims=True)\nr = rsqrt(var(x, axis=(0, 2, 3), keepdims=True) + 1e-5)\nh = (x - m) * r\n"
+        "return r * (g - mean(g, axis=(0, 2, 3), keepdims=True) - h * mean(g * h, axis=(0, 2, 3), keepdims=True))",
+        torch_batchnorm_backward),
+    Row("windows", "laplace_4th", {"u": "f32[8192,8192]"},
+        "c = u[2:-2, 2:-2]\nreturn (16 * (u[1:-3, 2:-2] + u[3:-1, 2:-2] + u[2:-2, 1:-3] + u[2:-2, 3:-1])\n"
+        "        - (u[:-4, 2:-2] + u[4:, 2:-2] + u[2:-2, :-4] + u[2:-2, 4:]) - 60 * c) / 12", torch_laplace_4th),
+    Row("windows", "box_blur_u8", {"x": "u8[4096,4096,3]"},
+        "f = f32(x)\nh = f[:, :-2] + f[:, 1:-1] + f[:, 2:]\nv = h[:-2] + h[1:-1] + h[2:]\nreturn u8(v / 9)", torch_box_blur),
+    Row("pairs", "gravity", {"p": "f32[8192,3]", "m": "f32[8192]"},
+        "d = p[None, :, :] - p[:, None, :]\nr = rsqrt(sum(d * d, axis=-1) + 0.01)\n"
+        "return sum(d * (m[None, :] * r * r * r)[:, :, None], axis=1)", torch_gravity),
+    Row("layout", "transpose_u8", {"x": "u8[16384,16384]"}, "return x.T", lambda t, x: x.T.contiguous()),
+    Row("layout", "concat_last", {"a": "f32[100000,100]", "b": "f32[100000,200]"}, "return concat((a, b), axis=1)",
+        lambda t, a, b: t.cat((a, b), 1)),
 ]
