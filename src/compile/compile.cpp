@@ -43,7 +43,10 @@ plan::Options plan_options(const Machine& device, const CompileOptions& options)
       o.target.shared_bytes = gpu.shared_bytes_per_workgroup / 2;
       o.target.gpu = !gpu.is_processor;
       // Half of it holds what a row keeps between its passes, which is in a workgroup's memory.
-      if (gpu.is_processor) o.target.l2_bytes = std::min(device.facts.l2_bytes, gpu.shared_bytes_per_workgroup / 2);
+      if (gpu.is_processor) {
+        o.target.l2_bytes = std::min(device.facts.l2_bytes, gpu.shared_bytes_per_workgroup / 2);
+        o.target.l1_bytes = std::min(device.facts.l1_bytes, gpu.shared_bytes_per_workgroup / 2);
+      }
     }
   }
   return o;

@@ -26,6 +26,7 @@
 
 #include "base/check.hpp"
 #include "emit/llvm_phase.hpp"
+#include "kernel/classify_accesses.hpp"
 #include "kernel/walk.hpp"
 
 namespace smelt::emit {
@@ -241,7 +242,7 @@ std::string PhasePrinter::stream_steps(const Loop& s, int label, const FullSteps
              "  %choose{0}.beyond = and i64 {1}, {2}\n"
              "  %choose{0}.no = icmp eq i64 %choose{0}.beyond, 0\n  br i1 %choose{0}.no, label %lines{0}, label "
              "%plain{0}\n",
-             label, steps.begin, kLineElements - 1) +
+             label, steps.begin, kernel::kLineElements - 1) +
          full_steps(s, "lines", label, chosen) + full_steps(s, "plain", label, chosen);
 }
 

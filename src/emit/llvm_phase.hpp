@@ -288,9 +288,6 @@ class PhasePrinter {
   bool rare_ = false;  // inside of a loop that is
 };
 
-// Elements of a line of the cache, of 4 bytes: a multiple of those of longer ones.
-inline constexpr int64_t kLineElements = 16;
-
 // A longer body is not made once more for the sake of streaming stores: memory is not what it waits for.
 inline constexpr int64_t kMostStreamedLines = 500;
 

@@ -2,6 +2,8 @@
 // what lies between neighbours at a distance, whole pieces that are dealt out, whole lines of the cache, one element for all.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "emit/llvm_phase.hpp"
 #include "kernel/classify_accesses.hpp"
 

@@ -27,8 +27,6 @@ constexpr int64_t kMostApart = 8;
 // Pieces that are read side by side, and what may lie between two elements of one, in vectors.
 constexpr size_t kMostPieces = 8;
 constexpr int64_t kWidest = 8;
-// Stores to scratch that begin at lines, whatever their type: elements of 4 bytes, a multiple of those of longer ones.
-constexpr int64_t kLineElements = 16;
 
 int64_t number_of(const IntExpr& e) {
   for (const IntExpr::Term& t : e.terms())
@@ -212,13 +210,6 @@ class Classifier {
   const Ranges& ranges_;  // of all symbols that are known at the place
 };
 
-// The row of scratch in which the lanes are neighbours, without its number, and how far beyond its multiples of a line lane 0 is in
-// steps that begin at one.
-struct LineRow {
-  std::pair<int, std::string> row;
-  int64_t column = 0;
-};
-
 class Classification {
  public:
   explicit Classification(Kernel& kernel)
@@ -391,7 +382,7 @@ class Classification {
       if (s.is<Loop>() || s.is<Each>()) return;
       const auto* store = s.get_if<Store>();
       if (!store || !store->access.scratch) continue;
-      const auto row = line_row(store->access, found.steps);
+      const auto row = line_row(kernel_, store->access, found.steps);
       if (!row || row->column % kLineElements != 0) return;
     }
     std::vector<ExprId> roots;
@@ -412,20 +403,8 @@ class Classification {
 
   std::optional<LineRow> row_read(const Expr& e, const LaneSteps& steps) const {
     const auto* load = e.get_if<Load>();
-    return load && load->access.scratch && load->mask == kNoExpr ? line_row(load->access, steps) : std::nullopt;
-  }
-
-  std::optional<LineRow> line_row(const Access& access, const LaneSteps& steps) const {
-    const int size = size_of(kernel_.buffers[static_cast<size_t>(access.array)].dtype);
-    if ((size != 4 && size != 8) || steps.lanes * size % kLineBytes != 0) return std::nullopt;
-    const IntExpr offset = flat_offset(kernel_, access), rest = offset - IntExpr::symbol(steps.var);
-    if (Lanes(steps.var, in_lanes_).step(offset) != 1) return std::nullopt;
-    const bool aligned = std::all_of(rest.terms().begin(), rest.terms().end(), [&](const IntExpr::Term& t) {
-      return t.atoms.empty() || t.coefficient % (kLineBytes / size) == 0;
-    });
-    const int64_t column = number_of(rest);
-    if (!aligned) return std::nullopt;
-    return LineRow{{access.array, (rest - column).str()}, column};
+    return load && load->access.scratch && load->mask == kNoExpr ? line_row(kernel_, load->access, steps)
+                                                                 : std::nullopt;
   }
 
   Kernel& kernel_;

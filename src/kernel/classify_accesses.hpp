@@ -8,8 +8,9 @@
 
 namespace smelt::kernel {
 
-// Elements of one line of the cache.
-inline constexpr int64_t kLineBytes = 64;
+inline constexpr int64_t kLineBytes = 64;  // of the cache
+// Elements of a line, of 4 bytes: a multiple of those of longer ones.
+inline constexpr int64_t kLineElements = 16;
 
 // Whether neighbours that are `step` elements apart are read with what lies between them, in whole vectors.
 bool reads_between(int64_t step, int lanes);

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 
 #include "kernel/classify_accesses.hpp"
 #include "kernel/lanes.hpp"
+#include "kernel/offset.hpp"
 
 namespace smelt::kernel {
 namespace {
@@ -102,8 +104,9 @@ class LaneOffsets {
   std::vector<IntExpr> holds_;
 };
 
-std::string fault_of_pieces(const LaneAccess& access, const IntExpr& offset, int lanes, const std::vector<bool>* active,
-                            LaneOffsets& offsets) {
+std::string fault_of_pieces(const LaneAccess& access, const IntExpr& offset, const LaneSteps& steps,
+                            const std::vector<bool>* active, LaneOffsets& offsets) {
+  const int lanes = steps.lanes;
   std::vector<int> times(static_cast<size_t>(lanes), 0);
   for (const LaneAccess::Piece& p : access.pieces) {
     bool low = false, high = false;  // what is read lies between what lanes read
@@ -118,6 +121,10 @@ std::string fault_of_pieces(const LaneAccess& access, const IntExpr& offset, int
     }
     if (!low || !high) return fmt::format("no lane reads the ends of a piece {} .. {}", p.low, p.high);
   }
+  // In the last step its lanes are neighbours at this distance.
+  const auto slope = offset.coefficient_of(steps.var);
+  if (access.step != 0 && !(slope && slope->is(access.step)))
+    return fmt::format("a distance of {} elements from lane to lane, of {}", access.step, offset.str());
   for (int lane = 0; lane < lanes; ++lane)
     if (times[static_cast<size_t>(lane)] != (!active || (*active)[static_cast<size_t>(lane)] ? 1 : 0))
       return fmt::format("lane {} reads {} times", lane, times[static_cast<size_t>(lane)]);
@@ -126,21 +133,39 @@ std::string fault_of_pieces(const LaneAccess& access, const IntExpr& offset, int
 
 }  // namespace
 
+LaneSteps steps_of(const Loop& loop) {
+  return {loop.var, loop.lanes, loop.begins == 0 || loop.begins == loop.lanes, loop.extent.is(loop.lanes)};
+}
+
+std::optional<LineRow> line_row(const Kernel& kernel, const Access& access, const LaneSteps& steps) {
+  const int size = access.scratch ? size_of(kernel.buffers[static_cast<size_t>(access.array)].dtype) : 0;
+  if ((size != 4 && size != 8) || steps.lanes * size % kLineBytes != 0) return std::nullopt;
+  const IntExpr offset = flat_offset(kernel, access), rest = offset - IntExpr::symbol(steps.var);
+  const auto slope = offset.coefficient_of(steps.var);
+  const bool aligned = std::all_of(rest.terms().begin(), rest.terms().end(), [&](const IntExpr::Term& t) {
+    return t.atoms.empty() || t.coefficient % (kLineBytes / size) == 0;
+  });
+  if (!slope || !slope->is(1) || !aligned) return std::nullopt;
+  int64_t column = 0;
+  for (const IntExpr::Term& t : rest.terms())
+    if (t.atoms.empty()) column = t.coefficient;
+  return LineRow{{access.array, (rest - column).str()}, column};
+}
+
 IntExpr in_lane(const LaneSteps& steps, const IntExpr& e, int lane) { return LaneOffsets(steps, {}).at(e, lane); }
 
 std::string lane_fault(const LaneSteps& steps, const LaneAccess& access, const IntExpr& offset,
                        const std::vector<bool>* active) {
   if (access.form == Form::Gather) return "";
   LaneOffsets offsets(steps, access.holds);
-  if (access.form == Form::Pieces) return fault_of_pieces(access, offset, steps.lanes, active, offsets);
+  if (access.form == Form::Pieces) return fault_of_pieces(access, offset, steps, active, offsets);
   const int64_t step = access.form == Form::Broadcast ? 0 : access.step;
   if (access.form == Form::Strided && std::abs(step) != 1 && !reads_between(step, steps.lanes))
     return fmt::format("a distance of {} elements from lane to lane", step);
   if (access.behind != 0 && step != 1) return "lanes at a distance are read from lines";
   const auto slope = offset.coefficient_of(steps.var);
   if (slope && slope->is(step) && access.holds.empty()) return "";
-  // What is linear in the lanes is right in all of them when it is in the first two and the last.
-  for (const int lane : {1, steps.lanes / 2, steps.lanes - 1}) {
+  for (int lane = 1; lane < steps.lanes; ++lane) {
     const IntExpr beyond = offsets.beyond_first(offset, lane);
     if (!(beyond - step * lane).is(0))
       return fmt::format("lane {} is {} elements from lane 0, not {}", lane, beyond.str(), step * lane);

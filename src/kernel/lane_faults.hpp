@@ -1,7 +1,10 @@
 // What is wrong with the form of an access (kernel.hpp: LaneAccess).
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kernel/kernel.hpp"
@@ -15,6 +18,16 @@ struct LaneSteps {
   bool even = false;  // they begin at multiples of the lanes
   bool once = false;  // there is one, and it is whole
 };
+
+LaneSteps steps_of(const Loop& loop);
+
+// The row of scratch in which the lanes are neighbours, without its number, and how far beyond its multiples of a line of the cache
+// lane 0 is in steps that begin at one. Nothing where the lanes do not fill lines.
+struct LineRow {
+  std::pair<int, std::string> row;
+  int64_t column = 0;
+};
+std::optional<LineRow> line_row(const Kernel& kernel, const Access& access, const LaneSteps& steps);
 
 // An index in one lane of a step.
 IntExpr in_lane(const LaneSteps& steps, const IntExpr& e, int lane);

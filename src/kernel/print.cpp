@@ -231,7 +231,7 @@ class Printer {
       case LaneAccess::Form::Strided: break;
     }
     if (access.behind != 0) return "shifted ";
-    return access.step == 1 ? (mostly.empty() ? "" : mostly + "neighbouring ") : mostly + step_text(access.step);
+    return access.step == 1 ? (mostly.empty() ? "" : mostly + "contiguous ") : mostly + step_text(access.step);
   }
 
   // The text for a use of `id`, after the lines that it needs.

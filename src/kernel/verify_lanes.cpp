@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "kernel/classify_accesses.hpp"
 #include "kernel/conditions.hpp"
 #include "kernel/lane_faults.hpp"
 #include "kernel/lanes.hpp"
@@ -16,24 +17,20 @@ namespace {
 
 class LaneForm {
  public:
-  explicit LaneForm(const Kernel& kernel)
-      : kernel_(kernel), ranges_(ranges_of_sizes(kernel)), in_lanes_(locals_in_lanes(kernel)) {
-    for (const IndexLocal& l : kernel.index_locals) ranges_[Symbol::local(l.local)] = {0, l.extent - 1};
-  }
+  explicit LaneForm(const Kernel& kernel) : kernel_(kernel), in_lanes_(locals_in_lanes(kernel)) {}
 
-  void block(const std::vector<Stmt>& body) {
+  // `steps`: of the Vector loop around, if there is one whose forms are known.
+  void block(const std::vector<Stmt>& body, const LaneSteps* steps = nullptr) {
     for (const Stmt& s : body) {
+      if (const auto* store = s.get_if<Store>(); store && steps) stored(*store, *steps);
       const auto* each = s.get_if<Each>();
       const auto* loop = s.get_if<Loop>();
       if (const auto* let = s.get_if<Let>()) lets_[let->local] = let->value;
-      if (const auto var = variable_of(s)) ranges_[*var] = {0, (loop ? loop->extent : each->extent) - 1};
       if (each && each->forms) forms(*each->forms, {each->var, each->lanes, false, false});
-      if (const auto* below = body_of(s)) block(*below);
-      if (const auto* interior = interior_of(s)) block(interior->body);
-      // Variables of loops inside have their ranges now.
-      if (loop && loop->forms)
-        forms(*loop->forms,
-              {loop->var, loop->lanes, loop->begins == 0 || loop->begins == loop->lanes, loop->extent.is(loop->lanes)});
+      const auto own = loop && loop->forms ? std::optional(steps_of(*loop)) : std::nullopt;
+      if (const auto* below = body_of(s)) block(*below, own ? &*own : steps);
+      if (const auto* interior = interior_of(s)) block(interior->body, own ? &*own : steps);
+      if (own) forms(*loop->forms, *own);
     }
   }
 
@@ -63,9 +60,29 @@ class LaneForm {
       const bool from_data =
           offset.any_symbol([&](Symbol s) { return s.is_local() && in_lanes_[static_cast<size_t>(s.local_id())]; });
       need(access.form == LaneAccess::Form::Gather || !from_data, id, "the place of a lane is what the data says");
+      need(access.behind == 0 || behind(*load, steps) == access.behind, id, "{} elements behind a line", access.behind);
       const std::string fault = lane_fault(steps, access, offset, active);
       need(fault.empty(), id, "{}", fault);
     }
+  }
+
+  // Elements behind a line in steps that begin at one; nothing where the lanes are in no row of lines.
+  std::optional<int64_t> behind(const Load& load, const LaneSteps& steps) const {
+    const auto row = load.mask == kNoExpr && !steps.even ? line_row(kernel_, load.access, steps) : std::nullopt;
+    if (!row) return std::nullopt;
+    const int64_t line = kLineBytes / size_of(kernel_.buffers[static_cast<size_t>(load.access.array)].dtype);
+    return (row->column % line + line) % line;
+  }
+
+  void stored(const Store& store, const LaneSteps& steps) const {
+    if (!store.step) return;
+    const IntExpr offset = flat_offset(kernel_, store.access);
+    const bool from_data =
+        offset.any_symbol([&](Symbol s) { return s.is_local() && in_lanes_[static_cast<size_t>(s.local_id())]; });
+    const auto form = *store.step == 0 ? LaneAccess::Form::Broadcast : LaneAccess::Form::Strided;
+    const std::string fault = from_data ? "the place of a lane is what the data says"
+                                        : lane_fault(steps, {.form = form, .step = *store.step}, offset, nullptr);
+    if (!fault.empty()) fail(kernel_, "store {}: {}", access_text(kernel_, store.access), fault);
   }
 
   // A condition on indices in one lane; nothing where that is not known.
@@ -91,7 +108,6 @@ class LaneForm {
   }
 
   const Kernel& kernel_;
-  Ranges ranges_;
   const std::vector<bool> in_lanes_;
   std::map<LocalId, ExprId> lets_;
 };

@@ -150,6 +150,10 @@ Schedule pointwise(const Graph& graph, Domain domain, const Group& group, const 
     s.strategy = Strategy::Tiled;
     const bool roomy = 2 * kLargestTile * kLargestTile * 4 < options.target.l2_bytes / 2;
     s.tile = s.domain.estimate(false) < kLargeArray ? kTile : roomy ? kLargestTile : kLargeTile;
+    // What is staged is in the memory of a workgroup there.
+    if (options.target.plain)
+      while (s.tile > 16 && static_cast<int64_t>(s.staged.size()) * s.tile * (s.tile + 1) * 8 > options.target.l2_bytes)
+        s.tile /= 2;
     s.lanes = std::min<int>(s.lanes, kTile);
     s.note = fmt::format("tiles of {} x {}, {} read{} turned on chip", s.tile, s.tile, s.staged.size(),
                          s.staged.size() == 1 ? "" : "s");
@@ -339,7 +343,8 @@ static void share_workgroups(Schedule& s, const Target& target) {
   if (s.strategy == Strategy::Pointwise && !s.flattened && !s.domain.axes.empty())
     elements = std::min(std::max<int64_t>(1, s.tile), s.domain.axes.back().estimate);
   const int64_t all = kept * reduced / std::max<int64_t>(1, elements) / (kWorkgroupsPerCore * target.threads);
-  const int64_t iterations = std::min({kElements / std::max<int64_t>(1, elements), kMostIterations, all});
+  const int64_t most = std::min<int64_t>(kMostIterations, target.workgroup);
+  const int64_t iterations = std::min({kElements / std::max<int64_t>(1, elements), most, all});
   s.workgroup = static_cast<int>(std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(1, iterations))));
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "changes.hpp"
+#include "kernel/lane_faults.hpp"
 #include "kernel/verify_parts.hpp"
 #include "samples.hpp"
 #include "symbols.hpp"
@@ -153,7 +154,7 @@ TEST(ClassifyAccesses, PrintedBeforeEachLoad) {
   grid_body(s.kernel)[0].get<Loop>().begins = 1;
   EXPECT_EQ(
       changes(s.kernel, classify_accesses).back(),
-      "+ reversed out2[-%i + 959] = reversed in1[-%i + 959] + (strided in1[2*%i] + mostly neighbouring in1[((%i + S) "
+      "+ reversed out2[-%i + 959] = reversed in1[-%i + 959] + (strided in1[2*%i] + mostly contiguous in1[((%i + S) "
       "% 960)])");
 }
 
@@ -179,6 +180,31 @@ TEST(VerifyLanes, FormsThatAreNotSo) {
   EXPECT_NE(fault_of(strided, [](LaneAccess& a) { a.form = Form::Broadcast; }), "");
   EXPECT_NE(fault_of(pieces, [](LaneAccess& a) { a.pieces.pop_back(); }).find("reads 0 times"), std::string::npos);
   EXPECT_NE(fault_of(one, [](LaneAccess& a) { a = {.form = Form::Strided, .step = 1}; }), "");
+}
+
+// Lanes 1, 4 and 7 are where a broadcast would have them, others are not.
+TEST(VerifyLanes, EveryLaneIsLookedAt) {
+  const LaneAccess one{.form = Form::Broadcast};
+  const LaneSteps steps{"i"_loop, 8, true, true};
+  EXPECT_EQ(lane_fault(steps, one, mod(floordiv(mod(i, 7), 2), 2), nullptr), "lane 2 is 1 elements from lane 0, not 0");
+}
+
+TEST(VerifyLanes, StoresThatAreElsewhere) {
+  Reading x(i, 8, true);
+  EXPECT_EQ(fault(x.s.kernel), "");
+  auto& store = x.loop().body[0].get<Store>();
+  EXPECT_EQ(store.step, 1);
+  store.step = 2;
+  EXPECT_NE(fault(x.s.kernel).find("store out3[%i]: lane 1 is 1 elements from lane 0, not 2"), std::string::npos)
+      << fault(x.s.kernel);
+}
+
+TEST(VerifyLanes, DistancesAndLinesThatAreNotSo) {
+  Reading pieces(3 * i, 8), neighbours(i, 16, true);
+  EXPECT_NE(fault_of(pieces, [](LaneAccess& a) { a.step = 2; }).find("a distance of 2"), std::string::npos);
+  EXPECT_NE(fault_of(neighbours, [](LaneAccess& a) { a.behind = 3; }).find("3 elements behind a line"),
+            std::string::npos)
+      << "an array is no row of scratch";
 }
 
 TEST(VerifyLanes, PiecesThatAreNotSo) {
