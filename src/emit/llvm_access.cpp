@@ -38,8 +38,9 @@ Place PhasePrinter::place(const Access& access) const {
 }
 
 // How the lanes of a load lie; nothing where all have one address.
-const kernel::LaneAccess* PhasePrinter::form_of(kernel::ExprId id) const {
-  if (!vector_.loop) return nullptr;
+const kernel::LaneAccess* PhasePrinter::form_of(kernel::ExprId id, const Place& p) const {
+  // In an interior a local may be one for all lanes that is not in the loop's own body.
+  if (!vector_.loop || !varies(p.offset)) return nullptr;
   const kernel::LaneAccess& access = vector_.forms->loads.at(id);
   const bool one = access.form == kernel::LaneAccess::Form::Broadcast && access.holds.empty();
   return one ? nullptr : &access;
@@ -173,7 +174,7 @@ Value PhasePrinter::load(kernel::ExprId id, const kernel::Load& e) {
     mask = value_of(e.mask);
     other = value_of(e.other);
   }
-  const kernel::LaneAccess* access = form_of(id);
+  const kernel::LaneAccess* access = form_of(id, p);
   if (!access) return load_uniform(p, mask, other);
   // A mask that all whole steps share says which lanes of the pieces are read.
   const auto known = vector_.forms->conditions.find(e.mask);

@@ -173,7 +173,7 @@ class PhasePrinter {
   // llvm_access.cpp: loads and stores
   int resource_of(const kernel::Access& access) const;
   Place place(const kernel::Access& access) const;
-  const kernel::LaneAccess* form_of(kernel::ExprId id) const;
+  const kernel::LaneAccess* form_of(kernel::ExprId id, const Place& place) const;
   Value pointer(const Place& place, const IntExpr& offset);
   Value lane_pointers(const Place& place, bool masked);
   Value splat_pointer(const Value& pointer, int lanes);

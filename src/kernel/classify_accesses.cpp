@@ -265,11 +265,7 @@ class Classification {
     const Classifier classify(found.steps, in_lanes_, ranges_);
     for_each_expression(s, [&](ExprId root) { expressions(root, found, classify); });
     if (const auto* let = s.get_if<Let>())
-      in_lanes_[static_cast<size_t>(let->local)] = any_below(kernel_, {let->value}, [&](const Expr& e) {
-        const auto* read = e.get_if<ReadLocal>();
-        return (read && in_lanes_[static_cast<size_t>(read->local)]) ||
-               any_index(e, [&](const IntExpr& i) { return classify.lanes().vary(i); });
-      });
+      in_lanes_[static_cast<size_t>(let->local)] = differs_in_lanes(kernel_, let->value, classify.lanes(), in_lanes_);
     if (auto* store = s.get_if<Store>()) store->step = step_of(*store, found.steps, classify.lanes());
   }
 

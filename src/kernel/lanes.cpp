@@ -40,12 +40,7 @@ class InLanes {
   }
 
   bool differs(ExprId value, const Loop& loop) const {
-    const Lanes lanes(loop.var, found_);
-    return any_below(kernel_, {value}, [&](const Expr& e) {
-      const auto* read = e.get_if<ReadLocal>();
-      return (read && found_[static_cast<size_t>(read->local)]) ||
-             any_index(e, [&](const IntExpr& i) { return lanes.vary(i); });
-    });
+    return differs_in_lanes(kernel_, value, Lanes(loop.var, found_), found_);
   }
 
   const Kernel& kernel_;
@@ -71,6 +66,14 @@ const Symbol kStep = Symbol::loop("step");  // its number
 }  // namespace
 
 IntExpr first_lane(int lanes, bool once) { return once ? IntExpr(0) : IntExpr::symbol(kStep) * lanes; }
+
+bool differs_in_lanes(const Kernel& kernel, ExprId value, const Lanes& lanes, const std::vector<bool>& locals) {
+  return any_below(kernel, {value}, [&](const Expr& e) {
+    const auto* read = e.get_if<ReadLocal>();
+    return (read && locals[static_cast<size_t>(read->local)]) ||
+           any_index(e, [&](const IntExpr& i) { return lanes.vary(i); });
+  });
+}
 
 std::vector<bool> locals_in_lanes(const Kernel& kernel) { return InLanes(kernel).take(); }
 

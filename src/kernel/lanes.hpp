@@ -37,6 +37,9 @@ class Lanes {
   const std::vector<bool>& locals_;
 };
 
+// Whether an expression has a value of its own for each lane. `locals`: those that have, at the place.
+bool differs_in_lanes(const Kernel& kernel, ExprId value, const Lanes& lanes, const std::vector<bool>& locals);
+
 // Whether a Vector loop draws random words, which come in blocks of four.
 bool draws(const Kernel& kernel, const Loop& loop);
 // Whether a Vector loop reads at quotients or remainders by a number that divides its lanes: in steps that begin at multiples of the

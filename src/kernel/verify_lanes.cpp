@@ -1,6 +1,8 @@
 // The forms of accesses in Vector loops, and the conditions that all steps share.
 #include <map>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "kernel/classify_accesses.hpp"
@@ -23,47 +25,98 @@ class LaneForm {
   void block(const std::vector<Stmt>& body, const LaneSteps* steps = nullptr) {
     for (const Stmt& s : body) {
       if (const auto* store = s.get_if<Store>(); store && steps) stored(*store, *steps);
+      if (const auto* let = s.get_if<Let>()) named(*let, steps);
       const auto* each = s.get_if<Each>();
+      if (each && each->forms) {
+        const LaneSteps asked{each->var, each->lanes, false, false};
+        Forms forms{*each->forms, asked, {}};
+        check(forms, {each->condition});
+        settle(forms);
+      }
       const auto* loop = s.get_if<Loop>();
-      if (const auto* let = s.get_if<Let>()) lets_[let->local] = let->value;
-      if (each && each->forms) forms(*each->forms, {each->var, each->lanes, false, false});
-      const auto own = loop && loop->forms ? std::optional(steps_of(*loop)) : std::nullopt;
-      if (const auto* below = body_of(s)) block(*below, own ? &*own : steps);
-      if (const auto* interior = interior_of(s)) block(interior->body, own ? &*own : steps);
-      if (own) forms(*loop->forms, *own);
+      if (loop && loop->forms)
+        vector_loop(*loop);
+      else if (const auto* below = body_of(s))
+        block(*below, steps);
     }
   }
 
  private:
+  struct Forms {
+    const LaneForms& forms;
+    const LaneSteps steps;
+    std::set<ExprId> checked;  // loads
+  };
+
   template <class... Args>
   void need(bool condition, ExprId id, fmt::format_string<Args...> format, Args&&... args) const {
     if (!condition) fail(kernel_, "{}: {}", expr_text(kernel_, id), fmt::format(format, std::forward<Args>(args)...));
   }
 
-  void forms(const LaneForms& forms, const LaneSteps& steps) {
-    for (const auto& [id, truths] : forms.conditions) {
-      need(steps.even && static_cast<int>(truths.size()) == steps.lanes, id, "the same in all steps, of {} lanes",
+  // In an interior, which asks fewer conditions, a local may be one value for all lanes.
+  void named(const Let& let, const LaneSteps* steps) {
+    lets_[let.local] = let.value;
+    if (!steps) return;
+    in_lanes_[static_cast<size_t>(let.local)] =
+        differs_in_lanes(kernel_, let.value, Lanes(steps->var, in_lanes_), in_lanes_);
+  }
+
+  void vector_loop(const Loop& loop) {
+    Forms forms{*loop.forms, steps_of(loop), {}};
+    const std::vector<bool> outside = in_lanes_;
+    for_each_stmt(loop.body, [&](const Stmt& s) {
+      if (const auto local = given_by(s); local && !s.is<Let>()) in_lanes_[static_cast<size_t>(*local)] = true;
+    });
+    block(loop.body, &forms.steps);
+    conditions(forms);
+    check(forms, expressions_of(loop.body));
+    if (loop.interior) {
+      block(loop.interior->body, &forms.steps);
+      check(forms, expressions_of(loop.interior->body));
+    }
+    settle(forms);
+    in_lanes_ = outside;
+  }
+
+  void conditions(const Forms& in) const {
+    for (const auto& [id, truths] : in.forms.conditions) {
+      need(in.steps.even && static_cast<int>(truths.size()) == in.steps.lanes, id, "the same in all steps, of {} lanes",
            truths.size());
-      for (int lane = 0; lane < steps.lanes; ++lane)
-        need(truth(id, lane, steps) == truths[static_cast<size_t>(lane)], id, "lane {} is not always {}", lane,
+      for (int lane = 0; lane < in.steps.lanes; ++lane)
+        need(truth(id, lane, in.steps) == truths[static_cast<size_t>(lane)], id, "lane {} is not always {}", lane,
              static_cast<bool>(truths[static_cast<size_t>(lane)]));
     }
-    for (const auto& [id, access] : forms.loads) {
-      const bool exists = id >= 0 && static_cast<size_t>(id) < kernel_.exprs.size();
-      if (!exists) fail(kernel_, "expression {} has a form, but does not exist", id);
-      const auto* load = kernel_.at(id).get_if<Load>();
-      need(load, id, "only loads have a form");
-      const auto known = forms.conditions.find(load->mask);
-      const std::vector<bool>* active = known == forms.conditions.end() ? nullptr : &known->second;
-      need(load->mask == kNoExpr || active || access.holds.empty(), id, "a mask, and places where it has another form");
-      const IntExpr offset = flat_offset(kernel_, load->access);
-      const bool from_data =
-          offset.any_symbol([&](Symbol s) { return s.is_local() && in_lanes_[static_cast<size_t>(s.local_id())]; });
-      need(access.form == LaneAccess::Form::Gather || !from_data, id, "the place of a lane is what the data says");
-      need(access.behind == 0 || behind(*load, steps) == access.behind, id, "{} elements behind a line", access.behind);
-      const std::string fault = lane_fault(steps, access, offset, active);
-      need(fault.empty(), id, "{}", fault);
-    }
+  }
+
+  // The loads below these expressions that no body before has.
+  void check(Forms& in, const std::vector<ExprId>& roots) const {
+    visit_below(kernel_, roots, [&](ExprId id, const Expr& e) {
+      const auto form = in.forms.loads.find(id);
+      const auto* load = e.get_if<Load>();
+      if (load && form != in.forms.loads.end() && in.checked.insert(id).second) loaded(id, *load, form->second, in);
+      return true;
+    });
+  }
+  void settle(const Forms& in) const {
+    if (in.checked.size() != in.forms.loads.size())
+      fail(kernel_, "loop {} has forms of {} loads, of which {} are its own", in.steps.var, in.forms.loads.size(),
+           in.checked.size());
+  }
+
+  void loaded(ExprId id, const Load& load, const LaneAccess& access, const Forms& in) const {
+    const auto known = in.forms.conditions.find(load.mask);
+    const std::vector<bool>* active = known == in.forms.conditions.end() ? nullptr : &known->second;
+    need(load.mask == kNoExpr || active || access.holds.empty(), id, "a mask, and places where it has another form");
+    const IntExpr offset = flat_offset(kernel_, load.access);
+    need(access.form == LaneAccess::Form::Gather || !from_data(offset), id,
+         "the place of a lane is what the data says");
+    need(access.behind == 0 || behind(load, in.steps) == access.behind, id, "{} elements behind a line", access.behind);
+    const std::string fault = lane_fault(in.steps, access, offset, active);
+    need(fault.empty(), id, "{}", fault);
+  }
+
+  bool from_data(const IntExpr& offset) const {
+    return offset.any_symbol([&](Symbol s) { return s.is_local() && in_lanes_[static_cast<size_t>(s.local_id())]; });
   }
 
   // Elements behind a line in steps that begin at one; nothing where the lanes are in no row of lines.
@@ -77,11 +130,10 @@ class LaneForm {
   void stored(const Store& store, const LaneSteps& steps) const {
     if (!store.step) return;
     const IntExpr offset = flat_offset(kernel_, store.access);
-    const bool from_data =
-        offset.any_symbol([&](Symbol s) { return s.is_local() && in_lanes_[static_cast<size_t>(s.local_id())]; });
     const auto form = *store.step == 0 ? LaneAccess::Form::Broadcast : LaneAccess::Form::Strided;
-    const std::string fault = from_data ? "the place of a lane is what the data says"
-                                        : lane_fault(steps, {.form = form, .step = *store.step}, offset, nullptr);
+    const std::string fault = from_data(offset)
+                                  ? "the place of a lane is what the data says"
+                                  : lane_fault(steps, {.form = form, .step = *store.step}, offset, nullptr);
     if (!fault.empty()) fail(kernel_, "store {}: {}", access_text(kernel_, store.access), fault);
   }
 
@@ -108,7 +160,7 @@ class LaneForm {
   }
 
   const Kernel& kernel_;
-  const std::vector<bool> in_lanes_;
+  std::vector<bool> in_lanes_;  // locals, at the place at hand
   std::map<LocalId, ExprId> lets_;
 };
 
