@@ -7,6 +7,7 @@
 #include "emit/c_like.hpp"
 #include "emit/c_like_phase.hpp"
 #include "kernel/conditions.hpp"
+#include "kernel/offset.hpp"
 
 namespace smelt::emit::c_like {
 namespace {
@@ -111,9 +112,7 @@ std::string PhasePrinter::condition_key(ExprId id, int n, std::vector<IntExpr>& 
   const auto at_least_zero = kernel::holds_where(kernel_, *e);
   if (!at_least_zero) return itself;
   const IntExpr& left = *at_least_zero;
-  int64_t constant = 0;
-  for (const IntExpr::Term& term : left.terms())
-    if (term.atoms.empty()) constant += term.coefficient;
+  const int64_t constant = kernel::constant_term(left);
   for (; n > 1; n /= 2) {
     std::vector<IntExpr> asked;
     if (!multiple_of(left - constant, n, asked)) continue;

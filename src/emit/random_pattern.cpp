@@ -2,15 +2,11 @@
 
 #include <algorithm>
 
+#include "kernel/offset.hpp"
+
 namespace smelt::emit {
 
 int DrawPattern::count() const { return (*std::max_element(words.begin(), words.end()) / 4 + 1) * 4; }
-
-static int64_t constant_term(const IntExpr& e) {
-  for (const IntExpr::Term& t : e.terms())
-    if (t.atoms.empty()) return t.coefficient;
-  return 0;
-}
 
 std::optional<DrawPattern> draw_pattern(const IntExpr& element, const kernel::Loop& loop, int lanes, int unit,
                                         const Ranges& ranges) {
@@ -25,7 +21,7 @@ std::optional<DrawPattern> draw_pattern(const IntExpr& element, const kernel::Lo
     const IntExpr at = element.substitute({{loop.var, IntExpr::symbol(quarter) * unit + l}}, inside);
     if (l == 0) {
       first = at;
-      const int64_t rest = constant_term(at) & 3;
+      const int64_t rest = kernel::constant_term(at) & 3;
       pattern.base = element - rest;
       pattern.quarters = at - rest;
       pattern.words.push_back(static_cast<int>(rest));

@@ -28,12 +28,6 @@ constexpr int64_t kMostApart = 8;
 constexpr size_t kMostPieces = 8;
 constexpr int64_t kWidest = 8;
 
-int64_t number_of(const IntExpr& e) {
-  for (const IntExpr::Term& t : e.terms())
-    if (t.atoms.empty()) return t.coefficient;
-  return 0;
-}
-
 // How the lanes lie in one access.
 class Classifier {
  public:
@@ -189,7 +183,7 @@ class Classifier {
       for (int lane = 0; lane < steps_.lanes && pieces.size() <= kMostPieces; ++lane) {
         if (active && !(*active)[static_cast<size_t>(lane)]) continue;
         const IntExpr& beyond = table[static_cast<size_t>(lane)];
-        const int64_t number = number_of(beyond);
+        const int64_t number = constant_term(beyond);
         const IntExpr apart = beyond - number;
         const auto near = [&](const Piece& p) {
           return p.apart == apart && number - p.low < widest && p.high - number < widest && number - p.high <= most &&
@@ -212,8 +206,7 @@ class Classifier {
 
 class Classification {
  public:
-  explicit Classification(Kernel& kernel)
-      : kernel_(kernel), in_lanes_(locals_in_lanes(kernel)), ranges_(ranges_of_sizes(kernel)) {}
+  explicit Classification(Kernel& kernel) : kernel_(kernel), in_lanes_(locals_in_lanes(kernel)), around_(kernel) {}
 
   bool run() {
     for (Phase& phase : kernel_.phases) block(phase.body, nullptr, false);
@@ -229,40 +222,29 @@ class Classification {
   };
 
   void block(std::vector<Stmt>& body, Found* found, bool rare) {
-    std::vector<Symbol> named;
+    const SymbolsAround::Scope scope(around_);
     for (Stmt& s : body) {
       if (auto* each = s.get_if<Each>()) condition(*each);
       if (found) inside(s, *found);
       if (const auto* let = s.get_if<Let>()) {
         lets_[let->local] = let->value;
-        for (const IndexLocal& l : kernel_.index_locals)
-          if (l.local == let->local) named.push_back(enter(Symbol::local(l.local), l.extent));
+        around_.enter(*let);
       }
       auto* loop = s.get_if<Loop>();
       if (loop && loop->kind == LoopKind::Vector && loop->lanes > 1) {
         vector_loop(*loop, rare);
         continue;
       }
-      const auto var = variable_of(s);
-      if (var) named.push_back(enter(*var, loop ? loop->extent : s.get<Each>().extent));
+      const SymbolsAround::Scope own(around_);
+      if (loop) around_.enter(loop->var, loop->extent);
+      if (const auto* each = s.get_if<Each>()) around_.enter(each->var, each->extent);
       if (auto* below = body_of(s)) block(*below, found, rare || (loop && loop->rare));
-      if (var) leave(named);
     }
-    while (!named.empty()) leave(named);
-  }
-
-  Symbol enter(Symbol symbol, const IntExpr& extent) {
-    ranges_[symbol] = {0, extent - 1};
-    return symbol;
-  }
-  void leave(std::vector<Symbol>& named) {
-    ranges_.erase(named.back());
-    named.pop_back();
   }
 
   // A statement of a Vector loop.
   void inside(Stmt& s, Found& found) {
-    const Classifier classify(found.steps, in_lanes_, ranges_);
+    const Classifier classify(found.steps, in_lanes_, around_.ranges());
     for_each_expression(s, [&](ExprId root) { expressions(root, found, classify); });
     if (const auto* let = s.get_if<Let>())
       in_lanes_[static_cast<size_t>(let->local)] = differs_in_lanes(kernel_, let->value, classify.lanes(), in_lanes_);
@@ -339,17 +321,14 @@ class Classification {
 
   void vector_loop(Loop& loop, bool rare) {
     const std::vector<bool> outside = in_lanes_;
-    for_each_stmt(loop.body, [&](const Stmt& s) {
-      if (const auto local = given_by(s); local && !s.is<Let>()) in_lanes_[static_cast<size_t>(*local)] = true;
-    });
-    Found found{
-        {loop.var, loop.lanes, loop.begins == 0 || loop.begins == loop.lanes, loop.extent.is(loop.lanes)}, {}, {}};
-    std::vector<Symbol> named{enter(loop.var, loop.extent)};
+    note_assigned(loop, in_lanes_);
+    Found found{steps_of(loop), {}, {}};
+    const SymbolsAround::Scope scope(around_);
+    around_.enter(loop.var, loop.extent);
     block(loop.body, &found, rare);
     if (loop.interior) block(loop.interior->body, &found, rare);
     const auto count = loop.extent.constant();
     if (!rare && loop.begins == 1 && (!count || *count >= loop.lanes)) find_lines(loop, found);
-    leave(named);
     in_lanes_ = outside;
     give(loop.forms, found);
   }
@@ -357,9 +336,9 @@ class Classification {
   void condition(Each& each) {
     if (each.lanes < 2) return;
     Found found{{each.var, each.lanes, false, false}, {}, {}};
-    std::vector<Symbol> named{enter(each.var, each.extent)};
-    expressions(each.condition, found, Classifier(found.steps, in_lanes_, ranges_));
-    leave(named);
+    const SymbolsAround::Scope scope(around_);
+    around_.enter(each.var, each.extent);
+    expressions(each.condition, found, Classifier(found.steps, in_lanes_, around_.ranges()));
     give(each.forms, found);
   }
 
@@ -405,7 +384,7 @@ class Classification {
 
   Kernel& kernel_;
   std::vector<bool> in_lanes_;  // locals, at the place at hand
-  Ranges ranges_;               // of all symbols that are known there
+  SymbolsAround around_;
   std::map<LocalId, ExprId> lets_;
   bool changed_ = false;
 };

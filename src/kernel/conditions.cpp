@@ -14,6 +14,20 @@ Ranges ranges_of_sizes(const Kernel& kernel) {
   return ranges;
 }
 
+void SymbolsAround::enter(Symbol symbol, const IntExpr& extent) {
+  ranges_[symbol] = {0, extent - 1};
+  entered_.push_back(symbol);
+}
+
+void SymbolsAround::enter(const Let& let) {
+  for (const IndexLocal& l : kernel_.index_locals)
+    if (l.local == let.local) enter(Symbol::local(l.local), l.extent);
+}
+
+SymbolsAround::Scope::~Scope() {
+  for (; around_.entered_.size() > before_; around_.entered_.pop_back()) around_.ranges_.erase(around_.entered_.back());
+}
+
 std::optional<IntExpr> index_of(const Kernel& kernel, ExprId id) {
   if (const auto* index = kernel.at(id).get_if<IndexValue>()) return index->value;
   const Scalar* known = kernel.constant_at(id);

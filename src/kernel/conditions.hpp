@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "kernel/kernel.hpp"
 
@@ -19,5 +20,32 @@ IntExpr undivided(const IntExpr& h);
 
 // What is known of the sizes and strides that a kernel is given, inside of its loops or not.
 Ranges ranges_of_sizes(const Kernel& kernel);
+
+// What is known of symbols at a place of a kernel that is being walked: of sizes, and of the loops and named indices around.
+class SymbolsAround {
+ public:
+  explicit SymbolsAround(const Kernel& kernel) : kernel_(kernel), ranges_(ranges_of_sizes(kernel)) {}
+  SymbolsAround(const SymbolsAround&) = delete;
+  const Ranges& ranges() const { return ranges_; }
+  void enter(Symbol symbol, const IntExpr& extent);
+  void enter(const Let& let);  // if it names an index
+
+  // What is entered while it lives is forgotten at its end.
+  class Scope {
+   public:
+    explicit Scope(SymbolsAround& around) : around_(around), before_(around.entered_.size()) {}
+    Scope(const Scope&) = delete;
+    ~Scope();
+
+   private:
+    SymbolsAround& around_;
+    const size_t before_;
+  };
+
+ private:
+  const Kernel& kernel_;
+  Ranges ranges_;
+  std::vector<Symbol> entered_;
+};
 
 }  // namespace smelt::kernel

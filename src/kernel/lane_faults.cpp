@@ -146,9 +146,7 @@ std::optional<LineRow> line_row(const Kernel& kernel, const Access& access, cons
     return t.atoms.empty() || t.coefficient % (kLineBytes / size) == 0;
   });
   if (!slope || !slope->is(1) || !aligned) return std::nullopt;
-  int64_t column = 0;
-  for (const IntExpr::Term& t : rest.terms())
-    if (t.atoms.empty()) column = t.coefficient;
+  const int64_t column = constant_term(rest);
   return LineRow{{access.array, (rest - column).str()}, column};
 }
 

@@ -77,6 +77,12 @@ bool differs_in_lanes(const Kernel& kernel, ExprId value, const Lanes& lanes, co
 
 std::vector<bool> locals_in_lanes(const Kernel& kernel) { return InLanes(kernel).take(); }
 
+void note_assigned(const Loop& loop, std::vector<bool>& locals) {
+  for_each_stmt(loop.body, [&](const Stmt& s) {
+    if (const auto local = given_by(s); local && !s.is<Let>()) locals[static_cast<size_t>(*local)] = true;
+  });
+}
+
 bool Lanes::vary(const IntExpr& e) const {
   return e.any_symbol(
       [&](Symbol s) { return s == var_ || (s.is_local() && locals_[static_cast<size_t>(s.local_id())]); });

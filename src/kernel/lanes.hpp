@@ -15,6 +15,9 @@ std::vector<bool> locals_in_lanes(const Kernel& kernel);
 // The variable of a Vector loop in lane 0 of whole steps that begin at multiples of the lanes.
 IntExpr first_lane(int lanes, bool once);
 
+// Sets those that a Vector loop assigns: inside of it they have a value for each lane, whether they are combined later or not.
+void note_assigned(const Loop& loop, std::vector<bool>& locals);
+
 class Lanes {
  public:
   static constexpr int64_t kMostStep = int64_t{1} << 20;

@@ -17,4 +17,10 @@ IntExpr flat_offset(const Kernel& kernel, const Access& access) {
   return recombine(offset);
 }
 
+int64_t constant_term(const IntExpr& e) {
+  for (const IntExpr::Term& t : e.terms())
+    if (t.atoms.empty()) return t.coefficient;
+  return 0;
+}
+
 }  // namespace smelt::kernel

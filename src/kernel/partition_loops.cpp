@@ -266,8 +266,7 @@ class Interiors {
 
 class Partition {
  public:
-  explicit Partition(Kernel& kernel)
-      : kernel_(kernel), in_lanes_(locals_in_lanes(kernel)), ranges_(ranges_of_sizes(kernel)) {}
+  explicit Partition(Kernel& kernel) : kernel_(kernel), in_lanes_(locals_in_lanes(kernel)), around_(kernel) {}
 
   bool run() {
     for (Phase& phase : kernel_.phases) find_first_assigned(phase.body, nullptr);
@@ -286,34 +285,19 @@ class Partition {
   }
 
   void block(std::vector<Stmt>& body, bool rare) {
-    std::vector<Symbol> named;
+    const SymbolsAround::Scope scope(around_);
     for (Stmt& s : body) {
-      if (const auto* let = s.get_if<Let>()) {
-        for (const IndexLocal& l : kernel_.index_locals)
-          if (l.local == let->local) named.push_back(enter(Symbol::local(l.local), l.extent));
-        continue;
-      }
+      if (const auto* let = s.get_if<Let>()) around_.enter(*let);
       auto* loop = s.get_if<Loop>();
       if (loop && loop->kind == LoopKind::Vector && loop->lanes > 1) {
         vector_loop(*loop, rare);
         continue;
       }
-      const auto* each = s.get_if<Each>();
-      if (loop) named.push_back(enter(loop->var, loop->extent));
-      if (each) named.push_back(enter(each->var, each->extent));
+      const SymbolsAround::Scope own(around_);
+      if (loop) around_.enter(loop->var, loop->extent);
+      if (const auto* each = s.get_if<Each>()) around_.enter(each->var, each->extent);
       if (auto* inside = body_of(s)) block(*inside, rare || (loop && loop->rare));
-      if (loop || each) leave(named);
     }
-    while (!named.empty()) leave(named);
-  }
-
-  Symbol enter(Symbol symbol, const IntExpr& extent) {
-    ranges_[symbol] = {0, extent - 1};
-    return symbol;
-  }
-  void leave(std::vector<Symbol>& named) {
-    ranges_.erase(named.back());
-    named.pop_back();
   }
 
   void vector_loop(Loop& loop, bool rare) {
@@ -323,9 +307,9 @@ class Partition {
     changed_ = true;
     const auto count = loop.extent.constant();
     if (loop.begins > 1 || rare || (count && *count < loop.lanes)) return;
-    std::vector<Symbol> named{enter(loop.var, loop.extent)};
-    loop.interior = Interiors(kernel_, loop, in_lanes_, ranges_).find();
-    leave(named);
+    const SymbolsAround::Scope scope(around_);
+    around_.enter(loop.var, loop.extent);
+    loop.interior = Interiors(kernel_, loop, in_lanes_, around_.ranges()).find();
   }
 
   // Whether it leaves something in the lanes of a local: sums, whose order must not depend on addresses.
@@ -340,7 +324,7 @@ class Partition {
   Kernel& kernel_;
   const std::vector<bool> in_lanes_;
   std::map<LocalId, const Loop*> first_in_;
-  Ranges ranges_;  // of all symbols that are known at the place
+  SymbolsAround around_;
   bool changed_ = false;
 };
 

@@ -64,9 +64,7 @@ class LaneForm {
   void vector_loop(const Loop& loop) {
     Forms forms{*loop.forms, steps_of(loop), {}};
     const std::vector<bool> outside = in_lanes_;
-    for_each_stmt(loop.body, [&](const Stmt& s) {
-      if (const auto local = given_by(s); local && !s.is<Let>()) in_lanes_[static_cast<size_t>(*local)] = true;
-    });
+    note_assigned(loop, in_lanes_);
     block(loop.body, &forms.steps);
     conditions(forms);
     check(forms, expressions_of(loop.body));
@@ -167,7 +165,14 @@ class LaneForm {
 }  // namespace
 
 void verify_lanes(const Kernel& kernel) {
-  if (kernel.dialect != Dialect::Portable) return;
+  bool any = false;  // before the last pass nothing has a form
+  for (const Phase& phase : kernel.phases)
+    for_each_stmt(phase.body, [&](const Stmt& s) {
+      const auto* loop = s.get_if<Loop>();
+      const auto* each = s.get_if<Each>();
+      any = any || (loop && loop->forms) || (each && each->forms);
+    });
+  if (!any) return;
   LaneForm lanes(kernel);
   for (const Phase& phase : kernel.phases) lanes.block(phase.body);
 }

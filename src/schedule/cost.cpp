@@ -70,9 +70,8 @@ class Prediction {
 
   // Neighbours of the last kept axis.
   double along_columns() const {
-    for (size_t d = s_.domain.axes.size(); d-- > 0;)
-      if (!s_.domain.axes[d].reduced) return static_cast<double>(std::max<int64_t>(1, s_.domain.axes[d].estimate));
-    return 1;
+    const int last = last_axis(s_.domain, false);
+    return last < 0 ? 1 : static_cast<double>(std::max<int64_t>(1, s_.domain.axes[static_cast<size_t>(last)].estimate));
   }
 
   // Threads, workgroups, and the steps that a thread takes one after the other.
