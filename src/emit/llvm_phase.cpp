@@ -16,15 +16,22 @@ using kernel::ParamKind;
 using kernel::ScratchBuffer;
 using kernel::Stmt;
 
-static constexpr int64_t kMostStackBytes = 4096;
+static constexpr int64_t kMostStackBytes = 4096, kLine = 64;
 
 IntExpr bytes_of(const ScratchBuffer& buffer) {
   const IntExpr bytes = count(buffer.dims) * size_of(buffer.dtype);
-  return ceildiv(bytes, 64) * 64;
+  return ceildiv(bytes, kLine) * kLine;
 }
 
 bool on_stack(const ScratchBuffer& buffer) {
   return bytes_of(buffer).constant().value_or(INT64_MAX) <= kMostStackBytes;
+}
+
+// Whether a step may compute with elements behind the last of a row, whose results are dropped: LLVM drops the mask of a load from the
+// stack. What a stack holds by chance may be denormal, and then takes a core hundreds of cycles.
+static bool has_gaps(const ScratchBuffer& buffer) {
+  const int64_t row = buffer.dims.empty() ? 1 : buffer.dims.back().constant().value_or(0);
+  return is_float(buffer.dtype) && row * size_of(buffer.dtype) % kLine != 0;
 }
 
 PhasePrinter::PhasePrinter(const Kernel& kernel, int phase, const LlvmTarget& target,
@@ -84,6 +91,9 @@ void PhasePrinter::define_buffers() {
     buffers_[static_cast<int>(i)] = pointer;
     if (on_stack(buffer)) {
       define_stack(pointer, fmt::format("[{} x i8]", *bytes_of(buffer).constant()));
+      if (has_gaps(buffer))
+        line(fmt::format("call void @llvm.memset.p0.i64(ptr align 64 {}, i8 0, i64 {}, i1 false)", pointer,
+                         *bytes_of(buffer).constant()));
       continue;
     }
     line(fmt::format("{} = getelementptr i8, ptr %scratch, i64 {}", pointer, integer(offset).text));

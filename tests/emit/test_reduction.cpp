@@ -235,6 +235,22 @@ TEST_P(Reduction, Scratch) {
   }
 }
 
+// A step may compute behind the end of a row, with what the stack has there: denormals would take hundreds of cycles each.
+TEST(ScratchOnTheStack, IsSetWhereStepsReadBehindARow) {
+  for (const auto& [dtype, elements, is_set] : {std::tuple{DType::F32, 24, true}, std::tuple{DType::F32, 32, false},
+                                                std::tuple{DType::F64, 9, true}, std::tuple{DType::I32, 24, false}}) {
+    Maker m;
+    const IntExpr i = sym("i0"_loop), j = sym("i1"_loop), n = elements;
+    const int x = m.input(dtype, {8, n}), y = m.output(dtype, {8, n}), row = m.scratch(dtype, {n});
+    m.phase({grid(
+        8, {kernel::alloc(row), vector("i1"_loop, n, {kernel::store(m.in_scratch(row, {j}), m.load(x, {i, j}))}),
+            vector("i1"_loop, n, {kernel::store(m.at(y, {i, j}), m.build.load(dtype, m.in_scratch(row, {j})))})})});
+    kernel::classify_accesses(m.kernel);
+    const std::string text = emit::emit_llvm(m.kernel, {"x86_64-unknown-linux-gnu", 17, 512, false});
+    EXPECT_EQ(text.find("call void @llvm.memset") != std::string::npos, is_set) << elements;
+  }
+}
+
 // Partial sums by one phase, their sum by the next; the number of parts is a launch size.
 TEST_P(Reduction, TwoPhases) {
   Maker m;
