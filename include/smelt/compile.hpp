@@ -24,7 +24,7 @@ struct SMELT_API Options {
   Device device;                  ///< where calls run whose arrays are in host memory; arrays on a GPU run there
   bool fuse = true;               ///< false: one kernel per operation, to compare with
   int threads = 0;                ///< of the CPU that a call may use; 0: all that the process has
-  bool tune = false;              ///< on a GPU: the first call times other schedules, and the fastest is kept on disk
+  bool tune = false;              ///< the first call times other schedules, and the fastest is kept on disk
   int most = 64;                  ///< executables that a function keeps; the one not used for longest goes first
   std::string name = "function";  ///< how explain() calls it
 

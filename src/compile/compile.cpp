@@ -20,6 +20,7 @@ plan::Options plan_options(const Machine& device, const CompileOptions& options)
   o.fuse = options.fuse;
   o.depth = options.depth;
   o.sizes = options.sizes;
+  o.tuning = options.tuning;
   o.target.threads = options.threads > 0 ? options.threads : device.facts.threads;
   o.target.vector_bits = device.facts.vector_bits;
   o.target.l1_bytes = device.facts.l1_bytes;
@@ -100,9 +101,9 @@ std::shared_ptr<Executable::State> build(const Graph& graph, const Machine& devi
       return state->kernels.size();
     });
   if (device.is_gpu) {
-    build_for_gpu(*state, options.sizes, target, options.tune);
+    build_for_gpu(*state, options.tune);
   } else if (device.llvm) {
-    build_for_cpu(*state);
+    build_for_cpu(*state, options.tune);
   }
   return state;
 }

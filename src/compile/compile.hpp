@@ -59,11 +59,11 @@ struct Machine {
 
 struct CompileOptions {
   bool fuse = true;
-  int depth = 0;    // operations that one kernel may have; 0: as many as the planner likes
-  int threads = 0;  // 0: all that the device has
-  bool tune =
-      false;  // GPU: times other schedules on it, with arrays of the sizes at hand, and keeps the fastest on disk
-  SizeBinding sizes;  // the sizes at hand, for estimates
+  int depth = 0;        // operations that one kernel may have; 0: as many as the planner likes
+  int threads = 0;      // 0: all that the device has
+  bool tune = false;    // times other schedules, with arrays of the sizes at hand, and keeps the fastest on disk
+  plan::Tuning tuning;  // that every schedule is made with, in place of the family's own choice: for tests
+  SizeBinding sizes;    // the sizes at hand, for estimates
   runtime::NvrtcOptions nvrtc;
 };
 
@@ -93,7 +93,7 @@ struct CacheUse {
 struct Considered {
   schedule::Candidate candidate;
   bool chosen = false;
-  double measured_ms = -1;  // by the clock of a GPU, the L2 cache flushed before; -1: not measured
+  double measured_ms = -1;  // on a GPU by its clock, the L2 cache flushed before; -1: not measured
 };
 
 class CpuCall;
@@ -133,7 +133,7 @@ class Executable {
   CacheUse cache_use() const;
   std::vector<BuiltFunction> built(const SizeBinding& sizes) const;  // of a GPU that is here; else none
   // Per kernel, the family's own choice first; none for batches, the user's code, and kernels like
-  // an earlier one. On a GPU that is here they can be measured, with arrays of these sizes.
+  // an earlier one. On a device that is here they can be measured, with arrays of these sizes.
   std::vector<std::vector<Considered>> considered(const SizeBinding& sizes, bool measure) const;
 
   // Arrays in the memory of the host, whatever the device.

@@ -1,4 +1,5 @@
 // The schedules that kernels could have had, for those who want to see them.
+#include "compile/cpu_build.hpp"
 #include "compile/gpu_kernel.hpp"
 
 namespace smelt {
@@ -17,18 +18,29 @@ std::vector<std::vector<Considered>> Executable::considered(const SizeBinding& s
       all[k].push_back({std::move(c), chosen, -1});
     }
   }
-  if (measure && state_->device.gpu) {
-    Executable::State copy;
-    copy.graph = state_->graph;
-    copy.plan = state_->plan;
-    copy.device = state_->device;
-    copy.nvrtc = state_->nvrtc;
-    copy.threads = state_->threads;
-    copy.alike = state_->alike;
-    copy.kernels = state_->kernels;
-    copy.launches = state_->launches;
-    measure_candidates({copy, sizes, state_->target}, all);
+  const bool here = state_->device.is_gpu ? state_->device.gpu != nullptr : state_->device.llvm != nullptr;
+  if (!measure || !here) return all;
+  Executable::State copy;
+  copy.graph = state_->graph;
+  copy.plan = state_->plan;
+  copy.device = state_->device;
+  copy.nvrtc = state_->nvrtc;
+  copy.threads = state_->threads;
+  copy.alike = state_->alike;
+  copy.original = state_->original;
+  copy.kernels = state_->kernels;
+  copy.launches = state_->launches;
+  copy.target = state_->target;
+  copy.target.sizes = sizes;
+  std::vector<std::vector<schedule::Candidate>> candidates;
+  for (const std::vector<Considered>& of_kernel : all) {
+    candidates.emplace_back();
+    for (const Considered& c : of_kernel) candidates.back().push_back(c.candidate);
   }
+  const std::vector<std::vector<double>> times =
+      state_->device.is_gpu ? times_on_gpu(copy, candidates) : times_on_cpu(copy, candidates).others;
+  for (size_t k = 0; k < all.size(); ++k)
+    for (size_t c = 0; c < all[k].size(); ++c) all[k][c].measured_ms = times[k][c];
   return all;
 }
 

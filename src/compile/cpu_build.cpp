@@ -6,8 +6,8 @@
 
 #include "compile/bind.hpp"
 #include "compile/clock.hpp"
+#include "compile/cpu_build.hpp"
 #include "compile/custom.hpp"
-#include "compile/state.hpp"
 #include "emit/llvm.hpp"
 #include "runtime/disk_cache.hpp"
 
@@ -70,50 +70,85 @@ std::vector<const kernel::Kernel*> distinct(const Executable::State& state) {
   return kernels;
 }
 
+using SourceOf = std::map<const kernel::Kernel*, size_t>;
+
+// Prints all kernels into state.sources, each text once.
+SourceOf print_kernels(Executable::State& state) {
+  const emit::LlvmTarget dialect{state.device.llvm->triple(), state.device.llvm->version(),
+                                 state.device.facts.vector_bits, state.device.facts.slow_division};
+  SourceOf source_of;
+  std::unordered_map<std::string, size_t> known;
+  state.sources.clear();
+  for (const kernel::Kernel* kernel : distinct(state)) {
+    std::string text = emit::emit_llvm(*kernel, dialect);
+    const auto [at, fresh] = known.try_emplace(text, state.sources.size());
+    if (fresh) state.sources.push_back(std::move(text));
+    source_of[kernel] = at->second;
+  }
+  return source_of;
+}
+
+// Loads the code of all kernels, and gives them the arrays that they read and write.
+void load_kernels(Executable::State& state, const SourceOf& source_of, const std::vector<std::string>& objects) {
+  std::vector<std::shared_ptr<runtime::Module>> modules;
+  for (const std::string& object : objects) modules.push_back(runtime::load_object(object));
+  std::map<const kernel::Kernel*, Code> code;
+  for (const auto& [kernel, source] : source_of) {
+    Code& made = code[kernel];
+    made.module = modules[source];
+    made.scratch_bytes = emit::scratch_bytes(*kernel);
+    for (size_t p = 0; p < kernel->phases.size(); ++p)
+      made.phases.push_back(made.module->function(fmt::format("{}_p{}", kernel->name, p)));
+  }
+  state.slots.clear();
+  state.launches.clear();
+  Binder binder(state.graph, state.slots);
+  for (size_t k = 0; k < state.kernels.size(); ++k) {
+    const kernel::Kernel& kernel = state.kernels[k];
+    Launch& launch = state.launches.emplace_back(binder.bind(kernel, static_cast<int>(k)));
+    if (is_custom(state, k))
+      launch.custom = load_custom(state, k);
+    else if (!kernel.is_batch())
+      give(launch, code.at(&state.kernels[state.alike[k]]));
+    for (size_t i = 0; i < kernel.parts.size(); ++i)
+      give(launch.parts[i], code.at(&kernel.bodies[static_cast<size_t>(kernel.parts[i].body)]));
+  }
+}
+
+// Per group with a schedule of its own: what its fastest schedule is remembered by.
+std::vector<std::string> tuned_keys(const Executable::State& state, const SourceOf& source_of) {
+  std::vector<std::string> keys(state.kernels.size());
+  for (size_t k = 0; k < keys.size(); ++k)
+    if (has_own_schedule(state, k))
+      keys[k] = tuned_key(state, state.kernels[k], state.sources[source_of.at(&state.kernels[k])]);
+  return keys;
+}
+
 }  // namespace
 
-void build_for_cpu(Executable::State& state) {
+void build_kernels(Executable::State& state) {
+  const SourceOf source_of = print_kernels(state);
+  load_kernels(state, source_of, compile_all(state));
+}
+
+void build_for_cpu(Executable::State& state, bool tuned) {
   Clock clock(state.times);
-  const Machine& device = state.device;
-  const emit::LlvmTarget dialect{device.llvm->triple(), device.llvm->version(), device.facts.vector_bits,
-                                 device.facts.slow_division};
-  const std::vector<const kernel::Kernel*> kernels = distinct(state);
-  std::map<const kernel::Kernel*, size_t> source_of;
+  SourceOf source_of;
   clock.stage("emit", [&] {
-    std::unordered_map<std::string, size_t> known;
-    for (const kernel::Kernel* kernel : kernels) {
-      std::string text = emit::emit_llvm(*kernel, dialect);
-      const auto [at, fresh] = known.try_emplace(text, state.sources.size());
-      if (fresh) state.sources.push_back(std::move(text));
-      source_of[kernel] = at->second;
-    }
-    return kernels.size();
+    source_of = print_kernels(state);
+    if (!tuned && state.device.cache && take_tuned(state, tuned_keys(state, source_of)))
+      source_of = print_kernels(state);
+    return state.kernels.size();
   });
   const std::vector<std::string> objects = clock.stage("compile", [&] { return compile_all(state); });
-  state.launches = clock.stage("load", [&] {
-    std::vector<std::shared_ptr<runtime::Module>> modules;
-    for (const std::string& object : objects) modules.push_back(runtime::load_object(object));
-    std::map<const kernel::Kernel*, Code> code;
-    for (const kernel::Kernel* kernel : kernels) {
-      Code& made = code[kernel];
-      made.module = modules[source_of.at(kernel)];
-      made.scratch_bytes = emit::scratch_bytes(*kernel);
-      for (size_t p = 0; p < kernel->phases.size(); ++p)
-        made.phases.push_back(made.module->function(fmt::format("{}_p{}", kernel->name, p)));
-    }
-    std::vector<Launch> launches;
-    Binder binder(state.graph, state.slots);
-    for (size_t k = 0; k < state.kernels.size(); ++k) {
-      const kernel::Kernel& kernel = state.kernels[k];
-      launches.push_back(binder.bind(kernel, static_cast<int>(k)));
-      if (is_custom(state, k))
-        launches[k].custom = load_custom(state, k);
-      else if (!kernel.is_batch())
-        give(launches[k], code.at(&state.kernels[state.alike[k]]));
-      for (size_t i = 0; i < kernel.parts.size(); ++i)
-        give(launches[k].parts[i], code.at(&kernel.bodies[static_cast<size_t>(kernel.parts[i].body)]));
-    }
-    return launches;
+  clock.stage("load", [&] {
+    load_kernels(state, source_of, objects);
+    return state.kernels.size();
+  });
+  if (!tuned) return;
+  clock.stage("tune", [&] {
+    tune(state, tuned_keys(state, source_of));
+    return state.kernels.size();
   });
 }
 

@@ -118,15 +118,15 @@ static int64_t table_bytes(const Machine& device) {
   return large ? 32764 : 4096;
 }
 
-GpuKernel print_for_gpu(const GpuBuild& build, kernel::Kernel kernel) {
-  if (build.state.device.opencl) {
-    const runtime::GpuFacts& facts = build.state.device.gpu_facts;
+GpuKernel print_for_gpu(const Executable::State& state, kernel::Kernel kernel) {
+  if (state.device.opencl) {
+    const runtime::GpuFacts& facts = state.device.gpu_facts;
     const emit::DeviceSource emitted = emit::emit_opencl(kernel, {facts.f64, facts.atomics64, facts.ptx});
     return {std::move(kernel), emitted.text, list_functions(emitted)};
   }
-  const emit::CudaTarget target{build.state.device.gpu_facts.compute, build.state.device.nvrtc->version()};
+  const emit::CudaTarget target{state.device.gpu_facts.compute, state.device.nvrtc->version()};
   if (kernel.is_batch()) {
-    const emit::DeviceSource emitted = emit::emit_cuda_batch(kernel, target, table_bytes(build.state.device));
+    const emit::DeviceSource emitted = emit::emit_cuda_batch(kernel, target, table_bytes(state.device));
     return {std::move(kernel), emitted.text, list_functions(emitted), emitted.table};
   }
   const emit::DeviceSource emitted = emit::emit_cuda(kernel, target);
@@ -135,9 +135,9 @@ GpuKernel print_for_gpu(const GpuBuild& build, kernel::Kernel kernel) {
   return {std::move(kernel), emitted.text, list_functions(emitted)};
 }
 
-GpuKernel make_kernel(const GpuBuild& build, size_t group, const schedule::Schedule& schedule) {
-  return print_for_gpu(
-      build, kernel::lower(build.state.graph, build.state.plan.groups[group], schedule, fmt::format("k{}", group)));
+GpuKernel make_kernel(const Executable::State& state, size_t group, const schedule::Schedule& schedule) {
+  return print_for_gpu(state,
+                       kernel::lower(state.graph, state.plan.groups[group], schedule, fmt::format("k{}", group)));
 }
 
 // Iterations of a phase's Grid loop in a launch of its own; `sizes` has the launch sizes too.
@@ -150,15 +150,15 @@ static int64_t iterations_of(const kernel::Kernel& kernel, size_t p, const SizeB
 }
 
 // Those that take some part.
-static std::vector<GpuFunction*> needed_of_batch(const GpuBuild& build, const GpuKernel& kernel) {
-  const bool here = build.state.device.gpu != nullptr;
+static std::vector<GpuFunction*> needed_of_batch(const Executable::State& state, const GpuKernel& kernel) {
+  const bool here = state.device.gpu != nullptr;
   std::vector<GpuFunction*> functions;
   for (const GpuPhase& phase : kernel.phases) {
     std::vector<bool> needed(phase.variants.size(), !here);
     for (const kernel::Part& part : kernel.kernel.parts) {
-      SizeBinding all = build.sizes;
-      all[kernel::kLaunchThreads] = build.state.threads;
-      for (const auto& [symbol, size] : part.sizes) all[symbol] = size.evaluate(build.sizes);
+      SizeBinding all = state.target.sizes;
+      all[kernel::kLaunchThreads] = state.threads;
+      for (const auto& [symbol, size] : part.sizes) all[symbol] = size.evaluate(state.target.sizes);
       const auto body = static_cast<size_t>(part.body);
       for (const kernel::LaunchSize& s : kernel.kernel.bodies[body].launch_sizes) all[s.symbol] = s.value.evaluate(all);
       size_t v = 0;
@@ -171,11 +171,11 @@ static std::vector<GpuFunction*> needed_of_batch(const GpuBuild& build, const Gp
   return functions;
 }
 
-std::vector<GpuFunction*> needed_functions(const GpuBuild& build, const GpuKernel& kernel) {
-  if (kernel.kernel.is_batch()) return needed_of_batch(build, kernel);
-  const bool here = build.state.device.gpu != nullptr;
-  SizeBinding all = build.sizes;
-  all[kernel::kLaunchThreads] = build.state.threads;
+std::vector<GpuFunction*> needed_functions(const Executable::State& state, const GpuKernel& kernel) {
+  if (kernel.kernel.is_batch()) return needed_of_batch(state, kernel);
+  const bool here = state.device.gpu != nullptr;
+  SizeBinding all = state.target.sizes;
+  all[kernel::kLaunchThreads] = state.threads;
   for (const kernel::LaunchSize& s : kernel.kernel.launch_sizes) all[s.symbol] = s.value.evaluate(all);
   std::vector<GpuFunction*> functions;
   for (size_t p = 0; p < kernel.phases.size(); ++p) {
@@ -189,20 +189,20 @@ std::vector<GpuFunction*> needed_functions(const GpuBuild& build, const GpuKerne
   return functions;
 }
 
-std::vector<bool> compile_kernels(const GpuBuild& build, const std::vector<const GpuKernel*>& kernels) {
+std::vector<bool> compile_kernels(const Executable::State& state, const std::vector<const GpuKernel*>& kernels) {
   struct Job {
     size_t kernel;
     GpuFunction* function;
   };
   std::vector<Job> jobs;
   for (size_t k = 0; k < kernels.size(); ++k)
-    for (GpuFunction* function : needed_functions(build, *kernels[k])) jobs.push_back({k, function});
+    for (GpuFunction* function : needed_functions(state, *kernels[k])) jobs.push_back({k, function});
   std::vector<bool> compiled(kernels.size(), false);
   std::mutex mutex;
-  runtime::parallel_for(std::min(build.state.device.facts.threads, 16), static_cast<int64_t>(jobs.size()), 1,
+  runtime::parallel_for(std::min(state.device.facts.threads, 16), static_cast<int64_t>(jobs.size()), 1,
                         [&](int, int64_t begin, int64_t end) {
                           for (auto j = static_cast<size_t>(begin); j < static_cast<size_t>(end); ++j) {
-                            const bool hit = jobs[j].function->compile(build.state);
+                            const bool hit = jobs[j].function->compile(state);
                             const std::lock_guard lock(mutex);
                             if (!hit) compiled[jobs[j].kernel] = true;
                           }
@@ -210,12 +210,12 @@ std::vector<bool> compile_kernels(const GpuBuild& build, const std::vector<const
   return compiled;
 }
 
-void load_kernel(const GpuBuild& build, const GpuKernel& kernel) {
-  if (!build.state.device.gpu) return;
-  for (GpuFunction* function : needed_functions(build, kernel)) function->code(build.state);
+void load_kernel(const Executable::State& state, const GpuKernel& kernel) {
+  if (!state.device.gpu) return;
+  for (GpuFunction* function : needed_functions(state, kernel)) function->code(state);
 }
 
-std::vector<std::optional<GpuKernel>> try_kernels(const GpuBuild& build, size_t group,
+std::vector<std::optional<GpuKernel>> try_kernels(const Executable::State& state, size_t group,
                                                   const std::vector<schedule::Candidate>& alternatives) {
   std::vector<std::optional<GpuKernel>> made(alternatives.size());
   const auto attempt = [&](size_t a, const auto& what) {
@@ -226,34 +226,29 @@ std::vector<std::optional<GpuKernel>> try_kernels(const GpuBuild& build, size_t 
     }
   };
   for (size_t a = 0; a < alternatives.size(); ++a)
-    attempt(a, [&] { made[a] = make_kernel(build, group, *alternatives[a].schedule); });
-  runtime::parallel_for(std::min(build.state.device.facts.threads, 16), static_cast<int64_t>(made.size()), 1,
+    attempt(a, [&] { made[a] = make_kernel(state, group, *alternatives[a].schedule); });
+  runtime::parallel_for(std::min(state.device.facts.threads, 16), static_cast<int64_t>(made.size()), 1,
                         [&](int, int64_t begin, int64_t end) {
                           for (auto a = static_cast<size_t>(begin); a < static_cast<size_t>(end); ++a)
                             attempt(a, [&] {
                               if (!made[a]) return;
-                              for (GpuFunction* f : needed_functions(build, *made[a])) f->compile(build.state);
+                              for (GpuFunction* f : needed_functions(state, *made[a])) f->compile(state);
                             });
                         });
   for (size_t a = 0; a < made.size(); ++a)
     attempt(a, [&] {
-      if (made[a]) load_kernel(build, *made[a]);
+      if (made[a]) load_kernel(state, *made[a]);
     });
   return made;
 }
 
-void share_kernels(const GpuBuild& build, std::vector<GpuKernel>& kernels) {
-  Executable::State& state = build.state;
+void share_kernels(Executable::State& state, std::vector<GpuKernel>& kernels) {
   for (size_t k = 0; k < kernels.size(); ++k) {
     const size_t first = state.alike[k];
     if (first == k) continue;
     kernels[k] = {for_group(state, kernels[first].kernel, k), kernels[first].source, kernels[first].phases};
-    const plan::FusionGroup& from = state.plan.groups[first];
-    plan::FusionGroup& to = state.plan.groups[k];
-    to.schedule = from.schedule;
-    to.tuning = from.tuning;
-    to.rebuilt = from.rebuilt;
   }
+  share_schedules(state);
 }
 
 void bind_kernels(Executable::State& state, const std::vector<const GpuKernel*>& kernels) {
@@ -268,9 +263,8 @@ void bind_kernels(Executable::State& state, const std::vector<const GpuKernel*>&
   }
 }
 
-void build_for_gpu(Executable::State& state, const SizeBinding& sizes, const plan::Options& options, bool tuned) {
+void build_for_gpu(Executable::State& state, bool tuned) {
   Clock clock(state.times);
-  const GpuBuild build{state, sizes, options};
   std::vector<GpuKernel> kernels;
   clock.stage("emit", [&] {
     for (size_t k = 0; k < state.kernels.size(); ++k)
@@ -279,11 +273,11 @@ void build_for_gpu(Executable::State& state, const SizeBinding& sizes, const pla
                            state.graph.at(state.plan.groups[k].nodes[0]).custom->code->cuda->source,
                            {}});
       else if (state.alike[k] == k)
-        kernels.push_back(print_for_gpu(build, std::move(state.kernels[k])));
+        kernels.push_back(print_for_gpu(state, std::move(state.kernels[k])));
       else
         kernels.emplace_back();
     state.kernels.clear();
-    if (!tuned) take_tuned(build, kernels);
+    if (!tuned) take_tuned(state, kernels);
     return kernels.size();
   });
   std::vector<const GpuKernel*> pointers, own;
@@ -291,23 +285,23 @@ void build_for_gpu(Executable::State& state, const SizeBinding& sizes, const pla
     pointers.push_back(&kernels[k]);
     if (state.alike[k] == k) own.push_back(&kernels[k]);
   }
-  const std::vector<bool> compiled = clock.stage("compile", [&] { return compile_kernels(build, own); });
+  const std::vector<bool> compiled = clock.stage("compile", [&] { return compile_kernels(state, own); });
   const auto misses = static_cast<int>(std::count(compiled.begin(), compiled.end(), true));
   state.cache_use = {static_cast<int>(compiled.size()) - misses, misses};
   clock.stage("load", [&] {
-    for (const GpuKernel* kernel : own) load_kernel(build, *kernel);
+    for (const GpuKernel* kernel : own) load_kernel(state, *kernel);
     return own.size();
   });
   if (state.device.gpu)
     clock.stage("check", [&] {
-      relieve(build, kernels);
+      relieve(state, kernels);
       return kernels.size();
     });
-  share_kernels(build, kernels);
+  share_kernels(state, kernels);
   if (state.device.gpu && tuned && state.splits.empty())
     clock.stage("tune", [&] {
-      tune(build, kernels);
-      share_kernels(build, kernels);
+      tune(state, kernels);
+      share_kernels(state, kernels);
       return kernels.size();
     });
   bind_kernels(state, pointers);

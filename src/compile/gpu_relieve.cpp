@@ -26,14 +26,14 @@ std::string trouble(const Pressure& p) {
                     : fmt::format("fills {:.0f} % of a multiprocessor", 100 * p.occupancy);
 }
 
-int64_t bytes_of(const GpuBuild& build, NodeId id) {
-  const Node& node = build.state.graph.at(id);
-  return element_count(evaluate(node.shape, build.sizes)) * size_of(node.dtype);
+int64_t bytes_of(const Executable::State& state, NodeId id) {
+  const Node& node = state.graph.at(id);
+  return element_count(evaluate(node.shape, state.target.sizes)) * size_of(node.dtype);
 }
 
 // What two kernels would move beyond one, when the second begins behind this node.
-int64_t cost_of_split(const GpuBuild& build, const plan::FusionGroup& group, NodeId last) {
-  const Graph& graph = build.state.graph;
+int64_t cost_of_split(const Executable::State& state, const plan::FusionGroup& group, NodeId last) {
+  const Graph& graph = state.graph;
   std::set<NodeId> crossing, read[2];
   std::map<NodeId, std::set<NodeId>> sources;  // computing nodes and inputs behind views
   const std::set<NodeId> inside(group.nodes.begin(), group.nodes.end()),
@@ -54,28 +54,28 @@ int64_t cost_of_split(const GpuBuild& build, const plan::FusionGroup& group, Nod
     }
   }
   int64_t bytes = 0;
-  for (const NodeId id : crossing) bytes += 2 * bytes_of(build, id);
+  for (const NodeId id : crossing) bytes += 2 * bytes_of(state, id);
   for (const NodeId id : read[1])
-    if (read[0].count(id)) bytes += bytes_of(build, id);
+    if (read[0].count(id)) bytes += bytes_of(state, id);
   return bytes;
 }
 
 // Bytes of memory that take as long as what a kernel spills.
-int64_t traffic_of_spills(const GpuBuild& build, const Pressure& pressure, const schedule::Schedule& schedule) {
+int64_t traffic_of_spills(Executable::State& state, const Pressure& pressure, const schedule::Schedule& schedule) {
   int64_t points = 1;
-  for (const schedule::Axis& axis : schedule.domain.axes) points *= axis.extent.evaluate(build.sizes);
+  for (const schedule::Axis& axis : schedule.domain.axes) points *= axis.extent.evaluate(state.target.sizes);
   return points / std::max(1, schedule.lanes * schedule.unroll) * 2 * pressure.spilled_bytes / kCachedBytes;
 }
 
 // Where a group that spills is cut with least traffic; nothing when its spills cost less than that.
-std::optional<plan::Split> find_split(const GpuBuild& build, size_t k, const Pressure& pressure,
+std::optional<plan::Split> find_split(Executable::State& state, size_t k, const Pressure& pressure,
                                       const schedule::Schedule& schedule) {
-  const plan::FusionGroup& group = build.state.plan.groups[k];
+  const plan::FusionGroup& group = state.plan.groups[k];
   if (group.nodes.size() < 4) return std::nullopt;
   plan::Split best;
-  int64_t least = traffic_of_spills(build, pressure, schedule);
+  int64_t least = traffic_of_spills(state, pressure, schedule);
   for (size_t i = group.nodes.size() / 4; i < 3 * group.nodes.size() / 4; ++i) {
-    const int64_t cost = cost_of_split(build, group, group.nodes[i]);
+    const int64_t cost = cost_of_split(state, group, group.nodes[i]);
     // Of equal ones, that nearest the middle.
     const auto from_middle = [&](size_t at) {
       return std::abs(static_cast<int64_t>(2 * at) - static_cast<int64_t>(group.nodes.size()));
@@ -90,27 +90,27 @@ std::optional<plan::Split> find_split(const GpuBuild& build, size_t k, const Pre
 
 // The lighter schedules, compiled side by side; the best of them, if it is better than what there is. Those that are
 // predicted to lose more than the spills cost are none.
-void rebuild(const GpuBuild& build, size_t k, GpuKernel& kernel, Pressure& pressure) {
-  std::vector<schedule::Candidate> alternatives = lighter_schedules(build, k);
+void rebuild(Executable::State& state, size_t k, GpuKernel& kernel, Pressure& pressure) {
+  std::vector<schedule::Candidate> alternatives = lighter_schedules(state, k);
   if (pressure.spills() && !pressure.starves()) {
-    const plan::FusionGroup& group = build.state.plan.groups[k];
-    const double spills = static_cast<double>(traffic_of_spills(build, pressure, *group.schedule)) /
-                          schedule::facts_of(build.options.target).memory_bytes;
-    const double most = schedule::predict(build.state.graph, group, *group.schedule, build.options).us + spills;
+    const plan::FusionGroup& group = state.plan.groups[k];
+    const double spills = static_cast<double>(traffic_of_spills(state, pressure, *group.schedule)) /
+                          schedule::facts_of(state.target.target).memory_bytes;
+    const double most = schedule::predict(state.graph, group, *group.schedule, state.target).us + spills;
     alternatives.erase(std::remove_if(alternatives.begin(), alternatives.end(),
                                       [&](const schedule::Candidate& c) { return c.cost.us > most; }),
                        alternatives.end());
   }
-  std::vector<std::optional<GpuKernel>> tried = try_kernels(build, k, alternatives);
+  std::vector<std::optional<GpuKernel>> tried = try_kernels(state, k, alternatives);
   const Pressure before = pressure;
-  const std::shared_ptr<const schedule::Schedule> first = build.state.plan.groups[k].schedule;
+  const std::shared_ptr<const schedule::Schedule> first = state.plan.groups[k].schedule;
   for (size_t a = 0; a < tried.size(); ++a) {
     if (!tried[a]) continue;
-    const Pressure now = pressure_of(build, *tried[a]);
+    const Pressure now = pressure_of(state, *tried[a]);
     if (!better(now, pressure)) continue;
     pressure = now;
     kernel = std::move(*tried[a]);
-    take(build, k, alternatives[a],
+    take(state, k, alternatives[a],
          fmt::format("with {} it {}; with {} it {}", schedule::form_of(*first), trouble(before),
                      schedule::form_of(*alternatives[a].schedule), now.spills() ? trouble(now) : "does not"));
     if (!now.spills() && !now.starves()) return;
@@ -121,10 +121,10 @@ void rebuild(const GpuBuild& build, size_t k, GpuKernel& kernel, Pressure& press
 
 bool Pressure::starves() const { return occupancy < kFewThreads; }
 
-Pressure pressure_of(const GpuBuild& build, const GpuKernel& kernel) {
+Pressure pressure_of(const Executable::State& state, const GpuKernel& kernel) {
   Pressure worst;
-  SizeBinding all = build.sizes;
-  all[kernel::kLaunchThreads] = build.state.threads;
+  SizeBinding all = state.target.sizes;
+  all[kernel::kLaunchThreads] = state.threads;
   for (const kernel::LaunchSize& s : kernel.kernel.launch_sizes) all[s.symbol] = s.value.evaluate(all);
   for (const GpuPhase& phase : kernel.phases)
     for (const auto& function : phase.variants) {
@@ -135,20 +135,20 @@ Pressure pressure_of(const GpuBuild& build, const GpuKernel& kernel) {
           code->module->workgroups_per_processor(code->handle, f.threads, f.shared_bytes.evaluate(all));
       worst.spilled_bytes = std::max(worst.spilled_bytes, code->facts.local_bytes);
       worst.occupancy = std::min(worst.occupancy, static_cast<double>(resident) * f.threads /
-                                                      std::max(1, build.state.device.gpu_facts.threads_per_processor));
+                                                      std::max(1, state.device.gpu_facts.threads_per_processor));
     }
   return worst;
 }
 
-void relieve(const GpuBuild& build, std::vector<GpuKernel>& kernels) {
+void relieve(Executable::State& state, std::vector<GpuKernel>& kernels) {
   for (size_t k = 0; k < kernels.size(); ++k) {
-    if (!has_own_schedule(build.state, k)) continue;
-    Pressure pressure = pressure_of(build, kernels[k]);
+    if (!has_own_schedule(state, k)) continue;
+    Pressure pressure = pressure_of(state, kernels[k]);
     if (!pressure.spills() && !pressure.starves()) continue;
-    rebuild(build, k, kernels[k], pressure);
+    rebuild(state, k, kernels[k], pressure);
     if (!pressure.spills()) continue;
-    if (const auto split = find_split(build, k, pressure, *build.state.plan.groups[k].schedule))
-      build.state.splits.push_back(*split);
+    if (const auto split = find_split(state, k, pressure, *state.plan.groups[k].schedule))
+      state.splits.push_back(*split);
   }
 }
 

@@ -1,77 +1,14 @@
-// Which schedule is fastest on this GPU, by measurement, and what is remembered of it.
-#include <fmt/format.h>
-
+// What schedules take on the GPU that is here.
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 
 #include "compile/gpu_call.hpp"
 #include "compile/gpu_kernel.hpp"
-#include "runtime/disk_cache.hpp"
 
 namespace smelt {
 namespace {
 
 constexpr int kSamples = 15, kWarmUps = 2;
 constexpr int64_t kFlushBytes = int64_t{256} << 20;
-// Another schedule must be faster by this much: less is noise.
-constexpr double kGain = 0.98;
-
-// What a winner is remembered by: the kernel as its first schedule prints it, the GPU, and the sizes, halves and doubles apart.
-std::string key_of(const GpuBuild& build, const GpuKernel& first) {
-  const runtime::GpuFacts& gpu = build.state.device.gpu_facts;
-  std::string sizes;
-  for (const kernel::Param& p : first.kernel.params) {
-    const auto size = p.symbol ? build.sizes.find(*p.symbol) : build.sizes.end();
-    if (size != build.sizes.end())
-      sizes += fmt::format(" {}~2^{}", *p.symbol,
-                           std::lround(std::log2(std::max<double>(1, static_cast<double>(size->second)))));
-  }
-  return fmt::format("tuned\nsmelt {}\n{}, sm_{}, {} multiprocessors\n{}\n{}", SMELT_VERSION, gpu.name, gpu.compute,
-                     gpu.processors, sizes, first.source);
-}
-
-std::string text_of(const plan::Tuning& t) {
-  return fmt::format("{} {} {} {} {} {}", t.lanes, t.unroll, t.threads, t.cluster, int{t.turned}, int{t.rings});
-}
-
-std::optional<plan::Tuning> tuning_of(const std::string& text) {
-  plan::Tuning t;
-  int turned = 0, rings = 0;
-  if (std::sscanf(text.c_str(), "%d %d %d %d %d %d", &t.lanes, &t.unroll, &t.threads, &t.cluster, &turned, &rings) != 6)
-    return std::nullopt;
-  t.turned = turned != 0;
-  t.rings = rings != 0;
-  return t;
-}
-
-// Arrays of the program at the sizes at hand: floats near one, other things zero, which no gather minds.
-struct Arrays {
-  std::vector<Tensor> inputs, outputs;
-  std::vector<TensorView> input_views, output_views;
-};
-Arrays arrays_of(const GpuBuild& build) {
-  const Graph& graph = build.state.graph;
-  const Machine& device = build.state.device;
-  Arrays arrays;
-  for (const NodeId id : graph.inputs) {
-    const Node& node = graph.at(id);
-    if (node.shape.empty()) {
-      arrays.inputs.push_back(Tensor::empty(node.dtype, {}));
-      store_scalar(convert(Scalar::of_int(DType::I64, 1), node.dtype), arrays.inputs.back().data);
-      continue;
-    }
-    arrays.inputs.push_back(device_empty(device, node.dtype, evaluate(node.shape, build.sizes)));
-    device.gpu->fill(reinterpret_cast<uint64_t>(arrays.inputs.back().data), is_float(node.dtype) ? 0x3f : 0,
-                     arrays.inputs.back().bytes(), device.gpu->stream());
-  }
-  for (const NodeId id : graph.outputs)
-    arrays.outputs.push_back(device_empty(device, graph.at(id).dtype, evaluate(graph.at(id).shape, build.sizes)));
-  arrays.input_views = {arrays.inputs.begin(), arrays.inputs.end()};
-  arrays.output_views = {arrays.outputs.begin(), arrays.outputs.end()};
-  return arrays;
-}
-
 // Milliseconds of launches by the device's clock, caches flushed before each.
 class Stopwatch {
  public:
@@ -111,15 +48,15 @@ class Stopwatch {
 };
 
 // Runs the program with these kernels, and times each.
-std::vector<double> times_of(const GpuBuild& build, const std::vector<const GpuKernel*>& kernels, const Arrays& arrays,
-                             Stopwatch& watch) {
+std::vector<double> times_of(const Executable::State& from, const std::vector<const GpuKernel*>& kernels,
+                             const Arrays& arrays, Stopwatch& watch) {
   auto state = std::make_shared<Executable::State>();
-  state->graph = build.state.graph;
-  state->plan = build.state.plan;
-  state->device = build.state.device;
-  state->nvrtc = build.state.nvrtc;
-  state->threads = build.state.threads;
-  state->alike = build.state.alike;
+  state->graph = from.graph;
+  state->plan = from.plan;
+  state->device = from.device;
+  state->nvrtc = from.nvrtc;
+  state->threads = from.threads;
+  state->alike = from.alike;
   bind_kernels(*state, kernels);
   std::vector<double> ms(kernels.size(), 0);
   GpuCall call(state, prepare(*state, arrays.input_views), arrays.input_views, arrays.output_views,
@@ -131,16 +68,10 @@ std::vector<double> times_of(const GpuBuild& build, const std::vector<const GpuK
 
 using Tried = std::vector<std::vector<std::optional<GpuKernel>>>;  // per kernel: others in its place
 
-// Milliseconds of the kernels as they are, and of the others; -1 for those that could not be built.
-struct Times {
-  std::vector<double> first;
-  std::vector<std::vector<double>> others;
-};
-
-Times measure(const GpuBuild& build, const std::vector<const GpuKernel*>& current, const Tried& made) {
-  const Arrays arrays = arrays_of(build);
-  Stopwatch watch(*build.state.device.gpu);
-  Times times{times_of(build, current, arrays, watch), {}};
+Times measure(const Executable::State& state, const std::vector<const GpuKernel*>& current, const Tried& made) {
+  const Arrays arrays = arrays_of(state);
+  Stopwatch watch(*state.device.gpu);
+  Times times{times_of(state, current, arrays, watch), {}};
   size_t rounds = 0;
   for (const auto& of_kernel : made) {
     times.others.emplace_back(of_kernel.size(), -1);
@@ -151,7 +82,7 @@ Times measure(const GpuBuild& build, const std::vector<const GpuKernel*>& curren
     std::vector<const GpuKernel*> tried = current;
     for (size_t k = 0; k < current.size(); ++k)
       if (round < made[k].size() && made[k][round]) tried[k] = &*made[k][round];
-    const std::vector<double> ms = times_of(build, tried, arrays, watch);
+    const std::vector<double> ms = times_of(state, tried, arrays, watch);
     for (size_t k = 0; k < current.size(); ++k)
       if (tried[k] != current[k]) times.others[k][round] = ms[k];
   }
@@ -160,73 +91,50 @@ Times measure(const GpuBuild& build, const std::vector<const GpuKernel*>& curren
 
 }  // namespace
 
-void take_tuned(const GpuBuild& build, std::vector<GpuKernel>& kernels) {
-  const Machine& device = build.state.device;
-  if (!device.gpu || !device.cache) return;
+void take_tuned(Executable::State& state, std::vector<GpuKernel>& kernels) {
+  if (!state.device.gpu || !state.device.cache) return;
   for (size_t k = 0; k < kernels.size(); ++k) {
-    if (!has_own_schedule(build.state, k)) continue;
-    const auto known = device.cache->find(key_of(build, kernels[k]), runtime::DiskCache::Kind::Note);
-    const auto tuning = known ? tuning_of(*known) : std::nullopt;
-    if (!tuning || *tuning == plan::Tuning{}) continue;
-    const auto found = candidate_with(build, k, *tuning);
+    if (!has_own_schedule(state, k)) continue;
+    const auto found = tuned_before(state, k, tuned_key(state, kernels[k].kernel, kernels[k].source));
     if (!found) continue;
-    kernels[k] = make_kernel(build, k, *found->schedule);
-    take(build, k, *found, "as it was tuned: " + schedule::form_of(*found->schedule));
+    kernels[k] = make_kernel(state, k, *found->schedule);
+    take(state, k, *found, "as it was tuned: " + schedule::form_of(*found->schedule));
   }
 }
 
-void tune(const GpuBuild& build, std::vector<GpuKernel>& kernels) {
-  std::vector<std::vector<schedule::Candidate>> others;
+void tune(Executable::State& state, std::vector<GpuKernel>& kernels) {
+  std::vector<std::vector<schedule::Candidate>> others(kernels.size());
+  std::vector<std::string> keys(kernels.size());
   Tried made;
   std::vector<const GpuKernel*> current;
   for (size_t k = 0; k < kernels.size(); ++k) {
-    const bool own = has_own_schedule(build.state, k);
-    others.push_back(own ? other_schedules(build, k) : std::vector<schedule::Candidate>());
-    made.push_back(try_kernels(build, k, others[k]));
-    current.push_back(&kernels[k]);
-  }
-  const Times times = measure(build, current, made);
-  for (size_t k = 0; k < kernels.size(); ++k) {
-    if (!has_own_schedule(build.state, k)) continue;
-    const double first = times.first[k];
-    double best = kGain * first;
-    std::optional<size_t> winner;
-    for (size_t c = 0; c < made[k].size(); ++c)
-      if (const double ms = times.others[k][c]; ms >= 0 && ms < best) best = ms, winner = c;
-    const std::string key = key_of(build, kernels[k]);
-    plan::FusionGroup& group = build.state.plan.groups[k];
-    const plan::Tuning tuning = winner ? others[k][*winner].tuning : group.tuning;
-    if (build.state.device.cache) build.state.device.cache->store(key, text_of(tuning), runtime::DiskCache::Kind::Note);
-    if (!winner) {
-      group.rebuilt =
-          fmt::format("tuned: the schedule stays, {:.1f} us; {} others were tried", 1e3 * first, made[k].size());
-      continue;
+    if (has_own_schedule(state, k)) {
+      others[k] = other_schedules(state, k);
+      keys[k] = tuned_key(state, kernels[k].kernel, kernels[k].source);
     }
-    const std::string before = schedule::form_of(*group.schedule);
-    kernels[k] = std::move(*made[k][*winner]);
-    take(build, k, others[k][*winner],
-         fmt::format("tuned: {:.1f} us with {}, {:.1f} us with {}; {} others were tried", 1e3 * best,
-                     schedule::form_of(*others[k][*winner].schedule), 1e3 * first, before, made[k].size()));
+    made.push_back(try_kernels(state, k, others[k]));
+    current.push_back(&kernels[k]);
   }
+  const Times times = measure(state, current, made);
+  const std::vector<std::optional<size_t>> winners = take_fastest(state, others, times, keys);
+  for (size_t k = 0; k < kernels.size(); ++k)
+    if (winners[k]) kernels[k] = std::move(*made[k][*winners[k]]);
 }
 
-void measure_candidates(const GpuBuild& build, std::vector<std::vector<Considered>>& considered) {
+std::vector<std::vector<double>> times_on_gpu(Executable::State& state,
+                                              const std::vector<std::vector<schedule::Candidate>>& candidates) {
   std::vector<GpuKernel> kernels;
-  for (size_t k = 0; k < build.state.kernels.size(); ++k) {
-    const Launch& launch = build.state.launches[k];
-    kernels.push_back({build.state.kernels[k], "", launch.gpu_phases, launch.table});
+  for (size_t k = 0; k < state.kernels.size(); ++k) {
+    const Launch& launch = state.launches[k];
+    kernels.push_back({state.kernels[k], "", launch.gpu_phases, launch.table});
   }
   Tried made;
   std::vector<const GpuKernel*> current;
   for (size_t k = 0; k < kernels.size(); ++k) {
-    std::vector<schedule::Candidate> all;
-    for (const Considered& c : considered[k]) all.push_back(c.candidate);
-    made.push_back(try_kernels(build, k, all));
+    made.push_back(try_kernels(state, k, candidates[k]));
     current.push_back(&kernels[k]);
   }
-  const Times times = measure(build, current, made);
-  for (size_t k = 0; k < kernels.size(); ++k)
-    for (size_t c = 0; c < considered[k].size(); ++c) considered[k][c].measured_ms = times.others[k][c];
+  return measure(state, current, made).others;
 }
 
 }  // namespace smelt

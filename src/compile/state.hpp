@@ -196,14 +196,15 @@ void copy_into(const TensorView& from, const TensorView& to);
 
 // CPU
 
-// Emits, compiles and loads every kernel of the state; `times` gets the stages.
-void build_for_cpu(Executable::State& state);
+// Emits, compiles and loads every kernel of the state; `times` gets the stages. Schedules that were found fastest before replace the
+// plan's, unless it is `tuned` now: then others are timed first.
+void build_for_cpu(Executable::State& state, bool tuned);
 
 // GPU
 
 // Emits every kernel of the state, compiles and loads what calls with these sizes need; `times` gets the stages. Without a GPU everything
 // is compiled, to see that it can be. Kernels may be made again with other schedules than the plan's: the groups tell.
-void build_for_gpu(Executable::State& state, const SizeBinding& sizes, const plan::Options& options, bool tuned);
+void build_for_gpu(Executable::State& state, bool tuned);
 // Everything that a cubin depends on.
 std::string gpu_cache_key(const Machine& device, const runtime::NvrtcOptions& options, const std::string& source);
 // The shapes of a kernel's launches. Throws UserError when there are more workgroups than a grid may have.

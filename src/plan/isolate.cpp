@@ -8,6 +8,7 @@
 #include <unordered_set>
 
 #include "base/check.hpp"
+#include "schedule/candidates.hpp"
 
 namespace smelt::plan {
 namespace {
@@ -140,10 +141,9 @@ class Isolation {
   }
 
   std::string key() const {
-    const plan::Tuning& t = group_.tuning;
-    return fmt::format("{}computes {}\nreads {}\n{} {} {} {} {} {} {}\n", print(made_.graph),
-                       fmt::join(made_.group.nodes, " "), fmt::join(made_.group.inputs, " "),
-                       name_of(group_.strategy()), t.lanes, t.unroll, t.threads, t.cluster, t.turned, t.rings);
+    return fmt::format("{}computes {}\nreads {}\n{} {}\n", print(made_.graph), fmt::join(made_.group.nodes, " "),
+                       fmt::join(made_.group.inputs, " "), name_of(group_.strategy()),
+                       schedule::text_of(group_.tuning));
   }
 
   const Graph& graph_;

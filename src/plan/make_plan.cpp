@@ -318,7 +318,7 @@ class Planner {
 
   void take_far_better(FusionGroup& group) const {
     if (!group.parts.empty() || group.strategy() == Strategy::Custom) return;
-    auto better = schedule::far_better(parts_.graph(), group, parts_.options(), *group.schedule);
+    auto better = schedule::far_better(parts_.graph(), group, parts_.options(), group.schedule);
     if (!better) return;
     group.tuning = better->tuning;
     group.schedule = std::move(better->schedule);

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "schedule/parts.hpp"
 #include "schedule/propose.hpp"
@@ -11,8 +12,10 @@
 namespace smelt::schedule {
 namespace {
 
-// Predictions of one family are wrong by less than this beside each other.
-constexpr double kDecisive = 1.5;
+// Predictions of one family are wrong by less than this beside each other, on a GPU and on a CPU.
+constexpr double kDecisive = 1.5, kDecisiveOnCpu = 1.3;
+// The order of a sum follows from its schedule, and must not follow from the threads at hand.
+constexpr int kThreadsOfACpu = 16;
 // Differences that say nothing.
 constexpr double kAlike = 1.05;
 
@@ -25,6 +28,21 @@ bool along_rows(const Schedule& s) {
 
 // That one iteration of a stencil goes down; 0: it is none.
 int64_t rows_of(const Schedule& s) { return s.stencil ? s.stencil->chunk : 0; }
+
+// "16 lanes, 2048 columns at a time"
+std::string form_on_cpu(const Schedule& s) {
+  std::string form = fmt::format("{} lane{}", s.lanes, s.lanes == 1 ? "" : "s");
+  if (s.stencil) return form + fmt::format(", {} rows of {} columns at a time", rows_of(s), s.tile);
+  if (s.pieces) return form + ", a short row each";
+  if (s.flattened) return form + " over all axes";
+  if (s.strategy == Strategy::Tiled) return form + fmt::format(", tiles of {0} x {0}", s.tile);
+  if (s.strategy == Strategy::Scatter)
+    return form + (s.scatter == ScatterForm::Copies ? ", copies" : ", parts of the rows");
+  if (s.narrow_axis >= 0) return form + fmt::format(", {} elements of whole rows at a time", s.tile);
+  if (s.tile > s.lanes)
+    return form + fmt::format(", {} {} at a time", s.tile, s.domain.pointwise() ? "elements" : "columns");
+  return form + (s.vector_axis >= 0 && !along_rows(s) && !s.domain.pointwise() ? ", a column to each" : "");
+}
 
 std::vector<Tuning> proposed(const Schedule& first, const Target& target) {
   switch (first.strategy) {
@@ -53,18 +71,32 @@ std::vector<Tuning> tunings_like(const Schedule& first, bool turned, const Targe
 
 }  // namespace
 
+std::string text_of(const Tuning& t) {
+  return fmt::format("{} {} {} {} {:d} {:d} {} {:d} {:d}", t.lanes, t.unroll, t.threads, t.cluster, t.turned, t.rings,
+                     t.tile, t.split, t.merged);
+}
+
+std::optional<Tuning> tuning_of(const std::string& text) {
+  std::istringstream from(text);
+  Tuning t;
+  from >> t.lanes >> t.unroll >> t.threads >> t.cluster >> t.turned >> t.rings >> t.tile >> t.split >> t.merged;
+  if (!from || text_of(t) != text) return std::nullopt;
+  return t;
+}
+
 bool same_form(const Schedule& a, const Schedule& b) {
   return a.team == b.team && a.workgroup == b.workgroup && a.lanes == b.lanes && a.unroll == b.unroll &&
          a.tile == b.tile && a.held == b.held && a.flat == b.flat && a.columns == b.columns &&
-         along_rows(a) == along_rows(b) && a.strategy == b.strategy && rows_of(a) == rows_of(b) &&
-         block_of(a) == block_of(b);
+         a.flattened == b.flattened && a.pieces == b.pieces && a.narrow_axis == b.narrow_axis &&
+         along_rows(a) == along_rows(b) && a.strategy == b.strategy && a.scatter == b.scatter &&
+         rows_of(a) == rows_of(b) && block_of(a) == block_of(b);
 }
 
 std::string form_of(const Schedule& s) {
   if (s.blocking)
     return fmt::format("{} threads, blocks of {} results to each", s.workgroup, fmt::join(s.blocking->block, " x "));
+  if (s.team == 0) return form_on_cpu(s);
   if (s.stencil) return fmt::format("{} threads, {} columns of {} rows to each", s.workgroup, s.lanes, rows_of(s));
-  if (s.team == 0) return fmt::format("{} lane{}", s.lanes, s.lanes == 1 ? "" : "s");
   return fmt::format(
       "{}{} thread{}{}, {} x {} elements to each", s.team < s.workgroup ? fmt::format("{} of ", s.team) : "",
       s.workgroup, s.workgroup == 1 ? "" : "s",
@@ -81,49 +113,89 @@ std::variant<Candidate, Refusal> candidate(const Graph& graph, const Group& grou
   return Candidate{tuning, std::move(schedule), cost};
 }
 
-std::variant<std::vector<Candidate>, Refusal> candidates(const Graph& graph, const Group& group,
-                                                         const Options& options) {
-  std::vector<Candidate> found;
-  const auto add = [&](const Tuning& tuning) -> std::optional<Refusal> {
-    auto made = candidate(graph, group, options, tuning);
-    if (const auto* refusal = std::get_if<Refusal>(&made)) return *refusal;
-    Candidate& other = std::get<Candidate>(made);
+namespace {
+
+// Candidates of one group, each form once.
+class List {
+ public:
+  List(const Graph& graph, const Group& group, const Options& options)
+      : graph_(graph), group_(group), options_(options) {}
+
+  void add(Candidate candidate) {
     // Rings that a tuning makes too large leave every element on its own, which computes its whole
     // neighbourhood again: the model does not count that, and its text may grow without end.
-    if (!found.empty() && found[0].schedule->stencil && !other.schedule->stencil) return std::nullopt;
-    const auto same = [&](const Candidate& c) { return same_form(*c.schedule, *other.schedule); };
-    if (std::none_of(found.begin(), found.end(), same)) found.push_back(std::move(other));
+    if (!found_.empty() && found_[0].schedule->stencil && !candidate.schedule->stencil) return;
+    const auto same = [&](const Candidate& c) { return same_form(*c.schedule, *candidate.schedule); };
+    if (std::none_of(found_.begin(), found_.end(), same)) found_.push_back(std::move(candidate));
+  }
+  std::optional<Refusal> add(const Tuning& tuning) {
+    auto made = candidate(graph_, group_, options_, tuning);
+    if (const auto* refusal = std::get_if<Refusal>(&made)) return *refusal;
+    add(std::get<Candidate>(std::move(made)));
     return std::nullopt;
-  };
-  if (auto refusal = add(options.tuning)) return *refusal;
-  if (!options.target.gpu) return found;
-  const auto add_like = [&](const std::shared_ptr<const Schedule>& first, bool turned) {
-    for (const Tuning& tuning : tunings_like(*first, turned, options.target)) add(tuning);
-  };
-  const std::shared_ptr<const Schedule> first = found[0].schedule;  // the list grows
-  std::shared_ptr<const Schedule> turned;
-  if (may_turn(first->domain) && !add({.turned = true})) turned = found.back().schedule;
-  if (first->strategy == Strategy::Pointwise && !first->blocking) add({.rings = true});
-  add_like(first, options.tuning.turned);
-  if (turned) add_like(turned, true);
-  return found;
+  }
+  void add_all(const std::vector<Tuning>& tunings) {
+    for (const Tuning& tuning : tunings) add(tuning);
+  }
+
+  // What the families propose beside the first.
+  void add_on_gpu() {
+    const std::shared_ptr<const Schedule> first = found_[0].schedule;  // the list grows
+    std::shared_ptr<const Schedule> turned;
+    if (may_turn(first->domain) && !add(Tuning{.turned = true})) turned = found_.back().schedule;
+    if (first->strategy == Strategy::Pointwise && !first->blocking) add(Tuning{.rings = true});
+    add_all(tunings_like(*first, options_.tuning.turned, options_.target));
+    if (turned) add_all(tunings_like(*turned, true, options_.target));
+  }
+  void add_on_cpu(Proposed which) { add_all(propose_on_cpu(*found_[0].schedule, options_.target, which)); }
+
+  std::vector<Candidate> take() { return std::move(found_); }
+
+ private:
+  const Graph& graph_;
+  const Group& group_;
+  const Options& options_;
+  std::vector<Candidate> found_;
+};
+
+}  // namespace
+
+std::variant<std::vector<Candidate>, Refusal> candidates(const Graph& graph, const Group& group,
+                                                         const Options& options) {
+  List list(graph, group, options);
+  if (auto refusal = list.add(options.tuning)) return *refusal;
+  if (options.target.gpu)
+    list.add_on_gpu();
+  else if (!options.target.plain)
+    list.add_on_cpu(Proposed::All);
+  return list.take();
 }
 
 std::optional<Candidate> far_better(const Graph& graph, const Group& group, const Options& options,
-                                    const Schedule& own) {
-  if (!options.target.gpu) return std::nullopt;
-  const Cost cost = predict(graph, group, own, options);
+                                    std::shared_ptr<const Schedule> own) {
+  const bool gpu = options.target.gpu;
+  if (!gpu && options.target.plain) return std::nullopt;
+  const double decisive = gpu ? kDecisive : kDecisiveOnCpu;
+  Options judged = options;
+  if (!gpu) judged.target.threads = kThreadsOfACpu;
+  const Cost cost = predict(graph, group, *own, judged);
   // Nothing is faster than memory, which spares the others where memory is the limit.
-  if (cost.us < kDecisive * (cost.launch_us + cost.memory_us)) return std::nullopt;
-  auto found = candidates(graph, group, options);
-  auto* all = std::get_if<std::vector<Candidate>>(&found);
-  if (!all) return std::nullopt;
-  const auto least = std::min_element(all->begin(), all->end(),
+  if (cost.us < decisive * (cost.launch_us + cost.memory_us)) return std::nullopt;
+  List list(graph, group, options);
+  list.add({options.tuning, std::move(own), cost});
+  if (gpu)
+    list.add_on_gpu();
+  else
+    list.add_on_cpu(Proposed::Decisive);
+  std::vector<Candidate> all = list.take();
+  if (!gpu)
+    for (Candidate& c : all) c.cost = predict(graph, group, *c.schedule, judged);
+  const auto least = std::min_element(all.begin(), all.end(),
                                       [](const Candidate& a, const Candidate& b) { return a.cost.us < b.cost.us; });
-  if (least->cost.us * kDecisive > cost.us) return std::nullopt;
+  if (least->cost.us * decisive > cost.us) return std::nullopt;
   // Of those that are alike the one that its family would choose: they are proposed in this order.
   const auto best =
-      std::find_if(all->begin(), all->end(), [&](const Candidate& c) { return c.cost.us <= kAlike * least->cost.us; });
+      std::find_if(all.begin(), all.end(), [&](const Candidate& c) { return c.cost.us <= kAlike * least->cost.us; });
   return std::move(*best);
 }
 

@@ -21,15 +21,19 @@ struct Candidate {
 std::variant<Candidate, Refusal> candidate(const Graph& graph, const Group& group, Options options,
                                            const Tuning& tuning);
 
-// The family's own choice first, then what its proposer adds, each form once. Proposers exist for
-// GPUs; on a CPU the choice stands alone. With a tuning among the options, that one is the first.
+// The family's own choice first, then what its proposer adds, each form once; none for devices of
+// OpenCL that are CPUs. With a tuning among the options, that one is the first.
 std::variant<std::vector<Candidate>, Refusal> candidates(const Graph& graph, const Group& group,
                                                          const Options& options);
 
 // One that the model holds to be so much faster than the family's own choice that its errors do not
 // matter (docs/decisions/004).
 std::optional<Candidate> far_better(const Graph& graph, const Group& group, const Options& options,
-                                    const Schedule& own);
+                                    std::shared_ptr<const Schedule> own);
+
+// Of a tuning: all that it says, on one line, and back; nothing of a text that is none.
+std::string text_of(const Tuning& tuning);
+std::optional<Tuning> tuning_of(const std::string& text);
 
 // Whether both run in the same way.
 bool same_form(const Schedule& a, const Schedule& b);

@@ -32,13 +32,18 @@ struct Target {
   bool atomics64 = true;  // words of 64 bits are joined atomically, and f64 is there
 };
 
-// What a schedule for a GPU would choose itself; 0: it does.
+// What a schedule would choose itself; 0: it does.
 struct Tuning {
-  int lanes = 0, unroll = 0;  // elements of a thread at a time, and times
+  int lanes = 0, unroll = 0;  // elements of a thread at a time, and times; on a CPU those of a vector loop
   int threads = 0;            // of a workgroup
   int cluster = 0;            // workgroups to a row; of columns, times as many side by side
   bool turned = false;        // lanes along a kept axis where the family has them along a reduced one
   bool rings = false;         // of what is in memory, where caches would serve its neighbours
+  // On a CPU, of one iteration: elements of the vector axis, of a tile the rows and columns.
+  int64_t tile = 0;
+  // On a CPU, the other way than the family has it: rows split over the grid, or each done as a whole; all axes as one, or loops
+  // over the last alone.
+  bool split = false, merged = false;
   bool operator==(const Tuning&) const = default;
 };
 

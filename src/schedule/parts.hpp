@@ -53,6 +53,11 @@ void follow_output(const Graph& graph, Domain& domain);
 // Reads that are contiguous along one other axis than the lanes; the tile of such a read is turned in scratch.
 void find_staged(const Graph& graph, Schedule& s);
 
+// schedule_cpu.cpp
+int natural_lanes(const Target& target);  // of a vector, of elements of 32 bits
+std::variant<Schedule, Refusal> cpu_schedule(const Graph& graph, Domain domain, const Group& group,
+                                             const Options& options);
+
 // schedule_gpu.cpp
 std::variant<Schedule, Refusal> gpu_schedule(const Graph& graph, Domain domain, const Group& group,
                                              const Options& options);

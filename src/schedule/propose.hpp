@@ -1,4 +1,4 @@
-// What each family of schedules proposes beside its own choice, on a GPU. Proposers are pure and
+// What each family of schedules proposes beside its own choice. Proposers are pure and
 // veto nothing: a tuning that a family cannot have comes out as another one, or as none. Internal
 // to this folder.
 #pragma once
@@ -19,6 +19,10 @@ std::vector<Tuning> propose_stencil(const Schedule& first);
 std::vector<Tuning> propose_row(const Schedule& first, const Target& target);
 std::vector<Tuning> propose_split(const Schedule& first);
 std::vector<Tuning> propose_column(const Schedule& first);
+
+// propose_cpu.cpp, for every family: all, or what may make a large difference alone, other loops and the vectors of short rows.
+enum class Proposed : uint8_t { All, Decisive };
+std::vector<Tuning> propose_on_cpu(const Schedule& first, const Target& target, Proposed which);
 
 // Fewer registers for all threads of a workgroup together: fewer threads, or less for each of them
 // at a time.

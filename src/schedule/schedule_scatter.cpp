@@ -59,13 +59,14 @@ bool plain(const Graph& graph, const std::set<NodeId>& nodes) {
   return cost <= kMostIndexCost;
 }
 
-ScatterForm form_of(const Node& node, const Sizes& sizes, const Target& target) {
+ScatterForm form_of(const Node& node, const Sizes& sizes, const Options& options) {
+  const Target& target = options.target;
   const bool extreme = node.scatter == ScatterKind::Max || node.scatter == ScatterKind::Min;
   if (!target.gpu) {
     const int64_t elements = sizes.rows * sizes.columns;
-    const bool copies = node.scatter != ScatterKind::Set && elements <= kMostCopied &&
-                        sizes.updates * sizes.columns >= kUpdatesPerCopied * elements;
-    return copies ? ScatterForm::Copies : ScatterForm::Ranges;
+    const bool may_copy = node.scatter != ScatterKind::Set && elements <= kMostCopied;
+    const bool many = sizes.updates * sizes.columns >= kUpdatesPerCopied * elements;
+    return may_copy && many != options.tuning.split ? ScatterForm::Copies : ScatterForm::Ranges;
   }
   if (!target.atomics64 && (node.scatter == ScatterKind::Set || size_of(compute_type(node.dtype)) == 8 || !extreme))
     return ScatterForm::Ranges;
@@ -135,15 +136,15 @@ std::variant<Schedule, Refusal> scatter_schedule(const Graph& graph, const Group
   const Sizes sizes{rows.evaluate(options.sizes), columns.evaluate(options.sizes), updates.evaluate(options.sizes)};
   Schedule s;
   s.strategy = Strategy::Scatter;
-  s.scatter = form_of(node, sizes, options.target);
+  s.scatter = form_of(node, sizes, options);
   if (s.scatter == ScatterForm::Ranges && !plain(graph, computed_for(graph, group, node.args[1])))
     return Refusal{"each part of the rows looks through all indices, which cost too much to be computed that often",
                    "nothing: storing the indices is cheaper"};
   s.domain.axes = {{Symbol::loop("a0"), rows, false, sizes.rows}, {Symbol::loop("a1"), columns, false, sizes.columns}};
   for (const Axis& axis : s.domain.axes) s.domain.ranges[axis.var] = {0, axis.extent - 1};
   s.vector_axis = 1;
-  s.lanes = std::max(4, options.target.vector_bits / 32);
-  s.tile = kChunk;
+  s.lanes = options.tuning.lanes ? options.tuning.lanes : std::max(4, options.target.vector_bits / 32);
+  s.tile = options.tuning.tile ? options.tuning.tile : kChunk;
   if (options.target.gpu) for_gpu(node, sizes, s);
   s.note = note_of(s, updates.str());
   return s;

@@ -90,11 +90,13 @@ Schedule on_cpu(const Domain& domain, const Graph& graph, Stencil stencil, const
       stencil.output_loop + 1 >= kManyLoops ? options.target.l1_bytes * 3 / 4 : options.target.l2_bytes / 4;
   const int64_t most = cache / std::max<int64_t>(1, column_bytes);
   s.tile = std::clamp<int64_t>(power_of_two_from(most) / 2, kNarrowStrip, kWideStrip);
+  if (options.tuning.tile) s.tile = options.tuning.tile;
   if (width <= s.tile + s.tile / 2) s.tile = width;
   stencil.ahead = std::clamp<int64_t>(ceil_div(kAheadColumns, s.tile), 1, 8);
-  s.lanes = std::max(4, options.target.vector_bits / 32) * 2;
+  s.lanes = options.tuning.lanes ? options.tuning.lanes : std::max(4, options.target.vector_bits / 32) * 2;
   const int64_t others = std::max<int64_t>(1, domain.estimate(false) / std::max<int64_t>(1, width * height));
   stencil.chunk = rows_for(height, others * ceil_div(width, s.tile), 8 * options.target.threads, stencil.warm_up, 1024);
+  if (options.tuning.unroll) stencil.chunk = options.tuning.unroll;
   s.note = fmt::format("down {} rows of {} columns at a time, {}", stencil.chunk, s.tile, rings_text(stencil, "rings"));
   s.stencil = std::move(stencil);
   return s;

@@ -42,7 +42,7 @@ TargetFacts of_cpu(const Target& target) {
   TargetFacts facts;
   facts.processors = std::max(1, target.threads);
   facts.memory_bytes = 8e3 * std::min(facts.processors, 32);
-  facts.cache_bytes = 32e3 * facts.processors;
+  facts.cache_bytes = 20e3 * facts.processors;
   facts.on_chip_bytes = 128e3;
   facts.operations = 3e3 * 2 * target.vector_bits / 32;
   facts.latency_us = 0.1;

@@ -195,10 +195,10 @@ TEST(Schedules, OthersCompileToo) {
     target.sizes = options.sizes;
     state.plan = plan::make_plan(state.graph, target);
     state.threads = 132;
-    const GpuBuild build{state, options.sizes, target};
+    state.target = target;
     for (size_t k = 0; k < state.plan.groups.size(); ++k)
-      for (const std::vector<schedule::Candidate>& others : {lighter_schedules(build, k), other_schedules(build, k)}) {
-        const std::vector<std::optional<GpuKernel>> made = try_kernels(build, k, others);
+      for (const std::vector<schedule::Candidate>& others : {lighter_schedules(state, k), other_schedules(state, k)}) {
+        const std::vector<std::optional<GpuKernel>> made = try_kernels(state, k, others);
         for (size_t a = 0; a < made.size(); ++a)
           EXPECT_TRUE(made[a]) << program << ": " << schedule::form_of(*others[a].schedule);
       }

@@ -136,7 +136,29 @@ namespace {
 struct Way {
   bool fuse;
   int threads;
+  plan::Tuning tuning = {};
+  std::string text() const {
+    const std::string tuned = tuning == plan::Tuning{} ? "" : ", tuned " + schedule::text_of(tuning);
+    return fmt::format("{}, {} threads{}", fuse ? "fused" : "unfused", threads, tuned);
+  }
 };
+
+// Other schedules than a CPU's own choice, of every kind that it has.
+plan::Tuning any_tuning(uint64_t seed) {
+  const plan::Tuning all[] = {{.merged = true},
+                              {.turned = true},
+                              {.split = true},
+                              {.lanes = 4},
+                              {.tile = 32},
+                              {.lanes = 8, .merged = true},
+                              {.turned = true, .split = true},
+                              {.lanes = 64},
+                              {.tile = 256},
+                              {.lanes = 32, .turned = true},
+                              {.unroll = 16, .tile = 64},
+                              {.lanes = 16, .tile = 128, .split = true}};
+  return all[seed % std::size(all)];
+}
 
 std::string check_way(const Program& program, const Graph& graph, const Machine& device, const Way& way,
                       const std::vector<std::vector<Tensor>>& inputs, const std::vector<std::vector<Bounded>>& expected,
@@ -144,6 +166,7 @@ std::string check_way(const Program& program, const Graph& graph, const Machine&
   CompileOptions options;
   options.fuse = way.fuse;
   options.threads = way.threads;
+  options.tuning = way.tuning;
   // Estimates at hand may be those of a call, or none.
   if (program.seed % 2) options.sizes = program.sizes[0];
   const Executable executable = compile(graph, device, options);
@@ -173,8 +196,7 @@ std::string check_way(const Program& program, const Graph& graph, const Machine&
     } catch (const UserError& e) {
       error = e.what();
     }
-    const std::string where =
-        fmt::format("call {} {}, {} threads: ", call, way.fuse ? "fused" : "unfused", way.threads);
+    const std::string where = fmt::format("call {} {}: ", call, way.text());
     if (error.empty() != errors[call].empty())
       return fmt::format("{}the reference says '{}', the executable '{}'\n", where, errors[call], error);
     if (!error.empty()) continue;
@@ -209,6 +231,9 @@ std::string check(const Program& program, const Machine& device, Coverage* cover
                                       expected, errors, coverage);
     if (complaint.empty() && program.seed % 4 == 0)
       complaint = check_way(program, graph, device, {false, 2}, inputs, expected, errors, coverage);
+    if (complaint.empty() && program.seed % 4 == 2 && !device.is_gpu)
+      complaint = check_way(program, graph, device, {true, 2, any_tuning(program.seed / 4)}, inputs, expected, errors,
+                            coverage);
     return complaint;
   } catch (const std::exception& e) {
     return fmt::format("{}\n", e.what());

@@ -45,8 +45,7 @@ void add_program_options(CLI::App& command, ProgramOptions& options) {
 }
 
 void add_tune_option(CLI::App& command, bool& tune) {
-  command.add_flag("--tune", tune,
-                   "on a GPU, time other schedules of every kernel first, and keep the fastest on disk");
+  command.add_flag("--tune", tune, "time other schedules of every kernel first, and keep the fastest on disk");
 }
 
 void add_run(CLI::App& app, int& status) {

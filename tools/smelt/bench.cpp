@@ -55,7 +55,7 @@ int run_bench(const BenchCommand& options) {
   compile_options.tune = options.tune;
   const report::BenchTitle title = report::title_of(program.title(), device, compile_options.threads);
   auto progress = std::make_unique<Progress>();
-  progress->stage(options.tune && device.is_gpu ? "tuning" : "compiling");
+  progress->stage(options.tune ? "tuning" : "compiling");
   const Graph graph = program.graph_for(device, compile_options.sizes, symbol);
   const Executable fused = compile(graph, device, compile_options);
   compile_options.fuse = false;

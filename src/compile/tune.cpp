@@ -1,0 +1,149 @@
+#include "compile/tune.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "runtime/disk_cache.hpp"
+
+namespace smelt {
+namespace {
+
+constexpr size_t kMostMeasured = 12;
+// Another schedule must be faster by this much: less is noise.
+constexpr double kGainOnGpu = 0.98, kGainOnCpu = 0.95;
+
+void fill(const Machine& device, const Tensor& array) {
+  const uint8_t byte = is_float(array.dtype) ? 0x3f : 0;
+  if (device.is_gpu)
+    device.gpu->fill(reinterpret_cast<uint64_t>(array.data), byte, array.bytes(), device.gpu->stream());
+  else
+    std::memset(array.data, byte, static_cast<size_t>(array.bytes()));
+}
+
+Tensor empty(const Machine& device, DType dtype, const Dims& dims) {
+  return device.is_gpu ? device_empty(device, dtype, dims) : Tensor::empty(dtype, dims);
+}
+
+std::string describe(const Machine& device, int threads) {
+  if (!device.is_gpu) return fmt::format("{}, {} threads", device.llvm->identity(), threads);
+  const runtime::GpuFacts& gpu = device.gpu_facts;
+  return fmt::format("{}, sm_{}, {} multiprocessors", gpu.name, gpu.compute, gpu.processors);
+}
+
+}  // namespace
+
+std::vector<schedule::Candidate> candidates_of(const Executable::State& state, size_t group) {
+  plan::Options options = state.target;
+  options.tuning = {};
+  auto found = schedule::candidates(state.graph, state.plan.groups[group], options);
+  auto* all = std::get_if<std::vector<schedule::Candidate>>(&found);
+  return all ? std::move(*all) : std::vector<schedule::Candidate>{};
+}
+
+std::vector<schedule::Candidate> other_schedules(const Executable::State& state, size_t group) {
+  const schedule::Schedule& first = *state.plan.groups[group].schedule;
+  std::vector<schedule::Candidate> found = candidates_of(state, group);
+  std::erase_if(found, [&](const schedule::Candidate& c) { return schedule::same_form(*c.schedule, first); });
+  std::stable_sort(found.begin(), found.end(),
+                   [](const schedule::Candidate& a, const schedule::Candidate& b) { return a.cost.us < b.cost.us; });
+  if (found.size() > kMostMeasured) found.resize(kMostMeasured);
+  return found;
+}
+
+std::optional<schedule::Candidate> candidate_with(const Executable::State& state, size_t group,
+                                                  const plan::Tuning& tuning) {
+  auto made = schedule::candidate(state.graph, state.plan.groups[group], state.target, tuning);
+  auto* found = std::get_if<schedule::Candidate>(&made);
+  return found ? std::optional(std::move(*found)) : std::nullopt;
+}
+
+void take(Executable::State& state, size_t group, const schedule::Candidate& other, std::string why) {
+  plan::FusionGroup& planned = state.plan.groups[group];
+  planned.tuning = other.tuning;
+  planned.schedule = other.schedule;
+  planned.rebuilt = std::move(why);
+}
+
+void share_schedules(Executable::State& state) {
+  for (size_t k = 0; k < state.alike.size(); ++k) {
+    const plan::FusionGroup& from = state.plan.groups[state.alike[k]];
+    plan::FusionGroup& to = state.plan.groups[k];
+    to.schedule = from.schedule;
+    to.tuning = from.tuning;
+    to.rebuilt = from.rebuilt;
+  }
+}
+
+std::vector<std::optional<size_t>> take_fastest(Executable::State& state,
+                                                const std::vector<std::vector<schedule::Candidate>>& others,
+                                                const Times& times, const std::vector<std::string>& keys) {
+  std::vector<std::optional<size_t>> winners(others.size());
+  const double gain = state.device.is_gpu ? kGainOnGpu : kGainOnCpu;
+  for (size_t k = 0; k < others.size(); ++k) {
+    if (!has_own_schedule(state, k)) continue;
+    const double first = times.first[k];
+    double best = gain * first;
+    for (size_t c = 0; c < others[k].size(); ++c)
+      if (const double ms = times.others[k][c]; ms >= 0 && ms < best) best = ms, winners[k] = c;
+    plan::FusionGroup& group = state.plan.groups[k];
+    const plan::Tuning tuning = winners[k] ? others[k][*winners[k]].tuning : group.tuning;
+    if (state.device.cache)
+      state.device.cache->store(keys[k], schedule::text_of(tuning), runtime::DiskCache::Kind::Note);
+    if (!winners[k]) {
+      group.rebuilt =
+          fmt::format("tuned: the schedule stays, {:.1f} us; {} others were tried", 1e3 * first, others[k].size());
+      continue;
+    }
+    const std::string before = schedule::form_of(*group.schedule);
+    const schedule::Candidate& winner = others[k][*winners[k]];
+    take(state, k, winner,
+         fmt::format("tuned: {:.1f} us with {}, {:.1f} us with {}; {} others were tried", 1e3 * best,
+                     schedule::form_of(*winner.schedule), 1e3 * first, before, others[k].size()));
+  }
+  return winners;
+}
+
+std::string tuned_key(const Executable::State& state, const kernel::Kernel& first, const std::string& source) {
+  std::string sizes;
+  for (const kernel::Param& p : first.params) {
+    const auto size = p.symbol ? state.target.sizes.find(*p.symbol) : state.target.sizes.end();
+    if (size != state.target.sizes.end())
+      sizes += fmt::format(" {}~2^{}", *p.symbol,
+                           std::lround(std::log2(std::max<double>(1, static_cast<double>(size->second)))));
+  }
+  return fmt::format("tuned\nsmelt {}\n{}\n{}\n{}", SMELT_VERSION, describe(state.device, state.threads), sizes,
+                     source);
+}
+
+std::optional<schedule::Candidate> tuned_before(const Executable::State& state, size_t group, const std::string& key) {
+  const auto known = state.device.cache->find(key, runtime::DiskCache::Kind::Note);
+  const auto tuning = known ? schedule::tuning_of(*known) : std::nullopt;
+  if (!tuning || *tuning == plan::Tuning{}) return std::nullopt;
+  return candidate_with(state, group, *tuning);
+}
+
+Arrays arrays_of(const Executable::State& state) {
+  const Graph& graph = state.graph;
+  const SizeBinding& sizes = state.target.sizes;
+  Arrays arrays;
+  for (const NodeId id : graph.inputs) {
+    const Node& node = graph.at(id);
+    if (node.shape.empty()) {
+      arrays.inputs.push_back(Tensor::empty(node.dtype, {}));
+      store_scalar(convert(Scalar::of_int(DType::I64, 1), node.dtype), arrays.inputs.back().data);
+      continue;
+    }
+    arrays.inputs.push_back(empty(state.device, node.dtype, evaluate(node.shape, sizes)));
+    fill(state.device, arrays.inputs.back());
+  }
+  for (const NodeId id : graph.outputs)
+    arrays.outputs.push_back(empty(state.device, graph.at(id).dtype, evaluate(graph.at(id).shape, sizes)));
+  arrays.input_views = {arrays.inputs.begin(), arrays.inputs.end()};
+  arrays.output_views = {arrays.outputs.begin(), arrays.outputs.end()};
+  return arrays;
+}
+
+}  // namespace smelt

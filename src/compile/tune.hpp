@@ -1,0 +1,54 @@
+// Which schedules are fastest on the machine at hand, by measurement: what CPUs and GPUs have in common. Internal to this folder.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compile/state.hpp"
+#include "schedule/candidates.hpp"
+
+namespace smelt {
+
+// Neither a batch, whose parts have theirs, nor a group with the kernel of an earlier one.
+inline bool has_own_schedule(const Executable::State& state, size_t group) {
+  return state.alike[group] == group && state.plan.groups[group].parts.empty() &&
+         state.plan.groups[group].strategy() != plan::Strategy::Custom;
+}
+
+// The schedules that a group could have; its family's own choice first.
+std::vector<schedule::Candidate> candidates_of(const Executable::State& state, size_t group);
+// The best of the others, by prediction: those that are worth to be measured.
+std::vector<schedule::Candidate> other_schedules(const Executable::State& state, size_t group);
+// With this tuning; nothing when the group refuses it.
+std::optional<schedule::Candidate> candidate_with(const Executable::State& state, size_t group,
+                                                  const plan::Tuning& tuning);
+// The group runs by another schedule from here on, for this reason.
+void take(Executable::State& state, size_t group, const schedule::Candidate& other, std::string why);
+// Groups that are like an earlier one have its schedule, as it now is.
+void share_schedules(Executable::State& state);
+
+// Milliseconds of the kernels as they are, and of the others; -1 for those that could not be built.
+struct Times {
+  std::vector<double> first;
+  std::vector<std::vector<double>> others;
+};
+// Gives every group its fastest schedule, and remembers it by the group's key. Tells which groups have another one now, by the
+// number among their others.
+std::vector<std::optional<size_t>> take_fastest(Executable::State& state,
+                                                const std::vector<std::vector<schedule::Candidate>>& others,
+                                                const Times& times, const std::vector<std::string>& keys);
+
+// What a winner is remembered by: the machine, the sizes, halves and doubles apart, and the kernel as its first schedule prints it.
+std::string tuned_key(const Executable::State& state, const kernel::Kernel& first, const std::string& source);
+// The schedule that was found fastest before, if it is not the first.
+std::optional<schedule::Candidate> tuned_before(const Executable::State& state, size_t group, const std::string& key);
+
+// Arrays of the program at the sizes at hand, on its device: floats near one, other things zero, which no gather minds.
+struct Arrays {
+  std::vector<Tensor> inputs, outputs;
+  std::vector<TensorView> input_views, output_views;
+};
+Arrays arrays_of(const Executable::State& state);
+
+}  // namespace smelt

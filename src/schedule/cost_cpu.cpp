@@ -1,0 +1,234 @@
+// Predicted times of a CPU. Every thread goes through its part of the elements in steps of a vector loop; what a step takes is
+// counted in instructions of one vector register, of which a core does two in a cycle.
+#include <algorithm>
+#include <cmath>
+
+#include "schedule/cost_parts.hpp"
+#include "schedule/local.hpp"
+#include "schedule/operations.hpp"
+#include "schedule/target_facts.hpp"
+
+namespace smelt::schedule {
+namespace {
+
+// Instructions of one access. Measured on a Xeon at 2.5 GHz (AVX-512): pools and slices of short rows, pairs of points.
+constexpr double kOfShuffles = 2.5;  // of a vector, for each line that its lanes lie in
+constexpr int kMostShuffled = 8;     // elements between neighbours, for that
+constexpr double kGather = 3.6;      // of an element whose place is known from the first lane's
+constexpr double kOwnPlace = 7;      // of an element whose place is found for itself
+constexpr double kBroadcast = 0.5;   // of a step
+constexpr double kPiece = 2;         // of a piece of neighbours, among lanes from several places
+// To begin a vector loop, and to join the lanes of an accumulator: for each register more than one, and each halving of one.
+constexpr double kBegin = 5, kJoin = 2;
+constexpr double kJoinSum = 1, kJoinExtreme = 3, kJoinPosition = 6;  // times that
+// Cycles in which a step waits for the one before, of reductions; two instructions are done in each.
+constexpr double kChain = 4, kInstructionsPerCycle = 2;
+// Longer windows are not done side by side with the next ones.
+constexpr int64_t kLongWindow = 16;
+// Rows that columns side by side take from memory together, where they are split over the grid.
+constexpr double kRowsAtOnce = 4;
+constexpr double kLine = 64;
+constexpr double kAnywhere = 1e9;  // what stride_of gives where there is none
+
+class Prediction {
+ public:
+  Prediction(const Graph& graph, const Group& group, const Schedule& schedule, const Options& options)
+      : graph_(graph), group_(group), s_(schedule), options_(options), facts_(facts_of(options.target)) {}
+
+  Cost run() {
+    passes_ = std::max(1, passes_of(s_.domain));
+    find_steps();
+    find_accesses();
+    find_issue();
+    Cost cost;
+    const double threads = std::clamp(iterations_, 1.0, static_cast<double>(facts_.processors));
+    const double near = static_cast<double>(facts_.cache_bytes_total) / 2;
+    const double cache_bytes = facts_.cache_bytes * threads / facts_.processors;
+    cost.memory_us = memory_bytes_ / (memory_bytes_ > near ? facts_.memory_bytes : cache_bytes);
+    cost.cache_us = line_bytes_ / cache_bytes;
+    cost.issue_us = instructions_ * width() / (facts_.operations * threads);
+    cost.latency_us = chain_ * kInstructionsPerCycle * width() / (facts_.operations * threads);
+    cost.launch_us = facts_.launch_us + (s_.strategy == Strategy::Split ? facts_.next_launch_us : 0);
+    take_longest(cost);
+    return cost;
+  }
+
+ private:
+  double width() const { return std::max(4, options_.target.vector_bits / 32); }
+  double kept() const { return static_cast<double>(std::max<int64_t>(1, s_.domain.estimate(false))); }
+  double points() const { return kept() * static_cast<double>(std::max<int64_t>(1, s_.domain.estimate(true))); }
+  const Axis* axis() const {
+    return s_.vector_axis < 0 ? nullptr : &s_.domain.axes[static_cast<size_t>(s_.vector_axis)];
+  }
+  double along() const { return axis() ? static_cast<double>(std::max<int64_t>(1, axis()->estimate)) : 1; }
+  // The lanes of whole steps.
+  double in_steps(double elements) const { return ceil_ratio(elements, s_.lanes) * s_.lanes; }
+  bool along_rows() const { return s_.domain.levels > 0 && axis() && axis()->reduced; }
+  bool down_columns() const {
+    return !s_.domain.pointwise() && axis() && !axis()->reduced && s_.narrow_axis < 0;
+  }
+
+  // Elements that one pass goes through, whether they are there or not, and the vector loops that it begins.
+  void find_steps() {
+    const double length = along(), rows = points() / length;
+    const double tile = s_.tile > 0 ? std::min(static_cast<double>(s_.tile), length) : length;
+    if (s_.flattened || s_.narrow_axis >= 0) {
+      executed_ = in_steps(points());
+      begun_ = iterations_ = ceil_ratio(points(), static_cast<double>(std::max<int64_t>(1, s_.tile)));
+    } else if (s_.pieces) {
+      executed_ = rows * in_steps(length);
+      begun_ = rows;
+      iterations_ = ceil_ratio(rows, static_cast<double>(s_.tile));
+    } else if (down_columns()) {
+      const bool own = s_.tile <= s_.lanes;  // each lane goes down its own column
+      executed_ = rows * (std::floor(length / tile) * in_steps(tile) + in_steps(std::fmod(length, tile)));
+      begun_ = own ? ceil_ratio(kept(), s_.lanes) : points() / tile;
+      in_scratch_ = own ? 0 : s_.strategy == Strategy::Split ? 2 / kRowsAtOnce : 2;
+      iterations_ = s_.strategy == Strategy::Split ? points() : ceil_ratio(kept(), tile);
+    } else if (s_.domain.pointwise()) {
+      executed_ = rows * in_ranges(length);
+      begun_ = iterations_ = rows * ceil_ratio(length, tile);
+    } else {
+      executed_ = rows * in_steps(length);
+      begun_ = rows;
+      iterations_ = s_.strategy == Strategy::Split ? points() : kept();
+    }
+  }
+
+  // Of a row whose ranges are gone through one by one.
+  double in_ranges(double length) const {
+    if (!s_.cut || s_.cut->axis != s_.vector_axis) return in_steps(length);
+    const std::vector<IntExpr>& starts = s_.cut->starts;
+    const auto start = [&](size_t r) {
+      return r < starts.size() ? static_cast<double>(starts[r].evaluate(options_.sizes)) : length;
+    };
+    double executed = 0;
+    for (size_t r = 0; r < starts.size(); ++r) executed += in_steps(start(r + 1) - start(r));
+    return executed;
+  }
+
+  double stride(NodeId node, const Index& index, const Axis& a) const {
+    return stride_of(graph_, options_.sizes, node, index, a.var);
+  }
+
+  // Whether elements that follow each other in the loops do so in the array, over all axes.
+  bool in_order(NodeId node, const Index& index) const {
+    const IntExpr place = flat_offset(graph_.at(node).shape, index);
+    int64_t step = 1;
+    for (size_t d = s_.domain.axes.size(); d-- > 0;) {
+      const Axis& a = s_.domain.axes[d];
+      const auto along = place.coefficient_of(a.var);
+      if (a.estimate > 1 && !(along && along->evaluate(options_.sizes) == step)) return false;
+      step *= a.estimate;
+    }
+    return true;
+  }
+
+  // Whether each lane has the same place in a row in every step.
+  bool even() const {
+    const int64_t length = s_.domain.axes.back().extent.constant().value_or(0);
+    return length > 0 && s_.lanes % length == 0;
+  }
+
+  // Instructions that bring, or store, one element.
+  double instructions_of(NodeId node, const Index& index) const {
+    if (!axis() || graph_.at(node).shape.empty()) return 0;
+    const double registers = std::max(1.0, size_of(graph_.at(node).dtype) / 4.0) / width();
+    const double step = stride(node, index, *axis());
+    const bool anywhere = reads_gathered(index) || step >= kAnywhere;
+    if (s_.flattened) {
+      if (anywhere) return 2 * kOwnPlace;
+      if (in_order(node, index)) return registers;
+      return even() && step <= kMostShuffled ? kPiece * std::max(1.0, step) / along() + registers : kOwnPlace;
+    }
+    // Vectors that are less than a register take as long as a whole one.
+    const double part = std::max(1.0, width() / s_.lanes);
+    if (anywhere) return kOwnPlace / 2 * part;
+    if (step == 0) return kBroadcast / s_.lanes;
+    if (step == 1) return registers * part;
+    if (step > kMostShuffled || part > 1) return kGather * part;
+    return std::min(kGather, kOfShuffles * step * registers);
+  }
+
+  // Accesses of a read: in each pass that does not find its value on chip.
+  double times_read(const Read& read) const {
+    const double times = static_cast<double>(window_elements(s_.domain, read.index)) * executed_ / points();
+    const bool stays = s_.domain.levels > 0 && !moves_along(s_.domain, read, true);
+    if (stays) return times * (in_scratch_ > 0 ? points() / kRowsAtOnce : kept());
+    return times * points() * std::max(1, passes_ - read.level);
+  }
+
+  void find_accesses() {
+    std::vector<NodeId> seen;
+    const auto note = [&](NodeId node, const Index& index, double times) {
+      instructions_ += times * instructions_of(node, index);
+      const double bytes = array_bytes(graph_, options_.sizes, node), size = size_of(graph_.at(node).dtype);
+      const double step = axis() ? stride(node, index, *axis()) : 0;
+      // Each element in a line of its own, of an array that the caches near a core do not hold.
+      if (!s_.flattened && step * size >= kLine && bytes > static_cast<double>(options_.target.l2_bytes) / 2 &&
+          !serves_next(node, index))
+        line_bytes_ += times * kLine;
+      if (std::find(seen.begin(), seen.end(), node) != seen.end()) return;
+      seen.push_back(node);
+      memory_bytes_ += std::min(bytes, times * size);
+    };
+    for (const Read& read : s_.domain.reads) note(read.node, read.index, times_read(read));
+    for (const Output& o : s_.domain.outputs) note(o.node, o.store_index, o.per_row ? kept() : executed_);
+  }
+
+  // Whether the lines that the lanes read serve the steps that follow, in columns that lie along a row of the array.
+  bool serves_next(NodeId node, const Index& index) const {
+    const auto beside = [&](const Axis& a) { return a.reduced && stride(node, index, a) == 1; };
+    return down_columns() && std::any_of(s_.domain.axes.begin(), s_.domain.axes.end(), beside);
+  }
+
+  void find_issue() {
+    double operations = operations_behind(graph_, group_, options_.sizes);
+    if (s_.stencil)
+      operations = static_cast<double>(operations_of(graph_, group_.nodes, options_.sizes)) * s_.stencil->repeated;
+    operations *= 1 + 0.5 * (passes_ - 1);
+    instructions_ += operations * executed_ / points() / width() + begun_ * passes_ * kBegin;
+    const auto accumulators = static_cast<double>(s_.domain.reductions.size() + s_.domain.scans.size());
+    instructions_ += in_scratch_ * accumulators * executed_ / width();
+    if (along_rows()) {
+      const double steps = std::max(1.0, s_.lanes / width()) - 1 + std::log2(std::min<double>(s_.lanes, width()));
+      instructions_ += kept() * kJoin * steps * joined();
+      chain_ = executed_ * s_.domain.levels / s_.lanes * kChain;
+    }
+    for (const Read& read : s_.domain.reads)
+      if (window_elements(s_.domain, read.index) > kLongWindow)
+        chain_ = std::max(chain_, times_read(read) / s_.lanes * kChain / 2);
+  }
+
+  // Accumulators, by what it takes to join their lanes.
+  double joined() const {
+    double sum = 0;
+    for (const Reduction& r : s_.domain.reductions) switch (graph_.at(r.node).reduce) {
+        case ReduceKind::ArgMax:
+        case ReduceKind::ArgMin: sum += kJoinPosition; break;
+        case ReduceKind::Max:
+        case ReduceKind::Min: sum += kJoinExtreme; break;
+        default: sum += kJoinSum;
+      }
+    return sum;
+  }
+
+  const Graph& graph_;
+  const Group& group_;
+  const Schedule& s_;
+  const Options& options_;
+  const TargetFacts facts_;
+  int passes_ = 1;
+  double executed_ = 0, begun_ = 0, iterations_ = 1;
+  double in_scratch_ = 0;  // accesses of scratch for each element and accumulator
+  double instructions_ = 0, memory_bytes_ = 0, line_bytes_ = 0;
+  double chain_ = 0;  // cycles
+};
+
+}  // namespace
+
+Cost predict_on_cpu(const Graph& graph, const Group& group, const Schedule& schedule, const Options& options) {
+  return Prediction(graph, group, schedule, options).run();
+}
+
+}  // namespace smelt::schedule

@@ -1,0 +1,430 @@
+// Predicted times of a GPU.
+#include "schedule/cost_parts.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "schedule/local.hpp"
+#include "schedule/operations.hpp"
+#include "schedule/parts.hpp"
+#include "schedule/target_facts.hpp"
+
+namespace smelt::schedule {
+namespace {
+
+constexpr int kWarp = 32, kSector = 32, kLine = 128;
+// Instructions around the operations of one step of a thread, and around one access.
+constexpr double kStepOperations = 8, kAccessOperations = 2;
+// Rows by which stencils read ahead.
+constexpr double kRowsAhead = 3;
+// Finding the place of an element in axes that were merged takes a division an axis.
+constexpr double kDivision = 10;
+constexpr int kBaseRegisters = 20, kMostRegisters = 255;
+// Rows that a thread of a split column reads at once.
+constexpr double kRowsAtOnce = 4;
+
+
+class Prediction {
+ public:
+  Prediction(const Graph& graph, const Group& group, const Schedule& schedule, const Options& options)
+      : graph_(graph), group_(group), s_(schedule), options_(options), facts_(facts_of(options.target)) {}
+
+  Cost run() {
+    points_ = static_cast<double>(s_.domain.estimate(true)) * static_cast<double>(s_.domain.estimate(false));
+    passes_ = std::max(1, passes_of(s_.domain));
+    lanes_ = std::max(1, s_.lanes);
+    find_grid();
+    find_registers();
+    find_traffic();
+    find_issue();
+    find_latency();
+    cost_.launch_us = facts_.launch_us + (s_.strategy == Strategy::Split ? facts_.next_launch_us : 0);
+    take_longest(cost_);
+    return cost_;
+  }
+
+ private:
+  bool rows() const { return s_.strategy == Strategy::Row; }
+  double kept() const { return static_cast<double>(std::max<int64_t>(1, s_.domain.estimate(false))); }
+  double reduced() const { return static_cast<double>(std::max<int64_t>(1, s_.domain.estimate(true))); }
+  double along() const {
+    return s_.vector_axis < 0 ? 1
+                              : static_cast<double>(
+                                    std::max<int64_t>(1, s_.domain.axes[static_cast<size_t>(s_.vector_axis)].estimate));
+  }
+
+  bool along_rows() const { return s_.vector_axis >= 0 && s_.domain.axes[static_cast<size_t>(s_.vector_axis)].reduced; }
+  const Axis& split_axis() const { return axis_in_parts(s_); }
+  // Of all rows of a split.
+  double parts_of_rows() const {
+    if (!s_.domain.scans.empty()) return 1e9;
+    const Axis& split = split_axis();
+    const bool of_lanes = !s_.flat && &split == &s_.domain.axes[static_cast<size_t>(s_.vector_axis)];
+    const double most = static_cast<double>(std::min(most_parts_of(split, of_lanes), kMaxParts));
+    const double full = std::ceil(static_cast<double>(facts_.processors) * kTeamsPerProcessor / kept());
+    return kept() * std::min({most, ceil_ratio(reduced(), kPartElements), full});
+  }
+
+  // Neighbours of the last kept axis.
+  double along_columns() const {
+    const int last = last_axis(s_.domain, false);
+    return last < 0 ? 1 : static_cast<double>(std::max<int64_t>(1, s_.domain.axes[static_cast<size_t>(last)].estimate));
+  }
+
+  // Threads, workgroups, and the steps that a thread takes one after the other.
+  void find_grid() {
+    const double team = std::max(1, s_.team);
+    threads_ = std::max(kWarp, s_.workgroup);
+    const double step = team * lanes_ * std::max(1, s_.unroll);
+    double teams = 1;
+    if (s_.stencil) {
+      const double width = std::max(1.0, along()), height = ratio(kept(), width);
+      const double chunk = static_cast<double>(std::max<int64_t>(1, s_.stencil->chunk));
+      teams = ceil_ratio(width, static_cast<double>(std::max<int64_t>(1, s_.tile))) * ceil_ratio(height, chunk);
+      rounds_ = chunk + static_cast<double>(s_.stencil->warm_up);
+      executed_ = points_ * s_.stencil->repeated;
+    } else if (rows()) {
+      // Of a flat row, all of its elements and those of the columns beside it.
+      const double width = std::max(1, s_.columns), length = s_.flat ? reduced() * width : along();
+      // Columns of a tile that are not there keep their threads all the same.
+      const double tiles = s_.columns > 0 ? ceil_ratio(along_columns(), width) : 1;
+      teams = s_.columns > 0 ? ratio(kept(), along_columns()) * tiles : kept();
+      const double steps = ceil_ratio(length, team * lanes_);
+      rounds_ = ceil_ratio(steps, std::max(1, s_.unroll)) * (s_.flat ? 1 : ratio(reduced(), length));
+      executed_ =
+          points_ * ratio(steps * team * lanes_, length) * (s_.columns > 0 ? ratio(tiles * width, along_columns()) : 1);
+    } else if (s_.strategy == Strategy::Column) {
+      teams = ceil_ratio(kept(), team * lanes_);
+      rounds_ = ceil_ratio(reduced(), std::max(1, s_.unroll));
+      executed_ = teams * team * lanes_ * reduced();
+    } else if (s_.strategy == Strategy::Tiled) {
+      const double side = static_cast<double>(std::max<int64_t>(1, s_.tile));
+      teams = ceil_ratio(kept(), side * side);
+      rounds_ = ceil_ratio(side * side, static_cast<double>(threads_) * std::max(1, s_.unroll));
+      executed_ = points_;
+    } else if (s_.strategy == Strategy::Split) {
+      // As many parts as fill the GPU.
+      double wanted = static_cast<double>(facts_.processors) * facts_.threads / team;
+      const double at_once = team < threads_ ? kRowsAtOnce : 1;  // down columns
+      if (along_rows())
+        wanted = std::min(wanted, parts_of_rows());
+      else if (!s_.columns && s_.domain.scans.empty())
+        wanted = std::min({wanted, static_cast<double>(facts_.processors * kWarpsPerProcessor),
+                           ceil_ratio(kept(), team * lanes_) * static_cast<double>(kMostColumnParts)});
+      teams = std::max(1.0, std::min(wanted, ratio(points_, step * at_once)));
+      rounds_ = ceil_ratio(points_, teams * step * at_once);
+      executed_ = points_;
+    } else {
+      const double tile = s_.blocking ? team * static_cast<double>(s_.blocking->results()) : step;
+      teams = ceil_ratio(kept(), tile);
+      executed_ = s_.flattened || s_.blocking ? teams * tile : points_;
+      if (!s_.flattened && !s_.blocking && !s_.domain.axes.empty()) {
+        teams = ratio(kept(), along()) * ceil_ratio(along(), tile);
+        executed_ = teams * tile;
+      }
+    }
+    const double per_workgroup = std::max(1.0, threads_ / team);
+    cluster_ = std::max(1.0, team / threads_);
+    workgroups_ = std::ceil(teams / per_workgroup) * cluster_;
+  }
+
+  // What a thread reads at a time, held or on the way to its operations.
+  void find_registers() {
+    double reads = 0, widest = 4, kept = 0;
+    for (const Read& read : s_.domain.reads) {
+      if (step_along(read.node, read.index) == 0) continue;
+      const double size = size_of(graph_.at(read.node).dtype);
+      const auto window = static_cast<double>(window_elements(s_.domain, read.index));
+      if (invariant(read))
+        kept += size * window * lanes_;
+      else  // rows load the windows of all elements that are under way before they compute
+        reads += size * (rows() ? window : 1);
+      widest = std::max(widest, size);
+    }
+    const double taken = lanes_ * std::max(1, s_.strategy == Strategy::Column ? std::min(s_.unroll, 8) : s_.unroll);
+    const double in_flight = reads * (s_.strategy == Strategy::Tiled ? std::max(1, s_.unroll) : taken);
+    // Held values stay as they were in memory; others are computed with while the next ones come.
+    double registers = kBaseRegisters + kept / 4 + in_flight / 4 + (s_.held ? 0 : taken * widest / 4);
+    if (s_.stencil) {
+      double rings = 0;
+      for (const Ring& ring : s_.stencil->rings) rings += static_cast<double>(ring.rows) * lanes_;
+      registers = kBaseRegisters + 20 + rings;
+    }
+    if (s_.blocking) registers = 36 + static_cast<double>(s_.blocking->results()) * 1.5;
+    registers = std::min<double>(std::ceil(registers / 8) * 8, kMostRegisters);
+    cost_.registers = static_cast<int>(registers);
+    // A workgroup has as many threads as it has: what does not fit their registers spills.
+    const double most = std::floor(static_cast<double>(facts_.registers) / threads_);
+    spilled_ = std::max(0.0, registers - most);
+    registers = std::min(std::max(16.0, registers), most);
+    double resident = std::min({static_cast<double>(facts_.threads / threads_),
+                                std::floor(static_cast<double>(facts_.registers) / (registers * threads_)),
+                                static_cast<double>(facts_.workgroups)});
+    if (const double shared = shared_bytes(); shared > 0)
+      resident = std::min(resident, std::floor(static_cast<double>(facts_.shared_bytes) / shared));
+    if (s_.resident > 0) resident = s_.resident;
+    resident_ = std::max(1.0, resident);
+    cost_.resident_workgroups = static_cast<int>(resident_);
+    cost_.workgroups = static_cast<int64_t>(workgroups_);
+  }
+
+  // Of a row, or of the columns side by side, between its passes.
+  double stage_bytes() const {
+    return reduced() * 4 * double(s_.strategy == Strategy::Column ? s_.tile : std::max(1, s_.columns));
+  }
+  bool stays_on_chip() const { return passes_ > 1 && !s_.held && stage_bytes() <= static_cast<double>(s_.keep_bytes); }
+  double shared_bytes() const {
+    if (s_.strategy == Strategy::Tiled)
+      return static_cast<double>(s_.staged.size()) * static_cast<double>(s_.tile * (s_.tile + 1)) * 4;
+    if (!stays_on_chip()) return 0;
+    return stage_bytes() * std::max(1.0, static_cast<double>(threads_) / std::max(1, s_.team)) / cluster_;
+  }
+
+  // How often an access is made, over all threads: in each pass that does not find its value on
+  // chip.
+  double times_read(const Read& read) const {
+    const auto window = static_cast<double>(window_elements(s_.domain, read.index));
+    if (invariant(read))
+      return kept() * window * (rows() ? std::max(1, s_.team) * (s_.columns ? double(lanes_) / s_.columns : 1) : 1);
+    const int again = s_.held || stays_on_chip() ? 1 : std::max(1, passes_ - read.level);
+    return points_ * again * window;
+  }
+  // What does not change along a row or column stays in registers, unless it is a large window.
+  bool invariant(const Read& read) const {
+    constexpr int64_t kInRegisters = 32;
+    return s_.domain.levels > 0 && !moves_along(s_.domain, read, true) && window_elements(s_.domain, read.index) <= kInRegisters;
+  }
+  // Of an array that all rows read alike: the bytes that one multiprocessor reads of it, if its
+  // first-level cache holds these.
+  std::optional<double> near_bytes(const Read& read) const {
+    if (moves_along(s_.domain, read, false)) return std::nullopt;
+    const double bytes = array_bytes(graph_, options_.sizes, read.node);
+    const bool in_parts = s_.strategy == Strategy::Split && along_rows() && mentions(read.index, split_axis().var);
+    const double held = in_parts ? bytes * std::min(1.0, resident_ / parts_of_rows()) : bytes;
+    if (held + shared_bytes() * resident_ > static_cast<double>(facts_.shared_bytes)) return std::nullopt;
+    return in_parts ? bytes / facts_.processors : bytes;
+  }
+  // Whether this array is read for a value: behind paddings, or for what is computed from it.
+  bool leads_to(NodeId array, NodeId id) const {
+    if (id == array) return true;
+    if (std::binary_search(group_.inputs.begin(), group_.inputs.end(), id)) return false;
+    const std::vector<NodeId>& args = graph_.at(id).args;
+    return std::any_of(args.begin(), args.end(), [&](NodeId arg) { return leads_to(array, arg); });
+  }
+  // In blocks a value that was read serves many results, and what is staged all threads of a
+  // workgroup.
+  double times_in_blocks(const Read& read) const {
+    double times = 0;
+    const double threads = kept() / static_cast<double>(s_.blocking->results());
+    for (const BlockedSum& sum : s_.blocking->sums)
+      for (const Operand& operand : sum.operands) {
+        if (!leads_to(read.node, operand.base)) continue;
+        const Evaluations made = evaluations_of(graph_, s_.domain, *s_.blocking, sum, operand);
+        times += threads * static_cast<double>(made.places * made.runs) / (operand.staged ? threads_ : 1);
+      }
+    return times > 0 ? times : times_read(read);
+  }
+  double step_along(NodeId node, const Index& index) const {
+    if (s_.vector_axis < 0 || graph_.at(node).shape.empty()) return 0;
+    return stride_of(graph_, options_.sizes, node, index, s_.domain.axes[static_cast<size_t>(s_.vector_axis)].var);
+  }
+
+  // Of the elements of a window, those that lie in lines of their own: neighbours come with them.
+  double lines_of_window(NodeId node, const Index& index) const {
+    const double size = size_of(graph_.at(node).dtype);
+    std::map<Symbol, double> lines;
+    for (const IntExpr& i : index)
+      for (const Symbol s : i.symbols())
+        if (s.kind() == Symbol::Kind::Window && s_.domain.ranges.has(s) && stride_of(graph_, options_.sizes, node, index, s) * size >= kLine)
+          lines[s] = static_cast<double>(s_.domain.ranges.at(s).high.constant().value_or(0) + 1);
+    double n = 1;
+    for (const auto& [symbol, extent] : lines) n *= extent;
+    return n;
+  }
+
+  // Neighbours of a window that are one access: threads that take several elements load them one by one.
+  double word_of_window(NodeId node, const Index& index) const {
+    const int together = s_.strategy == Strategy::Row || s_.strategy == Strategy::Pointwise ? s_.unroll : 1;
+    if (lanes_ * together > 1) return 1;
+    const IntExpr flat = flat_offset(graph_.at(node).shape, index);
+    const auto fits = [&](Symbol s, int64_t word) {
+      const auto step = flat.coefficient_of(s);
+      if (s.kind() == Symbol::Kind::Window && step && step->is(1) && s_.domain.ranges.has(s))
+        return (s_.domain.ranges.at(s).high.constant().value_or(0) + 1) % word == 0;
+      return step && step->evaluate(options_.sizes) % word == 0;
+    };
+    const std::vector<Symbol> symbols = flat.symbols();
+    for (int word = 16 / size_of(graph_.at(node).dtype); word > 1; word /= 2)
+      if (std::all_of(symbols.begin(), symbols.end(), [&](Symbol s) { return s.is_size() || fits(s, word); }))
+        return word;
+    return 1;
+  }
+
+  // Of what blocks read of windows along the lanes, the part that their neighbours do not read too.
+  double shared_of_blocks(NodeId node, const Index& index) const {
+    const auto columns = static_cast<double>(s_.blocking->block.back());
+    double reads = columns;
+    for (const IntExpr& i : index)
+      for (const Symbol s : i.symbols())
+        if (s.kind() == Symbol::Kind::Window && s_.domain.ranges.has(s) && stride_of(graph_, options_.sizes, node, index, s) == 1)
+          reads += static_cast<double>(s_.domain.ranges.at(s).high.constant().value_or(0));
+    return columns / reads;
+  }
+
+  // What a warp's accesses take: bytes of the shared cache, cycles of the first-level one (in which
+  // it delivers a line), and instructions. `near`:
+  // all that a multiprocessor reads, where its first-level cache holds that.
+  void count_access(NodeId node, const Index& index, double times, bool staged, std::optional<double> near,
+                    bool shared) {
+    const double size = size_of(graph_.at(node).dtype), stride = step_along(node, index);
+    if (stride == 0) {
+      // One value for a warp, in every step of it.
+      access_operations_ +=
+          times / lanes_ / (reads_windows(index) ? word_of_window(node, index) : 1) * kAccessOperations;
+      on_chip_ += times / lanes_ / kWarp * kLine;
+      return;
+    }
+    const bool windows = reads_windows(index) && !s_.blocking;
+    const double apart = stride * size, word = windows ? word_of_window(node, index) : 1;
+    const double bytes = staged ? size : std::min<double>(kSector, apart);
+    // What a sector has beyond this element serves the next ones from the first-level cache, where
+    // lanes are near.
+    double from_cache = times * bytes;
+    if (s_.blocking && !s_.blocking->staged())
+      from_cache *= shared_of_blocks(node, index);
+    else if (windows)
+      from_cache = times / static_cast<double>(window_elements(s_.domain, index)) * lines_of_window(node, index) *
+                   std::min<double>(kLine, apart);
+    cache_bytes_ += near ? std::min(from_cache, *near * facts_.processors) : from_cache;
+    const double accesses = times / kWarp / (stride == 1 && !windows ? lanes_ : 1);
+    // Each lane gets its words, of so many lanes a cycle. Rows side by side in a warp that read the
+    // same elements read them once.
+    const double at_once = kWarp / std::max(1.0, word * size / 4);
+    const double threads = shared ? std::min<double>(at_once, std::max(1, s_.team)) : at_once;
+    double bytes_of_lane = staged ? size : std::min<double>(kLine, stride == 1 ? apart : apart * lanes_);
+    // Windows begin anywhere, so that a warp's elements lie in two lines.
+    if (windows && stride == 1) bytes_of_lane *= 2;
+    on_chip_ += std::max(times / word * std::max(word * size, bytes_of_lane * threads / at_once), accesses * kLine);
+    access_operations_ += times * kAccessOperations / (stride == 1 ? lanes_ : word);
+    if (staged) on_chip_ += 2 * times * 4, access_operations_ += 2 * times;
+  }
+
+  // Bytes that memory moves of an array: all of it once, but no more than is asked for.
+  double memory_bytes(NodeId node, double times) const {
+    return std::min(array_bytes(graph_, options_.sizes, node), times * size_of(graph_.at(node).dtype));
+  }
+
+  void find_traffic() {
+    const bool again = passes_ > 1 && !s_.held && !stays_on_chip() && (rows() || s_.strategy == Strategy::Column);
+    // Rows that are read again: from the shared cache, where all that are under way fit it.
+    const double under_way = resident_ * facts_.processors / cluster_;
+    const double width = s_.strategy == Strategy::Column ? static_cast<double>(s_.tile) : 1;
+    double row_bytes = 0;
+    std::map<NodeId, double> asked;
+    const bool rings = s_.stencil && !s_.stencil->rings.empty();
+    for (const Read& read : s_.domain.reads) {
+      // A ring has the rows of an array for all that need them.
+      if (rings && asked.count(read.node)) continue;
+      if (s_.blocking && asked.count(read.node)) continue;
+      const double times = rings ? executed_ : s_.blocking ? times_in_blocks(read) : times_read(read);
+      const bool staged = std::any_of(s_.staged.begin(), s_.staged.end(),
+                                      [&](const Read& r) { return r.node == read.node && r.index == read.index; });
+      count_access(read.node, read.index, times, staged, near_bytes(read), rows() && !moves_along(s_.domain, read, false));
+      asked[read.node] += times;
+      row_bytes += reduced() * width * size_of(graph_.at(read.node).dtype);
+    }
+    const bool from_memory = again && under_way * row_bytes > static_cast<double>(facts_.cache_bytes_total) / 2;
+    double bytes = 0;
+    for (const auto& [node, times] : asked)
+      bytes += memory_bytes(node, times) * (from_memory && times > points_ ? std::floor(times / points_) : 1);
+    for (const Output& output : s_.domain.outputs) {
+      const double times = output.per_row ? kept() : points_;
+      if (output.per_row)
+        cache_bytes_ += times * kSector;
+      else
+        count_access(output.node, output.store_index, times, false, std::nullopt, false);
+      bytes += times * size_of(graph_.at(output.node).dtype);
+    }
+    bytes += spilled_ * 8 * points_ / lanes_ / kWarp;
+    cost_.memory_us = bytes / facts_.memory_bytes;
+    cost_.cache_us = cache_bytes_ / facts_.cache_bytes;
+    cost_.on_chip_us = on_chip_ / (facts_.on_chip_bytes * busy());
+  }
+
+  // Processors with work, on the average over the waves of workgroups.
+  double busy() const {
+    const double slots = facts_.processors * resident_;
+    if (workgroups_ <= facts_.processors) return std::max(1.0, workgroups_);
+    return facts_.processors * std::min(1.0, workgroups_ / (ceil_ratio(workgroups_, slots) * slots) + 0.5);
+  }
+
+  // Of what a multiprocessor issues, the part that its warps keep it busy with.
+  double issued() const {
+    constexpr double kEnoughWarps = 8;
+    const double workgroups = std::min(resident_, std::ceil(workgroups_ / facts_.processors));
+    return std::min(1.0, workgroups * threads_ / kWarp / kEnoughWarps);
+  }
+
+  void find_issue() {
+    double operations = operations_behind(graph_, group_, options_.sizes);
+    if (s_.stencil)
+      operations =
+          static_cast<double>(schedule::operations_of(graph_, group_.nodes, options_.sizes)) * s_.stencil->repeated;
+    if (rows() && passes_ > 1 && !s_.held && !stays_on_chip()) operations *= 1 + 0.5 * (passes_ - 1);
+    if (executed_ > points_ && !s_.stencil) operations *= executed_ / points_;
+    const double steps = std::max(executed_, points_) * passes_ /
+                         (lanes_ * (s_.blocking ? double(s_.blocking->results()) : std::max(1, s_.unroll)));
+    const bool divides = s_.flattened || (s_.flat && s_.strategy == Strategy::Split && !s_.columns);
+    const double overhead =
+        access_operations_ +
+        steps * (kStepOperations + (divides ? kDivision * static_cast<double>(s_.domain.axes.size() - 1) : 0));
+    cost_.issue_us = (operations + overhead) / (facts_.operations * busy() * issued());
+  }
+
+  void find_latency() {
+    const int levels = std::max(1, s_.domain.levels);
+    const bool passes_read = !s_.held && !stays_on_chip();
+    const bool whole_rows = rows() || s_.strategy == Strategy::Column;
+    const bool near =
+        s_.domain.levels > 0 && std::all_of(s_.domain.reads.begin(), s_.domain.reads.end(),
+                                            [&](const Read& r) { return invariant(r) || near_bytes(r).has_value(); });
+    double once =
+        facts_.latency_us + (near ? facts_.near_latency_us : facts_.next_latency_us) * (std::max(1.0, rounds_) - 1);
+    if (whole_rows && passes_ > 1)
+      once += (passes_ - 1) * (passes_read ? facts_.cache_latency_us * std::max(1.0, rounds_) : 0.05);
+    if (s_.stencil)
+      once = facts_.latency_us + rounds_ * (facts_.next_latency_us / kRowsAhead +
+                                            facts_.shuffles_us / 2 * static_cast<double>(s_.stencil->rings.size()));
+    if (rows() && s_.team > kWarp) {
+      const double barrier = facts_.barrier_us * std::log2(static_cast<double>(threads_) / kWarp + 1);
+      once += levels * (2 * barrier + (cluster_ > 1 ? facts_.cluster_us : 0));
+    }
+    if (rows()) once += levels * facts_.shuffles_us;
+    // Of many waves the last is no longer than the part that is left of it: workgroups are not in
+    // step by then.
+    const double waves = std::max(1.0, workgroups_ / (facts_.processors * resident_)) +
+                         (workgroups_ > facts_.processors * resident_ ? 0.5 : 0);
+    cost_.latency_us = waves * once;
+  }
+
+  const Graph& graph_;
+  const Group& group_;
+  const Schedule& s_;
+  const Options& options_;
+  const TargetFacts facts_;
+  Cost cost_;
+  double points_ = 1, executed_ = 0;  // elements; those that threads go through, whether they are there or not
+  double rounds_ = 1;                 // round trips to memory of one thread
+  double workgroups_ = 1, resident_ = 1, cluster_ = 1, spilled_ = 0;
+  double cache_bytes_ = 0, on_chip_ = 0, access_operations_ = 0;
+  int threads_ = 1, passes_ = 1, lanes_ = 1;
+};
+
+}  // namespace
+
+Cost predict_on_gpu(const Graph& graph, const Group& group, const Schedule& schedule, const Options& options) {
+  return Prediction(graph, group, schedule, options).run();
+}
+
+}  // namespace smelt::schedule

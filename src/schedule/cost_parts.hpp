@@ -1,0 +1,28 @@
+// What predictions for both kinds of target have in common. Internal to this folder.
+#pragma once
+
+#include <cmath>
+
+#include "schedule/cost.hpp"
+#include "schedule/parts.hpp"
+
+namespace smelt::schedule {
+
+inline double ratio(double a, double b) { return b > 0 ? a / b : 0; }
+inline double ceil_ratio(double a, double b) { return std::ceil(ratio(a, b)); }
+
+// Whether the place of a read changes along some reduced (or kept) axis.
+bool moves_along(const Domain& domain, const Read& read, bool reduced);
+// Elements between those of neighbours along an axis; very many where that is no constant.
+double stride_of(const Graph& graph, const SizeBinding& sizes, NodeId node, const Index& index, Symbol var);
+double array_bytes(const Graph& graph, const SizeBinding& sizes, NodeId node);
+
+// Of the terms the longest, and the launches: the time, and what limits it.
+void take_longest(Cost& cost);
+
+// cost_gpu.cpp
+Cost predict_on_gpu(const Graph& graph, const Group& group, const Schedule& schedule, const Options& options);
+// cost_cpu.cpp
+Cost predict_on_cpu(const Graph& graph, const Group& group, const Schedule& schedule, const Options& options);
+
+}  // namespace smelt::schedule

@@ -1,0 +1,355 @@
+// Schedules for a CPU, and for devices of OpenCL that are one: which axis the lanes run along, how many there are, and how
+// much of it one iteration of the grid takes.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "schedule/local.hpp"
+#include "schedule/parts.hpp"
+
+namespace smelt::schedule {
+namespace {
+
+// A grid iteration of about this many elements is long enough to hide its own overhead and short enough to balance.
+constexpr int64_t kChunk = 8192;
+// Tiles of transposed reads: this many rows and columns. Large ones read longer pieces of every row, but each thread wants several. The
+// largest are for caches that hold a tile twice in less than a half.
+constexpr int64_t kTile = 64, kLargeTile = 128, kLargestTile = 256;
+constexpr int64_t kTilesOfThread = 8;
+// Column sums keep their accumulators in the first-level cache.
+constexpr int64_t kColumnTile = 2048;
+// Below this much work there is nothing to gain from spreading one reduction over threads.
+constexpr int64_t kSmallWork = 1 << 16;
+// Rows shorter than this leave most lanes of a vector empty.
+constexpr int64_t kShortRow = 16;
+constexpr int64_t kMostLanes = 64;
+constexpr int64_t kFewestLanes = 4;  // also where fewer would do
+// A reduction over at least this many rows is split, so that threads share it and its error stays small.
+constexpr int64_t kTallColumn = 512;
+// So few columns share vectors, of which a step takes this many, where there are more steps than few: joining the lanes takes as long as
+// those. Indices beside the values fill the registers sooner, and are joined in more time.
+constexpr int64_t kMostColumns = 40, kFewestVectors = 3, kMostVectors = 16, kFewSteps = 3;
+constexpr int64_t kMostColumnsOfIndices = 24, kFewStepsOfIndices = 12;
+
+// Vectors of so few pieces of rows are read in whole steps, which seldom meet the end of an axis of so many.
+constexpr int64_t kFewPieces = 8, kManyPieces = 128;
+
+constexpr int64_t kSeveralGathers = 3;
+
+// Bodies of this cost (operations.hpp) are light, and longer than that are long.
+constexpr int kLightBody = 12, kLongBody = 640;
+
+
+// How many elements a step of the Vector loop takes. What a core waits for is mostly the chain of dependent steps that a function is, so
+// four vectors go side by side; values that do not fit the registers then cost less than the wait. Elements of 8 bytes are two vectors
+// already; of very long bodies there is more to lose in compiling them than in waiting.
+// Along `axis`, where one is known: no more lanes than it fills, and in vain, in its last step, no more than a quarter of all.
+int lanes_for(const Graph& graph, const Group& group, const Domain& domain, int axis, const Options& options) {
+  int cost = static_cast<int>(domain.again - domain.once);
+  bool wide = false;
+  for (NodeId id : group.nodes) {
+    cost += cost_of(graph.at(id));
+    wide = wide || graph.at(id).dtype == DType::F64;
+  }
+  const bool light = cost <= kLightBody;
+  const int natural = natural_lanes(options.target);
+  // Elements from anywhere are loaded one by one, whatever goes side by side.
+  if (std::count_if(domain.reads.begin(), domain.reads.end(), [](const Read& r) { return reads_gathered(r.index); }) >=
+      kSeveralGathers)
+    return natural;
+  int lanes = natural * (cost <= kLongBody ? 4 : 2) / (wide && !light ? 2 : 1);
+  const auto extent = axis < 0 ? std::nullopt : domain.axes[static_cast<size_t>(axis)].extent.constant();
+  if (!extent) return lanes;
+  const auto computed = [&](int64_t step) { return (*extent + step - 1) / step * step; };
+  while (!light && lanes > natural && computed(lanes) * 4 > computed(natural) * 5) lanes /= 2;
+  // Behind a row that is reduced its lanes are joined, and the last step may need a mask: both take longer for more lanes.
+  const auto few_steps = [&] { return *extent < (*extent % lanes == 0 ? 4 : 16) * lanes; };
+  const bool joined = domain.axes[static_cast<size_t>(axis)].reduced;
+  while (!light && joined && lanes > 2 * natural && few_steps()) lanes /= 2;
+  const int64_t filled = std::max(*extent, kFewestLanes);
+  return filled >= lanes ? lanes : static_cast<int>(std::bit_ceil(static_cast<uint64_t>(filled)));
+}
+
+// Lanes that a short last axis divides: each then has the same place in it in every step.
+int even_lanes(int lanes, const IntExpr& axis, const Options& options) {
+  const int64_t length = std::max<int64_t>(1, axis.constant().value_or(1)), odd = length / (length & -length);
+  if (odd == 1 || odd > kMostLanes / 4) return lanes;
+  const int64_t times = std::max<int64_t>(lanes / odd, std::min<int64_t>(natural_lanes(options.target), kMostLanes / odd));
+  const auto even = static_cast<int>(odd * static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(times))));
+  return even % length == 0 ? even : lanes;
+}
+
+// Whether some array is read (or stored) by strides along the last axis, so that neighbours of a short row lie in as many places.
+bool strides_along(const Graph& graph, const Domain& domain) {
+  const auto strides = [&](NodeId node, const Index& index) {
+    const auto step = flat_offset(graph.at(node).shape, index).coefficient_of(domain.axes.back().var);
+    return !step || step->constant().value_or(2) > 1;
+  };
+  return std::any_of(domain.reads.begin(), domain.reads.end(),
+                     [&](const Read& r) { return !reads_windows(r.index) && strides(r.node, r.index); }) ||
+         std::any_of(domain.outputs.begin(), domain.outputs.end(),
+                     [&](const Output& o) { return strides(o.node, o.store_index); });
+}
+
+// As even lanes as there may be, but few: what is read by strides has as many pieces as a row has elements. A few pieces are no matter.
+int fewest_even_lanes(int lanes, const IntExpr& axis, const Options& options) {
+  constexpr int64_t kFewPiecesOfLanes = 4;
+  const int64_t length = std::max<int64_t>(1, axis.constant().value_or(1));
+  if (length <= kFewPiecesOfLanes) return even_lanes(lanes, axis, options);
+  int64_t even = length / (length & -length);
+  while (even < natural_lanes(options.target) || even % length != 0 || even % 4 != 0) even *= 2;
+  return even <= kMostLanes ? static_cast<int>(even) : even_lanes(lanes, axis, options);
+}
+
+// A short last axis in which all reads are contiguous, but not beyond it, as in transpose(x, (1, 0, 2)) of a picture: little is done with each
+// piece, and what takes time is to find it.
+bool in_pieces(const Graph& graph, const Domain& domain, const Group& group, int flat_lanes) {
+  const size_t last = domain.axes.size() - 1;
+  if (last < 1 || !domain.draws.empty() || !domain.pinned.empty()) return false;
+  const int64_t length = domain.axes[last].extent.constant().value_or(0);
+  // A few long rows are read side by side by shuffles as well.
+  if (length < 2 || (flat_lanes / length <= kFewPieces && domain.axes[last - 1].estimate >= kManyPieces)) return false;
+  int cost = 0;
+  for (const NodeId id : group.nodes) cost += cost_of(graph.at(id));
+  if (cost > kLightBody) return false;
+  const Axis &loop = domain.axes[last - 1], &lanes = domain.axes[last];
+  bool apart = false;
+  const auto contiguous = [&](NodeId node, const Index& index) {
+    const IntExpr flat = flat_offset(graph.at(node).shape, index);
+    const auto step = flat.coefficient_of(lanes.var), along = flat.coefficient_of(loop.var);
+    if (!step || !(step->is(1) || step->is(0)) || reads_gathered(index)) return false;
+    apart = apart || (step->is(1) && !(along && *along == lanes.extent));
+    return true;
+  };
+  return std::all_of(domain.reads.begin(), domain.reads.end(),
+                     [&](const Read& r) { return contiguous(r.node, r.index); }) &&
+         apart && std::all_of(domain.outputs.begin(), domain.outputs.end(), [&](const Output& o) {
+           return contiguous(o.node, o.store_index);
+         });
+}
+
+int64_t side_of_tiles(int64_t elements, const Target& target) {
+  for (const int64_t side : {kLargestTile, kLargeTile}) {
+    const bool fits = side < kLargestTile || 2 * side * side * 4 < target.l2_bytes / 2;
+    if (fits && elements >= kTilesOfThread * target.threads * side * side) return side;
+  }
+  return kTile;
+}
+
+Schedule pointwise(const Graph& graph, Domain domain, const Group& group, const Options& options) {
+  Schedule s;
+  s.strategy = Strategy::Pointwise;
+  follow_output(graph, domain);
+  if (auto stencil = stencil_schedule(graph, domain, group, options, s.unprofitable)) return std::move(*stencil);
+  auto cut = find_cut(graph, group, domain, options.sizes);
+  const bool joined = cut && join_ranges(graph, *cut, options.sizes, domain);
+  if (!cut || joined) merge_short_axis(graph, domain, 2 * natural_lanes(options.target));
+  if (joined) cut = find_cut(graph, group, domain, options.sizes);
+  s.vector_axis = static_cast<int>(domain.axes.size()) - 1;
+  const Tuning& tuning = options.tuning;
+  s.flattened =
+      domain.axes.size() > 1 && (domain.axes.back().estimate < 2 * natural_lanes(options.target)) != tuning.merged;
+  s.lanes = lanes_for(graph, group, domain, s.flattened ? -1 : s.vector_axis, options);
+  if (s.flattened)
+    s.lanes = (strides_along(graph, domain) ? fewest_even_lanes : even_lanes)(s.lanes, domain.axes.back().extent, options);
+  // Windows over short rows are gathers, many of them: wide vectors of these take long to compile.
+  const auto local = [&](NodeId id) { return graph.at(id).local; };
+  if (s.flattened && std::any_of(group.nodes.begin(), group.nodes.end(), local)) s.lanes = natural_lanes(options.target);
+  if (s.flattened && !tuning.merged && in_pieces(graph, domain, group, s.lanes)) {
+    const int64_t length = domain.axes.back().extent.constant().value();
+    s.flattened = false;
+    s.pieces = true;
+    s.lanes = static_cast<int>(std::min<int64_t>(length, natural_lanes(options.target)));
+    s.tile = std::max<int64_t>(1, (tuning.tile ? tuning.tile : kChunk) / length);
+    s.note = fmt::format("pieces of {} elements from elsewhere", length);
+    s.domain = std::move(domain);
+    return s;
+  }
+  if (tuning.lanes) s.lanes = tuning.lanes;
+  s.tile = std::max<int64_t>(1, (tuning.tile ? tuning.tile : kChunk) / s.lanes) * s.lanes;
+  std::string over;
+  for (const Axis& axis : domain.axes) over += (over.empty() ? "" : " x ") + axis.extent.str();
+  s.note = fmt::format("every element on its own over {}, {} lanes", over.empty() ? "one point" : over, s.lanes);
+  s.domain = std::move(domain);
+  if (!s.flattened) find_staged(graph, s);
+  if (s.across_axis >= 0) {
+    s.strategy = Strategy::Tiled;
+    s.tile = tuning.tile ? tuning.tile : side_of_tiles(s.domain.estimate(false), options.target);
+    // What is staged is in the memory of a workgroup there.
+    if (options.target.plain)
+      while (s.tile > 16 && static_cast<int64_t>(s.staged.size()) * s.tile * (s.tile + 1) * 8 > options.target.l2_bytes)
+        s.tile /= 2;
+    s.lanes = std::min<int>(s.lanes, kTile);
+    s.note = fmt::format("tiles of {} x {}, {} read{} turned on chip", s.tile, s.tile, s.staged.size(),
+                         s.staged.size() == 1 ? "" : "s");
+  } else {
+    take_cut(s, std::move(cut));
+  }
+  return s;
+}
+
+// An array that is read down its columns while others are read along their rows: stored in the order of the rows first, it is turned in tiles,
+// which takes less than fetching a line of the cache for every element.
+std::optional<Refusal> turned_read(const Graph& graph, const Domain& domain, const Group& group) {
+  constexpr int64_t kLong = 64;
+  const int row = last_axis(domain, true);
+  if (row < 0 || group.nodes.size() < 2 || domain.axes[static_cast<size_t>(row)].estimate < kLong) return std::nullopt;
+  const Read* turned = nullptr;
+  bool along = false;
+  for (const Read& read : domain.reads) {
+    const int axis = contiguous_axis(graph, domain, read.node, read.index);
+    along = along || axis == row;
+    if (axis < 0 || axis == row || domain.axes[static_cast<size_t>(axis)].estimate < kLong) continue;
+    const auto step =
+        flat_offset(graph.at(read.node).shape, read.index).coefficient_of(domain.axes[static_cast<size_t>(row)].var);
+    if (step && !step->is(0)) turned = &read;
+  }
+  if (!along || !turned) return std::nullopt;
+  const Node& node = graph.at(turned->node);
+  return Refusal{fmt::format("{} is read across the rows that are reduced, other arrays along them",
+                             node.name.empty() ? node.label : node.name),
+                 "arrays whose last axis is the same one"};
+}
+
+// Reductions whose rows lie along the fastest axis.
+std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const Group& group, const Options& options) {
+  if (auto refusal = turned_read(graph, domain, group)) return *refusal;
+  Schedule s;
+  const int64_t rows = domain.estimate(false), length = domain.estimate(true);
+  const bool few_rows = rows < 2 * options.target.threads && length * rows > kSmallWork;
+  s.vector_axis = last_axis(domain, true);
+  s.lanes = lanes_for(graph, group, domain, s.vector_axis, options);
+  if (options.tuning.lanes) s.lanes = options.tuning.lanes;
+  const bool one_pass = passes_of(domain) == 1, other_way = options.tuning.split && s.vector_axis >= 0;
+  if (few_rows != other_way && one_pass && domain.scans.empty()) {
+    s.strategy = Strategy::Split;
+    s.note = fmt::format("{} row{} of {} split over the grid, then combined", rows, rows == 1 ? "" : "s", length);
+  } else if (few_rows && rows < options.target.threads && !one_pass && length * rows > 16 * kSmallWork) {
+    return Refusal{fmt::format("{} row{} of {} cannot keep {} threads busy in one kernel", rows, rows == 1 ? "" : "s",
+                               length, options.target.threads),
+                   "more rows, or fewer threads"};
+  } else {
+    s.strategy = Strategy::Row;
+    s.keep_bytes = options.target.l2_bytes / 2;
+    s.note = fmt::format("a row of {} per iteration, {} over it{}", length, passes_text(domain), scans_text(domain));
+  }
+  s.domain = std::move(domain);
+  return s;
+}
+
+// Tall columns, so few that they would not fill a vector: vectors of whole rows, several side by side, of which the last ends where a row does.
+bool few_columns(const Graph& graph, const Group& group, const Options& options, Schedule& s) {
+  const std::vector<Axis>& axes = s.domain.axes;
+  const int inner = last_axis(s.domain, true), lanes = natural_lanes(options.target);
+  if (inner < 0 || inner > s.vector_axis) return false;
+  const bool indices = finds_positions(graph, s.domain);
+  int64_t columns = 1;
+  for (size_t d = static_cast<size_t>(inner) + 1; d < axes.size(); ++d) {
+    const int64_t extent = axes[d].extent.constant().value_or(0);
+    if (extent < 1 || columns * extent > (indices ? kMostColumnsOfIndices : kMostColumns)) return false;
+    columns *= extent;
+  }
+  int64_t step = std::lcm<int64_t>(columns, lanes);
+  while (step < kFewestVectors * lanes) step *= 2;
+  if (step > kMostVectors * lanes) return false;
+  int cost = 0;
+  for (const NodeId id : group.nodes) {
+    cost += cost_of(graph.at(id));
+    if (graph.at(id).local) return false;  // windows
+  }
+  const int64_t elements = axes[static_cast<size_t>(inner)].estimate * columns;
+  if (cost * (step / lanes) > 4 * kLongBody || elements < (indices ? kFewStepsOfIndices : kFewSteps) * step)
+    return false;
+  s.strategy = Strategy::Split;
+  s.narrow_axis = inner;
+  s.lanes = lanes;
+  s.tile = step;
+  s.note = fmt::format("{} columns of {}, {} rows at a time, split over the grid, then combined", columns,
+                       s.domain.estimate(true), step / columns);
+  return true;
+}
+
+// The longest kept axis along which no operand changes that also changes along a reduced one: lanes along it have their own in registers,
+// and read what they share one element at a time. -1: none.
+int free_axis(const Domain& domain) {
+  int longest = -1;
+  for (size_t d = 0; d < domain.axes.size(); ++d) {
+    const Axis& axis = domain.axes[d];
+    const auto moves = [&](const Read& read) { return mentions(read.index, axis.var); };
+    const auto reduces = [&](const Read& read) {
+      return std::any_of(domain.axes.begin(), domain.axes.end(),
+                         [&](const Axis& a) { return a.reduced && mentions(read.index, a.var); });
+    };
+    if (axis.reduced || std::none_of(domain.reads.begin(), domain.reads.end(), moves) ||
+        std::any_of(domain.reads.begin(), domain.reads.end(), [&](const Read& r) { return moves(r) && reduces(r); }))
+      continue;
+    if (longest < 0 || axis.estimate > domain.axes[static_cast<size_t>(longest)].estimate)
+      longest = static_cast<int>(d);
+  }
+  return longest;
+}
+
+// Reductions across the fastest axis: lanes are neighbouring columns. `turned`: in place of rows.
+std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const Group& group, const Options& options,
+                                       bool turned) {
+  Schedule s;
+  s.domain = std::move(domain);
+  const int64_t height = s.domain.estimate(true), width = s.domain.estimate(false);
+  s.vector_axis = last_axis(s.domain, false);
+  const bool one_pass = passes_of(s.domain) == 1;
+  const Tuning& tuning = options.tuning;
+  if (one_pass && s.domain.scans.empty() && !tuning.merged && few_columns(graph, group, options, s)) return s;
+  const bool other_way = tuning.split && last_axis(s.domain, true) >= 0;
+  const int free = one_pass && s.domain.scans.empty() ? free_axis(s.domain) : -1;
+  const bool is_short = s.domain.axes[static_cast<size_t>(s.vector_axis)].estimate < natural_lanes(options.target);
+  const bool along_free = free >= 0 && (turned || is_short);
+  if (along_free) s.vector_axis = free;
+  s.lanes = lanes_for(graph, group, s.domain, s.vector_axis, options);
+  if (tuning.lanes) s.lanes = tuning.lanes;
+  const int64_t wide = std::max<int64_t>(s.lanes, tuning.tile ? tuning.tile / s.lanes * s.lanes : kColumnTile);
+  if (one_pass && !s.domain.scans.empty()) {
+    s.strategy = Strategy::Column;
+    s.tile = std::min(wide, std::max<int64_t>(s.lanes, width / options.target.threads / s.lanes * s.lanes));
+    s.note =
+        fmt::format("{} columns of {} side by side, {}{}", s.tile, height, passes_text(s.domain), scans_text(s.domain));
+  } else if (one_pass && !along_free && (height >= kTallColumn && height * width > kSmallWork) != other_way) {
+    s.strategy = Strategy::Split;
+    s.tile = wide;
+    s.note = fmt::format("{} columns of {}, rows split over the grid, then combined", width, height);
+  } else {
+    s.strategy = Strategy::Column;
+    s.keep_bytes = options.target.l2_bytes / 2;
+    const auto too_high = [&] { return !one_pass && height * s.lanes * 4 > options.target.l2_bytes / 2; };
+    while (s.lanes > natural_lanes(options.target) && too_high()) s.lanes /= 2;
+    // Rows of a wide tile follow each other in memory; the sums of tall columns want blocks of rows.
+    s.tile = one_pass && height < kTallColumn && tuning.tile ? wide : s.lanes;
+    if (too_high())
+      return Refusal{fmt::format("a column of {} does not stay on chip between its passes", height),
+                     fmt::format("columns of at most {}", options.target.l2_bytes / 8 / s.lanes)};
+    s.note =
+        fmt::format("{} columns of {} side by side, {}{}", s.tile, height, passes_text(s.domain), scans_text(s.domain));
+  }
+  return s;
+}
+
+}  // namespace
+
+int natural_lanes(const Target& target) { return std::max(4, target.vector_bits / 32); }
+
+std::variant<Schedule, Refusal> cpu_schedule(const Graph& graph, Domain domain, const Group& group,
+                                             const Options& options) {
+  if (domain.pointwise()) return pointwise(graph, std::move(domain), group, options);
+  const int last = static_cast<int>(domain.axes.size()) - 1;
+  const bool along_rows = last < 0 || domain.axes[static_cast<size_t>(last)].reduced;
+  const bool has_columns = last_axis(domain, false) >= 0, has_rows = last_axis(domain, true) >= 0;
+  const bool short_rows =
+      along_rows && domain.estimate(true) < kShortRow && domain.estimate(false) >= 4 * natural_lanes(options.target);
+  const bool as_columns = has_columns && (!along_rows || !has_rows || short_rows);
+  const bool turned = options.tuning.turned && has_columns && has_rows;
+  if (as_columns != turned) return column(graph, std::move(domain), group, options, turned);
+  return row(graph, std::move(domain), group, options);
+}
+
+}  // namespace smelt::schedule

@@ -1,0 +1,120 @@
+// Other schedules on a CPU: that they are measured, taken and remembered, and that the first one stays where nothing is faster.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "compile/tune.hpp"
+#include "fake_cuda/open.hpp"
+#include "frontends/language.hpp"
+#include "symbols.hpp"
+
+namespace smelt::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+class TunedOnCpu : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string name = (std::filesystem::temp_directory_path() / "smelt-tune-XXXXXX").string();
+    ASSERT_NE(::mkdtemp(name.data()), nullptr);
+    folder_ = name;
+    const Variable cache("SMELT_CACHE_DIR", folder_ + "/cache");
+    device_ = Machine::cpu();
+    if (!device_.compiles()) GTEST_SKIP() << device_.missing;
+  }
+  void TearDown() override {
+    device_ = {};
+    std::filesystem::remove_all(folder_);
+  }
+  Executable compiled(const std::string& program, bool tune, const plan::Tuning& tuning = {}) {
+    CompileOptions options;
+    options.sizes = {{"N"_size, 512}};
+    options.threads = 2;
+    options.tune = tune;
+    options.tuning = tuning;
+    return compile(lang::parse_program(program, "<test>"), device_, options);
+  }
+  std::string folder_;
+  Machine device_;
+};
+
+// Four lanes a step take longer than all that a step could have, by far.
+constexpr const char* kSlowWithFourLanes = "input x: f32[N, 4096]\nreturn sqrt(abs(x)) * 2 + 1";
+
+TEST_F(TunedOnCpu, TheFastestIsTakenAndRemembered) {
+  const plan::Tuning slow{.lanes = 4, .merged = true};
+  const std::string before = schedule::form_of(*compiled(kSlowWithFourLanes, false, slow).plan().groups[0].schedule);
+  const Executable tuned = compiled(kSlowWithFourLanes, true, slow);
+  const plan::FusionGroup& group = tuned.plan().groups[0];
+  EXPECT_THAT(group.rebuilt, HasSubstr("others were tried"));
+  EXPECT_NE(schedule::form_of(*group.schedule), before);
+  // The first schedule's kernel says which it was, so that one with the same first schedule finds it.
+  const Executable later = compiled(kSlowWithFourLanes, false, slow);
+  EXPECT_THAT(later.plan().groups[0].rebuilt, StartsWith("as it was tuned: "));
+  EXPECT_EQ(schedule::form_of(*later.plan().groups[0].schedule), schedule::form_of(*group.schedule));
+  Tensor x = Tensor::empty(DType::F32, {512, 4096});
+  for (int64_t i = 0; i < x.count(); ++i) static_cast<float*>(x.data)[i] = static_cast<float>(i % 1000) - 500;
+  const std::vector<Tensor> got = later.run({x}), expected = interpret(later.graph(), {x});
+  for (int64_t i = 0; i < x.count(); ++i)
+    ASSERT_FLOAT_EQ(static_cast<float*>(got[0].data)[i],
+                    static_cast<float>(static_cast<double*>(expected[0].data)[i]))
+        << i;
+}
+
+TEST_F(TunedOnCpu, ProgramsOfSeveralKernelsAndOfEveryFamily) {
+  for (const char* program : {"input x: f32[N, 1000]\nreturn softmax(x), sum(x, axis=0), transpose(x) * 2",
+                              "input x: f32[N, 300]\ninput i: i64[N]\nreturn scatter_add(x, clip(i, 0, N - 1), x), take(x, i, axis=0)",
+                              "input x: f32[N, 300]\ndef s(u): return u[1:-1] + u[2:] + u[:-2]\n"
+                              "return s(s(x)), cumsum(x, axis=1), concat([x, x * 2], axis=1)"}) {
+    const Executable tuned = compiled(program, true);
+    for (size_t k = 0; k < tuned.plan().groups.size(); ++k)
+      if (tuned.plan().groups[k].parts.empty())
+        EXPECT_THAT(tuned.plan().groups[k].rebuilt, HasSubstr("others were tried")) << program << k;
+  }
+}
+
+TEST_F(TunedOnCpu, EveryCandidateIsPredictedAndMeasured) {
+  const SizeBinding sizes{{"N"_size, 512}};
+  const Executable e = compiled("input x: f32[N, 1000]\nreturn softmax(x)", false);
+  const std::vector<std::vector<Considered>> without = e.considered(sizes, false), with = e.considered(sizes, true);
+  ASSERT_EQ(without.size(), 1U);
+  ASSERT_GT(without[0].size(), 2U);
+  EXPECT_TRUE(without[0][0].chosen) << "the family's own choice comes first";
+  EXPECT_EQ(std::count_if(without[0].begin(), without[0].end(), [](const Considered& c) { return c.chosen; }), 1);
+  for (const Considered& c : without[0]) {
+    EXPECT_GT(c.candidate.cost.us, 0);
+    EXPECT_EQ(c.measured_ms, -1);
+  }
+  ASSERT_EQ(with[0].size(), without[0].size());
+  for (const Considered& c : with[0]) EXPECT_GT(c.measured_ms, 0) << schedule::form_of(*c.candidate.schedule);
+}
+
+// Kernels that are alike are measured once, and all of them get what is fastest.
+TEST_F(TunedOnCpu, AlikeKernelsStayAlike) {
+  const Executable e = compiled(
+      "input x: f32[N, 400]\ninput y: f32[N, 400]\n"
+      "a = x - mean(x, axis=0, keepdims=True)\nb = y - mean(y, axis=0, keepdims=True)\n"
+      "return softmax(a), softmax(b)",
+      true);
+  for (const plan::FusionGroup& group : e.plan().groups)
+    if (group.parts.empty()) EXPECT_NE(group.rebuilt, "");
+}
+
+// A note in another form, from another version say, is none.
+TEST(Tunings, AreTextAndBack) {
+  const plan::Tuning all{.lanes = 8, .unroll = 2, .threads = 128, .cluster = 4, .turned = true,
+                         .tile = 2048, .merged = true};
+  const auto back = schedule::tuning_of(schedule::text_of(all));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(*back, all);
+  for (const char* text : {"", "8 2 128 4 1 0", "8 2 128 4 1 0 2048 0 1 7", "8 2 128 4 x 0 2048 0 1"})
+    EXPECT_FALSE(schedule::tuning_of(text)) << text;
+}
+
+}  // namespace
+}  // namespace smelt::testing
