@@ -1,6 +1,7 @@
 // Predicted times of a CPU. Every thread goes through its part of the elements in steps of a vector loop; what a step takes is
 // counted in instructions of one vector register, of which a core does two in a cycle.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "schedule/cost_parts.hpp"
@@ -15,7 +16,9 @@ namespace {
 constexpr double kOfShuffles = 2.5;  // of a vector, for each line that its lanes lie in
 constexpr int kMostShuffled = 8;     // elements between neighbours, for that
 constexpr double kGather = 3.6;      // of an element whose place is known from the first lane's
-constexpr double kOwnPlace = 7;      // of an element whose place is found for itself
+constexpr double kNamed = 5;         // of an element whose place the data names, or no step gives
+constexpr double kOwnPlace = 7;      // of an element whose place is found for itself, from its number in several axes
+constexpr double kDivided = 14;      // the same, by divisions
 constexpr double kBroadcast = 0.5;   // of a step
 constexpr double kPiece = 2;         // of a piece of neighbours, among lanes from several places
 // To begin a vector loop, and to join the lanes of an accumulator: for each register more than one, and each halving of one.
@@ -64,9 +67,7 @@ class Prediction {
   // The lanes of whole steps.
   double in_steps(double elements) const { return ceil_ratio(elements, s_.lanes) * s_.lanes; }
   bool along_rows() const { return s_.domain.levels > 0 && axis() && axis()->reduced; }
-  bool down_columns() const {
-    return !s_.domain.pointwise() && axis() && !axis()->reduced && s_.narrow_axis < 0;
-  }
+  bool down_columns() const { return !s_.domain.pointwise() && axis() && !axis()->reduced && s_.narrow_axis < 0; }
 
   // Elements that one pass goes through, whether they are there or not, and the vector loops that it begins.
   void find_steps() {
@@ -137,13 +138,13 @@ class Prediction {
     const double step = stride(node, index, *axis());
     const bool anywhere = reads_gathered(index) || step >= kAnywhere;
     if (s_.flattened) {
-      if (anywhere) return 2 * kOwnPlace;
+      if (anywhere) return std::has_single_bit(static_cast<uint64_t>(along())) ? kOwnPlace : kDivided;
       if (in_order(node, index)) return registers;
       return even() && step <= kMostShuffled ? kPiece * std::max(1.0, step) / along() + registers : kOwnPlace;
     }
     // Vectors that are less than a register take as long as a whole one.
     const double part = std::max(1.0, width() / s_.lanes);
-    if (anywhere) return kOwnPlace / 2 * part;
+    if (anywhere) return kNamed * part;
     if (step == 0) return kBroadcast / s_.lanes;
     if (step == 1) return registers * part;
     if (step > kMostShuffled || part > 1) return kGather * part;

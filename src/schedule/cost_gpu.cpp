@@ -24,7 +24,6 @@ constexpr int kBaseRegisters = 20, kMostRegisters = 255;
 // Rows that a thread of a split column reads at once.
 constexpr double kRowsAtOnce = 4;
 
-
 class Prediction {
  public:
   Prediction(const Graph& graph, const Group& group, const Schedule& schedule, const Options& options)
@@ -193,7 +192,8 @@ class Prediction {
   // What does not change along a row or column stays in registers, unless it is a large window.
   bool invariant(const Read& read) const {
     constexpr int64_t kInRegisters = 32;
-    return s_.domain.levels > 0 && !moves_along(s_.domain, read, true) && window_elements(s_.domain, read.index) <= kInRegisters;
+    return s_.domain.levels > 0 && !moves_along(s_.domain, read, true) &&
+           window_elements(s_.domain, read.index) <= kInRegisters;
   }
   // Of an array that all rows read alike: the bytes that one multiprocessor reads of it, if its
   // first-level cache holds these.
@@ -236,7 +236,8 @@ class Prediction {
     std::map<Symbol, double> lines;
     for (const IntExpr& i : index)
       for (const Symbol s : i.symbols())
-        if (s.kind() == Symbol::Kind::Window && s_.domain.ranges.has(s) && stride_of(graph_, options_.sizes, node, index, s) * size >= kLine)
+        if (s.kind() == Symbol::Kind::Window && s_.domain.ranges.has(s) &&
+            stride_of(graph_, options_.sizes, node, index, s) * size >= kLine)
           lines[s] = static_cast<double>(s_.domain.ranges.at(s).high.constant().value_or(0) + 1);
     double n = 1;
     for (const auto& [symbol, extent] : lines) n *= extent;
@@ -267,7 +268,8 @@ class Prediction {
     double reads = columns;
     for (const IntExpr& i : index)
       for (const Symbol s : i.symbols())
-        if (s.kind() == Symbol::Kind::Window && s_.domain.ranges.has(s) && stride_of(graph_, options_.sizes, node, index, s) == 1)
+        if (s.kind() == Symbol::Kind::Window && s_.domain.ranges.has(s) &&
+            stride_of(graph_, options_.sizes, node, index, s) == 1)
           reads += static_cast<double>(s_.domain.ranges.at(s).high.constant().value_or(0));
     return columns / reads;
   }
@@ -330,7 +332,8 @@ class Prediction {
       const double times = rings ? executed_ : s_.blocking ? times_in_blocks(read) : times_read(read);
       const bool staged = std::any_of(s_.staged.begin(), s_.staged.end(),
                                       [&](const Read& r) { return r.node == read.node && r.index == read.index; });
-      count_access(read.node, read.index, times, staged, near_bytes(read), rows() && !moves_along(s_.domain, read, false));
+      count_access(read.node, read.index, times, staged, near_bytes(read),
+                   rows() && !moves_along(s_.domain, read, false));
       asked[read.node] += times;
       row_bytes += reduced() * width * size_of(graph_.at(read.node).dtype);
     }

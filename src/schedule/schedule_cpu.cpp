@@ -14,10 +14,10 @@ namespace {
 
 // A grid iteration of about this many elements is long enough to hide its own overhead and short enough to balance.
 constexpr int64_t kChunk = 8192;
-// Tiles of transposed reads: this many rows and columns. Large ones read longer pieces of every row, but each thread wants several. The
-// largest are for caches that hold a tile twice in less than a half.
+// Tiles of transposed reads: this many rows and columns. Large arrays take large ones, which read longer pieces of every row; what the caches
+// hold is as well read in small ones. The largest are for caches that hold a tile twice in less than a half.
 constexpr int64_t kTile = 64, kLargeTile = 128, kLargestTile = 256;
-constexpr int64_t kTilesOfThread = 8;
+constexpr int64_t kLargeArray = 1 << 22;
 // Column sums keep their accumulators in the first-level cache.
 constexpr int64_t kColumnTile = 2048;
 // Below this much work there is nothing to gain from spreading one reduction over threads.
@@ -40,7 +40,6 @@ constexpr int64_t kSeveralGathers = 3;
 
 // Bodies of this cost (operations.hpp) are light, and longer than that are long.
 constexpr int kLightBody = 12, kLongBody = 640;
-
 
 // How many elements a step of the Vector loop takes. What a core waits for is mostly the chain of dependent steps that a function is, so
 // four vectors go side by side; values that do not fit the registers then cost less than the wait. Elements of 8 bytes are two vectors
@@ -76,7 +75,8 @@ int lanes_for(const Graph& graph, const Group& group, const Domain& domain, int 
 int even_lanes(int lanes, const IntExpr& axis, const Options& options) {
   const int64_t length = std::max<int64_t>(1, axis.constant().value_or(1)), odd = length / (length & -length);
   if (odd == 1 || odd > kMostLanes / 4) return lanes;
-  const int64_t times = std::max<int64_t>(lanes / odd, std::min<int64_t>(natural_lanes(options.target), kMostLanes / odd));
+  const int64_t times =
+      std::max<int64_t>(lanes / odd, std::min<int64_t>(natural_lanes(options.target), kMostLanes / odd));
   const auto even = static_cast<int>(odd * static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(times))));
   return even % length == 0 ? even : lanes;
 }
@@ -130,12 +130,13 @@ bool in_pieces(const Graph& graph, const Domain& domain, const Group& group, int
          });
 }
 
-int64_t side_of_tiles(int64_t elements, const Target& target) {
-  for (const int64_t side : {kLargestTile, kLargeTile}) {
-    const bool fits = side < kLargestTile || 2 * side * side * 4 < target.l2_bytes / 2;
-    if (fits && elements >= kTilesOfThread * target.threads * side * side) return side;
-  }
-  return kTile;
+// Of a domain whose tiles lie along its last axis and `across`.
+int64_t side_of_tiles(const Domain& domain, int across, const Target& target) {
+  if (domain.estimate(false) < kLargeArray) return kTile;
+  const int64_t shorter = std::min(domain.axes.back().estimate, domain.axes[static_cast<size_t>(across)].estimate);
+  const bool roomy = 2 * kLargestTile * kLargestTile * 4 < target.l2_bytes / 2;
+  if (roomy && shorter >= kLargestTile) return kLargestTile;
+  return shorter >= kLargeTile ? kLargeTile : kTile;
 }
 
 Schedule pointwise(const Graph& graph, Domain domain, const Group& group, const Options& options) {
@@ -153,10 +154,12 @@ Schedule pointwise(const Graph& graph, Domain domain, const Group& group, const 
       domain.axes.size() > 1 && (domain.axes.back().estimate < 2 * natural_lanes(options.target)) != tuning.merged;
   s.lanes = lanes_for(graph, group, domain, s.flattened ? -1 : s.vector_axis, options);
   if (s.flattened)
-    s.lanes = (strides_along(graph, domain) ? fewest_even_lanes : even_lanes)(s.lanes, domain.axes.back().extent, options);
+    s.lanes =
+        (strides_along(graph, domain) ? fewest_even_lanes : even_lanes)(s.lanes, domain.axes.back().extent, options);
   // Windows over short rows are gathers, many of them: wide vectors of these take long to compile.
   const auto local = [&](NodeId id) { return graph.at(id).local; };
-  if (s.flattened && std::any_of(group.nodes.begin(), group.nodes.end(), local)) s.lanes = natural_lanes(options.target);
+  if (s.flattened && std::any_of(group.nodes.begin(), group.nodes.end(), local))
+    s.lanes = natural_lanes(options.target);
   if (s.flattened && !tuning.merged && in_pieces(graph, domain, group, s.lanes)) {
     const int64_t length = domain.axes.back().extent.constant().value();
     s.flattened = false;
@@ -176,7 +179,7 @@ Schedule pointwise(const Graph& graph, Domain domain, const Group& group, const 
   if (!s.flattened) find_staged(graph, s);
   if (s.across_axis >= 0) {
     s.strategy = Strategy::Tiled;
-    s.tile = tuning.tile ? tuning.tile : side_of_tiles(s.domain.estimate(false), options.target);
+    s.tile = tuning.tile ? tuning.tile : side_of_tiles(s.domain, s.across_axis, options.target);
     // What is staged is in the memory of a workgroup there.
     if (options.target.plain)
       while (s.tile > 16 && static_cast<int64_t>(s.staged.size()) * s.tile * (s.tile + 1) * 8 > options.target.l2_bytes)

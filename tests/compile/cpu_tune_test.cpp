@@ -61,16 +61,16 @@ TEST_F(TunedOnCpu, TheFastestIsTakenAndRemembered) {
   for (int64_t i = 0; i < x.count(); ++i) static_cast<float*>(x.data)[i] = static_cast<float>(i % 1000) - 500;
   const std::vector<Tensor> got = later.run({x}), expected = interpret(later.graph(), {x});
   for (int64_t i = 0; i < x.count(); ++i)
-    ASSERT_FLOAT_EQ(static_cast<float*>(got[0].data)[i],
-                    static_cast<float>(static_cast<double*>(expected[0].data)[i]))
+    ASSERT_FLOAT_EQ(static_cast<float*>(got[0].data)[i], static_cast<float>(static_cast<double*>(expected[0].data)[i]))
         << i;
 }
 
 TEST_F(TunedOnCpu, ProgramsOfSeveralKernelsAndOfEveryFamily) {
-  for (const char* program : {"input x: f32[N, 1000]\nreturn softmax(x), sum(x, axis=0), transpose(x) * 2",
-                              "input x: f32[N, 300]\ninput i: i64[N]\nreturn scatter_add(x, clip(i, 0, N - 1), x), take(x, i, axis=0)",
-                              "input x: f32[N, 300]\ndef s(u): return u[1:-1] + u[2:] + u[:-2]\n"
-                              "return s(s(x)), cumsum(x, axis=1), concat([x, x * 2], axis=1)"}) {
+  for (const char* program :
+       {"input x: f32[N, 1000]\nreturn softmax(x), sum(x, axis=0), transpose(x) * 2",
+        "input x: f32[N, 300]\ninput i: i64[N]\nreturn scatter_add(x, clip(i, 0, N - 1), x), take(x, i, axis=0)",
+        "input x: f32[N, 300]\ndef s(u): return u[1:-1] + u[2:] + u[:-2]\n"
+        "return s(s(x)), cumsum(x, axis=1), concat([x, x * 2], axis=1)"}) {
     const Executable tuned = compiled(program, true);
     for (size_t k = 0; k < tuned.plan().groups.size(); ++k)
       if (tuned.plan().groups[k].parts.empty())
@@ -107,8 +107,8 @@ TEST_F(TunedOnCpu, AlikeKernelsStayAlike) {
 
 // A note in another form, from another version say, is none.
 TEST(Tunings, AreTextAndBack) {
-  const plan::Tuning all{.lanes = 8, .unroll = 2, .threads = 128, .cluster = 4, .turned = true,
-                         .tile = 2048, .merged = true};
+  const plan::Tuning all{
+      .lanes = 8, .unroll = 2, .threads = 128, .cluster = 4, .turned = true, .tile = 2048, .merged = true};
   const auto back = schedule::tuning_of(schedule::text_of(all));
   ASSERT_TRUE(back);
   EXPECT_EQ(*back, all);
