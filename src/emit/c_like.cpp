@@ -96,16 +96,6 @@ DeviceFunction function(const Kernel& kernel, const std::string& name, const ker
   return {name, team.workgroup, team.iterations(), team.cluster(), printed.shared_bytes(), std::move(arguments)};
 }
 
-// Whether some loop is expected to be covered by one step, though its extent is known only at
-// launch.
-bool expects_to_hold(const std::vector<Stmt>& body) {
-  return std::any_of(body.begin(), body.end(), [](const Stmt& s) {
-    const auto* loop = s.get_if<Loop>();
-    const auto* inside = body_of(s);
-    return (loop && loop->whole && !loop->extent.constant()) || (inside && expects_to_hold(*inside));
-  });
-}
-
 }  // namespace
 
 std::string comment_on_params(const Kernel& kernel) {
@@ -124,54 +114,57 @@ std::string comment_on_params(const Kernel& kernel) {
 
 std::vector<Printed> print_variants(const Kernel& kernel, size_t number, const std::string& name,
                                     const Printing& printing) {
+  using VariantForm = kernel::Variant::Form;
   const kernel::Phase& phase = kernel.phases[number];
+  const kernel::Phase* last =
+      number + 1 < kernel.phases.size() && kernel.phases[number + 1].last ? &kernel.phases[number + 1] : nullptr;
   std::vector<Printed> printed;
   std::vector<IntExpr> sizes_fit;
   const bool narrow = narrow_if(kernel, phase, sizes_fit);
   bool any_size = true;  // of those below 2^31 elements
-  const auto add = [&](const std::string& called, const Variant& variant) {
-    Variant complete = variant;
-    complete.counted_stores = printing.counted_stores;
-    complete.part = printing.part;
-    complete.vectors = variant.vectors && printing.as.vectors;
-    PhasePrinter printer(printing.as, kernel, static_cast<int>(number), complete);
-    if (number + 1 < kernel.phases.size() && kernel.phases[number + 1].last) {
-      PhasePrinter last(printing.as, kernel, static_cast<int>(number) + 1,
-                        {.vectors = false, .wide = variant.wide, .ending = true});
-      printer.end_with(last);
+  const auto find = [](const kernel::Phase& in, VariantForm form, bool held) {
+    const auto found = std::find_if(in.variants.begin(), in.variants.end(),
+                                    [&](const kernel::Variant& v) { return v.form == form && v.held == held; });
+    return static_cast<size_t>(found - in.variants.begin());
+  };
+  const auto add = [&](const std::string& called, size_t variant, bool wide) {
+    PhasePrinter printer(printing.as, kernel, number, {variant, wide, printing.counted_stores, printing.part});
+    if (last) {
+      PhasePrinter ending(printing.as, kernel, number + 1, {find(*last, VariantForm::Ending, false), wide});
+      printer.end_with(ending);
     }
     const std::string text = printer.print(called);
     any_size = !printer.asks_for_multiples();
-    if (printer.lost_lanes() && !variant.odd && variant.vectors) return false;
     DeviceVariant made{function(kernel, called, phase.team, printer), {}, printer.alignment()};
     std::vector<IntExpr> conditions = printer.conditions();
-    if (!variant.wide) conditions.insert(conditions.begin(), sizes_fit.begin(), sizes_fit.end());
+    if (!wide) conditions.insert(conditions.begin(), sizes_fit.begin(), sizes_fit.end());
     for (const IntExpr& c : conditions) {
       const auto known = c.constant();
       SMELT_CHECK(over_sizes(kernel, c) && (!known || *known >= 0), "{} is guarded by {}", called, c.str());
       if (!known && !std::count(made.when.begin(), made.when.end(), c)) made.when.push_back(c);
     }
+    const VariantForm form = phase.variants[variant].form;
     printed.push_back({std::move(made), "\n" + text,
-                       !variant.vectors ? Form::Any
-                       : variant.odd    ? Form::Odd
-                                        : Form::Fast});
-    return true;
+                       form == VariantForm::Any   ? Form::Any
+                       : form == VariantForm::Odd ? Form::Odd
+                                                  : Form::Fast});
   };
   // Where extents are never multiples of the lanes, there is the odd form only; where they may be,
   // both.
   const auto add_both = [&](const std::string& called, bool held) {
-    if (!add(called, {true, !narrow, held, false}))
-      add(called, {true, !narrow, held, true});
-    else if (!any_size)
-      add(called + "_odd", {true, !narrow, held, true});
+    const size_t fast = find(phase, VariantForm::Fast, held), odd = find(phase, VariantForm::Odd, held);
+    add(called, std::min(fast, odd), !narrow);
+    if (fast < odd && !any_size) add(called + "_odd", odd, !narrow);
   };
-  if (expects_to_hold(phase.body) && !printing.part) add_both(name + "_held", true);
+  SMELT_CHECK(!phase.variants.empty(), "kernel {} did not go through its passes", kernel.name);
+  if (phase.variants[0].held && !printing.part) add_both(name + "_held", true);
   add_both(name, false);
-  const DeviceVariant& fast = printed.back().variant;
+  const DeviceVariant& best = printed.back().variant;
   bool aligned = true;
   for (size_t p = 0; p < kernel.params.size(); ++p)
-    aligned = aligned && fast.alignment[p] <= size_of(kernel.params[p].dtype);
-  if (!fast.when.empty() || !aligned) add(name + "_any", {false, !narrow || !fast.when.empty(), false, false});
+    aligned = aligned && best.alignment[p] <= size_of(kernel.params[p].dtype);
+  if (!best.when.empty() || !aligned)
+    add(name + "_any", find(phase, VariantForm::Any, false), !narrow || !best.when.empty());
   SMELT_CHECK(printed.back().variant.when.empty(), "the general form of kernel {} is guarded", kernel.name);
   return printed;
 }

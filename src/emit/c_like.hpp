@@ -85,8 +85,7 @@ struct CLike {
   std::string_view global, on_chip;    // in front of the type that a pointer to such memory points to
   std::string_view shared;             // in front of an array of a workgroup
   std::string_view aligned;            // in front of an array of a thread: to 16 bytes
-  bool warps = true;    // 32 threads exchange values by themselves; else all of a workgroup do, in its memory
-  bool vectors = true;  // neighbours that a thread accesses are worth being one access; else the compiler finds them
+  bool warps = true;  // 32 threads exchange values by themselves; else all of a workgroup do, in its memory
 
   // An operation on floats whose result is an integer: truncated, saturated, 0 for NaN.
   std::string (*float_to_int)(const std::string& x, DType from, DType to) = nullptr;

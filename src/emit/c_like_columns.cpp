@@ -27,7 +27,7 @@ void PhasePrinter::combine_columns(const std::vector<const Combine*>& group) {
   const int warp = as_.warps ? 32 : 1;
   SMELT_CHECK(team_.iterations() == 1 && team_.cluster() == 1 && team_.threads >= warp,
               "columns are combined by a team of {} threads in a workgroup of {}", team_.threads, team_.workgroup);
-  Tile tile{group[0]->columns, locals_[static_cast<size_t>(group[0]->local)].slots, 0, 0};
+  Tile tile{group[0]->columns, slots_[static_cast<size_t>(group[0]->local)], 0, 0};
   tile.row = tile.columns / tile.lanes;
   tile.rows = team_.threads / std::max(tile.row, warp);
   std::vector<Partial> lanes;  // of all of the group, one after the other

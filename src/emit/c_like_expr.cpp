@@ -23,7 +23,7 @@ void PhasePrinter::pop() {
 void PhasePrinter::forget(int resource) {
   for (auto& scope : scopes_)
     std::erase_if(scope, [&](ExprId id) {
-      const auto& depends = dependencies_[static_cast<size_t>(id)];
+      const auto& depends = uses_.dependencies_of(id);
       if (!std::binary_search(depends.begin(), depends.end(), resource)) return false;
       known_[static_cast<size_t>(id)].reset();
       return true;
@@ -55,7 +55,8 @@ std::string PhasePrinter::value(ExprId root) {
     // All threads shuffle, whatever condition the value is used under.
     const bool shuffle = is_shuffle(e);
     const auto label = kernel_.labels.find(id);
-    if (!leaf && (shuffle || uses_[static_cast<size_t>(id)] > 1 || text.size() > 60 || label != kernel_.labels.end())) {
+    if (!leaf &&
+        (shuffle || uses_.uses[static_cast<size_t>(id)] > 1 || text.size() > 60 || label != kernel_.labels.end())) {
       const std::string name = fmt::format("e{}", names_++);
       const std::string comment = label == kernel_.labels.end() ? "" : "  // " + comment_text(label->second);
       line("const {} {} = {};{}", type_of(e.dtype), name, text, comment);
@@ -75,13 +76,13 @@ std::string PhasePrinter::compute(const Expr& e) {
       [&](const Cast& made) {
         const auto* index = kernel_.at(made.x).get_if<IndexValue>();
         // A position that fits an int converts faster than the i64 that it stands for.
-        if (index && !variant_.wide && is_float(e.dtype))
+        if (index && !function_.wide && is_float(e.dtype))
           return fmt::format("({}){}", type_of(e.dtype), integer(index->value));
         return cast(as_, known(made.x), dtype(made.x), e.dtype, made.wrap);
       },
       [&](const Bitcast& made) { return bitcast(as_, known(made.x), dtype(made.x), e.dtype); },
       [&](const Raw& made) {
-        SMELT_CHECK(!is_shuffle(e) || (team_.threads == 32 && vector_.single && !vector_.checked),
+        SMELT_CHECK(!is_shuffle(e) || (team_.threads == 32 && vector_.one_step && !vector_.checked),
                     "a shuffle where not all threads of a warp are");
         if (is_shuffle(e) && !as_.warps) return from_thread(e.dtype, texts(made.args));
         return raw(as_, made.op, dtype(made.args[0]), e.dtype, texts(made.args));
@@ -100,7 +101,7 @@ static bool steps(const IntExpr& e) {
 
 // Positions that fit an int are compared as such; empty for everything else.
 std::string PhasePrinter::compare_positions(const Apply& e) {
-  if (variant_.wide || e.op < Op::Eq || e.op > Op::Ge || e.args.size() != 2) return "";
+  if (function_.wide || e.op < Op::Eq || e.op > Op::Ge || e.args.size() != 2) return "";
   std::vector<std::string> sides;
   for (const ExprId id : e.args) {
     const Expr& side = kernel_.at(id);
@@ -118,13 +119,14 @@ std::string PhasePrinter::compare_positions(const Apply& e) {
 }
 
 std::string PhasePrinter::read_local(LocalId id) {
-  const LocalInfo& info = locals_[static_cast<size_t>(id)];
+  const kernel::LocalUses& local = uses_.local(id);
+  const int slots = slots_[static_cast<size_t>(id)];
   // Inside the loops that assign it, its lanes; elsewhere the team's value, if it has one.
-  if (!info.slots || !vector_.loop) return fmt::format("v{}", id);
-  if (info.combined && !info.per_column && !info.vectors.count(vector_.loop)) return fmt::format("v{}", id);
+  if (!slots || !vector_.loop) return fmt::format("v{}", id);
+  if (local.combined && !local.per_column && !local.vectors.count(vector_.loop)) return fmt::format("v{}", id);
   SMELT_CHECK(!vector_.grouped, "local {} differs between the lanes of a group", id);
-  if (!info.used_outside || looped_) return fmt::format("a{}[n]", id);
-  return info.slots == 1 ? fmt::format("a{}[0]", id) : fmt::format("a{}[n & {}]", id, info.slots - 1);
+  if (!local.used_outside || looped_) return fmt::format("a{}[n]", id);
+  return slots == 1 ? fmt::format("a{}[0]", id) : fmt::format("a{}[n & {}]", id, slots - 1);
 }
 
 PhasePrinter::Place PhasePrinter::place(const Access& access) {
@@ -144,8 +146,8 @@ PhasePrinter::Place PhasePrinter::place(const Access& access) {
 
 // Where a thread keeps what only it reads: in registers by the number of the lane, or in shared memory by lane and thread.
 std::string PhasePrinter::private_element(const Access& access) {
-  const BufferInfo& info = buffers_[static_cast<size_t>(access.array)];
-  if (info.in_registers) return fmt::format("k{}[n]", access.array);
+  const kernel::ScratchUses& info = uses_.buffers[static_cast<size_t>(access.array)];
+  if (in_registers_[static_cast<size_t>(access.array)]) return fmt::format("k{}[n]", access.array);
   const kernel::ScratchBuffer& buffer = kernel_.buffers[static_cast<size_t>(access.array)];
   IntExpr outer = 0;
   for (size_t d = 0; d < buffer.dims.size(); ++d)
@@ -186,11 +188,11 @@ std::string PhasePrinter::load(const Load& e) {
 int PhasePrinter::neighbours(const Place& place) {
   if (!variant_.vectors || vector_.lanes == 1) return 0;
   std::vector<IntExpr> conditions;
-  const int step = step_in_group(place.offset, conditions).value_or(0);
+  const int step = groups_of_lanes().step(place.offset, conditions).value_or(0);
   if (step == 0 || (step < 0 && !scans_)) return 0;
   const IntExpr first = step > 0 ? place.offset : place.offset - (vector_.lanes - 1);
-  if (!divisible(vector_.odd ? first - vector_.origin : first, conditions)) return 0;
-  if (vector_.odd && !conditions.empty()) return 0;
+  if (!groups_of_lanes().divisible(vector_.peeled ? first - vector_.origin : first, conditions)) return 0;
+  if (vector_.peeled && !conditions.empty()) return 0;
   asks_for_multiples_ = asks_for_multiples_ || !conditions.empty();
   conditions_.insert(conditions_.end(), conditions.begin(), conditions.end());
   if (place.param >= 0) {
@@ -198,17 +200,6 @@ int PhasePrinter::neighbours(const Place& place) {
     alignment = std::max(alignment, std::min(16, vector_.lanes * size_of(place.dtype)));
   }
   return step;
-}
-
-bool PhasePrinter::is_varying(ExprId root) const {
-  const auto varying = [&](const IntExpr& x) { return varies(x); };
-  return any_below(kernel_, {root}, [&](const Expr& e) {
-    if (const auto* read = e.get_if<ReadLocal>()) {
-      const LocalInfo& info = locals_[static_cast<size_t>(read->local)];
-      if (info.per_column || info.vectors.count(vector_.loop)) return true;
-    }
-    return any_index(e, varying);
-  });
 }
 
 }  // namespace smelt::emit::c_like

@@ -13,7 +13,8 @@ namespace smelt::emit::c_like {
 // around a padded array.
 bool PhasePrinter::groups_are_inside_or_outside(const Load& load) {
   if (vector_.loop->columns && vector_.lanes == 1) return is_zero(load.other);  // a group is one element
-  if (vector_.odd || vector_.lanes == 1 || !variant_.vectors || !is_zero(load.other) || !same_in_group(load.mask))
+  if (vector_.peeled || vector_.lanes == 1 || !variant_.vectors || !is_zero(load.other) ||
+      !groups_of_lanes().same(load.mask))
     return false;
   vector_.grouped = true;
   const bool together = neighbours(place(load.access)) > 0;
@@ -30,7 +31,7 @@ bool PhasePrinter::is_of_column(ExprId root) const {
   const auto moves = [&](const IntExpr& e) { return !(e.substitute(next_row, ranges_) == e); };
   return !any_below(kernel_, {root}, [&](const Expr& e) {
     const auto* read = e.get_if<ReadLocal>();
-    return (read && !locals_[static_cast<size_t>(read->local)].per_column) || any_index(e, moves);
+    return (read && !uses_.local(read->local).per_column) || any_index(e, moves);
   });
 }
 
@@ -44,12 +45,11 @@ std::vector<ExprId> PhasePrinter::early_loads(const std::vector<const Stmt*>& st
     if (!load || load->access.scratch) return;
     if (load->mask != kNoExpr && !groups_are_inside_or_outside(*load)) return;
     const auto array = static_cast<size_t>(load->access.array);
-    if (stored_[array] || kernel_.params[array].kind == ParamKind::Scalar) return;
+    if (uses_.stored[array] || kernel_.params[array].kind == ParamKind::Scalar) return;
     bool depends = false;
-    for (const int on : dependencies_[static_cast<size_t>(id)])
-      depends = depends ||
-                (on < static_cast<int>(locals_.size()) && locals_[static_cast<size_t>(on)].vectors.count(vector_.loop));
-    if (!depends && !early_.count(id) && is_varying(id) && !is_of_column(id)) found.push_back(id);
+    for (const int on : uses_.dependencies_of(id))
+      depends = depends || (uses_.is_local(on) && uses_.local(on).vectors.count(vector_.loop));
+    if (!depends && !early_.count(id) && groups_of_lanes().varies(id) && !is_of_column(id)) found.push_back(id);
   });
   std::sort(found.begin(), found.end());
   return found;
@@ -63,13 +63,13 @@ bool PhasePrinter::computes_much() {
   int operations = 0, bytes = 0;
   for (size_t id = 0; id < kernel_.exprs.size(); ++id) {
     const Expr& e = kernel_.exprs[id];
-    if (uses_[id] == 0) continue;
+    if (uses_.uses[id] == 0) continue;
     operations += e.is<Apply>() || e.is<Raw>();
     if (const auto* load = e.get_if<Load>(); load && !load->access.scratch)
       bytes += size_of(kernel_.params[static_cast<size_t>(load->access.array)].dtype);
   }
   for (size_t k = 0; k < kernel_.params.size(); ++k)
-    if (stored_[k]) bytes += size_of(kernel_.params[k].dtype);
+    if (uses_.stored[k]) bytes += size_of(kernel_.params[k].dtype);
   return *(computes_much_ = operations > kOperationsPerByte * bytes);
 }
 
@@ -137,8 +137,8 @@ void PhasePrinter::load_group(ExprId id) {
 // What several passes over a row read stays in registers between them, as it was in memory.
 bool PhasePrinter::is_held(ExprId id) {
   constexpr int64_t kMostBytes = 128;
-  const std::set<const Loop*>& loops = loops_of_[static_cast<size_t>(id)];
-  if (loops.size() < 2 || serial_depth_ > 0 || !vector_.single || has_loops(*vector_.loop)) return false;
+  const std::set<const Loop*>& loops = uses_.loops_of[static_cast<size_t>(id)];
+  if (loops.size() < 2 || serial_depth_ > 0 || !vector_.one_step || has_loops(*vector_.loop)) return false;
   if (if_depth_ > 0) return false;  // the other loops may stand under other conditions
   const Loop& here = *vector_.loop;
   return int64_t{vector_.count()} * size_of(dtype_in_memory(load_at(id))) <= kMostBytes &&
@@ -162,7 +162,7 @@ void PhasePrinter::hold(const std::vector<ExprId>& loads, const std::string& fir
 void PhasePrinter::declare_loads(const std::vector<ExprId>& loads) {
   for (const ExprId id : loads) {
     const DType t = dtype_in_memory(load_at(id));
-    line("{}{} ld{}[{}];", as_.aligned, memory_type(t), id, vector_.count() + (vector_.odd ? 1 : 0));
+    line("{}{} ld{}[{}];", as_.aligned, memory_type(t), id, vector_.count() + (vector_.peeled ? 1 : 0));
     early_[id] = from_memory(t, fmt::format("ld{}[n]", id));
   }
 }
@@ -178,7 +178,7 @@ void PhasePrinter::load_groups(const std::vector<ExprId>& loads, bool check) {
   }
   if (check) close();
   close();
-  if (!vector_.odd || !vector_.single) return;
+  if (!vector_.peeled || !vector_.one_step) return;
   open_edge();
   for (const ExprId id : loads) line("ld{}[n] = {};", id, element(load_at(id).access));
   close_edge();

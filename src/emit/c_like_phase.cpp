@@ -6,6 +6,7 @@
 #include "emit/c_like.hpp"
 #include "kernel/barriers.hpp"
 #include "kernel/multipliers.hpp"
+#include "kernel/shape_loops.hpp"
 #include "kernel/text.hpp"
 
 namespace smelt::emit::c_like {
@@ -14,25 +15,25 @@ constexpr int64_t kLargest = int64_t{1} << 56;  // no size or stride is greater
 // Registers of a thread that kept values may take; the rest is for computing.
 constexpr int64_t kKeptBytes = 4 * 128;
 
-PhasePrinter::PhasePrinter(const CLike& as, const Kernel& kernel, int phase, Variant variant)
+PhasePrinter::PhasePrinter(const CLike& as, const Kernel& kernel, size_t phase, const Function& function)
     : as_(as),
       kernel_(kernel),
-      phase_(kernel.phases[static_cast<size_t>(phase)]),
-      variant_(variant),
+      phase_(kernel.phases[phase]),
+      function_(function),
+      variant_(phase_.variants[function.variant]),
       team_(phase_.team),
       shuffles_(std::any_of(kernel.exprs.begin(), kernel.exprs.end(), is_shuffle)),
       looped_(kernel.dialect == kernel::Dialect::PlainThread),
-      scans_(has_scans(phase_.body) || has_each(phase_.body)),
-      locals_(kernel.locals.size()),
-      buffers_(kernel.buffers.size()),
-      stored_(kernel.params.size(), false),
-      uses_(kernel.exprs.size(), 0),
-      dependencies_(kernel.exprs.size()),
+      scans_(kernel::has_scans(phase_.body) || kernel::has_each(phase_.body)),
+      uses_(kernel, phase_),
+      slots_(kernel.locals.size(), 0),
+      in_registers_(kernel.buffers.size(), false),
       known_(kernel.exprs.size()),
-      loops_of_(kernel.exprs.size()),
+      conditions_(variant_.when),
       alignment_(kernel.params.size(), 0) {
   SMELT_CHECK(team_.threads > 0, "kernel {} has no threads: it was not scheduled for a GPU", kernel.name);
   SMELT_CHECK(kernel.ordered || kernel.buffers.empty(), "kernel {} did not go through its passes", kernel.name);
+  asks_for_multiples_ = std::any_of(conditions_.begin(), conditions_.end(), kernel::is_multiple);
   for (size_t i = 0; i < kernel.params.size(); ++i) {
     const Param& p = kernel.params[i];
     if (p.kind != ParamKind::Size) {
@@ -51,7 +52,7 @@ PhasePrinter::PhasePrinter(const CLike& as, const Kernel& kernel, int phase, Var
 }
 
 CLike::Frame PhasePrinter::frame(const std::string& name) const {
-  CLike::Frame frame{name, team_, {}, {}, variant_.part, false};
+  CLike::Frame frame{name, team_, {}, {}, function_.part, false};
   for (size_t i = 0; i < kernel_.params.size(); ++i) {
     const Param& p = kernel_.params[i];
     const std::string called = kernel::param_name(kernel_, static_cast<int>(i));
@@ -60,158 +61,35 @@ CLike::Frame PhasePrinter::frame(const std::string& name) const {
       case ParamKind::Scalar:
         frame.parameters.push_back(fmt::format("const {} {}_", memory_type(p.dtype), called));
         break;
-      default: frame.parameters.emplace_back(); frame.arrays.push_back({memory_type(p.dtype), called, stored_[i]});
+      default: frame.parameters.emplace_back(); frame.arrays.push_back({memory_type(p.dtype), called, uses_.stored[i]});
     }
   }
   return frame;
 }
 
-// ---- analysis: who assigns and reads what, where
-
-void PhasePrinter::note_access(const Access& access, const Loop* vector) {
-  if (!access.scratch) return;
-  BufferInfo& info = buffers_[static_cast<size_t>(access.array)];
-  const bool first = !info.used;
-  info.used = true;
-  if (!first || !is_private(access.array)) return;
-  const auto axis = kernel::axis_along(access, vector->var);
-  SMELT_CHECK(axis, "no axis of scratch buffer {} is dealt out to the threads", access.array);
-  info.vector = vector, info.access = &access, info.axis = *axis;
-}
-
-void PhasePrinter::note_local(LocalId id, const Loop* vector) {
-  LocalInfo& info = locals_[static_cast<size_t>(id)];
-  if (vector)
-    info.blocks.insert(block_);
-  else
-    info.used_outside = true;
-}
-
-void PhasePrinter::note_locals(const IntExpr& index, const Loop* vector) {
-  for (const Symbol s : index.symbols())
-    if (s.is_local()) note_local(s.local_id(), vector);
-}
-
-void PhasePrinter::analyse(ExprId root, const Loop* vector) {
-  std::vector<ExprId> waiting{root};
-  std::set<ExprId> seen;
-  while (!waiting.empty()) {
-    const ExprId id = waiting.back();
-    waiting.pop_back();
-    ++uses_[static_cast<size_t>(id)];
-    if (!seen.insert(id).second) continue;
-    const Expr& e = kernel_.at(id);
-    if (const auto* read = e.get_if<ReadLocal>()) note_local(read->local, vector);
-    for_each_index(e, [&](const IntExpr& x) { note_locals(x, vector); });
-    if (const auto* load = e.get_if<Load>()) {
-      note_access(load->access, vector);
-      loops_of_[static_cast<size_t>(id)].insert(vector);
-    }
-    for_each_operand(e, [&](ExprId operand) { waiting.push_back(operand); });
-  }
-}
-
-void PhasePrinter::analyse(const std::vector<Stmt>& body, const Loop* vector) {
-  ++block_;
-  const auto local = [&](LocalId id) -> LocalInfo& { return locals_[static_cast<size_t>(id)]; };
-  for (const Stmt& s : body) {
-    for_each_expression(s, [&](ExprId id) { analyse(id, vector); });
-    const auto given = [&](LocalId id) {
-      note_local(id, vector);
-      if (vector) local(id).vectors.insert(vector);
-    };
-    s.match(
-        [&](const Loop& loop) {
-          analyse(loop.body, loop.kind == LoopKind::Vector ? &loop : vector);
-          ++block_;
-        },
-        [&](const If& branch) { analyse(branch.body, vector); }, [&](const Each& each) { analyse(each.body, vector); },
-        [&](const Let& let) { given(let.local); }, [&](const Assign& assign) { given(assign.local); },
-        [&](const Store& store) {
-          if (!store.access.scratch) stored_[static_cast<size_t>(store.access.array)] = true;
-          note_access(store.access, vector);
-          for (const IntExpr& x : store.access.index) note_locals(x, vector);
-        },
-        [&](const Combine& combine) {
-          for (const LocalId id : {combine.local, combine.index_local})
-            if (id >= 0) local(id).combined = true, local(id).per_column = combine.columns > 0;
-        },
-        [&](const Scan& scan) {
-          note_local(scan.local, vector);
-          note_local(scan.carry, nullptr);
-          if (scan.over_grid) stored_[static_cast<size_t>(scan.over_grid->meet.array)] = true;
-          local(scan.local).vectors.insert(vector);
-          ++block_;  // it stands between two
-        },
-        [](const Barrier&) {}, [](const Prefetch&) {}, [](const Turn&) {}, [](const Alloc&) {});
-  }
-}
-
-// Locals that some statement needs from another element, another loop, or from before a loop.
-void PhasePrinter::find_locals_of_elements(const std::vector<Stmt>& body, std::set<LocalId>& others) const {
-  const auto is_simple = [](const Stmt& s) { return s.is<Let>() || s.is<Assign>() || s.is<Store>(); };
-  std::set<LocalId> given;
-  const auto read = [&](int local) {
-    if (local < static_cast<int>(locals_.size()) && !given.count(local)) others.insert(local);
-  };
-  const auto read_by = [&](const Stmt& s) {
-    for_each_expression(s, [&](ExprId id) {
-      for (const int on : dependencies_[static_cast<size_t>(id)]) read(on);
-    });
-    if (const auto* store = s.get_if<Store>())
-      for (const IntExpr& x : store->access.index)
-        for (const Symbol symbol : x.symbols())
-          if (symbol.is_local()) read(symbol.local_id());
-  };
-  for (const Stmt& s : body) {
-    given.clear();
-    const Loop* vector = loop_of(s, LoopKind::Vector);
-    if (vector && std::all_of(vector->body.begin(), vector->body.end(), is_simple)) {
-      for (const Stmt& inner : vector->body) {
-        read_by(inner);
-        if (const auto local = given_by(inner)) given.insert(*local);
-      }
-      continue;
-    }
-    read_by(s);
-    if (const auto local = given_by(s)) others.insert(*local);
-    if (const auto* combine = s.get_if<Combine>()) others.insert({combine->local, combine->index_local});
-    if (const auto* scan = s.get_if<Scan>()) others.insert({scan->local, scan->carry});
-    if (const auto* inside = body_of(s)) find_locals_of_elements(*inside, others);
-  }
-}
-
 // A local gets an array of lanes when its loops combine it, or when it outlives a block of statements.
 void PhasePrinter::settle_locals() {
-  if (looped_) {
-    std::set<LocalId> others;
-    find_locals_of_elements(phase_.body, others);
-    for (size_t id = 0; id < locals_.size(); ++id) {
-      LocalInfo& info = locals_[id];
-      info.of_element = kernel_.locals[id].is_mutable && !info.vectors.empty() && !others.count(static_cast<int>(id));
-    }
-  }
-  for (size_t id = 0; id < locals_.size(); ++id) {
-    LocalInfo& info = locals_[id];
-    if (info.vectors.empty() || info.of_element) continue;
+  for (size_t id = 0; id < slots_.size(); ++id) {
+    const kernel::LocalUses& local = uses_.locals[id];
+    if (local.vectors.empty() || local.of_element) continue;
     int most = 1, edge = 0;
-    for (const Loop* loop : info.vectors) {
+    for (const Loop* loop : local.vectors) {
       const Vector shape = shape_of(*loop);
       most = std::max(most, shape.count());
-      edge = std::max(edge, shape.odd ? 1 : 0);
+      edge = std::max(edge, shape.peeled ? 1 : 0);
     }
-    if (info.per_column)
-      info.slots = shape_of(**info.vectors.begin()).lanes;
-    else if (info.used_outside)
-      info.slots = looped_ ? most : kernel::accumulator_lanes(most, 1);
-    else if (kernel_.locals[id].is_mutable || info.blocks.size() > 1)
-      info.slots = most + edge;
+    if (local.per_column)
+      slots_[id] = shape_of(**local.vectors.begin()).lanes;
+    else if (local.used_outside)
+      slots_[id] = looped_ ? most : kernel::accumulator_lanes(most, 1);
+    else if (kernel_.locals[id].is_mutable || local.blocks.size() > 1)
+      slots_[id] = most + edge;
   }
 }
 
 void PhasePrinter::settle_buffers() {
-  for (size_t b = 0; b < buffers_.size(); ++b) {
-    BufferInfo& info = buffers_[b];
+  for (size_t b = 0; b < in_registers_.size(); ++b) {
+    const kernel::ScratchUses& info = uses_.buffers[b];
     if (!info.used) continue;
     const kernel::ScratchBuffer& buffer = kernel_.buffers[b];
     const int64_t size = size_of(compute_type(buffer.dtype));
@@ -221,15 +99,15 @@ void PhasePrinter::settle_buffers() {
       const Vector v = shape_of(*info.vector);
       const bool flat =
           std::none_of(info.vector->body.begin(), info.vector->body.end(), [](const Stmt& s) { return s.is<Loop>(); });
-      info.in_registers = v.single && flat && buffer.dims.size() == 1 && size * v.count() <= kKeptBytes;
-      if (info.in_registers) {
-        line("{} k{}[{}];", type_of(compute_type(buffer.dtype)), b, v.count() + (v.odd ? 1 : 0));
+      in_registers_[b] = v.one_step && flat && buffer.dims.size() == 1 && size * v.count() <= kKeptBytes;
+      if (in_registers_[b]) {
+        line("{} k{}[{}];", type_of(compute_type(buffer.dtype)), b, v.count() + (v.peeled ? 1 : 0));
         continue;
       }
       IntExpr outer = 1;
       for (size_t d = 0; d < buffer.dims.size(); ++d)
         if (d != info.axis) outer = outer * buffer.dims[d];
-      const IntExpr groups = ceildiv(buffer.dims[info.axis], team_.threads * v.count()) * v.unroll + (v.odd ? 1 : 0);
+      const IntExpr groups = ceildiv(buffer.dims[info.axis], team_.threads * v.count()) * v.unroll + (v.peeled ? 1 : 0);
       line("const int b{}_groups = {};", b, integer(groups));
       bytes = outer * groups * v.lanes * std::min(team_.threads, team_.workgroup) * size;
     }
@@ -243,30 +121,6 @@ void PhasePrinter::settle_buffers() {
   }
 }
 
-// The mutable locals and stored arrays that each expression depends on.
-void PhasePrinter::find_dependencies() {
-  const int locals = static_cast<int>(kernel_.locals.size()), params = static_cast<int>(kernel_.params.size());
-  std::vector<Symbol> symbols;
-  for (size_t id = 0; id < kernel_.exprs.size(); ++id) {
-    const Expr& e = kernel_.exprs[id];
-    std::vector<int>& found = dependencies_[id];
-    symbols.clear();
-    for_each_index(e, [&](const IntExpr& index) { index.collect_symbols(symbols); });
-    for (const Symbol s : symbols)
-      if (s.is_local()) found.push_back(s.local_id());
-    if (const auto* read = e.get_if<ReadLocal>()) found.push_back(read->local);
-    const auto* load = e.get_if<Load>();
-    if (load && (load->access.scratch || stored_[static_cast<size_t>(load->access.array)]))
-      found.push_back(locals + (load->access.scratch ? params : 0) + load->access.array);
-    for_each_operand(e, [&](ExprId operand) {
-      const std::vector<int>& more = dependencies_[static_cast<size_t>(operand)];
-      found.insert(found.end(), more.begin(), more.end());
-    });
-    std::sort(found.begin(), found.end());
-    found.erase(std::unique(found.begin(), found.end()), found.end());
-  }
-}
-
 void PhasePrinter::declare() {
   for (size_t i = 0; i < kernel_.params.size(); ++i) {
     const Param& p = kernel_.params[i];
@@ -276,11 +130,11 @@ void PhasePrinter::declare() {
     if (p.kind == ParamKind::Scalar)
       line("const {} {} = {};", type_of(compute_type(p.dtype)), name, from_memory(p.dtype, name + "_"));
   }
-  for (size_t id = 0; id < locals_.size(); ++id) {
+  for (size_t id = 0; id < slots_.size(); ++id) {
     const std::string type = type_of(kernel_.locals[id].dtype);
-    const LocalInfo& info = locals_[id];
-    if (info.slots) line("{} a{}[{}];", type, id, info.slots);
-    if (kernel_.locals[id].is_mutable && (info.vectors.empty() || info.used_outside || info.of_element))
+    const kernel::LocalUses& local = uses_.locals[id];
+    if (slots_[id]) line("{} a{}[{}];", type, id, slots_[id]);
+    if (kernel_.locals[id].is_mutable && (local.vectors.empty() || local.used_outside || local.of_element))
       line("{} v{};", type, id);
   }
 }
@@ -303,8 +157,8 @@ void PhasePrinter::end_with(PhasePrinter& last) {
 {}  }}
 )",
                         counter, body);
-  stored_[static_cast<size_t>(kernel_.counter_param)] = true;
-  for (size_t i = 0; i < stored_.size(); ++i) stored_[i] = stored_[i] || last.stored_[i];
+  uses_.stored[static_cast<size_t>(kernel_.counter_param)] = true;
+  for (size_t i = 0; i < uses_.stored.size(); ++i) uses_.stored[i] = uses_.stored[i] || last.uses_.stored[i];
   shared_bytes_ = max(shared_bytes_, last.shared_bytes_);
   uses_scratch_ = uses_scratch_ || last.uses_scratch_;
 }
@@ -317,9 +171,6 @@ std::string PhasePrinter::print(const std::string& name) {
 }
 
 std::string PhasePrinter::body() {
-  analyse(phase_.body, nullptr);
-  if (phase_.counter >= 0) stored_[static_cast<size_t>(phase_.counter)] = true;
-  find_dependencies();
   settle_locals();
   push();
   declare();

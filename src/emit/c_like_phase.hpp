@@ -1,16 +1,6 @@
 // Prints one phase of a kernel as a function for a C-like target. One iteration of the Grid loop is
-// run by a team of threads: what stands outside of Vector loops is computed by every thread of the
-// team alike, a Vector loop is spread over them.
-//
-// Each thread takes `lanes` neighbouring elements at a time (one access of up to 16 bytes) and `unroll` such groups at once, whose
-// loads are all under way before the first is used:
-//
-//   element = ((step * unroll + u) * threads + t) * lanes + l
-//
-// A Vector loop with loops inside (a column per lane) takes one group at a time.
-//
-// Rows whose length is no multiple of the lanes begin at another place of a 16-byte word each. The `odd` form takes the whole words of a
-// row as groups, and what is left at both ends, fewer than 2 * lanes elements, as one more element of the first threads.
+// run by a team of threads: what is outside of Vector loops is computed by every thread of the team
+// alike, a Vector loop is spread over them as its shape says (kernel/team_forms.hpp).
 #pragma once
 
 #include <fmt/format.h>
@@ -22,6 +12,9 @@
 #include <vector>
 
 #include "emit/c_like.hpp"
+#include "kernel/lane_groups.hpp"
+#include "kernel/phase_uses.hpp"
+#include "kernel/team_forms.hpp"
 #include "kernel/walk.hpp"
 
 namespace smelt::emit::c_like {
@@ -58,14 +51,12 @@ using kernel::Stmt;
 using kernel::Store;
 using kernel::Turn;
 
-struct Variant {
-  bool vectors = true;          // accesses of several neighbours at once, where addresses and sizes allow
+// What is printed: a variant of a phase, by its number.
+struct Function {
+  size_t variant = 0;
   bool wide = false;            // 64-bit indices
-  bool held = false;            // one step covers the loops of which that is expected
-  bool odd = false;             // extents need not be multiples of the lanes
   bool counted_stores = false;  // stores into the shared memory of other workgroups count themselves there
   bool part = false;            // a body of a batch: it is told which of its workgroups this one is
-  bool ending = false;          // run by the last workgroup alone, for what the others have left
 };
 
 // A function of a phase, the best first; the last takes every size and address.
@@ -83,9 +74,6 @@ std::vector<Printed> print_variants(const Kernel& kernel, size_t phase, const st
                                     const Printing& printing);
 // All functions of a kernel behind those of `helpers` that they call.
 DeviceSource print_kernel(const Kernel& kernel, const Printing& printing, const std::string& helpers);
-bool has_loops(const Loop& s);
-bool has_scans(const std::vector<Stmt>& body);
-bool has_each(const std::vector<Stmt>& body);
 bool draws(const Kernel& kernel);
 inline bool is_shuffle(const Expr& e) {
   const auto* raw = e.get_if<Raw>();
@@ -94,7 +82,7 @@ inline bool is_shuffle(const Expr& e) {
 
 class PhasePrinter {
  public:
-  PhasePrinter(const CLike& as, const Kernel& kernel, int phase, Variant variant);
+  PhasePrinter(const CLike& as, const Kernel& kernel, size_t phase, const Function& function);
   std::string print(const std::string& name);
   // The phase behind it, run by the workgroup that is done last; print() takes it in.
   void end_with(PhasePrinter& last);
@@ -105,40 +93,15 @@ class PhasePrinter {
   const IntExpr& shared_bytes() const { return shared_bytes_; }
   bool asks_for_multiples() const {
     return asks_for_multiples_;
-  }                                                // some condition is that a size is a multiple of the lanes
-  bool lost_lanes() const { return lost_lanes_; }  // an extent is never a multiple of them
+  }  // some condition is that a size is a multiple of the lanes
 
  private:
   // A Vector loop being printed.
-  struct Vector {
+  struct Vector : kernel::LoopShape {
     const Loop* loop = nullptr;
-    int lanes = 1, unroll = 1;
-    bool single = false;   // one step covers the extent
-    int whole_groups = 0;  // of a single step: that lie inside the extent for every thread
-    bool checked = true;   // groups may lie outside the extent
     bool grouped = false;  // printing what all lanes of a group have in common: the variable is that of lane 0
-    bool odd = false;      // groups are the whole words between the edges of the extent
     bool edge = false;     // printing the element that a thread takes from the edges
-    IntExpr origin = 0;    // odd: the offset of element 0 in the arrays whose words they are
-    std::string edges;     // odd: names the number of this thread's element, and with "has_" whether there is one
-    bool whole = false;    // printed as one loop over all elements, since nothing of one step is kept
-    int count() const { return lanes * unroll; }
-  };
-  struct LocalInfo {
-    std::set<const Loop*> vectors;  // the Vector loops that give it a value
-    bool used_outside = false;      // of Vector loops: an accumulator
-    bool combined = false;          // uniform from then on
-    std::set<int> blocks;           // of one Vector loop, in which it stands
-    bool per_column = false;        // combined, to one value for each column
-    bool of_element = false;        // every loop that reads it gives it a value first, element by element
-    int slots = 0;                  // one value per lane; 0: one for the team, or a name inside its block
-  };
-  struct BufferInfo {
-    bool used = false, in_registers = false;
-    const Loop* vector = nullptr;
-    const Access* access = nullptr;
-    size_t axis = 0;  // the dimension that the lanes index
-    IntExpr offset;   // in shared memory, bytes
+    std::string edges;     // peeled: names the number of this thread's element, and with "has_" whether there is one
   };
   struct Place {
     std::string base;
@@ -155,21 +118,12 @@ class PhasePrinter {
     return c_like::apply(as_, op, t, args);
   }
 
-  // c_like_phase.cpp: the frame, analysis
+  // c_like_phase.cpp: the frame, declarations
   std::string body();
   CLike::Frame frame(const std::string& name) const;
-  void analyse();
-  void analyse(const std::vector<Stmt>& body, const Loop* vector);
-  void analyse(ExprId id, const Loop* vector);
-  void note_local(LocalId id, const Loop* vector);
-  void note_locals(const IntExpr& index, const Loop* vector);
-  void note_access(const Access& access, const Loop* vector);
   void settle_buffers();
   void settle_locals();
-  void find_locals_of_elements(const std::vector<Stmt>& body, std::set<LocalId>& others) const;
-  bool keeps_nothing(const Loop& s) const;
   void declare();
-  void find_dependencies();
 
   // c_like_stmt.cpp
   void statements(const std::vector<Stmt>& body);
@@ -214,9 +168,8 @@ class PhasePrinter {
   std::string from_thread(DType dtype, const std::vector<std::string>& args);
 
   // c_like_vector.cpp
-  Vector shape_of(const Loop& s);
-  void find_origin();
-  void count_origins(const std::vector<Stmt>& body, std::vector<std::pair<IntExpr, int>>& origins);
+  Vector shape_of(const Loop& s) const;
+  kernel::LaneGroups groups_of_lanes() const { return {kernel_, uses_, vector_.loop, vector_.lanes, vector_.peeled}; }
   std::string name_edges(const std::string& extent);
   void edge(const std::vector<Stmt>& stmts);
   void open_edge();
@@ -271,23 +224,14 @@ class PhasePrinter {
   std::vector<WideStore> collect_stores(const std::vector<const Stmt*>& stmts);
 
   // c_like_index.cpp
-  std::string index_type() const { return variant_.wide ? std::string(as_.wide) : "int"; }
+  std::string index_type() const { return function_.wide ? std::string(as_.wide) : "int"; }
   std::string integer(const IntExpr& e);
   std::string atom(const IntExpr::Atom& a);
-  bool varies(const IntExpr& e) const;
-  std::optional<int64_t> bound_of(const IntExpr& e) const;
-  std::optional<int> step_in_group(const IntExpr& e, std::vector<IntExpr>& conditions) const;
-  // Whether lane 0 of a group has a multiple of the group's lanes; whether the value is one of n where
-  // `var` is one. `conditions` gets what must hold of the sizes for that.
-  bool divisible(const IntExpr& e, std::vector<IntExpr>& conditions) const;
-  bool divisible(const IntExpr& e, int64_t n, std::optional<Symbol> var, std::vector<IntExpr>& conditions) const;
-  bool same_in_group(ExprId id) const;
 
   // c_like_random.cpp
   std::vector<ExprId> early_draws(const std::vector<const Stmt*>& stmts) const;
   std::vector<ExprId> draw_groups(const std::vector<const Stmt*>& stmts);
   int lanes_of_draws(const Loop& s) const;
-  bool is_argument(Symbol symbol) const;  // of the kernel: a size
   std::string random(const Random& e, const std::vector<std::string>& args);
 
   // c_like_expr.cpp
@@ -305,7 +249,6 @@ class PhasePrinter {
   std::string load(const Load& e);
   const Load& load_at(ExprId id) const { return kernel_.at(id).get<Load>(); }
   DType dtype_in_memory(const Load& e) const { return kernel_.params[static_cast<size_t>(e.access.array)].dtype; }
-  bool is_varying(ExprId id) const;
   // Each expression of the statements that has no name yet, once.
   template <class Visit>
   void visit_unknown(const std::vector<const Stmt*>& stmts, const Visit& visit) const {
@@ -343,37 +286,34 @@ class PhasePrinter {
   const CLike& as_;
   const Kernel& kernel_;
   const kernel::Phase& phase_;
-  const Variant variant_;
+  const Function function_;
+  const kernel::Variant& variant_;
   const kernel::Team team_;
   const bool shuffles_;  // threads exchange values
   // A thread's elements are loops that the compiler of the device vectorizes, with a value of each
   // accumulator for every element of a step.
   const bool looped_;
   const bool scans_;  // the phase has scans or Each: its Vector loops all deal out their elements in order, in one way
+  kernel::PhaseUses uses_;
 
   std::string out_, statics_, boxes_;  // boxes_: what opens the mailboxes, before anything else
   std::string ending_;                 // what the last workgroup does
   int indent_ = 1;
-  std::vector<LocalInfo> locals_;
-  std::vector<BufferInfo> buffers_;
-  std::vector<bool> stored_;                    // params
-  std::vector<int> uses_;                       // of expressions
-  std::vector<std::vector<int>> dependencies_;  // locals, then params, then buffers: what changes an expression
+  std::vector<int> slots_;          // of locals: one value per lane; 0: one for the team, or a name inside its block
+  std::vector<bool> in_registers_;  // scratch buffers
   std::vector<std::optional<std::string>> known_;
   std::vector<std::vector<ExprId>> scopes_;
-  std::map<ExprId, std::string> early_;          // loads that were made ahead, by lane
-  std::map<ExprId, Place> whole_groups_;         // of these, those of the lanes' elements side by side, behind no mask
-  std::optional<bool> computes_much_;            // found once
-  std::vector<std::set<const Loop*>> loops_of_;  // of loads: the Vector loops that use them
+  std::map<ExprId, std::string> early_;   // loads that were made ahead, by lane
+  std::map<ExprId, Place> whole_groups_;  // of these, those of the lanes' elements side by side, behind no mask
+  std::optional<bool> computes_much_;     // found once
   std::map<Symbol, std::string> symbols_;
   std::map<std::string, std::string> multipliers_;  // by their value, kernel/multipliers.hpp: the argument
   Ranges ranges_;
   Vector vector_;
   std::map<const Store*, std::pair<std::string, DType>> wide_stores_;  // the array that collects its lanes
-  int block_ = 0;              // number of the run of simple statements being analysed
   std::vector<Symbol> steps_;  // variables of the serial loops inside of a Vector loop
   int serial_depth_ = 0, if_depth_ = 0, names_ = 0;
-  bool cluster_used_ = false, asks_for_multiples_ = false, lost_lanes_ = false;
+  bool cluster_used_ = false, asks_for_multiples_ = false;
   std::vector<IntExpr> conditions_;
   std::vector<int> alignment_;
   IntExpr shared_bytes_;

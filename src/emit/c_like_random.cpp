@@ -34,13 +34,13 @@ std::vector<ExprId> PhasePrinter::early_draws(const std::vector<const Stmt*>& st
   std::vector<ExprId> found;
   visit_unknown(stmts, [&](ExprId id, const Expr& e) {
     const auto* random = e.get_if<Random>();
-    if (!random || !varies(random->element)) return;
-    const auto& depends = dependencies_[static_cast<size_t>(id)];
+    if (!random || !groups_of_lanes().varies(random->element)) return;
+    const auto& depends = uses_.dependencies_of(id);
     const bool computed = std::any_of(depends.begin(), depends.end(), [&](int on) {
-      return on >= static_cast<int>(locals_.size()) || locals_[static_cast<size_t>(on)].vectors.count(vector_.loop);
+      return !uses_.is_local(on) || uses_.local(on).vectors.count(vector_.loop);
     });
-    const bool uniform =
-        std::none_of(random->args.begin(), random->args.end(), [&](ExprId arg) { return is_varying(arg); });
+    const bool uniform = std::none_of(random->args.begin(), random->args.end(),
+                                      [&](ExprId arg) { return groups_of_lanes().varies(arg); });
     if (!computed && uniform) found.push_back(id);
   });
   std::sort(found.begin(), found.end());
@@ -55,12 +55,12 @@ std::vector<ExprId> PhasePrinter::draw_groups(const std::vector<const Stmt*>& st
   for (const ExprId id : early_draws(stmts)) {
     const auto& e = kernel_.at(id).get<Random>();
     // The groups of the odd form begin anywhere.
-    const int unit = vector_.odd ? 1 : vector_.lanes;
+    const int unit = vector_.peeled ? 1 : vector_.lanes;
     auto pattern = draw_pattern(e.element, *vector_.loop, vector_.lanes, unit, ranges_);
     if (!pattern || (looped_ && pattern->count() != kBlock)) continue;
     std::vector<IntExpr> needed;
-    bool whole = divisible(pattern->quarters, 4, std::nullopt, needed);
-    if (whole && (vector_.odd || looped_) && !needed.empty()) whole = false, needed.clear();
+    bool whole = groups_of_lanes().divisible(pattern->quarters, 4, std::nullopt, needed);
+    if (whole && (vector_.peeled || looped_) && !needed.empty()) whole = false, needed.clear();
     if (whole && !needed.empty()) {
       asks_for_multiples_ = true;
       conditions_.insert(conditions_.end(), needed.begin(), needed.end());

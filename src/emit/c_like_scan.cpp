@@ -13,18 +13,6 @@ namespace smelt::emit::c_like {
 
 constexpr int kPiece = 8;  // elements of a step that are scanned one after the other where there are no threads
 
-bool has_each(const std::vector<Stmt>& body) {
-  bool found = false;
-  for_each_stmt(body, [&](const Stmt& s) { found = found || s.is<Each>(); });
-  return found;
-}
-
-bool has_scans(const std::vector<Stmt>& body) {
-  bool found = false;
-  for_each_stmt(body, [&](const Stmt& s) { found = found || s.is<Scan>(); });
-  return found;
-}
-
 // The value of nothing: what joins it stays as it is, -0 too.
 static Scalar neutral(Op with, const Scalar& start) {
   return with == Op::Add && is_float(start.dtype) ? Scalar::of_float(start.dtype, -0.0) : start;

@@ -53,11 +53,11 @@ void PhasePrinter::loop(const Loop& s) {
 }
 
 void PhasePrinter::grid(const Loop& s) {
-  const std::string type = index_type(), workgroup = variant_.part ? "workgroup" : std::string(as_.workgroup);
+  const std::string type = index_type(), workgroup = function_.part ? "workgroup" : std::string(as_.workgroup);
   if (phase_.last) {
     line("const {} g = 0;", type);
   } else if (phase_.counter >= 0) {
-    SMELT_CHECK(team_.iterations() == 1 && team_.cluster() == 1 && !variant_.part,
+    SMELT_CHECK(team_.iterations() == 1 && team_.cluster() == 1 && !function_.part,
                 "iterations in order, several to a workgroup");
     statics_ += "  __shared__ unsigned turn;\n";
     const Param& words = kernel_.params[static_cast<size_t>(phase_.counter)];
@@ -85,8 +85,7 @@ void PhasePrinter::let(const Let& s) {
   const std::string text = value(s.value);
   for (const kernel::IndexLocal& l : kernel_.index_locals)
     if (l.local == s.local) ranges_[Symbol::local(s.local)] = {0, l.extent - 1};
-  const LocalInfo& info = locals_[static_cast<size_t>(s.local)];
-  if (info.slots && vector_.loop)
+  if (slots_[static_cast<size_t>(s.local)] && vector_.loop)
     line("a{}[n] = {};", s.local, text);
   else
     line("const {} v{} = {};", type_of(kernel_.locals[static_cast<size_t>(s.local)].dtype), s.local, text);
@@ -95,15 +94,15 @@ void PhasePrinter::let(const Let& s) {
 
 void PhasePrinter::assign(const Assign& s) {
   const std::string text = value(s.value);
-  const LocalInfo& info = locals_[static_cast<size_t>(s.local)];
+  const int slots = slots_[static_cast<size_t>(s.local)];
   if (vector_.loop) {
     line("{} = {};", read_local(s.local), text);
   } else {
     line("v{} = {};", s.local, text);
-    if (looped_ && info.slots > 0)
-      line("for (int n = 0; n < {}; ++n) a{}[n] = v{};", info.slots, s.local, s.local);
+    if (looped_ && slots > 0)
+      line("for (int n = 0; n < {}; ++n) a{}[n] = v{};", slots, s.local, s.local);
     else
-      for (int i = 0; i < info.slots; ++i) line("a{}[{}] = v{};", s.local, i, s.local);
+      for (int i = 0; i < slots; ++i) line("a{}[{}] = v{};", s.local, i, s.local);
   }
   forget(s.local);
 }
@@ -124,7 +123,7 @@ void PhasePrinter::store(const Store& s) {
     join(s, condition, text);
   else
     line("{}{} = {};", condition.empty() ? "" : fmt::format("if ({}) ", condition), element(s.access), text);
-  forget(static_cast<int>(kernel_.locals.size() + (s.access.scratch ? kernel_.params.size() : 0)) + s.access.array);
+  forget(uses_.resource(s.access));
 }
 
 // What each of several steps of a loop reads, if nothing of it depends on the steps before.
@@ -140,9 +139,9 @@ std::vector<ExprId> PhasePrinter::step_loads(const Loop& s) const {
     const auto* load = e.get_if<Load>();
     if (!load || load->access.scratch || load->mask != kNoExpr) return true;
     const auto array = static_cast<size_t>(load->access.array);
-    const auto& on = dependencies_[static_cast<size_t>(id)];
+    const auto& on = uses_.dependencies_of(id);
     const bool steps = any_index(e, [&](const IntExpr& x) { return x.mentions(s.var); });
-    if (steps && !stored_[array] && std::none_of(on.begin(), on.end(), [&](int r) { return given.count(r) > 0; }))
+    if (steps && !uses_.stored[array] && std::none_of(on.begin(), on.end(), [&](int r) { return given.count(r) > 0; }))
       found.push_back(id);
     return true;
   });
@@ -253,7 +252,7 @@ void PhasePrinter::combine_warps(const std::vector<Partial>& parts) {
     if (serial_depth_ > 0) line("{}", cluster ? "cluster_barrier();" : "__syncthreads();");
     if (cluster && !cluster_used_) line("cluster_wait();  // for all workgroups to have begun");
     cluster_used_ = cluster;
-    bool mail = cluster && variant_.counted_stores && serial_depth_ == 0;
+    bool mail = cluster && function_.counted_stores && serial_depth_ == 0;
     int bytes = 0;  // that each workgroup gets
     for (const Partial& p : parts) {
       mail = mail && size_of(p.t) >= 4;
@@ -321,7 +320,7 @@ PhasePrinter::Partial PhasePrinter::partial(const Combine& s) {
     p.index = fmt::format("v{}", s.index_local);
     p.index_type = type_of(counts), p.index_bytes = size_of(counts);
   }
-  SMELT_CHECK(locals_[static_cast<size_t>(s.local)].slots > 0, "local {} is combined but has no lanes", s.local);
+  SMELT_CHECK(slots_[static_cast<size_t>(s.local)] > 0, "local {} is combined but has no lanes", s.local);
   return p;
 }
 
@@ -356,7 +355,7 @@ void PhasePrinter::combine(const std::vector<const Combine*>& group) {
   std::vector<Partial> parts;
   for (const Combine* s : group) {
     Partial p = partial(*s);
-    const int slots = locals_[static_cast<size_t>(s->local)].slots;
+    const int slots = slots_[static_cast<size_t>(s->local)];
     if (looped_) {
       combine_slots(p, slots);
       continue;

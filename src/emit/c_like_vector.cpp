@@ -7,131 +7,16 @@
 
 namespace smelt::emit::c_like {
 
-bool has_loops(const Loop& s) {
-  return std::any_of(s.body.begin(), s.body.end(), [](const Stmt& i) { return i.is<Loop>() || i.is<If>(); });
-}
-
-// Whether no element leaves anything behind but what it stores, or takes what another loop has left
-// in its lanes.
-bool PhasePrinter::keeps_nothing(const Loop& s) const {
-  std::set<int> here;
-  const auto is_local = [&](int on) {
-    if (on >= static_cast<int>(locals_.size()) || here.count(on)) return true;
-    const LocalInfo& info = locals_[static_cast<size_t>(on)];
-    return info.of_element || info.vectors.empty() || (info.combined && !info.vectors.count(&s));
-  };
-  return std::all_of(s.body.begin(), s.body.end(), [&](const Stmt& i) {
-    bool alone = true;
-    for_each_expression(i, [&](ExprId id) {
-      const auto& on = dependencies_[static_cast<size_t>(id)];
-      alone = alone && std::all_of(on.begin(), on.end(), is_local);
-    });
-    if (const auto* let = i.get_if<Let>()) here.insert(let->local);
-    const auto* assign = i.get_if<Assign>();
-    return alone &&
-           (i.is<Let>() || i.is<Store>() || (assign && locals_[static_cast<size_t>(assign->local)].of_element));
-  });
-}
-
-PhasePrinter::Vector PhasePrinter::shape_of(const Loop& s) {
-  const Vector before = vector_;
-  vector_ = {};
-  vector_.loop = &s;
-  vector_.lanes = variant_.vectors ? s.lanes : 1;
-  // Groups are wholly inside the extent or wholly outside, if they are not odd.
-  if (vector_.lanes > 1) {
-    std::vector<IntExpr> conditions;
-    const bool whole = divisible(s.extent, conditions);
-    const bool edges_fit = team_.threads >= 2 * (vector_.lanes - 1) && !s.columns;
-    if (scans_) {
-      if (whole && (conditions.empty() || !variant_.odd)) {
-        asks_for_multiples_ = asks_for_multiples_ || !conditions.empty();
-        conditions_.insert(conditions_.end(), conditions.begin(), conditions.end());
-      } else {
-        vector_.lanes = 1;
-      }
-    } else if (variant_.odd && edges_fit && !has_loops(s) && (!whole || !conditions.empty())) {
-      vector_.odd = true;
-    } else if (whole) {
-      asks_for_multiples_ = asks_for_multiples_ || !conditions.empty();
-      conditions_.insert(conditions_.end(), conditions.begin(), conditions.end());
-    } else {
-      vector_.lanes = 1;
-      lost_lanes_ = lost_lanes_ || (edges_fit && !has_loops(s));
-    }
-  }
-  vector_.whole = looped_ && keeps_nothing(s);
-  vector_.unroll = vector_.whole     ? 1
-                   : looped_         ? s.unroll * s.lanes
-                   : has_loops(s)    ? 1
-                   : variant_.ending ? s.unroll
-                                     : s.unroll * s.lanes / vector_.lanes;
-  const int64_t step = int64_t{team_.threads} * vector_.count();
-  const auto exact = s.extent.constant();
-  const int64_t most = vector_.odd ? step + vector_.lanes - 1 : step;
-  const auto bound = bound_of(s.extent);
-  vector_.single = bound && *bound <= most;
-  vector_.checked = vector_.odd || !(exact && *exact > 0 && *exact % step == 0);
-  if (vector_.single && exact) {
-    const int64_t inside = vector_.odd ? *exact - (vector_.lanes - 1) : *exact;
-    vector_.whole_groups = static_cast<int>(std::max<int64_t>(0, inside) / (step / vector_.unroll));
-  }
-  if (!vector_.single && variant_.held && s.whole) {
-    conditions_.push_back(most - s.extent);
-    vector_.single = true;
-  }
-  const Vector shape = vector_;
-  vector_ = before;
-  return shape;
-}
-
-// The place from which most accesses step through their arrays, of all loops that deal out the same elements: they must agree.
-void PhasePrinter::find_origin() {
-  std::vector<std::pair<IntExpr, int>> origins;
-  count_origins(phase_.body, origins);
-  const auto most = std::max_element(origins.begin(), origins.end(),
-                                     [](const auto& a, const auto& b) { return a.second < b.second; });
-  if (most != origins.end()) vector_.origin = most->first;
-}
-
-void PhasePrinter::count_origins(const std::vector<Stmt>& body, std::vector<std::pair<IntExpr, int>>& origins) {
-  const Loop& loop = *vector_.loop;
-  const auto note = [&](const Access& access) {
-    if (access.scratch) return;
-    std::vector<IntExpr> ignored;
-    const IntExpr offset = place(access).offset;
-    if (step_in_group(offset, ignored) != 1) return;
-    const IntExpr origin = offset - IntExpr::symbol(loop.var);
-    // A gathered index may be found in the loop only.
-    for (const kernel::IndexLocal& l : kernel_.index_locals)
-      if (origin.mentions(Symbol::local(l.local))) return;
-    const auto at = std::find_if(origins.begin(), origins.end(), [&](const auto& o) { return o.first == origin; });
-    if (at == origins.end())
-      origins.emplace_back(origin, 1);
-    else
-      ++at->second;
-  };
-  for (const Stmt& s : body) {
-    const Loop* other = loop_of(s, LoopKind::Vector);
-    const bool alike = other && other->var == loop.var && other->extent == loop.extent && other->lanes == loop.lanes &&
-                       other->unroll == loop.unroll;
-    const auto* inside = body_of(s);
-    if (inside && !alike) count_origins(*inside, origins);
-    if (!alike) continue;
-    for (const Stmt& inner : *inside) {
-      if (const auto* store = inner.get_if<Store>()) note(store->access);
-      const ExprId* value = value_of(inner);
-      visit_below(kernel_, {value ? *value : kNoExpr}, [&](ExprId, const Expr& e) {
-        if (const auto* load = e.get_if<Load>(); load && load->mask == kNoExpr) note(load->access);
-        return true;
-      });
-    }
-  }
+PhasePrinter::Vector PhasePrinter::shape_of(const Loop& s) const {
+  SMELT_CHECK(s.team, "kernel {} did not go through its passes", kernel_.name);
+  Vector vector;
+  static_cast<kernel::LoopShape&>(vector) = s.team->shapes[function_.variant];
+  vector.loop = &s;
+  return vector;
 }
 
 // Where the whole words of a row begin, as a name, and this thread's element of the rest; the end of the words is that name with "end_".
 std::string PhasePrinter::name_edges(const std::string& extent) {
-  find_origin();
   const int n = names_++, lanes = vector_.lanes;
   const std::string type = index_type();
   vector_.edges = fmt::format("edge{}", n);
@@ -195,12 +80,12 @@ void PhasePrinter::vector_loop(const Loop& s) {
   // Names before the loop, so that it is computed once.
   std::string extent = s.extent.constant() ? integer(s.extent) : fmt::format("n{}", names_++);
   if (!s.extent.constant()) line("const {} {} = {};", type, extent, integer(s.extent));
-  if (vector_.odd) {
+  if (vector_.peeled) {
     const std::string words = name_edges(extent);
     first = words + " + " + first;
     extent = "end_" + words;
   }
-  if (vector_.single && !has_loops(s)) {
+  if (vector_.one_step && !has_loops(s)) {
     std::vector<const Stmt*> all;
     for (const Stmt& inner : s.body) all.push_back(&inner);
     std::vector<ExprId> held = early_loads(all);
@@ -209,14 +94,14 @@ void PhasePrinter::vector_loop(const Loop& s) {
   }
   push();
   const bool in_order = has_scans(s.body);  // every thread takes part in every step
-  if (vector_.whole) {
+  if (vector_.by_element) {
     whole_loop(s, extent);
     pop();
     pop();
     vector_ = {};
     return;
   }
-  if (vector_.single) {
+  if (vector_.one_step) {
     open("");
     line("const {} start = {}, end = {};", type, first, extent);
     line("const int first_group = 0;");
@@ -230,13 +115,14 @@ void PhasePrinter::vector_loop(const Loop& s) {
     ++names_;
   } else {
     line("int groups_{} = 0;", names_);
-    if (variant_.ending) line("#pragma unroll 1");  // one step mostly; other loops gain by what the compiler unrolls
+    if (variant_.form == kernel::Variant::Form::Ending)
+      line("#pragma unroll 1");  // one step mostly; other loops gain by what the compiler unrolls
     open(fmt::format("for ({} start = {}, end = {}; start < end; start += {}, groups_{} += {})", type, first, extent,
                      step, names_, vector_.unroll));
     line("const int first_group = groups_{};", names_);
     ++names_;
   }
-  if (looped_ && vector_.checked && !vector_.whole)
+  if (looped_ && vector_.checked && !vector_.by_element)
     line("const int count = {};", helper(as_, "smaller", type, std::to_string(vector_.unroll), "end - start"));
   if (in_order) {
     scan_body(s.body);
@@ -252,7 +138,7 @@ void PhasePrinter::vector_loop(const Loop& s) {
     block(all);
   }
   close();
-  if (vector_.odd && !vector_.single) edge(s.body);
+  if (vector_.peeled && !vector_.one_step) edge(s.body);
   pop();
   pop();
   vector_ = {};
@@ -282,7 +168,7 @@ void PhasePrinter::nested_body(const std::vector<Stmt>& body) {
 
 void PhasePrinter::open_group(bool check) {
   const int64_t group = int64_t{team_.threads} * vector_.lanes;
-  if (looped_ && !vector_.whole) {
+  if (looped_ && !vector_.by_element) {
     open(fmt::format("for (int u = 0; u < {}; ++u)", vector_.checked ? "count" : std::to_string(vector_.unroll)));
     line("const {} i0 = start + u;", index_type());
     if (check) open("");
@@ -297,10 +183,10 @@ void PhasePrinter::open_group(bool check) {
     line("const int u = 0;");
     if (check || !has_loops(*vector_.loop)) line("const {} i0 = start;", index_type());
   }
-  if (check && (vector_.whole || vector_.whole_groups >= vector_.unroll))
+  if (check && (vector_.by_element || vector_.inside >= vector_.unroll))
     open("");
   else if (check)
-    open(vector_.whole_groups > 0 ? fmt::format("if (u < {} || i0 < end)", vector_.whole_groups) : "if (i0 < end)");
+    open(vector_.inside > 0 ? fmt::format("if (u < {} || i0 < end)", vector_.inside) : "if (i0 < end)");
 }
 
 void PhasePrinter::block(const std::vector<const Stmt*>& stmts) {
@@ -312,7 +198,7 @@ void PhasePrinter::block(const std::vector<const Stmt*>& stmts) {
     load_groups(loads, check);
   }
   groups(stmts, nullptr, nullptr);
-  if (vector_.odd && vector_.single) edge(vector_.loop->body);
+  if (vector_.peeled && vector_.one_step) edge(vector_.loop->body);
   for (const ExprId id : loads) early_.erase(id);
   whole_groups_.clear();
   pop();
@@ -329,7 +215,7 @@ void PhasePrinter::groups(const std::vector<const Stmt*>& stmts, const Scan* sca
   for (const Stmt* stmt : stmts) {
     const auto* s = stmt->get_if<Store>();
     if (!s || s->access.scratch || s->atomic) continue;
-    if (s->mask != kNoExpr && (vector_.edge || !same_in_group(s->mask))) continue;
+    if (s->mask != kNoExpr && (vector_.edge || !groups_of_lanes().same(s->mask))) continue;
     const Place p = place(s->access);
     const int step = neighbours(p);
     if (step == 0) continue;

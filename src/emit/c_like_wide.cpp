@@ -29,9 +29,10 @@ struct Alike {
 bool PhasePrinter::multiple_of(const IntExpr& e, int64_t n, std::vector<IntExpr>& conditions) const {
   for (const IntExpr::Term& term : e.terms()) {
     if (term.coefficient % n == 0) continue;
-    const auto size = std::find_if(term.atoms.begin(), term.atoms.end(),
-                                   [&](const IntExpr::AtomPtr& a) { return a->symbol && is_argument(*a->symbol); });
-    if (size == term.atoms.end() || variant_.odd) return false;
+    const auto size = std::find_if(term.atoms.begin(), term.atoms.end(), [&](const IntExpr::AtomPtr& a) {
+      return a->symbol && kernel::is_argument(kernel_, *a->symbol);
+    });
+    if (size == term.atoms.end() || variant_.form == kernel::Variant::Form::Odd) return false;
     conditions.push_back(-mod(IntExpr::symbol(*(*size)->symbol), n));
   }
   return true;
@@ -128,20 +129,19 @@ std::vector<ExprId> PhasePrinter::wide_loads(const std::vector<const Stmt*>& stm
   if (!variant_.vectors || vector_.count() != 1) return made;
   std::map<std::pair<std::string, ExprId>, Alike<ExprId>> by_mask;
   std::set<int> given;  // locals and scratch that get values in the block
-  const int scratch = static_cast<int>(locals_.size() + kernel_.params.size());
   for (const Stmt* s : stmts) {
     if (const auto local = given_by(*s)) given.insert(*local);
     if (const auto* store = s->get_if<Store>(); store && store->access.scratch)
-      given.insert(scratch + store->access.array);
+      given.insert(uses_.resource(store->access));
   }
   const auto depends = [&](ExprId id) {
-    const auto& on = dependencies_[static_cast<size_t>(id)];
+    const auto& on = uses_.dependencies_of(id);
     return std::any_of(on.begin(), on.end(), [&](int resource) { return given.count(resource) > 0; });
   };
   const auto may_be_wide = [&](const Access& access) {
     const auto array = static_cast<size_t>(access.array);
     if (access.scratch) return !is_private(access.array);
-    return !stored_[array] && kernel_.params[array].kind != ParamKind::Scalar;
+    return !uses_.stored[array] && kernel_.params[array].kind != ParamKind::Scalar;
   };
   visit_unknown(stmts, [&](ExprId id, const Expr& e) {
     const auto* load = e.get_if<Load>();

@@ -64,7 +64,7 @@ template <class T> SMELT_INLINE void send_mail(T* to, unsigned long long* box, u
 DeviceSource emit_cuda(const kernel::Kernel& kernel, const CudaTarget& target) {
   const auto any = [&](const auto& holds) { return std::any_of(kernel.phases.begin(), kernel.phases.end(), holds); };
   const bool clusters = any([](const kernel::Phase& p) { return p.team.cluster() > 1; });
-  const bool scans = any([](const kernel::Phase& p) { return c_like::has_scans(p.body); });
+  const bool scans = any([](const kernel::Phase& p) { return kernel::has_scans(p.body); });
   const bool in_order = any([](const kernel::Phase& p) { return p.counter >= 0; });
   const std::string helpers = cuda::prelude(target) + cuda::random_functions(kernel) +
                               (clusters ? kClusterHelpers : "") +

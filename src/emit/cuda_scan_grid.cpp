@@ -150,7 +150,7 @@ namespace c_like {
 
 // The first warp finds what comes before each warp's part of every group, and hands it out in `meet`.
 void PhasePrinter::scan_grid(const Scan& s, const ScanText& text, const RunText& run) {
-  SMELT_CHECK(vector_.single && team_.threads > 32 && team_.cluster() == 1,
+  SMELT_CHECK(vector_.one_step && team_.threads > 32 && team_.cluster() == 1,
               "a scan over the grid by parts of many steps");
   const int words = kernel::scan_words(kernel_.locals[static_cast<size_t>(s.local)].dtype), n = text.number;
   const int warps = team_.threads / 32;

@@ -262,7 +262,6 @@ const CLike& opencl_spellings() {
       .shared = "__local ",
       .aligned = "",
       .warps = false,
-      .vectors = false,
       .float_to_int = float_to_int,
       .random_word = random_word,
       .random_words = random_words,

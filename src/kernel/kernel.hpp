@@ -212,6 +212,8 @@ struct LaneForms {
   std::map<ExprId, std::vector<bool>> conditions;  // that are the same in all whole steps: what each lane has
 };
 
+struct TeamForms;  // team_forms.hpp
+
 // The kinds of statements.
 struct Stmt;
 // The elements of a Vector loop on a CPU between which conditions hold: of first .. last-1, if each of `holds` is at least 0, this
@@ -235,6 +237,7 @@ struct Loop {
   int begins = 0;      // Vector on a CPU: whole steps may begin at multiples of so many elements; 0: of the lanes
   std::optional<Interior> interior;        // Vector on a CPU
   std::shared_ptr<const LaneForms> forms;  // Vector on a CPU, once they are known
+  std::shared_ptr<const TeamForms> team;   // Vector on a GPU, once they are known
 };
 struct Let {
   LocalId local;
@@ -323,6 +326,17 @@ constexpr int accumulator_lanes(int lanes, int unroll) {
 // Words of 64 bits through which one part of a scan over the grid is known to the others.
 inline int scan_words(DType t) { return size_of(t) > 4 ? 2 : 1; }
 
+// GPU: a function of a phase. A launch takes the first that may run.
+struct Variant {
+  // Fast: where extents are multiples of the lanes. Odd: where they need not be. Any: every size and address. Ending: inside of the
+  // phase before, run by the workgroup that is done last.
+  enum class Form : uint8_t { Fast, Odd, Any, Ending };
+  Form form = Form::Any;
+  bool vectors = false;       // accesses of several neighbours at once, where addresses and sizes allow
+  bool held = false;          // one step covers the loops of which that is expected
+  std::vector<IntExpr> when;  // each is at least 0 where it may run
+};
+
 struct Phase {
   std::vector<Stmt> body;  // one Grid loop
   IntExpr work = 1;        // elements touched by one iteration of the Grid loop: how finely it is worth spreading
@@ -331,6 +345,7 @@ struct Phase {
       false;  // GPU: its one iteration is run by the workgroup that is done last with the phase before, in that launch
   int counter =
       -1;  // GPU: a temporary of u64, whose last word, 0 before, deals out the iterations in order; -1: any order
+  std::vector<Variant> variants = {};  // GPU: the best first, once they are known
 };
 
 // The threads of the device that runs a kernel, and whether what it writes bypasses the caches.

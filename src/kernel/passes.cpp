@@ -9,6 +9,7 @@
 #include "kernel/partition_loops.hpp"
 #include "kernel/prefetch.hpp"
 #include "kernel/rewrite.hpp"
+#include "kernel/shape_loops.hpp"
 #include "smelt/error.hpp"
 
 namespace smelt::kernel {
@@ -28,6 +29,8 @@ constexpr Pass kPasses[] = {
     {"remove-dead-code", "expressions that no statement uses go", kGpu, kCpu, remove_dead_code},
     {"classify-accesses", "the lanes of an access are neighbours, at a distance, in pieces, or anywhere", !kGpu, kCpu,
      classify_accesses},
+    {"shape-vector-loops", "each variant of a phase spreads its Vector loops over the threads", kGpu, !kCpu,
+     shape_vector_loops},
 };
 
 // As `lowered` does with indices that it cannot prove: what is slower instead of what might be wrong.

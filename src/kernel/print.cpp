@@ -175,7 +175,11 @@ class Printer {
       const Phase& phase = kernel_.phases[i];
       line("phase {}, work {}{}{}", i, phase.work.str(), phase.last ? ", by the last workgroup" : "",
            phase.counter < 0 ? "" : ", in the order of " + param_name(kernel_, phase.counter));
-      block(kernel_.phases[i].body);
+      ++depth_;
+      for (const std::string& text : lines_of(phase)) line("{}", text);
+      --depth_;
+      phase_ = &phase;
+      block(phase.body);
     }
     return std::move(text_);
   }
@@ -266,6 +270,10 @@ class Printer {
                  loop.columns ? fmt::format(" in {} columns", loop.columns) : "", begins(loop));
           else
             line("{} {} < {}:", name_of(loop.kind), loop.var, loop.extent.str());
+          ++depth_;
+          if (loop.team)
+            for (const std::string& text : lines_of(*phase_, *loop.team)) line("{}", text);
+          --depth_;
           const LaneForms* outer = std::exchange(forms_, loop.forms ? loop.forms.get() : forms_);
           block(loop.body);
           if (loop.interior) interior(loop);
@@ -386,6 +394,7 @@ class Printer {
   std::vector<int> uses_;
   std::map<ExprId, std::string> named_;
   const LaneForms* forms_ = nullptr;  // of the loop around
+  const Phase* phase_ = nullptr;
   std::string text_;
   int depth_ = 0;
   int next_name_ = 0;

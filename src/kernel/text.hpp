@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "kernel/kernel.hpp"
 
@@ -11,9 +12,13 @@ namespace smelt::kernel {
 std::string_view name_of(LoopKind kind);
 std::string_view name_of(Scope scope);
 std::string_view name_of(RawOp op);
+std::string name_of(const Variant& variant);  // "held fast"
 
 std::string param_name(const Kernel& kernel, int param);       // "in0", "out1", "tmp2", "scalar3", "size4"
 std::string access_text(const Kernel& kernel, const Access&);  // "in0[%i0, %i1 + 1]"
 std::string expr_text(const Kernel& kernel, ExprId expr);      // on one line, cut short when long
+// The variants of a phase, and how they run a loop of it: a line each.
+std::vector<std::string> lines_of(const Phase& phase);
+std::vector<std::string> lines_of(const Phase& phase, const TeamForms& forms);
 
 }  // namespace smelt::kernel

@@ -2,10 +2,18 @@
 #include "emit/opencl.hpp"
 
 #include "fixture.hpp"
+#include "kernel/facts.hpp"
+#include "kernel/passes.hpp"
 #include "smelt/error.hpp"
 #include "symbols.hpp"
 
 namespace smelt::test {
+
+static std::string text_of(Kernel kernel, const emit::OpenClTarget& target = {}) {
+  kernel::Proved proved;
+  kernel::run_passes(kernel, proved);
+  return emit::emit_opencl(kernel, target).text;
+}
 
 // The sum of every row of 1000, by a team of this many threads.
 static Kernel row_sums(DType dtype, int threads) {
@@ -29,19 +37,19 @@ static size_t occurrences(const std::string& text, const std::string& part) {
 }
 
 TEST(OpenCl, NothingOfCudaStays) {
-  const std::string text = emit::emit_opencl(row_sums(DType::F32, 64), {}).text;
+  const std::string text = text_of(row_sums(DType::F32, 64));
   for (const char* other :
        {"long long", "__shfl", "__sync", "threadIdx", "blockIdx", "template", "Vec<", "__shared__", "<int>"})
     EXPECT_EQ(text.find(other), std::string::npos) << other << "\n" << text;
   EXPECT_NE(text.find("reqd_work_group_size(64, 1, 1)"), std::string::npos);
-  EXPECT_EQ(emit::emit_opencl(row_sums(DType::F32, 64), {}).text, text);
+  EXPECT_EQ(text_of(row_sums(DType::F32, 64)), text);
 }
 
 // Every thread comes by every barrier: one behind what is handed over, one in each step.
 TEST(OpenCl, ThreadsMeetInTheMemoryOfTheWorkgroup) {
-  const std::string text = emit::emit_opencl(row_sums(DType::F32, 64), {}).text;
+  const std::string text = text_of(row_sums(DType::F32, 64));
   EXPECT_EQ(occurrences(text, "barrier(CLK"), 2 * occurrences(text, "__kernel ")) << text;
-  const std::string alone = emit::emit_opencl(row_sums(DType::F32, 1), {}).text;
+  const std::string alone = text_of(row_sums(DType::F32, 1));
   EXPECT_EQ(occurrences(alone, "barrier("), 0u) << alone;
 }
 
@@ -51,7 +59,7 @@ TEST(OpenCl, AThreadOfACpuRunsLoops) {
   Kernel kernel = row_sums(DType::F32, 1);
   kernel.dialect = kernel::Dialect::PlainThread;
   kernel.phases[0].team = {1, 8, 0};
-  const std::string text = emit::emit_opencl(kernel, {}).text;
+  const std::string text = text_of(kernel);
   const std::string function = text.substr(text.find("__kernel"));
   EXPECT_NE(function.find("reqd_work_group_size(8, 1, 1)"), std::string::npos) << text;
   EXPECT_NE(function.find("float a0[4];"), std::string::npos) << text;
@@ -74,7 +82,7 @@ TEST(OpenCl, LoopsOfACpuDrawWholeBlocks) {
     m.phase({grid(1, {std::move(loop)})});
     m.kernel.dialect = dialect;
     m.kernel.phases[0].team = {1, 1, 0};
-    return emit::emit_opencl(m.kernel, {}).text;
+    return text_of(m.kernel);
   };
   const std::string text = text_for(kernel::Dialect::PlainThread, 1000);
   EXPECT_NE(text.find("random_words(0, true, "), std::string::npos) << text;
@@ -82,14 +90,14 @@ TEST(OpenCl, LoopsOfACpuDrawWholeBlocks) {
 }
 
 TEST(OpenCl, F64OnlyWhereTheDeviceHasIt) {
-  EXPECT_NO_THROW(emit::emit_opencl(row_sums(DType::F64, 32), {.f64 = true}));
+  EXPECT_NO_THROW(text_of(row_sums(DType::F64, 32), {.f64 = true}));
   try {
-    emit::emit_opencl(row_sums(DType::F64, 32), {.f64 = false});
+    text_of(row_sums(DType::F64, 32), {.f64 = false});
     FAIL() << "it was printed";
   } catch (const UserError& e) {
     EXPECT_NE(std::string(e.what()).find("cl_khr_fp64"), std::string::npos);
   }
-  EXPECT_EQ(emit::emit_opencl(row_sums(DType::F32, 32), {.f64 = false}).text.find("double"), std::string::npos);
+  EXPECT_EQ(text_of(row_sums(DType::F32, 32), {.f64 = false}).find("double"), std::string::npos);
 }
 
 TEST(OpenCl, ExtremesOfIntegersArePtxWhereTheCompilerLosesANegation) {
@@ -97,9 +105,10 @@ TEST(OpenCl, ExtremesOfIntegersArePtxWhereTheCompilerLosesANegation) {
   const int x = m.input(DType::I32, {100}), out = m.output(DType::I32, {100});
   const ExprId a = m.load(x, {sym("i0"_loop)});
   m.phase({grid(100, {kernel::store(m.at(out, {sym("i0"_loop)}), m.op(Op::Max, {a, m.op(Op::Neg, {a})}))})});
+  m.kernel.dialect = kernel::Dialect::PlainTeam;
   m.kernel.phases[0].team = {1, 1, 0};
-  EXPECT_EQ(emit::emit_opencl(m.kernel, {}).text.find("max.u32"), std::string::npos);
-  EXPECT_NE(emit::emit_opencl(m.kernel, {.ptx = true}).text.find("max.u32"), std::string::npos);
+  EXPECT_EQ(text_of(m.kernel).find("max.u32"), std::string::npos);
+  EXPECT_NE(text_of(m.kernel, {.ptx = true}).find("max.u32"), std::string::npos);
 }
 
 }  // namespace smelt::test

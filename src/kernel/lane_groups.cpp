@@ -1,0 +1,103 @@
+#include "kernel/lane_groups.hpp"
+
+#include <algorithm>
+
+#include "kernel/conditions.hpp"
+#include "kernel/walk.hpp"
+
+namespace smelt::kernel {
+
+bool is_argument(const Kernel& kernel, Symbol symbol) {
+  return std::any_of(kernel.params.begin(), kernel.params.end(), [&](const Param& p) { return p.symbol == symbol; });
+}
+
+bool LaneGroups::varies(const IntExpr& e) const {
+  if (!loop_) return false;
+  return e.any_symbol([&](Symbol s) {
+    return s == loop_->var || (s.is_local() && uses_.local(s.local_id()).vectors.count(loop_) > 0);
+  });
+}
+
+bool LaneGroups::varies(ExprId root) const {
+  return any_below(kernel_, {root}, [&](const Expr& e) {
+    if (const auto* read = e.get_if<ReadLocal>()) {
+      const LocalUses& local = uses_.local(read->local);
+      if (local.per_column || local.vectors.count(loop_)) return true;
+    }
+    return any_index(e, [&](const IntExpr& x) { return varies(x); });
+  });
+}
+
+bool LaneGroups::divisible(const IntExpr& e, std::vector<IntExpr>& when) const {
+  return divisible(e, lanes_, loop_->var, when);
+}
+
+bool LaneGroups::divisible(const IntExpr& e, int64_t n, std::optional<Symbol> var, std::vector<IntExpr>& when) const {
+  for (const IntExpr::Term& term : e.terms()) {
+    if (term.coefficient % n == 0) continue;
+    bool good = false;
+    std::optional<Symbol> size;
+    for (const IntExpr::AtomPtr& a : term.atoms) {
+      if (a->symbol) {
+        good = good || a->symbol == var;
+        if (is_argument(kernel_, *a->symbol)) size = a->symbol;
+      } else if (a->kind != AtomKind::FloorDiv) {
+        good = good || (divisible(a->a, n, var, when) && divisible(a->b, n, var, when));
+      }
+    }
+    if (good) continue;
+    if (!size) return false;
+    when.push_back(-mod(IntExpr::symbol(*size), n));
+  }
+  return true;
+}
+
+std::optional<int> LaneGroups::step(const IntExpr::Atom& a, std::vector<IntExpr>& when) const {
+  if (a.symbol) return a.symbol == loop_->var ? std::optional(1) : std::nullopt;
+  const auto inner = step(a.a, when);
+  if (a.kind == AtomKind::Min || a.kind == AtomKind::Max)
+    return inner == 0 && step(a.b, when) == 0 ? std::optional(0) : std::nullopt;
+  if (varies(a.b)) return std::nullopt;
+  if (inner == 0) return 0;
+  // The remainders of a group stay between two multiples of the lanes.
+  if (inner != 1 || peeled_ || !divisible(a.a, when) || !divisible(a.b, when)) return std::nullopt;
+  return a.kind == AtomKind::Mod ? 1 : 0;
+}
+
+std::optional<int> LaneGroups::step(const IntExpr& e, std::vector<IntExpr>& when) const {
+  if (!varies(e)) return 0;
+  int64_t total = 0;
+  for (const IntExpr::Term& term : e.terms()) {
+    bool moves = false;
+    for (const IntExpr::AtomPtr& a : term.atoms) {
+      if (!varies(IntExpr::of_term({1, {a}}))) continue;
+      const auto own = step(*a, when);
+      if (!own || (*own != 0 && moves)) return std::nullopt;
+      if (*own == 0) continue;
+      moves = true;
+      if (term.atoms.size() != 1) return std::nullopt;
+      total += term.coefficient * *own;
+    }
+  }
+  if (total < -1 || total > 1) return std::nullopt;
+  return static_cast<int>(total);
+}
+
+bool LaneGroups::same(ExprId id) const {
+  const Expr& e = kernel_.at(id);
+  std::vector<IntExpr> when;
+  if (const auto* index = e.get_if<IndexValue>()) return step(index->value, when) == 0 && when.empty();
+  if (e.is<Const>()) return true;
+  const auto* apply = e.get_if<Apply>();
+  if (!apply) return false;
+  if (const auto left = holds_where(kernel_, *apply)) {
+    // Of neighbours between two multiples of the lanes all are at least 0, or none is.
+    const auto grows = step(*left, when);
+    const bool all = grows == 0 || (grows == 1 && divisible(*left, when)) ||
+                     (grows == -1 && divisible(*left - (lanes_ - 1), when));
+    return all && when.empty();
+  }
+  return std::all_of(apply->args.begin(), apply->args.end(), [&](ExprId a) { return same(a); });
+}
+
+}  // namespace smelt::kernel

@@ -1,0 +1,46 @@
+// How indices differ between the neighbouring elements of a Vector loop that a thread of a GPU takes at a time: its group.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "kernel/kernel.hpp"
+#include "kernel/phase_uses.hpp"
+
+namespace smelt::kernel {
+
+// Whether a kernel is given the symbol: a size.
+bool is_argument(const Kernel& kernel, Symbol symbol);
+
+class LaneGroups {
+ public:
+  // `peeled`: the groups of a loop that is peeled begin where `origin` + its variable is a multiple of the lanes; else the variable is.
+  // Outside of Vector loops, `loop` is nullptr and nothing varies.
+  LaneGroups(const Kernel& kernel, const PhaseUses& uses, const Loop* loop, int lanes, bool peeled)
+      : kernel_(kernel), uses_(uses), loop_(loop), lanes_(lanes), peeled_(peeled) {}
+
+  // Whether elements of the loop differ in a value.
+  bool varies(const IntExpr& e) const;
+  bool varies(ExprId id) const;
+  // By how much the value grows from one lane to the next: 0, 1, -1, or nothing that is the same for all lanes. `when` gets
+  // what must be at least 0 for that.
+  std::optional<int> step(const IntExpr& e, std::vector<IntExpr>& when) const;
+  // Whether lane 0 has a multiple of the lanes, where each of `when` is at least 0.
+  bool divisible(const IntExpr& e, std::vector<IntExpr>& when) const;
+  // Whether the value is a multiple of n where `var` is one.
+  bool divisible(const IntExpr& e, int64_t n, std::optional<Symbol> var, std::vector<IntExpr>& when) const;
+  // Whether all lanes have the same value, whatever the sizes are.
+  bool same(ExprId id) const;
+
+ private:
+  std::optional<int> step(const IntExpr::Atom& a, std::vector<IntExpr>& when) const;
+
+  const Kernel& kernel_;
+  const PhaseUses& uses_;
+  const Loop* loop_;
+  const int lanes_;
+  const bool peeled_;
+};
+
+}  // namespace smelt::kernel

@@ -1,0 +1,78 @@
+// Text of how teams of threads run the loops of a phase.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "kernel/team_forms.hpp"
+#include "kernel/text.hpp"
+
+namespace smelt::kernel {
+namespace {
+
+std::string text_of(const LoopShape& shape) {
+  if (shape.by_element) return "element by element";
+  std::string text = fmt::format("{} x {} to a thread", shape.unroll, shape.lanes);
+  if (shape.peeled) text += fmt::format(", peeled, element 0 at {}", shape.origin.str());
+  if (shape.one_step) text += ", in one step";
+  if (!shape.checked) text += ", unchecked";
+  if (shape.checked && shape.inside) text += fmt::format(", unchecked up to group {}", shape.inside);
+  return text;
+}
+
+// Texts, each once, with the variants that share it in front.
+class ByVariant {
+ public:
+  explicit ByVariant(const Phase& phase) : phase_(phase) {}
+  void add(size_t variant, const std::string& text) {
+    const std::string name = name_of(phase_.variants[variant]);
+    const auto at = std::find_if(lines_.begin(), lines_.end(), [&](const auto& l) { return l.second == text; });
+    if (at == lines_.end())
+      lines_.emplace_back(name, text);
+    else
+      at->first += ", " + name;
+  }
+  std::vector<std::string> lines() const {
+    std::vector<std::string> lines;
+    for (const auto& [names, text] : lines_)
+      if (!text.empty()) lines.push_back(fmt::format("{}: {}", names, text));
+    return lines;
+  }
+
+ private:
+  const Phase& phase_;
+  std::vector<std::pair<std::string, std::string>> lines_;
+};
+
+}  // namespace
+
+std::string name_of(const Variant& variant) {
+  const std::string held = variant.held ? "held " : "";
+  switch (variant.form) {
+    case Variant::Form::Fast: return held + "fast";
+    case Variant::Form::Odd: return held + "odd";
+    case Variant::Form::Any: return "any";
+    case Variant::Form::Ending: return "ending";
+  }
+  return "?";
+}
+
+std::vector<std::string> lines_of(const Phase& phase) {
+  std::vector<std::string> lines;
+  for (const Variant& variant : phase.variants) {
+    std::vector<std::string> when;
+    for (const IntExpr& h : variant.when) when.push_back(h.str() + " >= 0");
+    lines.push_back(fmt::format("variant {}{}{}", name_of(variant), when.empty() ? "" : " where ",
+                                fmt::join(when, " and ")));
+  }
+  return lines;
+}
+
+std::vector<std::string> lines_of(const Phase& phase, const TeamForms& forms) {
+  ByVariant shapes(phase);
+  for (size_t v = 0; v < phase.variants.size(); ++v) shapes.add(v, text_of(forms.shapes[v]));
+  return shapes.lines();
+}
+
+}  // namespace smelt::kernel

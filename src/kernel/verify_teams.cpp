@@ -1,0 +1,146 @@
+// How teams of threads run the Vector loops of a phase, in each of its variants.
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "kernel/conditions.hpp"
+#include "kernel/phase_uses.hpp"
+#include "kernel/shape_loops.hpp"
+#include "kernel/team_forms.hpp"
+#include "kernel/text.hpp"
+#include "kernel/verify_parts.hpp"
+#include "kernel/walk.hpp"
+
+namespace smelt::kernel {
+namespace {
+
+// Whether a value is a multiple of n, whatever its symbols are.
+bool is_multiple_of(const IntExpr& e, int64_t n) {
+  return std::all_of(e.terms().begin(), e.terms().end(), [&](const IntExpr::Term& term) {
+    return term.coefficient % n == 0 ||
+           std::any_of(term.atoms.begin(), term.atoms.end(), [&](const IntExpr::AtomPtr& a) {
+             return !a->symbol && a->kind != AtomKind::FloorDiv && is_multiple_of(a->a, n) && is_multiple_of(a->b, n);
+           });
+  });
+}
+
+// Whether a value is never above a number.
+bool stays_below(const IntExpr& e, const IntExpr& most, const Ranges& ranges) {
+  if (proves_le(e, most, ranges)) return true;
+  if (e.terms().size() != 1 || e.terms()[0].coefficient != 1 || e.terms()[0].atoms.size() != 1) return false;
+  const IntExpr::Atom& a = *e.terms()[0].atoms[0];
+  return a.kind == AtomKind::Min && (stays_below(a.a, most, ranges) || stays_below(a.b, most, ranges));
+}
+
+class TeamVerifier {
+ public:
+  explicit TeamVerifier(const Kernel& kernel) : kernel_(kernel), around_(kernel) {}
+
+  void phase(const Phase& phase) {
+    phase_ = &phase;
+    known_.clear();
+    for (const Variant& v : phase.variants) known_.push_back(multiples(v));
+    if (!phase.variants.empty() && std::none_of(phase.variants.begin(), phase.variants.end(), [](const Variant& v) {
+          return v.form == Variant::Form::Any;
+        }))
+      fail(kernel_, "a phase has no variant for every size and address");
+    in_order_ = has_scans(phase.body) || has_each(phase.body);
+    block(phase.body);
+  }
+
+ private:
+  using Known = std::map<Symbol, IntExpr>;  // sizes, as multiples of what they are multiples of
+
+  template <class... Args>
+  void need(bool condition, const Loop& loop, const Variant& variant, fmt::format_string<Args...> format,
+            Args&&... args) const {
+    if (!condition)
+      fail(kernel_, "loop {}, {}: {}", loop.var, name_of(variant), fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  Known multiples(const Variant& variant) const {
+    if (variant.form == Variant::Form::Any && (!variant.when.empty() || variant.vectors))
+      fail(kernel_, "the variant for every size and address has conditions");
+    Known known;
+    for (const IntExpr& h : variant.when) {
+      if (!is_multiple(h)) continue;
+      const IntExpr::Atom& mod = *h.terms()[0].atoms[0];
+      const auto size = mod.a.as_symbol();
+      const auto n = mod.b.constant();
+      if (!size || !n) continue;
+      // Powers of two: the largest is a multiple of the others.
+      const IntExpr multiple = *n * IntExpr::symbol(*size);
+      if (!known.count(*size) || proves_le(known.at(*size), multiple, around_.ranges())) known[*size] = multiple;
+    }
+    return known;
+  }
+
+  void block(const std::vector<Stmt>& body) {
+    const SymbolsAround::Scope scope(around_);
+    for (const Stmt& s : body) {
+      if (const auto* let = s.get_if<Let>()) around_.enter(*let);
+      const auto* loop = s.get_if<Loop>();
+      if (loop) team(*loop);
+      const SymbolsAround::Scope own(around_);
+      if (loop) around_.enter(loop->var, loop->extent);
+      if (const auto* each = s.get_if<Each>()) around_.enter(each->var, each->extent);
+      if (const auto* inside = body_of(s)) block(*inside);
+    }
+  }
+
+  void team(const Loop& loop) const {
+    const size_t shapes = loop.team ? loop.team->shapes.size() : 0;
+    const size_t expected = loop.kind == LoopKind::Vector ? phase_->variants.size() : 0;
+    if (shapes != expected) fail(kernel_, "loop {} has {} shapes for {} variants", loop.var, shapes, expected);
+    for (size_t v = 0; v < shapes; ++v) shape(loop, loop.team->shapes[v], phase_->variants[v], known_[v]);
+  }
+
+  void shape(const Loop& loop, const LoopShape& shape, const Variant& variant, const Known& known) const {
+    const int64_t threads = phase_->team.threads, step = threads * shape.count();
+    const int64_t edges = shape.peeled ? shape.lanes - 1 : 0;
+    need(shape.lanes == 1 || (shape.lanes == loop.lanes && variant.vectors), loop, variant, "groups of {} lanes",
+         shape.lanes);
+    need(shape.unroll >= 1 && (shape.unroll == 1 || !has_loops(loop) || kernel_.dialect == Dialect::PlainThread), loop,
+         variant, "{} groups at once", shape.unroll);
+    const IntExpr extent = loop.extent.substitute(known, around_.ranges());
+    if (shape.lanes > 1 && !shape.peeled)
+      need(is_multiple_of(extent, shape.lanes), loop, variant, "an extent of {} is no multiple of {} lanes",
+           loop.extent.str(), shape.lanes);
+    if (shape.peeled) {
+      need(!in_order_ && !has_loops(loop) && !loop.columns, loop, variant, "peeled, though groups begin at element 0");
+      need(threads >= 2 * edges, loop, variant, "{} threads for the edges of {} lanes", threads, shape.lanes);
+      need(!shape.origin.mentions(loop.var), loop, variant, "element 0 is at {}", shape.origin.str());
+    }
+    if (shape.one_step)
+      need(stays_below(loop.extent, step + edges, around_.ranges()) || assumed(step + edges - loop.extent, variant),
+           loop, variant, "one step of {} for an extent of {}", step, loop.extent.str());
+    const auto exact = loop.extent.constant();
+    need(shape.checked || (!shape.peeled && exact && *exact > 0 && *exact % step == 0), loop, variant,
+         "steps of {}, unchecked, for an extent of {}", step, loop.extent.str());
+    need(shape.inside == 0 || (shape.one_step && exact && shape.inside * threads * shape.lanes + edges <= *exact), loop,
+         variant, "{} groups of every thread inside an extent of {}", shape.inside, loop.extent.str());
+    need(!shape.by_element || (kernel_.dialect == Dialect::PlainThread && shape.count() == 1), loop, variant,
+         "by element, in groups");
+  }
+
+  bool assumed(const IntExpr& h, const Variant& variant) const {
+    return std::any_of(variant.when.begin(), variant.when.end(),
+                       [&](const IntExpr& known) { return (h - known).constant().value_or(-1) >= 0; });
+  }
+
+  const Kernel& kernel_;
+  SymbolsAround around_;
+  const Phase* phase_ = nullptr;
+  std::vector<Known> known_;  // by variant
+  bool in_order_ = false;
+};
+
+}  // namespace
+
+void verify_teams(const Kernel& kernel) {
+  TeamVerifier teams(kernel);
+  for (const Phase& phase : kernel.phases) teams.phase(phase);
+}
+
+}  // namespace smelt::kernel
