@@ -50,7 +50,7 @@ std::string PhasePrinter::value(ExprId root) {
     if (waiting.size() > depth) continue;
     waiting.pop_back();
     const auto early = early_.find(id);
-    std::string text = early != early_.end() ? early->second : compute(e);
+    std::string text = early != early_.end() ? early->second : compute(id);
     const bool leaf = e.is<Const>() || e.is<ReadLocal>() || early != early_.end();
     // All threads shuffle, whatever condition the value is used under.
     const bool shuffle = is_shuffle(e);
@@ -68,7 +68,8 @@ std::string PhasePrinter::value(ExprId root) {
   return *known_[static_cast<size_t>(root)];
 }
 
-std::string PhasePrinter::compute(const Expr& e) {
+std::string PhasePrinter::compute(ExprId id) {
+  const Expr& e = kernel_.at(id);
   const auto dtype = [&](ExprId id) { return kernel_.at(id).dtype; };
   return e.match(
       [&](const Const& c) { return literal(c.value); }, [&](const ReadLocal& read) { return read_local(read.local); },
@@ -87,7 +88,7 @@ std::string PhasePrinter::compute(const Expr& e) {
         if (is_shuffle(e) && !as_.warps) return from_thread(e.dtype, texts(made.args));
         return raw(as_, made.op, dtype(made.args[0]), e.dtype, texts(made.args));
       },
-      [&](const Load& made) { return load(made); }, [&](const Random& made) { return random(made, texts(made.args)); },
+      [&](const Load&) { return load(id); }, [&](const Random& made) { return random(made, texts(made.args)); },
       [&](const Apply& made) {
         if (std::string text = compare_positions(made); !text.empty()) return text;
         return apply(made.op, dtype(made.args.back()), texts(made.args));
@@ -169,7 +170,8 @@ std::string PhasePrinter::element(const Access& access) {
   return fmt::format("{}[{}]", p.base, integer(p.offset));
 }
 
-std::string PhasePrinter::load(const Load& e) {
+std::string PhasePrinter::load(ExprId id) {
+  const Load& e = load_at(id);
   const DType memory = e.access.scratch ? kernel_.buffers[static_cast<size_t>(e.access.array)].dtype
                                         : kernel_.params[static_cast<size_t>(e.access.array)].dtype;
   if (e.access.scratch) {
@@ -179,7 +181,7 @@ std::string PhasePrinter::load(const Load& e) {
   }
   // A scalar was converted where it came in.
   const bool scalar = kernel_.params[static_cast<size_t>(e.access.array)].kind == ParamKind::Scalar;
-  const std::string text = scalar ? element(e.access) : from_memory(memory, element_or_lane(e.access));
+  const std::string text = scalar ? element(e.access) : from_memory(memory, element_or_lane(id));
   return e.mask == kNoExpr ? text : fmt::format("({} ? {} : {})", known(e.mask), text, known(e.other));
 }
 

@@ -30,16 +30,13 @@ PhasePrinter::PhasePrinter(const CLike& as, const Kernel& kernel, size_t phase, 
       in_registers_(kernel.buffers.size(), false),
       known_(kernel.exprs.size()),
       conditions_(variant_.when),
-      alignment_(kernel.params.size(), 0) {
+      alignment_(variant_.alignment) {
   SMELT_CHECK(team_.threads > 0, "kernel {} has no threads: it was not scheduled for a GPU", kernel.name);
   SMELT_CHECK(kernel.ordered || kernel.buffers.empty(), "kernel {} did not go through its passes", kernel.name);
   asks_for_multiples_ = std::any_of(conditions_.begin(), conditions_.end(), kernel::is_multiple);
   for (size_t i = 0; i < kernel.params.size(); ++i) {
     const Param& p = kernel.params[i];
-    if (p.kind != ParamKind::Size) {
-      if (p.kind != ParamKind::Scalar) alignment_[i] = size_of(p.dtype);
-      continue;
-    }
+    if (p.kind != ParamKind::Size) continue;
     const std::string& name = symbols_[*p.symbol] = kernel::param_name(kernel, static_cast<int>(i));
     if (p.symbol->kind() == Symbol::Kind::Multiplier) {
       const auto size = std::find_if(kernel.launch_sizes.begin(), kernel.launch_sizes.end(),

@@ -134,7 +134,6 @@ class PhasePrinter {
   void assign(const Assign& s);
   void store(const Store& s);
   void conditional(const If& s);
-  std::vector<ExprId> step_loads(const Loop& s) const;
   bool batched_loop(const Loop& s);
   void count_loop(const Loop& s, const char* pragma);
   void each(const Each& s);  // c_like_each.cpp
@@ -169,6 +168,7 @@ class PhasePrinter {
 
   // c_like_vector.cpp
   Vector shape_of(const Loop& s) const;
+  const kernel::LoopAccesses& accesses_of(const Loop& s) const { return s.team->accesses[function_.variant]; }
   kernel::LaneGroups groups_of_lanes() const { return {kernel_, uses_, vector_.loop, vector_.lanes, vector_.peeled}; }
   std::string name_edges(const std::string& extent);
   void edge(const std::vector<Stmt>& stmts);
@@ -176,8 +176,8 @@ class PhasePrinter {
   void close_edge();
   void whole_loop(const Loop& s, const std::string& extent);
   void vector_loop(const Loop& s);
-  void nested_body(const std::vector<Stmt>& body);
-  void block(const std::vector<const Stmt*>& stmts);
+  void nested_body(const Loop& around);
+  void block(const std::vector<const Stmt*>& stmts, const kernel::BlockAccesses& accesses);
   // c_like_scan.cpp
   struct ScanText {
     int number = 0;  // of its names
@@ -195,19 +195,16 @@ class PhasePrinter {
   void scan_warps(const Scan& s, const ScanText& text);
   void scan_grid(const Scan& s, const ScanText& text, const RunText& run);
   void scan_on_chip(const Scan& s, const ScanText& text);
-  void scan_body(const std::vector<Stmt>& body);
+  void scan_body(const Loop& loop);
   void open_group(bool check);
   // c_like_loads.cpp
-  bool groups_are_inside_or_outside(const Load& load);
-  bool is_of_column(ExprId root) const;
-  std::vector<ExprId> early_loads(const std::vector<const Stmt*>& stmts);
-  void load_group(ExprId id);
-  void declare_loads(const std::vector<ExprId>& loads);
-  void load_groups(const std::vector<ExprId>& loads, bool check);
-  void hold(const std::vector<ExprId>& loads, const std::string& first, const std::string& extent);
-  std::string element_or_lane(const Access& access);
-  bool is_held(ExprId id);
-  bool computes_much();
+  void load_group(const kernel::EarlyLoad& early);
+  void declare_loads(const std::vector<kernel::EarlyLoad>& loads);
+  void load_groups(const std::vector<kernel::EarlyLoad>& loads, bool check);
+  void make_early(const std::vector<kernel::EarlyLoad>& loads, bool check);
+  void end_early(const std::vector<kernel::EarlyLoad>& loads);
+  void hold(const std::vector<kernel::EarlyLoad>& loads, const std::string& first, const std::string& extent);
+  std::string element_or_lane(ExprId id);
 
   // c_like_wide.cpp
   struct WideStore {
@@ -236,7 +233,7 @@ class PhasePrinter {
 
   // c_like_expr.cpp
   std::string value(ExprId id);
-  std::string compute(const Expr& e);
+  std::string compute(ExprId id);
   const std::string& known(ExprId id) const { return *known_[static_cast<size_t>(id)]; }
   template <class Ids>
   std::vector<std::string> texts(const Ids& ids) const {
@@ -246,7 +243,7 @@ class PhasePrinter {
   }
   std::string compare_positions(const Apply& e);
   std::string read_local(LocalId id);
-  std::string load(const Load& e);
+  std::string load(ExprId id);
   const Load& load_at(ExprId id) const { return kernel_.at(id).get<Load>(); }
   DType dtype_in_memory(const Load& e) const { return kernel_.params[static_cast<size_t>(e.access.array)].dtype; }
   // Each expression of the statements that has no name yet, once.
@@ -303,16 +300,14 @@ class PhasePrinter {
   std::vector<bool> in_registers_;  // scratch buffers
   std::vector<std::optional<std::string>> known_;
   std::vector<std::vector<ExprId>> scopes_;
-  std::map<ExprId, std::string> early_;   // loads that were made ahead, by lane
-  std::map<ExprId, Place> whole_groups_;  // of these, those of the lanes' elements side by side, behind no mask
-  std::optional<bool> computes_much_;     // found once
+  std::map<ExprId, std::string> early_;           // loads that were made ahead, by lane
+  std::map<ExprId, kernel::FromLane> from_lane_;  // loads whose element another lane may have made ahead
   std::map<Symbol, std::string> symbols_;
   std::map<std::string, std::string> multipliers_;  // by their value, kernel/multipliers.hpp: the argument
   Ranges ranges_;
   Vector vector_;
   std::map<const Store*, std::pair<std::string, DType>> wide_stores_;  // the array that collects its lanes
-  std::vector<Symbol> steps_;  // variables of the serial loops inside of a Vector loop
-  int serial_depth_ = 0, if_depth_ = 0, names_ = 0;
+  int serial_depth_ = 0, names_ = 0;
   bool cluster_used_ = false, asks_for_multiples_ = false;
   std::vector<IntExpr> conditions_;
   std::vector<int> alignment_;

@@ -125,17 +125,14 @@ void PhasePrinter::scan_warps(const Scan& s, const ScanText& text) {
 }
 
 // The statements of a loop with scans: run by run, each for all groups.
-void PhasePrinter::scan_body(const std::vector<Stmt>& body) {
-  std::vector<const Stmt*> all, run;
-  for (const Stmt& s : body) all.push_back(&s);
+void PhasePrinter::scan_body(const Loop& loop) {
+  std::vector<const Stmt*> run;
+  const kernel::LoopAccesses& accesses = accesses_of(loop);
   push();
-  // What a scan needs, and what only follows it: all under way together.
-  const std::vector<ExprId> loads = early_loads(all);
-  if (!loads.empty()) {
-    declare_loads(loads);
-    load_groups(loads, vector_.checked);
-  }
-  for (const Stmt& s : body) {
+  make_early(accesses.early, vector_.checked);
+  for (const kernel::BlockAccesses& block : accesses.blocks)
+    for (const kernel::FromLane& from : block.from) from_lane_[from.load] = from;
+  for (const Stmt& s : loop.body) {
     const auto* scan = s.get_if<Scan>();
     if (!scan) {
       run.push_back(&s);
@@ -147,8 +144,7 @@ void PhasePrinter::scan_body(const std::vector<Stmt>& body) {
     run.clear();
   }
   if (!run.empty()) groups(run, nullptr, nullptr);
-  for (const ExprId id : loads) early_.erase(id);
-  whole_groups_.clear();
+  end_early(accesses.early);
   pop();
 }
 

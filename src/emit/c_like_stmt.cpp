@@ -35,9 +35,7 @@ void PhasePrinter::statement(const Stmt& s) {
 void PhasePrinter::conditional(const If& s) {
   open(fmt::format("if ({})", value(s.condition)));
   push();
-  ++if_depth_;
   statements(s.body);
-  --if_depth_;
   pop();
   close();
 }
@@ -126,39 +124,11 @@ void PhasePrinter::store(const Store& s) {
   forget(uses_.resource(s.access));
 }
 
-// What each of several steps of a loop reads, if nothing of it depends on the steps before.
-std::vector<ExprId> PhasePrinter::step_loads(const Loop& s) const {
-  std::vector<ExprId> found, roots;
-  std::set<int> given;
-  for (const Stmt& inner : s.body) {
-    if (!inner.is<Let>() && !inner.is<Assign>() && !inner.is<Store>()) return {};
-    if (const auto local = given_by(inner)) given.insert(*local);
-    roots.push_back(*value_of(inner));
-  }
-  visit_below(kernel_, roots, [&](ExprId id, const Expr& e) {
-    const auto* load = e.get_if<Load>();
-    if (!load || load->access.scratch || load->mask != kNoExpr) return true;
-    const auto array = static_cast<size_t>(load->access.array);
-    const auto& on = uses_.dependencies_of(id);
-    const bool steps = any_index(e, [&](const IntExpr& x) { return x.mentions(s.var); });
-    if (steps && !uses_.stored[array] && std::none_of(on.begin(), on.end(), [&](int r) { return given.count(r) > 0; }))
-      found.push_back(id);
-    return true;
-  });
-  std::sort(found.begin(), found.end());
-  return found;
-}
-
-// A loop that stores on the way: what many of its steps read is loaded first. The compiler itself has few loads under way across stores.
+// Iterations whose loads are made together first, then those that are left.
 bool PhasePrinter::batched_loop(const Loop& s) {
-  constexpr int64_t kMostBytes = 256;  // of a thread
-  const bool stores = std::any_of(s.body.begin(), s.body.end(), [](const Stmt& i) { return i.is<Store>(); });
-  if (s.kind != LoopKind::Serial || s.unroll < 2 || !stores || !vector_.loop || vector_.count() != 1) return false;
-  const std::vector<ExprId> loads = step_loads(s);
-  int64_t bytes = 0, steps = 1;
-  for (const ExprId id : loads) bytes += std::max(4, size_of(dtype_in_memory(load_at(id))));
-  while (bytes > 0 && 2 * steps * bytes <= kMostBytes && 2 * steps <= s.unroll) steps *= 2;
-  if (steps == 1) return false;
+  if (!vector_.loop || accesses_of(s).batch.iterations == 1) return false;
+  const int steps = accesses_of(s).batch.iterations;
+  const std::vector<ExprId>& loads = accesses_of(s).batch.loads;
   const std::string name = fmt::format("s{}", names_++), step = fmt::format("s{}", names_++), type = index_type();
   const std::string extent = fmt::format("n{}", names_++);
   line("const {} {} = {};", type, extent, integer(s.extent));
@@ -187,13 +157,13 @@ bool PhasePrinter::batched_loop(const Loop& s) {
     }
   });
   for (const ExprId id : loads) early_[id] = from_memory(dtype_in_memory(load_at(id)), fmt::format("ld{}[k]", id));
-  each_step([&] { nested_body(s.body); });
+  each_step([&] { nested_body(s); });
   for (const ExprId id : loads) early_.erase(id);
   close();
   symbols_[s.var] = name;
   open(fmt::format("for (; {0} < {1}; ++{0})", name, extent));
   push();
-  nested_body(s.body);
+  nested_body(s);
   pop();
   close();
   --serial_depth_;
@@ -211,13 +181,10 @@ void PhasePrinter::count_loop(const Loop& s, const char* pragma) {
   ranges_[s.var] = {0, s.extent - 1};
   push();
   ++serial_depth_;
-  if (vector_.loop) {
-    steps_.push_back(s.var);
-    nested_body(s.body);
-    steps_.pop_back();
-  } else {
+  if (vector_.loop)
+    nested_body(s);
+  else
     statements(s.body);
-  }
   --serial_depth_;
   pop();
   close();

@@ -56,7 +56,7 @@ void PhasePrinter::whole_loop(const Loop& s, const std::string& extent) {
   std::string first = "0";
   const auto body = [&] {
     line("const int first_group = 0;");
-    block(all);
+    block(all, accesses_of(s).blocks[0]);
     close();
   };
   if (const int lanes = lanes_of_draws(s); lanes > 1) {
@@ -85,13 +85,7 @@ void PhasePrinter::vector_loop(const Loop& s) {
     first = words + " + " + first;
     extent = "end_" + words;
   }
-  if (vector_.one_step && !has_loops(s)) {
-    std::vector<const Stmt*> all;
-    for (const Stmt& inner : s.body) all.push_back(&inner);
-    std::vector<ExprId> held = early_loads(all);
-    std::erase_if(held, [&](ExprId id) { return !is_held(id); });
-    hold(held, first, extent);
-  }
+  hold(accesses_of(s).held, first, extent);
   push();
   const bool in_order = has_scans(s.body);  // every thread takes part in every step
   if (vector_.by_element) {
@@ -125,17 +119,17 @@ void PhasePrinter::vector_loop(const Loop& s) {
   if (looped_ && vector_.checked && !vector_.by_element)
     line("const int count = {};", helper(as_, "smaller", type, std::to_string(vector_.unroll), "end - start"));
   if (in_order) {
-    scan_body(s.body);
+    scan_body(s);
   } else if (has_loops(s)) {
     line("const {} i0 = start;", type);
     line("const int group = first_group; (void)group;");
     open(vector_.checked && !looped_ ? "if (i0 < end)" : "");
-    nested_body(s.body);
+    nested_body(s);
     close();
   } else {
     std::vector<const Stmt*> all;
     for (const Stmt& inner : s.body) all.push_back(&inner);
-    block(all);
+    block(all, accesses_of(s).blocks[0]);
   }
   close();
   if (vector_.peeled && !vector_.one_step) edge(s.body);
@@ -145,13 +139,14 @@ void PhasePrinter::vector_loop(const Loop& s) {
 }
 
 // Loops run by every lane alike stand between runs of simple statements.
-void PhasePrinter::nested_body(const std::vector<Stmt>& body) {
+void PhasePrinter::nested_body(const Loop& around) {
   std::vector<const Stmt*> run;
+  size_t blocks = 0;
   auto flush = [&] {
-    if (!run.empty()) block(run);
+    if (!run.empty()) block(run, accesses_of(around).blocks[blocks++]);
     run.clear();
   };
-  for (const Stmt& s : body) {
+  for (const Stmt& s : around.body) {
     const auto* loop = s.get_if<Loop>();
     if (!loop) {
       SMELT_CHECK(!s.is<If>(), "an If inside a Vector loop");
@@ -189,18 +184,14 @@ void PhasePrinter::open_group(bool check) {
     open(vector_.inside > 0 ? fmt::format("if (u < {} || i0 < end)", vector_.inside) : "if (i0 < end)");
 }
 
-void PhasePrinter::block(const std::vector<const Stmt*>& stmts) {
+void PhasePrinter::block(const std::vector<const Stmt*>& stmts, const kernel::BlockAccesses& accesses) {
   const bool check = vector_.checked && !has_loops(*vector_.loop);
   push();
-  const std::vector<ExprId> loads = early_loads(stmts);
-  if (!loads.empty()) {
-    declare_loads(loads);
-    load_groups(loads, check);
-  }
+  make_early(accesses.early, check);
+  for (const kernel::FromLane& from : accesses.from) from_lane_[from.load] = from;
   groups(stmts, nullptr, nullptr);
   if (vector_.peeled && vector_.one_step) edge(vector_.loop->body);
-  for (const ExprId id : loads) early_.erase(id);
-  whole_groups_.clear();
+  end_early(accesses.early);
   pop();
 }
 

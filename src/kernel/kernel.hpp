@@ -237,7 +237,7 @@ struct Loop {
   int begins = 0;      // Vector on a CPU: whole steps may begin at multiples of so many elements; 0: of the lanes
   std::optional<Interior> interior;        // Vector on a CPU
   std::shared_ptr<const LaneForms> forms;  // Vector on a CPU, once they are known
-  std::shared_ptr<const TeamForms> team;   // Vector on a GPU, once they are known
+  std::shared_ptr<const TeamForms> team;   // Vector on a GPU, and inside of one, once they are known
 };
 struct Let {
   LocalId local;
@@ -332,9 +332,10 @@ struct Variant {
   // phase before, run by the workgroup that is done last.
   enum class Form : uint8_t { Fast, Odd, Any, Ending };
   Form form = Form::Any;
-  bool vectors = false;       // accesses of several neighbours at once, where addresses and sizes allow
-  bool held = false;          // one step covers the loops of which that is expected
-  std::vector<IntExpr> when;  // each is at least 0 where it may run
+  bool vectors = false;             // accesses of several neighbours at once, where addresses and sizes allow
+  bool held = false;                // one step covers the loops of which that is expected
+  std::vector<IntExpr> when;        // each is at least 0 where it may run
+  std::vector<int> alignment = {};  // per param, in bytes, of its address where it may run; 0 for what is no array
 };
 
 struct Phase {

@@ -3,12 +3,20 @@
 #include <algorithm>
 
 #include "kernel/conditions.hpp"
+#include "kernel/offset.hpp"
+#include "kernel/shape_loops.hpp"
 #include "kernel/walk.hpp"
 
 namespace smelt::kernel {
 
 bool is_argument(const Kernel& kernel, Symbol symbol) {
   return std::any_of(kernel.params.begin(), kernel.params.end(), [&](const Param& p) { return p.symbol == symbol; });
+}
+
+const IntExpr& Offsets::of(ExprId load) {
+  auto& known = of_loads_[static_cast<size_t>(load)];
+  if (!known) known = flat_offset(kernel_, kernel_.at(load).get<Load>().access);
+  return *known;
 }
 
 bool LaneGroups::varies(const IntExpr& e) const {
@@ -93,11 +101,24 @@ bool LaneGroups::same(ExprId id) const {
   if (const auto left = holds_where(kernel_, *apply)) {
     // Of neighbours between two multiples of the lanes all are at least 0, or none is.
     const auto grows = step(*left, when);
-    const bool all = grows == 0 || (grows == 1 && divisible(*left, when)) ||
-                     (grows == -1 && divisible(*left - (lanes_ - 1), when));
+    const bool all =
+        grows == 0 || (grows == 1 && divisible(*left, when)) || (grows == -1 && divisible(*left - (lanes_ - 1), when));
     return all && when.empty();
   }
   return std::all_of(apply->args.begin(), apply->args.end(), [&](ExprId a) { return same(a); });
+}
+
+int step_of_group(const LaneGroups& groups, const LoopShape& shape, const GroupAccess& access, bool downwards,
+                  Variant& variant) {
+  if (shape.lanes == 1) return 0;
+  std::vector<IntExpr> when;
+  const int step = groups.step(access.offset, when).value_or(0);
+  if (step == 0 || (step < 0 && !downwards)) return 0;
+  const IntExpr first = (step > 0 ? access.offset : access.offset - (shape.lanes - 1)) - shape.origin;
+  if (!groups.divisible(first, when) || (shape.peeled && !when.empty())) return 0;
+  require(when, variant);
+  align(access.param, shape.lanes * size_of(access.dtype), variant);
+  return step;
 }
 
 }  // namespace smelt::kernel

@@ -7,11 +7,23 @@
 
 #include "kernel/kernel.hpp"
 #include "kernel/phase_uses.hpp"
+#include "kernel/team_forms.hpp"
 
 namespace smelt::kernel {
 
 // Whether a kernel is given the symbol: a size.
 bool is_argument(const Kernel& kernel, Symbol symbol);
+
+// Where loads are in their arrays, in elements: computed once for all variants of a phase.
+class Offsets {
+ public:
+  explicit Offsets(const Kernel& kernel) : kernel_(kernel), of_loads_(kernel.exprs.size()) {}
+  const IntExpr& of(ExprId load);
+
+ private:
+  const Kernel& kernel_;
+  std::vector<std::optional<IntExpr>> of_loads_;
+};
 
 class LaneGroups {
  public:
@@ -42,5 +54,16 @@ class LaneGroups {
   const int lanes_;
   const bool peeled_;
 };
+
+// An access of a group to an array.
+struct GroupAccess {
+  int param;
+  DType dtype;
+  IntExpr offset;
+};
+// Whether its lanes are neighbouring elements that one aligned access covers: 1, or -1 where they are downwards and that is asked
+// for; else 0. The variant then requires what that takes of sizes and of the address.
+int step_of_group(const LaneGroups& groups, const LoopShape& shape, const GroupAccess& access, bool downwards,
+                  Variant& variant);
 
 }  // namespace smelt::kernel

@@ -5,17 +5,19 @@
 #include "kernel/barriers.hpp"
 #include "kernel/classify_accesses.hpp"
 #include "kernel/hoist.hpp"
+#include "kernel/load_early.hpp"
 #include "kernel/multipliers.hpp"
 #include "kernel/partition_loops.hpp"
 #include "kernel/prefetch.hpp"
 #include "kernel/rewrite.hpp"
 #include "kernel/shape_loops.hpp"
+#include "kernel/verify_parts.hpp"
 #include "smelt/error.hpp"
 
 namespace smelt::kernel {
 namespace {
 
-constexpr bool kGpu = true, kCpu = true, kMayFail = true;
+constexpr bool kGpu = true, kCpu = true, kMayFail = true, kForms = true;
 
 constexpr Pass kPasses[] = {
     {"divide-by-multipliers", "sizes that indices are divided by get multipliers", kGpu, !kCpu, add_multipliers},
@@ -30,7 +32,9 @@ constexpr Pass kPasses[] = {
     {"classify-accesses", "the lanes of an access are neighbours, at a distance, in pieces, or anywhere", !kGpu, kCpu,
      classify_accesses},
     {"shape-vector-loops", "each variant of a phase spreads its Vector loops over the threads", kGpu, !kCpu,
-     shape_vector_loops},
+     shape_vector_loops, !kMayFail, kForms},
+    {"load-early", "loads that wait for nothing of their block go before it; passes over a row share them", kGpu, !kCpu,
+     load_early, !kMayFail, kForms},
 };
 
 // As `lowered` does with indices that it cannot prove: what is slower instead of what might be wrong.
@@ -59,7 +63,10 @@ std::span<const Pass> passes() { return kPasses; }
 bool run_pass(const Pass& pass, Kernel& kernel, Proved& proved) {
   if (pass.may_fail) return run_or_undo(pass, kernel, proved);
   const bool changed = pass.run(kernel);
-  if (changed) verify(kernel, proved);
+  if (changed && pass.forms)
+    verify_forms(kernel);  // all else is as it was
+  else if (changed)
+    verify(kernel, proved);
   return changed;
 }
 

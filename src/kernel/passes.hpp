@@ -14,6 +14,7 @@ struct Pass {
   bool gpu, cpu;          // kernels that it is for
   bool (*run)(Kernel&);   // returns whether it changed the kernel
   bool may_fail = false;  // its result need not be provable: it is undone where it is not
+  bool forms = false;     // it adds how statements are carried out on a GPU, and changes none of them
 };
 
 std::span<const Pass> passes();

@@ -46,10 +46,10 @@ struct PhaseUses {
 
   std::vector<LocalUses> locals;
   std::vector<ScratchUses> buffers;
-  std::vector<bool> stored;                      // params
-  std::vector<int> uses;                         // of expressions: how many
-  std::vector<std::vector<int>> dependencies;    // of expressions: the resources that change them, ascending
-  std::vector<std::set<const Loop*>> loops_of;   // of loads: the Vector loops that use them, nullptr outside of any
+  std::vector<bool> stored;                     // params
+  std::vector<int> uses;                        // of expressions: how many
+  std::vector<std::vector<int>> dependencies;   // of expressions: the resources that change them, ascending
+  std::vector<std::set<const Loop*>> loops_of;  // of loads: the Vector loops that use them, nullptr outside of any
 
  private:
   void block(const std::vector<Stmt>& body, const Loop* vector);

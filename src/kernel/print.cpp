@@ -261,6 +261,12 @@ class Printer {
     named_ = outer;
   }
 
+  void team(const Loop& loop) {
+    ++depth_;
+    for (const std::string& text : lines_of(kernel_, *phase_, *loop.team)) line("{}", text);
+    --depth_;
+  }
+
   void statement(const Stmt& s) {
     s.match(
         [&](const Loop& loop) {
@@ -270,10 +276,7 @@ class Printer {
                  loop.columns ? fmt::format(" in {} columns", loop.columns) : "", begins(loop));
           else
             line("{} {} < {}:", name_of(loop.kind), loop.var, loop.extent.str());
-          ++depth_;
-          if (loop.team)
-            for (const std::string& text : lines_of(*phase_, *loop.team)) line("{}", text);
-          --depth_;
+          if (loop.team) team(loop);
           const LaneForms* outer = std::exchange(forms_, loop.forms ? loop.forms.get() : forms_);
           block(loop.body);
           if (loop.interior) interior(loop);

@@ -21,6 +21,46 @@ std::string text_of(const LoopShape& shape) {
   return text;
 }
 
+std::string text_of(const Kernel& kernel, ExprId load) {
+  return access_text(kernel, kernel.at(load).get<Load>().access);
+}
+
+std::string text_of(const Kernel& kernel, std::string_view what, const std::vector<EarlyLoad>& loads) {
+  std::vector<std::string> list;
+  for (const EarlyLoad& e : loads)
+    list.push_back(fmt::format("{}{}{}", e.lasting ? "lasting " : "",
+                               e.step > 0   ? "groups of "
+                               : e.step < 0 ? "reversed groups of "
+                                            : "",
+                               text_of(kernel, e.load)));
+  return list.empty() ? "" : fmt::format("{} {}", what, fmt::join(list, ", "));
+}
+
+std::string lanes_text(const Kernel& kernel, const LoopAccesses& accesses) {
+  std::vector<std::string> list;
+  const auto add = [&](const FromLane& from) {
+    list.push_back(fmt::format("{} from groups of {}", text_of(kernel, from.load), text_of(kernel, from.group)));
+  };
+  const auto add_early = [&](const std::vector<EarlyLoad>& loads) {
+    for (const EarlyLoad& e : loads)
+      if (e.from) add(*e.from);
+  };
+  add_early(accesses.held);
+  add_early(accesses.early);
+  for (const BlockAccesses& block : accesses.blocks) {
+    add_early(block.early);
+    for (const FromLane& from : block.from) add(from);
+  }
+  return list.empty() ? "" : fmt::format("takes {}", fmt::join(list, ", "));
+}
+
+std::string text_of(const Kernel& kernel, const IterationLoads& batch) {
+  if (batch.iterations == 1) return "";
+  std::vector<std::string> list;
+  for (const ExprId id : batch.loads) list.push_back(text_of(kernel, id));
+  return fmt::format("loads {} of {} iterations", fmt::join(list, ", "), batch.iterations);
+}
+
 // Texts, each once, with the variants that share it in front.
 class ByVariant {
  public:
@@ -63,16 +103,29 @@ std::vector<std::string> lines_of(const Phase& phase) {
   for (const Variant& variant : phase.variants) {
     std::vector<std::string> when;
     for (const IntExpr& h : variant.when) when.push_back(h.str() + " >= 0");
-    lines.push_back(fmt::format("variant {}{}{}", name_of(variant), when.empty() ? "" : " where ",
-                                fmt::join(when, " and ")));
+    lines.push_back(
+        fmt::format("variant {}{}{}", name_of(variant), when.empty() ? "" : " where ", fmt::join(when, " and ")));
   }
   return lines;
 }
 
-std::vector<std::string> lines_of(const Phase& phase, const TeamForms& forms) {
-  ByVariant shapes(phase);
-  for (size_t v = 0; v < phase.variants.size(); ++v) shapes.add(v, text_of(forms.shapes[v]));
-  return shapes.lines();
+std::vector<std::string> lines_of(const Kernel& kernel, const Phase& phase, const TeamForms& forms) {
+  ByVariant shapes(phase), held(phase), early(phase), lanes(phase), batches(phase);
+  for (size_t v = 0; v < forms.shapes.size(); ++v) shapes.add(v, text_of(forms.shapes[v]));
+  for (size_t v = 0; v < forms.accesses.size(); ++v) {
+    const LoopAccesses& accesses = forms.accesses[v];
+    held.add(v, text_of(kernel, "holds", accesses.held));
+    std::vector<EarlyLoad> loads = accesses.early;
+    for (const BlockAccesses& block : accesses.blocks)
+      loads.insert(loads.end(), block.early.begin(), block.early.end());
+    early.add(v, text_of(kernel, "loads early", loads));
+    lanes.add(v, lanes_text(kernel, accesses));
+    batches.add(v, text_of(kernel, accesses.batch));
+  }
+  std::vector<std::string> lines;
+  for (const ByVariant* by : {&shapes, &held, &early, &lanes, &batches})
+    for (std::string& line : by->lines()) lines.push_back(std::move(line));
+  return lines;
 }
 
 }  // namespace smelt::kernel

@@ -71,15 +71,12 @@ class Shaping {
   }
 
   void add(Variant variant) {
+    for (const Param& p : kernel_.params)
+      variant.alignment.push_back(p.kind == ParamKind::Size || p.kind == ParamKind::Scalar ? 0 : size_of(p.dtype));
     for_each_stmt(phase_.body, [&](const Stmt& s) {
       if (const Loop* loop = loop_of(s, LoopKind::Vector)) forms_[loop].shapes.push_back(shape_of(*loop, variant));
     });
     variants_.push_back(std::move(variant));
-  }
-
-  static void require(const std::vector<IntExpr>& conditions, Variant& variant) {
-    for (const IntExpr& c : conditions)
-      if (std::find(variant.when.begin(), variant.when.end(), c) == variant.when.end()) variant.when.push_back(c);
   }
 
   LoopShape shape_of(const Loop& loop, Variant& variant) {
@@ -180,15 +177,25 @@ class Shaping {
   const Kernel& kernel_;
   const Phase& phase_;
   const PhaseUses uses_;
-  const bool looped_;    // a thread's elements are loops that the compiler of the device vectorizes
-  const bool wide_;      // neighbours are worth one access; else the compiler of the device finds them
-  const bool in_order_;  // its Vector loops deal out their elements in order
+  const bool looped_;        // a thread's elements are loops that the compiler of the device vectorizes
+  const bool wide_;          // neighbours are worth one access; else the compiler of the device finds them
+  const bool in_order_;      // its Vector loops deal out their elements in order
   bool lost_lanes_ = false;  // an extent is never a multiple of the lanes
   std::vector<Variant> variants_;
   std::map<const Loop*, TeamForms> forms_;
 };
 
 }  // namespace
+
+void require(const std::vector<IntExpr>& conditions, Variant& variant) {
+  for (const IntExpr& c : conditions)
+    if (std::find(variant.when.begin(), variant.when.end(), c) == variant.when.end()) variant.when.push_back(c);
+}
+
+void align(int param, int bytes, Variant& variant) {
+  int& alignment = variant.alignment[static_cast<size_t>(param)];
+  alignment = std::max(alignment, std::min(16, bytes));
+}
 
 bool is_multiple(const IntExpr& condition) {
   const auto& terms = condition.terms();

@@ -18,6 +18,10 @@ namespace smelt::kernel {
 
 bool shape_vector_loops(Kernel& kernel);
 
+// Adds what must be at least 0 where a variant may run, each once; what the address of a param is a multiple of.
+void require(const std::vector<IntExpr>& conditions, Variant& variant);
+void align(int param, int bytes, Variant& variant);
+
 // Whether a condition says that a size is a multiple of a number.
 bool is_multiple(const IntExpr& condition);
 

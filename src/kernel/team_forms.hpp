@@ -1,6 +1,7 @@
 // How the team of threads of a GPU runs a loop, in each variant of its phase.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "kernel/kernel.hpp"
@@ -16,19 +17,53 @@ namespace smelt::kernel {
 // of a row as groups; what is left at both ends, fewer than 2 * lanes elements, is one more element of the first threads.
 struct LoopShape {
   int lanes = 1, unroll = 1;
-  bool one_step = false;     // covers the extent
-  bool checked = true;       // groups may lie outside of the extent
-  int inside = 0;            // checked, of one step: the first groups, which lie inside for every thread
+  bool one_step = false;  // covers the extent
+  bool checked = true;    // groups may lie outside of the extent
+  int inside = 0;         // checked, of one step: the first groups, which lie inside for every thread
   bool peeled = false;
-  IntExpr origin = 0;        // peeled: the offset of element 0 in the arrays whose words the groups are
-  bool by_element = false;   // PlainThread: one loop over all elements, since nothing of one step is kept
+  IntExpr origin = 0;       // peeled: the offset of element 0 in the arrays whose words the groups are
+  bool by_element = false;  // PlainThread: one loop over all elements, since nothing of one step is kept
   int count() const { return lanes * unroll; }
   bool operator==(const LoopShape&) const = default;
 };
 
-// Of a Vector loop.
+// The element of a load is in a register of its thread if it is in its group: `distance` elements further in one that is loaded early.
+struct FromLane {
+  ExprId load, group;
+  int distance = 0;
+};
+
+// A load that is made for all groups of a step before anything is computed.
+struct EarlyLoad {
+  ExprId load;
+  int step = 0;          // the lanes of a group are one access: 1: upwards, -1: downwards; 0: an access each
+  bool lasting = false;  // evicted last from the caches: docs/decisions/007
+  std::optional<FromLane> from = {};  // of an access each
+};
+
+// Statements of a Vector loop, or of a loop inside of one, between loops and scans.
+struct BlockAccesses {
+  std::vector<EarlyLoad> early;
+  std::vector<FromLane> from;  // of the other loads
+};
+
+// A Serial loop inside of a Vector loop: loads of as many iterations, made before the first of them.
+struct IterationLoads {
+  int iterations = 1;
+  std::vector<ExprId> loads;
+};
+
+struct LoopAccesses {
+  std::vector<EarlyLoad> held;   // made before the loop, for all alike loops behind it too
+  std::vector<EarlyLoad> early;  // made for all blocks, where scans are between them
+  std::vector<BlockAccesses> blocks;
+  IterationLoads batch;
+};
+
+// Each: one for each variant of the phase.
 struct TeamForms {
-  std::vector<LoopShape> shapes;  // one for each variant of the phase
+  std::vector<LoopShape> shapes;       // of a Vector loop
+  std::vector<LoopAccesses> accesses;  // once they are known
 };
 
 }  // namespace smelt::kernel

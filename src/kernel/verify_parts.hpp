@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <map>
+
 #include "base/check.hpp"
 #include "kernel/kernel.hpp"
 
@@ -15,7 +17,20 @@ void verify_locals(const Kernel& kernel);  // assigned before use, one value or 
 void verify_accesses(const Kernel& kernel, Proved& proved);  // every index inside its dimension
 void verify_lanes(const Kernel& kernel);                     // the lanes of accesses lie as their forms say
 void verify_teams(const Kernel& kernel);                     // what the variants of a phase do with its loops is so
+void verify_team_accesses(const Kernel& kernel);             // as is what they load early, hold and access at once
 void verify_barriers(const Kernel& kernel);                  // of a kernel with barriers: where threads meet in scratch
+
+// The sizes that the conditions of a variant make multiples of numbers, as such.
+using Multiples = std::map<Symbol, IntExpr>;
+Multiples multiples_of(const Variant& variant);
+// Whether a value is a multiple of n, whatever its symbols are.
+bool is_multiple_of(const IntExpr& e, int64_t n);
+
+// What the variants of phases add to a kernel that is verified without them.
+inline void verify_forms(const Kernel& kernel) {
+  verify_teams(kernel);
+  verify_team_accesses(kernel);
+}
 
 template <class... Args>
 [[noreturn]] void fail(const Kernel& kernel, fmt::format_string<Args...> format, Args&&... args) {

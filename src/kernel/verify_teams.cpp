@@ -15,16 +15,6 @@
 namespace smelt::kernel {
 namespace {
 
-// Whether a value is a multiple of n, whatever its symbols are.
-bool is_multiple_of(const IntExpr& e, int64_t n) {
-  return std::all_of(e.terms().begin(), e.terms().end(), [&](const IntExpr::Term& term) {
-    return term.coefficient % n == 0 ||
-           std::any_of(term.atoms.begin(), term.atoms.end(), [&](const IntExpr::AtomPtr& a) {
-             return !a->symbol && a->kind != AtomKind::FloorDiv && is_multiple_of(a->a, n) && is_multiple_of(a->b, n);
-           });
-  });
-}
-
 // Whether a value is never above a number.
 bool stays_below(const IntExpr& e, const IntExpr& most, const Ranges& ranges) {
   if (proves_le(e, most, ranges)) return true;
@@ -40,40 +30,24 @@ class TeamVerifier {
   void phase(const Phase& phase) {
     phase_ = &phase;
     known_.clear();
-    for (const Variant& v : phase.variants) known_.push_back(multiples(v));
-    if (!phase.variants.empty() && std::none_of(phase.variants.begin(), phase.variants.end(), [](const Variant& v) {
-          return v.form == Variant::Form::Any;
-        }))
+    for (const Variant& v : phase.variants) {
+      if (v.form == Variant::Form::Any && (!v.when.empty() || v.vectors))
+        fail(kernel_, "the variant for every size and address has conditions");
+      known_.push_back(multiples_of(v));
+    }
+    if (!phase.variants.empty() && std::none_of(phase.variants.begin(), phase.variants.end(),
+                                                [](const Variant& v) { return v.form == Variant::Form::Any; }))
       fail(kernel_, "a phase has no variant for every size and address");
     in_order_ = has_scans(phase.body) || has_each(phase.body);
     block(phase.body);
   }
 
  private:
-  using Known = std::map<Symbol, IntExpr>;  // sizes, as multiples of what they are multiples of
-
   template <class... Args>
   void need(bool condition, const Loop& loop, const Variant& variant, fmt::format_string<Args...> format,
             Args&&... args) const {
     if (!condition)
       fail(kernel_, "loop {}, {}: {}", loop.var, name_of(variant), fmt::format(format, std::forward<Args>(args)...));
-  }
-
-  Known multiples(const Variant& variant) const {
-    if (variant.form == Variant::Form::Any && (!variant.when.empty() || variant.vectors))
-      fail(kernel_, "the variant for every size and address has conditions");
-    Known known;
-    for (const IntExpr& h : variant.when) {
-      if (!is_multiple(h)) continue;
-      const IntExpr::Atom& mod = *h.terms()[0].atoms[0];
-      const auto size = mod.a.as_symbol();
-      const auto n = mod.b.constant();
-      if (!size || !n) continue;
-      // Powers of two: the largest is a multiple of the others.
-      const IntExpr multiple = *n * IntExpr::symbol(*size);
-      if (!known.count(*size) || proves_le(known.at(*size), multiple, around_.ranges())) known[*size] = multiple;
-    }
-    return known;
   }
 
   void block(const std::vector<Stmt>& body) {
@@ -96,17 +70,16 @@ class TeamVerifier {
     for (size_t v = 0; v < shapes; ++v) shape(loop, loop.team->shapes[v], phase_->variants[v], known_[v]);
   }
 
-  void shape(const Loop& loop, const LoopShape& shape, const Variant& variant, const Known& known) const {
+  void shape(const Loop& loop, const LoopShape& shape, const Variant& variant, const Multiples& known) const {
     const int64_t threads = phase_->team.threads, step = threads * shape.count();
     const int64_t edges = shape.peeled ? shape.lanes - 1 : 0;
     need(shape.lanes == 1 || (shape.lanes == loop.lanes && variant.vectors), loop, variant, "groups of {} lanes",
          shape.lanes);
     need(shape.unroll >= 1 && (shape.unroll == 1 || !has_loops(loop) || kernel_.dialect == Dialect::PlainThread), loop,
          variant, "{} groups at once", shape.unroll);
-    const IntExpr extent = loop.extent.substitute(known, around_.ranges());
     if (shape.lanes > 1 && !shape.peeled)
-      need(is_multiple_of(extent, shape.lanes), loop, variant, "an extent of {} is no multiple of {} lanes",
-           loop.extent.str(), shape.lanes);
+      need(is_multiple_of(loop.extent.substitute(known, around_.ranges()), shape.lanes), loop, variant,
+           "an extent of {} is no multiple of {} lanes", loop.extent.str(), shape.lanes);
     if (shape.peeled) {
       need(!in_order_ && !has_loops(loop) && !loop.columns, loop, variant, "peeled, though groups begin at element 0");
       need(threads >= 2 * edges, loop, variant, "{} threads for the edges of {} lanes", threads, shape.lanes);
@@ -132,11 +105,36 @@ class TeamVerifier {
   const Kernel& kernel_;
   SymbolsAround around_;
   const Phase* phase_ = nullptr;
-  std::vector<Known> known_;  // by variant
+  std::vector<Multiples> known_;  // by variant
   bool in_order_ = false;
 };
 
 }  // namespace
+
+bool is_multiple_of(const IntExpr& e, int64_t n) {
+  return std::all_of(e.terms().begin(), e.terms().end(), [&](const IntExpr::Term& term) {
+    return term.coefficient % n == 0 ||
+           std::any_of(term.atoms.begin(), term.atoms.end(), [&](const IntExpr::AtomPtr& a) {
+             return !a->symbol && a->kind != AtomKind::FloorDiv && is_multiple_of(a->a, n) && is_multiple_of(a->b, n);
+           });
+  });
+}
+
+Multiples multiples_of(const Variant& variant) {
+  Multiples known;
+  std::map<Symbol, int64_t> most;
+  for (const IntExpr& h : variant.when) {
+    if (!is_multiple(h)) continue;
+    const IntExpr::Atom& mod = *h.terms()[0].atoms[0];
+    const auto size = mod.a.as_symbol();
+    const auto n = mod.b.constant();
+    if (!size || !n) continue;
+    // Powers of two: the largest is a multiple of the others.
+    most[*size] = std::max(most[*size], *n);
+    known[*size] = most[*size] * IntExpr::symbol(*size);
+  }
+  return known;
+}
 
 void verify_teams(const Kernel& kernel) {
   TeamVerifier teams(kernel);

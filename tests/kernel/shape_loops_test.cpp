@@ -42,9 +42,9 @@ struct Row {
 };
 
 TEST(ShapeVectorLoops, OneStepOfAnExactExtent) {
-  EXPECT_EQ(Row(1024, 4, 2).shaped(),
-            (Lines{"+ variant fast", "+ variant odd", "+ variant any", "+ fast, odd: 2 x 4 to a thread, in one step, unchecked",
-                   "+ any: 8 x 1 to a thread, in one step, unchecked"}));
+  EXPECT_EQ(Row(1024, 4, 2).shaped(), (Lines{"+ variant fast", "+ variant odd", "+ variant any",
+                                             "+ fast, odd: 2 x 4 to a thread, in one step, unchecked",
+                                             "+ any: 8 x 1 to a thread, in one step, unchecked"}));
 }
 
 TEST(ShapeVectorLoops, ASizeIsAMultipleOrTheLoopIsPeeled) {
@@ -80,8 +80,8 @@ TEST(ShapeVectorLoops, LoopsInsideTakeOneGroup) {
   Sample s;
   const int in = s.input(DType::F32, {512, 8}), out = s.output(DType::F32, {512, 8});
   const std::vector<IntExpr> at{i, sym("r"_loop)};
-  s.phase(grid("g"_loop, 1,
-               {vector("i"_loop, 512, {serial("r"_loop, 8, {store({false, out, at}, s.load(in, at))})}, 1)}));
+  s.phase(
+      grid("g"_loop, 1, {vector("i"_loop, 512, {serial("r"_loop, 8, {store({false, out, at}, s.load(in, at))})}, 1)}));
   grid_body(s.kernel)[0].get<Loop>().unroll = 4;
   s.kernel.dialect = Dialect::Gpu;
   s.kernel.phases[0].team = {128, 128, 0};
@@ -100,7 +100,8 @@ TEST(VerifyTeams, ShapesThatAreNotSo) {
   exact.shaped();
   symbolic.shaped();
   EXPECT_EQ(fault(exact.s.kernel), "");
-  EXPECT_NE(exact.fault_of(0, [](LoopShape& x) { x.unroll = 1; }).find("loop %i, fast: one step of 512 for an extent of 1024"),
+  EXPECT_NE(exact.fault_of(0, [](LoopShape& x) { x.unroll = 1; })
+                .find("loop %i, fast: one step of 512 for an extent of 1024"),
             std::string::npos);
   EXPECT_NE(exact.fault_of(0, [](LoopShape& x) { x.unroll = 3; }).find("unchecked"), std::string::npos);
   EXPECT_NE(exact.fault_of(0, [](LoopShape& x) { x.lanes = 8; }).find("groups of 8 lanes"), std::string::npos);

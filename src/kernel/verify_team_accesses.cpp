@@ -1,0 +1,275 @@
+// What the variants of a phase load early, hold and access at once: every lane is looked at for the sizes that a variant takes.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <set>
+#include <unordered_set>
+#include <vector>
+
+#include "kernel/conditions.hpp"
+#include "kernel/load_early.hpp"
+#include "kernel/offset.hpp"
+#include "kernel/phase_uses.hpp"
+#include "kernel/team_forms.hpp"
+#include "kernel/text.hpp"
+#include "kernel/verify_parts.hpp"
+#include "kernel/walk.hpp"
+
+namespace smelt::kernel {
+namespace {
+
+// The lanes of a group of a Vector loop, in one variant.
+class GroupLanes {
+ public:
+  GroupLanes(const PhaseUses& uses, const Loop& loop, const LoopShape& shape, const Multiples& known)
+      : uses_(uses), loop_(loop), shape_(shape), known_(known) {
+    if (!shape.peeled) known_[loop.var] = shape.lanes * IntExpr::symbol(Symbol::loop("group"));
+  }
+
+  // Whether the lanes are neighbours, upwards or downwards, that begin at a multiple of the lanes.
+  bool are_neighbours(const IntExpr& offset, int step) const {
+    const int last = shape_.lanes - 1;
+    for (int l = 1; l <= last; ++l)
+      if (beyond(offset, l) != l * step) return false;
+    const IntExpr first = step > 0 ? offset : offset - last;
+    if (!shape_.peeled) return is_multiple(first);
+    // Groups begin where the origin and the variable together are a multiple.
+    return step > 0 && is_multiple(offset - shape_.origin - IntExpr::symbol(loop_.var));
+  }
+
+  // Whether a condition has the same value in all lanes.
+  bool is_same(const Kernel& kernel, ExprId id) const {
+    const Expr& e = kernel.at(id);
+    if (const auto* index = e.get_if<IndexValue>()) return all_beyond(index->value, 0);
+    if (e.is<Const>()) return true;
+    const auto* apply = e.get_if<Apply>();
+    if (!apply) return false;
+    const auto left = holds_where(kernel, *apply);
+    if (left && (all_beyond(*left, 0) || (!shape_.peeled && all_beyond(*left, 1) && is_multiple(*left)) ||
+                 (!shape_.peeled && all_beyond(*left, -1) && is_multiple(*left - (shape_.lanes - 1)))))
+      return true;
+    return !left && std::all_of(apply->args.begin(), apply->args.end(), [&](ExprId a) { return is_same(kernel, a); });
+  }
+
+ private:
+  bool varies(const IntExpr& e) const {
+    return e.any_symbol([&](Symbol s) {
+      return s == loop_.var || (s.is_local() && uses_.local(s.local_id()).vectors.count(&loop_) > 0);
+    });
+  }
+  bool all_beyond(const IntExpr& e, int step) const {
+    for (int l = 1; l < shape_.lanes; ++l)
+      if (beyond(e, l) != l * step) return false;
+    return true;
+  }
+  // In lane 0.
+  bool is_multiple(const IntExpr& e) const {
+    return is_multiple_of(e.substitute(known_, Ranges::inside_loops()), shape_.lanes);
+  }
+
+  // How far the value of a lane is beyond that of lane 0.
+  std::optional<int64_t> beyond(const IntExpr& e, int lane) const {
+    int64_t sum = 0;
+    for (const IntExpr::Term& term : e.terms())
+      for (const IntExpr::AtomPtr& a : term.atoms) {
+        const auto own = varies(IntExpr::of_term({1, {a}})) ? beyond(*a, lane) : 0;
+        if (!own || (*own != 0 && term.atoms.size() > 1)) return std::nullopt;
+        sum += term.coefficient * *own;
+      }
+    return sum;
+  }
+  std::optional<int64_t> beyond(const IntExpr::Atom& a, int lane) const {
+    if (a.symbol) return a.symbol == loop_.var ? std::optional<int64_t>(lane) : std::nullopt;
+    const auto here = beyond(a.a, lane), there = beyond(a.b, lane);
+    if (!here || there != 0) return std::nullopt;
+    if (here == 0) return 0;
+    // Between two multiples of the lanes nothing wraps around.
+    const bool divides = a.kind == AtomKind::Mod || a.kind == AtomKind::FloorDiv;
+    const bool inside = divides && !shape_.peeled && *here > 0 && *here < shape_.lanes && !varies(a.b);
+    if (!inside || !is_multiple(a.a) || !is_multiple(a.b)) return std::nullopt;
+    return a.kind == AtomKind::Mod ? here : 0;
+  }
+
+  const PhaseUses& uses_;
+  const Loop& loop_;
+  const LoopShape& shape_;
+  Multiples known_;
+};
+
+class AccessVerifier {
+ public:
+  AccessVerifier(const Kernel& kernel, const Phase& phase, const PhaseUses& uses, size_t variant)
+      : kernel_(kernel), variant_(phase.variants[variant]), number_(variant), uses_(uses) {}
+
+  void block(const std::vector<Stmt>& body, bool repeated = false) {
+    for (const Stmt& s : body) {
+      const auto* loop = s.get_if<Loop>();
+      if (loop && loop->kind == LoopKind::Vector) {
+        if (!loop->team || loop->team->accesses.empty()) continue;
+        vector_loop(*loop, repeated);
+        met_.insert(loop);
+      } else if (const auto* inside = body_of(s)) {
+        block(*inside, repeated || !loop || loop->kind != LoopKind::Grid);
+      }
+    }
+  }
+
+ private:
+  using Roots = std::vector<ExprId>;
+  struct Vector {
+    const Loop& loop;
+    const LoopShape& shape;
+    const GroupLanes lanes;
+  };
+
+  template <class... Args>
+  void need(bool condition, ExprId id, const Loop& loop, fmt::format_string<Args...> format, Args&&... args) const {
+    if (!condition)
+      fail(kernel_, "loop {}, {}: {}: {}", loop.var, name_of(variant_), expr_text(kernel_, id),
+           fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  void vector_loop(const Loop& loop, bool repeated) {
+    const LoopShape& shape = loop.team->shapes[number_];
+    const Vector vector{loop, shape, {uses_, loop, shape, multiples_of(variant_)}};
+    const LoopAccesses& accesses = loop.team->accesses[number_];
+    const Roots all = expressions_of(loop.body);
+    early(accesses.held, all, vector);
+    for (const EarlyLoad& e : accesses.held) held(e.load, vector, repeated);
+    early(accesses.early, all, vector);
+    blocks(loop, vector);
+  }
+
+  void blocks(const Loop& loop, const Vector& vector) {
+    if (!loop.team || loop.team->accesses.size() <= number_)
+      fail(kernel_, "loop {} has no accesses as {}", loop.var, name_of(variant_));
+    const LoopAccesses& accesses = loop.team->accesses[number_];
+    const auto runs = blocks_of(loop);
+    if (runs.size() != accesses.blocks.size())
+      fail(kernel_, "loop {} has accesses of {} blocks, not {}", loop.var, accesses.blocks.size(), runs.size());
+    for (size_t b = 0; b < runs.size(); ++b) {
+      Roots roots;
+      for (const Stmt* s : runs[b]) for_each_expression(*s, [&](ExprId root) { roots.push_back(root); });
+      const BlockAccesses& block = accesses.blocks[b];
+      early(block.early, roots, vector);
+      for (const FromLane& from : block.from)
+        from_lane(from, accesses.early.empty() ? block.early : accesses.early, vector);
+    }
+    batch(loop, accesses.batch, vector);
+    for (const Stmt& s : loop.body)
+      if (const auto* inner = s.get_if<Loop>()) blocks(*inner, vector);
+  }
+
+  void early(const std::vector<EarlyLoad>& loads, const Roots& roots, const Vector& vector) const {
+    std::unordered_set<ExprId> below;
+    if (!loads.empty()) visit_below(kernel_, roots, [&](ExprId id, const Expr&) { return below.insert(id).second; });
+    for (const EarlyLoad& e : loads) {
+      need(below.count(e.load) > 0, e.load, vector.loop, "made early for statements that do not use it");
+      early_load(e, vector);
+      if (e.from) from_lane(*e.from, loads, vector);
+    }
+  }
+
+  void early_load(const EarlyLoad& early, const Vector& vector) const {
+    const Loop& loop = vector.loop;
+    const ExprId id = early.load;
+    const Load& load = unchanged(id, loop);
+    const std::vector<int>& on = uses_.dependencies_of(id);
+    for (const int resource : on)
+      need(!uses_.is_local(resource) || !uses_.local(resource).vectors.count(&loop), id, loop,
+           "made early, though %v{} gets its value in the loop", resource);
+    const int lanes = vector.shape.lanes;
+    if (load.mask != kNoExpr) {
+      need(is_zero(load.other), id, loop, "made early with a value that is not 0 beside its mask");
+      need(lanes == 1 || (early.step == 1 && vector.lanes.is_same(kernel_, load.mask)), id, loop,
+           "made early behind a mask that differs between the lanes of a group");
+    }
+    if (early.step == 0) return;
+    const IntExpr offset = flat_offset(kernel_, load.access);
+    need(lanes > 1 && std::abs(early.step) == 1 && vector.lanes.are_neighbours(offset, early.step), id, loop,
+         "one access for {} lanes that are no neighbours from a multiple on", lanes);
+    aligned(id, load.access, lanes, loop);
+  }
+
+  // A load of an array that the phase does not store to.
+  const Load& unchanged(ExprId id, const Loop& loop) const {
+    const auto* load = kernel_.at(id).get_if<Load>();
+    need(load && !load->access.scratch, id, loop, "made early, but no load of an array");
+    const auto array = static_cast<size_t>(load->access.array);
+    need(!uses_.stored[array], id, loop, "made early from {}, which is stored to", param_name(kernel_, load->access.array));
+    return *load;
+  }
+
+  void aligned(ExprId id, const Access& access, int elements, const Loop& loop) const {
+    const auto array = static_cast<size_t>(access.array);
+    const int bytes = std::min(16, elements * size_of(kernel_.params[array].dtype));
+    need(variant_.alignment[array] >= bytes, id, loop, "{} bytes at once from an address that is a multiple of {}",
+         bytes, variant_.alignment[array]);
+  }
+
+  bool is_zero(ExprId id) const {
+    const Scalar* known = kernel_.constant_at(id);
+    if (!known) return false;
+    return is_float(known->dtype) ? known->f == 0 && !std::signbit(known->f) : known->i == 0 && known->u == 0;
+  }
+
+  void from_lane(const FromLane& from, const std::vector<EarlyLoad>& early, const Vector& vector) const {
+    const auto group = std::find_if(early.begin(), early.end(), [&](const EarlyLoad& e) { return e.load == from.group; });
+    const auto* load = kernel_.at(from.load).get_if<Load>();
+    const bool loaded = group != early.end() && group->step == 1;
+    need(load && loaded, from.load, vector.loop, "taken from a group that is not loaded early");
+    const auto& other = kernel_.at(from.group).get<Load>();
+    const IntExpr apart = flat_offset(kernel_, load->access) - flat_offset(kernel_, other.access);
+    need(other.mask == kNoExpr && !load->access.scratch && load->access.array == other.access.array &&
+             apart.is(from.distance) && std::abs(from.distance) < vector.shape.lanes,
+         from.load, vector.loop, "taken from {} elements further in {}", from.distance, expr_text(kernel_, from.group));
+  }
+
+  // Its value is that of all loops that use it.
+  void held(ExprId id, const Vector& vector, bool repeated) const {
+    const Loop& here = vector.loop;
+    need(vector.shape.one_step && !repeated, id, here, "held, though the loop runs again, or in several steps");
+    for (const Loop* loop : uses_.loops_of[static_cast<size_t>(id)]) {
+      const bool alike = loop && loop->var == here.var && loop->extent == here.extent && !has_loops(*loop) &&
+                         loop->team && loop->team->shapes.size() > number_ &&
+                         loop->team->shapes[number_] == vector.shape;
+      need(alike, id, here, "held for a loop that deals out its elements in another way");
+      need(loop == &here || !met_.count(loop), id, here, "held behind a loop that uses it");
+    }
+  }
+
+  void batch(const Loop& loop, const IterationLoads& batch, const Vector& vector) const {
+    if (batch.iterations == 1) return;
+    if (loop.kind != LoopKind::Serial || vector.shape.count() != 1)
+      fail(kernel_, "loop {}, {}: loads of {} iterations at once", loop.var, name_of(variant_), batch.iterations);
+    std::set<int> given;
+    for_each_stmt(loop.body, [&](const Stmt& s) {
+      if (const auto local = given_by(s)) given.insert(uses_.resource(*local));
+    });
+    for (const ExprId id : batch.loads) {
+      need(unchanged(id, loop).mask == kNoExpr, id, loop, "made before its iteration, behind a mask");
+      for (const int resource : uses_.dependencies_of(id))
+        need(!given.count(resource), id, loop, "made before its iteration, which gives %v{} its value", resource);
+    }
+  }
+
+  const Kernel& kernel_;
+  const Variant& variant_;
+  const size_t number_;
+  const PhaseUses& uses_;
+  std::set<const Loop*> met_;
+};
+
+}  // namespace
+
+void verify_team_accesses(const Kernel& kernel) {
+  for (const Phase& phase : kernel.phases) {
+    if (phase.variants.empty()) continue;
+    const PhaseUses uses(kernel, phase);
+    for (size_t v = 0; v < phase.variants.size(); ++v) AccessVerifier(kernel, phase, uses, v).block(phase.body);
+  }
+}
+
+}  // namespace smelt::kernel
