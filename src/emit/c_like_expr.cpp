@@ -185,23 +185,4 @@ std::string PhasePrinter::load(ExprId id) {
   return e.mask == kNoExpr ? text : fmt::format("({} ? {} : {})", known(e.mask), text, known(e.other));
 }
 
-// Whether the lanes of a group touch neighbouring elements that one aligned access covers. What that asks of sizes and addresses is
-// noted.
-int PhasePrinter::neighbours(const Place& place) {
-  if (!variant_.vectors || vector_.lanes == 1) return 0;
-  std::vector<IntExpr> conditions;
-  const int step = groups_of_lanes().step(place.offset, conditions).value_or(0);
-  if (step == 0 || (step < 0 && !scans_)) return 0;
-  const IntExpr first = step > 0 ? place.offset : place.offset - (vector_.lanes - 1);
-  if (!groups_of_lanes().divisible(vector_.peeled ? first - vector_.origin : first, conditions)) return 0;
-  if (vector_.peeled && !conditions.empty()) return 0;
-  asks_for_multiples_ = asks_for_multiples_ || !conditions.empty();
-  conditions_.insert(conditions_.end(), conditions.begin(), conditions.end());
-  if (place.param >= 0) {
-    int& alignment = alignment_[static_cast<size_t>(place.param)];
-    alignment = std::max(alignment, std::min(16, vector_.lanes * size_of(place.dtype)));
-  }
-  return step;
-}
-
 }  // namespace smelt::emit::c_like

@@ -29,8 +29,7 @@ PhasePrinter::PhasePrinter(const CLike& as, const Kernel& kernel, size_t phase, 
       slots_(kernel.locals.size(), 0),
       in_registers_(kernel.buffers.size(), false),
       known_(kernel.exprs.size()),
-      conditions_(variant_.when),
-      alignment_(variant_.alignment) {
+      conditions_(variant_.when) {
   SMELT_CHECK(team_.threads > 0, "kernel {} has no threads: it was not scheduled for a GPU", kernel.name);
   SMELT_CHECK(kernel.ordered || kernel.buffers.empty(), "kernel {} did not go through its passes", kernel.name);
   asks_for_multiples_ = std::any_of(conditions_.begin(), conditions_.end(), kernel::is_multiple);

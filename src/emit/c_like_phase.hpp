@@ -88,8 +88,8 @@ class PhasePrinter {
   void end_with(PhasePrinter& last);
 
   // After print():
-  const std::vector<IntExpr>& conditions() const { return conditions_; }  // each >= 0 where this variant may run
-  const std::vector<int>& alignment() const { return alignment_; }        // per param, in bytes
+  const std::vector<IntExpr>& conditions() const { return conditions_; }    // each >= 0 where this variant may run
+  const std::vector<int>& alignment() const { return variant_.alignment; }  // per param, in bytes
   const IntExpr& shared_bytes() const { return shared_bytes_; }
   bool asks_for_multiples() const {
     return asks_for_multiples_;
@@ -176,7 +176,7 @@ class PhasePrinter {
   void close_edge();
   void whole_loop(const Loop& s, const std::string& extent);
   void vector_loop(const Loop& s);
-  void nested_body(const Loop& around);
+  void nested_body(const Loop& around, const std::vector<kernel::BlockAccesses>& blocks);
   void block(const std::vector<const Stmt*>& stmts, const kernel::BlockAccesses& accesses);
   // c_like_scan.cpp
   struct ScanText {
@@ -184,7 +184,8 @@ class PhasePrinter {
     std::string type, nothing;
     std::string running;  // the type of what runs: that, or that and whether it has begun anew
   };
-  void groups(const std::vector<const Stmt*>& stmts, const Scan* scan, const ScanText* text);
+  void groups(const std::vector<const Stmt*>& stmts, const kernel::BlockAccesses& accesses, const Scan* scan,
+              const ScanText* text);
   ScanText declare_scan(const Scan& s);
   void give_to_scan(const Scan& s, const ScanText& text);
   void run_scan(const Scan& s, const ScanText& text);
@@ -196,6 +197,7 @@ class PhasePrinter {
   void scan_grid(const Scan& s, const ScanText& text, const RunText& run);
   void scan_on_chip(const Scan& s, const ScanText& text);
   void scan_body(const Loop& loop);
+  void store_group(const Store& s, int step);
   void open_group(bool check);
   // c_like_loads.cpp
   void load_group(const kernel::EarlyLoad& early);
@@ -207,18 +209,10 @@ class PhasePrinter {
   std::string element_or_lane(ExprId id);
 
   // c_like_wide.cpp
-  struct WideStore {
-    std::vector<const Store*> stores;
-    ExprId mask;
-    std::string text;
-  };
-  bool multiple_of(const IntExpr& e, int64_t n, std::vector<IntExpr>& conditions) const;
-  void ask(const std::vector<IntExpr>& conditions);
-  std::string condition_key(ExprId id, int n, std::vector<IntExpr>& conditions) const;
-  std::vector<std::vector<size_t>> runs_of(const std::vector<Place>& places);
   bool is_zero(ExprId id) const;
-  std::vector<ExprId> wide_loads(const std::vector<const Stmt*>& stmts);
-  std::vector<WideStore> collect_stores(const std::vector<const Stmt*>& stmts);
+  std::vector<ExprId> wide_loads(const std::vector<kernel::AdjacentLoads>& runs);
+  std::vector<std::pair<ExprId, std::string>> collect_stores(const std::vector<const Stmt*>& stmts,
+                                                             const std::vector<kernel::AdjacentStores>& runs);
 
   // c_like_index.cpp
   std::string index_type() const { return function_.wide ? std::string(as_.wide) : "int"; }
@@ -260,7 +254,6 @@ class PhasePrinter {
   Place place(const Access& access);
   std::string element(const Access& access);
   std::string private_element(const Access& access);
-  int neighbours(const Place& place);  // 1: the lanes of a group are one aligned access; -1: backwards; 0: they are not
   void forget(int resource);
   void push();
   void pop();
@@ -310,7 +303,6 @@ class PhasePrinter {
   int serial_depth_ = 0, names_ = 0;
   bool cluster_used_ = false, asks_for_multiples_ = false;
   std::vector<IntExpr> conditions_;
-  std::vector<int> alignment_;
   IntExpr shared_bytes_;
   bool uses_scratch_ = false;  // in memory, not in registers
 };

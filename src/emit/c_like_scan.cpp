@@ -132,6 +132,7 @@ void PhasePrinter::scan_body(const Loop& loop) {
   make_early(accesses.early, vector_.checked);
   for (const kernel::BlockAccesses& block : accesses.blocks)
     for (const kernel::FromLane& from : block.from) from_lane_[from.load] = from;
+  size_t blocks = 0;
   for (const Stmt& s : loop.body) {
     const auto* scan = s.get_if<Scan>();
     if (!scan) {
@@ -139,11 +140,11 @@ void PhasePrinter::scan_body(const Loop& loop) {
       continue;
     }
     const ScanText text = declare_scan(*scan);
-    groups(run, scan, &text);
+    groups(run, accesses.blocks[blocks++], scan, &text);
     run_scan(*scan, text);
     run.clear();
   }
-  if (!run.empty()) groups(run, nullptr, nullptr);
+  if (!run.empty()) groups(run, accesses.blocks[blocks], nullptr, nullptr);
   end_early(accesses.early);
   pop();
 }

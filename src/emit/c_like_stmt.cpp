@@ -157,13 +157,13 @@ bool PhasePrinter::batched_loop(const Loop& s) {
     }
   });
   for (const ExprId id : loads) early_[id] = from_memory(dtype_in_memory(load_at(id)), fmt::format("ld{}[k]", id));
-  each_step([&] { nested_body(s); });
+  each_step([&] { nested_body(s, {accesses_of(s).batch.block}); });
   for (const ExprId id : loads) early_.erase(id);
   close();
   symbols_[s.var] = name;
   open(fmt::format("for (; {0} < {1}; ++{0})", name, extent));
   push();
-  nested_body(s);
+  nested_body(s, accesses_of(s).blocks);
   pop();
   close();
   --serial_depth_;
@@ -182,7 +182,7 @@ void PhasePrinter::count_loop(const Loop& s, const char* pragma) {
   push();
   ++serial_depth_;
   if (vector_.loop)
-    nested_body(s);
+    nested_body(s, accesses_of(s).blocks);
   else
     statements(s.body);
   --serial_depth_;

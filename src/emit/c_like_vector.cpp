@@ -124,7 +124,7 @@ void PhasePrinter::vector_loop(const Loop& s) {
     line("const {} i0 = start;", type);
     line("const int group = first_group; (void)group;");
     open(vector_.checked && !looped_ ? "if (i0 < end)" : "");
-    nested_body(s);
+    nested_body(s, accesses_of(s).blocks);
     close();
   } else {
     std::vector<const Stmt*> all;
@@ -139,11 +139,11 @@ void PhasePrinter::vector_loop(const Loop& s) {
 }
 
 // Loops run by every lane alike stand between runs of simple statements.
-void PhasePrinter::nested_body(const Loop& around) {
+void PhasePrinter::nested_body(const Loop& around, const std::vector<kernel::BlockAccesses>& blocks) {
   std::vector<const Stmt*> run;
-  size_t blocks = 0;
+  size_t next = 0;
   auto flush = [&] {
-    if (!run.empty()) block(run, accesses_of(around).blocks[blocks++]);
+    if (!run.empty()) block(run, blocks[next++]);
     run.clear();
   };
   for (const Stmt& s : around.body) {
@@ -189,30 +189,27 @@ void PhasePrinter::block(const std::vector<const Stmt*>& stmts, const kernel::Bl
   push();
   make_early(accesses.early, check);
   for (const kernel::FromLane& from : accesses.from) from_lane_[from.load] = from;
-  groups(stmts, nullptr, nullptr);
+  groups(stmts, accesses, nullptr, nullptr);
   if (vector_.peeled && vector_.one_step) edge(vector_.loop->body);
   end_early(accesses.early);
   pop();
 }
 
 // The statements of every group of lanes at hand, and what the scan after them takes.
-void PhasePrinter::groups(const std::vector<const Stmt*>& stmts, const Scan* scan, const ScanText* text) {
+void PhasePrinter::groups(const std::vector<const Stmt*>& stmts, const kernel::BlockAccesses& accesses,
+                          const Scan* scan, const ScanText* text) {
   const bool check = vector_.checked && !has_loops(*vector_.loop);
   open_group(check);
   if (!has_loops(*vector_.loop)) line("const int group = first_group + u; (void)group;");
   push();
   const std::vector<ExprId> draws = draw_groups(stmts);
   // Stores whose lanes are neighbours are collected, and written at once.
-  for (const Stmt* stmt : stmts) {
-    const auto* s = stmt->get_if<Store>();
-    if (!s || s->access.scratch || s->atomic) continue;
-    if (s->mask != kNoExpr && (vector_.edge || !groups_of_lanes().same(s->mask))) continue;
-    const Place p = place(s->access);
-    const int step = neighbours(p);
-    if (step == 0) continue;
+  for (const kernel::GroupStore& g : accesses.group_stores) {
+    const auto* s = stmts[static_cast<size_t>(g.statement)]->get_if<Store>();
+    const DType t = place(s->access).dtype;
     const std::string array = fmt::format("st{}", names_++);
-    line("__align__(16) {} {}[{}];", memory_type(p.dtype), array, vector_.lanes);
-    wide_stores_[s] = {array + (step > 0 ? "[l]" : fmt::format("[{} - l]", vector_.lanes - 1)), p.dtype};
+    line("__align__(16) {} {}[{}];", memory_type(t), array, vector_.lanes);
+    wide_stores_[s] = {array + (g.step > 0 ? "[l]" : fmt::format("[{} - l]", vector_.lanes - 1)), t};
   }
   if (vector_.lanes > 1) {
     line("#pragma unroll");
@@ -224,38 +221,40 @@ void PhasePrinter::groups(const std::vector<const Stmt*>& stmts, const Scan* sca
   line("const {} i = i0 + l; (void)i;", index_type());
   line("const int n = u * {} + l; (void)n;", vector_.lanes);
   push();
-  const std::vector<ExprId> wide = wide_loads(stmts);
-  const std::vector<WideStore> stores = collect_stores(stmts);
+  const std::vector<ExprId> wide = wide_loads(accesses.loads);
+  const auto stores = collect_stores(stmts, accesses.stores);
   for (const Stmt* s : stmts) statement(*s);
   if (scan) give_to_scan(*scan, *text);
-  for (const WideStore& s : stores) {
-    const std::string condition = s.mask == kNoExpr ? "" : fmt::format("if ({}) ", value(s.mask));
-    line("{}{}", condition, s.text);
-    for (const Store* part : s.stores) wide_stores_.erase(part);
+  for (const auto& [mask, made] : stores) {
+    const std::string condition = mask == kNoExpr ? "" : fmt::format("if ({}) ", value(mask));
+    line("{}{}", condition, made);
   }
+  for (const kernel::AdjacentStores& run : accesses.stores)
+    for (const int n : run.statements) wide_stores_.erase(stmts[static_cast<size_t>(n)]->get_if<Store>());
   for (const ExprId id : wide) early_.erase(id);
   pop();
   close();
-  for (const Stmt* stmt : stmts) {
-    const auto* s = stmt->get_if<Store>();
-    const auto wide = wide_stores_.find(s);
-    if (wide == wide_stores_.end()) continue;
-    vector_.grouped = true;
-    const Place p = place(s->access);
-    const std::string array = wide->second.first.substr(0, wide->second.first.find('['));
-    const IntExpr first = neighbours(p) > 0 ? p.offset : p.offset - (vector_.lanes - 1);
-    const int lanes = std::min(vector_.lanes, 16 / size_of(p.dtype));
-    const std::string condition = s->mask == kNoExpr ? "" : fmt::format("if ({}) ", value(s->mask));
-    for (int c = 0; c < vector_.lanes; c += lanes)
-      line("{6}*(Vec<{0}, {1}>*)({2} + {3} + {4}) = *(Vec<{0}, {1}>*)&{5}[{4}];", memory_type(p.dtype), lanes, p.base,
-           integer(first), c, array, condition);
-    vector_.grouped = false;
-    wide_stores_.erase(wide);
-  }
+  for (const kernel::GroupStore& g : accesses.group_stores)
+    store_group(*stmts[static_cast<size_t>(g.statement)]->get_if<Store>(), g.step);
   for (const ExprId id : draws) early_.erase(id);
   pop();
   if (check) close();
   close();
+}
+
+void PhasePrinter::store_group(const Store& s, int step) {
+  const auto wide = wide_stores_.find(&s);
+  vector_.grouped = true;
+  const Place p = place(s.access);
+  const std::string array = wide->second.first.substr(0, wide->second.first.find('['));
+  const IntExpr first = step > 0 ? p.offset : p.offset - (vector_.lanes - 1);
+  const int lanes = std::min(vector_.lanes, 16 / size_of(p.dtype));
+  const std::string condition = s.mask == kNoExpr ? "" : fmt::format("if ({}) ", value(s.mask));
+  for (int c = 0; c < vector_.lanes; c += lanes)
+    line("{6}*(Vec<{0}, {1}>*)({2} + {3} + {4}) = *(Vec<{0}, {1}>*)&{5}[{4}];", memory_type(p.dtype), lanes, p.base,
+         integer(first), c, array, condition);
+  vector_.grouped = false;
+  wide_stores_.erase(wide);
 }
 
 }  // namespace smelt::emit::c_like

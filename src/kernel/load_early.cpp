@@ -23,7 +23,7 @@ namespace {
 using Block = std::vector<const Stmt*>;
 using Forms = std::map<const Loop*, LoopAccesses>;
 
-constexpr int64_t kMostHeldBytes = 128;  // of an array, in the registers of a thread
+constexpr int64_t kMostHeldBytes = 128;   // of an array, in the registers of a thread
 constexpr int64_t kMostBatchBytes = 256;  // of several iterations of a loop
 constexpr int kOperationsPerByte = 8;     // of a phase that is bound by its instructions
 
@@ -261,7 +261,8 @@ class EarlyLoads {
       EarlyLoad early{.load = id, .step = step_of(id, vector)};
       // The compiler takes a load out of a loop that it does not change in, but no inline assembly.
       const bool stays = !serial_.empty() && !found_.offsets.of(id).mentions(serial_.back());
-      early.lasting = early.step > 0 && vector.shape.lanes * size_of(dtype_of(access)) >= 16 && !stays && !computes_much_;
+      early.lasting =
+          early.step > 0 && vector.shape.lanes * size_of(dtype_of(access)) >= 16 && !stays && !computes_much_;
       if (early.step == 0) early.from = from_lane(id, made, vector);
       made.push_back(early);
     }
@@ -270,7 +271,8 @@ class EarlyLoads {
 
   int step_of(ExprId id, const Vector& vector) {
     const Access& access = kernel_.at(id).get<Load>().access;
-    return step_of_group(vector.groups, vector.shape, {access.array, dtype_of(access), found_.offsets.of(id)}, in_order_, variant_);
+    return step_of_group(vector.groups, vector.shape, {access.array, dtype_of(access), found_.offsets.of(id)},
+                         in_order_, variant_);
   }
 
   DType dtype_of(const Access& access) const { return kernel_.params[static_cast<size_t>(access.array)].dtype; }
@@ -289,8 +291,7 @@ class EarlyLoads {
   }
 
   // Loads of a block that are not made early themselves.
-  std::vector<FromLane> from_lanes(const Block& block, const std::vector<EarlyLoad>& early,
-                                   const Vector& vector) {
+  std::vector<FromLane> from_lanes(const Block& block, const std::vector<EarlyLoad>& early, const Vector& vector) {
     std::vector<FromLane> made;
     if (std::none_of(early.begin(), early.end(), [](const EarlyLoad& e) { return e.step > 0; })) return made;
     visit_below(kernel_, roots_of(block), [&](ExprId id, const Expr& e) {

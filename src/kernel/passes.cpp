@@ -12,12 +12,13 @@
 #include "kernel/rewrite.hpp"
 #include "kernel/shape_loops.hpp"
 #include "kernel/verify_parts.hpp"
+#include "kernel/widen_accesses.hpp"
 #include "smelt/error.hpp"
 
 namespace smelt::kernel {
 namespace {
 
-constexpr bool kGpu = true, kCpu = true, kMayFail = true, kForms = true;
+constexpr bool kGpu = true, kCpu = true, kMayFail = true;
 
 constexpr Pass kPasses[] = {
     {"divide-by-multipliers", "sizes that indices are divided by get multipliers", kGpu, !kCpu, add_multipliers},
@@ -32,9 +33,11 @@ constexpr Pass kPasses[] = {
     {"classify-accesses", "the lanes of an access are neighbours, at a distance, in pieces, or anywhere", !kGpu, kCpu,
      classify_accesses},
     {"shape-vector-loops", "each variant of a phase spreads its Vector loops over the threads", kGpu, !kCpu,
-     shape_vector_loops, !kMayFail, kForms},
+     shape_vector_loops, !kMayFail, verify_teams},
     {"load-early", "loads that wait for nothing of their block go before it; passes over a row share them", kGpu, !kCpu,
-     load_early, !kMayFail, kForms},
+     load_early, !kMayFail, verify_team_accesses},
+    {"widen-accesses", "accesses that follow each other in memory are made at once", kGpu, !kCpu, widen_accesses,
+     !kMayFail, verify_team_accesses},
 };
 
 // As `lowered` does with indices that it cannot prove: what is slower instead of what might be wrong.
@@ -63,8 +66,8 @@ std::span<const Pass> passes() { return kPasses; }
 bool run_pass(const Pass& pass, Kernel& kernel, Proved& proved) {
   if (pass.may_fail) return run_or_undo(pass, kernel, proved);
   const bool changed = pass.run(kernel);
-  if (changed && pass.forms)
-    verify_forms(kernel);  // all else is as it was
+  if (changed && pass.check)
+    pass.check(kernel);
   else if (changed)
     verify(kernel, proved);
   return changed;

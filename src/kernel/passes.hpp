@@ -11,10 +11,10 @@ namespace smelt::kernel {
 
 struct Pass {
   std::string_view name, purpose;
-  bool gpu, cpu;          // kernels that it is for
-  bool (*run)(Kernel&);   // returns whether it changed the kernel
-  bool may_fail = false;  // its result need not be provable: it is undone where it is not
-  bool forms = false;     // it adds how statements are carried out on a GPU, and changes none of them
+  bool gpu, cpu;                           // kernels that it is for
+  bool (*run)(Kernel&);                    // returns whether it changed the kernel
+  bool may_fail = false;                   // its result need not be provable: it is undone where it is not
+  void (*check)(const Kernel&) = nullptr;  // verifies what it adds, where it changes nothing that was verified
 };
 
 std::span<const Pass> passes();

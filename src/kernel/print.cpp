@@ -263,7 +263,7 @@ class Printer {
 
   void team(const Loop& loop) {
     ++depth_;
-    for (const std::string& text : lines_of(kernel_, *phase_, *loop.team)) line("{}", text);
+    for (const std::string& text : lines_of(kernel_, *phase_, loop)) line("{}", text);
     --depth_;
   }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "kernel/load_early.hpp"
 #include "kernel/team_forms.hpp"
 #include "kernel/text.hpp"
 
@@ -52,6 +53,28 @@ std::string lanes_text(const Kernel& kernel, const LoopAccesses& accesses) {
     for (const FromLane& from : block.from) add(from);
   }
   return list.empty() ? "" : fmt::format("takes {}", fmt::join(list, ", "));
+}
+
+// Accesses of neighbouring lanes, and of elements that follow each other.
+std::string at_once_text(const Kernel& kernel, const Loop& loop, const LoopAccesses& accesses) {
+  std::vector<std::string> loads, stores;
+  const auto run = [](const std::string& first, size_t count) {
+    return fmt::format("{} and the {} after it", first, count - 1);
+  };
+  const auto blocks = blocks_of(loop);
+  for (size_t b = 0; b < blocks.size() && b < accesses.blocks.size(); ++b) {
+    const auto stored = [&](int n) {
+      return access_text(kernel, blocks[b][static_cast<size_t>(n)]->get<Store>().access);
+    };
+    const BlockAccesses& block = accesses.blocks[b];
+    for (const AdjacentLoads& l : block.loads) loads.push_back(run(text_of(kernel, l.loads[0]), l.loads.size()));
+    for (const GroupStore& g : block.group_stores)
+      stores.push_back((g.step > 0 ? "groups of " : "reversed groups of ") + stored(g.statement));
+    for (const AdjacentStores& s : block.stores) stores.push_back(run(stored(s.statements[0]), s.statements.size()));
+  }
+  std::string text = loads.empty() ? "" : fmt::format("loads {}", fmt::join(loads, ", "));
+  if (!stores.empty()) text += fmt::format("{}stores {}", text.empty() ? "" : "; ", fmt::join(stores, ", "));
+  return text;
 }
 
 std::string text_of(const Kernel& kernel, const IterationLoads& batch) {
@@ -109,8 +132,9 @@ std::vector<std::string> lines_of(const Phase& phase) {
   return lines;
 }
 
-std::vector<std::string> lines_of(const Kernel& kernel, const Phase& phase, const TeamForms& forms) {
-  ByVariant shapes(phase), held(phase), early(phase), lanes(phase), batches(phase);
+std::vector<std::string> lines_of(const Kernel& kernel, const Phase& phase, const Loop& loop) {
+  const TeamForms& forms = *loop.team;
+  ByVariant shapes(phase), held(phase), early(phase), lanes(phase), wide(phase), batches(phase);
   for (size_t v = 0; v < forms.shapes.size(); ++v) shapes.add(v, text_of(forms.shapes[v]));
   for (size_t v = 0; v < forms.accesses.size(); ++v) {
     const LoopAccesses& accesses = forms.accesses[v];
@@ -120,10 +144,12 @@ std::vector<std::string> lines_of(const Kernel& kernel, const Phase& phase, cons
       loads.insert(loads.end(), block.early.begin(), block.early.end());
     early.add(v, text_of(kernel, "loads early", loads));
     lanes.add(v, lanes_text(kernel, accesses));
+    const std::string at_once = at_once_text(kernel, loop, accesses);
+    wide.add(v, at_once);
     batches.add(v, text_of(kernel, accesses.batch));
   }
   std::vector<std::string> lines;
-  for (const ByVariant* by : {&shapes, &held, &early, &lanes, &batches})
+  for (const ByVariant* by : {&shapes, &held, &early, &lanes, &wide, &batches})
     for (std::string& line : by->lines()) lines.push_back(std::move(line));
   return lines;
 }

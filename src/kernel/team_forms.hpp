@@ -41,16 +41,36 @@ struct EarlyLoad {
   std::optional<FromLane> from = {};  // of an access each
 };
 
+// A store whose lanes are one access, behind all else that the group does.
+struct GroupStore {
+  int statement = 0;  // of the block
+  int step = 0;       // 1: upwards, -1: downwards
+};
+
+// Elements that follow each other, by address, which a thread takes as one access of up to 16 bytes behind one mask.
+struct AdjacentLoads {
+  std::vector<ExprId> loads;
+  ExprId mask = kNoExpr, other = kNoExpr;
+};
+struct AdjacentStores {
+  std::vector<int> statements;  // of the block
+  ExprId mask = kNoExpr;
+};
+
 // Statements of a Vector loop, or of a loop inside of one, between loops and scans.
 struct BlockAccesses {
   std::vector<EarlyLoad> early;
   std::vector<FromLane> from;  // of the other loads
+  std::vector<GroupStore> group_stores;
+  std::vector<AdjacentLoads> loads;    // before the block
+  std::vector<AdjacentStores> stores;  // behind the block
 };
 
 // A Serial loop inside of a Vector loop: loads of as many iterations, made before the first of them.
 struct IterationLoads {
   int iterations = 1;
   std::vector<ExprId> loads;
+  BlockAccesses block;  // of the body, where they have been made
 };
 
 struct LoopAccesses {

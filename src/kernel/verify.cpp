@@ -396,7 +396,8 @@ void verify(const Kernel& kernel, Proved& proved) {
   verify_locals(kernel);
   verify_accesses(kernel, proved);
   verify_lanes(kernel);
-  verify_forms(kernel);
+  verify_teams(kernel);
+  verify_team_accesses(kernel);
   verify_barriers(kernel);
 }
 

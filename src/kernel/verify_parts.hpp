@@ -26,12 +26,6 @@ Multiples multiples_of(const Variant& variant);
 // Whether a value is a multiple of n, whatever its symbols are.
 bool is_multiple_of(const IntExpr& e, int64_t n);
 
-// What the variants of phases add to a kernel that is verified without them.
-inline void verify_forms(const Kernel& kernel) {
-  verify_teams(kernel);
-  verify_team_accesses(kernel);
-}
-
 template <class... Args>
 [[noreturn]] void fail(const Kernel& kernel, fmt::format_string<Args...> format, Args&&... args) {
   throw InternalError(fmt::format("kernel {}: {}", kernel.name, fmt::format(format, std::forward<Args>(args)...)));

@@ -101,7 +101,11 @@ class GroupLanes {
 class AccessVerifier {
  public:
   AccessVerifier(const Kernel& kernel, const Phase& phase, const PhaseUses& uses, size_t variant)
-      : kernel_(kernel), variant_(phase.variants[variant]), number_(variant), uses_(uses) {}
+      : kernel_(kernel),
+        variant_(phase.variants[variant]),
+        number_(variant),
+        uses_(uses),
+        multiples_(multiples_of(variant_)) {}
 
   void block(const std::vector<Stmt>& body, bool repeated = false) {
     for (const Stmt& s : body) {
@@ -118,6 +122,7 @@ class AccessVerifier {
 
  private:
   using Roots = std::vector<ExprId>;
+  using Block = std::vector<const Stmt*>;
   struct Vector {
     const Loop& loop;
     const LoopShape& shape;
@@ -133,7 +138,7 @@ class AccessVerifier {
 
   void vector_loop(const Loop& loop, bool repeated) {
     const LoopShape& shape = loop.team->shapes[number_];
-    const Vector vector{loop, shape, {uses_, loop, shape, multiples_of(variant_)}};
+    const Vector vector{loop, shape, {uses_, loop, shape, multiples_}};
     const LoopAccesses& accesses = loop.team->accesses[number_];
     const Roots all = expressions_of(loop.body);
     early(accesses.held, all, vector);
@@ -156,6 +161,8 @@ class AccessVerifier {
       early(block.early, roots, vector);
       for (const FromLane& from : block.from)
         from_lane(from, accesses.early.empty() ? block.early : accesses.early, vector);
+      at_once(runs[b], roots, block, vector);
+      if (accesses.batch.iterations > 1) at_once(runs[b], roots, accesses.batch.block, vector);
     }
     batch(loop, accesses.batch, vector);
     for (const Stmt& s : loop.body)
@@ -198,9 +205,119 @@ class AccessVerifier {
     const auto* load = kernel_.at(id).get_if<Load>();
     need(load && !load->access.scratch, id, loop, "made early, but no load of an array");
     const auto array = static_cast<size_t>(load->access.array);
-    need(!uses_.stored[array], id, loop, "made early from {}, which is stored to", param_name(kernel_, load->access.array));
+    need(!uses_.stored[array], id, loop, "made early from {}, which is stored to",
+         param_name(kernel_, load->access.array));
     return *load;
   }
+
+  // What a block accesses at once.
+  void at_once(const Block& block, const Roots& roots, const BlockAccesses& accesses, const Vector& vector) const {
+    for (const AdjacentLoads& run : accesses.loads) adjacent(run, block, roots, vector);
+    for (const AdjacentStores& run : accesses.stores) {
+      Places places;
+      for (const int n : run.statements) {
+        const Store& s = store_at(block, n, vector.loop);
+        need(are_one(s.mask, run.mask, most_of(s.access)), s.value, vector.loop, "stored behind another mask");
+        places.push_back(&s.access);
+      }
+      adjacent(places, store_at(block, run.statements.at(0), vector.loop).value, vector);
+    }
+    for (const GroupStore& g : accesses.group_stores) {
+      const Store& s = store_at(block, g.statement, vector.loop);
+      need(s.mask == kNoExpr || vector.lanes.is_same(kernel_, s.mask), s.value, vector.loop,
+           "stored at once behind a mask that differs between the lanes of a group");
+      need(std::abs(g.step) == 1 && vector.lanes.are_neighbours(flat_offset(kernel_, s.access), g.step), s.value,
+           vector.loop, "stored at once to {}, whose lanes are no neighbours from a multiple on",
+           access_text(kernel_, s.access));
+      aligned(s.value, s.access, vector.shape.lanes, vector.loop);
+    }
+  }
+
+  // A store that may be made behind its block: nothing there reads what it writes.
+  const Store& store_at(const Block& block, int n, const Loop& loop) const {
+    const auto* s =
+        n >= 0 && static_cast<size_t>(n) < block.size() ? block[static_cast<size_t>(n)]->get_if<Store>() : nullptr;
+    if (!s || s->access.scratch || s->atomic)
+      fail(kernel_, "loop {}, {}: statement {} is no store to an array", loop.var, name_of(variant_), n);
+    for (size_t later = static_cast<size_t>(n) + 1; later < block.size(); ++later)
+      visit_accesses(kernel_, *block[later], [&](const Access& access, bool stored) {
+        need(stored || access.scratch || access.array != s->access.array, s->value, loop, "stored behind what reads {}",
+             param_name(kernel_, access.array));
+      });
+    return *s;
+  }
+
+  int most_of(const Access& access) const { return 16 / size_of(dtype_of(access)); }
+  DType dtype_of(const Access& access) const {
+    const auto array = static_cast<size_t>(access.array);
+    return access.scratch ? kernel_.buffers[array].dtype : kernel_.params[array].dtype;
+  }
+
+  void adjacent(const AdjacentLoads& run, const Block& block, const Roots& roots, const Vector& vector) const {
+    std::unordered_set<ExprId> below;
+    visit_below(kernel_, roots, [&](ExprId id, const Expr&) { return below.insert(id).second; });
+    std::set<int> given;
+    for (const Stmt* s : block) {
+      if (const auto local = given_by(*s)) given.insert(uses_.resource(*local));
+      if (const auto* store = s->get_if<Store>()) given.insert(uses_.resource(store->access));
+    }
+    Places places;
+    for (const ExprId id : run.loads) {
+      const auto* load = kernel_.at(id).get_if<Load>();
+      need(load && below.count(id), id, vector.loop, "loaded for statements that do not use it");
+      for (const int resource : uses_.dependencies_of(id))
+        need(!given.count(resource), id, vector.loop, "loaded before the block that changes it");
+      const auto array = static_cast<size_t>(load->access.array);
+      need(load->access.scratch ? kernel_.buffers[array].scope != Scope::Lane : !uses_.stored[array], id, vector.loop,
+           "loaded at once from memory of single threads, or that is stored to");
+      need(are_one(load->mask, run.mask, most_of(load->access)) && load->other == run.other, id, vector.loop,
+           "loaded behind another mask");
+      places.push_back(&load->access);
+    }
+    need(!places.empty(), run.loads.empty() ? 0 : run.loads[0], vector.loop, "no loads at once");
+    adjacent(places, run.loads[0], vector);
+  }
+
+  using Places = std::vector<const Access*>;
+  // Elements of one array that follow each other, from a multiple of their number on.
+  void adjacent(const Places& places, ExprId id, const Vector& vector) const {
+    const Access& first = *places[0];
+    const auto count = static_cast<int64_t>(places.size());
+    const IntExpr offset = flat_offset(kernel_, first);
+    need(vector.shape.count() == 1 && count > 1 && count <= most_of(first) && (count & (count - 1)) == 0, id,
+         vector.loop, "{} elements at once", count);
+    for (int64_t k = 1; k < count; ++k) {
+      const Access& next = *places[static_cast<size_t>(k)];
+      need(next.scratch == first.scratch && next.array == first.array && (flat_offset(kernel_, next) - offset).is(k),
+           id, vector.loop, "{} does not follow {} after {} elements", access_text(kernel_, next),
+           access_text(kernel_, first), k);
+    }
+    need(is_multiple_of(offset.substitute(multiples_, Ranges::inside_loops()), count), id, vector.loop,
+         "{} elements at once from {}, which is no multiple", count, offset.str());
+    if (!first.scratch) aligned(id, first, static_cast<int>(count), vector.loop);
+  }
+
+  // Whether two conditions hold in the same places: comparisons with a multiple of n, or of half of it and so on, that differ by less.
+  bool are_one(ExprId a, ExprId b, int n) const {
+    if (a == b) return true;
+    if (a == kNoExpr || b == kNoExpr) return false;
+    const auto *x = kernel_.at(a).get_if<Apply>(), *y = kernel_.at(b).get_if<Apply>();
+    if (x && x->op == Op::And && are_one(x->args[0], b, n) && are_one(x->args[1], b, n)) return true;
+    if (!x || !y || x->args.size() != 2 || y->args.size() != 2) return false;
+    if (y->op == Op::And && x->op != Op::And) return are_one(b, a, n);
+    if (x->op == Op::And && y->op == Op::And)
+      return (are_one(x->args[0], y->args[0], n) && are_one(x->args[1], y->args[1], n)) ||
+             (are_one(x->args[0], y->args[1], n) && are_one(x->args[1], y->args[0], n));
+    const auto left = holds_where(kernel_, *x), right = holds_where(kernel_, *y);
+    if (!left || !right) return false;
+    const int64_t here = constant_term(*left), there = constant_term(*right);
+    if (!(*left - here == *right - there)) return false;
+    const IntExpr rest = (*left - here).substitute(multiples_, Ranges::inside_loops());
+    for (; n > 1; n /= 2)
+      if (is_multiple_of(rest, n)) return floor_div(here, n) == floor_div(there, n);
+    return here == there;
+  }
+  static int64_t floor_div(int64_t a, int64_t n) { return a >= 0 ? a / n : -((-a + n - 1) / n); }
 
   void aligned(ExprId id, const Access& access, int elements, const Loop& loop) const {
     const auto array = static_cast<size_t>(access.array);
@@ -216,7 +333,8 @@ class AccessVerifier {
   }
 
   void from_lane(const FromLane& from, const std::vector<EarlyLoad>& early, const Vector& vector) const {
-    const auto group = std::find_if(early.begin(), early.end(), [&](const EarlyLoad& e) { return e.load == from.group; });
+    const auto group =
+        std::find_if(early.begin(), early.end(), [&](const EarlyLoad& e) { return e.load == from.group; });
     const auto* load = kernel_.at(from.load).get_if<Load>();
     const bool loaded = group != early.end() && group->step == 1;
     need(load && loaded, from.load, vector.loop, "taken from a group that is not loaded early");
@@ -259,6 +377,7 @@ class AccessVerifier {
   const Variant& variant_;
   const size_t number_;
   const PhaseUses& uses_;
+  const Multiples multiples_;
   std::set<const Loop*> met_;
 };
 

@@ -54,7 +54,8 @@ testing::AssertionResult says(const std::string& fault, const std::string& text)
 TEST(LoadEarly, GroupsOfNeighboursAreOneAccess) {
   Rows x;
   x.phase({x.row({x.put(x.s.load(x.in, {g, i}))})});
-  EXPECT_EQ(x.loaded(), (Lines{"+ fast, odd: loads early lasting groups of in0[%g, %i]", "+ any: loads early in0[%g, %i]"}));
+  EXPECT_EQ(x.loaded(),
+            (Lines{"+ fast, odd: loads early lasting groups of in0[%g, %i]", "+ any: loads early in0[%g, %i]"}));
   EXPECT_EQ(x.s.kernel.phases[0].variants[0].alignment, (std::vector<int>{16, 4}));
 }
 
@@ -62,10 +63,9 @@ TEST(LoadEarly, WhatLiesBetweenTwoWordsIsTakenFromOtherLanes) {
   Rows x;
   const ExprId sum = x.s.build.apply(Op::Add, {x.s.load(x.in, {g, i}), x.s.load(x.in, {g, i + 1})});
   x.phase({x.row({x.put(sum)})});
-  EXPECT_EQ(x.loaded(),
-            (Lines{"+ fast, odd: loads early lasting groups of in0[%g, %i], in0[%g, %i + 1]",
-                   "+ any: loads early in0[%g, %i], in0[%g, %i + 1]",
-                   "+ fast, odd: takes in0[%g, %i + 1] from groups of in0[%g, %i]"}));
+  EXPECT_EQ(x.loaded(), (Lines{"+ fast, odd: loads early lasting groups of in0[%g, %i], in0[%g, %i + 1]",
+                               "+ any: loads early in0[%g, %i], in0[%g, %i + 1]",
+                               "+ fast, odd: takes in0[%g, %i + 1] from groups of in0[%g, %i]"}));
 }
 
 TEST(LoadEarly, PassesOverARowShareThem) {
@@ -151,7 +151,10 @@ TEST(VerifyTeams, HeldLoadsThatOthersCannotTake) {
   const ExprId again = y.s.load(y.in, {g, i});
   y.phase({y.row({y.put(again)}), y.row({y.put(again)})});
   y.loaded();
-  EXPECT_TRUE(says(y.fault_of(y.loop(1), [&](LoopAccesses& a) { a.held.push_back({again, 1}); }),
+  EXPECT_TRUE(says(y.fault_of(y.loop(1),
+                              [&](LoopAccesses& a) {
+                                a.held.push_back({again, 1});
+                              }),
                    "held behind a loop that uses it"));
 }
 

@@ -254,7 +254,7 @@ TEST(Passes, HaveNamesOfTheirOwnAndRunInOrder) {
     seen.push_back(std::string(pass.name) + (changed ? "!" : ""));
   });
   EXPECT_EQ(seen, (Lines{"divide-by-multipliers", "hoist-invariants!", "place-scratch", "insert-barriers",
-                         "remove-dead-code!", "shape-vector-loops!", "load-early!"}))
+                         "remove-dead-code!", "shape-vector-loops!", "load-early!", "widen-accesses!"}))
       << "those of a GPU";
   for (const Pass& pass : passes()) EXPECT_FALSE(pass.purpose.empty()) << pass.name;
 }
