@@ -28,8 +28,8 @@ USES = {
 MAY_EMIT = {
     "base/check.hpp", "base/scalar.hpp", "kernel/kernel.hpp", "kernel/team_forms.hpp", "kernel/text.hpp",
     "kernel/walk.hpp",
-    "kernel/barriers.hpp", "kernel/classify_accesses.hpp", "kernel/conditions.hpp", "kernel/lane_groups.hpp", "kernel/lanes.hpp",
-    "kernel/multipliers.hpp", "kernel/offset.hpp", "kernel/phase_uses.hpp", "kernel/shape_loops.hpp",
+    "kernel/barriers.hpp", "kernel/classify_accesses.hpp", "kernel/conditions.hpp", "kernel/draw_pattern.hpp",
+    "kernel/lanes.hpp", "kernel/multipliers.hpp", "kernel/offset.hpp", "kernel/phase_uses.hpp",
 }
 # The public face names the library; its headers may use these stages (a user's program sees no more).
 INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"')

@@ -6,7 +6,6 @@
 #include "emit/c_like.hpp"
 #include "kernel/barriers.hpp"
 #include "kernel/multipliers.hpp"
-#include "kernel/shape_loops.hpp"
 #include "kernel/text.hpp"
 
 namespace smelt::emit::c_like {
@@ -24,15 +23,12 @@ PhasePrinter::PhasePrinter(const CLike& as, const Kernel& kernel, size_t phase, 
       team_(phase_.team),
       shuffles_(std::any_of(kernel.exprs.begin(), kernel.exprs.end(), is_shuffle)),
       looped_(kernel.dialect == kernel::Dialect::PlainThread),
-      scans_(kernel::has_scans(phase_.body) || kernel::has_each(phase_.body)),
       uses_(kernel, phase_),
       slots_(kernel.locals.size(), 0),
       in_registers_(kernel.buffers.size(), false),
-      known_(kernel.exprs.size()),
-      conditions_(variant_.when) {
+      known_(kernel.exprs.size()) {
   SMELT_CHECK(team_.threads > 0, "kernel {} has no threads: it was not scheduled for a GPU", kernel.name);
   SMELT_CHECK(kernel.ordered || kernel.buffers.empty(), "kernel {} did not go through its passes", kernel.name);
-  asks_for_multiples_ = std::any_of(conditions_.begin(), conditions_.end(), kernel::is_multiple);
   for (size_t i = 0; i < kernel.params.size(); ++i) {
     const Param& p = kernel.params[i];
     if (p.kind != ParamKind::Size) continue;

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "emit/c_like.hpp"
-#include "kernel/lane_groups.hpp"
 #include "kernel/phase_uses.hpp"
 #include "kernel/team_forms.hpp"
 #include "kernel/walk.hpp"
@@ -60,11 +59,10 @@ struct Function {
 };
 
 // A function of a phase, the best first; the last takes every size and address.
-enum class Form : uint8_t { Fast, Odd, Any };
 struct Printed {
   DeviceVariant variant;
   std::string text;
-  Form form;
+  kernel::Variant::Form form;
 };
 struct Printing {
   const CLike& as;
@@ -87,13 +85,7 @@ class PhasePrinter {
   // The phase behind it, run by the workgroup that is done last; print() takes it in.
   void end_with(PhasePrinter& last);
 
-  // After print():
-  const std::vector<IntExpr>& conditions() const { return conditions_; }    // each >= 0 where this variant may run
-  const std::vector<int>& alignment() const { return variant_.alignment; }  // per param, in bytes
-  const IntExpr& shared_bytes() const { return shared_bytes_; }
-  bool asks_for_multiples() const {
-    return asks_for_multiples_;
-  }  // some condition is that a size is a multiple of the lanes
+  const IntExpr& shared_bytes() const { return shared_bytes_; }  // after print()
 
  private:
   // A Vector loop being printed.
@@ -169,7 +161,6 @@ class PhasePrinter {
   // c_like_vector.cpp
   Vector shape_of(const Loop& s) const;
   const kernel::LoopAccesses& accesses_of(const Loop& s) const { return s.team->accesses[function_.variant]; }
-  kernel::LaneGroups groups_of_lanes() const { return {kernel_, uses_, vector_.loop, vector_.lanes, vector_.peeled}; }
   std::string name_edges(const std::string& extent);
   void edge(const std::vector<Stmt>& stmts);
   void open_edge();
@@ -220,9 +211,7 @@ class PhasePrinter {
   std::string atom(const IntExpr::Atom& a);
 
   // c_like_random.cpp
-  std::vector<ExprId> early_draws(const std::vector<const Stmt*>& stmts) const;
-  std::vector<ExprId> draw_groups(const std::vector<const Stmt*>& stmts);
-  int lanes_of_draws(const Loop& s) const;
+  std::vector<ExprId> draw_groups(const std::vector<kernel::GroupDraw>& draws);
   std::string random(const Random& e, const std::vector<std::string>& args);
 
   // c_like_expr.cpp
@@ -240,17 +229,6 @@ class PhasePrinter {
   std::string load(ExprId id);
   const Load& load_at(ExprId id) const { return kernel_.at(id).get<Load>(); }
   DType dtype_in_memory(const Load& e) const { return kernel_.params[static_cast<size_t>(e.access.array)].dtype; }
-  // Each expression of the statements that has no name yet, once.
-  template <class Visit>
-  void visit_unknown(const std::vector<const Stmt*>& stmts, const Visit& visit) const {
-    std::vector<ExprId> roots;
-    for (const Stmt* s : stmts) for_each_expression(*s, [&](ExprId root) { roots.push_back(root); });
-    kernel::visit_below(kernel_, roots, [&](ExprId id, const Expr& e) {
-      if (known_[static_cast<size_t>(id)]) return false;
-      visit(id, e);
-      return true;
-    });
-  }
   Place place(const Access& access);
   std::string element(const Access& access);
   std::string private_element(const Access& access);
@@ -283,7 +261,6 @@ class PhasePrinter {
   // A thread's elements are loops that the compiler of the device vectorizes, with a value of each
   // accumulator for every element of a step.
   const bool looped_;
-  const bool scans_;  // the phase has scans or Each: its Vector loops all deal out their elements in order, in one way
   kernel::PhaseUses uses_;
 
   std::string out_, statics_, boxes_;  // boxes_: what opens the mailboxes, before anything else
@@ -301,8 +278,7 @@ class PhasePrinter {
   Vector vector_;
   std::map<const Store*, std::pair<std::string, DType>> wide_stores_;  // the array that collects its lanes
   int serial_depth_ = 0, names_ = 0;
-  bool cluster_used_ = false, asks_for_multiples_ = false;
-  std::vector<IntExpr> conditions_;
+  bool cluster_used_ = false;
   IntExpr shared_bytes_;
   bool uses_scratch_ = false;  // in memory, not in registers
 };

@@ -59,7 +59,7 @@ void PhasePrinter::whole_loop(const Loop& s, const std::string& extent) {
     block(all, accesses_of(s).blocks[0]);
     close();
   };
-  if (const int lanes = lanes_of_draws(s); lanes > 1) {
+  if (const int lanes = vector_.draw_lanes; lanes > 1) {
     vector_.lanes = lanes;
     open(fmt::format("for ({0} start = 0; start + {1} <= {2}; start += {1})", type, lanes, extent));
     body();
@@ -202,7 +202,7 @@ void PhasePrinter::groups(const std::vector<const Stmt*>& stmts, const kernel::B
   open_group(check);
   if (!has_loops(*vector_.loop)) line("const int group = first_group + u; (void)group;");
   push();
-  const std::vector<ExprId> draws = draw_groups(stmts);
+  const std::vector<ExprId> draws = draw_groups(accesses.draws);
   // Stores whose lanes are neighbours are collected, and written at once.
   for (const kernel::GroupStore& g : accesses.group_stores) {
     const auto* s = stmts[static_cast<size_t>(g.statement)]->get_if<Store>();

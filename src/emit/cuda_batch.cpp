@@ -14,6 +14,7 @@ namespace {
 using kernel::Kernel;
 using kernel::Param;
 using kernel::ParamKind;
+using Form = kernel::Variant::Form;
 
 // Whether all parts of a body have the same array or number in a param.
 bool is_common(const Kernel& batch, int body, size_t param) {
@@ -92,7 +93,7 @@ std::string call_text(const Kernel& body, const BatchTable& table, size_t b, con
 }
 
 // For each body the first function that is at least as general, else its last.
-std::vector<const c_like::Printed*> chosen(const std::vector<std::vector<c_like::Printed>>& bodies, c_like::Form form) {
+std::vector<const c_like::Printed*> chosen(const std::vector<std::vector<c_like::Printed>>& bodies, Form form) {
   std::vector<const c_like::Printed*> result;
   for (const std::vector<c_like::Printed>& variants : bodies) {
     const auto found =
@@ -118,7 +119,7 @@ DeviceSource emit_cuda_batch(const Kernel& batch, const CudaTarget& target, int6
       for (const c_like::Printed& p : bodies.back()) bodies_text += p.text;
     }
     DevicePhase phase;
-    for (const c_like::Form form : {c_like::Form::Fast, c_like::Form::Odd, c_like::Form::Any}) {
+    for (const Form form : {Form::Fast, Form::Odd, Form::Any}) {
       const bool exists = std::any_of(bodies.begin(), bodies.end(), [&](const std::vector<c_like::Printed>& variants) {
         return std::any_of(variants.begin(), variants.end(), [&](const c_like::Printed& v) { return v.form == form; });
       });
@@ -127,9 +128,9 @@ DeviceSource emit_cuda_batch(const Kernel& batch, const CudaTarget& target, int6
       DeviceVariant made;
       made.function = used[0]->variant.function;
       made.function.name = fmt::format("{}_p{}{}", batch.name, i,
-                                       form == c_like::Form::Fast  ? ""
-                                       : form == c_like::Form::Odd ? "_odd"
-                                                                   : "_any");
+                                       form == Form::Fast  ? ""
+                                       : form == Form::Odd ? "_odd"
+                                                           : "_any");
       functions +=
           fmt::format("\nextern \"C\" __global__ void __launch_bounds__({}) {}(const SMELT_TABLE Parts parts) {{\n{}",
                       made.function.threads, made.function.name, kFind);

@@ -22,7 +22,7 @@
 
 #include "emit/llvm.hpp"
 #include "emit/llvm_types.hpp"
-#include "emit/random_pattern.hpp"
+#include "kernel/draw_pattern.hpp"
 
 namespace smelt::emit {
 
@@ -213,7 +213,7 @@ class PhasePrinter {
   // llvm_random.cpp
   using Words = std::array<Value, 4>;
   Value random(const kernel::Random& e);
-  Value random_lanes(const kernel::Random& e, const std::vector<Value>& args, const DrawPattern& pattern);
+  Value random_lanes(const kernel::Random& e, const std::vector<Value>& args, const kernel::DrawPattern& pattern);
   Value random_words(const std::vector<Value>& args, const Value& element, int n);
   Value drawn(philox::Draw draw, const Value& words, const std::vector<int>& elements);
   Value unaligned_words(const kernel::Random& e, const std::vector<Value>& args, const IntExpr& base, int count);

@@ -120,7 +120,7 @@ Value PhasePrinter::unaligned_words(const Random& e, const std::vector<Value>& a
 }
 
 // What each lane takes of the words that they share.
-Value PhasePrinter::random_lanes(const Random& e, const std::vector<Value>& args, const DrawPattern& pattern) {
+Value PhasePrinter::random_lanes(const Random& e, const std::vector<Value>& args, const kernel::DrawPattern& pattern) {
   const auto& terms = pattern.quarters.terms();
   const bool aligned = std::all_of(terms.begin(), terms.end(), [](const auto& t) { return t.coefficient % 4 == 0; });
   if (!aligned) return drawn(Draw::Words, unaligned_words(e, args, pattern.base, pattern.count()), pattern.words);
@@ -169,7 +169,7 @@ Value PhasePrinter::random(const Random& e) {
     uniform = uniform && args.back().lanes == 0;
   }
   if (vector_.loop && uniform && varies(e.element))
-    if (const auto pattern = draw_pattern(e.element, *vector_.loop, vector_.lanes, 4, ranges_))
+    if (const auto pattern = kernel::draw_pattern(e.element, *vector_.loop, vector_.lanes, 4, ranges_))
       return random_lanes(e, args, *pattern);
   return random_each(e, args);
 }

@@ -334,6 +334,7 @@ struct Variant {
   Form form = Form::Any;
   bool vectors = false;             // accesses of several neighbours at once, where addresses and sizes allow
   bool held = false;                // one step covers the loops of which that is expected
+  bool wide = false;                // 64-bit indices
   std::vector<IntExpr> when;        // each is at least 0 where it may run
   std::vector<int> alignment = {};  // per param, in bytes, of its address where it may run; 0 for what is no array
 };

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "kernel/barriers.hpp"
+#include "kernel/choose_variants.hpp"
 #include "kernel/classify_accesses.hpp"
 #include "kernel/hoist.hpp"
 #include "kernel/load_early.hpp"
@@ -38,6 +39,8 @@ constexpr Pass kPasses[] = {
      load_early, !kMayFail, verify_team_accesses},
     {"widen-accesses", "accesses that follow each other in memory are made at once", kGpu, !kCpu, widen_accesses,
      !kMayFail, verify_team_accesses},
+    {"choose-variants", "variants that a better one makes superfluous go; what is left fits its indices", kGpu, !kCpu,
+     choose_variants, !kMayFail, verify_teams},
 };
 
 // As `lowered` does with indices that it cannot prove: what is slower instead of what might be wrong.

@@ -176,7 +176,7 @@ class Printer {
       line("phase {}, work {}{}{}", i, phase.work.str(), phase.last ? ", by the last workgroup" : "",
            phase.counter < 0 ? "" : ", in the order of " + param_name(kernel_, phase.counter));
       ++depth_;
-      for (const std::string& text : lines_of(phase)) line("{}", text);
+      for (const std::string& text : lines_of(kernel_, phase)) line("{}", text);
       --depth_;
       phase_ = &phase;
       block(phase.body);

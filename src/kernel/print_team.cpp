@@ -57,7 +57,7 @@ std::string lanes_text(const Kernel& kernel, const LoopAccesses& accesses) {
 
 // Accesses of neighbouring lanes, and of elements that follow each other.
 std::string at_once_text(const Kernel& kernel, const Loop& loop, const LoopAccesses& accesses) {
-  std::vector<std::string> loads, stores;
+  std::vector<std::string> draws, loads, stores;
   const auto run = [](const std::string& first, size_t count) {
     return fmt::format("{} and the {} after it", first, count - 1);
   };
@@ -67,14 +67,18 @@ std::string at_once_text(const Kernel& kernel, const Loop& loop, const LoopAcces
       return access_text(kernel, blocks[b][static_cast<size_t>(n)]->get<Store>().access);
     };
     const BlockAccesses& block = accesses.blocks[b];
+    for (const GroupDraw& d : block.draws)
+      draws.push_back(fmt::format("{} from {}", d.aligned ? "blocks" : "words", d.base.str()));
     for (const AdjacentLoads& l : block.loads) loads.push_back(run(text_of(kernel, l.loads[0]), l.loads.size()));
     for (const GroupStore& g : block.group_stores)
       stores.push_back((g.step > 0 ? "groups of " : "reversed groups of ") + stored(g.statement));
     for (const AdjacentStores& s : block.stores) stores.push_back(run(stored(s.statements[0]), s.statements.size()));
   }
-  std::string text = loads.empty() ? "" : fmt::format("loads {}", fmt::join(loads, ", "));
-  if (!stores.empty()) text += fmt::format("{}stores {}", text.empty() ? "" : "; ", fmt::join(stores, ", "));
-  return text;
+  std::vector<std::string> texts;
+  if (!draws.empty()) texts.push_back(fmt::format("draws {}", fmt::join(draws, ", ")));
+  if (!loads.empty()) texts.push_back(fmt::format("loads {}", fmt::join(loads, ", ")));
+  if (!stores.empty()) texts.push_back(fmt::format("stores {}", fmt::join(stores, ", ")));
+  return fmt::format("{}", fmt::join(texts, "; "));
 }
 
 std::string text_of(const Kernel& kernel, const IterationLoads& batch) {
@@ -121,13 +125,22 @@ std::string name_of(const Variant& variant) {
   return "?";
 }
 
-std::vector<std::string> lines_of(const Phase& phase) {
+std::vector<std::string> lines_of(const Kernel& kernel, const Phase& phase) {
   std::vector<std::string> lines;
   for (const Variant& variant : phase.variants) {
     std::vector<std::string> when;
     for (const IntExpr& h : variant.when) when.push_back(h.str() + " >= 0");
-    lines.push_back(
-        fmt::format("variant {}{}{}", name_of(variant), when.empty() ? "" : " where ", fmt::join(when, " and ")));
+    for (const int bytes : {2, 4, 8, 16}) {
+      std::vector<std::string> arrays;
+      for (size_t p = 0; p < variant.alignment.size(); ++p)
+        if (variant.alignment[p] == bytes && bytes > size_of(kernel.params[p].dtype))
+          arrays.push_back(param_name(kernel, static_cast<int>(p)));
+      if (arrays.empty()) continue;
+      when.push_back(
+          fmt::format("{} {} aligned to {}", fmt::join(arrays, ", "), arrays.size() > 1 ? "are" : "is", bytes));
+    }
+    lines.push_back(fmt::format("variant {}{}{}{}", name_of(variant), variant.wide ? ", 64-bit indices" : "",
+                                when.empty() ? "" : " where ", fmt::join(when, " and ")));
   }
   return lines;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kernel/lane_groups.hpp"
+#include "kernel/lanes.hpp"
 #include "kernel/offset.hpp"
 #include "kernel/phase_uses.hpp"
 #include "kernel/team_forms.hpp"
@@ -17,6 +18,8 @@ namespace smelt::kernel {
 namespace {
 
 using Form = Variant::Form;
+
+constexpr int kDrawn = 4;  // words that one run of Philox gives
 
 // A number that the expression never exceeds.
 std::optional<int64_t> bound_of(const IntExpr& e) {
@@ -85,6 +88,7 @@ class Shaping {
     shape.lanes = variant.vectors ? loop.lanes : 1;
     if (shape.lanes > 1) group(loop, variant, shape);
     shape.by_element = looped_ && uses_.keeps_nothing(loop);
+    if (shape.by_element && draws(kernel_, loop)) shape.draw_lanes = kDrawn;
     shape.unroll = shape.by_element               ? 1
                    : looped_                      ? loop.unroll * loop.lanes
                    : has_loops(loop)              ? 1

@@ -1,6 +1,7 @@
 // How the team of threads of a GPU runs a loop, in each variant of its phase.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct LoopShape {
   bool peeled = false;
   IntExpr origin = 0;       // peeled: the offset of element 0 in the arrays whose words the groups are
   bool by_element = false;  // PlainThread: one loop over all elements, since nothing of one step is kept
+  int draw_lanes = 1;       // by_element: elements that draw a block of random words together
   int count() const { return lanes * unroll; }
   bool operator==(const LoopShape&) const = default;
 };
@@ -57,11 +59,22 @@ struct AdjacentStores {
   ExprId mask = kNoExpr;
 };
 
+// The random words of a group's lanes: lane l has word words[l] of those from `base` on, which are drawn in blocks of four before the
+// lanes are gone through.
+struct GroupDraw {
+  ExprId draw;
+  IntExpr base;
+  std::vector<int> words;
+  bool aligned = false;  // the blocks begin at `base`
+  int count() const { return (*std::max_element(words.begin(), words.end()) / 4 + 1) * 4; }
+};
+
 // Statements of a Vector loop, or of a loop inside of one, between loops and scans.
 struct BlockAccesses {
   std::vector<EarlyLoad> early;
   std::vector<FromLane> from;  // of the other loads
   std::vector<GroupStore> group_stores;
+  std::vector<GroupDraw> draws;
   std::vector<AdjacentLoads> loads;    // before the block
   std::vector<AdjacentStores> stores;  // behind the block
 };

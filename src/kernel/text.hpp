@@ -18,7 +18,7 @@ std::string param_name(const Kernel& kernel, int param);       // "in0", "out1",
 std::string access_text(const Kernel& kernel, const Access&);  // "in0[%i0, %i1 + 1]"
 std::string expr_text(const Kernel& kernel, ExprId expr);      // on one line, cut short when long
 // The variants of a phase, and how they run a loop of it: a line each.
-std::vector<std::string> lines_of(const Phase& phase);
+std::vector<std::string> lines_of(const Kernel& kernel, const Phase& phase);
 std::vector<std::string> lines_of(const Kernel& kernel, const Phase& phase, const Loop& loop);
 
 }  // namespace smelt::kernel

@@ -105,11 +105,17 @@ class AccessVerifier {
         variant_(phase.variants[variant]),
         number_(variant),
         uses_(uses),
-        multiples_(multiples_of(variant_)) {}
+        multiples_(multiples_of(variant_)),
+        around_(kernel) {}
 
   void block(const std::vector<Stmt>& body, bool repeated = false) {
+    const SymbolsAround::Scope scope(around_);
     for (const Stmt& s : body) {
+      if (const auto* let = s.get_if<Let>()) around_.enter(*let);
+      const SymbolsAround::Scope own(around_);
       const auto* loop = s.get_if<Loop>();
+      if (loop) around_.enter(loop->var, loop->extent);
+      if (const auto* each = s.get_if<Each>()) around_.enter(each->var, each->extent);
       if (loop && loop->kind == LoopKind::Vector) {
         if (!loop->team || loop->team->accesses.empty()) continue;
         vector_loop(*loop, repeated);
@@ -165,8 +171,11 @@ class AccessVerifier {
       if (accesses.batch.iterations > 1) at_once(runs[b], roots, accesses.batch.block, vector);
     }
     batch(loop, accesses.batch, vector);
-    for (const Stmt& s : loop.body)
-      if (const auto* inner = s.get_if<Loop>()) blocks(*inner, vector);
+    for (const Stmt& s : loop.body) {
+      const SymbolsAround::Scope own(around_);
+      const auto* inner = s.get_if<Loop>();
+      if (inner) around_.enter(inner->var, inner->extent), blocks(*inner, vector);
+    }
   }
 
   void early(const std::vector<EarlyLoad>& loads, const Roots& roots, const Vector& vector) const {
@@ -222,6 +231,7 @@ class AccessVerifier {
       }
       adjacent(places, store_at(block, run.statements.at(0), vector.loop).value, vector);
     }
+    for (const GroupDraw& g : accesses.draws) drawn(g, vector);
     for (const GroupStore& g : accesses.group_stores) {
       const Store& s = store_at(block, g.statement, vector.loop);
       need(s.mask == kNoExpr || vector.lanes.is_same(kernel_, s.mask), s.value, vector.loop,
@@ -231,6 +241,26 @@ class AccessVerifier {
            access_text(kernel_, s.access));
       aligned(s.value, s.access, vector.shape.lanes, vector.loop);
     }
+  }
+
+  // Every lane has the word that its element names.
+  void drawn(const GroupDraw& group, const Vector& vector) const {
+    const Loop& loop = vector.loop;
+    const auto* random = kernel_.at(group.draw).get_if<Random>();
+    const int lanes = std::max(vector.shape.lanes, vector.shape.draw_lanes);
+    need(random && lanes > 1 && static_cast<int>(group.words.size()) == lanes, group.draw, loop,
+         "words drawn for {} lanes", group.words.size());
+    const IntExpr first = (vector.shape.peeled ? 1 : lanes) * IntExpr::symbol(Symbol::loop("group"));
+    Ranges ranges = around_.ranges();
+    ranges[Symbol::loop("group")] = {0, loop.extent - 1};
+    const IntExpr base = group.base.substitute({{loop.var, first}}, ranges);
+    for (int l = 0; l < lanes; ++l) {
+      const int word = group.words[static_cast<size_t>(l)];
+      need(word >= 0 && (random->element.substitute({{loop.var, first + l}}, ranges) - base).is(word), group.draw, loop,
+           "lane {} does not take word {}", l, word);
+    }
+    need(!group.aligned || is_multiple_of(base.substitute(multiples_, Ranges::inside_loops()), 4), group.draw, loop,
+         "blocks of words that begin between two of them");
   }
 
   // A store that may be made behind its block: nothing there reads what it writes.
@@ -378,6 +408,7 @@ class AccessVerifier {
   const size_t number_;
   const PhaseUses& uses_;
   const Multiples multiples_;
+  SymbolsAround around_;
   std::set<const Loop*> met_;
 };
 

@@ -30,14 +30,8 @@ class TeamVerifier {
   void phase(const Phase& phase) {
     phase_ = &phase;
     known_.clear();
-    for (const Variant& v : phase.variants) {
-      if (v.form == Variant::Form::Any && (!v.when.empty() || v.vectors))
-        fail(kernel_, "the variant for every size and address has conditions");
-      known_.push_back(multiples_of(v));
-    }
-    if (!phase.variants.empty() && std::none_of(phase.variants.begin(), phase.variants.end(),
-                                                [](const Variant& v) { return v.form == Variant::Form::Any; }))
-      fail(kernel_, "a phase has no variant for every size and address");
+    for (const Variant& v : phase.variants) known_.push_back(multiples_of(v));
+    if (!phase.variants.empty()) takes_everything(phase);
     in_order_ = has_scans(phase.body) || has_each(phase.body);
     block(phase.body);
   }
@@ -48,6 +42,16 @@ class TeamVerifier {
             Args&&... args) const {
     if (!condition)
       fail(kernel_, "loop {}, {}: {}", loop.var, name_of(variant), fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  // The last variant that is a function of its own.
+  void takes_everything(const Phase& phase) const {
+    const auto last = std::find_if(phase.variants.rbegin(), phase.variants.rend(),
+                                   [](const Variant& v) { return v.form != Variant::Form::Ending; });
+    bool any = last != phase.variants.rend() && last->when.empty();
+    for (size_t p = 0; any && p < kernel_.params.size(); ++p)
+      any = last->alignment[p] <= size_of(kernel_.params[p].dtype);
+    if (!any) fail(kernel_, "no variant of a phase takes every size and address");
   }
 
   void block(const std::vector<Stmt>& body) {
@@ -67,6 +71,9 @@ class TeamVerifier {
     const size_t shapes = loop.team ? loop.team->shapes.size() : 0;
     const size_t expected = loop.kind == LoopKind::Vector ? phase_->variants.size() : 0;
     if (shapes != expected) fail(kernel_, "loop {} has {} shapes for {} variants", loop.var, shapes, expected);
+    const size_t accesses = loop.team ? loop.team->accesses.size() : 0;
+    if (accesses != 0 && accesses != phase_->variants.size())
+      fail(kernel_, "loop {} has accesses of {} variants, not {}", loop.var, accesses, phase_->variants.size());
     for (size_t v = 0; v < shapes; ++v) shape(loop, loop.team->shapes[v], phase_->variants[v], known_[v]);
   }
 

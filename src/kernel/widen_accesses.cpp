@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "kernel/conditions.hpp"
+#include "kernel/draw_pattern.hpp"
 #include "kernel/lane_groups.hpp"
 #include "kernel/load_early.hpp"
 #include "kernel/offset.hpp"
@@ -83,7 +84,9 @@ class Widening {
         number_(variant),
         variant_(phase.variants[variant]),
         in_order_(has_scans(phase.body) || has_each(phase.body)),
-        computed_(kernel, uses) {}
+        looped_(kernel.dialect == Dialect::PlainThread),
+        computed_(kernel, uses),
+        around_(kernel) {}
 
   void run(const Phase& phase) { team(phase.body); }
   Variant take_variant() { return std::move(variant_); }
@@ -98,8 +101,13 @@ class Widening {
 
   // Statements that every thread of the team runs alike.
   void team(const std::vector<Stmt>& body) {
+    const SymbolsAround::Scope scope(around_);
     for (const Stmt& s : body) {
+      if (const auto* let = s.get_if<Let>()) around_.enter(*let);
+      const SymbolsAround::Scope own(around_);
       const auto* loop = s.get_if<Loop>();
+      if (loop) around_.enter(loop->var, loop->extent);
+      if (const auto* each = s.get_if<Each>()) around_.enter(each->var, each->extent);
       if (loop && loop->kind == LoopKind::Vector) {
         const LoopShape& shape = loop->team->shapes[number_];
         vector_loop(*loop, {*loop, shape, {kernel_, uses_, loop, shape.lanes, shape.peeled}});
@@ -140,7 +148,8 @@ class Widening {
     for (const Stmt& s : loop.body) {
       const auto* inner = s.get_if<Loop>();
       if (inner || s.is<Scan>()) block_before(&s);
-      if (inner) vector_loop(*inner, vector);
+      const SymbolsAround::Scope own(around_);
+      if (inner) around_.enter(inner->var, inner->extent), vector_loop(*inner, vector);
       if (s.is<Scan>()) change(s);
     }
     block_before(nullptr);
@@ -160,10 +169,46 @@ class Widening {
 
   // `made`: loads that have been made before.
   void widen(const Block& block, const Vector& vector, const std::vector<ExprId>& made, BlockAccesses& accesses) {
+    group_draws(block, vector, accesses);
     if (vector.shape.lanes > 1) group_stores(block, vector, accesses);
     if (!variant_.vectors || vector.shape.count() != 1) return;
     adjacent_loads(block, made, accesses);
     adjacent_stores(block, accesses);
+  }
+
+  // Words that nothing computed in the block decides over.
+  void group_draws(const Block& block, const Vector& vector, BlockAccesses& accesses) {
+    const int lanes = std::max(vector.shape.lanes, vector.shape.draw_lanes);
+    if (lanes == 1) return;
+    std::vector<ExprId> roots, found;
+    for (const Stmt* s : block) for_each_expression(*s, [&](ExprId root) { roots.push_back(root); });
+    visit_below(kernel_, roots, [&](ExprId id, const Expr& e) {
+      if (const auto* random = e.get_if<Random>(); random && is_early(id, *random, vector)) found.push_back(id);
+      return true;
+    });
+    std::sort(found.begin(), found.end());
+    for (const ExprId id : found) {
+      // The groups of a peeled loop begin anywhere.
+      const int unit = vector.shape.peeled ? 1 : lanes;
+      const auto pattern =
+          draw_pattern(kernel_.at(id).get<Random>().element, vector.loop, lanes, unit, around_.ranges());
+      if (!pattern || (looped_ && pattern->count() != lanes)) continue;
+      std::vector<IntExpr> when;
+      bool aligned = vector.groups.divisible(pattern->quarters, 4, std::nullopt, when);
+      if ((vector.shape.peeled || looped_) && !when.empty()) aligned = false;
+      if (aligned) require(when, variant_);
+      accesses.draws.push_back({id, pattern->base, pattern->words, aligned});
+    }
+  }
+
+  bool is_early(ExprId id, const Random& random, const Vector& vector) const {
+    const std::vector<int>& on = uses_.dependencies_of(id);
+    return vector.groups.varies(random.element) &&
+           std::none_of(on.begin(), on.end(),
+                        [&](int resource) {
+                          return !uses_.is_local(resource) || uses_.local(resource).vectors.count(&vector.loop);
+                        }) &&
+           std::none_of(random.args.begin(), random.args.end(), [&](ExprId a) { return vector.groups.varies(a); });
   }
 
   static const Store* store_to_array(const Stmt& s) {
@@ -346,7 +391,9 @@ class Widening {
   const size_t number_;
   Variant variant_;
   const bool in_order_;  // the phase has scans or Each
+  const bool looped_;    // the compiler of the device vectorizes
   Computed computed_;
+  SymbolsAround around_;
   Forms forms_;
 };
 

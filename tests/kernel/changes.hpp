@@ -26,4 +26,10 @@ Lines changes(Kernel& kernel, Run run) {
   return lines;
 }
 
+// Those about loops and statements.
+inline Lines without_variants(Lines lines) {
+  std::erase_if(lines, [](const std::string& line) { return line.compare(2, 8, "variant ") == 0; });
+  return lines;
+}
+
 }  // namespace smelt::kernel

@@ -31,7 +31,7 @@ struct Rows {
     s.kernel.phases[0].team = {128, 128, 0};
     shape_vector_loops(s.kernel);
   }
-  Lines loaded() { return changes(s.kernel, load_early); }
+  Lines loaded() { return without_variants(changes(s.kernel, load_early)); }
   Loop& loop(size_t n = 0) { return grid_body(s.kernel)[n].get<Loop>(); }
   // What verify() says of accesses of the first variant that `change` has changed.
   template <class Change>

@@ -7,7 +7,7 @@
 
 #include "kernel/kernel.hpp"
 
-namespace smelt::emit {
+namespace smelt::kernel {
 
 // Lane l needs what element words[l] is, counted from `base`.
 struct DrawPattern {
@@ -18,7 +18,7 @@ struct DrawPattern {
 };
 
 // The loop's variable in lane 0 is a multiple of `unit`. Nothing where the lanes do not differ by constants, or lie far apart.
-std::optional<DrawPattern> draw_pattern(const IntExpr& element, const kernel::Loop& loop, int lanes, int unit,
+std::optional<DrawPattern> draw_pattern(const IntExpr& element, const Loop& loop, int lanes, int unit,
                                         const Ranges& ranges);
 
-}  // namespace smelt::emit
+}  // namespace smelt::kernel

@@ -1,14 +1,14 @@
-#include "emit/random_pattern.hpp"
+#include "kernel/draw_pattern.hpp"
 
 #include <algorithm>
 
 #include "kernel/offset.hpp"
 
-namespace smelt::emit {
+namespace smelt::kernel {
 
 int DrawPattern::count() const { return (*std::max_element(words.begin(), words.end()) / 4 + 1) * 4; }
 
-std::optional<DrawPattern> draw_pattern(const IntExpr& element, const kernel::Loop& loop, int lanes, int unit,
+std::optional<DrawPattern> draw_pattern(const IntExpr& element, const Loop& loop, int lanes, int unit,
                                         const Ranges& ranges) {
   const Symbol quarter = Symbol::loop("q");
   // A local may be another in each lane: an index that was gathered.
@@ -21,7 +21,7 @@ std::optional<DrawPattern> draw_pattern(const IntExpr& element, const kernel::Lo
     const IntExpr at = element.substitute({{loop.var, IntExpr::symbol(quarter) * unit + l}}, inside);
     if (l == 0) {
       first = at;
-      const int64_t rest = kernel::constant_term(at) & 3;
+      const int64_t rest = constant_term(at) & 3;
       pattern.base = element - rest;
       pattern.quarters = at - rest;
       pattern.words.push_back(static_cast<int>(rest));
@@ -34,4 +34,4 @@ std::optional<DrawPattern> draw_pattern(const IntExpr& element, const kernel::Lo
   return pattern;
 }
 
-}  // namespace smelt::emit
+}  // namespace smelt::kernel
