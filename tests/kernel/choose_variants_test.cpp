@@ -23,8 +23,8 @@ struct Copy {
     for (const IntExpr& e : {rows, columns})
       if (const auto size = e.as_symbol()) s.size(*size);
     const int in = s.input(DType::F32, {rows, columns}), out = s.output(DType::F32, {rows, columns});
-    s.phase(grid("g"_loop, rows,
-                 {vector("i"_loop, columns, {store({false, out, {g, i}}, s.load(in, {g, i}))}, lanes)}));
+    s.phase(
+        grid("g"_loop, rows, {vector("i"_loop, columns, {store({false, out, {g, i}}, s.load(in, {g, i}))}, lanes)}));
     s.kernel.dialect = dialect;
     s.kernel.phases[0].team = {128, 128, 0};
     for (const auto& pass : {shape_vector_loops, load_early, widen_accesses}) pass(s.kernel);
@@ -61,8 +61,10 @@ TEST(ChooseVariants, SizesAreMultiplesAndFit32Bits) {
   EXPECT_EQ(changes(x.s.kernel, choose_variants),
             (Lines{"- variant fast where -(C % 4) >= 0 and in2, out3 are aligned to 16",
                    "- variant odd where in2, out3 are aligned to 16", "- variant any",
-                   "+ variant fast where -max(1, B)*max(1, C) + 2146435072 >= 0 and -B*C + 2146435072 >= 0 and -(C % 4) >= 0 and in2, out3 are aligned to 16",
-                   "+ variant odd where -max(1, B)*max(1, C) + 2146435072 >= 0 and -B*C + 2146435072 >= 0 and in2, out3 are aligned to 16",
+                   "+ variant fast where -max(1, B)*max(1, C) + 2146435072 >= 0 and -B*C + 2146435072 >= 0 and -(C % "
+                   "4) >= 0 and in2, out3 are aligned to 16",
+                   "+ variant odd where -max(1, B)*max(1, C) + 2146435072 >= 0 and -B*C + 2146435072 >= 0 and in2, "
+                   "out3 are aligned to 16",
                    "+ variant any, 64-bit indices"}));
 }
 
