@@ -53,13 +53,6 @@ std::vector<schedule::Candidate> other_schedules(const Executable::State& state,
   return found;
 }
 
-std::optional<schedule::Candidate> candidate_with(const Executable::State& state, size_t group,
-                                                  const plan::Tuning& tuning) {
-  auto made = schedule::candidate(state.graph, state.plan.groups[group], state.target, tuning);
-  auto* found = std::get_if<schedule::Candidate>(&made);
-  return found ? std::optional(std::move(*found)) : std::nullopt;
-}
-
 void take(Executable::State& state, size_t group, const schedule::Candidate& other, std::string why) {
   plan::FusionGroup& planned = state.plan.groups[group];
   planned.tuning = other.tuning;
@@ -122,7 +115,10 @@ std::optional<schedule::Candidate> tuned_before(const Executable::State& state, 
   const auto known = state.device.cache->find(key, runtime::DiskCache::Kind::Note);
   const auto tuning = known ? schedule::tuning_of(*known) : std::nullopt;
   if (!tuning || *tuning == plan::Tuning{}) return std::nullopt;
-  return candidate_with(state, group, *tuning);
+  // A file says anything; what is proposed can be built.
+  for (schedule::Candidate& c : candidates_of(state, group))
+    if (c.tuning == *tuning) return std::move(c);
+  return std::nullopt;
 }
 
 Arrays arrays_of(const Executable::State& state) {

@@ -20,9 +20,6 @@ inline bool has_own_schedule(const Executable::State& state, size_t group) {
 std::vector<schedule::Candidate> candidates_of(const Executable::State& state, size_t group);
 // The best of the others, by prediction: those that are worth to be measured.
 std::vector<schedule::Candidate> other_schedules(const Executable::State& state, size_t group);
-// With this tuning; nothing when the group refuses it.
-std::optional<schedule::Candidate> candidate_with(const Executable::State& state, size_t group,
-                                                  const plan::Tuning& tuning);
 // The group runs by another schedule from here on, for this reason.
 void take(Executable::State& state, size_t group, const schedule::Candidate& other, std::string why);
 // Groups that are like an earlier one have its schedule, as it now is.

@@ -105,6 +105,14 @@ TEST_F(TunedOnCpu, AlikeKernelsStayAlike) {
     if (group.parts.empty()) EXPECT_NE(group.rebuilt, "");
 }
 
+// Indices of a program's own making may be outside for the data that tuning makes up: then nothing is tuned, and nothing fails.
+TEST_F(TunedOnCpu, IndicesOutsideOfMadeUpDataAreNoError) {
+  const char* program = "input x: f32[N]\ninput i: i64[N]\nreturn x[i + 600] * 2 + x";
+  const Executable e = compiled(program, true);
+  EXPECT_THAT(e.plan().groups[0].rebuilt, HasSubstr("not tuned: "));
+  EXPECT_EQ(e.considered({{"N"_size, 512}}, true)[0][0].measured_ms, -1);
+}
+
 // A note in another form, from another version say, is none.
 TEST(Tunings, AreTextAndBack) {
   const plan::Tuning all{
