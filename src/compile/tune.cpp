@@ -114,10 +114,11 @@ std::string tuned_key(const Executable::State& state, const kernel::Kernel& firs
 std::optional<schedule::Candidate> tuned_before(const Executable::State& state, size_t group, const std::string& key) {
   const auto known = state.device.cache->find(key, runtime::DiskCache::Kind::Note);
   const auto tuning = known ? schedule::tuning_of(*known) : std::nullopt;
-  if (!tuning || *tuning == plan::Tuning{}) return std::nullopt;
+  if (!tuning || *tuning == state.plan.groups[group].tuning) return std::nullopt;
   // A file says anything; what is proposed can be built.
   for (schedule::Candidate& c : candidates_of(state, group))
-    if (c.tuning == *tuning) return std::move(c);
+    if (c.tuning == *tuning && !schedule::same_form(*c.schedule, *state.plan.groups[group].schedule))
+      return std::move(c);
   return std::nullopt;
 }
 

@@ -18,7 +18,7 @@ inline bool has_own_schedule(const Executable::State& state, size_t group) {
 
 // The schedules that a group could have; its family's own choice first.
 std::vector<schedule::Candidate> candidates_of(const Executable::State& state, size_t group);
-// The best of the others, by prediction: those that are worth to be measured.
+// The best of the others, by prediction: those that are worth measuring.
 std::vector<schedule::Candidate> other_schedules(const Executable::State& state, size_t group);
 // The group runs by another schedule from here on, for this reason.
 void take(Executable::State& state, size_t group, const schedule::Candidate& other, std::string why);
@@ -38,7 +38,7 @@ std::vector<std::optional<size_t>> take_fastest(Executable::State& state,
 
 // What a winner is remembered by: the machine, the sizes, halves and doubles apart, and the kernel as its first schedule prints it.
 std::string tuned_key(const Executable::State& state, const kernel::Kernel& first, const std::string& source);
-// The schedule that was found fastest before, if it is not the first.
+// The schedule that was found fastest before, if it is not the one that the group has.
 std::optional<schedule::Candidate> tuned_before(const Executable::State& state, size_t group, const std::string& key);
 
 // Arrays of the program at the sizes at hand, on its device: floats near one, other things zero, which no gather minds.

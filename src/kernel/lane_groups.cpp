@@ -99,10 +99,10 @@ bool LaneGroups::same(ExprId id) const {
   const auto* apply = e.get_if<Apply>();
   if (!apply) return false;
   if (const auto left = holds_where(kernel_, *apply)) {
-    // Of neighbours between two multiples of the lanes all are at least 0, or none is.
+    // Of neighbours between two multiples of the lanes all are at least 0, or none is. Groups of a peeled loop begin anywhere.
     const auto grows = step(*left, when);
-    const bool all =
-        grows == 0 || (grows == 1 && divisible(*left, when)) || (grows == -1 && divisible(*left - (lanes_ - 1), when));
+    const bool all = grows == 0 || (!peeled_ && ((grows == 1 && divisible(*left, when)) ||
+                                                 (grows == -1 && divisible(*left - (lanes_ - 1), when))));
     return all && when.empty();
   }
   return std::all_of(apply->args.begin(), apply->args.end(), [&](ExprId a) { return same(a); });

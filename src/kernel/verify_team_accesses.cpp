@@ -331,13 +331,27 @@ class AccessVerifier {
   bool are_one(ExprId a, ExprId b, int n) const {
     if (a == b) return true;
     if (a == kNoExpr || b == kNoExpr) return false;
+    Roots left, right;
+    conjuncts(a, left);
+    conjuncts(b, right);
+    const auto has = [&](const Roots& all, ExprId id) {
+      return std::any_of(all.begin(), all.end(), [&](ExprId other) { return is_one(id, other, n); });
+    };
+    return std::all_of(left.begin(), left.end(), [&](ExprId id) { return has(right, id); }) &&
+           std::all_of(right.begin(), right.end(), [&](ExprId id) { return has(left, id); });
+  }
+
+  void conjuncts(ExprId id, Roots& all) const {
+    const Apply* both = kernel_.at(id).as_apply(Op::And);
+    if (!both) return all.push_back(id);
+    for (const ExprId arg : both->args) conjuncts(arg, all);
+  }
+
+  // The same of conditions without an and.
+  bool is_one(ExprId a, ExprId b, int n) const {
+    if (a == b) return true;
     const auto *x = kernel_.at(a).get_if<Apply>(), *y = kernel_.at(b).get_if<Apply>();
-    if (x && x->op == Op::And && are_one(x->args[0], b, n) && are_one(x->args[1], b, n)) return true;
     if (!x || !y || x->args.size() != 2 || y->args.size() != 2) return false;
-    if (y->op == Op::And && x->op != Op::And) return are_one(b, a, n);
-    if (x->op == Op::And && y->op == Op::And)
-      return (are_one(x->args[0], y->args[0], n) && are_one(x->args[1], y->args[1], n)) ||
-             (are_one(x->args[0], y->args[1], n) && are_one(x->args[1], y->args[0], n));
     const auto left = holds_where(kernel_, *x), right = holds_where(kernel_, *y);
     if (!left || !right) return false;
     const int64_t here = constant_term(*left), there = constant_term(*right);

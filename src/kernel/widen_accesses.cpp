@@ -228,12 +228,11 @@ class Widening {
 
   // Loads that follow each other, behind one mask.
   void adjacent_loads(const Block& block, const std::vector<ExprId>& made, BlockAccesses& accesses) {
-    std::set<int> given;  // locals and scratch that get values in the block
+    std::set<int> given;  // locals and arrays that get values in the block
     std::vector<ExprId> roots;
     for (const Stmt* s : block) {
       if (const auto local = given_by(*s)) given.insert(uses_.resource(*local));
-      if (const auto* store = s->get_if<Store>(); store && store->access.scratch)
-        given.insert(uses_.resource(store->access));
+      if (const auto* store = s->get_if<Store>()) given.insert(uses_.resource(store->access));
       for_each_expression(*s, [&](ExprId root) { roots.push_back(root); });
     }
     std::map<std::pair<std::string, ExprId>, Alike<ExprId>> by_mask;

@@ -14,7 +14,7 @@ namespace {
 
 // Predictions of one family are wrong by less than this beside each other, on a GPU and on a CPU.
 constexpr double kDecisive = 1.5, kDecisiveOnCpu = 1.3;
-// The order of a sum follows from its schedule, and must not follow from the threads at hand.
+// The order of a sum follows from its schedule, and must not follow from the threads at hand: reductions are compared for so many.
 constexpr int kThreadsOfACpu = 16;
 // Differences that say nothing.
 constexpr double kAlike = 1.05;
@@ -33,8 +33,8 @@ int64_t rows_of(const Schedule& s) { return s.stencil ? s.stencil->chunk : 0; }
 std::string form_on_cpu(const Schedule& s) {
   std::string form = fmt::format("{} lane{}", s.lanes, s.lanes == 1 ? "" : "s");
   if (s.stencil) return form + fmt::format(", {} rows of {} columns at a time", rows_of(s), s.tile);
-  if (s.pieces) return form + ", a short row each";
-  if (s.flattened) return form + " over all axes";
+  if (s.pieces) return form + fmt::format(", a short row each, {} rows at a time", s.tile);
+  if (s.flattened) return form + fmt::format(" over all axes, {} elements at a time", s.tile);
   if (s.strategy == Strategy::Tiled) return form + fmt::format(", tiles of {0} x {0}", s.tile);
   if (s.strategy == Strategy::Scatter)
     return form + (s.scatter == ScatterForm::Copies ? ", copies" : ", parts of the rows");
@@ -174,28 +174,40 @@ std::variant<std::vector<Candidate>, Refusal> candidates(const Graph& graph, con
 std::optional<Candidate> far_better(const Graph& graph, const Group& group, const Options& options,
                                     std::shared_ptr<const Schedule> own) {
   const bool gpu = options.target.gpu;
-  if (!gpu && options.target.plain) return std::nullopt;
+  if ((!gpu && options.target.plain) || !(options.tuning == Tuning{})) return std::nullopt;
   const double decisive = gpu ? kDecisive : kDecisiveOnCpu;
+  const bool reduces = !gpu && !own->domain.pointwise();
   Options judged = options;
-  if (!gpu) judged.target.threads = kThreadsOfACpu;
+  if (reduces) {
+    // A family's choice may follow from the threads; what is compared with it must not.
+    judged.target.threads = kThreadsOfACpu;
+    auto made = make_schedule(graph, group, judged);
+    if (!std::holds_alternative<Schedule>(made)) return std::nullopt;
+    own = std::make_shared<const Schedule>(std::get<Schedule>(std::move(made)));
+  }
   const Cost cost = predict(graph, group, *own, judged);
   // Nothing is faster than memory, which spares the others where memory is the limit.
   if (cost.us < decisive * (cost.launch_us + cost.memory_us)) return std::nullopt;
-  List list(graph, group, options);
+  List list(graph, group, judged);
   list.add({options.tuning, std::move(own), cost});
   if (gpu)
     list.add_on_gpu();
   else
     list.add_on_cpu(Proposed::Decisive);
   std::vector<Candidate> all = list.take();
-  if (!gpu)
-    for (Candidate& c : all) c.cost = predict(graph, group, *c.schedule, judged);
   const auto least = std::min_element(all.begin(), all.end(),
                                       [](const Candidate& a, const Candidate& b) { return a.cost.us < b.cost.us; });
   if (least->cost.us * decisive > cost.us) return std::nullopt;
   // Of those that are alike the one that its family would choose: they are proposed in this order.
   const auto best =
       std::find_if(all.begin(), all.end(), [&](const Candidate& c) { return c.cost.us <= kAlike * least->cost.us; });
+  // A reduction must win on one thread too, which seldom waits for others.
+  if (reduces) {
+    Options alone = judged;
+    alone.target.threads = 1;
+    const Cost family = predict(graph, group, *all[0].schedule, alone);
+    if (predict(graph, group, *best->schedule, alone).us * decisive > family.us) return std::nullopt;
+  }
   return std::move(*best);
 }
 

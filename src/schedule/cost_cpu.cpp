@@ -131,6 +131,12 @@ class Prediction {
     return length > 0 && s_.lanes % length == 0;
   }
 
+  // Whether neighbours of the axis before the last are neighbours in the array: as many pieces as a row has elements.
+  bool is_turned(NodeId node, const Index& index) const {
+    const std::vector<Axis>& axes = s_.domain.axes;
+    return axes.size() > 1 && stride(node, index, axes[axes.size() - 2]) == 1;
+  }
+
   // Instructions that bring, or store, one element.
   double instructions_of(NodeId node, const Index& index) const {
     if (!axis() || graph_.at(node).shape.empty()) return 0;
@@ -140,7 +146,9 @@ class Prediction {
     if (s_.flattened) {
       if (anywhere) return std::has_single_bit(static_cast<uint64_t>(along())) ? kOwnPlace : kDivided;
       if (in_order(node, index)) return registers;
-      return even() && step <= kMostShuffled ? kPiece * std::max(1.0, step) / along() + registers : kOwnPlace;
+      if (!even()) return kOwnPlace;
+      if (step <= kMostShuffled) return kPiece * std::max(1.0, step) / along() + registers;
+      return is_turned(node, index) ? 2 * kPiece * along() / s_.lanes + registers : kOwnPlace;
     }
     // Vectors that are less than a register take as long as a whole one.
     const double part = std::max(1.0, width() / s_.lanes);

@@ -13,16 +13,15 @@ class Proposals {
  public:
   explicit Proposals(const Schedule& first) : first_(first) {}
 
-  // The vectors that one step has are taken for `like` too.
-  void lanes(Tuning like = {}) {
+  void lanes() {
     for (const int lanes : {first_.lanes / 4, first_.lanes / 2, 2 * first_.lanes})
-      if (lanes % kFewestLanes == 0 && lanes >= kFewestLanes && lanes <= kMostLanes) add(like, &Tuning::lanes, lanes);
+      if (lanes % kFewestLanes == 0 && lanes >= kFewestLanes && lanes <= kMostLanes) add(&Tuning::lanes, lanes);
   }
-  void tiles(std::initializer_list<int64_t> tiles, Tuning like = {}) {
+  void tiles(std::initializer_list<int64_t> tiles) {
     for (const int64_t tile : tiles)
-      if (tile > 0) add(like, &Tuning::tile, tile);
+      if (tile > 0) add(&Tuning::tile, tile);
   }
-  void rows(int rows) { add({}, &Tuning::unroll, rows); }
+  void rows(int rows) { add(&Tuning::unroll, rows); }
   void other(bool Tuning::*way, int lanes = 0) {
     Tuning tuning{.lanes = lanes};
     tuning.*way = true;
@@ -32,9 +31,9 @@ class Proposals {
 
  private:
   template <class T>
-  void add(Tuning like, T Tuning::*what, T value) {
-    like.*what = value;
-    found_.push_back(like);
+  void add(T Tuning::*what, T value) {
+    found_.emplace_back();
+    found_.back().*what = value;
   }
   const Schedule& first_;
   std::vector<Tuning> found_;
@@ -57,7 +56,11 @@ std::vector<Tuning> propose_on_cpu(const Schedule& first, const Target& target, 
         found.other(&Tuning::merged, natural_lanes(target));
       }
       if (all && !first.pieces) found.lanes();
-      if (all) found.tiles({first.tile / 4, 4 * first.tile});
+      if (all) {
+        // A tuning counts elements, a schedule of pieces rows.
+        const int64_t tile = first.pieces ? first.tile * std::max<int64_t>(1, along->estimate) : first.tile;
+        found.tiles({tile / 4, 4 * tile});
+      }
       break;
     case Strategy::Tiled:
       if (!all) break;

@@ -384,13 +384,13 @@ TEST(Candidates, OfEveryFamilyOnACpu) {
   EXPECT_THAT(on_a_cpu("input x: f32[40960, 31]\nreturn flip(x, axis=1) + x"),
               ElementsAre("pointwise, 32 lanes, 8192 elements at a time: 636 us, memory",
                           "pointwise, 16 lanes, 8192 elements at a time: 636 us, memory",
-                          "pointwise, 64 lanes over all axes: 762 us, operations", "...",
-                          "pointwise, 64 lanes over all axes: 762 us, operations"));
+                          "pointwise, 64 lanes over all axes, 32768 elements at a time: 762 us, operations", "...",
+                          "pointwise, 64 lanes over all axes, 2048 elements at a time: 762 us, operations"));
   EXPECT_THAT(on_a_cpu("input x: f32[1000, 56, 56]\nreturn max_pool(x, (2, 2))"),
               ElementsAre("* pointwise, 32 lanes, 8192 elements at a time: 982 us, memory",
                           "pointwise, 16 lanes, 8192 elements at a time: 982 us, memory",
-                          "pointwise, 16 lanes over all axes: 1851 us, operations", "...",
-                          "pointwise, 16 lanes over all axes: 1851 us, operations"));
+                          "pointwise, 16 lanes over all axes, 32768 elements at a time: 1851 us, operations", "...",
+                          "pointwise, 16 lanes over all axes, 2048 elements at a time: 1851 us, operations"));
   EXPECT_THAT(on_a_cpu("input x: f32[10000, 7]\ninput c: f32[1000, 7]\n"
                        "return min(sum((x[:, None] - c[None]) ** 2, axis=-1), axis=1)"),
               ElementsAre("* column, 64 lanes, a column to each: 1571 us, operations",
@@ -405,7 +405,7 @@ TEST(Candidates, OfEveryFamilyOnACpu) {
               ElementsAre("* pointwise, 64 lanes, 8192 elements at a time: 16778 us, memory",
                           "pointwise, 16 lanes, 8192 elements at a time: 16778 us, memory",
                           "pointwise, 32 lanes, 8192 elements at a time: 16778 us, memory", "...",
-                          "pointwise, 16 lanes over all axes: 21496 us, operations"));
+                          "pointwise, 16 lanes over all axes, 8192 elements at a time: 21496 us, operations"));
   EXPECT_THAT(on_a_cpu("input x: f32[4096, 8192]\ninput y: f32[8192, 4096]\nreturn x.T + y"),
               ElementsAre("* tiled, 64 lanes, tiles of 128 x 128: 53689 us, cache",
                           "tiled, 64 lanes, tiles of 32 x 32: 53689 us, cache",
