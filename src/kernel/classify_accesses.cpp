@@ -236,8 +236,7 @@ class Classification {
         continue;
       }
       const SymbolsAround::Scope own(around_);
-      if (loop) around_.enter(loop->var, loop->extent);
-      if (const auto* each = s.get_if<Each>()) around_.enter(each->var, each->extent);
+      around_.enter_body_of(s);
       if (auto* below = body_of(s)) block(*below, found, rare || (loop && loop->rare));
     }
   }

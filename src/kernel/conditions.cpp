@@ -24,6 +24,11 @@ void SymbolsAround::enter(const Let& let) {
     if (l.local == let.local) enter(Symbol::local(l.local), l.extent);
 }
 
+void SymbolsAround::enter_body_of(const Stmt& stmt) {
+  if (const auto* loop = stmt.get_if<Loop>()) enter(loop->var, loop->extent);
+  if (const auto* each = stmt.get_if<Each>()) enter(each->var, each->extent);
+}
+
 SymbolsAround::Scope::~Scope() {
   for (; around_.entered_.size() > before_; around_.entered_.pop_back()) around_.ranges_.erase(around_.entered_.back());
 }

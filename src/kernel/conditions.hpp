@@ -28,7 +28,8 @@ class SymbolsAround {
   SymbolsAround(const SymbolsAround&) = delete;
   const Ranges& ranges() const { return ranges_; }
   void enter(Symbol symbol, const IntExpr& extent);
-  void enter(const Let& let);  // if it names an index
+  void enter(const Let& let);            // if it names an index
+  void enter_body_of(const Stmt& stmt);  // the variable of a Loop or an Each
 
   // What is entered while it lives is forgotten at its end.
   class Scope {

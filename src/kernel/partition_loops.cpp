@@ -294,8 +294,7 @@ class Partition {
         continue;
       }
       const SymbolsAround::Scope own(around_);
-      if (loop) around_.enter(loop->var, loop->extent);
-      if (const auto* each = s.get_if<Each>()) around_.enter(each->var, each->extent);
+      around_.enter_body_of(s);
       if (auto* inside = body_of(s)) block(*inside, rare || (loop && loop->rare));
     }
   }

@@ -114,8 +114,7 @@ class AccessVerifier {
       if (const auto* let = s.get_if<Let>()) around_.enter(*let);
       const SymbolsAround::Scope own(around_);
       const auto* loop = s.get_if<Loop>();
-      if (loop) around_.enter(loop->var, loop->extent);
-      if (const auto* each = s.get_if<Each>()) around_.enter(each->var, each->extent);
+      around_.enter_body_of(s);
       if (loop && loop->kind == LoopKind::Vector) {
         if (!loop->team || loop->team->accesses.empty()) continue;
         vector_loop(*loop, repeated);

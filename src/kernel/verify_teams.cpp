@@ -61,8 +61,7 @@ class TeamVerifier {
       const auto* loop = s.get_if<Loop>();
       if (loop) team(*loop);
       const SymbolsAround::Scope own(around_);
-      if (loop) around_.enter(loop->var, loop->extent);
-      if (const auto* each = s.get_if<Each>()) around_.enter(each->var, each->extent);
+      around_.enter_body_of(s);
       if (const auto* inside = body_of(s)) block(*inside);
     }
   }
