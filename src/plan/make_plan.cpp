@@ -310,6 +310,7 @@ class Planner {
       if (schedule->stencil)
         for (const schedule::Ring& ring : schedule->stencil->rings) kept_[ring.node] = text_of(ring);
       group.schedule = schedule;
+      group.tuning = parts_.options().tuning;
     }
     if (parts_.options().fuse) order = batch_groups(parts_.graph(), std::move(order), words, parts_.options());
     for (FusionGroup& group : order) take_far_better(group);

@@ -26,6 +26,9 @@ constexpr int64_t kSmallWork = 1 << 16;
 constexpr int64_t kShortRow = 16;
 constexpr int64_t kMostLanes = 64;
 constexpr int64_t kFewestLanes = 4;  // also where fewer would do
+// Rows fewer than these share little of the work: they are split over the grid, or reduced in kernels of their own. Fixed, since a row in
+// parts is added in another order, which must not follow from the threads at hand.
+constexpr int64_t kFewRows = 32, kFewestRows = 8;
 // A reduction over at least this many rows is split, so that threads share it and its error stays small.
 constexpr int64_t kTallColumn = 512;
 // So few columns share vectors, of which a step takes this many, where there are more steps than few: joining the lanes takes as long as
@@ -221,7 +224,7 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const Gro
   if (auto refusal = turned_read(graph, domain, group)) return *refusal;
   Schedule s;
   const int64_t rows = domain.estimate(false), length = domain.estimate(true);
-  const bool few_rows = rows < 2 * options.target.threads && length * rows > kSmallWork;
+  const bool few_rows = rows < kFewRows && length > kChunk && length * rows > kSmallWork;
   s.vector_axis = last_axis(domain, true);
   s.lanes = lanes_for(graph, group, domain, s.vector_axis, options);
   if (options.tuning.lanes) s.lanes = options.tuning.lanes;
@@ -229,10 +232,10 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const Gro
   if (few_rows != other_way && one_pass && domain.scans.empty()) {
     s.strategy = Strategy::Split;
     s.note = fmt::format("{} row{} of {} split over the grid, then combined", rows, rows == 1 ? "" : "s", length);
-  } else if (few_rows && rows < options.target.threads && !one_pass && length * rows > 16 * kSmallWork) {
-    return Refusal{fmt::format("{} row{} of {} cannot keep {} threads busy in one kernel", rows, rows == 1 ? "" : "s",
-                               length, options.target.threads),
-                   "more rows, or fewer threads"};
+  } else if (rows < kFewestRows && !one_pass && length * rows > 16 * kSmallWork) {
+    return Refusal{
+        fmt::format("{} row{} of {} cannot keep threads busy in one kernel", rows, rows == 1 ? "" : "s", length),
+        fmt::format("at least {} rows", kFewestRows)};
   } else {
     s.strategy = Strategy::Row;
     s.keep_bytes = options.target.l2_bytes / 2;
