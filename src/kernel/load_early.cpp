@@ -322,20 +322,6 @@ class EarlyLoads {
 
 }  // namespace
 
-std::vector<std::vector<const Stmt*>> blocks_of(const Loop& loop) {
-  std::vector<std::vector<const Stmt*>> blocks;
-  std::vector<const Stmt*> run;
-  for (const Stmt& s : loop.body) {
-    if (s.is<Scan>() || (s.is<Loop>() && !run.empty())) {
-      blocks.push_back(std::move(run));
-      run = {};
-    }
-    if (!s.is<Scan>() && !s.is<Loop>()) run.push_back(&s);
-  }
-  if (!run.empty() || loop.body.empty()) blocks.push_back(std::move(run));
-  return blocks;
-}
-
 bool load_early(Kernel& kernel) {
   bool changed = false;
   for (Phase& phase : kernel.phases) {

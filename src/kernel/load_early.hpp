@@ -17,7 +17,4 @@ namespace smelt::kernel {
 
 bool load_early(Kernel& kernel);
 
-// Runs of statements of a Vector loop, or of a loop inside of one, between loops and scans: each is a block.
-std::vector<std::vector<const Stmt*>> blocks_of(const Loop& loop);
-
 }  // namespace smelt::kernel

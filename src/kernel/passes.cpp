@@ -21,6 +21,11 @@ namespace {
 
 constexpr bool kGpu = true, kCpu = true, kMayFail = true;
 
+void verify_variants(const Kernel& kernel) {
+  verify_teams(kernel);
+  verify_team_accesses(kernel);
+}
+
 constexpr Pass kPasses[] = {
     {"divide-by-multipliers", "sizes that indices are divided by get multipliers", kGpu, !kCpu, add_multipliers},
     {"hoist-invariants", "what all elements of a loop compute alike is computed before it", kGpu, !kCpu,
@@ -36,12 +41,21 @@ constexpr Pass kPasses[] = {
     {"shape-vector-loops", "each variant of a phase spreads its Vector loops over the threads", kGpu, !kCpu,
      shape_vector_loops, !kMayFail, verify_teams},
     {"load-early", "loads that wait for nothing of their block go before it; passes over a row share them", kGpu, !kCpu,
-     load_early, !kMayFail, verify_team_accesses},
+     load_early, kMayFail, verify_team_accesses},
     {"widen-accesses", "accesses that follow each other in memory are made at once", kGpu, !kCpu, widen_accesses,
-     !kMayFail, verify_team_accesses},
+     kMayFail, verify_team_accesses},
     {"choose-variants", "variants that a better one makes superfluous go; what is left fits its indices", kGpu, !kCpu,
-     choose_variants, !kMayFail, verify_teams},
+     choose_variants, !kMayFail, verify_variants},
 };
+
+bool run_and_check(const Pass& pass, Kernel& kernel, Proved& proved) {
+  const bool changed = pass.run(kernel);
+  if (changed && pass.check)
+    pass.check(kernel);
+  else if (changed)
+    verify(kernel, proved);
+  return changed;
+}
 
 // As `lowered` does with indices that it cannot prove: what is slower instead of what might be wrong.
 bool run_or_undo(const Pass& pass, Kernel& kernel, Proved& proved) {
@@ -52,9 +66,7 @@ bool run_or_undo(const Pass& pass, Kernel& kernel, Proved& proved) {
     return false;
   };
   try {
-    const bool changed = pass.run(kernel);
-    if (changed) verify(kernel, proved);
-    return changed;
+    return run_and_check(pass, kernel, proved);
   } catch (const InternalError&) {
     return undo();
   } catch (const UserError&) {  // a number did not fit 64 bits
@@ -67,13 +79,7 @@ bool run_or_undo(const Pass& pass, Kernel& kernel, Proved& proved) {
 std::span<const Pass> passes() { return kPasses; }
 
 bool run_pass(const Pass& pass, Kernel& kernel, Proved& proved) {
-  if (pass.may_fail) return run_or_undo(pass, kernel, proved);
-  const bool changed = pass.run(kernel);
-  if (changed && pass.check)
-    pass.check(kernel);
-  else if (changed)
-    verify(kernel, proved);
-  return changed;
+  return pass.may_fail ? run_or_undo(pass, kernel, proved) : run_and_check(pass, kernel, proved);
 }
 
 void run_passes(Kernel& kernel, Proved& proved, const PassObserver& observer) {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "kernel/load_early.hpp"
+#include "kernel/shape_loops.hpp"
 #include "kernel/team_forms.hpp"
 #include "kernel/text.hpp"
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "kernel/conditions.hpp"
-#include "kernel/load_early.hpp"
 #include "kernel/offset.hpp"
 #include "kernel/phase_uses.hpp"
+#include "kernel/shape_loops.hpp"
 #include "kernel/team_forms.hpp"
 #include "kernel/text.hpp"
 #include "kernel/verify_parts.hpp"
@@ -116,7 +116,6 @@ class AccessVerifier {
       const auto* loop = s.get_if<Loop>();
       around_.enter_body_of(s);
       if (loop && loop->kind == LoopKind::Vector) {
-        if (!loop->team || loop->team->accesses.empty()) continue;
         vector_loop(*loop, repeated);
         met_.insert(loop);
       } else if (const auto* inside = body_of(s)) {
@@ -141,7 +140,12 @@ class AccessVerifier {
            fmt::format(format, std::forward<Args>(args)...));
   }
 
+  [[noreturn]] void no_accesses(const Loop& loop) const {
+    fail(kernel_, "loop {} has no accesses as {}", loop.var, name_of(variant_));
+  }
+
   void vector_loop(const Loop& loop, bool repeated) {
+    if (!loop.team || loop.team->accesses.size() <= number_) no_accesses(loop);
     const LoopShape& shape = loop.team->shapes[number_];
     const Vector vector{loop, shape, {uses_, loop, shape, multiples_}};
     const LoopAccesses& accesses = loop.team->accesses[number_];
@@ -153,8 +157,7 @@ class AccessVerifier {
   }
 
   void blocks(const Loop& loop, const Vector& vector) {
-    if (!loop.team || loop.team->accesses.size() <= number_)
-      fail(kernel_, "loop {} has no accesses as {}", loop.var, name_of(variant_));
+    if (!loop.team || loop.team->accesses.size() <= number_) no_accesses(loop);
     const LoopAccesses& accesses = loop.team->accesses[number_];
     const auto runs = blocks_of(loop);
     if (runs.size() != accesses.blocks.size())

@@ -12,7 +12,6 @@
 #include "kernel/conditions.hpp"
 #include "kernel/draw_pattern.hpp"
 #include "kernel/lane_groups.hpp"
-#include "kernel/load_early.hpp"
 #include "kernel/offset.hpp"
 #include "kernel/phase_uses.hpp"
 #include "kernel/shape_loops.hpp"

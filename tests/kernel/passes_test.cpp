@@ -10,6 +10,7 @@
 #include "kernel/multipliers.hpp"
 #include "kernel/prefetch.hpp"
 #include "kernel/rewrite.hpp"
+#include "kernel/team_forms.hpp"
 #include "kernel/walk.hpp"
 #include "samples.hpp"
 #include "symbols.hpp"
@@ -278,6 +279,33 @@ TEST(Passes, WhatCannotBeProvedIsUndone) {
   EXPECT_EQ(print(s.kernel), before);
   pass.may_fail = false;
   EXPECT_THROW(run_pass(pass, s.kernel, proved), InternalError);
+}
+
+// What a variant of a GPU's phase loads early, or at once, is left out where it is not proved; the passes behind do without.
+TEST(Passes, WhatIsUndoneOnAGpuLeavesOneAccessAtATime) {
+  Sample s;
+  fill_scaled(s);
+  Proved proved;
+  for (Pass pass : passes()) {
+    if (!pass.gpu) continue;
+    if (pass.name == "load-early" || pass.name == "widen-accesses")
+      pass.check = [](const Kernel&) { throw InternalError("planted"); };
+    run_pass(pass, s.kernel, proved);
+  }
+  EXPECT_EQ(s.kernel.undone, (std::vector<std::string_view>{"load-early", "widen-accesses"}));
+  int loops = 0;
+  for_each_stmt(s.kernel.phases[0].body, [&](const Stmt& stmt) {
+    const auto* loop = stmt.get_if<Loop>();
+    if (!loop || !loop->team) return;
+    ++loops;
+    ASSERT_EQ(loop->team->accesses.size(), s.kernel.phases[0].variants.size());
+    for (const LoopAccesses& accesses : loop->team->accesses) {
+      EXPECT_TRUE(accesses.held.empty() && accesses.early.empty());
+      for (const BlockAccesses& block : accesses.blocks)
+        EXPECT_TRUE(block.early.empty() && block.group_stores.empty() && block.loads.empty() && block.stores.empty());
+    }
+  });
+  EXPECT_EQ(loops, 1);
 }
 
 TEST(Rewriter, CopiesOnlyWhatChanges) {
