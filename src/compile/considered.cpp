@@ -21,18 +21,10 @@ std::vector<std::vector<Considered>> Executable::considered(const SizeBinding& s
   }
   const bool here = state_->device.is_gpu ? state_->device.gpu != nullptr : state_->device.llvm != nullptr;
   if (!measure || !here) return all;
-  Executable::State copy;
-  copy.graph = state_->graph;
-  copy.plan = state_->plan;
-  copy.device = state_->device;
-  copy.nvrtc = state_->nvrtc;
-  copy.threads = state_->threads;
-  copy.alike = state_->alike;
-  copy.original = state_->original;
-  copy.kernels = state_->kernels;
-  copy.launches = state_->launches;
-  copy.target = state_->target;
-  copy.target.sizes = sizes;
+  const std::shared_ptr<Executable::State> copy = without_kernels(*state_);
+  copy->kernels = state_->kernels;
+  copy->launches = state_->launches;
+  copy->target.sizes = sizes;
   std::vector<std::vector<schedule::Candidate>> candidates;
   for (const std::vector<Considered>& of_kernel : all) {
     candidates.emplace_back();
@@ -40,7 +32,7 @@ std::vector<std::vector<Considered>> Executable::considered(const SizeBinding& s
   }
   std::vector<std::vector<double>> times;
   try {
-    times = state_->device.is_gpu ? times_on_gpu(copy, candidates) : times_on_cpu(copy, candidates).others;
+    times = state_->device.is_gpu ? times_on_gpu(*copy, candidates) : times_on_cpu(*copy, candidates).others;
   } catch (const UserError&) {  // indices that are computed may be outside for data that is made up
     return all;
   }

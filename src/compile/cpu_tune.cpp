@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/check.hpp"
 #include "compile/cpu_build.hpp"
 #include "compile/lower_groups.hpp"
 #include "kernel/lower.hpp"
@@ -59,13 +60,12 @@ double time_of(const std::function<void()>& run) {
   return least;
 }
 
-// Milliseconds of each kernel of a program.
-std::vector<double> times_of(const Executable::State& state, const Arrays& arrays) {
-  std::vector<double> ms(state.kernels.size(), 0);
+// Milliseconds of the kernels that are asked for. The others only run, since they make what those read.
+std::vector<double> times_of(const Executable::State& state, const std::vector<bool>& asked, const Arrays& arrays) {
+  std::vector<double> ms(state.kernels.size(), -1);
   const std::shared_ptr<const Prepared> prepared = prepare(state, arrays.input_views);
   execute(state, *prepared, arrays.input_views, arrays.output_views, [&](size_t k, const std::function<void()>& run) {
-    // What has no other schedule only runs, since others read its results: it may be the user's own code.
-    if (has_own_schedule(state, k))
+    if (asked[k])
       ms[k] = time_of(run);
     else
       run();
@@ -73,48 +73,56 @@ std::vector<double> times_of(const Executable::State& state, const Arrays& array
   return ms;
 }
 
-// A program with other kernels in the place of some, built.
-std::unique_ptr<Executable::State> variant_of(const Executable::State& from, const Tried& made, size_t round) {
-  auto state = std::make_unique<Executable::State>();
-  state->graph = from.graph;
-  state->plan = from.plan;
-  state->device = from.device;
-  state->target = from.target;
-  state->threads = from.threads;
-  state->alike = from.alike;
-  state->original = from.original;
+// The program with one other schedule of every kernel that has one left; none where LLVM does not take one of them.
+std::shared_ptr<Executable::State> built_with(const Executable::State& from, const Tried& made, size_t round) {
+  const std::shared_ptr<Executable::State> state = without_kernels(from);
   state->kernels = from.kernels;
   for (size_t k = 0; k < made.size(); ++k)
     if (round < made[k].size() && made[k][round]) replace_kernel(*state, k, *made[k][round]);
-  build_kernels(*state);
+  try {
+    build_kernels(*state);
+  } catch (const Error&) {
+    return nullptr;
+  }
   return state;
+}
+
+void note(double& least, double ms) {
+  if (ms >= 0) least = least < 0 ? ms : std::min(least, ms);
 }
 
 }  // namespace
 
-// Every round builds the whole program with one other schedule of every kernel that has one left; all of them are timed in turns,
-// since other processes disturb some turns.
+// Every round is the whole program, with one other schedule of every kernel that has one left; all of them are timed in turns, since
+// other processes disturb some turns. What takes twice as long in the first is not timed again.
 Times times_on_cpu(const Executable::State& state, const std::vector<std::vector<schedule::Candidate>>& candidates) {
   constexpr int kTurns = 3;
+  constexpr double kHopeless = 2;
   const Tried made = try_kernels(state, candidates);
   size_t rounds = 0;
   for (const auto& of_kernel : made) rounds = std::max(rounds, of_kernel.size());
-  std::vector<std::unique_ptr<Executable::State>> variants;
-  variants.push_back(variant_of(state, made, rounds));  // none of them
-  for (size_t round = 0; round < rounds; ++round) variants.push_back(variant_of(state, made, round));
+  const std::shared_ptr<Executable::State> first = built_with(state, {}, 0);
+  SMELT_CHECK(first, "the kernels of a program that was built cannot be built again");
+  std::vector<std::shared_ptr<Executable::State>> variants;
+  for (size_t round = 0; round < rounds; ++round) variants.push_back(built_with(state, made, round));
   const Arrays arrays = arrays_of(state);
   Times times{std::vector<double>(made.size(), -1), {}};
   for (const auto& of_kernel : made) times.others.emplace_back(of_kernel.size(), -1);
-  const auto note = [](double& ms, double measured) { ms = ms < 0 ? measured : std::min(ms, measured); };
-  for (int turn = 0; turn < kTurns; ++turn)
-    for (size_t v = 0; v < variants.size(); ++v) {
-      const std::vector<double> ms = times_of(*variants[v], arrays);
+  for (int turn = 0; turn < kTurns; ++turn) {
+    // What has no other schedule may be the user's own code.
+    std::vector<bool> asked(made.size());
+    for (size_t k = 0; k < made.size(); ++k) asked[k] = has_own_schedule(state, k);
+    const std::vector<double> own = times_of(*first, asked, arrays);
+    for (size_t k = 0; k < made.size(); ++k) note(times.first[k], own[k]);
+    for (size_t round = 0; round < rounds; ++round) {
+      const auto hopes = [&](size_t k) { return turn == 0 || times.others[k][round] < kHopeless * times.first[k]; };
+      for (size_t k = 0; k < made.size(); ++k) asked[k] = round < made[k].size() && made[k][round] && hopes(k);
+      if (!variants[round] || std::find(asked.begin(), asked.end(), true) == asked.end()) continue;
+      const std::vector<double> ms = times_of(*variants[round], asked, arrays);
       for (size_t k = 0; k < made.size(); ++k)
-        if (v == 0)
-          note(times.first[k], ms[k]);
-        else if (v - 1 < made[k].size() && made[k][v - 1])
-          note(times.others[k][v - 1], ms[k]);
+        if (asked[k]) note(times.others[k][round], ms[k]);
     }
+  }
   return times;
 }
 
@@ -139,10 +147,8 @@ void tune(Executable::State& state, const std::vector<std::string>& keys) {
   Times times;
   try {
     times = times_on_cpu(state, others);
-  } catch (const UserError& e) {  // indices that are computed may be outside for data that is made up
-    for (size_t k = 0; k < keys.size(); ++k)
-      if (has_own_schedule(state, k)) state.plan.groups[k].rebuilt = fmt::format("not tuned: {}", e.what());
-    return share_schedules(state);
+  } catch (const UserError& e) {
+    return say_not_tuned(state, e);
   }
   const std::vector<std::optional<size_t>> winners = take_fastest(state, others, times, keys);
   share_schedules(state);

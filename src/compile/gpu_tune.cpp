@@ -50,13 +50,7 @@ class Stopwatch {
 // Runs the program with these kernels, and times each.
 std::vector<double> times_of(const Executable::State& from, const std::vector<const GpuKernel*>& kernels,
                              const Arrays& arrays, Stopwatch& watch) {
-  auto state = std::make_shared<Executable::State>();
-  state->graph = from.graph;
-  state->plan = from.plan;
-  state->device = from.device;
-  state->nvrtc = from.nvrtc;
-  state->threads = from.threads;
-  state->alike = from.alike;
+  const std::shared_ptr<Executable::State> state = without_kernels(from);
   bind_kernels(*state, kernels);
   std::vector<double> ms(kernels.size(), 0);
   GpuCall call(state, prepare(*state, arrays.input_views), arrays.input_views, arrays.output_views,
@@ -115,7 +109,12 @@ void tune(Executable::State& state, std::vector<GpuKernel>& kernels) {
     made.push_back(try_kernels(state, k, others[k]));
     current.push_back(&kernels[k]);
   }
-  const Times times = measure(state, current, made);
+  Times times;
+  try {
+    times = measure(state, current, made);
+  } catch (const UserError& e) {
+    return say_not_tuned(state, e);
+  }
   const std::vector<std::optional<size_t>> winners = take_fastest(state, others, times, keys);
   for (size_t k = 0; k < kernels.size(); ++k)
     if (winners[k]) kernels[k] = std::move(*made[k][*winners[k]]);

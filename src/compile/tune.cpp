@@ -70,6 +70,27 @@ void share_schedules(Executable::State& state) {
   }
 }
 
+std::shared_ptr<Executable::State> without_kernels(const Executable::State& state) {
+  auto copy = std::make_shared<Executable::State>();
+  copy->graph = state.graph;
+  copy->plan = state.plan;
+  copy->device = state.device;
+  copy->nvrtc = state.nvrtc;
+  copy->target = state.target;
+  copy->threads = state.threads;
+  copy->alike = state.alike;
+  copy->original = state.original;
+  return copy;
+}
+
+void say_not_tuned(Executable::State& state, const UserError& why) {
+  const std::string text = why.what();
+  for (size_t k = 0; k < state.plan.groups.size(); ++k)
+    if (has_own_schedule(state, k))
+      state.plan.groups[k].rebuilt = fmt::format("not tuned: {}", text.substr(0, text.find('\n')));
+  share_schedules(state);
+}
+
 std::vector<std::optional<size_t>> take_fastest(Executable::State& state,
                                                 const std::vector<std::vector<schedule::Candidate>>& others,
                                                 const Times& times, const std::vector<std::string>& keys) {

@@ -1,12 +1,14 @@
 // Which schedules are fastest on the machine at hand, by measurement: what CPUs and GPUs have in common. Internal to this folder.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "compile/state.hpp"
 #include "schedule/candidates.hpp"
+#include "smelt/error.hpp"
 
 namespace smelt {
 
@@ -25,6 +27,9 @@ void take(Executable::State& state, size_t group, const schedule::Candidate& oth
 // Groups that are like an earlier one have its schedule, as it now is.
 void share_schedules(Executable::State& state);
 
+// The same program, without its kernels: other ones are tried in it.
+std::shared_ptr<Executable::State> without_kernels(const Executable::State& state);
+
 // Milliseconds of the kernels as they are, and of the others; -1 for those that could not be built.
 struct Times {
   std::vector<double> first;
@@ -35,6 +40,9 @@ struct Times {
 std::vector<std::optional<size_t>> take_fastest(Executable::State& state,
                                                 const std::vector<std::vector<schedule::Candidate>>& others,
                                                 const Times& times, const std::vector<std::string>& keys);
+
+// Nothing was measured, for this reason: indices that are computed may be outside for data that is made up.
+void say_not_tuned(Executable::State& state, const UserError& why);
 
 // What a winner is remembered by: the machine, the sizes, halves and doubles apart, and the kernel as its first schedule prints it.
 std::string tuned_key(const Executable::State& state, const kernel::Kernel& first, const std::string& source);
