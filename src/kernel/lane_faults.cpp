@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
+#include <unordered_map>
 
 #include "kernel/classify_accesses.hpp"
 #include "kernel/lanes.hpp"
@@ -33,6 +34,10 @@ class LaneOffsets {
   }
 
  private:
+  struct Division {
+    IntExpr numerator, divisor, quotient, remainder;
+  };
+
   static IntExpr first_of(const LaneSteps& steps) {
     return steps.even ? first_lane(steps.lanes, steps.once) : IntExpr::symbol(steps.var);
   }
@@ -46,13 +51,15 @@ class LaneOffsets {
     IntExpr sum;
     for (const IntExpr::Term& term : e.terms()) {
       IntExpr product = term.coefficient;
-      for (const IntExpr::AtomPtr& a : term.atoms) product = product * atom(*a, IntExpr::of_term({1, {a}}), lane);
+      for (const IntExpr::AtomPtr& a : term.atoms) product = product * atom(a, lane);
       sum = sum + product;
     }
     return sum;
   }
 
-  IntExpr atom(const IntExpr::Atom& a, const IntExpr& whole, int lane) {
+  IntExpr atom(const IntExpr::AtomPtr& shared, int lane) {
+    const IntExpr::Atom& a = *shared;
+    const IntExpr whole = IntExpr::of_term({1, {shared}});
     if (a.symbol || !whole.mentions(var_)) return at(whole, lane);
     const IntExpr here = of_lane(a.a, lane), there = of_lane(a.b, lane);
     if (a.kind == AtomKind::Min || a.kind == AtomKind::Max) {
@@ -61,11 +68,24 @@ class LaneOffsets {
       return a.kind == AtomKind::Min ? min(here, there, ranges_) : max(here, there, ranges_);
     }
     const bool quotient = a.kind == AtomKind::FloorDiv;
-    const IntExpr first = of_lane(a.a, 0), moved = here - first;
-    // The remainder of lane 0 and what the lane adds stay below the divisor.
-    if (moved.constant().value_or(0) > 0 && holds(there - 1 - mod(first, there, ranges_) - moved))
-      return quotient ? floordiv(first, there, ranges_) : mod(first, there, ranges_) + moved;
+    const Division& first = first_division(shared);
+    if (there == first.divisor) {
+      // The remainder of lane 0 and what the lane adds stay below the divisor.
+      const IntExpr moved = here - first.numerator;
+      const auto steps = moved.constant();
+      if (steps && (*steps == 0 || (*steps > 0 && holds(there - 1 - first.remainder - moved))))
+        return quotient ? first.quotient : first.remainder + moved;
+    }
     return quotient ? floordiv(here, there, ranges_) : mod(here, there, ranges_);
+  }
+
+  // Of lane 0. Its proofs take long, and every lane asks for it.
+  const Division& first_division(const IntExpr::AtomPtr& a) {
+    const auto known = first_divisions_.find(a);
+    if (known != first_divisions_.end()) return known->second;
+    const IntExpr numerator = of_lane(a->a, 0), divisor = of_lane(a->b, 0);
+    const Division made{numerator, divisor, floordiv(numerator, divisor, ranges_), mod(numerator, divisor, ranges_)};
+    return first_divisions_.emplace(a, made).first->second;
   }
 
   // The side that a minimum or maximum is known to be in all lanes.
@@ -102,6 +122,7 @@ class LaneOffsets {
   // Nothing of where symbols lie: what is asked here follows from how they are divided, and a proof for each lane takes long.
   const Ranges ranges_ = Ranges::inside_loops();
   std::vector<IntExpr> holds_;
+  std::unordered_map<IntExpr::AtomPtr, Division> first_divisions_;
 };
 
 std::string fault_of_pieces(const LaneAccess& access, const IntExpr& offset, const LaneSteps& steps,
