@@ -147,6 +147,7 @@ std::string cast(const CLike& as, const std::string& x, DType from, DType to, bo
   if (from == to) return x;
   const std::string type = type_of(as, to);
   if (is_bool(to)) return fmt::format("({} != 0)", x);
+  if (from == DType::U32 && (is_float(to) || size_of(to) == 8)) return fmt::format("({})opaque({})", type, x);
   if (is_float(to) || is_bool(from)) return fmt::format("({}){}", type, x);
   if (is_float(from)) return as.float_to_int(x, from, to);
   std::string v = x;

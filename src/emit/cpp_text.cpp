@@ -182,6 +182,7 @@ inline To same_bits(From from) {
   inline int low_bits_i16(unsigned x) { return static_cast<int16_t>(x); }
   inline unsigned low_bits_u8(unsigned x) { return static_cast<uint8_t>(x); }
   inline unsigned low_bits_u16(unsigned x) { return static_cast<uint16_t>(x); }
+  inline unsigned opaque(unsigned x) { return x; }
 
   inline float from_bf16(unsigned short x) { return float_of(static_cast<uint32_t>(x) << 16); }
   inline unsigned short to_bf16(float x) {

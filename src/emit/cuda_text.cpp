@@ -213,6 +213,9 @@ SMELT_INLINE int low_bits_i8(unsigned x) { int y; asm("bfe.s32 %0, %1, 0, 8;" : 
 SMELT_INLINE int low_bits_i16(unsigned x) { int y; asm("bfe.s32 %0, %1, 0, 16;" : "=r"(y) : "r"(x)); return y; }
 SMELT_INLINE unsigned low_bits_u8(unsigned x) { unsigned y; asm("bfe.u32 %0, %1, 0, 8;" : "=r"(y) : "r"(x)); return y; }
 SMELT_INLINE unsigned low_bits_u16(unsigned x) { unsigned y; asm("bfe.u32 %0, %1, 0, 16;" : "=r"(y) : "r"(x)); return y; }
+// Where an unsigned was a signed integer of 8 or 16 bits, the assembler of CUDA 13.0 converts it to a float as that one. It cannot
+// see what this returns.
+SMELT_INLINE unsigned opaque(unsigned x) { unsigned y; asm("prmt.b32 %0, %1, %1, 0x3210;" : "=r"(y) : "r"(x)); return y; }
 )";
   text += kPtxExtremes;
   text += R"(template <class T> SMELT_INLINE T choose(bool c, T a, T b) {

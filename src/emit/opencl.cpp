@@ -84,6 +84,7 @@ constexpr const char* kStart = R"(
 #define low_bits_i16(x) ((short)(x))
 #define low_bits_u8(x) ((uchar)(x))
 #define low_bits_u16(x) ((ushort)(x))
+#define opaque(x) (x)
 )";
 
 constexpr const char* kPlainExtremes = R"(#define maximum_of_ints(a, b) max((int)(a), (int)(b))

@@ -360,6 +360,7 @@ inline int low_bits_i8(unsigned x) { return static_cast<signed char>(x); }
 inline int low_bits_i16(unsigned x) { return static_cast<short>(x); }
 inline unsigned low_bits_u8(unsigned x) { return x & 255; }
 inline unsigned low_bits_u16(unsigned x) { return x & 65535; }
+inline unsigned opaque(unsigned x) { return x; }
 inline int maximum_of_ints(int a, int b) { return a > b ? a : b; }
 inline int minimum_of_ints(int a, int b) { return a < b ? a : b; }
 inline unsigned maximum_of_unsigned(unsigned a, unsigned b) { return a > b ? a : b; }

@@ -219,5 +219,16 @@ TEST(Found, APlaceInARowAsAnIndexOfTheNextPass) {
                     {x, noise(DType::F32, {100, 64}, 7)}));
 }
 
+// The assembler of CUDA 13.0 takes an unsigned that was widened from a short for that short when it becomes a float.
+TEST(Found, UnsignedsThatWereNegativeShorts) {
+  NEEDS_LLVM();
+  const Tensor x = noise(DType::I32, {257});
+  EXPECT_TRUE(
+      right("input x: i32[N]\ncfunction 'unsigned f(int a) { return (short)(a * 3); }'\n"
+            "cfunction 'unsigned g(int a) { return (signed char)(a * 5); }'\n"
+            "return f64(f(x)), f32(f(x)), f64(g(x)) + 0.5, f32(g(x)), f32(i64(f(x))), i64(g(x)), f32(u64(f(x)))\n",
+            {x}));
+}
+
 }  // namespace
 }  // namespace smelt::testing
