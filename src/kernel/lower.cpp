@@ -24,7 +24,7 @@ static std::unique_ptr<Lowering> lowering_of(const Graph& graph, const schedule:
     case schedule::Strategy::Row: return with.operator()<RowLowering>();
     case schedule::Strategy::Column: return with.operator()<ColumnLowering>();
     case schedule::Strategy::Split:
-      if (domain.axes[static_cast<size_t>(schedule.vector_axis)].reduced || schedule.columns || !domain.scans.empty())
+      if (domain.axes[static_cast<size_t>(schedule.vector_axis)].reduced || schedule.columns)
         return with.operator()<RowLowering>();
       return with.operator()<ColumnLowering>();
     case schedule::Strategy::Custom: throw InternalError("the user's own code is not lowered");

@@ -38,7 +38,8 @@ using schedule::kMostColumnParts, schedule::kWarpsPerProcessor;
 
 void ColumnLowering::phases() {
   const bool split = schedule_.strategy == schedule::Strategy::Split;
-  if (on_gpu()) return split ? split_columns() : column();
+  if (on_gpu() && split) return domain().scans.empty() ? split_columns() : split_scans();
+  if (on_gpu()) return column();
   if (split) return schedule_.narrow_axis >= 0 ? split_narrow() : columns_in_rows();
   schedule_.tile > schedule_.lanes ? columns_in_rows() : column();
 }
@@ -65,7 +66,7 @@ ColumnLoops ColumnLowering::column_loops(const SplitAxis* split) const {
       loops.part = placement.value_of.at(s);
       loops.rows = piece_at(placement, s, axis.extent, split->part);
       loops.serial.emplace_back(r, loops.rows.length);
-      placement.place(axis.var, loops.rows.first + IntExpr::symbol(r));
+      placement.place(axis.var, directed(axis, loops.rows.first + IntExpr::symbol(r)));
     } else {
       loops.serial.emplace_back(axis.var, axis.extent);
       if (domain().reversed) placement.place(axis.var, directed(axis, axis.value()));
@@ -216,14 +217,19 @@ void ColumnLowering::columns_in_rows() {
   add_phase(loops.count, std::move(body), domain().reduced_count() * schedule_.tile);
 }
 
-void ColumnLowering::split_columns() {
+// Parts of the first reduced axis of a GPU, at most `most`, that give each multiprocessor enough warps.
+ReductionLowering::SplitAxis ColumnLowering::rows_in_parts(const IntExpr& most) {
   IntExpr teams = 1;
   for (const Axis& axis : domain().axes)
     if (!axis.reduced) teams = teams * (&axis == &vector_axis() ? ceildiv(axis.extent, schedule_.tile) : axis.extent);
   const int64_t fewest = std::max<int64_t>(1, kFewestRows / points_below(first_reduced()));
-  const IntExpr wanted = min(min(kMostColumnParts, ceildiv(first_reduced().extent, fewest)),
+  const IntExpr wanted = min(min(most, ceildiv(first_reduced().extent, fewest)),
                              ceildiv(IntExpr::symbol(kLaunchThreads) * kWarpsPerProcessor, max(1, teams)));
-  const SplitAxis split = split_axis(first_reduced(), max(1, wanted), 1);
+  return split_axis(first_reduced(), max(1, wanted), 1);
+}
+
+void ColumnLowering::split_columns() {
+  const SplitAxis split = rows_in_parts(kMostColumnParts);
   ColumnLoops loops = column_loops(&split);
   if (schedule_.unroll > 1) loops.together = schedule_.unroll;
   const std::vector<Accumulator> accs = accumulators(0);

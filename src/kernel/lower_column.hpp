@@ -31,6 +31,7 @@ class ColumnLowering : public ReductionLowering {
   void column();
   void columns_in_rows();
   void split_columns();
+  SplitAxis rows_in_parts(const IntExpr& most);
   struct Carried {
     std::vector<Stmt> begin, take, put;
   };
@@ -45,6 +46,16 @@ class ColumnLowering : public ReductionLowering {
                                  const std::vector<Partial>& parts);
   void combine_columns(Grid grid, const SplitAxis& split, const std::vector<Accumulator>& accs,
                        const std::vector<Partial>& parts);
+  // lower_split_scan_down.cpp
+  struct PartScan {
+    RunningScan scan;
+    DType dtype;
+    // Params: what each part of a column joins to, whether the scan begins anew in it (-1: never), and what all up to it join to.
+    int totals, anew, joined;
+  };
+  void split_scans();
+  std::vector<PartScan> total_parts(const SplitAxis& split, const ColumnLoops& loops);
+  void join_totals(const SplitAxis& split, const std::vector<PartScan>& scans);
   // lower_split_narrow.cpp
   void split_narrow();
   struct ScratchPair {

@@ -52,6 +52,14 @@ class AccumulatorLowering : public Lowering {
   ExprId result(const Accumulator& a);
   // scans.cpp
   ExprId scan_at(NodeId id, const Index& index);
+  // A scan while it runs, and what its carry begins with.
+  struct RunningScan {
+    NodeId node;
+    LocalId carry;
+    ExprId start;
+    ExprId anew;  // at the element at hand; kNoExpr: never
+  };
+  std::vector<RunningScan> take_running_scans();  // those made since they were taken
   std::vector<Stmt> take_scan_starts();
   IntExpr directed(const Axis& axis,
                    const IntExpr& position) const;  // what stands at a position of the way along a reduced axis
@@ -84,7 +92,7 @@ class AccumulatorLowering : public Lowering {
     std::vector<std::pair<int, int>> meets;  // those temporaries, with their words
   };
   std::optional<ScanGrid> scan_grid_;
-  std::vector<Stmt> scan_starts_;  // what carries of the scans made since they were taken begin with
+  std::vector<RunningScan> running_scans_;
 };
 
 // Passes over elements, one for each level of reductions, and parts of reductions that are joined later.

@@ -16,7 +16,15 @@ IntExpr AccumulatorLowering::directed(const Axis& axis, const IntExpr& position)
   return domain().reversed ? axis.extent - 1 - position : position;
 }
 
-std::vector<Stmt> AccumulatorLowering::take_scan_starts() { return std::exchange(scan_starts_, {}); }
+std::vector<AccumulatorLowering::RunningScan> AccumulatorLowering::take_running_scans() {
+  return std::exchange(running_scans_, {});
+}
+
+std::vector<Stmt> AccumulatorLowering::take_scan_starts() {
+  std::vector<Stmt> starts;
+  for (const RunningScan& s : take_running_scans()) starts.push_back(assign(s.carry, s.start));
+  return starts;
+}
 
 //   over the lanes:     scan result = x after carry
 //   down the columns:   carry := carry op x; result = carry
@@ -33,7 +41,7 @@ ExprId AccumulatorLowering::scan_at(NodeId id, const Index& index) {
   if (float_sum && node.exclusive) x = builder_.apply(Op::Add, {x, start});
   const ExprId anew = node.args.size() > 1 ? evaluator_.value(node.args[1], index) : kNoExpr;
   const LocalId carry = builder_.new_local(t, true), result = builder_.new_local(t, false);
-  scan_starts_.push_back(assign(carry, nothing));
+  running_scans_.push_back({id, carry, nothing, anew});
   std::vector<Stmt>& block = evaluator_.block();
   if (!scans_down_) {
     Scan s = scan(result, op_of(node.reduce), carry, x, start, node.exclusive, anew);

@@ -38,7 +38,8 @@ class Prediction {
     find_traffic();
     find_issue();
     find_latency();
-    cost_.launch_us = facts_.launch_us + (s_.strategy == Strategy::Split ? facts_.next_launch_us : 0);
+    const int next = s_.strategy != Strategy::Split ? 0 : scans_parts_again() ? 2 : 1;
+    cost_.launch_us = facts_.launch_us + next * facts_.next_launch_us;
     take_longest(cost_);
     return cost_;
   }
@@ -55,6 +56,8 @@ class Prediction {
 
   bool along_rows() const { return s_.vector_axis >= 0 && s_.domain.axes[static_cast<size_t>(s_.vector_axis)].reduced; }
   const Axis& split_axis() const { return axis_in_parts(s_); }
+  // Parts of columns are read for their totals, and again for what is stored.
+  bool scans_parts_again() const { return s_.strategy == Strategy::Split && !along_rows() && !s_.domain.scans.empty(); }
   // Of all rows of a split.
   double parts_of_rows() const {
     if (!s_.domain.scans.empty()) return 1e9;
@@ -108,7 +111,7 @@ class Prediction {
       const double at_once = team < threads_ ? kRowsAtOnce : 1;  // down columns
       if (along_rows())
         wanted = std::min(wanted, parts_of_rows());
-      else if (!s_.columns && s_.domain.scans.empty())
+      else if (!s_.columns)
         wanted = std::min({wanted, static_cast<double>(facts_.processors * kWarpsPerProcessor),
                            ceil_ratio(kept(), team * lanes_) * static_cast<double>(kMostColumnParts)});
       teams = std::max(1.0, std::min(wanted, ratio(points_, step * at_once)));
@@ -186,7 +189,8 @@ class Prediction {
     const auto window = static_cast<double>(window_elements(s_.domain, read.index));
     if (invariant(read))
       return kept() * window * (rows() ? std::max(1, s_.team) * (s_.columns ? double(lanes_) / s_.columns : 1) : 1);
-    const int again = s_.held || stays_on_chip() ? 1 : std::max(1, passes_ - read.level);
+    const int passes = scans_parts_again() ? 2 : passes_;
+    const int again = s_.held || stays_on_chip() ? 1 : std::max(1, passes - read.level);
     return points_ * again * window;
   }
   // What does not change along a row or column stays in registers, unless it is a large window.
@@ -318,7 +322,8 @@ class Prediction {
   }
 
   void find_traffic() {
-    const bool again = passes_ > 1 && !s_.held && !stays_on_chip() && (rows() || s_.strategy == Strategy::Column);
+    const bool again = scans_parts_again() ||
+                       (passes_ > 1 && !s_.held && !stays_on_chip() && (rows() || s_.strategy == Strategy::Column));
     // Rows that are read again: from the shared cache, where all that are under way fit it.
     const double under_way = resident_ * facts_.processors / cluster_;
     const double width = s_.strategy == Strategy::Column ? static_cast<double>(s_.tile) : 1;

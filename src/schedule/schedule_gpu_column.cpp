@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "schedule/local.hpp"
@@ -16,6 +17,8 @@ namespace {
 constexpr int64_t kTallColumn = 512;
 // A row of a column's pass waits so long for memory; starting two more kernels takes so long; memory moves so much.
 constexpr int64_t kRowLatencyNs = 700, kKernelsNs = 5000, kBytesPerNs = 4000;
+// A lane that scans takes so long for a row of which the loads are under way; parts of columns move so much.
+constexpr int64_t kScannedRowNs = 12, kPartBytesPerNs = 3000;
 // Of a scan down columns, what a multiprocessor reads at once.
 constexpr int64_t kScanBytes = 96 << 10;
 
@@ -152,6 +155,75 @@ std::optional<Schedule> columns_tile(const Graph& graph, const Domain& domain, c
   return s;
 }
 
+// Rows that a lane goes down at once. What is stored on the way keeps a scan's next loads waiting, so that many rows are taken at
+// once where columns are few.
+int rows_at_once(const Domain& domain, const Target& target) {
+  const int64_t columns = std::max<int64_t>(1, domain.estimate(false) / std::max(1, target.threads));
+  const int most = domain.scans.empty() ? 16 : 128;
+  int rows = 8;
+  while (rows < most && columns * rows * 4 < kScanBytes) rows *= 2;
+  return rows;
+}
+
+// Whether a scan of the group takes what another one makes.
+bool scans_of_scans(const Graph& graph, const Domain& domain) {
+  const auto is_scan = [&](NodeId id) {
+    return std::any_of(domain.scans.begin(), domain.scans.end(), [&](const Scan& s) { return s.node == id; });
+  };
+  const auto is_read = [&](NodeId id) {
+    return std::any_of(domain.reads.begin(), domain.reads.end(), [&](const Read& r) { return r.node == id; });
+  };
+  std::set<NodeId> seen;
+  std::vector<NodeId> below;
+  for (const Scan& s : domain.scans) {
+    const std::vector<NodeId>& args = graph.at(s.node).args;
+    below.insert(below.end(), args.begin(), args.end());
+  }
+  while (!below.empty()) {
+    const NodeId id = below.back();
+    below.pop_back();
+    if (!seen.insert(id).second || is_read(id)) continue;
+    if (is_scan(id)) return true;
+    below.insert(below.end(), graph.at(id).args.begin(), graph.at(id).args.end());
+  }
+  return false;
+}
+
+// Scans down columns that are too few to keep a GPU busy, in parts of their rows: what they read is read twice. Nothing where
+// that takes longer.
+std::optional<std::variant<Schedule, Refusal>> scans_in_parts(const Graph& graph, const Domain& domain,
+                                                              const Options& options) {
+  constexpr int kRows = 16, kJoiners = 256;
+  if (domain.scans.empty() || options.target.workgroup < kJoiners) return std::nullopt;
+  Schedule s;
+  s.domain = domain;
+  s.vector_axis = last_axis(domain, false);
+  const Widths w = widths_of(graph, s);
+  const int64_t height = domain.estimate(true), width = domain.estimate(false);
+  const auto of_bytes = [&](int64_t times) { return times * height * width * w.largest / kBytesPerNs; };
+  const int64_t stored = static_cast<int64_t>(domain.outputs.size());
+  const int64_t whole =
+      std::max(passes_of(domain) * height * (kRowLatencyNs / rows_at_once(domain, options.target) + kScannedRowNs),
+               of_bytes(w.reads + stored));
+  const int64_t parts = of_bytes(2 * w.reads + stored) * kBytesPerNs / kPartBytesPerNs;
+  if (whole <= passes_of(domain) * 2 * kKernelsNs + parts) return std::nullopt;
+  if (domain.levels > 0 || scans_of_scans(graph, domain))
+    return Refusal{
+        fmt::format("{} columns of {} are scanned in parts, which know nothing of whole columns", width, height),
+        "more columns"};
+  const Axis& columns = domain.axes[static_cast<size_t>(s.vector_axis)];
+  s.strategy = Strategy::Split;
+  s.lanes = std::min(options.tuning.lanes ? options.tuning.lanes : 4, lanes_of(w));
+  while (s.lanes > 1 && (!may_divide(s.lanes, columns.extent) || columns.estimate < kWarp * s.lanes)) s.lanes /= 2;
+  s.team = kWarp;
+  s.workgroup = kWorkgroup / 2;
+  s.unroll = options.tuning.unroll ? options.tuning.unroll : kRows;
+  s.tile = int64_t{s.team} * s.lanes;
+  s.note = fmt::format("{} columns of {}, rows in parts, joined before the second pass{}", width, height,
+                       scans_text(domain));
+  return s;
+}
+
 }  // namespace
 
 std::variant<Schedule, Refusal> column_gpu(const Graph& graph, Domain domain, const Group& group,
@@ -160,6 +232,7 @@ std::variant<Schedule, Refusal> column_gpu(const Graph& graph, Domain domain, co
   const bool tiles = !options.target.plain && !options.tuning.turned && !loops_over_windows(graph, group);
   if (domain.scans.empty() && tiles)
     if (auto tile = columns_tile(graph, domain, options)) return std::move(*tile);
+  if (auto parts = scans_in_parts(graph, domain, options)) return std::move(*parts);
   Schedule s;
   const int64_t height = domain.estimate(true), width = domain.estimate(false);
   s.vector_axis = last_axis(domain, false);
@@ -187,12 +260,7 @@ std::variant<Schedule, Refusal> column_gpu(const Graph& graph, Domain domain, co
   } else {
     s.strategy = Strategy::Column;
     while (s.lanes > 1 && width / s.lanes < int64_t{options.target.threads} * kWorkgroup) s.lanes /= 2;
-    // What is stored on the way keeps a scan's next loads waiting, so that many rows are taken at once where columns are few.
-    const int64_t columns = std::max<int64_t>(1, width / std::max(1, options.target.threads));
-    const int most = s.domain.scans.empty() ? 16 : 128;
-    s.unroll = 8;
-    while (s.unroll < most && columns * s.unroll * 4 < kScanBytes) s.unroll *= 2;
-    if (options.tuning.unroll) s.unroll = options.tuning.unroll;
+    s.unroll = options.tuning.unroll ? options.tuning.unroll : rows_at_once(s.domain, options.target);
     if (has_constant_rows(s.domain)) s.keep_bytes = options.target.shared_bytes / (s.workgroup / s.team) - 1024;
     const int64_t passes = passes_of(s.domain);
     const bool kept = height * s.team * s.lanes * 4 <= s.keep_bytes;

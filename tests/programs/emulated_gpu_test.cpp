@@ -91,6 +91,25 @@ TEST_F(EmulatedGpu, RowsThatBeginWithNothing) {
   }
 }
 
+// Few columns that are tall are scanned in parts; so are others in the same program, which may be one part.
+TEST_F(EmulatedGpu, ScansDownTallColumns) {
+  for (const auto& [how, reverse] :
+       {std::pair("", "False"), std::pair("exclusive=True", "False"), std::pair("reverse=True", "True"),
+        std::pair("reverse=True, exclusive=True, restart=r", "True")})
+    for (const DType t : {DType::I32, DType::F32, DType::I16}) {
+      std::vector<Tensor> keep;
+      for (const Dims& dims : {Dims{2, 3000, 5}, Dims{1, 1001, 70}, Dims{3, 31, 2}, Dims{2, 1, 1}, Dims{2, 0, 3}})
+        keep.push_back(noise(t, dims, 3));
+      std::vector<std::vector<TensorView>> calls;
+      for (const Tensor& x : keep) calls.push_back({x});
+      const std::string program = fmt::format(
+          "input x: {}[A, B, C]\nr = x > {}\ns = cumsum(x * 2, axis=1, {})\n"
+          "return s + 1, cummax(x - 1, axis=1, reverse={}, restart=r)\n",
+          name_of(t), t == DType::F32 ? "2.7" : "90", how, reverse);
+      check_calls(program, calls, {{"A"_size, 2}, {"B"_size, 3000}, {"C"_size, 5}});
+    }
+}
+
 // Warps hand each other what they have in a buffer of two halves, several times for a row.
 TEST_F(EmulatedGpu, ScansAlongRows) {
   check("input x: i32[R, 9000]\nreturn cumsum(x), cummax(x, reverse=True)\n", {rows(DType::I32, 2, 9000)});

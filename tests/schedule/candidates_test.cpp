@@ -192,6 +192,22 @@ TEST(Candidates, ColumnsOfAnyHeightKeepNothing) {
   EXPECT_GT(schedule_of(planned("input x: f32[500, 640]\nreturn softmax(x, axis=0)")).keep_bytes, 0);
 }
 
+// What is scanned in parts is read twice, and takes three kernels in place of one.
+TEST(Candidates, FewTallColumnsAreScannedInParts) {
+  const auto strategy = [](const std::string& type, const std::string& result = "cumsum(x, axis=0)") {
+    return schedule_of(planned("input x: " + type + "\nreturn " + result)).strategy;
+  };
+  EXPECT_EQ(strategy("f32[4000000, 16]"), Strategy::Split);
+  EXPECT_EQ(strategy("f32[20000, 1000]"), Strategy::Split);
+  EXPECT_EQ(strategy("f32[4000000, 16]", "cumsum(x, axis=0), cummax(-x, axis=0)"), Strategy::Split);
+  EXPECT_EQ(strategy("f32[8192, 100000]"), Strategy::Column) << "columns enough for all threads";
+  EXPECT_EQ(strategy("f32[300, 64]"), Strategy::Column) << "short columns";
+  // A part knows nothing of the whole column: what takes one is another kernel.
+  const Planned p = planned("input x: f32[4000000, 16]\nreturn cumsum(x - mean(x, axis=0), axis=0)");
+  ASSERT_EQ(p.plan.groups.size(), 2U);
+  EXPECT_EQ(schedule_of(p).strategy, Strategy::Split);
+}
+
 struct Family {
   std::string program;
   std::vector<std::string> order;
@@ -234,6 +250,11 @@ const Family kFamilies[] = {
       "split, 128 threads, 8 x 4 elements to each: 22 us, memory",
       "split, 256 threads, 8 x 4 elements to each: 22 us, memory", "...",
       "split, 128 threads, 1 x 1 elements to each: 45 us, latency"}},
+    {"input x: f32[200000, 100]\nreturn cumsum(x, axis=0)",
+     {"split, 32 of 128 threads, 16 x 2 elements to each: 60 us, memory",
+      "split, 32 of 128 threads, 2 x 2 elements to each: 60 us, memory",
+      "split, 32 of 128 threads, 8 x 2 elements to each: 60 us, memory", "...",
+      "split, 32 of 128 threads, 1 x 1 elements to each: 60 us, memory"}},
     {"input x: f32[16777216]\nreturn sum(x)",
      {"split, 512 threads, 4 x 4 elements to each: 19 us, memory",
       "split, 128 threads, 4 x 4 elements to each: 19 us, memory",
