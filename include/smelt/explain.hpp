@@ -50,6 +50,7 @@ struct SMELT_API Explanation {
     std::vector<Value> writes;          ///< to memory
     int64_t bytes_read = 0;             ///< of all reads
     int64_t bytes_written = 0;          ///< of all writes
+    std::vector<std::string> undone;  ///< passes of the compiler that were left out, since their result was not proved
   };
   /// What was decided for an operation and one that reads its result.
   struct Decision {

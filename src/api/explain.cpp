@@ -16,7 +16,9 @@ struct ExplanationState {
   SizeBinding sizes;
   std::vector<BuiltFunction> built;
   report::Explanation report(const std::string& program) const {
-    return {program, executable.graph(), executable.plan(), sizes, built, executable.cache_use()};
+    report::Explanation e{program, executable.graph(), executable.plan(), sizes, built, executable.cache_use()};
+    e.undone = report::undone_passes(executable);
+    return e;
   }
 };
 
@@ -54,6 +56,7 @@ Explanation explain_special(const Special& special, const SizeBinding& sizes, co
   e.program = name;
   e.device = special.device.name();
   for (const plan::FusionGroup& group : r.plan.groups) e.kernels.push_back(kernel_of(r, group));
+  for (size_t k = 0; k < r.undone.size(); ++k) e.kernels[k].undone = r.undone[k];
   for (const plan::Decision& d : r.plan.decisions)
     e.decisions.push_back({report::name_of_value(r.graph, d.producer), report::name_of_value(r.graph, d.consumer),
                            d.fused, d.reason, d.bytes, d.remedy, d.value_policy});

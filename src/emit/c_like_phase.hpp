@@ -200,7 +200,6 @@ class PhasePrinter {
   std::string element_or_lane(ExprId id);
 
   // c_like_wide.cpp
-  bool is_zero(ExprId id) const;
   std::vector<ExprId> wide_loads(const std::vector<kernel::AdjacentLoads>& runs);
   std::vector<std::pair<ExprId, std::string>> collect_stores(const std::vector<const Stmt*>& stmts,
                                                              const std::vector<kernel::AdjacentStores>& runs);

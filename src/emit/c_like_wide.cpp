@@ -1,18 +1,9 @@
 // Elements that follow each other in memory, which a thread accesses at once: rows of a stencil, where every column of a thread is an
 // expression of its own.
-#include <cmath>
-
 #include "emit/c_like.hpp"
 #include "emit/c_like_phase.hpp"
 
 namespace smelt::emit::c_like {
-
-bool PhasePrinter::is_zero(ExprId id) const {
-  const Scalar* known = kernel_.constant_at(id);
-  if (!known) return false;
-  if (!is_float(known->dtype)) return known->i == 0 && known->u == 0;
-  return known->f == 0 && !std::signbit(known->f);
-}
 
 std::vector<ExprId> PhasePrinter::wide_loads(const std::vector<kernel::AdjacentLoads>& runs) {
   std::vector<ExprId> made;
@@ -33,7 +24,7 @@ std::vector<ExprId> PhasePrinter::wide_loads(const std::vector<kernel::AdjacentL
       // What is in scratch is as it is in registers.
       const std::string text = first.param < 0 ? element : from_memory(first.dtype, element);
       // Bits of zero are the number 0 of every type.
-      early_[run.loads[k]] = run.mask == kNoExpr || is_zero(run.other)
+      early_[run.loads[k]] = run.mask == kNoExpr || kernel_.is_zero(run.other)
                                  ? text
                                  : fmt::format("({} ? {} : {})", value(run.mask), text, value(run.other));
       made.push_back(run.loads[k]);

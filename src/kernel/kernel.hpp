@@ -53,6 +53,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -412,6 +413,12 @@ struct Kernel {
   const Scalar* constant_at(ExprId id) const {
     const Const* constant = at(id).get_if<Const>();
     return constant ? &constant->value : nullptr;
+  }
+  // Whether it is known to be 0, and not -0.
+  bool is_zero(ExprId id) const {
+    const Scalar* known = constant_at(id);
+    if (!known) return false;
+    return is_float(known->dtype) ? known->f == 0 && !std::signbit(known->f) : known->i == 0 && known->u == 0;
   }
 };
 

@@ -1,7 +1,6 @@
 #include "kernel/load_early.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -210,16 +209,9 @@ class EarlyLoads {
   // around a padded array.
   bool groups_are_inside_or_outside(ExprId id, const Load& load, const Vector& vector) {
     const LoopShape& shape = vector.shape;
-    if (!is_zero(load.other)) return false;
+    if (!kernel_.is_zero(load.other)) return false;
     if (shape.lanes == 1) return vector.loop.columns > 0;  // a group is one element
     return !shape.peeled && vector.groups.same(load.mask) && step_of(id, vector) > 0;
-  }
-
-  bool is_zero(ExprId id) const {
-    const Scalar* known = kernel_.constant_at(id);
-    if (!known) return false;
-    if (!is_float(known->dtype)) return known->i == 0 && known->u == 0;
-    return known->f == 0 && !std::signbit(known->f);
   }
 
   // Whether an expression of a loop over columns depends on the column alone. The compiler sees that

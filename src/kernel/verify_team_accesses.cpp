@@ -1,6 +1,5 @@
 // What the variants of a phase load early, hold and access at once: every lane is looked at for the sizes that a variant takes.
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <map>
 #include <optional>
@@ -140,15 +139,16 @@ class AccessVerifier {
            fmt::format(format, std::forward<Args>(args)...));
   }
 
-  [[noreturn]] void no_accesses(const Loop& loop) const {
-    fail(kernel_, "loop {} has no accesses as {}", loop.var, name_of(variant_));
+  const LoopAccesses& accesses_of(const Loop& loop) const {
+    if (!loop.team || loop.team->accesses.size() <= number_)
+      fail(kernel_, "loop {} has no accesses as {}", loop.var, name_of(variant_));
+    return loop.team->accesses[number_];
   }
 
   void vector_loop(const Loop& loop, bool repeated) {
-    if (!loop.team || loop.team->accesses.size() <= number_) no_accesses(loop);
+    const LoopAccesses& accesses = accesses_of(loop);
     const LoopShape& shape = loop.team->shapes[number_];
     const Vector vector{loop, shape, {uses_, loop, shape, multiples_}};
-    const LoopAccesses& accesses = loop.team->accesses[number_];
     const Roots all = expressions_of(loop.body);
     early(accesses.held, all, vector);
     for (const EarlyLoad& e : accesses.held) held(e.load, vector, repeated);
@@ -157,8 +157,7 @@ class AccessVerifier {
   }
 
   void blocks(const Loop& loop, const Vector& vector) {
-    if (!loop.team || loop.team->accesses.size() <= number_) no_accesses(loop);
-    const LoopAccesses& accesses = loop.team->accesses[number_];
+    const LoopAccesses& accesses = accesses_of(loop);
     const auto runs = blocks_of(loop);
     if (runs.size() != accesses.blocks.size())
       fail(kernel_, "loop {} has accesses of {} blocks, not {}", loop.var, accesses.blocks.size(), runs.size());
@@ -200,7 +199,7 @@ class AccessVerifier {
            "made early, though %v{} gets its value in the loop", resource);
     const int lanes = vector.shape.lanes;
     if (load.mask != kNoExpr) {
-      need(is_zero(load.other), id, loop, "made early with a value that is not 0 beside its mask");
+      need(kernel_.is_zero(load.other), id, loop, "made early with a value that is not 0 beside its mask");
       need(lanes == 1 || (early.step == 1 && vector.lanes.is_same(kernel_, load.mask)), id, loop,
            "made early behind a mask that differs between the lanes of a group");
     }
@@ -370,12 +369,6 @@ class AccessVerifier {
     const int bytes = std::min(16, elements * size_of(kernel_.params[array].dtype));
     need(variant_.alignment[array] >= bytes, id, loop, "{} bytes at once from an address that is a multiple of {}",
          bytes, variant_.alignment[array]);
-  }
-
-  bool is_zero(ExprId id) const {
-    const Scalar* known = kernel_.constant_at(id);
-    if (!known) return false;
-    return is_float(known->dtype) ? known->f == 0 && !std::signbit(known->f) : known->i == 0 && known->u == 0;
   }
 
   void from_lane(const FromLane& from, const std::vector<EarlyLoad>& early, const Vector& vector) const {

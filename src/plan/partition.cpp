@@ -13,8 +13,8 @@ using schedule::repeat_cost;
 static constexpr int kMostInstructions = 4000;
 // What is no more than this is not worth a second look.
 static constexpr int kNothingToRepeat = 16;
-// Operations that a thread of a CPU, or a multiprocessor, does in the time that one more kernel takes to start. A CPU is taken for one
-// thread: what is in a kernel decides its lanes, these the order of its sums, which must not follow from the threads at hand.
+// Operations that a thread of a CPU, or a multiprocessor, does in the time that one more kernel takes to start. A CPU of our own threads
+// is taken for one: what is in a kernel decides its lanes, and those the order of sums, which must not follow from the threads at hand.
 static constexpr int64_t kLaunchWork = 1 << 18;
 
 constexpr size_t kForGood = SIZE_MAX;
@@ -176,7 +176,7 @@ bool Partition::repeats_too_much(NodeId producer, NodeId consumer) const {
 }
 
 bool Partition::repeats_too_much(int64_t cost, NodeId id, int64_t points) const {
-  const int processors = options_.target.gpu ? options_.target.threads : 1;
+  const int processors = options_.target.gpu || options_.target.plain ? options_.target.threads : 1;
   return cost > kNothingToRepeat && is_read_more_often(id, points) &&
          (points - edges_.elements[static_cast<size_t>(id)]) * cost > kLaunchWork * processors;
 }

@@ -127,6 +127,9 @@ std::string kernels_text(const Explanation& e, const Style& style) {
     out += fmt::format("  writes  {}\n", transfers(e, group.outputs));
     for (const BuiltFunction& f : e.functions)
       if (static_cast<size_t>(f.kernel) == k) out += fmt::format("  built   {}\n", describe(f));
+    if (k < e.undone.size() && !e.undone[k].empty())
+      out += fmt::format("  slower  than it could be: without {}, which could not be proved\n",
+                         fmt::join(e.undone[k], " and "));
     if (const std::string time = time_text(e, k); !time.empty()) out += "  time    " + time + "\n";
     out += candidates_text(e, k);
   }
@@ -232,6 +235,7 @@ nlohmann::ordered_json kernel_json(const Explanation& e, size_t k) {
   ordered_json out = {{"strategy", plan::name_of(group.strategy())},
                       {"note", group.note()},
                       {"rebuilt", group.rebuilt},
+                      {"undone", k < e.undone.size() ? e.undone[k] : std::vector<std::string>{}},
                       {"operations", operations},
                       {"reads", inputs},
                       {"writes", outputs},
@@ -256,6 +260,16 @@ nlohmann::ordered_json kernel_json(const Explanation& e, size_t k) {
 }
 
 }  // namespace
+
+std::vector<std::vector<std::string>> undone_passes(const Executable& executable) {
+  std::vector<std::vector<std::string>> undone;
+  for (const kernel::Kernel& k : executable.kernels()) {
+    std::set<std::string> names(k.undone.begin(), k.undone.end());
+    for (const kernel::Kernel& body : k.bodies) names.insert(body.undone.begin(), body.undone.end());
+    undone.emplace_back(names.begin(), names.end());
+  }
+  return undone;
+}
 
 std::string describe(const BuiltFunction& f) {
   return fmt::format(

@@ -22,7 +22,10 @@ struct Explanation {
   std::vector<KernelTime> times = {};  // per kernel, when they were measured
   int64_t temporary_bytes = -1;        // of one call; -1: not known
   std::vector<std::vector<Considered>> considered = {};  // per kernel, when they were asked for
+  std::vector<std::vector<std::string>> undone = {};  // per kernel, the passes of which the result could not be proved
 };
+
+std::vector<std::vector<std::string>> undone_passes(const Executable& executable);
 
 std::string to_text(const Explanation& e, const Style& style);
 nlohmann::ordered_json to_json(const Explanation& e);

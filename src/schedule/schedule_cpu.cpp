@@ -26,8 +26,9 @@ constexpr int64_t kSmallWork = 1 << 16;
 constexpr int64_t kShortRow = 16;
 constexpr int64_t kMostLanes = 64;
 constexpr int64_t kFewestLanes = 4;  // also where fewer would do
-// Rows fewer than these share little of the work: they are split over the grid, or reduced in kernels of their own. Fixed, since a row in
-// parts is added in another order, which must not follow from the threads at hand.
+// One row to a thread leaves threads idle where rows are few. Rows fewer than the first, reduced in one pass, are therefore split over
+// the grid. Fewer than the second that take several passes become kernels of one pass each. Both are fixed: parts of a row are added
+// in another order than a whole one, and the order of a sum must not follow from the threads at hand.
 constexpr int64_t kFewRows = 32, kFewestRows = 8;
 // A reduction over at least this many rows is split, so that threads share it and its error stays small.
 constexpr int64_t kTallColumn = 512;
@@ -233,9 +234,9 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const Gro
     s.strategy = Strategy::Split;
     s.note = fmt::format("{} row{} of {} split over the grid, then combined", rows, rows == 1 ? "" : "s", length);
   } else if (rows < kFewestRows && !one_pass && length * rows > 16 * kSmallWork) {
-    return Refusal{
-        fmt::format("{} row{} of {} cannot keep threads busy in one kernel", rows, rows == 1 ? "" : "s", length),
-        fmt::format("at least {} rows", kFewestRows)};
+    return Refusal{fmt::format("{} row{} of {} would leave threads idle; kernels of one pass each split them", rows,
+                               rows == 1 ? "" : "s", length),
+                   fmt::format("{} rows or more in one call", kFewestRows)};
   } else {
     s.strategy = Strategy::Row;
     s.keep_bytes = options.target.l2_bytes / 2;

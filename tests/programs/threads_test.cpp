@@ -13,8 +13,8 @@ struct Case {
   std::vector<Dims> shapes;  // of the inputs, f32
 };
 
-// Few long rows, tall columns, few columns, several passes, and a small expensive array that many elements read: what schedules and plans
-// weigh by the work of a thread.
+// Few long rows, tall columns, few columns, several passes, and a small expensive array that many
+// elements read: what schedules and plans weigh by the work of a thread.
 std::vector<Case> cases() {
   std::vector<Case> all;
   for (const int64_t rows : {1, 4, 12, 30, 100})

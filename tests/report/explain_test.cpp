@@ -51,6 +51,22 @@ TEST(Explain, TextNamesKernelsEdgesAndBytes) {
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
 }
 
+TEST(Explain, NamesPassesThatWereUndone) {
+  const Example example;
+  Explanation e = example.explanation();
+  EXPECT_EQ(to_text(e, Style{}).find("slower"), std::string::npos);
+  EXPECT_EQ(to_json(e)["kernels"][1]["undone"], nlohmann::ordered_json::array());
+  e.undone = {{}, {"load-early", "widen-accesses"}};
+  const std::string text = to_text(e, Style{});
+  const size_t second = text.find("kernel 2"),
+               line = text.find(
+                   "slower  than it could be: without load-early and widen-accesses, which could not be proved\n");
+  EXPECT_NE(line, std::string::npos) << text;
+  EXPECT_LT(second, line) << text;
+  EXPECT_EQ(to_json(e)["kernels"][0]["undone"], nlohmann::ordered_json::array());
+  EXPECT_EQ(to_json(e)["kernels"][1]["undone"], (nlohmann::ordered_json{"load-early", "widen-accesses"}));
+}
+
 TEST(Explain, ListsTheSchedulesThatWereConsidered) {
   const Example example;
   Explanation e = example.explanation();
