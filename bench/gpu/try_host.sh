@@ -39,7 +39,7 @@ sum=('sqrt(sum(x*x))' -i "x=uniform:f32[N]" --size N=67108864 --device cuda)
 # shellcheck disable=SC2317 # called through bash -c, so that timeout can end it
 kernels() { # kernels ARGUMENTS...: how the kernels of a program are built, and how long they take
   "$smelt" explain "$@" >"$out/explained.txt" || return
-  grep -E '^kernel|^  (rebuilt|built|time) ' "$out/explained.txt"
+  grep -E '^kernel|^  (rebuilt|untuned|built|time) ' "$out/explained.txt"
 }
 export -f kernels
 export smelt out

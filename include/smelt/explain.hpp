@@ -44,7 +44,8 @@ struct SMELT_API Explanation {
   struct Kernel {
     std::string strategy;               ///< "pointwise", "row", "column", "tiled", "split"
     std::string note;                   ///< one line about how it runs
-    std::string rebuilt;                ///< on a GPU: why the schedule is not the first, or what tuning found
+    std::string rebuilt;                ///< why the schedule is not the first, and what tuning found
+    std::string untuned;                ///< why tuning was asked for and measured nothing
     std::vector<Operation> operations;  ///< in the order of the program
     std::vector<Value> reads;           ///< from memory
     std::vector<Value> writes;          ///< to memory

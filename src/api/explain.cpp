@@ -35,6 +35,7 @@ Explanation::Kernel kernel_of(const report::Explanation& e, const plan::FusionGr
   kernel.strategy = plan::name_of(group.strategy());
   kernel.note = group.note();
   kernel.rebuilt = group.rebuilt;
+  kernel.untuned = group.untuned;
   for (NodeId id : group.nodes)
     kernel.operations.push_back({report::operation_of(e.graph.at(id)), e.graph.at(id).label});
   for (NodeId id : group.inputs) kernel.reads.push_back(value_of(e, id));

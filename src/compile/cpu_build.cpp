@@ -8,8 +8,10 @@
 #include "compile/clock.hpp"
 #include "compile/cpu_build.hpp"
 #include "compile/custom.hpp"
+#include "compile/lower_groups.hpp"
 #include "emit/llvm.hpp"
 #include "runtime/disk_cache.hpp"
+#include "smelt/error.hpp"
 
 namespace smelt {
 namespace {
@@ -17,6 +19,12 @@ namespace {
 // Everything that object code depends on.
 std::string cache_key(const Machine& device, const std::string& source) {
   return fmt::format("object\nsmelt {}\n{}\n{}", SMELT_VERSION, device.llvm->identity(), source);
+}
+
+// From the cache, or compiled now and kept there.
+std::string object_of(const Machine& device, const std::string& key, const std::string& source) {
+  const auto make = [&] { return device.llvm->compile(source); };
+  return device.cache ? device.cache->get(key, make) : make();
 }
 
 // One object for each source. Those in the cache one after another, which takes microseconds; the others several at a time.
@@ -39,24 +47,33 @@ std::vector<std::string> compile_all(Executable::State& state) {
                         [&](int, int64_t begin, int64_t end) {
                           for (int64_t i = begin; i < end; ++i) {
                             const size_t k = missing[static_cast<size_t>(i)];
-                            const auto make = [&] { return device.llvm->compile(state.sources[k]); };
-                            objects[k] = cache ? cache->get(keys[k], make) : make();
+                            objects[k] = object_of(device, keys[k], state.sources[k]);
                           }
                         });
   return objects;
 }
 
-// The code of a kernel, and where its functions stand.
-struct Code {
-  std::shared_ptr<runtime::Module> module;
-  std::vector<runtime::Module::PhaseFunction> phases;
-  IntExpr scratch_bytes;
-};
+CpuCode code_of(const kernel::Kernel& kernel, const std::shared_ptr<runtime::Module>& module) {
+  CpuCode code{module, {}, emit::scratch_bytes(kernel)};
+  for (size_t p = 0; p < kernel.phases.size(); ++p)
+    code.phases.push_back(module->function(fmt::format("{}_p{}", kernel.name, p)));
+  return code;
+}
 
-void give(Launch& launch, const Code& code) {
+void give(Launch& launch, const CpuCode& code) {
   launch.module = code.module;
   launch.phases = code.phases;
   launch.scratch_bytes = code.scratch_bytes;
+}
+
+void take_code(Launch& launch, Launch& from) {
+  give(launch, {std::move(from.module), std::move(from.phases), std::move(from.scratch_bytes)});
+  launch.custom = std::move(from.custom);
+  for (size_t i = 0; i < launch.parts.size(); ++i) take_code(launch.parts[i], from.parts[i]);
+}
+
+emit::LlvmTarget dialect_of(const Machine& device) {
+  return {device.llvm->triple(), device.llvm->version(), device.facts.vector_bits, device.facts.slow_division};
 }
 
 // The kernels that have code of their own: those of groups that are like no earlier one, and the bodies of batches.
@@ -74,8 +91,7 @@ using SourceOf = std::map<const kernel::Kernel*, size_t>;
 
 // Prints all kernels into state.sources, each text once.
 SourceOf print_kernels(Executable::State& state) {
-  const emit::LlvmTarget dialect{state.device.llvm->triple(), state.device.llvm->version(),
-                                 state.device.facts.vector_bits, state.device.facts.slow_division};
+  const emit::LlvmTarget dialect = dialect_of(state.device);
   SourceOf source_of;
   std::unordered_map<std::string, size_t> known;
   state.sources.clear();
@@ -92,14 +108,8 @@ SourceOf print_kernels(Executable::State& state) {
 void load_kernels(Executable::State& state, const SourceOf& source_of, const std::vector<std::string>& objects) {
   std::vector<std::shared_ptr<runtime::Module>> modules;
   for (const std::string& object : objects) modules.push_back(runtime::load_object(object));
-  std::map<const kernel::Kernel*, Code> code;
-  for (const auto& [kernel, source] : source_of) {
-    Code& made = code[kernel];
-    made.module = modules[source];
-    made.scratch_bytes = emit::scratch_bytes(*kernel);
-    for (size_t p = 0; p < kernel->phases.size(); ++p)
-      made.phases.push_back(made.module->function(fmt::format("{}_p{}", kernel->name, p)));
-  }
+  std::map<const kernel::Kernel*, CpuCode> code;
+  for (const auto& [kernel, source] : source_of) code[kernel] = code_of(*kernel, modules[source]);
   state.slots.clear();
   state.launches.clear();
   Binder binder(state.graph, state.slots);
@@ -126,10 +136,66 @@ std::vector<std::string> tuned_keys(const Executable::State& state, const Source
 
 }  // namespace
 
-void build_kernels(Executable::State& state) {
-  const SourceOf source_of = print_kernels(state);
-  load_kernels(state, source_of, compile_all(state));
+OtherKernels build_others(const Executable::State& state,
+                          const std::vector<std::vector<schedule::Candidate>>& candidates) {
+  struct Job {
+    size_t group, candidate;
+    std::optional<kernel::Kernel> kernel;
+    std::string text;  // LLVM IR, then the object
+  };
+  std::vector<Job> jobs;
+  OtherKernels made(candidates.size());
+  for (size_t k = 0; k < candidates.size(); ++k) {
+    made[k].resize(candidates[k].size());
+    for (size_t c = 0; c < candidates[k].size(); ++c) jobs.push_back({k, c, {}, ""});
+  }
+  const auto attempt = [](Job& job, const auto& step) {
+    try {
+      step();
+    } catch (const InternalError&) {
+      job.kernel.reset();
+    }
+  };
+  const emit::LlvmTarget dialect = dialect_of(state.device);
+  for (Job& job : jobs)
+    attempt(job, [&] {
+      job.kernel = lower_with(state, job.group, *candidates[job.group][job.candidate].schedule);
+      job.text = emit::emit_llvm(*job.kernel, dialect);
+    });
+  runtime::parallel_for(
+      state.device.facts.threads, static_cast<int64_t>(jobs.size()), 1, [&](int, int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          Job& job = jobs[static_cast<size_t>(i)];
+          if (!job.kernel) continue;
+          attempt(job, [&] { job.text = object_of(state.device, cache_key(state.device, job.text), job.text); });
+        }
+      });
+  for (Job& job : jobs)
+    attempt(job, [&] {
+      if (!job.kernel) return;
+      CpuCode code = code_of(*job.kernel, runtime::load_object(job.text));
+      made[job.group][job.candidate] = {std::move(*job.kernel), std::move(code)};
+    });
+  return made;
 }
+
+void replace_kernels(Executable::State& state, const Replacements& others) {
+  for (const auto& [k, other] : others) set_kernel(state, k, other->kernel);
+  std::vector<Launch> before = std::move(state.launches);
+  state.launches.clear();
+  state.slots.clear();
+  state.last.store(nullptr);  // of a call with the kernels before
+  Binder binder(state.graph, state.slots);
+  for (size_t k = 0; k < state.kernels.size(); ++k) {
+    Launch& launch = state.launches.emplace_back(binder.bind(state.kernels[k], static_cast<int>(k)));
+    if (const auto other = others.find(state.alike[k]); other != others.end())
+      give(launch, other->second->code);
+    else
+      take_code(launch, before[k]);
+  }
+}
+
+void print_sources(Executable::State& state) { print_kernels(state); }
 
 void build_for_cpu(Executable::State& state, bool tuned) {
   Clock clock(state.times);

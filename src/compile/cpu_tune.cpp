@@ -1,47 +1,13 @@
 // Which schedule is fastest on this CPU, by measurement.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 
-#include "base/check.hpp"
 #include "compile/cpu_build.hpp"
 #include "compile/lower_groups.hpp"
-#include "kernel/lower.hpp"
 #include "smelt/error.hpp"
 
 namespace smelt {
 namespace {
-
-// The group's kernel by another schedule, in the place of the one that it has.
-void replace_kernel(Executable::State& state, size_t group, kernel::Kernel kernel) {
-  state.kernels[group] = std::move(kernel);
-  for (size_t k = 0; k < state.alike.size(); ++k)
-    if (k != group && state.alike[k] == group) state.kernels[k] = for_group(state, state.kernels[group], k);
-}
-
-kernel::Kernel lower(const Executable::State& state, size_t group, const schedule::Schedule& schedule) {
-  return kernel::lower(state.graph, state.plan.groups[group], schedule, fmt::format("k{}", group));
-}
-
-using Tried = std::vector<std::vector<std::optional<kernel::Kernel>>>;  // per group: others in its place
-
-// A kernel for each candidate; where one cannot be made, nothing.
-Tried try_kernels(const Executable::State& state, const std::vector<std::vector<schedule::Candidate>>& candidates) {
-  Tried made;
-  for (size_t k = 0; k < candidates.size(); ++k) {
-    made.emplace_back();
-    for (const schedule::Candidate& c : candidates[k]) {
-      made[k].emplace_back();
-      try {
-        made[k].back() = lower(state, k, *c.schedule);
-      } catch (const Error&) {
-        made[k].back().reset();
-      }
-    }
-  }
-  return made;
-}
 
 // Milliseconds of one run: the least, since what other processes take is no property of a schedule.
 double time_of(const std::function<void()>& run) {
@@ -73,57 +39,62 @@ std::vector<double> times_of(const Executable::State& state, const std::vector<b
   return ms;
 }
 
-// The program with one other schedule of every kernel that has one left; none where LLVM does not take one of them.
-std::shared_ptr<Executable::State> built_with(const Executable::State& from, const Tried& made, size_t round) {
-  const std::shared_ptr<Executable::State> state = without_kernels(from);
-  state->kernels = from.kernels;
-  for (size_t k = 0; k < made.size(); ++k)
-    if (round < made[k].size() && made[k][round]) replace_kernel(*state, k, *made[k][round]);
-  try {
-    build_kernels(*state);
-  } catch (const Error&) {
-    return nullptr;
-  }
-  return state;
-}
-
 void note(double& least, double ms) {
   if (ms >= 0) least = least < 0 ? ms : std::min(least, ms);
 }
 
+// The kernels of a program that is built, and of each round.
+Times measure(const Executable::State& state, const OtherKernels& made) {
+  std::vector<bool> tuned;
+  std::vector<std::vector<bool>> built(made.size());
+  for (size_t k = 0; k < made.size(); ++k) {
+    // What has no other schedule may be the user's own code.
+    tuned.push_back(has_own_schedule(state, k));
+    for (const auto& other : made[k]) built[k].push_back(other.has_value());
+  }
+  const Arrays arrays = arrays_of(state);
+  // Kernels change places in one copy, since the state's own stays as it is until all are timed.
+  const std::shared_ptr<Executable::State> copy = without_kernels(state);
+  return times_in_turns(tuned, built, [&](std::optional<size_t> round, const std::vector<bool>& asked) {
+    Replacements others;
+    for (size_t k = 0; k < made.size(); ++k)
+      if (round && asked[k]) others[k] = &*made[k][*round];
+    copy->kernels = state.kernels;
+    copy->launches = state.launches;
+    replace_kernels(*copy, others);
+    return times_of(*copy, asked, arrays);
+  });
+}
+
 }  // namespace
 
-// Every round is the whole program, with one other schedule of every kernel that has one left; all of them are timed in turns, since
-// other processes disturb some turns. What takes twice as long in the first is not timed again.
-Times times_on_cpu(const Executable::State& state, const std::vector<std::vector<schedule::Candidate>>& candidates) {
-  constexpr int kTurns = 3;
+Times times_in_turns(const std::vector<bool>& tuned, const std::vector<std::vector<bool>>& built, const RunRound& run) {
+  constexpr int kTurns = 3;  // other processes disturb some of them
   constexpr double kHopeless = 2;
-  const Tried made = try_kernels(state, candidates);
+  Times times{std::vector<double>(built.size(), -1), {}};
   size_t rounds = 0;
-  for (const auto& of_kernel : made) rounds = std::max(rounds, of_kernel.size());
-  const std::shared_ptr<Executable::State> first = built_with(state, {}, 0);
-  SMELT_CHECK(first, "the kernels of a program that was built cannot be built again");
-  std::vector<std::shared_ptr<Executable::State>> variants;
-  for (size_t round = 0; round < rounds; ++round) variants.push_back(built_with(state, made, round));
-  const Arrays arrays = arrays_of(state);
-  Times times{std::vector<double>(made.size(), -1), {}};
-  for (const auto& of_kernel : made) times.others.emplace_back(of_kernel.size(), -1);
+  for (const std::vector<bool>& of_kernel : built) {
+    times.others.emplace_back(of_kernel.size(), -1);
+    rounds = std::max(rounds, of_kernel.size());
+  }
   for (int turn = 0; turn < kTurns; ++turn) {
-    // What has no other schedule may be the user's own code.
-    std::vector<bool> asked(made.size());
-    for (size_t k = 0; k < made.size(); ++k) asked[k] = has_own_schedule(state, k);
-    const std::vector<double> own = times_of(*first, asked, arrays);
-    for (size_t k = 0; k < made.size(); ++k) note(times.first[k], own[k]);
+    const std::vector<double> own = run(std::nullopt, tuned);
+    for (size_t k = 0; k < built.size(); ++k) note(times.first[k], own[k]);
     for (size_t round = 0; round < rounds; ++round) {
       const auto hopes = [&](size_t k) { return turn == 0 || times.others[k][round] < kHopeless * times.first[k]; };
-      for (size_t k = 0; k < made.size(); ++k) asked[k] = round < made[k].size() && made[k][round] && hopes(k);
-      if (!variants[round] || std::find(asked.begin(), asked.end(), true) == asked.end()) continue;
-      const std::vector<double> ms = times_of(*variants[round], asked, arrays);
-      for (size_t k = 0; k < made.size(); ++k)
+      std::vector<bool> asked(built.size());
+      for (size_t k = 0; k < built.size(); ++k) asked[k] = round < built[k].size() && built[k][round] && hopes(k);
+      if (std::find(asked.begin(), asked.end(), true) == asked.end()) continue;
+      const std::vector<double> ms = run(round, asked);
+      for (size_t k = 0; k < built.size(); ++k)
         if (asked[k]) note(times.others[k][round], ms[k]);
     }
   }
   return times;
+}
+
+Times times_on_cpu(const Executable::State& state, const std::vector<std::vector<schedule::Candidate>>& candidates) {
+  return measure(state, build_others(state, candidates));
 }
 
 bool take_tuned(Executable::State& state, const std::vector<std::string>& keys) {
@@ -132,7 +103,7 @@ bool take_tuned(Executable::State& state, const std::vector<std::string>& keys) 
     if (!has_own_schedule(state, k)) continue;
     const auto found = tuned_before(state, k, keys[k]);
     if (!found) continue;
-    replace_kernel(state, k, lower(state, k, *found->schedule));
+    set_kernel(state, k, lower_with(state, k, *found->schedule));
     take(state, k, *found, "as it was tuned: " + schedule::form_of(*found->schedule));
     any = true;
   }
@@ -144,18 +115,22 @@ void tune(Executable::State& state, const std::vector<std::string>& keys) {
   std::vector<std::vector<schedule::Candidate>> others(keys.size());
   for (size_t k = 0; k < keys.size(); ++k)
     if (has_own_schedule(state, k)) others[k] = other_schedules(state, k);
+  OtherKernels made;
   Times times;
   try {
-    times = times_on_cpu(state, others);
+    made = build_others(state, others);
+    times = measure(state, made);
   } catch (const UserError& e) {
     return say_not_tuned(state, e);
   }
   const std::vector<std::optional<size_t>> winners = take_fastest(state, others, times, keys);
   share_schedules(state);
-  bool any = false;
+  Replacements fastest;
   for (size_t k = 0; k < keys.size(); ++k)
-    if (winners[k]) replace_kernel(state, k, lower(state, k, *others[k][*winners[k]].schedule)), any = true;
-  if (any) build_kernels(state);
+    if (winners[k]) fastest[k] = &*made[k][*winners[k]];
+  if (fastest.empty()) return;
+  replace_kernels(state, fastest);
+  print_sources(state);
 }
 
 }  // namespace smelt

@@ -15,7 +15,6 @@
 #include "compile/lower_groups.hpp"
 #include "emit/cuda.hpp"
 #include "emit/opencl.hpp"
-#include "kernel/lower.hpp"
 #include "runtime/disk_cache.hpp"
 #include "runtime/opencl.hpp"
 
@@ -136,8 +135,7 @@ GpuKernel print_for_gpu(const Executable::State& state, kernel::Kernel kernel) {
 }
 
 GpuKernel make_kernel(const Executable::State& state, size_t group, const schedule::Schedule& schedule) {
-  return print_for_gpu(state,
-                       kernel::lower(state.graph, state.plan.groups[group], schedule, fmt::format("k{}", group)));
+  return print_for_gpu(state, lower_with(state, group, schedule));
 }
 
 // Iterations of a phase's Grid loop in a launch of its own; `sizes` has the launch sizes too.
@@ -221,7 +219,7 @@ std::vector<std::optional<GpuKernel>> try_kernels(const Executable::State& state
   const auto attempt = [&](size_t a, const auto& what) {
     try {
       what();
-    } catch (const Error&) {
+    } catch (const InternalError&) {
       made[a].reset();
     }
   };

@@ -23,7 +23,8 @@ std::vector<GpuFunction*> needed_functions(const Executable::State& state, const
 std::vector<bool> compile_kernels(const Executable::State& state, const std::vector<const GpuKernel*>& kernels);
 void load_kernel(const Executable::State& state, const GpuKernel& kernel);
 
-// Kernels of one group by other schedules, compiled and loaded; where one cannot be made, nothing: there is the first one.
+// Kernels of one group by other schedules, compiled and loaded; nothing for one that the compiler or
+// the driver refuses. Throws UserError where the machine is at fault: out of memory, say.
 std::vector<std::optional<GpuKernel>> try_kernels(const Executable::State& state, size_t group,
                                                   const std::vector<schedule::Candidate>& others);
 

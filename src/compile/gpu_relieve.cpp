@@ -7,6 +7,7 @@
 
 #include "compile/gpu_kernel.hpp"
 #include "schedule/target_facts.hpp"
+#include "smelt/error.hpp"
 
 namespace smelt {
 namespace {
@@ -101,20 +102,26 @@ void rebuild(Executable::State& state, size_t k, GpuKernel& kernel, Pressure& pr
                                       [&](const schedule::Candidate& c) { return c.cost.us > most; }),
                        alternatives.end());
   }
-  std::vector<std::optional<GpuKernel>> tried = try_kernels(state, k, alternatives);
+  std::vector<std::optional<GpuKernel>> tried;
+  try {
+    tried = try_kernels(state, k, alternatives);
+  } catch (const UserError&) {
+    return;  // the kernel at hand runs, if slowly
+  }
   const Pressure before = pressure;
-  const std::shared_ptr<const schedule::Schedule> first = state.plan.groups[k].schedule;
-  for (size_t a = 0; a < tried.size(); ++a) {
+  std::optional<size_t> best;
+  for (size_t a = 0; a < tried.size() && (pressure.spills() || pressure.starves()); ++a) {
     if (!tried[a]) continue;
     const Pressure now = pressure_of(state, *tried[a]);
-    if (!better(now, pressure)) continue;
-    pressure = now;
-    kernel = std::move(*tried[a]);
-    take(state, k, alternatives[a],
-         fmt::format("with {} it {}; with {} it {}", schedule::form_of(*first), trouble(before),
-                     schedule::form_of(*alternatives[a].schedule), now.spills() ? trouble(now) : "does not"));
-    if (!now.spills() && !now.starves()) return;
+    if (better(now, pressure)) best = a, pressure = now;
   }
+  if (!best) return;
+  kernel = std::move(*tried[*best]);
+  const std::string first = schedule::form_of(*state.plan.groups[k].schedule);
+  take(state, k, alternatives[*best],
+       fmt::format("with {} it {}; with {} it {}", first, trouble(before),
+                   schedule::form_of(*alternatives[*best].schedule),
+                   pressure.spills() ? trouble(pressure) : "does not"));
 }
 
 }  // namespace

@@ -12,10 +12,9 @@ constexpr int64_t kFlushBytes = int64_t{256} << 20;
 // Milliseconds of launches by the device's clock, caches flushed before each.
 class Stopwatch {
  public:
+  // Delegates, so that the destructor runs when an event cannot be made.
   explicit Stopwatch(runtime::Gpu& gpu)
-      : gpu_(gpu),
-        bytes_(std::min(std::max(kFlushBytes, 4 * gpu.facts().l2_bytes), gpu.free_bytes() / 4)),
-        flush_(gpu.allocate(bytes_)) {
+      : Stopwatch(gpu, std::min(std::max(kFlushBytes, 4 * gpu.facts().l2_bytes), gpu.free_bytes() / 4)) {
     for (int i = 0; i < 2 * kSamples; ++i) events_.push_back(gpu.create_event(true));
   }
   Stopwatch(const Stopwatch&) = delete;
@@ -41,6 +40,8 @@ class Stopwatch {
   }
 
  private:
+  Stopwatch(runtime::Gpu& gpu, int64_t bytes) : gpu_(gpu), bytes_(bytes), flush_(gpu.allocate(bytes)) {}
+
   runtime::Gpu& gpu_;
   int64_t bytes_;
   uint64_t flush_;
@@ -99,18 +100,18 @@ void take_tuned(Executable::State& state, std::vector<GpuKernel>& kernels) {
 void tune(Executable::State& state, std::vector<GpuKernel>& kernels) {
   std::vector<std::vector<schedule::Candidate>> others(kernels.size());
   std::vector<std::string> keys(kernels.size());
-  Tried made;
   std::vector<const GpuKernel*> current;
   for (size_t k = 0; k < kernels.size(); ++k) {
     if (has_own_schedule(state, k)) {
       others[k] = other_schedules(state, k);
       keys[k] = tuned_key(state, kernels[k].kernel, kernels[k].source);
     }
-    made.push_back(try_kernels(state, k, others[k]));
     current.push_back(&kernels[k]);
   }
+  Tried made;
   Times times;
   try {
+    for (size_t k = 0; k < kernels.size(); ++k) made.push_back(try_kernels(state, k, others[k]));
     times = measure(state, current, made);
   } catch (const UserError& e) {
     return say_not_tuned(state, e);

@@ -41,6 +41,16 @@ kernel::Kernel for_group(const Executable::State& state, const kernel::Kernel& f
   return made;
 }
 
+kernel::Kernel lower_with(const Executable::State& state, size_t group, const schedule::Schedule& schedule) {
+  return kernel::lower(state.graph, state.plan.groups[group], schedule, fmt::format("k{}", group));
+}
+
+void set_kernel(Executable::State& state, size_t group, kernel::Kernel kernel) {
+  state.kernels[group] = std::move(kernel);
+  for (size_t k = 0; k < state.alike.size(); ++k)
+    if (k != group && state.alike[k] == group) state.kernels[k] = for_group(state, state.kernels[group], k);
+}
+
 void lower_groups(Executable::State& state) {
   std::unordered_map<std::string, size_t> first;
   const std::vector<plan::FusionGroup>& groups = state.plan.groups;

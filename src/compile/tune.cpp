@@ -27,6 +27,18 @@ Tensor empty(const Machine& device, DType dtype, const Dims& dims) {
   return device.is_gpu ? device_empty(device, dtype, dims) : Tensor::empty(dtype, dims);
 }
 
+// After the reason that the group has, of a kernel that spilled say.
+void add_reason(plan::FusionGroup& group, const std::string& why) {
+  group.rebuilt += group.rebuilt.empty() ? why : "; " + why;
+}
+
+// How many others were timed, and how many could not be.
+std::string tried(const std::vector<double>& ms) {
+  const auto timed = std::count_if(ms.begin(), ms.end(), [](double t) { return t >= 0; });
+  const auto missing = static_cast<std::ptrdiff_t>(ms.size()) - timed;
+  return fmt::format("{} others were tried{}", timed, missing ? fmt::format(", {} could not be built", missing) : "");
+}
+
 std::string describe(const Machine& device, int threads) {
   if (!device.is_gpu) return fmt::format("{}, {} threads", device.llvm->identity(), threads);
   const runtime::GpuFacts& gpu = device.gpu_facts;
@@ -53,11 +65,11 @@ std::vector<schedule::Candidate> other_schedules(const Executable::State& state,
   return found;
 }
 
-void take(Executable::State& state, size_t group, const schedule::Candidate& other, std::string why) {
+void take(Executable::State& state, size_t group, const schedule::Candidate& other, const std::string& why) {
   plan::FusionGroup& planned = state.plan.groups[group];
   planned.tuning = other.tuning;
   planned.schedule = other.schedule;
-  planned.rebuilt = std::move(why);
+  add_reason(planned, why);
 }
 
 void share_schedules(Executable::State& state) {
@@ -67,6 +79,7 @@ void share_schedules(Executable::State& state) {
     to.schedule = from.schedule;
     to.tuning = from.tuning;
     to.rebuilt = from.rebuilt;
+    to.untuned = from.untuned;
   }
 }
 
@@ -86,8 +99,7 @@ std::shared_ptr<Executable::State> without_kernels(const Executable::State& stat
 void say_not_tuned(Executable::State& state, const UserError& why) {
   const std::string text = why.what();
   for (size_t k = 0; k < state.plan.groups.size(); ++k)
-    if (has_own_schedule(state, k))
-      state.plan.groups[k].rebuilt = fmt::format("not tuned: {}", text.substr(0, text.find('\n')));
+    if (has_own_schedule(state, k)) state.plan.groups[k].untuned = text.substr(0, text.find('\n'));
   share_schedules(state);
 }
 
@@ -107,15 +119,14 @@ std::vector<std::optional<size_t>> take_fastest(Executable::State& state,
     if (state.device.cache)
       state.device.cache->store(keys[k], schedule::text_of(tuning), runtime::DiskCache::Kind::Note);
     if (!winners[k]) {
-      group.rebuilt =
-          fmt::format("tuned: the schedule stays, {:.1f} us; {} others were tried", 1e3 * first, others[k].size());
+      add_reason(group, fmt::format("tuned: the schedule stays, {:.1f} us; {}", 1e3 * first, tried(times.others[k])));
       continue;
     }
     const std::string before = schedule::form_of(*group.schedule);
     const schedule::Candidate& winner = others[k][*winners[k]];
     take(state, k, winner,
-         fmt::format("tuned: {:.1f} us with {}, {:.1f} us with {}; {} others were tried", 1e3 * best,
-                     schedule::form_of(*winner.schedule), 1e3 * first, before, others[k].size()));
+         fmt::format("tuned: {:.1f} us with {}, {:.1f} us with {}; {}", 1e3 * best, schedule::form_of(*winner.schedule),
+                     1e3 * first, before, tried(times.others[k])));
   }
   return winners;
 }

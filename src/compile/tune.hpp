@@ -22,8 +22,8 @@ inline bool has_own_schedule(const Executable::State& state, size_t group) {
 std::vector<schedule::Candidate> candidates_of(const Executable::State& state, size_t group);
 // The best of the others, by prediction: those that are worth measuring.
 std::vector<schedule::Candidate> other_schedules(const Executable::State& state, size_t group);
-// The group runs by another schedule from here on, for this reason.
-void take(Executable::State& state, size_t group, const schedule::Candidate& other, std::string why);
+// The group runs by another schedule from here on, for this reason, which follows any that it has.
+void take(Executable::State& state, size_t group, const schedule::Candidate& other, const std::string& why);
 // Groups that are like an earlier one have its schedule, as it now is.
 void share_schedules(Executable::State& state);
 
@@ -41,7 +41,8 @@ std::vector<std::optional<size_t>> take_fastest(Executable::State& state,
                                                 const std::vector<std::vector<schedule::Candidate>>& others,
                                                 const Times& times, const std::vector<std::string>& keys);
 
-// Nothing was measured, for this reason: indices that are computed may be outside for data that is made up.
+// Nothing was measured: the groups keep the first line of the reason. Computed indices may be outside
+// for made-up data, or there is no memory for it.
 void say_not_tuned(Executable::State& state, const UserError& why);
 
 // What a winner is remembered by: the machine, the sizes, halves and doubles apart, and the kernel as its first schedule prints it.

@@ -34,6 +34,7 @@ struct FusionGroup : schedule::Group {
   std::shared_ptr<const schedule::Schedule> schedule;  // chosen with the plan; nothing for a batch
   Tuning tuning = {};                                  // that the schedule was made with
   std::string rebuilt = {};                            // why that is not the schedule's own choice; empty when it is
+  std::string untuned = {};                            // why tuning measured nothing; empty if it did, or did not run
   std::vector<FusionGroup> parts = {};  // Batch: the groups that run side by side; what stands above is of all of them
   std::shared_ptr<const Batch> batch = {};  // of these parts
 

@@ -122,6 +122,7 @@ std::string kernels_text(const Explanation& e, const Style& style) {
     out += fmt::format("{}  {}{}\n", style.bold(fmt::format("kernel {}", k + 1)), plan::name_of(group.strategy()),
                        group.note().empty() ? "" : ": " + group.note());
     if (!group.rebuilt.empty()) out += fmt::format("  rebuilt {}\n", group.rebuilt);
+    if (!group.untuned.empty()) out += fmt::format("  untuned {}\n", group.untuned);
     out += fmt::format("  does    {}\n", contents(e.graph, group));
     out += fmt::format("  reads   {}\n", transfers(e, group.inputs));
     out += fmt::format("  writes  {}\n", transfers(e, group.outputs));
@@ -235,6 +236,7 @@ nlohmann::ordered_json kernel_json(const Explanation& e, size_t k) {
   ordered_json out = {{"strategy", plan::name_of(group.strategy())},
                       {"note", group.note()},
                       {"rebuilt", group.rebuilt},
+                      {"untuned", group.untuned},
                       {"undone", k < e.undone.size() ? e.undone[k] : std::vector<std::string>{}},
                       {"operations", operations},
                       {"reads", inputs},

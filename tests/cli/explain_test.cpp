@@ -20,7 +20,8 @@ TEST(CliExplain, JsonHasTheDocumentedKeys) {
       tool_without_llvm({"explain", "softmax(x * 2)", "-i", "x=f32[B,64]", "--size", "B=10", "--json", "-"}).json();
   ASSERT_FALSE(json["kernels"].empty());
   ASSERT_FALSE(json["decisions"].empty());
-  for (const char* key : {"strategy", "note", "operations", "reads", "writes", "bytes_read", "bytes_written"})
+  for (const char* key :
+       {"strategy", "note", "rebuilt", "untuned", "operations", "reads", "writes", "bytes_read", "bytes_written"})
     EXPECT_TRUE(json["kernels"][0].contains(key)) << key;
   for (const char* key : {"producer", "consumer", "fused", "reason", "bytes", "remedy", "value_policy"})
     EXPECT_TRUE(json["decisions"][0].contains(key)) << key;
@@ -251,6 +252,23 @@ TEST(CliExplain, TunesOnAGpu) {
   }
   const Result absent = run({{"explain", "x + 1", "-i", "x=f32[4]", "--device", "sm_90", "--tune"}, fake, "", false});
   EXPECT_EQ(absent.status, 2);
+}
+
+// The indices are zeros, which are not inside once 600 is added.
+TEST(CliExplain, SaysWhyNothingWasTuned) {
+  const TemporaryFolder folder;
+  const std::map<std::string, std::string> cache = {{"SMELT_CACHE_DIR", folder / "cache"}};
+  std::vector<std::string> arguments = {"explain",    "x[i + 600] * 2 + x", "-i",  "x=f32[512]", "-i",
+                                        "i=i64[512]", "--device",           "cpu", "--tune"};
+  const Result text = run({arguments, cache, "", false});
+  ASSERT_EQ(text.status, 0) << text.err;
+  if (text.err.find("no compiler") != std::string::npos) GTEST_SKIP() << text.err;
+  EXPECT_TRUE(text.out_has("\n  untuned [] met an index out of range: ")) << text.out;
+  EXPECT_FALSE(text.out_has("help: check the indices")) << text.out;
+  arguments.insert(arguments.end(), {"--json", "-"});
+  const auto kernel = run({arguments, cache, "", false}).json()["kernels"][0];
+  EXPECT_EQ(kernel["untuned"].get<std::string>().find("[] met an index out of range: "), 0u) << kernel;
+  EXPECT_EQ(kernel["rebuilt"], "");
 }
 
 TEST(CliExplain, ReadsOnlyTheHeadersOfFiles) {

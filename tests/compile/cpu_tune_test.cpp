@@ -5,8 +5,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <mutex>
 
-#include "compile/tune.hpp"
+#include "compile/cpu_build.hpp"
 #include "fake_cuda/open.hpp"
 #include "frontends/language.hpp"
 #include "symbols.hpp"
@@ -14,8 +15,41 @@
 namespace smelt::testing {
 namespace {
 
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::Gt;
 using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::SizeIs;
 using ::testing::StartsWith;
+
+// An LLVM that counts what it compiles, and throws what the test wants for some texts.
+class WatchedLlvm final : public runtime::Llvm {
+ public:
+  explicit WatchedLlvm(std::shared_ptr<runtime::Llvm> llvm) : llvm_(std::move(llvm)) {}
+  int version() const override { return llvm_->version(); }
+  std::string version_text() const override { return llvm_->version_text(); }
+  std::string path() const override { return llvm_->path(); }
+  std::string triple() const override { return llvm_->triple(); }
+  std::string cpu_name() const override { return llvm_->cpu_name(); }
+  const std::string& identity() const override { return llvm_->identity(); }
+  std::string compile(const std::string& text) override {
+    {
+      const std::lock_guard lock(mutex_);
+      compiled.push_back(text);
+      if (before) before(text);
+    }
+    return llvm_->compile(text);
+  }
+  std::string assembly(const std::string& text) override { return llvm_->assembly(text); }
+
+  std::function<void(const std::string& text)> before;  // one call at a time
+  std::vector<std::string> compiled;
+
+ private:
+  std::shared_ptr<runtime::Llvm> llvm_;
+  std::mutex mutex_;
+};
 
 class TunedOnCpu : public ::testing::Test {
  protected:
@@ -39,6 +73,11 @@ class TunedOnCpu : public ::testing::Test {
     options.tuning = tuning;
     return compile(lang::parse_program(program, "<test>"), device_, options);
   }
+  WatchedLlvm& watched() {
+    const auto llvm = std::make_shared<WatchedLlvm>(device_.llvm);
+    device_.llvm = llvm;
+    return *llvm;
+  }
   std::string folder_;
   Machine device_;
 };
@@ -59,10 +98,14 @@ TEST_F(TunedOnCpu, TheFastestIsTakenAndRemembered) {
   EXPECT_EQ(schedule::form_of(*later.plan().groups[0].schedule), schedule::form_of(*group.schedule));
   Tensor x = Tensor::empty(DType::F32, {512, 128});
   for (int64_t i = 0; i < x.count(); ++i) static_cast<float*>(x.data)[i] = static_cast<float>(i % 1000) / 500 - 1;
-  const std::vector<Tensor> got = later.run({x}), expected = interpret(later.graph(), {x});
-  for (int64_t i = 0; i < x.count(); ++i)
-    ASSERT_FLOAT_EQ(static_cast<float*>(got[0].data)[i], static_cast<float>(static_cast<double*>(expected[0].data)[i]))
-        << i;
+  const std::vector<Tensor> expected = interpret(later.graph(), {x});
+  for (const Executable* e : {&tuned, &later}) {
+    const std::vector<Tensor> got = e->run({x});
+    for (int64_t i = 0; i < x.count(); ++i)
+      ASSERT_FLOAT_EQ(static_cast<float*>(got[0].data)[i],
+                      static_cast<float>(static_cast<double*>(expected[0].data)[i]))
+          << i;
+  }
 }
 
 TEST_F(TunedOnCpu, ProgramsOfSeveralKernelsAndOfEveryFamily) {
@@ -103,14 +146,109 @@ TEST_F(TunedOnCpu, AlikeKernelsStayAlike) {
       true);
   for (const plan::FusionGroup& group : e.plan().groups)
     if (group.parts.empty()) EXPECT_NE(group.rebuilt, "");
+  std::vector<Tensor> inputs;
+  for (int n = 0; n < 2; ++n) {
+    inputs.push_back(Tensor::empty(DType::F32, {100, 400}));
+    for (int64_t i = 0; i < inputs[0].count(); ++i)
+      static_cast<float*>(inputs.back().data)[i] = static_cast<float>((i + n) % 1000) / 500 - 1;
+  }
+  const std::vector<TensorView> views(inputs.begin(), inputs.end());
+  const std::vector<Tensor> got = e.run(views), expected = interpret(e.graph(), views);
+  for (size_t o = 0; o < 2; ++o)
+    for (int64_t i = 0; i < inputs[0].count(); ++i)
+      ASSERT_NEAR(static_cast<float*>(got[o].data)[i], static_cast<double*>(expected[o].data)[i], 1e-7) << o << i;
 }
 
 // Indices of a program's own making may be outside for the data that tuning makes up: then nothing is tuned, and nothing fails.
 TEST_F(TunedOnCpu, IndicesOutsideOfMadeUpDataAreNoError) {
   const char* program = "input x: f32[N]\ninput i: i64[N]\nreturn x[i + 600] * 2 + x";
   const Executable e = compiled(program, true);
-  EXPECT_THAT(e.plan().groups[0].rebuilt, HasSubstr("not tuned: "));
+  EXPECT_THAT(e.plan().groups[0].untuned, HasSubstr("index out of range"));
+  EXPECT_THAT(e.plan().groups[0].untuned, Not(HasSubstr("\n")));
+  EXPECT_EQ(e.plan().groups[0].rebuilt, "");
   EXPECT_EQ(e.considered({{"N"_size, 512}}, true)[0][0].measured_ms, -1);
+}
+
+constexpr const char* kTwoKernels = "input x: f32[N, 1000]\nreturn softmax(x), sum(x, axis=0)";
+
+TEST_F(TunedOnCpu, WhatLlvmRefusesIsLeftOutAlone) {
+  ASSERT_EQ(compiled(kTwoKernels, false).plan().groups.size(), 2U);  // both are in the cache: LLVM sees candidates only
+  std::string refused;
+  watched().before = [&](const std::string& text) {
+    if (refused.empty() && text.find("@k0_p0") != std::string::npos) refused = text;
+    if (text == refused) throw InternalError("LLVM cannot compile a kernel: it is one of a test");
+  };
+  const Executable e = compiled(kTwoKernels, true);
+  ASSERT_NE(refused, "");
+  const std::vector<std::vector<Considered>> all = e.considered({{"N"_size, 512}}, true);
+  ASSERT_THAT(all, SizeIs(2));
+  const auto unmeasured = [&](size_t k) {
+    return std::count_if(all[k].begin(), all[k].end(), [](const Considered& c) { return c.measured_ms < 0; });
+  };
+  EXPECT_EQ(unmeasured(0), 1);
+  EXPECT_EQ(unmeasured(1), 0) << "of the other kernel, all are timed";
+  EXPECT_THAT(e.plan().groups[0].rebuilt, HasSubstr(" others were tried, 1 could not be built"));
+  EXPECT_THAT(e.plan().groups[1].rebuilt, HasSubstr(" others were tried"));
+  EXPECT_THAT(e.plan().groups[1].rebuilt, Not(HasSubstr("could not be built")));
+}
+
+// What is wrong with the machine is no fault of a candidate: nothing is taken, and nothing is remembered.
+TEST_F(TunedOnCpu, WhatTheMachineLacksEndsTuning) {
+  compiled(kTwoKernels, false);
+  const auto notes = [&] {
+    const std::filesystem::directory_iterator files(folder_ + "/cache");
+    return std::count_if(begin(files), end(files), [](const auto& f) { return f.path().extension() == ".note"; });
+  };
+  const auto before = notes();
+  watched().before = [&](const std::string&) { throw UserError("no space left on device\nhelp: make some"); };
+  const Executable e = compiled(kTwoKernels, true);
+  for (const plan::FusionGroup& group : e.plan().groups) {
+    EXPECT_EQ(group.untuned, "no space left on device");
+    EXPECT_EQ(group.rebuilt, "");
+  }
+  EXPECT_EQ(notes(), before);
+  const std::vector<std::vector<Considered>> all = e.considered({{"N"_size, 512}}, true);
+  for (const Considered& c : all[0]) EXPECT_EQ(c.measured_ms, -1);
+}
+
+// Without a cache too: neither the first kernels nor the fastest are compiled twice.
+TEST_F(TunedOnCpu, EveryTextIsCompiledOnce) {
+  device_.cache = nullptr;
+  WatchedLlvm& llvm = watched();
+  const Executable e = compiled(kSlowWithFourLanes, true, {.lanes = 4, .merged = true});
+  EXPECT_THAT(e.plan().groups[0].rebuilt, StartsWith("tuned: "));
+  EXPECT_THAT(e.plan().groups[0].rebuilt, Not(HasSubstr("the schedule stays")));
+  std::vector<std::string> texts = llvm.compiled;
+  std::sort(texts.begin(), texts.end());
+  EXPECT_EQ(std::unique(texts.begin(), texts.end()), texts.end());
+  EXPECT_THAT(texts, SizeIs(Gt(2U)));
+  // What is printed is what runs.
+  EXPECT_EQ(std::count(texts.begin(), texts.end(), e.dump("source")), 1);
+}
+
+// Two kernels; the first has a candidate that cannot be built and a slow one, the second has one candidate.
+TEST(TimesInTurns, WhatTakesTwiceAsLongIsNotTimedAgain) {
+  const std::vector<std::vector<double>> ms = {{-1, 9, 19}, {21}};
+  const std::vector<double> own = {10, 10};
+  std::vector<std::vector<int>> timed = {{0, 0, 0}, {0}};
+  int turns = 0;
+  const Times times = times_in_turns({true, true}, {{false, true, true}, {true}},
+                                     [&](std::optional<size_t> round, const std::vector<bool>& asked) {
+                                       std::vector<double> result(2, -1);
+                                       turns += !round;
+                                       for (size_t k = 0; k < 2; ++k) {
+                                         if (!asked[k]) continue;
+                                         result[k] = (round ? ms[k][*round] : own[k]) + turns;
+                                         if (round) ++timed[k][*round];
+                                       }
+                                       return result;
+                                     });
+  EXPECT_EQ(turns, 3);
+  EXPECT_THAT(timed[0], ElementsAre(0, 3, 3));
+  EXPECT_THAT(timed[1], ElementsAre(1));
+  EXPECT_THAT(times.first, Each(11)) << "the least of all turns";
+  EXPECT_THAT(times.others[0], ElementsAre(-1, 10, 20));
+  EXPECT_THAT(times.others[1], ElementsAre(22));
 }
 
 // A note in another form, from another version say, is none.

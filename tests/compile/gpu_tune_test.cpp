@@ -17,6 +17,9 @@ namespace smelt::testing {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr int kOutOfMemory = 2;  // as the driver says it
 
 class Retuned : public ::testing::Test {
  protected:
@@ -85,6 +88,18 @@ TEST_F(Retuned, ASpillThatNoScheduleEndsStays) {
   fake_->attributes = {{"local", 16}};
   const Executable e = compiled("input x: f32[N]\nreturn exp(x) * 2", {{"N"_size, 1 << 20}});
   ASSERT_EQ(e.plan().groups.size(), 1u);
+  EXPECT_EQ(e.plan().groups[0].rebuilt, "");
+}
+
+TEST_F(Retuned, ASpillStaysWhereThereIsNoMemoryForOthers) {
+  // The first kernel is loaded when its attributes are asked for; nothing else can be.
+  fake_->attribute_of = [this](const std::string& attribute, const std::string&) {
+    fake_->failures = {{"cuModuleLoadDataEx", kOutOfMemory}};
+    return attribute == "local" ? 40000 : -1;
+  };
+  const Executable e = compiled("input x: f32[N]\nreturn exp(x) * 2", {{"N"_size, 1 << 20}});
+  EXPECT_GT(fake_->calls["cuModuleLoadDataEx"], 1) << "no other was tried";
+  EXPECT_EQ(fake_->modules, 1);
   EXPECT_EQ(e.plan().groups[0].rebuilt, "");
 }
 
@@ -171,6 +186,41 @@ TEST_F(Retuned, TuningRunsProgramsOfSeveralKernelsAndOfEveryStrategy) {
     for (const plan::FusionGroup& group : e.plan().groups)
       EXPECT_THAT(group.rebuilt, HasSubstr("the schedule stays")) << program;
   }
+}
+
+// The GPU lacks memory for what timing needs: the reason has a line of its own, and that of the spill stays.
+TEST_F(Retuned, WhatTheMachineLacksEndsTuning) {
+  const SizeBinding sizes = {{"B"_size, 64}};
+  fake_->attribute_of = [](const std::string& attribute, const std::string& image) {
+    return attribute == "local" ? (has(image, "__launch_bounds__(256)") ? 0 : 944) : -1;
+  };
+  for (const char* function : {"cuEventCreate", "cuEventRecord"}) {
+    fake_->failures = {{function, kOutOfMemory}};
+    const Executable e = compiled(many_sums(4), sizes, true);
+    EXPECT_GT(fake_->calls[function], 0);
+    ASSERT_EQ(e.plan().groups.size(), 1u);
+    EXPECT_THAT(e.plan().groups[0].untuned, HasSubstr("CUDA_ERROR_OUT_OF_MEMORY")) << function;
+    EXPECT_THAT(e.plan().groups[0].untuned, Not(HasSubstr("\n"))) << function;
+    EXPECT_THAT(e.plan().groups[0].rebuilt, HasSubstr("it spills 944 bytes per thread")) << function;
+    fake_->failures.clear();
+  }
+  const Executable tuned = compiled(many_sums(4), sizes, true);
+  EXPECT_EQ(tuned.plan().groups[0].untuned, "");
+  EXPECT_THAT(tuned.plan().groups[0].rebuilt, HasSubstr("it spills 944 bytes per thread"));
+  EXPECT_THAT(tuned.plan().groups[0].rebuilt, HasSubstr("; tuned: "));
+}
+
+// Some candidates cannot be launched with the threads that they need: the others are timed.
+TEST_F(Retuned, CandidatesThatCannotBeBuiltAreCounted) {
+  const SizeBinding sizes = {{"N"_size, 1 << 20}};
+  fake_->ms_of = [](const fake_cuda::Launch&) { return 1.0; };
+  compiled(kScaled, sizes);
+  fake_->attribute_of = [](const std::string& attribute, const std::string& image) {
+    return attribute == "threads" && has(image, "__launch_bounds__(128)") ? 64 : -1;
+  };
+  const Executable e = compiled(kScaled, sizes, true);
+  EXPECT_THAT(e.plan().groups[0].rebuilt, HasSubstr(" could not be built"));
+  EXPECT_EQ(most_threads(e, sizes), 256);
 }
 
 // What may be tried must compile: by the real NVRTC, where there is one.
