@@ -125,7 +125,7 @@ std::string raw(const CLike& as, kernel::RawOp op, DType from, DType to, const s
 std::string cast(const CLike& as, const std::string& x, DType from, DType to, bool wrap);
 std::string bitcast(const CLike& as, const std::string& x, DType from, DType to);
 std::string from_memory(DType dtype, const std::string& x);  // memory_type -> register
-std::string to_memory(DType dtype, const std::string& x);    // rounds half precision
+std::string to_memory(DType dtype, const std::string& x);
 // A helper that is written for any type, called for this one.
 std::string helper(const CLike& as, std::string_view name, std::string_view type, const std::string& a,
                    const std::string& b);

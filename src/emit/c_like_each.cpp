@@ -53,8 +53,7 @@ void PhasePrinter::each_body(const Each& s) {
 }
 
 void PhasePrinter::join(const Store& s, const std::string& condition, const std::string& value) {
-  const DType t = s.access.scratch ? compute_type(kernel_.buffers[static_cast<size_t>(s.access.array)].dtype)
-                                   : kernel_.params[static_cast<size_t>(s.access.array)].dtype;
+  const DType t = kernel_.dtype_of(s.access);
   const std::string when = condition.empty() ? "" : fmt::format("if ({}) ", condition);
   line("{}{}", when, as_.join(*s.atomic, t, s.access.scratch, element(s.access), value));
 }

@@ -172,8 +172,7 @@ std::string PhasePrinter::element(const Access& access) {
 
 std::string PhasePrinter::load(ExprId id) {
   const Load& e = load_at(id);
-  const DType memory = e.access.scratch ? kernel_.buffers[static_cast<size_t>(e.access.array)].dtype
-                                        : kernel_.params[static_cast<size_t>(e.access.array)].dtype;
+  const DType memory = kernel_.dtype_of(e.access);
   if (e.access.scratch) {
     // Kept values are as they were in registers.
     const std::string text = element(e.access);

@@ -84,7 +84,7 @@ void PhasePrinter::settle_buffers() {
     const kernel::ScratchUses& info = uses_.buffers[b];
     if (!info.used) continue;
     const kernel::ScratchBuffer& buffer = kernel_.buffers[b];
-    const int64_t size = size_of(compute_type(buffer.dtype));
+    const int64_t size = size_of(buffer.dtype);
     SMELT_CHECK(is_private(static_cast<int>(b)) || team_.cluster() == 1, "scratch buffer {} is shared by a cluster", b);
     IntExpr bytes = count(buffer.dims) * size;
     if (is_private(static_cast<int>(b))) {
@@ -93,7 +93,7 @@ void PhasePrinter::settle_buffers() {
           std::none_of(info.vector->body.begin(), info.vector->body.end(), [](const Stmt& s) { return s.is<Loop>(); });
       in_registers_[b] = v.one_step && flat && buffer.dims.size() == 1 && size * v.count() <= kKeptBytes;
       if (in_registers_[b]) {
-        line("{} k{}[{}];", type_of(compute_type(buffer.dtype)), b, v.count() + (v.peeled ? 1 : 0));
+        line("{} k{}[{}];", type_of(buffer.dtype), b, v.count() + (v.peeled ? 1 : 0));
         continue;
       }
       IntExpr outer = 1;
@@ -104,8 +104,7 @@ void PhasePrinter::settle_buffers() {
       bytes = outer * groups * v.lanes * std::min(team_.threads, team_.workgroup) * size;
     }
     bytes = ceildiv(bytes, 16) * 16;
-    line("{4}{0}* const b{1} = ({4}{0}*)(scratch + {2}{3});", type_of(compute_type(buffer.dtype)), b,
-         integer(shared_bytes_),
+    line("{4}{0}* const b{1} = ({4}{0}*)(scratch + {2}{3});", type_of(buffer.dtype), b, integer(shared_bytes_),
          team_.iterations() > 1 ? fmt::format(" + ({} / {}) * {}", as_.thread, team_.threads, integer(bytes)) : "",
          as_.on_chip);
     shared_bytes_ = shared_bytes_ + bytes * team_.iterations();
@@ -120,7 +119,7 @@ void PhasePrinter::declare() {
     if (p.kind == ParamKind::Size && p.symbol->kind() != Symbol::Kind::Multiplier)
       line("const {0} {1} = ({0}){1}_;", index_type(), name);
     if (p.kind == ParamKind::Scalar)
-      line("const {} {} = {};", type_of(compute_type(p.dtype)), name, from_memory(p.dtype, name + "_"));
+      line("const {} {} = {};", type_of(p.dtype), name, from_memory(p.dtype, name + "_"));
   }
   for (size_t id = 0; id < slots_.size(); ++id) {
     const std::string type = type_of(kernel_.locals[id].dtype);

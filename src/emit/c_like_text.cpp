@@ -23,16 +23,12 @@ std::string type_of(const CLike& as, DType dtype) {
     case DType::F32: return "float";
     case DType::F64: return "double";
     case DType::F16:
-    case DType::BF16: break;
+    case DType::BF16: return "unsigned short";
   }
-  throw InternalError("f16 and bf16 have no register type");
+  throw InternalError("unknown dtype");
 }
 
-std::string memory_type(const CLike& as, DType dtype) {
-  if (is_bool(dtype)) return "unsigned char";
-  if (is_float(dtype) && size_of(dtype) == 2) return "unsigned short";
-  return type_of(as, dtype);
-}
+std::string memory_type(const CLike& as, DType dtype) { return is_bool(dtype) ? "unsigned char" : type_of(as, dtype); }
 
 static std::string braced(const std::string& number) { return number[0] == '-' ? "(" + number + ")" : number; }
 
@@ -46,6 +42,8 @@ std::string literal(const CLike& as, const Scalar& constant) {
     case DType::I32: return constant.i == INT32_MIN ? "(-2147483647 - 1)" : braced(std::to_string(constant.i));
     case DType::U64: return fmt::format("{}{}", constant.as_int(), as.wide_unsigned_suffix);
     case DType::U32: return fmt::format("{}u", static_cast<uint32_t>(constant.as_int()));
+    case DType::F16: return fmt::format("(unsigned short){:#x}", f16_from_double(constant.f));
+    case DType::BF16: return fmt::format("(unsigned short){:#x}", bf16_from_double(constant.f));
     case DType::F32: {
       const float f = static_cast<float>(constant.f);
       if (!std::isfinite(f)) return fmt::format("{}({:#x}u)", as.float_of_unsigned, std::bit_cast<uint32_t>(f));
@@ -146,6 +144,8 @@ std::string raw(const CLike& as, kernel::RawOp op, DType from, DType to, const s
 std::string cast(const CLike& as, const std::string& x, DType from, DType to, bool wrap) {
   if (from == to) return x;
   const std::string type = type_of(as, to);
+  if (is_half(from)) return fmt::format("from_{}({})", name_of(from), x);
+  if (is_half(to)) return fmt::format("to_{}({})", name_of(to), x);
   if (is_bool(to)) return fmt::format("({} != 0)", x);
   if (from == DType::U32 && (is_float(to) || size_of(to) == 8)) return fmt::format("({})opaque({})", type, x);
   if (is_float(to) || is_bool(from)) return fmt::format("({}){}", type, x);
@@ -170,15 +170,11 @@ std::string bitcast(const CLike& as, const std::string& x, DType from, DType to)
 
 std::string from_memory(DType dtype, const std::string& x) {
   if (is_bool(dtype)) return fmt::format("({} != 0)", x);
-  if (dtype == DType::F16) return fmt::format("from_f16({})", x);
-  if (dtype == DType::BF16) return fmt::format("from_bf16({})", x);
   return x;
 }
 
 std::string to_memory(DType dtype, const std::string& x) {
   if (is_bool(dtype)) return fmt::format("(unsigned char)({} ? 1 : 0)", x);
-  if (dtype == DType::F16) return fmt::format("to_f16({})", x);
-  if (dtype == DType::BF16) return fmt::format("to_bf16({})", x);
   return x;
 }
 

@@ -266,8 +266,7 @@ void PhasePrinter::assign(const Assign& s) {
 
 void PhasePrinter::store(const Store& s) {
   const kernel::Access& a = s.access;
-  const DType dtype = a.scratch ? kernel_.buffers[static_cast<size_t>(a.array)].dtype
-                                : kernel_.params[static_cast<size_t>(a.array)].dtype;
+  const DType dtype = kernel_.dtype_of(a);
   if (s.mask != kernel::kNoExpr) {
     const std::string mask = value(s.mask);
     open(fmt::format("if ({})", mask));
@@ -378,8 +377,7 @@ std::string PhasePrinter::compute(const Expr& e) {
 
 std::string PhasePrinter::load(const kernel::Load& e) {
   const kernel::Access& a = e.access;
-  const DType dtype = a.scratch ? kernel_.buffers[static_cast<size_t>(a.array)].dtype
-                                : kernel_.params[static_cast<size_t>(a.array)].dtype;
+  const DType dtype = kernel_.dtype_of(a);
   const std::string x = c_like::from_memory(dtype, element(a));
   if (e.mask == kernel::kNoExpr) return x;
   return fmt::format("({} ? {} : {})", known_.at(e.mask), x, known_.at(e.other));

@@ -16,16 +16,12 @@ std::string lane_type(DType dtype) {
     case DType::F32: return "float";
     case DType::F64: return "double";
     case DType::F16:
-    case DType::BF16: throw InternalError("f16 and bf16 have no register type");
+    case DType::BF16: return "i16";  // their bits
     default: return fmt::format("i{}", 8 * size_of(dtype));
   }
 }
 
-std::string memory_type(DType dtype) {
-  if (is_bool(dtype)) return "i8";
-  if (is_float(dtype) && size_of(dtype) == 2) return "i16";
-  return lane_type(dtype);
-}
+std::string memory_type(DType dtype) { return is_bool(dtype) ? "i8" : lane_type(dtype); }
 
 std::string vector_of(std::string_view element, int lanes) {
   return lanes ? fmt::format("<{} x {}>", lanes, element) : std::string(element);
@@ -45,6 +41,8 @@ std::string type_of(const Value& value) { return vector_of(lane_type(value.dtype
 std::string literal(const Scalar& constant) {
   const DType t = constant.dtype;
   if (is_bool(t)) return constant.i ? "true" : "false";
+  if (is_half(t))
+    return fmt::format("{}", t == DType::F16 ? f16_from_double(constant.f) : bf16_from_double(constant.f));
   // LLVM's integers have no sign; the signed reading of the bits is the one that always fits.
   if (!is_float(t)) {
     const int unused = 64 - 8 * size_of(t);

@@ -103,9 +103,44 @@ Value PhasePrinter::cast_int_to_int(const Value& x, DType to, bool wrap) {
   return convert(is_signed_int(from) ? "sext" : "zext", v, to);
 }
 
+Value PhasePrinter::widen_half(const Value& x) {
+  if (x.dtype == DType::BF16) {
+    const Value wide = convert("zext", x, DType::I32);
+    return bitcast(op("shl $T $a, $b", DType::I32, {wide, constant(DType::I32, 16)}), DType::F32);
+  }
+  const std::string half =
+      name(x.scope, fmt::format("bitcast {} {} to {}", type_of(x), x.text, vector_of("half", x.lanes)));
+  const Value wide =
+      define(x.scope, DType::F32, x.lanes,
+             fmt::format("fpext {} {} to {}", vector_of("half", x.lanes), half, vector_of("float", x.lanes)));
+  // Without the fence LLVM compares halves as halves, one by one on processors that have no arithmetic of them.
+  return op("call $T @llvm.arithmetic.fence.$V($T $a)", DType::F32, {wide});
+}
+
+Value PhasePrinter::narrow_to_half(const Value& x, DType to) {
+  if (to == DType::F16) {
+    const std::string half =
+        name(x.scope, fmt::format("fptrunc {} {} to {}", type_of(x), x.text, vector_of("half", x.lanes)));
+    const std::string bits = vector_of(lane_type(to), x.lanes);
+    return define(x.scope, to, x.lanes, fmt::format("bitcast {} {} to {}", vector_of("half", x.lanes), half, bits));
+  }
+  // Half to even: add just under half, and one more when the last bit kept is odd. A NaN keeps its top bits and stays one.
+  const DType t = DType::U32;
+  const Value bits = bitcast(x, t);
+  const Value high = op("lshr $T $a, $b", t, {bits, constant(t, 16)});
+  const Value odd = op("and $T $a, $b", t, {high, constant(t, 1)});
+  const Value sum = op("add $T $a, $b", t, {op("add $T $a, $b", t, {bits, constant(t, 0x7fff)}), odd});
+  const Value rounded = op("lshr $T $a, $b", t, {sum, constant(t, 16)});
+  const Value quiet = op("or $T $a, $b", t, {high, constant(t, 0x40)});
+  const Value nan = op("fcmp uno $T $a, $b", DType::Bool, {x, x});
+  return convert("trunc", op("select $C $a, $T $b, $T $c", t, {nan, quiet, rounded}), to);
+}
+
 Value PhasePrinter::cast(const Value& x, DType to, bool wrap) {
   const DType from = x.dtype;
   if (from == to) return x;
+  if (is_half(from)) return widen_half(x);
+  if (is_half(to)) return narrow_to_half(x, to);
   if (is_bool(to)) {
     const Value zero = is_float(from) ? Value{"0.0", from, 0, 0} : constant(from, 0);
     return op(is_float(from) ? "fcmp une $T $a, $b" : "icmp ne $T $a, $b", to, {x, zero});
@@ -152,50 +187,16 @@ Value PhasePrinter::iota(int lanes, DType dtype) {
 
 // `raw` holds memory_type(dtype).
 Value PhasePrinter::from_memory(DType dtype, int lanes, int scope, const std::string& raw) {
+  if (!is_bool(dtype)) return {raw, dtype, lanes, scope};
   const std::string memory = vector_of(memory_type(dtype), lanes);
-  if (is_bool(dtype)) {
-    return define(scope, dtype, lanes, fmt::format("icmp ne {} {}, {}", memory, raw, lanes ? "zeroinitializer" : "0"));
-  }
-  if (dtype == DType::F16) {
-    const std::string half = name(scope, fmt::format("bitcast {} {} to {}", memory, raw, vector_of("half", lanes)));
-    const Value wide =
-        define(scope, DType::F32, lanes,
-               fmt::format("fpext {} {} to {}", vector_of("half", lanes), half, vector_of("float", lanes)));
-    // Without the fence LLVM compares halves as halves, one by one on processors that have no arithmetic of them.
-    return op("call $T @llvm.arithmetic.fence.$V($T $a)", DType::F32, {wide});
-  }
-  if (dtype == DType::BF16) {
-    const Value wide =
-        define(scope, DType::I32, lanes, fmt::format("zext {} {} to {}", memory, raw, vector_of("i32", lanes)));
-    return bitcast(op("shl $T $a, $b", DType::I32, {wide, constant(DType::I32, 16)}), DType::F32);
-  }
-  return {raw, dtype, lanes, scope};
+  return define(scope, dtype, lanes, fmt::format("icmp ne {} {}, {}", memory, raw, lanes ? "zeroinitializer" : "0"));
 }
 
 // The same the other way; `scope` becomes the one that the result stands in.
 std::string PhasePrinter::to_memory(DType dtype, const Value& x, int& scope) {
   scope = x.scope;
-  const std::string memory = vector_of(memory_type(dtype), x.lanes);
-  if (is_bool(dtype)) return name(scope, fmt::format("zext {} {} to {}", type_of(x), x.text, memory));
-  if (dtype == DType::F16) {
-    const std::string half =
-        name(scope, fmt::format("fptrunc {} {} to {}", type_of(x), x.text, vector_of("half", x.lanes)));
-    return name(scope, fmt::format("bitcast {} {} to {}", vector_of("half", x.lanes), half, memory));
-  }
-  if (dtype == DType::BF16) {
-    // Half to even: add just under half, and one more when the last bit kept is odd. A NaN keeps its top bits and stays one.
-    const DType t = DType::U32;
-    const Value bits = bitcast(x, t);
-    const Value high = op("lshr $T $a, $b", t, {bits, constant(t, 16)});
-    const Value odd = op("and $T $a, $b", t, {high, constant(t, 1)});
-    const Value sum = op("add $T $a, $b", t, {op("add $T $a, $b", t, {bits, constant(t, 0x7fff)}), odd});
-    const Value rounded = op("lshr $T $a, $b", t, {sum, constant(t, 16)});
-    const Value quiet = op("or $T $a, $b", t, {high, constant(t, 0x40)});
-    const Value nan = op("fcmp uno $T $a, $b", DType::Bool, {x, x});
-    const Value chosen = op("select $C $a, $T $b, $T $c", t, {nan, quiet, rounded});
-    return name(scope, fmt::format("trunc {} {} to {}", type_of(chosen), chosen.text, memory));
-  }
-  return x.text;
+  if (!is_bool(dtype)) return x.text;
+  return name(scope, fmt::format("zext {} {} to {}", type_of(x), x.text, vector_of(memory_type(dtype), x.lanes)));
 }
 
 }  // namespace smelt::emit

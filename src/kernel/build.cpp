@@ -55,12 +55,39 @@ ExprId Builder::index(const IntExpr& value) {
   return add({DType::I64, IndexValue{value}});
 }
 
-ExprId Builder::load(DType memory_dtype, Access access, ExprId mask, ExprId other) {
+ExprId Builder::load(Access access, ExprId mask, ExprId other) {
   if (const Scalar* known = mask == kNoExpr ? nullptr : constant_at(mask)) {
     if (!known->as_bool()) return other;
     mask = other = kNoExpr;
   }
-  return add({compute_type(memory_dtype), Load{std::move(access), mask, other}});
+  const DType t = kernel_.dtype_of(access);
+  if (other != kNoExpr) other = to_half(other, t);
+  return from_half(add({t, Load{std::move(access), mask, other}}));
+}
+
+Store Builder::store(Access access, ExprId value, ExprId mask, bool streaming) {
+  const ExprId stored = to_half(value, kernel_.dtype_of(access));
+  return {std::move(access), stored, mask, streaming, {}};
+}
+
+ExprId Builder::from_half(ExprId x) {
+  const DType from = dtype(x);
+  if (!is_half(from)) return x;
+  if (const Scalar* known = constant_at(x)) return constant(*known);
+  return add({DType::F32, Cast{x, false}});
+}
+
+ExprId Builder::to_half(ExprId x, DType to) {
+  if (!is_half(to)) return x;
+  if (const Scalar* known = constant_at(x)) return add({to, Const{convert(*known, to, false)}});
+  // What was loaded is stored as it was.
+  if (const auto* wide = at(x).get_if<Cast>(); wide && dtype(wide->x) == to) return wide->x;
+  return add({to, Cast{x, false}});
+}
+
+const Load* Builder::loaded(ExprId id) const {
+  const auto* wide = at(id).get_if<Cast>();
+  return at(wide && is_half(dtype(wide->x)) ? wide->x : id).get_if<Load>();
 }
 
 // Whether the printers spell this operation as it stands.
@@ -111,7 +138,7 @@ ExprId Builder::before_half(ExprId x) {
 
 ExprId Builder::cast(ExprId x, DType to, bool wrap) {
   const DType from = dtype(x);
-  if (to == DType::F16 || to == DType::BF16) {
+  if (is_half(to)) {
     if (const Scalar* known = constant_at(x))
       return constant(Scalar::of_float(DType::F32, convert(*known, to, wrap).as_double()));
     const ExprId near = before_half(x);

@@ -20,7 +20,14 @@ class Builder {
   ExprId constant(const Scalar& value);
   ExprId local(LocalId id);
   ExprId index(const IntExpr& value);  // i64
-  ExprId load(DType memory_dtype, Access access, ExprId mask = kNoExpr, ExprId other = kNoExpr);
+  // What computes is f32 where memory has f16 or bf16: an element is widened behind its load, and a value narrowed, with one
+  // rounding, before its store.
+  ExprId load(Access access, ExprId mask = kNoExpr, ExprId other = kNoExpr);
+  Store store(Access access, ExprId value, ExprId mask = kNoExpr, bool streaming = false);
+  ExprId from_half(ExprId x);          // f16 and bf16 to f32, others as they are
+  ExprId to_half(ExprId x, DType to);  // f32 to f16 or bf16
+  // The load that an expression is, widened or not.
+  const Load* loaded(ExprId id) const;
   ExprId apply(Op op, std::vector<ExprId> args);       // expanded when the target lacks it
   ExprId cast(ExprId x, DType to, bool wrap = false);  // `to` may be f16 or bf16: rounds to it, stays f32
   // An f32 that rounds to f16 and bf16 as x itself would: f64 and wide integers do not fit an f32.
@@ -79,9 +86,6 @@ inline Scan scan(LocalId local, Op op, LocalId carry, ExprId value, ExprId start
 inline Alloc alloc(int buffer) { return {buffer}; }
 inline Each each(Symbol var, IntExpr extent, ExprId condition, std::vector<Stmt> body, int lanes) {
   return {var, std::move(extent), condition, std::move(body), lanes};
-}
-inline Store store(Access access, ExprId value, ExprId mask = kNoExpr, bool streaming = false) {
-  return {std::move(access), value, mask, streaming, {}};
 }
 inline Store store_atomic(Access access, Op op, ExprId value, ExprId mask = kNoExpr) {
   return {std::move(access), value, mask, false, op};

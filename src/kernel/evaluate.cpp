@@ -93,14 +93,14 @@ ExprId Evaluator::value_or_anything(NodeId id, const Index& index) {
 // Views have the value of what they show, which has its label already.
 void Evaluator::label(ExprId value, const Node& node) {
   const Expr& e = builder_.at(value);
-  if (node.label.empty() || e.is<Const>() || e.is<ReadLocal>() || e.is<Load>()) return;
+  if (node.label.empty() || e.is<Const>() || e.is<ReadLocal>() || builder_.loaded(value)) return;
   const std::string where = node.origin.line ? fmt::format(", line {}", node.origin.line) : "";
   builder_.kernel().labels.try_emplace(value, node.label + where);
 }
 
 ExprId Evaluator::value_to_store(NodeId id, const Index& index) {
   const Node& node = graph_.at(id);
-  const bool half = node.dtype == DType::F16 || node.dtype == DType::BF16;
+  const bool half = is_half(node.dtype);
   if (!half || node.kind != NodeKind::Cast || !members_.count(id)) return value(id, index);
   return builder_.before_half(value(node.args[0], index));
 }
@@ -156,9 +156,9 @@ ExprId Evaluator::drawn(const Node& node, const Index& index) {
 ExprId Evaluator::load(NodeId id, const Index& index) {
   const Node& node = graph_.at(id);
   if (redirect_ && guard_ == kNoExpr)
-    if (auto staged = redirect_(id, index)) return builder_.load(node.dtype, *staged);
+    if (auto staged = redirect_(id, index)) return builder_.load(*staged);
   const ExprId other = guard_ == kNoExpr ? kNoExpr : builder_.constant(Scalar::of_int(compute_type(node.dtype), 0));
-  return builder_.load(node.dtype, {false, input_param(id), inside(id, index)}, guard_, other);
+  return builder_.load({false, input_param(id), inside(id, index)}, guard_, other);
 }
 
 Index Evaluator::inside(NodeId id, const Index& index) {
@@ -189,8 +189,8 @@ void Evaluator::report_where(ExprId condition, int32_t code) {
     kernel.error_param = static_cast<int>(kernel.params.size());
     kernel.params.push_back(std::move(p));
   }
-  block_->push_back(store({false, kernel.error_param, {IntExpr(0)}},
-                          builder_.constant(Scalar::of_int(DType::I32, code)), both(guard_, condition)));
+  block_->push_back(builder_.store({false, kernel.error_param, {IntExpr(0)}},
+                                   builder_.constant(Scalar::of_int(DType::I32, code)), both(guard_, condition)));
 }
 
 ExprId Evaluator::both(ExprId a, ExprId b) {
@@ -254,8 +254,9 @@ ExprId Evaluator::joined(const Node& node, const Index& index) {
     const ExprId inside = value(parts[p].arg, parts[p].index);
     guard_ = outer;
     // A load under the same mask has the value of where it does not hold already.
-    const auto* load = builder_.at(inside).get_if<Load>();
-    const ExprId mask = load && load->other == result ? load->mask : kNoExpr;
+    const Load* load = builder_.loaded(inside);
+    const bool same = load && load->other != kNoExpr && builder_.from_half(load->other) == result;
+    const ExprId mask = same ? load->mask : kNoExpr;
     if (result == kNoExpr || condition == kNoExpr || (mask != kNoExpr && mask == both(outer, condition)))
       result = inside;
     else

@@ -65,7 +65,10 @@ class Reuse {
   // An expression with other operands in place of `old`.
   ExprId made_again(const Expr& e, ExprId old) {
     return e.match([&](const Apply& apply) { return builder_.apply(apply.op, apply.args); },
-                   [&](const Cast& cast) { return builder_.cast(cast.x, e.dtype, cast.wrap); },
+                   [&](const Cast& cast) {
+                     return is_half(e.dtype) ? builder_.to_half(cast.x, e.dtype)
+                                             : builder_.cast(cast.x, e.dtype, cast.wrap);
+                   },
                    [&](const Bitcast& cast) { return builder_.bitcast(cast.x, e.dtype); },
                    [&](const Raw& raw) { return builder_.raw(raw.op, e.dtype, raw.args); },
                    [&](const Random& r) { return builder_.random(r.draw, r.args, r.element, r.extent); },
@@ -92,7 +95,8 @@ class Reuse {
     int total = 0;
     for (const ExprId i : all) {
       const Expr& e = builder_.at(i);
-      if (e.is<Apply>() || e.is<Raw>() || e.is<Cast>()) ++total;
+      const auto* cast = e.get_if<Cast>();
+      if (e.is<Apply>() || e.is<Raw>() || (cast && !builder_.loaded(i))) ++total;
       if (e.is<Random>()) total += kDrawCost;
     }
     return total;
@@ -139,10 +143,10 @@ void ReductionLowering::keep_values(std::vector<std::vector<Stmt>>& stages, cons
       const Access at{true, add_scratch(t, where.dims), where.index};
       for (size_t first = 0; first < s; ++first)
         if (used[first].count(id)) {
-          stages[first].push_back(store(at, id));
+          stages[first].push_back(builder_.store(at, id));
           break;
         }
-      return builder_.load(t, at);
+      return builder_.load(at);
     };
     reuse.next_stage();
     if (s > 0)

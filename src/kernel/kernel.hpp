@@ -47,8 +47,8 @@
 // column only, in this loop and in every other one of as many columns. A Combine over columns joins
 // the lanes of each column; then a lane has the value of its column.
 //
-// Types in registers: bool is a condition (i1); f16 and bf16 never occur as the dtype of an Expr: Load widens them to f32 and
-// Store narrows them. Every other dtype is itself. Index expressions stay one per dimension until verify() has proved them
+// Types in registers: bool is a condition (i1), every other dtype is itself. f16 and bf16 are bits to load, keep and store; what
+// computes with them takes a Cast to f32 and one back, with one rounding. Index expressions stay one per dimension until verify() has proved them
 // inside the array's dims; only the printers flatten them.
 #pragma once
 
@@ -409,6 +409,11 @@ struct Kernel {
   bool is_batch() const { return !bodies.empty(); }
 
   const Expr& at(ExprId id) const { return exprs[static_cast<size_t>(id)]; }
+  // Of the elements of the array or the scratch buffer.
+  DType dtype_of(const Access& access) const {
+    return access.scratch ? buffers[static_cast<size_t>(access.array)].dtype
+                          : params[static_cast<size_t>(access.array)].dtype;
+  }
   // Its value, if it is a constant.
   const Scalar* constant_at(ExprId id) const {
     const Const* constant = at(id).get_if<Const>();

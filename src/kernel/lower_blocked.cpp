@@ -187,7 +187,7 @@ void PointwiseLowering::blocked_sum(const BlockedSum& sum, const Blocks& blocks,
     std::vector<Stmt> element;
     evaluator_.enter(&element, &stage_ranges);
     const ExprId value = evaluator_.value_or_anything(operand.base, placement.at(operand.index));
-    element.push_back(store({true, s.buffer, at}, value));
+    element.push_back(builder_.store({true, s.buffer, at}, value));
     steps.push_back(loop(LoopKind::Vector, kLane, elements, std::move(element), 1, 4));
     staged[operand.top] = std::move(s);
   }
@@ -229,8 +229,7 @@ void PointwiseLowering::blocked_sum(const BlockedSum& sum, const Blocks& blocks,
         index.push_back(tap_at(a, tap));
       }
       index.emplace_back(s->second.shape.axis < 0 ? 0 : result[static_cast<size_t>(s->second.shape.axis)]);
-      const DType t = kernel_.buffers[static_cast<size_t>(s->second.buffer)].dtype;
-      return at->second = builder_.load(t, {true, s->second.buffer, index});
+      return at->second = builder_.load({true, s->second.buffer, index});
     }
     Placement placement = result_at(here, result);
     for (size_t a = 0; a < node.axes.size(); ++a)
@@ -384,7 +383,7 @@ void PointwiseLowering::store_across(const Blocks& blocks, const Totals& totals,
     const DType t = kernel_.locals[static_cast<size_t>(of[0])].dtype;
     scratch[id] = add_scratch(t, {count, schedule_.team + std::max<int64_t>(1, kBanks / columns)});
     for (int64_t r = 0; r < count; ++r)
-      put.push_back(store({true, scratch.at(id), {r, lane}}, builder_.local(of[static_cast<size_t>(r)])));
+      put.push_back(builder_.store({true, scratch.at(id), {r, lane}}, builder_.local(of[static_cast<size_t>(r)])));
   }
   body.push_back(loop(LoopKind::Vector, kLane, blocks.length, std::move(put)));
 
@@ -398,8 +397,7 @@ void PointwiseLowering::store_across(const Blocks& blocks, const Totals& totals,
   evaluator_.set_known([&](NodeId id, const Index&) {
     const auto found = scratch.find(id);
     if (found == scratch.end()) return kNoExpr;
-    const DType t = kernel_.buffers[static_cast<size_t>(found->second)].dtype;
-    return builder_.load(t, {true, found->second, {first + column, thread}});
+    return builder_.load({true, found->second, {first + column, thread}});
   });
   const std::vector<Point> results = points_of(b.block);
   for (const StoredOutput& o : domain().outputs)

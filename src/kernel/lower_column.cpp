@@ -151,9 +151,9 @@ ColumnLowering::Carried ColumnLowering::carry(const std::vector<Stmt>& starts) {
     const auto& s = start.get<Assign>();
     const DType t = kernel_.locals[static_cast<size_t>(s.local)].dtype;
     const Access at{true, add_scratch(t, {schedule_.tile}), {IntExpr::symbol(kLane)}};
-    carried.begin.push_back(store(at, s.value));
-    carried.take.push_back(assign(s.local, builder_.load(t, at)));
-    carried.put.push_back(store(at, builder_.local(s.local)));
+    carried.begin.push_back(builder_.store(at, s.value));
+    carried.take.push_back(assign(s.local, builder_.load(at)));
+    carried.put.push_back(builder_.store(at, builder_.local(s.local)));
   }
   return carried;
 }

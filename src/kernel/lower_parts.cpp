@@ -58,8 +58,8 @@ std::vector<ReductionLowering::Partial> ReductionLowering::partials(const std::v
 void ReductionLowering::store_partials(const std::vector<Accumulator>& accs, const std::vector<Partial>& parts,
                                        const Index& at, std::vector<Stmt>& body) {
   for (size_t i = 0; i < accs.size(); ++i) {
-    body.push_back(store({false, parts[i].value, at}, builder_.local(accs[i].value)));
-    if (accs[i].with_index()) body.push_back(store({false, parts[i].index, at}, result(accs[i])));
+    body.push_back(builder_.store({false, parts[i].value, at}, builder_.local(accs[i].value)));
+    if (accs[i].with_index()) body.push_back(builder_.store({false, parts[i].index, at}, result(accs[i])));
   }
 }
 
@@ -67,8 +67,8 @@ std::vector<Stmt> ReductionLowering::take_partials(const std::vector<Accumulator
                                                    const std::vector<Partial>& parts, const Index& at) {
   std::vector<Stmt> body;
   for (size_t i = 0; i < accs.size(); ++i) {
-    const ExprId value = builder_.load(accs[i].value_type, {false, parts[i].value, at});
-    const ExprId index = accs[i].with_index() ? builder_.load(DType::I64, {false, parts[i].index, at}) : kNoExpr;
+    const ExprId value = builder_.load({false, parts[i].value, at});
+    const ExprId index = accs[i].with_index() ? builder_.load({false, parts[i].index, at}) : kNoExpr;
     append(body, take_part(accs[i], value, index));
   }
   return body;

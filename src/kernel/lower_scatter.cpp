@@ -155,7 +155,7 @@ std::vector<Stmt> ScatterLowering::copied_range(const Scattered& s, const Range&
   const IntExpr lane = IntExpr::symbol(kLane);
   const auto copied = [&](const Index& at, std::vector<Stmt>& into) {
     const ExprId value = evaluator_.value_to_store(s.x, at);
-    into.push_back(store({false, out, evaluator_.inside(s.id, at)}, value));
+    into.push_back(builder_.store({false, out, evaluator_.inside(s.id, at)}, value));
   };
   // What a thread of a GPU has copied it adds to as well, so that both go over a row alike.
   if (const auto width = s.columns.constant(); !on_gpu() && width && *width <= kColumns)
@@ -202,10 +202,10 @@ Stmt ScatterLowering::joined_range(const Scattered& s, const Range& here) {
     const Index from = s.update_at(j, column, inner);
     if (s.kind == ScatterKind::Set) {
       const ExprId value = evaluator_.value_to_store(s.source, from);
-      into.push_back(store(to, value));
+      into.push_back(builder_.store(to, value));
     } else {
       const ExprId value = evaluator_.value(s.source, from);
-      into.push_back(store(to, joined_by(s.kind, builder_.load(s.dtype, to), value)));
+      into.push_back(builder_.store(to, joined_by(s.kind, builder_.load(to), value)));
     }
   };
   if (s.columns.is(1))
@@ -249,7 +249,7 @@ void ScatterLowering::scatter_copies(const Scattered& s) {
   std::vector<Stmt> body =
       lanes_of(kLane, elements, placement.ranges, [&](const Ranges& ranges, std::vector<Stmt>& into) {
         const Index at = reshaped_index({elements}, {s.rows + 1, s.columns}, {IntExpr::symbol(kLane)}, ranges);
-        into.push_back(store({false, copies, joined({p}, at)}, builder_.constant(nothing(s.kind, type))));
+        into.push_back(builder_.store({false, copies, joined({p}, at)}, builder_.constant(nothing(s.kind, type))));
       });
   if (s.columns.is(1))
     updates_of_elements(s, copies, p, here.first, here.length, placement.ranges, body);
@@ -263,10 +263,10 @@ void ScatterLowering::scatter_copies(const Scattered& s) {
     const LocalId sum = builder_.new_local(type, true);
     into.push_back(assign(sum, evaluator_.value(s.x, index)));
     std::vector<Stmt> add;
-    const ExprId more = builder_.load(type, {false, copies, joined({IntExpr::symbol(Symbol::loop("p"))}, place)});
+    const ExprId more = builder_.load({false, copies, joined({IntExpr::symbol(Symbol::loop("p"))}, place)});
     add.push_back(assign(sum, joined_by(s.kind, builder_.local(sum), more)));
     into.push_back(loop(LoopKind::Serial, Symbol::loop("p"), parts, std::move(add)));
-    into.push_back(store({false, out, evaluator_.inside(s.id, index)}, builder_.local(sum)));
+    into.push_back(builder_.store({false, out, evaluator_.inside(s.id, index)}, builder_.local(sum)));
   });
 }
 
@@ -292,30 +292,29 @@ void ScatterLowering::updates_of_elements(const Scattered& s, int copies, const 
     const IntExpr lane = IntExpr::symbol(Symbol::loop("l")), update = block + lane;
     const ExprId row = scatter_row(s, update, inner);
     evaluator_.report_row(s.id, row, s.rows);
-    into.push_back(store({true, rows, {lane}}, row_in_copy(builder_, evaluator_, row, s.rows, s.mode)));
+    into.push_back(builder_.store({true, rows, {lane}}, row_in_copy(builder_, evaluator_, row, s.rows, s.mode)));
     const ExprId value = evaluator_.value(s.source, s.update_at(update, 0, inner));
     if (builder_.at(value).is<Const>()) {
       same = value;
     } else {
       values = add_scratch(type, {kBlock});
-      into.push_back(store({true, values, {lane}}, value));
+      into.push_back(builder_.store({true, values, {lane}}, value));
     }
   });
   std::vector<Stmt> one;
   ranges[Symbol::loop("k")] = {0, count - 1};
   evaluator_.enter(&one, &ranges);
   const IntExpr k = IntExpr::symbol(Symbol::loop("k"));
-  const IntExpr row = evaluator_.as_index(builder_.load(DType::I64, {true, rows, {k}}), s.rows + 1);
+  const IntExpr row = evaluator_.as_index(builder_.load({true, rows, {k}}), s.rows + 1);
   const Access to{false, copies, {part, row, 0}};
-  const ExprId value = values < 0 ? same : builder_.load(type, {true, values, {k}});
-  one.push_back(store(to, joined_by(s.kind, builder_.load(type, to), value)));
+  const ExprId value = values < 0 ? same : builder_.load({true, values, {k}});
+  one.push_back(builder_.store(to, joined_by(s.kind, builder_.load(to), value)));
   inside.push_back(loop(LoopKind::Serial, Symbol::loop("k"), count, std::move(one)));
   body.push_back(loop(LoopKind::Serial, Symbol::loop("b"), ceildiv(length, kBlock), std::move(inside)));
 }
 
 void ScatterLowering::updates_of_rows(const Scattered& s, int copies, const IntExpr& part, const IntExpr& first,
                                       const IntExpr& length, Ranges ranges, std::vector<Stmt>& body) {
-  const DType type = compute_type(s.dtype);
   const IntExpr update = first + IntExpr::symbol(Symbol::loop("k"));
   ranges[Symbol::loop("k")] = {0, length - 1};
   std::vector<Stmt> one;
@@ -328,7 +327,7 @@ void ScatterLowering::updates_of_rows(const Scattered& s, int copies, const IntE
            const IntExpr column = IntExpr::symbol(Symbol::loop("l"));
            const Access to{false, copies, {part, row, column}};
            const ExprId value = evaluator_.value(s.source, s.update_at(update, column, inner));
-           into.push_back(store(to, joined_by(s.kind, builder_.load(type, to), value)));
+           into.push_back(builder_.store(to, joined_by(s.kind, builder_.load(to), value)));
          }));
   body.push_back(loop(LoopKind::Serial, Symbol::loop("k"), length, std::move(one)));
 }

@@ -122,7 +122,7 @@ void ScatterLowering::copy_to(const Scattered& s, int param, const std::function
   over_chunks(s.rows * s.columns, [&](const IntExpr& at, const Ranges& ranges, std::vector<Stmt>& body) {
     const Index index = reshaped_index({s.rows * s.columns}, s.shape, {at}, ranges);
     const ExprId value = encode(evaluator_.value(s.x, index));
-    body.push_back(store({false, param, index}, value));
+    body.push_back(builder_.store({false, param, index}, value));
   });
 }
 
@@ -150,10 +150,10 @@ void ScatterLowering::scatter_atomic(const Scattered& s) {
   if (!through) return;
   over_chunks(s.rows * s.columns, [&](const IntExpr& at, const Ranges& ranges, std::vector<Stmt>& body) {
     const Index index = reshaped_index({s.rows * s.columns}, s.shape, {at}, ranges);
-    const ExprId there = builder_.load(type, {false, joined, index});
+    const ExprId there = builder_.load({false, joined, index});
     const ExprId value =
         by_order ? words.from_ordered(there, compute_type(s.dtype)) : builder_.cast(there, s.dtype, true);
-    body.push_back(store({false, out, index}, value));
+    body.push_back(builder_.store({false, out, index}, value));
   });
 }
 
@@ -188,7 +188,9 @@ void ScatterLowering::joined_on_chip(const Scattered& s, int joined, DType type,
   const auto pass = [&](const IntExpr& extent, const std::function<void(const Ranges&, std::vector<Stmt>&)>& fill) {
     append(body, lanes_of(kLane, extent, placement.ranges, fill));
   };
-  pass(elements, [&](const Ranges&, std::vector<Stmt>& into) { into.push_back(store({true, copy, {lane}}, none)); });
+  pass(elements, [&](const Ranges&, std::vector<Stmt>& into) {
+    into.push_back(builder_.store({true, copy, {lane}}, none));
+  });
   pass(min(part, length - first), [&](const Ranges& ranges, std::vector<Stmt>& into) {
     const Destination d = destination(s, first + lane, ranges);
     const ExprId value = encode(evaluator_.value(s.source, s.update_at(d.update, d.column, evaluator_.ranges())));
@@ -196,7 +198,7 @@ void ScatterLowering::joined_on_chip(const Scattered& s, int joined, DType type,
     into.push_back(store_atomic(to, op, builder_.cast(value, word), d.inside));
   });
   pass(elements, [&](const Ranges& ranges, std::vector<Stmt>& into) {
-    const ExprId sum = builder_.load(word, {true, copy, {lane}});
+    const ExprId sum = builder_.load({true, copy, {lane}});
     const Index at = reshaped_index({elements}, s.shape, {lane}, ranges);
     into.push_back(
         store_atomic({false, joined, at}, op, builder_.cast(sum, type), builder_.apply(Op::Ne, {sum, none})));
@@ -212,13 +214,12 @@ void ScatterLowering::scatter_exact(const Scattered& s) {
   const IntExpr elements = s.rows * s.columns;
   over_chunks(elements, [&](const IntExpr& at, const Ranges& ranges, std::vector<Stmt>& body) {
     const Index index = reshaped_index({elements}, s.shape, {at}, ranges);
-    body.push_back(store({false, tops, index}, words.number(DType::I32, 0)));
-    body.push_back(store({false, sums, index}, words.number(DType::I64, 0)));
+    body.push_back(builder_.store({false, tops, index}, words.number(DType::I32, 0)));
+    body.push_back(builder_.store({false, sums, index}, words.number(DType::I64, 0)));
   });
   // Where there are no rows at all, dropped updates read nothing.
   const auto top_at = [&](const Index& at, ExprId inside) {
-    return builder_.load(DType::I32, {false, tops, at}, inside,
-                         inside == kNoExpr ? kNoExpr : words.number(DType::I32, 0));
+    return builder_.load({false, tops, at}, inside, inside == kNoExpr ? kNoExpr : words.number(DType::I32, 0));
   };
   over_updates(s, [&](const Destination& d, std::vector<Stmt>& body) {
     const Access to{false, tops, s.at(d.index, d.column, evaluator_.ranges())};
@@ -242,9 +243,8 @@ void ScatterLowering::scatter_exact(const Scattered& s) {
   over_chunks(elements, [&](const IntExpr& at, const Ranges& ranges, std::vector<Stmt>& body) {
     const Index index = reshaped_index({elements}, s.shape, {at}, ranges);
     const ExprId x = evaluator_.value(s.x, index);
-    const ExprId sum = builder_.load(DType::I64, {false, sums, index}),
-                 top = builder_.load(DType::I32, {false, tops, index});
-    body.push_back(store({false, out, evaluator_.inside(s.id, index)}, words.sum(x, sum, top)));
+    const ExprId sum = builder_.load({false, sums, index}), top = builder_.load({false, tops, index});
+    body.push_back(builder_.store({false, out, evaluator_.inside(s.id, index)}, words.sum(x, sum, top)));
   });
 }
 
@@ -253,7 +253,7 @@ void ScatterLowering::scatter_newest(const Scattered& s) {
   const int newest = add_temporary(DType::I64, {s.rows}, "last updates");
   const int out = evaluator_.output_param(s.id);
   over_chunks(s.rows, [&](const IntExpr& at, const Ranges&, std::vector<Stmt>& body) {
-    body.push_back(store({false, newest, {at}}, words.number(DType::I64, -1)));
+    body.push_back(builder_.store({false, newest, {at}}, words.number(DType::I64, -1)));
   });
   over_chunks(s.updates, [&](const IntExpr& at, const Ranges& ranges, std::vector<Stmt>& body) {
     const ExprId row = scatter_row(s, at, ranges);
@@ -264,7 +264,7 @@ void ScatterLowering::scatter_newest(const Scattered& s) {
   over_chunks(s.rows * s.columns, [&](const IntExpr& at, const Ranges& ranges, std::vector<Stmt>& body) {
     const IntExpr row = floordiv(at, s.columns, ranges), column = mod(at, s.columns, ranges);
     const Index index = reshaped_index({s.rows * s.columns}, s.shape, {at}, ranges);
-    const ExprId last = builder_.load(DType::I64, {false, newest, {row}});
+    const ExprId last = builder_.load({false, newest, {row}});
     const ExprId some = builder_.apply(Op::Ge, {last, builder_.index(0)});
     const ExprId before = evaluator_.value(s.x, index);
     const IntExpr update = evaluator_.as_index(last, s.updates);
@@ -272,7 +272,7 @@ void ScatterLowering::scatter_newest(const Scattered& s) {
     const ExprId value = evaluator_.value(s.source, s.update_at(update, column, evaluator_.ranges()));
     evaluator_.only_where(kNoExpr);
     body.push_back(
-        store({false, out, evaluator_.inside(s.id, index)}, builder_.apply(Op::Where, {some, value, before})));
+        builder_.store({false, out, evaluator_.inside(s.id, index)}, builder_.apply(Op::Where, {some, value, before})));
   });
 }
 

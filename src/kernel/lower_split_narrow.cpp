@@ -62,9 +62,9 @@ void ColumnLowering::narrow_steps(const NarrowRows& rows, const std::vector<Accu
                 lane + first);
     element_pass(0, accs, placement, vectors);
     for (size_t a = 0; a < accs.size(); ++a) {
-      to_scratch.push_back(store({true, scratch[a].value, {lane + first}}, builder_.local(accs[a].value)));
+      to_scratch.push_back(builder_.store({true, scratch[a].value, {lane + first}}, builder_.local(accs[a].value)));
       if (accs[a].with_index())
-        to_scratch.push_back(store({true, scratch[a].index, {lane + first}}, builder_.local(accs[a].index)));
+        to_scratch.push_back(builder_.store({true, scratch[a].index, {lane + first}}, builder_.local(accs[a].index)));
     }
   }
   append(body, rows.nest(Symbol::loop("q"), rows.steps, single(vector(lanes, std::move(vectors)))));
@@ -78,9 +78,8 @@ void ColumnLowering::narrow_rest(const NarrowRows& rows, const Placement& placem
   const Index there{IntExpr::symbol(Symbol::loop("f")) * rows.columns + IntExpr::symbol(kLane)};
   std::vector<Stmt> joined, left;
   for (size_t a = 0; a < totals.size(); ++a) {
-    const ExprId value = builder_.load(totals[a].value_type, {true, scratch[a].value, there});
-    const ExprId index =
-        totals[a].with_index() ? builder_.load(totals[a].index_type, {true, scratch[a].index, there}) : kNoExpr;
+    const ExprId value = builder_.load({true, scratch[a].value, there});
+    const ExprId index = totals[a].with_index() ? builder_.load({true, scratch[a].index, there}) : kNoExpr;
     append(joined, take_part(totals[a], value, index));
   }
   body = start(totals);

@@ -53,7 +53,7 @@ void RowLowering::split_scan() {
     for (int w = 0; w < words; ++w) {
       Index word = at;
       word.push_back(w);
-      zeros.push_back(store({false, param, word}, builder_.constant(Scalar::of_uint(DType::U64, 0))));
+      zeros.push_back(builder_.store({false, param, word}, builder_.constant(Scalar::of_uint(DType::U64, 0))));
     }
   clear.push_back(loop(LoopKind::Vector, kLane, block.length, std::move(zeros), 1));
   add_phase(places.extent(), std::move(clear), kBlock);

@@ -34,7 +34,7 @@ void ColumnLowering::split_scans() {
     const auto part =
         std::find_if(scans.begin(), scans.end(), [&](const PartScan& p) { return p.scan.node == s.node; });
     const Access before{false, part->joined, column_partial_at(loops.placement, loops.part - 1)};
-    lanes.push_back(assign(s.carry, builder_.load(part->dtype, before, follows, s.start)));
+    lanes.push_back(assign(s.carry, builder_.load(before, follows, s.start)));
   }
   append(lanes, down_columns(loops, {}, std::move(element)));
   add_phase(loops.count, single(vector(loops.width, std::move(lanes))), split.part * schedule_.tile);
@@ -52,13 +52,13 @@ std::vector<ColumnLowering::PartScan> ColumnLowering::total_parts(const SplitAxi
     const DType t = kernel_.locals[static_cast<size_t>(s.carry)].dtype;
     PartScan part{s, t, add_temporary(t, dims, "total of a part"), -1, -1};
     lanes.push_back(assign(s.carry, s.start));
-    stores.push_back(store({false, part.totals, at}, builder_.local(s.carry)));
+    stores.push_back(builder_.store({false, part.totals, at}, builder_.local(s.carry)));
     if (s.anew != kNoExpr) {
       part.anew = add_temporary(DType::Bool, dims, "whether a part begins anew");
       const LocalId anew = builder_.new_local(DType::Bool, true);
       lanes.push_back(assign(anew, builder_.constant(Scalar::of_int(DType::Bool, 0))));
       element.push_back(assign(anew, builder_.apply(Op::Or, {builder_.local(anew), s.anew})));
-      stores.push_back(store({false, part.anew, at}, builder_.local(anew)));
+      stores.push_back(builder_.store({false, part.anew, at}, builder_.local(anew)));
     }
     part.joined = add_temporary(t, dims, "total of all up to a part");
     scans.push_back(part);
@@ -80,11 +80,11 @@ void ColumnLowering::join_totals(const SplitAxis& split, const std::vector<PartS
   std::vector<Stmt> body, lanes;
   for (const PartScan& part : scans) {
     const LocalId carry = builder_.new_local(part.dtype, true), joined = builder_.new_local(part.dtype, false);
-    const ExprId total = builder_.load(part.dtype, {false, part.totals, at});
-    const ExprId anew = part.anew < 0 ? kNoExpr : builder_.load(DType::Bool, {false, part.anew, at});
+    const ExprId total = builder_.load({false, part.totals, at});
+    const ExprId anew = part.anew < 0 ? kNoExpr : builder_.load({false, part.anew, at});
     body.push_back(assign(carry, part.scan.start));
     lanes.push_back(scan(joined, op_of(graph_.at(part.scan.node).reduce), carry, total, part.scan.start, false, anew));
-    lanes.push_back(store({false, part.joined, at}, builder_.local(joined)));
+    lanes.push_back(builder_.store({false, part.joined, at}, builder_.local(joined)));
   }
   body.push_back(loop(LoopKind::Vector, kLane, split.parts, std::move(lanes), 1));
   add_phase(columns.extent(), std::move(body), split.parts);

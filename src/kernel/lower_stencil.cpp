@@ -128,8 +128,7 @@ std::vector<Stmt> StencilLowering::stencil_loop(const StencilRow& row, size_t lo
       const IntExpr line =
           ring.lines == 1 ? IntExpr(0) : mod(row.t - place.back + ring.rows * ring.lines, ring.lines, ranges);
       const int buffer = row.buffers[r];
-      return builder_.load(kernel_.buffers[static_cast<size_t>(buffer)].dtype,
-                           {true, buffer, {line, i + (origin_of(ring) + place.right - columns.left)}});
+      return builder_.load({true, buffer, {line, i + (origin_of(ring) + place.right - columns.left)}});
     });
     evaluator_.enter(&body, &ranges);
     if (own) {
@@ -137,8 +136,8 @@ std::vector<Stmt> StencilLowering::stencil_loop(const StencilRow& row, size_t lo
       newest[number] = builder_.new_local(builder_.dtype(value), false);
       body.push_back(let(newest[number], value));
       const IntExpr line = own->lines == 1 ? IntExpr(0) : mod(row.t, own->lines, ranges);
-      stores.push_back(store({true, row.buffers[number], {line, i + (origin_of(*own) - columns.left)}},
-                             builder_.local(newest[number])));
+      stores.push_back(builder_.store({true, row.buffers[number], {line, i + (origin_of(*own) - columns.left)}},
+                                      builder_.local(newest[number])));
     } else {
       std::vector<Stmt> written;
       for (const StoredOutput& o : domain().outputs)

@@ -10,6 +10,7 @@
 // On a GPU the team goes over a whole tile in one vector loop; %y and %x are parts of %i.
 #include "base/check.hpp"
 #include "kernel/lower_pointwise.hpp"
+#include "schedule/parts.hpp"
 
 namespace smelt::kernel {
 
@@ -72,7 +73,7 @@ std::vector<Stmt> PointwiseLowering::through_tile(const Tile& tile, const Placem
     std::vector<Stmt> element;
     evaluator_.enter(&element, &reading.ranges);
     const ExprId value = evaluator_.value(read.node, reading.at(read.index));
-    element.push_back(store({true, buffer, {read_pass.outer, read_pass.inner}}, value));
+    element.push_back(builder_.store({true, buffer, {read_pass.outer, read_pass.inner}}, value));
     append(body, loops(Symbol::loop("y"), tile.columns.length, tile.rows.length, std::move(element)));
     if (turned >= 0) body.push_back(Turn{turned, buffer});
     staged.emplace_back(computing.at(read.index), turned < 0
@@ -109,10 +110,9 @@ void PointwiseLowering::tiles() {
 
   std::vector<std::pair<int, int>> buffers;
   for (const schedule::Read& read : schedule_.staged) {
-    const DType t = compute_type(graph_.at(read.node).dtype);
-    // Else one column more than the tile has keeps neighbouring rows out of the same cache sets.
+    const DType memory = graph_.at(read.node).dtype, t = on_gpu() ? memory : compute_type(memory);
     const bool turns = !on_gpu() && !schedule_.plain && (size_of(t) == 4 || size_of(t) == 8);
-    const int buffer = add_scratch(t, {side, turns ? side : side + 1});
+    const int buffer = add_scratch(t, {side, turns ? side : schedule::staged_row(side, t)});
     buffers.emplace_back(buffer, turns ? add_scratch(t, {side, side}) : -1);
   }
   std::vector<Stmt> body;

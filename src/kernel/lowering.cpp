@@ -20,7 +20,7 @@ Lowering::Lowering(const Graph& graph, const schedule::Group& group, const Sched
 Dialect Lowering::dialect() const {
   if (schedule_.plain) return on_gpu() ? Dialect::PlainTeam : Dialect::PlainThread;
   if (!on_gpu()) return Dialect::Portable;
-  auto is_half = [&](NodeId id) { return is_float(graph_.at(id).dtype) && size_of(graph_.at(id).dtype) == 2; };
+  const auto stores_half = [&](NodeId id) { return is_half(graph_.at(id).dtype); };
   auto decides = [&](NodeId id) {
     const Node& node = graph_.at(id);
     if (node.kind == NodeKind::Cast) return is_int(node.dtype) && is_float(graph_.at(node.args[0]).dtype);
@@ -36,7 +36,7 @@ Dialect Lowering::dialect() const {
       default: return false;
     }
   };
-  const bool half = std::all_of(group_.outputs.begin(), group_.outputs.end(), is_half) &&
+  const bool half = std::all_of(group_.outputs.begin(), group_.outputs.end(), stores_half) &&
                     std::none_of(group_.nodes.begin(), group_.nodes.end(), decides);
   return half ? Dialect::GpuHalf : Dialect::Gpu;
 }
@@ -59,7 +59,7 @@ std::vector<Stmt> Lowering::elements(const Placement& placement) {
 }
 
 Store Lowering::store_output(const StoredOutput& output, const Placement& placement, ExprId value, ExprId mask) {
-  return store(
+  return builder_.store(
       {false, evaluator_.output_param(output.node), evaluator_.inside(output.node, placement.at(output.store_index))},
       value, mask, !output.per_row);
 }

@@ -32,9 +32,6 @@ class Types {
   explicit Types(const Kernel& kernel) : kernel_(kernel) {}
 
   void run() const {
-    for (size_t i = 0; i < kernel_.locals.size(); ++i)
-      need(in_register(kernel_.locals[i].dtype), "local %v{} is {}, which occurs in memory only", i,
-           name_of(kernel_.locals[i].dtype));
     for (size_t i = 0; i < kernel_.exprs.size(); ++i) expr(static_cast<ExprId>(i));
     for (const Phase& phase : kernel_.phases) block(phase.body);
   }
@@ -44,14 +41,8 @@ class Types {
   void need(bool condition, fmt::format_string<Args...> format, Args&&... args) const {
     if (!condition) fail(kernel_, format, std::forward<Args>(args)...);
   }
-  static bool in_register(DType t) { return compute_type(t) == t; }
   DType dtype(ExprId id) const { return kernel_.at(id).dtype; }
   InWords text(ExprId id) const { return {kernel_, id}; }
-
-  DType memory_dtype(const Access& a) const {
-    return a.scratch ? kernel_.buffers[static_cast<size_t>(a.array)].dtype
-                     : kernel_.params[static_cast<size_t>(a.array)].dtype;
-  }
 
   void need_dtype(ExprId id, DType wanted, std::string_view why) const {
     need(dtype(id) == wanted, "{} is {}, but {} is {}", text(id), name_of(dtype(id)), why, name_of(wanted));
@@ -60,7 +51,6 @@ class Types {
 
   void expr(ExprId id) const {
     const Expr& e = kernel_.at(id);
-    need(in_register(e.dtype), "{} is {}, which occurs in memory only", text(id), name_of(e.dtype));
     e.match([&](const Const& c) { need_result(id, c.value.dtype); },
             [&](const ReadLocal& read) { need_result(id, kernel_.locals[static_cast<size_t>(read.local)].dtype); },
             [&](const IndexValue&) { need_result(id, DType::I64); },
@@ -69,15 +59,20 @@ class Types {
               need_result(id, DType::U32);
             },
             [&](const Apply& applied) { apply(id, applied); }, [&](const Raw& applied) { raw(id, applied, e.dtype); },
-            // Every dtype to every other.
-            [](const Cast&) {},
+            [&](const Cast& cast) {
+              const DType from = dtype(cast.x);
+              const DType other = is_half(from) ? e.dtype : from;
+              if (is_half(from) || is_half(e.dtype))
+                need(other == DType::F32, "{}: {} becomes {}, which takes f32 in between", text(id), name_of(from),
+                     name_of(e.dtype));
+            },
             [&](const Bitcast& cast) {
               const DType from = dtype(cast.x);
               need(!is_bool(e.dtype) && !is_bool(from) && size_of(e.dtype) == size_of(from),
                    "{}: {} and {} have not the same number of bits", text(id), name_of(from), name_of(e.dtype));
             },
             [&](const Load& load) {
-              need_result(id, compute_type(memory_dtype(load.access)));
+              need_result(id, kernel_.dtype_of(load.access));
               if (load.mask == kNoExpr) return;
               need_dtype(load.mask, DType::Bool, "a mask");
               need_dtype(load.other, e.dtype, "the value beside it");
@@ -91,7 +86,8 @@ class Types {
   void apply(ExprId id, const Apply& e) const {
     need_operands(id, e.args, static_cast<size_t>(info(e.op).arity));
     const DType argument = dtype(e.args.back());
-    need(accepts(e.op, argument), "{}: {} does not take {}", text(id), smelt::name_of(e.op), name_of(argument));
+    need(accepts(e.op, argument) && !is_half(argument), "{}: {} does not take {}", text(id), smelt::name_of(e.op),
+         name_of(argument));
     for (size_t i = 0; i < e.args.size(); ++i) {
       const bool condition = info(e.op).rule == TypeRule::Select && i == 0;
       need_dtype(e.args[i], condition ? DType::Bool : argument, condition ? "a condition" : "another operand");
@@ -199,9 +195,9 @@ class Types {
   }
 
   void store(const Store& s) const {
-    const DType memory = memory_dtype(s.access), wanted = compute_type(memory);
-    need(dtype(s.value) == wanted, "store {}: the value {} is {}, not {}", access_text(kernel_, s.access),
-         text(s.value), name_of(dtype(s.value)), name_of(wanted));
+    const DType memory = kernel_.dtype_of(s.access);
+    need(dtype(s.value) == memory, "store {}: the value {} is {}, not {}", access_text(kernel_, s.access),
+         text(s.value), name_of(dtype(s.value)), name_of(memory));
     if (s.mask != kNoExpr) need_dtype(s.mask, DType::Bool, "a mask");
     if (!s.atomic) return;
     const bool joins = s.atomic == Op::Add || ((s.atomic == Op::Max || s.atomic == Op::Min) && is_int(memory));

@@ -177,8 +177,14 @@ class Prediction {
   }
   bool stays_on_chip() const { return passes_ > 1 && !s_.held && stage_bytes() <= static_cast<double>(s_.keep_bytes); }
   double shared_bytes() const {
-    if (s_.strategy == Strategy::Tiled)
-      return static_cast<double>(s_.staged.size()) * static_cast<double>(s_.tile * (s_.tile + 1)) * 4;
+    if (s_.strategy == Strategy::Tiled) {
+      int64_t bytes = 0;
+      for (const Read& read : s_.staged) {
+        const DType t = graph_.at(read.node).dtype;
+        bytes += s_.tile * staged_row(s_.tile, t) * size_of(t);
+      }
+      return static_cast<double>(bytes);
+    }
     if (!stays_on_chip()) return 0;
     return stage_bytes() * std::max(1.0, static_cast<double>(threads_) / std::max(1, s_.team)) / cluster_;
   }

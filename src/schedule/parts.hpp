@@ -1,6 +1,7 @@
 // What the schedules of both kinds of target ask of a domain. Internal to this folder.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <variant>
 
@@ -32,6 +33,10 @@ int64_t most_parts_of(const Axis& axis, bool of_lanes);
 // along that axis and along a reduced one; and the domain with that axis innermost.
 bool may_turn(const Domain& domain);
 void turn(Domain& domain);
+
+// Elements from one row of a tile in scratch to the next: a word more than it has keeps neighbours in a column out of the same
+// bank, or cache set.
+inline int64_t staged_row(int64_t side, DType dtype) { return side + std::max(1, 4 / size_of(dtype)); }
 
 int64_t power_of_two_from(int64_t n);  // the least one of at least n
 

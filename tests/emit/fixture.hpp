@@ -62,9 +62,7 @@ struct Maker {
   }
   static Access at(int array, std::vector<IntExpr> index) { return {false, array, std::move(index)}; }
   static Access in_scratch(int buffer, std::vector<IntExpr> index) { return {true, buffer, std::move(index)}; }
-  ExprId load(int array, std::vector<IntExpr> index) {
-    return build.load(kernel.params[static_cast<size_t>(array)].dtype, at(array, std::move(index)));
-  }
+  ExprId load(int array, std::vector<IntExpr> index) { return build.load(at(array, std::move(index))); }
   ExprId f32(double x) { return build.constant(Scalar::of_float(DType::F32, x)); }
   ExprId i64(int64_t x) { return build.constant(Scalar::of_int(DType::I64, x)); }
   ExprId op(Op op, std::vector<ExprId> args) { return build.apply(op, std::move(args)); }

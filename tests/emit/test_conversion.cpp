@@ -26,7 +26,7 @@ void make_cast(Maker& m, DType from, DType to, bool wrap, int lanes) {
   const int x = m.input(from, {n}), out = m.output(to, {n});
   const DType target = compute_type(to);
   const ExprId value = m.build.cast(m.load(x, {i}), target, wrap);
-  m.phase({grid(1, {vector("i1"_loop, n, {kernel::store(m.at(out, {i}), value)}, lanes)})});
+  m.phase({grid(1, {vector("i1"_loop, n, {m.build.store(m.at(out, {i}), value)}, lanes)})});
 }
 
 std::vector<Scalar> special_values(DType t) {
@@ -117,7 +117,7 @@ TEST_P(Conversion, EveryPairOfDtypes) {
         if (wrap && !(is_int(from) && is_int(to))) continue;
         results.push_back({to, wrap, Bytes(to, values.size())});
         const int out = m.output(to, {n});
-        body.push_back(kernel::store(m.at(out, {i}), m.build.cast(m.load(x, {i}), compute_type(to), wrap)));
+        body.push_back(m.build.store(m.at(out, {i}), m.build.cast(m.load(x, {i}), compute_type(to), wrap)));
       }
     m.phase({grid(1, {vector("i1"_loop, n, body, 8)})});
     Bytes in(from, values.size());

@@ -44,7 +44,7 @@ TEST_P(Division, ByAConstantIsThatOfTheProcessor) {
     const IntExpr n = m.size("N"_size), i = sym("i1"_loop);
     const int in = m.input(DType::F32, {n}), out = m.output(DType::F32, {n});
     m.phase(
-        {grid(1, {vector("i1"_loop, n, {kernel::store(m.at(out, {i}), m.op(Op::Div, {m.load(in, {i}), m.f32(c)}))})})});
+        {grid(1, {vector("i1"_loop, n, {m.build.store(m.at(out, {i}), m.op(Op::Div, {m.load(in, {i}), m.f32(c)}))})})});
     auto module = load(m.kernel, 512);
     std::vector<float> x = dividends(c), y(x.size());
     run(*module, 0, 1, {x.data(), y.data()}, {static_cast<int64_t>(x.size())});
@@ -65,7 +65,7 @@ TEST_P(Division, IsMadeOfMultiplicationsOnlyWhereThatIsSlow) {
   const IntExpr n = m.size("N"_size), i = sym("i1"_loop);
   const int in = m.input(DType::F32, {n}), out = m.output(DType::F32, {n});
   m.phase(
-      {grid(1, {vector("i1"_loop, n, {kernel::store(m.at(out, {i}), m.op(Op::Div, {m.load(in, {i}), m.f32(4.2)}))})})});
+      {grid(1, {vector("i1"_loop, n, {m.build.store(m.at(out, {i}), m.op(Op::Div, {m.load(in, {i}), m.f32(4.2)}))})})});
   EXPECT_NE(text(m.kernel, 512).find("fdiv"), std::string::npos);
   slow_division = true;
   EXPECT_EQ(text(m.kernel, 512).find("fdiv"), std::string::npos);

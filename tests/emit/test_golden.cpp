@@ -32,7 +32,7 @@ TEST(Golden, Saxpy) {
   const IntExpr chunk = 1024, i = sym("i0"_loop) * chunk + sym("i1"_loop);
   const ExprId value = m.op(Op::Add, {m.op(Op::Mul, {m.load(a, {}), m.load(x, {i})}), m.load(y, {i})});
   m.phase({grid(ceildiv(n, chunk), {vector("i1"_loop, min(chunk, n - sym("i0"_loop) * chunk),
-                                           {kernel::store(m.at(out, {i}), value, kernel::kNoExpr, true)}, 8)})});
+                                           {m.build.store(m.at(out, {i}), value, kernel::kNoExpr, true)}, 8)})});
   expect_golden("saxpy", m.kernel);
 }
 
@@ -48,7 +48,7 @@ TEST(Golden, CentreAndQuantiseRows) {
                 {kernel::assign(sum, m.f32(0)),
                  vector("i1"_loop, 100, {kernel::assign(sum, m.op(Op::Add, {m.build.local(sum), m.load(x, {i, j})}))}),
                  kernel::combine(sum, Op::Add),
-                 vector("i1"_loop, 100, {kernel::store(m.at(out, {i, j}), m.build.cast(scaled, DType::I8))})})});
+                 vector("i1"_loop, 100, {m.build.store(m.at(out, {i, j}), m.build.cast(scaled, DType::I8))})})});
   expect_golden("centre_and_quantise_rows", m.kernel);
 }
 
@@ -59,9 +59,9 @@ TEST(Golden, ReversedTranspose) {
   const int x = m.input(DType::F32, {n, 8}), out = m.output(DType::F32, {8, n});
   const int tile = m.scratch(DType::F32, {8, 4096});
   const Stmt fill = serial(
-      "i2"_loop, 8, {vector("i1"_loop, n, {kernel::store(m.in_scratch(tile, {r, n - 1 - j}), m.load(x, {j, r}))}, 8)});
-  const ExprId kept = m.build.load(DType::F32, m.in_scratch(tile, {r, j}));
-  const Stmt drain = serial("i2"_loop, 8, {vector("i1"_loop, n, {kernel::store(m.at(out, {r, j}), kept)}, 8)});
+      "i2"_loop, 8, {vector("i1"_loop, n, {m.build.store(m.in_scratch(tile, {r, n - 1 - j}), m.load(x, {j, r}))}, 8)});
+  const ExprId kept = m.build.load(m.in_scratch(tile, {r, j}));
+  const Stmt drain = serial("i2"_loop, 8, {vector("i1"_loop, n, {m.build.store(m.at(out, {r, j}), kept)}, 8)});
   m.phase({grid(1, {kernel::alloc(tile), fill, drain})});
   expect_golden("reversed_transpose", m.kernel);
 }

@@ -24,7 +24,7 @@ static Kernel row_sums(DType dtype, int threads) {
   const ExprId zero = m.build.constant(Scalar::of_float(dtype, 0));
   Stmt loop = vector("i1"_loop, 1000, {kernel::assign(sum, m.op(Op::Add, {m.build.local(sum), m.load(x, {i, j})}))}, 4);
   m.phase({grid(rows, {kernel::assign(sum, zero), std::move(loop), kernel::combine(sum, Op::Add),
-                       kernel::store(m.at(out, {i}), m.build.local(sum))})});
+                       m.build.store(m.at(out, {i}), m.build.local(sum))})});
   m.kernel.dialect = kernel::Dialect::PlainTeam;
   m.kernel.phases[0].team = {threads, threads, 0};
   return m.kernel;
@@ -78,7 +78,7 @@ TEST(OpenCl, LoopsOfACpuDrawWholeBlocks) {
     const ExprId zero = m.build.constant(Scalar::of_int(DType::U64, 0));
     const IntExpr i = sym("i1"_loop);
     const ExprId word = m.build.random(philox::Draw::Words, {seed, zero, zero}, i, elements);
-    Stmt loop = vector("i1"_loop, elements, {kernel::store(m.at(out, {i}), m.build.cast(word, DType::F32))}, 4);
+    Stmt loop = vector("i1"_loop, elements, {m.build.store(m.at(out, {i}), m.build.cast(word, DType::F32))}, 4);
     m.phase({grid(1, {std::move(loop)})});
     m.kernel.dialect = dialect;
     m.kernel.phases[0].team = {1, 1, 0};
@@ -104,7 +104,7 @@ TEST(OpenCl, ExtremesOfIntegersArePtxWhereTheCompilerLosesANegation) {
   Maker m;
   const int x = m.input(DType::I32, {100}), out = m.output(DType::I32, {100});
   const ExprId a = m.load(x, {sym("i0"_loop)});
-  m.phase({grid(100, {kernel::store(m.at(out, {sym("i0"_loop)}), m.op(Op::Max, {a, m.op(Op::Neg, {a})}))})});
+  m.phase({grid(100, {m.build.store(m.at(out, {sym("i0"_loop)}), m.op(Op::Max, {a, m.op(Op::Neg, {a})}))})});
   m.kernel.dialect = kernel::Dialect::PlainTeam;
   m.kernel.phases[0].team = {1, 1, 0};
   EXPECT_EQ(text_of(m.kernel).find("max.u32"), std::string::npos);

@@ -19,7 +19,7 @@ TEST_P(Pointwise, Saxpy) {
   const IntExpr chunk = 64, i = sym("i0"_loop) * chunk + sym("i1"_loop);
   const ExprId value = m.op(Op::Add, {m.op(Op::Mul, {m.load(a, {}), m.load(x, {i})}), m.load(y, {i})});
   const IntExpr left = min(chunk, n - sym("i0"_loop) * chunk);
-  m.phase({grid(ceildiv(n, chunk), {vector("i1"_loop, left, {kernel::store(m.at(out, {i}), value)})})});
+  m.phase({grid(ceildiv(n, chunk), {vector("i1"_loop, left, {m.build.store(m.at(out, {i}), value)})})});
   for (int bits : {128, 256, 512}) {
     auto module = load(m.kernel, bits);
     for (size_t count : kOddSizes)
@@ -47,10 +47,10 @@ TEST_P(Pointwise, ReverseStridedBroadcast) {
   m.kernel.params[static_cast<size_t>(s)].strides = {stride};
   const IntExpr i = sym("i1"_loop);
   m.phase({grid(1, {vector("i1"_loop, n,
-                           {kernel::store(m.at(out, {0, i}), m.load(x, {n - 1 - i})),
-                            kernel::store(m.at(out, {1, i}), m.load(x, {i * 3})),
-                            kernel::store(m.at(out, {2, i}), m.load(x, {0})),
-                            kernel::store(m.at(out, {3, n - 1 - i}), m.load(s, {i}))})})});
+                           {m.build.store(m.at(out, {0, i}), m.load(x, {n - 1 - i})),
+                            m.build.store(m.at(out, {1, i}), m.load(x, {i * 3})),
+                            m.build.store(m.at(out, {2, i}), m.load(x, {0})),
+                            m.build.store(m.at(out, {3, n - 1 - i}), m.load(s, {i}))})})});
   for (int bits : {128, 512}) {
     auto module = load(m.kernel, bits);
     for (size_t count : kOddSizes) {
@@ -77,10 +77,10 @@ TEST_P(Pointwise, MaskedLoadAndStore) {
   const IntExpr n = m.size("N"_size), i = sym("i1"_loop);
   const int x = m.input(DType::F32, {n}), out = m.output(DType::F32, {n}), even = m.output(DType::F32, {n});
   const ExprId inside = m.op(Op::Ge, {m.build.index(i), m.i64(2)});
-  const ExprId value = m.build.load(DType::F32, m.at(x, {i - 2}), inside, m.f32(9));
+  const ExprId value = m.build.load(m.at(x, {i - 2}), inside, m.f32(9));
   const ExprId is_even = m.op(Op::Eq, {m.build.index(mod(i, 2)), m.i64(0)});
   m.phase({grid(1, {vector("i1"_loop, n,
-                           {kernel::store(m.at(out, {i}), value), kernel::store(m.at(even, {i}), value, is_even)})})});
+                           {m.build.store(m.at(out, {i}), value), m.build.store(m.at(even, {i}), value, is_even)})})});
   auto module = load(m.kernel);
   for (size_t count : kOddSizes) {
     Guarded<float> gx(count), go(count), ge(count);
@@ -100,10 +100,10 @@ TEST_P(Pointwise, MaskedUniformLoadReadsNothing) {
   const IntExpr n = m.size("N"_size), i = sym("i1"_loop);
   const int x = m.input(DType::F32, {n}), out = m.output(DType::F32, {4});
   const ExprId some = m.op(Op::Gt, {m.build.index(n), m.i64(0)});
-  const ExprId value = m.build.load(DType::F32, m.at(x, {0}), some, m.f32(5));
+  const ExprId value = m.build.load(m.at(x, {0}), some, m.f32(5));
   const ExprId never = m.op(Op::And, {some, m.op(Op::Lt, {m.build.index(i), m.i64(0)})});
-  const ExprId sum = m.op(Op::Add, {value, m.build.load(DType::F32, m.at(x, {1000}), never, m.f32(1))});
-  m.phase({grid(1, {vector("i1"_loop, 4, {kernel::store(m.at(out, {i}), sum)})})});
+  const ExprId sum = m.op(Op::Add, {value, m.build.load(m.at(x, {1000}), never, m.f32(1))});
+  m.phase({grid(1, {vector("i1"_loop, 4, {m.build.store(m.at(out, {i}), sum)})})});
   auto module = load(m.kernel);
   Guarded<float> out_memory(4);
   run(*module, 0, 1, {nullptr, out_memory.data()}, {0});
@@ -116,7 +116,7 @@ TEST_P(Pointwise, HoistedLoadsStayInsideTheirLoop) {
   Maker m;
   const IntExpr rows = m.size("R"_size), n = m.size("N"_size), i = sym("i0"_loop), j = sym("i1"_loop);
   const int x = m.input(DType::F32, {rows, n}), out = m.output(DType::F32, {rows, n});
-  m.phase({grid(rows, {vector("i1"_loop, n, {kernel::store(m.at(out, {i, j}), m.load(x, {i, 0}))})})});
+  m.phase({grid(rows, {vector("i1"_loop, n, {m.build.store(m.at(out, {i, j}), m.load(x, {i, 0}))})})});
   auto module = load(m.kernel);
   run(*module, 0, 5, {nullptr, nullptr}, {5, 0});
   Guarded<float> gx(6), go(6);
@@ -134,13 +134,13 @@ TEST_P(Pointwise, IndexDivision) {
   const int out = m.output(DType::I64, {7, n});
   const IntExpr shifted = i - 20;
   m.phase({grid(1, {vector("i1"_loop, n,
-                           {kernel::store(m.at(out, {0, i}), m.build.index(floordiv(shifted, 7))),
-                            kernel::store(m.at(out, {1, i}), m.build.index(mod(shifted, 7))),
-                            kernel::store(m.at(out, {2, i}), m.build.index(floordiv(i, d))),
-                            kernel::store(m.at(out, {3, i}), m.build.index(mod(shifted * 3, d))),
-                            kernel::store(m.at(out, {4, i}), m.build.index(max(min(i, 9), 5) + floordiv(n, d))),
-                            kernel::store(m.at(out, {5, i}), m.build.index(floordiv(shifted * 3 + n, 100))),
-                            kernel::store(m.at(out, {6, i}), m.build.index(mod(shifted * 3 + n, 100)))})})});
+                           {m.build.store(m.at(out, {0, i}), m.build.index(floordiv(shifted, 7))),
+                            m.build.store(m.at(out, {1, i}), m.build.index(mod(shifted, 7))),
+                            m.build.store(m.at(out, {2, i}), m.build.index(floordiv(i, d))),
+                            m.build.store(m.at(out, {3, i}), m.build.index(mod(shifted * 3, d))),
+                            m.build.store(m.at(out, {4, i}), m.build.index(max(min(i, 9), 5) + floordiv(n, d))),
+                            m.build.store(m.at(out, {5, i}), m.build.index(floordiv(shifted * 3 + n, 100))),
+                            m.build.store(m.at(out, {6, i}), m.build.index(mod(shifted * 3 + n, 100)))})})});
   auto module = load(m.kernel);
   auto floor_mod = [](int64_t a, int64_t b) { return ((a % b) + b) % b; };
   for (int64_t count : {0, 1, 16, 45})
@@ -169,7 +169,7 @@ TEST_P(Pointwise, FlatLoopOverDimensions) {
   const IntExpr rows = m.size("R"_size), n = m.size("N"_size), f = sym("i1"_loop);
   const int x = m.input(DType::F32, {rows, n}), out = m.output(DType::F32, {rows, n});
   const std::vector<IntExpr> index = {floordiv(f, n), mod(f, n)};
-  m.phase({grid(1, {vector("i1"_loop, rows * n, {kernel::store(m.at(out, index), m.load(x, index))})})});
+  m.phase({grid(1, {vector("i1"_loop, rows * n, {m.build.store(m.at(out, index), m.load(x, index))})})});
   const std::string printed = text(m.kernel);
   EXPECT_EQ(printed.find("div"), std::string::npos);
   EXPECT_EQ(printed.find("gather"), std::string::npos);
@@ -189,7 +189,7 @@ TEST_P(Pointwise, WrappingIndices) {
                                       d * floordiv(i, d) + mod(i + 1, d)};
   std::vector<Stmt> body;
   for (int k = 0; k < 5; ++k)
-    body.push_back(kernel::store(m.at(out, {k, i}), m.load(x, {reads[static_cast<size_t>(k)]})));
+    body.push_back(m.build.store(m.at(out, {k, i}), m.load(x, {reads[static_cast<size_t>(k)]})));
   m.phase({grid(1, {vector("i1"_loop, n, body)})});
   auto module = load(m.kernel);
   for (int64_t count : {1, 16, 40, 1000, 1025})
@@ -218,7 +218,7 @@ TEST_P(Pointwise, ComparedIndices) {
                                      m.op(Op::Eq, {at(i), at(b)}),     m.op(Op::Ne, {at(2 * i), at(b + i)}),
                                      m.op(Op::Lt, {at(b), m.i64(5)})};
   std::vector<Stmt> body;
-  for (int k = 0; k < 7; ++k) body.push_back(kernel::store(m.at(out, {k, i}), masks[static_cast<size_t>(k)]));
+  for (int k = 0; k < 7; ++k) body.push_back(m.build.store(m.at(out, {k, i}), masks[static_cast<size_t>(k)]));
   m.phase({grid(1, {vector("i1"_loop, n, body)})});
   auto module = load(m.kernel);
   constexpr int64_t count = 41;
@@ -247,8 +247,8 @@ TEST_P(Pointwise, IndexLocals) {
   m.phase({grid(
       8, {kernel::let(row, m.build.index(7 - i)),
           vector("i1"_loop, n,
-                 {kernel::let(column, m.load(index, {j})), kernel::store(m.at(out, {i, j}), m.load(x, {row_index, j})),
-                  kernel::store(m.at(picked, {j}), m.load(x, {0, column_index}))})})});
+                 {kernel::let(column, m.load(index, {j})), m.build.store(m.at(out, {i, j}), m.load(x, {row_index, j})),
+                  m.build.store(m.at(picked, {j}), m.load(x, {0, column_index}))})})});
   auto module = load(m.kernel);
   for (size_t count : {1, 16, 21, 40}) {
     Guarded<int32_t> gx(8 * count), go(8 * count), gp(count);
@@ -274,8 +274,8 @@ TEST_P(Pointwise, Streaming) {
     const int x = m.input(DType::F32, {n}), out = m.output(DType::F32, {n}), small = m.output(DType::I8, {n});
     const ExprId twice = m.op(Op::Add, {m.load(x, {i}), m.load(x, {i})});
     m.phase({grid(1, {vector("i1"_loop, n,
-                             {kernel::store(m.at(out, {i}), twice, kernel::kNoExpr, true),
-                              kernel::store(m.at(small, {i}), m.build.cast(twice, DType::I8), kernel::kNoExpr, true)},
+                             {m.build.store(m.at(out, {i}), twice, kernel::kNoExpr, true),
+                              m.build.store(m.at(small, {i}), m.build.cast(twice, DType::I8), kernel::kNoExpr, true)},
                              lanes)})});
     EXPECT_NE(text(m.kernel).find("!nontemporal"), std::string::npos);
     EXPECT_NE(open(GetParam())->assembly(text(m.kernel)).find("movnt"), std::string::npos);
@@ -305,7 +305,7 @@ TEST_P(Pointwise, StreamingFromTheFirstWholeLine) {
     const int x = m.input(DType::F32, {n}), out = m.output(DType::F32, {n});
     m.phase({grid(
         1, {vector("i1"_loop, n,
-                   {kernel::store(m.at(out, {i}), m.op(Op::Add, {m.load(x, {i}), m.f32(1)}), kernel::kNoExpr, true)},
+                   {m.build.store(m.at(out, {i}), m.op(Op::Add, {m.load(x, {i}), m.f32(1)}), kernel::kNoExpr, true)},
                    32)})});
     auto module = load(m.kernel);
     for (const size_t count : constant ? std::vector<size_t>{1024} : kOddSizes)
@@ -334,14 +334,13 @@ void turns(DType dtype, const std::function<std::shared_ptr<runtime::Module>(con
   const int from = m.scratch(dtype, {kSide, kSide}), to = m.scratch(dtype, {kSide, kSide});
   const IntExpr r = sym("r"_loop), i = sym("i1"_loop);
   const Access source{true, from, {r, i}};
-  m.phase(
-      {grid(1, {kernel::alloc(from), kernel::alloc(to),
-                serial("r"_loop, kSide, {vector("i1"_loop, kSide, {kernel::store(source, m.load(x, {r, i}))})}),
-                kernel::Turn{to, from},
-                serial("q"_loop, kSide,
-                       {vector("i2"_loop, kSide,
-                               {kernel::store(m.at(out, {sym("q"_loop), sym("i2"_loop)}),
-                                              m.build.load(dtype, {true, to, {sym("q"_loop), sym("i2"_loop)}}))})})})});
+  m.phase({grid(1, {kernel::alloc(from), kernel::alloc(to),
+                    serial("r"_loop, kSide, {vector("i1"_loop, kSide, {m.build.store(source, m.load(x, {r, i}))})}),
+                    kernel::Turn{to, from},
+                    serial("q"_loop, kSide,
+                           {vector("i2"_loop, kSide,
+                                   {m.build.store(m.at(out, {sym("q"_loop), sym("i2"_loop)}),
+                                                  m.build.load({true, to, {sym("q"_loop), sym("i2"_loop)}}))})})})});
   for (int bits : {128, 256, 512}) {
     auto module = load(m.kernel, bits);
     Guarded<T> gx(kSide * kSide, 1), go(kSide * kSide, 3);
@@ -368,7 +367,7 @@ TEST_P(Pointwise, UserTextReachesCommentsOnlyAsPrintableText) {
   Maker m;
   const int out = m.output(DType::F32, {});
   m.kernel.params[0].note = "x;}asm(\"\n\ndefine void @evil() { ret void }\n\xff" + std::string(100000, 'y');
-  m.phase({grid(1, {kernel::store(m.at(out, {}), m.f32(1.5))})});
+  m.phase({grid(1, {m.build.store(m.at(out, {}), m.f32(1.5))})});
   const std::string printed = text(m.kernel);
   EXPECT_LT(printed.size(), 2000u);
   EXPECT_EQ(printed.find("\ndefine void @evil"), std::string::npos);

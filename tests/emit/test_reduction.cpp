@@ -24,9 +24,9 @@ TEST_P(Reduction, RowSumThenAnotherPass) {
       rows, {kernel::assign(acc, m.f32(0)),
              vector("i1"_loop, n, {kernel::assign(acc, m.op(Op::Add, {m.build.local(acc), m.load(x, {i, j})}))}, 32),
              kernel::combine(acc, Op::Add), kernel::let(total, m.build.local(acc)),
-             kernel::store(m.at(sum, {i}), m.build.local(total)),
+             m.build.store(m.at(sum, {i}), m.build.local(total)),
              vector("i1"_loop, n,
-                    {kernel::store(m.at(y, {i, j}), m.op(Op::Sub, {m.load(x, {i, j}), m.build.local(total)}))})})});
+                    {m.build.store(m.at(y, {i, j}), m.op(Op::Sub, {m.load(x, {i, j}), m.build.local(total)}))})})});
   auto module = load(m.kernel);
   for (size_t count : kOddSizes) {
     const size_t r = 3;
@@ -54,7 +54,7 @@ TEST_P(Reduction, MaximumMinimum) {
                  {kernel::assign(high, m.op(Op::Max, {m.build.local(high), m.load(x, {j})})),
                   kernel::assign(low, m.op(Op::Min, {m.build.local(low), m.load(x, {j})}))}),
           kernel::combine(high, Op::Max), kernel::combine(low, Op::Min),
-          kernel::store(m.at(out, {0}), m.build.local(high)), kernel::store(m.at(out, {1}), m.build.local(low))})});
+          m.build.store(m.at(out, {0}), m.build.local(high)), m.build.store(m.at(out, {1}), m.build.local(low))})});
   auto module = load(m.kernel);
   auto extremes = [&](std::vector<float> values) {
     std::array<float, 2> result{};
@@ -97,7 +97,7 @@ TEST_P(Reduction, ArgumentOfTheMaximum) {
                            {kernel::let(m.build.new_local(DType::Bool, false), wins),
                             kernel::assign(index, m.op(Op::Where, {m.build.local(2), m.build.index(j), k})),
                             kernel::assign(best, m.op(Op::Where, {m.build.local(2), v, b}))}),
-                    kernel::combine(best, Op::Max, index), kernel::store(m.at(out, {0}), m.build.local(index))})});
+                    kernel::combine(best, Op::Max, index), m.build.store(m.at(out, {0}), m.build.local(index))})});
   auto module = load(m.kernel);
   auto argument = [&](std::vector<float> values) {
     int64_t result = -1;
@@ -143,9 +143,9 @@ TEST_P(Reduction, IntegersAndBools) {
                            64),
                     kernel::combine(sum, Op::Add), kernel::combine(product, Op::Mul), kernel::combine(high, Op::Max),
                     kernel::combine(low, Op::Min), kernel::combine(any, Op::Or), kernel::combine(all, Op::And),
-                    kernel::store(m.at(out, {0}), local(sum)), kernel::store(m.at(out, {1}), local(product)),
-                    kernel::store(m.at(out, {2}), local(high)), kernel::store(m.at(out, {3}), local(low)),
-                    kernel::store(m.at(flags, {0}), local(any)), kernel::store(m.at(flags, {1}), local(all))})});
+                    m.build.store(m.at(out, {0}), local(sum)), m.build.store(m.at(out, {1}), local(product)),
+                    m.build.store(m.at(out, {2}), local(high)), m.build.store(m.at(out, {3}), local(low)),
+                    m.build.store(m.at(flags, {0}), local(any)), m.build.store(m.at(flags, {1}), local(all))})});
   auto module = load(m.kernel);
   std::mt19937 random(3);
   for (size_t count : kOddSizes)
@@ -178,7 +178,7 @@ TEST_P(Reduction, Columns) {
   m.phase({grid(1, {vector("i1"_loop, n,
                            {kernel::assign(acc, m.f32(0)),
                             serial("i2"_loop, rows, {unrolled("i3"_loop, 2, {kernel::assign(acc, next)})}),
-                            kernel::store(m.at(out, {j}), m.build.local(acc))},
+                            m.build.store(m.at(out, {j}), m.build.local(acc))},
                            32)})});
   auto module = load(m.kernel);
   for (size_t count : kOddSizes)
@@ -204,18 +204,18 @@ TEST_P(Reduction, Scratch) {
     const int first = m.scratch(DType::BF16, {n}), row = m.scratch(DType::F32, {2, constant ? IntExpr(160) : n});
     const LocalId acc = m.build.new_local(DType::F32, true);
     const ExprId doubled = m.op(Op::Add, {m.load(x, {i, j}), m.load(x, {i, j})});
-    const ExprId kept = m.build.load(DType::F32, m.in_scratch(row, {1, j}));
-    const ExprId rounded = m.build.load(DType::BF16, m.in_scratch(first, {j}));
+    const ExprId kept = m.build.load(m.in_scratch(row, {1, j}));
+    const ExprId rounded = m.build.load(m.in_scratch(first, {j}));
     m.phase({grid(
         rows,
         {kernel::alloc(first), kernel::alloc(row), kernel::assign(acc, m.f32(0)),
          vector("i1"_loop, n,
-                {kernel::store(m.in_scratch(row, {1, j}), doubled), kernel::store(m.in_scratch(first, {j}), m.f32(1.0)),
+                {m.build.store(m.in_scratch(row, {1, j}), doubled), m.build.store(m.in_scratch(first, {j}), m.f32(1.0)),
                  kernel::assign(acc, m.op(Op::Add, {m.build.local(acc), kept}))}),
          kernel::combine(acc, Op::Add),
          vector(
              "i1"_loop, n,
-             {kernel::store(m.at(y, {i, j}), m.op(Op::Add, {m.op(Op::Sub, {kept, m.build.local(acc)}), rounded}))})})});
+             {m.build.store(m.at(y, {i, j}), m.op(Op::Add, {m.op(Op::Sub, {kept, m.build.local(acc)}), rounded}))})})});
     const IntExpr bytes = emit::scratch_bytes(m.kernel);
     auto module = load(m.kernel);
     for (size_t count : {1, 16, 33, 160}) {
@@ -242,9 +242,9 @@ TEST(ScratchOnTheStack, IsSetWhereStepsReadBehindARow) {
     Maker m;
     const IntExpr i = sym("i0"_loop), j = sym("i1"_loop), n = elements;
     const int x = m.input(dtype, {8, n}), y = m.output(dtype, {8, n}), row = m.scratch(dtype, {n});
-    m.phase({grid(
-        8, {kernel::alloc(row), vector("i1"_loop, n, {kernel::store(m.in_scratch(row, {j}), m.load(x, {i, j}))}),
-            vector("i1"_loop, n, {kernel::store(m.at(y, {i, j}), m.build.load(dtype, m.in_scratch(row, {j})))})})});
+    m.phase(
+        {grid(8, {kernel::alloc(row), vector("i1"_loop, n, {m.build.store(m.in_scratch(row, {j}), m.load(x, {i, j}))}),
+                  vector("i1"_loop, n, {m.build.store(m.at(y, {i, j}), m.build.load(m.in_scratch(row, {j})))})})});
     kernel::classify_accesses(m.kernel);
     const std::string text = emit::emit_llvm(m.kernel, {"x86_64-unknown-linux-gnu", 17, 512, false});
     EXPECT_EQ(text.find("call void @llvm.memset") != std::string::npos, is_set) << elements;
@@ -265,11 +265,11 @@ TEST_P(Reduction, TwoPhases) {
       {grid(parts, {kernel::assign(acc, zero),
                     vector("i1"_loop, left,
                            {kernel::assign(acc, m.op(Op::Add, {m.build.local(acc), m.load(x, {i * chunk + j})}))}, 8),
-                    kernel::combine(acc, Op::Add), kernel::store(m.at(partial, {i}), m.build.local(acc))})});
+                    kernel::combine(acc, Op::Add), m.build.store(m.at(partial, {i}), m.build.local(acc))})});
   m.phase({grid(
       1, {kernel::assign(acc, zero),
           vector("i1"_loop, parts, {kernel::assign(acc, m.op(Op::Add, {m.build.local(acc), m.load(partial, {j})}))}, 8),
-          kernel::combine(acc, Op::Add), kernel::store(m.at(out, {}), m.build.local(acc))})});
+          kernel::combine(acc, Op::Add), m.build.store(m.at(out, {}), m.build.local(acc))})});
   auto module = load(m.kernel);
   for (size_t count : kOddSizes) {
     std::vector<double> values(count), partials(4, NAN);
@@ -298,8 +298,8 @@ TEST_P(Reduction, CombineInsideALoop) {
                        {vector("i1"_loop, n,
                                {kernel::assign(through, m.op(Op::Add, {t, m.op(Op::Mul, {a, m.load(x, {i, j})})}))}),
                         vector("i1"_loop, n, {kernel::assign(acc, m.op(Op::Add, {a, m.load(x, {i, j})}))}),
-                        kernel::combine(acc, Op::Max), kernel::store(m.at(out, {0}), a)}),
-                kernel::combine(through, Op::Add), kernel::store(m.at(out, {1}), t)})});
+                        kernel::combine(acc, Op::Max), m.build.store(m.at(out, {0}), a)}),
+                kernel::combine(through, Op::Add), m.build.store(m.at(out, {1}), t)})});
   auto module = load(m.kernel);
   for (size_t count : {1, 16, 17, 50}) {
     std::vector<float> values(3 * count);
@@ -334,8 +334,8 @@ TEST_P(Reduction, IfAndScalarLoops) {
        kernel::combine(acc, Op::Add)}};
   m.phase({grid(4, {kernel::assign(acc, zero), kernel::assign(one, zero), branch,
                     vector("i1"_loop, n, {kernel::assign(one, m.op(Op::Add, {m.build.local(one), m.load(x, {j})}))}, 1),
-                    kernel::combine(one, Op::Add), kernel::store(m.at(out, {0, i}), m.build.local(acc)),
-                    kernel::store(m.at(out, {1, i}), m.build.local(one))})});
+                    kernel::combine(one, Op::Add), m.build.store(m.at(out, {0, i}), m.build.local(acc)),
+                    m.build.store(m.at(out, {1, i}), m.build.local(one))})});
   auto module = load(m.kernel);
   std::vector<int32_t> values(21, 2), result(8, -1);
   run(*module, 0, 4, {values.data(), result.data()}, {21});

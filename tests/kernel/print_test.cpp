@@ -21,12 +21,12 @@ phase 0, work C
     alloc scratch0: f32[C] per workgroup
     %v0 := 0:f32
     vector %i1 < C by 8:
-      let %v1: f32 = in2[%i0, %i1]
+      let %v1: f32 = cast<f32>(in2[%i0, %i1])
       scratch0[%i1] = %v1
       %v0 := %v0 + %v1
     combine %v0 by add over lane
     vector %i2 < C by 8:
-      stream out3[%i0, %i2] = scratch0[%i2] - %v0
+      stream out3[%i0, %i2] = cast<f16>(scratch0[%i2] - %v0)
 )");
 }
 

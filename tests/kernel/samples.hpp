@@ -22,6 +22,10 @@ inline std::vector<IntExpr> row_major(const Shape& dims) {
   return strides;
 }
 
+inline Store store(Access access, ExprId value, ExprId mask = kNoExpr, bool streaming = false) {
+  return {std::move(access), value, mask, streaming, {}};
+}
+
 // A kernel under construction: arrays by the number that accesses use.
 struct Sample {
   Kernel kernel;
@@ -46,11 +50,9 @@ struct Sample {
     return static_cast<int>(kernel.buffers.size()) - 1;
   }
   ExprId load(int array, std::vector<IntExpr> index, ExprId mask = kNoExpr, ExprId other = kNoExpr) {
-    return build.load(kernel.params[static_cast<size_t>(array)].dtype, {false, array, std::move(index)}, mask, other);
+    return build.load({false, array, std::move(index)}, mask, other);
   }
-  ExprId load_scratch(int buffer, std::vector<IntExpr> index) {
-    return build.load(kernel.buffers[static_cast<size_t>(buffer)].dtype, {true, buffer, std::move(index)});
-  }
+  ExprId load_scratch(int buffer, std::vector<IntExpr> index) { return build.load({true, buffer, std::move(index)}); }
   ExprId f32(double value) { return build.constant(Scalar::of_float(DType::F32, value)); }
   ExprId less(const IntExpr& a, const IntExpr& b) { return build.apply(Op::Lt, {build.index(a), build.index(b)}); }
   ExprId at_least(const IntExpr& a, const IntExpr& b) { return build.apply(Op::Ge, {build.index(a), build.index(b)}); }
@@ -94,17 +96,17 @@ inline void fill_row(Sample& s) {
   const LocalId sum = s.build.new_local(DType::F32, true);
   const LocalId x = s.build.new_local(DType::F32, false);
   const IntExpr i = sym("i0"_loop), j = sym("i1"_loop), k = sym("i2"_loop);
-  s.phase(
-      grid("i0"_loop, sym("B"_size),
-           {alloc(row), assign(sum, s.f32(0)),
-            vector("i1"_loop, sym("C"_size),
-                   {let(x, s.load(in, {i, j})), store({true, row, {j}}, s.build.local(x)),
-                    assign(sum, s.build.apply(Op::Add, {s.build.local(sum), s.build.local(x)}))}),
-            combine(sum, Op::Add),
-            vector("i2"_loop, sym("C"_size),
-                   {store({false, out, {i, k}}, s.build.apply(Op::Sub, {s.load_scratch(row, {k}), s.build.local(sum)}),
-                          kNoExpr, true)})}),
-      sym("C"_size));
+  s.phase(grid("i0"_loop, sym("B"_size),
+               {alloc(row), assign(sum, s.f32(0)),
+                vector("i1"_loop, sym("C"_size),
+                       {let(x, s.load(in, {i, j})), store({true, row, {j}}, s.build.local(x)),
+                        assign(sum, s.build.apply(Op::Add, {s.build.local(sum), s.build.local(x)}))}),
+                combine(sum, Op::Add),
+                vector("i2"_loop, sym("C"_size),
+                       {s.build.store({false, out, {i, k}},
+                                      s.build.apply(Op::Sub, {s.load_scratch(row, {k}), s.build.local(sum)}), kNoExpr,
+                                      true)})}),
+          sym("C"_size));
 }
 
 // The first line of what verify() finds at fault, or "" when it passes.

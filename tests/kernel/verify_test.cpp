@@ -437,11 +437,10 @@ TEST(Verify, Types) {
   expect_broken([](Kernel& k) { first_expr<Apply>(k).dtype = DType::F64; }, "is f64, but its value is f32");
   expect_broken([](Kernel& k) { first<Apply>(k).op = Op::And; }, "bitwise_and does not take f32");
   expect_broken([](Kernel& k) { first<Apply>(k).args.pop_back(); }, "has 1 operands, not 2");
-  expect_broken([](Kernel& k) { first_expr<Load>(k).dtype = DType::F16; }, "is f16, which occurs in memory only");
   expect_broken([](Kernel& k) { first_expr<Load>(k).dtype = DType::F64; },
-                "in2[%i0, %i1] is f64, but its value is f32");
+                "in2[%i0, %i1] is f64, but its value is f16");
   expect_broken([](Kernel& k) { first<Const>(k).value.dtype = DType::I32; }, "but its value is i32");
-  expect_broken([](Kernel& k) { k.locals[0].dtype = DType::BF16; }, "local %v0 is bf16");
+  expect_broken([](Kernel& k) { k.locals[0].dtype = DType::BF16; }, "%v0 is f32, but its value is bf16");
   expect_broken([](Kernel& k) { k.locals[1].dtype = DType::F64; }, "%v1");
   expect_broken([](Kernel& k) { k.params[3].dtype = DType::F64; }, "store out3[%i0, %i2]: the value");
   expect_broken([](Kernel& k) { grid_body(k)[3].get<Combine>().op = Op::Sub; }, "subtract does not combine f32");
@@ -449,6 +448,26 @@ TEST(Verify, Types) {
   expect_broken([](Kernel& k) { grid_body(k)[3].get<Combine>().index_local = 1; }, "add has no index");
   expect_broken([](Kernel& k) { first<Load>(k).mask = 0; }, "a mask or a value beside it, but not both");
   expect_broken([](Kernel& k) { first<Load>(k).mask = first<Load>(k).other = 0; }, "but a mask is bool");
+}
+
+// They are loaded, kept and stored; what computes takes f32.
+TEST(Verify, HalvesAreBits) {
+  Sample s;
+  const int in = s.input(DType::F16, {8}), kept = s.scratch(DType::F16, {8}), out = s.output(DType::F16, {8});
+  const ExprId wide = s.load(in, {i});
+  const ExprId half = s.kernel.at(wide).get<Cast>().x;
+  const LocalId local = s.build.new_local(DType::F16, false);
+  s.phase(grid("g"_loop, 1,
+               {alloc(kept), vector("i0"_loop, 8, {let(local, half), store({true, kept, {i}}, s.build.local(local))}),
+                vector("i0"_loop, 8, {s.build.store({false, out, {i}}, s.load_scratch(kept, {i}))})}));
+  EXPECT_EQ(fault(s.kernel), "");
+  EXPECT_EQ(s.build.to_half(wide, DType::F16), half) << "what was loaded is stored as it was";
+  s.build.apply(Op::Neg, {half});
+  EXPECT_FAULT(s.kernel, "negative does not take f16");
+  s.kernel.exprs.back() = {DType::F64, Cast{half, false}};
+  EXPECT_FAULT(s.kernel, "f16 becomes f64, which takes f32 in between");
+  s.kernel.exprs.back() = {DType::BF16, Cast{half, false}};
+  EXPECT_FAULT(s.kernel, "f16 becomes bf16, which takes f32 in between");
 }
 
 TEST(Verify, OrderOfExpressions) {
