@@ -117,7 +117,8 @@ void PhaseUses::block(const std::vector<Stmt>& body, const Loop* vector) {
           note_local(scan.carry, nullptr);
           if (scan.over_grid) stored[static_cast<size_t>(scan.over_grid->meet.array)] = true;
           at(scan.local).vectors.insert(vector);
-          ++block_;  // it is between two
+          ++block_;  // it is between two, and leaves its results to the second, which may not want them
+          note_local(scan.local, vector);
         },
         [](const Barrier&) {}, [](const Prefetch&) {}, [](const Turn&) {}, [](const Alloc&) {});
   }

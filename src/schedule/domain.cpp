@@ -57,6 +57,7 @@ static void merge_pair(Domain& domain, size_t d) {
     for (IntExpr& i : index) i = i.substitute(parts, domain.ranges);
   };
   for (Reduction& r : domain.reductions) rewrite(r.argument_index), rewrite(r.result_index);
+  for (Scan& s : domain.scans) rewrite(s.index);
   for (Output& o : domain.outputs) rewrite(o.base_index), rewrite(o.store_index);
   for (Read& r : domain.reads) rewrite(r.index);
   for (Read& r : domain.draws) rewrite(r.index);

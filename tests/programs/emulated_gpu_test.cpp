@@ -2,6 +2,7 @@
 // against the reference. Threads take turns at barriers only, so a barrier, a mask or a turn of a
 // buffer that is missing gives other numbers, or does not end.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "aliasing.hpp"
 #include "bounds.hpp"
@@ -108,11 +109,20 @@ TEST_F(EmulatedGpu, ScansDownTallColumns) {
           name_of(t), t == DType::F32 ? "2.7" : "90", how, reverse);
       check_calls(program, calls, {{"A"_size, 2}, {"B"_size, 3000}, {"C"_size, 5}});
     }
+  // Kept axes that are one loop, and axes of one element.
+  for (const Dims& dims :
+       {Dims{3000, 4, 7}, Dims{1, 2000, 1, 7}, Dims{2, 3, 1500, 2, 3}, Dims{2000, 5, 1}, Dims{1500, 0, 2}}) {
+    const size_t axis = dims.size() == 3 ? 0 : dims.size() == 4 ? 1 : 2;
+    check(fmt::format("input x: i32[{}]\nreturn cumsum(x + 1, axis={})\n", fmt::join(dims, ", "), axis),
+          {noise(DType::I32, dims, 3)});
+  }
 }
 
 // Warps hand each other what they have in a buffer of two halves, several times for a row.
 TEST_F(EmulatedGpu, ScansAlongRows) {
   check("input x: i32[R, 9000]\nreturn cumsum(x), cummax(x, reverse=True)\n", {rows(DType::I32, 2, 9000)});
+  // What is shifted away leaves a scan that nothing reads.
+  check("input x: i32[R, 2]\nreturn cumsum(x) << 100, x + 1\n", {rows(DType::I32, 5, 2)});
   check_calls("input x: i32[R, C]\nreturn cumsum(x, exclusive=True, restart=x > 90)\n",
               {{rows(DType::I32, 3, 1000)}, {rows(DType::I32, 3, 5001)}, {rows(DType::I32, 3, 3)}},
               {{"R"_size, 3}, {"C"_size, 5001}});
