@@ -28,6 +28,7 @@ int cost_of(const Node& node) {
 }
 
 int instructions_of(const Node& node) {
+  if (node.kind == NodeKind::Random) return 40;
   if (node.kind != NodeKind::Elementwise) return 1;
   const bool wide = node.dtype == DType::F64, floating = is_float(node.dtype);
   if (node.op >= Op::Cbrt && node.op <= Op::Erfc) return wide ? 120 : 60;

@@ -42,6 +42,15 @@ int lanes_of(const Widths& w) {
   return std::max(wide, narrow);
 }
 
+int64_t most_written_out(const Graph& graph, const Group& group, const Domain& domain) {
+  int64_t instructions = 0;
+  for (const NodeId id : group.nodes) {
+    const Node& node = graph.at(id);
+    instructions += node.local ? std::min(local_elements(graph, node), kMostWrittenOut) : instructions_of(node);
+  }
+  return std::max<int64_t>(1, kMostWrittenOutInstructions / std::max<int64_t>(1, instructions * passes_of(domain)));
+}
+
 int64_t steps_of(int64_t elements, int64_t step) { return std::max<int64_t>(1, (elements + step - 1) / step); }
 
 bool may_divide(int lanes, const IntExpr& extent) {
@@ -130,7 +139,7 @@ Schedule pointwise(const Graph& graph, Domain domain, const Group& group, const 
     s.flattened = false;
     s.tile = kTile;
     s.lanes = 1;
-    s.unroll = options.tuning.unroll ? options.tuning.unroll : 8;
+    s.unroll = options.tuning.unroll ? options.tuning.unroll : 16;
     if (options.tuning.lanes) s.tile = options.tuning.lanes;
     s.note = fmt::format("tiles of {} x {}, {} read{} turned on chip", kTile, kTile, s.staged.size(),
                          s.staged.size() == 1 ? "" : "s");

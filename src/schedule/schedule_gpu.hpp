@@ -13,6 +13,9 @@ constexpr int kWorkgroup = 256;
 constexpr int kMostThreads = 1024;  // of a workgroup
 // Bytes of a row that one thread holds at most: enough accesses under way, and registers left to compute with.
 constexpr int64_t kMostBytesPerThread = 128;
+// Instructions of kernel IR, about, that a function writes out for the elements of one thread. NVRTC takes a millisecond for
+// each eight of them.
+constexpr int64_t kMostWrittenOutInstructions = 12000;
 // Reductions of fewer elements are not split.
 constexpr int64_t kSmallWork = 1 << 16;
 
@@ -29,6 +32,8 @@ Widths widths_of(const Graph& graph, const Schedule& s);
 int lanes_of(const Widths& w);
 // Also of an extent that is not known: the kernel asks for a multiple then.
 bool may_divide(int lanes, const IntExpr& extent);
+// The most elements of a thread that stay below kMostWrittenOutInstructions, each pass writing out its own; at least 1.
+int64_t most_written_out(const Graph& graph, const Group& group, const Domain& domain);
 // At least 1.
 int64_t steps_of(int64_t elements, int64_t step);
 

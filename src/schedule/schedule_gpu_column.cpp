@@ -18,7 +18,7 @@ constexpr int64_t kTallColumn = 512;
 // A row of a column's pass waits so long for memory; starting two more kernels takes so long; memory moves so much.
 constexpr int64_t kRowLatencyNs = 700, kKernelsNs = 5000, kBytesPerNs = 4000;
 // A lane that scans takes so long for a row of which the loads are under way; parts of columns move so much.
-constexpr int64_t kScannedRowNs = 12, kPartBytesPerNs = 3000;
+constexpr int64_t kScannedRowNs = 18, kPartBytesPerNs = 3000;
 // Of a scan down columns, what a multiprocessor reads at once.
 constexpr int64_t kScanBytes = 96 << 10;
 
@@ -59,6 +59,7 @@ std::optional<ColumnTile> passing_tile(int64_t height, int64_t width, int64_t co
   // Coordinates, say: threads beside the columns would have nothing to do.
   while (tile.row > 1 && tile.row * lanes / 2 >= columns) tile.row /= 2;
   tile.rows = std::max<int64_t>(lanes, std::min(kColumnThreads / tile.row, power_of_two_from(height / kGroups)));
+  tile.rows = std::max(tile.rows, kWarp / tile.row);
   if (width / (tile.row * lanes) < 2 * target.threads) return std::nullopt;
   return tile;
 }
@@ -117,7 +118,8 @@ bool loops_over_windows(const Graph& graph, const Group& group) {
   return false;
 }
 
-std::optional<Schedule> columns_tile(const Graph& graph, const Domain& domain, const Options& options) {
+std::optional<Schedule> columns_tile(const Graph& graph, const Domain& domain, const Group& group,
+                                     const Options& options) {
   Schedule s;
   s.domain = domain;
   s.vector_axis = last_axis(domain, false);
@@ -139,7 +141,11 @@ std::optional<Schedule> columns_tile(const Graph& graph, const Domain& domain, c
     tile->groups = one_pass ? tile->groups : steps_of(height, tile->rows);
     if (!one_pass && tile->groups * tile->lanes * bytes > kMostBytesPerThread) return std::nullopt;
   }
+  if (tile->row * tile->rows < kWarp) return std::nullopt;  // its warps join what they have
   if (options.tuning.unroll && one_pass) tile->groups = options.tuning.unroll;
+  const int64_t most = most_written_out(graph, group, domain);
+  if (!one_pass && tile->groups * tile->lanes > most) return std::nullopt;
+  tile->groups = std::clamp<int64_t>(most / tile->lanes, 1, tile->groups);
   s.strategy = Strategy::Row;
   s.flat = true;
   s.held = !one_pass;
@@ -206,7 +212,7 @@ std::optional<std::variant<Schedule, Refusal>> scans_in_parts(const Graph& graph
       std::max(passes_of(domain) * height * (kRowLatencyNs / rows_at_once(domain, options.target) + kScannedRowNs),
                of_bytes(w.reads + stored));
   const int64_t parts = of_bytes(2 * w.reads + stored) * kBytesPerNs / kPartBytesPerNs;
-  if (whole <= passes_of(domain) * 2 * kKernelsNs + parts) return std::nullopt;
+  if (whole <= 3 * kKernelsNs + parts) return std::nullopt;
   if (domain.levels > 0 || scans_of_scans(graph, domain))
     return Refusal{
         fmt::format("{} columns of {} are scanned in parts, which know nothing of whole columns", width, height),
@@ -231,7 +237,7 @@ std::variant<Schedule, Refusal> column_gpu(const Graph& graph, Domain domain, co
   // Tiles share what neighbouring columns read, and turned rows have that in registers.
   const bool tiles = !options.target.plain && !options.tuning.turned && !loops_over_windows(graph, group);
   if (domain.scans.empty() && tiles)
-    if (auto tile = columns_tile(graph, domain, options)) return std::move(*tile);
+    if (auto tile = columns_tile(graph, domain, group, options)) return std::move(*tile);
   if (auto parts = scans_in_parts(graph, domain, options)) return std::move(*parts);
   Schedule s;
   const int64_t height = domain.estimate(true), width = domain.estimate(false);
@@ -253,9 +259,11 @@ std::variant<Schedule, Refusal> column_gpu(const Graph& graph, Domain domain, co
     if (options.tuning.turned) s.unroll = options.tuning.unroll ? options.tuning.unroll : 8;
     if (tiles && !(positions && many)) {
       const ColumnTile tile = split_tile(columns.estimate, s.lanes, w, positions, options.tuning);
-      s.columns = static_cast<int>(tile.row * tile.lanes);
-      s.team = s.workgroup = static_cast<int>(tile.row * tile.rows);
-      s.unroll = static_cast<int>(tile.groups);
+      if (tile.row * tile.rows >= kWarp) {
+        s.columns = static_cast<int>(tile.row * tile.lanes);
+        s.team = s.workgroup = static_cast<int>(tile.row * tile.rows);
+        s.unroll = static_cast<int>(tile.groups);
+      }
     }
   } else {
     s.strategy = Strategy::Column;
@@ -273,6 +281,8 @@ std::variant<Schedule, Refusal> column_gpu(const Graph& graph, Domain domain, co
                          scans_text(s.domain));
   }
   s.tile = int64_t{s.team} * s.lanes;
+  s.unroll = static_cast<int>(
+      std::clamp<int64_t>(most_written_out(graph, group, s.domain) / s.lanes, 1, std::max(1, s.unroll)));
   return s;
 }
 

@@ -92,6 +92,11 @@ TEST_F(EmulatedGpu, RowsThatBeginWithNothing) {
   }
 }
 
+// Two columns side by side, many of such pairs: a tile has a warp all the same.
+TEST_F(EmulatedGpu, PairsOfColumns) {
+  check("input x: i32[R, 128, 2]\nreturn sum(x, axis=1), max(x, axis=1)\n", {noise(DType::I32, {700, 128, 2}, 5)});
+}
+
 // Few columns that are tall are scanned in parts; so are others in the same program, which may be one part.
 TEST_F(EmulatedGpu, ScansDownTallColumns) {
   for (const auto& [how, reverse] :

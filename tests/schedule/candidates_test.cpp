@@ -208,6 +208,37 @@ TEST(Candidates, FewTallColumnsAreScannedInParts) {
   EXPECT_EQ(schedule_of(p).strategy, Strategy::Split);
 }
 
+// A thread writes out its elements in every pass; long bodies would take seconds to compile.
+TEST(Candidates, LongBodiesAreWrittenOutForFewElements) {
+  const auto elements = [](const std::string& body) {
+    const Schedule& s = schedule_of(
+        planned("input x: f32[64, 10, 31]\ny = " + body + "\nreturn y / var(y, axis=(0, 1), keepdims=True)"));
+    return s.unroll * s.lanes;
+  };
+  EXPECT_EQ(elements("x * 2"), 20);
+  EXPECT_LE(elements("pow(x + normal(x.shape, 7), 3) + pow(x, 5) * erf(x)"), 16);
+  const std::string row = "input x: f32[20000, 16384]\ny = ";
+  const std::string norm = "\nreturn y / var(y, axis=-1, keepdims=True)";
+  EXPECT_TRUE(schedule_of(planned(row + "x * 2" + norm)).held);
+  EXPECT_FALSE(schedule_of(planned(row + "pow(x + normal(x.shape, 7), 3) + pow(x, 5) * erf(x)" + norm)).held);
+}
+
+// A tile of columns is joined by the warps of its workgroup: there is at least one.
+TEST(Candidates, TilesOfColumnsHaveAWarp) {
+  for (const int threads : {0, 8, 16, 32, 64})
+    for (const char* program : {"input x: f32[4096, 128, 2]\nreturn sum(x, axis=1)",
+                                "input x: f32[4096, 100, 3]\nreturn x / sum(x, axis=1, keepdims=True)",
+                                "input x: f32[8192, 16]\nreturn sum(x, axis=0)"}) {
+      const Planned p = planned(program);
+      Options options = p.options;
+      options.tuning.threads = threads;
+      const auto made = make_schedule(p.graph, p.plan.groups.back(), options);
+      ASSERT_TRUE(std::holds_alternative<Schedule>(made)) << program;
+      const Schedule& s = std::get<Schedule>(made);
+      if (s.columns > 0) EXPECT_GE(s.team, 32) << program << ", " << threads << " threads";
+    }
+}
+
 struct Family {
   std::string program;
   std::vector<std::string> order;
@@ -220,9 +251,9 @@ const Family kFamilies[] = {
       "pointwise, 256 threads, 4 x 4 elements to each: 5 us, memory", "...",
       "pointwise, 256 threads, 1 x 1 elements to each: 6 us, latency"}},
     {"input x: f32[4096, 4096]\ninput y: f32[4096, 4096]\nreturn x.T + y",
-     {"tiled, 256 threads, 8 x 1 elements to each: 49 us, memory",
+     {"tiled, 256 threads, 16 x 1 elements to each: 49 us, memory",
       "tiled, 256 threads, 2 x 1 elements to each: 49 us, memory",
-      "tiled, 256 threads, 4 x 1 elements to each: 49 us, memory", "...",
+      "tiled, 256 threads, 4 x 1 elements to each: 49 us, memory",
       "tiled, 256 threads, 1 x 1 elements to each: 49 us, memory"}},
     {"input x: f32[4096, 4096]\ny = pad(x, 1)\nz = y[2:, 1:-1] * y[:-2, 1:-1] + exp(x)\n"
      "w = pad(z, 1)\nreturn w[2:, 1:-1] + w[:-2, 1:-1]",
