@@ -41,6 +41,8 @@ class Builder {
   const Expr& at(ExprId id) const { return kernel_.at(id); }
   DType dtype(ExprId id) const { return at(id).dtype; }
   const Scalar* constant_at(ExprId id) const { return kernel_.constant_at(id); }
+  // Whether 2^x and the like are instructions: not in plain C.
+  bool has_functions() const { return kernel_.dialect == Dialect::Gpu || kernel_.dialect == Dialect::GpuHalf; }
   bool on_gpu() const { return kernel_.dialect != Dialect::Portable; }
   Kernel& kernel() { return kernel_; }
 

@@ -62,8 +62,7 @@ ExprId Builder::gelu_for_half(const std::vector<ExprId>& factors) {
 
 // kNoExpr where the portable way is as good.
 ExprId Builder::expand_for_gpu(Op op, const std::vector<ExprId>& args) {
-  const bool functions = kernel_.dialect == Dialect::Gpu || kernel_.dialect == Dialect::GpuHalf;
-  if (!functions || dtype(args.back()) != DType::F32) return kNoExpr;
+  if (!has_functions() || dtype(args.back()) != DType::F32) return kNoExpr;
   const Val a{this, args[0]}, b{this, args[args.size() > 1 ? 1 : 0]}, none{this, kNoExpr};
   if (op == Op::Div)
     if (const Val by_constant = divided_by_constant(*this, a, b, none); by_constant.id != kNoExpr)

@@ -219,6 +219,13 @@ TEST(Found, APlaceInARowAsAnIndexOfTheNextPass) {
                     {x, noise(DType::F32, {100, 64}, 7)}));
 }
 
+// Maxima and sums of exponentials in one pass, where 2^x is no instruction: a GPU's teams in OpenCL C.
+TEST(Found, SoftmaxOfRowsThatDoNotStayOnChip) {
+  NEEDS_LLVM();
+  EXPECT_TRUE(
+      right("input x: f32[2, 20000]\nreturn softmax(x), logsumexp(x, axis=1)\n", {noise(DType::F32, {2, 20000})}));
+}
+
 // The assembler of CUDA 13.0 takes an unsigned that was widened from a short for that short when it becomes a float.
 TEST(Found, UnsignedsThatWereNegativeShorts) {
   NEEDS_LLVM();
