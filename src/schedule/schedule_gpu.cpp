@@ -42,11 +42,18 @@ int lanes_of(const Widths& w) {
   return std::max(wide, narrow);
 }
 
+// What a GPU has an instruction for, or nearly so.
+static bool has_short_form(const Node& node) {
+  if (node.kind != NodeKind::Elementwise || node.dtype == DType::F64) return false;
+  return node.op == Op::Exp || node.op == Op::Exp2 || node.op == Op::Tanh || node.op == Op::Erf;
+}
+
 int64_t most_written_out(const Graph& graph, const Group& group, const Domain& domain) {
   int64_t instructions = 0;
   for (const NodeId id : group.nodes) {
     const Node& node = graph.at(id);
-    instructions += node.local ? std::min(local_elements(graph, node), kMostWrittenOut) : instructions_of(node);
+    const int shortest = has_short_form(node) ? 10 : instructions_of(node);
+    instructions += node.local ? std::min(local_elements(graph, node), kMostWrittenOut) : shortest;
   }
   return std::max<int64_t>(1, kMostWrittenOutInstructions / std::max<int64_t>(1, instructions * passes_of(domain)));
 }
