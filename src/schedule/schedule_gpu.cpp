@@ -48,10 +48,13 @@ static bool has_short_form(const Node& node) {
   return node.op == Op::Exp || node.op == Op::Exp2 || node.op == Op::Tanh || node.op == Op::Erf;
 }
 
-int64_t most_written_out(const Graph& graph, const Group& group, const Domain& domain) {
+int64_t most_written_out(const Graph& graph, const Group& group, const Domain& domain, const SizeBinding& sizes) {
+  const int64_t points = domain.estimate(false) * domain.estimate(true);
   int64_t instructions = 0;
   for (const NodeId id : group.nodes) {
     const Node& node = graph.at(id);
+    const bool per_row = element_count(evaluate(node.shape, sizes)) * 2 <= points;
+    if (per_row && node.kind != NodeKind::Reduce) continue;
     const int shortest = has_short_form(node) ? 10 : instructions_of(node);
     instructions += node.local ? std::min(local_elements(graph, node), kMostWrittenOut) : shortest;
   }

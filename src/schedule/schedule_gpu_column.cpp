@@ -143,7 +143,7 @@ std::optional<Schedule> columns_tile(const Graph& graph, const Domain& domain, c
   }
   if (tile->row * tile->rows < kWarp) return std::nullopt;  // its warps join what they have
   if (options.tuning.unroll && one_pass) tile->groups = options.tuning.unroll;
-  const int64_t most = most_written_out(graph, group, domain);
+  const int64_t most = most_written_out(graph, group, domain, options.sizes);
   if (!one_pass && tile->groups * tile->lanes > most) return std::nullopt;
   tile->groups = std::clamp<int64_t>(most / tile->lanes, 1, tile->groups);
   s.strategy = Strategy::Row;
@@ -282,7 +282,7 @@ std::variant<Schedule, Refusal> column_gpu(const Graph& graph, Domain domain, co
   }
   s.tile = int64_t{s.team} * s.lanes;
   s.unroll = static_cast<int>(
-      std::clamp<int64_t>(most_written_out(graph, group, s.domain) / s.lanes, 1, std::max(1, s.unroll)));
+      std::clamp<int64_t>(most_written_out(graph, group, s.domain, options.sizes) / s.lanes, 1, std::max(1, s.unroll)));
   return s;
 }
 

@@ -178,7 +178,7 @@ std::variant<Schedule, Refusal> row_gpu(const Graph& graph, Domain domain, const
   // What is read stays as it was in memory; what is computed of it is kept where there is room for that too.
   // Windows have enough under way by themselves, and of one element they are read in words.
   const int64_t bytes = std::max<int64_t>(w.largest, w.windows);  // of one element
-  const int64_t written_out = most_written_out(graph, group, s.domain);
+  const int64_t written_out = most_written_out(graph, group, s.domain, options.sizes);
   s.held = single_axis && steps * s.lanes * bytes <= kMostBytesPerThread && steps * s.lanes <= written_out &&
            (w.windows == 0 || steps == 1);
   const int64_t most = w.windows > 0 ? 1 : std::min<int64_t>(16, written_out) / s.lanes;
