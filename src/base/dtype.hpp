@@ -10,8 +10,8 @@ inline constexpr DType kAllDTypes[kDTypeCount] = {DType::Bool, DType::I8,  DType
                                                   DType::U8,   DType::U16, DType::U32, DType::U64, DType::F16,
                                                   DType::BF16, DType::F32, DType::F64};
 
-// The dtype that a value of type t is computed in: f16 and bf16 compute in f32, everything else as itself.
 inline bool is_half(DType t) { return t == DType::F16 || t == DType::BF16; }
+// The dtype that a value of type t is computed in: f16 and bf16 compute in f32, everything else as itself.
 inline DType compute_type(DType t) { return is_half(t) ? DType::F32 : t; }
 // The dtype that a sum or product of t accumulates in.
 inline DType accumulator_type(DType t) { return compute_type(t); }

@@ -79,7 +79,7 @@ void PhasePrinter::declare_loads(const std::vector<kernel::EarlyLoad>& loads) {
   for (const kernel::EarlyLoad& early : loads) {
     const ExprId id = early.load;
     if (early.from) from_lane_[id] = *early.from;
-    const DType t = dtype_in_memory(load_at(id));
+    const DType t = kernel_.dtype_of(load_at(id).access);
     line("{}{} ld{}[{}];", as_.aligned, memory_type(t), id, vector_.count() + (vector_.peeled ? 1 : 0));
     early_[id] = from_memory(t, fmt::format("ld{}[n]", id));
   }

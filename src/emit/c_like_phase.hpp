@@ -227,7 +227,6 @@ class PhasePrinter {
   std::string read_local(LocalId id);
   std::string load(ExprId id);
   const Load& load_at(ExprId id) const { return kernel_.at(id).get<Load>(); }
-  DType dtype_in_memory(const Load& e) const { return kernel_.params[static_cast<size_t>(e.access.array)].dtype; }
   Place place(const Access& access);
   std::string element(const Access& access);
   std::string private_element(const Access& access);

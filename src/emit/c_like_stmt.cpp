@@ -147,7 +147,7 @@ bool PhasePrinter::batched_loop(const Loop& s) {
     close();
   };
   open(fmt::format("for (; {0} + {1} <= {2}; {0} += {1})", name, steps, extent));
-  for (const ExprId id : loads) line("{} ld{}[{}];", memory_type(dtype_in_memory(load_at(id))), id, steps);
+  for (const ExprId id : loads) line("{} ld{}[{}];", memory_type(kernel_.dtype_of(load_at(id).access)), id, steps);
   each_step([&] {
     line("const {} i = i0; (void)i;", type);
     line("const int n = 0; (void)n;");
@@ -156,7 +156,8 @@ bool PhasePrinter::batched_loop(const Loop& s) {
       line("ld{}[k] = fetched({} + {});", id, p.base, integer(p.offset));
     }
   });
-  for (const ExprId id : loads) early_[id] = from_memory(dtype_in_memory(load_at(id)), fmt::format("ld{}[k]", id));
+  for (const ExprId id : loads)
+    early_[id] = from_memory(kernel_.dtype_of(load_at(id).access), fmt::format("ld{}[k]", id));
   each_step([&] { nested_body(s, {accesses_of(s).batch.block}); });
   for (const ExprId id : loads) early_.erase(id);
   close();

@@ -257,7 +257,7 @@ std::optional<NodeId> merge_casts(Rewriter& r, const Node& node) {
   const DType from = r.arg(inner, 0).dtype;
   if (!holds_all(inner.dtype, from)) return std::nullopt;
   if (from == node.dtype) {
-    if (is_float(from) && size_of(from) == 2) return std::nullopt;
+    if (is_half(from)) return std::nullopt;
     return inner.args[0];
   }
   Node merged = node;

@@ -142,7 +142,8 @@ class EarlyLoads {
     if (loop.kind != LoopKind::Serial || loop.unroll < 2 || !stores) return {};
     IterationLoads batch{1, iteration_loads(loop)};
     int64_t bytes = 0;
-    for (const ExprId id : batch.loads) bytes += std::max(4, size_of(dtype_of(kernel_.at(id).get<Load>().access)));
+    for (const ExprId id : batch.loads)
+      bytes += std::max(4, size_of(kernel_.dtype_of(kernel_.at(id).get<Load>().access)));
     while (bytes > 0 && 2 * batch.iterations * bytes <= kMostBatchBytes && 2 * batch.iterations <= loop.unroll)
       batch.iterations *= 2;
     return batch.iterations > 1 ? batch : IterationLoads{};
@@ -238,7 +239,7 @@ class EarlyLoads {
     // The other loops may run at other times, or not at all.
     if (loops.size() < 2 || depth_ > 0 || load.access.scratch) return false;
     const Loop& here = vector.loop;
-    return int64_t{vector.shape.count()} * size_of(dtype_of(load.access)) <= kMostHeldBytes &&
+    return int64_t{vector.shape.count()} * size_of(kernel_.dtype_of(load.access)) <= kMostHeldBytes &&
            std::all_of(loops.begin(), loops.end(), [&](const Loop* loop) {
              return loop && loop->var == here.var && loop->extent == here.extent && loop->lanes == here.lanes &&
                     loop->unroll == here.unroll && !has_loops(*loop);
@@ -253,7 +254,7 @@ class EarlyLoads {
       // The compiler takes a load out of a loop that it does not change in, but no inline assembly.
       const bool stays = !serial_.empty() && !found_.offsets.of(id).mentions(serial_.back());
       early.lasting =
-          early.step > 0 && vector.shape.lanes * size_of(dtype_of(access)) >= 16 && !stays && !computes_much_;
+          early.step > 0 && vector.shape.lanes * size_of(kernel_.dtype_of(access)) >= 16 && !stays && !computes_much_;
       if (early.step == 0) early.from = from_lane(id, made, vector);
       made.push_back(early);
     }
@@ -262,11 +263,9 @@ class EarlyLoads {
 
   int step_of(ExprId id, const Vector& vector) {
     const Access& access = kernel_.at(id).get<Load>().access;
-    return step_of_group(vector.groups, vector.shape, {access.array, dtype_of(access), found_.offsets.of(id)},
+    return step_of_group(vector.groups, vector.shape, {access.array, kernel_.dtype_of(access), found_.offsets.of(id)},
                          in_order_, variant_);
   }
-
-  DType dtype_of(const Access& access) const { return kernel_.params[static_cast<size_t>(access.array)].dtype; }
 
   // The first group that has the element of a load in another lane.
   std::optional<FromLane> from_lane(ExprId id, const std::vector<EarlyLoad>& early, const Vector& vector) {

@@ -278,11 +278,7 @@ class AccessVerifier {
     return *s;
   }
 
-  int most_of(const Access& access) const { return 16 / size_of(dtype_of(access)); }
-  DType dtype_of(const Access& access) const {
-    const auto array = static_cast<size_t>(access.array);
-    return access.scratch ? kernel_.buffers[array].dtype : kernel_.params[array].dtype;
-  }
+  int most_of(const Access& access) const { return 16 / size_of(kernel_.dtype_of(access)); }
 
   void adjacent(const AdjacentLoads& run, const Block& block, const Roots& roots, const Vector& vector) const {
     std::unordered_set<ExprId> below;

@@ -218,7 +218,7 @@ class Widening {
     for (size_t n = 0; n < block.size(); ++n) {
       const Store* s = store_to_array(*block[n]);
       if (!s || (s->mask != kNoExpr && !vector.groups.same(s->mask))) continue;
-      const GroupAccess access{s->access.array, dtype_of(s->access), flat_offset(kernel_, s->access)};
+      const GroupAccess access{s->access.array, kernel_.dtype_of(s->access), flat_offset(kernel_, s->access)};
       const int step = step_of_group(vector.groups, vector.shape, access, in_order_, variant_);
       if (step != 0) accesses.group_stores.push_back({static_cast<int>(n), step});
     }
@@ -242,7 +242,7 @@ class Widening {
       const bool waits = std::any_of(on.begin(), on.end(), [&](int resource) { return given.count(resource) > 0; });
       if (waits || (load->other != kNoExpr && !kernel_.constant_at(load->other))) return true;
       std::vector<IntExpr> when;
-      const std::string mask = condition_key(load->mask, kWidest / size_of(dtype_of(load->access)), when);
+      const std::string mask = condition_key(load->mask, kWidest / size_of(kernel_.dtype_of(load->access)), when);
       by_mask[{mask, load->other}].add(id, when);
       return true;
     });
@@ -272,7 +272,7 @@ class Widening {
       const Store* s = store_to_array(*block[n]);
       if (!s) continue;
       std::vector<IntExpr> when;
-      const std::string mask = condition_key(s->mask, kWidest / size_of(dtype_of(s->access)), when);
+      const std::string mask = condition_key(s->mask, kWidest / size_of(kernel_.dtype_of(s->access)), when);
       by_mask[mask].add(static_cast<int>(n), when);
     }
     for (const auto& [key, alike] : by_mask) {
@@ -287,11 +287,6 @@ class Widening {
         accesses.stores.push_back(std::move(adjacent));
       }
     }
-  }
-
-  DType dtype_of(const Access& access) const {
-    const auto array = static_cast<size_t>(access.array);
-    return access.scratch ? kernel_.buffers[array].dtype : kernel_.params[array].dtype;
   }
 
   // Whether the value is always a multiple of n, where each of `when` is at least 0.
@@ -331,13 +326,13 @@ class Widening {
     std::vector<std::vector<size_t>> runs;
     for (const Row& row : rows)
       for (auto it = row.at.begin(); it != row.at.end();) {
-        std::vector<size_t> run = run_from(it, row.at, offsets[it->second], size_of(dtype_of(*row.first)));
+        std::vector<size_t> run = run_from(it, row.at, offsets[it->second], size_of(kernel_.dtype_of(*row.first)));
         if (run.empty()) {
           ++it;
           continue;
         }
         if (!row.first->scratch)
-          align(row.first->array, static_cast<int>(run.size()) * size_of(dtype_of(*row.first)), variant_);
+          align(row.first->array, static_cast<int>(run.size()) * size_of(kernel_.dtype_of(*row.first)), variant_);
         std::advance(it, run.size());
         runs.push_back(std::move(run));
       }
