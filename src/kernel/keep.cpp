@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <vector>
 
 #include "base/check.hpp"
 #include "kernel/lower_reduction.hpp"
@@ -32,8 +33,7 @@ class Reuse {
   bool keepable(ExprId id) {
     auto it = keepable_.find(id);
     if (it != keepable_.end()) return it->second;
-    const bool result = varies(id) && !mutable_inside(id) && cost(id) >= kWorthKeeping;
-    return keepable_[id] = result;
+    return keepable_[id] = varies(id) && !mutable_inside(id);
   }
 
   // The expression with kept parts replaced by loads. `kept` grows by what is worth keeping.
@@ -42,12 +42,12 @@ class Reuse {
     if (id == kNoExpr) return id;
     auto done = kept.find(id);
     if (done != kept.end()) return done->second;
-    if (earlier.count(id) && keepable(id)) {
+    if (earlier.count(id) && keepable(id) && is_worth_keeping(id, kept)) {
       const ExprId load = keep(id);
       if (load != kNoExpr) return kept[id] = load;
     }
-    auto seen = rewritten_.find(id);
-    if (seen != rewritten_.end()) return seen->second;
+    auto seen = rewritten_.back().find(id);
+    if (seen != rewritten_.back().end()) return seen->second;
     Expr e = builder_.at(id);
     bool changed = false;
     if (!e.is<Load>())
@@ -56,10 +56,16 @@ class Reuse {
         changed = changed || next != a;
         a = next;
       });
-    return rewritten_[id] = changed ? made_again(e, id) : id;
+    return rewritten_.back()[id] = changed ? made_again(e, id) : id;
   }
 
-  void next_stage() { rewritten_.clear(); }
+  void next_stage() { rewritten_.emplace_back(); }
+
+  // What an expression became in a stage that has been rewritten.
+  ExprId in_stage(size_t stage, ExprId id) const {
+    const auto found = rewritten_[stage].find(id);
+    return found == rewritten_[stage].end() ? id : found->second;
+  }
 
  private:
   // An expression with other operands in place of `old`.
@@ -89,23 +95,29 @@ class Reuse {
     const auto is_local = [](const IntExpr& x) { return x.any_symbol([](Symbol s) { return s.is_local(); }); };
     return std::any_of(all.begin(), all.end(), [&](ExprId i) { return any_index(builder_.at(i), is_local); });
   }
-  int cost(ExprId id) const {
-    std::set<ExprId> all;
-    collect(id, all);
+  // What is kept already costs nothing.
+  bool is_worth_keeping(ExprId id, const std::map<ExprId, ExprId>& kept) const {
+    std::set<ExprId> seen{id};
+    std::vector<ExprId> todo{id};
     int total = 0;
-    for (const ExprId i : all) {
-      const Expr& e = builder_.at(i);
+    while (!todo.empty() && total < kWorthKeeping) {
+      const ExprId next = todo.back();
+      todo.pop_back();
+      const Expr& e = builder_.at(next);
       const auto* cast = e.get_if<Cast>();
-      if (e.is<Apply>() || e.is<Raw>() || (cast && !builder_.loaded(i))) ++total;
+      if (e.is<Apply>() || e.is<Raw>() || (cast && !builder_.loaded(next))) ++total;
       if (e.is<Random>()) total += kDrawCost;
+      for_each_operand(e, [&](ExprId operand) {
+        if (operand != kNoExpr && !kept.count(operand) && seen.insert(operand).second) todo.push_back(operand);
+      });
     }
-    return total;
+    return total >= kWorthKeeping;
   }
 
   Builder& builder_;
   std::optional<Symbol> innermost_;
   std::map<ExprId, bool> keepable_;
-  std::map<ExprId, ExprId> rewritten_;
+  std::vector<std::map<ExprId, ExprId>> rewritten_;  // by stage
 };
 
 // What reads a local that its own pass still assigns (an accumulator on its way) is another value once the pass is done.
@@ -143,7 +155,7 @@ void ReductionLowering::keep_values(std::vector<std::vector<Stmt>>& stages, cons
       const Access at{true, add_scratch(t, where.dims), where.index};
       for (size_t first = 0; first < s; ++first)
         if (used[first].count(id)) {
-          stages[first].push_back(builder_.store(at, id));
+          stages[first].push_back(builder_.store(at, reuse.in_stage(first, id)));
           break;
         }
       return builder_.load(at);
