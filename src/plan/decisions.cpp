@@ -9,6 +9,14 @@
 namespace smelt::plan {
 namespace {
 
+std::pair<std::string, std::string> words_of_split(const Split& split) {
+  if (split.spilled_bytes > 0)
+    return {fmt::format("built as one kernel they spill {} bytes per thread", split.spilled_bytes),
+            "fewer values that are needed at the same time"};
+  return {fmt::format("one kernel is predicted to take {:.1f} times as long as two", split.times_as_long),
+          "nothing: storing the value takes less time"};
+}
+
 class Decisions {
  public:
   Decisions(const Partition& partition, const Kept& kept) : parts_(partition), kept_(kept) {}
@@ -52,8 +60,7 @@ class Decisions {
                                parts_.edges().elements[static_cast<size_t>(producer)], parts_.reach(consumer));
         d.remedy = "nothing: storing the small value is cheaper";
       } else if (const Split* split = parts_.apart(a, b)) {
-        d.reason = fmt::format("built as one kernel they spill {} bytes per thread", split->spilled_bytes);
-        d.remedy = "fewer values that are needed at the same time";
+        std::tie(d.reason, d.remedy) = words_of_split(*split);
       } else if (parts_.too_deep(a, b)) {
         d.reason = fmt::format("a kernel may have no more than {} operations", parts_.options().depth);
         d.remedy = "a higher limit";

@@ -2,6 +2,7 @@
 // values, then cheap values are computed again where that avoids a store. What may merge is for the
 // schedules to say (schedule::make_schedule).
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
@@ -11,6 +12,7 @@
 #include "plan/batch.hpp"
 #include "plan/decisions.hpp"
 #include "plan/partition.hpp"
+#include "plan/two_kernels.hpp"
 #include "schedule/candidates.hpp"
 #include "schedule/operations.hpp"
 
@@ -23,6 +25,8 @@ constexpr int kCheapToRepeat = 60;
 class Planner {
  public:
   Planner(const Graph& graph, const Options& options) : parts_(graph, options) {}
+
+  const Partition& parts() const { return parts_; }
 
   Plan run() {
     if (parts_.options().fuse) {
@@ -331,6 +335,18 @@ class Planner {
 
 }  // namespace
 
-Plan make_plan(const Graph& graph, const Options& options) { return Planner(graph, options).run(); }
+Plan make_plan(const Graph& graph, const Options& options) {
+  constexpr int kMostPlans = 4;
+  const bool compares = options.fuse && options.depth == 0 && options.tuning == Tuning{};
+  Options cut = options;
+  for (int plans = 1;; ++plans) {
+    Planner planner(graph, cut);
+    Plan plan = planner.run();
+    if (!compares || plans == kMostPlans) return plan;
+    std::vector<Split> splits = splits_that_pay(planner.parts(), plan.groups);
+    if (splits.empty()) return plan;
+    std::move(splits.begin(), splits.end(), std::back_inserter(cut.splits));
+  }
+}
 
 }  // namespace smelt::plan

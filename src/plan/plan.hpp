@@ -14,11 +14,12 @@ using schedule::Strategy;
 using schedule::Target;
 using schedule::Tuning;
 
-// A group that was found not to fit one kernel: its nodes up to `last`, and the others, may not be in one group.
+// A group that is not to be one kernel: its nodes up to `last`, and the others, may not be in one group.
 struct Split {
   std::vector<NodeId> nodes;  // ascending
   NodeId last = -1;
-  int64_t spilled_bytes = 0;  // of each thread of that kernel
+  int64_t spilled_bytes = 0;  // of each thread of that kernel, if that is why
+  double times_as_long = 0;   // that one kernel is predicted to take, beside two; if that is why
 };
 
 struct Options : schedule::Options {

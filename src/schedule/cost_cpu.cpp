@@ -31,6 +31,9 @@ constexpr int64_t kLongWindow = 16;
 // Rows that columns side by side take from memory together, where they are split over the grid.
 constexpr double kRowsAtOnce = 4;
 constexpr double kLine = 64;
+// Of the first-level cache: bytes between addresses that share a set, and the lines that a set holds.
+constexpr double kWaySize = 4096;
+constexpr int kWays = 8;
 constexpr double kAnywhere = 1e9;  // what stride_of gives where there is none
 
 class Prediction {
@@ -48,7 +51,7 @@ class Prediction {
     const double near = static_cast<double>(facts_.cache_bytes_total) / 2;
     const double cache_bytes = facts_.cache_bytes * threads / facts_.processors;
     cost.memory_us = memory_bytes_ / (memory_bytes_ > near ? facts_.memory_bytes : cache_bytes);
-    cost.cache_us = line_bytes_ / cache_bytes;
+    cost.cache_us = line_bytes_ / cache_bytes + torn_bytes_ / facts_.memory_bytes;
     cost.issue_us = instructions_ * width() / (facts_.operations * threads);
     cost.latency_us = chain_ * kInstructionsPerCycle * width() / (facts_.operations * threads);
     cost.launch_us = facts_.launch_us + (s_.strategy == Strategy::Split ? facts_.next_launch_us : 0);
@@ -169,24 +172,33 @@ class Prediction {
 
   void find_accesses() {
     std::vector<NodeId> seen;
-    const auto note = [&](NodeId node, const Index& index, double times) {
+    const auto note = [&](NodeId node, const Index& index, double times, bool stored) {
       instructions_ += times * instructions_of(node, index);
       const double bytes = array_bytes(graph_, options_.sizes, node), size = size_of(graph_.at(node).dtype);
-      const double step = axis() ? stride(node, index, *axis()) : 0;
-      // Each element in a line of its own, of an array that the caches near a core do not hold.
-      if (!s_.flattened && step * size >= kLine && bytes > static_cast<double>(options_.target.l2_bytes) / 2 &&
-          !serves_next(node, index))
-        line_bytes_ += times * kLine;
+      if (in_own_lines(node, index))
+        (stored && along_rows() ? torn_bytes_ : line_bytes_) += times * (stored ? 2 : 1) * kLine;
       if (std::find(seen.begin(), seen.end(), node) != seen.end()) return;
       seen.push_back(node);
       memory_bytes_ += std::min(bytes, times * size);
     };
-    for (const Read& read : s_.domain.reads) note(read.node, read.index, times_read(read));
-    for (const Output& o : s_.domain.outputs) note(o.node, o.store_index, o.per_row ? kept() : executed_);
+    for (const Read& read : s_.domain.reads) note(read.node, read.index, times_read(read), false);
+    for (const Output& o : s_.domain.outputs) note(o.node, o.store_index, o.per_row ? kept() : executed_, true);
   }
 
-  // Whether the lines that the lanes read serve the steps that follow, in columns that lie along a row of the array.
-  bool serves_next(NodeId node, const Index& index) const {
+  // Each element in a line of its own, of an array that the caches near a core do not hold. Tiles use
+  // all of their lines.
+  bool in_own_lines(NodeId node, const Index& index) const {
+    if (!axis() || s_.flattened || s_.strategy == Strategy::Tiled) return false;
+    const double step = stride(node, index, *axis()) * size_of(graph_.at(node).dtype);
+    return step >= kLine &&
+           array_bytes(graph_, options_.sizes, node) > static_cast<double>(options_.target.l2_bytes) / 2 &&
+           !serves_next(node, index, step);
+  }
+
+  // Whether the lines that the lanes read serve the steps that follow, in columns that lie along a row of the array. Lines whose
+  // distance is a power of two push each other out of the first-level cache.
+  bool serves_next(NodeId node, const Index& index, double step) const {
+    if (std::fmod(step, kWaySize) == 0 && s_.lanes > kWays) return false;
     const auto beside = [&](const Axis& a) { return a.reduced && stride(node, index, a) == 1; };
     return down_columns() && std::any_of(s_.domain.axes.begin(), s_.domain.axes.end(), beside);
   }
@@ -231,7 +243,8 @@ class Prediction {
   double executed_ = 0, begun_ = 0, iterations_ = 1;
   double in_scratch_ = 0;  // accesses of scratch for each element and accumulator
   double instructions_ = 0, memory_bytes_ = 0, line_bytes_ = 0;
-  double chain_ = 0;  // cycles
+  double torn_bytes_ = 0;  // of lines that are read and written for one element of a row
+  double chain_ = 0;       // cycles
 };
 
 }  // namespace

@@ -349,7 +349,7 @@ class Prediction {
       row_bytes += reduced() * width * size_of(graph_.at(read.node).dtype);
     }
     const bool from_memory = again && under_way * row_bytes > static_cast<double>(facts_.cache_bytes_total) / 2;
-    double bytes = 0;
+    double bytes = 0, torn = 0;
     for (const auto& [node, times] : asked)
       bytes += memory_bytes(node, times) * (from_memory && times > points_ ? std::floor(times / points_) : 1);
     for (const Output& output : s_.domain.outputs) {
@@ -359,11 +359,21 @@ class Prediction {
       else
         count_access(output.node, output.store_index, times, false, std::nullopt, false);
       bytes += times * size_of(graph_.at(output.node).dtype);
+      if (!output.per_row) torn += times * torn_bytes(output);
     }
     bytes += spilled_ * 8 * points_ / lanes_ / kWarp;
     cost_.memory_us = bytes / facts_.memory_bytes;
-    cost_.cache_us = cache_bytes_ / facts_.cache_bytes;
+    cost_.cache_us = cache_bytes_ / facts_.cache_bytes + torn / facts_.memory_bytes;
     cost_.on_chip_us = on_chip_ / (facts_.on_chip_bytes * busy());
+  }
+
+  // A row that is stored as a column writes parts of sectors, which memory reads and writes before the
+  // next rows have come to them. For each element.
+  double torn_bytes(const Output& output) const {
+    const double step = step_along(output.node, output.store_index) * size_of(graph_.at(output.node).dtype);
+    const bool large =
+        array_bytes(graph_, options_.sizes, output.node) > static_cast<double>(facts_.cache_bytes_total) / 2;
+    return rows() && s_.columns == 0 && along_rows() && large && step >= kSector ? 2 * kSector : 0;
   }
 
   // Processors with work, on the average over the waves of workgroups.

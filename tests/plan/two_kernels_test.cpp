@@ -1,0 +1,60 @@
+// Where the cost model holds two kernels to be much faster than one.
+#include <gtest/gtest.h>
+
+#include "frontends/language.hpp"
+#include "graph/build.hpp"
+#include "plan/plan.hpp"
+
+namespace smelt {
+namespace {
+
+plan::Plan planned(const std::string& program, bool gpu, int threads = 2) {
+  const Graph graph = simplify(lang::parse_program(program, "<plan>"));
+  plan::Options options;
+  options.target.gpu = gpu;
+  options.target.threads = gpu ? 132 : threads;
+  if (gpu) options.target.l2_bytes = 50 << 20;
+  const plan::Plan plan = plan::make_plan(graph, options);
+  plan::verify(graph, plan);
+  return plan;
+}
+
+const plan::Decision* cut_of(const plan::Plan& plan) {
+  for (const plan::Decision& d : plan.decisions)
+    if (!d.fused) return &d;
+  return nullptr;
+}
+
+TEST(TwoKernels, ANormalizedRowIsNotStoredAsAColumn) {
+  for (const bool gpu : {false, true})
+    for (const char* result : {"softmax(x).T", "layernorm(x).T * 2", "cumsum(x, axis=1).T"}) {
+      const plan::Plan plan = planned("input x: f32[4096, 4096]\nreturn " + std::string(result), gpu);
+      ASSERT_EQ(plan.groups.size(), 2u) << result;
+      EXPECT_EQ(plan.groups[1].strategy(), plan::Strategy::Tiled);
+      const plan::Decision* cut = cut_of(plan);
+      ASSERT_TRUE(cut);
+      EXPECT_NE(cut->reason.find("times as long as two"), std::string::npos) << cut->reason;
+      EXPECT_FALSE(cut->remedy.empty());
+    }
+}
+
+TEST(TwoKernels, OneIsEnoughWhereCachesServe) {
+  for (const bool gpu : {false, true})
+    for (const char* program : {"input x: f32[64, 64]\nreturn softmax(x).T", "input x: f32[4096, 4096]\nreturn softmax(x)",
+                                "input x: f32[4096, 4096]\nreturn x - mean(x, axis=0)",
+                                "input x: f32[64, 512, 784]\nreturn softmax(x, axis=1)"})
+      EXPECT_EQ(planned(program, gpu).groups.size(), 1u) << program;
+}
+
+// What is fused decides the order of sums.
+TEST(TwoKernels, ThreadsOfACpuDoNotMatter) {
+  for (const char* program :
+       {"input x: f32[4096, 4096]\nreturn softmax(x).T", "input x: f32[1000, 300]\nreturn softmax(x).T",
+        "input x: f32[20000, 200]\nreturn layernorm(x).T", "input x: f32[64, 128, 1000]\nreturn permute(softmax(x), (0, 2, 1))"}) {
+    const size_t kernels = planned(program, false, 1).groups.size();
+    for (const int threads : {2, 16, 64}) EXPECT_EQ(planned(program, false, threads).groups.size(), kernels) << program;
+  }
+}
+
+}  // namespace
+}  // namespace smelt
