@@ -26,7 +26,6 @@
 
 #include "base/check.hpp"
 #include "emit/llvm_phase.hpp"
-#include "kernel/classify_accesses.hpp"
 #include "kernel/walk.hpp"
 
 namespace smelt::emit {

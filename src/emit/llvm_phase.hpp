@@ -22,7 +22,7 @@
 
 #include "emit/llvm.hpp"
 #include "emit/llvm_types.hpp"
-#include "kernel/draw_pattern.hpp"
+#include "kernel/lane_forms.hpp"
 
 namespace smelt::emit {
 
@@ -214,8 +214,8 @@ class PhasePrinter {
 
   // llvm_random.cpp
   using Words = std::array<Value, 4>;
-  Value random(const kernel::Random& e);
-  Value random_lanes(const kernel::Random& e, const std::vector<Value>& args, const kernel::DrawPattern& pattern);
+  Value random(kernel::ExprId id, const kernel::Random& e);
+  Value random_lanes(const kernel::Random& e, const std::vector<Value>& args, const kernel::LaneDraw& draw);
   Value random_words(const std::vector<Value>& args, const Value& element, int n);
   Value drawn(philox::Draw draw, const Value& words, const std::vector<int>& elements);
   Value unaligned_words(const kernel::Random& e, const std::vector<Value>& args, const IntExpr& base, int count);

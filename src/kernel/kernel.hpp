@@ -189,30 +189,7 @@ struct Local {
 
 enum class LoopKind : uint8_t { Grid, Thread, Vector, Unrolled, Serial };
 
-// How the lanes of a whole step of a Vector loop on a CPU lie in the array that they read.
-struct LaneAccess {
-  // Of a Gather each lane reads on its own. Pieces are read whole, and their elements dealt out to the lanes.
-  enum class Form : uint8_t { Broadcast, Strided, Pieces, Gather };
-  // Elements that follow each other: from `low` to `high` beyond the place that is `apart` from lane 0's. Some lane reads the
-  // first, some lane the last.
-  struct Piece {
-    IntExpr apart;
-    int64_t low = 0, high = 0;
-    std::vector<std::pair<int, int64_t>> lanes;  // those that read of it, and which element
-  };
-  Form form = Form::Gather;
-  int64_t step = 0;            // Strided: elements from a lane to the next
-  std::vector<Piece> pieces;   // for every lane that reads
-  std::vector<IntExpr> holds;  // it has this form where each is at least 0 in lane 0, and is a Gather elsewhere
-  int64_t behind =
-      0;  // Strided by 1, of scratch: elements behind a line of the cache when the step begins at one; 0: aligned, or
-          // not worth reading in whole lines
-};
-struct LaneForms {
-  std::map<ExprId, LaneAccess> loads;
-  std::map<ExprId, std::vector<bool>> conditions;  // that are the same in all whole steps: what each lane has
-};
-
+struct LaneForms;  // lane_forms.hpp
 struct TeamForms;  // team_forms.hpp
 
 // The kinds of statements.

@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "kernel/lane_forms.hpp"
 #include "kernel/text.hpp"
 #include "kernel/walk.hpp"
 
@@ -223,9 +224,13 @@ class Printer {
     return *step == 0 || *step == 1 ? "" : *step == -1 ? "reversed " : "strided ";
   }
 
-  // How the lanes of a load lie, where that is not all in one place or side by side.
+  // How the lanes of a load lie, where that is not all in one place or side by side; whether they
+  // share random words.
   std::string lanes_text(ExprId id) const {
-    if (!forms_ || forms_->loads.count(id) == 0) return "";
+    if (!forms_) return "";
+    if (const auto draw = forms_->draws.find(id); draw != forms_->draws.end())
+      return draw->second.aligned ? "blocks of " : "unaligned blocks of ";
+    if (forms_->loads.count(id) == 0) return "";
     const LaneAccess& access = forms_->loads.at(id);
     const std::string mostly = access.holds.empty() ? "" : "mostly ";
     switch (access.form) {
