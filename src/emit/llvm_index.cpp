@@ -6,7 +6,6 @@
 
 #include "base/check.hpp"
 #include "emit/llvm_phase.hpp"
-#include "kernel/lanes.hpp"
 
 namespace smelt::emit {
 
@@ -14,7 +13,9 @@ using Atom = IntExpr::Atom;
 using Term = IntExpr::Term;
 
 bool PhasePrinter::varies(const IntExpr& e) const {
-  return vector_.loop && kernel::Lanes(*vector_.var, in_lanes_).vary(e);
+  return vector_.loop && e.any_symbol([&](Symbol s) {
+    return s == vector_.var || (s.is_local() && in_lanes_[static_cast<size_t>(s.local_id())]);
+  });
 }
 
 int PhasePrinter::scope_of(const IntExpr& e) const {

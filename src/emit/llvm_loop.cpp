@@ -211,8 +211,6 @@ void PhasePrinter::vector_loop(const Loop& s) {
   vector_.var = s.var;
   vector_.lanes = s.lanes;
   vector_.forms = s.forms.get();
-  vector_.even = begins_of(s) == s.lanes;
-  vector_.once = s.extent.is(s.lanes);
   ranges_[s.var] = {0, s.extent - 1};
   const std::string steps = brief        ? short_steps(s, extent, label)
                             : s.interior ? peeled_steps(s, extent, stream, label)

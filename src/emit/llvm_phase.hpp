@@ -70,8 +70,6 @@ class PhasePrinter {
     Value start;                // the variable's value in lane 0
     bool streaming = false;
     bool whole = false;                           // all lanes of the step at hand are inside the extent
-    bool even = false;                            // whole steps begin at multiples of `lanes`
-    bool once = false;                            // there is one step, and it is whole
     bool inner = false;                           // in the steps between the ends
     std::unordered_set<kernel::ExprId> ordinary;  // expressions of the body, where it has an interior too
     const kernel::LaneForms* forms = nullptr;     // of the loop's loads
@@ -144,7 +142,6 @@ class PhasePrinter {
   Value divide(const IntExpr::Atom& a, bool lanes);
 
   // llvm_lanes.cpp: how they differ between neighbouring lanes
-  std::optional<int64_t> lane_step(const IntExpr& e) const;
   Value lane_steps(int64_t step, DType dtype);
   std::optional<Value> divide_neighbours(const IntExpr::Atom& a);
   Value divide_by_size(const IntExpr::Atom& a, const Value& remainder, int64_t step);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -14,6 +15,9 @@ namespace smelt::kernel {
 inline constexpr int64_t kLineBytes = 64;  // of the cache
 // Elements of a line, of 4 bytes: a multiple of those of longer ones.
 inline constexpr int64_t kLineElements = 16;
+
+// Steps from a lane to the next up to which lanes are computed in narrow numbers.
+inline constexpr int64_t kMostLaneStep = int64_t{1} << 20;
 
 // How the lanes of a whole step lie in the array that they read.
 struct LaneAccess {
@@ -48,11 +52,30 @@ struct LaneDraw {
   int count(int lanes) const;  // of the words from `base` on that they need, a multiple of four
 };
 
+// A quotient or a remainder whose numerator grows by `step` from a lane to the next, and both of
+// lane 0, as simple as the ranges of symbols make them.
+struct LaneDivision {
+  IntExpr::AtomPtr atom;
+  int64_t step = 0;
+  IntExpr quotient, remainder;
+};
+
+// A comparison of indices, as one of what grows by `step` from a lane to the next with 0.
+struct LaneComparison {
+  IntExpr difference;
+  int64_t step = 0;
+  bool at_least = false;  // it holds where the difference is at least 0; else as of the indices
+};
+
 struct LaneForms {
   std::map<ExprId, LaneAccess> loads;
   // That are the same in all whole steps: what each lane has.
   std::map<ExprId, std::vector<bool>> conditions;
   std::map<ExprId, LaneDraw> draws;
+  // Of indices: what each lane is beyond lane 0, in all whole steps.
+  std::map<IntExpr, std::vector<int64_t>> tables;
+  std::map<std::string, LaneDivision> divisions;  // by the key of the atom
+  std::map<ExprId, LaneComparison> comparisons;
 };
 
 }  // namespace smelt::kernel

@@ -6,6 +6,7 @@
 #include "kernel/choose_variants.hpp"
 #include "kernel/classify_accesses.hpp"
 #include "kernel/hoist.hpp"
+#include "kernel/index_forms.hpp"
 #include "kernel/load_early.hpp"
 #include "kernel/multipliers.hpp"
 #include "kernel/partition_loops.hpp"
@@ -38,6 +39,8 @@ constexpr Pass kPasses[] = {
     {"remove-dead-code", "expressions that no statement uses go", kGpu, kCpu, remove_dead_code},
     {"classify-accesses", "the lanes of an access are neighbours, at a distance, in pieces, or anywhere", !kGpu, kCpu,
      classify_accesses},
+    {"classify-indices", "what lanes add to the index of lane 0 is a table, or takes one division", !kGpu, kCpu,
+     classify_indices, kMayFail, verify_indices},
     {"shape-vector-loops", "each variant of a phase spreads its Vector loops over the threads", kGpu, !kCpu,
      shape_vector_loops, !kMayFail, verify_teams},
     {"load-early", "loads that wait for nothing of their block go before it; passes over a row share them", kGpu, !kCpu,

@@ -2,7 +2,9 @@
 // is used several times, or is long, gets a line of its own ("%3: f32 = ...") in front of the first statement that needs it,
 // in the innermost block that does.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -272,6 +274,21 @@ class Printer {
     --depth_;
   }
 
+  // How lanes compute their indices.
+  void lanes(const LaneForms& forms) {
+    constexpr size_t kShown = 8;
+    ++depth_;
+    for (const auto& [e, table] : forms.tables)
+      line("lanes of {} are {}{} beyond the first", e.str(),
+           fmt::join(table.begin(), table.begin() + static_cast<int64_t>(std::min(kShown, table.size())), " "),
+           table.size() > kShown ? " ..." : "");
+    for (const auto& [key, division] : forms.divisions)
+      line("lanes of {} by one division", IntExpr::of_term({1, {division.atom}}).str());
+    for (const auto& [id, comparison] : forms.comparisons)
+      if (comparison.at_least) line("{} where {} >= 0", expr_text(kernel_, id), comparison.difference.str());
+    --depth_;
+  }
+
   void statement(const Stmt& s) {
     s.match(
         [&](const Loop& loop) {
@@ -282,6 +299,7 @@ class Printer {
           else
             line("{} {} < {}:", name_of(loop.kind), loop.var, loop.extent.str());
           if (loop.team) team(loop);
+          if (loop.forms) lanes(*loop.forms);
           const LaneForms* outer = std::exchange(forms_, loop.forms ? loop.forms.get() : forms_);
           block(loop.body);
           if (loop.interior) interior(loop);
@@ -342,6 +360,7 @@ class Printer {
         [&](const Each& each) {
           forget_changed(each.body);
           const auto outer = named_;
+          if (each.forms) lanes(*each.forms);
           forms_ = each.forms.get();
           const std::string condition = use(each.condition);
           forms_ = nullptr;
