@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "emit/is_natural.hpp"
 #include "emit/llvm_phase.hpp"
 
 namespace smelt::emit {
@@ -59,7 +60,8 @@ Value PhasePrinter::divide(const Atom& a, bool lanes) {
   const auto constant_divisor = a.b.constant();
   SMELT_CHECK(!constant_divisor || *constant_divisor > 0, "an index is divided by {}", a.b.str());
   if (!constant_divisor) y = op("call $T @llvm.smax.$V($T $a, $T $b)", t, {y, constant(t, 1)});
-  if (proves_nonnegative(a.a, ranges_)) return op(quotient ? "udiv $T $a, $b" : "urem $T $a, $b", t, {x, y});
+  if (is_natural(kernel_.phases[static_cast<size_t>(phase_)], a.a))
+    return op(quotient ? "udiv $T $a, $b" : "urem $T $a, $b", t, {x, y});
   const Value remainder = op("srem $T $a, $b", t, {x, y});
   const Value below = op("icmp slt $T $a, $b", DType::Bool, {remainder, constant(t, 0)});
   if (!quotient) return op("select $C $a, $T $b, $T $c", t, {below, op("add $T $a, $b", t, {remainder, y}), remainder});

@@ -276,7 +276,6 @@ class PhasePrinter {
   std::vector<Slot> slots_;                             // mutable locals
   std::map<Symbol, Value> symbols_;                     // sizes and loop variables
   std::map<int, std::string> buffers_;                  // scratch buffers: their pointers
-  Ranges ranges_;
   VectorLoop vector_;
   std::vector<bool> in_lanes_;                  // locals: whether what they are bound to differs between lanes
   std::vector<std::vector<int>> dependencies_;  // by ExprId: locals and arrays

@@ -58,6 +58,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -326,6 +327,9 @@ struct Phase {
   int counter =
       -1;  // GPU: a temporary of u64, whose last word, 0 before, deals out the iterations in order; -1: any order
   std::vector<Variant> variants = {};  // GPU: the best first, once they are known
+  // Numerators of quotients and remainders that are at least 0 wherever the phase computes them,
+  // once they are known.
+  std::set<IntExpr> naturals = {};
 };
 
 // The threads of the device that runs a kernel, and whether what it writes bypasses the caches.

@@ -9,6 +9,7 @@
 #include "kernel/index_forms.hpp"
 #include "kernel/load_early.hpp"
 #include "kernel/multipliers.hpp"
+#include "kernel/naturals.hpp"
 #include "kernel/partition_loops.hpp"
 #include "kernel/prefetch.hpp"
 #include "kernel/rewrite.hpp"
@@ -49,6 +50,8 @@ constexpr Pass kPasses[] = {
      kMayFail, verify_team_accesses},
     {"choose-variants", "variants that a better one makes superfluous go; what is left fits its indices", kGpu, !kCpu,
      choose_variants, !kMayFail, verify_variants},
+    {"find-naturals", "quotients of what is never below 0 need no rounding down", kGpu, kCpu, find_naturals, kMayFail,
+     verify_naturals},
 };
 
 bool run_and_check(const Pass& pass, Kernel& kernel, Proved& proved) {

@@ -180,6 +180,9 @@ class Printer {
            phase.counter < 0 ? "" : ", in the order of " + param_name(kernel_, phase.counter));
       ++depth_;
       for (const std::string& text : lines_of(kernel_, phase)) line("{}", text);
+      std::vector<std::string> naturals;
+      for (const IntExpr& e : phase.naturals) naturals.push_back(e.str());
+      if (!naturals.empty()) line("naturals {}", fmt::join(naturals, ", "));
       --depth_;
       phase_ = &phase;
       block(phase.body);

@@ -400,6 +400,7 @@ void verify(const Kernel& kernel, Proved& proved) {
   verify_teams(kernel);
   verify_team_accesses(kernel);
   verify_barriers(kernel);
+  verify_naturals(kernel);
 }
 
 }  // namespace smelt::kernel
