@@ -4,7 +4,6 @@
 #include "base/check.hpp"
 #include "emit/c_like_phase.hpp"
 #include "emit/is_natural.hpp"
-#include "kernel/multipliers.hpp"
 
 namespace smelt::emit::c_like {
 

@@ -4,8 +4,6 @@
 
 #include "base/check.hpp"
 #include "emit/c_like.hpp"
-#include "kernel/barriers.hpp"
-#include "kernel/multipliers.hpp"
 #include "kernel/text.hpp"
 
 namespace smelt::emit::c_like {

@@ -341,6 +341,9 @@ struct LaunchSize {
   IntExpr value;
 };
 
+// What stands for a divisor in a division by multiplication (multipliers.hpp); never for 0.
+IntExpr multiplier_of(const IntExpr& divisor);
+
 // A local of type i64 that index expressions may use, as Symbol::local(local): a gathered index after its clamp, or one that the condition
 // of an Each has found inside.
 struct IndexLocal {
