@@ -17,7 +17,6 @@ void PhasePrinter::each(const Each& s) {
   open(fmt::format("for ({0} base{1} = 0; base{1} < {2}; base{1} += 64)", type, n, extent));
   push();
   ++serial_depth_;
-  ranges_[s.var] = {0, s.extent - 1};
   line("unsigned halves{}[2];", n);
   line("#pragma unroll");
   open("for (int h = 0; h < 2; ++h)");

@@ -3,7 +3,7 @@
 
 #include "base/check.hpp"
 #include "emit/c_like_phase.hpp"
-#include "kernel/multipliers.hpp"
+#include "emit/is_natural.hpp"
 
 namespace smelt::emit::c_like {
 
@@ -26,7 +26,7 @@ std::string PhasePrinter::atom(const Atom& a) {
     case AtomKind::FloorDiv:
     case AtomKind::Mod: {
       const bool quotient = a.kind == AtomKind::FloorDiv;
-      const bool natural_number = proves_nonnegative(a.a, ranges_);
+      const bool natural_number = is_natural(phase_, a.a);
       if (natural_number && !function_.wide && !a.b.constant())
         if (const auto m = multipliers_.find(kernel::multiplier_of(a.b).str()); m != multipliers_.end())
           return quotient ? fmt::format("int_quotient({}, {})", x, m->second)

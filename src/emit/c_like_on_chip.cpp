@@ -46,7 +46,6 @@ void PhasePrinter::each_on_chip(const Each& s) {
   push();
   ++serial_depth_;
   symbols_[s.var] = name;
-  ranges_[s.var] = {0, s.extent - 1};
   open(fmt::format("if ({})", value(s.condition)));
   push();
   each_body(s);

@@ -4,13 +4,10 @@
 
 #include "base/check.hpp"
 #include "emit/c_like.hpp"
-#include "kernel/barriers.hpp"
-#include "kernel/multipliers.hpp"
 #include "kernel/text.hpp"
 
 namespace smelt::emit::c_like {
 
-constexpr int64_t kLargest = int64_t{1} << 56;  // no size or stride is greater
 // Registers of a thread that kept values may take; the rest is for computing.
 constexpr int64_t kKeptBytes = 4 * 128;
 
@@ -33,13 +30,10 @@ PhasePrinter::PhasePrinter(const CLike& as, const Kernel& kernel, size_t phase, 
     const Param& p = kernel.params[i];
     if (p.kind != ParamKind::Size) continue;
     const std::string& name = symbols_[*p.symbol] = kernel::param_name(kernel, static_cast<int>(i));
-    if (p.symbol->kind() == Symbol::Kind::Multiplier) {
-      const auto size = std::find_if(kernel.launch_sizes.begin(), kernel.launch_sizes.end(),
-                                     [&](const kernel::LaunchSize& l) { return l.symbol == p.symbol; });
-      multipliers_[size->value.str()] = name + "_";
-      continue;
-    }
-    ranges_[*p.symbol] = {p.symbol->kind() == Symbol::Kind::Stride ? -kLargest : 0, kLargest};
+    if (p.symbol->kind() != Symbol::Kind::Multiplier) continue;
+    const auto size = std::find_if(kernel.launch_sizes.begin(), kernel.launch_sizes.end(),
+                                   [&](const kernel::LaunchSize& l) { return l.symbol == p.symbol; });
+    multipliers_[size->value.str()] = name + "_";
   }
 }
 

@@ -272,7 +272,6 @@ class PhasePrinter {
   std::map<ExprId, kernel::FromLane> from_lane_;  // loads whose element another lane may have made ahead
   std::map<Symbol, std::string> symbols_;
   std::map<std::string, std::string> multipliers_;  // by their value, kernel/multipliers.hpp: the argument
-  Ranges ranges_;
   Vector vector_;
   std::map<const Store*, std::pair<std::string, DType>> wide_stores_;  // the array that collects its lanes
   int serial_depth_ = 0, names_ = 0;

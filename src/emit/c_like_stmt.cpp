@@ -74,15 +74,12 @@ void PhasePrinter::grid(const Loop& s) {
     line("const {0} g = ({0}){1};", type, workgroup);
   }
   symbols_[s.var] = "g";
-  ranges_[s.var] = {0, s.extent - 1};
   if (team_.iterations() > 1) line("if (g >= {}) return;", integer(s.extent));
   statements(s.body);
 }
 
 void PhasePrinter::let(const Let& s) {
   const std::string text = value(s.value);
-  for (const kernel::IndexLocal& l : kernel_.index_locals)
-    if (l.local == s.local) ranges_[Symbol::local(s.local)] = {0, l.extent - 1};
   if (slots_[static_cast<size_t>(s.local)] && vector_.loop)
     line("a{}[n] = {};", s.local, text);
   else
@@ -133,7 +130,6 @@ bool PhasePrinter::batched_loop(const Loop& s) {
   const std::string extent = fmt::format("n{}", names_++);
   line("const {} {} = {};", type, extent, integer(s.extent));
   line("{} {} = 0;", type, name);
-  ranges_[s.var] = {0, s.extent - 1};
   push();
   ++serial_depth_;
   symbols_[s.var] = step;
@@ -179,7 +175,6 @@ void PhasePrinter::count_loop(const Loop& s, const char* pragma) {
   if (*pragma) line("{}", pragma);
   open(fmt::format("for ({0} {1} = 0; {1} < {2}; ++{1})", index_type(), name, extent));
   symbols_[s.var] = name;
-  ranges_[s.var] = {0, s.extent - 1};
   push();
   ++serial_depth_;
   if (vector_.loop)

@@ -75,7 +75,6 @@ void PhasePrinter::vector_loop(const Loop& s) {
   vector_ = shape_of(s);
   const int64_t group = int64_t{team_.threads} * vector_.lanes, step = group * vector_.unroll;
   const std::string type = index_type();
-  ranges_[s.var] = {0, s.extent - 1};
   std::string first = fmt::format("({})t * {}", type, vector_.lanes);
   // Names before the loop, so that it is computed once.
   std::string extent = s.extent.constant() ? integer(s.extent) : fmt::format("n{}", names_++);

@@ -103,7 +103,6 @@ void PhasePrinter::each(const Each& s) {
   forget(changes);
   push(true, no_changes());  // pre
   line(fmt::format("store i64 0, ptr %found{}", label));
-  ranges_[s.var] = {0, s.extent - 1};
   const std::string var = fmt::format("%each{}", label);
   const std::string whole = each_condition(s, var, changes, nullptr, label);
   const std::string part = each_condition(s, var, changes, &extent, label);

@@ -77,7 +77,7 @@ Value PhasePrinter::compute(ExprId id) {
       [&](const kernel::Cast& made) { return cast(value_of(made.x), e.dtype, made.wrap); },
       [&](const kernel::Bitcast& made) { return bitcast(value_of(made.x), e.dtype); },
       [&](const kernel::Raw& made) { return raw(made, e.dtype); },
-      [&](const kernel::Random& made) { return random(made); },
+      [&](const kernel::Random& made) { return random(id, made); },
       [&](const kernel::Load& made) { return load(id, made); },
       [&](const kernel::Apply& made) { return apply(id, made, e.dtype); });
 }

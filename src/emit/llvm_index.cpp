@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "emit/is_natural.hpp"
 #include "emit/llvm_phase.hpp"
-#include "kernel/lanes.hpp"
 
 namespace smelt::emit {
 
@@ -14,7 +14,9 @@ using Atom = IntExpr::Atom;
 using Term = IntExpr::Term;
 
 bool PhasePrinter::varies(const IntExpr& e) const {
-  return vector_.loop && kernel::Lanes(*vector_.var, in_lanes_).vary(e);
+  return vector_.loop && e.any_symbol([&](Symbol s) {
+    return s == vector_.var || (s.is_local() && in_lanes_[static_cast<size_t>(s.local_id())]);
+  });
 }
 
 int PhasePrinter::scope_of(const IntExpr& e) const {
@@ -58,7 +60,8 @@ Value PhasePrinter::divide(const Atom& a, bool lanes) {
   const auto constant_divisor = a.b.constant();
   SMELT_CHECK(!constant_divisor || *constant_divisor > 0, "an index is divided by {}", a.b.str());
   if (!constant_divisor) y = op("call $T @llvm.smax.$V($T $a, $T $b)", t, {y, constant(t, 1)});
-  if (proves_nonnegative(a.a, ranges_)) return op(quotient ? "udiv $T $a, $b" : "urem $T $a, $b", t, {x, y});
+  if (is_natural(kernel_.phases[static_cast<size_t>(phase_)], a.a))
+    return op(quotient ? "udiv $T $a, $b" : "urem $T $a, $b", t, {x, y});
   const Value remainder = op("srem $T $a, $b", t, {x, y});
   const Value below = op("icmp slt $T $a, $b", DType::Bool, {remainder, constant(t, 0)});
   if (!quotient) return op("select $C $a, $T $b, $T $c", t, {below, op("add $T $a, $b", t, {remainder, y}), remainder});

@@ -3,17 +3,10 @@
 #include <fmt/format.h>
 
 #include "emit/llvm_phase.hpp"
-#include "kernel/conditions.hpp"
-#include "kernel/lanes.hpp"
 
 namespace smelt::emit {
 
 using Atom = IntExpr::Atom;
-
-// The distance of neighbouring lanes, when `e` is linear in the Vector variable with a small constant.
-std::optional<int64_t> PhasePrinter::lane_step(const IntExpr& e) const {
-  return kernel::Lanes(*vector_.var, in_lanes_).step(e);
-}
 
 // 0, step, 2 * step, ...
 Value PhasePrinter::lane_steps(int64_t step, DType dtype) {
@@ -23,20 +16,21 @@ Value PhasePrinter::lane_steps(int64_t step, DType dtype) {
 
 // A floordiv or mod whose numerators are neighbours: one scalar division for lane 0, whose remainder the lanes add to.
 std::optional<Value> PhasePrinter::divide_neighbours(const Atom& a) {
-  const auto step = lane_step(a.a);
+  const auto known = vector_.forms->divisions.find(a.key);
+  if (known == vector_.forms->divisions.end()) return std::nullopt;
+  const kernel::LaneDivision& form = known->second;
   const auto divisor = a.b.constant();
-  if (!step || *step <= 0 || varies(a.b)) return std::nullopt;
-  if (divisor && *divisor > kernel::Lanes::kMostStep * vector_.lanes) return std::nullopt;
+  if (divisor && *divisor > kernel::kMostLaneStep * vector_.lanes) return std::nullopt;
   const DType narrow = DType::U32, wide = DType::I64;
   const bool quotient = a.kind == AtomKind::FloorDiv;
-  const Value remainder = integer(mod(a.a, a.b, ranges_));
+  const Value remainder = integer(form.remainder);
   Value result;
   if (!divisor) {
-    result = divide_by_size(a, remainder, *step);
+    result = divide_by_size(a, remainder, form.step);
   } else {
-    const Value sum = op("add $T $a, $b", narrow, {convert("trunc", remainder, narrow), lane_steps(*step, narrow)});
+    const Value sum = op("add $T $a, $b", narrow, {convert("trunc", remainder, narrow), lane_steps(form.step, narrow)});
     const Value by = constant(narrow, *divisor);
-    if (*step * (vector_.lanes - 1) < *divisor) {
+    if (form.step * (vector_.lanes - 1) < *divisor) {
       // At most one multiple of the divisor lies between lane 0 and any other.
       const Value past = op("icmp uge $T $a, $b", DType::Bool, {sum, by});
       const Value less = op("sub $T $a, $b", narrow, {sum, by});
@@ -46,7 +40,7 @@ std::optional<Value> PhasePrinter::divide_neighbours(const Atom& a) {
     }
     result = convert("zext", result, wide);
   }
-  return quotient ? op("add $T $a, $b", wide, {integer(floordiv(a.a, a.b, ranges_)), result}) : result;
+  return quotient ? op("add $T $a, $b", wide, {integer(form.quotient), result}) : result;
 }
 
 // (remainder + lane * step) divided by a size of the call, in doubles. The sum t is a whole number below 2^52, and the quotient
@@ -68,15 +62,10 @@ Value PhasePrinter::divide_by_size(const Atom& a, const Value& remainder, int64_
 
 // The values of `e`, one per lane, as that of lane 0 and constants.
 std::optional<Value> PhasePrinter::tabulated(const IntExpr& e) {
-  if (vector_.tail || !vector_.even) return std::nullopt;
-  const auto beyond = kernel::Lanes(*vector_.var, in_lanes_).beyond_first(e, vector_.lanes, vector_.once, ranges_);
-  if (!beyond) return std::nullopt;
+  const auto table = vector_.forms->tables.find(e);
+  if (vector_.tail || table == vector_.forms->tables.end()) return std::nullopt;
   std::string text;
-  for (const IntExpr& lane : *beyond) {
-    const auto number = lane.constant();
-    if (!number) return std::nullopt;
-    text += fmt::format("{}i64 {}", text.empty() ? "" : ", ", *number);
-  }
+  for (const int64_t beyond : table->second) text += fmt::format("{}i64 {}", text.empty() ? "" : ", ", beyond);
   return op("add $T $a, $b", DType::I64, {integer(e), {"<" + text + ">", DType::I64, vector_.lanes, vector_.scope}});
 }
 
@@ -89,23 +78,19 @@ Value PhasePrinter::constant_mask(const std::vector<bool>& truths) {
 // Index against index, as masks of padding and joining do: base + lane * step against 0 is lane * step against -base, cut to a range
 // that no lane leaves.
 std::optional<Value> PhasePrinter::compare_indices(kernel::ExprId id, const kernel::Apply& e) {
-  if (!vector_.loop || e.args.size() != 2 || info(e.op).rule != TypeRule::Compare) return std::nullopt;
-  const auto left = index_of(kernel_, e.args[0]), right = index_of(kernel_, e.args[1]);
-  if (!left || !right) return std::nullopt;
+  if (!vector_.loop || info(e.op).rule != TypeRule::Compare) return std::nullopt;
   if (const auto known = vector_.forms->conditions.find(id); !vector_.tail && known != vector_.forms->conditions.end())
     return constant_mask(known->second);
-  IntExpr difference = *left - *right;
-  std::string_view compared = info(e.op).llvm_int;
-  if (const auto least = lane_step(difference) ? std::nullopt : holds_where(kernel_, e))
-    difference = kernel::undivided(*least), compared = info(Op::Ge).llvm_int;
-  const auto step = lane_step(difference);
-  if (!step || *step == 0) return std::nullopt;
+  const auto form = vector_.forms->comparisons.find(id);
+  if (form == vector_.forms->comparisons.end()) return std::nullopt;
+  const kernel::LaneComparison& known = form->second;
   const DType wide = DType::I64, narrow = DType::I32;
   constexpr int64_t far = int64_t{1} << 30;
-  Value bound = op("sub $T $a, $b", wide, {constant(wide, 0), integer(difference)});
+  Value bound = op("sub $T $a, $b", wide, {constant(wide, 0), integer(known.difference)});
   bound = op("call $T @llvm.smax.$V($T $a, $T $b)", wide, {bound, constant(wide, -far)});
   bound = op("call $T @llvm.smin.$V($T $a, $T $b)", wide, {bound, constant(wide, far)});
-  return op(compared, DType::Bool, {lane_steps(*step, narrow), convert("trunc", bound, narrow)});
+  return op(info(known.at_least ? Op::Ge : e.op).llvm_int, DType::Bool,
+            {lane_steps(known.step, narrow), convert("trunc", bound, narrow)});
 }
 
 }  // namespace smelt::emit

@@ -26,7 +26,6 @@
 
 #include "base/check.hpp"
 #include "emit/llvm_phase.hpp"
-#include "kernel/classify_accesses.hpp"
 #include "kernel/walk.hpp"
 
 namespace smelt::emit {
@@ -42,10 +41,7 @@ static int begins_of(const Loop& s) { return s.begins == 0 ? s.lanes : s.begins;
 
 static bool is_power_of_two(int lanes) { return (lanes & (lanes - 1)) == 0; }
 
-void PhasePrinter::bind_variable(const Loop& s, const Value& value) {
-  symbols_[s.var] = value;
-  ranges_[s.var] = {0, s.extent - 1};
-}
+void PhasePrinter::bind_variable(const Loop& s, const Value& value) { symbols_[s.var] = value; }
 
 // Whether a run of `body` leaves a local in lanes: what the last statement to change it does.
 static std::optional<bool> leaves_lanes(const std::vector<Stmt>& body, kernel::LocalId id, bool in_vector) {
@@ -212,9 +208,6 @@ void PhasePrinter::vector_loop(const Loop& s) {
   vector_.var = s.var;
   vector_.lanes = s.lanes;
   vector_.forms = s.forms.get();
-  vector_.even = begins_of(s) == s.lanes;
-  vector_.once = s.extent.is(s.lanes);
-  ranges_[s.var] = {0, s.extent - 1};
   const std::string steps = brief        ? short_steps(s, extent, label)
                             : s.interior ? peeled_steps(s, extent, stream, label)
                                          : vector_steps(s, extent, full, stream, label);

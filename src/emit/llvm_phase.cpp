@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "base/check.hpp"
-#include "kernel/conditions.hpp"
 #include "kernel/walk.hpp"
 
 namespace smelt::emit {
@@ -43,7 +42,6 @@ PhasePrinter::PhasePrinter(const Kernel& kernel, int phase, const LlvmTarget& ta
       known_(kernel.exprs.size()),
       bindings_(kernel.locals.size()),
       slots_(kernel.locals.size()),
-      ranges_(kernel::ranges_of_sizes(kernel)),
       in_lanes_(kernel.locals.size()),
       dependencies_(kernel.exprs.size()),
       resource_count_(static_cast<int>(kernel.locals.size() + kernel.params.size() + kernel.buffers.size())) {}

@@ -22,7 +22,7 @@
 
 #include "emit/llvm.hpp"
 #include "emit/llvm_types.hpp"
-#include "kernel/draw_pattern.hpp"
+#include "kernel/lane_forms.hpp"
 
 namespace smelt::emit {
 
@@ -70,8 +70,6 @@ class PhasePrinter {
     Value start;                // the variable's value in lane 0
     bool streaming = false;
     bool whole = false;                           // all lanes of the step at hand are inside the extent
-    bool even = false;                            // whole steps begin at multiples of `lanes`
-    bool once = false;                            // there is one step, and it is whole
     bool inner = false;                           // in the steps between the ends
     std::unordered_set<kernel::ExprId> ordinary;  // expressions of the body, where it has an interior too
     const kernel::LaneForms* forms = nullptr;     // of the loop's loads
@@ -144,7 +142,6 @@ class PhasePrinter {
   Value divide(const IntExpr::Atom& a, bool lanes);
 
   // llvm_lanes.cpp: how they differ between neighbouring lanes
-  std::optional<int64_t> lane_step(const IntExpr& e) const;
   Value lane_steps(int64_t step, DType dtype);
   std::optional<Value> divide_neighbours(const IntExpr::Atom& a);
   Value divide_by_size(const IntExpr::Atom& a, const Value& remainder, int64_t step);
@@ -214,8 +211,8 @@ class PhasePrinter {
 
   // llvm_random.cpp
   using Words = std::array<Value, 4>;
-  Value random(const kernel::Random& e);
-  Value random_lanes(const kernel::Random& e, const std::vector<Value>& args, const kernel::DrawPattern& pattern);
+  Value random(kernel::ExprId id, const kernel::Random& e);
+  Value random_lanes(const kernel::Random& e, const std::vector<Value>& args, const kernel::LaneDraw& draw);
   Value random_words(const std::vector<Value>& args, const Value& element, int n);
   Value drawn(philox::Draw draw, const Value& words, const std::vector<int>& elements);
   Value unaligned_words(const kernel::Random& e, const std::vector<Value>& args, const IntExpr& base, int count);
@@ -279,7 +276,6 @@ class PhasePrinter {
   std::vector<Slot> slots_;                             // mutable locals
   std::map<Symbol, Value> symbols_;                     // sizes and loop variables
   std::map<int, std::string> buffers_;                  // scratch buffers: their pointers
-  Ranges ranges_;
   VectorLoop vector_;
   std::vector<bool> in_lanes_;                  // locals: whether what they are bound to differs between lanes
   std::vector<std::vector<int>> dependencies_;  // by ExprId: locals and arrays

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "emit/llvm_phase.hpp"
-#include "kernel/classify_accesses.hpp"
 
 namespace smelt::emit {
 

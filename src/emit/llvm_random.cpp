@@ -120,20 +120,20 @@ Value PhasePrinter::unaligned_words(const Random& e, const std::vector<Value>& a
 }
 
 // What each lane takes of the words that they share.
-Value PhasePrinter::random_lanes(const Random& e, const std::vector<Value>& args, const kernel::DrawPattern& pattern) {
-  const auto& terms = pattern.quarters.terms();
-  const bool aligned = std::all_of(terms.begin(), terms.end(), [](const auto& t) { return t.coefficient % 4 == 0; });
-  if (!aligned) return drawn(Draw::Words, unaligned_words(e, args, pattern.base, pattern.count()), pattern.words);
-  bool stays = stands_still(pattern.base);
+Value PhasePrinter::random_lanes(const Random& e, const std::vector<Value>& args, const kernel::LaneDraw& draw) {
+  const int count = draw.count(vector_.lanes);
+  const std::vector<int> taken(draw.words.begin(), draw.words.begin() + vector_.lanes);
+  if (!draw.aligned) return drawn(Draw::Words, unaligned_words(e, args, draw.base, count), taken);
+  bool stays = stands_still(draw.base);
   for (const ExprId arg : e.args) stays = stays && dependencies_[static_cast<size_t>(arg)].empty();
   // Draws of one pair find the words of the other.
-  const std::string key = fmt::format("words {} {} {} {} {}", args[0].text, args[1].text, args[2].text, pattern.count(),
-                                      pattern.base.str());
+  const std::string key =
+      fmt::format("words {} {} {} {} {}", args[0].text, args[1].text, args[2].text, count, draw.base.str());
   const Value* known = stays ? recall(key) : nullptr;
-  const Value first = bitcast(integer(pattern.base), kWide);
-  const Value words = known ? *known : random_words(args, first, std::max(2, pattern.count() / 4));
+  const Value first = bitcast(integer(draw.base), kWide);
+  const Value words = known ? *known : random_words(args, first, std::max(2, count / 4));
   if (stays && !known) remember(key, words);
-  return drawn(e.draw, words, pattern.words);
+  return drawn(e.draw, words, taken);
 }
 
 // A block for each lane.
@@ -161,16 +161,17 @@ Value PhasePrinter::random_each(const Random& e, const std::vector<Value>& args)
   return convert("trunc", op("sub $T $a, $b", kWide, {select(upper, words[3], words[1]), turn}), DType::U32);
 }
 
-Value PhasePrinter::random(const Random& e) {
+Value PhasePrinter::random(ExprId id, const Random& e) {
   std::vector<Value> args;
   bool uniform = true;
-  for (const ExprId id : e.args) {
-    args.push_back(value_of(id));
+  for (const ExprId arg : e.args) {
+    args.push_back(value_of(arg));
     uniform = uniform && args.back().lanes == 0;
   }
-  if (vector_.loop && uniform && varies(e.element))
-    if (const auto pattern = kernel::draw_pattern(e.element, *vector_.loop, vector_.lanes, 4, ranges_))
-      return random_lanes(e, args, *pattern);
+  if (vector_.loop && uniform)
+    if (const auto draw = vector_.forms->draws.find(id);
+        draw != vector_.forms->draws.end() && draw->second.shared_by(vector_.lanes))
+      return random_lanes(e, args, draw->second);
   return random_each(e, args);
 }
 

@@ -45,8 +45,6 @@ void PhasePrinter::let(const kernel::Let& s) {
   if (vector_.inner && !vector_.ordinary.count(s.value)) value.scope = std::max(value.scope, vector_.scope);
   bindings_[static_cast<size_t>(s.local)] = value;
   in_lanes_[static_cast<size_t>(s.local)] = value.lanes > 0;
-  for (const kernel::IndexLocal& l : kernel_.index_locals)
-    if (l.local == s.local) ranges_[Symbol::local(s.local)] = {0, l.extent - 1};
 }
 
 void PhasePrinter::write_slot(kernel::LocalId id, const Value& value) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "kernel/conditions.hpp"
+#include "kernel/draw_pattern.hpp"
 #include "kernel/lane_faults.hpp"
 #include "kernel/lanes.hpp"
 #include "kernel/offset.hpp"
@@ -216,6 +217,7 @@ class Classification {
  private:
   // What is found of one Vector loop.
   struct Found {
+    const Loop& loop;
     LaneSteps steps;
     LaneForms forms;
     std::unordered_set<ExprId> seen;
@@ -269,6 +271,8 @@ class Classification {
       if (load)
         found.forms.loads[id] =
             classify.load(flat_offset(kernel_, load->access), load->mask != kNoExpr, active ? &*active : nullptr);
+      if (const auto* random = e.get_if<Random>())
+        if (const auto draw = lane_draw(random->element, found.loop, around_.ranges())) found.forms.draws[id] = *draw;
       return true;
     });
   }
@@ -321,7 +325,7 @@ class Classification {
   void vector_loop(Loop& loop, bool rare) {
     const std::vector<bool> outside = in_lanes_;
     note_assigned(loop, in_lanes_);
-    Found found{steps_of(loop), {}, {}};
+    Found found{loop, steps_of(loop), {}, {}};
     const SymbolsAround::Scope scope(around_);
     around_.enter(loop.var, loop.extent);
     block(loop.body, &found, rare);
@@ -334,7 +338,8 @@ class Classification {
 
   void condition(Each& each) {
     if (each.lanes < 2) return;
-    Found found{{each.var, each.lanes, false, false}, {}, {}};
+    const Loop asked{LoopKind::Vector, each.var, each.extent, {}, each.lanes};
+    Found found{asked, {each.var, each.lanes, false, false}, {}, {}};
     const SymbolsAround::Scope scope(around_);
     around_.enter(each.var, each.extent);
     expressions(each.condition, found, Classifier(found.steps, in_lanes_, around_.ranges()));

@@ -4,13 +4,9 @@
 //     out[%i] = in[98 - %i] + in[2*%i] + in[(%i + s) % 99]  ->  out[%i] = reversed in[98 - %i] + strided in[2*%i] + mostly contiguous in[..]
 #pragma once
 
-#include "kernel/kernel.hpp"
+#include "kernel/lane_forms.hpp"
 
 namespace smelt::kernel {
-
-inline constexpr int64_t kLineBytes = 64;  // of the cache
-// Elements of a line, of 4 bytes: a multiple of those of longer ones.
-inline constexpr int64_t kLineElements = 16;
 
 // Whether neighbours that are `step` elements apart are read with what lies between them, in whole vectors.
 bool reads_between(int64_t step, int lanes);

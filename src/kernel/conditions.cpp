@@ -14,6 +14,14 @@ Ranges ranges_of_sizes(const Kernel& kernel) {
   return ranges;
 }
 
+void widen(Ranges& ranges, Symbol symbol, const IntExpr& extent) {
+  const IntExpr last = extent - 1;
+  if (!ranges.has(symbol))
+    ranges[symbol] = {0, last};
+  else if (!(ranges.at(symbol).high == last))
+    ranges.at(symbol).high = max(ranges.at(symbol).high, last);
+}
+
 void SymbolsAround::enter(Symbol symbol, const IntExpr& extent) {
   ranges_[symbol] = {0, extent - 1};
   entered_.push_back(symbol);

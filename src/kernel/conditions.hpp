@@ -21,6 +21,9 @@ IntExpr undivided(const IntExpr& h);
 // What is known of the sizes and strides that a kernel is given, inside of its loops or not.
 Ranges ranges_of_sizes(const Kernel& kernel);
 
+// Adds 0 <= symbol < extent; a symbol that has a range already gets the wider one.
+void widen(Ranges& ranges, Symbol symbol, const IntExpr& extent);
+
 // What is known of symbols at a place of a kernel that is being walked: of sizes, and of the loops and named indices around.
 class SymbolsAround {
  public:

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernel/kernel.hpp"
+#include "kernel/lane_forms.hpp"
 
 namespace smelt::kernel {
 
@@ -20,5 +21,9 @@ struct DrawPattern {
 // The loop's variable in lane 0 is a multiple of `unit`. Nothing where the lanes do not differ by constants, or lie far apart.
 std::optional<DrawPattern> draw_pattern(const IntExpr& element, const Loop& loop, int lanes, int unit,
                                         const Ranges& ranges);
+
+// The same of a Vector loop on a CPU, whose last steps may take fewer lanes: of as many of its
+// lanes as share blocks. Nothing where none do, or where lane 0 is not at a multiple of four.
+std::optional<LaneDraw> lane_draw(const IntExpr& element, const Loop& loop, const Ranges& ranges);
 
 }  // namespace smelt::kernel

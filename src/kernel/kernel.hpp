@@ -58,6 +58,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -189,30 +190,7 @@ struct Local {
 
 enum class LoopKind : uint8_t { Grid, Thread, Vector, Unrolled, Serial };
 
-// How the lanes of a whole step of a Vector loop on a CPU lie in the array that they read.
-struct LaneAccess {
-  // Of a Gather each lane reads on its own. Pieces are read whole, and their elements dealt out to the lanes.
-  enum class Form : uint8_t { Broadcast, Strided, Pieces, Gather };
-  // Elements that follow each other: from `low` to `high` beyond the place that is `apart` from lane 0's. Some lane reads the
-  // first, some lane the last.
-  struct Piece {
-    IntExpr apart;
-    int64_t low = 0, high = 0;
-    std::vector<std::pair<int, int64_t>> lanes;  // those that read of it, and which element
-  };
-  Form form = Form::Gather;
-  int64_t step = 0;            // Strided: elements from a lane to the next
-  std::vector<Piece> pieces;   // for every lane that reads
-  std::vector<IntExpr> holds;  // it has this form where each is at least 0 in lane 0, and is a Gather elsewhere
-  int64_t behind =
-      0;  // Strided by 1, of scratch: elements behind a line of the cache when the step begins at one; 0: aligned, or
-          // not worth reading in whole lines
-};
-struct LaneForms {
-  std::map<ExprId, LaneAccess> loads;
-  std::map<ExprId, std::vector<bool>> conditions;  // that are the same in all whole steps: what each lane has
-};
-
+struct LaneForms;  // lane_forms.hpp
 struct TeamForms;  // team_forms.hpp
 
 // The kinds of statements.
@@ -349,6 +327,9 @@ struct Phase {
   int counter =
       -1;  // GPU: a temporary of u64, whose last word, 0 before, deals out the iterations in order; -1: any order
   std::vector<Variant> variants = {};  // GPU: the best first, once they are known
+  // Numerators of quotients and remainders that are at least 0 wherever the phase computes them,
+  // once they are known.
+  std::set<IntExpr> naturals = {};
 };
 
 // The threads of the device that runs a kernel, and whether what it writes bypasses the caches.
@@ -359,6 +340,9 @@ struct LaunchSize {
   Symbol symbol;  // of kind Launch or Multiplier; a Size param has it too
   IntExpr value;
 };
+
+// What stands for a divisor in a division by multiplication (multipliers.hpp); never for 0.
+IntExpr multiplier_of(const IntExpr& divisor);
 
 // A local of type i64 that index expressions may use, as Symbol::local(local): a gathered index after its clamp, or one that the condition
 // of an Each has found inside.

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernel/kernel.hpp"
+#include "kernel/lane_forms.hpp"
 
 namespace smelt::kernel {
 

@@ -92,7 +92,7 @@ std::optional<int64_t> Lanes::step(const IntExpr& e) const {
   const auto coefficient = e.coefficient_of(var_);
   if (!coefficient || vary(e - *coefficient * IntExpr::symbol(var_))) return std::nullopt;
   const auto step = coefficient->constant();
-  return step && *step >= -kMostStep && *step <= kMostStep ? step : std::nullopt;
+  return step && *step >= -kMostLaneStep && *step <= kMostLaneStep ? step : std::nullopt;
 }
 
 IntExpr Lanes::without_clamps(const IntExpr& e, std::vector<IntExpr>& holds) const {

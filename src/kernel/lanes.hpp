@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "kernel/kernel.hpp"
+#include "kernel/lane_forms.hpp"
 
 namespace smelt::kernel {
 
@@ -20,13 +20,12 @@ void note_assigned(const Loop& loop, std::vector<bool>& locals);
 
 class Lanes {
  public:
-  static constexpr int64_t kMostStep = int64_t{1} << 20;
-
   // `locals`: those of locals_in_lanes(), which must outlive this.
   Lanes(Symbol var, const std::vector<bool>& locals) : var_(var), locals_(locals) {}
 
   bool vary(const IntExpr& e) const;
-  // The distance of neighbouring lanes, where `e` is linear in the variable with a constant of at most kMostStep.
+  // The distance of neighbouring lanes, where `e` is linear in the variable with a constant of at
+  // most kMostLaneStep.
   std::optional<int64_t> step(const IntExpr& e) const;
   // `e` where every minimum and maximum that varies is the side of it that goes up with the lanes, as in the middle of an array
   // whose ends are clamped or mirrored. Each of `holds` is at least 0 where that is so.

@@ -10,9 +10,6 @@
 
 namespace smelt::kernel {
 
-// m of a divisor; the one that a divisor of 0 gets is never used.
-IntExpr multiplier_of(const IntExpr& divisor);
-
 // Launch sizes for the divisors that positions of loops are divided by in this kernel. Returns
 // whether there are any.
 bool add_multipliers(Kernel& kernel);

@@ -6,8 +6,10 @@
 #include "kernel/choose_variants.hpp"
 #include "kernel/classify_accesses.hpp"
 #include "kernel/hoist.hpp"
+#include "kernel/index_forms.hpp"
 #include "kernel/load_early.hpp"
 #include "kernel/multipliers.hpp"
+#include "kernel/naturals.hpp"
 #include "kernel/partition_loops.hpp"
 #include "kernel/prefetch.hpp"
 #include "kernel/rewrite.hpp"
@@ -38,6 +40,8 @@ constexpr Pass kPasses[] = {
     {"remove-dead-code", "expressions that no statement uses go", kGpu, kCpu, remove_dead_code},
     {"classify-accesses", "the lanes of an access are neighbours, at a distance, in pieces, or anywhere", !kGpu, kCpu,
      classify_accesses},
+    {"classify-indices", "what lanes add to the index of lane 0 is a table, or takes one division", !kGpu, kCpu,
+     classify_indices, kMayFail, verify_indices},
     {"shape-vector-loops", "each variant of a phase spreads its Vector loops over the threads", kGpu, !kCpu,
      shape_vector_loops, !kMayFail, verify_teams},
     {"load-early", "loads that wait for nothing of their block go before it; passes over a row share them", kGpu, !kCpu,
@@ -46,6 +50,8 @@ constexpr Pass kPasses[] = {
      kMayFail, verify_team_accesses},
     {"choose-variants", "variants that a better one makes superfluous go; what is left fits its indices", kGpu, !kCpu,
      choose_variants, !kMayFail, verify_variants},
+    {"find-naturals", "quotients of what is never below 0 need no rounding down", kGpu, kCpu, find_naturals, kMayFail,
+     verify_naturals},
 };
 
 bool run_and_check(const Pass& pass, Kernel& kernel, Proved& proved) {

@@ -2,10 +2,13 @@
 // is used several times, or is long, gets a line of its own ("%3: f32 = ...") in front of the first statement that needs it,
 // in the innermost block that does.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
+#include "kernel/lane_forms.hpp"
 #include "kernel/text.hpp"
 #include "kernel/walk.hpp"
 
@@ -177,6 +180,9 @@ class Printer {
            phase.counter < 0 ? "" : ", in the order of " + param_name(kernel_, phase.counter));
       ++depth_;
       for (const std::string& text : lines_of(kernel_, phase)) line("{}", text);
+      std::vector<std::string> naturals;
+      for (const IntExpr& e : phase.naturals) naturals.push_back(e.str());
+      if (!naturals.empty()) line("naturals {}", fmt::join(naturals, ", "));
       --depth_;
       phase_ = &phase;
       block(phase.body);
@@ -223,9 +229,13 @@ class Printer {
     return *step == 0 || *step == 1 ? "" : *step == -1 ? "reversed " : "strided ";
   }
 
-  // How the lanes of a load lie, where that is not all in one place or side by side.
+  // How the lanes of a load lie, where that is not all in one place or side by side; whether they
+  // share random words.
   std::string lanes_text(ExprId id) const {
-    if (!forms_ || forms_->loads.count(id) == 0) return "";
+    if (!forms_) return "";
+    if (const auto draw = forms_->draws.find(id); draw != forms_->draws.end())
+      return draw->second.aligned ? "blocks of " : "unaligned blocks of ";
+    if (forms_->loads.count(id) == 0) return "";
     const LaneAccess& access = forms_->loads.at(id);
     const std::string mostly = access.holds.empty() ? "" : "mostly ";
     switch (access.form) {
@@ -267,6 +277,21 @@ class Printer {
     --depth_;
   }
 
+  // How lanes compute their indices.
+  void lanes(const LaneForms& forms) {
+    constexpr size_t kShown = 8;
+    ++depth_;
+    for (const auto& [e, table] : forms.tables)
+      line("lanes of {} are {}{} beyond the first", e.str(),
+           fmt::join(table.begin(), table.begin() + static_cast<int64_t>(std::min(kShown, table.size())), " "),
+           table.size() > kShown ? " ..." : "");
+    for (const auto& [key, division] : forms.divisions)
+      line("lanes of {} by one division", IntExpr::of_term({1, {division.atom}}).str());
+    for (const auto& [id, comparison] : forms.comparisons)
+      if (comparison.at_least) line("{} where {} >= 0", expr_text(kernel_, id), comparison.difference.str());
+    --depth_;
+  }
+
   void statement(const Stmt& s) {
     s.match(
         [&](const Loop& loop) {
@@ -277,6 +302,7 @@ class Printer {
           else
             line("{} {} < {}:", name_of(loop.kind), loop.var, loop.extent.str());
           if (loop.team) team(loop);
+          if (loop.forms) lanes(*loop.forms);
           const LaneForms* outer = std::exchange(forms_, loop.forms ? loop.forms.get() : forms_);
           block(loop.body);
           if (loop.interior) interior(loop);
@@ -337,6 +363,7 @@ class Printer {
         [&](const Each& each) {
           forget_changed(each.body);
           const auto outer = named_;
+          if (each.forms) lanes(*each.forms);
           forms_ = each.forms.get();
           const std::string condition = use(each.condition);
           forms_ = nullptr;

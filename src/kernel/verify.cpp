@@ -396,9 +396,11 @@ void verify(const Kernel& kernel, Proved& proved) {
   verify_locals(kernel);
   verify_accesses(kernel, proved);
   verify_lanes(kernel);
+  verify_indices(kernel);
   verify_teams(kernel);
   verify_team_accesses(kernel);
   verify_barriers(kernel);
+  verify_naturals(kernel);
 }
 
 }  // namespace smelt::kernel

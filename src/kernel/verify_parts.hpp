@@ -16,8 +16,10 @@ void verify_types(const Kernel& kernel);  // dtypes of expressions, stores and c
 void verify_locals(const Kernel& kernel);  // assigned before use, one value or one per lane, scratch allocated
 void verify_accesses(const Kernel& kernel, Proved& proved);  // every index inside its dimension
 void verify_lanes(const Kernel& kernel);                     // the lanes of accesses lie as their forms say
+void verify_indices(const Kernel& kernel);                   // their indices and random words too
 void verify_teams(const Kernel& kernel);                     // what the variants of a phase do with its loops is so
 void verify_team_accesses(const Kernel& kernel);             // as is what they load early, hold and access at once
+void verify_naturals(const Kernel& kernel);                  // no numerator is below 0 that must not be
 void verify_barriers(const Kernel& kernel);                  // of a kernel with barriers: where threads meet in scratch
 
 // The sizes that the conditions of a variant make multiples of numbers, as such.

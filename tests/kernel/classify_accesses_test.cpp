@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "changes.hpp"
 #include "kernel/lane_faults.hpp"
 #include "kernel/verify_parts.hpp"
@@ -156,6 +158,70 @@ TEST(ClassifyAccesses, PrintedBeforeEachLoad) {
       changes(s.kernel, classify_accesses).back(),
       "+ reversed out2[-%i + 959] = reversed in1[-%i + 959] + (strided in1[2*%i] + mostly contiguous in1[((%i + S) "
       "% 960)])");
+}
+
+// out[i] = a random word for i < 960, in steps that begin at multiples of `begins`; 0: of the lanes.
+struct Drawing {
+  Sample s;
+  ExprId word;
+  explicit Drawing(const IntExpr& element, int begins = 0, int lanes = 16) {
+    s.size("S"_size);
+    const int out = s.output(DType::U32, {960});
+    const ExprId key = s.build.constant(Scalar::of_int(DType::U64, 5));
+    word = s.build.random(philox::Draw::Words, {key, key, key}, element, 1 << 20);
+    s.phase(grid("g"_loop, 1, {vector("i"_loop, 960, {store({false, out, {i}}, word)}, lanes)}));
+    grid_body(s.kernel)[0].get<Loop>().begins = begins;
+    classify_accesses(s.kernel);
+    verify(s.kernel);
+  }
+  Loop& loop() { return grid_body(s.kernel)[0].get<Loop>(); }
+  bool shared() { return loop().forms->draws.count(word) > 0; }
+  const LaneDraw& draw() { return loop().forms->draws.at(word); }
+  std::string fault_with(const std::function<void(LaneDraw&)>& change) {
+    LaneForms forms = *loop().forms;
+    change(forms.draws.at(word));
+    loop().forms = std::make_shared<const LaneForms>(forms);
+    return fault(s.kernel);
+  }
+};
+
+TEST(ClassifyAccesses, LanesShareBlocksOfRandomWords) {
+  Drawing x(i + 4 * S);
+  EXPECT_TRUE(x.draw().aligned);
+  EXPECT_EQ(x.draw().base, i + 4 * S);
+  EXPECT_EQ(x.draw().words[5], 5);
+  EXPECT_EQ(x.draw().count(16), 16);
+  EXPECT_EQ(x.draw().count(4), 4) << "the last steps may take fewer lanes";
+  Drawing behind(i + S, 4);
+  EXPECT_FALSE(behind.draw().aligned);
+  Drawing from_two(2 * i + 2);
+  EXPECT_EQ(from_two.draw().base, 2 * i);
+  EXPECT_EQ(from_two.draw().words[3], 8);
+}
+
+TEST(ClassifyAccesses, WordsOfTheirOwn) {
+  EXPECT_FALSE(Drawing(i, 1).shared()) << "steps begin inside of blocks";
+  EXPECT_FALSE(Drawing(9 * i).shared()) << "lanes are far apart";
+  EXPECT_FALSE(Drawing(i * i).shared());
+  EXPECT_FALSE(Drawing(S).shared()) << "one word for all";
+  Drawing blocks(100 * floordiv(i, 4) + mod(i, 4), 4);
+  EXPECT_EQ(blocks.draw().words.size(), 4U) << "the next lanes are far away";
+  EXPECT_TRUE(blocks.draw().shared_by(4));
+  EXPECT_FALSE(blocks.draw().shared_by(16));
+}
+
+TEST(VerifyLanes, DrawsThatAreNotSo) {
+  EXPECT_EQ(Drawing(i).fault_with([](LaneDraw&) {}), "");
+  EXPECT_NE(Drawing(i).fault_with([](LaneDraw& d) { d.words[7] = 8; }).find("lane 7 does not take word 8"),
+            std::string::npos);
+  EXPECT_NE(Drawing(i).fault_with([](LaneDraw& d) { d.words.push_back(16); }).find("17 of 16 lanes"),
+            std::string::npos);
+  EXPECT_NE(Drawing(i).fault_with([](LaneDraw& d) { d.base = d.base + 1; }), "");
+  EXPECT_NE(Drawing(i + S).fault_with([](LaneDraw& d) { d.aligned = true; }).find("begin between two"),
+            std::string::npos);
+  Drawing anywhere(i);
+  anywhere.loop().begins = 1;
+  EXPECT_NE(fault(anywhere.s.kernel).find("lane 0 is at any element"), std::string::npos);
 }
 
 // What verify() says of forms that `change` has changed.

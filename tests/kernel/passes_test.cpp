@@ -254,9 +254,9 @@ TEST(Passes, HaveNamesOfTheirOwnAndRunInOrder) {
     verify(kernel);
     seen.push_back(std::string(pass.name) + (changed ? "!" : ""));
   });
-  EXPECT_EQ(seen,
-            (Lines{"divide-by-multipliers", "hoist-invariants!", "place-scratch", "insert-barriers",
-                   "remove-dead-code!", "shape-vector-loops!", "load-early!", "widen-accesses!", "choose-variants!"}))
+  EXPECT_EQ(seen, (Lines{"divide-by-multipliers", "hoist-invariants!", "place-scratch", "insert-barriers",
+                         "remove-dead-code!", "shape-vector-loops!", "load-early!", "widen-accesses!",
+                         "choose-variants!", "find-naturals"}))
       << "those of a GPU";
   for (const Pass& pass : passes()) EXPECT_FALSE(pass.purpose.empty()) << pass.name;
 }
