@@ -105,7 +105,7 @@ SMELT_INLINE T before_part(unsigned long long* row, int part, int parts, const T
 })",
        {"from_lane", "running", "peek", "publish", "await"}},
       {{"scan_part"},
-       R"(// scan_team() for one part of a row: `before` gives what earlier parts add up to, when it gets this part's total.
+       R"(// As scan_team, for one part of a row: `before` gives what earlier parts add up to, when it gets this part's total.
 template <int kWarps, int kGroups, int kLanes, bool kExclusive, class T, class Join, class Before>
 SMELT_INLINE void scan_part(T (&x)[kGroups * kLanes], const T& carry, T nothing, int t, T* meet, const Join& join,
                             const Before& before) {
@@ -152,7 +152,7 @@ SMELT_INLINE void scan_part(T (&x)[kGroups * kLanes], const T& carry, T nothing,
     }
   }
 })",
-       {"from_lane_before", "from_lane", "running", "scan_team"}},
+       {"from_lane_before", "from_lane", "running"}},
   };
 }
 
