@@ -60,24 +60,28 @@ std::vector<Printed> print_variants(const Kernel& kernel, size_t number, const s
       printer.end_with(last);
     }
     const std::string text = printer.print(called);
-    printed.push_back(
-        {{function(kernel, called, phase.team, printer), variant.when, variant.alignment}, "\n" + text, variant.form});
+    printed.push_back({{function(kernel, called, phase.team, printer), variant.when, variant.alignment},
+                       "\n" + text,
+                       variant.form,
+                       printer.used()});
   }
   return printed;
 }
 
-DeviceSource print_kernel(const Kernel& kernel, const Printing& printing, const std::string& helpers) {
+DeviceSource print_kernel(const Kernel& kernel, const Printing& printing, const HelperList& helpers) {
   DeviceSource source;
   std::string functions;
+  UsedHelpers used;
   for (size_t i = 0; i < kernel.phases.size(); ++i) {
     DevicePhase result;
     for (Printed& p : print_variants(kernel, i, fmt::format("{}_p{}", kernel.name, i), printing)) {
       functions += p.text;
+      used.add(p.used);
       result.variants.push_back(std::move(p.variant));
     }
     source.phases.push_back(std::move(result));
   }
-  source.text = comment_on_params(kernel) + only_used(helpers, functions) + functions;
+  source.text = comment_on_params(kernel) + text_of(helpers, used) + functions;
   source.begin = printing.as.begin;
   return source;
 }

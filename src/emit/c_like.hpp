@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "emit/prelude.hpp"
 #include "kernel/kernel.hpp"
 
 namespace smelt::emit {
@@ -88,14 +89,16 @@ struct CLike {
   bool warps = true;  // 32 threads exchange values by themselves; else all of a workgroup do, in its memory
 
   // An operation on floats whose result is an integer: truncated, saturated, 0 for NaN.
-  std::string (*float_to_int)(const std::string& x, DType from, DType to) = nullptr;
+  std::string (*float_to_int)(UsedHelpers& used, const std::string& x, DType from, DType to) = nullptr;
   // One random word: `draw` of philox, the arguments.
-  std::string (*random_word)(int draw, const std::vector<std::string>& args, const std::string& element) = nullptr;
+  std::string (*random_word)(UsedHelpers& used, int draw, const std::vector<std::string>& args,
+                             const std::string& element) = nullptr;
   // Those of four neighbours into an array; `whole`: the number of the first is a multiple of 4.
-  std::string (*random_words)(int draw, bool whole, const std::vector<std::string>& args, const std::string& first,
-                              const std::string& words) = nullptr;
+  std::string (*random_words)(UsedHelpers& used, int draw, bool whole, const std::vector<std::string>& args,
+                              const std::string& first, const std::string& words) = nullptr;
   // Joins `value` to what stands at `element`, atomically.
-  std::string (*join)(Op op, DType dtype, bool scratch, const std::string& element, const std::string& value) = nullptr;
+  std::string (*join)(UsedHelpers& used, Op op, DType dtype, bool scratch, const std::string& element,
+                      const std::string& value) = nullptr;
   // The declaration of a phase's function up to its opening brace, and its first lines.
   struct Array {
     std::string type, name;
@@ -120,18 +123,17 @@ std::string type_of(const CLike& as, DType dtype);  // in registers: "float", "b
 std::string memory_type(const CLike& as, DType dtype);
 std::string literal(const CLike& as, const Scalar& constant);
 // An operation on operands in registers. Integers wrap; floats are never contracted.
-std::string apply(const CLike& as, Op op, DType operand, const std::vector<std::string>& args);
-std::string raw(const CLike& as, kernel::RawOp op, DType from, DType to, const std::vector<std::string>& args);
-std::string cast(const CLike& as, const std::string& x, DType from, DType to, bool wrap);
+std::string apply(const CLike& as, UsedHelpers& used, Op op, DType operand, const std::vector<std::string>& args);
+std::string raw(const CLike& as, UsedHelpers& used, kernel::RawOp op, DType from, DType to,
+                const std::vector<std::string>& args);
+std::string cast(const CLike& as, UsedHelpers& used, const std::string& x, DType from, DType to, bool wrap);
 std::string bitcast(const CLike& as, const std::string& x, DType from, DType to);
 std::string from_memory(DType dtype, const std::string& x);  // memory_type -> register
 std::string to_memory(DType dtype, const std::string& x);
 // A helper that is written for any type, called for this one.
-std::string helper(const CLike& as, std::string_view name, std::string_view type, const std::string& a,
-                   const std::string& b);
+std::string helper(const CLike& as, UsedHelpers& used, std::string_view name, std::string_view type,
+                   const std::string& a, const std::string& b);
 
-// Of functions, each of which calls only those before it, the ones that `code` needs.
-std::string only_used(const std::string& functions, const std::string& code);
 std::string comment_on_params(const kernel::Kernel& kernel);
 
 }  // namespace c_like

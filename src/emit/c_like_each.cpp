@@ -54,7 +54,7 @@ void PhasePrinter::each_body(const Each& s) {
 void PhasePrinter::join(const Store& s, const std::string& condition, const std::string& value) {
   const DType t = kernel_.dtype_of(s.access);
   const std::string when = condition.empty() ? "" : fmt::format("if ({}) ", condition);
-  line("{}{}", when, as_.join(*s.atomic, t, s.access.scratch, element(s.access), value));
+  line("{}{}", when, as_.join(used_, *s.atomic, t, s.access.scratch, element(s.access), value));
 }
 
 }  // namespace smelt::emit::c_like

@@ -79,14 +79,14 @@ std::string PhasePrinter::compute(ExprId id) {
         // A position that fits an int converts faster than the i64 that it stands for.
         if (index && !function_.wide && is_float(e.dtype))
           return fmt::format("({}){}", type_of(e.dtype), integer(index->value));
-        return cast(as_, known(made.x), dtype(made.x), e.dtype, made.wrap);
+        return cast(as_, used_, known(made.x), dtype(made.x), e.dtype, made.wrap);
       },
       [&](const Bitcast& made) { return bitcast(as_, known(made.x), dtype(made.x), e.dtype); },
       [&](const Raw& made) {
         SMELT_CHECK(!is_shuffle(e) || (team_.threads == 32 && vector_.one_step && !vector_.checked),
                     "a shuffle where not all threads of a warp are");
         if (is_shuffle(e) && !as_.warps) return from_thread(e.dtype, texts(made.args));
-        return raw(as_, made.op, dtype(made.args[0]), e.dtype, texts(made.args));
+        return raw(as_, used_, made.op, dtype(made.args[0]), e.dtype, texts(made.args));
       },
       [&](const Load&) { return load(id); }, [&](const Random& made) { return random(made, texts(made.args)); },
       [&](const Apply& made) {

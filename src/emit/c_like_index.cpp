@@ -21,19 +21,19 @@ std::string PhasePrinter::atom(const Atom& a) {
   const std::string x = integer(a.a), y = integer(a.b);
   const std::string type = index_type(), natural = function_.wide ? std::string(as_.wide_unsigned) : "unsigned";
   switch (a.kind) {
-    case AtomKind::Min: return helper(as_, "smaller", type, x, y);
-    case AtomKind::Max: return helper(as_, "larger", type, x, y);
+    case AtomKind::Min: return helper(as_, used_, "smaller", type, x, y);
+    case AtomKind::Max: return helper(as_, used_, "larger", type, x, y);
     case AtomKind::FloorDiv:
     case AtomKind::Mod: {
       const bool quotient = a.kind == AtomKind::FloorDiv;
       const bool natural_number = is_natural(phase_, a.a);
       if (natural_number && !function_.wide && !a.b.constant())
         if (const auto m = multipliers_.find(kernel::multiplier_of(a.b).str()); m != multipliers_.end())
-          return quotient ? fmt::format("int_quotient({}, {})", x, m->second)
-                          : fmt::format("int_remainder({}, {}, {})", x, y, m->second);
+          return quotient ? fmt::format("{}({}, {})", used_("int_quotient"), x, m->second)
+                          : fmt::format("{}({}, {}, {})", used_("int_remainder"), x, y, m->second);
       // Unsigned division by a constant is a multiplication and a shift.
       if (natural_number) return fmt::format("({0})(({1}){2} {3} ({1}){4})", type, natural, x, quotient ? "/" : "%", y);
-      return helper(as_, quotient ? "floor_div" : "floor_mod", type, x, y);
+      return helper(as_, used_, quotient ? "floor_div" : "floor_mod", type, x, y);
     }
     case AtomKind::Symbol: break;
   }

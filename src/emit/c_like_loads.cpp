@@ -42,7 +42,7 @@ void PhasePrinter::load_group(const kernel::EarlyLoad& early) {
     const std::string otherwise = e.mask == kNoExpr ? "" : fmt::format(" : Vec<{}, {}>{{}}", type, lanes);
     for (int c = 0; c < chunks; ++c)
       line("*(Vec<{0}, {1}>*)&ld{2}[u * {3} + {4}] = {6}{5}(p{2} + {4}){7};", type, lanes, id, vector_.lanes, c * lanes,
-           early.lasting ? fmt::format("lasting<{}, {}>", type, lanes)
+           early.lasting ? fmt::format("{}<{}, {}>", used_("lasting"), type, lanes)
                          : fmt::format("*(const Vec<{}, {}>*)", type, lanes),
            inside, otherwise);
     vector_.grouped = false;

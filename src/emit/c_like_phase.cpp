@@ -128,6 +128,7 @@ void PhasePrinter::end_with(PhasePrinter& last) {
   SMELT_CHECK(team_.iterations() == 1 && team_.cluster() == 1 && last.team_.workgroup == team_.workgroup,
               "kernel {} ends in workgroups of another kind", kernel_.name);
   const std::string body = last.body();
+  used_.add(last.used_);
   const std::string counter = kernel::param_name(kernel_, kernel_.counter_param);
   // The counter goes back to 0 when it would reach the number of workgroups.
   ending_ = fmt::format(R"(  // Whichever workgroup is done last goes on with what all of them have left.
@@ -173,7 +174,7 @@ std::string PhasePrinter::body() {
   } else if (team_.cluster() > 1) {
     line("const int tw = threadIdx.x, t = (int)(blockIdx.x % {}) * {} + tw;", team_.cluster(), workgroup);
     line("const unsigned team = 0xffffffffu;");
-    line("cluster_arrive();");
+    line("{}();", used_("cluster_arrive"));
   } else {
     line("const int tw = threadIdx.x, t = tw;");
     line("const unsigned team = {:#x}u;", threads < 32 ? (uint64_t{1} << threads) - 1 : 0xffffffffu);

@@ -63,6 +63,7 @@ struct Printed {
   DeviceVariant variant;
   std::string text;
   kernel::Variant::Form form;
+  UsedHelpers used;
 };
 struct Printing {
   const CLike& as;
@@ -70,8 +71,8 @@ struct Printing {
 };
 std::vector<Printed> print_variants(const Kernel& kernel, size_t phase, const std::string& name,
                                     const Printing& printing);
-// All functions of a kernel behind those of `helpers` that they call.
-DeviceSource print_kernel(const Kernel& kernel, const Printing& printing, const std::string& helpers);
+// All functions of a kernel behind those of `helpers` that they need.
+DeviceSource print_kernel(const Kernel& kernel, const Printing& printing, const HelperList& helpers);
 bool draws(const Kernel& kernel);
 inline bool is_shuffle(const Expr& e) {
   const auto* raw = e.get_if<Raw>();
@@ -86,6 +87,7 @@ class PhasePrinter {
   void end_with(PhasePrinter& last);
 
   const IntExpr& shared_bytes() const { return shared_bytes_; }  // after print()
+  const UsedHelpers& used() const { return used_; }              // after print()
 
  private:
   // A Vector loop being printed.
@@ -106,8 +108,8 @@ class PhasePrinter {
   std::string type_of(DType t) const { return c_like::type_of(as_, t); }
   std::string memory_type(DType t) const { return c_like::memory_type(as_, t); }
   std::string literal(const Scalar& x) const { return c_like::literal(as_, x); }
-  std::string apply(Op op, DType t, const std::vector<std::string>& args) const {
-    return c_like::apply(as_, op, t, args);
+  std::string apply(Op op, DType t, const std::vector<std::string>& args) {
+    return c_like::apply(as_, used_, op, t, args);
   }
 
   // c_like_phase.cpp: the frame, declarations
@@ -263,6 +265,7 @@ class PhasePrinter {
 
   std::string out_, statics_, boxes_;  // boxes_: what opens the mailboxes, before anything else
   std::string ending_;                 // what the last workgroup does
+  UsedHelpers used_;                   // wherever a call of a helper is spelled
   int indent_ = 1;
   std::vector<int> slots_;          // of locals: one value per lane; 0: one for the team, or a name inside its block
   std::vector<bool> in_registers_;  // scratch buffers

@@ -15,7 +15,7 @@ bool draws(const Kernel& kernel) {
 }
 
 std::string PhasePrinter::random(const Random& e, const std::vector<std::string>& args) {
-  return as_.random_word(static_cast<int>(e.draw), args, integer(e.element));
+  return as_.random_word(used_, static_cast<int>(e.draw), args, integer(e.element));
 }
 
 // Computes the words of this group's draws; each lane of them is then as if it had been loaded.
@@ -33,9 +33,9 @@ std::vector<ExprId> PhasePrinter::draw_groups(const std::vector<kernel::GroupDra
     vector_.grouped = false;
     const auto call = [&](const std::string& words) {
       const int draw = static_cast<int>(e.draw);
-      if (looped_) return as_.random_words(draw, group.aligned, args, first, words);
-      return fmt::format("random_words<{}, {}, {}>({}, (Counter){}, {});", group.count(), group.aligned, draw,
-                         fmt::join(args, ", "), first, words);
+      if (looped_) return as_.random_words(used_, draw, group.aligned, args, first, words);
+      return fmt::format("{}<{}, {}, {}>({}, (Counter){}, {});", used_("random_words"), group.count(), group.aligned,
+                         draw, fmt::join(args, ", "), first, words);
     };
     auto [array, fresh] = arrays.try_emplace(call(""), "");
     if (fresh) {

@@ -118,8 +118,8 @@ void PhasePrinter::scan_warps(const Scan& s, const ScanText& text) {
   if (over_grid)
     scan_grid(s, text, {type, carry, join});
   else
-    line("scan_team<{}, {}, {}, {}, {}, {}>(x{}, {}, {}, {}, tw, {}, {}, {});", width, warps, vector_.unroll,
-         vector_.lanes, s.exclusive ? "true" : "false", type, n, carry, text.nothing,
+    line("{}<{}, {}, {}, {}, {}, {}>(x{}, {}, {}, {}, tw, {}, {}, {});", used_("scan_team"), width, warps,
+         vector_.unroll, vector_.lanes, s.exclusive ? "true" : "false", type, n, carry, text.nothing,
          width < 32 ? "team" : "0xffffffffu", meet, turn, join);
   if (anew) line("v{} = {}.value;", s.carry, carry);
 }

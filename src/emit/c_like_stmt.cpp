@@ -149,7 +149,7 @@ bool PhasePrinter::batched_loop(const Loop& s) {
     line("const int n = 0; (void)n;");
     for (const ExprId id : loads) {
       const Place p = place(load_at(id).access);
-      line("ld{}[k] = fetched({} + {});", id, p.base, integer(p.offset));
+      line("ld{}[k] = {}({} + {});", id, used_("fetched"), p.base, integer(p.offset));
     }
   });
   for (const ExprId id : loads)
@@ -212,8 +212,9 @@ void PhasePrinter::combine_warps(const std::vector<Partial>& parts) {
   if (count > 1) {
     const bool cluster = team_.cluster() > 1;
     // Inside a loop the last iteration's values may still be read.
-    if (serial_depth_ > 0) line("{}", cluster ? "cluster_barrier();" : "__syncthreads();");
-    if (cluster && !cluster_used_) line("cluster_wait();  // for all workgroups to have begun");
+    const auto meet = [&] { line("{}();", cluster ? used_("cluster_barrier") : "__syncthreads"); };
+    if (serial_depth_ > 0) meet();
+    if (cluster && !cluster_used_) line("{}();  // for all workgroups to have begun", used_("cluster_wait"));
     cluster_used_ = cluster;
     bool mail = cluster && function_.counted_stores && serial_depth_ == 0;
     int bytes = 0;  // that each workgroup gets
@@ -224,7 +225,7 @@ void PhasePrinter::combine_warps(const std::vector<Partial>& parts) {
     const int box = parts[0].shared;
     if (mail) {
       statics_ += fmt::format("  __shared__ __align__(8) unsigned long long box{};\n", box);
-      boxes_ += fmt::format("  if (threadIdx.x == 0) expect_mail(&box{}, {});\n", box, bytes);
+      boxes_ += fmt::format("  if (threadIdx.x == 0) {}(&box{}, {});\n", used_("expect_mail"), box, bytes);
     }
     // Each warp hands its result to every workgroup, so that after one barrier everyone reads what is near.
     for (const Partial& p : parts) {
@@ -233,17 +234,21 @@ void PhasePrinter::combine_warps(const std::vector<Partial>& parts) {
         const std::string place =
             fmt::format("red{}{}[blockIdx.x % {} * {} + (threadIdx.x >> 5)]", p.shared, which, team_.cluster(), warps);
         if (mail)
-          line("if ((threadIdx.x & 31) < {}) send_mail(&{}, &box{}, threadIdx.x & 31, {});", team_.cluster(), place,
-               box, value);
+          line("if ((threadIdx.x & 31) < {}) {}(&{}, &box{}, threadIdx.x & 31, {});", team_.cluster(),
+               used_("send_mail"), place, box, value);
         else if (cluster)
-          line("if ((threadIdx.x & 31) < {}) cluster_write(&{}, threadIdx.x & 31, {});", team_.cluster(), place, value);
+          line("if ((threadIdx.x & 31) < {}) {}(&{}, threadIdx.x & 31, {});", team_.cluster(), used_("cluster_write"),
+               place, value);
         else
           line("if ((threadIdx.x & 31) == 0) red{}{}[threadIdx.x >> 5] = {};", p.shared, which, value);
       };
       hand_over(p.type, "", p.value);
       if (!p.index.empty()) hand_over(p.index_type, "i", p.index);
     }
-    line("{}", mail ? fmt::format("wait_for_mail(&box{});", box) : cluster ? "cluster_barrier();" : "__syncthreads();");
+    if (mail)
+      line("{}(&box{});", used_("wait_for_mail"), box);
+    else
+      meet();
     for (const Partial& p : parts) {
       const int id = p.shared;
       auto at = [&](const char* which, int k) {
@@ -261,10 +266,7 @@ void PhasePrinter::combine_step(const Partial& p, const std::string& other, cons
   if (p.s->index_local < 0) {
     // Named first: a choice between the two would evaluate `other`, which may be a shuffle, in some
     // threads only.
-    const bool extreme = is_float(p.t) && (p.s->op == Op::Max || p.s->op == Op::Min);
-    const std::string merged = extreme ? fmt::format("{}({}, x)", p.s->op == Op::Max ? "maximum" : "minimum", p.value)
-                                       : apply(p.s->op, p.t, {p.value, "x"});
-    line("{{ const {} x = {}; {} = {}; }}", p.type, other, p.value, merged);
+    line("{{ const {} x = {}; {} = {}; }}", p.type, other, p.value, apply(p.s->op, p.t, {p.value, "x"}));
     return;
   }
   line("{{ const {} x = {}; const {} j = {};", p.type, other, p.index_type, other_index);

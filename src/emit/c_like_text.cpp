@@ -1,8 +1,10 @@
 // Dtypes, constants and operations, as C has them.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <bit>
 #include <cmath>
+#include <optional>
 
 #include "base/check.hpp"
 #include "emit/c_like.hpp"
@@ -67,16 +69,23 @@ std::string unsigned_type(const CLike& as, DType t) {
 }
 
 // The low bits of an integer, as one of 8 or 16 bits.
-std::string low_bits(const CLike& as, DType t, const std::string& x) {
-  return fmt::format("({})low_bits_{}((unsigned)({}))", type_of(as, t), name_of(t), x);
+std::string low_bits(const CLike& as, UsedHelpers& used, DType t, const std::string& x) {
+  return fmt::format("({}){}((unsigned)({}))", type_of(as, t), used(fmt::format("low_bits_{}", name_of(t))), x);
 }
 
-// The columns "C" of ops.def with operands for $a, $b and $c, each behind `cast`.
-std::string filled(const CLike& as, std::string_view form, DType t, const std::vector<std::string>& args,
-                   const std::string& cast = "") {
+// The columns "C" of ops.def with operands for $a, $b and $c, each behind `cast`. Behind "@", up to
+// the parenthesis, is the name of a helper.
+std::string filled(const CLike& as, UsedHelpers& used, std::string_view form, DType t,
+                   const std::vector<std::string>& args, const std::string& cast = "") {
   std::string text;
+  std::optional<size_t> helper;  // where its name begins
   for (size_t i = 0; i < form.size(); ++i) {
+    if (form[i] == '@') {
+      helper = text.size();
+      continue;
+    }
     if (form[i] != '$') {
+      if (form[i] == '(' && helper) used(text.substr(*helper)), helper.reset();
       text += form[i];
       continue;
     }
@@ -92,45 +101,49 @@ std::string filled(const CLike& as, std::string_view form, DType t, const std::v
 
 // Integer arithmetic that wraps around: in the unsigned type, or in unsigned ints where the type is narrower, since two
 // u16 may overflow the int that they are promoted to.
-std::string wrapped(const CLike& as, std::string_view form, DType t, const std::vector<std::string>& args) {
-  if (size_of(t) < 4) return low_bits(as, t, filled(as, form, t, args, "(unsigned)"));
-  if (!is_signed_int(t)) return fmt::format("({})", filled(as, form, t, args));
-  return fmt::format("({})({})", type_of(as, t), filled(as, form, t, args, fmt::format("({})", unsigned_type(as, t))));
+std::string wrapped(const CLike& as, UsedHelpers& used, std::string_view form, DType t,
+                    const std::vector<std::string>& args) {
+  if (size_of(t) < 4) return low_bits(as, used, t, filled(as, used, form, t, args, "(unsigned)"));
+  if (!is_signed_int(t)) return fmt::format("({})", filled(as, used, form, t, args));
+  return fmt::format("({})({})", type_of(as, t),
+                     filled(as, used, form, t, args, fmt::format("({})", unsigned_type(as, t))));
 }
 
 }  // namespace
 
-std::string apply(const CLike& as, Op op, DType t, const std::vector<std::string>& args) {
+std::string apply(const CLike& as, UsedHelpers& used, Op op, DType t, const std::vector<std::string>& args) {
   constexpr std::string_view kWrapped = "$bits(";
   if (op == Op::Not && is_bool(t)) return fmt::format("(!{})", args[0]);
   std::string_view form = is_float(t) ? info(op).c_float : info(op).c_int;
   SMELT_CHECK(!form.empty(), "{} of {} reached the printer unexpanded", name_of(op), name_of(t));
-  if (!form.starts_with(kWrapped)) return filled(as, form, t, args);
+  if (!form.starts_with(kWrapped)) return filled(as, used, form, t, args);
   form.remove_prefix(kWrapped.size());
   form.remove_suffix(1);
-  return wrapped(as, form, t, args);
+  return wrapped(as, used, form, t, args);
 }
 
-std::string raw(const CLike& as, kernel::RawOp op, DType from, DType to, const std::vector<std::string>& args) {
+std::string raw(const CLike& as, UsedHelpers& used, kernel::RawOp op, DType from, DType to,
+                const std::vector<std::string>& args) {
   const std::string& a = args[0];
   const std::string& b = args[args.size() > 1 ? 1 : 0];
+  const auto call = [&](std::string_view name) { return fmt::format("{}({})", used(name), fmt::join(args, ", ")); };
   switch (op) {
     case kernel::RawOp::TruncDiv: return fmt::format("({})({} / {})", type_of(as, to), a, b);
     case kernel::RawOp::TruncRem: return fmt::format("({})({} % {})", type_of(as, to), a, b);
     case kernel::RawOp::Shl:
-      if (size_of(to) < 4) return low_bits(as, to, fmt::format("(unsigned){} << (int){}", a, b));
+      if (size_of(to) < 4) return low_bits(as, used, to, fmt::format("(unsigned){} << (int){}", a, b));
       return fmt::format("({})(({}){} << (int){})", type_of(as, to), unsigned_type(as, to), a, b);
     case kernel::RawOp::Shr: return fmt::format("({})({} >> (int){})", type_of(as, to), a, b);
     case kernel::RawOp::ToInt: (void)from; return fmt::format("({}){}", type_of(as, to), a);
-    case kernel::RawOp::PowerOfTwo: return fmt::format("power_of_two({})", a);
-    case kernel::RawOp::PowerOfTwoFull: return fmt::format("power_of_two_full({})", a);
-    case kernel::RawOp::Reciprocal: return fmt::format("reciprocal({})", a);
-    case kernel::RawOp::Quotient: return fmt::format("quotient({}, {})", a, b);
-    case kernel::RawOp::InverseRoot: return fmt::format("inverse_root({})", a);
-    case kernel::RawOp::Root: return fmt::format("root({})", a);
-    case kernel::RawOp::SaturatedFma: return fmt::format("saturated_fma({}, {}, {})", a, b, args[2]);
-    case kernel::RawOp::RoundF16: return fmt::format("round_f16({})", a);
-    case kernel::RawOp::RoundBF16: return fmt::format("round_bf16({})", a);
+    case kernel::RawOp::PowerOfTwo: return call("power_of_two");
+    case kernel::RawOp::PowerOfTwoFull: return call("power_of_two_full");
+    case kernel::RawOp::Reciprocal: return call("reciprocal");
+    case kernel::RawOp::Quotient: return call("quotient");
+    case kernel::RawOp::InverseRoot: return call("inverse_root");
+    case kernel::RawOp::Root: return call("root");
+    case kernel::RawOp::SaturatedFma: return call("saturated_fma");
+    case kernel::RawOp::RoundF16: return call("round_f16");
+    case kernel::RawOp::RoundBF16: return call("round_bf16");
     case kernel::RawOp::FromThread: {
       const int n = std::stoi(b.substr(b[0] == '('));
       const std::string x = size_of(from) < 4 ? fmt::format("(int){}", a) : a;
@@ -141,22 +154,24 @@ std::string raw(const CLike& as, kernel::RawOp op, DType from, DType to, const s
   throw InternalError("unknown raw operation");
 }
 
-std::string cast(const CLike& as, const std::string& x, DType from, DType to, bool wrap) {
+std::string cast(const CLike& as, UsedHelpers& used, const std::string& x, DType from, DType to, bool wrap) {
   if (from == to) return x;
   const std::string type = type_of(as, to);
-  if (is_half(from)) return fmt::format("from_{}({})", name_of(from), x);
-  if (is_half(to)) return fmt::format("to_{}({})", name_of(to), x);
+  if (is_half(from)) return fmt::format("{}({})", used(fmt::format("from_{}", name_of(from))), x);
+  if (is_half(to)) return fmt::format("{}({})", used(fmt::format("to_{}", name_of(to))), x);
   if (is_bool(to)) return fmt::format("({} != 0)", x);
-  if (from == DType::U32 && (is_float(to) || size_of(to) == 8)) return fmt::format("({})opaque({})", type, x);
+  if (from == DType::U32 && (is_float(to) || size_of(to) == 8))
+    return fmt::format("({}){}({})", type, used("opaque"), x);
   if (is_float(to) || is_bool(from)) return fmt::format("({}){}", type, x);
-  if (is_float(from)) return as.float_to_int(x, from, to);
+  if (is_float(from)) return as.float_to_int(used, x, from, to);
   std::string v = x;
-  if (wrap && size_of(to) < 4) return low_bits(as, to, x);
+  if (wrap && size_of(to) < 4) return low_bits(as, used, to, x);
   if (!wrap) {
     const bool is_signed = is_signed_int(from);
     if (is_signed && (!is_signed_int(to) || size_of(to) < size_of(from)))
-      v = helper(as, "larger", "", v, literal(as, Scalar::of_int(from, min_int(to))));
-    if (max_int(to) < max_int(from)) v = helper(as, "smaller", "", v, literal(as, Scalar::of_uint(from, max_int(to))));
+      v = helper(as, used, "larger", "", v, literal(as, Scalar::of_int(from, min_int(to))));
+    if (max_int(to) < max_int(from))
+      v = helper(as, used, "smaller", "", v, literal(as, Scalar::of_uint(from, max_int(to))));
   }
   return fmt::format("({}){}", type, v);
 }
@@ -178,8 +193,9 @@ std::string to_memory(DType dtype, const std::string& x) {
   return x;
 }
 
-std::string helper(const CLike& as, std::string_view name, std::string_view type, const std::string& a,
-                   const std::string& b) {
+std::string helper(const CLike& as, UsedHelpers& used, std::string_view name, std::string_view type,
+                   const std::string& a, const std::string& b) {
+  used(name);
   if (type.empty()) return fmt::format("{}({}, {})", name, a, b);
   if (as.templates) return fmt::format("{}<{}>({}, {})", name, type, a, b);
   return fmt::format("{0}(({1}){2}, ({1}){3})", name, type, a, b);

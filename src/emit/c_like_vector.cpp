@@ -21,7 +21,7 @@ std::string PhasePrinter::name_edges(const std::string& extent) {
   const std::string type = index_type();
   vector_.edges = fmt::format("edge{}", n);
   line("const {0} words{1} = {2};", type, n,
-       helper(as_, "smaller", type, extent, fmt::format("-{} & {}", integer(vector_.origin), lanes - 1)));
+       helper(as_, used_, "smaller", type, extent, fmt::format("-{} & {}", integer(vector_.origin), lanes - 1)));
   line("const {0} end_words{1} = words{1} + ({2} - words{1}) / {3} * {3};", type, n, extent, lanes);
   line("const {0} edge{1} = t < words{1} ? ({0})t : end_words{1} + t - words{1};", type, n);
   line("const bool has_edge{0} = edge{0} < {1};", n, extent);
@@ -116,7 +116,7 @@ void PhasePrinter::vector_loop(const Loop& s) {
     ++names_;
   }
   if (looped_ && vector_.checked && !vector_.by_element)
-    line("const int count = {};", helper(as_, "smaller", type, std::to_string(vector_.unroll), "end - start"));
+    line("const int count = {};", helper(as_, used_, "smaller", type, std::to_string(vector_.unroll), "end - start"));
   if (in_order) {
     scan_body(s);
   } else if (has_loops(s)) {

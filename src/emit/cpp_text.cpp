@@ -21,7 +21,7 @@ static const CLike& spellings() {
       .double_of_long = "double_of",
       .int_of_float = "bits_of",
       .long_of_double = "bits_of",
-      .float_to_int = [](const std::string& x, DType,
+      .float_to_int = [](UsedHelpers&, const std::string& x, DType,
                          DType to) { return fmt::format("saturated<{}>({})", type_of(to), x); },
   };
   return table;
@@ -36,16 +36,18 @@ std::string apply(Op op, DType t, const std::vector<std::string>& args) {
   if (op == Op::Mul && is_float(t)) return fmt::format("product({}, {})", args[0], args[1]);
   if (op == Op::Max || op == Op::Min) return maximum(args[0], args[1], t, op == Op::Min);
   if (op == Op::Neg && is_int(t)) return apply(Op::Sub, t, {fmt::format("({})0", type_of(t)), args[0]});
-  return c_like::apply(spellings(), op, t, args);
+  UsedHelpers ignored;  // a C++ file has all of its prelude
+  return c_like::apply(spellings(), ignored, op, t, args);
 }
 
 std::string raw(kernel::RawOp op, DType from, DType to, const std::vector<std::string>& args) {
+  UsedHelpers ignored;
   switch (op) {
     case kernel::RawOp::TruncDiv:
     case kernel::RawOp::TruncRem:
     case kernel::RawOp::Shl:
     case kernel::RawOp::Shr:
-    case kernel::RawOp::ToInt: return c_like::raw(spellings(), op, from, to, args);
+    case kernel::RawOp::ToInt: return c_like::raw(spellings(), ignored, op, from, to, args);
     default: break;
   }
   throw UserError(
@@ -53,7 +55,8 @@ std::string raw(kernel::RawOp op, DType from, DType to, const std::vector<std::s
 }
 
 std::string cast(const std::string& x, DType from, DType to, bool wrap) {
-  return c_like::cast(spellings(), x, from, to, wrap);
+  UsedHelpers ignored;
+  return c_like::cast(spellings(), ignored, x, from, to, wrap);
 }
 
 std::string bitcast(const std::string& x, DType from, DType to) { return c_like::bitcast(spellings(), x, from, to); }

@@ -109,6 +109,7 @@ DeviceSource emit_cuda_batch(const Kernel& batch, const CudaTarget& target, int6
   DeviceSource source;
   source.table = table_of(batch, table_bytes);
   std::string bodies_text, functions;
+  UsedHelpers used;
   const size_t phases = batch.bodies[0].phases.size();
   for (size_t i = 0; i < phases; ++i) {
     std::vector<std::vector<c_like::Printed>> bodies;
@@ -116,7 +117,10 @@ DeviceSource emit_cuda_batch(const Kernel& batch, const CudaTarget& target, int6
       SMELT_CHECK(body.phases.size() == phases, "bodies of {} have different phases", batch.name);
       bodies.push_back(c_like::print_variants(body, i, fmt::format("{}_p{}", body.name, i),
                                               {cuda_spellings(), target.counted_stores(), /*part=*/true}));
-      for (const c_like::Printed& p : bodies.back()) bodies_text += p.text;
+      for (const c_like::Printed& p : bodies.back()) {
+        bodies_text += p.text;
+        used.add(p.used);
+      }
     }
     DevicePhase phase;
     for (const Form form : {Form::Fast, Form::Odd, Form::Any}) {
@@ -124,9 +128,9 @@ DeviceSource emit_cuda_batch(const Kernel& batch, const CudaTarget& target, int6
         return std::any_of(variants.begin(), variants.end(), [&](const c_like::Printed& v) { return v.form == form; });
       });
       if (!exists) continue;
-      const std::vector<const c_like::Printed*> used = chosen(bodies, form);
+      const std::vector<const c_like::Printed*> parts = chosen(bodies, form);
       DeviceVariant made;
-      made.function = used[0]->variant.function;
+      made.function = parts[0]->variant.function;
       made.function.name = fmt::format("{}_p{}{}", batch.name, i,
                                        form == Form::Fast  ? ""
                                        : form == Form::Odd ? "_odd"
@@ -134,32 +138,33 @@ DeviceSource emit_cuda_batch(const Kernel& batch, const CudaTarget& target, int6
       functions +=
           fmt::format("\nextern \"C\" __global__ void __launch_bounds__({}) {}(const SMELT_TABLE Parts parts) {{\n{}",
                       made.function.threads, made.function.name, kFind);
-      for (size_t b = 0; b < used.size(); ++b) {
-        const DeviceFunction& function = used[b]->variant.function;
+      for (size_t b = 0; b < parts.size(); ++b) {
+        const DeviceFunction& function = parts[b]->variant.function;
         SMELT_CHECK(function.threads == made.function.threads && function.cluster == 1,
                     "bodies of {} have workgroups of {} and {} threads", batch.name, made.function.threads,
                     function.threads);
         made.function.shared_bytes = max(made.function.shared_bytes, function.shared_bytes);
-        made.bodies.push_back(used[b]->variant);
+        made.bodies.push_back(parts[b]->variant);
         const std::string call = call_text(batch.bodies[b], source.table, b, function.name);
-        functions += used.size() == 1 ? fmt::format("  {};\n", call)
-                                      : fmt::format("  {}if (parts.body[part] == {}) {};\n", b ? "else " : "", b, call);
+        functions += parts.size() == 1
+                         ? fmt::format("  {};\n", call)
+                         : fmt::format("  {}if (parts.body[part] == {}) {};\n", b ? "else " : "", b, call);
       }
       functions += "}\n";
       phase.variants.push_back(std::move(made));
     }
     source.phases.push_back(std::move(phase));
   }
-  std::string head, draws;
-  for (const Kernel& body : batch.bodies)
-    if (draws.empty()) draws = cuda::random_functions(body);
+  std::string head;
   for (const Kernel& body : batch.bodies) head += fmt::format("// {}\n{}", body.name, c_like::comment_on_params(body));
   // Read where it stands, whatever the index: no thread makes a copy of it.
   const bool in_place = target.compute >= 70 && target.nvrtc >= 11070;
   functions = fmt::format("\n#define SMELT_TABLE {}\n", in_place ? "__grid_constant__" : "") +
               table_text(source.table) + bodies_text + functions;
   source.begin = cuda_spellings().begin;
-  source.text = head + c_like::only_used(cuda::prelude(target) + draws, functions) + functions;
+  HelperList helpers = cuda::prelude(target);
+  if (std::any_of(batch.bodies.begin(), batch.bodies.end(), c_like::draws)) append(helpers, cuda::random_helpers());
+  source.text = head + text_of(helpers, used) + functions;
   return source;
 }
 

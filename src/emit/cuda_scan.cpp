@@ -3,25 +3,28 @@
 
 namespace smelt::emit::cuda {
 
-std::string scan_helpers() {
-  return R"(
-// A running value that may have begun anew on the way.
-template <class T> struct Run { T value; unsigned anew; };
-template <class T> SMELT_INLINE T from_lane_before(unsigned mask, T x, int d, int width) {
+HelperList scan_helpers() {
+  return {
+      {{}, ""},
+      {{}, R"(// A running value that may have begun anew on the way.
+template <class T> struct Run { T value; unsigned anew; };)"},
+      {{"from_lane_before"},
+       R"(template <class T> SMELT_INLINE T from_lane_before(unsigned mask, T x, int d, int width) {
   union { T value; unsigned words[(sizeof(T) + 3) / 4]; } u;
   u.value = x;
 #pragma unroll
   for (int i = 0; i < (int)(sizeof(T) + 3) / 4; ++i) u.words[i] = __shfl_up_sync(mask, u.words[i], d, width);
   return u.value;
-}
-template <class T> SMELT_INLINE T from_lane(unsigned mask, T x, int lane, int width) {
+})"},
+      {{"from_lane"}, R"(template <class T> SMELT_INLINE T from_lane(unsigned mask, T x, int lane, int width) {
   union { T value; unsigned words[(sizeof(T) + 3) / 4]; } u;
   u.value = x;
 #pragma unroll
   for (int i = 0; i < (int)(sizeof(T) + 3) / 4; ++i) u.words[i] = __shfl_sync(mask, u.words[i], lane, width);
   return u.value;
-}
-// Of lane 0 to this one.
+})"},
+      {{"running"},
+       R"(// Of lane 0 to this one.
 template <int kWidth, class T, class Join> SMELT_INLINE T running(unsigned mask, T x, int lane, const Join& join) {
 #pragma unroll
   for (int d = 1; d < kWidth; d *= 2) {
@@ -29,8 +32,10 @@ template <int kWidth, class T, class Join> SMELT_INLINE T running(unsigned mask,
     if (lane >= d) x = join(y, x);
   }
   return x;
-}
-// x becomes the running values of kGroups groups, one after the other, of kWidth * kWarps * kLanes elements each, kLanes of them to a
+})",
+       {"from_lane_before"}},
+      {{"scan_team"},
+       R"(// x becomes the running values of kGroups groups, one after the other, of kWidth * kWarps * kLanes elements each, kLanes of them to a
 // thread, after `carry`, which becomes that of all. `meet`: memory where the warps meet, `turn`: which half of it.
 template <int kWidth, int kWarps, int kGroups, int kLanes, bool kExclusive, class T, class Join>
 SMELT_INLINE void scan_team(T (&x)[kGroups * kLanes], T& carry, T nothing, unsigned mask, int t, T (*meet)[32],
@@ -81,8 +86,9 @@ SMELT_INLINE void scan_team(T (&x)[kGroups * kLanes], T& carry, T nothing, unsig
       }
     }
   }
-}
-)";
+})",
+       {"from_lane_before", "from_lane", "running"}},
+  };
 }
 
 }  // namespace smelt::emit::cuda

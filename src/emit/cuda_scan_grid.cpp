@@ -12,17 +12,19 @@
 
 namespace smelt::emit {
 
-std::string cuda::scan_grid_helpers() {
-  return R"(
-SMELT_INLINE unsigned long long peek(const unsigned long long* at) {
+HelperList cuda::scan_grid_helpers() {
+  return {
+      {{}, ""},
+      {{"peek"}, R"(SMELT_INLINE unsigned long long peek(const unsigned long long* at) {
   unsigned long long x;
   asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(x) : "l"(at) : "memory");
   return x;
-}
-SMELT_INLINE void poke(unsigned long long* at, unsigned long long x) {
+})"},
+      {{"poke"}, R"(SMELT_INLINE void poke(unsigned long long* at, unsigned long long x) {
   asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" :: "l"(at), "l"(x) : "memory");
-}
-// A total as words: up to 4 bytes beside what says that it is there (and whether it has begun anew), or 8 bytes in front of it.
+})"},
+      {{},
+       R"(// A total as words: up to 4 bytes beside what says that it is there (and whether it has begun anew), or 8 bytes in front of it.
 template <class T> struct Total {
   __device__ __forceinline__ static T value(const T& x) { return x; }
   __device__ __forceinline__ static unsigned anew(const T&) { return 0; }
@@ -35,8 +37,9 @@ template <class V> struct Total<Run<V>> {
   __device__ __forceinline__ static Run<V> make(V value, unsigned flags) { return Run<V>{value, flags & 2u}; }
   typedef V Value;
 };
-template <class V> union Bits { V value; unsigned low; unsigned long long all; __device__ __forceinline__ Bits() : all(0) {} };
-template <class T> SMELT_INLINE void publish(unsigned long long* at, const T& x) {
+template <class V> union Bits { V value; unsigned low; unsigned long long all; __device__ __forceinline__ Bits() : all(0) {} };)"},
+      {{"publish"},
+       R"(template <class T> SMELT_INLINE void publish(unsigned long long* at, const T& x) {
   typedef typename Total<T>::Value V;
   Bits<V> bits;
   bits.value = Total<T>::value(x);
@@ -47,8 +50,10 @@ template <class T> SMELT_INLINE void publish(unsigned long long* at, const T& x)
     poke(at, bits.all);
     asm volatile("st.release.gpu.global.u64 [%0], %1;" :: "l"(at + 1), "l"(flags << 32) : "memory");
   }
-}
-// The total there, when it is known; `word`: what was seen there last.
+})",
+       {"poke"}},
+      {{"await"},
+       R"(// The total there, when it is known; `word`: what was seen there last.
 template <class T> SMELT_INLINE T await(const unsigned long long* at, unsigned long long word) {
   typedef typename Total<T>::Value V;
   Bits<V> bits;
@@ -61,8 +66,10 @@ template <class T> SMELT_INLINE T await(const unsigned long long* at, unsigned l
     bits.all = peek(at);
   }
   return Total<T>::make(bits.value, (unsigned)(word >> 32));
-}
-// By one warp. `parts`: how many the row has, kWords to each, on three levels one behind the other.
+})",
+       {"peek"}},
+      {{"before_part"},
+       R"(// By one warp. `parts`: how many the row has, kWords to each, on three levels one behind the other.
 template <int kWords, class T, class Join>
 SMELT_INLINE T before_part(unsigned long long* row, int part, int parts, const T& mine, const T& nothing, int lane,
                            const Join& join) {
@@ -95,8 +102,10 @@ SMELT_INLINE T before_part(unsigned long long* row, int part, int parts, const T
     above = join(above, from_lane(all, running<32>(all, x, lane, join), 31, 32));
   }
   return join(above, result);
-}
-// scan_team() for one part of a row: `before` gives what earlier parts add up to, when it gets this part's total.
+})",
+       {"from_lane", "running", "peek", "publish", "await"}},
+      {{"scan_part"},
+       R"(// As scan_team, for one part of a row: `before` gives what earlier parts add up to, when it gets this part's total.
 template <int kWarps, int kGroups, int kLanes, bool kExclusive, class T, class Join, class Before>
 SMELT_INLINE void scan_part(T (&x)[kGroups * kLanes], const T& carry, T nothing, int t, T* meet, const Join& join,
                             const Before& before) {
@@ -142,8 +151,9 @@ SMELT_INLINE void scan_part(T (&x)[kGroups * kLanes], const T& carry, T nothing,
       else x[u * kLanes + l] = l ? join(ahead, x[u * kLanes + (l ? l - 1 : 0)]) : ahead;
     }
   }
-}
-)";
+})",
+       {"from_lane_before", "from_lane", "running"}},
+  };
 }
 
 namespace c_like {
@@ -161,11 +171,11 @@ void PhasePrinter::scan_grid(const Scan& s, const ScanText& text, const RunText&
   const Place p = place(row);
   line("unsigned long long* const row{} = {} + {};", n, p.base, integer(p.offset));
   line("const auto before{} = [&](const {}& total, int lane) -> {} {{", n, run.type, run.type);
-  line("  return before_part<{}>(row{}, (int)({}), (int)({}), total, static_cast<{}>({}), lane, {});", words, n,
-       integer(s.over_grid->part), integer(s.over_grid->parts), run.type, text.nothing, run.join);
+  line("  return {}<{}>(row{}, (int)({}), (int)({}), total, static_cast<{}>({}), lane, {});", used_("before_part"),
+       words, n, integer(s.over_grid->part), integer(s.over_grid->parts), run.type, text.nothing, run.join);
   line("}};");
-  line("scan_part<{}, {}, {}, {}, {}>(x{}, {}, {}, tw, meet{}, {}, before{});", warps, vector_.unroll, vector_.lanes,
-       s.exclusive ? "true" : "false", run.type, n, run.carry, text.nothing, n, run.join, n);
+  line("{}<{}, {}, {}, {}, {}>(x{}, {}, {}, tw, meet{}, {}, before{});", used_("scan_part"), warps, vector_.unroll,
+       vector_.lanes, s.exclusive ? "true" : "false", run.type, n, run.carry, text.nothing, n, run.join, n);
 }
 
 }  // namespace c_like

@@ -8,23 +8,24 @@ namespace smelt::emit {
 namespace cuda {
 namespace {
 
-std::string float_to_int(const std::string& x, DType from, DType to) {
+std::string float_to_int(UsedHelpers& used, const std::string& x, DType from, DType to) {
   const std::string type = c_like::type_of(cuda_spellings(), to);
-  if (from == DType::F32 && size_of(to) <= 4) return fmt::format("to_{}({})", name_of(to), x);
+  if (from == DType::F32 && size_of(to) <= 4) return fmt::format("{}({})", used(fmt::format("to_{}", name_of(to))), x);
   // The machine's conversion saturates; of NaN it makes 0 only for narrow targets. Narrower
   // integers are clamped before.
   const std::string low = c_like::literal(cuda_spellings(), Scalar::of_float(from, static_cast<double>(min_int(to))));
   const std::string high = c_like::literal(cuda_spellings(), Scalar::of_float(from, static_cast<double>(max_int(to))));
-  const std::string limits = size_of(to) < 4 ? fmt::format("larger({}, smaller({}, {}))", low, high, x) : x;
+  const std::string limits =
+      size_of(to) < 4 ? fmt::format("{}({}, {}({}, {}))", used("larger"), low, used("smaller"), high, x) : x;
   return fmt::format("({0} == {0} ? ({1}){2} : ({1})0)", x, type, limits);
 }
 
-std::string random_word(int draw, const std::vector<std::string>& args, const std::string& element) {
-  return fmt::format("random_word<{}>({}, {}, {}, (Counter){})", draw, args[0], args[1], args[2], element);
+std::string random_word(UsedHelpers& used, int draw, const std::vector<std::string>& args, const std::string& element) {
+  return fmt::format("{}<{}>({}, {}, {}, (Counter){})", used("random_word"), draw, args[0], args[1], args[2], element);
 }
 
 // Signed words of 64 bits are added as unsigned ones, which is the same.
-std::string join(Op op, DType t, bool, const std::string& element, const std::string& value) {
+std::string join(UsedHelpers&, Op op, DType t, bool, const std::string& element, const std::string& value) {
   const char* function = op == Op::Add ? "atomicAdd" : op == Op::Max ? "atomicMax" : "atomicMin";
   const bool unsigned_sum = op == Op::Add && t == DType::I64;
   const std::string type = unsigned_sum ? "unsigned long long" : c_like::type_of(cuda_spellings(), t);
@@ -58,11 +59,11 @@ std::string opening(const CLike::Frame& frame) {
 
 }  // namespace
 
-std::string random_functions(const kernel::Kernel& kernel) {
-  if (!c_like::draws(kernel)) return "";
-  return R"(
-typedef unsigned long long Counter;
-// Philox4x32-10: the four words of a counter.
+HelperList random_helpers() {
+  return {
+      {{}, ""},
+      {{}, R"(typedef unsigned long long Counter;)"},
+      {{"philox"}, R"(// Philox4x32-10: the four words of a counter.
 SMELT_INLINE void philox(Counter seed, Counter counter, Counter stream, unsigned* words) {
   unsigned a = (unsigned)counter, b = (unsigned)(counter >> 32), c = (unsigned)stream, d = (unsigned)(stream >> 32);
   unsigned k = (unsigned)seed, l = (unsigned)(seed >> 32);
@@ -74,8 +75,8 @@ SMELT_INLINE void philox(Counter seed, Counter counter, Counter stream, unsigned
     k += 0x9E3779B9u, l += 0xBB67AE85u;
   }
   words[0] = a, words[1] = b, words[2] = c, words[3] = d;
-}
-// What becomes of the words of whole pairs: 0 nothing; 1 the first of each pair twice; 2 the
+})"},
+      {{"pair_words"}, R"(// What becomes of the words of whole pairs: 0 nothing; 1 the first of each pair twice; 2 the
 // second, less a quarter of 2^32 in odd places.
 template <int N, int draw>
 SMELT_INLINE void pair_words(unsigned* w) {
@@ -84,8 +85,9 @@ SMELT_INLINE void pair_words(unsigned* w) {
     if (draw == 1) w[n + 1] = w[n];
     if (draw == 2) w[n] = w[n + 1], w[n + 1] -= 0x40000000u;
   }
-}
-// N words from an element on, which is a multiple of four or not.
+})"},
+      {{"random_words"},
+       R"(// N words from an element on, which is a multiple of four or not.
 template <int N, bool whole, int draw>
 SMELT_INLINE void random_words(Counter seed, Counter offset, Counter stream, Counter element, unsigned* words) {
   // Behind a mask the first elements may lie before the start of the array: rounded down, the
@@ -104,22 +106,29 @@ SMELT_INLINE void random_words(Counter seed, Counter offset, Counter stream, Cou
   }
 #pragma unroll
   for (int n = 0; n < N; ++n) words[n] = w[n];
-}
-template <int draw>
+})",
+       {"philox", "pair_words"}},
+      {{"random_word"},
+       R"(template <int draw>
 SMELT_INLINE unsigned random_word(Counter seed, Counter offset, Counter stream, Counter element) {
   unsigned w[4];
   philox(seed, offset + (element >> 2), stream, w);
   pair_words<4, draw>(w);
   return element & 2 ? (element & 1 ? w[3] : w[2]) : (element & 1 ? w[1] : w[0]);
-}
-)";
+})",
+       {"philox", "pair_words"}},
+  };
 }
 
-std::string prelude(const CudaTarget& target) {
-  std::string text = R"(#define SMELT_INLINE static __device__ __forceinline__
+namespace {
 
-template <class T, int N> struct __align__(sizeof(T) * N) Vec { T at[N]; };
-// 16 bytes that the L2 cache replaces last. Rows and arrays that are read once and pass by then displace each other and not what is written
+HelperList memory_helpers() {
+  return {
+      {{}, R"(#define SMELT_INLINE static __device__ __forceinline__
+)"},
+      {{}, R"(template <class T, int N> struct __align__(sizeof(T) * N) Vec { T at[N]; };)"},
+      {{"lasting"},
+       R"(// 16 bytes that the L2 cache replaces last. Rows and arrays that are read once and pass by then displace each other and not what is written
 // beside them, which goes to memory in longer runs: measured, a layernorm of 16384 rows of 4096 takes 128 us on an H200 in place of 133.
 template <class T, int N> SMELT_INLINE Vec<T, N> lasting(const T* p) {
 #if __CUDA_ARCH__ >= 800
@@ -138,8 +147,9 @@ template <class T, int N> SMELT_INLINE Vec<T, N> lasting(const T* p) {
 #else
   return *(const Vec<T, N>*)p;
 #endif
-}
-// A load that stays in its place in the program: of many before what stores, the compiler would move most behind the first stores.
+})"},
+      {{"fetched"},
+       R"(// A load that stays in its place in the program: of many before what stores, the compiler would move most behind the first stores.
 template <class T> SMELT_INLINE T fetched(const T* p) {
   union { T value; unsigned char u8; unsigned short u16; unsigned u32; unsigned long long u64; } x;
   if (sizeof(T) == 8) {
@@ -154,82 +164,140 @@ template <class T> SMELT_INLINE T fetched(const T* p) {
     x.u8 = (unsigned char)byte;
   }
   return x.value;
+})"},
+  };
 }
-template <class T> SMELT_INLINE T smaller(T a, T b) { return a < b ? a : b; }
-template <class T> SMELT_INLINE T larger(T a, T b) { return a > b ? a : b; }
-SMELT_INLINE long long maximum_of_wides(long long a, long long b) { return a > b ? a : b; }
-SMELT_INLINE long long minimum_of_wides(long long a, long long b) { return a < b ? a : b; }
-SMELT_INLINE unsigned long long maximum_of_wides(unsigned long long a, unsigned long long b) { return a > b ? a : b; }
-SMELT_INLINE unsigned long long minimum_of_wides(unsigned long long a, unsigned long long b) { return a < b ? a : b; }
-// a / d and a % d by d's multiplier m = 2^62 / d + 1: floor(a * m / 2^62).
+
+HelperList integer_helpers() {
+  return {
+      {{"smaller"}, R"(template <class T> SMELT_INLINE T smaller(T a, T b) { return a < b ? a : b; })"},
+      {{"larger"}, R"(template <class T> SMELT_INLINE T larger(T a, T b) { return a > b ? a : b; })"},
+      {{"maximum_of_wides"},
+       R"(SMELT_INLINE long long maximum_of_wides(long long a, long long b) { return a > b ? a : b; })"},
+      {{"minimum_of_wides"},
+       R"(SMELT_INLINE long long minimum_of_wides(long long a, long long b) { return a < b ? a : b; })"},
+      {{"maximum_of_wides"},
+       R"(SMELT_INLINE unsigned long long maximum_of_wides(unsigned long long a, unsigned long long b) { return a > b ? a : b; })"},
+      {{"minimum_of_wides"},
+       R"(SMELT_INLINE unsigned long long minimum_of_wides(unsigned long long a, unsigned long long b) { return a < b ? a : b; })"},
+      {{"int_quotient"}, R"(// a / d and a % d by d's multiplier m = 2^62 / d + 1: floor(a * m / 2^62).
 SMELT_INLINE int int_quotient(int a, long long m) {
   const unsigned long long low = (unsigned long long)(unsigned)a * (unsigned)m;
   const unsigned long long high = (unsigned long long)(unsigned)a * (unsigned)(m >> 32) + (low >> 32);
   return (int)(high >> 30);
+})"},
+      {{"int_remainder"},
+       R"(SMELT_INLINE int int_remainder(int a, int d, long long m) { return a - int_quotient(a, m) * d; })",
+       {"int_quotient"}},
+      {{"floor_div"},
+       R"(template <class T> SMELT_INLINE T floor_div(T a, T b) { T q = a / b; return a % b < 0 ? q - 1 : q; })"},
+      {{"floor_mod"},
+       R"(template <class T> SMELT_INLINE T floor_mod(T a, T b) { T r = a % b; return r < 0 ? r + b : r; })"},
+      {{}, ""},
+  };
 }
-SMELT_INLINE int int_remainder(int a, int d, long long m) { return a - int_quotient(a, m) * d; }
-template <class T> SMELT_INLINE T floor_div(T a, T b) { T q = a / b; return a % b < 0 ? q - 1 : q; }
-template <class T> SMELT_INLINE T floor_mod(T a, T b) { T r = a % b; return r < 0 ? r + b : r; }
 
-SMELT_INLINE float from_bf16(unsigned short x) { return __uint_as_float((unsigned)x << 16); }
-SMELT_INLINE float from_f16(unsigned short x) { float y; asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x)); return y; }
-SMELT_INLINE unsigned short to_f16(float x) { unsigned short y; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y) : "f"(x)); return y; }
-)";
-  if (target.compute >= 80) {
-    text +=
-        "SMELT_INLINE unsigned short to_bf16(float x) {\n"
-        "  unsigned short y;\n"
-        "  asm(\"cvt.rn.bf16.f32 %0, %1;\" : \"=h\"(y) : \"f\"(x));\n"
-        "  return y;\n}\n"
-        "SMELT_INLINE float round_bf16(float x) {\n"
-        "  unsigned y;\n"  // a bf16 is the upper half of an f32
-        "  asm(\"cvt.rn.bf16x2.f32 %0, %1, %2;\" : \"=r\"(y) : \"f\"(x), \"f\"(0.0f));\n"
-        "  return __uint_as_float(y);\n}\n";
-  } else {
-    text +=
-        "SMELT_INLINE unsigned short to_bf16(float x) {\n"
-        "  const unsigned bits = __float_as_uint(x);\n"
-        "  const unsigned rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;\n"
-        "  return (unsigned short)(x == x ? rounded : (bits >> 16) | 0x40u);\n}\n"
-        "SMELT_INLINE float round_bf16(float x) { return from_bf16(to_bf16(x)); }\n";
-  }
-  text += R"(
-// Truncate and saturate; NaN becomes 0.
-SMELT_INLINE signed char to_i8(float x) { int y; asm("cvt.rzi.s8.f32 %0, %1;" : "=r"(y) : "f"(x)); return (signed char)y; }
-SMELT_INLINE unsigned char to_u8(float x) { int y; asm("cvt.rzi.u8.f32 %0, %1;" : "=r"(y) : "f"(x)); return (unsigned char)y; }
-SMELT_INLINE short to_i16(float x) { int y; asm("cvt.rzi.s16.f32 %0, %1;" : "=r"(y) : "f"(x)); return (short)y; }
-SMELT_INLINE unsigned short to_u16(float x) { int y; asm("cvt.rzi.u16.f32 %0, %1;" : "=r"(y) : "f"(x)); return (unsigned short)y; }
-SMELT_INLINE int to_i32(float x) { int y; asm("cvt.rzi.s32.f32 %0, %1;" : "=r"(y) : "f"(x)); return y; }
-SMELT_INLINE unsigned to_u32(float x) { unsigned y; asm("cvt.rzi.u32.f32 %0, %1;" : "=r"(y) : "f"(x)); return y; }
-// Without a branch, which the compiler prefers where one side is long.
+HelperList half_helpers() {
+  return {
+      {{"from_bf16"},
+       R"(SMELT_INLINE float from_bf16(unsigned short x) { return __uint_as_float((unsigned)x << 16); })"},
+      {{"from_f16"},
+       R"(SMELT_INLINE float from_f16(unsigned short x) { float y; asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x)); return y; })"},
+      {{"to_f16"},
+       R"(SMELT_INLINE unsigned short to_f16(float x) { unsigned short y; asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y) : "f"(x)); return y; })"},
+  };
+}
+
+HelperList bf16_helpers(int compute) {
+  if (compute >= 80)
+    return {
+        {{"to_bf16"}, R"(SMELT_INLINE unsigned short to_bf16(float x) {
+  unsigned short y;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y) : "f"(x));
+  return y;
+})"},
+        {{"round_bf16"}, R"(SMELT_INLINE float round_bf16(float x) {
+  unsigned y;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(y) : "f"(x), "f"(0.0f));
+  return __uint_as_float(y);
+})"},
+    };
+  return {
+      {{"to_bf16"}, R"(SMELT_INLINE unsigned short to_bf16(float x) {
+  const unsigned bits = __float_as_uint(x);
+  const unsigned rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+  return (unsigned short)(x == x ? rounded : (bits >> 16) | 0x40u);
+})"},
+      {{"round_bf16"},
+       R"(SMELT_INLINE float round_bf16(float x) { return from_bf16(to_bf16(x)); })",
+       {"from_bf16", "to_bf16"}},
+  };
+}
+
+HelperList truncating_helpers() {
+  return {
+      {{}, ""},
+      {{"to_i8"}, R"(// Truncate and saturate; NaN becomes 0.
+SMELT_INLINE signed char to_i8(float x) { int y; asm("cvt.rzi.s8.f32 %0, %1;" : "=r"(y) : "f"(x)); return (signed char)y; })"},
+      {{"to_u8"},
+       R"(SMELT_INLINE unsigned char to_u8(float x) { int y; asm("cvt.rzi.u8.f32 %0, %1;" : "=r"(y) : "f"(x)); return (unsigned char)y; })"},
+      {{"to_i16"},
+       R"(SMELT_INLINE short to_i16(float x) { int y; asm("cvt.rzi.s16.f32 %0, %1;" : "=r"(y) : "f"(x)); return (short)y; })"},
+      {{"to_u16"},
+       R"(SMELT_INLINE unsigned short to_u16(float x) { int y; asm("cvt.rzi.u16.f32 %0, %1;" : "=r"(y) : "f"(x)); return (unsigned short)y; })"},
+      {{"to_i32"},
+       R"(SMELT_INLINE int to_i32(float x) { int y; asm("cvt.rzi.s32.f32 %0, %1;" : "=r"(y) : "f"(x)); return y; })"},
+      {{"to_u32"},
+       R"(SMELT_INLINE unsigned to_u32(float x) { unsigned y; asm("cvt.rzi.u32.f32 %0, %1;" : "=r"(y) : "f"(x)); return y; })"},
+  };
+}
+
+HelperList bit_helpers() {
+  return {
+      {{"choose"}, R"(// Without a branch, which the compiler prefers where one side is long.
 SMELT_INLINE float choose(bool c, float a, float b) {
   float y;
   asm("{ .reg .pred p; setp.ne.u32 p, %1, 0; selp.f32 %0, %2, %3, p; }" : "=f"(y) : "r"((unsigned)c), "f"(a), "f"(b));
   return y;
-}
-// Integers of 8 and 16 bits are computed in 32 and cut: of a conversion to 8 bits, and of a negated short, the assembler of CUDA 13.0 may
+})"},
+      {{"low_bits_i8"},
+       R"(// Integers of 8 and 16 bits are computed in 32 and cut: of a conversion to 8 bits, and of a negated short, the assembler of CUDA 13.0 may
 // lose the cut for sm_90 when it can use the sum itself. An instruction of its own for that it keeps.
-SMELT_INLINE int low_bits_i8(unsigned x) { int y; asm("bfe.s32 %0, %1, 0, 8;" : "=r"(y) : "r"(x)); return y; }
-SMELT_INLINE int low_bits_i16(unsigned x) { int y; asm("bfe.s32 %0, %1, 0, 16;" : "=r"(y) : "r"(x)); return y; }
-SMELT_INLINE unsigned low_bits_u8(unsigned x) { unsigned y; asm("bfe.u32 %0, %1, 0, 8;" : "=r"(y) : "r"(x)); return y; }
-SMELT_INLINE unsigned low_bits_u16(unsigned x) { unsigned y; asm("bfe.u32 %0, %1, 0, 16;" : "=r"(y) : "r"(x)); return y; }
-// Where an unsigned was a signed integer of 8 or 16 bits, the assembler of CUDA 13.0 converts it to a float as that one. It cannot
+SMELT_INLINE int low_bits_i8(unsigned x) { int y; asm("bfe.s32 %0, %1, 0, 8;" : "=r"(y) : "r"(x)); return y; })"},
+      {{"low_bits_i16"},
+       R"(SMELT_INLINE int low_bits_i16(unsigned x) { int y; asm("bfe.s32 %0, %1, 0, 16;" : "=r"(y) : "r"(x)); return y; })"},
+      {{"low_bits_u8"},
+       R"(SMELT_INLINE unsigned low_bits_u8(unsigned x) { unsigned y; asm("bfe.u32 %0, %1, 0, 8;" : "=r"(y) : "r"(x)); return y; })"},
+      {{"low_bits_u16"},
+       R"(SMELT_INLINE unsigned low_bits_u16(unsigned x) { unsigned y; asm("bfe.u32 %0, %1, 0, 16;" : "=r"(y) : "r"(x)); return y; })"},
+      {{"opaque"},
+       R"(// Where an unsigned was a signed integer of 8 or 16 bits, the assembler of CUDA 13.0 converts it to a float as that one. It cannot
 // see what this returns.
-SMELT_INLINE unsigned opaque(unsigned x) { unsigned y; asm("prmt.b32 %0, %1, %1, 0x3210;" : "=r"(y) : "r"(x)); return y; }
-)";
-  text += kPtxExtremes;
-  text += R"(template <class T> SMELT_INLINE T choose(bool c, T a, T b) {
+SMELT_INLINE unsigned opaque(unsigned x) { unsigned y; asm("prmt.b32 %0, %1, %1, 0x3210;" : "=r"(y) : "r"(x)); return y; })"},
+  };
+}
+
+HelperList float_helpers() {
+  return {
+      {{"choose"}, R"(template <class T> SMELT_INLINE T choose(bool c, T a, T b) {
   if (sizeof(T) > 4 || T(0.5f) != T(0)) return c ? a : b;
   int y;
   asm("{ .reg .pred p; setp.ne.u32 p, %1, 0; selp.b32 %0, %2, %3, p; }" : "=r"(y) : "r"((unsigned)c), "r"((int)a), "r"((int)b));
   return (T)y;
-}
-SMELT_INLINE float round_f16(float x) { return from_f16(to_f16(x)); }
-SMELT_INLINE float power_of_two(float x) { float y; asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; }
-SMELT_INLINE float power_of_two_full(float x) { float y; asm("ex2.approx.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; }
-SMELT_INLINE float reciprocal(float x) { float y; asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; }
-SMELT_INLINE float inverse_root(float x) { float y; asm("rsqrt.approx.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; }
-// Rounded correctly, of every x, as sqrtf is, but without its branch for what is tiny or not finite: those are scaled, or chosen.
+})"},
+      {{"round_f16"},
+       R"(SMELT_INLINE float round_f16(float x) { return from_f16(to_f16(x)); })",
+       {"from_f16", "to_f16"}},
+      {{"power_of_two"},
+       R"(SMELT_INLINE float power_of_two(float x) { float y; asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; })"},
+      {{"power_of_two_full"},
+       R"(SMELT_INLINE float power_of_two_full(float x) { float y; asm("ex2.approx.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; })"},
+      {{"reciprocal"},
+       R"(SMELT_INLINE float reciprocal(float x) { float y; asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; })"},
+      {{"inverse_root"},
+       R"(SMELT_INLINE float inverse_root(float x) { float y; asm("rsqrt.approx.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; })"},
+      {{"square_root"},
+       R"(// Rounded correctly, of every x, as sqrtf is, but without its branch for what is tiny or not finite: those are scaled, or chosen.
 SMELT_INLINE float square_root(float x) {
   float y;
   asm("{ .reg .pred tiny, usual; .reg .f32 a, r, g, h, e, y;\n"
@@ -239,51 +307,79 @@ SMELT_INLINE float square_root(float x) {
       "setp.neu.f32 usual, %1, 0f00000000; setp.neu.and.f32 usual, %1, 0f7F800000, usual;\n"
       "selp.f32 %0, y, %1, usual; }" : "=f"(y) : "f"(x));
   return y;
-}
-SMELT_INLINE double square_root(double x) { return sqrt(x); }
-SMELT_INLINE float root(float x) { float y; asm("sqrt.approx.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; }
-SMELT_INLINE float quotient(float a, float b) {
+})"},
+      {{"square_root"}, R"(SMELT_INLINE double square_root(double x) { return sqrt(x); })"},
+      {{"root"},
+       R"(SMELT_INLINE float root(float x) { float y; asm("sqrt.approx.f32 %0, %1;" : "=f"(y) : "f"(x)); return y; })"},
+      {{"quotient"}, R"(SMELT_INLINE float quotient(float a, float b) {
   float y;
   asm("div.full.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
   return y;
-}
-SMELT_INLINE float saturated_fma(float a, float b, float c) {
+})"},
+      {{"saturated_fma"}, R"(SMELT_INLINE float saturated_fma(float a, float b, float c) {
   float y;
   asm("fma.rn.sat.f32 %0, %1, %2, %3;" : "=f"(y) : "f"(a), "f"(b), "f"(c));
   return y;
+})"},
+      {{}, ""},
+  };
 }
 
-// NaN wins; +0 is above -0.
-)";
-  text += target.compute >= 80 ? R"(SMELT_INLINE float maximum(float a, float b) {
+HelperList extreme_helpers(int compute) {
+  if (compute >= 80)
+    return {
+        {{"maximum"}, R"(// NaN wins; +0 is above -0.
+SMELT_INLINE float maximum(float a, float b) {
   float y;
   asm("max.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
   return y;
-}
-SMELT_INLINE float minimum(float a, float b) {
+})"},
+        {{"minimum"}, R"(SMELT_INLINE float minimum(float a, float b) {
   float y;
   asm("min.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
   return y;
-}
-)"
-                               : R"(SMELT_INLINE float maximum(float a, float b) {
+})"},
+    };
+  return {
+      {{"maximum"}, R"(// NaN wins; +0 is above -0.
+SMELT_INLINE float maximum(float a, float b) {
   const float equal = __int_as_float(__float_as_int(a) & __float_as_int(b));
   return a != a ? a : a == b ? equal : a > b ? a : b;
-}
-SMELT_INLINE float minimum(float a, float b) {
+})"},
+      {{"minimum"}, R"(SMELT_INLINE float minimum(float a, float b) {
   const float equal = __int_as_float(__float_as_int(a) | __float_as_int(b));
   return a != a ? a : a == b ? equal : a < b ? a : b;
+})"},
+  };
 }
-)";
-  return text + R"(SMELT_INLINE double maximum(double a, double b) {
+
+HelperList f64_extreme_helpers() {
+  return {
+      {{"maximum"}, R"(SMELT_INLINE double maximum(double a, double b) {
   const double equal = __longlong_as_double(__double_as_longlong(a) & __double_as_longlong(b));
   return a != a ? a : a == b ? equal : a > b ? a : b;
-}
-SMELT_INLINE double minimum(double a, double b) {
+})"},
+      {{"minimum"}, R"(SMELT_INLINE double minimum(double a, double b) {
   const double equal = __longlong_as_double(__double_as_longlong(a) | __double_as_longlong(b));
   return a != a ? a : a == b ? equal : a < b ? a : b;
+})"},
+  };
 }
-)";
+
+}  // namespace
+
+HelperList prelude(const CudaTarget& target) {
+  HelperList list = memory_helpers();
+  append(list, integer_helpers());
+  append(list, half_helpers());
+  append(list, bf16_helpers(target.compute));
+  append(list, truncating_helpers());
+  append(list, bit_helpers());
+  append(list, ptx_extremes());
+  append(list, float_helpers());
+  append(list, extreme_helpers(target.compute));
+  append(list, f64_extreme_helpers());
+  return list;
 }
 
 }  // namespace cuda

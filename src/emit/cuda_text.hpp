@@ -1,16 +1,17 @@
-// The few functions that a CUDA module may call.
+// The helpers that a CUDA module may call.
 #pragma once
 
-#include <string>
-
 #include "emit/cuda.hpp"
+#include "emit/prelude.hpp"
 
 namespace smelt::emit::cuda {
 
-std::string random_functions(const kernel::Kernel& kernel);  // what draws call; empty where there are none
-std::string prelude(const CudaTarget& target);
-// What scans call, of a team and over the grid.
-std::string scan_helpers();
-std::string scan_grid_helpers();
+// The helpers of every module, and of those that draw random words, that scan, and that scan over the grid.
+HelperList prelude(const CudaTarget& target);
+HelperList random_helpers();
+HelperList scan_helpers();
+HelperList scan_grid_helpers();
+// Those that the module of a kernel may have.
+HelperList helpers(const kernel::Kernel& kernel, const CudaTarget& target);
 
 }  // namespace smelt::emit::cuda

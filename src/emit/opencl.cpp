@@ -10,22 +10,23 @@
 namespace smelt::emit {
 namespace {
 
-std::string float_to_int(const std::string& x, DType, DType to) {
-  return fmt::format("saturated_{}({})", name_of(to), x);
+std::string float_to_int(UsedHelpers& used, const std::string& x, DType, DType to) {
+  return fmt::format("{}({})", used(fmt::format("saturated_{}", name_of(to))), x);
 }
 
-std::string random_word(int draw, const std::vector<std::string>& args, const std::string& element) {
-  return fmt::format("random_word({}, {}, {}, {}, (ulong){})", draw, args[0], args[1], args[2], element);
+std::string random_word(UsedHelpers& used, int draw, const std::vector<std::string>& args, const std::string& element) {
+  return fmt::format("{}({}, {}, {}, {}, (ulong){})", used("random_word"), draw, args[0], args[1], args[2], element);
 }
 
-std::string random_words(int draw, bool whole, const std::vector<std::string>& args, const std::string& first,
-                         const std::string& words) {
-  return fmt::format("random_words({}, {}, {}, {}, {}, (ulong){}, {});", draw, whole ? "true" : "false", args[0],
-                     args[1], args[2], first, words);
+std::string random_words(UsedHelpers& used, int draw, bool whole, const std::vector<std::string>& args,
+                         const std::string& first, const std::string& words) {
+  return fmt::format("{}({}, {}, {}, {}, {}, (ulong){}, {});", used("random_words"), draw, whole ? "true" : "false",
+                     args[0], args[1], args[2], first, words);
 }
 
-std::string join(Op op, DType t, bool scratch, const std::string& element, const std::string& value) {
-  const char* function = op == Op::Add ? "join_add" : op == Op::Max ? "join_max" : "join_min";
+std::string join(UsedHelpers& used, Op op, DType t, bool scratch, const std::string& element,
+                 const std::string& value) {
+  const std::string_view function = used(op == Op::Add ? "join_add" : op == Op::Max ? "join_max" : "join_min");
   return fmt::format("{0}((volatile {1} {2}*)&{3}, ({2}){4});", function, scratch ? "__local" : "__global",
                      c_like::type_of(opencl_spellings(), t), element, value);
 }
@@ -57,15 +58,18 @@ std::string opening(const CLike::Frame& frame) {
   return text;
 }
 
-// Functions of one name for several types, each a line in which $T stands for the type.
-std::string for_types(const std::vector<std::string>& types, const std::string& line) {
-  std::string text;
-  for (const std::string& type : types) {
-    std::string made = line;
-    for (size_t at = made.find("$T"); at != std::string::npos; at = made.find("$T", at)) made.replace(at, 2, type);
-    text += made;
-  }
+// A text with something else for what stands for it.
+std::string with(std::string text, std::string_view what, std::string_view instead) {
+  for (size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + instead.size()))
+    text.replace(at, what.size(), instead);
   return text;
+}
+
+// A helper for several types, for which $T stands in its text.
+HelperList for_types(const std::vector<std::string>& types, const Definition& form) {
+  HelperList list;
+  for (const std::string& type : types) list.push_back({form.names, with(form.text, "$T", type), form.needs});
+  return list;
 }
 
 // A compiler that vectorizes loops does so around no call.
@@ -73,8 +77,12 @@ constexpr const char* kInlineInLoops =
     "#define SMELT_INLINE static inline __attribute__((overloadable, always_inline))\n";
 constexpr const char* kInline = "#define SMELT_INLINE static inline __attribute__((overloadable))\n";
 
-constexpr const char* kStart = R"(
-#pragma OPENCL FP_CONTRACT OFF
+HelperList macros(bool looped) {
+  return {
+      {{}, looped ? kInlineInLoops : kInline},
+      {{"fetched", "choose", "maximum_of_wides", "minimum_of_wides", "square_root", "low_bits_i8", "low_bits_i16",
+        "low_bits_u8", "low_bits_u16", "opaque"},
+       R"(#pragma OPENCL FP_CONTRACT OFF
 #define fetched(p) (*(p))
 #define choose(c, a, b) ((c) ? (a) : (b))
 #define maximum_of_wides(a, b) ((a) > (b) ? (a) : (b))
@@ -84,56 +92,72 @@ constexpr const char* kStart = R"(
 #define low_bits_i16(x) ((short)(x))
 #define low_bits_u8(x) ((uchar)(x))
 #define low_bits_u16(x) ((ushort)(x))
-#define opaque(x) (x)
-)";
+#define opaque(x) (x))",
+       {},
+       /*always=*/true},
+  };
+}
 
-constexpr const char* kPlainExtremes = R"(#define maximum_of_ints(a, b) max((int)(a), (int)(b))
+HelperList plain_extremes() {
+  return {
+      {{"maximum_of_ints", "minimum_of_ints", "maximum_of_unsigned", "minimum_of_unsigned"},
+       R"(#define maximum_of_ints(a, b) max((int)(a), (int)(b))
 #define minimum_of_ints(a, b) min((int)(a), (int)(b))
 #define maximum_of_unsigned(a, b) max((uint)(a), (uint)(b))
-#define minimum_of_unsigned(a, b) min((uint)(a), (uint)(b))
-)";
+#define minimum_of_unsigned(a, b) min((uint)(a), (uint)(b)))",
+       {},
+       /*always=*/true},
+  };
+}
 
-constexpr const char* kF64 = R"(#pragma OPENCL EXTENSION cl_khr_fp64 : enable
-SMELT_INLINE double maximum(double a, double b) {
+HelperList f64_helpers() {
+  return {
+      {{}, R"(#pragma OPENCL EXTENSION cl_khr_fp64 : enable)"},
+      {{"maximum"}, R"(SMELT_INLINE double maximum(double a, double b) {
   const double equal = as_double(as_long(a) & as_long(b)), above = a > b ? a : b, merged = a == b ? equal : above;
   return a != a ? a : merged;
-}
-SMELT_INLINE double minimum(double a, double b) {
+})"},
+      {{"minimum"}, R"(SMELT_INLINE double minimum(double a, double b) {
   const double equal = as_double(as_long(a) | as_long(b)), below = a < b ? a : b, merged = a == b ? equal : below;
   return a != a ? a : merged;
+})"},
+  };
 }
-)";
 
-constexpr const char* kFunctions = R"(
-// NaN wins; +0 is above -0. Every choice is one between values at hand, which needs no branch.
+HelperList function_helpers() {
+  return {
+      {{}, ""},
+      {{"maximum"}, R"(// NaN wins; +0 is above -0. Every choice is one between values at hand, which needs no branch.
 SMELT_INLINE float maximum(float a, float b) {
   const float equal = as_float(as_int(a) & as_int(b)), above = a > b ? a : b, merged = a == b ? equal : above;
   return a != a ? a : merged;
-}
-SMELT_INLINE float minimum(float a, float b) {
+})"},
+      {{"minimum"}, R"(SMELT_INLINE float minimum(float a, float b) {
   const float equal = as_float(as_int(a) | as_int(b)), below = a < b ? a : b, merged = a == b ? equal : below;
   return a != a ? a : merged;
-}
-// a / d and a % d by d's multiplier m = 2^62 / d + 1: floor(a * m / 2^62).
+})"},
+      {{"int_quotient"}, R"(// a / d and a % d by d's multiplier m = 2^62 / d + 1: floor(a * m / 2^62).
 SMELT_INLINE int int_quotient(int a, long m) {
   const ulong low = (ulong)(uint)a * (uint)m;
   const ulong high = (ulong)(uint)a * (uint)(m >> 32) + (low >> 32);
   return (int)(high >> 30);
-}
-SMELT_INLINE int int_remainder(int a, int d, long m) { return a - int_quotient(a, m) * d; }
-SMELT_INLINE float from_bf16(ushort x) { return as_float((uint)x << 16); }
-SMELT_INLINE ushort to_bf16(float x) {
+})"},
+      {{"int_remainder"},
+       R"(SMELT_INLINE int int_remainder(int a, int d, long m) { return a - int_quotient(a, m) * d; })",
+       {"int_quotient"}},
+      {{"from_bf16"}, R"(SMELT_INLINE float from_bf16(ushort x) { return as_float((uint)x << 16); })"},
+      {{"to_bf16"}, R"(SMELT_INLINE ushort to_bf16(float x) {
   const uint bits = as_uint(x);
   const uint rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
   return (ushort)(x == x ? rounded : (bits >> 16) | 0x40u);
-}
-SMELT_INLINE float from_f16(ushort x) {
+})"},
+      {{"from_f16"}, R"(SMELT_INLINE float from_f16(ushort x) {
   const uint sign = (x & 0x8000u) << 16, rest = x & 0x7fffu;
   const float small = (float)(int)rest * 0x1p-24f;
   const uint normal = (rest << 13) + (rest >= 0x7c00u ? 224u << 23 : 112u << 23);
   return as_float(sign | (rest < 0x400u ? as_uint(small) : normal));
-}
-SMELT_INLINE ushort to_f16(float x) {
+})"},
+      {{"to_f16"}, R"(SMELT_INLINE ushort to_f16(float x) {
   const uint bits = as_uint(x), sign = (bits >> 16) & 0x8000u, magnitude = bits & 0x7fffffffu;
   // Below 2^-14: adding 0.5 leaves a multiple of 2^-24 in the lowest bits.
   const uint small = as_uint(fabs(x) + 0.5f) - (126u << 23);
@@ -141,14 +165,19 @@ SMELT_INLINE ushort to_f16(float x) {
   const uint finite = magnitude < (113u << 23) ? small : rounded;
   const uint limited = magnitude >= 0x477ff000u ? 0x7c00u : finite;
   return (ushort)(sign | (x != x ? 0x7e00u : limited));
+})"},
+      {{"round_f16"},
+       R"(SMELT_INLINE float round_f16(float x) { return from_f16(to_f16(x)); })",
+       {"from_f16", "to_f16"}},
+      {{"round_bf16"},
+       R"(SMELT_INLINE float round_bf16(float x) { return from_bf16(to_bf16(x)); })",
+       {"from_bf16", "to_bf16"}},
+  };
 }
-SMELT_INLINE float round_f16(float x) { return from_f16(to_f16(x)); }
-SMELT_INLINE float round_bf16(float x) { return from_bf16(to_bf16(x)); }
-)";
 
 // Truncated and saturated; NaN becomes 0. Of narrow integers CPUs have no such conversion, and their
 // compilers vectorize comparisons instead.
-std::string saturations(const std::vector<std::string>& floats, bool looped) {
+HelperList saturations(const std::vector<std::string>& floats, bool looped) {
   struct Integer {
     const char *name, *type, *least, *most;  // as floats, where these have them
   };
@@ -160,66 +189,93 @@ std::string saturations(const std::vector<std::string>& floats, bool looped) {
                                    {"u32", "uint", "", ""},
                                    {"i64", "long", "", ""},
                                    {"u64", "ulong", "", ""}};
-  std::string text;
-  for (const auto& [name, type, least, most] : kIntegers)
-    text += for_types(
-        floats,
+  HelperList list;
+  for (const auto& [integer, type, least, most] : kIntegers) {
+    const std::string name = fmt::format("saturated_{}", integer);
+    const std::string text =
         looped && *least
-            ? fmt::format("SMELT_INLINE {1} saturated_{0}($T x) {{\n"
-                          "  const $T below = x > {3} ? {3} : x, within = below < {2} ? {2} : below;\n"
-                          "  const $T number = x != x ? 0 : within;\n  return ({1})(int)number;\n}}\n",
-                          name, type, least, most)
-            : fmt::format("SMELT_INLINE {1} saturated_{0}($T x) {{ return x == x ? convert_{1}_sat(x) : ({1})0; }}\n",
-                          name, type));
-  return text;
+            ? fmt::format(
+                  "SMELT_INLINE {1} {0}($T x) {{\n"
+                  "  const $T below = x > {3} ? {3} : x, within = below < {2} ? {2} : below;\n"
+                  "  const $T number = x != x ? 0 : within;\n  return ({1})(int)number;\n}}",
+                  name, type, least, most)
+            : fmt::format("SMELT_INLINE {1} {0}($T x) {{ return x == x ? convert_{1}_sat(x) : ({1})0; }}", name, type);
+    append(list, for_types(floats, {{name}, text}));
+  }
+  return list;
 }
 
-std::string joins(const OpenClTarget& target) {
-  std::string text;
+HelperList joins(const OpenClTarget& target) {
+  HelperList list;
   for (const char* space : {"__global", "__local"}) {
     for (const char* op : {"add", "max", "min"}) {
-      const std::string line = "SMELT_INLINE void join_{0}(volatile {1} $T* at, $T x) {{ {2}_{0}(at, x); }}\n";
-      text += for_types({"int", "uint"}, fmt::format(fmt::runtime(line), op, space, "atomic"));
-      if (target.atomics64) text += for_types({"long", "ulong"}, fmt::format(fmt::runtime(line), op, space, "atom"));
+      const std::string name = fmt::format("join_{}", op);
+      const auto calling = [&](const char* atomic) {
+        return Definition{
+            {name},
+            fmt::format("SMELT_INLINE void {}(volatile {} $T* at, $T x) {{ {}_{}(at, x); }}", name, space, atomic, op)};
+      };
+      append(list, for_types({"int", "uint"}, calling("atomic")));
+      if (target.atomics64) append(list, for_types({"long", "ulong"}, calling("atom")));
     }
     // There is no sum of floats: the bits are exchanged until nobody was in between.
-    const std::string line =
-        "SMELT_INLINE void join_add(volatile {0} {1}* at, {1} x) {{\n  {2} was = as_{2}(*at), seen;\n"
-        "  while ((seen = {3}_cmpxchg((volatile {0} {2}*)at, was, as_{2}(as_{1}(was) + x))) != was) was = seen;\n}}\n";
-    text += fmt::format(fmt::runtime(line), space, "float", "uint", "atomic");
-    if (target.f64 && target.atomics64) text += fmt::format(fmt::runtime(line), space, "double", "ulong", "atom");
+    const auto exchanging = [&](const char* type, const char* bits, const char* atomic) {
+      return Definition{
+          {"join_add"},
+          fmt::format("SMELT_INLINE void join_add(volatile {0} {1}* at, {1} x) {{\n"
+                      "  {2} was = as_{2}(*at), seen;\n"
+                      "  while ((seen = {3}_cmpxchg((volatile {0} {2}*)at, was, as_{2}(as_{1}(was) + x))) != "
+                      "was) was = seen;\n}}",
+                      space, type, bits, atomic)};
+    };
+    list.push_back(exchanging("float", "uint", "atomic"));
+    if (target.f64 && target.atomics64) list.push_back(exchanging("double", "ulong", "atom"));
   }
-  return text;
+  return list;
 }
 
-std::string roundings(const OpenClTarget& target) {
-  const auto of = [](const char* type, const char* integer, const char* whole) {
-    std::string text = kRoundings;
-    for (const auto& [from, to] : {std::pair("$T", type), {"$I", integer}, {"$W", whole}})
-      for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at)) text.replace(at, 2, to);
-    return text;
+// In front of the driver's own names for them.
+HelperList roundings(const OpenClTarget& target) {
+  HelperList list;
+  const auto add = [&](const char* type, const char* integer, const char* whole) {
+    for (Definition& form : rounding_forms()) {
+      form.text = with(with(with(form.text, "$T", type), "$I", integer), "$W", whole);
+      list.push_back(form);
+    }
   };
-  return of("float", "int", "0x1p23f") + (target.f64 ? of("double", "long", "0x1p52") : "") + kRoundingNames;
+  add("float", "int", "0x1p23f");
+  if (target.f64) add("double", "long", "0x1p52");
+  list.push_back({{}, kRoundingNames, {"to_even", "to_floor", "to_ceiling", "to_zero"}});
+  return list;
 }
 
-std::string prelude(const OpenClTarget& target, bool looped) {
+HelperList prelude(const OpenClTarget& target, bool looped) {
   std::vector<std::string> types = {"char", "uchar", "short", "ushort", "int", "uint", "long", "ulong", "float"};
   std::vector<std::string> floats = {"float"};
-  std::string text = looped ? kInlineInLoops : kInline;
-  text += kStart;
-  text += target.ptx ? kPtxExtremes : kPlainExtremes;
+  HelperList list = macros(looped);
+  append(list, target.ptx ? ptx_extremes() : plain_extremes());
   if (target.atomics64)
-    text +=
-        "#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n"
-        "#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable\n";
-  if (target.f64) text += kF64, types.push_back("double"), floats.push_back("double");
-  text += for_types(types, "SMELT_INLINE $T smaller($T a, $T b) { return a < b ? a : b; }\n");
-  text += for_types(types, "SMELT_INLINE $T larger($T a, $T b) { return a > b ? a : b; }\n");
-  text += for_types({"int", "long"},
-                    "SMELT_INLINE $T floor_div($T a, $T b) { const $T q = a / b; return a % b < 0 ? q - 1 : q; }\n"
-                    "SMELT_INLINE $T floor_mod($T a, $T b) { const $T r = a % b; return r < 0 ? r + b : r; }\n");
-  if (looped) text += roundings(target);
-  return text + kFunctions + saturations(floats, looped) + joins(target);
+    list.push_back({{},
+                    "#pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable\n"
+                    "#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable"});
+  if (target.f64) append(list, f64_helpers()), types.push_back("double"), floats.push_back("double");
+  append(list, for_types(types, {{"smaller"}, "SMELT_INLINE $T smaller($T a, $T b) { return a < b ? a : b; }"}));
+  append(list, for_types(types, {{"larger"}, "SMELT_INLINE $T larger($T a, $T b) { return a > b ? a : b; }"}));
+  for (const char* type : {"int", "long"}) {
+    append(list,
+           for_types({type},
+                     {{"floor_div"},
+                      "SMELT_INLINE $T floor_div($T a, $T b) { const $T q = a / b; return a % b < 0 ? q - 1 : q; }"}));
+    append(
+        list,
+        for_types({type}, {{"floor_mod"},
+                           "SMELT_INLINE $T floor_mod($T a, $T b) { const $T r = a % b; return r < 0 ? r + b : r; }"}));
+  }
+  if (looped) append(list, roundings(target));
+  append(list, function_helpers());
+  append(list, saturations(floats, looped));
+  append(list, joins(target));
+  return list;
 }
 
 // What the kernel computes with that the target lacks.
@@ -235,11 +291,15 @@ void check(const kernel::Kernel& kernel, const OpenClTarget& target) {
 
 }  // namespace
 
+HelperList opencl_helpers(const kernel::Kernel& kernel, const OpenClTarget& target) {
+  HelperList list = prelude(target, kernel.dialect == kernel::Dialect::PlainThread);
+  if (c_like::draws(kernel)) append(list, opencl_random_helpers());
+  return list;
+}
+
 DeviceSource emit_opencl(const kernel::Kernel& kernel, const OpenClTarget& target) {
   check(kernel, target);
-  const bool looped = kernel.dialect == kernel::Dialect::PlainThread;
-  return c_like::print_kernel(kernel, {opencl_spellings()},
-                              prelude(target, looped) + (c_like::draws(kernel) ? kRandom : ""));
+  return c_like::print_kernel(kernel, {opencl_spellings()}, opencl_helpers(kernel, target));
 }
 
 const CLike& opencl_spellings() {

@@ -16,6 +16,8 @@ struct OpenClTarget {
 
 // Throws UserError for what the target does not have.
 DeviceSource emit_opencl(const kernel::Kernel& kernel, const OpenClTarget& target);
+// The helpers that the module of a kernel may have.
+HelperList opencl_helpers(const kernel::Kernel& kernel, const OpenClTarget& target);
 const CLike& opencl_spellings();
 
 }  // namespace smelt::emit

@@ -1,31 +1,36 @@
 // Functions in PTX, which the compilers of CUDA C++ and of NVIDIA's OpenCL C both take.
 #pragma once
 
+#include "emit/prelude.hpp"
+
 namespace smelt::emit {
 
 // Of two extremes in a row of which one operand is negated, the assembler of CUDA 13.0 and of driver 580 makes one
 // instruction for sm_90, and loses the negation. Signed integers are therefore compared as unsigned ones with another
 // first bit, and the other way round; in plain code the compiler would undo that.
-inline constexpr const char* kPtxExtremes = R"(SMELT_INLINE int maximum_of_ints(int a, int b) {
+inline HelperList ptx_extremes() {
+  return {
+      {{"maximum_of_ints"}, R"(SMELT_INLINE int maximum_of_ints(int a, int b) {
   unsigned y;
   asm("max.u32 %0, %1, %2;" : "=r"(y) : "r"((unsigned)a ^ 0x80000000u), "r"((unsigned)b ^ 0x80000000u));
   return (int)(y ^ 0x80000000u);
-}
-SMELT_INLINE int minimum_of_ints(int a, int b) {
+})"},
+      {{"minimum_of_ints"}, R"(SMELT_INLINE int minimum_of_ints(int a, int b) {
   unsigned y;
   asm("min.u32 %0, %1, %2;" : "=r"(y) : "r"((unsigned)a ^ 0x80000000u), "r"((unsigned)b ^ 0x80000000u));
   return (int)(y ^ 0x80000000u);
-}
-SMELT_INLINE unsigned maximum_of_unsigned(unsigned a, unsigned b) {
+})"},
+      {{"maximum_of_unsigned"}, R"(SMELT_INLINE unsigned maximum_of_unsigned(unsigned a, unsigned b) {
   int y;
   asm("max.s32 %0, %1, %2;" : "=r"(y) : "r"((int)(a ^ 0x80000000u)), "r"((int)(b ^ 0x80000000u)));
   return (unsigned)y ^ 0x80000000u;
-}
-SMELT_INLINE unsigned minimum_of_unsigned(unsigned a, unsigned b) {
+})"},
+      {{"minimum_of_unsigned"}, R"(SMELT_INLINE unsigned minimum_of_unsigned(unsigned a, unsigned b) {
   int y;
   asm("min.s32 %0, %1, %2;" : "=r"(y) : "r"((int)(a ^ 0x80000000u)), "r"((int)(b ^ 0x80000000u)));
   return (unsigned)y ^ 0x80000000u;
+})"},
+  };
 }
-)";
 
 }  // namespace smelt::emit

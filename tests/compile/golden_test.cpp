@@ -8,11 +8,13 @@
 #include <fstream>
 #include <sstream>
 
-#include "emit/cuda.hpp"
+#include "emit/cuda_text.hpp"
 #include "emit/llvm.hpp"
+#include "emit/opencl.hpp"
 #include "frontends/language.hpp"
 #include "kernel/lower.hpp"
 #include "plan/plan.hpp"
+#include "prelude_calls.hpp"
 #include "schedule/schedule.hpp"
 #include "symbols.hpp"
 
@@ -119,6 +121,44 @@ TEST_P(Golden, Stages) {
     const auto path = folder / (stage + ".txt");
     if (update) std::ofstream(path) << text;
     EXPECT_EQ(text, read(path)) << path << " differs; SMELT_UPDATE_GOLDENS=1 writes it anew";
+  }
+}
+
+// Of the helpers in front of a module, each is called, and those that are called are there.
+void expect_helpers(const std::string& text, const emit::HelperList& helpers) {
+  for (const emit::Definition& helper : helpers) {
+    if (helper.always) continue;
+    std::string rest = text;
+    bool printed = false;
+    for (const emit::Definition& overload : helpers) {
+      const size_t at = overload.names == helper.names ? rest.find(overload.text + "\n") : std::string::npos;
+      if (at == std::string::npos) continue;
+      rest.erase(at, overload.text.size());
+      printed = printed || &overload == &helper;
+    }
+    EXPECT_EQ(printed, test::calls_helper(rest, helper.names[0])) << helper.names[0] << " in\n" << text;
+  }
+}
+
+TEST_P(Golden, HelpersAreThoseThatAreCalled) {
+  const Graph graph = simplify(lang::parse_program(GetParam().text, "<golden>"));
+  for (const bool plain : {false, true}) {
+    plan::Options options;
+    options.target.gpu = true;
+    options.target.plain = plain;
+    options.sizes = GetParam().sizes;
+    const plan::Plan plan = plan::make_plan(graph, options);
+    for (size_t g = 0; g < plan.groups.size(); ++g) {
+      auto made = schedule::make_schedule(graph, plan.groups[g], options);
+      const kernel::Kernel kernel =
+          kernel::lower(graph, plan.groups[g], std::get<schedule::Schedule>(made), fmt::format("k{}", g));
+      if (plain) {
+        expect_helpers(emit::emit_opencl(kernel, {}).text, emit::opencl_helpers(kernel, {}));
+        continue;
+      }
+      for (const int compute : {75, 90})
+        expect_helpers(emit::emit_cuda(kernel, {compute}).text, emit::cuda::helpers(kernel, {compute}));
+    }
   }
 }
 

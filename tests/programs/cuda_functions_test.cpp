@@ -18,7 +18,9 @@ class CudaFunctions : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!can_emulate()) GTEST_SKIP() << "no " << SMELT_TEST_CXX << " here";
-    library_ = std::make_unique<HostLibrary>(emit::cuda::prelude({75}), kProbes, 75);
+    std::string functions;
+    for (const emit::Definition& helper : emit::cuda::prelude({75})) functions += helper.text + "\n";
+    library_ = std::make_unique<HostLibrary>(functions, kProbes, 75);
   }
   template <class F>
   F* function(const std::string& name) const {
