@@ -4,6 +4,7 @@
 #include "plan/two_kernels.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "schedule/candidates.hpp"
 #include "schedule/target_facts.hpp"
@@ -38,7 +39,7 @@ class Comparison {
       const auto first = best(half(last, true)), second = best(half(last, false));
       if (!first || !second || first->us + second->us >= least) continue;
       least = first->us + second->us;
-      found = Split{group_.nodes, last, 0, one->us / least};
+      found = Split{own_nodes(), last, 0, one->us / least};
     }
     return found;
   }
@@ -51,8 +52,18 @@ class Comparison {
     return sum;
   }
 
+  // Without those that it computes again for itself, which belong to another group.
+  std::vector<NodeId> own_nodes() const {
+    const int own = parts_.group_of(group_.outputs[0]);
+    std::vector<NodeId> result;
+    std::copy_if(group_.nodes.begin(), group_.nodes.end(), std::back_inserter(result),
+                 [&](NodeId id) { return parts_.group_of(id) == own; });
+    return result;
+  }
+
   // Of the schedule that the plan would take.
   std::optional<schedule::Cost> best(const FusionGroup& group) const {
+    if (group.outputs.empty()) return std::nullopt;
     auto made = schedule::make_schedule(graph(), group, options_);
     auto* schedule = std::get_if<schedule::Schedule>(&made);
     if (!schedule || !schedule->unprofitable.empty() || schedule->strategy == Strategy::Custom) return std::nullopt;

@@ -189,8 +189,9 @@ class Prediction {
   // all of their lines.
   bool in_own_lines(NodeId node, const Index& index) const {
     if (!axis() || s_.flattened || s_.strategy == Strategy::Tiled) return false;
-    const double step = stride(node, index, *axis()) * size_of(graph_.at(node).dtype);
-    return step >= kLine &&
+    const double elements = stride(node, index, *axis()), step = elements * size_of(graph_.at(node).dtype);
+    // Places that no step gives are neighbours, but at the ends of rows; those that the data names are not.
+    return step >= kLine && (elements < kAnywhere || reads_gathered(index)) &&
            array_bytes(graph_, options_.sizes, node) > static_cast<double>(options_.target.l2_bytes) / 2 &&
            !serves_next(node, index, step);
   }

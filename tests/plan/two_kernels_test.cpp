@@ -40,9 +40,10 @@ TEST(TwoKernels, ANormalizedRowIsNotStoredAsAColumn) {
 
 TEST(TwoKernels, OneIsEnoughWhereCachesServe) {
   for (const bool gpu : {false, true})
-    for (const char* program : {"input x: f32[64, 64]\nreturn softmax(x).T", "input x: f32[4096, 4096]\nreturn softmax(x)",
-                                "input x: f32[4096, 4096]\nreturn x - mean(x, axis=0)",
-                                "input x: f32[64, 512, 784]\nreturn softmax(x, axis=1)"})
+    for (const char* program :
+         {"input x: f32[64, 64]\nreturn softmax(x).T", "input x: f32[4096, 4096]\nreturn softmax(x)",
+          "input x: f32[4096, 4096]\nreturn x - mean(x, axis=0)",
+          "input x: f32[64, 512, 784]\nreturn softmax(x, axis=1)"})
       EXPECT_EQ(planned(program, gpu).groups.size(), 1u) << program;
 }
 
@@ -50,7 +51,8 @@ TEST(TwoKernels, OneIsEnoughWhereCachesServe) {
 TEST(TwoKernels, ThreadsOfACpuDoNotMatter) {
   for (const char* program :
        {"input x: f32[4096, 4096]\nreturn softmax(x).T", "input x: f32[1000, 300]\nreturn softmax(x).T",
-        "input x: f32[20000, 200]\nreturn layernorm(x).T", "input x: f32[64, 128, 1000]\nreturn permute(softmax(x), (0, 2, 1))"}) {
+        "input x: f32[20000, 200]\nreturn layernorm(x).T",
+        "input x: f32[64, 128, 1000]\nreturn permute(softmax(x), (0, 2, 1))"}) {
     const size_t kernels = planned(program, false, 1).groups.size();
     for (const int threads : {2, 16, 64}) EXPECT_EQ(planned(program, false, threads).groups.size(), kernels) << program;
   }
