@@ -211,7 +211,7 @@ TEST(Candidates, FewTallColumnsAreScannedInParts) {
 // A thread writes out its elements in every pass; long bodies would take seconds to compile.
 TEST(Candidates, LongBodiesAreWrittenOutForFewElements) {
   const auto elements = [](const std::string& body) {
-    const Schedule& s = schedule_of(
+    const Schedule s = schedule_of(
         planned("input x: f32[64, 10, 31000]\ny = " + body + "\nreturn y / var(y, axis=(0, 1), keepdims=True)"));
     return s.unroll * s.lanes;
   };
