@@ -65,7 +65,7 @@ std::string with(std::string text, std::string_view what, std::string_view inste
   return text;
 }
 
-// A helper for several types, for which $T stands in its text.
+// A helper for several types: $T in its text is replaced by each.
 HelperList for_types(const std::vector<std::string>& types, const Definition& form) {
   HelperList list;
   for (const std::string& type : types) list.push_back({form.names, with(form.text, "$T", type), form.needs});

@@ -14,8 +14,6 @@ namespace {
 
 // Differences that are smaller may be errors of the model.
 constexpr double kDecisive = 1.5;
-// What is fused must not follow from the threads at hand (docs/numerics.md).
-constexpr int kThreadsOfACpu = 16;
 constexpr size_t kMostCuts = 4;
 
 bool has(const std::vector<NodeId>& ascending, NodeId id) {
@@ -128,7 +126,7 @@ class Comparison {
 std::vector<Split> splits_that_pay(const Partition& parts, const std::vector<FusionGroup>& groups) {
   std::vector<Split> splits;
   Options judged = parts.options();
-  if (!judged.target.gpu) judged.target.threads = kThreadsOfACpu;
+  if (!judged.target.gpu) judged.target.threads = schedule::kThreadsOfACpu;
   for (const FusionGroup& group : groups) {
     if (group.nodes.size() < 2 || !group.parts.empty()) continue;
     if (auto split = Comparison(parts, group, judged).run()) splits.push_back(std::move(*split));

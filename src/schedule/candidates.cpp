@@ -14,8 +14,6 @@ namespace {
 
 // Predictions of one family are wrong by less than this beside each other, on a GPU and on a CPU.
 constexpr double kDecisive = 1.5, kDecisiveOnCpu = 1.3;
-// The order of a sum follows from its schedule, and must not follow from the threads at hand: reductions are compared for so many.
-constexpr int kThreadsOfACpu = 16;
 // Differences that say nothing.
 constexpr double kAlike = 1.05;
 

@@ -11,6 +11,10 @@
 
 namespace smelt::schedule {
 
+// The order of a sum follows from its schedule and from what is fused, and must not follow from the
+// threads at hand: on a CPU both are compared for so many.
+inline constexpr int kThreadsOfACpu = 16;
+
 struct Candidate {
   Tuning tuning;  // that it was made with
   std::shared_ptr<const Schedule> schedule;

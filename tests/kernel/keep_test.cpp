@@ -1,4 +1,4 @@
-// What a pass over a row keeps for later passes: each expensive value is computed once, whatever stands behind it.
+// What a pass over a row keeps for later passes: each expensive value is computed once, however many passes follow.
 #include <gtest/gtest.h>
 
 #include <algorithm>
