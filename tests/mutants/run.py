@@ -4,6 +4,7 @@
     python3 tests/mutants/run.py                       # all of tests/mutants/list.json
     python3 tests/mutants/run.py --only NAME           # those whose name contains NAME
     python3 tests/mutants/run.py --build build/release # another build made by Ninja; build/quick is expected
+    python3 tests/mutants/run.py --jobs 8              # eight at a time
 
 The sources stay as they are. A changed copy of one file is compiled as the build compiles that file,
 and each test program that should notice is linked again with this object in front of the libraries.
@@ -11,6 +12,7 @@ Everything lies in build/mutants. The exit status is 1 unless all are caught. A 
 do not end is not counted as caught: the machine may be slow.
 """
 import argparse
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -141,6 +143,7 @@ def main():
     options.add_argument("--only", default="", help="only bugs whose name contains this")
     options.add_argument("--build", default="build/quick", help="a build by Ninja")
     options.add_argument("--seconds", type=int, default=120, help="time for each test program")
+    options.add_argument("--jobs", type=int, default=1, help="bugs planted at a time, each in its own folder")
     options.add_argument("--list", action="store_true", help="names the bugs and the tests that should notice")
     options = options.parse_args()
     mutants = [m for m in json.loads(LIST.read_text()) if options.only in m["name"]]
@@ -151,11 +154,17 @@ def main():
     build = Build((ROOT / options.build).resolve())
     build.make({p for m in mutants for p in m["tests"]})
     counts = {}
-    for m in mutants:
+
+    def timed(m):
         start = time.monotonic()
-        outcome, words = plant(m, build, ROOT / "build" / "mutants" / m["name"], options.seconds)
-        counts[outcome] = counts.get(outcome, 0) + 1
-        print(f"{outcome:14} {time.monotonic() - start:5.0f} s  {m['name']}{': ' + words if words else ''}", flush=True)
+        return *plant(m, build, ROOT / "build" / "mutants" / m["name"], options.seconds), time.monotonic() - start
+
+    with concurrent.futures.ThreadPoolExecutor(max(1, options.jobs)) as pool:
+        running = {pool.submit(timed, m): m for m in mutants}
+        for done in concurrent.futures.as_completed(running):
+            outcome, words, seconds = done.result()
+            counts[outcome] = counts.get(outcome, 0) + 1
+            print(f"{outcome:14} {seconds:5.0f} s  {running[done]['name']}{': ' + words if words else ''}", flush=True)
     print(", ".join(f"{n} {outcome}" for outcome, n in sorted(counts.items())))
     return 0 if set(counts) <= {"caught"} else 1
 
