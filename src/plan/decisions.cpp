@@ -31,7 +31,37 @@ class Decisions {
     return result;
   }
 
+  std::vector<ReadAgain> read_again() const {
+    const std::vector<FusionGroup> groups = parts_.described_groups();
+    std::map<NodeId, std::vector<int>> readers;
+    for (size_t g = 0; g < groups.size(); ++g)
+      if (!groups[g].outputs.empty())
+        for (const NodeId id : groups[g].inputs)
+          if (parts_.graph().at(id).kind == NodeKind::Input && parts_.edges().elements[static_cast<size_t>(id)] > 1)
+            readers[id].push_back(static_cast<int>(g));
+    std::vector<ReadAgain> result;
+    for (auto& [input, of] : readers) {
+      const auto reading = [&, id = input](int g) { return reader_of(groups[static_cast<size_t>(g)], id); };
+      std::sort(of.begin(), of.end(), [&](int a, int b) { return reading(a) < reading(b); });
+      for (size_t r = 1; r < of.size(); ++r) {
+        auto [reason, remedy] = why_two(of[0], of[r], of[r]);
+        result.push_back({input, reading(of[0]), reading(of[r]), std::move(reason),
+                          parts_.edges().bytes(parts_.graph(), input), std::move(remedy)});
+      }
+    }
+    return result;
+  }
+
  private:
+  // The first node of a group that reads the value from memory.
+  NodeId reader_of(const FusionGroup& group, NodeId value) const {
+    for (const NodeId id : group.nodes) {
+      const std::vector<NodeId>& from = parts_.sources(id);
+      if (std::find(from.begin(), from.end(), value) != from.end()) return id;
+    }
+    return group.outputs[0];
+  }
+
   Decision decide(NodeId producer, NodeId consumer) const {
     Decision d{producer, consumer, false, {}, 0, {}, {}};
     const int64_t bytes = parts_.edges().bytes(parts_.graph(), producer);
@@ -52,29 +82,29 @@ class Decisions {
     } else {
       d.bytes = bytes + (first ? bytes : 0);
       if (several) d.value_policy = "stored";
-      if (!parts_.options().fuse) {
-        d.reason = "fusion is off";
-        d.remedy = "run with fusion";
-      } else if (parts_.repeats_too_much(producer, consumer)) {
+      if (parts_.options().fuse && parts_.repeats_too_much(producer, consumer)) {
         d.reason = fmt::format("{} elements would be computed again for each of {}",
                                parts_.edges().elements[static_cast<size_t>(producer)], parts_.reach(consumer));
         d.remedy = "nothing: storing the small value is cheaper";
-      } else if (const Split* split = parts_.apart(a, b)) {
-        std::tie(d.reason, d.remedy) = words_of_split(*split);
-      } else if (parts_.too_deep(a, b)) {
-        d.reason = fmt::format("a kernel may have no more than {} operations", parts_.options().depth);
-        d.remedy = "a higher limit";
-      } else if (parts_.too_long(a, b)) {
-        d.reason = "together they are more operations than one kernel is compiled for";
-        d.remedy = "nothing: so long a kernel is bound by arithmetic, not by memory";
-      } else if (parts_.groups().path_around(a, b)) {
-        d.reason = "another kernel between them needs the one and feeds the other";
-        d.remedy = "fuse or move what stands between";
       } else {
-        std::tie(d.reason, d.remedy) = why_apart(a, parts_.home(consumer));
+        std::tie(d.reason, d.remedy) = why_two(a, b, parts_.home(consumer));
       }
     }
     return d;
+  }
+
+  // Why two groups are not one kernel, and what would change it. `home`: the group that `b` is scheduled as.
+  std::pair<std::string, std::string> why_two(int a, int b, int home) const {
+    if (!parts_.options().fuse) return {"fusion is off", "run with fusion"};
+    if (const Split* split = parts_.apart(a, b)) return words_of_split(*split);
+    if (parts_.too_deep(a, b))
+      return {fmt::format("a kernel may have no more than {} operations", parts_.options().depth), "a higher limit"};
+    if (parts_.too_long(a, b))
+      return {"together they are more operations than one kernel is compiled for",
+              "nothing: so long a kernel is bound by arithmetic, not by memory"};
+    if (parts_.groups().path_around(a, b) || parts_.groups().path_around(b, a))
+      return {"another kernel between them needs the one and feeds the other", "fuse or move what stands between"};
+    return why_apart(a, home);
   }
 
   // What the schedules say of two groups as one, with a remedy. Many edges may lead from one to the
@@ -120,8 +150,10 @@ class Decisions {
 
 }  // namespace
 
-std::vector<Decision> decisions(const Partition& partition, const Kept& kept) {
-  return Decisions(partition, kept).all();
+void explain(const Partition& partition, const Kept& kept, Plan& plan) {
+  const Decisions decisions(partition, kept);
+  plan.decisions = decisions.all();
+  plan.read_again = decisions.read_again();
 }
 
 Traffic traffic(const Partition& p, const Plan& plan) {

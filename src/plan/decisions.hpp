@@ -10,8 +10,8 @@ namespace smelt::plan {
 
 using Kept = std::map<NodeId, std::string>;  // values that a schedule keeps for several readers, and how
 
-// One for every edge from a computing node to one that reads it.
-std::vector<Decision> decisions(const Partition& partition, const Kept& kept);
+// One decision for every edge from a computing node to one that reads it, and every input that several kernels read.
+void explain(const Partition& partition, const Kept& kept, Plan& plan);
 
 // The bytes of the unfused program, of the plan, and of every input and output once.
 Traffic traffic(const Partition& partition, const Plan& plan);

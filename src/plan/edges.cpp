@@ -51,6 +51,7 @@ int64_t Edges::bytes(const Graph& graph, NodeId id) const {
 
 int64_t Edges::unfused_bytes(const Graph& graph, NodeId id) const {
   int64_t total = bytes(graph, id);
+  if (graph.at(id).kind == NodeKind::Input) return 2 * total;  // it is an output too: a copy
   for (NodeId arg : graph.at(id).args) {
     // A view reads no more than it shows, and no more than there is behind it.
     int64_t least = bytes(graph, arg);

@@ -38,7 +38,7 @@ class Planner {
     }
     Plan plan;
     plan.groups = ordered_groups();
-    plan.decisions = decisions(parts_, kept_);
+    explain(parts_, kept_, plan);
     plan.traffic = traffic(parts_, plan);
     return plan;
   }

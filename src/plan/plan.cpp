@@ -42,6 +42,9 @@ std::string print(const Graph& graph, const Plan& plan) {
     if (!d.remedy.empty()) text += fmt::format("; to fuse: {}", d.remedy);
     text += "\n";
   }
+  for (const ReadAgain& r : plan.read_again)
+    text += fmt::format("%{} is read for %{} and again for %{}, {} ({} bytes); to fuse: {}\n", r.input, r.first,
+                        r.again, r.reason, r.bytes, r.remedy);
   text += fmt::format("traffic: unfused {}, fused {}, ideal {} bytes\n", plan.traffic.unfused_bytes,
                       plan.traffic.fused_bytes, plan.traffic.ideal_bytes);
   return text;

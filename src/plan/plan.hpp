@@ -52,6 +52,15 @@ struct Decision {
   std::string value_policy;  // a value with several consumers: "kept", "recomputed", "stored"; else empty
 };
 
+// An input of the program that another kernel reads too.
+struct ReadAgain {
+  NodeId input;
+  NodeId first, again;  // nodes that read it: of the first kernel that does, and of this one
+  std::string reason;   // why the two are not one kernel
+  int64_t bytes;        // that are read once more
+  std::string remedy;
+};
+
 // Bytes that move between memory and the kernels, for the sizes at hand.
 struct Traffic {
   int64_t unfused_bytes = 0;        // every operation reads its inputs and writes its output
@@ -62,8 +71,9 @@ struct Traffic {
 };
 
 struct Plan {
-  std::vector<FusionGroup> groups;  // in the order of execution
-  std::vector<Decision> decisions;  // ascending by producer, consumer
+  std::vector<FusionGroup> groups;    // in the order of execution
+  std::vector<Decision> decisions;    // ascending by producer, consumer
+  std::vector<ReadAgain> read_again;  // ascending by input
   Traffic traffic;
 };
 

@@ -7,17 +7,21 @@
 #include <cstring>
 #include <limits>
 #include <mutex>
+#include <optional>
 
 #include "base/check.hpp"
+#include "graph/bounds.hpp"
 #include "report/units.hpp"
 #include "runtime/cpu.hpp"
 
 namespace smelt::report {
 namespace {
 
-constexpr double kFarPast = 1000;        // tolerances: further off is wrong, whatever the unfused program does
-constexpr double kBoundaryShare = 1e-4;  // of integers computed from floats
-constexpr double kUnsharedShare = 1e-5;  // of these, where fused and unfused fell on different sides
+constexpr double kFarPast = 1000;              // tolerances: further off is wrong, whatever the unfused program does
+constexpr double kBoundaryShare = 1e-4;        // of integers computed from floats
+constexpr double kUnsharedShare = 1e-5;        // of these, where fused and unfused fell on different sides
+constexpr double kUnboundedShare = 1e-2;       // of elements that differ where bounds allow anything
+constexpr int64_t kMostBounded = 100'000'000;  // elements that bounds are computed for: 16 bytes each
 constexpr int64_t kSamples = 1'000'000;
 
 double largest(DType dtype) {
@@ -212,9 +216,12 @@ std::string difference(size_t output, const Tensor& result, const Tensor& refere
                      value(reference));
 }
 
-// Decides over one output of which `n` elements were decided, and adds what it found to the whole.
-void judge(Accuracy& all, size_t output, const Tensor& result, const Tensor& unfused, const Tensor& reference,
-           const Findings& found, double n, int threads) {
+struct Verdict {
+  bool correct = true;
+  std::string note;
+};
+
+void add(Accuracy& all, const Tensor& result, const Findings& found) {
   all.elements += result.count();
   all.outside += found.outside;
   all.patterns += found.patterns;
@@ -222,26 +229,81 @@ void judge(Accuracy& all, size_t output, const Tensor& result, const Tensor& unf
   all.max_abs = std::max(all.max_abs, found.max.abs);
   all.max_rel = std::max(all.max_rel, found.max.rel);
   all.max_ulp = std::max(all.max_ulp, found.max.ulp);
+}
 
-  const auto wrong = [&](int64_t at) {
-    if (all.correct) all.note = difference(output, result, reference, at);
-    all.correct = false;
-  };
+// Decides over one output of which `n` elements were decided.
+Verdict judge(size_t output, const Tensor& result, const Tensor& unfused, const Tensor& reference,
+              const Findings& found, double n, int threads) {
+  const auto wrong = [&](int64_t at) { return Verdict{false, difference(output, result, reference, at)}; };
   if (found.patterns + found.far + found.wrong > 0) return wrong(found.first_bad);
   if (static_cast<double>(found.boundary) > kBoundaryShare * n + 1 ||
       static_cast<double>(found.unshared) > kUnsharedShare * n + 1)
     return wrong(found.first_outside);
+  Verdict verdict;
   if (found.outside > 0) {
     const Findings theirs = examine(unfused, unfused, reference, true, threads);
     if (found.max.abs > 2 * theirs.max.abs) return wrong(found.first_outside);
-    if (all.correct)
-      all.note = fmt::format(
-          "{} of {} elements are past the tolerance, by no more than twice the error of the unfused program",
-          format_count(found.outside), format_count(result.count()));
+    verdict.note =
+        fmt::format("{} of {} elements are past the tolerance, by no more than twice the error of the unfused program",
+                    format_count(found.outside), format_count(result.count()));
   }
-  if (found.boundary > 0 && all.correct)
-    all.note = fmt::format("{} of {} integers fell on the other side of a rounding boundary",
-                           format_count(found.boundary), format_count(result.count()));
+  if (found.boundary > 0)
+    verdict.note = fmt::format("{} of {} integers fell on the other side of a rounding boundary",
+                               format_count(found.boundary), format_count(result.count()));
+  return verdict;
+}
+
+// The elements that an output is computed from, and its own.
+int64_t elements_behind(const Graph& graph, NodeId output, const SizeBinding& sizes) {
+  std::vector<bool> needed(graph.nodes.size(), false);
+  needed[static_cast<size_t>(output)] = true;
+  int64_t all = 0;
+  for (size_t i = graph.nodes.size(); i-- > 0;) {
+    if (!needed[i]) continue;
+    int64_t count = 1;
+    for (const IntExpr& d : graph.nodes[i].shape) count *= d.evaluate(sizes);
+    all += count;
+    for (const NodeId arg : graph.nodes[i].args) needed[static_cast<size_t>(arg)] = true;
+  }
+  return all;
+}
+
+// By more than `times` the tolerance.
+bool past_tolerance(const Tensor& result, const Tensor& reference, int64_t i, double times = 1) {
+  const double got = float_at(result, i), exact = float_at(reference, i);
+  if (!same_pattern(result.dtype, got, exact)) return true;
+  if (!std::isfinite(got) || !std::isfinite(exact)) return false;
+  const Tolerance near = tolerance_of(result.dtype);
+  return std::fabs(got - exact) > times * (near.absolute + near.relative * std::fabs(exact));
+}
+
+// A second look at an output that seems wrong, by bounds for each of its elements; nothing where that takes too long.
+std::optional<Verdict> judge_by_bounds(Accuracy& all, const Graph& graph, size_t output, const Tensor& result,
+                                       const Computed& from) {
+  std::vector<Dims> dims;
+  for (const TensorView& input : from.inputs) dims.push_back(input.dims);
+  if (elements_behind(graph, graph.outputs[output], bind_sizes(graph, dims)) > kMostBounded) return std::nullopt;
+  Graph alone = graph;
+  alone.outputs = {graph.outputs[output]};
+  const Bounded bounded = interpret_bounded(alone, from.inputs, from.on_gpu)[0];
+  int64_t either = 0, unbounded = 0, first_unbounded = -1;
+  const int64_t n = result.count();
+  for (int64_t i = 0; i < n; ++i) {
+    const Scalar got = load_scalar(result.dtype, static_cast<const char*>(result.data) + i * size_of(result.dtype));
+    if (!past_tolerance(result, bounded.value, i)) continue;
+    // A bound that lies far past the tolerance is that of a program that cancels: no digit of its results is right.
+    const bool cancelled =
+        is_float(result.dtype) && bounded.decided(i) && past_tolerance(result, bounded.value, i, kFarPast);
+    if (cancelled || !bounded.allows(i, got)) return Verdict{false, difference(output, result, bounded.value, i)};
+    ++either;
+    if (!bounded.decided(i) && unbounded++ == 0) first_unbounded = i;
+  }
+  if (static_cast<double>(unbounded) > kUnboundedShare * static_cast<double>(n) + 1)
+    return Verdict{false, difference(output, result, bounded.value, first_unbounded)};
+  all.either += either;
+  return Verdict{true, either == 0 ? ""
+                                   : fmt::format("the last bit of a float decides {} of {} elements",
+                                                 format_count(either), format_count(n))};
 }
 
 // Errors of elements evenly spread over an output.
@@ -300,7 +362,7 @@ double unit_in_last_place(DType dtype, double value) {
 }
 
 Accuracy compare(const Graph& graph, const std::vector<Tensor>& results, const std::vector<Tensor>& unfused,
-                 const std::vector<Tensor>& reference, int threads) {
+                 const std::vector<Tensor>& reference, int threads, const Computed* from) {
   SMELT_CHECK(
       results.size() == graph.outputs.size() && unfused.size() == results.size() && reference.size() == results.size(),
       "{}, {} and {} results to compare for {} outputs", results.size(), unfused.size(), reference.size(),
@@ -312,8 +374,12 @@ Accuracy compare(const Graph& graph, const std::vector<Tensor>& results, const s
                 "output {} has shape {}, the reference {}", o + 1, str(results[o].dims), str(reference[o].dims));
     const bool from_floats = computed_from_floats(graph, graph.outputs[o]);
     const Findings found = examine(results[o], unfused[o], reference[o], from_floats, threads);
-    judge(all, o, results[o], unfused[o], reference[o], found, decisions(graph, graph.outputs[o], reference[o]),
-          threads);
+    add(all, results[o], found);
+    Verdict verdict = judge(o, results[o], unfused[o], reference[o], found,
+                            decisions(graph, graph.outputs[o], reference[o]), threads);
+    if (!verdict.correct && from) verdict = judge_by_bounds(all, graph, o, results[o], *from).value_or(verdict);
+    if (all.correct && (!verdict.correct || !verdict.note.empty())) all.note = verdict.note;
+    all.correct = all.correct && verdict.correct;
     sample(results[o], reference[o], errors);
   }
   all.percentiles = percentiles_of(errors);

@@ -71,7 +71,8 @@ Accuracy check(const Runner& fused, const Runner& unfused, const BenchOptions& o
   const Graph& graph = fused.executable.graph();
   const std::vector<Tensor> reference = interpret(graph, fused.inputs);
   options.progress("comparing");
-  return compare(graph, fused.outputs, unfused.outputs, reference, options.threads);
+  const Computed from{{fused.inputs.begin(), fused.inputs.end()}};
+  return compare(graph, fused.outputs, unfused.outputs, reference, options.threads, &from);
 }
 
 std::vector<std::string> describe_inputs(const Graph& graph, const std::vector<Tensor>& inputs) {

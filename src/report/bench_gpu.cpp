@@ -74,10 +74,11 @@ BenchResult bench_gpu(const Executable& fused, const Executable& unfused, const 
   const Runner fused_runner(fused, views), unfused_runner(unfused, views);
   if (options.check) {
     options.progress("computing the float64 reference");
-    const std::vector<Tensor> reference = interpret(fused.graph(), {inputs.begin(), inputs.end()});
+    const Computed from{{inputs.begin(), inputs.end()}, true};
+    const std::vector<Tensor> reference = interpret(fused.graph(), from.inputs);
     options.progress("comparing");
-    result.accuracy =
-        compare(fused.graph(), fused_runner.results(), unfused_runner.results(), reference, device.facts.threads);
+    result.accuracy = compare(fused.graph(), fused_runner.results(), unfused_runner.results(), reference,
+                              device.facts.threads, &from);
     result.checked = true;
   }
   DeviceClock clock(*device.gpu, options);

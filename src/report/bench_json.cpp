@@ -52,9 +52,11 @@ ordered_json accuracy(const Accuracy& a) {
     ordered_json values = {{"abs", number(p.abs)}, {"rel", number(p.rel)}, {"ulp", number(p.ulp)}};
     percentiles[fmt::format("{}", p.percent)] = values;
   }
-  return {{"max_abs", number(a.max_abs)},  {"max_rel", number(a.max_rel)}, {"max_ulp", number(a.max_ulp)},
-          {"percentiles", percentiles},    {"elements", a.elements},       {"outside_tolerance", a.outside},
-          {"patterns_differ", a.patterns}, {"boundary", a.boundary},       {"note", a.note}};
+  return {{"max_abs", number(a.max_abs)},  {"max_rel", number(a.max_rel)},
+          {"max_ulp", number(a.max_ulp)},  {"percentiles", percentiles},
+          {"elements", a.elements},        {"outside_tolerance", a.outside},
+          {"patterns_differ", a.patterns}, {"boundary", a.boundary},
+          {"either_is_right", a.either},   {"note", a.note}};
 }
 
 ordered_json result(const BenchResult& r) {

@@ -187,6 +187,12 @@ std::string decision_text(const Explanation& e, const plan::Decision& d, const S
   return out;
 }
 
+std::string read_again_text(const Explanation& e, const plan::ReadAgain& r, const Style& style) {
+  return fmt::format("  {}  {} is read for {} and again for {}: {}; costs {}\n         to change it: {}\n",
+                     style.warn("again"), name_of_value(e.graph, r.input), name_of_value(e.graph, r.first),
+                     name_of_value(e.graph, r.again), r.reason, format_bytes(r.bytes), r.remedy);
+}
+
 // Nodes of parts that do what an earlier part of their batch does.
 std::set<NodeId> in_like_parts(const Explanation& e) {
   std::set<NodeId> nodes;
@@ -324,7 +330,8 @@ std::string to_text(const Explanation& e, const Style& style) {
     out += fmt::format("  temporaries of a call: {}\n",
                        e.temporary_bytes > 0 ? format_memory(e.temporary_bytes) + ", one block" : "none");
   out += "\n" + style.bold("edges") + "\n";
-  if (e.plan.decisions.empty()) out += "  none: no operation reads what another one computes\n";
+  if (e.plan.decisions.empty() && e.plan.read_again.empty())
+    out += "  none: no operation reads what another one computes\n";
   const std::set<NodeId> repeated = in_like_parts(e);
   size_t alike = 0;
   for (const plan::Decision& d : e.plan.decisions)
@@ -332,6 +339,7 @@ std::string to_text(const Explanation& e, const Style& style) {
       ++alike;
     else
       out += decision_text(e, d, style);
+  for (const plan::ReadAgain& r : e.plan.read_again) out += read_again_text(e, r, style);
   if (alike) out += fmt::format("  and {} like these, in other parts of the same launch\n", alike);
   out += "\n" + style.bold("bytes moved") + "\n" + ledger_text(e.plan.traffic);
   return out;
@@ -339,7 +347,7 @@ std::string to_text(const Explanation& e, const Style& style) {
 
 nlohmann::ordered_json to_json(const Explanation& e) {
   using nlohmann::ordered_json;
-  ordered_json kernels = ordered_json::array(), decisions = ordered_json::array();
+  ordered_json kernels = ordered_json::array(), decisions = ordered_json::array(), read_again = ordered_json::array();
   for (size_t k = 0; k < e.plan.groups.size(); ++k) kernels.push_back(kernel_json(e, k));
   for (const plan::Decision& d : e.plan.decisions) {
     decisions.push_back({{"producer", d.producer},
@@ -352,11 +360,19 @@ nlohmann::ordered_json to_json(const Explanation& e) {
                          {"remedy", d.remedy},
                          {"value_policy", d.value_policy}});
   }
+  for (const plan::ReadAgain& r : e.plan.read_again)
+    read_again.push_back({{"input", name_of_value(e.graph, r.input)},
+                          {"first", name_of_value(e.graph, r.first)},
+                          {"again", name_of_value(e.graph, r.again)},
+                          {"reason", r.reason},
+                          {"bytes", r.bytes},
+                          {"remedy", r.remedy}});
   const plan::Traffic& t = e.plan.traffic;
   ordered_json out = {{"program", e.program},
                       {"sizes", sizes_json(e.sizes)},
                       {"kernels", kernels},
                       {"decisions", decisions},
+                      {"read_again", read_again},
                       {"traffic",
                        {{"unfused_bytes", t.unfused_bytes},
                         {"fused_bytes", t.fused_bytes},

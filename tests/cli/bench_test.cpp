@@ -88,6 +88,15 @@ TEST(CliBench, AFailedCheckExitsWithOne) {
   EXPECT_EQ(unchecked.status, 0) << unchecked.err;
 }
 
+// int8 of quotients, some of which lie between two integers: either neighbour is right.
+TEST(CliBench, RoundingBoundariesAreNoErrors) {
+  if (!has_llvm()) GTEST_SKIP() << "no LLVM here";
+  const Result r = tool({"bench", "int8(round(x / (max(abs(x), axis=-1, keepdims=True) / 127)))", "-i",
+                         "x=bf16[64,5000]", "--time-limit", "0.02"});
+  EXPECT_EQ(r.status, 0) << r.out << r.err;
+  EXPECT_TRUE(r.out_has("correct: ")) << r.out;
+}
+
 TEST(CliBench, DrawsAPicture) {
   if (!has_llvm()) GTEST_SKIP() << "no LLVM here";
   const TemporaryFolder folder;

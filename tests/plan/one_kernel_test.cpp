@@ -136,5 +136,37 @@ TEST(Depth, NoKernelHasMoreOperationsThanAllowed) {
   }
 }
 
+// What two kernels read of the same input is a decision too.
+TEST(ReadAgain, SaysWhyTwoReductionsAreTwoKernels) {
+  const Planned p = planned("input x: f32[B, C]\nreturn sum(x, axis=0), sum(x, axis=1)");
+  ASSERT_EQ(p.plan.groups.size(), 2u) << p.text();
+  EXPECT_TRUE(p.plan.decisions.empty());
+  ASSERT_EQ(p.plan.read_again.size(), 1u) << p.text();
+  const plan::ReadAgain& again = p.plan.read_again[0];
+  EXPECT_EQ(again.input, p.graph.inputs[0]);
+  EXPECT_LT(again.first, again.again);
+  EXPECT_NE(again.reason.find("reduces axis"), std::string::npos) << again.reason;
+  EXPECT_FALSE(again.remedy.empty());
+  EXPECT_EQ(again.bytes, 4096 * 1024 * 4);
+  EXPECT_EQ(p.plan.traffic.fused_bytes, p.plan.traffic.ideal_bytes + again.bytes);
+}
+
+TEST(ReadAgain, WithFusionOffSaysSo) {
+  const Planned p = planned("input x: f32[B, C]\nreturn x * 2, exp(x)", {{"B"_size, 8}, {"C"_size, 16}}, false);
+  ASSERT_EQ(p.plan.read_again.size(), 1u) << p.text();
+  EXPECT_EQ(p.plan.read_again[0].reason, "fusion is off");
+}
+
+TEST(ReadAgain, IsEmptyWhereOneKernelReadsAll) {
+  EXPECT_TRUE(planned("input x: f32[B, C]\nreturn x * 2, exp(x)").plan.read_again.empty());
+}
+
+TEST(Traffic, AnInputThatIsAnOutputIsACopyInBoth) {
+  const Planned p = planned("input x: f32[B, C]\nreturn x");
+  EXPECT_EQ(p.plan.traffic.unfused_bytes, 2 * 4096 * 1024 * 4);
+  EXPECT_EQ(p.plan.traffic.fused_bytes, p.plan.traffic.unfused_bytes);
+  EXPECT_EQ(p.plan.traffic.savings_pct(), 0);
+}
+
 }  // namespace
 }  // namespace smelt

@@ -5,6 +5,7 @@
 
 #include "compile/compile.hpp"
 #include "generator.hpp"
+#include "graph/bounds.hpp"
 
 namespace smelt::testing {
 
@@ -40,7 +41,6 @@ void run_guarded(const Executable& executable, const std::vector<TensorView>& in
                  const std::vector<Guarded>& outputs);
 
 // Where `got` differs from `expected` by more than its error allows; empty when nowhere.
-struct Bounded;
 std::string differences(const TensorView& got, const Bounded& expected, Coverage* coverage = nullptr);
 
 }  // namespace smelt::testing

@@ -5,9 +5,9 @@
 #include <fmt/ranges.h>
 
 #include "aliasing.hpp"
-#include "bounds.hpp"
 #include "fake_cuda/emulate.hpp"
 #include "frontends/language.hpp"
+#include "graph/bounds.hpp"
 #include "run.hpp"
 #include "symbols.hpp"
 

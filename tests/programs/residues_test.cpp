@@ -5,8 +5,8 @@
 
 #include <cstring>
 
-#include "bounds.hpp"
 #include "frontends/language.hpp"
+#include "graph/bounds.hpp"
 #include "run.hpp"
 #include "symbols.hpp"
 

@@ -8,9 +8,9 @@
 #include <cstring>
 #include <random>
 
-#include "bounds.hpp"
 #include "device.hpp"
 #include "frontends/language.hpp"
+#include "graph/bounds.hpp"
 
 namespace smelt::testing {
 

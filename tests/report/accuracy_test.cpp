@@ -159,6 +159,33 @@ TEST(Accuracy, CountsMayDifferByWhatTheyCount) {
                    .correct);
 }
 
+// 0.35 / 0.1 in f32 is 3.5, which is rounded to 4; of the same numbers in f64 it is a little less, rounded to 3.
+TEST(Accuracy, ValuesBetweenIntegersMayFallToBothSides) {
+  GraphBuilder b;
+  const NodeId x = b.input("x", DType::F32, {400}), s = b.input("s", DType::F32, {400});
+  const Graph graph = b.finish({b.cast(b.elementwise(Op::Round, {b.elementwise(Op::Div, {x, s})}), DType::I8)});
+  std::vector<double> values(400, 0.2), got(400, 2);
+  for (const size_t tie : {3, 50, 51, 399}) values[tie] = 0.35, got[tie] = 4;
+  const std::vector<Tensor> inputs{of(DType::F32, values), of(DType::F32, std::vector<double>(400, 0.1))};
+  const std::vector<Tensor> reference = interpret(graph, {inputs.begin(), inputs.end()});
+  const Computed from{{inputs.begin(), inputs.end()}};
+  const auto judged = [&](const std::vector<double>& result, const Computed* computed) {
+    return compare(graph, {of(DType::I8, result)}, {of(DType::I8, result)}, reference, 2, computed);
+  };
+  EXPECT_FALSE(judged(got, nullptr).correct);
+  EXPECT_TRUE(judged(got, &from).correct);
+  EXPECT_EQ(judged(got, &from).either, 4);
+  EXPECT_EQ(judged(got, &from).note, "the last bit of a float decides 4 of 400 elements");
+
+  std::vector<double> wrong = got;
+  wrong[3] = 5;  // no side
+  EXPECT_FALSE(judged(wrong, &from).correct);
+  wrong = got;
+  wrong[0] = 3;  // not between integers
+  EXPECT_FALSE(judged(wrong, &from).correct);
+  EXPECT_EQ(judged(wrong, &from).note, "output 1 at [0] is 3, the reference has 2");
+}
+
 TEST(Accuracy, LargeIntegersOfFloatsAreNearEnough) {
   EXPECT_TRUE(integers(DType::F32, {1000000100}, {1000000000}, {1000000000}).correct);
   EXPECT_FALSE(integers(DType::F32, {1001000000}, {1000000000}, {1000000000}).correct);
