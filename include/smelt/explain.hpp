@@ -63,24 +63,34 @@ struct SMELT_API Explanation {
     std::string help;          ///< when not fused: what would change it
     std::string value_policy;  ///< of a value with several consumers: "kept", "recomputed", "stored"
   };
+  /// An input that another kernel reads too.
+  struct ReadAgain {
+    std::string input;   ///< its name
+    std::string first;   ///< the operation that the first kernel reads it for
+    std::string again;   ///< the operation that this kernel reads it for
+    std::string reason;  ///< why the two are not one kernel
+    int64_t bytes = 0;   ///< that are read once more
+    std::string help;    ///< what would change it
+  };
   /// A stage of the compiler.
   struct Stage {
     std::string name;  ///< "simplify", "plan", "lower", "emit", "load"
     double ms = 0;     ///< milliseconds that it took
   };
 
-  std::string program;              ///< what was explained
-  std::string device;               ///< "cpu", "cuda"
-  std::vector<Kernel> kernels;      ///< in the order of execution
-  std::vector<Decision> decisions;  ///< of every pair of operations
-  std::vector<Stage> stages;        ///< in their order
-  Specialization specialization;    ///< of the executable
-  bool compiled_now = false;        ///< whether this call had to compile
-  int cache_hits = 0;               ///< kernels that came from the cache on disk
-  int cache_misses = 0;             ///< kernels that were compiled although there is a cache
-  int64_t unfused_bytes = 0;        ///< memory traffic when every operation reads its inputs and writes its output
-  int64_t fused_bytes = 0;          ///< when every kernel does: what this plan moves
-  int64_t ideal_bytes = 0;          ///< every input once, every output once
+  std::string program;                ///< what was explained
+  std::string device;                 ///< "cpu", "cuda"
+  std::vector<Kernel> kernels;        ///< in the order of execution
+  std::vector<Decision> decisions;    ///< of every pair of operations
+  std::vector<ReadAgain> read_again;  ///< inputs that several kernels read
+  std::vector<Stage> stages;          ///< in their order
+  Specialization specialization;      ///< of the executable
+  bool compiled_now = false;          ///< whether this call had to compile
+  int cache_hits = 0;                 ///< kernels that came from the cache on disk
+  int cache_misses = 0;               ///< kernels that were compiled although there is a cache
+  int64_t unfused_bytes = 0;          ///< memory traffic when every operation reads its inputs and writes its output
+  int64_t fused_bytes = 0;            ///< when every kernel does: what this plan moves
+  int64_t ideal_bytes = 0;            ///< every input once, every output once
 
   /// As `smelt explain` prints it, without colours.
   std::string text() const;

@@ -61,6 +61,9 @@ Explanation explain_special(const Special& special, const SizeBinding& sizes, co
   for (const plan::Decision& d : r.plan.decisions)
     e.decisions.push_back({report::name_of_value(r.graph, d.producer), report::name_of_value(r.graph, d.consumer),
                            d.fused, d.reason, d.bytes, d.remedy, d.value_policy});
+  for (const plan::ReadAgain& again : r.plan.read_again)
+    e.read_again.push_back({report::name_of_value(r.graph, again.input), report::name_of_value(r.graph, again.first),
+                            report::name_of_value(r.graph, again.again), again.reason, again.bytes, again.remedy});
   for (const StageTime& stage : special.executable.stage_times()) e.stages.push_back({stage.stage, stage.ms});
   e.specialization = special.facts;
   e.cache_hits = r.cache.hits;
@@ -82,6 +85,10 @@ void check_kernels(const Explanation& e, int count) {
     message += fmt::format("\n  {} -> {}: {}", d.from, d.to, d.reason);
     if (!d.help.empty()) message += fmt::format("\n    help: {}", d.help);
   }
+  if (found > count)
+    for (const Explanation::ReadAgain& r : e.read_again)
+      message += fmt::format("\n  {} is read for {} and again for {}: {}\n    help: {}", r.input, r.first, r.again,
+                             r.reason, r.help);
   throw UserError(message);
 }
 

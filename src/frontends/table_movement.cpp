@@ -89,9 +89,15 @@ static constexpr Row kRows[] = {
     {"squeeze", "", "x, axis=None", "drops axes of size 1: all, or those named",
      [](Call& c) { return Value::array(f::squeeze(c.b, c.array("x"), c.axes("axis"))); }},
     {"concat", "concatenate cat", "arrays, axis=0", "arrays one after the other along an axis",
-     [](Call& c) { return Value::array(c.b.concat(c.arrays("arrays"), c.axis("axis"))); }},
+     [](Call& c) {
+       auto arrays = c.arrays("arrays");  // what is wrong with them is said first
+       return Value::array(c.b.concat(std::move(arrays), c.axis("axis")));
+     }},
     {"stack", "", "arrays, axis=0", "arrays of one shape along a new axis",
-     [](Call& c) { return Value::array(f::stack(c.b, c.arrays("arrays"), c.axis("axis"))); }},
+     [](Call& c) {
+       const auto arrays = c.arrays("arrays");
+       return Value::array(f::stack(c.b, arrays, c.axis("axis")));
+     }},
     {"pad", "", "x, pad_width, value=0, mode='constant'",
      "value around x; pad_width: n, (before, after), or a pair for each axis; mode 'edge', 'reflect', 'symmetric' and "
      "'wrap' "

@@ -186,7 +186,10 @@ class Prediction {
       return static_cast<double>(bytes);
     }
     if (!stays_on_chip()) return 0;
-    return stage_bytes() * std::max(1.0, static_cast<double>(threads_) / std::max(1, s_.team)) / cluster_;
+    // Chains of norms keep a value for each: one in two passes needs what the one before has computed.
+    const double values =
+        std::min(std::max(1.0, (passes_ - 1) / 2.0), std::floor(static_cast<double>(s_.keep_bytes) / stage_bytes()));
+    return values * stage_bytes() * std::max(1.0, static_cast<double>(threads_) / std::max(1, s_.team)) / cluster_;
   }
 
   // How often an access is made, over all threads: in each pass that does not find its value on

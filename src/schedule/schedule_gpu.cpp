@@ -50,15 +50,18 @@ static bool has_short_form(const Node& node) {
 
 int64_t most_written_out(const Graph& graph, const Group& group, const Domain& domain, const SizeBinding& sizes) {
   const int64_t points = domain.estimate(false) * domain.estimate(true);
-  int64_t instructions = 0;
+  // What takes many operations is kept for the passes behind it, and the rest is little; random numbers are drawn anew.
+  constexpr int64_t kAnewInAPass = 16;
+  int64_t instructions = kAnewInAPass * passes_of(domain);
   for (const NodeId id : group.nodes) {
     const Node& node = graph.at(id);
     const bool per_row = element_count(evaluate(node.shape, sizes)) * 2 <= points;
     if (per_row && node.kind != NodeKind::Reduce) continue;
     const int shortest = has_short_form(node) ? 10 : instructions_of(node);
-    instructions += node.local ? std::min(local_elements(graph, node), kMostWrittenOut) : shortest;
+    const int64_t once = node.local ? std::min(local_elements(graph, node), kMostWrittenOut) : shortest;
+    instructions += once * (node.kind == NodeKind::Random ? passes_of(domain) : std::min(passes_of(domain), 2));
   }
-  return std::max<int64_t>(1, kMostWrittenOutInstructions / std::max<int64_t>(1, instructions * passes_of(domain)));
+  return std::max<int64_t>(1, kMostWrittenOutInstructions / instructions);
 }
 
 int64_t steps_of(int64_t elements, int64_t step) { return std::max<int64_t>(1, (elements + step - 1) / step); }

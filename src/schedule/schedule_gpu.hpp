@@ -32,7 +32,7 @@ Widths widths_of(const Graph& graph, const Schedule& s);
 int lanes_of(const Widths& w);
 // Also of an extent that is not known: the kernel asks for a multiple then.
 bool may_divide(int lanes, const IntExpr& extent);
-// The most elements of a thread that stay below kMostWrittenOutInstructions, each pass writing out its own; at least 1.
+// The most elements of a thread that stay below kMostWrittenOutInstructions in all passes together; at least 1.
 int64_t most_written_out(const Graph& graph, const Group& group, const Domain& domain, const SizeBinding& sizes);
 // At least 1.
 int64_t steps_of(int64_t elements, int64_t step);

@@ -391,6 +391,19 @@ TEST(Function, ExpectKernelsGivesTheReasons) {
   f.expect_kernels(2);
 }
 
+TEST(Function, SaysWhichInputsAreReadAgain) {
+  const auto f = compile([](Array x) { return std::tuple{sum(x, 0), sum(x, 1)}; });
+  const Array x = Array::from(random_floats(64 * 48, 1), {64, 48});
+  const Explanation e = f.explain(x);
+  ASSERT_EQ(e.kernels.size(), 2u);
+  ASSERT_EQ(e.read_again.size(), 1u);
+  EXPECT_EQ(e.read_again[0].input, "x");
+  EXPECT_EQ(e.read_again[0].bytes, 64 * 48 * 4);
+  EXPECT_FALSE(e.read_again[0].reason.empty());
+  f(x);
+  EXPECT_NE(message_of([&] { f.expect_kernels(1); }).find("\n  x is read for sum %"), std::string::npos);
+}
+
 TEST(Function, ExplainsAsData) {
   const auto f = compile([](Array x, Array b) { return relu(x) + b; });
   const Array x = Array::from(random_floats(8 * 16, 1), {8, 16}), b = Array::from(random_floats(16, 2));

@@ -208,7 +208,7 @@ TEST(Candidates, FewTallColumnsAreScannedInParts) {
   EXPECT_EQ(schedule_of(p).strategy, Strategy::Split);
 }
 
-// A thread writes out its elements in every pass; long bodies would take seconds to compile.
+// A thread writes out its elements, and draws again in every pass; long bodies would take seconds to compile.
 TEST(Candidates, LongBodiesAreWrittenOutForFewElements) {
   const auto elements = [](const std::string& body) {
     const Schedule s = schedule_of(
@@ -220,7 +220,25 @@ TEST(Candidates, LongBodiesAreWrittenOutForFewElements) {
   const std::string row = "input x: f32[20000, 16384]\ny = ";
   const std::string norm = "\nreturn y / var(y, axis=-1, keepdims=True)";
   EXPECT_TRUE(schedule_of(planned(row + "x * 2" + norm)).held);
-  EXPECT_FALSE(schedule_of(planned(row + "pow(x + normal(x.shape, 7), 3) + pow(x, 5) * erf(x)" + norm)).held);
+  EXPECT_FALSE(
+      schedule_of(planned(row + "pow(x + normal(x.shape, 7), 3) + pow(x, normal(x.shape, 8)) * erf(x)" + norm)).held);
+}
+
+// What a pass has computed is kept for the next: a chain of norms writes out each of them about once.
+TEST(Candidates, ChainsOfNormsAreHeldInRegisters) {
+  std::string text = "input x: f32[2048, 2048]\ny = x\n";
+  for (int i = 0; i < 8; ++i) text += "y = layernorm(relu(y*1.01 + 0.1))\n";
+  const Planned p = planned(text + "return y");
+  ASSERT_EQ(p.plan.groups.size(), 1U);
+  EXPECT_TRUE(schedule_of(p).held);
+  // A buffer for each kept value leaves room for few of these workgroups.
+  Options options = p.options;
+  options.tuning.threads = 64;
+  const auto narrow = make_schedule(p.graph, p.plan.groups[0], options);
+  ASSERT_TRUE(std::holds_alternative<Schedule>(narrow));
+  ASSERT_FALSE(std::get<Schedule>(narrow).held);
+  EXPECT_GT(predict(p.graph, p.plan.groups[0], std::get<Schedule>(narrow), options).us,
+            predict(p.graph, p.plan.groups[0], schedule_of(p), p.options).us);
 }
 
 // A tile of columns is joined by the warps of its workgroup: there is at least one.
