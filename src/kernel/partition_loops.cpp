@@ -135,12 +135,24 @@ class Interiors {
     return *step == 0 || holds_between_ends(c) ? std::optional(c) : std::nullopt;
   }
 
-  bool holds_between_ends(const Condition& c) const {
-    if (c.step > 0) return proves_nonnegative(c.rest + c.step * kMostAtEnds, ranges_);
+  // But for `ends` elements near either end.
+  bool holds_between_ends(const Condition& c, int64_t ends = kMostAtEnds) const {
+    if (c.step == 0) return proves_nonnegative(c.rest + ends, ranges_);
+    if (c.step > 0) return proves_nonnegative(c.rest + c.step * ends, ranges_);
     const std::vector<IntExpr> extents = bounds_of(loop_.extent);
     return std::any_of(extents.begin(), extents.end(), [&](const IntExpr& extent) {
-      return proves_nonnegative(c.rest + c.step * (extent - 1 - kMostAtEnds), ranges_);
+      return proves_nonnegative(c.rest + c.step * (extent - 1 - ends), ranges_);
     });
+  }
+
+  // Whether the condition mostly fails: of the rows before the first, which a roll takes from the other end.
+  bool is_rare(const Condition& holds, const Condition& fails) const {
+    for (int64_t ends = kMostAtEnds; ends > 0; ends /= 8) {
+      const bool mostly_holds = holds_between_ends(holds, ends), mostly_fails = holds_between_ends(fails, ends);
+      if (mostly_holds != mostly_fails) return mostly_fails;
+      if (!mostly_holds) return false;
+    }
+    return false;
   }
 
   void require(const Condition& c) {
@@ -172,6 +184,11 @@ class Interiors {
       if (!h) continue;
       // As it stands, if it can be: from it the accesses that it guards were proved.
       auto found = conditions({*h});
+      if (const auto fails = condition(IntExpr(-1) - *h); fails && (!found || is_rare(found->front(), *fails))) {
+        fails_.insert(leaf);
+        require(*fails);
+        continue;
+      }
       if (!found) found = conditions({undivided(*h)});
       if (!found) {
         std::vector<IntExpr> all;
@@ -210,6 +227,14 @@ class Interiors {
     return both && std::all_of(both->args.begin(), both->args.end(), [&](ExprId a) { return holds(a); });
   }
 
+  // Whether a condition, or one of several joined by `and`, fails inside.
+  bool fails(ExprId id) const {
+    if (id == kNoExpr) return false;
+    if (fails_.count(id)) return true;
+    const Apply* both = and_of(kernel_.at(id));
+    return both && std::any_of(both->args.begin(), both->args.end(), [&](ExprId a) { return fails(a); });
+  }
+
   // A position without clamps, where none of them binds inside.
   std::optional<IntExpr> unclamped(const IndexValue& index) const {
     std::vector<IntExpr> clamps;
@@ -232,12 +257,19 @@ class Interiors {
         kernel_.exprs.push_back({e.dtype, IndexValue{*plain}});
         continue;
       }
-      if (const Apply* where = e.as_apply(Op::Where); where && holds(where->args[0])) {
-        rewrite.replace(id, rewrite(where->args[1]));
-        continue;
+      if (const Apply* where = e.as_apply(Op::Where)) {
+        const bool first = holds(where->args[0]);
+        if (first || fails(where->args[0])) {
+          rewrite.replace(id, rewrite(where->args[first ? 1 : 2]));
+          continue;
+        }
       }
       const auto unclamped = unclamped_.find(id);
       const auto* load = e.get_if<Load>();
+      if (load && fails(load->mask)) {
+        rewrite.replace(id, rewrite(load->other));
+        continue;
+      }
       if (!load || (unclamped == unclamped_.end() && !holds(load->mask))) continue;
       Load plain = *load;
       const DType dtype = e.dtype;
@@ -256,9 +288,9 @@ class Interiors {
   const Ranges& ranges_;  // of what is known before the loop
   Interior made_{0, loop_.extent, {}, {}};
   Inside inside_;
-  std::set<Symbol> of_several_lengths_;  // variables of several loops inside
-  std::vector<ExprId> used_;             // operands before their users
-  std::unordered_set<ExprId> holds_;
+  std::set<Symbol> of_several_lengths_;       // variables of several loops inside
+  std::vector<ExprId> used_;                  // operands before their users
+  std::unordered_set<ExprId> holds_, fails_;  // conditions
   std::unordered_map<ExprId, Access> unclamped_;
   std::set<IntExpr> met_;
   bool any_ = false;

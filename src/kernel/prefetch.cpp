@@ -8,6 +8,7 @@
 #include <string>
 
 #include "kernel/build.hpp"
+#include "kernel/conditions.hpp"
 #include "kernel/offset.hpp"
 #include "kernel/walk.hpp"
 
@@ -20,6 +21,7 @@ constexpr int64_t kLeastBytes = 2048, kMostBytes = 256 << 10;
 // apart.
 constexpr int64_t kNeighbours = 64, kMostRowsApart = 8;
 constexpr int64_t kMostParts = 4;          // of a row, each fetched by another loop
+constexpr int64_t kMostOutside = 512;      // elements that a masked read is outside of its array along an axis
 constexpr int64_t kFirstLevel = 32 << 10;  // rows up to this go to the first-level cache, others to the second
 
 Loop* vector_loop(Stmt& s) {
@@ -100,7 +102,7 @@ struct Rows {
 
 class Prefetches {
  public:
-  explicit Prefetches(Kernel& kernel) : kernel_(kernel) {
+  explicit Prefetches(Kernel& kernel) : kernel_(kernel), around_(kernel) {
     for (const Param& p : kernel.params)
       if (p.symbol) sizes_.insert(*p.symbol);
   }
@@ -154,7 +156,11 @@ class Prefetches {
   }
 
   void down_rows(std::vector<Stmt>& body, const Known& known, const Rows* rows) {
+    const SymbolsAround::Scope scope(around_);
     for (Stmt& s : body) {
+      if (const auto* let = s.get_if<Let>()) around_.enter(*let);
+      const SymbolsAround::Scope own_symbols(around_);
+      around_.enter_body_of(s);
       Known inside = known;
       if (const auto var = variable_of(s)) inside.insert(*var);
       if (Loop* vector = vector_loop(s)) {
@@ -192,7 +198,7 @@ class Prefetches {
     std::map<int, std::vector<IntExpr>> offsets;  // by param
     visit_below(kernel_, values_of(reader), [&](ExprId, const Expr& e) {
       const auto* load = e.get_if<Load>();
-      if (!load || load->access.scratch) return true;
+      if (!load || load->access.scratch || mostly_outside(*load)) return true;
       const IntExpr offset = stepping(stepping(flat_offset(kernel_, load->access), row), reader.var);
       if (knows(known, offset) && is_contiguous(offset, reader.var) && offset.mentions(row))
         offsets[load->access.array].push_back(offset);
@@ -209,6 +215,20 @@ class Prefetches {
         const int64_t bytes = step.constant().value_or(kFirstLevel / size + 1) * size * ahead;
         add(loop, array, (read + ahead * step).substitute({{reader.var, here}}, {}), parts, bytes);
       }
+  }
+
+  // A read that only few rows make, as a roll does of those at the other end. For the others its place may be no memory of
+  // the process, which processors look for every time.
+  bool mostly_outside(const Load& load) const {
+    if (load.mask == kNoExpr) return false;
+    const Shape& dims = kernel_.params[static_cast<size_t>(load.access.array)].dims;
+    for (size_t d = 0; d < dims.size(); ++d) {
+      const IntExpr& at = load.access.index[d];
+      if (!proves_nonnegative(at + kMostOutside, around_.ranges()) ||
+          !proves_nonnegative(dims[d] - 1 - at + kMostOutside, around_.ranges()))
+        return true;
+    }
+    return false;
   }
 
   static IntExpr row_step(const IntExpr& read, Symbol row) {
@@ -237,6 +257,7 @@ class Prefetches {
   }
 
   Kernel& kernel_;
+  SymbolsAround around_;
   Known sizes_;
   std::map<Loop*, std::vector<Stmt>> found_;
 };

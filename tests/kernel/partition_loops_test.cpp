@@ -71,6 +71,44 @@ TEST(PartitionLoops, ChoicesOfWhichTheConditionHolds) {
   expect_interior(s, "+ inside 3 <= %i < W - 5:", "+ out2[%i] = in1[%i]");
 }
 
+// Of a roll: the element before, and for the first one the last of the row.
+TEST(PartitionLoops, ChoicesOfWhichTheConditionMostlyFails) {
+  Sample s;
+  fill(s, [&](int in) {
+    const ExprId first = s.less(i, 1);
+    const ExprId last = s.load(in, {i + W - 1}, first, s.f32(0));
+    return s.build.apply(Op::Where, {first, last, s.load(in, {i - 1}, s.at_least(i, 1), s.f32(0))});
+  });
+  expect_interior(s, "+ inside 1 <= %i < W:", "+ out2[%i] = in1[%i - 1]");
+}
+
+TEST(PartitionLoops, RowsOfWhichTheConditionMostlyFails) {
+  Sample s;
+  const IntExpr g = sym("g"_loop);
+  const int in = s.input(DType::F32, {2000, 100}), out = s.output(DType::F32, {2000, 100});
+  const ExprId first = s.less(g, 1), inside = s.at_least(i, 1);
+  const ExprId last = s.load(in, {g + 1999, i - 1}, s.both(first, inside), s.f32(0));
+  const ExprId before = s.load(in, {g - 1, i - 1}, s.both(s.at_least(g, 1), inside), s.f32(0));
+  const ExprId x = s.build.apply(Op::Where, {first, last, before});
+  s.phase(grid("g"_loop, 2000, {vector("i"_loop, 100, {store({false, out, {g, i}}, x)}, 16)}));
+  const Lines lines = changes(s.kernel, partition_loops);
+  ASSERT_GE(lines.size(), 4U);
+  EXPECT_EQ(lines[2], "+ inside 1 <= %i < 100 where %g - 1 >= 0:");
+  EXPECT_EQ(lines[3], "+ out1[%g, %i] = in0[%g - 1, %i - 1]");
+}
+
+// Of a row of two elements each condition holds as often as it fails.
+TEST(PartitionLoops, ConditionsThatHoldAsOftenAsTheyFail) {
+  Sample s;
+  const IntExpr g = sym("g"_loop);
+  const int in = s.input(DType::F32, {2, 100}), out = s.output(DType::F32, {2, 100});
+  const ExprId x = s.load(in, {g - 1, i - 1}, s.both(s.at_least(g, 1), s.at_least(i, 1)), s.f32(0));
+  s.phase(grid("g"_loop, 2, {vector("i"_loop, 100, {store({false, out, {g, i}}, x)}, 16)}));
+  const Lines lines = changes(s.kernel, partition_loops);
+  ASSERT_GE(lines.size(), 4U);
+  EXPECT_EQ(lines[2], "+ inside 1 <= %i < 100 where %g - 1 >= 0:");
+}
+
 TEST(PartitionLoops, ConditionsThatAreTheSameForAllElements) {
   Sample s;
   s.size("H"_size);

@@ -120,6 +120,21 @@ TEST(Prefetch, NotWhereTheLaterPassGoesAnotherWay) {
   EXPECT_EQ(changes(s.kernel, add_prefetches), Lines{});
 }
 
+// What a roll reads at the other end of the array would lie before its first row for all others.
+TEST(Prefetch, NotRowsThatFewIterationsRead) {
+  Sample s;
+  const int in = s.input(DType::F32, {2000, 1024}), out = s.output(DType::F32, {2000, 1024});
+  const ExprId next = s.load(in, {row + 1, i}, s.less(row, 1999), s.f32(0));
+  const ExprId first = s.load(in, {row - 1999, i}, s.at_least(row, 1999), s.f32(0));
+  Loop rows =
+      serial("r"_loop, 2000,
+             {vector("i"_loop, 1024, {store({false, out, {row, i}}, s.build.apply(Op::Add, {next, first}))}, 16)});
+  rows.ahead = 3;
+  s.phase(grid("g"_loop, 1, {rows}));
+  EXPECT_EQ(changes(s.kernel, add_prefetches),
+            Lines{"+ prefetch in0[%i + 1024*%r + 4096] and the 15 after it to level 1"});
+}
+
 TEST(Prefetch, RowsThatALoopGoesDown) {
   Sample s;
   const int in = s.input(DType::F32, {66, 1024}), out = s.output(DType::F32, {64, 1024});
