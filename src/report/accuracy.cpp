@@ -289,8 +289,8 @@ std::optional<Verdict> judge_by_bounds(Accuracy& all, const Graph& graph, size_t
   int64_t either = 0, unbounded = 0, first_unbounded = -1;
   const int64_t n = result.count();
   for (int64_t i = 0; i < n; ++i) {
-    const Scalar got = load_scalar(result.dtype, static_cast<const char*>(result.data) + i * size_of(result.dtype));
     if (!past_tolerance(result, bounded.value, i)) continue;
+    const Scalar got = load_scalar(result.dtype, static_cast<const char*>(result.data) + i * size_of(result.dtype));
     // A bound that lies far past the tolerance is that of a program that cancels: no digit of its results is right.
     const bool cancelled =
         is_float(result.dtype) && bounded.decided(i) && past_tolerance(result, bounded.value, i, kFarPast);

@@ -2,27 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include "arrays.hpp"
 #include "graph/build.hpp"
 
 namespace smelt {
 namespace {
-
-Tensor of(DType dtype, const std::vector<double>& values) {
-  Tensor t = Tensor::empty(dtype, {static_cast<int64_t>(values.size())});
-  for (size_t i = 0; i < values.size(); ++i) {
-    const Scalar s =
-        is_float(dtype) ? Scalar::of_float(dtype, values[i]) : Scalar::of_int(dtype, static_cast<int64_t>(values[i]));
-    store_scalar(s, static_cast<char*>(t.data) + static_cast<int64_t>(i) * size_of(dtype));
-  }
-  return t;
-}
 
 // The errors of the one output of a program over one vector.
 std::vector<double> errors(DType dtype, const std::vector<double>& values, auto make) {
   GraphBuilder b;
   const NodeId x = b.input("x", dtype, {static_cast<int64_t>(values.size())});
   const Graph graph = b.finish({make(b, x)});
-  const Tensor input = of(dtype, values);
+  const Tensor input = testing::array(dtype, {static_cast<int64_t>(values.size())}, values);
   return interpret_bounded(graph, {input}, false)[0].error;
 }
 
@@ -89,7 +80,7 @@ TEST(Bounds, ErrorsMoveAsValuesDo) {
 }
 
 TEST(Bounds, ResultsAreAllowedByThem) {
-  Bounded b{of(DType::F64, {1, 1, INFINITY, NAN, 0}), {0.5, 0, 0, 0, 0}};
+  Bounded b{testing::array(DType::F64, {5}, {1, 1, INFINITY, NAN, 0}), {0.5, 0, 0, 0, 0}};
   const auto f = [](double v) { return Scalar::of_float(DType::F64, v); };
   EXPECT_TRUE(b.allows(0, f(1.5)));
   EXPECT_FALSE(b.allows(0, f(1.6)));
