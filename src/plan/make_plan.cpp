@@ -130,16 +130,20 @@ class Planner {
       for (NodeId c : parts_.consumers(id))
         if (parts_.group_of(c) != parts_.group_of(id) && !parts_.copied_into(parts_.group_of(c), id))
           readers.insert(parts_.group_of(c));
-      // Every reader of one number computes it once for all of its elements.
-      if (readers.empty() || (readers.size() > 4 && parts_.edges().elements[i] > 1)) continue;
-      if (std::any_of(readers.begin(), readers.end(), [&](int g) {
-            return parts_.apart(parts_.group_of(id), g) || parts_.never_one(parts_.group_of(id), g);
-          }))
-        continue;
+      if (readers.empty()) continue;
       std::vector<NodeId> chain;
       const std::optional<int> cost = repeatable_chain(id, chain);
-      if (!cost || std::any_of(parts_.consumers(id).begin(), parts_.consumers(id).end(),
-                               [&](NodeId c) { return parts_.repeats_too_much(*cost, id, parts_.reach(c)); }))
+      if (!cost) continue;
+      // What reads nothing costs no more for many readers, nor do these read it elsewhere. Every reader of one number computes
+      // it once for all of its elements.
+      const bool from_nothing = needed_by(chain).empty();
+      if (!from_nothing && readers.size() > 4 && parts_.edges().elements[i] > 1) continue;
+      if (std::any_of(readers.begin(), readers.end(), [&](int g) {
+            return parts_.apart(parts_.group_of(id), g) || (!from_nothing && parts_.never_one(parts_.group_of(id), g));
+          }))
+        continue;
+      if (std::any_of(parts_.consumers(id).begin(), parts_.consumers(id).end(),
+                      [&](NodeId c) { return parts_.repeats_too_much(*cost, id, parts_.reach(c)); }))
         continue;
       if (!worth_repeating(id, chain, readers)) continue;
       apply_repeat(chain, readers);
@@ -168,12 +172,18 @@ class Planner {
     return cost;
   }
 
-  bool worth_repeating(NodeId id, const std::vector<NodeId>& chain, const std::set<int>& readers) const {
+  // What the nodes of a chain read of others.
+  std::set<NodeId> needed_by(const std::vector<NodeId>& chain) const {
     const std::set<NodeId> inside(chain.begin(), chain.end());
     std::set<NodeId> needed;
     for (NodeId n : chain)
       for (NodeId s : parts_.sources(n))
         if (!inside.count(s)) needed.insert(s);
+    return needed;
+  }
+
+  bool worth_repeating(NodeId id, const std::vector<NodeId>& chain, const std::set<int>& readers) const {
+    const std::set<NodeId> needed = needed_by(chain);
     const int64_t store = parts_.edges().bytes(parts_.graph(), id);
     int64_t paid = 0, saved = store;
     for (int g : readers) {

@@ -13,8 +13,9 @@
 namespace smelt::schedule {
 namespace {
 
-// What a core computes, in operations, in the time in which a CPU starts one more kernel.
-constexpr double kLaunchOperations = 5000;
+// Operations that one more kernel's start is worth: of a core of a CPU; of a thread of a GPU, one after the other, and of all
+// its threads.
+constexpr double kLaunchOperations = 5000, kLaunchOfAThread = 2500, kLaunchOfAGpu = 1e8;
 
 // A call of the user's code is alone in its group; nothing for groups without one.
 std::optional<std::variant<Schedule, Refusal>> own_code(const Graph& graph, const Group& group,
@@ -53,8 +54,10 @@ static std::string repeats_too_much(const Graph& graph, const Group& group, cons
                                                         [&](NodeId id) { return graph.at(id).local; });
   const auto points = static_cast<double>(domain.estimate(false) * domain.estimate(true));
   const bool small = points < kSmallStencil;
-  if (small ? target.gpu : plain) return "";
-  if (domain.again <= domain.once + kRoundTrip + kLaunchOperations / std::max(1.0, points)) return "";
+  if (!small && plain) return "";
+  const double most = target.gpu ? std::min(kLaunchOfAThread, kLaunchOfAGpu / std::max(1.0, points))
+                                 : kLaunchOperations / std::max(1.0, points);
+  if (domain.again <= domain.once + kRoundTrip + most) return "";
   return fmt::format("{:.0f} operations an element would become {:.0f}, since values are needed at several places",
                      domain.once, domain.again);
 }

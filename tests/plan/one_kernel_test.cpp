@@ -115,6 +115,19 @@ TEST(Cuts, DearValuesThatManyReadAreStored) {
   EXPECT_EQ(small.plan.groups.size(), 1u) << small.text();
 }
 
+// What is computed from nothing that is read is computed again by any number of readers.
+TEST(Cuts, MasksOfIndicesAreNotStored) {
+  std::string inputs, results;
+  for (int i = 0; i < 6; ++i) {
+    inputs += fmt::format("input a{}: f32[{}, C]\n", i, 100 + i);
+    results += fmt::format("{}sum(where(mask, a{}, 0), axis=1)", i ? ", " : "return ", i);
+  }
+  const Planned p = planned(inputs + "mask = (arange(C) & 3) == 1\n" + results, {{"C"_size, 1000}});
+  size_t stored = 0;
+  for (const plan::FusionGroup& group : p.plan.groups) stored += group.outputs.size();
+  EXPECT_EQ(stored, 6u) << p.text();
+}
+
 TEST(Depth, NoKernelHasMoreOperationsThanAllowed) {
   for (const int depth : {1, 2, 3, 5}) {
     GraphBuilder b;
