@@ -72,6 +72,11 @@ struct SMELT_API Explanation {
     int64_t bytes = 0;   ///< that are read once more
     std::string help;    ///< what would change it
   };
+  /// An output whose memory may be that of an input: computing it there takes no copy.
+  struct InPlace {
+    std::string input;  ///< its name
+    int output = 0;     ///< its number, from 1
+  };
   /// A stage of the compiler.
   struct Stage {
     std::string name;  ///< "simplify", "plan", "lower", "emit", "load"
@@ -83,6 +88,7 @@ struct SMELT_API Explanation {
   std::vector<Kernel> kernels;        ///< in the order of execution
   std::vector<Decision> decisions;    ///< of every pair of operations
   std::vector<ReadAgain> read_again;  ///< inputs that several kernels read
+  std::vector<InPlace> in_place;      ///< outputs that may stand in place of inputs
   std::vector<Stage> stages;          ///< in their order
   Specialization specialization;      ///< of the executable
   bool compiled_now = false;          ///< whether this call had to compile

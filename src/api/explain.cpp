@@ -18,6 +18,7 @@ struct ExplanationState {
   report::Explanation report(const std::string& program) const {
     report::Explanation e{program, executable.graph(), executable.plan(), sizes, built, executable.cache_use()};
     e.undone = report::undone_passes(executable);
+    e.in_place = executable.in_place();
     return e;
   }
 };
@@ -64,6 +65,8 @@ Explanation explain_special(const Special& special, const SizeBinding& sizes, co
   for (const plan::ReadAgain& again : r.plan.read_again)
     e.read_again.push_back({report::name_of_value(r.graph, again.input), report::name_of_value(r.graph, again.first),
                             report::name_of_value(r.graph, again.again), again.reason, again.bytes, again.remedy});
+  for (const InPlaceArrays& p : r.in_place)
+    e.in_place.push_back({report::name_of_value(r.graph, r.graph.inputs[p.input]), static_cast<int>(p.output) + 1});
   for (const StageTime& stage : special.executable.stage_times()) e.stages.push_back({stage.stage, stage.ms});
   e.specialization = special.facts;
   e.cache_hits = r.cache.hits;

@@ -10,11 +10,47 @@ Binder::Binder(const Graph& graph, std::vector<Slot>& slots) : slots_(slots) {
 }
 
 Launch Binder::bind(const kernel::Kernel& kernel, int order) {
-  if (!kernel.is_batch()) return bind(kernel, nullptr, order);
+  ++step_;
+  if (!kernel.is_batch()) {
+    Launch launch = bind(kernel, nullptr, order);
+    note_in_place(kernel, launch);
+    return launch;
+  }
   Launch launch;
-  for (const kernel::Part& part : kernel.parts)
-    launch.parts.push_back(bind(kernel.bodies[static_cast<size_t>(part.body)], &part, order));
+  for (const kernel::Part& part : kernel.parts) {
+    const kernel::Kernel& body = kernel.bodies[static_cast<size_t>(part.body)];
+    launch.parts.push_back(bind(body, &part, order));
+    note_in_place(body, launch.parts.back());
+  }
   return launch;
+}
+
+void Binder::note_in_place(const kernel::Kernel& kernel, const Launch& launch) {
+  std::vector<Binding> of_param;  // in place of sizes: any
+  size_t array = 0;
+  for (const kernel::Param& p : kernel.params)
+    of_param.push_back(p.kind == kernel::ParamKind::Size ? Binding{Binding::Slot, 0} : launch.arrays[array++]);
+  for (const Binding& b : of_param) {
+    if (b.kind != Binding::Input) continue;
+    auto& [step, times] = last_of_[b.index];
+    times = step == step_ ? times + 1 : 1;
+    step = step_;
+  }
+  for (const kernel::InPlace& p : kernel.in_place) {
+    const Binding &from = of_param[static_cast<size_t>(p.input)], &to = of_param[static_cast<size_t>(p.output)];
+    if (from.kind == Binding::Input && to.kind == Binding::Output)
+      in_place_.push_back({{static_cast<size_t>(from.index), static_cast<size_t>(to.index)}, step_});
+  }
+}
+
+std::vector<InPlaceArrays> Binder::in_place() const {
+  std::vector<InPlaceArrays> result;
+  for (const auto& [arrays, step] : in_place_)
+    if (last_of_.at(static_cast<int>(arrays.input)) == std::pair(step, 1)) result.push_back(arrays);
+  std::sort(result.begin(), result.end(), [](const auto& a, const auto& b) {
+    return a.output != b.output ? a.output < b.output : a.input < b.input;
+  });
+  return result;
 }
 
 Launch Binder::bind(const kernel::Kernel& kernel, const kernel::Part* part, int order) {

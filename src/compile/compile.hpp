@@ -96,6 +96,12 @@ struct Considered {
   double measured_ms = -1;  // on a GPU by its clock, the L2 cache flushed before; -1: not measured
 };
 
+// An output of the program whose memory may be that of an input at no cost, as a row-major array in its place: nothing else is
+// read of that input by then.
+struct InPlaceArrays {
+  size_t input, output;
+};
+
 class CpuCall;
 class GpuCall;
 
@@ -141,8 +147,9 @@ class Executable {
   // Fresh outputs, row-major; the memory of outputs of earlier calls that have been freed serves again, as much as one call takes.
   // Throws UserError when the inputs do not fit (dtype, rank, sizes, constraints).
   std::vector<Tensor> run(const std::vector<TensorView>& inputs) const;
+  std::vector<InPlaceArrays> in_place() const;
   // Into memory of the caller: dims, dtype as output_types() says, any strides but 0 (copied when not row-major or when it
-  // overlaps an input).
+  // overlaps another array, unless it stands in_place() of an input).
   void run_into(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs) const;
   // Runs the kernels in order, each by each(number, run), which calls `run` once or more: to time them one by one. The arrays are those of
   // run_into, row-major and apart from each other; on a GPU they are the GPU's, and `run` returns when it is queued on smelt's stream.

@@ -123,6 +123,7 @@ void load_kernels(Executable::State& state, const SourceOf& source_of, const std
     for (size_t i = 0; i < kernel.parts.size(); ++i)
       give(launch.parts[i], code.at(&kernel.bodies[static_cast<size_t>(kernel.parts[i].body)]));
   }
+  state.in_place = binder.in_place();
 }
 
 // Per group with a schedule of its own: what its fastest schedule is remembered by.
@@ -193,6 +194,7 @@ void replace_kernels(Executable::State& state, const Replacements& others) {
     else
       take_code(launch, before[k]);
   }
+  state.in_place = binder.in_place();
 }
 
 void print_sources(Executable::State& state) { print_kernels(state); }

@@ -21,7 +21,8 @@ CpuCall::CpuCall(StatePtr state, const std::vector<TensorView>& inputs, const st
     before_.push_back({inputs[i], sources[i]});
   }
   std::vector<size_t> aside;
-  const std::vector<TensorView> targets = direct_outputs(sources, outputs, copies_, aside);
+  const std::vector<TensorView> targets = direct_outputs(*state_, sources, outputs, copies_, aside);
+  prepared_ = prepared_for(*state_, prepared_, sources, targets);
   const std::vector<size_t> computed = first_outputs(state_->graph);
   for (size_t o = 0; o < targets.size(); ++o)
     if (const size_t first = computed[o]; first != o) after_.push_back({targets[first], targets[o]});

@@ -259,6 +259,7 @@ void bind_kernels(Executable::State& state, const std::vector<const GpuKernel*>&
     state.launches[k].table = kernels[k]->table;
     if (is_custom(state, k)) state.launches[k].custom = load_custom(state, k);
   }
+  state.in_place = binder.in_place();
 }
 
 void build_for_gpu(Executable::State& state, bool tuned) {

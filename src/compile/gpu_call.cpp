@@ -43,7 +43,8 @@ GpuCall::GpuCall(StatePtr state, std::shared_ptr<const Prepared> prepared, const
     : state_(std::move(state)), prepared_(std::move(prepared)), gpu_(*state_->device.gpu), stream_(stream) {
   check_addresses(inputs, outputs);
   const Machine& device = state_->device;
-  // Kernels read and write row-major memory that no input shares with an output; what is not like that is copied.
+  // Kernels read and write row-major memory that no input shares with an output, but where that may stand in place; what is not
+  // like that is copied.
   std::vector<size_t> copied_in, copied_out;
   int64_t bytes = prepared_->arena.bytes;
   std::vector<int64_t> offsets;
@@ -56,10 +57,10 @@ GpuCall::GpuCall(StatePtr state, std::shared_ptr<const Prepared> prepared, const
     copied_in.push_back(i);
     reserve(inputs[i]);
   }
-  std::vector<TensorView> arrays;  // numbers are arguments
-  for (const TensorView& input : inputs)
-    if (!input.dims.empty()) arrays.push_back(input);
-  const std::vector<bool> shared = shared_outputs(arrays, outputs);
+  std::vector<TensorView> arrays = inputs;
+  for (TensorView& array : arrays)
+    if (array.dims.empty()) array.dims = {0}, array.strides = {1};  // numbers are arguments
+  const std::vector<bool> shared = shared_outputs(arrays, outputs, state_->in_place);
   for (size_t o = 0; o < outputs.size(); ++o) {
     if (outputs[o].contiguous() && !shared[o]) continue;
     copied_out.push_back(o);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.hpp"
 #include "compile/state.hpp"
@@ -49,6 +50,17 @@ Prepared::Launch prepare_kernel(const kernel::Kernel& kernel, const Launch& laun
   return prepared;
 }
 
+// Whether what a launch writes bypasses the caches; returns whether that is news.
+bool set_streaming(const Launch& launch, Prepared::Launch& prepared, int64_t streams) {
+  bool changed = false;
+  for (size_t s = 0; s < launch.sizes.size(); ++s)
+    if (launch.sizes[s] == kernel::kLaunchStream)
+      changed = std::exchange(prepared.arguments[s], streams) != streams || changed;
+  for (size_t i = 0; i < launch.parts.size(); ++i)
+    changed = set_streaming(launch.parts[i], prepared.parts[i], streams) || changed;
+  return changed;
+}
+
 Prepared::Launch prepare_batch(const Executable::State& state, size_t k, const SizeBinding& sizes) {
   const kernel::Kernel& kernel = state.kernels[k];
   Prepared::Launch prepared;
@@ -65,12 +77,7 @@ Prepared::Launch prepare_batch(const Executable::State& state, size_t k, const S
       if (p.kind == kernel::ParamKind::Output) written += element_count(evaluate(p.dims, own)) * size_of(p.dtype);
   }
   // Many small outputs do not stay in the caches either.
-  if (written >= kernel::kStreamBytes)
-    for (size_t i = 0; i < kernel.parts.size(); ++i) {
-      const std::vector<Symbol>& symbols = state.launches[k].parts[i].sizes;
-      for (size_t s = 0; s < symbols.size(); ++s)
-        if (symbols[s] == kernel::kLaunchStream) prepared.parts[i].arguments[s] = 1;
-    }
+  if (written >= kernel::kStreamBytes) set_streaming(state.launches[k], prepared, 1);
   return prepared;
 }
 
@@ -117,6 +124,20 @@ int64_t scratch_bytes(const Executable::State& state, const SizeBinding& sizes) 
   for (size_t k = 0; k < state.launches.size(); ++k)
     most = std::max(most, prepare_launch(state, k, sizes).scratch_bytes * state.threads);
   return most;
+}
+
+std::shared_ptr<const Prepared> prepared_for(const Executable::State& state, std::shared_ptr<const Prepared> prepared,
+                                             const std::vector<TensorView>& inputs,
+                                             const std::vector<TensorView>& outputs) {
+  const bool in_place = !state.in_place.empty() && std::any_of(outputs.begin(), outputs.end(), [&](const auto& output) {
+    return std::any_of(inputs.begin(), inputs.end(), [&](const auto& input) { return input.data == output.data; });
+  });
+  if (!in_place) return prepared;
+  auto cached = std::make_shared<Prepared>(*prepared);
+  bool changed = false;
+  for (size_t k = 0; k < state.launches.size(); ++k)
+    changed = set_streaming(state.launches[k], cached->launches[k], 0) || changed;
+  return changed ? cached : prepared;
 }
 
 std::shared_ptr<const Prepared> prepare(const Executable::State& state, const std::vector<TensorView>& inputs) {

@@ -75,19 +75,29 @@ std::pair<const char*, const char*> extent_of(const TensorView& view) {
 
 }  // namespace
 
-std::vector<bool> shared_outputs(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs) {
+std::vector<bool> shared_outputs(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs,
+                                 const std::vector<InPlaceArrays>& in_place) {
   struct Extent {
     const char *begin, *end;
-    size_t output;  // SIZE_MAX: an input
+    bool is_output;
+    size_t number;  // of the input or the output
   };
   std::vector<Extent> extents;
-  const auto add = [&](const TensorView& view, size_t output) {
-    if (view.count() == 0) return;
-    const auto [begin, end] = extent_of(view);
-    extents.push_back({begin, end, output});
+  const auto add = [&](const std::vector<TensorView>& views, bool is_output) {
+    for (size_t v = 0; v < views.size(); ++v) {
+      if (views[v].count() == 0) continue;
+      const auto [begin, end] = extent_of(views[v]);
+      extents.push_back({begin, end, is_output, v});
+    }
   };
-  for (const TensorView& input : inputs) add(input, SIZE_MAX);
-  for (size_t o = 0; o < outputs.size(); ++o) add(outputs[o], o);
+  add(inputs, false);
+  add(outputs, true);
+  const auto stands_in_place = [&](const Extent& output, const Extent& input) {
+    return output.begin == input.begin && output.end == input.end && inputs[input.number].contiguous() &&
+           outputs[output.number].contiguous() &&
+           std::any_of(in_place.begin(), in_place.end(),
+                       [&](const auto& p) { return p.input == input.number && p.output == output.number; });
+  };
   std::stable_sort(extents.begin(), extents.end(), [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
   std::vector<bool> shared(outputs.size(), false);
   // Extents that hang together, one overlapping the next, are compared with each other.
@@ -97,10 +107,10 @@ std::vector<bool> shared_outputs(const std::vector<TensorView>& inputs, const st
       end = std::max(end, extents[next].end);
     for (size_t a = first; a < next; ++a) {
       const Extent& x = extents[a];
-      for (size_t b = first; b < next && x.output != SIZE_MAX && !shared[x.output]; ++b) {
+      for (size_t b = first; b < next && x.is_output && !shared[x.number]; ++b) {
         const Extent& y = extents[b];
-        const bool before = y.output == SIZE_MAX || y.output < x.output;
-        if (a != b && before && x.begin < y.end && y.begin < x.end) shared[x.output] = true;
+        if (a == b || x.begin >= y.end || y.begin >= x.end) continue;
+        shared[x.number] = y.is_output ? y.number < x.number : !stands_in_place(x, y);
       }
     }
   }
@@ -136,6 +146,8 @@ int64_t Executable::temporary_bytes(const SizeBinding& sizes) const {
   const int64_t arena = lay_out(state_->slots, all, state_->device.is_gpu ? kGpuAlignment : kCpuAlignment).bytes;
   return state_->device.is_gpu ? arena : arena + scratch_bytes(*state_, all);
 }
+
+std::vector<InPlaceArrays> Executable::in_place() const { return state_->in_place; }
 
 std::vector<Tensor> Executable::run(const std::vector<TensorView>& inputs) const {
   const std::vector<Dims> dims = output_dims(inputs);
@@ -177,10 +189,11 @@ void check_outputs(const Executable::State& state, const Prepared& prepared, con
   }
 }
 
-std::vector<TensorView> direct_outputs(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs,
-                                       std::vector<Tensor>& copies, std::vector<size_t>& aside) {
+std::vector<TensorView> direct_outputs(const Executable::State& state, const std::vector<TensorView>& inputs,
+                                       const std::vector<TensorView>& outputs, std::vector<Tensor>& copies,
+                                       std::vector<size_t>& aside) {
   std::vector<TensorView> targets = outputs;
-  const std::vector<bool> shared = shared_outputs(inputs, outputs);
+  const std::vector<bool> shared = shared_outputs(inputs, outputs, state.in_place);
   for (size_t o = 0; o < outputs.size(); ++o) {
     if (outputs[o].contiguous() && !shared[o]) continue;
     copies.push_back(Tensor::empty(outputs[o].dtype, outputs[o].dims));
@@ -208,8 +221,8 @@ void Executable::run_into(const std::vector<TensorView>& inputs, const std::vect
   std::vector<Tensor> copies;
   const std::vector<TensorView> sources = row_major_inputs(inputs, copies);
   std::vector<size_t> aside;
-  const std::vector<TensorView> targets = direct_outputs(sources, outputs, copies, aside);
-  execute(state, *prepared, sources, targets);
+  const std::vector<TensorView> targets = direct_outputs(state, sources, outputs, copies, aside);
+  execute(state, *prepared_for(state, prepared, sources, targets), sources, targets);
   const std::vector<size_t> computed = first_outputs(state.graph);
   for (size_t o = 0; o < targets.size(); ++o)
     if (const size_t first = computed[o]; first != o) copy_into(targets[first], targets[o]);

@@ -151,6 +151,7 @@ struct Executable::State {
   CacheUse cache_use;
   std::vector<Launch> launches;
   std::vector<Slot> slots;
+  std::vector<InPlaceArrays> in_place;
   std::vector<StageTime> times;
   Machine device;
   plan::Options target;  // what was planned for
@@ -162,6 +163,12 @@ struct Executable::State {
 
 // For these inputs: the latest call's, when its sizes were the same. Throws UserError when the inputs do not fit.
 std::shared_ptr<const Prepared> prepare(const Executable::State& state, const std::vector<TensorView>& inputs);
+
+// The same for these arrays of a CPU: lines of an array that is overwritten are in the caches already, and writing past these takes
+// longer.
+std::shared_ptr<const Prepared> prepared_for(const Executable::State& state, std::shared_ptr<const Prepared> prepared,
+                                             const std::vector<TensorView>& inputs,
+                                             const std::vector<TensorView>& outputs);
 
 // Bytes that all threads of the hungriest launch need beside arrays; `sizes` has kLaunchThreads too.
 int64_t scratch_bytes(const Executable::State& state, const SizeBinding& sizes);
@@ -179,14 +186,16 @@ void launch_on_cpu(const Executable::State& state, const Launch& launch, const P
 
 // The reference interpreter in place of kernels.
 void interpret_into(const Graph& graph, const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs);
-// Where kernels write: row-major memory that no input and no other output shares. Else `outputs[o]` is written aside, into one of
+// Where kernels write: row-major memory that no other output and no input shares, but where it may stand in place. Else `outputs[o]` is written aside, into one of
 // `copies`, and `aside` has its number.
-std::vector<TensorView> direct_outputs(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs,
-                                       std::vector<Tensor>& copies, std::vector<size_t>& aside);
+std::vector<TensorView> direct_outputs(const Executable::State& state, const std::vector<TensorView>& inputs,
+                                       const std::vector<TensorView>& outputs, std::vector<Tensor>& copies,
+                                       std::vector<size_t>& aside);
 // Per output: the first that is the same node, into which it was computed.
 std::vector<size_t> first_outputs(const Graph& graph);
-// Per output: whether it shares memory with an input, or with an output before it.
-std::vector<bool> shared_outputs(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs);
+// Per output: whether it shares memory with an input in whose place it may not stand, or with an output before it.
+std::vector<bool> shared_outputs(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs,
+                                 const std::vector<InPlaceArrays>& in_place);
 
 // Throws UserError when memory for outputs does not fit what the program makes.
 void check_outputs(const Executable::State& state, const Prepared& prepared, const std::vector<TensorView>& outputs);

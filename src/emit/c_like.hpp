@@ -103,6 +103,7 @@ struct CLike {
   struct Array {
     std::string type, name;
     bool stored = false;
+    bool shared = false;  // another may be the same memory
   };
   struct Frame {
     std::string name;

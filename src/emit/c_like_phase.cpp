@@ -47,7 +47,10 @@ CLike::Frame PhasePrinter::frame(const std::string& name) const {
       case ParamKind::Scalar:
         frame.parameters.push_back(fmt::format("const {} {}_", memory_type(p.dtype), called));
         break;
-      default: frame.parameters.emplace_back(); frame.arrays.push_back({memory_type(p.dtype), called, uses_.stored[i]});
+      default:
+        frame.parameters.emplace_back();
+        frame.arrays.push_back(
+            {memory_type(p.dtype), called, uses_.stored[i], kernel_.may_be_shared(static_cast<int>(i))});
     }
   }
   return frame;

@@ -42,7 +42,7 @@ std::string signature(const CLike::Frame& frame) {
       continue;
     }
     const CLike::Array& a = frame.arrays[array++];
-    params += fmt::format("{}{}* __restrict__ {}", a.stored ? "" : "const ", a.type, a.name);
+    params += fmt::format("{}{}*{} {}", a.stored ? "" : "const ", a.type, a.shared ? "" : " __restrict__", a.name);
   }
   const kernel::Team& team = frame.team;
   if (frame.part)

@@ -99,7 +99,7 @@ void PhasePrinter::define_buffers() {
   }
 }
 
-// "ptr noalias %p0, i64 %s1, ..." or, for the wrapper's call, "ptr %p0, i64 %s1, ...".
+// "ptr noalias %p0, i64 %s1, ...", where no other is the same memory, or, for the wrapper's call, "ptr %p0, i64 %s1, ...".
 std::string PhasePrinter::parameters(bool with_attributes) const {
   std::string text = "i64 %begin, i64 %end";
   for (size_t i = 0; i < kernel_.params.size(); ++i) {
@@ -108,7 +108,8 @@ std::string PhasePrinter::parameters(bool with_attributes) const {
       continue;
     }
     const bool is_read_only = !stored_[kernel_.locals.size() + i];
-    text += fmt::format(", ptr {}{}%p{}", with_attributes ? "noalias " : "",
+    const bool alone = !kernel_.may_be_shared(static_cast<int>(i));
+    text += fmt::format(", ptr {}{}%p{}", with_attributes && alone ? "noalias " : "",
                         with_attributes && is_read_only ? "readonly " : "", i);
   }
   return text + (with_attributes ? ", ptr noalias %scratch" : ", ptr %scratch");

@@ -44,7 +44,7 @@ std::string signature(const CLike::Frame& frame) {
       continue;
     }
     const CLike::Array& a = frame.arrays[array++];
-    params += fmt::format("{0} restrict {1}_, const long {1}_at, ", pointer_to(a), a.name);
+    params += fmt::format("{0}{1} {2}_, const long {2}_at, ", pointer_to(a), a.shared ? "" : " restrict", a.name);
   }
   return fmt::format("__kernel __attribute__((reqd_work_group_size({}, 1, 1)))\nvoid {}({}__local uint4* scratch_)",
                      frame.team.workgroup, frame.name, params);

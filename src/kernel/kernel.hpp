@@ -52,6 +52,7 @@
 // inside the array's dims; only the printers flatten them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -365,6 +366,11 @@ struct Part {
   std::vector<std::pair<Symbol, IntExpr>> sizes;  // what symbols of the body's own stand for
 };
 
+// Two params of which the output may stand in the memory of the input (in_place.hpp).
+struct InPlace {
+  int input, output;
+};
+
 struct Kernel {
   std::string name;  // generated: "k0"
   Dialect dialect = Dialect::Portable;
@@ -381,6 +387,7 @@ struct Kernel {
       labels;            // the operation of the program that an expression is the value of, for comments
   bool ordered = false;  // barriers stand where threads meet in scratch (barriers.hpp)
   bool clamped = false;  // indices that could not be proved inside are clamped: slower, never wrong
+  std::vector<InPlace> in_place;         // once it is known
   std::vector<std::string_view> undone;  // passes whose result could not be proved: slower, never wrong
   int counter_param =
       -1;  // i32[1]: how many workgroups are done, for a phase that is run by the last; 0 between launches
@@ -393,6 +400,11 @@ struct Kernel {
   bool is_batch() const { return !bodies.empty(); }
 
   const Expr& at(ExprId id) const { return exprs[static_cast<size_t>(id)]; }
+  // Whether another param may be the same memory.
+  bool may_be_shared(int param) const {
+    return std::any_of(in_place.begin(), in_place.end(),
+                       [&](const InPlace& p) { return p.input == param || p.output == param; });
+  }
   // Of the elements of the array or the scratch buffer.
   DType dtype_of(const Access& access) const {
     return access.scratch ? buffers[static_cast<size_t>(access.array)].dtype

@@ -6,6 +6,7 @@
 #include "kernel/choose_variants.hpp"
 #include "kernel/classify_accesses.hpp"
 #include "kernel/hoist.hpp"
+#include "kernel/in_place.hpp"
 #include "kernel/index_forms.hpp"
 #include "kernel/load_early.hpp"
 #include "kernel/multipliers.hpp"
@@ -52,6 +53,8 @@ constexpr Pass kPasses[] = {
      choose_variants, !kMayFail, verify_variants},
     {"find-naturals", "quotients of what is never below 0 need no rounding down", kGpu, kCpu, find_naturals, kMayFail,
      verify_naturals},
+    {"find-in-place", "outputs that may stand in the memory of an input read at their own index", kGpu, kCpu,
+     find_in_place},
 };
 
 bool run_and_check(const Pass& pass, Kernel& kernel, Proved& proved) {

@@ -173,6 +173,8 @@ class Printer {
     if (kernel_.counter_param >= 0) line("workgroups counted in {}", param_name(kernel_, kernel_.counter_param));
     for (size_t i = 0; i < kernel_.locals.size(); ++i)
       if (kernel_.locals[i].is_mutable) line("mutable %v{}: {}", i, name_of(kernel_.locals[i].dtype));
+    for (const InPlace& p : kernel_.in_place)
+      line("in place: {} in {}", param_name(kernel_, p.output), param_name(kernel_, p.input));
     --depth_;
     for (size_t i = 0; i < kernel_.phases.size(); ++i) {
       const Phase& phase = kernel_.phases[i];

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -316,6 +317,19 @@ void add_build(nlohmann::ordered_json& json, const Executable& executable) {
   json["cache"] = {{"hits", executable.cache_use().hits}, {"misses", executable.cache_use().misses}};
 }
 
+// "output 1 of p or g, output 2 of m"
+static std::string in_place_text(const Explanation& e) {
+  constexpr size_t kMost = 8;
+  std::map<size_t, std::vector<std::string>> inputs;
+  for (const InPlaceArrays& p : e.in_place)
+    inputs[p.output].push_back(name_of_value(e.graph, e.graph.inputs[p.input]));
+  std::vector<std::string> parts;
+  for (const auto& [output, names] : inputs)
+    if (parts.size() < kMost) parts.push_back(fmt::format("output {} of {}", output + 1, fmt::join(names, " or ")));
+  if (inputs.size() > kMost) parts.push_back(fmt::format("{} more", inputs.size() - kMost));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
 std::string to_text(const Explanation& e, const Style& style) {
   std::vector<std::string> sizes;
   for (const auto& [name, size] : e.sizes) sizes.push_back(fmt::format("{}={}", name, size));
@@ -329,6 +343,7 @@ std::string to_text(const Explanation& e, const Style& style) {
   if (e.temporary_bytes >= 0)
     out += fmt::format("  temporaries of a call: {}\n",
                        e.temporary_bytes > 0 ? format_memory(e.temporary_bytes) + ", one block" : "none");
+  if (!e.in_place.empty()) out += fmt::format("  may stand in place of an input: {}\n", in_place_text(e));
   out += "\n" + style.bold("edges") + "\n";
   if (e.plan.decisions.empty() && e.plan.read_again.empty())
     out += "  none: no operation reads what another one computes\n";
@@ -380,6 +395,10 @@ nlohmann::ordered_json to_json(const Explanation& e) {
                         {"savings_pct", round_to_decimals(t.savings_pct(), 2)},
                         {"speedup_estimate", round_to_decimals(t.speedup_estimate(), 2)}}}};
   if (e.temporary_bytes >= 0) out["temporary_bytes"] = e.temporary_bytes;
+  out["in_place"] = ordered_json::array();
+  for (const InPlaceArrays& p : e.in_place)
+    out["in_place"].push_back(
+        {{"input", name_of_value(e.graph, e.graph.inputs[p.input])}, {"output", p.output + 1}});
   return out;
 }
 

@@ -21,6 +21,7 @@ struct Explanation {
   double memory_gbs = 0;               // of a GPU, that its memory could deliver at most; 0: no prediction from it
   std::vector<KernelTime> times = {};  // per kernel, when they were measured
   int64_t temporary_bytes = -1;        // of one call; -1: not known
+  std::vector<InPlaceArrays> in_place = {};
   std::vector<std::vector<Considered>> considered = {};  // per kernel, when they were asked for
   std::vector<std::vector<std::string>> undone = {};  // per kernel, the passes of which the result could not be proved
 };

@@ -332,6 +332,21 @@ TEST_F(OnGpu, ArraysThatAreNotRowMajorAreCopied) {
   EXPECT_THROW(e.run_device({low, s}, {TensorView{DType::F32, {9}, {0}, y.data}}, device_.gpu->stream()), UserError);
 }
 
+TEST_F(OnGpu, AnOutputInPlaceOfItsInputIsNoCopy) {
+  const Executable& e = compiled(kScale, {scale});
+  const std::string text = emit::emit_cuda(e.kernels()[0], {90}).text;
+  EXPECT_EQ(text.find("__restrict__ in0"), std::string::npos) << "the two may be the same memory: " << text;
+  EXPECT_EQ(text.find("__restrict__ out"), std::string::npos) << text;
+  const Tensor x = to_device(device_, floats(range(10))), s = scalar(3);
+  const BoundCall call = e.bind({x, s}, {x});
+  fake_->calls.clear();
+  call.run();
+  call.synchronize();
+  EXPECT_EQ(fake_->calls["cuLaunchKernel"], 1) << "and no graph, in which copies would be";
+  EXPECT_EQ(fake_->calls["cuMemcpyDtoDAsync"] + fake_->calls["cuGraphLaunch"], 0);
+  EXPECT_EQ(values(to_host(device_, x))[9], 27.0F);
+}
+
 TEST_F(OnGpu, ScalarsMayStandOnTheGpu) {
   const Executable& e = compiled(kScale, {scale});
   const Tensor x = to_device(device_, floats(range(10))), y = device_empty(device_, DType::F32, {10});

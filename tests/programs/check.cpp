@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <map>
+#include <set>
 
 #include "frontends/language.hpp"
 #include "smelt/error.hpp"
@@ -69,6 +70,9 @@ void run_guarded(const Executable& executable, const std::vector<TensorView>& in
     there.back().strides = copy.strides;
   }
   const size_t first = memory.size();
+  const auto in_place = [&](const TensorView& input, size_t o) {
+    return input.count() > 0 && !input.dims.empty() && input.data == targets[o].data;
+  };
   for (const TensorView& target : targets) {
     const auto offset = static_cast<int64_t>(reinterpret_cast<uintptr_t>(target.data) % 64);
     memory.emplace_back(device, static_cast<const char*>(target.data) - Guarded::kAround,
@@ -76,6 +80,9 @@ void run_guarded(const Executable& executable, const std::vector<TensorView>& in
     views.push_back(target);
     views.back().data = memory.back().data + Guarded::kAround;
   }
+  for (size_t i = 0; i < inputs.size(); ++i)
+    for (size_t o = 0; o < targets.size(); ++o)
+      if (in_place(inputs[i], o)) there[i] = views[o];
   const BoundCall call = executable.bind(there, views);
   call.run();
   call.synchronize();
@@ -128,6 +135,20 @@ struct Way {
     return fmt::format("{}, {} threads{}", fuse ? "fused" : "unfused", threads, tuned);
   }
 };
+
+// Puts as many outputs as may be in place of inputs there: `views` then are those outputs, which hold the inputs. Returns whether
+// there are any.
+bool put_in_place(const Executable& executable, std::vector<TensorView>& views, const std::vector<TensorView>& outputs) {
+  std::set<size_t> inputs, taken;
+  for (const InPlaceArrays& p : executable.in_place()) {
+    if (views[p.input].count() == 0 || inputs.count(p.input) || !taken.insert(p.output).second) continue;
+    inputs.insert(p.input);
+    const Tensor copy = contiguous_copy(views[p.input]);
+    std::memcpy(outputs[p.output].data, copy.data, static_cast<size_t>(copy.bytes()));
+    views[p.input] = outputs[p.output];
+  }
+  return !inputs.empty();
+}
 
 // Of every output of every call what one number of threads made of it, which is what any other makes.
 using Results = std::map<std::pair<size_t, size_t>, Tensor>;
@@ -202,15 +223,23 @@ std::string check_way(const Program& program, const Graph& graph, const Machine&
     if (error.empty() != errors[call].empty())
       return fmt::format("{}the reference says '{}', the executable '{}'\n", where, errors[call], error);
     if (!error.empty()) continue;
-    for (size_t o = 0; o < outputs.size(); ++o) {
-      const std::string difference = differences(outputs[o], expected[call][o], coverage);
-      if (!difference.empty()) return fmt::format("{}output {}: {}", where, o, difference);
-      if (!memory[o].intact()) return fmt::format("{}output {}: bytes around it were written\n", where, o);
-      if (!results) continue;
-      const auto [known, first] = results->try_emplace({call, o}, contiguous_copy(outputs[o]));
-      if (!first && !same_bits(contiguous_copy(outputs[o]), known->second))
-        return fmt::format("{}output {}: other bits than by fewer threads\n", where, o);
-    }
+    const auto complaint = [&]() -> std::string {
+      for (size_t o = 0; o < outputs.size(); ++o) {
+        const std::string difference = differences(outputs[o], expected[call][o], coverage);
+        if (!difference.empty()) return fmt::format("output {}: {}", o, difference);
+        if (!memory[o].intact()) return fmt::format("output {}: bytes around it were written\n", o);
+        if (!results) continue;
+        const auto [known, first] = results->try_emplace({call, o}, contiguous_copy(outputs[o]));
+        if (!first && !same_bits(contiguous_copy(outputs[o]), known->second))
+          return fmt::format("output {}: other bits than by fewer threads\n", o);
+      }
+      return {};
+    };
+    if (const std::string found = complaint(); !found.empty()) return where + found;
+    if (!put_in_place(executable, views, outputs)) continue;
+    run_guarded(executable, views, memory);
+    if (coverage) ++coverage->in_place;
+    if (const std::string found = complaint(); !found.empty()) return where + "in place: " + found;
   }
   return {};
 }

@@ -13,7 +13,7 @@ namespace smelt::testing {
 struct Coverage {
   double slowest_ms = 0;  // to compile, and of which program
   uint64_t slowest = 0;
-  int64_t runs = 0, kernels = 0, clamped = 0, elements = 0, exact = 0, undecidable = 0;
+  int64_t runs = 0, in_place = 0, kernels = 0, clamped = 0, elements = 0, exact = 0, undecidable = 0;
 };
 
 // Empty when all is right, else what is wrong.

@@ -77,6 +77,7 @@ int run_explain(const ExplainOptions& options) {
                                   executable.built(compile_options.sizes),
                                   executable.cache_use()};
   explanation.undone = report::undone_passes(executable);
+  explanation.in_place = executable.in_place();
   explanation.memory_gbs = device.gpu ? device.gpu_facts.memory_gbs : 0;
   if (!executable.interpreted()) explanation.temporary_bytes = executable.temporary_bytes(compile_options.sizes);
   if (options.measure)

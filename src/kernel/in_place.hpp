@@ -1,0 +1,15 @@
+// Which outputs may stand in the memory of which inputs: every element of the input is read for the
+// element of the output that takes its place, and before that is stored.
+//
+//   grid %i < N                                     in place: out1 in in0
+//     out1[%i] = in0[%i]*0.9 + in2[%i + 1]    ->    grid %i < N: ..
+#pragma once
+
+#include "kernel/kernel.hpp"
+
+namespace smelt::kernel {
+
+// Returns whether there are any. It runs behind all passes that move accesses.
+bool find_in_place(Kernel& kernel);
+
+}  // namespace smelt::kernel
