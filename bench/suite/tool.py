@@ -1,0 +1,82 @@
+"""Runs rows by the command line tool, and reads what it says of them."""
+
+import json
+import subprocess
+
+BATCH = 48 << 20  # bytes of a row's inputs on a CPU
+GATHERS = ("take(", "take_along_axis(", "embedding(")  # such rows read part of an input: how much is needed is not known
+
+
+class Failed(Exception):
+    pass
+
+
+def run(command, limit_s=300):
+    """The tool's standard output; Failed with what it says on standard error."""
+    try:
+        done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=limit_s, stdin=subprocess.DEVNULL)
+    except subprocess.TimeoutExpired:
+        raise Failed(f"over its limit of {limit_s} s") from None
+    if done.returncode not in (0, 1):  # 1: it ran, and its own check failed
+        raise Failed((done.stderr or done.stdout).strip()[:400])
+    return done.stdout
+
+
+def spec(array):
+    filler = "" if array.filler.startswith("below") else array.filler
+    return f"{filler}:{array.type}" if filler else array.type
+
+
+def inputs(arrays, files=()):
+    """The options of the inputs; `files`: name -> path of those that are read from a file."""
+    options = []
+    for name, array in arrays.items():
+        value = f"@{files[name]}" if name in files else "+".join(f"1*{spec(a)}" for a in array) if isinstance(array, list) else spec(array)
+        options += ["-i", f"{name}={value}"]
+    return options
+
+
+def drawn(arrays, folder):
+    """Files of the inputs that the tool cannot fill: integers below a limit."""
+    import numpy
+
+    files = {}
+    for name, array in arrays.items():
+        if not isinstance(array, list) and array.filler.startswith("below"):
+            files[name] = folder / f"{name}.npy"
+            below = int(array.filler.partition("=")[2])
+            dtype = array.dtype.replace("i", "int").replace("u", "uint")
+            numpy.save(files[name], numpy.random.default_rng(7).integers(0, below, array.shape, dtype))
+    return files
+
+
+def explain(smelt, row, arrays, device, folder):
+    program = folder / f"{row.name}.smelt"
+    program.write_text(row.program(arrays))
+    return json.loads(run([smelt, "explain", program, "--device", device, "--json", "-", *inputs(arrays)]))
+
+
+def bench(options, row, folder):
+    """What is kept of `smelt bench`: on a CPU `us` for existing and `fresh_us` for new outputs, on a GPU
+    `us` with a cold cache."""
+    arrays = row.arrays(BATCH if options.device == "cpu" else None)
+    try:
+        program = folder / f"{row.name}.smelt"
+        program.write_text(row.program(arrays))
+        command = [options.smelt, "bench", program, "--device", options.device, "--no-check", "--json", "-",
+                   "--time-limit", options.seconds, *inputs(arrays, drawn(arrays, folder))]
+        command += ["--tune"] * options.tune + (["--threads", options.threads] if options.threads else [])
+        result = json.loads(run(command))["results"][0]
+        plan = explain(options.smelt, row, arrays, options.device, folder)  # after it: compile_ms is without the cache
+    except Failed as error:
+        return {"error": str(error)}
+    fused, gpu = result["fused"], options.device != "cpu"
+    time = fused["cold_ms" if gpu else "time_ms"]
+    copy_us = fused["copy_ms"]["cold"]["median"] * 1e3 if gpu else fused["bytes"] / fused["copy_gbs"] / 1e3
+    entry = {"us": time["median"] * 1e3, "noise_us": time["noise"] * time["median"] * 1e3, "kernels": fused["kernels"],
+             "bytes": fused["bytes"], "copy_us": copy_us, "compile_ms": result["compile_ms"]}
+    if not any(gather in row.text for gather in GATHERS):
+        entry["floor_us"] = copy_us * plan["traffic"]["ideal_bytes"] / fused["bytes"]
+    if not gpu:
+        entry["fresh_us"] = fused["fresh_ms"]["median"] * 1e3
+    return entry
