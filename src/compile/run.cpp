@@ -94,9 +94,9 @@ std::vector<bool> shared_outputs(const std::vector<TensorView>& inputs, const st
   add(outputs, true);
   const auto stands_in_place = [&](const Extent& output, const Extent& input) {
     return output.begin == input.begin && output.end == input.end && inputs[input.number].contiguous() &&
-           outputs[output.number].contiguous() &&
-           std::any_of(in_place.begin(), in_place.end(),
-                       [&](const auto& p) { return p.input == input.number && p.output == output.number; });
+           outputs[output.number].contiguous() && std::any_of(in_place.begin(), in_place.end(), [&](const auto& p) {
+             return p.input == input.number && p.output == output.number;
+           });
   };
   std::stable_sort(extents.begin(), extents.end(), [](const Extent& a, const Extent& b) { return a.begin < b.begin; });
   std::vector<bool> shared(outputs.size(), false);

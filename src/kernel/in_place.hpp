@@ -1,5 +1,5 @@
-// Which outputs may stand in the memory of which inputs: every element of the input is read for the
-// element of the output that takes its place, and before that is stored.
+// Which outputs may stand in the memory of which inputs: every element of the input is read at the
+// index of the element of the output that takes its place alone, and before that is stored.
 //
 //   grid %i < N                                     in place: out1 in in0
 //     out1[%i] = in0[%i]*0.9 + in2[%i + 1]    ->    grid %i < N: ..

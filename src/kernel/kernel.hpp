@@ -384,10 +384,10 @@ struct Kernel {
   // Each is >= 0 in every call: what the graph's constraints say of the sizes, checked when they are bound.
   std::vector<IntExpr> assumptions;
   std::map<ExprId, std::string>
-      labels;            // the operation of the program that an expression is the value of, for comments
-  bool ordered = false;  // barriers stand where threads meet in scratch (barriers.hpp)
-  bool clamped = false;  // indices that could not be proved inside are clamped: slower, never wrong
-  std::vector<InPlace> in_place;         // once it is known
+      labels;                     // the operation of the program that an expression is the value of, for comments
+  bool ordered = false;           // barriers stand where threads meet in scratch (barriers.hpp)
+  bool clamped = false;           // indices that could not be proved inside are clamped: slower, never wrong
+  std::vector<InPlace> in_place;  // once it is known
   std::vector<std::string_view> undone;  // passes whose result could not be proved: slower, never wrong
   int counter_param =
       -1;  // i32[1]: how many workgroups are done, for a phase that is run by the last; 0 between launches

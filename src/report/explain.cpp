@@ -321,8 +321,7 @@ void add_build(nlohmann::ordered_json& json, const Executable& executable) {
 static std::string in_place_text(const Explanation& e) {
   constexpr size_t kMost = 8;
   std::map<size_t, std::vector<std::string>> inputs;
-  for (const InPlaceArrays& p : e.in_place)
-    inputs[p.output].push_back(name_of_value(e.graph, e.graph.inputs[p.input]));
+  for (const InPlaceArrays& p : e.in_place) inputs[p.output].push_back(name_of_value(e.graph, e.graph.inputs[p.input]));
   std::vector<std::string> parts;
   for (const auto& [output, names] : inputs)
     if (parts.size() < kMost) parts.push_back(fmt::format("output {} of {}", output + 1, fmt::join(names, " or ")));
@@ -397,8 +396,7 @@ nlohmann::ordered_json to_json(const Explanation& e) {
   if (e.temporary_bytes >= 0) out["temporary_bytes"] = e.temporary_bytes;
   out["in_place"] = ordered_json::array();
   for (const InPlaceArrays& p : e.in_place)
-    out["in_place"].push_back(
-        {{"input", name_of_value(e.graph, e.graph.inputs[p.input])}, {"output", p.output + 1}});
+    out["in_place"].push_back({{"input", name_of_value(e.graph, e.graph.inputs[p.input])}, {"output", p.output + 1}});
   return out;
 }
 

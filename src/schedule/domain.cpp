@@ -1,6 +1,7 @@
 #include "schedule/domain.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace smelt::schedule {
 
@@ -28,6 +29,64 @@ IntExpr flat_offset(const Shape& shape, const Index& index) {
   IntExpr flat = 0;
   for (size_t d = 0; d < shape.size(); ++d) flat = flat * shape[d] + index[d];
   return recombine(flat);
+}
+
+namespace {
+
+// An array of a group, and the elements between neighbours along each axis of the domain.
+struct Steps {
+  double bytes = 0;
+  std::vector<double> along;
+};
+
+// Nothing for what is read at places that are not evenly apart.
+std::optional<Steps> steps_of(const Graph& graph, const Domain& domain, const SizeBinding& sizes, NodeId node,
+                              const Index& index) {
+  const Node& array = graph.at(node);
+  Steps steps{static_cast<double>(element_count(evaluate(array.shape, sizes))) * size_of(array.dtype), {}};
+  const IntExpr flat = flat_offset(array.shape, index);
+  for (const Axis& axis : domain.axes) {
+    const auto step = flat.coefficient_of(axis.var);
+    if (!step) return std::nullopt;
+    steps.along.push_back(std::abs(static_cast<double>(step->evaluate(sizes))));
+  }
+  return steps;
+}
+
+}  // namespace
+
+void follow_memory(const Graph& graph, Domain& domain, const SizeBinding& sizes) {
+  constexpr double kAgreed = 8;         // times the bytes of what disagrees
+  constexpr size_t kMostAccesses = 64;  // of a kernel that is worth the look
+  if (domain.pointwise() || domain.axes.size() < 2 || domain.reads.size() > kMostAccesses) return;
+  std::vector<Steps> all;
+  for (const Read& r : domain.reads)
+    if (auto steps = steps_of(graph, domain, sizes, r.node, r.index)) all.push_back(std::move(*steps));
+  for (const Output& o : domain.outputs)
+    if (!o.per_row)
+      if (auto steps = steps_of(graph, domain, sizes, o.node, o.store_index)) all.push_back(std::move(*steps));
+  // Positions are counted, and scans run, in the order of the program.
+  const bool ordered =
+      !domain.scans.empty() || std::any_of(domain.reductions.begin(), domain.reductions.end(), [&](const Reduction& r) {
+        const ReduceKind kind = graph.at(r.node).reduce;
+        return kind == ReduceKind::ArgMax || kind == ReduceKind::ArgMin;
+      });
+  const auto outside_in = [&](size_t d) {
+    if (ordered && domain.axes[d].reduced && domain.axes[d + 1].reduced) return false;
+    double as_it_is = 0, turned = 0;
+    for (const Steps& steps : all) {
+      const double outer = steps.along[d], inner = steps.along[d + 1];
+      if (outer == 0 || inner == 0 || outer == inner) continue;
+      (outer > inner ? as_it_is : turned) += steps.bytes;
+    }
+    return turned > kAgreed * as_it_is;
+  };
+  for (size_t round = 0; round < domain.axes.size(); ++round)
+    for (size_t d = 0; d + 1 < domain.axes.size(); ++d) {
+      if (!outside_in(d)) continue;
+      std::swap(domain.axes[d], domain.axes[d + 1]);
+      for (Steps& steps : all) std::swap(steps.along[d], steps.along[d + 1]);
+    }
 }
 
 // Whether every access steps over `inner` and then over `outer` as over one axis of outer * inner points.

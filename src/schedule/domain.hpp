@@ -83,6 +83,9 @@ struct Domain {
 std::variant<Domain, Refusal> find_domain(const Graph& graph, const Group& group, const SizeBinding& sizes,
                                           bool online = false);
 
+// Orders the axes of reductions and scans as memory has them, where what is read and stored agrees: the columns of x.T are rows.
+void follow_memory(const Graph& graph, Domain& domain, const SizeBinding& sizes);
+
 // Merges neighbouring axes wherever every read and output steps through them as through one.
 void merge_axes(const Graph& graph, Domain& domain);
 

@@ -276,7 +276,9 @@ std::variant<Domain, Refusal> find_domain(const Graph& graph, const Group& group
                                           bool online) {
   auto placed = place_domain(graph, group, sizes, online);
   if (const auto* refusal = std::get_if<Refusal>(&placed)) return *refusal;
-  return Walk(graph, group, sizes, std::get<Placed>(std::move(placed))).run();
+  auto found = Walk(graph, group, sizes, std::get<Placed>(std::move(placed))).run();
+  if (auto* domain = std::get_if<Domain>(&found)) follow_memory(graph, *domain, sizes);
+  return found;
 }
 
 }  // namespace smelt::schedule

@@ -87,7 +87,7 @@ TEST(CliExplain, DumpsPasses) {
   const Result before = dump("after:lowering"), after = dump("after:prefetch");
   EXPECT_TRUE(before.out_has("kernel k0") && !before.out_has("prefetch in0[")) << before.out;
   EXPECT_TRUE(after.out_has("kernel k0") && after.out_has("prefetch in0[")) << after.out;
-  EXPECT_EQ(dump("after:remove-dead-code").out, dump("kernel").out) << "the last pass";
+  EXPECT_EQ(dump("after:find-in-place").out, dump("kernel").out) << "the last pass";
   EXPECT_TRUE(dump("after:hoist-invariants").out_has("no kernel here goes through hoist-invariants"));
   EXPECT_EQ(dump("after:").status, 2);
   EXPECT_EQ(dump("after:tree").status, 2);

@@ -19,6 +19,7 @@ std::vector<std::pair<int, int>> found(Kernel& kernel) {
   for (const InPlace& p : kernel.in_place) pairs.emplace_back(p.input, p.output);
   return pairs;
 }
+std::vector<std::pair<int, int>> found(Kernel&& kernel) { return found(kernel); }
 using Pairs = std::vector<std::pair<int, int>>;
 
 TEST(FindInPlace, WhatIsReadAtItsOwnIndex) {
@@ -50,9 +51,10 @@ struct TwoOutputs {
               b = s.output(other, {9});
     const ExprId x = s.load(in, {i}), y = s.load(beside, {i}), again = s.load(in, second);
     const ExprId sum = uses ? s.build.apply(Op::Add, {y, again}) : y;
-    s.phase(grid("i0"_loop, 9,
-                 {store({false, a, {i}}, s.build.apply(Op::Neg, {x})),
-                  s.build.store({false, b, {i}}, other == DType::F32 ? sum : s.build.cast(sum, other), kNoExpr, false)}));
+    s.phase(
+        grid("i0"_loop, 9,
+             {store({false, a, {i}}, s.build.apply(Op::Neg, {x})),
+              s.build.store({false, b, {i}}, other == DType::F32 ? sum : s.build.cast(sum, other), kNoExpr, false)}));
   }
 };
 
@@ -83,15 +85,48 @@ TEST(FindInPlace, ThroughLocalsAndBothFormsOfALoop) {
   EXPECT_EQ(found(s.kernel), Pairs{}) << "the interior reads another element";
 }
 
-TEST(FindInPlace, NotAcrossPassesOrAtomics) {
-  Sample row;
-  fill_row(row);
-  EXPECT_EQ(found(row.kernel), Pairs{}) << "a row that is summed before";
+// Two loops over the elements of a row: the first stores out1 or adds to a sum, the second stores out2.
+struct TwoLoops {
+  Sample s;
+  TwoLoops(bool stores_first, bool sum_is_used, Dialect dialect) {
+    s.kernel.dialect = dialect;
+    const int in = s.input(DType::F32, {9, 8}), first = s.output(DType::F32, {9, 8}),
+              second = s.output(DType::F32, {9, 8});
+    const LocalId sum = s.build.new_local(DType::F32, true);
+    const ExprId x = s.load(in, {i, j});
+    std::vector<Stmt> body{assign(sum, s.build.apply(Op::Add, {s.build.local(sum), x}))};
+    if (stores_first) body.push_back(store({false, first, {i, j}}, x));
+    s.phase(grid(
+        "i0"_loop, 9,
+        {assign(sum, s.f32(0)), vector("i1"_loop, 8, body), combine(sum, Op::Add),
+         vector("i1"_loop, 8,
+                {store({false, second, {i, j}}, sum_is_used ? s.build.apply(Op::Sub, {x, s.build.local(sum)}) : x)})}));
+    s.kernel.phases[0].team = {dialect == Dialect::Portable ? 0 : 64, 64};
+  }
+};
+
+TEST(FindInPlace, RowsThatArePassedOverTwice) {
+  // The second loop reads again what the first has stored over.
+  EXPECT_EQ(found(TwoLoops(true, true, Dialect::Portable).s.kernel), (Pairs{{0, 2}}));
+  EXPECT_EQ(found(TwoLoops(false, false, Dialect::Portable).s.kernel), (Pairs{{0, 2}}));
+  // Threads of a team wait for each other only where they join what they have read.
+  EXPECT_EQ(found(TwoLoops(false, true, Dialect::Gpu).s.kernel), (Pairs{{0, 2}}));
+  EXPECT_EQ(found(TwoLoops(false, false, Dialect::Gpu).s.kernel), Pairs{});
+}
+
+TEST(FindInPlace, NotAcrossRunsOrAtomics) {
   Sample again;  // every iteration over i2 stores all of the row anew
   const int in = again.input(DType::F32, {9}), out = again.output(DType::F32, {9});
   const ExprId x = again.load(in, {i});
   again.phase(grid("i0"_loop, 9, {serial("i2"_loop, 3, {store({false, out, {i}}, x)})}));
   EXPECT_EQ(found(again.kernel), Pairs{});
+  Sample twice;  // what a branch loads, the next loads again
+  const int from = twice.input(DType::F32, {9}), a = twice.output(DType::F32, {9}), b = twice.output(DType::F32, {9});
+  const ExprId value = twice.load(from, {i});
+  twice.phase(grid("i0"_loop, 9,
+                   {when(twice.less(i, 5), {store({false, a, {i}}, value)}),
+                    when(twice.less(i, 7), {store({false, b, {i}}, value)})}));
+  EXPECT_EQ(found(twice.kernel), (Pairs{{0, 2}})) << "the first is stored before the second branch";
   Sample joined;
   fill_pointwise(joined, {i, j}, {9, 5}, {9, 5});
   grid_body(joined.kernel)[0].get<Loop>().body[0].get<Store>().atomic = Op::Add;

@@ -138,7 +138,8 @@ struct Way {
 
 // Puts as many outputs as may be in place of inputs there: `views` then are those outputs, which hold the inputs. Returns whether
 // there are any.
-bool put_in_place(const Executable& executable, std::vector<TensorView>& views, const std::vector<TensorView>& outputs) {
+bool put_in_place(const Executable& executable, std::vector<TensorView>& views,
+                  const std::vector<TensorView>& outputs) {
   std::set<size_t> inputs, taken;
   for (const InPlaceArrays& p : executable.in_place()) {
     if (views[p.input].count() == 0 || inputs.count(p.input) || !taken.insert(p.output).second) continue;

@@ -12,8 +12,8 @@ namespace {
 std::vector<std::string> pairs(const Executable& executable) {
   std::vector<std::string> found;
   for (const InPlaceArrays& p : executable.in_place())
-    found.push_back(fmt::format("{} of {}", p.output + 1,
-                                executable.graph().at(executable.graph().inputs[p.input]).name));
+    found.push_back(
+        fmt::format("{} of {}", p.output + 1, executable.graph().at(executable.graph().inputs[p.input]).name));
   std::sort(found.begin(), found.end());
   return found;
 }
@@ -31,7 +31,8 @@ TEST(InPlace, OutputsOfElementwisePrograms) {
       {"input x: f32[A, B]\nreturn x - max(x)", {"1 of x"}},
       {"input x: f32[A, B]\nreturn x.T * 2", {}},
       {"input x: f32[A, B]\nreturn roll(x, 1, axis=0) + x", {}},
-      // The second kernel reads x again.
+      // Another pass over the row, or another kernel, reads x again.
+      {"input x: f32[A, 64]\nreturn x*2, x - mean(x, axis=1, keepdims=True)", {"2 of x"}},
       {"input x: f32[A, B]\ny = cumsum(x, axis=0)\nreturn x*2, cumsum(y, axis=1) + x.T[0, 0]", {}},
   };
   for (const auto& [program, expected] : programs) EXPECT_EQ(pairs(compiled(program)), expected) << program;
@@ -81,6 +82,26 @@ TEST(InPlace, OneElementFurtherIsAnotherPlace) {
       EXPECT_TRUE(same_numbers(numbers(memory), expected)) << first << " " << second;
     }
   }
+}
+
+TEST(InPlace, RowsOverThemselves) {
+  NEEDS_LLVM();
+  if (device().is_gpu) GTEST_SKIP() << "the arrays are of the host";
+  for (const char* returned :
+       {"softmax(x)", "layernorm(x)", "cumsum(x, axis=1)", "x*2, x - mean(x, axis=1, keepdims=True)"})
+    for (const int64_t length : {1, 31, 64, 5000}) {
+      const Executable e = compiled(fmt::format("input x: f32[A, B]\nreturn {}\n", returned));
+      for (const InPlaceArrays& p : e.in_place()) {
+        const Tensor x = noise(DType::F32, {7, length});
+        const std::vector<Tensor> expected = e.run({x});
+        std::vector<Tensor> outputs;
+        for (const Tensor& t : expected) outputs.push_back(Tensor::empty(t.dtype, t.dims));
+        outputs[p.output] = x;
+        e.run_into({x}, {outputs.begin(), outputs.end()});
+        for (size_t o = 0; o < outputs.size(); ++o)
+          EXPECT_TRUE(same_numbers(numbers(outputs[o]), numbers(expected[o]))) << returned << " " << length;
+      }
+    }
 }
 
 TEST(InPlace, OneArrayAsBothInputsAndTheOutput) {

@@ -42,7 +42,8 @@ void check_programs(Generate generate, uint64_t part, uint64_t usual) {
     if (++failures == 10) break;
   }
   fmt::print(
-      "{} programs, {} runs and {} in place, {} kernels ({} with clamped indices), {} elements compared, {} of them exact, {} "
+      "{} programs, {} runs and {} in place, {} kernels ({} with clamped indices), {} elements compared, {} of them "
+      "exact, {} "
       "undecidable, slowest to compile: seed {} with {:.0f} ms a kernel\n",
       programs, coverage.runs, coverage.in_place, coverage.kernels, coverage.clamped, coverage.elements, coverage.exact,
       coverage.undecidable, coverage.slowest, coverage.slowest_ms);
