@@ -164,8 +164,10 @@ SizeBinding bind_sizes(const Graph& graph, const std::vector<Dims>& input_dims);
 bool holds(const Constraint& constraint, const SizeBinding& sizes);
 
 // Folds constants, drops what is not used, merges equal nodes, and removes operations that do nothing. Never changes
-// a result: no rule that is false for NaN, -0 or infinity.
+// a result, but that a sum of sums adds in another order: no rule that is false for NaN, -0 or infinity.
 Graph simplify(const Graph& graph);
+// The same with reductions of reductions as one; the inner ones are not used any more.
+Graph join_reductions(Graph graph);
 // Before every Custom that reads a view, or what is made of indices and numbers: a Cast to the same dtype, which is computed and stored.
 Graph store_for_custom(const Graph& graph);
 

@@ -227,7 +227,7 @@ Graph simplify(const Graph& graph) {
     simple = drop_unused(rewrite(simple));
     if (simple.nodes.size() == before) break;
   }
-  return simple;
+  return drop_unused(join_reductions(std::move(simple)));
 }
 
 }  // namespace smelt

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <map>
 
 #include "schedule/cost_parts.hpp"
 #include "schedule/local.hpp"
@@ -171,18 +172,16 @@ class Prediction {
   }
 
   void find_accesses() {
-    std::vector<NodeId> seen;
+    std::map<NodeId, double> moved;  // bytes of each array
     const auto note = [&](NodeId node, const Index& index, double times, bool stored) {
       instructions_ += times * instructions_of(node, index);
-      const double bytes = array_bytes(graph_, options_.sizes, node), size = size_of(graph_.at(node).dtype);
       if (in_own_lines(node, index))
         (stored && along_rows() ? torn_bytes_ : line_bytes_) += times * (stored ? 2 : 1) * kLine;
-      if (std::find(seen.begin(), seen.end(), node) != seen.end()) return;
-      seen.push_back(node);
-      memory_bytes_ += std::min(bytes, times * size);
+      moved[node] += times * size_of(graph_.at(node).dtype);
     };
     for (const Read& read : s_.domain.reads) note(read.node, read.index, times_read(read), false);
     for (const Output& o : s_.domain.outputs) note(o.node, o.store_index, o.per_row ? kept() : executed_, true);
+    for (const auto& [node, bytes] : moved) memory_bytes_ += std::min(array_bytes(graph_, options_.sizes, node), bytes);
   }
 
   // Each element in a line of its own, of an array that the caches near a core do not hold. Tiles use

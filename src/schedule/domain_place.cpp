@@ -122,6 +122,59 @@ class Placement : Refusing {
     return *best;
   }
 
+  // The shape of what `reference` reduces, or one that some reshape of the group splits it into, each axis wholly reduced or kept:
+  // what is permuted before it is stepped over then, not found by division. `reduced` becomes the axes of that shape.
+  const Shape& finer_shape(const Node& reference, std::vector<int>& reduced) const {
+    const Shape& own = at(reference.args[0]).shape;
+    const Shape* best = &own;
+    const IntExpr elements = count(own);
+    const auto consider = [&](const Shape& shape) {
+      if (shape.size() <= best->size() || !(count(shape) == elements)) return;
+      const auto split = split_axes(own, reference.axes, shape);
+      if (split) best = &shape, reduced = *split;
+    };
+    for (const NodeId id : members_in_order()) {
+      const Node& node = at(id);
+      if (node.kind != NodeKind::Reshape) continue;
+      consider(node.shape);
+      consider(at(node.args[0]).shape);
+    }
+    return *best;
+  }
+
+  // The nodes of the group, and the views that they read through.
+  std::vector<NodeId> members_in_order() const {
+    std::vector<NodeId> waiting(group_.nodes.begin(), group_.nodes.end()), found;
+    std::set<NodeId> seen;
+    while (!waiting.empty()) {
+      const NodeId id = waiting.back();
+      waiting.pop_back();
+      if (!seen.insert(id).second || (!member(id) && (!is_view(at(id).kind) || inputs_.count(id)))) continue;
+      found.push_back(id);
+      waiting.insert(waiting.end(), at(id).args.begin(), at(id).args.end());
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+
+  // Which axes of `finer` are those of `shape` that are reduced; nothing where one is both, or part of two.
+  static std::optional<std::vector<int>> split_axes(const Shape& shape, const std::vector<int>& reduced,
+                                                    const Shape& finer) {
+    std::vector<int> result;
+    size_t next = 0;
+    for (size_t d = 0; d < shape.size(); ++d) {
+      const bool is_reduced = std::count(reduced.begin(), reduced.end(), static_cast<int>(d)) > 0;
+      IntExpr product = 1;
+      while (next < finer.size() && !(product == shape[d])) {
+        if (is_reduced) result.push_back(static_cast<int>(next));
+        product = product * finer[next++];
+      }
+      if (!(product == shape[d])) return std::nullopt;
+    }
+    while (next < finer.size() && finer[next].is(1)) ++next;
+    return next == finer.size() ? std::optional(std::move(result)) : std::nullopt;
+  }
+
   void make_axes() {
     const Node* reference = nullptr;
     const auto rank = [&](const Node& node) {
@@ -130,18 +183,20 @@ class Placement : Refusing {
     for (NodeId id : group_.nodes)
       if ((runs_in_passes(id) || at(id).kind == NodeKind::Scan) && (!reference || rank(at(id)) > rank(*reference)))
         reference = &at(id);
-    const Shape& shape = reference ? at(reference->args[0]).shape : finest_shape(base_of(group_.outputs[0]));
+    std::vector<int> reduced;
+    if (reference) reduced = reference->axes;
+    const Shape& shape = reference ? finer_shape(*reference, reduced) : finest_shape(base_of(group_.outputs[0]));
     domain_.ranges = Ranges::inside_loops();
     for (size_t d = 0; d < shape.size(); ++d) {
       Axis axis{Symbol::loop(fmt::format("a{}", d)), shape[d], false, shape[d].evaluate(sizes_)};
-      if (reference) axis.reduced = std::count(reference->axes.begin(), reference->axes.end(), static_cast<int>(d)) > 0;
+      axis.reduced = std::count(reduced.begin(), reduced.end(), static_cast<int>(d)) > 0;
       domain_.axes.push_back(axis);
       domain_.ranges[axis.var] = {0, shape[d] - 1};
     }
     if (reference) {
-      domain_signature_ = signature(shape, reference->axes);
+      domain_signature_ = signature(shape, reduced);
       domain_shape_ = shape;
-      domain_reduced_ = reference->axes;
+      domain_reduced_ = reduced;
     }
   }
 

@@ -226,6 +226,31 @@ TEST(Found, SoftmaxOfRowsThatDoNotStayOnChip) {
       right("input x: f32[2, 20000]\nreturn softmax(x), logsumexp(x, axis=1)\n", {noise(DType::F32, {2, 20000})}));
 }
 
+// That C is a multiple of 4 is known of the sizes of a call alone.
+TEST(Found, AReshapeThatSplitsASymbolicAxis) {
+  NEEDS_LLVM();
+  const std::string program =
+      "input x: f32[B, C]\n"
+      "return x.reshape(B, C // 4, 4)*2, sum(x.reshape(B, C // 4, 4), axis=2), max(x.reshape(B // 2, 2, C), axis=1)\n";
+  const Tensor a = noise(DType::F32, {6, 8}), b = noise(DType::F32, {2, 100});
+  EXPECT_TRUE(right(program, std::vector<std::vector<TensorView>>{{a}, {b}}));
+}
+
+// Columns of a transposed array are rows of it, and positions are still counted in the order of the program.
+TEST(Found, ReductionsInTheOrderOfMemory) {
+  NEEDS_LLVM();
+  const Tensor x = noise(DType::F32, {5, 7, 33}, 9);
+  EXPECT_TRUE(
+      right("input x: f32[A, B, C]\ny = permute(x, (2, 0, 1))\n"
+            "return sum(y, axis=0), argmax(y, axis=1), argmin(y.reshape(C, -1), axis=1), cumsum(y, axis=0), "
+            "softmax(y, axis=0) + y, max(y.reshape(C, -1), axis=1), var(permute(y, (1, 0, 2)), axis=(0, 1))\n",
+            {x}));
+  EXPECT_TRUE(
+      right("input x: f32[A, B, C]\ny = permute(x, (1, 0, 2)).reshape(B, -1)\n"
+            "m = mean(y, axis=1, keepdims=True)\nreturn (y - m)*2, argmax(x.reshape(-1)), m\n",
+            {x}));
+}
+
 // The assembler of CUDA 13.0 takes an unsigned that was widened from a short for that short when it becomes a float.
 TEST(Found, UnsignedsThatWereNegativeShorts) {
   NEEDS_LLVM();

@@ -1,0 +1,43 @@
+// The axes of reductions and scans in the order of memory.
+#include <gtest/gtest.h>
+
+#include "frontends/language.hpp"
+#include "plan/plan.hpp"
+#include "schedule/schedule.hpp"
+
+namespace smelt::schedule {
+namespace {
+
+// "a0 a1r": the axes of the only kernel, outermost first; r: reduced.
+std::string axes(const std::string& program, bool gpu) {
+  const Graph graph = simplify(lang::parse_program(program, "<test>"));
+  plan::Options options;
+  options.target.threads = gpu ? 132 : 16;
+  options.target.gpu = gpu;
+  if (gpu) options.target.device = "cuda";
+  const plan::Plan plan = plan::make_plan(graph, options);
+  EXPECT_EQ(plan.groups.size(), 1U) << plan::print(graph, plan);
+  std::string text;
+  for (const Axis& axis : plan.groups[0].schedule->domain.axes)
+    text += (text.empty() ? "" : " ") + axis.var.name() + (axis.reduced ? "r" : "");
+  return text;
+}
+
+TEST(MemoryOrder, ColumnsOfATransposedArrayAreRows) {
+  for (const bool gpu : {false, true}) {
+    EXPECT_EQ(axes("input x: f32[400, 300]\nreturn sum(x.T, axis=0)", gpu), "a1 a0r");
+    EXPECT_EQ(axes("input x: f32[400, 300]\nreturn sum(x, axis=1)", gpu), "a0 a1r");
+    EXPECT_EQ(axes("input x: f32[400, 300]\nreturn softmax(x.T).T", gpu), "a1r a0");
+    EXPECT_EQ(axes("input x: f32[400, 300]\nreturn cumsum(x.T, axis=0).T", gpu), "a1 a0r");
+    EXPECT_EQ(axes("input x: f32[40, 30, 64]\nreturn max(permute(x, (1, 2, 0)), axis=(0, 1))", gpu), "a2 a0a1r");
+  }
+}
+
+TEST(MemoryOrder, StaysWhereAccessesDisagreeOrPositionsCount) {
+  EXPECT_EQ(axes("input x: f32[4096, 512]\ninput y: f32[512, 4096]\nreturn sum(x.T*y, axis=1)", true), "a0 a1r");
+  for (const bool gpu : {false, true})
+    EXPECT_EQ(axes("input x: f32[9, 64]\nreturn argmax(x.T.reshape(-1), axis=0)", gpu), "a0r a1r");
+}
+
+}  // namespace
+}  // namespace smelt::schedule
