@@ -12,9 +12,37 @@ bool moves_along(const Domain& domain, const Read& read, bool reduced) {
                      [&](const Axis& axis) { return axis.reduced == reduced && mentions(read.index, axis.var); });
 }
 
-double stride_of(const Graph& graph, const SizeBinding& sizes, NodeId node, const Index& index, Symbol var) {
-  const auto step = flat_offset(graph.at(node).shape, index).coefficient_of(var);
-  return step ? std::abs(static_cast<double>(step->evaluate(sizes))) : 1e9;
+namespace {
+
+// Elements from one step along `var` to the next, on the average over some steps in the middle of all axes: of what is clamped or
+// wrapped at the ends, or found by division.
+double stride_in_the_middle(const Domain& domain, const SizeBinding& sizes, const IntExpr& flat, Symbol var) {
+  constexpr int64_t kSteps = 16;
+  SizeBinding at = sizes;
+  for (const Symbol s : flat.symbols()) {
+    if (s.is_size() || at.count(s)) continue;
+    const auto axis = std::find_if(domain.axes.begin(), domain.axes.end(), [&](const Axis& a) { return a.var == s; });
+    at[s] = axis == domain.axes.end() ? 0 : axis->estimate / 2;
+  }
+  double moved = 0;
+  int64_t before = flat.evaluate(at);
+  for (int64_t k = 0; k < kSteps; ++k) {
+    ++at[var];
+    const int64_t now = flat.evaluate(at);
+    moved += std::abs(static_cast<double>(now - before));
+    before = now;
+  }
+  return moved / kSteps;
+}
+
+}  // namespace
+
+double stride_of(const Graph& graph, const Domain& domain, const SizeBinding& sizes, NodeId node, const Index& index,
+                 Symbol var) {
+  const IntExpr flat = flat_offset(graph.at(node).shape, index);
+  const auto step = flat.coefficient_of(var);
+  if (step) return std::abs(static_cast<double>(step->evaluate(sizes)));
+  return reads_gathered(index) ? 1e9 : stride_in_the_middle(domain, sizes, flat, var);
 }
 
 double array_bytes(const Graph& graph, const SizeBinding& sizes, NodeId node) {

@@ -113,7 +113,7 @@ class Prediction {
   }
 
   double stride(NodeId node, const Index& index, const Axis& a) const {
-    return stride_of(graph_, options_.sizes, node, index, a.var);
+    return stride_of(graph_, s_.domain, options_.sizes, node, index, a.var);
   }
 
   // Whether elements that follow each other in the loops do so in the array, over all axes.

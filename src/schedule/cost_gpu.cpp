@@ -240,7 +240,8 @@ class Prediction {
   }
   double step_along(NodeId node, const Index& index) const {
     if (s_.vector_axis < 0 || graph_.at(node).shape.empty()) return 0;
-    return stride_of(graph_, options_.sizes, node, index, s_.domain.axes[static_cast<size_t>(s_.vector_axis)].var);
+    return stride_of(graph_, s_.domain, options_.sizes, node, index,
+                     s_.domain.axes[static_cast<size_t>(s_.vector_axis)].var);
   }
 
   // Of the elements of a window, those that lie in lines of their own: neighbours come with them.
@@ -250,7 +251,7 @@ class Prediction {
     for (const IntExpr& i : index)
       for (const Symbol s : i.symbols())
         if (s.kind() == Symbol::Kind::Window && s_.domain.ranges.has(s) &&
-            stride_of(graph_, options_.sizes, node, index, s) * size >= kLine)
+            stride_of(graph_, s_.domain, options_.sizes, node, index, s) * size >= kLine)
           lines[s] = static_cast<double>(s_.domain.ranges.at(s).high.constant().value_or(0) + 1);
     double n = 1;
     for (const auto& [symbol, extent] : lines) n *= extent;
@@ -282,7 +283,7 @@ class Prediction {
     for (const IntExpr& i : index)
       for (const Symbol s : i.symbols())
         if (s.kind() == Symbol::Kind::Window && s_.domain.ranges.has(s) &&
-            stride_of(graph_, options_.sizes, node, index, s) == 1)
+            stride_of(graph_, s_.domain, options_.sizes, node, index, s) == 1)
           reads += static_cast<double>(s_.domain.ranges.at(s).high.constant().value_or(0));
     return columns / reads;
   }

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.hpp"
 
@@ -45,13 +46,16 @@ bool divides_several_variables(const IntExpr& e) {
 
 class Placement : Refusing {
  public:
-  Placement(const Graph& graph, const Group& group, const SizeBinding& sizes, bool online)
+  Placement(const Graph& graph, const Group& group, const SizeBinding& sizes, bool online, bool finer)
       : graph_(graph),
         group_(group),
         sizes_(sizes),
         online_(online),
+        finer_(finer),
         members_(group.nodes.begin(), group.nodes.end()),
         inputs_(group.inputs.begin(), group.inputs.end()) {}
+
+  bool is_finer() const { return finer_; }  // once it has run
 
   std::variant<Placed, Refusal> run() {
     make_axes();
@@ -124,34 +128,38 @@ class Placement : Refusing {
 
   // The shape of what `reference` reduces, or one that some reshape of the group splits it into, each axis wholly reduced or kept:
   // what is permuted before it is stepped over then, not found by division. `reduced` becomes the axes of that shape.
-  const Shape& finer_shape(const Node& reference, std::vector<int>& reduced) const {
+  const Shape& finer_shape(const Node& reference, std::vector<int>& reduced) {
     const Shape& own = at(reference.args[0]).shape;
     const Shape* best = &own;
     const IntExpr elements = count(own);
+    if (!std::exchange(finer_, false) || elements.is(0)) return own;
     const auto consider = [&](const Shape& shape) {
       if (shape.size() <= best->size() || !(count(shape) == elements)) return;
       const auto split = split_axes(own, reference.axes, shape);
       if (split) best = &shape, reduced = *split;
     };
-    for (const NodeId id : members_in_order()) {
-      const Node& node = at(id);
-      if (node.kind != NodeKind::Reshape) continue;
-      consider(node.shape);
-      consider(at(node.args[0]).shape);
+    for (const NodeId id : reshapes()) {
+      consider(at(id).shape);
+      consider(at(at(id).args[0]).shape);
     }
+    finer_ = best != &own;
     return *best;
   }
 
-  // The nodes of the group, and the views that they read through.
-  std::vector<NodeId> members_in_order() const {
-    std::vector<NodeId> waiting(group_.nodes.begin(), group_.nodes.end()), found;
-    std::set<NodeId> seen;
-    while (!waiting.empty()) {
-      const NodeId id = waiting.back();
-      waiting.pop_back();
-      if (!seen.insert(id).second || (!member(id) && (!is_view(at(id).kind) || inputs_.count(id)))) continue;
-      found.push_back(id);
-      waiting.insert(waiting.end(), at(id).args.begin(), at(id).args.end());
+  // Those of the group, and of the views that it reads through; in order.
+  std::vector<NodeId> reshapes() const {
+    std::vector<NodeId> views, found;
+    const auto look_at = [&](NodeId id) {
+      if (at(id).kind == NodeKind::Reshape) found.push_back(id);
+      for (const NodeId arg : at(id).args)
+        if (!member(arg) && is_view(at(arg).kind) && !inputs_.count(arg)) views.push_back(arg);
+    };
+    for (const NodeId id : group_.nodes) look_at(id);
+    std::unordered_set<NodeId> seen;
+    while (!views.empty()) {
+      const NodeId id = views.back();
+      views.pop_back();
+      if (seen.insert(id).second) look_at(id);
     }
     std::sort(found.begin(), found.end());
     return found;
@@ -334,6 +342,7 @@ class Placement : Refusing {
   const Group& group_;
   const SizeBinding& sizes_;
   const bool online_;
+  bool finer_;
   std::unordered_set<NodeId> members_, inputs_;
   Domain domain_;
   Shape domain_shape_;
@@ -346,8 +355,11 @@ class Placement : Refusing {
 }  // namespace
 
 std::variant<Placed, Refusal> place_domain(const Graph& graph, const Group& group, const SizeBinding& sizes,
-                                           bool online) {
-  return Placement(graph, group, sizes, online).run();
+                                           bool online, bool& finer) {
+  Placement placement(graph, group, sizes, online, finer);
+  auto placed = placement.run();
+  finer = placement.is_finer();
+  return placed;
 }
 
 }  // namespace smelt::schedule

@@ -36,8 +36,9 @@ struct Placed {
   std::unordered_set<NodeId> members, inputs;  // the nodes of the group, and its inputs
 };
 
-// The loops of a group, and where its reductions, scans and outputs lie in them; or why they have no loops in common.
+// The loops of a group, and where its reductions, scans and outputs lie in them; or why they have no loops in common. Where `finer` is
+// true, axes that a reshape splits may be split; it says then whether some are.
 std::variant<Placed, Refusal> place_domain(const Graph& graph, const Group& group, const SizeBinding& sizes,
-                                           bool online);
+                                           bool online, bool& finer);
 
 }  // namespace smelt::schedule

@@ -274,9 +274,17 @@ class Walk : Refusing {
 
 std::variant<Domain, Refusal> find_domain(const Graph& graph, const Group& group, const SizeBinding& sizes,
                                           bool online) {
-  auto placed = place_domain(graph, group, sizes, online);
-  if (const auto* refusal = std::get_if<Refusal>(&placed)) return *refusal;
-  auto found = Walk(graph, group, sizes, std::get<Placed>(std::move(placed))).run();
+  bool finer = true;
+  const auto attempt = [&]() -> std::variant<Domain, Refusal> {
+    auto placed = place_domain(graph, group, sizes, online, finer);
+    if (const auto* refusal = std::get_if<Refusal>(&placed)) return *refusal;
+    return Walk(graph, group, sizes, std::get<Placed>(std::move(placed))).run();
+  };
+  auto found = attempt();
+  if (finer && std::holds_alternative<Refusal>(found)) {
+    finer = false;
+    found = attempt();
+  }
   if (auto* domain = std::get_if<Domain>(&found)) follow_memory(graph, *domain, sizes);
   return found;
 }

@@ -236,6 +236,15 @@ TEST(Found, AReshapeThatSplitsASymbolicAxis) {
   EXPECT_TRUE(right(program, std::vector<std::vector<TensorView>>{{a}, {b}}));
 }
 
+// A reshape of no elements splits nothing.
+TEST(Found, ReductionsOfNothingThatWasRepeated) {
+  NEEDS_LLVM();
+  EXPECT_TRUE(
+      right("input x: u16[B, N, M, 1]\ny = repeat(x + 2, 2, axis=3)\ny = f32(y) * f32(arange(y.shape[-1]))\n"
+            "return logsumexp(y[0, 0, -2::-1, 1:-1], axis=-2)\n",
+            {noise(DType::U16, {2, 3, 5, 1})}));
+}
+
 // Columns of a transposed array are rows of it, and positions are still counted in the order of the program.
 TEST(Found, ReductionsInTheOrderOfMemory) {
   NEEDS_LLVM();
