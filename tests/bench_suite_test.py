@@ -7,7 +7,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 FOLDER = Path(__file__).resolve().parent.parent / "bench" / "suite"
-sys.path.insert(0, str(FOLDER))
+sys.path[:0] = [str(FOLDER), str(FOLDER.parent / "common")]
 
 import page
 from programs import ROWS, total_bytes

@@ -2,33 +2,16 @@
 
 import json
 import re
-import subprocess
 import tempfile
 from pathlib import Path
+
+from command_line import Failed, run, top_level
 
 # Where `smelt bench --json` says what, under "fused" and "unfused"; the first that is there counts. Milliseconds unless the name says us.
 DEVICE_COLD = ("device_cold_ms", "device_ms.cold", "cold_device_ms", "device_cold_us", "cold_ms")
 DEVICE_HOT = ("device_hot_ms", "device_ms.hot", "hot_device_ms", "device_hot_us", "device_ms", "hot_ms", "time_ms")
 CALL = ("call_ms", "wall_ms", "call_us", "wall_us", "device_ms.call")
 GRAPH = ("graph_ms", "graph_call_ms", "replay_ms", "graph_us")
-
-
-class Failed(Exception):
-    pass
-
-
-def run(command, limit_s):
-    """The tool's standard output; Failed with what it says on standard error."""
-    try:
-        done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=limit_s, stdin=subprocess.DEVNULL)
-    except subprocess.TimeoutExpired:
-        raise Failed(f"over its limit of {limit_s:g} s") from None
-    except OSError as error:
-        raise Failed(f"{command[0]}: {error.strerror}") from None
-    if done.returncode not in (0, 1):  # 1: it ran, and its own check failed
-        lines = (done.stderr or done.stdout).strip().splitlines()
-        raise Failed(f"exit status {done.returncode}: " + " / ".join(lines[:4])[:500])
-    return done.stdout
 
 
 def input_options(workload, sizes):
@@ -122,18 +105,6 @@ def program_over_f32(family):
         values = top_level(body[-1].removeprefix("return "))
         body[-1] = "return " + ", ".join(f"f32(bf16({v}))" for v in values)
     return "\n".join(heads + casts + body) + "\n"
-
-
-def top_level(text):
-    """Splits at commas outside brackets."""
-    parts, depth = [""], 0
-    for c in text:
-        depth += (c in "([") - (c in ")]")
-        if c == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += c
-    return [p.strip() for p in parts]
 
 
 def run_on_files(tool, family, arrays, device, limit_s, folder):

@@ -3,6 +3,7 @@
 import zlib
 
 import tool
+from command_line import top_level
 from peers import DTYPES
 
 BYTES = 2 << 20  # of a row's inputs
@@ -50,18 +51,6 @@ def each(function, value):
 
 def flat(value):
     return [v for item in value for v in flat(item)] if isinstance(value, (list, tuple)) else [value]
-
-
-def top_level(text):
-    """Splits at commas outside brackets."""
-    parts, depth = [""], 0
-    for c in text:
-        depth += (c in "([") - (c in ")]")
-        if c == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += c
-    return [p.strip() for p in parts]
 
 
 def over_files(row, arrays, outputs):

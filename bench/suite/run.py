@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 sys.dont_write_bytecode = True
+sys.path.append(str(Path(__file__).resolve().parent.parent / "common"))
 
 import check
 import page

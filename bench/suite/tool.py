@@ -1,25 +1,11 @@
 """Runs rows by the command line tool, and reads what it says of them."""
 
 import json
-import subprocess
+
+from command_line import Failed, run
 
 BATCH = 48 << 20  # bytes of a row's inputs on a CPU
 GATHERS = ("take(", "take_along_axis(", "embedding(")  # such rows read part of an input: how much is needed is not known
-
-
-class Failed(Exception):
-    pass
-
-
-def run(command, limit_s=300):
-    """The tool's standard output; Failed with what it says on standard error."""
-    try:
-        done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=limit_s, stdin=subprocess.DEVNULL)
-    except subprocess.TimeoutExpired:
-        raise Failed(f"over its limit of {limit_s} s") from None
-    if done.returncode not in (0, 1):  # 1: it ran, and its own check failed
-        raise Failed((done.stderr or done.stdout).strip()[:400])
-    return done.stdout
 
 
 def spec(array):

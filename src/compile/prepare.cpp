@@ -129,10 +129,8 @@ int64_t scratch_bytes(const Executable::State& state, const SizeBinding& sizes) 
 std::shared_ptr<const Prepared> prepared_for(const Executable::State& state, std::shared_ptr<const Prepared> prepared,
                                              const std::vector<TensorView>& inputs,
                                              const std::vector<TensorView>& outputs) {
-  const bool in_place = !state.in_place.empty() && std::any_of(outputs.begin(), outputs.end(), [&](const auto& output) {
-    return std::any_of(inputs.begin(), inputs.end(), [&](const auto& input) { return input.data == output.data; });
-  });
-  if (!in_place) return prepared;
+  const auto in_place = [&](const InPlaceArrays& p) { return inputs[p.input].data == outputs[p.output].data; };
+  if (std::none_of(state.in_place.begin(), state.in_place.end(), in_place)) return prepared;
   auto cached = std::make_shared<Prepared>(*prepared);
   bool changed = false;
   for (size_t k = 0; k < state.launches.size(); ++k)

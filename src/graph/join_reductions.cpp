@@ -4,22 +4,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "graph/graph.hpp"
+#include "graph/simplify_detail.hpp"
 
 namespace smelt {
 namespace {
-
-// Per axis of a shape with more axes of size 1: the axis that it was; nothing for other reshapes.
-std::optional<std::vector<int>> without_unit_axes(const Shape& from, const Shape& to) {
-  std::vector<int> axes;
-  size_t next = 0;
-  for (const IntExpr& size : to) {
-    const bool kept = next < from.size() && size == from[next];
-    if (!kept && !size.is(1)) return std::nullopt;
-    axes.push_back(kept ? static_cast<int>(next++) : -1);
-  }
-  return next == from.size() ? std::optional(std::move(axes)) : std::nullopt;
-}
 
 // What is rounded in between would be rounded once.
 bool may_join(const Node& inner, const Node& outer) {
@@ -38,7 +26,7 @@ std::optional<std::vector<int>> joined_axes(const Graph& graph, const Node& oute
   std::vector<int> axes(kept.size());
   for (size_t d = 0; d < axes.size(); ++d) axes[d] = static_cast<int>(d);
   if (outer.args[0] != inner_id) {
-    const auto of_view = without_unit_axes(inner.shape, graph.at(outer.args[0]).shape);
+    const auto of_view = simplifying::with_unit_axes(inner.shape, graph.at(outer.args[0]).shape);
     if (!of_view) return std::nullopt;
     axes = *of_view;
   }

@@ -40,6 +40,9 @@ class Rewriter {
   int depth_ = 0;
 };
 
+// Per axis of a shape that has more axes of size 1: the axis of `from` that it is, or -1; nothing for other shapes.
+std::optional<std::vector<int>> with_unit_axes(const Shape& from, const Shape& to);
+
 struct Rule {
   std::string_view name;
   std::optional<NodeId> (*apply)(Rewriter& rewriter, const Node& node);

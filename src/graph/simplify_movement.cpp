@@ -23,16 +23,21 @@ std::optional<NodeId> merge_slices(Rewriter& r, const Node& node, const Node& in
 }
 
 bool only_adds_unit_axes(const Shape& from, const Shape& to) {
-  size_t d = 0;
-  for (const IntExpr& size : to)
-    if (d < from.size() && size == from[d])
-      ++d;
-    else if (!size.is(1))
-      return false;
-  return d == from.size() && from.size() < to.size();
+  return from.size() < to.size() && with_unit_axes(from, to);
 }
 
 }  // namespace
+
+std::optional<std::vector<int>> with_unit_axes(const Shape& from, const Shape& to) {
+  std::vector<int> axes;
+  size_t next = 0;
+  for (const IntExpr& size : to) {
+    const bool is_axis = next < from.size() && size == from[next];
+    if (!is_axis && !size.is(1)) return std::nullopt;
+    axes.push_back(is_axis ? static_cast<int>(next++) : -1);
+  }
+  return next == from.size() ? std::optional(std::move(axes)) : std::nullopt;
+}
 
 // reshape(broadcast(1)) -> broadcast(1)
 std::optional<NodeId> move_uniforms(Rewriter& r, const Node& node) {

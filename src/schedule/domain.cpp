@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "schedule/cost_parts.hpp"
+
 namespace smelt::schedule {
 
 int64_t Domain::estimate(bool reduced) const {
@@ -42,9 +44,8 @@ struct Steps {
 // Nothing for what is read at places that are not evenly apart.
 std::optional<Steps> steps_of(const Graph& graph, const Domain& domain, const SizeBinding& sizes, NodeId node,
                               const Index& index) {
-  const Node& array = graph.at(node);
-  Steps steps{static_cast<double>(element_count(evaluate(array.shape, sizes))) * size_of(array.dtype), {}};
-  const IntExpr flat = flat_offset(array.shape, index);
+  Steps steps{array_bytes(graph, sizes, node), {}};
+  const IntExpr flat = flat_offset(graph.at(node).shape, index);
   for (const Axis& axis : domain.axes) {
     const auto step = flat.coefficient_of(axis.var);
     if (!step) return std::nullopt;
@@ -66,11 +67,7 @@ void follow_memory(const Graph& graph, Domain& domain, const SizeBinding& sizes)
     if (!o.per_row)
       if (auto steps = steps_of(graph, domain, sizes, o.node, o.store_index)) all.push_back(std::move(*steps));
   // Positions are counted, and scans run, in the order of the program.
-  const bool ordered =
-      !domain.scans.empty() || std::any_of(domain.reductions.begin(), domain.reductions.end(), [&](const Reduction& r) {
-        const ReduceKind kind = graph.at(r.node).reduce;
-        return kind == ReduceKind::ArgMax || kind == ReduceKind::ArgMin;
-      });
+  const bool ordered = !domain.scans.empty() || finds_positions(graph, domain);
   const auto outside_in = [&](size_t d) {
     if (ordered && domain.axes[d].reduced && domain.axes[d + 1].reduced) return false;
     double as_it_is = 0, turned = 0;

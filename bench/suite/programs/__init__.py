@@ -37,7 +37,7 @@ class Row:
     family: str
     name: str
     # name -> "f32[B=4096,1024]": an extent with a name may shrink, and is the same wherever the name
-    # stands. A filler stands in front, "uniform:f32[B]". With "+" between arrays the input is a list.
+    # occurs. A filler precedes the type, "uniform:f32[B]". With "+" between arrays the input is a list.
     inputs: dict[str, str]
     text: str  # what follows the inputs
     torch: Callable  # (torch, *inputs) -> what the program returns
