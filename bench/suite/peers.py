@@ -1,6 +1,10 @@
 """Rows by torch: times on one GPU or on the CPU."""
 
+import contextlib
+import fcntl
+import tempfile
 import time
+from pathlib import Path
 from statistics import median
 
 import tool
@@ -59,12 +63,23 @@ class Torch:
         once = self.device_us if self.options.device == "cuda" else self.wall_us
         for _ in range(3):
             call()
-        times, start = [], time.monotonic()
-        while len(times) < 5 or (time.monotonic() - start < self.options.seconds and len(times) < 200):
-            times.append(once(call))
+        with self.turn():
+            times, start = [], time.monotonic()
+            while len(times) < 5 or (time.monotonic() - start < self.options.seconds and len(times) < 200):
+                times.append(once(call))
         return median(times)
 
-    def measure(self, row, peer):
+    @contextlib.contextmanager
+    def turn(self):
+        """Shards that run at the same time on one GPU measure one after the other."""
+        if self.options.device == "cuda":
+            self.torch.cuda.synchronize()
+        with open(Path(tempfile.gettempdir()) / "smelt_suite.lock", "w") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            yield
+
+    def measure(self, row, peer, once=False):
+        """Its time; `once`: it runs once, for what that compiles."""
         def function(*given):
             return row.torch(self.torch, *given)
 
@@ -74,6 +89,9 @@ class Torch:
         arrays = []
         try:
             arrays += [self.array(a) for a in row.arrays(tool.BATCH if self.options.device == "cpu" else None).values()]
+            if once:
+                function(*arrays)
+                return {}
             return {"us": self.time_us(lambda: function(*arrays))}
         except Exception as error:  # a peer that fails is a line of the page
             return {"error": str(error)[:400]}

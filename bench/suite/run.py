@@ -5,6 +5,7 @@ import argparse
 import concurrent.futures
 import fcntl
 import json
+import multiprocessing
 import os
 import sys
 import tempfile
@@ -34,10 +35,11 @@ def arguments():
     parser.add_argument("--budget", type=float, default=480, help="seconds after which no row is begun")
     parser.add_argument("--tune", action="store_true", help="smelt times its candidates first")
     parser.add_argument("--compare", type=Path, help="an older results.json: says which rows of smelt got slower; exit status 1 if any")
+    parser.add_argument("--prepare", type=int, metavar="JOBS", help="times nothing: compiles the peers' programs, JOBS at a time; they keep them")
     parser.add_argument("--check", action="store_true", help="times nothing: compares smelt with torch in float64 at small sizes")
     parser.add_argument("--plan", metavar="DEVICE", help="times nothing: lists the kernels of every row, as on sm_90 or cpu")
     options = parser.parse_args()
-    if not (options.out or options.check or options.plan):
+    if not (options.out or options.check or options.plan or options.prepare):
         parser.error("--out is missing")
     if (options.check or options.plan) and not options.smelt:
         parser.error("--check and --plan need --smelt")
@@ -87,6 +89,52 @@ def measured(options, row, torch, folder):
     return entry
 
 
+def measure(options, rows, file, folder):
+    """False when the budget ended it."""
+    start = time.monotonic()
+    torch = Torch(options) if options.peers else None
+
+    def finish(row, entry):
+        if options.smelt:
+            entry["smelt"] |= tool.expected(options, row, entry["smelt"], folder)
+        keep(file, row.name, entry)
+
+    with concurrent.futures.ThreadPoolExecutor(1) as beside:
+        for row in rows:
+            if time.monotonic() - start > options.budget:
+                print(f"time is over before {row.name}", file=sys.stderr)
+                return False
+            entry = measured(options, row, torch, folder)
+            if options.device == "cpu":
+                finish(row, entry)
+            else:  # while the GPU measures the next row
+                beside.submit(finish, row, entry)
+    return True
+
+
+def prepared(options, name):
+    """In a process of its own. Returns a line about the row."""
+    torch = Torch(options)
+    row = next(r for r in ROWS if r.name == name)
+    failed = [f"{p}: {found['error']}" for p in options.peers if "error" in (found := torch.measure(row, p, once=True))]
+    return f"{name} {' '.join(failed) or 'ok'}"
+
+
+def prepare(options, rows):
+    """Fills the caches of the peers' compilers."""
+    start = time.monotonic()
+    pool = concurrent.futures.ProcessPoolExecutor(options.prepare, multiprocessing.get_context("spawn"))
+    waiting = [pool.submit(prepared, options, row.name) for row in rows]
+    for done in waiting:
+        try:
+            print(done.result(max(0, options.budget - (time.monotonic() - start))), flush=True)
+        except TimeoutError:
+            pool.shutdown(wait=False, cancel_futures=True)
+            print("time is over", file=sys.stderr)
+            return False
+    return True
+
+
 def checked(options, row, folder):
     try:
         found = check.check(options, row, folder)
@@ -94,6 +142,18 @@ def checked(options, row, folder):
         found = {"ok": False, "note": f"{type(error).__name__}: {error}"[:400]}
     print(f"{'ok' if found['ok'] else 'FAILED'} {row.name} {found['note']}", flush=True)
     return {"check": found}
+
+
+def check_all(options, rows, file, folder):
+    good, start = True, time.monotonic()
+    for row in rows:
+        if time.monotonic() - start > options.budget:
+            print(f"time is over before {row.name}", file=sys.stderr)
+            return False
+        entry = checked(options, row, folder)
+        good = good and entry["check"]["ok"]
+        keep(file, row.name, entry)
+    return good
 
 
 def plan(options, rows, folder):
@@ -120,31 +180,26 @@ def plan(options, rows, folder):
 
 def main():
     options = arguments()
-    start, rows, good = time.monotonic(), selected(options), True
-    torch = Torch(options) if options.peers and not (options.check or options.plan) else None
+    rows = selected(options)
+    if options.prepare:
+        return prepare(options, rows)
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         if options.plan:
             return plan(options, rows, folder)
         file = options.out / "results.json" if options.out else folder / "results.json"
-        for row in rows:
-            if time.monotonic() - start > options.budget:
-                print(f"time is over before {row.name}", file=sys.stderr)
-                break
-            entry = checked(options, row, folder) if options.check else measured(options, row, torch, folder)
-            good = good and entry.get("check", {"ok": True})["ok"]
-            keep(file, row.name, entry)
         if options.check:
-            return good
+            return check_all(options, rows, file, folder)
+        measure(options, rows, file, folder)
         results = keep(file, None, None)
     text = page.page(results)
     (options.out / "report.md").write_text(text)
     print(text)
-    if options.compare:
-        lines, slower = page.compare(json.loads(options.compare.read_text()), results)
-        print("\n".join(lines))
-        good = not slower
-    return good
+    if not options.compare:
+        return True
+    lines, slower = page.compare(json.loads(options.compare.read_text()), results)
+    print("\n".join(lines))
+    return not slower
 
 
 if __name__ == "__main__":

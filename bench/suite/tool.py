@@ -36,10 +36,10 @@ def drawn(arrays, folder):
     return files
 
 
-def explain(smelt, row, arrays, device, folder):
+def explain(smelt, row, arrays, device, folder, more=()):
     program = folder / f"{row.name}.smelt"
     program.write_text(row.program(arrays))
-    return json.loads(run([smelt, "explain", program, "--device", device, "--json", "-", *inputs(arrays)]))
+    return json.loads(run([smelt, "explain", program, "--device", device, "--json", "-", *inputs(arrays), *more]))
 
 
 def bench(options, row, folder):
@@ -49,11 +49,10 @@ def bench(options, row, folder):
     try:
         program = folder / f"{row.name}.smelt"
         program.write_text(row.program(arrays))
-        command = [options.smelt, "bench", program, "--device", options.device, "--no-check", "--json", "-",
+        command = [options.smelt, "bench", program, "--device", options.device, "--fused-only", "--json", "-",
                    "--time-limit", options.seconds, *inputs(arrays, drawn(arrays, folder))]
         command += ["--tune"] * options.tune + (["--threads", options.threads] if options.threads else [])
         result = json.loads(run(command))["results"][0]
-        plan = explain(options.smelt, row, arrays, options.device, folder)  # after it: compile_ms is without the cache
     except Failed as error:
         return {"error": str(error)}
     fused, gpu = result["fused"], options.device != "cpu"
@@ -61,8 +60,24 @@ def bench(options, row, folder):
     copy_us = fused["copy_ms"]["cold"]["median"] * 1e3 if gpu else fused["bytes"] / fused["copy_gbs"] / 1e3
     entry = {"us": time["median"] * 1e3, "noise_us": time["noise"] * time["median"] * 1e3, "kernels": fused["kernels"],
              "bytes": fused["bytes"], "copy_us": copy_us, "compile_ms": result["compile_ms"]}
-    if not any(gather in row.text for gather in GATHERS):
-        entry["floor_us"] = copy_us * plan["traffic"]["ideal_bytes"] / fused["bytes"]
     if not gpu:
         entry["fresh_us"] = fused["fresh_ms"]["median"] * 1e3
     return entry
+
+
+def expected(options, row, entry, folder):
+    """What is kept of `smelt explain` beside `entry`: the predicted time, and the floor. Run after bench(), whose
+    compile_ms is without the cache."""
+    if "error" in entry:
+        return {}
+    arrays = row.arrays(BATCH if options.device == "cpu" else None)
+    threads = ["--threads", options.threads] if options.threads else []
+    try:
+        plan = explain(options.smelt, row, arrays, options.device, folder, ["--candidates", *threads])
+    except Failed as error:
+        return {"error": str(error)}
+    chosen = [next((c["predicted_us"] for c in k["candidates"] if c["chosen"]), None) for k in plan["kernels"]]
+    found = {"predicted_us": sum(chosen)} if None not in chosen else {}
+    if not any(gather in row.text for gather in GATHERS):
+        found["floor_us"] = entry["copy_us"] * plan["traffic"]["ideal_bytes"] / entry["bytes"]
+    return found

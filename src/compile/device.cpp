@@ -8,6 +8,20 @@
 namespace smelt {
 namespace {
 
+// By the vendor's data sheets: of H200, A100, RTX 3090, RTX 4090, T4, B200, RTX 5090.
+double typical_memory_gbs(int compute) {
+  switch (compute) {
+    case 90: return 4917;
+    case 80: return 2039;
+    case 86: return 936;
+    case 89: return 1008;
+    case 75: return 320;
+    case 100: return 8000;
+    case 120: return 1792;
+    default: return 0;
+  }
+}
+
 // What GPUs of an architecture have where there is none to ask. A kernel built for them runs on every member of the family.
 runtime::GpuFacts typical_facts(int compute) {
   runtime::GpuFacts facts;
@@ -21,6 +35,7 @@ runtime::GpuFacts typical_facts(int compute) {
   facts.shared_bytes_per_workgroup = shared_kb << 10;
   facts.shared_bytes_per_processor = (compute == 75 ? shared_kb : shared_kb + 1) << 10;
   facts.l2_bytes = 40 << 20;
+  facts.memory_gbs = typical_memory_gbs(compute);
   facts.memory_bytes = int64_t{40} << 30;
   facts.clusters = compute >= 90;
   return facts;

@@ -90,6 +90,12 @@ double ratio(const Summary& unfused, const Summary& fused) {
   return fused.median > 0 ? unfused.median / fused.median : 0;
 }
 
+void add_speedups(BenchResult& result) {
+  if (!result.unfused) return;
+  result.speedup = ratio(result.unfused->time_ms.hot, result.fused.time_ms.hot);
+  result.cold_speedup = ratio(result.unfused->time_ms.cold, result.fused.time_ms.cold);
+}
+
 }  // namespace
 
 Summary measure(const BenchOptions& options, const std::function<void()>& measured,
@@ -132,17 +138,16 @@ BenchTitle title_of(const std::string& program, const Machine& device, int threa
   return title;
 }
 
-BenchResult bench(const Executable& fused, const Executable& unfused, const Machine& device,
+BenchResult bench(const Executable& fused, const Executable* unfused, const Machine& device,
                   const std::vector<Tensor>& inputs, const BenchOptions& options) {
   if (device.is_gpu) {
     BenchResult result = bench_gpu(fused, unfused, inputs, options);
     result.on_gpu = true;
     result.inputs = describe_inputs(fused.graph(), inputs);
-    result.speedup = ratio(result.unfused.time_ms.hot, result.fused.time_ms.hot);
-    result.cold_speedup = ratio(result.unfused.time_ms.cold, result.fused.time_ms.cold);
+    add_speedups(result);
     return result;
   }
-  SMELT_CHECK(!fused.interpreted() && !unfused.interpreted(), "a benchmark of the interpreter");
+  SMELT_CHECK(!fused.interpreted() && !(unfused && unfused->interpreted()), "a benchmark of the interpreter");
   BenchResult result;
   const Graph& graph = fused.graph();
   std::vector<Dims> dims;
@@ -152,17 +157,18 @@ BenchResult bench(const Executable& fused, const Executable& unfused, const Mach
   result.compile_ms = fused.compile_ms();
   result.cache = fused.cache_use();
 
-  options.progress("running both once");
-  const Runner fused_runner(fused, inputs), unfused_runner(unfused, inputs);
-  if (options.check) {
-    result.accuracy = check(fused_runner, unfused_runner, options);
+  options.progress("running once");
+  const Runner fused_runner(fused, inputs);
+  std::optional<Runner> unfused_runner;
+  if (unfused) unfused_runner.emplace(*unfused, inputs);
+  if (options.check && unfused) {
+    result.accuracy = check(fused_runner, *unfused_runner, options);
     result.checked = true;
   }
   const auto bytes = [&](const Executable& e) { return kernel_bytes(e.graph(), e.plan(), result.sizes); };
   result.fused = measure_side(fused_runner, "fused", bytes(fused), device, options);
-  result.unfused = measure_side(unfused_runner, "unfused", bytes(unfused), device, options);
-  result.speedup = ratio(result.unfused.time_ms.hot, result.fused.time_ms.hot);
-  result.cold_speedup = ratio(result.unfused.time_ms.cold, result.fused.time_ms.cold);
+  if (unfused) result.unfused = measure_side(*unfused_runner, "unfused", bytes(*unfused), device, options);
+  add_speedups(result);
   return result;
 }
 

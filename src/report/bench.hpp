@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,8 +45,9 @@ struct Side {
 struct BenchResult {
   SizeBinding sizes;
   std::vector<std::string> inputs;  // "x: f32[4096,1024]"
-  Side fused, unfused;
-  double speedup = 0;  // medians of hot: unfused over fused
+  Side fused;
+  std::optional<Side> unfused;
+  double speedup = 0;  // medians of hot: unfused over fused; 0 without the latter
   double cold_speedup = 0;
   bool checked = false;
   Accuracy accuracy;
@@ -63,8 +65,8 @@ struct BenchResult {
 Summary measure(const BenchOptions& options, const std::function<void()>& measured,
                 const std::function<void()>& prepare = {});
 
-// Measures both executables of one program on these inputs.
-BenchResult bench(const Executable& fused, const Executable& unfused, const Machine& device,
+// Measures both executables of one program on these inputs, or the fused one alone; then nothing is checked.
+BenchResult bench(const Executable& fused, const Executable* unfused, const Machine& device,
                   const std::vector<Tensor>& inputs, const BenchOptions& options);
 
 // What the results are of, for the first line and for the picture.

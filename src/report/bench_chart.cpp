@@ -41,15 +41,21 @@ std::string bench_chart(const BenchTitle& title, const std::vector<BenchResult>&
       bytes{"bytes moved", {}}, bandwidth{"bandwidth", {}};
   for (const BenchResult& r : results) {
     const std::string label = size_label(r, results.size() > 1);
-    Bar fused = time_bar(Bar::After, "fused", r.shown(r.fused));
-    fused.text += fmt::format(" ({:.2f}x)", r.shown_speedup());
-    time.groups.push_back({label, {time_bar(Bar::Before, "unfused", r.shown(r.unfused)), fused, copy_time(r)}});
-    bytes.groups.push_back(
-        {label, {bytes_bar(Bar::Before, "unfused", r.unfused), bytes_bar(Bar::After, "fused", r.fused)}});
-    bandwidth.groups.push_back({label,
-                                {bandwidth_bar(Bar::Before, "unfused", r.unfused.bandwidth_gbs),
-                                 bandwidth_bar(Bar::After, "fused", r.fused.bandwidth_gbs),
-                                 bandwidth_bar(Bar::Yardstick, "copy", r.fused.copy_gbs)}});
+    std::vector<Bar> times, moved, rates;
+    if (r.unfused) {
+      times.push_back(time_bar(Bar::Before, "unfused", r.shown(*r.unfused)));
+      moved.push_back(bytes_bar(Bar::Before, "unfused", *r.unfused));
+      rates.push_back(bandwidth_bar(Bar::Before, "unfused", r.unfused->bandwidth_gbs));
+    }
+    times.push_back(time_bar(Bar::After, "fused", r.shown(r.fused)));
+    if (r.unfused) times.back().text += fmt::format(" ({:.2f}x)", r.shown_speedup());
+    times.push_back(copy_time(r));
+    moved.push_back(bytes_bar(Bar::After, "fused", r.fused));
+    rates.push_back(bandwidth_bar(Bar::After, "fused", r.fused.bandwidth_gbs));
+    rates.push_back(bandwidth_bar(Bar::Yardstick, "copy", r.fused.copy_gbs));
+    time.groups.push_back({label, times});
+    bytes.groups.push_back({label, moved});
+    bandwidth.groups.push_back({label, rates});
   }
   Chart chart;
   chart.title = title.program;

@@ -56,7 +56,7 @@ Side measure_side(const Runner& runner, const char* name, int64_t bytes, const S
 
 }  // namespace
 
-BenchResult bench_gpu(const Executable& fused, const Executable& unfused, const std::vector<Tensor>& inputs,
+BenchResult bench_gpu(const Executable& fused, const Executable* unfused, const std::vector<Tensor>& inputs,
                       const BenchOptions& options) {
   BenchResult result;
   const Machine& device = fused.device();
@@ -70,21 +70,23 @@ BenchResult bench_gpu(const Executable& fused, const Executable& unfused, const 
   options.progress("bringing inputs to the GPU");
   const DeviceInputs there = bring_inputs(device, inputs);
   const std::vector<TensorView>& views = there.views;
-  options.progress("running both once");
-  const Runner fused_runner(fused, views), unfused_runner(unfused, views);
-  if (options.check) {
+  options.progress("running once");
+  const Runner fused_runner(fused, views);
+  std::optional<Runner> unfused_runner;
+  if (unfused) unfused_runner.emplace(*unfused, views);
+  if (options.check && unfused) {
     options.progress("computing the float64 reference");
     const Computed from{{inputs.begin(), inputs.end()}, true};
     const std::vector<Tensor> reference = interpret(fused.graph(), from.inputs);
     options.progress("comparing");
-    result.accuracy = compare(fused.graph(), fused_runner.results(), unfused_runner.results(), reference,
+    result.accuracy = compare(fused.graph(), fused_runner.results(), unfused_runner->results(), reference,
                               device.facts.threads, &from);
     result.checked = true;
   }
   DeviceClock clock(*device.gpu, options);
   const auto bytes = [&](const Executable& e) { return kernel_bytes(e.graph(), e.plan(), result.sizes); };
   result.fused = measure_side(fused_runner, "fused", bytes(fused), result.sizes, clock, options);
-  result.unfused = measure_side(unfused_runner, "unfused", bytes(unfused), result.sizes, clock, options);
+  if (unfused) result.unfused = measure_side(*unfused_runner, "unfused", bytes(*unfused), result.sizes, clock, options);
   return result;
 }
 

@@ -6,7 +6,7 @@
 namespace smelt::report {
 
 // As bench(), for executables of a GPU.
-BenchResult bench_gpu(const Executable& fused, const Executable& unfused, const std::vector<Tensor>& inputs,
+BenchResult bench_gpu(const Executable& fused, const Executable* unfused, const std::vector<Tensor>& inputs,
                       const BenchOptions& options);
 
 }  // namespace smelt::report

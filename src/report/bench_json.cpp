@@ -60,10 +60,14 @@ ordered_json accuracy(const Accuracy& a) {
 }
 
 ordered_json result(const BenchResult& r) {
-  ordered_json out = {{"sizes", sizes_json(r.sizes)},     {"inputs", r.inputs},
-                      {"fused", side(r.fused, r.on_gpu)}, {"unfused", side(r.unfused, r.on_gpu)},
-                      {"copy_gbs", r.copy_gbs()},         {"speedup", r.speedup},
-                      {"cold_speedup", r.cold_speedup}};
+  ordered_json out = {{"sizes", sizes_json(r.sizes)}, {"inputs", r.inputs},       {"fused", side(r.fused, r.on_gpu)},
+                      {"unfused", nullptr},           {"copy_gbs", r.copy_gbs()}, {"speedup", nullptr},
+                      {"cold_speedup", nullptr}};
+  if (r.unfused) {
+    out["unfused"] = side(*r.unfused, r.on_gpu);
+    out["speedup"] = r.speedup;
+    out["cold_speedup"] = r.cold_speedup;
+  }
   out["accuracy"] = r.checked ? accuracy(r.accuracy) : ordered_json(nullptr);
   out["correct"] = r.checked ? ordered_json(r.accuracy.correct) : ordered_json(nullptr);
   out["compile_ms"] = r.compile_ms;

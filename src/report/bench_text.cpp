@@ -31,8 +31,14 @@ std::string first_line(const BenchTitle& title, const std::vector<std::string>& 
                      printable(fmt::format("{}", fmt::join(inputs, ", "))), describe_machine(title));
 }
 
-constexpr std::string_view kUnfused =
-    "unfused: the same program through the same engine with fusion off, one kernel per primitive operation\n";
+// What the row "unfused" is, where there is one.
+std::string unfused_note(const BenchResult& r, const Style& style) {
+  if (!r.unfused) return "";
+  return style.faint(
+      "unfused: the same program through the same engine with fusion off, one kernel per primitive operation\n");
+}
+
+std::string times(double speedup) { return speedup > 0 ? fmt::format("{:.2f}x", speedup) : ""; }
 
 std::string ulp(double value) {
   return value < 1e6 ? fmt::format("{:.4g}", std::ceil(value * 10) / 10) : format_error(value);
@@ -49,7 +55,10 @@ std::string errors_text(const Accuracy& a) {
 }
 
 std::string verdict(const BenchResult& r, const Style& style) {
-  if (!r.checked) return style.warn("not checked against the reference (--no-check)") + "\n";
+  if (!r.checked)
+    return style.warn(
+               fmt::format("not checked against the reference ({})", r.unfused ? "--no-check" : "--fused-only")) +
+           "\n";
   const Accuracy& a = r.accuracy;
   if (!a.correct) return style.bad("WRONG") + ": " + a.note + "; " + errors_text(a) + "\n";
   return style.good("correct") + ": " + errors_text(a) + (a.note.empty() ? "" : "; " + a.note) + "\n";
@@ -58,7 +67,8 @@ std::string verdict(const BenchResult& r, const Style& style) {
 // When the time limit ended a measurement before its median was known well.
 std::string warning(const std::vector<BenchResult>& results, const Style& style) {
   double noise = 0;
-  for (const BenchResult& r : results) noise = std::max({noise, r.shown(r.fused).noise, r.shown(r.unfused).noise});
+  for (const BenchResult& r : results)
+    noise = std::max({noise, r.shown(r.fused).noise, r.unfused ? r.shown(*r.unfused).noise : 0});
   if (noise < kQuiet) return "";
   return style.warn(
              fmt::format("noisy: medians are known to {} only; quiet the machine, or measure longer (--time-limit)",
@@ -93,9 +103,9 @@ std::string gpu_table(const BenchTitle& title, const BenchResult& r, const Style
   const auto row = [&](const char* name, const Side& side, double speedup) {
     table.add({name, fmt::format("{}", side.kernels), microseconds_with_spread(side.time_ms.cold),
                microseconds_with_spread(side.time_ms.hot), microseconds(side.call_ms), megabytes(side.bytes),
-               format_significant(side.bandwidth_gbs), percent(side.of_copy()), fmt::format("{:.2f}x", speedup)});
+               format_significant(side.bandwidth_gbs), percent(side.of_copy()), times(speedup)});
   };
-  row("unfused", r.unfused, 1);
+  if (r.unfused) row("unfused", *r.unfused, 1);
   row("fused", r.fused, r.cold_speedup);
   table.add({"copy", "", microseconds_with_spread(r.fused.copy_ms.cold), microseconds_with_spread(r.fused.copy_ms.hot),
              "", megabytes(r.fused.bytes), format_significant(r.fused.copy_gbs), "", ""});
@@ -106,7 +116,7 @@ std::string gpu_table(const BenchTitle& title, const BenchResult& r, const Style
              "call; medians of {} runs; call: wall time, back to back",
              format_ms(r.compile_ms), r.cache.hits, r.cache.hits + r.cache.misses, r.fused.time_ms.cold.runs)) +
          "\n";
-  return out + style.faint(std::string(kUnfused));
+  return out + unfused_note(r, style);
 }
 
 }  // namespace
@@ -117,26 +127,32 @@ std::string bench_table(const BenchTitle& title, const BenchResult& r, const Sty
       {{"", Align::Left}, {"kernels"}, {"time (ms)"}, {"moved (MB)"}, {"bandwidth (GB/s)"}, {"of copy"}, {"speedup"}});
   const auto row = [&](const char* name, const Side& side, double speedup) {
     table.add({name, fmt::format("{}", side.kernels), with_spread(side.time_ms.hot), megabytes(side.bytes),
-               format_significant(side.bandwidth_gbs), percent(side.of_copy()), fmt::format("{:.2f}x", speedup)});
+               format_significant(side.bandwidth_gbs), percent(side.of_copy()), times(speedup)});
   };
-  row("unfused", r.unfused, 1);
+  if (r.unfused) row("unfused", *r.unfused, 1);
   row("fused", r.fused, r.speedup);
   std::string out = first_line(title, r.inputs, style) + table.str();
   out += verdict(r, style) + warning({r}, style);
-  out += style.faint(fmt::format(
-             "cold caches: unfused {} ms, fused {} ms, {:.2f}x; into fresh outputs: unfused {} ms, fused {} ms",
-             with_spread(r.unfused.time_ms.cold), with_spread(r.fused.time_ms.cold), r.cold_speedup,
-             format_ms(r.unfused.time_ms.fresh.median), format_ms(r.fused.time_ms.fresh.median))) +
-         "\n";
-  out += style.faint(fmt::format("compiled in {} ms ({} of {} kernels from the cache); a parallel copy of as many "
-                                 "bytes moves {} GB/s (unfused: "
-                                 "{}); medians of {} and {} runs",
-                                 format_ms(r.compile_ms), r.cache.hits, r.cache.hits + r.cache.misses,
-                                 format_significant(r.fused.copy_gbs), format_significant(r.unfused.copy_gbs),
-                                 r.unfused.time_ms.hot.runs, r.fused.time_ms.hot.runs)) +
-         "\n";
-  out += style.faint(std::string(kUnfused));
-  return out;
+  const std::string compiled = fmt::format("compiled in {} ms ({} of {} kernels from the cache)",
+                                           format_ms(r.compile_ms), r.cache.hits, r.cache.hits + r.cache.misses);
+  const std::string copy = "a parallel copy of as many bytes moves " + format_significant(r.fused.copy_gbs) + " GB/s";
+  const std::string cold = with_spread(r.fused.time_ms.cold), fresh = format_ms(r.fused.time_ms.fresh.median);
+  if (r.unfused) {
+    const Side& unfused = *r.unfused;
+    out +=
+        style.faint(fmt::format(
+            "cold caches: unfused {} ms, fused {} ms, {:.2f}x; into fresh outputs: unfused {} ms, fused {} ms",
+            with_spread(unfused.time_ms.cold), cold, r.cold_speedup, format_ms(unfused.time_ms.fresh.median), fresh)) +
+        "\n";
+    out += style.faint(fmt::format("{}; {} (unfused: {}); medians of {} and {} runs", compiled, copy,
+                                   format_significant(unfused.copy_gbs), unfused.time_ms.hot.runs,
+                                   r.fused.time_ms.hot.runs)) +
+           "\n";
+  } else {
+    out += style.faint(fmt::format("cold caches: {} ms; into fresh outputs: {} ms", cold, fresh)) + "\n";
+    out += style.faint(fmt::format("{}; {}; medians of {} runs", compiled, copy, r.fused.time_ms.hot.runs)) + "\n";
+  }
+  return out + unfused_note(r, style);
 }
 
 std::string sweep_table(const BenchTitle& title, Symbol symbol, const std::vector<std::string>& inputs,
@@ -154,9 +170,9 @@ std::string sweep_table(const BenchTitle& title, Symbol symbol, const std::vecto
                {"", Align::Left}});
   for (const BenchResult& r : results) {
     const auto size = r.sizes.find(symbol);
-    table.add({size == r.sizes.end() ? "" : fmt::format("{}", size->second), with_spread(r.shown(r.unfused)),
-               with_spread(r.shown(r.fused)), fmt::format("{:.2f}x", r.shown_speedup()),
-               fmt::format("{:.2f}x", r.on_gpu ? r.speedup : r.cold_speedup), megabytes(r.fused.bytes),
+    table.add({size == r.sizes.end() ? "" : fmt::format("{}", size->second),
+               r.unfused ? with_spread(r.shown(*r.unfused)) : "", with_spread(r.shown(r.fused)),
+               times(r.shown_speedup()), times(r.on_gpu ? r.speedup : r.cold_speedup), megabytes(r.fused.bytes),
                format_significant(r.fused.bandwidth_gbs), percent(r.fused.of_copy()),
                r.checked ? format_error(r.accuracy.max_abs) : "",
                !r.checked           ? "not checked"
@@ -171,11 +187,11 @@ std::string sweep_table(const BenchTitle& title, Symbol symbol, const std::vecto
   out += warning(results, style);
   const BenchResult* first = results.empty() ? nullptr : &results[0];
   if (first) {
-    out += style.faint(fmt::format("kernels: unfused {}, fused {}; compiled once, in {} ms, for all sizes",
-                                   first->unfused.kernels, first->fused.kernels, format_ms(first->compile_ms))) +
-           "\n";
+    const std::string unfused = first->unfused ? fmt::format("unfused {}, ", first->unfused->kernels) : "";
+    out += style.faint(fmt::format("kernels: {}fused {}; compiled once, in {} ms, for all sizes", unfused,
+                                   first->fused.kernels, format_ms(first->compile_ms))) +
+           "\n" + unfused_note(*first, style);
   }
-  out += style.faint(std::string(kUnfused));
   return out;
 }
 

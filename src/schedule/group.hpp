@@ -21,6 +21,7 @@ struct Target {
   int64_t l3_bytes = 8 << 20;
   // GPU
   int compute = 90;                  // compute capability, times ten
+  double memory_gbs = 0;             // that its memory could deliver at most; 0: unknown
   int64_t shared_bytes = 227 << 10;  // that one workgroup may have
   bool clusters = false;             // workgroups of a cluster read each other's shared memory
   // OpenCL: threads meet in the memory of their workgroup alone, each team in one of its own;

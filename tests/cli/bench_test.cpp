@@ -53,6 +53,19 @@ TEST(CliBench, JsonCarriesEveryFigure) {
     EXPECT_TRUE(result["accuracy"].contains(key)) << key;
 }
 
+TEST(CliBench, FusedOnlyMeasuresNothingElse) {
+  if (!has_llvm()) GTEST_SKIP() << "no LLVM here";
+  const Result text = tool(with(kSmall, {"--fused-only"}));
+  EXPECT_EQ(text.status, 0) << text.err;
+  EXPECT_TRUE(text.out_has("\nfused")) << text.out;
+  EXPECT_TRUE(text.out_has("not checked against the reference (--fused-only)")) << text.out;
+  EXPECT_FALSE(text.out_has("unfused")) << text.out;
+  const auto result = tool(with(kSmall, {"--fused-only", "--json", "-"})).json()["results"][0];
+  EXPECT_GT(result["fused"]["time_ms"]["median"], 0.0);
+  for (const char* key : {"unfused", "speedup", "cold_speedup", "accuracy", "correct"})
+    EXPECT_TRUE(result[key].is_null()) << key;
+}
+
 TEST(CliBench, SweepsWithOneExecutable) {
   if (!has_llvm()) GTEST_SKIP() << "no LLVM here";
   const Result r =

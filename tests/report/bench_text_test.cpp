@@ -19,7 +19,7 @@ BenchResult result(int64_t b) {
   BenchResult r;
   r.sizes = {{"B"_size, b}};
   r.inputs = {"x: f32[" + std::to_string(b) + ",1024]"};
-  r.unfused = {9, 285212672, {summary(21.9, 0.41), summary(23, 1), summary(30, 1)}, 13.02, 13.4};
+  r.unfused = Side{9, 285212672, {summary(21.9, 0.41), summary(23, 1), summary(30, 1)}, 13.02, 13.4};
   r.fused = {1, 33554432, {summary(2.96, 0.05), summary(3.1, 0.1), summary(5, 1)}, 11.33, 13.3};
   r.speedup = 7.4;
   r.cold_speedup = 7.42;

@@ -78,6 +78,7 @@ void add_bench(CLI::App& app, int& status) {
       ->capture_default_str()
       ->check(CLI::Range(0.001, 3600.0).description(""));
   command->add_flag("--no-check", options->no_check, "do not compare with the float64 reference");
+  command->add_flag("--fused-only", options->fused_only, "measure the fused program alone, and check nothing");
   add_tune_option(*command, options->tune);
   add_common_options(*command, options->common);
   command->footer(

@@ -21,7 +21,7 @@ struct BenchCommand {
   ProgramOptions program;
   std::string plot, sweep;
   double time_limit_s = 2;
-  bool no_check = false, tune = false;
+  bool no_check = false, fused_only = false, tune = false;
 };
 
 struct ExplainOptions {

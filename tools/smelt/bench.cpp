@@ -46,7 +46,8 @@ int run_bench(const BenchCommand& options) {
   for (const SizeBinding& s : sizes) {
     check_memory(program, program.dims(s), device.facts.memory_bytes);
     if (device.is_gpu) check_memory(program, program.dims(s), device.gpu_facts.memory_bytes);
-    if (!options.no_check) check_reference_memory(program, program.dims(s), device.facts.memory_bytes);
+    if (!options.no_check && !options.fused_only)
+      check_reference_memory(program, program.dims(s), device.facts.memory_bytes);
   }
 
   CompileOptions compile_options;
@@ -59,7 +60,8 @@ int run_bench(const BenchCommand& options) {
   const Graph graph = program.graph_for(device, compile_options.sizes, symbol);
   const Executable fused = compile(graph, device, compile_options);
   compile_options.fuse = false;
-  const Executable unfused = compile(graph, device, compile_options);
+  std::optional<Executable> unfused;
+  if (!options.fused_only) unfused = compile(graph, device, compile_options);
 
   std::vector<report::BenchResult> results;
   for (const SizeBinding& s : sizes) {
@@ -70,7 +72,7 @@ int run_bench(const BenchCommand& options) {
     bench_options.check = !options.no_check;
     bench_options.progress = [&](const std::string& what) { progress->stage(place + what); };
     bench_options.progress("making inputs");
-    results.push_back(report::bench(fused, unfused, device, program.arrays(s), bench_options));
+    results.push_back(report::bench(fused, unfused ? &*unfused : nullptr, device, program.arrays(s), bench_options));
   }
   progress.reset();
 
