@@ -142,6 +142,8 @@ std::string raw(const CLike& as, UsedHelpers& used, kernel::RawOp op, DType from
     case kernel::RawOp::InverseRoot: return call("inverse_root");
     case kernel::RawOp::Root: return call("root");
     case kernel::RawOp::SaturatedFma: return call("saturated_fma");
+    case kernel::RawOp::Sine: return call("sine");
+    case kernel::RawOp::Cosine: return call("cosine");
     case kernel::RawOp::RoundF16: return call("round_f16");
     case kernel::RawOp::RoundBF16: return call("round_bf16");
     case kernel::RawOp::FromThread: {

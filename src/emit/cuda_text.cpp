@@ -316,6 +316,8 @@ SMELT_INLINE float square_root(float x) {
   asm("div.full.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
   return y;
 })"},
+      {{"sine"}, R"(SMELT_INLINE float sine(float x) { return sinf(x); })"},
+      {{"cosine"}, R"(SMELT_INLINE float cosine(float x) { return cosf(x); })"},
       {{"saturated_fma"}, R"(SMELT_INLINE float saturated_fma(float a, float b, float c) {
   float y;
   asm("fma.rn.sat.f32 %0, %1, %2, %3;" : "=f"(y) : "f"(a), "f"(b), "f"(c));

@@ -120,6 +120,8 @@ enum class RawOp : uint8_t {
   InverseRoot,
   Root,
   SaturatedFma,
+  Sine,  // at most 2 ULP, of any x (CUDA C++ Programming Guide, mathematical functions)
+  Cosine,
   RoundF16,  // to the nearest value of that format, which stays f32
   RoundBF16,
   // Of a GPU: what the thread n to the right has for x; n is a constant i32, negative to the left. It stands in a Vector loop of 32 lanes

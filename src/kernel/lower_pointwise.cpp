@@ -73,9 +73,14 @@ void PointwiseLowering::ranges() {
   std::vector<Stmt> body;
   for (size_t r = 0; r < starts.size(); ++r) {
     const IntExpr size = (r + 1 < starts.size() ? starts[r + 1] : axes[along].extent) - starts[r];
-    const IntExpr extent = size * run;
+    // Ranges of few elements would leave most threads idle: those of all rows are one.
+    const auto elements_of_row = (size * run).constant();
+    const size_t first = on_gpu() && elements_of_row && *elements_of_row < 2 * schedule_.tile ? 0 : along;
+    std::vector<Axis> of_range(axes.begin() + static_cast<std::ptrdiff_t>(first), axes.end());
+    of_range[along - first].extent = size;
+    const IntExpr extent = points_of(of_range);
     Grid grid;
-    for (const Axis& axis : axes.first(along)) grid.add(axis.var, axis.extent);
+    for (const Axis& axis : axes.first(first)) grid.add(axis.var, axis.extent);
     grid.add_pieces(kChunk, extent, tile);
     work = max(work, extent.constant() ? min(tile, extent) : tile);
     const IntExpr chunks = grid.extent();
@@ -93,7 +98,7 @@ void PointwiseLowering::ranges() {
     placement.ranges = evaluator_.ranges();
     const Piece chunk = piece_at(placement, kChunk, extent, tile);
     placement.ranges[kLane] = {0, chunk.length - 1};
-    placement.unravel(axes.subspan(along), chunk.first + IntExpr::symbol(kLane));
+    placement.unravel(of_range, chunk.first + IntExpr::symbol(kLane));
     placement.place(axes[along].var, starts[r] + placement.value_of.at(axes[along].var));
     range.body.push_back(vector(chunk.length, elements(placement)));
     body.push_back(std::move(range));

@@ -47,6 +47,8 @@ std::string_view name_of(RawOp op) {
     case RawOp::InverseRoot: return "inverse_root";
     case RawOp::Root: return "root";
     case RawOp::SaturatedFma: return "saturated_fma";
+    case RawOp::Sine: return "sine";
+    case RawOp::Cosine: return "cosine";
     case RawOp::RoundF16: return "round_f16";
     case RawOp::RoundBF16: return "round_bf16";
     case RawOp::FromThread: return "from_thread";

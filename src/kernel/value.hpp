@@ -68,6 +68,8 @@ inline Val reciprocal(Val a) { return a.raw(RawOp::Reciprocal, DType::F32, {a.id
 inline Val quotient(Val a, Val b) { return a.raw(RawOp::Quotient, DType::F32, {a.id, b.id}); }
 inline Val inverse_root(Val a) { return a.raw(RawOp::InverseRoot, DType::F32, {a.id}); }
 inline Val root(Val a) { return a.raw(RawOp::Root, DType::F32, {a.id}); }
+inline Val sine(Val a) { return a.raw(RawOp::Sine, DType::F32, {a.id}); }
+inline Val cosine(Val a) { return a.raw(RawOp::Cosine, DType::F32, {a.id}); }
 inline Val saturated_fma(Val a, Val b, Val c) { return a.raw(RawOp::SaturatedFma, DType::F32, {a.id, b.id, c.id}); }
 inline Val at_most(Val a, double limit) {
   const Val c = like(a, limit);

@@ -110,6 +110,8 @@ class Types {
       case RawOp::Reciprocal:
       case RawOp::InverseRoot:
       case RawOp::Root:
+      case RawOp::Sine:
+      case RawOp::Cosine:
       case RawOp::RoundF16:
       case RawOp::RoundBF16: return 1;
     }

@@ -1,18 +1,19 @@
 #include "plan/groups.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <unordered_set>
 
 namespace smelt::plan {
 
-Groups::Groups(const Edges& edges) : bag_of_(edges.computing.size(), -1) {
+Groups::Groups(const Edges& edges, bool all_ways) : all_ways_(all_ways), bag_of_(edges.computing.size(), -1) {
   for (size_t i = 0; i < edges.computing.size(); ++i) {
     if (!edges.computing[i]) continue;
     const int g = static_cast<int>(bags_.size());
     const auto id = static_cast<NodeId>(i);
     bag_of_[i] = g;
     bag_in_.push_back(g);
-    bags_.push_back({g, {id}, id, {edges.consumers[i].begin(), edges.consumers[i].end()}});
+    bags_.push_back({g, {id}, id, id, {edges.consumers[i].begin(), edges.consumers[i].end()}});
   }
 }
 
@@ -29,6 +30,7 @@ void Groups::merge(int from, int into) {
   target.group = into;
   for (NodeId id : source.nodes) bag_of_[static_cast<size_t>(id)] = large;
   target.nodes.insert(target.nodes.end(), source.nodes.begin(), source.nodes.end());
+  target.first = std::min(target.first, source.first);
   target.last = std::max(target.last, source.last);
   if (source.consumers.size() > target.consumers.size()) std::swap(source.consumers, target.consumers);
   target.consumers.insert(source.consumers.begin(), source.consumers.end());
@@ -59,16 +61,17 @@ bool Groups::adjacent(int a, int b) const {
 bool Groups::path_around(int a, int b) const {
   std::vector<int> todo;
   std::unordered_set<int> seen{a, b};
-  const NodeId last = bag(b).last;  // nodes past the last of b cannot lead to b
+  // Nodes past the last of b lead to b by the first nodes of their groups alone.
+  const NodeId last = bag(b).last, until = all_ways_ ? std::numeric_limits<NodeId>::max() : last;
   const auto reach = [&](int next) {
-    if (seen.insert(next).second) todo.push_back(next);
+    if (bag(next).first <= last && seen.insert(next).second) todo.push_back(next);
     return false;
   };
-  any_consumer(a, last, reach);
+  any_consumer(a, until, reach);
   while (!todo.empty()) {
     const int g = todo.back();
     todo.pop_back();
-    if (any_consumer(g, last, [&](int next) { return next == b || reach(next); })) return true;
+    if (any_consumer(g, until, [&](int next) { return next == b || reach(next); })) return true;
   }
   return false;
 }

@@ -10,7 +10,9 @@ namespace smelt::plan {
 
 class Groups {
  public:
-  explicit Groups(const Edges& edges);  // every computing node is a group of its own, in the order of the graph
+  // Every computing node is a group of its own, in the order of the graph. `all_ways`: what path_around() looks at; without it ways are
+  // missed that enter a group behind the end, which groups that merge later seldom leave, and which take long to look for.
+  Groups(const Edges& edges, bool all_ways);
 
   size_t count() const { return bag_in_.size(); }  // the emptied ones too
   int of(NodeId id) const;                         // -1 for a node that computes nothing
@@ -29,7 +31,7 @@ class Groups {
   struct Bag {
     int group;
     std::vector<NodeId> nodes;
-    NodeId last;                         // the largest of them
+    NodeId first, last;                  // the smallest and the largest of them
     mutable std::set<NodeId> consumers;  // of all of them; those that joined the group are dropped when they are met
   };
   Bag& bag(int g) { return bags_[static_cast<size_t>(bag_in_[static_cast<size_t>(g)])]; }
@@ -37,6 +39,7 @@ class Groups {
   template <class F>
   bool any_consumer(int g, NodeId last, const F& f) const;
 
+  bool all_ways_;
   std::vector<int> bag_of_;  // per node
   std::vector<Bag> bags_;
   std::vector<int> bag_in_;  // per group

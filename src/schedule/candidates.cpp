@@ -87,7 +87,7 @@ bool same_form(const Schedule& a, const Schedule& b) {
          a.tile == b.tile && a.held == b.held && a.flat == b.flat && a.columns == b.columns &&
          a.flattened == b.flattened && a.pieces == b.pieces && a.narrow_axis == b.narrow_axis &&
          along_rows(a) == along_rows(b) && a.strategy == b.strategy && a.scatter == b.scatter &&
-         rows_of(a) == rows_of(b) && block_of(a) == block_of(b);
+         rows_of(a) == rows_of(b) && block_of(a) == block_of(b) && a.domain.axes.size() == b.domain.axes.size();
 }
 
 std::string form_of(const Schedule& s) {

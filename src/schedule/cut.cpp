@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "schedule/computing.hpp"
+#include "schedule/local.hpp"
 #include "schedule/parts.hpp"
 
 namespace smelt::schedule {
@@ -87,6 +88,40 @@ class Finder {
   std::optional<Cut> cut_;
 };
 
+// What is read of a range that this one is not.
+bool always_outside(const Graph& graph, const Domain& domain, const Read& read) {
+  const Shape& shape = graph.at(read.node).shape;
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (proves_nonnegative(-1 - read.index[d], domain.ranges) ||
+        proves_nonnegative(read.index[d] - shape[d], domain.ranges))
+      return true;
+  return false;
+}
+
+// What the domain stores and reads, once for each of the places `var` + starts[i], `var` standing for `value`.
+void side_by_side(const Graph& graph, const std::vector<IntExpr>& starts, const IntExpr& value, Symbol var,
+                  Domain& domain) {
+  const std::vector<Output> outputs = std::move(domain.outputs);
+  const std::vector<Read> reads = std::move(domain.reads);
+  domain.outputs.clear(), domain.reads.clear();
+  for (const IntExpr& start : starts) {
+    const std::map<Symbol, IntExpr> shifted{{var, value + start}};
+    const auto shift = [&](Index& index) {
+      for (IntExpr& i : index) i = i.substitute(shifted, domain.ranges);
+    };
+    for (Output o : outputs) {
+      shift(o.base_index), shift(o.store_index);
+      domain.outputs.push_back(std::move(o));
+    }
+    for (Read read : reads) {
+      shift(read.index);
+      const auto same = [&](const Read& r) { return r.node == read.node && r.index == read.index; };
+      if (!always_outside(graph, domain, read) && std::none_of(domain.reads.begin(), domain.reads.end(), same))
+        domain.reads.push_back(std::move(read));
+    }
+  }
+}
+
 }  // namespace
 
 std::optional<Cut> find_cut(const Graph& graph, const Group& group, const Domain& domain, const SizeBinding& sizes) {
@@ -113,27 +148,39 @@ bool join_ranges(const Graph& graph, const Cut& cut, const SizeBinding& sizes, D
   axis.extent = length;
   axis.estimate = length.evaluate(sizes);
   domain.ranges[axis.var] = {0, length - 1};
-  const std::vector<Output> outputs = std::move(domain.outputs);
-  const std::vector<Read> reads = std::move(domain.reads);
-  domain.outputs.clear(), domain.reads.clear();
-  for (const IntExpr& start : cut.starts) {
-    const std::map<Symbol, IntExpr> shifted{{axis.var, IntExpr::symbol(axis.var) + start}};
-    const auto shift = [&](Index& index) {
-      for (IntExpr& i : index) i = i.substitute(shifted, domain.ranges);
-    };
-    for (Output o : outputs) {
-      shift(o.base_index), shift(o.store_index);
-      domain.outputs.push_back(std::move(o));
-    }
-    for (Read read : reads) {
-      shift(read.index);
-      const auto same = [&](const Read& r) { return r.node == read.node && r.index == read.index; };
-      // Of a range that this one is not, every element lies outside.
-      if (always_inside(graph, domain, read) && std::none_of(domain.reads.begin(), domain.reads.end(), same))
-        domain.reads.push_back(std::move(read));
-    }
-  }
+  side_by_side(graph, cut.starts, IntExpr::symbol(axis.var), axis.var, domain);
   return true;
+}
+
+std::optional<int> short_axis(const Graph& graph, const Domain& domain) {
+  // Stores side by side write parts of sectors; reads find the rest of theirs in the first-level cache.
+  constexpr int64_t kMostStored = 4, kMostRead = 7;
+  constexpr int64_t kMostOutputs = 8;
+  const int last = static_cast<int>(domain.axes.size()) - 1;
+  if (last < 1) return std::nullopt;
+  const auto length = [&](int axis) { return domain.axes[static_cast<size_t>(axis)].extent.constant().value_or(0); };
+  const auto is_short = [&](int axis, int64_t most) { return length(axis) >= 2 && length(axis) <= most; };
+  const auto writes_out = [&](int axis) {
+    return length(axis) * static_cast<int64_t>(domain.outputs.size()) <= kMostOutputs &&
+           std::none_of(domain.reads.begin(), domain.reads.end(),
+                        [&](const Read& r) { return reads_windows(r.index); });
+  };
+  if (is_short(last, kMostStored) && writes_out(last)) return last;
+  for (int axis = 0; axis < last; ++axis) {
+    const auto is_along = [&](const Read& r) { return contiguous_axis(graph, domain, r.node, r.index) == axis; };
+    if (is_short(axis, kMostRead) && writes_out(axis) &&
+        std::any_of(domain.reads.begin(), domain.reads.end(), is_along))
+      return axis;
+  }
+  return std::nullopt;
+}
+
+void write_out(const Graph& graph, int axis, Domain& domain) {
+  const Axis gone = domain.axes[static_cast<size_t>(axis)];
+  std::vector<IntExpr> places;
+  for (int64_t place = 0; place < *gone.extent.constant(); ++place) places.push_back(place);
+  domain.axes.erase(domain.axes.begin() + axis);
+  side_by_side(graph, places, 0, gone.var, domain);
 }
 
 void take_cut(Schedule& s, std::optional<Cut> cut) {

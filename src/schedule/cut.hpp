@@ -21,6 +21,12 @@ std::optional<Cut> find_cut(const Graph& graph, const Group& group, const Domain
 // by side, so that what several of them read is read once. Whether it was done.
 bool join_ranges(const Graph& graph, const Cut& cut, const SizeBinding& sizes, Domain& domain);
 
+// A short axis of a pointwise domain that a thread may have the whole of: the last one, as the colours of a pixel, or
+// one along which something is read that is stored apart.
+std::optional<int> short_axis(const Graph& graph, const Domain& domain);
+// Takes the axis away: what stood at each of its places is computed side by side, what they share once.
+void write_out(const Graph& graph, int axis, Domain& domain);
+
 struct Schedule;
 // Gives a pointwise schedule its ranges, if there are any, and names them in its note.
 void take_cut(Schedule& schedule, std::optional<Cut> cut);

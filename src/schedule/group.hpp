@@ -21,7 +21,6 @@ struct Target {
   int64_t l3_bytes = 8 << 20;
   // GPU
   int compute = 90;                  // compute capability, times ten
-  double memory_gbs = 0;             // that its memory could deliver at most; 0: unknown
   int64_t shared_bytes = 227 << 10;  // that one workgroup may have
   bool clusters = false;             // workgroups of a cluster read each other's shared memory
   // OpenCL: threads meet in the memory of their workgroup alone, each team in one of its own;
@@ -31,6 +30,7 @@ struct Target {
   bool plain = false;
   int workgroup = 1024;   // threads that it may have
   bool atomics64 = true;  // words of 64 bits are joined atomically, and f64 is there
+  double memory_gbs = 0;  // GPU: that its memory could deliver at most; 0: unknown
 };
 
 // What a schedule would choose itself; 0: it does.
@@ -42,8 +42,8 @@ struct Tuning {
   bool rings = false;         // of what is in memory, where caches would serve its neighbours
   // On a CPU, of one iteration: elements of the vector axis, of a tile the rows and columns.
   int64_t tile = 0;
-  // On a CPU, the other way than the family has it: rows split over the grid, or each done as a whole; all axes as one, or loops
-  // over the last alone.
+  // The other way than the family has it: rows split over the grid, or each done as a whole; all axes as one, or loops over the
+  // last alone. On a GPU `merged` keeps a short axis among the others.
   bool split = false, merged = false;
   bool operator==(const Tuning&) const = default;
 };

@@ -10,6 +10,7 @@ std::vector<Tuning> propose_pointwise(const Schedule& first) {
   for (const int unroll : {1, 2, 4})
     if (unroll != first.unroll) tunings.push_back({.unroll = unroll});
   for (const int threads : {128, 512}) tunings.push_back({.threads = threads});
+  tunings.push_back({.merged = true});
   if (first.lanes > 1) {
     tunings.push_back({.lanes = first.lanes / 2});
     tunings.push_back({.lanes = first.lanes / 2, .unroll = 2 * first.unroll});

@@ -73,9 +73,26 @@ bool may_divide(int lanes, const IntExpr& extent) {
 
 namespace {
 
+// Whether the first of the lanes is where a word of as many elements may begin, for the sizes at hand.
+bool begins_at_words(const IntExpr& flat, const Schedule& s, const SizeBinding& sizes) {
+  SizeBinding at = sizes;
+  for (const Symbol symbol : flat.symbols())
+    if (!symbol.is_size()) at[symbol] = 0;
+  const int64_t first = flat.evaluate(at);
+  if (first % s.lanes != 0) return false;
+  for (const Axis& axis : s.domain.axes) {
+    const bool lanes = &axis == &s.domain.axes[static_cast<size_t>(s.vector_axis)];
+    if (lanes || !flat.mentions(axis.var)) continue;
+    at[axis.var] = 1;
+    if ((flat.evaluate(at) - first) % s.lanes != 0) return false;
+    at[axis.var] = 0;
+  }
+  return true;
+}
+
 // Whether most of what a thread reads for its lanes is not one access: windows, steps, and rows
 // that do not begin at words.
-bool reads_lane_by_lane(const Graph& graph, const Schedule& s) {
+bool reads_lane_by_lane(const Graph& graph, const Schedule& s, const SizeBinding& sizes) {
   constexpr int64_t kOfWindow = 4;  // elements at least
   if (s.vector_axis < 0) return false;
   const Axis& last = s.domain.axes[static_cast<size_t>(s.vector_axis)];
@@ -83,26 +100,35 @@ bool reads_lane_by_lane(const Graph& graph, const Schedule& s) {
              short_rows = last.extent.constant().value_or(s.lanes) < s.lanes;
   int64_t apart = 0, together = 0;  // bytes
   const auto note = [&](NodeId node, const Index& index) {
-    const auto step = flat_offset(graph.at(node).shape, index).coefficient_of(last.var);
+    const IntExpr flat = flat_offset(graph.at(node).shape, index);
+    const auto step = flat.coefficient_of(last.var);
     const int64_t bytes = size_of(graph.at(node).dtype);
     if (graph.at(node).shape.empty() || (step && step->is(0) && !short_rows)) return;
     if (reads_windows(index))
       apart += bytes * kOfWindow;
     else
-      (step && step->is(1) && rows_fit ? together : apart) += bytes;
+      (step && step->is(1) && rows_fit && begins_at_words(flat, s, sizes) ? together : apart) += bytes;
   };
-  for (const Read& r : s.domain.reads) note(r.node, r.index);
-  for (const Output& o : s.domain.outputs) together += size_of(graph.at(o.node).dtype);
+  // Of more, which stencils on stencils have, the first are like the others.
+  constexpr size_t kMostLookedAt = 64;
+  const size_t reads = std::min(s.domain.reads.size(), kMostLookedAt);
+  for (size_t r = 0; r < reads; ++r) note(s.domain.reads[r].node, s.domain.reads[r].index);
+  for (const Output& o : s.domain.outputs) {
+    const auto step = flat_offset(graph.at(o.node).shape, o.store_index).coefficient_of(last.var);
+    (step && step->is(1) ? together : apart) += size_of(graph.at(o.node).dtype);
+  }
   return apart > together;
 }
 
-// Elements of a thread that are read one by one. A large window has enough under way by itself.
-int steps_apart(const Graph& graph, const Domain& domain, const Group& group) {
+// Elements of a thread that are read one by one. A large window has enough under way by itself, and so have many reads.
+int steps_apart(const Graph& graph, const Domain& domain, const Group& group, int lanes, bool whole) {
   constexpr int64_t kLargeWindow = 16;
+  constexpr int kMost = 4;
+  const int loads = whole ? 8 : 32;
   for (const Read& r : domain.reads)
     for (const NodeId id : group.nodes)
       if (reads_windows(r.index) && graph.at(id).local && local_elements(graph, graph.at(id)) >= kLargeWindow) return 2;
-  return 4;
+  return std::clamp(loads / (lanes * std::max(1, static_cast<int>(domain.reads.size()))), 1, kMost);
 }
 
 // Lanes that read side by side share words, where they stay in one row.
@@ -110,42 +136,65 @@ int lanes_apart(const Domain& domain) {
   return !domain.axes.empty() && may_divide(2, domain.axes.back().extent) ? 2 : 1;
 }
 
-Schedule pointwise(const Graph& graph, Domain domain, const Group& group, const Options& options) {
+// All points as they are: the last axis along the lanes.
+Schedule along_last(const Graph& graph, Domain domain) {
   Schedule s;
-  s.strategy = Strategy::Pointwise;
-  follow_output(graph, domain);
-  if (auto stencil = stencil_schedule(graph, domain, group, options, s.unprofitable)) return std::move(*stencil);
-  if (auto blocked = blocked_schedule(graph, domain, group, options)) return std::move(*blocked);
-  auto cut = find_cut(graph, group, domain, options.sizes);
-  if (cut && join_ranges(graph, *cut, options.sizes, domain)) cut = find_cut(graph, group, domain, options.sizes);
   s.vector_axis = static_cast<int>(domain.axes.size()) - 1;
   s.domain = std::move(domain);
-  s.team = s.workgroup = kWorkgroup;
   const Widths w = widths_of(graph, s);
   // Two stores of 16 bytes side by side would write each sector in halves; measured, f32 from i8 takes 228 us so, and 177.
   s.lanes = std::min(lanes_of(w), std::max(1, 16 / w.stored));
+  return s;
+}
+
+// The axis of which each thread has the whole: where that keeps no thread from reading words.
+std::optional<int> axis_of_thread(const Graph& graph, const Domain& domain, const Options& options) {
+  const auto axis = options.tuning.merged ? std::nullopt : short_axis(graph, domain);
+  const bool last = axis && *axis + 1 == static_cast<int>(domain.axes.size());
+  return last && !reads_lane_by_lane(graph, along_last(graph, domain), options.sizes) ? std::nullopt : axis;
+}
+
+Schedule pointwise(const Graph& graph, Domain domain, const Group& group, const Options& options) {
+  std::string unprofitable;
+  follow_output(graph, domain);
+  if (auto stencil = stencil_schedule(graph, domain, group, options, unprofitable)) return std::move(*stencil);
+  if (auto blocked = blocked_schedule(graph, domain, group, options)) return std::move(*blocked);
+  const std::optional<int> whole = axis_of_thread(graph, domain, options);
+  if (whole) write_out(graph, *whole, domain);
+  auto cut = find_cut(graph, group, domain, options.sizes);
+  if (cut && join_ranges(graph, *cut, options.sizes, domain)) cut = find_cut(graph, group, domain, options.sizes);
+  Schedule s = along_last(graph, std::move(domain));
+  s.strategy = Strategy::Pointwise;
+  s.unprofitable = std::move(unprofitable);
+  s.team = s.workgroup = kWorkgroup;
+  const Widths w = widths_of(graph, s);
   const Tuning& tuning = options.tuning;
   if (tuning.threads) s.team = s.workgroup = tuning.threads;
   const int64_t points = s.domain.estimate(false);
-  const bool scattered = reads_lane_by_lane(graph, s);
-  if (scattered) s.lanes = std::min(s.lanes, lanes_apart(s.domain));
+  const bool scattered = whole || reads_lane_by_lane(graph, s, options.sizes);
+  if (scattered) s.lanes = whole ? 1 : std::min(s.lanes, lanes_apart(s.domain));
   // Small work is spread over all multiprocessors before a thread takes more than one element.
   while (s.lanes > 1 && points / s.lanes < int64_t{options.target.threads} * kWorkgroup) s.lanes /= 2;
   s.unroll = points < kLargeWork                   ? 1
-             : scattered                           ? steps_apart(graph, s.domain, group)
+             : scattered                           ? steps_apart(graph, s.domain, group, s.lanes, whole.has_value())
              : w.reads * s.lanes * w.largest <= 16 ? 2
                                                    : 1;
   if (tuning.lanes) s.lanes = tuning.lanes;
   if (tuning.unroll) s.unroll = tuning.unroll;
   s.tile = int64_t{s.team} * s.lanes * s.unroll;
-  // Rows that are no whole number of tiles leave threads idle; then all axes are one.
-  const IntExpr last = s.domain.axes.empty() ? IntExpr(1) : s.domain.axes.back().extent;
-  const auto length = last.constant();
-  s.flattened = s.domain.axes.size() > 1 && !(length && (*length % s.tile == 0 || *length >= 64 * s.tile));
+  // Rows that are no whole number of tiles leave threads idle; then all axes are one, which takes divisions.
+  const auto length = s.domain.axes.empty() ? std::nullopt : s.domain.axes.back().extent.constant();
+  const auto fits = [&](int64_t tile) { return length && 50 * steps_of(*length, tile) * tile <= 51 * *length; };
+  s.flattened = s.domain.axes.size() > 1 && !fits(s.tile);
+  if (s.flattened && !tuning.threads && fits(s.tile / 2)) {
+    s.team = s.workgroup = kWorkgroup / 2;
+    s.tile /= 2;
+    s.flattened = false;
+  }
   std::string over;
   for (const Axis& axis : s.domain.axes) over += (over.empty() ? "" : " x ") + axis.extent.str();
-  s.note = fmt::format("every element on its own over {}, {} x {} to a thread", over.empty() ? "one point" : over,
-                       s.unroll, s.lanes);
+  s.note = fmt::format("every element on its own over {}, {} x {} to a thread{}", over.empty() ? "one point" : over,
+                       s.unroll, s.lanes, whole ? ", each with the whole of a short axis" : "");
   find_staged(graph, s);
   if (s.across_axis >= 0) {
     s.strategy = Strategy::Tiled;

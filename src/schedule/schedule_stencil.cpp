@@ -26,6 +26,9 @@ constexpr size_t kManyLoops = 4;
 // Narrower arrays would leave most threads of a warp without a column.
 constexpr int64_t kNarrow = 48;
 constexpr int64_t kMostHaloThreads = 12;
+// Rows that a warp goes down on a GPU: of fewer that are under way at a time, the caches still have what their neighbours read.
+// Measured on an H100, a filter of 5 x 5 over u8 takes 589 us with 469 rows, 441 with 64.
+constexpr int64_t kMostRowsOfWarp = 64, kWarmUps = 16;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -148,7 +151,8 @@ Schedule on_gpu(const Domain& domain, Stencil stencil, int64_t lanes, int64_t re
   const int64_t width = estimate_of(domain, stencil.column_axis), height = estimate_of(domain, stencil.row_axis);
   const int64_t others = std::max<int64_t>(1, domain.estimate(false) / std::max<int64_t>(1, width * height));
   const int64_t warps = int64_t{options.target.threads} * s.resident * (s.workgroup / kWarp);
-  stencil.chunk = rows_of_warps(height, others * ceil_div(width, s.tile), warps, stencil.warm_up);
+  stencil.chunk = std::min(rows_of_warps(height, others * ceil_div(width, s.tile), warps, stencil.warm_up),
+                           std::max(kMostRowsOfWarp, kWarmUps * stencil.warm_up));
   if (options.tuning.unroll >= 8) stencil.chunk = options.tuning.unroll;
   // Of a strip's columns, and before the first of its rows.
   stencil.repeated *= static_cast<double>(kWarp * lanes) / static_cast<double>(s.tile);

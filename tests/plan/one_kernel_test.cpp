@@ -31,6 +31,15 @@ Planned planned(const std::string& program, const SizeBinding& sizes = {{"B"_siz
   return p;
 }
 
+// min(x1) and f32(x1) + sum(x0) read the same array, and bool(x0) and sum(x0) do; but the first of each pair cannot wait for the other pair.
+TEST(Plan, GroupsDoNotWaitForEachOther) {
+  const Planned p = planned(
+      "input x0: u64[3, B, N]\ninput x1: u64[3, 1, N]\nv = x1 + min(x1, axis=-1, keepdims=True)\n"
+      "return f32(x1) + f32(sum(x0)), bf16(v if bool(x0) else x1)\n",
+      {{"B"_size, 127}, {"N"_size, 1}});
+  EXPECT_GE(p.plan.groups.size(), 2u) << p.text();
+}
+
 class OneKernel : public ::testing::TestWithParam<std::pair<const char*, const char*>> {};
 
 TEST_P(OneKernel, IsOneKernel) {
