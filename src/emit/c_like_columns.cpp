@@ -6,6 +6,7 @@
 //   3. few rows, or no warps: every thread reads its columns of all of them; many: neighbouring threads take the rows of one column,
 //      shuffles join these, and every thread reads the totals
 #include <algorithm>
+#include <set>
 
 #include "base/check.hpp"
 #include "emit/c_like_phase.hpp"
@@ -14,6 +15,8 @@ namespace smelt::emit::c_like {
 namespace {
 
 constexpr int kFewRows = 4;
+// Of shared memory for what is combined together, of the 48 KB that a kernel may declare.
+constexpr int kMostBytes = 32 << 10;
 
 struct Tile {
   int columns, lanes, row, rows;             // threads of a row; rows that meet in shared memory
@@ -30,9 +33,42 @@ void PhasePrinter::combine_columns(const std::vector<const Combine*>& group) {
   Tile tile{group[0]->columns, slots_[static_cast<size_t>(group[0]->local)], 0, 0};
   tile.row = tile.columns / tile.lanes;
   tile.rows = team_.threads / std::max(tile.row, warp);
-  std::vector<Partial> lanes;  // of all of the group, one after the other
+  // Those that have no room in shared memory side by side follow each other through it.
+  int bytes = 0;  // of the widest value, and of an index beside it
   for (const Combine* s : group) {
-    const Partial whole = partial(*s);
+    const auto size = [&](LocalId id) { return id < 0 ? 0 : size_of(kernel_.locals[static_cast<size_t>(id)].dtype); };
+    bytes = std::max(bytes, size(s->local) + size(s->index_local));
+  }
+  const int most = std::max(1, kMostBytes / (tile.rows * tile.pitch() * bytes));
+  if (std::ssize(group) > most) {
+    for (auto first = group.begin(); first != group.end();) {
+      const auto last = first + std::min<std::ptrdiff_t>(most, group.end() - first);
+      combine_columns({first, last});
+      first = last;
+    }
+    return;
+  }
+  std::vector<Partial> lanes;  // of all of the group, one after the other
+  std::set<int> boxes;         // that they have in shared memory
+  bool again = false;          // some of them were another Combine's, which reads them until a barrier
+  for (const Combine* s : group) {
+    Partial whole = partial(*s);
+    if (tile.rows > 1) {
+      const ColumnBox box{whole.type, whole.index_type, tile.rows * tile.pitch(), whole.shared};
+      const auto known = std::find_if(column_boxes_.begin(), column_boxes_.end(), [&](const ColumnBox& b) {
+        return b.type == box.type && b.index_type == box.index_type && b.words == box.words && !boxes.count(b.shared);
+      });
+      if (known != column_boxes_.end()) {
+        whole.shared = known->shared;
+        again = true;
+      } else {
+        column_boxes_.push_back(box);
+        statics_ += fmt::format("  {}{} red{}[{}];\n", as_.shared, box.type, box.shared, box.words);
+        if (!whole.index.empty())
+          statics_ += fmt::format("  {}{} red{}i[{}];\n", as_.shared, box.index_type, box.shared, box.words);
+      }
+      boxes.insert(whole.shared);
+    }
     for (int l = 0; l < tile.lanes; ++l) {
       lanes.push_back(whole);
       lanes.back().value = fmt::format("a{}[{}]", s->local, l);
@@ -42,18 +78,12 @@ void PhasePrinter::combine_columns(const std::vector<const Combine*>& group) {
   }
   if (tile.rows > 1) {
     const bool by_rows = as_.warps && tile.rows > kFewRows;
-    if (serial_depth_ > 0) line("{}", as_.barrier);
+    if (serial_depth_ > 0 || again) line("{}", as_.barrier);
     open(tile.row >= warp ? "" : fmt::format("if ((tw & 31) < {})", tile.row));
     const std::string row = fmt::format("(tw / {}) * {}", std::max(tile.row, warp), tile.pitch());
     for (size_t i = 0; i < lanes.size(); ++i) {
       const Partial& p = lanes[i];
       const int lane = static_cast<int>(i) % tile.lanes;
-      if (lane == 0) {
-        const int words = tile.rows * tile.pitch();
-        statics_ += fmt::format("  {}{} red{}[{}];\n", as_.shared, p.type, p.shared, words);
-        if (!p.index.empty())
-          statics_ += fmt::format("  {}{} red{}i[{}];\n", as_.shared, p.index_type, p.shared, words);
-      }
       line("red{}[{} + {}] = {};", p.shared, row, tile.column(lane), p.value);
       if (!p.index.empty()) line("red{}i[{} + {}] = {};", p.shared, row, tile.column(lane), p.index);
     }

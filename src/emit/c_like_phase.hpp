@@ -140,6 +140,11 @@ class PhasePrinter {
     std::string index_type;
     int index_bytes = 0;
   };
+  struct ColumnBox {  // an array in shared memory, in which the rows of columns meet
+    std::string type, index_type;
+    int words, shared;
+  };
+  std::vector<ColumnBox> column_boxes_;
   void combine(const std::vector<const Combine*>& group);
   void combine_step(const Partial& p, const std::string& other, const std::string& other_index);
   void shuffle(const Partial& p, int from, int to = 1);
