@@ -123,6 +123,8 @@ ExprId Evaluator::compute(NodeId id, const Index& index) {
     case NodeKind::Cast: return builder_.cast(value(node.args[0], index), node.dtype, node.wrap);
     case NodeKind::Reduce: {
       if (node.local) return local_reduction(id, index);
+      if (const auto computed = computed_reductions_.find(id); computed != computed_reductions_.end())
+        return computed->second(index);
       auto it = reductions_.find(id);
       SMELT_CHECK(it != reductions_.end(), "reduction %{} is used before it is computed", id);
       return it->second;

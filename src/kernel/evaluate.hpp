@@ -63,6 +63,9 @@ class Evaluator {
 
   // What a reduction of this group is worth inside the current block.
   void set_reduction(NodeId id, ExprId value) { reductions_[id] = value; }
+  // The same of what is computed wherever it is needed, from other values of the row at that index.
+  using ReductionAt = std::function<ExprId(const Index&)>;
+  void set_reduction(NodeId id, ReductionAt value) { computed_reductions_[id] = std::move(value); }
 
   // Makes the statements of a scan at the element at hand, in the current block.
   using ScanAt = std::function<ExprId(NodeId, const Index&)>;
@@ -95,6 +98,7 @@ class Evaluator {
   Builder& builder_;
   std::map<NodeId, int> inputs_, outputs_;
   std::map<NodeId, ExprId> reductions_;
+  std::map<NodeId, ReductionAt> computed_reductions_;
   std::vector<Stmt>* block_ = nullptr;
   Ranges ranges_;
   Redirect redirect_;

@@ -111,7 +111,7 @@ std::vector<Stmt> ColumnLowering::down_columns(const ColumnLoops& loops, const s
   if (loops.blocks == 0) return nest;
   std::vector<Stmt> block = start(accs);
   append(block, std::move(nest));
-  for (const Accumulator& a : accs) append(block, take_part(total_of(a), a));
+  append(block, take_parts(totals_of(accs), accs));
   return in_loops({loops.serial.begin(), outside}, std::move(block));
 }
 

@@ -58,7 +58,7 @@ std::vector<ReductionLowering::Partial> ReductionLowering::partials(const std::v
 void ReductionLowering::store_partials(const std::vector<Accumulator>& accs, const std::vector<Partial>& parts,
                                        const Index& at, std::vector<Stmt>& body) {
   for (size_t i = 0; i < accs.size(); ++i) {
-    body.push_back(builder_.store({false, parts[i].value, at}, builder_.local(accs[i].value)));
+    body.push_back(builder_.store({false, parts[i].value, at}, held(accs, i)));
     if (accs[i].with_index()) body.push_back(builder_.store({false, parts[i].index, at}, result(accs[i])));
   }
 }
@@ -66,11 +66,14 @@ void ReductionLowering::store_partials(const std::vector<Accumulator>& accs, con
 std::vector<Stmt> ReductionLowering::take_partials(const std::vector<Accumulator>& accs,
                                                    const std::vector<Partial>& parts, const Index& at) {
   std::vector<Stmt> body;
+  std::vector<ExprId> values;
   for (size_t i = 0; i < accs.size(); ++i) {
     const ExprId value = builder_.load({false, parts[i].value, at});
     const ExprId index = accs[i].with_index() ? builder_.load({false, parts[i].index, at}) : kNoExpr;
-    append(body, take_part(accs[i], value, index));
+    values.push_back(value);
+    if (!accs[i].of_moments()) append(body, take_part(accs[i], value, index));
   }
+  append(body, take_moments(accs, values));
   return body;
 }
 

@@ -1,4 +1,6 @@
 // The passes over a row or a column: one for each level of reductions, and one more for what needs the last of them.
+#include <memory>
+
 #include "kernel/lower_reduction.hpp"
 
 namespace smelt::kernel {
@@ -24,11 +26,12 @@ void AccumulatorLowering::element_pass(int level, const std::vector<Accumulator>
   const ExprId inside = only_in_columns(placement);
   std::vector<Stmt> tail;
   for (const Accumulator& a : accs) {
-    if (a.relative >= 0) continue;  // its sum finds it on the way
+    if (a.relative >= 0 || a.of_moments()) continue;  // its sum finds it on the way; below
     const Reduction& r = a.maximum >= 0 ? *accs[static_cast<size_t>(a.maximum)].reduction : *a.reduction;
     const ExprId value = evaluator_.value(graph_.at(r.node).args[0], placement.at(r.argument_index));
     append(tail, a.maximum >= 0 ? update_online(a, value) : take_element(a, value, position(placement)));
   }
+  append(tail, update_moments(accs, placement));
   for (const StoredOutput& o : domain().outputs)
     if (!o.per_row && o.level == level)
       tail.push_back(store_output(o, placement, evaluator_.value_to_store(o.base, placement.at(o.base_index)), inside));
@@ -49,7 +52,14 @@ std::vector<Stmt> AccumulatorLowering::row_outputs(int level, const Placement& p
 
 // From here on their reductions are worth what the accumulators hold.
 void AccumulatorLowering::set_results(const std::vector<Accumulator>& accs) {
-  for (const Accumulator& a : accs) evaluator_.set_reduction(a.reduction->node, result(a));
+  const auto shared = std::make_shared<const std::vector<Accumulator>>(accs);
+  for (size_t i = 0; i < accs.size(); ++i) {
+    const Accumulator& a = accs[i];
+    if (a.role == Role::Reduction) evaluator_.set_reduction(a.reduction->node, result(a));
+    if (a.role == Role::Moment)
+      evaluator_.set_reduction(a.reduction->node,
+                               [this, shared, i](const Index& index) { return moment_result(*shared, i, index); });
+  }
 }
 
 // Gives the accumulators of a block another one, of all blocks.
@@ -57,6 +67,7 @@ void ReductionLowering::add_total(Accumulator a) {
   const LocalId of_block = a.value;
   a.value = builder_.new_local(a.value_type, true);
   if (a.with_index()) a.index = builder_.new_local(a.index_type, true);
+  a.joined = false;
   totals_.emplace(of_block, a);
 }
 

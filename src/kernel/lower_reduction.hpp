@@ -1,6 +1,7 @@
 // Reductions and scans, whatever loops they run in. Internal to this folder.
 #pragma once
 
+#include <array>
 #include <functional>
 #include <map>
 #include <optional>
@@ -15,9 +16,13 @@ namespace smelt::kernel {
 
 using schedule::Reduction;
 
-// A reduction while it runs: its accumulator, and for argmax and argmin the index beside it.
+// What an accumulator holds (moments.cpp): a reduction that runs by itself, or a sum of products of which the factors are
+// measured from origins; how many elements it has met, the origin of a factor, and the sum of a factor measured from there.
+enum class Role : uint8_t { Reduction, Moment, Count, Origin, Sum };
+
+// A reduction while it runs: its accumulator, and for argmax and argmin the index beside it. Moments have further ones beside them.
 struct Accumulator {
-  const Reduction* reduction;
+  const Reduction* reduction;  // none of Count, Origin and Sum
   ReduceKind kind;
   LocalId value = -1, index = -1;
   DType value_type{};
@@ -29,6 +34,13 @@ struct Accumulator {
   LocalId top =
       -1;  // of such a sum: the largest value that each lane has met, to which its part of the sum is relative
   int relative = -1;  // of a maximum: the first sum that runs beside it
+  Role role = Role::Reduction;
+  NodeId factor = -1;  // Origin, Sum
+  // Places among the accumulators. Of a Moment for both of its factors; of a Sum its origin. -1: it is 0; of sums: it is not needed.
+  std::array<int, 2> origins{-1, -1}, sums{-1, -1};
+  LocalId whole = -1;   // of what belongs to moments: the same of all lanes
+  bool joined = false;  // `whole` counts
+  bool of_moments() const { return role != Role::Reduction; }
   bool with_index() const { return kind == ReduceKind::ArgMax || kind == ReduceKind::ArgMin; }
 };
 
@@ -47,6 +59,7 @@ class AccumulatorLowering : public Lowering {
   std::vector<Stmt> take_element(const Accumulator& a, ExprId element, const IntExpr& position);
   std::vector<Stmt> take_part(const Accumulator& a, ExprId value, ExprId index);
   std::vector<Stmt> take_part(const Accumulator& a, const Accumulator& part);
+  std::vector<Stmt> take_parts(const std::vector<Accumulator>& accs, const std::vector<Accumulator>& parts);
   std::vector<Stmt> take_if(const Accumulator& a, Val better, Val value, Val index);
   Stmt combine_lanes(const Accumulator& a);
   ExprId result(const Accumulator& a);
@@ -68,6 +81,15 @@ class AccumulatorLowering : public Lowering {
   std::vector<Stmt> start_online(const std::vector<Accumulator>& accs);
   std::vector<Stmt> update_online(const Accumulator& sum, ExprId value);
   std::vector<Stmt> finish_online(const std::vector<Accumulator>& accs);
+  // moments.cpp
+  void add_moments(std::vector<Accumulator>& accs);
+  std::vector<Stmt> update_moments(const std::vector<Accumulator>& accs, const Placement& placement);
+  std::vector<Stmt> take_moments(const std::vector<Accumulator>& accs, const std::vector<ExprId>& part);
+  std::vector<Stmt> join_moments(const std::vector<Accumulator>& accs);
+  static std::vector<Accumulator> of_all_lanes(std::vector<Accumulator> accs);  // after join_moments
+  ExprId held(const std::vector<Accumulator>& accs,
+              size_t place);  // what it is worth, of all lanes where these are joined
+  ExprId moment_result(const std::vector<Accumulator>& accs, size_t place, const Index& index);
 
   // reductions.cpp
   IntExpr position(const Placement& placement) const;  // row-major over the reduced axes: what argmax counts

@@ -76,10 +76,12 @@ std::vector<Stmt> RowLowering::row_pass(const RowLoops& loops, const std::vector
     result = start(accs);
     append(result, start_online(accs));
     append(result, in_loops(loops.serial, std::move(lanes)));
+    append(result, join_moments(accs));
     if (online) {
       append(result, finish_online(accs));
     } else {
-      for (const Accumulator& a : accs) result.push_back(combine_lanes(a));
+      for (const Accumulator& a : accs)
+        if (!a.of_moments()) result.push_back(combine_lanes(a));
     }
     return result;
   }
@@ -87,22 +89,27 @@ std::vector<Stmt> RowLowering::row_pass(const RowLoops& loops, const std::vector
   const auto inside = loops.serial.end() - static_cast<long>(loops.inside);
   std::vector<Stmt> block = start(accs);
   append(block, in_loops({inside, loops.serial.end()}, std::move(lanes)));
-  for (const Accumulator& a : accs) {
-    const Accumulator total = total_of(a);
-    block.push_back(combine_lanes(a));
-    append(block, take_part(total, a));
+  append(block, join_moments(accs));
+  std::vector<ExprId> of_block;
+  for (size_t i = 0; i < accs.size(); ++i) {
+    const Accumulator total = total_of(accs[i]);
+    of_block.push_back(held(accs, i));
     append(result, start({total}));
+    if (accs[i].of_moments()) continue;
+    block.push_back(combine_lanes(accs[i]));
+    append(block, take_part(total, accs[i]));
   }
+  append(block, take_moments(totals_of(accs), of_block));
   append(result, in_loops({loops.serial.begin(), inside}, std::move(block)));
   return result;
 }
 
 std::vector<Accumulator> RowLowering::row_accumulators(const RowLoops& loops, const Placement& placement, int level) {
-  if (!loops.blocked) return accumulators(level);
+  if (!loops.blocked) return of_all_lanes(accumulators(level));
   std::optional<IntExpr> block;  // its first position, where those of a block follow one another
   const IntExpr here = position(placement), first = here.substitute({{kLane, 0}}, placement.ranges);
   if (loops.inside == 0 && here - first == IntExpr::symbol(kLane)) block = first;
-  std::vector<Accumulator> accs = accumulators(level, block);
+  std::vector<Accumulator> accs = of_all_lanes(accumulators(level, block));
   for (Accumulator total : accs) {
     total.first_position = 0, total.index_type = DType::I64;
     add_total(total);

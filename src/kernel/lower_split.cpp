@@ -110,7 +110,7 @@ void RowLowering::combine_rows(const Grid& grid, const SplitAxis& split, const s
   RowLoops loops;
   loops.vector_extent = count;
   std::vector<Stmt> body = row_pass(loops, accs, take_partials(accs, parts, from));
-  set_results(accs);
+  set_results(of_all_lanes(accs));
   append(body, columns ? column_outputs(1, placement) : row_outputs(1, placement));
   add_phase(grid.extent(), std::move(body), count);
   if (on_gpu() && !schedule_.plain && grid.extent().is(1)) end_with_last_workgroup();

@@ -77,11 +77,14 @@ void ColumnLowering::narrow_rest(const NarrowRows& rows, const Placement& placem
                                  std::vector<Stmt>& body) {
   const Index there{IntExpr::symbol(Symbol::loop("f")) * rows.columns + IntExpr::symbol(kLane)};
   std::vector<Stmt> joined, left;
+  std::vector<ExprId> values;
   for (size_t a = 0; a < totals.size(); ++a) {
     const ExprId value = builder_.load({true, scratch[a].value, there});
     const ExprId index = totals[a].with_index() ? builder_.load({true, scratch[a].index, there}) : kNoExpr;
-    append(joined, take_part(totals[a], value, index));
+    values.push_back(value);
+    if (!totals[a].of_moments()) append(joined, take_part(totals[a], value, index));
   }
+  append(joined, take_moments(totals, values));
   body = start(totals);
   body.push_back(loop(LoopKind::Serial, Symbol::loop("f"), rows.rows_of_step, std::move(joined)));
   if (rows.rest.is(0)) return;

@@ -15,9 +15,9 @@ namespace smelt::kernel {
 // Finds the maximum of each sum that runs online. `top` starts at the smallest finite value, so that no difference from it is inf - inf.
 void AccumulatorLowering::pair_online(std::vector<Accumulator>& accs) {
   for (size_t s = 0; s < accs.size(); ++s) {
-    if (!accs[s].reduction->online) continue;
+    if (accs[s].of_moments() || !accs[s].reduction->online) continue;
     for (size_t m = 0; m < accs.size(); ++m)
-      if (accs[m].reduction->node == accs[s].reduction->online->maximum) {
+      if (!accs[m].of_moments() && accs[m].reduction->node == accs[s].reduction->online->maximum) {
         accs[s].maximum = static_cast<int>(m);
         if (accs[m].relative < 0) accs[m].relative = static_cast<int>(s);
       }
@@ -77,7 +77,7 @@ std::vector<Stmt> AccumulatorLowering::finish_online(const std::vector<Accumulat
   std::vector<Stmt> stmts;
   stmts.push_back(loop(LoopKind::Vector, Symbol::loop("l"), everyone, std::move(tops), 1, lanes));
   for (const Accumulator& a : accs)
-    if (a.maximum < 0) stmts.push_back(combine_lanes(a));
+    if (a.maximum < 0 && !a.of_moments()) stmts.push_back(combine_lanes(a));
   stmts.push_back(loop(LoopKind::Vector, Symbol::loop("l"), everyone, std::move(scaled), 1, lanes));
   append(stmts, std::move(sums));
   // A maximum that stayed where it started may be -inf: only then nothing was added.

@@ -35,6 +35,11 @@ PhaseUses::PhaseUses(const Kernel& kernel, const Phase& phase)
   block(phase.body, nullptr);
   if (phase.counter >= 0) stored[static_cast<size_t>(phase.counter)] = true;
   find_dependencies();
+  // Lanes of columns keep theirs from loop to loop, also where nothing combines it.
+  for (LocalUses& local : locals)
+    local.per_column = local.per_column || (!local.combined && local.used_outside && !local.vectors.empty() &&
+                                            std::all_of(local.vectors.begin(), local.vectors.end(),
+                                                        [](const Loop* l) { return l->columns > 0; }));
   if (kernel.dialect != Dialect::PlainThread) return;
   std::set<LocalId> kept;
   find_kept(phase.body, kept);

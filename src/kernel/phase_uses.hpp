@@ -16,9 +16,10 @@ struct LocalUses {
   std::set<const Loop*> vectors;  // the Vector loops that give it a value
   bool used_outside = false;      // of Vector loops: an accumulator
   bool combined = false;          // uniform from then on
-  bool per_column = false;        // combined, to one value for each column
-  bool of_element = false;        // PlainThread: every loop that reads it gives it a value first, element by element
-  std::set<int> blocks;           // runs of simple statements of Vector loops in which it occurs
+  bool per_column =
+      false;  // of loops over columns: combined to one value for each column, or kept for each of a lane's
+  bool of_element = false;  // PlainThread: every loop that reads it gives it a value first, element by element
+  std::set<int> blocks;     // runs of simple statements of Vector loops in which it occurs
 };
 
 struct ScratchUses {

@@ -58,6 +58,7 @@ std::vector<Accumulator> AccumulatorLowering::accumulators(int level, const std:
     result.push_back(a);
   }
   pair_online(result);
+  add_moments(result);
   return result;
 }
 
@@ -114,6 +115,19 @@ std::vector<Stmt> AccumulatorLowering::take_part(const Accumulator& a, const Acc
     if (!part.first_position.is(0)) index = builder_.apply(Op::Add, {builder_.index(part.first_position), index});
   }
   return take_part(a, builder_.local(part.value), index);
+}
+
+// Of each accumulator the part of its own.
+std::vector<Stmt> AccumulatorLowering::take_parts(const std::vector<Accumulator>& accs,
+                                                  const std::vector<Accumulator>& parts) {
+  std::vector<Stmt> stmts;
+  std::vector<ExprId> held_by_part;
+  for (size_t i = 0; i < accs.size(); ++i) {
+    held_by_part.push_back(held(parts, i));
+    if (!accs[i].of_moments()) append(stmts, take_part(accs[i], parts[i]));
+  }
+  append(stmts, take_moments(accs, held_by_part));
+  return stmts;
 }
 
 // In whatever order they come: a strictly better value, a NaN over a number, and of equals the smaller index.

@@ -14,6 +14,7 @@
 #include "plan/partition.hpp"
 #include "plan/two_kernels.hpp"
 #include "schedule/candidates.hpp"
+#include "schedule/moments.hpp"
 #include "schedule/operations.hpp"
 
 namespace smelt::plan {
@@ -32,9 +33,11 @@ class Planner {
   std::optional<Plan> run() {
     if (parts_.options().fuse) {
       merge_producers();
+      merge_moments();
       merge_into_only_readers();
       merge_siblings();
       if (parts_.options().depth == 0) repeat_cheap_values();
+      merge_moments();
       merge_readers();
     }
     Plan plan;
@@ -63,6 +66,23 @@ class Planner {
             parts_.groups().path_around(a, b))
           continue;
         parts_.try_merge(a, b);
+      }
+    }
+  }
+
+  // Sums of products that are measured from other results of their rows, with those: between them stand values of elements, which make
+  // two passes of the two until others compute these again for themselves.
+  void merge_moments() {
+    for (size_t i = 0; i < parts_.graph().nodes.size(); ++i) {
+      const NodeId id = static_cast<NodeId>(i);
+      if (!parts_.edges().computing[i]) continue;
+      const auto moment = schedule::moment(parts_.graph(), id);
+      if (!moment) continue;
+      for (NodeId value : moment->of_rows()) {
+        while (is_view(parts_.graph().at(value).kind)) value = parts_.graph().at(value).args[0];
+        if (!parts_.computing(value)) continue;
+        const int a = parts_.group_of(value), b = parts_.group_of(id);
+        if (a != b && !parts_.groups().path_around(a, b) && !parts_.groups().path_around(b, a)) merge_with_copies(a, b);
       }
     }
   }
@@ -129,10 +149,13 @@ class Planner {
     for (size_t i = parts_.graph().nodes.size(); i-- > 0;) {
       const NodeId id = static_cast<NodeId>(i);
       if (!parts_.edges().computing[i] || parts_.edges().is_output[i]) continue;
-      std::set<int> readers;
-      for (NodeId c : parts_.consumers(id))
-        if (parts_.group_of(c) != parts_.group_of(id) && !parts_.copied_into(parts_.group_of(c), id))
-          readers.insert(parts_.group_of(c));
+      std::set<int> readers;  // those that compute a reader of it again are some, too
+      for (NodeId c : parts_.consumers(id)) {
+        std::set<int> of = parts_.copiers(c);
+        of.insert(parts_.group_of(c));
+        for (const int g : of)
+          if (g != parts_.group_of(id) && !parts_.copied_into(g, id)) readers.insert(g);
+      }
       if (readers.empty()) continue;
       std::vector<NodeId> chain;
       const std::optional<int> cost = repeatable_chain(id, chain);

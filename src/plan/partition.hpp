@@ -68,6 +68,8 @@ class Partition {
   // Points over which a node is evaluated: of a reduction, its argument's; where its group has none, those of the largest beside it.
   int64_t reach(NodeId id) const;
 
+  // The groups that compute a node of another group again.
+  const std::set<int>& copiers(NodeId id) const;
   std::set<NodeId> united_copies(int a, int b) const;
   void set_copies(int g, std::set<NodeId> copies);
   std::vector<FusionGroup> described_groups() const;
@@ -89,8 +91,6 @@ class Partition {
   bool known_refusal(int a, int b) const;
   // Of one number, every thread makes its own.
   bool is_read_more_often(NodeId id, int64_t points) const;
-  // The groups that compute a node of another group again.
-  const std::set<int>& copiers(NodeId id) const;
   // All results of a call of the user's code are made at once. They have the same arguments, so there is no path between them.
   void merge_results();
 

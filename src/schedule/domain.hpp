@@ -2,6 +2,7 @@
 // reads. This walk is what makes a merge legal or not.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "schedule/group.hpp"
+#include "schedule/moments.hpp"
 #include "schedule/online.hpp"
 #include "schedule/views.hpp"
 
@@ -30,6 +32,7 @@ struct Reduction {
   int level = 0;  // 0: needs no other reduction of the group; n: needs one of level n-1
   Index argument_index, result_index;
   std::optional<OnlineSum> online;  // runs in one pass with its maximum, which is of the same level
+  std::optional<Moment> moment;     // runs in one pass with what it is measured from
 };
 
 // A scan of the group: it runs along the reduced axes, in order, in every pass that needs it.
@@ -78,10 +81,16 @@ struct Domain {
   bool pointwise() const { return levels == 0 && scans.empty(); }
 };
 
-// What the group has in common with its readers' loops, or why it cannot share loops. With `online`, sums of exponentials run beside
-// their maximum where they can.
+// Reductions that need others of the same rows, and can all the same run in one pass with them.
+enum class Online : uint8_t {
+  Nothing,
+  Moments,  // sums of products of what is measured from a value of the row, as the mean (moments.hpp)
+  All,      // and sums of exponentials below a maximum (online.hpp)
+};
+
+// What the group has in common with its readers' loops, or why it cannot share loops.
 std::variant<Domain, Refusal> find_domain(const Graph& graph, const Group& group, const SizeBinding& sizes,
-                                          bool online = false);
+                                          Online online = Online::Nothing);
 
 // Orders the axes of reductions and scans as memory has them, where what is read and stored agrees: the columns of x.T are rows.
 void follow_memory(const Graph& graph, Domain& domain, const SizeBinding& sizes);

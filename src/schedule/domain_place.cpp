@@ -46,11 +46,13 @@ bool divides_several_variables(const IntExpr& e) {
 
 class Placement : Refusing {
  public:
-  Placement(const Graph& graph, const Group& group, const SizeBinding& sizes, bool online, bool finer)
+  Placement(const Graph& graph, const Group& group, const SizeBinding& sizes, Online online, bool finer)
       : graph_(graph),
         group_(group),
         sizes_(sizes),
         online_(online),
+        moments_(online != Online::Nothing && std::none_of(group.nodes.begin(), group.nodes.end(),
+                                                           [&](NodeId id) { return at(id).kind == NodeKind::Scan; })),
         finer_(finer),
         members_(group.nodes.begin(), group.nodes.end()),
         inputs_(group.inputs.begin(), group.inputs.end()) {}
@@ -242,11 +244,8 @@ class Placement : Refusing {
                                   node.label.empty() ? name_of(node.reduce) : node.label, axes_text(node.axes),
                                   str(argument), axes_text(domain_reduced_), str(domain_shape_)),
                       "reduce over the same axes");
-      Reduction r{id,
-                  level_of(id),
-                  reshaped_index(full_shape(), argument, domain_.values(), domain_.ranges),
-                  {},
-                  online_of(id)};
+      Reduction r{id, level_of(id),  reshaped_index(full_shape(), argument, domain_.values(), domain_.ranges),
+                  {}, online_of(id), moment_of(id)};
       for (size_t d = 0; d < argument.size(); ++d)
         if (!std::count(node.axes.begin(), node.axes.end(), static_cast<int>(d)))
           r.result_index.push_back(r.argument_index[d]);
@@ -327,21 +326,38 @@ class Placement : Refusing {
     int level = 0;
     if (const auto online = online_of(id))
       level = level_of(online->maximum);
+    else if (const auto moment = moment_of(id))
+      level = level_beside(*moment);
     else if (member(id) || !inputs_.count(id))
       for (NodeId arg : at(id).args) level = std::max(level, ready_after(arg));
     return level_[id] = level;
   }
   std::optional<OnlineSum> online_of(NodeId id) const {
-    if (!online_ || !member(id)) return std::nullopt;
+    if (online_ != Online::All || !member(id)) return std::nullopt;
     const auto online = online_sum(graph_, id);
     return online && member(online->maximum) ? online : std::nullopt;
+  }
+  // Where that saves a pass.
+  std::optional<Moment> moment_of(NodeId id) {
+    if (!moments_ || !member(id) || !runs_in_passes(id)) return std::nullopt;
+    auto found = moment(graph_, id);
+    if (found && level_beside(*found) >= ready_after(at(id).args[0])) found.reset();
+    return found;
+  }
+  // The factors are needed in its pass, and what belongs to whole rows when that is done.
+  int level_beside(const Moment& moment) {
+    int level = 0;
+    for (const Moment::Factor& factor : moment.factors) level = std::max(level, ready_after(factor.value));
+    for (const NodeId value : moment.of_rows()) level = std::max(level, ready_after(value) - 1);
+    return level;
   }
   int ready_after(NodeId id) { return level_of(id) + (member(id) && runs_in_passes(id) ? 1 : 0); }
 
   const Graph& graph_;
   const Group& group_;
   const SizeBinding& sizes_;
-  const bool online_;
+  const Online online_;
+  const bool moments_;
   bool finer_;
   std::unordered_set<NodeId> members_, inputs_;
   Domain domain_;
@@ -355,7 +371,7 @@ class Placement : Refusing {
 }  // namespace
 
 std::variant<Placed, Refusal> place_domain(const Graph& graph, const Group& group, const SizeBinding& sizes,
-                                           bool online, bool& finer) {
+                                           Online online, bool& finer) {
   Placement placement(graph, group, sizes, online, finer);
   auto placed = placement.run();
   finer = placement.is_finer();

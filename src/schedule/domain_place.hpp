@@ -39,6 +39,6 @@ struct Placed {
 // The loops of a group, and where its reductions, scans and outputs lie in them; or why they have no loops in common. Where `finer` is
 // true, axes that a reshape splits may be split; it says then whether some are.
 std::variant<Placed, Refusal> place_domain(const Graph& graph, const Group& group, const SizeBinding& sizes,
-                                           bool online, bool& finer);
+                                           Online online, bool& finer);
 
 }  // namespace smelt::schedule

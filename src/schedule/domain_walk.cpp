@@ -273,7 +273,7 @@ class Walk : Refusing {
 }  // namespace
 
 std::variant<Domain, Refusal> find_domain(const Graph& graph, const Group& group, const SizeBinding& sizes,
-                                          bool online) {
+                                          Online online) {
   bool finer = true;
   const auto attempt = [&]() -> std::variant<Domain, Refusal> {
     auto placed = place_domain(graph, group, sizes, online, finer);

@@ -21,6 +21,15 @@ int passes_of(const Domain& domain) {
   return passes;
 }
 
+std::optional<Domain> domain_of_fewer_passes(const Graph& graph, const Group& group, const Options& options,
+                                             Online online, int passes) {
+  auto found = find_domain(graph, group, options.sizes, online);
+  Domain* domain = std::get_if<Domain>(&found);
+  if (!domain || passes_of(*domain) >= passes) return std::nullopt;
+  merge_axes(graph, *domain);
+  return std::move(*domain);
+}
+
 std::string passes_text(const Domain& domain) {
   const int passes = passes_of(domain);
   return fmt::format("{} pass{}", passes, passes == 1 ? "" : "es");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -16,6 +17,9 @@ std::variant<Schedule, Refusal> scatter_schedule(const Graph& graph, const Group
 // How often the rows are gone over: once for each level of reductions, and once more for outputs that need the last of them.
 int passes_of(const Domain& domain);
 std::string scans_text(const Domain& domain);
+// The same group in fewer passes than so many, where reductions may run beside those that they need.
+std::optional<Domain> domain_of_fewer_passes(const Graph& graph, const Group& group, const Options& options,
+                                             Online online, int passes);
 std::string passes_text(const Domain& domain);
 
 // Points that a part of a split reduction has at least. More parts than kMaxParts only lengthen the

@@ -45,6 +45,9 @@ constexpr int64_t kSeveralGathers = 3;
 // Bodies of this cost (operations.hpp) are light, and longer than that are long.
 constexpr int kLightBody = 12, kLongBody = 640;
 
+// Of what passes over a row read again, about.
+constexpr int64_t kBytesOfElement = 4;
+
 // How many elements a step of the Vector loop takes. What a core waits for is mostly the chain of dependent steps that a function is, so
 // four vectors go side by side; values that do not fit the registers then cost less than the wait. Elements of 8 bytes are two vectors
 // already; of very long bodies there is more to lose in compiling them than in waiting.
@@ -355,8 +358,19 @@ std::variant<Schedule, Refusal> cpu_schedule(const Graph& graph, Domain domain, 
       along_rows && domain.estimate(true) < kShortRow && domain.estimate(false) >= 4 * natural_lanes(options.target);
   const bool as_columns = has_columns && (!along_rows || !has_rows || short_rows);
   const bool turned = options.tuning.turned && has_columns && has_rows;
-  if (as_columns != turned) return column(graph, std::move(domain), group, options, turned);
-  return row(graph, std::move(domain), group, options);
+  const int passes = passes_of(domain);
+  const bool on_chip = domain.estimate(true) * kBytesOfElement <= options.target.l2_bytes;
+  const auto make = [&](Domain of) {
+    if (as_columns != turned) return column(graph, std::move(of), group, options, turned);
+    return row(graph, std::move(of), group, options);
+  };
+  auto made = make(std::move(domain));
+  if (passes == 1 || (on_chip && std::holds_alternative<Schedule>(made))) return made;
+  // What does not stay on chip between passes: every pass less is a reading less.
+  auto shorter = domain_of_fewer_passes(graph, group, options, Online::Moments, passes);
+  if (!shorter) return made;
+  auto better = make(std::move(*shorter));
+  return std::holds_alternative<Schedule>(better) ? std::move(better) : std::move(made);
 }
 
 }  // namespace smelt::schedule

@@ -228,17 +228,18 @@ std::variant<Schedule, Refusal> any_schedule(const Graph& graph, Domain domain, 
   const int last = static_cast<int>(domain.axes.size()) - 1;
   const bool along_rows = last < 0 || domain.axes[static_cast<size_t>(last)].reduced;
   const bool has_columns = last_axis(domain, false) >= 0, has_rows = last_axis(domain, true) >= 0;
-  if (has_columns && (!along_rows || !has_rows)) return column_gpu(graph, std::move(domain), group, options);
-  auto made = row_gpu(graph, std::move(domain), group, options);
-  // Rows that do not stay on chip between passes: every pass less is a reading less.
+  const auto make = has_columns && (!along_rows || !has_rows) ? column_gpu : row_gpu;
+  const int passes = passes_of(domain);
+  const int64_t rows = domain.estimate(false);
+  auto made = make(graph, std::move(domain), group, options);
   const Schedule* plain = std::get_if<Schedule>(&made);
-  if (!plain || plain->strategy != Strategy::Row || plain->held || passes_of(plain->domain) == 1) return made;
-  if (plain->domain.estimate(false) < options.target.threads) return made;
-  auto online = find_domain(graph, group, options.sizes, true);
-  Domain& shorter = std::get<Domain>(online);
-  merge_axes(graph, shorter);
-  if (passes_of(shorter) == passes_of(plain->domain)) return made;
-  return row_gpu(graph, std::move(shorter), group, options);
+  if (passes == 1 || options.tuning.turned || (plain && plain->held)) return made;
+  // What does not stay on chip between passes: every pass less is a reading less. Exponentials run online in whole rows.
+  const bool whole_rows = make == row_gpu && plain && rows >= options.target.threads;
+  auto shorter = domain_of_fewer_passes(graph, group, options, whole_rows ? Online::All : Online::Moments, passes);
+  if (!shorter) return made;
+  auto better = make(graph, std::move(*shorter), group, options);
+  return std::holds_alternative<Schedule>(better) ? std::move(better) : std::move(made);
 }
 
 }  // namespace
