@@ -150,6 +150,31 @@ TEST_F(EmulatedGpu, TallColumnsInParts) {
               {{even}, {rows(DType::I32, 1000, 65)}, {rows(DType::I32, 5, 1)}}, {{"R"_size, 2048}, {"C"_size, 128}});
 }
 
+// Sums of what is measured from a mean, in one pass with it: tiles of columns in parts, few rows in parts, columns that are
+// too narrow for a tile; the calls have parts that are short, or nothing.
+TEST_F(EmulatedGpu, VariancesInParts) {
+  const std::string columns = "input x: f32[M, N]\nreturn var(x, axis=0, ddof=1), mean(x, axis=0)\n";
+  const std::string rows_of = "input x: f32[M, N]\nreturn var(x, axis=1)\n",
+                    all = "input x: f32[M, N]\nreturn var(x)\n";
+  for (const int64_t width : {3, 64, 133})
+    check_calls(columns,
+                {{rows(DType::F32, 2500, width)}, {rows(DType::F32, 600, width)}, {rows(DType::F32, 0, width)}},
+                {{"M"_size, 1 << 16}, {"N"_size, width}});
+  check_calls(rows_of, {{rows(DType::F32, 2, 20003)}, {rows(DType::F32, 3, 1)}}, {{"M"_size, 3}, {"N"_size, 1 << 20}});
+  check_calls(all, {{rows(DType::F32, 40, 501)}, {rows(DType::F32, 1, 1)}}, {{"M"_size, 4096}, {"N"_size, 4096}});
+  check("input x: bf16[M, 24]\nreturn std(f32(x), axis=0)\n", {rows(DType::BF16, 3000, 24)}, {{"M"_size, 1 << 16}});
+  check("input x: f64[M, 24]\nreturn var(x, axis=0)\n", {rows(DType::F64, 3000, 24)}, {{"M"_size, 1 << 16}});
+}
+
+// More sums than have room in shared memory side by side.
+TEST_F(EmulatedGpu, SumsBehindANorm) {
+  check(
+      "input x: f32[M, 128]\ninput g: f32[M, 128]\n"
+      "m = mean(x, axis=0)\nr = rsqrt(var(x, axis=0) + 1e-5)\nh = (x - m) * r\n"
+      "return r * (g - mean(g, axis=0) - h * mean(g * h, axis=0))\n",
+      {rows(DType::F32, 2500, 128), rows(DType::F32, 2500, 128)}, {{"M"_size, 1 << 17}});
+}
+
 TEST_F(EmulatedGpu, ColumnsAndTotals) {
   check("input x: f32[3000, 40]\nreturn sum(relu(x), axis=0)\n", {rows(DType::F32, 3000, 40)});
   check("input x: f32[R, C]\nreturn (x - mean(x, axis=0)) / std(x, axis=0)\n", {rows(DType::F32, 70, 33)});
