@@ -343,12 +343,14 @@ class Planner {
   }
 
   // Groups in an order, of which one needs what a later one stores.
-  static bool wait_for_each_other(const std::vector<FusionGroup>& order) {
+  bool wait_for_each_other(const std::vector<FusionGroup>& order) const {
     std::set<NodeId> later;
     for (const FusionGroup& group : order) later.insert(group.outputs.begin(), group.outputs.end());
+    const auto is_missing = [&](NodeId id) {
+      return later.count(id) > 0 && parts_.graph().at(id).kind != NodeKind::Input;
+    };
     for (const FusionGroup& group : order) {
-      if (std::any_of(group.inputs.begin(), group.inputs.end(), [&](NodeId id) { return later.count(id) > 0; }))
-        return true;
+      if (std::any_of(group.inputs.begin(), group.inputs.end(), is_missing)) return true;
       for (const NodeId id : group.outputs) later.erase(id);
     }
     return false;

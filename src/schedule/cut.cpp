@@ -167,7 +167,12 @@ std::optional<int> short_axis(const Graph& graph, const Domain& domain) {
   };
   if (is_short(last, kMostStored) && writes_out(last)) return last;
   for (int axis = 0; axis < last; ++axis) {
-    const auto is_along = [&](const Read& r) { return contiguous_axis(graph, domain, r.node, r.index) == axis; };
+    // Not what is the same for all points of another axis, as a factor for each channel.
+    const auto is_along = [&](const Read& r) {
+      return contiguous_axis(graph, domain, r.node, r.index) == axis &&
+             std::any_of(r.index.begin(), r.index.end(),
+                         [&](const IntExpr& i) { return i.mentions(domain.axes.back().var); });
+    };
     if (is_short(axis, kMostRead) && writes_out(axis) &&
         std::any_of(domain.reads.begin(), domain.reads.end(), is_along))
       return axis;

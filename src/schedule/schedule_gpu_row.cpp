@@ -57,13 +57,14 @@ void spread_short_rows(TeamSize& size, int64_t along, int lanes) {
 
 // Half of the threads, where more than a few of them would have no element in their last step. Measured on an H100: bf16 rows of 40,960
 // to 4 x 512 threads take 115 us, to 4 x 256 60.
-void use_all_threads(TeamSize& size, int64_t along, int lanes, int bytes) {
+void use_all_threads(TeamSize& size, int64_t along, int lanes, int bytes, int64_t written_out) {
   const auto places = [&](int64_t threads) {
     const int64_t step = threads * size.cluster * lanes;
     return steps_of(along, step) * step;
   };
   const int64_t half = size.workgroup / 2;
-  if (half < kWarp || places(half) * bytes > half * size.cluster * kMostBytesPerThread) return;
+  const int64_t each = places(half) / (half * size.cluster);
+  if (half < kWarp || each * bytes > kMostBytesPerThread || 2 * each > written_out) return;
   if (6 * places(half) <= 5 * places(size.workgroup)) size.workgroup = static_cast<int>(half);
 }
 
@@ -121,7 +122,7 @@ Schedule split_row(Schedule s, bool many_registers, const Options& options) {
   const bool several =
       std::count_if(s.domain.axes.begin(), s.domain.axes.end(), [](const Axis& a) { return a.reduced; }) > 1;
   const int64_t step = int64_t{s.team} * s.lanes, along = s.domain.axes[static_cast<size_t>(s.vector_axis)].estimate;
-  s.flat = several && along < step && s.vector_axis == last_axis(s.domain, true);
+  s.flat = several && along < int64_t{2 * kWorkgroup} * s.lanes && s.vector_axis == last_axis(s.domain, true);
   int64_t most = std::max(1, 16 / s.lanes);
   if (several && !s.flat) most = std::min(most, steps_of(along, step));
   s.unroll = options.tuning.unroll ? options.tuning.unroll : static_cast<int>(most);
@@ -170,12 +171,17 @@ std::variant<Schedule, Refusal> row_gpu(const Graph& graph, Domain domain, const
                         : s.flat          ? length
                                           : s.domain.axes[static_cast<size_t>(s.vector_axis)].estimate;
   // Wider stores would write each sector in halves.
-  s.lanes = std::min(lanes_of(w), std::max(4, 16 / w.stored));
+  s.lanes = scans ? lanes_of(w) : std::min(lanes_of(w), std::max(4, 16 / w.stored));
   if (options.tuning.lanes) s.lanes = std::min(s.lanes, options.tuning.lanes);
   while (s.lanes > 1 && ((!may_divide(s.lanes, extent) && along < kShortOddRow) || along < s.lanes)) s.lanes /= 2;
   if (parts) {
-    const bool odd = w.any && !may_divide(lanes_of(w), extent);
-    return split_row(std::move(s), odd || is_heavy(graph, group) || finds_positions(graph, s.domain), options);
+    // Of pairs, arrays that are much smaller than their points are in registers and caches anyway.
+    const bool large = std::any_of(s.domain.reads.begin(), s.domain.reads.end(), [&](const Read& r) {
+      return 2 * element_count(evaluate(graph.at(r.node).shape, options.sizes)) >= rows * length;
+    });
+    const bool odd = w.any && s.domain.axes.size() > 1 && !may_divide(lanes_of(w), extent);
+    const bool hungry = odd || is_heavy(graph, group) || finds_positions(graph, s.domain);
+    return split_row(std::move(s), large && hungry, options);
   }
   // Too few rows to keep the GPU busy.
   if (scans && !target.plain && rows < 4 * int64_t{target.threads} && length >= kLongScan)
@@ -185,7 +191,8 @@ std::variant<Schedule, Refusal> row_gpu(const Graph& graph, Domain domain, const
       std::any_of(s.domain.outputs.begin(), s.domain.outputs.end(), [](const Output& o) { return !o.per_row; });
   TeamSize size = team_for(along, s.lanes, w.largest, is_heavy(graph, group), writes_rows, target);
   if (writes_rows) spread_short_rows(size, along, s.lanes);
-  use_all_threads(size, along, s.lanes, w.largest);
+  const int64_t written_out = most_written_out(graph, group, s.domain, options.sizes);
+  use_all_threads(size, along, s.lanes, w.largest, written_out);
   // Positions take as many registers and instructions again, where threads meet most of all.
   if (finds_positions(graph, s.domain) && one_pass) size = {std::min(size.workgroup, kWorkgroup), 1};
   if (options.tuning.threads) size = {options.tuning.threads, std::max(1, options.tuning.cluster)};
@@ -207,7 +214,6 @@ std::variant<Schedule, Refusal> row_gpu(const Graph& graph, Domain domain, const
   // What is read stays as it was in memory; what is computed of it is kept where there is room for that too.
   // Windows have enough under way by themselves, and of one element they are read in words.
   const int64_t bytes = std::max<int64_t>(w.largest, w.windows);  // of one element
-  const int64_t written_out = most_written_out(graph, group, s.domain, options.sizes);
   s.held = single_axis && steps * s.lanes * bytes <= kMostBytesPerThread && steps * s.lanes <= written_out &&
            (w.windows == 0 || steps == 1);
   const int64_t most = w.windows > 0 ? 1 : std::min<int64_t>(16, written_out) / s.lanes;
