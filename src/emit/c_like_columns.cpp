@@ -58,11 +58,13 @@ void PhasePrinter::combine_columns(const std::vector<const Combine*>& group) {
       const auto known = std::find_if(column_boxes_.begin(), column_boxes_.end(), [&](const ColumnBox& b) {
         return b.type == box.type && b.index_type == box.index_type && b.words == box.words && !boxes.count(b.shared);
       });
-      if (known != column_boxes_.end()) {
+      // Arrays of their own spare a barrier, as long as there is room.
+      if (known != column_boxes_.end() && column_bytes_ + box.words * bytes > kMostBytes) {
         whole.shared = known->shared;
         again = true;
       } else {
         column_boxes_.push_back(box);
+        column_bytes_ += box.words * bytes;
         statics_ += fmt::format("  {}{} red{}[{}];\n", as_.shared, box.type, box.shared, box.words);
         if (!whole.index.empty())
           statics_ += fmt::format("  {}{} red{}i[{}];\n", as_.shared, box.index_type, box.shared, box.words);

@@ -145,6 +145,7 @@ class PhasePrinter {
     int words, shared;
   };
   std::vector<ColumnBox> column_boxes_;
+  int column_bytes_ = 0;  // of them together
   void combine(const std::vector<const Combine*>& group);
   void combine_step(const Partial& p, const std::string& other, const std::string& other_index);
   void shuffle(const Partial& p, int from, int to = 1);

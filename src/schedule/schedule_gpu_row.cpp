@@ -63,8 +63,9 @@ void use_all_threads(TeamSize& size, int64_t along, int lanes, int bytes, int64_
     return steps_of(along, step) * step;
   };
   const int64_t half = size.workgroup / 2;
+  if (half < kWarp) return;
   const int64_t each = places(half) / (half * size.cluster);
-  if (half < kWarp || each * bytes > kMostBytesPerThread || 2 * each > written_out) return;
+  if (each * bytes > kMostBytesPerThread || 2 * each > written_out) return;
   if (6 * places(half) <= 5 * places(size.workgroup)) size.workgroup = static_cast<int>(half);
 }
 
