@@ -116,8 +116,8 @@ TEST_F(Retuned, ASpillThatCostsLessThanItsRemedyStays) {
   const Executable e = compiled(program, {{"N"_size, 2048}});
   EXPECT_EQ(e.plan().groups[0].rebuilt, "");
   EXPECT_EQ(block(e), chosen);
-  bytes = 40000;
-  EXPECT_THAT(compiled(program, {{"N"_size, 2048}}).plan().groups[0].rebuilt, HasSubstr("spills 40000 bytes"));
+  bytes = 4000000;
+  EXPECT_THAT(compiled(program, {{"N"_size, 2048}}).plan().groups[0].rebuilt, HasSubstr("spills 4000000 bytes"));
 }
 
 TEST_F(Retuned, WhatSpillsAllTheSameIsSplit) {
