@@ -11,7 +11,6 @@ constexpr const char* kWindowStored =
     "two kernels are chosen that store the cast of a window, nine times the size of the image";
 constexpr const char* kStrided =
     "a GPU loads strided slices one by one; the cost model of a CPU counts the first one only";
-constexpr const char* kPoints = "the cost model counts half of the points of nested stacks";
 constexpr const char* kElsewhere = "a reader of a row or a scan at other indices is a second kernel";
 constexpr const char* kParts = "reductions of slices that are joined again become several kernels";
 constexpr const char* kShort = "a reduction of few elements is a loop over columns, not an unrolled pointwise kernel";
@@ -53,10 +52,6 @@ const std::vector<Differing> kDiffer = {
       "maximum(maximum(x[:, ::4], x[:, 1::4]), maximum(x[:, 2::4], x[:, 3::4]))"},
      "gpu",
      kStrided},
-    {{"pixel_shuffle", "x: f32[B, C]", kSquare, "x.reshape(B // 2, 2, C // 2, 2).permute(1, 3, 0, 2)",
-      "stack([stack([x[::2, ::2], x[::2, 1::2]]), stack([x[1::2, ::2], x[1::2, 1::2]])])"},
-     "gpu cpu",
-     kPoints},
     {{"cumsum_exclusive", "x: f32[B, C]", kSquare, "cumsum(x, exclusive=True)",
       "pad(cumsum(x), ((0, 0), (1, 0)))[:, :-1]"},
      "gpu cpu",
@@ -208,7 +203,7 @@ const std::vector<Differing> kDiffer = {
       "sum(x[:, None, :] * m, axis=2)",
       "r = x[:, 0]; g = x[:, 1]; b = x[:, 2]\n"
       "return stack([m[i, 0]*r + m[i, 1]*g + m[i, 2]*b for i in (0, 1, 2)], axis=1)"},
-     "cpu",
+     "gpu cpu",
      kRowsOfThree},
     {{"softmax_of_halves", "x: bf16[B, C]", kSquare, "softmax(x)",
       "y = f32(x); e = exp(y - max(y, axis=1, keepdims=True)); return bf16(e / sum(e, axis=1, keepdims=True))"},

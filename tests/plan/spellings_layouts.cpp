@@ -16,6 +16,8 @@ const std::vector<Spelling> kLayouts = {
     {"moveaxis", "x: f32[A, B, C]", kOddCube, "moveaxis(x, 0, 2) + 1", "permute(x + 1, (1, 2, 0))"},
     {"swapaxes", "x: f32[A, B, C]", kCube, "relu(swapaxes(x, 1, 2))", "relu(x).mT"},
     {"reversed_axes", "x: f32[A, B, C]", kCube, "x.T * 2", "permute(swapaxes(x * 2, 0, 1), (2, 0, 1))"},
+    {"pixel_shuffle", "x: f32[B, C]", kSquare, "x.reshape(B // 2, 2, C // 2, 2).permute(1, 3, 0, 2)",
+     "stack([stack([x[::2, ::2], x[::2, 1::2]]), stack([x[1::2, ::2], x[1::2, 1::2]])])"},
     {"negative_axis", "x: f32[A, B, C]", kOddCube, "sum(x, axis=-2)", "sum(x, axis=1)"},
     // Axes together.
     {"sum_of_two_axes", "x: f32[A, B, C]", kOddCube, "sum(x, axis=(1, 2))", "sum(x.reshape(A, B*C), axis=1)"},
