@@ -89,9 +89,16 @@ def measured(options, row, torch, folder):
     return entry
 
 
-def measure(options, rows, file, folder):
-    """False when the budget ended it."""
+def within_budget(options, rows):
     start = time.monotonic()
+    for row in rows:
+        if time.monotonic() - start > options.budget:
+            print(f"time is over before {row.name}", file=sys.stderr)
+            return
+        yield row
+
+
+def measure(options, rows, file, folder):
     torch = Torch(options) if options.peers else None
 
     def finish(row, entry):
@@ -99,17 +106,16 @@ def measure(options, rows, file, folder):
             entry["smelt"] |= tool.expected(options, row, entry["smelt"], folder)
         keep(file, row.name, entry)
 
+    waiting = []
     with concurrent.futures.ThreadPoolExecutor(1) as beside:
-        for row in rows:
-            if time.monotonic() - start > options.budget:
-                print(f"time is over before {row.name}", file=sys.stderr)
-                return False
+        for row in within_budget(options, rows):
             entry = measured(options, row, torch, folder)
             if options.device == "cpu":
                 finish(row, entry)
             else:  # while the GPU measures the next row
-                beside.submit(finish, row, entry)
-    return True
+                waiting.append(beside.submit(finish, row, entry))
+    for done in waiting:
+        done.result()
 
 
 def prepared(options, name):
@@ -145,11 +151,8 @@ def checked(options, row, folder):
 
 
 def check_all(options, rows, file, folder):
-    good, start = True, time.monotonic()
-    for row in rows:
-        if time.monotonic() - start > options.budget:
-            print(f"time is over before {row.name}", file=sys.stderr)
-            return False
+    good = True
+    for row in within_budget(options, rows):
         entry = checked(options, row, folder)
         good = good and entry["check"]["ok"]
         keep(file, row.name, entry)
