@@ -6,7 +6,9 @@
 
 namespace smelt::plan {
 
-Groups::Groups(const Edges& edges, bool all_ways) : all_ways_(all_ways), bag_of_(edges.computing.size(), -1) {
+static constexpr NodeId kAny = std::numeric_limits<NodeId>::max();
+
+Groups::Groups(const Edges& edges) : bag_of_(edges.computing.size(), -1) {
   for (size_t i = 0; i < edges.computing.size(); ++i) {
     if (!edges.computing[i]) continue;
     const int g = static_cast<int>(bags_.size());
@@ -61,17 +63,17 @@ bool Groups::adjacent(int a, int b) const {
 bool Groups::path_around(int a, int b) const {
   std::vector<int> todo;
   std::unordered_set<int> seen{a, b};
-  // Nodes past the last of b lead to b by the first nodes of their groups alone.
-  const NodeId last = bag(b).last, until = all_ways_ ? std::numeric_limits<NodeId>::max() : last;
+  // A group leads to b if some node of it stands before the last of b, whichever of its nodes it was entered by.
+  const NodeId last = bag(b).last;
   const auto reach = [&](int next) {
     if (bag(next).first <= last && seen.insert(next).second) todo.push_back(next);
     return false;
   };
-  any_consumer(a, until, reach);
+  any_consumer(a, kAny, reach);
   while (!todo.empty()) {
     const int g = todo.back();
     todo.pop_back();
-    if (any_consumer(g, until, [&](int next) { return next == b || reach(next); })) return true;
+    if (any_consumer(g, kAny, [&](int next) { return next == b || reach(next); })) return true;
   }
   return false;
 }

@@ -10,9 +10,7 @@ namespace smelt::plan {
 
 class Groups {
  public:
-  // Every computing node is a group of its own, in the order of the graph. `all_ways`: what path_around() looks at; without it ways are
-  // missed that enter a group behind the end, which groups that merge later seldom leave, and which take long to look for.
-  Groups(const Edges& edges, bool all_ways);
+  explicit Groups(const Edges& edges);  // every computing node is a group of its own, in the order of the graph
 
   size_t count() const { return bag_in_.size(); }  // the emptied ones too
   int of(NodeId id) const;                         // -1 for a node that computes nothing
@@ -39,7 +37,6 @@ class Groups {
   template <class F>
   bool any_consumer(int g, NodeId last, const F& f) const;
 
-  bool all_ways_;
   std::vector<int> bag_of_;  // per node
   std::vector<Bag> bags_;
   std::vector<int> bag_in_;  // per group

@@ -25,12 +25,11 @@ constexpr int kCheapToRepeat = 60;
 
 class Planner {
  public:
-  Planner(const Graph& graph, const Options& options, bool all_ways) : parts_(graph, options, all_ways) {}
+  Planner(const Graph& graph, const Options& options) : parts_(graph, options) {}
 
   const Partition& parts() const { return parts_; }
 
-  // Nothing where groups wait for each other.
-  std::optional<Plan> run() {
+  Plan run() {
     if (parts_.options().fuse) {
       merge_producers();
       merge_moments();
@@ -41,9 +40,7 @@ class Planner {
       merge_readers();
     }
     Plan plan;
-    std::vector<FusionGroup> order = order_of(parts_.described_groups());
-    if (wait_for_each_other(order)) return std::nullopt;
-    plan.groups = scheduled_groups(std::move(order));
+    plan.groups = ordered_groups();
     explain(parts_, kept_, plan);
     plan.traffic = traffic(parts_, plan);
     return plan;
@@ -331,7 +328,8 @@ class Planner {
     }
   }
 
-  static std::vector<FusionGroup> order_of(const std::vector<FusionGroup>& groups) {
+  std::vector<FusionGroup> ordered_groups() {
+    const std::vector<FusionGroup> groups = parts_.described_groups();
     std::vector<bool> placed(groups.size(), false);
     std::map<NodeId, int> stored_by;
     for (size_t g = 0; g < groups.size(); ++g)
@@ -339,24 +337,6 @@ class Planner {
     std::vector<FusionGroup> order;
     for (size_t g = 0; g < groups.size(); ++g)
       if (!groups[g].outputs.empty()) place(groups, g, stored_by, placed, order);
-    return order;
-  }
-
-  // Groups in an order, of which one needs what a later one stores.
-  bool wait_for_each_other(const std::vector<FusionGroup>& order) const {
-    std::set<NodeId> later;
-    for (const FusionGroup& group : order) later.insert(group.outputs.begin(), group.outputs.end());
-    const auto is_missing = [&](NodeId id) {
-      return later.count(id) > 0 && parts_.graph().at(id).kind != NodeKind::Input;
-    };
-    for (const FusionGroup& group : order) {
-      if (std::any_of(group.inputs.begin(), group.inputs.end(), is_missing)) return true;
-      for (const NodeId id : group.outputs) later.erase(id);
-    }
-    return false;
-  }
-
-  std::vector<FusionGroup> scheduled_groups(std::vector<FusionGroup> order) {
     std::vector<std::string> words;
     for (FusionGroup& group : order) {
       auto made = parts_.scheduled(group);
@@ -392,19 +372,12 @@ Plan make_plan(const Graph& graph, const Options& options) {
   constexpr int kMostPlans = 4;
   const bool compares = options.fuse && options.depth == 0 && options.tuning == Tuning{};
   Options cut = options;
-  bool all_ways = false;
   for (int plans = 1;; ++plans) {
-    Planner planner(graph, cut, all_ways);
-    std::optional<Plan> made = planner.run();
-    SMELT_CHECK(made || !all_ways, "groups wait for each other");
-    if (!made) {
-      all_ways = true;
-      continue;
-    }
-    Plan& plan = *made;
-    if (!compares || plans >= kMostPlans) return std::move(plan);
+    Planner planner(graph, cut);
+    Plan plan = planner.run();
+    if (!compares || plans == kMostPlans) return plan;
     std::vector<Split> splits = splits_that_pay(planner.parts(), plan.groups);
-    if (splits.empty()) return std::move(plan);
+    if (splits.empty()) return plan;
     std::move(splits.begin(), splits.end(), std::back_inserter(cut.splits));
   }
 }

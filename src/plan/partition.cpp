@@ -35,8 +35,8 @@ static bool reads_directly(const Graph& graph, const Edges& edges, NodeId id) {
   });
 }
 
-Partition::Partition(const Graph& graph, const Options& options, bool all_ways)
-    : graph_(graph), options_(options), edges_(graph, options.sizes), groups_(edges_, all_ways) {
+Partition::Partition(const Graph& graph, const Options& options)
+    : graph_(graph), options_(options), edges_(graph, options.sizes), groups_(edges_) {
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     if (!edges_.computing[i]) continue;
     const Node& node = graph.nodes[i];

@@ -18,7 +18,7 @@ std::pair<std::string, std::string> words_of(const std::variant<schedule::Schedu
 
 class Partition {
  public:
-  Partition(const Graph& graph, const Options& options, bool all_ways = false);  // groups.hpp
+  Partition(const Graph& graph, const Options& options);
 
   const Graph& graph() const { return graph_; }
   const Options& options() const { return options_; }
