@@ -23,7 +23,6 @@ namespace {
 
 constexpr int64_t kSharedWithoutAsking = 48 << 10;
 constexpr int kClusterWithoutAsking = 8;
-constexpr int64_t kStaticShared = 4096;  // at most, of what threads hand to each other
 
 // The functions of a source, each by itself behind what stands before the first: compiled side by side, they take as long as the
 // longest of them, and what no call needs is never compiled.

@@ -15,8 +15,6 @@ namespace {
 
 uint64_t address_of(const TensorView& view) { return reinterpret_cast<uint64_t>(view.data); }
 
-int64_t aligned(int64_t bytes) { return (bytes + kGpuAlignment - 1) / kGpuAlignment * kGpuAlignment; }
-
 TensorView row_major(const TensorView& like, uint64_t address) {
   return {like.dtype, like.dims, contiguous_strides(like.dims), reinterpret_cast<void*>(address)};
 }
@@ -50,7 +48,7 @@ GpuCall::GpuCall(StatePtr state, std::shared_ptr<const Prepared> prepared, const
   std::vector<int64_t> offsets;
   const auto reserve = [&](const TensorView& view) {
     offsets.push_back(bytes);
-    bytes += aligned(view.bytes());
+    bytes += aligned(view.bytes(), kGpuAlignment);
   };
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].dims.empty() || inputs[i].contiguous()) continue;

@@ -6,8 +6,6 @@
 namespace smelt {
 namespace {
 
-int64_t aligned(int64_t bytes) { return (bytes + kGpuAlignment - 1) / kGpuAlignment * kGpuAlignment; }
-
 std::shared_ptr<GpuCall> make_call(const std::shared_ptr<const Executable::State>& state,
                                    const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs,
                                    runtime::StreamHandle stream) {
@@ -30,14 +28,14 @@ void run_on_gpu(const std::shared_ptr<const Executable::State>& state, const std
   int64_t bytes = 0;
   std::vector<TensorView> on_device[2] = {inputs, outputs};
   for (std::vector<TensorView>& views : on_device)
-    for (TensorView& view : views) bytes += aligned(view.bytes());
+    for (TensorView& view : views) bytes += aligned(view.bytes(), kGpuAlignment);
   const runtime::PooledBlock memory(device.pool, bytes, stream);
   uint64_t at = memory.address();
   for (std::vector<TensorView>& views : on_device)
     for (TensorView& view : views) {
       view.strides = contiguous_strides(view.dims);
       view.data = reinterpret_cast<void*>(at);
-      at += static_cast<uint64_t>(aligned(view.bytes()));
+      at += static_cast<uint64_t>(aligned(view.bytes(), kGpuAlignment));
     }
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].dims.empty()) {

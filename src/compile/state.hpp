@@ -85,7 +85,10 @@ struct Arena {
   std::vector<int64_t> offsets;
   int64_t bytes = 0;
 };
+// Bytes of a workgroup's shared memory that a kernel declares at most, for what threads hand to each other.
+inline constexpr int64_t kStaticShared = 4096;
 inline constexpr int64_t kCpuAlignment = 64, kGpuAlignment = 256;
+inline int64_t aligned(int64_t bytes, int64_t alignment) { return (bytes + alignment - 1) / alignment * alignment; }
 Arena lay_out(const std::vector<Slot>& slots, const SizeBinding& sizes, int64_t alignment);
 
 // Everything about a call that follows from the sizes of its inputs: calls with the same sizes again do not compute it again.

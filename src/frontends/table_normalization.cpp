@@ -8,7 +8,7 @@ static f::Reduction reduction(const Call& c) {
   return static_cast<f::Reduction>(c.choice("reduction", {"mean", "sum", "none"}));
 }
 
-static constexpr Row kRows[] = {
+static constexpr Row kNormalizationRows[] = {
     {"softmax", "", "x, axis=-1", "exp(x - max) / sum(exp(x - max)); a row of -inf alone gives nan",
      [](Call& c) { return Value::array(f::softmax(c.b, c.array("x"), c.axes("axis"))); }},
     {"log_softmax", "", "x, axis=-1", "log(softmax(x)), accurate",
@@ -51,6 +51,6 @@ static constexpr Row kRows[] = {
      }},
 };
 
-std::span<const Row> normalization_rows() { return kRows; }
+std::span<const Row> normalization_rows() { return kNormalizationRows; }
 
 }  // namespace smelt::lang

@@ -29,7 +29,7 @@ static Value extreme(Call& c) {
   return reduce<kind>(c);
 }
 
-static constexpr Row kRows[] = {
+static constexpr Row kReductionRows[] = {
     {"sum", "", "x, axis=None, keepdims=False", "sum; bools and integers below 64 bits add up in i64 or u64",
      reduce<ReduceKind::Sum>},
     {"prod", "", "x, axis=None, keepdims=False", "product; integers as in sum", reduce<ReduceKind::Prod>},
@@ -66,6 +66,6 @@ static constexpr Row kRows[] = {
      [](Call& c) { return Value::array(f::l2norm(c.b, c.array("x"), c.axes("axis"), c.flag("keepdims"))); }},
 };
 
-std::span<const Row> reduction_rows() { return kRows; }
+std::span<const Row> reduction_rows() { return kReductionRows; }
 
 }  // namespace smelt::lang
