@@ -55,6 +55,7 @@ int run_emit(const EmitOptions& options) {
   CompileOptions compile_options;
   compile_options.threads = device.is_gpu ? 0 : options.common.threads;
   compile_options.sizes = program.sizes();
+  compile_options.fallback = Fallback::Allow;  // what emits says what it needs
   const Executable executable = compile(program.graph(), device, compile_options);
   StandaloneOptions standalone;
   standalone.name = options.name;
