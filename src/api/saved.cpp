@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "graph/build_detail.hpp"
 #include "graph/save.hpp"
 #include "report/file.hpp"
 #include "smelt/version.hpp"
@@ -32,8 +33,7 @@ std::string_view unframed(const std::string& path, std::string_view bytes) {
     throw UserError(fmt::format("{} {}\nhelp: save the function again", path, why));
   };
   const std::string_view kind = kMagic.substr(0, kMagic.find_last_of('-') + 1);
-  if (!bytes.starts_with(kMagic.substr(0, std::min(kind.size(), std::max<size_t>(bytes.size(), 1)))))
-    fail("is no saved function of smelt");
+  if (!bytes.starts_with(kind.substr(0, bytes.size()))) fail("is no saved function of smelt");
   if (bytes.size() < kFrame) fail("is cut short");
   if (!bytes.starts_with(kMagic)) fail("has a form that this version of smelt (" + std::string(version()) + ") does not read");
   const uint64_t length = ByteReader(bytes.substr(kMagic.size())).word();
@@ -108,6 +108,18 @@ void write_program(ByteWriter& out, const Special& special, const std::string& g
   out.text(special.facts.exact);
   out.number(special.fuse);
   out.number(special.threads);
+}
+
+// The arguments that calls are checked for are those that the program has, and behind them are the captured arrays.
+void check_types(const Special& special, const std::vector<InputType>& types, const std::vector<Array>& captured) {
+  const Graph& graph = special.program;
+  if (types.size() + captured.size() != graph.inputs.size()) throw DamagedBytes();
+  for (size_t i = 0; i < types.size(); ++i) {
+    const smelt::Node& input = graph.at(graph.inputs[i]);
+    if (input.dtype != types[i].dtype || input.shape != types[i].shape) throw DamagedBytes();
+  }
+  for (const Symbol symbol : graph.size_symbols())
+    if (!special.sizes.count(symbol)) throw DamagedBytes();
 }
 
 }  // namespace
@@ -263,7 +275,12 @@ void SavedFile::check_here() const {
 
 std::string SavedFile::describe() const {
   std::vector<std::string> texts;
-  for (const Program& program : programs_) texts.push_back(program.facts.types.empty() ? "no arguments" : program.facts.types);
+  for (const Program& program : programs_) {
+    std::vector<std::string> types;
+    for (const InputType& type : program.types)
+      types.push_back((type.weak ? "a number of " : "") + smelt::describe(type.dtype, type.shape));
+    texts.push_back(types.empty() ? "no arguments" : fmt::format("{}", fmt::join(types, ", ")));
+  }
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
@@ -287,17 +304,21 @@ std::vector<std::shared_ptr<Special>> SavedFile::build(const Device& on, const O
     ByteReader bytes(program.graph);
     try {
       special->program = read_graph(bytes);
-    } catch (const DamagedBytes& e) {
+      special->sizes = program.sizes;
+      check_types(*special, program.types, program.captured);
+      special->executable = compile(special->program, machine, o);
+    } catch (const UserError&) {
+      throw;
+    } catch (const std::exception& e) {
+      // Contents that no save() wrote, under a right checksum.
       throw UserError(fmt::format("{} is damaged: {}\nhelp: save the function again", path_, e.what()));
     }
-    special->executable = compile(special->program, machine, o);
     special->types = program.types;
     special->pattern = Pattern(program.types, declared_);
     special->lists = program.lists;
     special->device = on;
     for (const Array& array : program.captured) special->captured.push_back(array.rank() > 0 ? array.to(on) : array);
     special->number_uses = program.number_uses;
-    special->sizes = program.sizes;
     special->short_sizes = program.short_sizes;
     special->not_short = program.not_short;
     special->facts = program.facts;

@@ -315,7 +315,7 @@ SpecialPtr Specializer::find_saved(const Arguments& arguments, const Device& on)
   if (!nearest) {
     std::vector<std::string> types;
     for (size_t i = 0; i < arguments.arrays.size(); ++i)
-      types.push_back(arguments.is_weak(i) ? "a number" : text_of(*arguments.arrays[i]));
+      types.push_back((arguments.is_weak(i) ? "a number of " : "") + text_of(*arguments.arrays[i]));
     throw UserError(fmt::format("the saved function {} has no code for {} on {}\n  it has code for {}\nhelp: call the "
                                 "function with such arrays before save()",
                                 saved_->name(), types.empty() ? "no arguments" : fmt::format("{}", fmt::join(types, ", ")),

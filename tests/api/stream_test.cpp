@@ -106,7 +106,7 @@ TEST_F(Streams, EventsOrderThem) {
   gpu_->synchronize();
   fake_->launches.clear();
   const StreamEvent done(*gpu_), start(*gpu_, true), end(*gpu_, true);
-  Array first;
+  Array first, second;
   start.record(a);
   {
     const StreamScope scope(a);
@@ -117,7 +117,7 @@ TEST_F(Streams, EventsOrderThem) {
   done.wait(b);
   {
     const StreamScope scope(b);
-    f(first);
+    second = f(first);
   }
   EXPECT_TRUE(fake_->launches.empty()) << "nothing has waited yet";
   b.synchronize();
@@ -136,9 +136,10 @@ TEST_F(Streams, ADeviceWaitsForAllOfThem) {
   f(x);
   gpu_->synchronize();
   fake_->launches.clear();
+  std::vector<Array> results;  // freeing memory waits too
   for (const Stream& stream : {a, b}) {
     const StreamScope scope(stream);
-    f(x);
+    results.push_back(f(x));
   }
   EXPECT_TRUE(fake_->launches.empty());
   gpu_->synchronize();
@@ -162,19 +163,29 @@ TEST_F(Streams, MemoryOfAGpuIsLimitedAndTheCallersToGive) {
             std::string::npos)
       << message;
   set_memory_limit(*gpu_, 0);
-  int64_t given = 0, taken = 0;
-  std::vector<char> pool(1 << 16);
-  set_allocator(*gpu_, {[&](size_t bytes, size_t) {
-                          void* at = pool.data() + given;
-                          given += static_cast<int64_t>((bytes + 255) / 256 * 256);
-                          return at;
+  void* const library = dlopen(SMELT_FAKE_CUDA, RTLD_NOW | RTLD_LOCAL);
+  const auto allocate = reinterpret_cast<int (*)(uint64_t*, size_t)>(dlsym(library, "cuMemAlloc_v2"));
+  const auto release = reinterpret_cast<int (*)(uint64_t)>(dlsym(library, "cuMemFree_v2"));
+  std::vector<void*> given;
+  size_t returned = 0;
+  set_allocator(*gpu_, {[&](size_t bytes, size_t alignment) {
+                          EXPECT_EQ(alignment, 256u);
+                          uint64_t address = 0;
+                          EXPECT_EQ(allocate(&address, bytes), 0);
+                          given.push_back(reinterpret_cast<void*>(address));
+                          return given.back();
                         },
-                        [&](void*, size_t bytes) { taken += static_cast<int64_t>(bytes); }});
+                        [&](void* memory, size_t bytes) {
+                          returned += bytes;
+                          EXPECT_EQ(release(reinterpret_cast<uint64_t>(memory)), 0);
+                        }});
   {
     const Array y = Array::from(std::vector<float>(1000, 2.f)).to(*gpu_);
-    EXPECT_EQ(y.data(), pool.data());
+    ASSERT_EQ(given.size(), 1u);
+    EXPECT_EQ(y.data(), given[0]);
+    EXPECT_EQ(memory_use(*gpu_).bytes, 8000);
   }
-  EXPECT_EQ(taken, 4000);
+  EXPECT_EQ(returned, 4000u);
 }
 
 }  // namespace
