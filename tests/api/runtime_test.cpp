@@ -135,6 +135,9 @@ TEST_F(Service, MemoryComesFromTheUsersFunctions) {
 
 TEST_F(Service, MemoryHasALimit) {
   const Array x = large();
+  set_memory_limit(Device::cpu(), 1);
+  EXPECT_THROW(large(), UserError);  // what earlier calls have left is given up
+  set_memory_limit(Device::cpu(), 0);
   const MemoryUse before = memory_use(Device::cpu());
   EXPECT_GE(before.bytes, 4 << 20);
   EXPECT_GE(before.peak_bytes, before.bytes);

@@ -189,6 +189,42 @@ TEST_F(Saved, RunsWhereNoCompilerIs) {
   EXPECT_NE(r.output.find("[  PASSED  ] 1 test"), std::string::npos) << r.output;
 }
 
+// On a driver over host memory, whose NVRTC passes texts on: the one process saves, the other has no NVRTC.
+TEST_F(Saved, RunsOnAGpuWithoutNvrtc) {
+  const std::vector<std::pair<std::string, std::string>> fake = {
+      {"SMELT_CUDA", SMELT_FAKE_CUDA}, {"SMELT_NVRTC", SMELT_FAKE_CUDA}, {"SMELT_CACHE_DIR", "off"}, {"SMELT_SAVED", path()}};
+  const runtime::ChildResult saved =
+      runtime::run_child("/proc/self/exe", {"--gtest_filter=SavedInChild.SavesOnAGpu"}, fake);
+  ASSERT_EQ(saved.status, 0) << saved.output;
+  std::vector<std::pair<std::string, std::string>> without = fake;
+  without[1].second = "/nonexistent/libnvrtc.so";
+  const runtime::ChildResult loaded =
+      runtime::run_child("/proc/self/exe", {"--gtest_filter=SavedInChild.LoadsOnAGpu"}, without);
+  EXPECT_EQ(loaded.status, 0) << loaded.output;
+  EXPECT_NE(loaded.output.find("[  PASSED  ] 1 test"), std::string::npos) << loaded.output;
+  // Here is no GPU of that architecture.
+  if (Device::cuda().usable()) return;
+  const std::string message = message_of([&] { load_function<Norm>(path()); });
+  EXPECT_NE(message.find("has no code for this machine\n  cuda: there is no GPU to run it"), std::string::npos) << message;
+}
+
+// The same on a GPU.
+TEST_F(Saved, RunsOnARealGpuWithoutNvrtc) {
+  const Device gpu = Device::cuda();
+  if (!gpu.usable()) GTEST_SKIP() << gpu.missing();
+  const auto f = norm();
+  const Array x = rows(9, 33).to(gpu), g = Array::from(values(33)).to(gpu);
+  const Array y = f(x, g).first.to(Device::cpu());
+  f(rows(4096, 33).to(gpu), g);
+  f.save(path());
+  std::string words;
+  for (const uint32_t w : bits(y)) words += std::to_string(w) + " ";
+  write(path("expected"), words);
+  const runtime::ChildResult r = in_child("RunsTheFileOnARealGpu", path());
+  EXPECT_EQ(r.status, 0) << r.output;
+  EXPECT_NE(r.output.find("[  PASSED  ] 1 test"), std::string::npos) << r.output;
+}
+
 TEST_F(Saved, HasSeveralTargets) {
 #if !defined(__x86_64__)
   GTEST_SKIP() << "levels are those of x86-64";
@@ -352,6 +388,45 @@ TEST_F(SavedInChild, RunsTheFile) {
   EXPECT_EQ(fell_back, 0);
   EXPECT_THROW(loaded(rows(9, 34), Array::from(values(34))), UserError);
   EXPECT_THROW(compile([](Array x) { return x * 2; })(rows(2, 2)), UserError) << "nothing else compiles here";
+}
+
+TEST_F(SavedInChild, SavesOnAGpu) {
+  const Device gpu = Device::cuda();
+  ASSERT_TRUE(gpu.usable()) << gpu.missing();
+  const auto f = norm();
+  f(rows(9, 33).to(gpu), Array::from(values(33)).to(gpu));
+  f.save(file_);
+}
+
+TEST_F(SavedInChild, LoadsOnAGpu) {
+  const Device gpu = Device::cuda();
+  EXPECT_FALSE(gpu.usable());
+  fake_cuda::State& fake = testing::fresh_fake();
+  const auto loaded = load_function<Norm>(file_);
+  const Array x = rows(9, 33).to(gpu), g = Array::from(values(33)).to(gpu);
+  const auto results = loaded(x, g);
+  gpu.synchronize();
+  EXPECT_GE(fake.launches.size(), 1u);
+  EXPECT_EQ(fake.compiled, 0);
+  EXPECT_EQ(fake.fault, "");
+  EXPECT_EQ(results.first.dims(), (Dims{9, 33}));
+  EXPECT_EQ(loaded.specializations().at(0).reason, file_ + " has it, for cuda");
+  EXPECT_THROW(loaded(rows(9, 34).to(gpu), Array::from(values(34)).to(gpu)), UserError);
+}
+
+TEST_F(SavedInChild, RunsTheFileOnARealGpu) {
+  const Device gpu = Device::cuda();
+  ASSERT_FALSE(gpu.usable()) << "there is no NVRTC";
+  const auto loaded = load_function<Norm>(file_);
+  const Array y = loaded(rows(9, 33).to(gpu), Array::from(values(33)).to(gpu)).first.to(Device::cpu());
+  std::istringstream expected(read(std::filesystem::path(file_).parent_path() / "expected"));
+  for (const uint32_t word : bits(y)) {
+    uint32_t e = 0;
+    ASSERT_TRUE(expected >> e);
+    ASSERT_EQ(word, e);
+  }
+  for (const int64_t r : {1, 3, 1000, 4096, 70000}) loaded(rows(r, 33).to(gpu), Array::from(values(33)).to(gpu));
+  gpu.synchronize();
 }
 
 }  // namespace
