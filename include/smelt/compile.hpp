@@ -23,13 +23,13 @@ namespace smelt {
 
 /// How compile() builds.
 struct SMELT_API Options {
-  Device device;                  ///< where calls run whose arrays are in host memory; arrays on a GPU run there
-  bool fuse = true;               ///< false: one kernel per operation, to compare with
-  int threads = 0;                ///< of the CPU that a call may use; 0: all that the process has
+  Device device;                     ///< where calls run whose arrays are in host memory; arrays on a GPU run there
+  bool fuse = true;                  ///< false: one kernel per operation, to compare with
+  int threads = 0;                   ///< of the CPU that a call may use; 0: all that the process has
   std::optional<Fallback> fallback;  ///< what happens without a compiler; else what set_fallback() says
-  bool tune = false;              ///< the first call times other schedules, and the fastest is kept on disk
-  int most = 64;                  ///< executables that a function keeps; the one not used for longest goes first
-  std::string name = "function";  ///< how explain() calls it
+  bool tune = false;                 ///< the first call times other schedules, and the fastest is kept on disk
+  int most = 64;                     ///< executables that a function keeps; the one not used for longest goes first
+  std::string name = "function";     ///< how explain() calls it
 
   /// Sizes of one axis of one argument, counted from 0, axes below 0 from the end, are to be built in (fixed) or to stay open (dynamic), whatever the
   /// policy of compile() says.
@@ -92,8 +92,8 @@ class SMELT_API AnyFunction {
   int compile_count() const;
   std::string source(const std::string& target, const std::vector<Array>& arguments, const std::vector<int>& lists,
                      const SourceOptions& options) const;
-  void save(const std::string& path, const std::vector<std::string>& targets, const std::vector<SavedParameter>& parameters,
-            int results) const;
+  void save(const std::string& path, const std::vector<std::string>& targets,
+            const std::vector<SavedParameter>& parameters, int results) const;
   // From what save() wrote; throws UserError when it takes or gives something else.
   static AnyFunction load(const std::string& path, const Options& options, std::vector<SavedParameter>* parameters,
                           int* results);
@@ -301,7 +301,8 @@ class Function<Result(Parameters...)> {
   /// for CPUs), "cuda" (for nvcc, for the GPU at hand), an architecture, "sm_90" (the same for GPUs elsewhere), or "opencl" (its kernels in
   /// OpenCL C). The comment at the top says what the function takes and how to compile it. Throws UserError for another target, and where its
   /// compiler is missing.
-  std::string source(const std::string& target, const Parameters&... arguments, const SourceOptions& options = {}) const {
+  std::string source(const std::string& target, const Parameters&... arguments,
+                     const SourceOptions& options = {}) const {
     const detail::Flat flat = detail::flatten(arguments...);
     return any_.source(target, flat.arrays, flat.lists, options);
   }

@@ -25,8 +25,7 @@ static std::shared_ptr<const DeviceState> gpu_state(Machine (*open)(int), int or
   std::shared_ptr<const DeviceState>& state = (*states)[{open, ordinal}];
   // One that is not there is tried again: the driver may have been installed since. A GPU is opened once, so that all that use it have
   // one stream and one pool; without a compiler it moves arrays and runs what was saved.
-  if (!state || !state->machine.gpu)
-    state = std::make_shared<const DeviceState>(DeviceState{open(ordinal)});
+  if (!state || !state->machine.gpu) state = std::make_shared<const DeviceState>(DeviceState{open(ordinal)});
   return state;
 }
 

@@ -224,7 +224,8 @@ void AnyFunction::save(const std::string& path, const std::vector<std::string>& 
                        const std::vector<SavedParameter>& parameters, int results) const {
   const Specializer& specials = state_of(state_).specials;
   const std::vector<SpecialPtr> all = specials.all();
-  if (all.empty()) throw UserError("save(): nothing is compiled yet\nhelp: call the function first, or explain(arguments)");
+  if (all.empty())
+    throw UserError("save(): nothing is compiled yet\nhelp: call the function first, or explain(arguments)");
   if (specials.saved())
     throw UserError("save(): a function that was loaded from a file cannot be saved\nhelp: copy the file");
   report::StagedFile file(path);

@@ -35,7 +35,8 @@ std::string_view unframed(const std::string& path, std::string_view bytes) {
   const std::string_view kind = kMagic.substr(0, kMagic.find_last_of('-') + 1);
   if (!bytes.starts_with(kind.substr(0, bytes.size()))) fail("is no saved function of smelt");
   if (bytes.size() < kFrame) fail("is cut short");
-  if (!bytes.starts_with(kMagic)) fail("has a form that this version of smelt (" + std::string(version()) + ") does not read");
+  if (!bytes.starts_with(kMagic))
+    fail("has a form that this version of smelt (" + std::string(version()) + ") does not read");
   const uint64_t length = ByteReader(bytes.substr(kMagic.size())).word();
   if (length > bytes.size() - kFrame) fail("is cut short");
   if (length < bytes.size() - kFrame) fail("is damaged: it is longer than it says");
@@ -268,9 +269,10 @@ void SavedFile::check_here() const {
       if (target.target.is_gpu)
         why += fmt::format("\n  {}: {}", target.target.name, why_not_here(target.target, machine_of(Device::cuda())));
   }
-  throw UserError(fmt::format("{} has no code for this machine{}\nhelp: save the function again with a target that this "
-                              "machine has: save(path, {{\"x86-64-v2\"}}), say",
-                              path_, why));
+  throw UserError(
+      fmt::format("{} has no code for this machine{}\nhelp: save the function again with a target that this "
+                  "machine has: save(path, {{\"x86-64-v2\"}}), say",
+                  path_, why));
 }
 
 std::string SavedFile::describe() const {

@@ -34,7 +34,8 @@ std::string source_of(const Special& special, const std::string& target, const S
   const std::optional<Machine> machine = machine_for(special, target);
   if (!machine)
     throw UserError(fmt::format(
-        "source(): there is no target \"{}\"\nhelp: cpp, cuda (for the GPU at hand), sm_90 and the like, or opencl", target));
+        "source(): there is no target \"{}\"\nhelp: cpp, cuda (for the GPU at hand), sm_90 and the like, or opencl",
+        target));
   if (!machine->compiles()) throw UserError(fmt::format("source(): no kernels for {}: {}", target, machine->missing));
   if (!special.executable.device().identity.empty() && special.executable.device().is_gpu != machine->is_gpu)
     throw UserError("source(): a function that was loaded from a file prints for its own device alone");

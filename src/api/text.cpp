@@ -80,7 +80,8 @@ detail::AnyFunction detail::load_checked(const std::string& path, const Options&
     return fmt::format("({})", fmt::join(words, ", "));
   };
   if (text(has) != text(parameters))
-    throw UserError(fmt::format("load_function(): the function of {} takes {}, not {}", path, text(has), text(parameters)));
+    throw UserError(
+        fmt::format("load_function(): the function of {} takes {}, not {}", path, text(has), text(parameters)));
   if (returns >= 0 && results >= 0 && returns != results)
     throw UserError(fmt::format("load_function(): the function of {} returns {} array{}, not {}", path, returns,
                                 returns == 1 ? "" : "s", results));
@@ -96,9 +97,9 @@ Program load_program(const std::string& path, const Options& options) {
   constexpr std::string_view kNames[] = {"x", "y", "z"};
   for (const detail::SavedParameter& parameter : has) {
     const size_t i = names.size();
-    names.push_back(!parameter.name.empty()              ? parameter.name
+    names.push_back(!parameter.name.empty()           ? parameter.name
                     : has.size() <= std::size(kNames) ? std::string(kNames[i])
-                                                         : fmt::format("x{}", i));
+                                                      : fmt::format("x{}", i));
     lists.push_back(parameter.list);
   }
   return Program(std::move(loaded), std::move(names), std::move(lists));

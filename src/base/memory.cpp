@@ -84,7 +84,8 @@ void MemoryAccount::give_back(const Held& held, int64_t bytes) noexcept {
 
 void MemoryAccount::set_allocator(Allocator allocator) {
   if (!allocator.allocate != !allocator.deallocate)
-    throw UserError("set_allocator(): an allocator has both functions, allocate and deallocate\nhelp: give both, or none");
+    throw UserError(
+        "set_allocator(): an allocator has both functions, allocate and deallocate\nhelp: give both, or none");
   chosen_.store(allocator.allocate ? std::make_shared<const Allocator>(std::move(allocator)) : nullptr);
 }
 

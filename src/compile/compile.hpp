@@ -36,8 +36,8 @@ struct Machine {
   std::shared_ptr<runtime::Llvm> llvm;
 
   std::shared_ptr<runtime::DiskCache> cache;  // of what LLVM or NVRTC made
-  std::string level;     // of the CPU: a lesser processor, "x86-64-v3"; empty: the one at hand
-  std::string identity;  // what code depends on beside its source; empty: of the compilers above
+  std::string level;                          // of the CPU: a lesser processor, "x86-64-v3"; empty: the one at hand
+  std::string identity;                       // what code depends on beside its source; empty: of the compilers above
 
   // GPU
   bool is_gpu = false;

@@ -97,7 +97,8 @@ Machine machine_for_target(const std::string& name) {
 
 Saver::Saver(Machine machine) : machine_(std::move(machine)) {
   if (machine_.opencl)
-    throw UserError("save(): functions for OpenCL devices cannot be saved\nhelp: name targets, \"cpu\" or \"sm_90\" say");
+    throw UserError(
+        "save(): functions for OpenCL devices cannot be saved\nhelp: name targets, \"cpu\" or \"sm_90\" say");
   if (!machine_.identity.empty())
     throw UserError("save(): a function that was loaded from a file cannot be saved\nhelp: copy the file");
   if (!machine_.compiles())
@@ -159,7 +160,8 @@ std::string why_not_here(const SavedTarget& target, const Machine& device) {
 int rank_of(const SavedTarget& target) {
   if (target.is_gpu) return target.gpu_facts.compute;
   // This very processor's before a level's: it has more features.
-  return target.facts.vector_bits * 64 + static_cast<int>(std::count(target.features.begin(), target.features.end(), ' '));
+  return target.facts.vector_bits * 64 +
+         static_cast<int>(std::count(target.features.begin(), target.features.end(), ' '));
 }
 
 Machine machine_with_code(const SavedTarget& target, const Machine& device) {

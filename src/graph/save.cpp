@@ -108,7 +108,8 @@ void write(ByteWriter& out, const Node& node) {
   out.number(node.scatter);
   out.number(node.draw);
   out.number(node.extend);
-  for (const bool flag : {node.wrap, node.atomic, node.local, node.along, node.reverse, node.exclusive}) out.number(flag);
+  for (const bool flag : {node.wrap, node.atomic, node.local, node.along, node.reverse, node.exclusive})
+    out.number(flag);
   out.number(node.dtype);
   exprs(node.shape);
   numbers(node.args);

@@ -32,7 +32,9 @@ struct jit_descriptor {
   jit_code_entry* first_entry;
 };
 // Weak: LLVM in the same process has them too, and a debugger knows one of each.
-__attribute__((weak, visibility("default"), noinline)) void __jit_debug_register_code() { asm volatile("" ::: "memory"); }
+__attribute__((weak, visibility("default"), noinline)) void __jit_debug_register_code() {
+  asm volatile("" ::: "memory");
+}
 __attribute__((weak, visibility("default"))) jit_descriptor __jit_debug_descriptor = {1, 0, nullptr, nullptr};
 }
 

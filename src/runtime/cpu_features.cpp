@@ -132,8 +132,7 @@ std::string missing_cpu_features(const std::string& features) {
     const size_t colon = word.find(':');
     const bool second = word.substr(0, colon) == "hwcap2";
     const unsigned long there = getauxval(second ? AT_HWCAP2 : AT_HWCAP);
-    const unsigned long asked =
-        colon == std::string::npos ? 0 : std::strtoul(word.c_str() + colon + 1, nullptr, 16);
+    const unsigned long asked = colon == std::string::npos ? 0 : std::strtoul(word.c_str() + colon + 1, nullptr, 16);
     if (asked & ~there)
       missing += fmt::format("{}{}:{:x}", missing.empty() ? "" : " ", word.substr(0, colon), asked & ~there);
   }

@@ -23,8 +23,8 @@ namespace {
 
 using Body = std::function<void(int thread, int64_t begin, int64_t end)>;
 
-constexpr int kPiecesEach = 4;  // enough for helping to even out, few enough to cost nothing
-constexpr int kSpins = 1000;    // some tens of microseconds before a thread sleeps
+constexpr int kPiecesEach = 4;      // enough for helping to even out, few enough to cost nothing
+constexpr int kSpins = 1000;        // some tens of microseconds before a thread sleeps
 constexpr size_t kMostTeams = 256;  // callers at a time that get helpers; further ones work alone
 
 void pause() {
@@ -225,7 +225,8 @@ void run_outside(const ThreadPool& pool, int threads, const Cut& cut, const Body
   if (failure) std::rethrow_exception(failure);
   if (next.load() < cut.pieces)
     throw UserError(
-        "the pool of set_thread_pool() returned before its tasks had run\nhelp: it runs task(0) to task(count - 1), and "
+        "the pool of set_thread_pool() returned before its tasks had run\nhelp: it runs task(0) to task(count - 1), "
+        "and "
         "returns when all are done");
 }
 

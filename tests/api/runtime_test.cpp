@@ -1,7 +1,7 @@
 // Threads, memory, the cache and what debuggers see, as a service sets them.
 #include <gtest/gtest.h>
-#include <smelt/smelt.hpp>
 #include <unistd.h>
+#include <smelt/smelt.hpp>
 
 #include <atomic>
 #include <cmath>
@@ -105,7 +105,8 @@ TEST_F(Service, MemoryComesFromTheUsersFunctions) {
   set_allocator(Device::cpu(), {[&](size_t bytes, size_t alignment) {
                                   const std::lock_guard lock(mutex);
                                   most_alignment = std::max(most_alignment, alignment);
-                                  void* memory = std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+                                  void* memory =
+                                      std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
                                   live[memory] = bytes;
                                   return memory;
                                 },

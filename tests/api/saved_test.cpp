@@ -162,8 +162,8 @@ TEST_F(Saved, HoldsCapturedArraysListsAndNumbers) {
 }
 
 TEST_F(Saved, ProgramsKeepTheirNames) {
-  const Program f = compile_text(
-      "input x: f32[B, C]\ninput w: f32[C]\nreturn sum(x * w, axis=1), x[::-1, 1:], cumsum(x, axis=1)\n");
+  const Program f =
+      compile_text("input x: f32[B, C]\ninput w: f32[C]\nreturn sum(x * w, axis=1), x[::-1, 1:], cumsum(x, axis=1)\n");
   const Array x = rows(5, 20), w = Array::from(values(20));
   const auto expected = f(x, w);
   f(rows(5, 3), Array::from(values(3)));  // a length of its own
@@ -191,8 +191,10 @@ TEST_F(Saved, RunsWhereNoCompilerIs) {
 
 // On a driver over host memory, whose NVRTC passes texts on: the one process saves, the other has no NVRTC.
 TEST_F(Saved, RunsOnAGpuWithoutNvrtc) {
-  const std::vector<std::pair<std::string, std::string>> fake = {
-      {"SMELT_CUDA", SMELT_FAKE_CUDA}, {"SMELT_NVRTC", SMELT_FAKE_CUDA}, {"SMELT_CACHE_DIR", "off"}, {"SMELT_SAVED", path()}};
+  const std::vector<std::pair<std::string, std::string>> fake = {{"SMELT_CUDA", SMELT_FAKE_CUDA},
+                                                                 {"SMELT_NVRTC", SMELT_FAKE_CUDA},
+                                                                 {"SMELT_CACHE_DIR", "off"},
+                                                                 {"SMELT_SAVED", path()}};
   const runtime::ChildResult saved =
       runtime::run_child("/proc/self/exe", {"--gtest_filter=SavedInChild.SavesOnAGpu"}, fake);
   ASSERT_EQ(saved.status, 0) << saved.output;
@@ -205,7 +207,8 @@ TEST_F(Saved, RunsOnAGpuWithoutNvrtc) {
   // Here is no GPU of that architecture.
   if (Device::cuda().usable()) return;
   const std::string message = message_of([&] { load_function<Norm>(path()); });
-  EXPECT_NE(message.find("has no code for this machine\n  cuda: there is no GPU to run it"), std::string::npos) << message;
+  EXPECT_NE(message.find("has no code for this machine\n  cuda: there is no GPU to run it"), std::string::npos)
+      << message;
 }
 
 // The same on a GPU.

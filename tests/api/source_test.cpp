@@ -41,8 +41,9 @@ TEST(Source, MistakesAreNamed) {
   if (!Device::cpu().usable()) GTEST_SKIP() << Device::cpu().missing();
   const auto f = compile([](Array x) { return x * 2; });
   const Array x = Array::from({1.f});
-  EXPECT_EQ(message_of([&] { f.source("fortran", x); }),
-            "source(): there is no target \"fortran\"\nhelp: cpp, cuda (for the GPU at hand), sm_90 and the like, or opencl");
+  EXPECT_EQ(
+      message_of([&] { f.source("fortran", x); }),
+      "source(): there is no target \"fortran\"\nhelp: cpp, cuda (for the GPU at hand), sm_90 and the like, or opencl");
   SourceOptions options;
   options.name = "2fast";
   EXPECT_EQ(message_of([&] { f.source("cpp", x, options); }),

@@ -159,8 +159,9 @@ TEST_F(Streams, MemoryOfAGpuIsLimitedAndTheCallersToGive) {
   EXPECT_EQ(memory_use(*gpu_).bytes, 4000);
   set_memory_limit(*gpu_, 7000);
   const std::string message = message_of([&] { Array::from(std::vector<float>(1000, 2.f)).to(*gpu_); });
-  EXPECT_NE(message.find("4000 more bytes would pass the limit of 7000 bytes for memory of GPU 0, of which 4000 are in use"),
-            std::string::npos)
+  EXPECT_NE(
+      message.find("4000 more bytes would pass the limit of 7000 bytes for memory of GPU 0, of which 4000 are in use"),
+      std::string::npos)
       << message;
   set_memory_limit(*gpu_, 0);
   void* const library = dlopen(SMELT_FAKE_CUDA, RTLD_NOW | RTLD_LOCAL);

@@ -72,7 +72,7 @@ TEST(CliRun, ReadsAndWritesNpy) {
   write_npy(folder / "x.npy", floats({2, 2}, {1, -2, 3, -4}));
   write_npy(folder / "y.npy", floats({2}, {10, 20}));
   const Result r = interpreted({"run", "maximum(x, 0) + y, x.T", "-i", "x=@" + (folder / "x.npy"), "-i",
-                                      "y=@" + (folder / "y.npy"), "-o", folder / "a.npy", "-o", folder / "b.npy"});
+                                "y=@" + (folder / "y.npy"), "-o", folder / "a.npy", "-o", folder / "b.npy"});
   EXPECT_EQ(r.status, 0) << r.err;
   EXPECT_EQ(values(read_npy(folder / "a.npy")), (std::vector<float>{11, 20, 13, 20}));
   EXPECT_EQ(values(read_npy(folder / "b.npy")), (std::vector<float>{1, 3, -2, -4}));
@@ -164,13 +164,10 @@ TEST(CliRun, SizesFromOneInputServeAnother) {
 }
 
 TEST(CliRun, TheSeedDecidesTheNumbers) {
-  const auto out = [](const char* seed) {
-    return interpreted({"run", "x", "-i", "x=f32[5]", "--seed", seed}).out;
-  };
+  const auto out = [](const char* seed) { return interpreted({"run", "x", "-i", "x=f32[5]", "--seed", seed}).out; };
   EXPECT_EQ(out("1"), out("1"));
   EXPECT_NE(out("1"), out("2"));
-  EXPECT_TRUE(
-      interpreted({"run", "(x == y).any()", "-i", "x=f32[50]", "-i", "y=f32[50]"}).out_has("0.00 % true"));
+  EXPECT_TRUE(interpreted({"run", "(x == y).any()", "-i", "x=f32[50]", "-i", "y=f32[50]"}).out_has("0.00 % true"));
 }
 
 struct Mistake {
@@ -229,8 +226,7 @@ TEST(CliRun, MistakesAreNamed) {
 
 TEST(CliRun, WritesNothingWhenARunFails) {
   const TemporaryFolder folder;
-  const Result r =
-      interpreted({"run", "take(x, i)", "-i", "x=f32[4]", "-i", "i=iota:i64[9]", "-o", folder / "a.npy"});
+  const Result r = interpreted({"run", "take(x, i)", "-i", "x=f32[4]", "-i", "i=iota:i64[9]", "-o", folder / "a.npy"});
   EXPECT_EQ(r.status, 2) << r.err;
   EXPECT_EQ(folder.entries(), 0u);
 }

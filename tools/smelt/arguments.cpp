@@ -57,8 +57,9 @@ void add_run(CLI::App& app, int& status) {
       ->type_name("FILE")
       ->allow_extra_args(false);
   command
-      ->add_option("--fallback", options->fallback,
-                   "without a compiler: error, or the reference interpreter, slowly, with a note (warn) or without (allow)")
+      ->add_option(
+          "--fallback", options->fallback,
+          "without a compiler: error, or the reference interpreter, slowly, with a note (warn) or without (allow)")
       ->type_name("error|warn|allow")
       ->capture_default_str();
   add_tune_option(*command, options->tune);
