@@ -26,7 +26,8 @@ int main() {
   set_threads(4);
   set_memory_limit(Device::cpu(), int64_t{1} << 30);
   const Array y = served(Array::from(std::vector<float>(3 * 8, 1.5f), {3, 8}));  // the first size is open
-  std::printf("%s of %g; %d compiled, %d loaded\n", y.str().c_str(), y.span<float>()[0], compiled.load(), loaded.load());
+  std::printf("%s of %g; %d compiled, %d loaded\n", y.str().c_str(), y.span<float>()[0], compiled.load(),
+              loaded.load());
 
   try {
     served(Array::from({1.0, 2.0}));

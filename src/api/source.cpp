@@ -2,20 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
-
 #include "compile/standalone.hpp"
 
 namespace smelt::detail {
-
-static void check_name_of_function(const std::string& name) {
-  const auto letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; };
-  const auto inner = [&](char c) { return letter(c) || std::isdigit(static_cast<unsigned char>(c)); };
-  if (name.empty() || name.size() > 60 || !letter(name[0]) || !std::all_of(name.begin(), name.end(), inner))
-    throw UserError(fmt::format(
-        "source(): \"{}\" cannot be the name of a C function\nhelp: letters, digits and _, no digit first", name));
-}
 
 // The machine to print for; null for a target of another name.
 static std::optional<Machine> machine_for(const Special& special, const std::string& target) {
@@ -30,7 +19,7 @@ static std::optional<Machine> machine_for(const Special& special, const std::str
 }
 
 std::string source_of(const Special& special, const std::string& target, const SourceOptions& options) {
-  check_name_of_function(options.name);
+  check_function_name(options.name);
   const std::optional<Machine> machine = machine_for(special, target);
   if (!machine)
     throw UserError(fmt::format(

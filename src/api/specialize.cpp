@@ -316,11 +316,11 @@ SpecialPtr Specializer::find_saved(const Arguments& arguments, const Device& on)
     std::vector<std::string> types;
     for (size_t i = 0; i < arguments.arrays.size(); ++i)
       types.push_back((arguments.is_weak(i) ? "a number of " : "") + text_of(*arguments.arrays[i]));
-    throw UserError(
-        fmt::format("the saved function {} has no code for {} on {}\n  it has code for {}\nhelp: call the "
-                    "function with such arrays before save()",
-                    saved_->name(), types.empty() ? "no arguments" : fmt::format("{}", fmt::join(types, ", ")),
-                    on.name(), saved_->describe()));
+    throw UserError(fmt::format(
+        "the saved function{} has no code for {} on {}\n  it has code for {}\nhelp: call the "
+        "function with such arrays before save()",
+        saved_->name() == Options{}.name ? "" : " " + saved_->name(),
+        types.empty() ? "no arguments" : fmt::format("{}", fmt::join(types, ", ")), on.name(), saved_->describe()));
   }
   const std::lock_guard lock(mutex_);
   for (Entry& entry : entries_)

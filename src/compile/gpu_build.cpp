@@ -62,7 +62,7 @@ bool takes(const GpuFunction& function, const SizeBinding& sizes) { return holds
 // The library's size stands for what its version does not tell.
 std::string code_identity(const Machine& device, const runtime::NvrtcOptions& options) {
   if (!device.identity.empty()) return device.identity;
-  if (!device.is_gpu) return fmt::format("object\nsmelt {}\n{}", SMELT_VERSION, device.llvm->identity());
+  if (device.llvm) return fmt::format("object\nsmelt {}\n{}", SMELT_VERSION, device.llvm->identity());
   if (device.opencl) return fmt::format("opencl\nsmelt {}\n{}", SMELT_VERSION, device.opencl->identity());
   struct stat facts = {};
   ::stat(device.nvrtc->path().c_str(), &facts);

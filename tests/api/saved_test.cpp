@@ -15,6 +15,7 @@
 
 #include "api/node.hpp"
 #include "base/bytes.hpp"
+#include "compile/saved.hpp"
 #include "fake_cuda/open.hpp"
 #include "message_of.hpp"
 #include "runtime/child_program.hpp"
@@ -264,6 +265,36 @@ TEST_F(Saved, AnotherMachineIsTold) {
   EXPECT_NE(message.find("has no code for this machine\n  cpu: this processor ("), std::string::npos) << message;
   EXPECT_NE(message.find(") has no xyz9"), std::string::npos) << message;
 #endif
+}
+
+TEST(SavedTargets, SayWhyTheyDoNotRun) {
+  Machine gpu;
+  gpu.name = "cuda";
+  gpu.is_gpu = true;
+  testing::fresh_fake();
+  gpu.gpu = testing::open_fake();
+  gpu.gpu_facts.name = "a GPU";
+  gpu.gpu_facts.compute = 90;
+  gpu.gpu_facts.driver = 12040;
+  SavedTarget target;
+  target.is_gpu = true;
+  target.gpu_facts.compute = 90;
+  target.nvrtc_version = 12010;
+  EXPECT_EQ(why_not_here(target, gpu), "");
+  target.gpu_facts.compute = 80;
+  EXPECT_EQ(why_not_here(target, gpu), "this GPU (a GPU) is sm_90");
+  gpu.gpu_facts.compute = 86;
+  EXPECT_EQ(why_not_here(target, gpu), "") << "the same generation";
+  target.gpu_facts.compute = 89;
+  EXPECT_EQ(why_not_here(target, gpu), "this GPU (a GPU) is sm_86");
+  target.gpu_facts.compute = 86;
+  target.nvrtc_version = 13000;
+  EXPECT_EQ(why_not_here(target, gpu), "it was compiled by CUDA 13.0, and the driver serves 12.4");
+  EXPECT_EQ(why_not_here(target, Machine()), "it is no code for cpu");
+  target.nvrtc_version = 12010;
+  gpu.gpu = nullptr;
+  gpu.missing = "no driver";
+  EXPECT_EQ(why_not_here(target, gpu), "there is no GPU to run it: no driver");
 }
 
 TEST_F(Saved, DamageIsFound) {

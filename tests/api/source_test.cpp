@@ -47,7 +47,7 @@ TEST(Source, MistakesAreNamed) {
   SourceOptions options;
   options.name = "2fast";
   EXPECT_EQ(message_of([&] { f.source("cpp", x, options); }),
-            "source(): \"2fast\" cannot be the name of a C function\nhelp: letters, digits and _, no digit first");
+            "\"2fast\" cannot be the name of a C function\nhelp: letters, digits and _, no digit first");
 }
 
 }  // namespace
