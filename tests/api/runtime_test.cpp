@@ -268,5 +268,23 @@ TEST_F(Service, DebuggersFindTheObjects) {
   EXPECT_EQ(__jit_debug_descriptor.action, 2u);
 }
 
+TEST_F(Service, GdbStopsInAKernelByItsName) {
+  if (!std::filesystem::exists("/usr/bin/gdb")) GTEST_SKIP() << "there is no GDB here";
+  const runtime::ChildResult r = runtime::run_child(
+      "/usr/bin/gdb",
+      {"-batch", "-nx", "-ex", "set breakpoint pending on", "-ex", "break k0_p0", "-ex", "run", "-ex", "backtrace 1",
+       "--args", std::filesystem::read_symlink("/proc/self/exe").string(), "--gtest_filter=ServiceInChild.RunsAKernel"},
+      {{"SMELT_GDB", "1"}, {"SMELT_IN_CHILD", "1"}, {"DEBUGINFOD_URLS", ""}});
+  if (r.output.find("ptrace") != std::string::npos || r.output.find("Couldn't get registers") != std::string::npos)
+    GTEST_SKIP() << "processes may not be traced here";
+  EXPECT_NE(r.output.find("in k0_p0 ()"), std::string::npos) << r.output;
+}
+
+// What a debugger runs.
+TEST(ServiceInChild, RunsAKernel) {
+  if (!std::getenv("SMELT_IN_CHILD")) GTEST_SKIP() << "runs in a child of another test";
+  compile([](Array x) { return relu(x) * 8.5f; })(Array::from({1.f}));
+}
+
 }  // namespace
 }  // namespace smelt

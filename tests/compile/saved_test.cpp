@@ -36,8 +36,9 @@ Graph parse(const Source& source) {
   std::vector<lang::InputType> types;
   for (const NodeId id : declared.inputs) {
     const Node& node = declared.at(id);
-    const bool open = std::any_of(node.shape.begin(), node.shape.end(),
-                                  [](const IntExpr& size) { return size.as_symbol() && size.as_symbol()->is_open_size(); });
+    const bool open = std::any_of(node.shape.begin(), node.shape.end(), [](const IntExpr& size) {
+      return size.as_symbol() && size.as_symbol()->is_open_size();
+    });
     Shape shape = node.shape;
     if (open) shape = {IntExpr::symbol(Symbol::size("R")), IntExpr(96)};
     types.push_back({node.name, node.dtype, shape});
