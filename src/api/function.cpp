@@ -4,8 +4,11 @@
 #include <algorithm>
 
 #include "api/explain.hpp"
+#include "api/saved.hpp"
+#include "api/source.hpp"
 #include "api/specialize.hpp"
 #include "base/check.hpp"
+#include "report/file.hpp"
 #include "smelt/compile.hpp"
 
 namespace smelt {
@@ -119,7 +122,8 @@ AnyFunction::AnyFunction(Build build, bool declared, Options options)
     : state_(new FunctionState{nullptr, std::move(build), Specializer(std::move(options), declared)}) {}
 
 std::vector<Array> AnyFunction::call(const std::vector<Array>& arrays, const std::vector<int>& lists) const {
-  if (!state_of(state_).trace) check_evaluated(arrays, "a program in text");
+  if (!state_of(state_).trace)
+    check_evaluated(arrays, state_->build ? "a program in text" : "a function that was loaded from a file");
   if (check_arguments(arrays)) return trace_checked(state_->trace, arrays, lists);
   const Arguments arguments = arguments_of(arrays, lists);
   // Of no arrays a function of lists may make none.
@@ -207,6 +211,38 @@ std::vector<Specialization> AnyFunction::specializations() const {
   std::vector<Specialization> result;
   for (const SpecialPtr& special : state_of(state_).specials.all()) result.push_back(special->facts);
   return result;
+}
+
+std::string AnyFunction::source(const std::string& target, const std::vector<Array>& arrays,
+                                const std::vector<int>& lists, const SourceOptions& options) const {
+  check_evaluated(arrays, "source()");
+  const SpecialPtr special = state_of(state_).specials.find(arguments_of(arrays, lists), state_->build);
+  return source_of(*special, target, options);
+}
+
+void AnyFunction::save(const std::string& path, const std::vector<std::string>& targets,
+                       const std::vector<SavedParameter>& parameters, int results) const {
+  const Specializer& specials = state_of(state_).specials;
+  const std::vector<SpecialPtr> all = specials.all();
+  if (all.empty())
+    throw UserError("save(): nothing is compiled yet\nhelp: call the function first, or explain(arguments)");
+  if (specials.saved())
+    throw UserError("save(): a function that was loaded from a file cannot be saved\nhelp: copy the file");
+  report::StagedFile file(path);
+  file.write(bytes_of_function(specials.options().name, all, specials.declared(), targets, parameters, results));
+  file.commit();
+}
+
+AnyFunction AnyFunction::load(const std::string& path, const Options& options, std::vector<SavedParameter>* parameters,
+                              int* results) {
+  const std::shared_ptr<const SavedFile> file = SavedFile::read(path);
+  *parameters = file->parameters();
+  *results = file->results();
+  Options named = options;
+  if (named.name == Options{}.name) named.name = file->name();
+  AnyFunction loaded;
+  loaded.state_.reset(new FunctionState{nullptr, nullptr, Specializer(std::move(named), file)});
+  return loaded;
 }
 
 int AnyFunction::compile_count() const { return state_of(state_).specials.compile_count(); }

@@ -63,6 +63,9 @@ struct Special {
   Pattern pattern;
   std::vector<int> lists;
   Device device;  // where it was compiled for
+  Graph program;  // as it was traced
+  bool fuse = true;
+  int threads = 0;  // Options::threads
   Executable executable;
   std::vector<Array> captured;
   std::vector<NumberUse> number_uses;
@@ -80,6 +83,8 @@ struct Special {
 };
 using SpecialPtr = std::shared_ptr<const Special>;
 
+class SavedFile;
+
 // The policy of compile(): the sizes that stay open become symbols.
 std::vector<InputType> open_types(const Arguments& arguments, const Options& options);
 std::vector<InputType> exact_types(const Arguments& arguments);
@@ -93,6 +98,9 @@ class Specializer {
  public:
   // `declared`: the program names its open sizes itself, and the policy has nothing to say.
   explicit Specializer(Options options, bool declared = false) : options_(std::move(options)), declared_(declared) {}
+  // Of a file: nothing else is compiled.
+  Specializer(Options options, std::shared_ptr<const SavedFile> saved)
+      : options_(std::move(options)), declared_(false), saved_(std::move(saved)) {}
 
   // `compiled`, when given, tells whether one had to be compiled. Throws UserError for a number that does not fit what it meets.
   SpecialPtr find(const Arguments& arguments, const Build& build, bool* compiled = nullptr);
@@ -100,6 +108,8 @@ class Specializer {
   SpecialPtr latest() const;  // of the latest call; null without one
   int compile_count() const { return compile_count_.load(); }
   const Options& options() const { return options_; }
+  bool declared() const { return declared_; }
+  const SavedFile* saved() const { return saved_.get(); }
 
  private:
   struct Entry {
@@ -113,9 +123,11 @@ class Specializer {
   SpecialPtr extend(const Arguments& arguments, const Device& on);
   SpecialPtr make(const Arguments& arguments, const Build& build, const Device& on) const;
   std::string reason_for(const Arguments& arguments, const Device& on) const;
+  SpecialPtr find_saved(const Arguments& arguments, const Device& on);
 
   const Options options_;
   const bool declared_;
+  const std::shared_ptr<const SavedFile> saved_;
   mutable std::shared_mutex mutex_;  // of entries_
   std::vector<Entry> entries_;
   std::mutex compiling_;

@@ -200,7 +200,7 @@ void GpuCall::add_batch(size_t kernel, const std::vector<TensorView>& inputs, co
         steps_.push_back(table_step(
             *state_, *prepared_, kernel, p, v,
             {begin + static_cast<std::ptrdiff_t>(first), begin + static_cast<std::ptrdiff_t>(next)}, values));
-        steps_.back().function = launch.gpu_phases[p].variants[v]->code(*state_).handle;
+        steps_.back().function = launch.gpu_phases[p].variants[v]->code(*state_, kernel).handle;
       }
     }
   }
@@ -232,7 +232,7 @@ void GpuCall::add_kernel(size_t kernel, const std::vector<TensorView>& inputs, c
     while (v + 1 < shapes.variants.size() && !takes(v)) ++v;
     GpuStep step;
     step.kernel = static_cast<int>(kernel);
-    step.function = launch.gpu_phases[p].variants[v]->code(*state_).handle;
+    step.function = launch.gpu_phases[p].variants[v]->code(*state_, kernel).handle;
     step.shape = *shapes.variants[v];
     step.values = values;
     for (uint64_t& value : step.values) step.arguments.push_back(&value);
