@@ -147,6 +147,29 @@ TEST_F(Streams, ADeviceWaitsForAllOfThem) {
   Device::cpu().synchronize();
 }
 
+TEST_F(Streams, EventsOfKernelsNameTheGpu) {
+  std::vector<Event> events;
+  on_event([&](const Event& event) { events.push_back(event); });
+  set_threads(1);  // so that they come one after another
+  Options options;
+  options.name = "doubled";
+  const Array x = Array::from({1.f, 2.f}).to(*gpu_);
+  set_cache({"off", std::nullopt});
+  compile([](Array v) { return relu(v) * 2; }, options)(x);
+  set_cache({});
+  set_threads(0);
+  on_event({});
+  ASSERT_GE(events.size(), 2u);
+  EXPECT_EQ(events.front().kind, Event::Kind::Compiled);
+  EXPECT_EQ(events.back().kind, Event::Kind::Loaded);
+  for (const Event& event : events) {
+    EXPECT_EQ(event.program, "doubled");
+    EXPECT_EQ(event.device, "cuda");
+    EXPECT_EQ(event.kernel, "kernel 1 (relu, *)");
+    EXPECT_GT(event.bytes, 0);
+  }
+}
+
 TEST_F(Streams, OtherDevicesHaveNone) {
   EXPECT_EQ(message_of([] { Stream::create(Device::cpu()); }),
             "Stream::create(): cpu has no streams of CUDA\nhelp: Device::cuda() has");
