@@ -187,6 +187,15 @@ TEST_F(Streams, MemoryOfAGpuIsLimitedAndTheCallersToGive) {
       std::string::npos)
       << message;
   set_memory_limit(*gpu_, 0);
+  // What calls keep is given up for arrays.
+  Options options;
+  options.device = *gpu_;
+  compile([](Array v) { return v * 2 + 1; }, options)(Array::from(std::vector<float>(100000, 1.f)));
+  EXPECT_GE(memory_use(*gpu_).bytes, 4000 + 800000);
+  set_memory_limit(*gpu_, 500000);
+  { const Array y = Array::from(std::vector<float>(100000, 2.f)).to(*gpu_); }
+  EXPECT_EQ(memory_use(*gpu_).bytes, 4000);
+  set_memory_limit(*gpu_, 0);
   void* const library = dlopen(SMELT_FAKE_CUDA, RTLD_NOW | RTLD_LOCAL);
   const auto allocate = reinterpret_cast<int (*)(uint64_t*, size_t)>(dlsym(library, "cuMemAlloc_v2"));
   const auto release = reinterpret_cast<int (*)(uint64_t)>(dlsym(library, "cuMemFree_v2"));
