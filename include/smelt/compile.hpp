@@ -23,13 +23,12 @@ namespace smelt {
 
 /// How compile() builds.
 struct SMELT_API Options {
-  Device device;                     ///< where calls run whose arrays are in host memory; arrays on a GPU run there
-  bool fuse = true;                  ///< false: one kernel per operation, to compare with
-  int threads = 0;                   ///< of the CPU that a call may use; 0: all that the process has
-  std::optional<Fallback> fallback;  ///< what happens without a compiler; else what set_fallback() says
-  bool tune = false;                 ///< the first call times other schedules, and the fastest is kept on disk
-  int most = 64;                     ///< executables that a function keeps; the one not used for longest goes first
-  std::string name = "function";     ///< how explain() calls it
+  Device device;                  ///< where calls run whose arrays are in host memory; arrays on a GPU run there
+  bool fuse = true;               ///< false: one kernel per operation, to compare with
+  int threads = 0;                ///< of the CPU that a call may use; 0: all that the process has
+  bool tune = false;              ///< the first call times other schedules, and the fastest is kept on disk
+  int most = 64;                  ///< executables that a function keeps; the one not used for longest goes first
+  std::string name = "function";  ///< how explain() calls it
 
   /// Sizes of one axis of one argument, counted from 0, axes below 0 from the end, are to be built in (fixed) or to stay open (dynamic), whatever the
   /// policy of compile() says.
@@ -43,6 +42,8 @@ struct SMELT_API Options {
     bool fixed;    ///< built in, else open
   };
   std::vector<Pin> pins;  ///< what fixed() and dynamic() wrote
+
+  std::optional<Fallback> fallback = {};  ///< what happens without a compiler; else what set_fallback() says
 
  private:
   Options& pin(int argument, int axis, bool fixed) {

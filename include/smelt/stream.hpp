@@ -43,6 +43,7 @@ class SMELT_API Stream {
 /// apart.
 class SMELT_API StreamScope {
  public:
+  /// Begins it.
   explicit StreamScope(const Stream& stream);
   ~StreamScope();
   StreamScope(const StreamScope&) = delete;
