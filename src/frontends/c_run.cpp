@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "base/nearest.hpp"
 #include "frontends/parser.hpp"
 
 namespace smelt::lang {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/nearest.hpp"
 #include "frontends/lowering.hpp"
 #include "frontends/parser.hpp"
 
@@ -158,14 +159,23 @@ void Lowering::take_given_inputs() {
   }
 }
 
+// "x, y, z and 7 more"
+static std::string list_of(const std::vector<std::string>& names) {
+  constexpr size_t kMost = 16;
+  std::string text;
+  for (size_t i = 0; i < std::min(kMost, names.size()); ++i) text += (i ? ", " : "") + shown(names[i]);
+  return names.size() > kMost ? fmt::format("{} and {} more", text, names.size() - kMost) : text;
+}
+
 void Lowering::check_given_names() {
   if (!declares_) return;
   std::vector<std::string> names(input_names_.begin(), input_names_.end());
   for (const InputType& given : given_) {
     if (input_names_.contains(given.name)) continue;
     const std::string near = nearest(given.name, names);
-    throw UserError(fmt::format("error: the program has no input {}{}", quoted(given.name),
-                                near.empty() ? "" : fmt::format("\n  help: did you mean '{}'?", near)));
+    throw UserError(fmt::format("error: the program has no input {}\n  help: {}{}", quoted(given.name),
+                                near.empty() ? "" : fmt::format("did you mean {}? ", shown(near)),
+                                names.empty() ? "it has none" : fmt::format("it has {}", list_of(names))));
   }
 }
 

@@ -5,8 +5,10 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/nearest.hpp"
 #include "frontends/function_table.hpp"
 #include "frontends/lowering.hpp"
+#include "frontends/names_elsewhere.hpp"
 #include "frontends/parser.hpp"
 #include "graph/functions.hpp"
 
@@ -66,6 +68,15 @@ Value Lowering::name(const Expr& e) {
   fail_unknown(e);
 }
 
+// "; the inputs that are given are y, z"
+std::string Lowering::given_names() const {
+  constexpr size_t kMost = 8;
+  std::string text;
+  for (size_t i = 0; i < std::min(kMost, given_.size()); ++i) text += (i ? ", " : "") + shown(given_[i].name);
+  if (given_.empty()) return "";
+  return fmt::format("; given {} {}{}", given_.size() == 1 ? "is" : "are", text, given_.size() > kMost ? ", ..." : "");
+}
+
 void Lowering::fail_unknown(const Expr& e) {
   std::vector<std::string> known;
   if (e.called) {
@@ -83,13 +94,15 @@ void Lowering::fail_unknown(const Expr& e) {
   constexpr std::string_view kPrefixes[] = {"np", "numpy", "torch", "F", "jnp", "math", "nn"};
   if (std::find(std::begin(kPrefixes), std::end(kPrefixes), e.text) != std::end(kPrefixes))
     help = "functions have no prefix: exp(x)";
+  else if (e.called && !instead_of(e.text).empty())
+    help = instead_of(e.text);
   else if (help.empty() && !calls_.empty() && !e.called)
     help = fmt::format("the function {} sees only its parameters: make it one", quoted(calls_.back()->name));
   else if (help.empty() && e.called)
-    help = "docs/language.md lists the functions";
+    help = "docs/language.md lists the functions; `smelt ops NAME` describes one";
   else if (help.empty() && function_named(e.text) == nullptr)
     help = declares_ ? fmt::format("declare it: input {}: f32[N]", shown(e.text))
-                     : fmt::format("give it a type: -i {}=f32[1024]", shown(e.text));
+                     : fmt::format("give it a type: -i {}=f32[1024]{}", shown(e.text), given_names());
   source_.fail(e.span, fmt::format("there is no {}{}", e.called ? "function " : "", quoted(e.text)), help);
 }
 
@@ -109,6 +122,8 @@ Value Lowering::attribute(const Expr& e) {
   for (const Function& f : functions())
     for (std::string_view n : f.names) known.emplace_back(n);
   const std::string near = nearest(e.text, known);
+  if (e.called && !instead_of(e.text).empty())
+    source_.fail(e.span, fmt::format("an array has no method {}", quoted(e.text)), std::string(instead_of(e.text)));
   source_.fail(e.span, fmt::format("an array has no attribute {}", quoted(e.text)),
                near.empty() ? "arrays have T mT shape ndim size dtype, and the functions as methods"
                             : fmt::format("did you mean {}?", near));

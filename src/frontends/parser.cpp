@@ -7,6 +7,7 @@
 #include <array>
 #include <utility>
 
+#include "base/nearest.hpp"
 #include "frontends/parsing.hpp"
 
 namespace smelt::lang {

@@ -88,7 +88,7 @@ TEST(Program, GivenTypesAreCheckedAgainstDeclaredOnes) {
   EXPECT_NE(message("input x: f32[B, 8]\nreturn x", {8}).find("given f32[8]"), std::string::npos);
   EXPECT_NE(message("input x: f32[B]\nreturn x", {8}, DType::F64).find("declare it x: f64[8]"), std::string::npos);
   EXPECT_EQ(message("input xs: f32[B]\nreturn xs", {8}),
-            "error: the program has no input 'x'\n  help: did you mean 'xs'?");
+            "error: the program has no input 'x'\n  help: did you mean xs? it has xs");
 }
 
 TEST(Program, OpenShapesAreThoseOfTheCaller) {
