@@ -21,6 +21,12 @@ struct ExplanationState {
     e.in_place = executable.in_place();
     return e;
   }
+  // With what the cost model says, which takes plans of its own.
+  report::Explanation full_report(const std::string& program) const {
+    report::Explanation e = report(program);
+    e.outlook = executable.outlook(sizes);
+    return e;
+  }
 };
 
 namespace {
@@ -103,7 +109,7 @@ static const detail::ExplanationState& filled(const Explanation& e) {
 }
 
 std::string Explanation::text() const {
-  std::string text = report::to_text(filled(*this).report(program), report::Style{});
+  std::string text = report::to_text(filled(*this).full_report(program), report::Style{});
   text += fmt::format("\ncompiled for {}\n  because {}\n",
                       specialization.types.empty() ? "no arguments" : specialization.types, specialization.reason);
   if (!specialization.exact.empty()) text += fmt::format("  for these sizes alone: {}\n", specialization.exact);
@@ -111,7 +117,7 @@ std::string Explanation::text() const {
 }
 
 std::string Explanation::json() const {
-  nlohmann::ordered_json json = report::to_json(filled(*this).report(program));
+  nlohmann::ordered_json json = report::to_json(filled(*this).full_report(program));
   report::add_build(json, state->executable);
   json["specialization"] = {{"types", specialization.types},
                             {"reason", specialization.reason},

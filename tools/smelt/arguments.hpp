@@ -13,7 +13,7 @@ struct RunOptions {
   CommonOptions common;
   ProgramOptions program;
   std::vector<std::string> outputs;
-  bool tune = false;
+  bool fill = false, tune = false;
 };
 
 struct BenchCommand {
@@ -28,7 +28,7 @@ struct ExplainOptions {
   CommonOptions common;
   ProgramOptions program;
   std::vector<std::string> dump;
-  bool no_fuse = false, measure = false, tune = false, depth = false, candidates = false;
+  bool no_fuse = false, edges = false, measure = false, tune = false, depth = false, candidates = false;
 };
 
 struct EmitOptions {
@@ -51,6 +51,7 @@ struct SavingsOptions {
 
 struct OpsOptions {
   CommonOptions common;
+  std::string name;  // of one operation; empty: all
   bool markdown = false;
 };
 
@@ -59,7 +60,7 @@ struct CacheOptions {
   bool clear = false;
 };
 
-// Reads the arguments and runs the command that they ask for. All give the exit status.
+// Reads the arguments and runs the command that they name. All give the exit status.
 int run_command_line(int argc, char** argv);
 int run_program(const RunOptions& options);
 int run_bench(const BenchCommand& options);

@@ -34,6 +34,8 @@ Machine device_for(const EmitOptions& options) {
     throw UserError(
         "smelt emit --as opencl prints kernels for an OpenCL device\nhelp: leave --device out, or name one");
   }
+  if (options.as.empty())
+    throw UserError("smelt emit requires --as, the language to write\nhelp: --as cuda, --as cpp or --as opencl");
   if (options.as != "cuda")
     throw UserError(fmt::format("there is no way to emit a program as \"{}\"\nhelp: --as cuda, --as cpp or --as opencl",
                                 report::printable(options.as, 40)));
