@@ -195,13 +195,13 @@ void Lowering::result(const Statement& s) {
   const auto* tuple = value.as<Tuple>();
   b_.set_origin(source_.origin(expr.span), "return");
   if (tuple && tuple->items->empty())
-    source_.fail(expr.span, "an empty tuple is no result", "return at least one array");
+    source_.fail(expr.span, "an empty tuple cannot be returned", "return at least one array");
   for (size_t i = 0; i < (tuple ? tuple->items->size() : 1); ++i) {
     const bool written_out = tuple && expr.kind == ExprKind::Tuple;
     const Span span = written_out ? program_.at(expr.args[i]).span : expr.span;
     located(span, [&] { add_outputs(tuple ? (*tuple->items)[i] : value, tuple != nullptr); });
   }
-  if (outputs_.empty()) source_.fail(expr.span, "an empty list is no result", "return at least one array");
+  if (outputs_.empty()) source_.fail(expr.span, "an empty list cannot be returned", "return at least one array");
   returned_ = true;
 }
 

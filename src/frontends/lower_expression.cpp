@@ -155,7 +155,7 @@ Value Lowering::call(const Expr& e) {
   for (const Argument& a : e.arguments) given.push_back({a.name, a.span, value_of(a.value)});
   if (const auto* dtype = callee.as<DType>()) return cast_call(e, *dtype, given);
   if (!callable)
-    source_.fail(program_.at(e.args[0]).span, fmt::format("{} is no function", describe(b_, callee)),
+    source_.fail(program_.at(e.args[0]).span, fmt::format("{} is not a function", describe(b_, callee)),
                  e.arguments.empty() ? "" : "a product needs *");
   mark(e, callable->user ? std::string_view() : callable->name);
   if (callable->user) return call_defined(e, *callable->user, given);
@@ -204,7 +204,7 @@ Value Lowering::binary(const Expr& e) {
     // a > 0 & b > 0 groups as a > (0 & b) > 0, which surprises everyone once.
     const bool bits = e.text == "&" || e.text == "|";
     if (!bits || !error.error.message.starts_with(e.text)) throw;
-    fail(error.error.message, fmt::format("{0} binds tighter than comparisons: write (a > 0) {0} (b > 0)", e.text));
+    fail(error.error.message, fmt::format("{0} has a higher precedence than comparisons: write (a > 0) {0} (b > 0)", e.text));
   }
 }
 
@@ -248,12 +248,12 @@ Value Lowering::each(const Expr& e) {
   for (const ExprId id : e.args) {
     const auto* list = value_of(id).as<Tuple>();
     if (!list)
-      source_.fail(program_.at(id).span, fmt::format("{} is no list", describe(b_, value_of(id))),
-                   "lists are inputs such as list[f32[N]], and what stands in brackets");
+      source_.fail(program_.at(id).span, fmt::format("{} is not a list", describe(b_, value_of(id))),
+                   "lists are inputs such as list[f32[N]], and comprehensions: [x * 2 for x in xs]");
     lists.push_back(list->items);
     if (lists.back()->size() != lists[0]->size())
       source_.fail(program_.at(id).span,
-                   fmt::format("a list of {} stands beside one of {}", lists.back()->size(), lists[0]->size()),
+                   fmt::format("a list of {} items is iterated together with one of {}", lists.back()->size(), lists[0]->size()),
                    "zip takes lists of one length");
   }
   const bool unpack = lists.size() == 1 && e.targets.size() > 1;

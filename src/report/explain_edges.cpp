@@ -10,6 +10,7 @@
 #include "report/explain_parts.hpp"
 #include "report/traffic.hpp"
 #include "report/units.hpp"
+#include "schedule/candidates.hpp"
 
 namespace smelt::report {
 
@@ -65,22 +66,28 @@ std::string cost_lines(const plan::Boundary* b) {
                                            : "";
 }
 
+// What would change it. A rule of the planner that the cost model contradicts is no reason to call a cut unavoidable.
+std::string remedy_line(const std::string& remedy, const plan::Boundary* b) {
+  if (b && b->one_us && b->two_us > schedule::kAlike * *b->one_us)
+    return "         to change it: nothing in the program; smelt cuts here although one kernel is predicted to be faster\n";
+  return remedy.empty() ? "" : fmt::format("         to change it: {}\n", remedy);
+}
+
 std::string decision_text(const Explanation& e, const plan::Decision& d, const Style& style) {
   const std::string edge =
       fmt::format("{} -> {}", name_of_value(e.graph, d.producer), name_of_value(e.graph, d.consumer));
   std::string out = fmt::format("  {}  {}: {}", d.fused ? style.good("fused") : style.warn("cut  "), edge, d.reason);
   if (!d.value_policy.empty()) out += fmt::format(" (value {})", d.value_policy);
   out += fmt::format("; {} {}\n", d.fused ? "saves" : "costs", format_bytes(d.bytes));
-  if (!d.remedy.empty()) out += fmt::format("         to change it: {}\n", d.remedy);
-  return out;
+  return out + remedy_line(d.remedy, nullptr);
 }
 
 std::string read_again_text(const Explanation& e, size_t again, const Style& style) {
   const plan::ReadAgain& r = e.plan.read_again[again];
-  return fmt::format("  {}  {} is read for {} and again for {}: {}; costs {}\n{}         to change it: {}\n",
-                     style.warn("again"), name_of_value(e.graph, r.input), name_of_value(e.graph, r.first),
-                     name_of_value(e.graph, r.again), r.reason, format_bytes(r.bytes),
-                     cost_lines(boundary_of_input(e, again)), r.remedy);
+  const plan::Boundary* boundary = boundary_of_input(e, again);
+  return fmt::format("  {}  {} is read for {} and again for {}: {}; costs {}\n{}{}", style.warn("again"),
+                     name_of_value(e.graph, r.input), name_of_value(e.graph, r.first), name_of_value(e.graph, r.again),
+                     r.reason, format_bytes(r.bytes), cost_lines(boundary), remedy_line(r.remedy, boundary));
 }
 
 // Nodes of parts that do what an earlier part of their batch does.
@@ -145,9 +152,7 @@ std::string cut_text(const Cut& cut, const Style& style) {
       more ? fmt::format(" and {} more", more) : "",
       cut.boundary ? fmt::format(" (kernel {} to kernel {})", cut.boundary->first + 1, cut.boundary->second + 1) : "",
       cut.first->reason, format_bytes(cut.bytes));
-  out += cost_lines(cut.boundary);
-  if (!cut.first->remedy.empty()) out += fmt::format("         to change it: {}\n", cut.first->remedy);
-  return out;
+  return out + cost_lines(cut.boundary) + remedy_line(cut.first->remedy, cut.boundary);
 }
 
 }  // namespace

@@ -137,11 +137,11 @@ InputSpec parse_input(const std::string& text) {
   const auto fail = [&](const std::string& what) -> void {
     throw UserError(fmt::format("-i \"{}\": {}\n{}", printable(text), what, kForms));
   };
-  if (split.right.empty()) fail("nothing stands behind the =");
+  if (split.right.empty()) fail("nothing follows the =");
   if (split.right[0] == '@') {
     spec.kind = InputSpec::File;
     spec.path = split.right.substr(1);
-    if (spec.path.empty()) fail("no file is named behind the @");
+    if (spec.path.empty()) fail("no file name follows the @");
     return spec;
   }
   if (const std::optional<Scalar> number = parse_number(split.right)) {
@@ -167,7 +167,7 @@ InputSpec parse_input(const std::string& text) {
     type = trimmed(type.substr(colon + 1));
   }
   if (ends_with(type, ".npy"))
-    throw UserError(fmt::format("-i \"{}\": \"{}\" is no type\nhelp: a file is named behind an @: -i {}=@{}",
+    throw UserError(fmt::format("-i \"{}\": \"{}\" is no type\nhelp: a file name follows an @: -i {}=@{}",
                                 printable(text), printable(type), printable(spec.name, 40), printable(type)));
   // What begins like a name is taken for a type; the language knows them.
   if (type.empty() || !is_letter(type[0]))

@@ -177,7 +177,7 @@ TEST(CliRun, MistakesAreNamed) {
       {{"x", "-i", "x=f32[4"}, "error: "},
       {{"x", "-i", "x=4.2.1"}, "is neither a file (@), nor a type, nor a number"},
       {{"x", "-i", "x=nornal:f32[4]"}, "there is no filler \"nornal\"; did you mean normal?"},
-      {{"x", "-i", "x=weights.npy"}, "a file is named behind an @: -i x=@weights.npy"},
+      {{"x", "-i", "x=weights.npy"}, "a file name follows an @: -i x=@weights.npy"},
       {{"x * 2", "-i", "y=f32[4]"}, "give it a type: -i x=f32[1024]; given is y"},
       {{"sort(x)", "-i", "x=f32[4]"}, "help: smelt has no functions that sort"},
       {{folder / "f64.npy"},

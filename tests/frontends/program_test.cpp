@@ -61,7 +61,7 @@ TEST(Program, NamesOfEveryAlphabetAndHidingOfFunctions) {
   EXPECT_EQ(numbers("größe = x * 2\n_π2 = größe + 1\nreturn _π2", kX), list({3, -3, 7, -7}));
   EXPECT_EQ(numbers("sum = x.sum()\nreturn x - sum", kX), list({3, 0, 5, -2}));
   EXPECT_EQ(numbers("pi = 3\nreturn x * pi", kX), list({3, -6, 9, -12}));
-  EXPECT_NE(error_of("sum = x.sum()\nreturn sum(x)", kX).find("is no function"), std::string::npos);
+  EXPECT_NE(error_of("sum = x.sum()\nreturn sum(x)", kX).find("is not a function"), std::string::npos);
   const NamedTensors input = {{"input", make_tensor(DType::F32, {1}, {3})}};
   EXPECT_EQ(numbers("input = input * 2\nreturn input", input), list({6}));
 }

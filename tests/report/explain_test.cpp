@@ -96,6 +96,11 @@ TEST(Explain, SummaryNamesTheChangeThatGainsMost) {
   EXPECT_NE(text.find("  change  --tune: kernel 2 is predicted to take 7.00 µs with 128 threads"), std::string::npos)
       << text;
   e.outlook->faster.clear();
+  e.outlook->boundaries[0].one_us = 20;
+  text = to_text(e, Style{});
+  EXPECT_NE(text.find("to change it: nothing in the program; smelt cuts here although one kernel is predicted to be faster"),
+            std::string::npos)
+      << text;
   e.outlook->boundaries[0].one_us = 90;
   text = to_text(e, Style{});
   EXPECT_NE(text.find("  change  nothing that is predicted to gain 5 % or more"), std::string::npos) << text;
