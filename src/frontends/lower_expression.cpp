@@ -204,7 +204,8 @@ Value Lowering::binary(const Expr& e) {
     // a > 0 & b > 0 groups as a > (0 & b) > 0, which surprises everyone once.
     const bool bits = e.text == "&" || e.text == "|";
     if (!bits || !error.error.message.starts_with(e.text)) throw;
-    fail(error.error.message, fmt::format("{0} has a higher precedence than comparisons: write (a > 0) {0} (b > 0)", e.text));
+    fail(error.error.message,
+         fmt::format("{0} has a higher precedence than comparisons: write (a > 0) {0} (b > 0)", e.text));
   }
 }
 
@@ -252,9 +253,10 @@ Value Lowering::each(const Expr& e) {
                    "lists are inputs such as list[f32[N]], and comprehensions: [x * 2 for x in xs]");
     lists.push_back(list->items);
     if (lists.back()->size() != lists[0]->size())
-      source_.fail(program_.at(id).span,
-                   fmt::format("a list of {} items is iterated together with one of {}", lists.back()->size(), lists[0]->size()),
-                   "zip takes lists of one length");
+      source_.fail(
+          program_.at(id).span,
+          fmt::format("a list of {} items is iterated together with one of {}", lists.back()->size(), lists[0]->size()),
+          "zip takes lists of one length");
   }
   const bool unpack = lists.size() == 1 && e.targets.size() > 1;
   if (lists.empty() || (!unpack && lists.size() != e.targets.size()))

@@ -86,8 +86,13 @@ ChildResult run_child(const std::string& program, const std::vector<std::string>
   return result;
 }
 
-TemporaryFolder::TemporaryFolder() : path_((fs::temp_directory_path() / "smelt-XXXXXX").string()) {
-  if (!::mkdtemp(path_.data())) throw UserError("cannot make a folder for temporary files: " + path_);
+TemporaryFolder::TemporaryFolder() {
+  std::error_code failed;
+  const fs::path place = fs::temp_directory_path(failed);
+  path_ = ((failed ? fs::path("/tmp") : place) / "smelt-XXXXXX").string();
+  if (!::mkdtemp(path_.data()))
+    throw UserError(fmt::format("cannot make a folder for temporary files, {}: {}\nhelp: TMPDIR names another place",
+                                path_, std::strerror(errno)));
 }
 
 TemporaryFolder::~TemporaryFolder() {

@@ -98,8 +98,9 @@ TEST(Explain, SummaryNamesTheChangeThatGainsMost) {
   e.outlook->faster.clear();
   e.outlook->boundaries[0].one_us = 20;
   text = to_text(e, Style{});
-  EXPECT_NE(text.find("to change it: nothing in the program; smelt cuts here although one kernel is predicted to be faster"),
-            std::string::npos)
+  EXPECT_NE(
+      text.find("to change it: nothing in the program; smelt cuts here although one kernel is predicted to be faster"),
+      std::string::npos)
       << text;
   e.outlook->boundaries[0].one_us = 90;
   text = to_text(e, Style{});

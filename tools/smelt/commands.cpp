@@ -38,7 +38,7 @@ std::function<void(const std::string&)> whole_number(const char* option, T& to, 
     const uint64_t n = !whole ? 0 : number->dtype == DType::U64 ? number->u : static_cast<uint64_t>(number->i);
     if (!whole || n < least || n > most)
       throw UserError(fmt::format("{} \"{}\": not a whole number {}", option, printable(value, 40),
-                                  most == std::numeric_limits<uint64_t>::max()
+                                  most >= static_cast<uint64_t>(std::numeric_limits<int64_t>::max())
                                       ? fmt::format("of at least {}", least)
                                       : fmt::format("from {} to {}", least, most)));
     to = static_cast<T>(n);

@@ -33,9 +33,11 @@ std::string see_help(const Command& command) { return fmt::format("smelt {} --he
   if (word.find_first_of("(+*/ ") != std::string::npos || std::filesystem::exists(word, ignored))
     throw UserError(
         fmt::format("there is no command \"{}\"\nhelp: to run a program: smelt run '{}'", shown(word), shown(word)));
-  const std::vector<std::string> names = names_of(commands);
-  throw UserError(fmt::format("there is no command \"{}\"\nhelp: {}one of {}", shown(word), did_you_mean(word, names),
-                              fmt::join(names, ", ")));
+  std::vector<std::string> known = names_of(commands);
+  const std::string names = fmt::format("{}", fmt::join(known, ", "));
+  known.insert(known.end(), {"--help", "--version"});
+  throw UserError(
+      fmt::format("there is no command \"{}\"\nhelp: {}one of {}", shown(word), did_you_mean(word, known), names));
 }
 
 bool is_expression(std::string_view word) {
@@ -57,8 +59,13 @@ bool is_expression(std::string_view word) {
     if (!other.hidden && other.name != command.name && option_named(other, name)) others.push_back(other.name);
   const std::string of_others =
       others.empty() ? "" : fmt::format(", which is an option of {}", fmt::join(others, ", "));
-  throw UserError(fmt::format("smelt {} has no option {}{}\nhelp: {}{}", command.name, shown(name), of_others,
-                              others.empty() ? did_you_mean(name, names) : "", see_help(command)));
+  const bool may_be_negated = command.operand && command.operand->name == "PROGRAM" && word.rfind("--", 0) != 0;
+  const std::string negated =
+      !may_be_negated ? ""
+                      : fmt::format("; an expression that begins with a minus follows --: smelt {} -i x=f32[8] -- '{}'",
+                                    command.name, shown(word));
+  throw UserError(fmt::format("smelt {} has no option {}{}\nhelp: {}{}{}", command.name, shown(name), of_others,
+                              others.empty() ? did_you_mean(name, names) : "", see_help(command), negated));
 }
 
 // Words beyond the one that a command takes.
@@ -175,10 +182,10 @@ int run_command_line(int argc, char** argv) {
     return kFine;
   }
   if (first[0] == '-' && !is_expression(first))
-    throw UserError(
-        fmt::format("smelt has no option {}\nhelp: smelt --help lists the commands; their options stand "
-                    "behind their name: smelt run --help",
-                    shown(first)));
+    throw UserError(fmt::format(
+        "smelt has no option {}\nhelp: {}smelt --help lists the commands; options follow the command: smelt "
+        "run --help",
+        shown(first), did_you_mean(first, {"--help", "--version"})));
   const Command* command = command_named(all, first);
   if (!command) unknown_command(all, first);
   const std::vector<std::string> words(argv + 2, argv + argc);

@@ -22,7 +22,8 @@ Machine gpu_of(const CommonOptions& options) {
   Machine device = find_device_here(options);
   if (!device.is_gpu)
     throw UserError(
-        "smelt profile reads the counters of a GPU, and the device is the CPU\nhelp: on a machine with a GPU, --device cuda; "
+        "smelt profile reads the counters of a GPU, and the device is the CPU\nhelp: on a machine with a GPU, --device "
+        "cuda; "
         "`smelt devices` reports what is missing here");
   return device;
 }
