@@ -59,6 +59,12 @@ TEST(CliHelp, ZshAndFishReadTheirScripts) {
       const std::string check = std::string(shell) + " -n '" + folder.file(shell, script) + "'";
       EXPECT_EQ(std::system(check.c_str()), 0) << shell;
     }
+  if (!is_here("fish")) return;
+  const std::string out = folder / "offered.txt";
+  const std::string ask =
+      "fish -c \"source '" + (folder / "fish") + "'; complete -C'smelt explain --ed'\" > '" + out + "' 2>&1";
+  EXPECT_EQ(std::system(ask.c_str()), 0);
+  EXPECT_EQ(contents(out), "--edges\tlist every edge between two operations, fused or cut\n");
 }
 
 TEST(CliHelp, TheManualPageHasEveryCommandAndOption) {

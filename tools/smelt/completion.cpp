@@ -137,9 +137,9 @@ std::string fish_quoted(std::string_view text) {
 
 // The options of `complete` for an argument.
 std::string fish_choices(const Suggestions& s) {
-  if (s.files == "*") return " -F";
-  if (!s.files.empty()) return fmt::format(" -k -a '(__fish_complete_suffix {})'", s.files);
-  return s.words.empty() ? "" : " -a " + fish_quoted(joined(s.words));
+  if (s.files == "*") return " -r -F";
+  if (!s.files.empty()) return fmt::format(" -x -k -a '(__fish_complete_suffix {})'", s.files);
+  return s.words.empty() ? " -x" : " -x -a " + fish_quoted(joined(s.words));
 }
 
 std::string fish(const std::vector<Command>& commands) {
@@ -152,13 +152,12 @@ std::string fish(const std::vector<Command>& commands) {
                        fish_quoted(command->summary));
     const std::string here = fmt::format("complete -c smelt -n '__fish_seen_subcommand_from {}'", command->name);
     for (const Option& option : command->options)
-      out +=
-          fmt::format("{} -l {}{}{}{} -d {}\n", here, option.name.substr(2),
-                      option.letter.empty() ? "" : " -s " + option.letter.substr(1),
-                      option.argument.empty() ? "" : " -x", fish_choices(option.suggestions), fish_quoted(option.help));
+      out += fmt::format("{} -l {}{}{} -d {}\n", here, option.name.substr(2),
+                         option.letter.empty() ? "" : " -s " + option.letter.substr(1),
+                         option.argument.empty() ? "" : fish_choices(option.suggestions), fish_quoted(option.help));
     if (command->operand) {
-      const std::string choices = fish_choices(command->operand->suggestions);
-      if (!choices.empty()) out += here + choices + "\n";
+      const Suggestions& offered = command->operand->suggestions;
+      if (!offered.words.empty() || !offered.files.empty()) out += here + fish_choices(offered) + "\n";
     }
   }
   return out;
