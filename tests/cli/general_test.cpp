@@ -57,6 +57,8 @@ TEST(Cli, MistakesExitWithTwoAndSayWhatToDo) {
       {{"emit", "x", "--seed", "2"}, "smelt emit has no option --seed"},
       {{"explain", "x", "--dmp", "graph"}, "smelt explain has no option --dmp\n  help: did you mean --dump?"},
       {{"explain", "x", "--edges", "--dump", "graph"}, "--edges changes nothing beside --dump"},
+      {{"explain", "x", "--no-fuse", "--depth"}, "leave one of them out"},
+      {{"emit", "x", "--as", "opencl", "--name", "f"}, "--name is of the host function"},
       {{"run", "x", "--tune=yes"}, "--tune takes no value"},
       {{"run", "x", "--seed", "1", "--seed", "2"}, "--seed is given twice"},
       {{"run", "x", "--seed", "-1"}, "--seed \"-1\": not a whole number of at least 0"},

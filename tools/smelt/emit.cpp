@@ -52,6 +52,9 @@ int run_emit(const EmitOptions& options) {
     throw UserError(
         fmt::format("\"{}\" cannot be the name of a C function\nhelp: letters, digits and _, no digit first",
                     report::printable(options.name, 40)));
+  if (options.as == "opencl" && options.name != EmitOptions{}.name)
+    throw UserError(
+        "--name is of the host function, and --as opencl writes kernels alone\nhelp: leave one of them out");
   const Machine device = device_for(options);
   const Program program(options.program, true);
   CompileOptions compile_options;

@@ -28,6 +28,8 @@ void check_stages(const std::vector<std::string>& stages) {
 
 // Stages and depths are printed in place of the explanation; --json has both.
 void refuse_idle(const ExplainOptions& options) {
+  if (options.no_fuse && options.depth)
+    throw UserError("--depth measures how much to fuse, and --no-fuse fuses nothing\nhelp: leave one of them out");
   const char* instead = !options.dump.empty() ? "--dump" : options.depth ? "--depth" : nullptr;
   if (!instead || !options.common.json.empty()) return;
   const std::pair<const char*, bool> given[] = {
