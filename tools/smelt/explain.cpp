@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "arguments.hpp"
 #include "progress.hpp"
@@ -86,7 +87,10 @@ int run_explain(const ExplainOptions& options) {
   compile_options.fuse = !options.no_fuse;
   compile_options.tune = options.tune;
   const Graph graph = program.graph_for(device, compile_options.sizes);
+  auto progress = std::make_unique<Progress>(options.common);
+  progress->stage(options.tune ? "tuning" : "compiling");
   const Executable executable = compile_or_dump(graph, device, compile_options, options.dump, output);
+  progress->stage("predicting");
 
   report::Explanation explanation{program.title(),
                                   executable.graph(),
@@ -98,6 +102,7 @@ int run_explain(const ExplainOptions& options) {
   explanation.in_place = executable.in_place();
   explanation.outlook = executable.outlook(compile_options.sizes);
   explanation.all_edges = options.edges;
+  progress.reset();
   if (!executable.interpreted()) explanation.temporary_bytes = executable.temporary_bytes(compile_options.sizes);
   if (options.measure)
     explanation.times = with_progress(

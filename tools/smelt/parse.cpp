@@ -76,6 +76,12 @@ bool is_expression(std::string_view word) {
   if (command.operand->name != "PROGRAM")
     throw UserError(fmt::format("smelt {} takes one {}: \"{}\" is one too many\nhelp: {}", command.name,
                                 command.operand->name, shown(words[1]), see_help(command)));
+  if (words.size() == 2 && words[1].ends_with(".npy"))
+    throw UserError(fmt::format("\"{}\" is an array, and the program is {}\nhelp: pass it as an input: -i x=@{}",
+                                shown(words[1]), shown(words[0]), shown(words[1])));
+  if (std::all_of(words.begin(), words.end(), [](const std::string& w) { return w.ends_with(".smelt"); }))
+    throw UserError(fmt::format("smelt {} takes one PROGRAM: {} is one too many\nhelp: one command for each program",
+                                command.name, shown(words[1])));
   std::error_code ignored;
   const auto files = std::count_if(words.begin(), words.end(),
                                    [&](const std::string& w) { return std::filesystem::exists(w, ignored); });

@@ -54,7 +54,9 @@ void Progress::stage(const std::string& what) {
   const std::lock_guard lock(mutex_);
   what_ = what;
   if (!json_) return;
-  const nlohmann::ordered_json line = {{"stage", what}, {"elapsed_s", elapsed_s()}};
+  static const auto first = start_;  // a command may report in several parts
+  const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - first).count();
+  const nlohmann::ordered_json line = {{"stage", what}, {"elapsed_s", elapsed}};
   fmt::print(stderr, "{}\n", line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
   std::fflush(stderr);
 }
