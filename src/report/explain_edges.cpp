@@ -182,7 +182,8 @@ std::vector<Advice> advice(const Explanation& e) {
   if (!o.fuses) all.push_back({"run with fusion", "fusion", {}, o.own.us - o.fused_us});
   for (const plan::Boundary& b : o.boundaries)
     if (b.avoidable && b.gain_us > 0)
-      all.push_back({fmt::format("fuse kernels {} and {}: {}", b.first + 1, b.second + 1, remedy_of(e, b)),
+      all.push_back({fmt::format("make one kernel of kernels {} and {} (what allows it: {})", b.first + 1, b.second + 1,
+                                 remedy_of(e, b)),
                      "boundary",
                      {b.first, b.second},
                      b.gain_us});

@@ -18,7 +18,7 @@ std::string label_of(const Node& node);
 std::string microseconds(double us, int digits = 3);  // "12.3 µs"
 // A change that the cost model predicts to gain a twentieth of the time or more; the most first.
 struct Advice {
-  std::string what;  // "fuse kernels 1 and 2: ..."
+  std::string what;  // "make one kernel of kernels 1 and 2 (what allows it: ...)"
   std::string kind;  // "boundary", "schedule", "fusion"
   std::vector<size_t> kernels;
   double gain_us = 0;

@@ -78,7 +78,8 @@ TEST(Explain, SummaryNamesTheChangeThatGainsMost) {
   e.outlook = o;
   std::string text = to_text(e, Style{});
   for (const char* part : {"  time    40.0 µs predicted, 100 µs unfused: 2.50 times as fast",
-                           "  change  fuse kernels 1 and 2: do not say so; predicted to gain up to 12.0 µs (30 %)",
+                           "  change  make one kernel of kernels 1 and 2 (what allows it: do not say so); predicted to "
+                           "gain up to 12.0 µs (30 %)",
                            "  time    30.0 µs predicted, limited by memory", "relu -> sum (kernel 1 to kernel 2): ",
                            "predicted: 40.0 µs as two kernels, at least 28.0 µs as one"})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
