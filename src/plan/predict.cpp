@@ -80,9 +80,10 @@ class Boundaries {
       if (first && second && *first != *second)
         between(std::min(*first, *second), std::max(*first, *second)).read_again.push_back(r);
     }
+    constexpr size_t kMostTried = 16;  // a schedule for two kernels takes a while
     std::vector<Boundary> all;
     for (auto& [kernels, boundary] : found_) {
-      judge(boundary);
+      judge(boundary, found_.size() <= kMostTried);
       all.push_back(std::move(boundary));
     }
     return all;
@@ -101,7 +102,7 @@ class Boundaries {
     return std::nullopt;
   }
 
-  void judge(Boundary& boundary) const {
+  void judge(Boundary& boundary, bool try_one) const {
     const auto& first = prediction_.kernels[boundary.first];
     const auto& second = prediction_.kernels[boundary.second];
     boundary.avoidable = true;
@@ -114,7 +115,7 @@ class Boundaries {
       return;
     }
     boundary.two_us = first->us + second->us;
-    if (const auto one = as_one(boundary)) {
+    if (const auto one = try_one ? as_one(boundary) : std::nullopt) {
       boundary.one_us = one->us;
       boundary.gain_us = boundary.two_us - one->us;
       return;
