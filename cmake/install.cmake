@@ -6,6 +6,12 @@ install(DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/include/smelt DESTINATION ${CMAKE_
 install(FILES ${CMAKE_CURRENT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/smelt RENAME copyright)
 if(SMELT_TOOL)
   install(TARGETS smelt RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  if(smelt_texts)
+    install(FILES ${smelt_texts}/smelt.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+    install(FILES ${smelt_texts}/smelt DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/bash-completion/completions)
+    install(FILES ${smelt_texts}/_smelt DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/zsh/vendor-completions)
+    install(FILES ${smelt_texts}/smelt.fish DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/fish/vendor_completions.d)
+  endif()
 endif()
 
 foreach(kind ${smelt_kinds})

@@ -46,7 +46,8 @@ mkdir -p $seeds/{language,c_function,npy,object} $build/corpus/{language,c_funct
     '<<' '>>' '<=' '>=' '==' '!=' '+=' '++' '--' 0x1p-2f 1e3f 7u 5LL '/*' '*/' '//'
 } | sort -u | sed 's/.*/"&"/' >$seeds/c_words
 cp tests/fuzz/c_function/*.c $seeds/c_function
-cp examples/*.smelt tests/errors/*.smelt $seeds/language
+cp examples/*.smelt $seeds/language
+bash tests/errors/programs.sh $seeds/language
 cp tests/fuzz/npy/*.npy $seeds/npy
 # Objects of this machine: constants, a switch by a table, calls outside, a table of addresses.
 for level in 0 1 2; do

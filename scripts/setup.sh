@@ -102,7 +102,6 @@ need make "runs the Makefile" have_command make
 need cmake "configures the build" have_command cmake
 need ninja-build "runs the build" have_command ninja
 need libfmt-dev "formats text" have_header fmt/format.h
-need libcli11-dev "reads the command line" have_header CLI/CLI.hpp
 need nlohmann-json3-dev "writes reports" have_header nlohmann/json.hpp
 need libllvm "turns kernels into machine code while smelt runs" have_llvm
 if [ "$goal" = fuzz ]; then
@@ -141,8 +140,8 @@ if ! have_command apt-get; then
     done
     echo "libllvm may be any of LLVM 16 to 22 (19 is the usual one), or the library that SMELT_LLVM names."
     echo "Install these and try again, or set SMELT_SETUP=skip to go on without them."
-    echo "    Fedora: dnf install gcc-c++ make cmake ninja-build fmt-devel cli11-devel json-devel gtest-devel gmock-devel llvm-libs python3"
-    echo "    Arch:   pacman -S gcc make cmake ninja fmt cli11 nlohmann-json gtest llvm-libs python"
+    echo "    Fedora: dnf install gcc-c++ make cmake ninja-build fmt-devel json-devel gtest-devel gmock-devel llvm-libs python3"
+    echo "    Arch:   pacman -S gcc make cmake ninja fmt nlohmann-json gtest llvm-libs python"
   } >&2
   exit 1
 fi

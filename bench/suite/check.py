@@ -103,7 +103,7 @@ def check(options, row, folder):
     program = folder / "program.smelt"
     program.write_text(over_files(row, arrays, native))
     command = [options.smelt, "run", program, "--device", options.device]
-    command += ["--threads", options.threads] if options.threads else []
+    command += tool.threads(options)
     for name, value in zip(arrays, given):
         for i, array in enumerate(flat(value)):
             file = folder / f"{name}{i}.npy"

@@ -36,6 +36,11 @@ def drawn(arrays, folder):
     return files
 
 
+def threads(options):
+    """A GPU takes no such option."""
+    return ["--threads", options.threads] if options.threads and options.device == "cpu" else []
+
+
 def explain(smelt, row, arrays, device, folder, more=()):
     program = folder / f"{row.name}.smelt"
     program.write_text(row.program(arrays))
@@ -51,7 +56,7 @@ def bench(options, row, folder):
         program.write_text(row.program(arrays))
         command = [options.smelt, "bench", program, "--device", options.device, "--fused-only", "--json", "-",
                    "--time-limit", options.seconds, *inputs(arrays, drawn(arrays, folder))]
-        command += ["--tune"] * options.tune + (["--threads", options.threads] if options.threads else [])
+        command += ["--tune"] * options.tune + threads(options)
         result = json.loads(run(command))["results"][0]
     except Failed as error:
         return {"error": str(error)}
@@ -71,9 +76,8 @@ def expected(options, row, entry, folder):
     if "error" in entry:
         return {}
     arrays = row.arrays(BATCH if options.device == "cpu" else None)
-    threads = ["--threads", options.threads] if options.threads else []
     try:
-        plan = explain(options.smelt, row, arrays, options.device, folder, ["--candidates", *threads])
+        plan = explain(options.smelt, row, arrays, options.device, folder, ["--candidates", *threads(options)])
     except Failed as error:
         return {"error": str(error)}
     chosen = [next((c["predicted_us"] for c in k["candidates"] if c["chosen"]), None) for k in plan["kernels"]]

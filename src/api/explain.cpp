@@ -22,6 +22,12 @@ struct ExplanationState {
     e.interpreted = executable.interpreted();
     return e;
   }
+  // With what the cost model says, which takes plans of its own.
+  report::Explanation full_report(const std::string& program) const {
+    report::Explanation e = report(program);
+    e.outlook = executable.outlook(sizes);
+    return e;
+  }
 };
 
 namespace {
@@ -105,7 +111,7 @@ static const detail::ExplanationState& filled(const Explanation& e) {
 }
 
 std::string Explanation::text() const {
-  std::string text = report::to_text(filled(*this).report(program), report::Style{});
+  std::string text = report::to_text(filled(*this).full_report(program), report::Style{});
   text += fmt::format("\ncompiled for {}\n  because {}\n",
                       specialization.types.empty() ? "no arguments" : specialization.types, specialization.reason);
   if (!specialization.exact.empty()) text += fmt::format("  for these sizes alone: {}\n", specialization.exact);
@@ -113,7 +119,7 @@ std::string Explanation::text() const {
 }
 
 std::string Explanation::json() const {
-  nlohmann::ordered_json json = report::to_json(filled(*this).report(program));
+  nlohmann::ordered_json json = report::to_json(filled(*this).full_report(program));
   report::add_build(json, state->executable);
   json["specialization"] = {{"types", specialization.types},
                             {"reason", specialization.reason},

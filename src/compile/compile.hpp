@@ -11,7 +11,7 @@
 
 #include "graph/graph.hpp"
 #include "kernel/kernel.hpp"
-#include "plan/plan.hpp"
+#include "plan/predict.hpp"
 #include "runtime/cpu.hpp"
 #include "runtime/gpu.hpp"
 #include "schedule/candidates.hpp"
@@ -118,6 +118,16 @@ struct InPlaceArrays {
   size_t input, output;
 };
 
+// What the cost model that chose the plan says of it.
+struct Outlook {
+  plan::Prediction own;
+  bool fuses = true;
+  double unfused_us = 0;                   // of one kernel per operation
+  double fused_us = 0;                     // of the plan that fuses
+  std::vector<plan::Boundary> boundaries;  // none when fusion is off
+  std::vector<plan::FasterSchedule> faster;
+};
+
 class CpuCall;
 class GpuCall;
 
@@ -155,6 +165,8 @@ class Executable {
   CacheUse cache_use() const;
   Settled settled() const;
   std::vector<BuiltFunction> built(const SizeBinding& sizes) const;  // of a GPU that is here; else none
+  plan::Prediction predicted(const SizeBinding& sizes) const;        // the sizes must be all
+  Outlook outlook(const SizeBinding& sizes) const;
   // Per kernel, the family's own choice first; none for batches, the user's code, and kernels like
   // an earlier one. On a device that is here they can be measured, with arrays of these sizes.
   std::vector<std::vector<Considered>> considered(const SizeBinding& sizes, bool measure) const;

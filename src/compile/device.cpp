@@ -83,7 +83,7 @@ Machine Machine::cuda(int ordinal) {
   std::string why;
   device.nvrtc = runtime::Nvrtc::open(why, device.gpu_facts.driver / 1000);
   if (device.gpu_facts.compute < 75) {
-    why = fmt::format("{} has compute capability {}.{}; smelt serves 7.5 and newer", device.gpu_facts.name,
+    why = fmt::format("{} has compute capability {}.{}; smelt supports 7.5 and newer", device.gpu_facts.name,
                       device.gpu_facts.compute / 10, device.gpu_facts.compute % 10);
     device.nvrtc = nullptr;
   } else if (device.nvrtc && !device.nvrtc->serves(device.gpu_facts.compute, why)) {

@@ -19,11 +19,11 @@ void throw_out_of_range(const Executable::State& state, size_t k, int32_t code) 
   SMELT_CHECK(code != kernel::kOutsideOfArray, "an index that was not proved inside its array left it");
   const Graph& graph = state.graph;
   const Node& node = graph.at(state.kernels[k].checks.at(static_cast<size_t>(code) - 1));
-  throw UserError(
-      fmt::format("{} met an index out of range: axis {} of {} has no such element{}\nhelp: check the indices, or ask "
-                  "for clamped ones",
-                  node.label.empty() ? "take" : node.label, node.axes[0], str(graph.at(node.args[0]).shape),
-                  node.origin.line ? fmt::format(" (line {})", node.origin.line) : ""));
+  throw UserError(fmt::format(
+      "{} met an index out of range: axis {} of {} has no such element{}\nhelp: check the indices, or clamp "
+      "them: mode='clip'",
+      node.label.empty() ? "take" : node.label, node.axes[0], str(graph.at(node.args[0]).shape),
+      node.origin.line ? fmt::format(" (line {})", node.origin.line) : ""));
 }
 
 void execute(const Executable::State& state, const Prepared& prepared, const std::vector<TensorView>& inputs,

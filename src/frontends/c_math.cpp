@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "base/check.hpp"
+#include "base/nearest.hpp"
 #include "frontends/c_value.hpp"
 #include "frontends/diagnostics.hpp"
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "base/nearest.hpp"
 #include "frontends/parser.hpp"
 
 namespace smelt::lang {
@@ -196,9 +197,9 @@ CRunner::Path CRunner::merged(const CValue& condition, const Path& yes, const Pa
 }
 
 void CRunner::choice() {
-  expect("(", "a condition stands in parentheses: if (x > 0)");
+  expect("(", "a condition is written in parentheses: if (x > 0)");
   const CValue condition = c_.truth(expression());
-  expect(")", "a condition stands in parentheses: if (x > 0)");
+  expect(")", "a condition is written in parentheses: if (x > 0)");
   const Path before = path();
   statement();
   variables_.resize(before.variables.size(), {});

@@ -55,7 +55,4 @@ std::string shown(std::string_view text, size_t limit = 40);
 // 'text', shortened.
 inline std::string quoted(std::string_view text) { return "'" + shown(text) + "'"; }
 
-// The candidate that a mistyped word most likely means; empty when none is near.
-std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
-
 }  // namespace smelt::lang

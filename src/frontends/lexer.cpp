@@ -230,7 +230,7 @@ class Lexer {
     while (fits(peek()) || peek() == '_') {
       const bool digit = peek() != '_';
       ++at_;
-      if (!digit && !(last_was_digit && fits(peek()))) fail_number(begin, "'_' stands between two digits");
+      if (!digit && !(last_was_digit && fits(peek()))) fail_number(begin, "'_' is allowed between two digits only");
       last_was_digit = digit;
     }
     if (!last_was_digit) fail_number(begin, "digits are missing");

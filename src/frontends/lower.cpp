@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/nearest.hpp"
 #include "frontends/lowering.hpp"
 #include "frontends/parser.hpp"
 
@@ -158,14 +159,23 @@ void Lowering::take_given_inputs() {
   }
 }
 
+// "x, y, z and 7 more"
+static std::string list_of(const std::vector<std::string>& names) {
+  constexpr size_t kMost = 16;
+  std::string text;
+  for (size_t i = 0; i < std::min(kMost, names.size()); ++i) text += (i ? ", " : "") + shown(names[i]);
+  return names.size() > kMost ? fmt::format("{} and {} more", text, names.size() - kMost) : text;
+}
+
 void Lowering::check_given_names() {
   if (!declares_) return;
   std::vector<std::string> names(input_names_.begin(), input_names_.end());
   for (const InputType& given : given_) {
     if (input_names_.contains(given.name)) continue;
     const std::string near = nearest(given.name, names);
-    throw UserError(fmt::format("error: the program has no input {}{}", quoted(given.name),
-                                near.empty() ? "" : fmt::format("\n  help: did you mean '{}'?", near)));
+    throw UserError(fmt::format("error: the program has no input {}\n  help: {}{}", quoted(given.name),
+                                near.empty() ? "" : fmt::format("did you mean {}? ", shown(near)),
+                                names.empty() ? "it has none" : fmt::format("it has {}", list_of(names))));
   }
 }
 
@@ -185,13 +195,13 @@ void Lowering::result(const Statement& s) {
   const auto* tuple = value.as<Tuple>();
   b_.set_origin(source_.origin(expr.span), "return");
   if (tuple && tuple->items->empty())
-    source_.fail(expr.span, "an empty tuple is no result", "return at least one array");
+    source_.fail(expr.span, "an empty tuple cannot be returned", "return at least one array");
   for (size_t i = 0; i < (tuple ? tuple->items->size() : 1); ++i) {
     const bool written_out = tuple && expr.kind == ExprKind::Tuple;
     const Span span = written_out ? program_.at(expr.args[i]).span : expr.span;
     located(span, [&] { add_outputs(tuple ? (*tuple->items)[i] : value, tuple != nullptr); });
   }
-  if (outputs_.empty()) source_.fail(expr.span, "an empty list is no result", "return at least one array");
+  if (outputs_.empty()) source_.fail(expr.span, "an empty list cannot be returned", "return at least one array");
   returned_ = true;
 }
 

@@ -5,8 +5,10 @@
 #include <cmath>
 #include <numbers>
 
+#include "base/nearest.hpp"
 #include "frontends/function_table.hpp"
 #include "frontends/lowering.hpp"
+#include "frontends/names_elsewhere.hpp"
 #include "frontends/parser.hpp"
 #include "graph/functions.hpp"
 
@@ -66,6 +68,15 @@ Value Lowering::name(const Expr& e) {
   fail_unknown(e);
 }
 
+// "; the inputs that are given are y, z"
+std::string Lowering::given_names() const {
+  constexpr size_t kMost = 8;
+  std::string text;
+  for (size_t i = 0; i < std::min(kMost, given_.size()); ++i) text += (i ? ", " : "") + shown(given_[i].name);
+  if (given_.empty()) return "";
+  return fmt::format("; given {} {}{}", given_.size() == 1 ? "is" : "are", text, given_.size() > kMost ? ", ..." : "");
+}
+
 void Lowering::fail_unknown(const Expr& e) {
   std::vector<std::string> known;
   if (e.called) {
@@ -83,13 +94,15 @@ void Lowering::fail_unknown(const Expr& e) {
   constexpr std::string_view kPrefixes[] = {"np", "numpy", "torch", "F", "jnp", "math", "nn"};
   if (std::find(std::begin(kPrefixes), std::end(kPrefixes), e.text) != std::end(kPrefixes))
     help = "functions have no prefix: exp(x)";
+  else if (e.called && !instead_of(e.text).empty())
+    help = instead_of(e.text);
   else if (help.empty() && !calls_.empty() && !e.called)
     help = fmt::format("the function {} sees only its parameters: make it one", quoted(calls_.back()->name));
   else if (help.empty() && e.called)
-    help = "docs/language.md lists the functions";
+    help = "docs/language.md lists the functions; `smelt ops NAME` describes one";
   else if (help.empty() && function_named(e.text) == nullptr)
     help = declares_ ? fmt::format("declare it: input {}: f32[N]", shown(e.text))
-                     : fmt::format("give it a type: -i {}=f32[1024]", shown(e.text));
+                     : fmt::format("give it a type: -i {}=f32[1024]{}", shown(e.text), given_names());
   source_.fail(e.span, fmt::format("there is no {}{}", e.called ? "function " : "", quoted(e.text)), help);
 }
 
@@ -109,6 +122,8 @@ Value Lowering::attribute(const Expr& e) {
   for (const Function& f : functions())
     for (std::string_view n : f.names) known.emplace_back(n);
   const std::string near = nearest(e.text, known);
+  if (e.called && !instead_of(e.text).empty())
+    source_.fail(e.span, fmt::format("an array has no method {}", quoted(e.text)), std::string(instead_of(e.text)));
   source_.fail(e.span, fmt::format("an array has no attribute {}", quoted(e.text)),
                near.empty() ? "arrays have T mT shape ndim size dtype, and the functions as methods"
                             : fmt::format("did you mean {}?", near));
@@ -140,7 +155,7 @@ Value Lowering::call(const Expr& e) {
   for (const Argument& a : e.arguments) given.push_back({a.name, a.span, value_of(a.value)});
   if (const auto* dtype = callee.as<DType>()) return cast_call(e, *dtype, given);
   if (!callable)
-    source_.fail(program_.at(e.args[0]).span, fmt::format("{} is no function", describe(b_, callee)),
+    source_.fail(program_.at(e.args[0]).span, fmt::format("{} is not a function", describe(b_, callee)),
                  e.arguments.empty() ? "" : "a product needs *");
   mark(e, callable->user ? std::string_view() : callable->name);
   if (callable->user) return call_defined(e, *callable->user, given);
@@ -189,7 +204,8 @@ Value Lowering::binary(const Expr& e) {
     // a > 0 & b > 0 groups as a > (0 & b) > 0, which surprises everyone once.
     const bool bits = e.text == "&" || e.text == "|";
     if (!bits || !error.error.message.starts_with(e.text)) throw;
-    fail(error.error.message, fmt::format("{0} binds tighter than comparisons: write (a > 0) {0} (b > 0)", e.text));
+    fail(error.error.message,
+         fmt::format("{0} has a higher precedence than comparisons: write (a > 0) {0} (b > 0)", e.text));
   }
 }
 
@@ -233,13 +249,14 @@ Value Lowering::each(const Expr& e) {
   for (const ExprId id : e.args) {
     const auto* list = value_of(id).as<Tuple>();
     if (!list)
-      source_.fail(program_.at(id).span, fmt::format("{} is no list", describe(b_, value_of(id))),
-                   "lists are inputs such as list[f32[N]], and what stands in brackets");
+      source_.fail(program_.at(id).span, fmt::format("{} is not a list", describe(b_, value_of(id))),
+                   "lists are inputs such as list[f32[N]], and comprehensions: [x * 2 for x in xs]");
     lists.push_back(list->items);
     if (lists.back()->size() != lists[0]->size())
-      source_.fail(program_.at(id).span,
-                   fmt::format("a list of {} stands beside one of {}", lists.back()->size(), lists[0]->size()),
-                   "zip takes lists of one length");
+      source_.fail(
+          program_.at(id).span,
+          fmt::format("a list of {} items is iterated together with one of {}", lists.back()->size(), lists[0]->size()),
+          "zip takes lists of one length");
   }
   const bool unpack = lists.size() == 1 && e.targets.size() > 1;
   if (lists.empty() || (!unpack && lists.size() != e.targets.size()))

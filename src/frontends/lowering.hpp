@@ -82,6 +82,7 @@ class Lowering {
   // Variables hide sizes' and functions' names, as in Python; types cannot be hidden.
   Value name(const Expr& e);
   [[noreturn]] void fail_unknown(const Expr& e);
+  std::string given_names() const;
   Value attribute(const Expr& e);
   std::optional<Value> property(const Expr& e, const Value& base);
   Value call(const Expr& e);

@@ -99,7 +99,8 @@ ExprId Parser::prefix(int least) {
   const bool negation = token.is("not");
   if (!negation && !token.is("-") && !token.is("+") && !token.is("~")) return power();
   if (negation && least > kNot)
-    source_.fail(token.span, "'not' binds weaker than the operator before it", "put parentheses around it: (not x)");
+    source_.fail(token.span, "'not' has a lower precedence than the operator before it",
+                 "put parentheses around it: (not x)");
   const Nested nested(*this);
   take();
   const ExprId operand = negation ? binary(kNot) : prefix(kProduct);

@@ -7,6 +7,7 @@
 #include <array>
 #include <utility>
 
+#include "base/nearest.hpp"
 #include "frontends/parsing.hpp"
 
 namespace smelt::lang {
@@ -240,7 +241,7 @@ IntExpr Parser::size() {
   }
   const Span all = join(token.span, more && peek().kind != TokenKind::EndOfText ? peek().span : token.span);
   if (token.is("..."))
-    source_.fail(token.span, "'...' stands for the first dimensions of an input only", "as in input x: f32[..., C]");
+    source_.fail(token.span, "'...' is for the first dimensions of an input only", "as in input x: f32[..., C]");
   if (token.is("-")) source_.fail(all, "a size is 0 or more", "write a number such as 1024, or a name such as B");
   if (token.kind == TokenKind::Number && !std::holds_alternative<int64_t>(token.literal))
     source_.fail(token.span, fmt::format("a size is an integer, not {}", shown(token.text)),
@@ -257,7 +258,7 @@ void Parser::check_size(const Shape& shape, Span span) {
     source_.fail(join(span, last_span()), fmt::format("an array of {} elements is too large", product),
                  "an array has at most 2**47 elements");
   if (shape.size() > 64)
-    source_.fail(join(span, last_span()), fmt::format("an array of {} dimensions is too much", shape.size()),
+    source_.fail(join(span, last_span()), fmt::format("an array cannot have {} dimensions", shape.size()),
                  "an array has at most 64 dimensions");
 }
 

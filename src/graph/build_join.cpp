@@ -107,7 +107,7 @@ static const char* verb_of(ScatterKind kind) {
 static void check_updates(const GraphBuilder& b, ScatterKind kind, NodeId x, NodeId indices, NodeId updates,
                           const Shape& wanted) {
   if (is_bool(b.dtype(x)) && kind != ScatterKind::Set)
-    fail(fmt::format("cannot {} {}", verb_of(kind), describe(b.at(x))), "cast it: i32(x), say");
+    fail(fmt::format("cannot {} {}", verb_of(kind), describe(b.at(x))), "cast it, for example: i32(x)");
   if (promote(b.dtype(x), b.dtype(updates)) != b.dtype(x))
     fail(fmt::format("updates of {} do not fit {}", describe(b.at(updates)), describe(b.at(x))),
          fmt::format("write {}", cast_text(b, updates, b.dtype(x))));

@@ -32,7 +32,7 @@ NodeId GraphBuilder::scan(ReduceKind kind, NodeId x, int axis, bool reverse, boo
   if (!sums && is_bool(given)) return cast(scan(kind, cast(x, DType::U8), axis, reverse, exclusive, restart), given);
   if (restart && !is_bool(dtype(*restart)))
     fail(fmt::format("restart is {}, not bool", describe(at(*restart))),
-         "give bools that are true where the running value begins anew: restart != 0");
+         "give bools that are true where the running value restarts: restart != 0");
   if (restart) {
     const Shape shapes[] = {shape(x), shape(*restart)};
     if (broadcast_shapes(shapes) != shape(x))

@@ -10,7 +10,7 @@ static void require_window(GraphBuilder& builder, NodeId x, size_t d, const IntE
                            int64_t dilation) {
   const std::string array = describe(builder.at(x));
   if (step < 1)
-    fail(fmt::format("windows along axis {} of {} cannot be {} elements apart", d, array, step),
+    fail(fmt::format("the stride of windows along axis {} of {} cannot be {}", d, array, step),
          "a stride is 1 or more");
   if (dilation < 1)
     fail(fmt::format("the elements of a window along axis {} of {} cannot be {} apart", d, array, dilation),

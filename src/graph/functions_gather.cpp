@@ -29,7 +29,7 @@ IntExpr equal_part(GraphBuilder& b, NodeId x, int64_t parts, int axis) {
   b.require({Constraint::Divisible,
              size,
              parts,
-             fmt::format("axis {} of {} does not come out even in {} parts", axis, describe(b.at(x)), parts),
+             fmt::format("axis {} of {} cannot be split into {} equal parts", axis, describe(b.at(x)), parts),
              {}});
   return floordiv(size, parts);
 }
@@ -65,13 +65,13 @@ static Pairs paired(GraphBuilder& b, NodeId x, bool interleaved) {
   Shape shape = b.shape(x);
   if (!shape.back().constant())
     throw UserBuildError(
-        {fmt::format("rotary turns pairs of the last axis of {}, whose size is no number", describe(b.at(x))),
+        {fmt::format("rotary rotates pairs along the last axis of {}, whose size must be a number", describe(b.at(x))),
          "write its size as a number: bf16[B, S, 128]"});
   const IntExpr pairs = floordiv(shape.back(), 2);
   b.require({Constraint::Divisible,
              shape.back(),
              2,
-             fmt::format("rotary turns pairs: the last axis of {} is odd", describe(b.at(x))),
+             fmt::format("rotary rotates pairs: the length of the last axis of {} is odd", describe(b.at(x))),
              {}});
   shape.back() = interleaved ? pairs : IntExpr(2);
   shape.push_back(interleaved ? IntExpr(2) : pairs);

@@ -71,15 +71,15 @@ static void require_groups(GraphBuilder& b, NodeId x, const IntExpr& groups) {
   const auto g = groups.constant(), c = channels.constant();
   if (g && (*g < 1 || (c && *c % *g != 0)))
     throw UserBuildError(
-        {fmt::format("groupnorm: {} channels do not fall into {} equal groups", channels.str(), groups.str()),
+        {fmt::format("groupnorm: {} channels cannot be divided into {} equal groups", channels.str(), groups.str()),
          fmt::format("x is {}; its axis 1 holds the channels", describe(b.at(x)))});
   if (!g || !c)
-    b.require(
-        {Constraint::Divisible,
-         channels,
-         groups,
-         fmt::format("groupnorm: the channels ({}) must fall into equal groups ({})", channels.str(), groups.str()),
-         {}});
+    b.require({Constraint::Divisible,
+               channels,
+               groups,
+               fmt::format("groupnorm: the channels ({}) must be a multiple of the groups ({})", channels.str(),
+                           groups.str()),
+               {}});
 }
 
 NodeId groupnorm(GraphBuilder& b, NodeId x, const IntExpr& groups, const Operand& eps, std::optional<NodeId> weight,

@@ -183,7 +183,7 @@ NodeId conv(GraphBuilder& b, NodeId x, NodeId weight, std::optional<NodeId> bias
   b.require({Constraint::Divisible,
              w[0],
              groups,
-             fmt::format("conv: the {} results of the weight {} do not fall into {} groups", w[0].str(),
+             fmt::format("conv: the {} results of the weight {} cannot be divided into {} groups", w[0].str(),
                          describe(b.at(weight)), how.groups),
              {}});
   if (!is_float(b.dtype(x)) || !is_float(b.dtype(weight)))

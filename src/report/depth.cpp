@@ -4,17 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 
 #include "base/check.hpp"
-#include "graph/build.hpp"
 #include "report/device_clock.hpp"
 #include "report/table.hpp"
 #include "report/traffic.hpp"
 #include "report/units.hpp"
-#include "schedule/operations.hpp"
 
 namespace smelt::report {
 namespace {
@@ -46,41 +43,11 @@ class Stopwatch {
     return summary;
   }
 
-  double copy_ms(int64_t bytes) {
-    constexpr int kRuns = 15;
-    if (bytes < 2) return 0;
-    const auto [at, fresh] = copies_.try_emplace(bytes, 0.0);
-    if (fresh)
-      at->second = clock_ ? clock_->cold_copy(bytes).median
-                          : 1e3 * runtime::measure_copy_seconds(bytes / 2, options_.threads, kRuns);
-    return at->second;
-  }
-
  private:
   const Machine& device_;
   const BenchOptions& options_;
   std::unique_ptr<DeviceClock> clock_;
-  std::map<int64_t, double> copies_;
 };
-
-// Multiply-adds that the device does in a millisecond when memory does not hold it up.
-double measure_operations(const Machine& device, const CompileOptions& options, const Stopwatch& stopwatch) {
-  constexpr int kChain = 400;
-  const int64_t elements = int64_t{1} << (device.is_gpu ? 24 : 20);
-  GraphBuilder b;
-  const NodeId x = b.input("x", DType::F32, {elements});
-  const NodeId a = b.constant(Scalar::of_float(DType::F32, 0.75)), c = b.constant(Scalar::of_float(DType::F32, 0.125));
-  NodeId y = x;
-  for (int i = 0; i < kChain; ++i) y = b.elementwise(Op::Fma, {y, a, c});
-  Tensor ones = Tensor::empty(DType::F32, {elements});
-  std::fill_n(static_cast<float*>(ones.data), elements, 1.0f);
-  const Executable executable = compile(b.finish({y}), device, options);
-  std::vector<Tensor> inputs;
-  inputs.push_back(std::move(ones));
-  double best = stopwatch.run(executable, inputs).median;
-  for (int round = 1; round < kRounds; ++round) best = std::min(best, stopwatch.run(executable, inputs).median);
-  return kChain * static_cast<double>(elements) / best;
-}
 
 std::vector<int> limits_up_to(int longest) {
   std::vector<int> limits;
@@ -112,10 +79,6 @@ Depths measure_depths(const Graph& graph, const Machine& device, const CompileOp
                       const std::vector<Tensor>& inputs, const BenchOptions& bench_options) {
   Depths depths;
   Stopwatch stopwatch(device, bench_options);
-  bench_options.progress("measuring what the machine computes");
-  CompileOptions plain = options;
-  plain.sizes.clear();
-  depths.operations_per_ms = measure_operations(device, plain, stopwatch);
   std::vector<Dims> dims;
   for (const Tensor& input : inputs) dims.push_back(input.dims);
 
@@ -135,11 +98,9 @@ Depths measure_depths(const Graph& graph, const Machine& device, const CompileOp
     depth.bytes = kernel_bytes(executable.graph(), plan, sizes);
     for (const BuiltFunction& f : executable.built(sizes))
       depth.spilled_bytes = std::max(depth.spilled_bytes, f.facts.local_bytes);
-    for (const plan::FusionGroup& group : plan.groups) {
-      const int64_t bytes = bytes_of(executable.graph(), group, sizes);
-      const auto work = static_cast<double>(schedule::operations_of(executable.graph(), group.nodes, sizes));
-      depth.predicted_ms += std::max(stopwatch.copy_ms(bytes), work / depths.operations_per_ms);
-    }
+    const plan::Prediction predicted = executable.predicted(sizes);
+    depth.predicted_ms = 1e-3 * predicted.us;
+    depths.operations_per_ms = 1e3 * predicted.facts.operations * predicted.facts.processors;
     return depth;
   };
 

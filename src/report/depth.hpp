@@ -17,14 +17,13 @@ struct Depth {
   int kernels = 0;
   int64_t bytes = 0;          // that all kernels read and write
   int64_t spilled_bytes = 0;  // of a thread, the worst kernel's; GPU
-  // Kernel by kernel the larger of what its bytes take (a copy of as many) and what its operations take (operations_per_ms).
-  double predicted_ms = 0;
-  Summary measured_ms;  // of a call, the best of three rounds; on a GPU by its own clock, caches flushed before
+  double predicted_ms = 0;    // by the cost model
+  Summary measured_ms;        // of a call, the best of three rounds; on a GPU by its own clock, caches flushed before
 };
 
 struct Depths {
   std::vector<Depth> points;     // limit 1, 2, ... and last without a limit
-  double operations_per_ms = 0;  // a long chain of multiply-adds, measured here
+  double operations_per_ms = 0;  // multiply-adds of 32 bits that the cost model holds this device to do
   size_t fastest() const;
   // The shortest kernels that come within 5 % of the fastest: beyond it returns diminish.
   size_t enough() const;

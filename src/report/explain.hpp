@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,9 +19,10 @@ struct Explanation {
   const SizeBinding& sizes;                   // what the plan's bytes were counted with
   std::vector<BuiltFunction> functions = {};  // on a GPU that is here
   CacheUse cache = {};
-  double memory_gbs = 0;               // of a GPU, that its memory could deliver at most; 0: no prediction from it
-  std::vector<KernelTime> times = {};  // per kernel, when they were measured
-  int64_t temporary_bytes = -1;        // of one call; -1: not known
+  std::optional<Outlook> outlook = {};  // what the cost model says
+  bool all_edges = false;               // text: every edge, not only those that are cut
+  std::vector<KernelTime> times = {};   // per kernel, when they were measured
+  int64_t temporary_bytes = -1;         // of one call; -1: not known
   std::vector<InPlaceArrays> in_place = {};
   std::vector<std::vector<Considered>> considered = {};  // per kernel, when they were asked for
   std::vector<std::vector<std::string>> undone = {};  // per kernel, the passes of which the result could not be proved

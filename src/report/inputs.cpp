@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "base/nearest.hpp"
 #include "report/units.hpp"
 #include "smelt/error.hpp"
 
@@ -18,8 +19,9 @@ constexpr std::string_view kForms =
     "iota:, "
     "or a number: NAME=4.2";
 
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c & 0x80); }
+
 bool is_name(std::string_view text) {
-  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || (c & 0x80); };
   // An item of a list: x[3].
   if (const size_t open = text.find('['); open != std::string_view::npos) {
     const std::string_view number = text.substr(open + 1, text.size() - open - 2);
@@ -27,9 +29,9 @@ bool is_name(std::string_view text) {
       return false;
     text = text.substr(0, open);
   }
-  if (text.empty() || !letter(text[0])) return false;
+  if (text.empty() || !is_letter(text[0])) return false;
   for (const char c : text)
-    if (!letter(c) && !(c >= '0' && c <= '9')) return false;
+    if (!is_letter(c) && !(c >= '0' && c <= '9')) return false;
   return true;
 }
 
@@ -62,6 +64,19 @@ std::optional<Filler> filler_from_name(std::string_view name) {
   for (const Filler f : {Filler::Normal, Filler::Uniform, Filler::Zeros, Filler::Ones, Filler::Iota})
     if (name_of(f) == name) return f;
   return std::nullopt;
+}
+
+std::string unknown_filler(std::string_view name) {
+  std::vector<std::string> names;
+  for (const Filler f : {Filler::Normal, Filler::Uniform, Filler::Zeros, Filler::Ones, Filler::Iota})
+    names.emplace_back(name_of(f));
+  const std::string near = nearest(name, names);
+  return fmt::format("there is no filler \"{}\"{}", printable(name, 40),
+                     near.empty() ? "" : fmt::format("; did you mean {}?", near));
+}
+
+bool ends_with(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
 }
 
 // "i32(7)" into its dtype and "7".
@@ -122,11 +137,11 @@ InputSpec parse_input(const std::string& text) {
   const auto fail = [&](const std::string& what) -> void {
     throw UserError(fmt::format("-i \"{}\": {}\n{}", printable(text), what, kForms));
   };
-  if (split.right.empty()) fail("nothing stands behind the =");
+  if (split.right.empty()) fail("nothing follows the =");
   if (split.right[0] == '@') {
     spec.kind = InputSpec::File;
     spec.path = split.right.substr(1);
-    if (spec.path.empty()) fail("no file is named behind the @");
+    if (spec.path.empty()) fail("no file name follows the @");
     return spec;
   }
   if (const std::optional<Scalar> number = parse_number(split.right)) {
@@ -147,11 +162,15 @@ InputSpec parse_input(const std::string& text) {
   const size_t colon = type.find(':');
   if (colon != std::string_view::npos) {
     const std::optional<Filler> filler = filler_from_name(trimmed(type.substr(0, colon)));
-    if (!filler) fail(fmt::format("there is no filler \"{}\"", printable(type.substr(0, colon))));
+    if (!filler) fail(unknown_filler(trimmed(type.substr(0, colon))));
     spec.filler = *filler;
     type = trimmed(type.substr(colon + 1));
   }
-  if (!dtype_from_name(trimmed(type.substr(0, type.find('[')))))
+  if (ends_with(type, ".npy"))
+    throw UserError(fmt::format("-i \"{}\": \"{}\" is no type\nhelp: a file name follows an @: -i {}=@{}",
+                                printable(text), printable(type), printable(spec.name, 40), printable(type)));
+  // What begins like a name is taken for a type; the language knows them.
+  if (type.empty() || !is_letter(type[0]))
     fail(fmt::format("\"{}\" is neither a file (@), nor a type, nor a number", printable(type)));
   spec.type = type;
   return spec;

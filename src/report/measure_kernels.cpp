@@ -11,12 +11,6 @@
 namespace smelt::report {
 namespace {
 
-// What copies and pointwise kernels reach of a GPU memory's rate, and what a launch takes beside its bytes.
-constexpr double kReached = 0.9, kLaunchMs = 0.003;
-// A copy that no cache helps, where there is memory for it.
-constexpr int64_t kLargeCopy = int64_t{1} << 30;
-constexpr int64_t kSmallestCopy = 512;
-
 std::vector<KernelTime> start(const Executable& executable, const std::vector<Tensor>& inputs) {
   std::vector<Dims> dims;
   for (const Tensor& input : inputs) dims.push_back(input.dims);
@@ -53,7 +47,6 @@ std::vector<KernelTime> measure_on_cpu(const Executable& executable, const std::
     const double about = std::max(time.measured_ms.median * 1e-3, 1e-6);
     const int runs = static_cast<int>(std::clamp(options.time_limit_s / 4 / about, 5.0, 50.0));
     if (time.bytes > 1) time.copy_ms = 1e3 * runtime::measure_copy_seconds(time.bytes / 2, options.threads, runs);
-    time.predicted_ms = time.copy_ms;
   }
   return times;
 }
@@ -74,22 +67,12 @@ std::vector<KernelTime> measure_on_gpu(const Executable& executable, const std::
     times[k].measured_ms = clock.cold(run);
   });
   options.progress("measuring copies of as many bytes");
-  const int64_t large = std::min(kLargeCopy, device.gpu->free_bytes() / 2);
-  const double shortest = clock.cold_copy(kSmallestCopy).median, largest = clock.cold_copy(large).median;
-  const double ms_per_byte =
-      large > kSmallestCopy ? std::max(0.0, largest - shortest) / static_cast<double>(large - kSmallestCopy) : 0;
-  for (KernelTime& time : times) {
+  for (KernelTime& time : times)
     if (time.bytes > 1) time.copy_ms = clock.cold_copy(time.bytes).median;
-    time.predicted_ms = shortest + static_cast<double>(time.bytes) * ms_per_byte;
-  }
   return times;
 }
 
 }  // namespace
-
-double predicted_ms(int64_t bytes, double memory_gbs) {
-  return memory_gbs > 0 ? kLaunchMs + static_cast<double>(bytes) / (kReached * memory_gbs) * 1e-6 : 0;
-}
 
 std::vector<KernelTime> measure_kernels(const Executable& executable, const std::vector<Tensor>& inputs,
                                         const BenchOptions& options) {

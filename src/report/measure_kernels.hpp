@@ -1,4 +1,4 @@
-// How long each kernel of a program takes, beside what the bytes that it moves let expect.
+// How long each kernel of a program takes, beside a copy of as many bytes.
 #pragma once
 
 #include <vector>
@@ -9,16 +9,11 @@
 namespace smelt::report {
 
 struct KernelTime {
-  int64_t bytes = 0;  // that it reads and writes
-  // On a GPU: the shortest launch, and the bytes at the bandwidth of a large copy. On a CPU: a copy of as many bytes.
-  double predicted_ms = 0;
+  int64_t bytes = 0;    // that it reads and writes
   Summary measured_ms;  // on a GPU by its own clock, the L2 cache flushed before; on a CPU back to back
   double copy_ms = 0;   // of a copy of as many bytes, measured in the same way
   double of_copy() const { return measured_ms.median > 0 ? copy_ms / measured_ms.median : 0; }
 };
-
-// Milliseconds that bytes of a GPU's memory take to move, judged by the rate of that memory alone, launch included; 0: unknown.
-double predicted_ms(int64_t bytes, double memory_gbs);
 
 // Runs the program once, every kernel of it many times. The inputs are arrays of the host.
 std::vector<KernelTime> measure_kernels(const Executable& executable, const std::vector<Tensor>& inputs,

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
@@ -42,6 +43,16 @@ int64_t size_of_entry(const ordered_json& entry, const char* key, const std::str
   return size;
 }
 
+// "line 2, column 7: unexpected end of input". The parser's message has its own place and name in front of that.
+std::string what_is_wrong(const std::string& text, size_t byte, const std::string& message) {
+  const std::string before = text.substr(0, byte > 0 ? byte - 1 : 0);
+  const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+  const size_t column = before.size() - (before.rfind('\n') == std::string::npos ? 0 : before.rfind('\n') + 1) + 1;
+  const size_t dash = message.find(" - ");
+  return fmt::format("line {}, column {}: {}", line, column,
+                     printable(dash == std::string::npos ? "no value of JSON" : message.substr(dash + 3)));
+}
+
 }  // namespace
 
 double round_to_decimals(double value, int decimals) {
@@ -56,8 +67,10 @@ std::vector<ChainOperation> parse_chain(const std::string& json_text, const std:
       if (depth > 64) throw UserError(fmt::format("{} is nested more than 64 deep\n{}", where, kForm));
       return true;
     });
-  } catch (const ordered_json::exception& e) {
-    throw UserError(fmt::format("{} is not JSON: {}", where, printable(e.what())));
+  } catch (const ordered_json::parse_error& e) {
+    throw UserError(fmt::format("{} is not JSON: {}\n{}", where, what_is_wrong(json_text, e.byte, e.what()), kForm));
+  } catch (const ordered_json::exception&) {
+    throw UserError(fmt::format("{} is not JSON: a number does not fit 64 bits\n{}", where, kForm));
   }
   if (!list.is_array()) throw UserError(fmt::format("{} must hold a list of operations\n{}", where, kForm));
   std::vector<ChainOperation> chain;

@@ -1,10 +1,15 @@
 #include "runtime/child_program.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 
 #include "runtime/nvrtc_search.hpp"
@@ -25,43 +30,69 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
   return all;
 }
 
+// Both outputs of the child go to `out`. 0, or the error.
+int spawn(pid_t& child, int out, const std::vector<char*>& argv, const std::vector<char*>& envp) {
+  posix_spawn_file_actions_t actions;
+  if (const int error = ::posix_spawn_file_actions_init(&actions)) return error;
+  int error = ::posix_spawn_file_actions_adddup2(&actions, out, 1);
+  if (error == 0) error = ::posix_spawn_file_actions_adddup2(&actions, out, 2);
+  if (error == 0) error = ::posix_spawn(&child, argv[0], &actions, nullptr, argv.data(), envp.data());
+  ::posix_spawn_file_actions_destroy(&actions);
+  return error;
+}
+
+// Whether "NAME=value" is one of these. Of two variables of a name, some programs take the first and some the last.
+bool names_one_of(const std::vector<std::pair<std::string, std::string>>& environment, std::string_view variable) {
+  return std::any_of(environment.begin(), environment.end(),
+                     [&](const auto& entry) { return variable.substr(0, variable.find('=')) == entry.first; });
+}
+
+ssize_t read_again(int fd, char* to, size_t bytes) {
+  for (;;)
+    if (const ssize_t got = ::read(fd, to, bytes); got >= 0 || errno != EINTR) return got;
+}
+
 }  // namespace
 
 ChildResult run_child(const std::string& program, const std::vector<std::string>& arguments,
                       const std::vector<std::pair<std::string, std::string>>& environment) {
-  // All that allocates comes before the fork: other threads may hold the allocator's lock at that moment.
   std::vector<std::string> words = {program}, variables;
   words.insert(words.end(), arguments.begin(), arguments.end());
   for (const auto& [name, value] : environment) variables.push_back(fmt::format("{}={}", name, value));
   for (char** variable = environ; *variable; ++variable)
-    variables.emplace_back(*variable);  // the first of a name counts
+    if (!names_one_of(environment, *variable)) variables.emplace_back(*variable);
   const std::vector<char*> argv = pointers(words), envp = pointers(variables);
   int ends[2];
-  if (::pipe(ends) != 0) throw UserError("cannot make a pipe to " + program);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    ::dup2(ends[1], 1);
-    ::dup2(ends[1], 2);
-    ::close(ends[0]);
-    ::close(ends[1]);
-    ::execve(program.c_str(), argv.data(), envp.data());
-    ::_exit(127);
-  }
+  if (::pipe2(ends, O_CLOEXEC) != 0)
+    throw UserError(fmt::format("cannot make a pipe to {}: {}", program, std::strerror(errno)));
+  pid_t child = 0;
+  const int failed = spawn(child, ends[1], argv, envp);
   ::close(ends[1]);
   ChildResult result;
   char chunk[4096];
-  for (ssize_t got; child > 0 && (got = ::read(ends[0], chunk, sizeof chunk)) > 0;)
+  for (ssize_t got; failed == 0 && (got = read_again(ends[0], chunk, sizeof chunk)) > 0;)
     result.output.append(chunk, static_cast<size_t>(got));
   ::close(ends[0]);
-  if (child < 0) throw UserError("cannot start " + program);
+  if (failed == EAGAIN || failed == ENOMEM)
+    throw UserError(fmt::format("cannot start {}: {}", program, std::strerror(failed)));
+  if (failed != 0) {
+    result.status = 127;
+    return result;
+  }
   int status = 0;
-  ::waitpid(child, &status, 0);
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
   result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return result;
 }
 
-TemporaryFolder::TemporaryFolder() : path_((fs::temp_directory_path() / "smelt-XXXXXX").string()) {
-  if (!::mkdtemp(path_.data())) throw UserError("cannot make a folder for temporary files: " + path_);
+TemporaryFolder::TemporaryFolder() {
+  std::error_code failed;
+  const fs::path place = fs::temp_directory_path(failed);
+  path_ = ((failed ? fs::path("/tmp") : place) / "smelt-XXXXXX").string();
+  if (!::mkdtemp(path_.data()))
+    throw UserError(fmt::format("cannot make a folder for temporary files, {}: {}\nhelp: TMPDIR names another place",
+                                path_, std::strerror(errno)));
 }
 
 TemporaryFolder::~TemporaryFolder() {

@@ -26,13 +26,13 @@ std::shared_ptr<const Driver> open_driver(std::string& why) {
   if (!driver) return nullptr;
   if (const Status status = driver->init(0); status != kSuccess) {
     why = status == kNoDevice
-              ? "the driver of NVIDIA GPUs is here, but no GPU that it serves (CUDA_VISIBLE_DEVICES may hide it)"
+              ? "the driver of NVIDIA GPUs is here, but no GPU that it supports (CUDA_VISIBLE_DEVICES may hide it)"
               : fmt::format("the driver of the GPU does not start: {}", describe(*driver, status));
     return nullptr;
   }
   int count = 0;
   if (driver->device_count(&count) != kSuccess || count == 0) {
-    why = "the driver of NVIDIA GPUs is here, but no GPU that it serves (CUDA_VISIBLE_DEVICES may hide it)";
+    why = "the driver of NVIDIA GPUs is here, but no GPU that it supports (CUDA_VISIBLE_DEVICES may hide it)";
     return nullptr;
   }
   return driver;

@@ -76,7 +76,7 @@ class OpenedNvrtc final : public Nvrtc {
     const std::vector<int> all = architectures();
     if (std::find(all.begin(), all.end(), compute) != all.end()) return true;
     const bool older = !all.empty() && compute < all.front();
-    why = fmt::format("NVRTC {} ({}) does not compile for sm_{}: it serves sm_{}. Install {} one: {}", version_text(),
+    why = fmt::format("NVRTC {} ({}) does not compile for sm_{}: it supports sm_{}. Install {} one: {}", version_text(),
                       path_, compute, fmt::join(all, ", sm_"), older ? "an older" : "a newer",
                       older ? kInstall12 : kInstall);
     return false;
@@ -173,7 +173,7 @@ std::shared_ptr<Nvrtc> try_open(const std::string& name, int newest_major, std::
     return nullptr;
   }
   if (newest_major > 0 && major > newest_major) {
-    why = fmt::format("{}: NVRTC {}.{} is too new for the driver, which serves CUDA {}", name, major, minor,
+    why = fmt::format("{}: NVRTC {}.{} is too new for the driver, which supports CUDA {}", name, major, minor,
                       newest_major);
     return nullptr;
   }

@@ -14,8 +14,6 @@ namespace {
 
 // Predictions of one family are wrong by less than this beside each other, on a GPU and on a CPU.
 constexpr double kDecisive = 1.5, kDecisiveOnCpu = 1.3;
-// Differences that say nothing.
-constexpr double kAlike = 1.05;
 
 std::vector<int64_t> block_of(const Schedule& s) { return s.blocking ? s.blocking->block : std::vector<int64_t>{}; }
 

@@ -14,6 +14,8 @@ namespace smelt::schedule {
 // The order of a sum follows from its schedule and from what is fused, and must not follow from the
 // threads at hand: on a CPU both are compared for so many.
 inline constexpr int kThreadsOfACpu = 16;
+// Predictions that differ by less are taken to be equal.
+inline constexpr double kAlike = 1.05;
 
 struct Candidate {
   Tuning tuning;  // that it was made with

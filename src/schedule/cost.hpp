@@ -27,6 +27,9 @@ struct Cost {
   int resident_workgroups = 1;  // of a multiprocessor, at a time
 };
 
+// Of the terms the longest, and the launches: the time, and what limits it.
+void take_longest(Cost& cost);
+
 // For the sizes at hand.
 Cost predict(const Graph& graph, const Group& group, const Schedule& schedule, const Options& options);
 

@@ -18,9 +18,6 @@ double stride_of(const Graph& graph, const Domain& domain, const SizeBinding& si
                  Symbol var);
 double array_bytes(const Graph& graph, const SizeBinding& sizes, NodeId node);
 
-// Of the terms the longest, and the launches: the time, and what limits it.
-void take_longest(Cost& cost);
-
 // cost_gpu.cpp
 Cost predict_on_gpu(const Graph& graph, const Group& group, const Schedule& schedule, const Options& options);
 // cost_cpu.cpp

@@ -11,7 +11,7 @@ TEST(CliExplain, NamesKernelsEdgesAndBytes) {
   const Result r = tool_without_llvm({"explain", "softmax(x * 2)", "-i", "x=f32[B,64]", "--size", "B=10"});
   EXPECT_EQ(r.status, 0) << r.err;
   for (const char* part : {"kernel 1", "at B=10", "reads   x: f32[10,64]", "writes  output 1", "edges", "fused",
-                           "ideal", "estimated speed-up"})
+                           "ideal", "change  nothing", " predicted, limited by ", "--edges lists them"})
     EXPECT_TRUE(r.out_has(part)) << part << "\n" << r.out;
 }
 
@@ -31,6 +31,43 @@ TEST(CliExplain, JsonHasTheDocumentedKeys) {
   EXPECT_EQ(traffic["ideal_bytes"], 2 * 10 * 64 * 4);
   EXPECT_GE(traffic["unfused_bytes"], traffic["fused_bytes"]);
   EXPECT_GE(traffic["fused_bytes"], traffic["ideal_bytes"]);
+}
+
+TEST(CliExplain, EdgesAreListedOnRequest) {
+  const std::string program =
+      "input s: f32\nz = normal((64, 256), 7)\np = s * exp(cumsum(0.01 * z, axis=1))\n"
+      "pay = maximum(mean(p, axis=1) - 100, 0)\nreturn mean(pay), std(pay)";
+  const Result summary = tool_without_llvm({"explain", program, "--device", "cpu"});
+  ASSERT_EQ(summary.status, 0) << summary.err;
+  EXPECT_TRUE(summary.out_has("  cut    maximum -> mean, maximum -> std (kernel 1 to kernel 2): ")) << summary.out;
+  EXPECT_TRUE(summary.out_has("edges are fused; --edges lists them")) << summary.out;
+  EXPECT_FALSE(summary.out_has("  fused  normal.")) << summary.out;
+  const Result edges = tool_without_llvm({"explain", program, "--device", "cpu", "--edges"});
+  EXPECT_TRUE(edges.out_has("  fused  normal.")) << edges.out;
+  const auto json = tool_without_llvm({"explain", program, "--device", "cpu", "--json", "-"}).json();
+  EXPECT_GT(json["decisions"].size(), 30u);
+}
+
+// One estimate: the kernels' add up to the whole, and a plan without fusion has the time that this one calls unfused.
+TEST(CliExplain, PredictionsAreThoseOfTheCostModel) {
+  const std::vector<std::string> arguments = {"explain", "softmax(x).T", "-i", "x=f32[4096,4096]", "--device",
+                                              "cpu",     "--threads",    "2",  "--json",           "-"};
+  const auto json = tool_without_llvm(arguments).json();
+  double sum = 0;
+  for (const auto& kernel : json["kernels"]) {
+    sum += kernel["predicted_ms"].get<double>();
+    EXPECT_NE(kernel["limited_by"], "");
+  }
+  EXPECT_DOUBLE_EQ(json["predicted"]["ms"], sum);
+  EXPECT_EQ(json["predicted"]["complete"], true);
+  std::vector<std::string> unfused = arguments;
+  unfused.push_back("--no-fuse");
+  const auto without = tool_without_llvm(unfused).json();
+  EXPECT_DOUBLE_EQ(json["predicted"]["unfused_ms"], without["predicted"]["ms"]);
+  EXPECT_NEAR(json["predicted"]["speedup"], json["predicted"]["unfused_ms"].get<double>() / sum, 0.005);
+  ASSERT_EQ(without["changes"].size(), 1u);
+  EXPECT_EQ(without["changes"][0]["kind"], "fusion");
+  EXPECT_DOUBLE_EQ(without["changes"][0]["gain_ms"], without["predicted"]["ms"].get<double>() - sum);
 }
 
 TEST(CliExplain, FusionOffCutsEveryEdge) {
@@ -142,7 +179,8 @@ TEST(CliExplain, MeasuresEveryKernel) {
                                               "--measure"};
   const Result r = tool(arguments);
   ASSERT_EQ(r.status, 0) << r.err;
-  EXPECT_TRUE(r.out_has(" measured, ") && r.out_has(" predicted; ") && r.out_has("% of a copy of as many bytes"))
+  EXPECT_TRUE(r.out_has(" measured, ") && r.out_has(" predicted, limited by ") &&
+              r.out_has("% of a copy of as many bytes"))
       << r.out;
   std::vector<std::string> with_json = arguments;
   with_json.insert(with_json.end(), {"--json", "-"});

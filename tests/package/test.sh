@@ -34,6 +34,11 @@ case $what in
     rm -rf "$prefix"
     cmake --install "$build" --prefix "$prefix" >"$prefix.log" || fail "does not install"
     "$prefix/bin/smelt" --version
+    for file in man/man1/smelt.1 bash-completion/completions/smelt zsh/vendor-completions/_smelt \
+      fish/vendor_completions.d/smelt.fish; do
+      [ -s "$prefix/share/$file" ] || fail "there is no share/$file"
+    done
+    grep -q '^\.TH SMELT 1' "$prefix/share/man/man1/smelt.1" || fail "smelt.1 is no manual page"
     ;;
   find)
     kind=$3
@@ -82,11 +87,12 @@ case $what in
     files=$(dpkg-deb -c "${debs[0]}" | sed 's/.* \.\//\//; s/ -> .*//')
     for file in bin/smelt lib/libsmelt.a lib/libsmelt.so include/smelt/smelt.hpp lib/cmake/smelt/smeltConfig.cmake \
       lib/cmake/smelt/smeltConfigVersion.cmake lib/cmake/smelt/smelt-static.cmake lib/cmake/smelt/smelt-shared.cmake \
-      share/doc/smelt/copyright; do
+      share/doc/smelt/copyright share/man/man1/smelt.1 share/bash-completion/completions/smelt \
+      share/zsh/vendor-completions/_smelt share/fish/vendor_completions.d/smelt.fish; do
       grep -qx "/usr/$file" <<<"$files" || fail "the package lacks /usr/$file"
     done
     beyond=$(grep -v '/$' <<<"$files" |
-      grep -vE '^/usr/(bin/smelt|lib/libsmelt\.(a|so[.0-9]*)|include/smelt/([a-z_]+|static/[a-z_]+|static/expand/[a-z_]+)\.hpp|lib/cmake/smelt/[A-Za-z-]+\.cmake|share/doc/smelt/copyright)$' || true)
+      grep -vE '^/usr/(bin/smelt|lib/libsmelt\.(a|so[.0-9]*)|include/smelt/([a-z_]+|static/[a-z_]+|static/expand/[a-z_]+)\.hpp|lib/cmake/smelt/[A-Za-z-]+\.cmake|share/(doc/smelt/copyright|man/man1/smelt\.1|bash-completion/completions/smelt|zsh/vendor-completions/_smelt|fish/vendor_completions\.d/smelt\.fish))$' || true)
     [ -z "$beyond" ] || fail "the package has more than it should: $beyond"
     depends=$(dpkg-deb -f "${debs[0]}" Depends)
     for library in libc6 'libstdc\+\+6' 'libfmt[0-9]+'; do

@@ -44,11 +44,69 @@ TEST(Explain, TextNamesKernelsEdgesAndBytes) {
   const Example example;
   const std::string text = to_text(example.explanation(), Style{});
   for (const char* part : {"example   2 kernels   at B=100", "kernel 1  ", ": vectors of 8", "does    relu\n",
-                           "reads   x: f32[100,8] (3.2 kB)", "writes  output 1: f32[100] (400 B)",
-                           "a test says so (value stored); costs 6.4 kB", "to change it: do not say so",
-                           "unfused   10.0 kB", "estimated speed-up"})
+                           "bytes   10.0 kB moved, 10.0 kB unfused: 0.16 % saved", "reads   x: f32[100,8] (3.2 kB)",
+                           "writes  output 1: f32[100] (400 B)", "  cut    relu -> sum: a test says so; costs 6.4 kB",
+                           "to change it: do not say so", "unfused   10.0 kB", "saves 0.16 % of the bytes"})
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
+}
+
+TEST(Explain, ListsEveryEdgeOnRequest) {
+  const Example example;
+  Explanation e = example.explanation();
+  e.all_edges = true;
+  EXPECT_NE(to_text(e, Style{}).find("  cut    relu.maximum %1 -> sum %2: a test says so (value stored); costs 6.4 kB"),
+            std::string::npos)
+      << to_text(e, Style{});
+}
+
+TEST(Explain, SummaryNamesTheChangeThatGainsMost) {
+  const Example example;
+  Explanation e = example.explanation();
+  EXPECT_EQ(to_text(e, Style{}).find("predicted"), std::string::npos) << "nothing is estimated without the cost model";
+  EXPECT_FALSE(to_json(e).contains("predicted"));
+  schedule::Cost first, second;
+  first.us = 30, first.limit = schedule::Resource::Memory;
+  second.us = 10, second.limit = schedule::Resource::Latency;
+  Outlook o;
+  o.own.kernels = {first, second};
+  o.own.us = 40, o.unfused_us = 100, o.fused_us = 40;
+  o.boundaries = {{0, 1, {0}, {}, 40, std::nullopt, 12, true}};
+  schedule::Schedule other = *example.plan.groups[1].schedule;
+  other.workgroup = other.team = 128;
+  o.faster = {{1, std::make_shared<const schedule::Schedule>(other), 7, 10}};
+  e.outlook = o;
+  std::string text = to_text(e, Style{});
+  for (const char* part : {"  time    40.0 µs predicted, 100 µs unfused: 2.50 times as fast",
+                           "  change  make one kernel of kernels 1 and 2 (what allows it: do not say so); predicted to "
+                           "gain up to 12.0 µs (30 %)",
+                           "  time    30.0 µs predicted, limited by memory", "relu -> sum (kernel 1 to kernel 2): ",
+                           "predicted: 40.0 µs as two kernels, at least 28.0 µs as one"})
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  const auto json = to_json(e);
+  EXPECT_DOUBLE_EQ(json["kernels"][1]["predicted_ms"], 0.01);
+  EXPECT_EQ(json["kernels"][1]["limited_by"], "latency");
+  EXPECT_EQ(json["predicted"]["speedup"], 2.5);
+  ASSERT_EQ(json["changes"].size(), 2u);
+  EXPECT_EQ(json["changes"][0]["kind"], "boundary");
+  EXPECT_EQ(json["changes"][0]["kernels"], (nlohmann::ordered_json{1, 2}));
+  EXPECT_EQ(json["changes"][1]["kind"], "schedule");
+  // A cut that nothing would change is no advice, and one kernel that would take longer is none either.
+  e.outlook->boundaries[0].avoidable = false;
+  text = to_text(e, Style{});
+  EXPECT_NE(text.find("  change  --tune: kernel 2 is predicted to take 7.00 µs with 128 threads"), std::string::npos)
+      << text;
+  e.outlook->faster.clear();
+  e.outlook->boundaries[0].one_us = 20;
+  text = to_text(e, Style{});
+  EXPECT_NE(
+      text.find("to change it: nothing in the program; smelt cuts here although one kernel is predicted to be faster"),
+      std::string::npos)
+      << text;
+  e.outlook->boundaries[0].one_us = 90;
+  text = to_text(e, Style{});
+  EXPECT_NE(text.find("  change  nothing that is predicted to gain 5 % or more"), std::string::npos) << text;
+  EXPECT_NE(text.find("predicted: 90.0 µs as one kernel, 40.0 µs as two"), std::string::npos) << text;
 }
 
 TEST(Explain, NamesPassesThatWereUndone) {

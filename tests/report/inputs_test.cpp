@@ -81,14 +81,15 @@ TEST(InputSpec, MistakesSayWhatToWrite) {
   EXPECT_NE(failure("f32[4]").find("does not begin with NAME="), std::string::npos);
   EXPECT_NE(failure("=f32[4]").find("does not begin with NAME="), std::string::npos);
   EXPECT_NE(failure("3x=f32[4]").find("does not begin with NAME="), std::string::npos);
-  EXPECT_NE(failure("x=").find("nothing stands behind"), std::string::npos);
-  EXPECT_NE(failure("x=@").find("no file is named"), std::string::npos);
-  EXPECT_NE(failure("x=f31[4]").find("\"f31[4]\" is neither"), std::string::npos);
+  EXPECT_NE(failure("x=").find("nothing follows"), std::string::npos);
+  EXPECT_NE(failure("x=@").find("no file name follows"), std::string::npos);
+  EXPECT_NE(failure("x=4.2.1").find("\"4.2.1\" is neither a file (@), nor a type, nor a number"), std::string::npos);
+  EXPECT_EQ(parse_input("x=f31[4]").type, "f31[4]") << "which types there are is for the language to say";
   EXPECT_NE(failure("x=random:f32[4]").find("there is no filler \"random\""), std::string::npos);
   EXPECT_NE(failure("x=i8(300)").find("cannot hold"), std::string::npos);
   EXPECT_NE(failure("x=i8(x)").find("is not a number"), std::string::npos);
-  EXPECT_NE(failure("x=data.npy").find("neither a file (@)"), std::string::npos);
-  EXPECT_NE(failure("x=data.npy").find("help: write NAME=@file.npy"), std::string::npos);
+  EXPECT_NE(failure("x=nornal:f32[4]").find("did you mean normal?"), std::string::npos);
+  EXPECT_NE(failure("x=data.npy").find("help: a file name follows an @: -i x=@data.npy"), std::string::npos);
 }
 
 TEST(Sizes, AreParsed) {

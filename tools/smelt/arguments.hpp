@@ -13,8 +13,8 @@ struct RunOptions {
   CommonOptions common;
   ProgramOptions program;
   std::vector<std::string> outputs;
-  std::string fallback = "error";
-  bool tune = false;
+  Fallback fallback = Fallback::Error;
+  bool fill = false, tune = false;
 };
 
 struct BenchCommand {
@@ -29,7 +29,7 @@ struct ExplainOptions {
   CommonOptions common;
   ProgramOptions program;
   std::vector<std::string> dump;
-  bool no_fuse = false, measure = false, tune = false, depth = false, candidates = false;
+  bool no_fuse = false, edges = false, measure = false, tune = false, depth = false, candidates = false;
 };
 
 struct EmitOptions {
@@ -52,6 +52,7 @@ struct SavingsOptions {
 
 struct OpsOptions {
   CommonOptions common;
+  std::string name;  // of one operation; empty: all
   bool markdown = false;
 };
 
@@ -60,7 +61,7 @@ struct CacheOptions {
   bool clear = false;
 };
 
-// Reads the arguments and runs the command that they ask for. All give the exit status.
+// Reads the arguments and runs the command that they name. All give the exit status.
 int run_command_line(int argc, char** argv);
 int run_program(const RunOptions& options);
 int run_bench(const BenchCommand& options);

@@ -19,6 +19,7 @@ std::vector<SizeBinding> sizes_to_measure(const BenchCommand& options, const Pro
   if (options.sweep.empty()) return {{}};
   const report::SizeSweep sweep = report::parse_sweep(options.sweep);
   symbol = Symbol::size(sweep.name);
+  if (!program.has_size(*symbol)) throw UserError(program.no_such_size("--sweep " + sweep.name, *symbol));
   std::vector<SizeBinding> all;
   for (const int64_t size : sweep.sizes) {
     all.push_back({{*symbol, size}});
@@ -38,6 +39,7 @@ std::vector<SizeBinding> sizes_to_measure(const BenchCommand& options, const Pro
 
 int run_bench(const BenchCommand& options) {
   const Output output(options.common);
+  check_ending("--plot", options.plot, ".svg", "a picture is an SVG file");
   const Machine device = find_device_here(options.common);
   if (!device.compiles()) throw UserError("a benchmark needs the compiler: " + device.missing);
   const Program program(options.program, true);
@@ -55,7 +57,7 @@ int run_bench(const BenchCommand& options) {
   compile_options.sizes = program.sizes(sizes.back());
   compile_options.tune = options.tune;
   const report::BenchTitle title = report::title_of(program.title(), device, compile_options.threads);
-  auto progress = std::make_unique<Progress>();
+  auto progress = std::make_unique<Progress>(options.common);
   progress->stage(options.tune ? "tuning" : "compiling");
   const Graph graph = program.graph_for(device, compile_options.sizes, symbol);
   const Executable fused = compile(graph, device, compile_options);

@@ -11,7 +11,6 @@ namespace smelt::tool {
 
 int run_cache(const CacheOptions& options) {
   const Output output(options.common);
-  check_device_name(options.common);
   const std::shared_ptr<runtime::DiskCache> cache = runtime::DiskCache::of_user();
   const runtime::CacheInfo info = cache->info();
   nlohmann::ordered_json json = {{"folder", info.folder},

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <optional>
 
 #include "report/file.hpp"
@@ -45,6 +46,17 @@ void check_device_name(const CommonOptions& options) {
                   report::printable(name, 40)));
 }
 
+namespace {
+
+// Of a device that was named; auto takes what is there.
+void check_threads(const CommonOptions& options, const Machine& device) {
+  if (options.threads == 0 || !device.is_gpu) return;
+  throw UserError(
+      fmt::format("--threads is for the CPU, and --device names {}\nhelp: leave one of them out", options.device));
+}
+
+}  // namespace
+
 Machine find_device(const CommonOptions& options) {
   check_device_name(options);
   if (options.device == "auto") return Machine::best();
@@ -55,6 +67,7 @@ Machine find_device(const CommonOptions& options) {
                          : opencl     ? Machine::opencl_device(number_behind(options.device, "opencl:").value_or(0))
                                       : Machine::cuda(number_behind(options.device, "cuda:").value_or(0));
   if (!device.compiles()) throw UserError(device.missing + "\nhelp: or run on the CPU: --device cpu");
+  check_threads(options, device);
   return device;
 }
 
@@ -78,6 +91,17 @@ Fallback fallback_of(const std::string& word) {
 int thread_count(const CommonOptions& options, const Machine& device) {
   if (device.is_gpu) return device.gpu_facts.processors;
   return options.threads > 0 ? options.threads : device.facts.threads;
+}
+
+void check_ending(const std::string& option, const std::string& path, std::string_view ending,
+                  const std::string& what) {
+  const std::filesystem::path file(path);
+  if (path == "-")
+    throw UserError(fmt::format("{} -: {}, not to standard output\nhelp: {} result{}", option, what, option, ending));
+  if (file.extension().empty() || file.extension() == ending) return;
+  std::filesystem::path right = file;
+  throw UserError(fmt::format("{} {}: {}\nhelp: {} {}", option, report::printable(path), what, option,
+                              report::printable(right.replace_extension(ending).string())));
 }
 
 Output::Output(const CommonOptions& options) : json_path_(options.json), style_(report::Style::of(STDOUT_FILENO)) {}

@@ -18,7 +18,8 @@ int fail(int status, const std::string& message);
 struct CommonOptions {
   std::string json;  // a path, "-" for standard output, empty for none
   std::string device = "auto";
-  int threads = 0;  // of the CPU; 0: all that it has
+  int threads = 0;                // of the CPU; 0: all that it has
+  std::string progress = "auto";  // "auto", "none", "json"
 };
 
 // Throws UserError for a name that no device can have.
@@ -31,6 +32,10 @@ Machine find_device_here(const CommonOptions& options);
 Fallback fallback_of(const std::string& word);
 // CPU threads, or multiprocessors of a GPU.
 int thread_count(const CommonOptions& options, const Machine& device);
+
+// Throws UserError when a file that an option names has another ending than that of what is written; files without one,
+// /dev/stdout say, are taken.
+void check_ending(const std::string& option, const std::string& path, std::string_view ending, const std::string& what);
 
 // Text for people goes to standard output unless JSON goes there.
 class Output {

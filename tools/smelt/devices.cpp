@@ -168,10 +168,9 @@ nlohmann::ordered_json json_of(const Machine& device, int threads, double copy_g
 
 int run_devices(const CommonOptions& options) {
   const Output output(options);
-  check_device_name(options);
   const Machine device = Machine::cpu();
   const int threads = thread_count(options, device);
-  auto progress = std::make_unique<Progress>();
+  auto progress = std::make_unique<Progress>(options);
   progress->stage("measuring the copy bandwidth");
   const double copy_gbs = measure_copy_gbs(device, threads);
   std::vector<GpuView> gpus = look_at_gpus(Machine::cuda);

@@ -25,6 +25,8 @@ Machine device_for(const EmitOptions& options) {
     throw UserError(
         "smelt emit --as opencl prints kernels for an OpenCL device\nhelp: leave --device out, or name one");
   }
+  if (options.as.empty())
+    throw UserError("smelt emit requires --as, the language to write\nhelp: --as cuda, --as cpp or --as opencl");
   if (options.as != "cuda")
     throw UserError(fmt::format("there is no way to emit a program as \"{}\"\nhelp: --as cuda, --as cpp or --as opencl",
                                 report::printable(options.as, 40)));
@@ -38,6 +40,9 @@ Machine device_for(const EmitOptions& options) {
 
 int run_emit(const EmitOptions& options) {
   check_function_name(report::printable(options.name, 61));
+  if (options.as == "opencl" && options.name != EmitOptions{}.name)
+    throw UserError(
+        "--name is of the host function, and --as opencl writes kernels alone\nhelp: leave one of them out");
   const Machine device = device_for(options);
   const Program program(options.program, true);
   CompileOptions compile_options;

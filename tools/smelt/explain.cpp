@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 
 #include "arguments.hpp"
 #include "progress.hpp"
@@ -26,6 +27,22 @@ void check_stages(const std::vector<std::string>& stages) {
                       report::printable(stage, 40)));
 }
 
+// Stages and depths are printed in place of the explanation; --json has both.
+void refuse_idle(const ExplainOptions& options) {
+  if (options.no_fuse && options.depth)
+    throw UserError("--depth measures how much to fuse, and --no-fuse fuses nothing\nhelp: leave one of them out");
+  const char* instead = !options.dump.empty() ? "--dump" : options.depth ? "--depth" : nullptr;
+  if (!instead || !options.common.json.empty()) return;
+  const std::pair<const char*, bool> given[] = {
+      {"--edges", options.edges}, {"--measure", options.measure}, {"--candidates", options.candidates}};
+  for (const auto& [name, is_given] : given)
+    if (is_given)
+      throw UserError(
+          fmt::format("{} changes nothing beside {}, which prints something else\nhelp: leave one of them "
+                      "out, or add --json",
+                      name, instead));
+}
+
 // A bug in a late stage must not hide what the early ones made: that is what a report of it needs.
 Executable compile_or_dump(const Graph& graph, const Machine& device, const CompileOptions& options,
                            const std::vector<std::string>& stages, const Output& output) {
@@ -40,10 +57,11 @@ Executable compile_or_dump(const Graph& graph, const Machine& device, const Comp
 
 // Calls `measured` with how to measure, after seeing that there is room for the inputs.
 template <class F>
-auto with_progress(const Program& program, const Machine& device, int threads, const F& measured) {
+auto with_progress(const CommonOptions& common, const Program& program, const Machine& device, int threads,
+                   const F& measured) {
   check_memory(program, program.dims(), device.facts.memory_bytes);
   if (device.is_gpu) check_memory(program, program.dims(), device.gpu_facts.memory_bytes);
-  Progress progress;
+  Progress progress(common);
   report::BenchOptions bench_options;
   bench_options.threads = threads;
   bench_options.time_limit_s = 0.5;
@@ -57,6 +75,7 @@ auto with_progress(const Program& program, const Machine& device, int threads, c
 int run_explain(const ExplainOptions& options) {
   const Output output(options.common);
   check_stages(options.dump);
+  refuse_idle(options);
   const Machine device =
       options.measure || options.tune || options.depth ? find_device_here(options.common) : find_device(options.common);
   if ((options.measure || options.depth) && !device.compiles())
@@ -69,7 +88,10 @@ int run_explain(const ExplainOptions& options) {
   compile_options.tune = options.tune;
   compile_options.fallback = Fallback::Allow;  // nothing runs
   const Graph graph = program.graph_for(device, compile_options.sizes);
+  auto progress = std::make_unique<Progress>(options.common);
+  progress->stage(options.tune ? "tuning" : "compiling");
   const Executable executable = compile_or_dump(graph, device, compile_options, options.dump, output);
+  progress->stage("predicting");
 
   report::Explanation explanation{program.title(),
                                   executable.graph(),
@@ -80,17 +102,19 @@ int run_explain(const ExplainOptions& options) {
   explanation.undone = report::undone_passes(executable);
   explanation.in_place = executable.in_place();
   explanation.interpreted = executable.interpreted();
-  explanation.memory_gbs = device.gpu ? device.gpu_facts.memory_gbs : 0;
+  explanation.outlook = executable.outlook(compile_options.sizes);
+  explanation.all_edges = options.edges;
+  progress.reset();
   if (!executable.interpreted()) explanation.temporary_bytes = executable.temporary_bytes(compile_options.sizes);
   if (options.measure)
-    explanation.times = with_progress(program, device, compile_options.threads, [&](const report::BenchOptions& how) {
-      return report::measure_kernels(executable, program.arrays(), how);
-    });
+    explanation.times = with_progress(
+        options.common, program, device, compile_options.threads,
+        [&](const report::BenchOptions& how) { return report::measure_kernels(executable, program.arrays(), how); });
   if (options.candidates) explanation.considered = executable.considered(compile_options.sizes, options.measure);
   nlohmann::ordered_json json = report::to_json(explanation);
   if (options.depth) {
     const report::Depths depths =
-        with_progress(program, device, compile_options.threads, [&](const report::BenchOptions& how) {
+        with_progress(options.common, program, device, compile_options.threads, [&](const report::BenchOptions& how) {
           return report::measure_depths(graph, device, compile_options, program.arrays(), how);
         });
     output.text(report::to_text(depths, output.style()));

@@ -22,8 +22,9 @@ Machine gpu_of(const CommonOptions& options) {
   Machine device = find_device_here(options);
   if (!device.is_gpu)
     throw UserError(
-        "there are counters of GPUs only\nhelp: on a machine with a GPU, --device cuda; `smelt devices` "
-        "tells what is missing here");
+        "smelt profile reads the counters of a GPU, and the device is the CPU\nhelp: on a machine with a GPU, --device "
+        "cuda; "
+        "`smelt devices` reports what is missing here");
   return device;
 }
 
@@ -93,7 +94,7 @@ int run_profile(const ProfileOptions& options) {
         "counters of a GPU are read by Nsight Compute, and there is no ncu here (looked for on the PATH, in CUDA_HOME, "
         "/usr/local/cuda* and /opt/nvidia/nsight-compute)\n"
         "help: apt-get install nsight-compute from NVIDIA's repository, or `smelt explain --measure` for times alone");
-  auto progress = std::make_unique<Progress>();
+  auto progress = std::make_unique<Progress>(options.common);
   progress->stage("compiling");
   report::Profile profile;
   profile.title = report::title_of(program.title(), device, device.gpu_facts.processors);

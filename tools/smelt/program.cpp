@@ -8,7 +8,9 @@
 #include <set>
 
 #include "base/check.hpp"
+#include "base/nearest.hpp"
 #include "graph/short_sizes.hpp"
+#include "options.hpp"
 #include "report/file.hpp"
 #include "report/npy.hpp"
 #include "report/units.hpp"
@@ -111,6 +113,27 @@ std::string type_text(DType dtype, const Shape& shape) {
   return shape.empty() ? std::string(name_of(dtype)) : fmt::format("{}[{}]", name_of(dtype), sizes);
 }
 
+// What is given in place of a program by mistake.
+void check_program_word(const std::string& program) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  if (ends_with(program, ".npy") || ends_with(program, ".npz"))
+    throw UserError(fmt::format("{} is an array, not a program\nhelp: pass it as an input: smelt run 'x * 2' -i x=@{}",
+                                printable(program), printable(program)));
+  if (fs::is_directory(program, ignored))
+    throw UserError(fmt::format("{} is a folder, not a program\nhelp: name a .smelt file, or write an expression",
+                                printable(program)));
+  if (!ends_with(program, ".smelt") || fs::exists(program, ignored)) return;
+  const fs::path folder = fs::path(program).has_parent_path() ? fs::path(program).parent_path() : fs::path(".");
+  std::vector<std::string> names;
+  for (const auto& entry : fs::directory_iterator(folder, ignored))
+    if (entry.path().extension() == ".smelt") names.push_back(entry.path().filename().string());
+  const std::string near = nearest(fs::path(program).filename().string(), names);
+  if (near.empty()) return;  // reading it says what is wrong
+  throw UserError(fmt::format("there is no file {}\nhelp: did you mean {}?", printable(program),
+                              printable((fs::path(program).parent_path() / near).string())));
+}
+
 }  // namespace
 
 Program::Program(const ProgramOptions& options, bool fill_missing) : seed_(options.seed) {
@@ -127,7 +150,7 @@ Program::Program(const ProgramOptions& options, bool fill_missing) : seed_(optio
     parse_bare(specs);
   }
   for (const auto& [name, size] : given_sizes_)
-    if (!has_size(name)) throw UserError(fmt::format("--size {}={}: no input has a size of that name", name, size));
+    if (!has_size(name)) throw UserError(no_such_size(fmt::format("--size {}={}", name, size), name));
 }
 
 Graph Program::graph_for(const Machine& device, SizeBinding sizes, std::optional<Symbol> varying) const {
@@ -137,6 +160,7 @@ Graph Program::graph_for(const Machine& device, SizeBinding sizes, std::optional
 
 void Program::read_text(const std::string& program) {
   std::error_code ignored;
+  check_program_word(program);
   const bool named = ends_with(program, ".smelt");
   if (named || (std::filesystem::exists(program, ignored) && !std::filesystem::is_directory(program, ignored))) {
     text_ = report::read_text(program, kLargestProgram);
@@ -187,7 +211,8 @@ void Program::match_declared(const std::vector<InputSpec>& specs, bool fill_miss
     const std::string type = type_text(node.dtype, node.shape);
     if (!fill_missing) {
       throw UserError(
-          fmt::format("the input {} ({}) is not given\nhelp: -i {}=@file.npy, or -i {}={} for random numbers",
+          fmt::format("the input {} ({}) is not given\nhelp: -i {}=@file.npy, or -i {}={} for random numbers, or "
+                      "--fill for all that are not given",
                       printable(node.name), type, printable(node.name, 40), printable(node.name, 40), type));
     }
     InputSource filled{{}, node.dtype, node.shape};
@@ -195,6 +220,25 @@ void Program::match_declared(const std::vector<InputSpec>& specs, bool fill_miss
     filled.spec.text = filled.spec.type = type;
     sources_.push_back(filled);
   }
+}
+
+std::vector<std::string> Program::size_names() const {
+  std::vector<Symbol> symbols;
+  for (const InputSource& source : sources_)
+    for (const IntExpr& size : source.shape) size.collect_symbols(symbols);
+  for (const NodeId id : graph_.inputs)
+    for (const IntExpr& size : graph_.at(id).shape) size.collect_symbols(symbols);
+  std::set<std::string> names;
+  for (const Symbol symbol : symbols)
+    if (symbol.is_size() && !symbol.is_open_size()) names.insert(symbol.str());
+  return {names.begin(), names.end()};
+}
+
+std::string Program::no_such_size(const std::string& option, Symbol symbol) const {
+  const std::vector<std::string> names = size_names();
+  return fmt::format("{}: no input has a size of that name\nhelp: {}{}", option, did_you_mean(symbol.str(), names),
+                     names.empty() ? fmt::format("name it in a type: -i x=f32[{},1024]", symbol)
+                                   : fmt::format("the inputs have the sizes {}", fmt::join(names, ", ")));
 }
 
 bool Program::has_size(Symbol symbol) const {

@@ -45,10 +45,13 @@ class Program {
   std::vector<std::string> describe_inputs(std::optional<Symbol> varying, const SizeBinding& sizes) const;
   // Whether dims() depends on this size.
   bool has_size(Symbol symbol) const;
+  // The message for an option that names a size which no input has.
+  std::string no_such_size(const std::string& option, Symbol symbol) const;
 
  private:
   void read_text(const std::string& program);
   void parse_bare(const std::vector<report::InputSpec>& specs);
+  std::vector<std::string> size_names() const;
   void match_declared(const std::vector<report::InputSpec>& specs, bool fill_missing);
 
   std::string title_, text_, file_;

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
 #include "smelt/error.hpp"
 
@@ -29,11 +30,15 @@ std::chrono::duration<double> delay() {
 
 }  // namespace
 
-Progress::Progress() {
+Progress::Progress(const CommonOptions& options) : json_(options.progress == "json") {
   delay_ = delay();
   const char* terminal = std::getenv("TERM");
   const bool dumb = !terminal || std::string_view(terminal) == "dumb";
-  if (::isatty(STDERR_FILENO) == 1 && !dumb) thread_ = std::thread([this] { show(); });
+  if (options.progress == "auto" && ::isatty(STDERR_FILENO) == 1 && !dumb) thread_ = std::thread([this] { show(); });
+}
+
+double Progress::elapsed_s() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
 }
 
 Progress::~Progress() {
@@ -48,16 +53,20 @@ Progress::~Progress() {
 void Progress::stage(const std::string& what) {
   const std::lock_guard lock(mutex_);
   what_ = what;
+  if (!json_) return;
+  static const auto first = start_;  // a command may report in several parts
+  const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - first).count();
+  const nlohmann::ordered_json line = {{"stage", what}, {"elapsed_s", elapsed}};
+  fmt::print(stderr, "{}\n", line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  std::fflush(stderr);
 }
 
 void Progress::show() {
-  const auto start = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
   if (delay_.count() > 0 && changed_.wait_for(lock, delay_, [this] { return done_; })) return;
   // Seldom: a benchmark runs at the same time.
   do {
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    fmt::print(stderr, "\r\033[K{} ({:.0f} s)", what_, seconds);
+    fmt::print(stderr, "\r\033[K{} ({:.0f} s)", what_, elapsed_s());
     std::fflush(stderr);
   } while (!changed_.wait_for(lock, std::chrono::milliseconds(500), [this] { return done_; }));
   fmt::print(stderr, "\r\033[K");

@@ -1,5 +1,5 @@
-// A line on the terminal that says what takes so long: shown after a second (SMELT_PROGRESS_DELAY sets another delay), gone at the
-// end, never in a pipe.
+// What takes so long, on standard error: a line on a terminal, shown after a second (SMELT_PROGRESS_DELAY sets another delay)
+// and gone at the end; or with --progress json a line of JSON for every stage.
 #pragma once
 
 #include <chrono>
@@ -8,11 +8,13 @@
 #include <string>
 #include <thread>
 
+#include "command.hpp"
+
 namespace smelt::tool {
 
 class Progress {
  public:
-  Progress();
+  explicit Progress(const CommonOptions& options);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -22,6 +24,10 @@ class Progress {
  private:
   void show();
 
+  double elapsed_s() const;
+
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  const bool json_;
   std::chrono::duration<double> delay_{};
   std::mutex mutex_;
   std::condition_variable changed_;

@@ -24,6 +24,7 @@ void check_outputs(const Graph& graph, const std::vector<std::string>& paths) {
         graph.outputs.size(), graph.outputs.size() == 1 ? "" : "s", paths.size(), paths.size() == 1 ? "" : "s"));
   }
   for (size_t o = 0; o < paths.size(); ++o) {
+    check_ending("-o", paths[o], ".npy", "an output is written as a .npy file");
     report::check_npy_dtype(graph.at(graph.outputs[o]).dtype, fmt::format("output {}", o + 1));
     for (size_t p = 0; p < o; ++p)
       if (paths[o] == paths[p])
@@ -64,20 +65,20 @@ nlohmann::ordered_json output_json(const Tensor& array, const report::ArrayStati
 int run_program(const RunOptions& options) {
   const Output output(options.common);
   const Machine device = find_device_here(options.common);
-  const Program program(options.program, false);
+  const Program program(options.program, options.fill);
   check_outputs(program.graph(), options.outputs);
   const std::vector<Dims> dims = program.dims();
   check_memory(program, dims, device.facts.memory_bytes);
   if (device.is_gpu) check_memory(program, dims, device.gpu_facts.memory_bytes);
 
-  auto progress = std::make_unique<Progress>();
+  auto progress = std::make_unique<Progress>(options.common);
   progress->stage("compiling");
   CompileOptions compile_options;
   compile_options.threads = thread_count(options.common, device);
   compile_options.sizes = program.sizes();
   compile_options.tune = options.tune;
   compile_options.program = program.title();
-  compile_options.fallback = fallback_of(options.fallback);
+  compile_options.fallback = options.fallback;
   const Executable executable = compile(program.graph_for(device, compile_options.sizes), device, compile_options);
   if (executable.interpreted() && compile_options.fallback == Fallback::Warn)
     output.note("note: there is no compiler, so the reference interpreter runs the program, slowly\n  " +

@@ -14,7 +14,6 @@ constexpr int64_t kLargestList = 256 << 20;
 
 int run_savings(const SavingsOptions& options) {
   const Output output(options.common);
-  check_device_name(options.common);  // the calculator needs none, and yet a wrong name is a mistake
   const std::string path = options.list == "-" ? "/dev/stdin" : options.list;
   const std::string where = options.list == "-" ? "standard input" : options.list;
   const std::vector<report::ChainOperation> chain = report::parse_chain(report::read_text(path, kLargestList), where);

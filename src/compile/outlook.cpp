@@ -1,0 +1,33 @@
+// What the cost model says of a plan, for those who want to know what to change.
+#include "compile/compile.hpp"
+#include "compile/state.hpp"
+
+namespace smelt {
+
+static plan::Options options_for(const Executable::State& state, const SizeBinding& sizes) {
+  plan::Options options = state.target;
+  options.sizes = sizes;
+  return options;
+}
+
+plan::Prediction Executable::predicted(const SizeBinding& sizes) const {
+  return plan::predict(state_->graph, state_->plan, options_for(*state_, sizes));
+}
+
+Outlook Executable::outlook(const SizeBinding& sizes) const {
+  const Graph& graph = state_->graph;
+  const plan::Options options = options_for(*state_, sizes);
+  Outlook outlook;
+  outlook.own = plan::predict(graph, state_->plan, options);
+  outlook.fuses = options.fuse;
+  plan::Options other = options;
+  other.fuse = !options.fuse;
+  const double us = plan::predict(graph, plan::make_plan(graph, other), other).us;
+  outlook.unfused_us = options.fuse ? us : outlook.own.us;
+  outlook.fused_us = options.fuse ? outlook.own.us : us;
+  if (options.fuse) outlook.boundaries = plan::boundaries(graph, state_->plan, options, outlook.own);
+  outlook.faster = plan::faster_schedules(graph, state_->plan, options, outlook.own);
+  return outlook;
+}
+
+}  // namespace smelt

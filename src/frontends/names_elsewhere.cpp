@@ -1,0 +1,90 @@
+#include "frontends/names_elsewhere.hpp"
+
+#include <utility>
+
+namespace smelt::lang {
+namespace {
+
+constexpr std::string_view kNoSorting =
+    "smelt has no functions that sort; max, min, argmax and argmin find the extremes";
+constexpr std::string_view kNoProducts =
+    "smelt has no matrix products: compute them by a library, and what surrounds them by smelt; small ones are "
+    "sum(a[:, :, None] * b[None], axis=1)";
+constexpr std::string_view kNoAlgebra = "smelt has no linear algebra and no Fourier transforms";
+constexpr std::string_view kDataDependentShape =
+    "the shape of a result cannot depend on data; where(condition, x, 0) keeps the shape";
+
+constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {
+    {"sort", kNoSorting},
+    {"argsort", kNoSorting},
+    {"msort", kNoSorting},
+    {"lexsort", kNoSorting},
+    {"topk", kNoSorting},
+    {"partition", kNoSorting},
+    {"median", kNoSorting},
+    {"nanmedian", kNoSorting},
+    {"quantile", kNoSorting},
+    {"percentile", kNoSorting},
+    {"searchsorted", "count what is below: sum(edges[:, None] < x[None], axis=0)"},
+    {"unique", kDataDependentShape},
+    {"nonzero", kDataDependentShape},
+    {"flatnonzero", kDataDependentShape},
+    {"argwhere", kDataDependentShape},
+    {"masked_select", kDataDependentShape},
+    {"compress", kDataDependentShape},
+    {"matmul", kNoProducts},
+    {"mm", kNoProducts},
+    {"bmm", kNoProducts},
+    {"einsum", kNoProducts},
+    {"tensordot", kNoProducts},
+    {"linear", kNoProducts},
+    {"attention", kNoProducts},
+    {"scaled_dot_product_attention", kNoProducts},
+    {"dot", "of two vectors: sum(a * b); smelt has no matrix products"},
+    {"vdot", "write sum(a * b)"},
+    {"inner", "of two vectors: sum(a * b)"},
+    {"outer", "write a[:, None] * b"},
+    {"fft", kNoAlgebra},
+    {"ifft", kNoAlgebra},
+    {"rfft", kNoAlgebra},
+    {"inv", kNoAlgebra},
+    {"det", kNoAlgebra},
+    {"solve", kNoAlgebra},
+    {"svd", kNoAlgebra},
+    {"qr", kNoAlgebra},
+    {"cholesky", kNoAlgebra},
+    {"eig", kNoAlgebra},
+    {"average", "write mean(x)"},
+    {"ptp", "write max(x) - min(x)"},
+    {"diff", "write x[1:] - x[:-1]"},
+    {"count_nonzero", "write sum(i64(x != 0))"},
+    {"nansum", "write sum(where(isnan(x), 0, x))"},
+    {"nanmax", "write max(where(isnan(x), -inf, x))"},
+    {"nanmin", "write min(where(isnan(x), inf, x))"},
+    {"nanmean", "write sum(where(isnan(x), 0, x)) / sum(where(isnan(x), 0, 1))"},
+    {"linspace", "write a + arange(0, n) * step"},
+    {"empty", "write zeros(N)"},
+    {"empty_like", "write zeros_like(x)"},
+    {"hstack", "write concat((a, b), axis=1)"},
+    {"vstack", "write concat((a, b), axis=0)"},
+    {"dstack", "write concat((a, b), axis=2)"},
+    {"relu6", "write clamp(x, 0, 6)"},
+    {"hardtanh", "write clamp(x, -1, 1)"},
+    {"prelu", "write where(x > 0, x, a * x)"},
+    {"softmin", "write softmax(-x)"},
+    {"l1_loss", "write mean(abs(x - y))"},
+    {"print", "a program has no side effects; return what you want to see: return x, y"},
+    {"range", "there are no loops; arange(0, n) is the array of these numbers"},
+    {"len", "write x.shape[0]"},
+    {"map", "functions work on whole arrays: f(x)"},
+};
+
+}  // namespace
+
+std::string_view instead_of(std::string_view name) {
+  for (const auto& [elsewhere, help] : kElsewhere)
+    if (elsewhere == name) return help;
+  return "";
+}
+
+}  // namespace smelt::lang
