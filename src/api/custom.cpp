@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "api/node.hpp"
+#include "graph/custom_code.hpp"
 
 namespace smelt {
 

@@ -114,14 +114,13 @@ std::vector<InputType> open_types(const Arguments& arguments, const Options& opt
 }
 
 Pattern::Pattern(const std::vector<InputType>& types, bool one_may_be_open) : one_may_be_open_(one_may_be_open) {
-  std::map<Symbol, size_t> symbols;
+  std::map<std::string, size_t> symbols;
   for (const InputType& type : types) {
     Input input{type.dtype, type.weak, {}};
     for (const IntExpr& size : type.shape) {
       const auto constant = size.constant();
       input.dims.push_back(
-          constant ? *constant
-                   : -1 - static_cast<int64_t>(symbols.emplace(*size.as_symbol(), symbols.size()).first->second));
+          constant ? *constant : -1 - static_cast<int64_t>(symbols.emplace(size.str(), symbols.size()).first->second));
     }
     inputs_.push_back(std::move(input));
   }
@@ -159,6 +158,12 @@ std::optional<uint64_t> Pattern::class_of(const Arguments& arguments) const {
 }
 
 SizeBinding Special::sizes_of(const Arguments& arguments) const {
+  if (calculated) {
+    std::vector<Dims> dims;
+    for (const Data* data : arguments.arrays) dims.push_back(data->tensor.dims);
+    for (const Array& array : captured) dims.push_back(array.node()->data()->tensor.dims);
+    return bind_sizes(executable.graph(), dims);
+  }
   SizeBinding found;
   for (size_t i = 0; i < types.size(); ++i)
     for (size_t d = 0; d < types[i].shape.size(); ++d)
@@ -176,6 +181,14 @@ std::optional<uint64_t> Special::class_of(const Arguments& arguments, const Devi
   if (arguments.lists != lists || !(on == device)) return std::nullopt;
   const std::optional<uint64_t> found = pattern.class_of(arguments);
   if (found && short_size(arguments)) return std::nullopt;
+  if (found && calculated) {
+    try {
+      sizes_of(arguments);
+      return found;
+    } catch (const UserError&) {
+      return std::nullopt;
+    }
+  }
   // What the program asks of sizes, such as that a slice lies inside.
   const std::vector<Constraint>& constraints = executable.graph().constraints;
   if (!found || constraints.empty()) return found;
@@ -341,6 +354,8 @@ std::shared_ptr<Special> compile_for(std::vector<InputType> types, const Argumen
     for (size_t i = 0; i < types.size(); ++i) types[i].shape = traced.graph.at(traced.graph.inputs[i]).shape;
   special->types = std::move(types);
   special->pattern = Pattern(special->types, declared);
+  for (const InputType& type : special->types)
+    for (const IntExpr& size : type.shape) special->calculated |= !size.constant() && !size.as_symbol();
   special->lists = arguments.lists;
   special->device = on;
   special->captured = std::move(traced.captured);
@@ -398,8 +413,10 @@ static Difference difference(const Special& special, const Arguments& arguments,
     found.nearness += agrees;
     for (size_t d = 0; d < tensor.dims.size() && d < type.shape.size(); ++d) {
       const auto constant = type.shape[d].constant();
-      const int64_t expected =
-          constant ? *constant : sizes.emplace(*type.shape[d].as_symbol(), tensor.dims[d]).first->second;
+      const auto symbol = type.shape[d].as_symbol();
+      const int64_t expected = constant ? *constant
+                               : symbol ? sizes.emplace(*symbol, tensor.dims[d]).first->second
+                                        : tensor.dims[d];
       const bool same = expected == tensor.dims[d] && (constant || may_be_open(tensor.dims[d]));
       found.nearness += same;
       agrees &= same;

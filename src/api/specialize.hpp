@@ -44,7 +44,7 @@ class Pattern {
   struct Input {
     DType dtype;
     bool weak;
-    std::vector<int64_t> dims;  // a size, or -1 - s for symbol s
+    std::vector<int64_t> dims;  // a size, or -1 - s for symbol s, or for an expression
   };
   std::vector<Input> inputs_;
   size_t symbols_ = 0;
@@ -70,12 +70,13 @@ struct Special {
   SizeBinding short_sizes;  // symbols of the program that are constants here
   // Axes of arguments whose sizes would be constants if they were short; calls in which one is have a specialization of their own.
   std::vector<std::pair<size_t, size_t>> not_short;
+  bool calculated = false;  // whether a size of an argument is an expression of symbols, as 4*H
   Specialization facts;
   mutable std::atomic<uint64_t> last_use{0};
 
   // The class of sizes that they are of, when the executable can run them.
   std::optional<uint64_t> class_of(const Arguments& arguments, const Device& on) const;
-  SizeBinding sizes_of(const Arguments& arguments) const;               // of the symbols in types
+  SizeBinding sizes_of(const Arguments& arguments) const;  // of the symbols in types; throws UserError where none fit
   std::optional<int64_t> short_size(const Arguments& arguments) const;  // of an axis of `not_short`, where one is short
 };
 using SpecialPtr = std::shared_ptr<const Special>;
