@@ -3,6 +3,7 @@
 #pragma once
 
 #include "smelt/array.hpp"
+#include "smelt/choices.hpp"
 #include "smelt/compile.hpp"
 #include "smelt/custom.hpp"
 #include "smelt/custom_call.hpp"
@@ -15,3 +16,4 @@
 #include "smelt/functions.hpp"
 #include "smelt/program.hpp"
 #include "smelt/scalar_function.hpp"
+#include "smelt/where.hpp"

@@ -33,14 +33,6 @@ class Symbols {
   int leading_ = 0, others_ = 0;
 };
 
-std::vector<std::string> input_names(size_t count) {
-  constexpr std::string_view kNames[] = {"x", "y", "z"};
-  std::vector<std::string> names;
-  for (size_t i = 0; i < count; ++i)
-    names.push_back(count <= std::size(kNames) ? std::string(kNames[i]) : fmt::format("x{}", i));
-  return names;
-}
-
 const Options::Pin* pin_of(const Options& options, size_t argument, size_t axis, size_t rank) {
   const Options::Pin* found = nullptr;
   for (const Options::Pin& pin : options.pins) {
@@ -67,9 +59,9 @@ uint64_t class_of_size(int64_t size) {
 
 }  // namespace
 
-std::vector<InputType> exact_types(const Arguments& arguments) {
+std::vector<InputType> exact_types(const Arguments& arguments, const Naming& naming) {
   std::vector<InputType> types;
-  const std::vector<std::string> names = input_names(arguments.arrays.size());
+  const std::vector<std::string> names = naming.inputs(arguments.arrays.size(), arguments.lists);
   for (const Data* data : arguments.arrays) {
     const Dims& dims = data->tensor.dims;
     const size_t i = types.size();
@@ -95,12 +87,12 @@ static void check_pins(const Arguments& arguments, const Options& options) {
   }
 }
 
-std::vector<InputType> open_types(const Arguments& arguments, const Options& options) {
+std::vector<InputType> open_types(const Arguments& arguments, const Options& options, const Naming& naming) {
   check_pins(arguments, options);
   std::set<int64_t> inner;
   for (const Data* data : arguments.arrays)
     for (size_t d = 1; d < data->tensor.dims.size(); ++d) inner.insert(data->tensor.dims[d]);
-  std::vector<InputType> types = exact_types(arguments);
+  std::vector<InputType> types = exact_types(arguments, naming);
   Symbols symbols;
   for (size_t i = 0; i < types.size(); ++i) {
     const Dims& dims = arguments.arrays[i]->tensor.dims;
@@ -257,7 +249,7 @@ SpecialPtr Specializer::latest() const {
 }
 
 // As the language has it for numbers written in a program: 300 is an error beside u8, and not 255.
-static void check_numbers(const Special& special, const Arguments& arguments) {
+static void check_numbers(const Special& special, const Arguments& arguments, const Naming& naming) {
   for (const auto& [argument, dtype] : special.number_uses) {
     const Tensor& number = arguments.arrays[argument]->tensor;
     const Scalar value = load_scalar(number.dtype, number.data);
@@ -266,16 +258,16 @@ static void check_numbers(const Special& special, const Arguments& arguments) {
       scalar_of(literal, dtype, {});
     } catch (const UserBuildError& e) {
       throw UserError(
-          fmt::format("argument {}: {}\nhelp: cast the array that it meets to a wider dtype, or pass an array in place "
+          fmt::format("{}: {}\nhelp: cast the array that it meets to a wider dtype, or pass an array in place "
                       "of the number",
-                      argument, e.error.message));
+                      naming.argument(argument, arguments.lists), e.error.message));
     }
   }
 }
 
 SpecialPtr Specializer::find(const Arguments& arguments, const Build& build, bool* compiled) {
   SpecialPtr found = find_or_make(arguments, build, compiled);
-  check_numbers(*found, arguments);
+  check_numbers(*found, arguments, naming_);
   return found;
 }
 
@@ -290,7 +282,7 @@ SpecialPtr Specializer::find_or_make(const Arguments& arguments, const Build& bu
   if (compiled) *compiled = true;
   ++compile_count_;
   const std::lock_guard lock(mutex_);
-  if (entries_.size() >= static_cast<size_t>(std::max(options_.most, 1)))
+  if (entries_.size() >= static_cast<size_t>(most_executables(options_)))
     entries_.erase(std::min_element(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
       return a.special->last_use.load(std::memory_order_relaxed) < b.special->last_use.load(std::memory_order_relaxed);
     }));
@@ -348,7 +340,7 @@ std::shared_ptr<Special> compile_for(std::vector<InputType> types, const Argumen
     }
   }
   for (Array& array : traced.captured)
-    if (array.rank() > 0) array = array.to(on);
+    if (array.ndim() > 0) array = array.to(on);
   special->executable = smelt::compile(traced.graph, machine_of(on), o);
   if (declared)  // the program's own types
     for (size_t i = 0; i < types.size(); ++i) types[i].shape = traced.graph.at(traced.graph.inputs[i]).shape;
@@ -370,7 +362,7 @@ std::shared_ptr<Special> compile_for(std::vector<InputType> types, const Argumen
 SpecialPtr Specializer::make(const Arguments& arguments, const Build& build, const Device& on) const {
   const std::string reason = reason_for(arguments, on);
   std::string why_exact;
-  const std::vector<InputType> open = open_types(arguments, options_), exact = exact_types(arguments);
+  const std::vector<InputType> open = open_types(arguments, options_, naming_), exact = exact_types(arguments, naming_);
   const bool is_open = std::any_of(open.begin(), open.end(), [](const InputType& type) {
     return std::any_of(type.shape.begin(), type.shape.end(), [](const IntExpr& size) { return !size.constant(); });
   });
@@ -398,7 +390,8 @@ struct Difference {
   std::string text;
 };
 
-static Difference difference(const Special& special, const Arguments& arguments, const Device& on) {
+static Difference difference(const Special& special, const Arguments& arguments, const Device& on,
+                             const Naming& naming) {
   if (!(special.device == on))
     return {0, fmt::format("the arrays are on {}, not on {}", on.name(), special.device.name())};
   if (special.lists != arguments.lists || special.types.size() != arguments.arrays.size())
@@ -422,7 +415,7 @@ static Difference difference(const Special& special, const Arguments& arguments,
       agrees &= same;
     }
     if (!agrees && found.text.empty())
-      found.text = fmt::format("argument {} is {}, not {}", i,
+      found.text = fmt::format("{} is {}, not {}", naming.argument(i, arguments.lists),
                                arguments.is_weak(i) ? "a number" : text_of(*arguments.arrays[i]), type.str());
   }
   if (const auto size = special.short_size(arguments); found.text.empty() && size)
@@ -444,7 +437,8 @@ static Difference difference(const Special& special, const Arguments& arguments,
 std::string Specializer::reason_for(const Arguments& arguments, const Device& on) const {
   Difference nearest{-1, "the first call"};
   for (const SpecialPtr& special : all())
-    if (Difference d = difference(*special, arguments, on); d.nearness >= nearest.nearness) nearest = std::move(d);
+    if (Difference d = difference(*special, arguments, on, naming_); d.nearness >= nearest.nearness)
+      nearest = std::move(d);
   return nearest.text;
 }
 

@@ -81,9 +81,28 @@ struct Special {
 };
 using SpecialPtr = std::shared_ptr<const Special>;
 
+// What messages call the arrays of a call: as Options::parameters says, of a list "xs[0]", "xs[1]".
+struct Naming {
+  std::vector<std::string> parameters;  // empty: they have no names
+  std::string kinds;                    // a letter for every parameter: 'a' for an array, 'l' for a list
+
+  // "argument 2", or "argument gain".
+  std::string argument(size_t array, const std::vector<int>& lists) const;
+  // The names of inputs: x, y and z where there are no better ones.
+  std::vector<std::string> inputs(size_t count, const std::vector<int>& lists) const;
+  // Throws UserError unless there is a name for each parameter.
+  void check() const;
+
+ private:
+  std::vector<std::string> given(const std::vector<int>& lists) const;  // one for each array; empty without names
+};
+
 // The policy of compile(): the sizes that stay open become symbols.
-std::vector<InputType> open_types(const Arguments& arguments, const Options& options);
-std::vector<InputType> exact_types(const Arguments& arguments);
+std::vector<InputType> open_types(const Arguments& arguments, const Options& options, const Naming& naming);
+std::vector<InputType> exact_types(const Arguments& arguments, const Naming& naming);
+// Throws UserError for what no call could have.
+void check_options(const Options& options);
+int most_executables(const Options& options);
 
 // The executables of one function. Calls look them up side by side; one at a time is compiled. An executable serves the classes of sizes
 // that the same kernels would be made for: what is best for a hundred elements is neither fast nor exact for a hundred million.
@@ -93,7 +112,11 @@ std::vector<InputType> exact_types(const Arguments& arguments);
 class Specializer {
  public:
   // `declared`: the program names its open sizes itself, and the policy has nothing to say.
-  explicit Specializer(Options options, bool declared = false) : options_(std::move(options)), declared_(declared) {}
+  explicit Specializer(Options options, bool declared = false, std::string kinds = "")
+      : options_(std::move(options)), naming_{options_.parameters, std::move(kinds)}, declared_(declared) {
+    check_options(options_);
+    naming_.check();
+  }
 
   // `compiled`, when given, tells whether one had to be compiled. Throws UserError for a number that does not fit what it meets.
   SpecialPtr find(const Arguments& arguments, const Build& build, bool* compiled = nullptr);
@@ -101,6 +124,7 @@ class Specializer {
   SpecialPtr latest() const;  // of the latest call; null without one
   int compile_count() const { return compile_count_.load(); }
   const Options& options() const { return options_; }
+  const Naming& naming() const { return naming_; }
 
  private:
   struct Entry {
@@ -116,6 +140,7 @@ class Specializer {
   std::string reason_for(const Arguments& arguments, const Device& on) const;
 
   const Options options_;
+  const Naming naming_;
   const bool declared_;
   mutable std::shared_mutex mutex_;  // of entries_
   std::vector<Entry> entries_;
