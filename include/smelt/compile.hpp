@@ -169,9 +169,20 @@ struct Results<std::pair<Array, Array>> {
 // Array(Array x, const Array& y) as Array(Array, Array), from what can be called in one way alone.
 template <class T>
 struct SignatureOf;
+template <class Result, class List, size_t... I>
+std::type_identity<Result(std::tuple_element_t<I, List>...)> first_of(std::index_sequence<I...>);
+template <class List>
+constexpr size_t count_without_where() {
+  constexpr size_t n = std::tuple_size_v<List>;
+  if constexpr (n > 0) return n - std::is_same_v<std::tuple_element_t<n - 1, List>, Where>;
+  return n;
+}
+// Without the place that functions of this library take last, so that compile(relu) is one of them.
 template <class Result, class... Parameters>
 struct SignatureOf<Result (*)(Parameters...)> {
-  using type = std::remove_cvref_t<Result>(std::remove_cvref_t<Parameters>...);
+  using List = std::tuple<std::remove_cvref_t<Parameters>...>;
+  using type = typename decltype(first_of<std::remove_cvref_t<Result>, List>(
+      std::make_index_sequence<count_without_where<List>()>()))::type;
 };
 template <class Result, class... Parameters>
 struct SignatureOf<Result (*)(Parameters...) noexcept> : SignatureOf<Result (*)(Parameters...)> {};
@@ -255,10 +266,15 @@ class Function<Result(Parameters...)> {
   template <class Callable>
   explicit Function(Callable callable, Options options = {})
       : any_(
-            [callable](std::span<const Array> arrays, std::span<const int> lists) {
+            [callable](std::span<const Array> arrays, std::span<const int> lists) mutable {
               detail::Unflatten from{arrays, lists};
               std::tuple<Parameters...> arguments{from.take<Parameters>()...};  // braces: from left to right
-              return detail::Results<Result>::list(std::apply(callable, std::move(arguments)));
+              if constexpr (std::is_invocable_v<Callable&, Parameters...>) {
+                return detail::Results<Result>::list(std::apply(callable, std::move(arguments)));
+              } else {
+                const auto placed = [&](auto&&... a) { return callable(std::move(a)..., Where::here()); };
+                return detail::Results<Result>::list(std::apply(placed, std::move(arguments)));
+              }
             },
             std::move(options), detail::kinds_of<Parameters...>()) {}
 

@@ -180,6 +180,9 @@ void Parser::check_no_statement() {
 void Parser::fail_after_statement() {
   const Token& token = peek();
   const std::string message = fmt::format("unexpected {}", describe(token));
+  const bool assigns = token.kind == TokenKind::Operator && token.text.back() == '=';
+  if (assigns && !program_.exprs.empty() && program_.exprs.back().kind == ExprKind::Index)
+    source_.fail(token.span, message, "an array never changes: write x = slice_update(x, index, value)");
   if (token.is("=")) source_.fail(token.span, message, "only names are assigned to: NAME = EXPRESSION; == compares");
   if (token.kind == TokenKind::Operator && token.text.size() > 1 && token.text.back() == '=')
     source_.fail(token.span, message,

@@ -135,6 +135,12 @@ TEST(Interface, FunctionsAreMethods) {
   EXPECT_EQ(evaluated(x.var(0, {}, 1)), evaluated(var(x, 0, {}, 1)));
 }
 
+TEST(Interface, FunctionsOfTheLibraryAreCompiledAsTheyAre) {
+  const Array x = Array::from({-1.f, 2.f});
+  EXPECT_EQ(compile(relu)(x).to_vector<float>(), (std::vector<float>{0, 2}));
+  EXPECT_EQ(compile(maximum)(x, Array::from({0.f, 3.f})).to_vector<float>(), (std::vector<float>{0, 3}));
+}
+
 TEST(Interface, NoAxesAreAllAxes) {
   const Array x = counted({2, 3});
   EXPECT_EQ(sum(x, {}).str(), "f32");
