@@ -73,7 +73,7 @@ class SMELT_API Array : public Methods<Array> {
   Array(const Array& other) = default;                   ///< the same array
   Array(Array&& other) noexcept = default;               ///< leaves Array() behind
   Array& operator=(const Array& other) & = default;      ///< another array for this name
-  Array& operator=(Array&& other) & noexcept = default;  ///< \copydoc operator=(const Array&)
+  Array& operator=(Array&& other) & noexcept = default;  ///< another array for this name
   /// Refused: `a[i] = v` would write to an array that nobody has.
   template <class T>
   void operator=(const T&) && {
@@ -264,17 +264,17 @@ class SMELT_API Array : public Methods<Array> {
   void operator+=(const T&) && {
     refuse_update<T>();
   }
-  /// \copydoc operator+=(const T&)
+  /// Refused, as `a[i] = v` is.
   template <class T>
   void operator-=(const T&) && {
     refuse_update<T>();
   }
-  /// \copydoc operator+=(const T&)
+  /// Refused, as `a[i] = v` is.
   template <class T>
   void operator*=(const T&) && {
     refuse_update<T>();
   }
-  /// \copydoc operator+=(const T&)
+  /// Refused, as `a[i] = v` is.
   template <class T>
   void operator/=(const T&) && {
     refuse_update<T>();

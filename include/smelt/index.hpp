@@ -105,8 +105,9 @@ class Axes {
   Axes() = default;  ///< none named
   /// One axis.
   template <std::integral T>
-  Axes(T axis) : axes_{Axis(axis)} {}                                          // NOLINT: meant to convert
-  Axes(Axis axis) : axes_{axis} {}                                             // NOLINT: \copydoc Axes(T)
+  Axes(T axis) : axes_{Axis(axis)} {}  // NOLINT: meant to convert
+  /// One axis.
+  Axes(Axis axis) : axes_{axis} {}                                             // NOLINT: meant to convert
   Axes(std::initializer_list<Axis> axes) : axes_(axes.begin(), axes.end()) {}  ///< {0, 1}
   /// A list that is made at run time.
   Axes(std::vector<int> axes) : axes_(std::move(axes)) {}  // NOLINT: meant to convert

@@ -5,6 +5,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -62,6 +63,7 @@ struct Expression {
   std::shared_ptr<const CustomStep> custom;
   std::vector<Argument> arguments;
   std::optional<Where> where{};  // in the user's source
+  std::string name{};            // Placeholder: what the user calls the parameter; may be empty
 };
 
 // What is known of a value at once.

@@ -65,7 +65,8 @@ std::vector<InputType> exact_types(const Arguments& arguments, const Naming& nam
   for (const Data* data : arguments.arrays) {
     const Dims& dims = data->tensor.dims;
     const size_t i = types.size();
-    types.push_back({names[i], data->tensor.dtype, Shape(dims.begin(), dims.end()), arguments.is_weak(i)});
+    types.push_back({names[i], data->tensor.dtype, Shape(dims.begin(), dims.end()), arguments.is_weak(i),
+                     !naming.parameters.empty()});
   }
   return types;
 }

@@ -198,7 +198,9 @@ class Declared {
       case Type::Kind::Array:
       case Type::Kind::Weak: break;
     }
-    return Value(lang::Array{b_.input(name(), node.type.dtype, node.type.shape), node.type.kind == Type::Kind::Weak});
+    const auto made = node.expression();  // a parameter that the user named has that name
+    const std::string written = made && !made->name.empty() ? made->name : name();
+    return Value(lang::Array{b_.input(written, node.type.dtype, node.type.shape), node.type.kind == Type::Kind::Weak});
   }
 
   std::string name() const {

@@ -472,6 +472,11 @@ namespace smelt {{
 }  // namespace
 
 std::map<std::string, std::string> function_files() {
+  for (const Function& f : lang::functions())
+    if (std::none_of(parts().begin(), parts().end(), [&](const Part& part) {
+          return std::find(part.groups.begin(), part.groups.end(), f.group) != part.groups.end();
+        }))
+      throw InternalError(fmt::format("no part of functions.hpp has the group {}", f.group));
   std::map<std::string, std::string> files{{"include/smelt/methods.hpp", methods_header()}};
   for (const Part& part : parts()) {
     files.emplace(fmt::format("include/smelt/functions_{}.hpp", part.name), part_text(part));

@@ -267,6 +267,10 @@ TEST(Interface, ParametersHaveTheirNames) {
   const std::string text = f.explain().text();
   for (const char* name : {"gain: u8", "rest[0]: u8", "rest[1]: u8"})
     EXPECT_NE(text.find(name), std::string::npos) << text;
+  EXPECT_EQ(message_of([&] {
+              compile({"image", "gain"}, [](Array a, Array b) { return a * b; })(counted({2}), x);
+            }),
+            "*: cannot mix f32[2] with u8[2]\nhelp: write astype(gain, DType::F32)");
   EXPECT_EQ(message_of([] { compile({"x"}, [](Array a, Array b) { return a + b; }); }),
             "Options::parameters: 1 name for 2 parameters\nhelp: give a name for each");
 }
@@ -306,6 +310,25 @@ TEST(Interface, IntoIsSpelledInOneWay) {
   EXPECT_EQ(message_of([&] { program.into(twice)(x, y); }),
             "the function returns 2 arrays, but memory for 1 was given");
 }
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+TEST(Interface, OldNamesMeanWhatTheyMeant) {
+  const Array x = counted({2, 3});
+  EXPECT_EQ(x.dims(), x.shape());
+  EXPECT_EQ(x.dim(-1), 3);
+  EXPECT_EQ(x.rank(), 2);
+  EXPECT_EQ(x.count(), 6);
+  EXPECT_EQ(x[slice(1)].str(), "f32[1, 3]");
+  const Program twice = compile_text("x * 2", {"x"});
+  const Array y = Array::empty({2, 3}, DType::F32);
+  twice.run_into({y}, {{"x", x}});
+  EXPECT_EQ(y(1, 2), 10);
+  const Bound bound = twice.bind_into({y}, {{"x", y.copy()}});
+  bound();
+  EXPECT_EQ(y(1, 2), 20);
+}
+#pragma GCC diagnostic pop
 
 TEST(Interface, SizesOfInputsAreExpressions) {
   const Program gates =
