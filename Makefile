@@ -14,34 +14,34 @@ help: ## this list
 demo: ## installs what is missing, builds, fuses and benchmarks the three examples on this machine
 	@bash scripts/setup.sh demo
 	@$(call configure,release,$(if $(wildcard build/release/CMakeCache.txt),,-DSMELT_TESTS=OFF))
-	@cmake --build build/release --target smelt -j $(JOBS)
+	@bash scripts/build.sh build/release $(JOBS) smelt
 	@bash scripts/demo.sh build/release/smelt
 
 test: ## installs what is missing, builds, runs every test
 	@bash scripts/setup.sh test
 	@$(call configure,release,-DSMELT_TESTS=ON)
-	@cmake --build build/release -j $(JOBS)
+	@bash scripts/build.sh build/release $(JOBS)
 	@ctest --preset release -j $(JOBS)
 
 bench: ## measures smelt beside numba, Halide, JAX and numexpr on this CPU; BENCH="--only softmax" for a part, PYTHON=python3.12
 	@bash scripts/setup.sh demo
 	@bash bench/cpu/environment.sh build/bench-python $(or $(PYTHON),python3)
 	@$(call configure,release,-DSMELT_BENCH=ON $(if $(wildcard build/release/CMakeCache.txt),,-DSMELT_TESTS=OFF))
-	@cmake --build build/release --target smelt smelt_bench -j $(JOBS)
+	@bash scripts/build.sh build/release $(JOBS) smelt smelt_bench
 	@build/bench-python/bin/python bench/cpu/run.py --library build/release/bench/libsmelt_bench.so --out build/bench $(BENCH)
 
 build: ## the release build, in build/release
 	@$(call configure,release)
-	@cmake --build build/release -j $(JOBS)
+	@bash scripts/build.sh build/release $(JOBS)
 
 debug: ## a build for the debugger, and its tests, in build/debug
 	@$(call configure,debug)
-	@cmake --build build/debug -j $(JOBS)
+	@bash scripts/build.sh build/debug $(JOBS)
 	@ctest --preset debug -j $(JOBS)
 
 asan: ## the tests under the address and undefined-behaviour sanitizers, in build/asan
 	@$(call configure,asan)
-	@cmake --build build/asan -j $(JOBS)
+	@bash scripts/build.sh build/asan $(JOBS)
 	@ctest --preset asan -j $(JOBS)
 
 fuzz: ## feeds the language, the .npy reader and the loader of object code for 30 s each, by clang; SECONDS=300: for longer
@@ -51,7 +51,7 @@ fuzz: ## feeds the language, the .npy reader and the loader of object code for 3
 package: ## a .deb of the library, its headers and the command line, in build/release
 	@bash scripts/setup.sh demo
 	@$(call configure,release,$(if $(wildcard build/release/CMakeCache.txt),,-DSMELT_TESTS=OFF))
-	@cmake --build build/release --target smelt smelt_static smelt_shared -j $(JOBS)
+	@bash scripts/build.sh build/release $(JOBS) smelt smelt_static smelt_shared
 	@cd build/release && cpack
 
 docs: ## the reference of the C++ library in build/docs/html, by Doxygen; fails when something public is not described

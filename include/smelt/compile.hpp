@@ -6,6 +6,7 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,17 +16,19 @@
 #include <vector>
 
 #include "smelt/array.hpp"
+#include "smelt/events.hpp"
 #include "smelt/explain.hpp"
 
 namespace smelt {
 
 /// How compile() builds.
 struct SMELT_API Options {
-  Device device;             ///< where calls run whose arrays are in host memory; arrays on a GPU run there
-  bool fuse = true;          ///< false: one kernel per operation, to compare with
-  int threads = 0;           ///< of the CPU that a call may use; 0: all that the process has
-  bool tune = false;         ///< the first call times other schedules, and the fastest is kept on disk
-  int max_executables = 64;  ///< that a function keeps; the one not used for longest goes first
+  Device device;                     ///< where calls run whose arrays are in host memory; arrays on a GPU run there
+  bool fuse = true;                  ///< false: one kernel per operation, to compare with
+  int threads = 0;                   ///< of the CPU that a call may use; 0: all that the process has
+  std::optional<Fallback> fallback;  ///< what happens without a compiler; else what set_fallback() says
+  bool tune = false;                 ///< the first call times other schedules, and the fastest is kept on disk
+  int max_executables = 64;          ///< that a function keeps; the one not used for longest goes first
   /// The name of max_executables until the next version.
   struct Most {
     Most() = default;
@@ -58,7 +61,19 @@ struct SMELT_API Options {
   }
 };
 
+/// How Function::source writes.
+struct SourceOptions {
+  std::string name = "smelt_program";  ///< of the function in the file
+};
+
 namespace detail {
+
+// Of a saved function.
+struct SavedParameter {
+  std::string name;
+  bool list = false;
+  bool operator==(const SavedParameter&) const = default;
+};
 
 struct FunctionState;
 struct BoundState;  // a prepared call
@@ -86,8 +101,16 @@ class SMELT_API AnyFunction {
   void expect_kernels(int count) const;
   std::vector<Specialization> specializations() const;
   int compile_count() const;
+  std::string source(const std::string& target, const std::vector<Array>& arguments, const std::vector<int>& lists,
+                     const SourceOptions& options) const;
+  void save(const std::string& path, const std::vector<std::string>& targets,
+            const std::vector<SavedParameter>& parameters, int results) const;
+  // From what save() wrote; throws UserError when it takes or gives something else.
+  static AnyFunction load(const std::string& path, const Options& options, std::vector<SavedParameter>* parameters,
+                          int* results);
 
  private:
+  AnyFunction() = default;
   std::shared_ptr<FunctionState> state_;
 };
 
@@ -165,6 +188,17 @@ struct Results<std::pair<Array, Array>> {
   static std::vector<Array> list(const std::pair<Array, Array>& a) { return {a.first, a.second}; }
   static std::pair<Array, Array> of(const std::vector<Array>& list) { return {list.at(0), list.at(1)}; }
 };
+
+// Of a result type; -1: any number.
+template <class Result>
+constexpr int count_of_results() {
+  if constexpr (std::is_same_v<Result, Array>)
+    return 1;
+  else if constexpr (std::is_same_v<Result, std::vector<Array>>)
+    return -1;
+  else
+    return static_cast<int>(std::tuple_size_v<Result>);
+}
 
 // Array(Array x, const Array& y) as Array(Array, Array), from what can be called in one way alone.
 template <class T>
@@ -334,6 +368,32 @@ class Function<Result(Parameters...)> {
   std::vector<Specialization> specializations() const { return any_.specializations(); }
   /// How many were compiled, those that were dropped since included.
   int compile_count() const { return any_.compile_count(); }
+
+  /// A source file with this call's program as a function of its own, which needs no smelt, as `smelt emit` writes it. `target` is "cpp" (C++17,
+  /// for CPUs), "cuda" (for nvcc, for the GPU at hand), an architecture, "sm_90" (the same for GPUs elsewhere), or "opencl" (its kernels in
+  /// OpenCL C). The comment at the top says what the function takes and how to compile it. Throws UserError for another target, and where its
+  /// compiler is missing.
+  std::string source(const std::string& target, const Parameters&... arguments,
+                     const SourceOptions& options = {}) const {
+    const detail::Flat flat = detail::flatten(arguments...);
+    return any_.source(target, flat.arrays, flat.lists, options);
+  }
+
+  /// Writes all executables that it has, with their code, to a file that load_function() reads where no compiler is (smelt/saved.hpp). Without
+  /// `targets` for the devices that they were compiled for; else for these: "cpu" (this machine's), "x86-64", "x86-64-v2", "x86-64-v3",
+  /// "x86-64-v4", "sm_90" and the like. Throws UserError when nothing is compiled yet, for operations of the user's own code, and when the file
+  /// cannot be written; then a file that was there is as it was.
+  void save(const std::string& path, const std::vector<std::string>& targets = {}) const {
+    any_.save(path, targets, saved_parameters(), saved_results());
+  }
+
+  /// \cond internal
+  explicit Function(detail::AnyFunction any) : any_(std::move(any)) {}
+  static int saved_results() { return detail::count_of_results<Result>(); }
+  static std::vector<detail::SavedParameter> saved_parameters() {
+    return {{"", std::is_same_v<Parameters, std::vector<Array>>}...};
+  }
+  /// \endcond
 
  private:
   detail::AnyFunction any_;

@@ -20,7 +20,7 @@ struct DeviceState;
 /// memory live on the CPU; Array::to moves them.
 class SMELT_API Device {
  public:
-  /// The CPU. Without libLLVM programs run by the reference interpreter, slowly; see missing().
+  /// The CPU. Without libLLVM nothing compiles for it (Options::fallback); see missing().
   Device();
   /// The same as Device().
   static Device cpu();
@@ -39,6 +39,10 @@ class SMELT_API Device {
   bool usable() const;
   /// When it is not usable: what was tried, and the command that installs it. Else empty.
   const std::string& missing() const;
+
+  /// Until all that smelt and others have queued on it is done, in every stream; nothing on the CPU. Throws what went wrong meanwhile, and
+  /// UserError when the device is not here.
+  void synchronize() const;
 
   /// Whether two handles mean the same device.
   friend bool operator==(const Device& a, const Device& b) { return a.state_ == b.state_ || a.name() == b.name(); }

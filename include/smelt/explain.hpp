@@ -92,6 +92,7 @@ struct SMELT_API Explanation {
   std::vector<Stage> stages;          ///< in their order
   Specialization specialization;      ///< of the executable
   bool compiled_now = false;          ///< whether this call had to compile
+  bool interpreted = false;           ///< nothing was compiled (Options::fallback): kernels say what they would be
   int cache_hits = 0;                 ///< kernels that came from the cache on disk
   int cache_misses = 0;               ///< kernels that were compiled although there is a cache
   int64_t unfused_bytes = 0;          ///< memory traffic when every operation reads its inputs and writes its output

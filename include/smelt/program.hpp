@@ -117,6 +117,14 @@ class SMELT_API Program {
   std::vector<Specialization> specializations() const { return any_.specializations(); }
   /// How many were compiled.
   int compile_count() const { return any_.compile_count(); }
+  /// A source file with this call's program as a function of its own, as Function::source.
+  std::string source(const std::string& target, std::initializer_list<Named> arguments,
+                     const SourceOptions& options = {}) const {
+    const detail::Flat flat = inputs_->in_order(arguments);
+    return any_.source(target, flat.arrays, flat.lists, options);
+  }
+  /// Writes its executables to a file that load_program() reads, as Function::save.
+  void save(const std::string& path, const std::vector<std::string>& targets = {}) const;
 
   /// \cond internal
   Program(detail::AnyFunction any, std::shared_ptr<const detail::ProgramInputs> inputs)

@@ -1,5 +1,7 @@
 #include "smelt/device.hpp"
 
+#include <fmt/format.h>
+
 #include <map>
 #include <mutex>
 
@@ -21,9 +23,9 @@ static std::shared_ptr<const DeviceState> gpu_state(Machine (*open)(int), int or
   static auto* states = new std::map<std::pair<Machine (*)(int), int>, std::shared_ptr<const DeviceState>>;
   const std::lock_guard lock(*mutex);
   std::shared_ptr<const DeviceState>& state = (*states)[{open, ordinal}];
-  // One that could not be used is tried again: the driver may have been installed since.
-  if (!state || !state->machine.compiles() || !state->machine.gpu)
-    state = std::make_shared<const DeviceState>(DeviceState{open(ordinal)});
+  // One that is not there is tried again: the driver may have been installed since. A GPU is opened once, so that all that use it have
+  // one stream and one pool; without a compiler it moves arrays and runs what was saved.
+  if (!state || !state->machine.gpu) state = std::make_shared<const DeviceState>(DeviceState{open(ordinal)});
   return state;
 }
 
@@ -38,6 +40,13 @@ Device Device::best() {
 }
 
 const std::string& Device::name() const { return state_->machine.name; }
+void Device::synchronize() const {
+  const Machine& machine = state_->machine;
+  if (!machine.is_gpu) return;
+  if (!machine.gpu) throw UserError(fmt::format("synchronize(): {} cannot be used: {}", name(), missing()));
+  machine.gpu->synchronize_all();
+}
+
 bool Device::is_gpu() const { return state_->machine.is_gpu; }
 bool Device::usable() const { return state_->machine.compiles() && (!state_->machine.is_gpu || state_->machine.gpu); }
 const std::string& Device::missing() const { return state_->machine.missing; }

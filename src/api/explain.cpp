@@ -19,6 +19,7 @@ struct ExplanationState {
     report::Explanation e{program, executable.graph(), executable.plan(), sizes, built, executable.cache_use()};
     e.undone = report::undone_passes(executable);
     e.in_place = executable.in_place();
+    e.interpreted = executable.interpreted();
     return e;
   }
 };
@@ -34,7 +35,7 @@ Explanation::Value value_of(const report::Explanation& e, NodeId id) {
 Explanation::Kernel kernel_of(const report::Explanation& e, const plan::FusionGroup& group) {
   Explanation::Kernel kernel;
   kernel.strategy = plan::name_of(group.strategy());
-  kernel.note = group.note();
+  if (!e.interpreted) kernel.note = group.note();
   kernel.rebuilt = group.rebuilt;
   kernel.untuned = group.untuned;
   for (NodeId id : group.nodes)
@@ -69,6 +70,7 @@ Explanation explain_special(const Special& special, const SizeBinding& sizes, co
     e.in_place.push_back({report::name_of_value(r.graph, r.graph.inputs[p.input]), static_cast<int>(p.output) + 1});
   for (const StageTime& stage : special.executable.stage_times()) e.stages.push_back({stage.stage, stage.ms});
   e.specialization = special.facts;
+  e.interpreted = r.interpreted;
   e.cache_hits = r.cache.hits;
   e.cache_misses = r.cache.misses;
   e.unfused_bytes = r.plan.traffic.unfused_bytes;

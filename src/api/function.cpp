@@ -4,8 +4,11 @@
 #include <algorithm>
 
 #include "api/explain.hpp"
+#include "api/saved.hpp"
+#include "api/source.hpp"
 #include "api/specialize.hpp"
 #include "base/check.hpp"
+#include "report/file.hpp"
 #include "smelt/compile.hpp"
 
 namespace smelt {
@@ -125,7 +128,9 @@ AnyFunction::AnyFunction(Build build, bool declared, Options options, std::strin
 
 std::vector<Array> AnyFunction::call(const std::vector<Array>& arrays, const std::vector<int>& lists) const {
   const Naming& naming = state_of(state_).specials.naming();
-  if (!state_->trace) check_evaluated(arrays, lists, naming, "a program in text");
+  if (!state_->trace)
+    check_evaluated(arrays, lists, naming,
+                    state_->build ? "a program in text" : "a function that was loaded from a file");
   if (check_arguments(arrays, lists, naming)) return trace_checked(state_->trace, arrays, lists);
   const Arguments arguments = arguments_of(arrays, lists);
   // Of no arrays a function of lists may make none.
@@ -214,6 +219,46 @@ std::vector<Specialization> AnyFunction::specializations() const {
   std::vector<Specialization> result;
   for (const SpecialPtr& special : state_of(state_).specials.all()) result.push_back(special->facts);
   return result;
+}
+
+std::string AnyFunction::source(const std::string& target, const std::vector<Array>& arrays,
+                                const std::vector<int>& lists, const SourceOptions& options) const {
+  check_evaluated(arrays, lists, state_of(state_).specials.naming(), "source()");
+  const SpecialPtr special = state_of(state_).specials.find(arguments_of(arrays, lists), state_->build);
+  return source_of(*special, target, options);
+}
+
+void AnyFunction::save(const std::string& path, const std::vector<std::string>& targets,
+                       const std::vector<SavedParameter>& parameters, int results) const {
+  const Specializer& specials = state_of(state_).specials;
+  const std::vector<SpecialPtr> all = specials.all();
+  if (all.empty())
+    throw UserError("save(): nothing is compiled yet\nhelp: call the function first, or explain(arguments)");
+  if (specials.saved())
+    throw UserError("save(): a function that was loaded from a file cannot be saved\nhelp: copy the file");
+  std::vector<SavedParameter> named = parameters;
+  const std::vector<std::string>& names = specials.naming().parameters;
+  for (size_t p = 0; p < names.size(); ++p) named[p].name = names[p];
+  report::StagedFile file(path);
+  file.write(bytes_of_function(specials.options().name, all, specials.declared(), targets, named, results));
+  file.commit();
+}
+
+AnyFunction AnyFunction::load(const std::string& path, const Options& options, std::vector<SavedParameter>* parameters,
+                              int* results) {
+  const std::shared_ptr<const SavedFile> file = SavedFile::read(path);
+  *parameters = file->parameters();
+  *results = file->results();
+  Options named = options;
+  if (named.name == Options{}.name) named.name = file->name();
+  AnyFunction loaded;
+  Naming naming;
+  for (const SavedParameter& parameter : *parameters) {
+    naming.kinds += parameter.list ? 'l' : 'a';
+    if (!parameter.name.empty()) naming.parameters.push_back(parameter.name);
+  }
+  loaded.state_.reset(new FunctionState{nullptr, nullptr, Specializer(std::move(named), std::move(naming), file)});
+  return loaded;
 }
 
 int AnyFunction::compile_count() const { return state_of(state_).specials.compile_count(); }

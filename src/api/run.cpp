@@ -50,7 +50,7 @@ std::vector<Array> run(const Special& special, const Arguments& arguments) {
       outputs.push_back(tensor);
       results.emplace_back(std::make_shared<ArrayNode>(Data{std::move(tensor), special.device}));
     }
-    special.executable.run_device(inputs, outputs, machine.gpu->stream());
+    special.executable.run_device(inputs, outputs, runtime::current_stream(*machine.gpu));
     return results;
   }
   std::vector<Array> copies;
@@ -90,7 +90,7 @@ void run_into(const Special& special, const Arguments& arguments, const std::vec
                       outputs[o].device().name(), on_gpu ? special.device.name() : "cpu"));
   if (on_gpu)
     return special.executable.run_device(views_of(special, arguments), targets,
-                                         machine_of(special.device).gpu->stream());
+                                         runtime::current_stream(*machine_of(special.device).gpu));
   std::vector<Array> copies;
   special.executable.run_into(host_views(special, arguments, copies), targets);
 }

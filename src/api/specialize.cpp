@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <map>
 #include <set>
 
+#include "api/saved.hpp"
 #include "base/check.hpp"
 #include "graph/build_detail.hpp"
 #include "graph/short_sizes.hpp"
@@ -112,6 +114,7 @@ Pattern::Pattern(const std::vector<InputType>& types, bool one_may_be_open) : on
     Input input{type.dtype, type.weak, {}};
     for (const IntExpr& size : type.shape) {
       const auto constant = size.constant();
+      calculated_ |= !constant && !size.as_symbol();
       input.dims.push_back(
           constant ? *constant : -1 - static_cast<int64_t>(symbols.emplace(size.str(), symbols.size()).first->second));
     }
@@ -151,7 +154,7 @@ std::optional<uint64_t> Pattern::class_of(const Arguments& arguments) const {
 }
 
 SizeBinding Special::sizes_of(const Arguments& arguments) const {
-  if (calculated) {
+  if (pattern.calculated()) {
     std::vector<Dims> dims;
     for (const Data* data : arguments.arrays) dims.push_back(data->tensor.dims);
     for (const Array& array : captured) dims.push_back(array.node()->data()->tensor.dims);
@@ -174,7 +177,7 @@ std::optional<uint64_t> Special::class_of(const Arguments& arguments, const Devi
   if (arguments.lists != lists || !(on == device)) return std::nullopt;
   const std::optional<uint64_t> found = pattern.class_of(arguments);
   if (found && short_size(arguments)) return std::nullopt;
-  if (found && calculated) {
+  if (found && pattern.calculated()) {
     try {
       sizes_of(arguments);
       return found;
@@ -278,6 +281,7 @@ SpecialPtr Specializer::find_or_make(const Arguments& arguments, const Build& bu
   if (SpecialPtr found = look_up(arguments, on)) return found;
   const std::lock_guard one_at_a_time(compiling_);
   if (SpecialPtr found = look_up(arguments, on)) return found;
+  if (saved_) return find_saved(arguments, on);
   if (SpecialPtr found = extend(arguments, on)) return found;
   SpecialPtr made = make(arguments, build, on);
   if (compiled) *compiled = true;
@@ -291,6 +295,45 @@ SpecialPtr Specializer::find_or_make(const Arguments& arguments, const Build& bu
   const uint64_t sizes = made->class_of(arguments, on).value_or(0);
   entries_.push_back({made, {sizes}});
   return made;
+}
+
+// The file's executable whose sizes are nearest; it serves them from now on.
+SpecialPtr Specializer::find_saved(const Arguments& arguments, const Device& on) {
+  std::vector<SpecialPtr> known = all();
+  const auto is_there = [&](const SpecialPtr& special) { return special->device == on; };
+  if (std::none_of(known.begin(), known.end(), is_there)) {
+    const std::vector<std::shared_ptr<Special>> made = saved_->build(on, options_);
+    const std::lock_guard lock(mutex_);
+    for (const auto& special : made) entries_.push_back({special, {}});
+    known.insert(known.end(), made.begin(), made.end());
+  }
+  SpecialPtr nearest;
+  double least = 0;
+  for (const SpecialPtr& special : known) {
+    if (!special->class_of(arguments, on)) continue;
+    double distance = 0;
+    for (const auto& [symbol, size] : special->sizes_of(arguments)) {
+      const auto chosen = special->sizes.find(symbol);
+      if (chosen != special->sizes.end())
+        distance += std::abs(std::log2(static_cast<double>(size + 1) / static_cast<double>(chosen->second + 1)));
+    }
+    if (!nearest || distance < least) nearest = special, least = distance;
+  }
+  if (!nearest) {
+    std::vector<std::string> types;
+    for (size_t i = 0; i < arguments.arrays.size(); ++i)
+      types.push_back((arguments.is_weak(i) ? "a number of " : "") + text_of(*arguments.arrays[i]));
+    throw UserError(fmt::format(
+        "the saved function{} has no code for {} on {}\n  it has code for {}\nhelp: call the "
+        "function with such arrays before save()",
+        saved_->name() == Options{}.name ? "" : " " + saved_->name(),
+        types.empty() ? "no arguments" : fmt::format("{}", fmt::join(types, ", ")), on.name(), saved_->describe()));
+  }
+  const std::lock_guard lock(mutex_);
+  for (Entry& entry : entries_)
+    if (entry.special == nearest) entry.classes.push_back(*nearest->class_of(arguments, on));
+  nearest->last_use.store(++clock_, std::memory_order_relaxed);
+  return nearest;
 }
 
 namespace {
@@ -327,6 +370,8 @@ std::shared_ptr<Special> compile_for(std::vector<InputType> types, const Argumen
   o.fuse = options.fuse;
   o.threads = options.threads;
   o.tune = options.tune;
+  o.program = options.name;
+  o.fallback = options.fallback;
   special->sizes = o.sizes =
       bind_sizes(traced.graph, dims);  // a slice that leaves the array at these sizes throws here
   if (declared && !on.is_gpu()) {
@@ -342,13 +387,14 @@ std::shared_ptr<Special> compile_for(std::vector<InputType> types, const Argumen
   }
   for (Array& array : traced.captured)
     if (array.ndim() > 0) array = array.to(on);
+  special->program = traced.graph;
+  special->fuse = options.fuse;
+  special->threads = options.threads;
   special->executable = smelt::compile(traced.graph, machine_of(on), o);
   if (declared)  // the program's own types
     for (size_t i = 0; i < types.size(); ++i) types[i].shape = traced.graph.at(traced.graph.inputs[i]).shape;
   special->types = std::move(types);
   special->pattern = Pattern(special->types, declared);
-  for (const InputType& type : special->types)
-    for (const IntExpr& size : type.shape) special->calculated |= !size.constant() && !size.as_symbol();
   special->lists = arguments.lists;
   special->device = on;
   special->captured = std::move(traced.captured);

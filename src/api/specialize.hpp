@@ -39,6 +39,7 @@ class Pattern {
   Pattern(const std::vector<InputType>& types, bool one_may_be_open);
   // The class of the sizes that stand for symbols, when it takes them. Those of a class differ by less than a factor of four each.
   std::optional<uint64_t> class_of(const Arguments& arguments) const;
+  bool calculated() const { return calculated_; }  // whether a size is an expression of symbols, as 4*H
 
  private:
   struct Input {
@@ -48,7 +49,7 @@ class Pattern {
   };
   std::vector<Input> inputs_;
   size_t symbols_ = 0;
-  bool one_may_be_open_ = false;
+  bool one_may_be_open_ = false, calculated_ = false;
 };
 
 // A number among the arguments, and a dtype that it takes because of what it meets.
@@ -63,6 +64,9 @@ struct Special {
   Pattern pattern;
   std::vector<int> lists;
   Device device;  // where it was compiled for
+  Graph program;  // as it was traced
+  bool fuse = true;
+  int threads = 0;  // Options::threads
   Executable executable;
   std::vector<Array> captured;
   std::vector<NumberUse> number_uses;
@@ -70,7 +74,6 @@ struct Special {
   SizeBinding short_sizes;  // symbols of the program that are constants here
   // Axes of arguments whose sizes would be constants if they were short; calls in which one is have a specialization of their own.
   std::vector<std::pair<size_t, size_t>> not_short;
-  bool calculated = false;  // whether a size of an argument is an expression of symbols, as 4*H
   Specialization facts;
   mutable std::atomic<uint64_t> last_use{0};
 
@@ -80,6 +83,8 @@ struct Special {
   std::optional<int64_t> short_size(const Arguments& arguments) const;  // of an axis of `not_short`, where one is short
 };
 using SpecialPtr = std::shared_ptr<const Special>;
+
+class SavedFile;
 
 // What messages call the arrays of a call: as Options::parameters says, of a list "xs[0]", "xs[1]".
 struct Naming {
@@ -117,6 +122,11 @@ class Specializer {
     check_options(options_);
     naming_.check();
   }
+  // Of a file: nothing else is compiled.
+  Specializer(Options options, Naming naming, std::shared_ptr<const SavedFile> saved)
+      : options_(std::move(options)), naming_(std::move(naming)), declared_(false), saved_(std::move(saved)) {
+    check_options(options_);
+  }
 
   // `compiled`, when given, tells whether one had to be compiled. Throws UserError for a number that does not fit what it meets.
   SpecialPtr find(const Arguments& arguments, const Build& build, bool* compiled = nullptr);
@@ -125,6 +135,8 @@ class Specializer {
   int compile_count() const { return compile_count_.load(); }
   const Options& options() const { return options_; }
   const Naming& naming() const { return naming_; }
+  bool declared() const { return declared_; }
+  const SavedFile* saved() const { return saved_.get(); }
 
  private:
   struct Entry {
@@ -138,10 +150,12 @@ class Specializer {
   SpecialPtr extend(const Arguments& arguments, const Device& on);
   SpecialPtr make(const Arguments& arguments, const Build& build, const Device& on) const;
   std::string reason_for(const Arguments& arguments, const Device& on) const;
+  SpecialPtr find_saved(const Arguments& arguments, const Device& on);
 
   const Options options_;
   const Naming naming_;
   const bool declared_;
+  const std::shared_ptr<const SavedFile> saved_;
   mutable std::shared_mutex mutex_;  // of entries_
   std::vector<Entry> entries_;
   std::mutex compiling_;

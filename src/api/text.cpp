@@ -7,7 +7,7 @@
 
 #include "api/specialize.hpp"
 #include "frontends/language.hpp"
-#include "smelt/program.hpp"
+#include "smelt/saved.hpp"
 
 namespace smelt {
 
@@ -60,7 +60,48 @@ Flat ProgramInputs::in_order(std::initializer_list<std::pair<std::string, Array>
   return flat;
 }
 
+AnyFunction load_checked(const std::string& path, const Options& options, const std::vector<SavedParameter>& parameters,
+                         int results) {
+  std::vector<SavedParameter> has;
+  int returns = -1;
+  AnyFunction loaded = AnyFunction::load(path, options, &has, &returns);
+  const auto text = [](const std::vector<SavedParameter>& list) {
+    std::vector<std::string> words;
+    for (const SavedParameter& parameter : list) words.push_back(parameter.list ? "std::vector<Array>" : "Array");
+    return fmt::format("({})", fmt::join(words, ", "));
+  };
+  if (text(has) != text(parameters))
+    throw UserError(
+        fmt::format("load_function(): the function of {} takes {}, not {}", path, text(has), text(parameters)));
+  if (returns >= 0 && results >= 0 && returns != results)
+    throw UserError(fmt::format("load_function(): the function of {} returns {} array{}, not {}", path, returns,
+                                returns == 1 ? "" : "s", results));
+  return loaded;
+}
+
 }  // namespace detail
+
+void Program::save(const std::string& path, const std::vector<std::string>& targets) const {
+  std::vector<detail::SavedParameter> saved;
+  for (size_t i = 0; i < inputs_->names.size(); ++i) saved.push_back({inputs_->names[i], inputs_->lists[i]});
+  any_.save(path, targets, saved, -1);
+}
+
+Program load_program(const std::string& path, const Options& options) {
+  std::vector<detail::SavedParameter> has;
+  int returns = -1;
+  detail::AnyFunction loaded = detail::AnyFunction::load(path, options, &has, &returns);
+  auto made = std::make_shared<detail::ProgramInputs>();
+  constexpr std::string_view kNames[] = {"x", "y", "z"};
+  for (const detail::SavedParameter& parameter : has) {
+    const size_t i = made->names.size();
+    made->names.push_back(!parameter.name.empty()           ? parameter.name
+                          : has.size() <= std::size(kNames) ? std::string(kNames[i])
+                                                            : fmt::format("x{}", i));
+    made->lists.push_back(parameter.list);
+  }
+  return Program(std::move(loaded), std::move(made));
+}
 
 namespace {
 

@@ -3,15 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#if defined(__linux__)
-#include <sys/mman.h>
-#endif
-
-#include <algorithm>
-#include <cstdlib>
 #include <cstring>
-#include <new>
 
+#include "base/memory.hpp"
 #include "smelt/error.hpp"
 
 namespace smelt {
@@ -56,30 +50,17 @@ bool TensorView::contiguous() const {
   return true;
 }
 
-// Memory fresh from the system costs a fault a page, so a large array asks for large pages; where there are none, nothing is lost.
-static void* allocate(size_t bytes) {
-  constexpr size_t kLargePage = size_t{2} << 20;
-  const bool large = bytes >= 2 * kLargePage;
-  const size_t unit = large ? kLargePage : 64;
-  void* memory = std::aligned_alloc(unit, std::max(unit, (bytes + unit - 1) / unit * unit));
-#if defined(__linux__)
-  if (memory && large) ::madvise(memory, bytes / kLargePage * kLargePage, MADV_HUGEPAGE);
-#endif
-  return memory;
-}
-
 Tensor Tensor::empty(DType dtype, Dims dims) {
   Tensor t;
   t.dtype = dtype;
   t.dims = std::move(dims);
   t.strides = contiguous_strides(t.dims);
-  const auto bytes = static_cast<size_t>(t.bytes());
-  void* memory = allocate(bytes);
-  if (!memory)
+  const int64_t bytes = t.bytes();
+  t.memory = host_memory(bytes);
+  if (!t.memory)
     throw UserError(fmt::format("cannot allocate {} bytes for {}{}: use smaller arrays or free memory", bytes,
                                 name_of(dtype), str(t.dims)));
-  t.memory = std::shared_ptr<void>(memory, std::free);
-  t.data = memory;
+  t.data = t.memory.get();
   return t;
 }
 

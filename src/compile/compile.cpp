@@ -7,6 +7,7 @@
 
 #include "base/check.hpp"
 #include "compile/clock.hpp"
+#include "compile/code_events.hpp"
 #include "compile/custom.hpp"
 #include "compile/lower_groups.hpp"
 #include "compile/state.hpp"
@@ -91,9 +92,11 @@ std::shared_ptr<Executable::State> build(const Graph& graph, const Machine& devi
   Clock clock(state->times);
   state->graph = graph;
   state->device = device;
+  state->program = options.program;
+  state->settled = options.settled;
   state->nvrtc = options.nvrtc;
   state->target = target;
-  state->threads = target.target.threads;
+  state->threads = options.run_threads > 0 ? options.run_threads : target.target.threads;
   state->plan = clock.stage("plan", [&] { return plan::make_plan(state->graph, target); });
   plan::verify(state->graph, state->plan);
   if (device.compiles())
@@ -131,6 +134,7 @@ static int64_t most_local(const Machine& device) { return device.is_gpu && !devi
 
 Executable compile(const Graph& graph, const Machine& device, const CompileOptions& options) {
   if (device.is_gpu && !device.compiles()) throw UserError(device.missing);
+  if (!device.compiles()) fall_back(device, options);
   std::vector<StageTime> times;
   Clock clock(times);
   verify(graph);
@@ -141,6 +145,7 @@ Executable compile(const Graph& graph, const Machine& device, const CompileOptio
   CompileOptions complete = options;
   complete.sizes = estimated_sizes(simplified, options.sizes);
   plan::Options target = plan_options(device, complete);
+  if (options.settled) target.splits = options.settled->splits;
   std::shared_ptr<Executable::State> state = build(simplified, device, complete, target, times);
   // What spills as one kernel is planned again, as two, as long as that helps.
   for (int again = 0; again < kMostSplits && !state->splits.empty(); ++again) {
@@ -161,6 +166,12 @@ bool Executable::interpreted() const { return !state_->device.compiles(); }
 bool Executable::suits(const SizeBinding& sizes) const {
   return interpreted() ||
          kernels_for(*state_, estimated_sizes(state_->graph, sizes)) == kernels_for(*state_, state_->target.sizes);
+}
+
+Settled Executable::settled() const {
+  Settled settled{state_->target.splits, {}};
+  for (const plan::FusionGroup& group : state_->plan.groups) settled.tunings.push_back(group.tuning);
+  return settled;
 }
 
 const Machine& Executable::device() const { return state_->device; }

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "runtime/cpu.hpp"
 #include "runtime/gpu.hpp"
 #include "schedule/candidates.hpp"
+#include "smelt/events.hpp"
 
 namespace smelt {
 
@@ -34,6 +36,8 @@ struct Machine {
   std::shared_ptr<runtime::Llvm> llvm;
 
   std::shared_ptr<runtime::DiskCache> cache;  // of what LLVM or NVRTC made
+  std::string level;                          // of the CPU: a lesser processor, "x86-64-v3"; empty: the one at hand
+  std::string identity;                       // what code depends on beside its source; empty: of the compilers above
 
   // GPU
   bool is_gpu = false;
@@ -45,6 +49,8 @@ struct Machine {
   std::shared_ptr<GpuCopier> copier;        // for arrays that are not row-major
 
   static Machine cpu();
+  // With the instructions of a lesser processor, to compile for others. Throws UserError for another name.
+  static Machine cpu_level(const std::string& level);
   // Without a usable GPU or NVRTC, `missing` says so, and programs cannot be compiled for it.
   static Machine cuda(int ordinal = 0);
   // Never chosen but by name. Without such a device `missing` says so.
@@ -57,7 +63,17 @@ struct Machine {
   bool compiles() const { return is_gpu ? nvrtc || opencl : llvm != nullptr; }
 };
 
+// What was decided about a program after it was planned, by what was built and measured: a program that is made again takes it over.
+struct Settled {
+  std::vector<plan::Split> splits;
+  std::vector<plan::Tuning> tunings;  // per group
+};
+
 struct CompileOptions {
+  std::string program;               // its name, for events
+  std::optional<Fallback> fallback;  // when nothing compiles; else what the process does
+  std::shared_ptr<const Settled> settled;
+  int run_threads = 0;  // of the CPU that runs it, where it is planned for another
   bool fuse = true;
   int depth = 0;        // operations that one kernel may have; 0: as many as the planner likes
   int threads = 0;      // 0: all that the device has
@@ -137,6 +153,7 @@ class Executable {
   const std::vector<StageTime>& stage_times() const;
   double compile_ms() const;
   CacheUse cache_use() const;
+  Settled settled() const;
   std::vector<BuiltFunction> built(const SizeBinding& sizes) const;  // of a GPU that is here; else none
   // Per kernel, the family's own choice first; none for batches, the user's code, and kernels like
   // an earlier one. On a device that is here they can be measured, with arrays of these sizes.
@@ -185,6 +202,8 @@ class Executable {
 };
 
 Executable compile(const Graph& graph, const Machine& device, const CompileOptions& options = {});
+// All that the code of this device depends on beside its source.
+std::string code_identity(const Machine& device, const runtime::NvrtcOptions& options = {});
 
 // Arrays in the memory of a GPU. The tensor's memory is freed with its last owner, after the GPU is done with it.
 Tensor device_empty(const Machine& device, DType dtype, Dims dims);

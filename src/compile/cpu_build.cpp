@@ -6,6 +6,7 @@
 
 #include "compile/bind.hpp"
 #include "compile/clock.hpp"
+#include "compile/code_events.hpp"
 #include "compile/cpu_build.hpp"
 #include "compile/custom.hpp"
 #include "compile/lower_groups.hpp"
@@ -18,28 +19,54 @@ namespace {
 
 // Everything that object code depends on.
 std::string cache_key(const Machine& device, const std::string& source) {
-  return fmt::format("object\nsmelt {}\n{}\n{}", SMELT_VERSION, device.llvm->identity(), source);
+  return fmt::format("{}\n{}", code_identity(device), source);
 }
 
 // From the cache, or compiled now and kept there.
-std::string object_of(const Machine& device, const std::string& key, const std::string& source) {
-  const auto make = [&] { return device.llvm->compile(source); };
-  return device.cache ? device.cache->get(key, make) : make();
+std::string object_of(const Executable::State& state, size_t kernel, const std::string& key,
+                      const std::string& source) {
+  const CodeEvents events(state, kernel);
+  const auto make = [&] { return events.compiled([&] { return state.device.llvm->compile(source); }); };
+  if (!state.device.cache) return make();
+  bool stored = false;
+  std::string object = state.device.cache->get(key, make, nullptr, &stored);
+  if (stored) events.say(Event::Kind::CacheStored, 0, object.size());
+  return object;
+}
+
+using SourceOf = std::map<const kernel::Kernel*, size_t>;
+
+// Per source: the first kernel of the plan that has it.
+std::vector<size_t> kernels_of(const Executable::State& state, const SourceOf& source_of) {
+  std::vector<size_t> first(state.sources.size(), state.kernels.size());
+  for (size_t k = 0; k < state.kernels.size(); ++k) {
+    const auto note = [&](const kernel::Kernel& kernel) {
+      if (const auto found = source_of.find(&kernel); found != source_of.end())
+        first[found->second] = std::min(first[found->second], k);
+    };
+    note(state.kernels[k]);
+    for (const kernel::Kernel& body : state.kernels[k].bodies) note(body);
+  }
+  return first;
 }
 
 // One object for each source. Those in the cache one after another, which takes microseconds; the others several at a time.
-std::vector<std::string> compile_all(Executable::State& state) {
+std::vector<std::string> compile_all(Executable::State& state, const SourceOf& source_of) {
+  const std::vector<size_t> kernel_of = kernels_of(state, source_of);
   const Machine& device = state.device;
   runtime::DiskCache* const cache = device.cache.get();
   std::vector<std::string> keys, objects(state.sources.size());
   std::vector<size_t> missing;
   for (size_t k = 0; k < objects.size(); ++k) {
     keys.push_back(cache_key(device, state.sources[k]));
+    const runtime::Stopwatch time;
     std::optional<std::string> found = cache ? cache->find(keys[k]) : std::nullopt;
-    if (found)
-      objects[k] = std::move(*found);
-    else
+    if (!found) {
       missing.push_back(k);
+      continue;
+    }
+    CodeEvents(state, kernel_of[k]).say(Event::Kind::CacheHit, time.ms(), found->size());
+    objects[k] = std::move(*found);
   }
   state.cache_use.misses = static_cast<int>(missing.size());
   state.cache_use.hits = static_cast<int>(objects.size() - missing.size());
@@ -47,7 +74,7 @@ std::vector<std::string> compile_all(Executable::State& state) {
                         [&](int, int64_t begin, int64_t end) {
                           for (int64_t i = begin; i < end; ++i) {
                             const size_t k = missing[static_cast<size_t>(i)];
-                            objects[k] = object_of(device, keys[k], state.sources[k]);
+                            objects[k] = object_of(state, kernel_of[k], keys[k], state.sources[k]);
                           }
                         });
   return objects;
@@ -87,8 +114,6 @@ std::vector<const kernel::Kernel*> distinct(const Executable::State& state) {
   return kernels;
 }
 
-using SourceOf = std::map<const kernel::Kernel*, size_t>;
-
 // Prints all kernels into state.sources, each text once.
 SourceOf print_kernels(Executable::State& state) {
   const emit::LlvmTarget dialect = dialect_of(state.device);
@@ -104,10 +129,18 @@ SourceOf print_kernels(Executable::State& state) {
   return source_of;
 }
 
+std::shared_ptr<runtime::Module> load_code(const Executable::State& state, size_t kernel, const std::string& object) {
+  const runtime::Stopwatch time;
+  std::shared_ptr<runtime::Module> module = runtime::load_object(object, name_of_code(state, kernel));
+  CodeEvents(state, kernel).say(Event::Kind::Loaded, time.ms(), object.size());
+  return module;
+}
+
 // Loads the code of all kernels, and gives them the arrays that they read and write.
 void load_kernels(Executable::State& state, const SourceOf& source_of, const std::vector<std::string>& objects) {
   std::vector<std::shared_ptr<runtime::Module>> modules;
-  for (const std::string& object : objects) modules.push_back(runtime::load_object(object));
+  const std::vector<size_t> kernel_of = kernels_of(state, source_of);
+  for (size_t s = 0; s < objects.size(); ++s) modules.push_back(load_code(state, kernel_of[s], objects[s]));
   std::map<const kernel::Kernel*, CpuCode> code;
   for (const auto& [kernel, source] : source_of) code[kernel] = code_of(*kernel, modules[source]);
   state.slots.clear();
@@ -168,13 +201,13 @@ OtherKernels build_others(const Executable::State& state,
         for (int64_t i = begin; i < end; ++i) {
           Job& job = jobs[static_cast<size_t>(i)];
           if (!job.kernel) continue;
-          attempt(job, [&] { job.text = object_of(state.device, cache_key(state.device, job.text), job.text); });
+          attempt(job, [&] { job.text = object_of(state, job.group, cache_key(state.device, job.text), job.text); });
         }
       });
   for (Job& job : jobs)
     attempt(job, [&] {
       if (!job.kernel) return;
-      CpuCode code = code_of(*job.kernel, runtime::load_object(job.text));
+      CpuCode code = code_of(*job.kernel, load_code(state, job.group, job.text));
       made[job.group][job.candidate] = {std::move(*job.kernel), std::move(code)};
     });
   return made;
@@ -208,7 +241,7 @@ void build_for_cpu(Executable::State& state, bool tuned) {
       source_of = print_kernels(state);
     return state.kernels.size();
   });
-  const std::vector<std::string> objects = clock.stage("compile", [&] { return compile_all(state); });
+  const std::vector<std::string> objects = clock.stage("compile", [&] { return compile_all(state, source_of); });
   clock.stage("load", [&] {
     load_kernels(state, source_of, objects);
     return state.kernels.size();

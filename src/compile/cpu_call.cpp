@@ -53,7 +53,8 @@ void CpuCall::run() {
 // Either kind of call.
 
 BoundCall Executable::bind(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs) const {
-  if (state_->device.is_gpu) return bind(inputs, outputs, state_->device.gpu ? state_->device.gpu->stream() : nullptr);
+  if (state_->device.is_gpu)
+    return bind(inputs, outputs, state_->device.gpu ? runtime::current_stream(*state_->device.gpu) : nullptr);
   BoundCall bound;
   bound.cpu_call_ = std::make_shared<CpuCall>(state_, inputs, outputs);
   return bound;

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 #include "compile/gpu_copy.hpp"
 #include "runtime/disk_cache.hpp"
 #include "runtime/gpu_pool.hpp"
@@ -55,6 +57,18 @@ Machine Machine::cpu() {
   device.facts = runtime::read_cpu_facts();
   device.cache = runtime::DiskCache::of_user();
   device.llvm = runtime::Llvm::open(device.missing, device.cache.get());
+#if defined(__x86_64__)
+  if (const char* chosen = std::getenv("SMELT_CPU")) device.level = chosen;
+#endif
+  return device;
+}
+
+Machine Machine::cpu_level(const std::string& level) {
+  Machine device;
+  device.level = level;
+  device.facts = runtime::cpu_facts_for(level);
+  device.cache = runtime::DiskCache::of_user();
+  device.llvm = runtime::Llvm::open_for(level, device.missing, device.cache.get());
   return device;
 }
 

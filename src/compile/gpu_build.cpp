@@ -10,6 +10,7 @@
 #include "base/check.hpp"
 #include "compile/bind.hpp"
 #include "compile/clock.hpp"
+#include "compile/code_events.hpp"
 #include "compile/custom.hpp"
 #include "compile/gpu_kernel.hpp"
 #include "compile/lower_groups.hpp"
@@ -23,7 +24,6 @@ namespace {
 
 constexpr int64_t kSharedWithoutAsking = 48 << 10;
 constexpr int kClusterWithoutAsking = 8;
-constexpr int64_t kStaticShared = 4096;  // at most, of what threads hand to each other
 
 // The functions of a source, each by itself behind what stands before the first: compiled side by side, they take as long as the
 // longest of them, and what no call needs is never compiled.
@@ -58,15 +58,20 @@ bool takes(const GpuFunction& function, const SizeBinding& sizes) { return holds
 
 }  // namespace
 
-// Everything that built code depends on. The library's size stands for what its version does not
-// tell.
-std::string gpu_cache_key(const Machine& device, const runtime::NvrtcOptions& options, const std::string& source) {
-  if (device.opencl) return fmt::format("opencl\nsmelt {}\n{}\n{}", SMELT_VERSION, device.opencl->identity(), source);
+// The library's size stands for what its version does not tell.
+std::string code_identity(const Machine& device, const runtime::NvrtcOptions& options) {
+  if (!device.identity.empty()) return device.identity;
+  if (device.llvm) return fmt::format("object\nsmelt {}\n{}", SMELT_VERSION, device.llvm->identity());
+  if (device.opencl) return fmt::format("opencl\nsmelt {}\n{}", SMELT_VERSION, device.opencl->identity());
   struct stat facts = {};
   ::stat(device.nvrtc->path().c_str(), &facts);
-  return fmt::format("cubin\nsmelt {}\nNVRTC {} of {} bytes\ndriver {}\n{}\n{}", SMELT_VERSION,
+  return fmt::format("cubin\nsmelt {}\nNVRTC {} of {} bytes\ndriver {}\n{}", SMELT_VERSION,
                      device.nvrtc->version_text(), facts.st_size, device.gpu_facts.driver,
-                     fmt::join(device.nvrtc->arguments(device.gpu_facts.compute, options), " "), source);
+                     fmt::join(device.nvrtc->arguments(device.gpu_facts.compute, options), " "));
+}
+
+std::string gpu_cache_key(const Machine& device, const runtime::NvrtcOptions& options, const std::string& source) {
+  return fmt::format("{}\n{}", code_identity(device, options), source);
 }
 
 std::string describe_kernel(const Executable::State& state, size_t kernel) {
@@ -79,20 +84,27 @@ std::string describe_kernel(const Executable::State& state, size_t kernel) {
   return fmt::format("kernel {}{}", kernel + 1, labels.empty() ? "" : fmt::format(" ({})", fmt::join(labels, ", ")));
 }
 
-bool GpuFunction::compile(const Executable::State& state) {
+bool GpuFunction::compile(const Executable::State& state, size_t kernel) {
   const Machine& device = state.device;
+  const CodeEvents events(state, kernel);
   const auto make = [&] {
-    return device.opencl ? device.opencl->build(source_)
-                         : device.nvrtc->compile(source_, device.gpu_facts.compute, state.nvrtc);
+    return events.compiled([&] {
+      return device.opencl ? device.opencl->build(source_)
+                           : device.nvrtc->compile(source_, device.gpu_facts.compute, state.nvrtc);
+    });
   };
-  bool hit = false;
-  cubin_ = device.cache ? device.cache->get(gpu_cache_key(device, state.nvrtc, source_), make, &hit) : make();
+  const runtime::Stopwatch time;
+  bool hit = false, stored = false;
+  cubin_ = device.cache ? device.cache->get(gpu_cache_key(device, state.nvrtc, source_), make, &hit, &stored) : make();
+  if (hit) events.say(Event::Kind::CacheHit, time.ms(), cubin_.size());
+  if (stored) events.say(Event::Kind::CacheStored, 0, cubin_.size());
   return hit;
 }
 
-const GpuCode& GpuFunction::code(const Executable::State& state) {
+const GpuCode& GpuFunction::code(const Executable::State& state, size_t kernel) {
   std::call_once(once_, [&] {
-    if (cubin_.empty()) compile(state);
+    if (cubin_.empty()) compile(state, kernel);
+    const runtime::Stopwatch time;
     const runtime::GpuFacts& gpu = state.device.gpu_facts;
     code_.module = state.device.gpu->load(cubin_);
     code_.handle = code_.module->function(emitted().name, emitted().arguments);
@@ -104,6 +116,7 @@ const GpuCode& GpuFunction::code(const Executable::State& state) {
     if (emitted().cluster > kClusterWithoutAsking) code_.module->allow_large_clusters(code_.handle);
     SMELT_CHECK(emitted().threads <= code_.facts.max_threads, "{} is launched with {} threads, but can run with {}",
                 emitted().name, emitted().threads, code_.facts.max_threads);
+    CodeEvents(state, kernel).say(Event::Kind::Loaded, time.ms(), cubin_.size());
     cubin_.clear();
     is_loaded_ = true;
   });
@@ -113,7 +126,7 @@ const GpuCode& GpuFunction::code(const Executable::State& state) {
 // What an argument of a kernel may take: more with CUDA 12.1, in the compiler and in the driver.
 static int64_t table_bytes(const Machine& device) {
   const bool large = device.gpu_facts.compute >= 70 && device.nvrtc->version() >= 12010 &&
-                     (!device.gpu || device.gpu_facts.driver >= 12010);
+                     (device.gpu_facts.driver == 0 || device.gpu_facts.driver >= 12010);
   return large ? 32764 : 4096;
 }
 
@@ -187,7 +200,8 @@ std::vector<GpuFunction*> needed_functions(const Executable::State& state, const
   return functions;
 }
 
-std::vector<bool> compile_kernels(const Executable::State& state, const std::vector<const GpuKernel*>& kernels) {
+std::vector<bool> compile_kernels(const Executable::State& state, const std::vector<const GpuKernel*>& kernels,
+                                  const std::vector<size_t>& groups) {
   struct Job {
     size_t kernel;
     GpuFunction* function;
@@ -200,7 +214,7 @@ std::vector<bool> compile_kernels(const Executable::State& state, const std::vec
   runtime::parallel_for(std::min(state.device.facts.threads, 16), static_cast<int64_t>(jobs.size()), 1,
                         [&](int, int64_t begin, int64_t end) {
                           for (auto j = static_cast<size_t>(begin); j < static_cast<size_t>(end); ++j) {
-                            const bool hit = jobs[j].function->compile(state);
+                            const bool hit = jobs[j].function->compile(state, groups[jobs[j].kernel]);
                             const std::lock_guard lock(mutex);
                             if (!hit) compiled[jobs[j].kernel] = true;
                           }
@@ -208,9 +222,9 @@ std::vector<bool> compile_kernels(const Executable::State& state, const std::vec
   return compiled;
 }
 
-void load_kernel(const Executable::State& state, const GpuKernel& kernel) {
+void load_kernel(const Executable::State& state, const GpuKernel& kernel, size_t group) {
   if (!state.device.gpu) return;
-  for (GpuFunction* function : needed_functions(state, kernel)) function->code(state);
+  for (GpuFunction* function : needed_functions(state, kernel)) function->code(state, group);
 }
 
 std::vector<std::optional<GpuKernel>> try_kernels(const Executable::State& state, size_t group,
@@ -230,12 +244,12 @@ std::vector<std::optional<GpuKernel>> try_kernels(const Executable::State& state
                           for (auto a = static_cast<size_t>(begin); a < static_cast<size_t>(end); ++a)
                             attempt(a, [&] {
                               if (!made[a]) return;
-                              for (GpuFunction* f : needed_functions(state, *made[a])) f->compile(state);
+                              for (GpuFunction* f : needed_functions(state, *made[a])) f->compile(state, group);
                             });
                         });
   for (size_t a = 0; a < made.size(); ++a)
     attempt(a, [&] {
-      if (made[a]) load_kernel(state, *made[a]);
+      if (made[a]) load_kernel(state, *made[a], group);
     });
   return made;
 }
@@ -280,18 +294,21 @@ void build_for_gpu(Executable::State& state, bool tuned) {
     return kernels.size();
   });
   std::vector<const GpuKernel*> pointers, own;
+  std::vector<size_t> groups;
   for (size_t k = 0; k < kernels.size(); ++k) {
     pointers.push_back(&kernels[k]);
-    if (state.alike[k] == k) own.push_back(&kernels[k]);
+    if (state.alike[k] != k) continue;
+    own.push_back(&kernels[k]);
+    groups.push_back(k);
   }
-  const std::vector<bool> compiled = clock.stage("compile", [&] { return compile_kernels(state, own); });
+  const std::vector<bool> compiled = clock.stage("compile", [&] { return compile_kernels(state, own, groups); });
   const auto misses = static_cast<int>(std::count(compiled.begin(), compiled.end(), true));
   state.cache_use = {static_cast<int>(compiled.size()) - misses, misses};
   clock.stage("load", [&] {
-    for (const GpuKernel* kernel : own) load_kernel(state, *kernel);
+    for (size_t i = 0; i < own.size(); ++i) load_kernel(state, *own[i], groups[i]);
     return own.size();
   });
-  if (state.device.gpu)
+  if (state.device.gpu && !state.settled)
     clock.stage("check", [&] {
       relieve(state, kernels);
       return kernels.size();

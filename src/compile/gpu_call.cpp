@@ -15,8 +15,6 @@ namespace {
 
 uint64_t address_of(const TensorView& view) { return reinterpret_cast<uint64_t>(view.data); }
 
-int64_t aligned(int64_t bytes) { return (bytes + kGpuAlignment - 1) / kGpuAlignment * kGpuAlignment; }
-
 TensorView row_major(const TensorView& like, uint64_t address) {
   return {like.dtype, like.dims, contiguous_strides(like.dims), reinterpret_cast<void*>(address)};
 }
@@ -50,7 +48,7 @@ GpuCall::GpuCall(StatePtr state, std::shared_ptr<const Prepared> prepared, const
   std::vector<int64_t> offsets;
   const auto reserve = [&](const TensorView& view) {
     offsets.push_back(bytes);
-    bytes += aligned(view.bytes());
+    bytes += aligned(view.bytes(), kGpuAlignment);
   };
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].dims.empty() || inputs[i].contiguous()) continue;
@@ -202,7 +200,7 @@ void GpuCall::add_batch(size_t kernel, const std::vector<TensorView>& inputs, co
         steps_.push_back(table_step(
             *state_, *prepared_, kernel, p, v,
             {begin + static_cast<std::ptrdiff_t>(first), begin + static_cast<std::ptrdiff_t>(next)}, values));
-        steps_.back().function = launch.gpu_phases[p].variants[v]->code(*state_).handle;
+        steps_.back().function = launch.gpu_phases[p].variants[v]->code(*state_, kernel).handle;
       }
     }
   }
@@ -234,7 +232,7 @@ void GpuCall::add_kernel(size_t kernel, const std::vector<TensorView>& inputs, c
     while (v + 1 < shapes.variants.size() && !takes(v)) ++v;
     GpuStep step;
     step.kernel = static_cast<int>(kernel);
-    step.function = launch.gpu_phases[p].variants[v]->code(*state_).handle;
+    step.function = launch.gpu_phases[p].variants[v]->code(*state_, kernel).handle;
     step.shape = *shapes.variants[v];
     step.values = values;
     for (uint64_t& value : step.values) step.arguments.push_back(&value);

@@ -87,18 +87,17 @@ Layout merge(const TensorView& from, const TensorView& to) {
 
 }  // namespace
 
+std::string GpuCopier::code(const Machine& device, int compute) {
+  const auto make = [&] {
+    return device.opencl ? device.opencl->build(kOpenClSource) : device.nvrtc->compile(kSource, compute);
+  };
+  const std::string key = gpu_cache_key(device, {}, device.opencl ? kOpenClSource : kSource);
+  return device.cache ? device.cache->get(key, make) : make();
+}
+
 runtime::FunctionHandle GpuCopier::function(const Machine& device, int element_bytes) {
   const std::lock_guard lock(mutex_);
-  if (!module_ && device.opencl) {
-    const auto make = [&] { return device.opencl->build(kOpenClSource); };
-    const std::string key = gpu_cache_key(device, {}, kOpenClSource);
-    module_ = device.gpu->load(device.cache ? device.cache->get(key, make) : make());
-  } else if (!module_) {
-    const auto make = [&] { return device.nvrtc->compile(kSource, compute_); };
-    const std::string key = fmt::format("copies\nsmelt {}\nNVRTC {}\nsm_{}\n{}", SMELT_VERSION,
-                                        device.nvrtc->version_text(), compute_, kSource);
-    module_ = device.gpu->load(device.cache ? device.cache->get(key, make) : make());
-  }
+  if (!module_) module_ = device.gpu->load(code(device, compute_));
   return module_->function(fmt::format("copy_{}", element_bytes), {0, 0, (2 + 3 * static_cast<int>(kMostDims)) * 8});
 }
 

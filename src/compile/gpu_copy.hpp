@@ -11,6 +11,8 @@ namespace smelt {
 class GpuCopier {
  public:
   explicit GpuCopier(int compute) : compute_(compute) {}
+  // Its code, for the cache.
+  static std::string code(const Machine& device, int compute);
   // A step that copies one array to another of the same dims and dtype; they share no memory.
   GpuStep step(const Machine& device, const TensorView& from, const TensorView& to);
 

@@ -20,8 +20,10 @@ GpuKernel make_kernel(const Executable::State& state, size_t group, const schedu
 // What calls with the sizes at hand and well-aligned arrays run; without a GPU, everything.
 std::vector<GpuFunction*> needed_functions(const Executable::State& state, const GpuKernel& kernel);
 // Compiles these kernels' needed functions side by side, and loads them where there is a GPU. Tells which kernels had to be compiled.
-std::vector<bool> compile_kernels(const Executable::State& state, const std::vector<const GpuKernel*>& kernels);
-void load_kernel(const Executable::State& state, const GpuKernel& kernel);
+// `groups`: whose kernels they are.
+std::vector<bool> compile_kernels(const Executable::State& state, const std::vector<const GpuKernel*>& kernels,
+                                  const std::vector<size_t>& groups);
+void load_kernel(const Executable::State& state, const GpuKernel& kernel, size_t group);
 
 // Kernels of one group by other schedules, compiled and loaded; nothing for one that the compiler or
 // the driver refuses. Throws UserError where the machine is at fault: out of memory, say.

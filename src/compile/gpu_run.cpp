@@ -6,8 +6,6 @@
 namespace smelt {
 namespace {
 
-int64_t aligned(int64_t bytes) { return (bytes + kGpuAlignment - 1) / kGpuAlignment * kGpuAlignment; }
-
 std::shared_ptr<GpuCall> make_call(const std::shared_ptr<const Executable::State>& state,
                                    const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs,
                                    runtime::StreamHandle stream) {
@@ -26,18 +24,18 @@ void run_on_gpu(const std::shared_ptr<const Executable::State>& state, const std
   if (!device.gpu)
     throw UserError("the program was compiled for a GPU that is not here\nhelp: `smelt devices` lists those that are");
   runtime::Gpu& gpu = *device.gpu;
-  const runtime::StreamHandle stream = gpu.stream();
+  const runtime::StreamHandle stream = runtime::current_stream(gpu);
   int64_t bytes = 0;
   std::vector<TensorView> on_device[2] = {inputs, outputs};
   for (std::vector<TensorView>& views : on_device)
-    for (TensorView& view : views) bytes += aligned(view.bytes());
+    for (TensorView& view : views) bytes += aligned(view.bytes(), kGpuAlignment);
   const runtime::PooledBlock memory(device.pool, bytes, stream);
   uint64_t at = memory.address();
   for (std::vector<TensorView>& views : on_device)
     for (TensorView& view : views) {
       view.strides = contiguous_strides(view.dims);
       view.data = reinterpret_cast<void*>(at);
-      at += static_cast<uint64_t>(aligned(view.bytes()));
+      at += static_cast<uint64_t>(aligned(view.bytes(), kGpuAlignment));
     }
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (inputs[i].dims.empty()) {
@@ -102,13 +100,14 @@ Tensor device_empty(const Machine& device, DType dtype, Dims dims) {
 Tensor to_device(const Machine& device, const TensorView& host) {
   if (!host.contiguous()) return to_device(device, contiguous_copy(host));
   Tensor tensor = device_empty(device, host.dtype, host.dims);
-  device.gpu->upload(reinterpret_cast<uint64_t>(tensor.data), host.data, host.bytes(), device.gpu->stream());
+  device.gpu->upload(reinterpret_cast<uint64_t>(tensor.data), host.data, host.bytes(),
+                     runtime::current_stream(*device.gpu));
   return tensor;
 }
 
 Tensor to_host(const Machine& device, const TensorView& on_device) {
   SMELT_CHECK(device.gpu, "memory of a GPU that is not here");
-  const runtime::StreamHandle stream = device.gpu->stream();
+  const runtime::StreamHandle stream = runtime::current_stream(*device.gpu);
   Tensor tensor = Tensor::empty(on_device.dtype, on_device.dims);
   if (tensor.count() == 0) return tensor;
   if (on_device.contiguous()) {

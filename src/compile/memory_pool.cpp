@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "compile/state.hpp"
 #include "smelt/error.hpp"
@@ -21,12 +20,16 @@ MemoryPool::Block MemoryPool::take(int64_t bytes) {
     // Calls have grown: the smaller blocks would never be used again.
     blocks_.clear();
   }
-  const size_t rounded = (static_cast<size_t>(bytes) + 63) / 64 * 64;
-  void* memory = std::aligned_alloc(64, rounded);
+  const std::shared_ptr<void> memory = host_memory(bytes);
   if (!memory)
     throw UserError(
         fmt::format("cannot allocate {} bytes for values between kernels: use smaller arrays or free memory", bytes));
-  return {{static_cast<char*>(memory), std::free}, static_cast<int64_t>(rounded)};
+  return {std::shared_ptr<char>(memory, static_cast<char*>(memory.get())), bytes};
+}
+
+void MemoryPool::give_up() {
+  const std::lock_guard lock(mutex_);
+  blocks_.clear();
 }
 
 void MemoryPool::give_back(Block block) {
@@ -69,6 +72,12 @@ Tensor OutputPool::take(DType dtype, const Dims& dims, int64_t call_bytes) {
     if (const std::shared_ptr<OutputPool> there = pool.lock()) there->give_back(std::move(memory), length);
   });
   return tensor;
+}
+
+void OutputPool::give_up() {
+  const std::lock_guard lock(mutex_);
+  free_.clear();
+  free_bytes_ = 0;
 }
 
 void OutputPool::give_back(std::shared_ptr<void> memory, int64_t bytes) {

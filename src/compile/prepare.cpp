@@ -13,10 +13,6 @@ namespace {
 // A piece of work smaller than this is not worth handing to another thread.
 constexpr int64_t kWorkPerPiece = 32768;
 
-int64_t aligned(int64_t bytes, int64_t alignment = kCpuAlignment) {
-  return (bytes + alignment - 1) / alignment * alignment;
-}
-
 void check_dtypes(const Graph& graph, const std::vector<TensorView>& inputs) {
   if (inputs.size() != graph.inputs.size())
     throw UserError(fmt::format("the program has {} inputs, but {} were given", graph.inputs.size(), inputs.size()));
@@ -41,7 +37,7 @@ Prepared::Launch prepare_kernel(const kernel::Kernel& kernel, const Launch& laun
   if (launch.custom)
     for (const kernel::Param& p : kernel.params) prepared.dims.push_back(evaluate(p.dims, sizes));
   if (gpu) return prepared;
-  prepared.scratch_bytes = aligned(launch.scratch_bytes.evaluate(sizes));
+  prepared.scratch_bytes = aligned(launch.scratch_bytes.evaluate(sizes), kCpuAlignment);
   for (const kernel::Phase& phase : kernel.phases) {
     const int64_t work = std::max<int64_t>(phase.work.evaluate(sizes), 1);
     prepared.phases.push_back(

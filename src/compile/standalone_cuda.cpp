@@ -3,12 +3,11 @@
 
 #include "base/check.hpp"
 #include "compile/standalone_text.hpp"
+#include "compile/state.hpp"
 #include "emit/cuda.hpp"
 
 namespace smelt {
 namespace {
-
-constexpr int kStaticShared = 4096;  // at most, of what threads hand to each other (compile/gpu_build.cpp)
 
 std::string comment(const StandaloneText& file, int compute) {
   return file.comment(

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <sstream>
 
@@ -22,6 +23,14 @@ std::string safe_text(const std::string& text) {
 }
 
 }  // namespace
+
+void check_function_name(const std::string& name) {
+  const auto letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; };
+  const auto inner = [&](char c) { return letter(c) || std::isdigit(static_cast<unsigned char>(c)); };
+  if (name.empty() || name.size() > 60 || !letter(name[0]) || !std::all_of(name.begin(), name.end(), inner))
+    throw UserError(
+        fmt::format("\"{}\" cannot be the name of a C function\nhelp: letters, digits and _, no digit first", name));
+}
 
 StandaloneText::StandaloneText(const Executable& executable, const StandaloneOptions& options)
     : executable_(executable), graph_(executable.graph()), options_(options), symbols_(graph_.size_symbols()) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/memory.hpp"
 #include "compile/compile.hpp"
 #include "emit/cuda.hpp"
 
@@ -46,8 +47,9 @@ class GpuFunction {
   const std::vector<int>& alignment() const { return emitted_.alignment; }
   const std::vector<emit::DeviceVariant>& bodies() const { return emitted_.bodies; }  // of a batch
 
-  bool compile(const Executable::State& state);  // whether it was in the cache on disk; once, before anything else
-  const GpuCode& code(const Executable::State& state);  // compiled if need be, and loaded
+  // Whether it was in the cache on disk; once, before anything else. `kernel`: for events.
+  bool compile(const Executable::State& state, size_t kernel);
+  const GpuCode& code(const Executable::State& state, size_t kernel);  // compiled if need be, and loaded
   const GpuCode* loaded() const { return is_loaded_ ? &code_ : nullptr; }
 
  private:
@@ -85,7 +87,10 @@ struct Arena {
   std::vector<int64_t> offsets;
   int64_t bytes = 0;
 };
+// Bytes of a workgroup's shared memory that a kernel declares at most, for what threads hand to each other.
+inline constexpr int64_t kStaticShared = 4096;
 inline constexpr int64_t kCpuAlignment = 64, kGpuAlignment = 256;
+inline int64_t aligned(int64_t bytes, int64_t alignment) { return (bytes + alignment - 1) / alignment * alignment; }
 Arena lay_out(const std::vector<Slot>& slots, const SizeBinding& sizes, int64_t alignment);
 
 // Everything about a call that follows from the sizes of its inputs: calls with the same sizes again do not compute it again.
@@ -112,11 +117,13 @@ struct Prepared {
 };
 
 // Memory between calls: a call takes a block that is large enough and gives it back, so that only the first pays for fresh pages.
-class MemoryPool {
+class MemoryPool final : public KeepsMemory {
  public:
   using Block = std::pair<std::shared_ptr<char>, int64_t>;  // 64-byte aligned, bytes
+  ~MemoryPool() { forget(); }
   Block take(int64_t bytes);
   void give_back(Block block);
+  void give_up() override;
 
  private:
   static constexpr size_t kMaxBlocks = 4;  // calls at the same time that find their block again
@@ -126,8 +133,10 @@ class MemoryPool {
 
 // Memory of outputs that have been freed, for those of the next call: pages fresh from the system have to be found and cleared, which
 // takes longer than many a kernel. Keeps no more than the outputs of one call take.
-class OutputPool : public std::enable_shared_from_this<OutputPool> {
+class OutputPool final : public KeepsMemory, public std::enable_shared_from_this<OutputPool> {
  public:
+  ~OutputPool() { forget(); }
+  void give_up() override;
   Tensor take(DType dtype, const Dims& dims, int64_t call_bytes);  // `call_bytes`: of all outputs of this call
 
  private:
@@ -139,6 +148,8 @@ class OutputPool : public std::enable_shared_from_this<OutputPool> {
 };
 
 struct Executable::State {
+  std::string program;  // for events
+  std::shared_ptr<const Settled> settled;
   Graph graph;
   plan::Plan plan;
   std::vector<kernel::Kernel> kernels;  // of every group

@@ -144,8 +144,12 @@ std::string tuned_key(const Executable::State& state, const kernel::Kernel& firs
 }
 
 std::optional<schedule::Candidate> tuned_before(const Executable::State& state, size_t group, const std::string& key) {
-  const auto known = state.device.cache->find(key, runtime::DiskCache::Kind::Note);
-  const auto tuning = known ? schedule::tuning_of(*known) : std::nullopt;
+  std::optional<schedule::Tuning> tuning;
+  if (state.settled) {
+    if (group < state.settled->tunings.size()) tuning = state.settled->tunings[group];
+  } else if (const auto known = state.device.cache->find(key, runtime::DiskCache::Kind::Note)) {
+    tuning = schedule::tuning_of(*known);
+  }
   if (!tuning || *tuning == state.plan.groups[group].tuning) return std::nullopt;
   // A file says anything; what is proposed can be built.
   for (schedule::Candidate& c : candidates_of(state, group))

@@ -14,7 +14,7 @@ namespace {
 using kernel::Kernel;
 using kernel::Param;
 using kernel::ParamKind;
-using Form = kernel::Variant::Form;
+using BodyForm = kernel::Variant::Form;
 
 // Whether all parts of a body have the same array or number in a param.
 bool is_common(const Kernel& batch, int body, size_t param) {
@@ -93,7 +93,7 @@ std::string call_text(const Kernel& body, const BatchTable& table, size_t b, con
 }
 
 // For each body the first function that is at least as general, else its last.
-std::vector<const c_like::Printed*> chosen(const std::vector<std::vector<c_like::Printed>>& bodies, Form form) {
+std::vector<const c_like::Printed*> chosen(const std::vector<std::vector<c_like::Printed>>& bodies, BodyForm form) {
   std::vector<const c_like::Printed*> result;
   for (const std::vector<c_like::Printed>& variants : bodies) {
     const auto found =
@@ -123,7 +123,7 @@ DeviceSource emit_cuda_batch(const Kernel& batch, const CudaTarget& target, int6
       }
     }
     DevicePhase phase;
-    for (const Form form : {Form::Fast, Form::Odd, Form::Any}) {
+    for (const BodyForm form : {BodyForm::Fast, BodyForm::Odd, BodyForm::Any}) {
       const bool exists = std::any_of(bodies.begin(), bodies.end(), [&](const std::vector<c_like::Printed>& variants) {
         return std::any_of(variants.begin(), variants.end(), [&](const c_like::Printed& v) { return v.form == form; });
       });
@@ -132,9 +132,9 @@ DeviceSource emit_cuda_batch(const Kernel& batch, const CudaTarget& target, int6
       DeviceVariant made;
       made.function = parts[0]->variant.function;
       made.function.name = fmt::format("{}_p{}{}", batch.name, i,
-                                       form == Form::Fast  ? ""
-                                       : form == Form::Odd ? "_odd"
-                                                           : "_any");
+                                       form == BodyForm::Fast  ? ""
+                                       : form == BodyForm::Odd ? "_odd"
+                                                               : "_any");
       functions +=
           fmt::format("\nextern \"C\" __global__ void __launch_bounds__({}) {}(const SMELT_TABLE Parts parts) {{\n{}",
                       made.function.threads, made.function.name, kFind);

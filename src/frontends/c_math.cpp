@@ -12,13 +12,13 @@ namespace smelt::lang {
 
 namespace {
 
-struct Row {
+struct MathRow {
   std::string_view name;
   int arity;
   std::optional<Op> op;  // none: composed below
 };
 
-constexpr Row kRows[] = {
+constexpr MathRow kMathRows[] = {
     {"sqrt", 1, Op::Sqrt},   {"cbrt", 1, Op::Cbrt},         {"exp", 1, Op::Exp},     {"exp2", 1, Op::Exp2},
     {"expm1", 1, Op::Expm1}, {"log", 1, Op::Log},           {"log2", 1, Op::Log2},   {"log10", 1, Op::Log10},
     {"log1p", 1, Op::Log1p}, {"sin", 1, Op::Sin},           {"cos", 1, Op::Cos},     {"tan", 1, Op::Tan},
@@ -31,16 +31,16 @@ constexpr Row kRows[] = {
     {"fdim", 2, {}},         {"copysign", 2, Op::Copysign}, {"fma", 3, Op::Fma},     {"rsqrt", 1, Op::Rsqrt}};
 
 // Of any float, without an f of their own; they are macros in C.
-constexpr Row kTests[] = {
+constexpr MathRow kTests[] = {
     {"isnan", 1, Op::IsNan}, {"isinf", 1, Op::IsInf}, {"isfinite", 1, Op::IsFinite}, {"signbit", 1, {}}};
 
-const Row* row_of(std::string_view name) {
-  for (const Row& row : kRows)
+const MathRow* row_of(std::string_view name) {
+  for (const MathRow& row : kMathRows)
     if (row.name == name) return &row;
   return nullptr;
 }
-const Row* test_of(std::string_view name) {
-  for (const Row& row : kTests)
+const MathRow* test_of(std::string_view name) {
+  for (const MathRow& row : kTests)
     if (row.name == name) return &row;
   return nullptr;
 }
@@ -65,23 +65,23 @@ CValue round_away(CArithmetic& a, const CValue& x) {
 std::optional<CMathFunction> c_math_function(std::string_view name) {
   if (name == "abs" || name == "labs" || name == "llabs")
     return CMathFunction{name, 1, name == "abs" ? DType::I32 : DType::I64};
-  if (const Row* row = test_of(name)) return CMathFunction{row->name, row->arity, DType::F64};
-  if (const Row* row = row_of(name)) return CMathFunction{row->name, row->arity, DType::F64};
+  if (const MathRow* row = test_of(name)) return CMathFunction{row->name, row->arity, DType::F64};
+  if (const MathRow* row = row_of(name)) return CMathFunction{row->name, row->arity, DType::F64};
   if (name.ends_with('f'))
-    if (const Row* row = row_of(name.substr(0, name.size() - 1)))
+    if (const MathRow* row = row_of(name.substr(0, name.size() - 1)))
       return CMathFunction{row->name, row->arity, DType::F32};
   return std::nullopt;
 }
 
 CValue call_math(CArithmetic& a, const CMathFunction& function, std::span<const CValue> arguments) {
-  if (const Row* test = test_of(function.name)) {
+  if (const MathRow* test = test_of(function.name)) {
     const CValue x = is_float(arguments[0].dtype) ? arguments[0] : a.convert(arguments[0], DType::F64);
     if (test->op) return a.apply(*test->op, {x});
     return a.apply(Op::Lt, {a.apply(Op::Copysign, {number(1, x.dtype), x}), number(0, x.dtype)});
   }
   const CValue x = a.convert(arguments[0], function.dtype);
   if (!is_float(function.dtype)) return a.apply(Op::Abs, {x});
-  const Row& row = *row_of(function.name);
+  const MathRow& row = *row_of(function.name);
   if (row.arity == 1) return row.op ? a.apply(*row.op, {x}) : round_away(a, x);
   const CValue y = a.convert(arguments[1], function.dtype);
   if (row.arity == 3) return a.apply(*row.op, {x, y, a.convert(arguments[2], function.dtype)});
@@ -96,8 +96,8 @@ std::string similar_math_function(std::string_view name) {
   if (name == "max" || name == "fmaximum") return "fmaxf";
   if (name == "min" || name == "fminimum") return "fminf";
   std::vector<std::string> known;
-  for (const Row& row : kRows) known.push_back(std::string(row.name) + "f");
-  for (const Row& row : kTests) known.emplace_back(row.name);
+  for (const MathRow& row : kMathRows) known.push_back(std::string(row.name) + "f");
+  for (const MathRow& row : kTests) known.emplace_back(row.name);
   return nearest(name, known);
 }
 

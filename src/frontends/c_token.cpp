@@ -11,14 +11,14 @@ namespace smelt::lang {
 namespace {
 
 // Longest first.
-constexpr std::string_view kOperators[] = {"<<=", ">>=", "...", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+=",
-                                           "-=",  "*=",  "/=",  "%=", "&=", "|=", "^=", "++", "--", "->", "+",  "-",
-                                           "*",   "/",   "%",   "<",  ">",  "=",  "!",  "~",  "&",  "|",  "^",  "?",
-                                           ":",   ";",   ",",   "(",  ")",  "{",  "}",  "[",  "]",  "."};
+constexpr std::string_view kCOperators[] = {"<<=", ">>=", "...", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+=",
+                                            "-=",  "*=",  "/=",  "%=", "&=", "|=", "^=", "++", "--", "->", "+",  "-",
+                                            "*",   "/",   "%",   "<",  ">",  "=",  "!",  "~",  "&",  "|",  "^",  "?",
+                                            ":",   ";",   ",",   "(",  ")",  "{",  "}",  "[",  "]",  "."};
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_name_start(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
-bool is_name_part(char c) { return is_name_start(c) || is_digit(c); }
+bool is_decimal(char c) { return c >= '0' && c <= '9'; }
+bool starts_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+bool continues_name(char c) { return starts_name(c) || is_decimal(c); }
 
 class CLexer {
  public:
@@ -49,10 +49,10 @@ class CLexer {
       if (end == std::string_view::npos)
         source_.fail(span_from(begin), "this comment is never closed", "end it with */");
       at_ = end + 2;
-    } else if (is_digit(c) || (c == '.' && is_digit(peek(1)))) {
+    } else if (is_decimal(c) || (c == '.' && is_decimal(peek(1)))) {
       number();
-    } else if (is_name_start(c)) {
-      while (is_name_part(peek())) ++at_;
+    } else if (starts_name(c)) {
+      while (continues_name(peek())) ++at_;
       tokens_.push_back({CTokenKind::Name, span_from(begin), text_.substr(begin, at_ - begin), {}});
     } else {
       op();
@@ -61,7 +61,7 @@ class CLexer {
 
   void op() {
     const size_t begin = at_;
-    for (const std::string_view candidate : kOperators)
+    for (const std::string_view candidate : kCOperators)
       if (text_.substr(at_).starts_with(candidate)) {
         at_ += candidate.size();
         tokens_.push_back({CTokenKind::Operator, span_from(begin), candidate, {}});
@@ -76,7 +76,7 @@ class CLexer {
   }
 
   [[noreturn]] void fail_number(size_t begin, const std::string& help) {
-    while (is_name_part(peek()) || peek() == '.') ++at_;
+    while (continues_name(peek()) || peek() == '.') ++at_;
     source_.fail(span_from(begin), fmt::format("{} is not a number", quoted(text_.substr(begin, at_ - begin))), help);
   }
 
@@ -86,7 +86,7 @@ class CLexer {
     if (hex) at_ += 2;
     bool floating = false;
     const auto is_part = [&](char c) {
-      return is_digit(c) || (hex && (c | 0x20) >= 'a' && (c | 0x20) <= 'f') || c == '.';
+      return is_decimal(c) || (hex && (c | 0x20) >= 'a' && (c | 0x20) <= 'f') || c == '.';
     };
     const char exponent = hex ? 'p' : 'e';
     while (true) {
@@ -103,7 +103,7 @@ class CLexer {
       }
     }
     const size_t end = at_;
-    while (is_name_part(peek())) ++at_;
+    while (continues_name(peek())) ++at_;
     std::string suffix(text_.substr(end, at_ - end));
     for (char& c : suffix) c = static_cast<char>(c | 0x20);
     const std::string_view digits = text_.substr(begin, end - begin);

@@ -17,7 +17,7 @@ static Value of_array(Call& c) {
   return Value::array(function(c.b, c.array("x")));
 }
 
-static constexpr Row kRows[] = {
+static constexpr Row kActivationRows[] = {
     {"logical_and", "", "x, y", "truth of both; numbers are true unless 0",
      [](Call& c) { return logical(c, Op::And); }},
     {"logical_or", "", "x, y", "truth of either", [](Call& c) { return logical(c, Op::Or); }},
@@ -57,6 +57,6 @@ static constexpr Row kRows[] = {
      [](Call& c) { return Value::array(f::lerp(c.b, c.array("x"), c.operand("y"), c.operand("weight"))); }},
 };
 
-std::span<const Row> activation_rows() { return kRows; }
+std::span<const Row> activation_rows() { return kActivationRows; }
 
 }  // namespace smelt::lang

@@ -40,7 +40,7 @@ static Value full_like(Call& c) {
   return Value::array(f::full(c.b, c.b.shape(x), c.operand("value"), dtype));
 }
 
-static constexpr Row kRows[] = {
+static constexpr Row kCreationRows[] = {
     {"arange", "", "start, stop=None, step=1, dtype=None", "start, start + step, ... below stop; arange(n) starts at 0",
      arange},
     {"eye", "", "n, m=None, k=0, dtype=f32", "[n, m] with ones on diagonal k, else zeros",
@@ -65,6 +65,6 @@ static constexpr Row kRows[] = {
      [](Call& c) { return Value::array(c.b.cast(c.array("x"), c.dtype("dtype"), true)); }},
 };
 
-std::span<const Row> creation_rows() { return kRows; }
+std::span<const Row> creation_rows() { return kCreationRows; }
 
 }  // namespace smelt::lang

@@ -51,7 +51,7 @@ static Value max_and_argmax(Call& c) {
                        Value::array(c.b.reduce(ReduceKind::ArgMax, x, axes, keep))});
 }
 
-static constexpr Row kRows[] = {
+static constexpr Row kGatherRows[] = {
     {"one_hot", "", "indices, n, dtype=f32",
      "1 at the index along a new last axis of size n, else 0; out of range: zeros",
      [](Call& c) { return Value::array(f::one_hot(c.b, c.array("indices"), c.size("n"), c.dtype("dtype"))); }},
@@ -75,6 +75,6 @@ static constexpr Row kRows[] = {
      max_and_argmax},
 };
 
-std::span<const Row> gather_rows() { return kRows; }
+std::span<const Row> gather_rows() { return kGatherRows; }
 
 }  // namespace smelt::lang

@@ -97,7 +97,7 @@ static Value take_along_axis(Call& c) {
       f::take_along_axis(c.b, c.array("x"), c.array("indices"), c.optional_axis("axis"), gather_mode(c)));
 }
 
-static constexpr Row kRows[] = {
+static constexpr Row kMovementRows[] = {
     {"reshape", "view", "x, *shape", "the same elements, row by row, in another shape; one size may be -1",
      [](Call& c) { return Value::array(c.b.reshape(c.array("x"), c.shape("shape"))); }},
     {"flatten", "ravel", "x", "reshape(x, -1)", [](Call& c) { return Value::array(f::flatten(c.b, c.array("x"))); }},
@@ -157,6 +157,6 @@ static constexpr Row kRows[] = {
      [](Call& c) { return Value::array(f::triu(c.b, c.array("x"), c.integer("k"))); }},
 };
 
-std::span<const Row> movement_rows() { return kRows; }
+std::span<const Row> movement_rows() { return kMovementRows; }
 
 }  // namespace smelt::lang

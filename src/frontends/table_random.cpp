@@ -19,7 +19,7 @@ static NodeId counter(Call& c, std::string_view parameter) {
 
 static f::Key key(Call& c) { return {counter(c, "seed"), counter(c, "offset"), counter(c, "stream")}; }
 
-static constexpr Row kRows[] = {
+static constexpr Row kRandomRows[] = {
     {"random_bits", "", "shape, seed, offset=0, stream=0",
      "random words of 32 bits, u32: Philox4x32-10 of the counter offset + i // 4, stream and the key seed",
      [](Call& c) { return Value::array(f::random_bits(c.b, c.shape("shape"), key(c))); }},
@@ -35,6 +35,6 @@ static constexpr Row kRows[] = {
      [](Call& c) { return Value::array(f::dropout(c.b, c.array("x"), c.operand("p"), key(c))); }},
 };
 
-std::span<const Row> random_rows() { return kRows; }
+std::span<const Row> random_rows() { return kRandomRows; }
 
 }  // namespace smelt::lang

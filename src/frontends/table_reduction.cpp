@@ -58,7 +58,7 @@ static Value extreme(Call& c) {
   return reduce<kind>(c);
 }
 
-static constexpr Row kRows[] = {
+static constexpr Row kReductionRows[] = {
     {"sum", "", "x, axis=None, keepdims=False", "sum; bools and integers below 64 bits add up in i64 or u64",
      reduce<ReduceKind::Sum>},
     {"prod", "", "x, axis=None, keepdims=False", "product; integers as in sum", reduce<ReduceKind::Prod>},
@@ -88,6 +88,6 @@ static constexpr Row kRows[] = {
     {"l2norm", "", "x, axis=None, keepdims=False", "sqrt(sum(x * x))", reduce_by<f::l2norm>},
 };
 
-std::span<const Row> reduction_rows() { return kRows; }
+std::span<const Row> reduction_rows() { return kReductionRows; }
 
 }  // namespace smelt::lang

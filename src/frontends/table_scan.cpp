@@ -10,7 +10,7 @@ static Value scan(Call& c) {
                                c.optional_array("restart")));
 }
 
-static constexpr Row kRows[] = {
+static constexpr Row kScanRows[] = {
     {"cumsum", "", "x, axis=-1, reverse=False, exclusive=False, restart=None",
      "running sum along an axis; integers as in sum. reverse: from the end. exclusive: of what comes before, from 0. "
      "restart: bools, true where the sum begins anew",
@@ -30,6 +30,6 @@ static constexpr Row kRows[] = {
      [](Call& c) { return Value::array(f::logcumsumexp(c.b, c.array("x"), c.axis("axis"))); }},
 };
 
-std::span<const Row> scan_rows() { return kRows; }
+std::span<const Row> scan_rows() { return kScanRows; }
 
 }  // namespace smelt::lang

@@ -14,7 +14,7 @@ static Value scatter(Call& c) {
       f::scatter(c.b, kind, c.array("x"), c.array("indices"), c.operand("updates"), c.axis("axis"), mode, atomic));
 }
 
-static constexpr Row kRows[] = {
+static constexpr Row kScatterRows[] = {
     {"scatter", "", "x, indices, updates, axis=0, mode='raise'",
      "x with x[indices] = updates along the axis; of several updates of one place the last stays. mode as in take, or "
      "'drop': updates out of range go nowhere",
@@ -49,6 +49,6 @@ static constexpr Row kRows[] = {
      }},
 };
 
-std::span<const Row> scatter_rows() { return kRows; }
+std::span<const Row> scatter_rows() { return kScatterRows; }
 
 }  // namespace smelt::lang

@@ -11,7 +11,7 @@ static f::Pool pool(Call& c, bool dilated = true) {
           dilated ? c.integers("dilation") : std::vector<int64_t>{}};
 }
 
-static constexpr Row kRows[] = {
+static constexpr Row kWindowRows[] = {
     {"window", "sliding_window_view", "x, size, axis=None, stride=1, dilation=1",
      "views of size elements each, stride apart, in a new last axis for each windowed axis; without axes the last ones",
      [](Call& c) {
@@ -44,6 +44,6 @@ static constexpr Row kRows[] = {
      }},
 };
 
-std::span<const Row> window_rows() { return kRows; }
+std::span<const Row> window_rows() { return kWindowRows; }
 
 }  // namespace smelt::lang

@@ -12,7 +12,7 @@ namespace smelt {
 namespace {
 
 // Operations between such a reduction and the arrays: past these it is not looked for.
-constexpr int kMostSteps = 256;
+constexpr int kMostViewSteps = 256;
 
 // Which dimension of a node each dimension of the reduction's argument is; -1: the node is the same
 // along it.
@@ -60,7 +60,7 @@ class Leaves {
   }
 
   const Graph& graph_;
-  int steps_ = kMostSteps;
+  int steps_ = kMostViewSteps;
 };
 
 bool is_short(const Graph& graph, const Node& reduce, int64_t most) {

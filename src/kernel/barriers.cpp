@@ -16,9 +16,9 @@ struct Use {
   bool alike = false;
 };
 
-class ScratchUses {
+class OrderedUses {
  public:
-  explicit ScratchUses(const Kernel& kernel) : kernel_(kernel) {}
+  explicit OrderedUses(const Kernel& kernel) : kernel_(kernel) {}
 
   std::map<int, Use> of(const Phase& phase) {
     uses_.clear();
@@ -133,7 +133,7 @@ std::optional<size_t> axis_along(const Access& access, Symbol var) {
 bool place_scratch(Kernel& kernel) {
   bool changed = false;
   if (kernel.dialect == Dialect::PlainThread) return false;  // all of it is one thread's
-  ScratchUses uses(kernel);
+  OrderedUses uses(kernel);
   for (const Phase& phase : kernel.phases)
     for (const auto& [buffer, use] : uses.of(phase)) {
       Scope& scope = kernel.buffers[static_cast<size_t>(buffer)].scope;

@@ -21,13 +21,13 @@
 namespace smelt::kernel {
 namespace {
 
-using Form = LaneAccess::Form;
-using Piece = LaneAccess::Piece;
+using AccessForm = LaneAccess::Form;
+using LanePiece = LaneAccess::Piece;
 
 constexpr int64_t kMostApart = 8;
 // Pieces that are read side by side, and what may lie between two elements of one, in vectors.
 constexpr size_t kMostPieces = 8;
-constexpr int64_t kWidest = 8;
+constexpr int64_t kWidestPieces = 8;
 
 // How the lanes lie in one access.
 class Classifier {
@@ -67,16 +67,16 @@ class Classifier {
  private:
   // Behind a mask that is the same in all whole steps, `active` lanes read.
   LaneAccess likely(const IntExpr& offset, bool masked, const std::vector<bool>* active) const {
-    if (!lanes_.vary(offset)) return {.form = Form::Broadcast};
+    if (!lanes_.vary(offset)) return {.form = AccessForm::Broadcast};
     const int64_t step = lanes_.step(offset).value_or(0);
-    if (step == 1 || step == -1) return {.form = Form::Strided, .step = step};
+    if (step == 1 || step == -1) return {.form = AccessForm::Strided, .step = step};
     if (masked && !active) return {};
-    LaneAccess made{.form = Form::Pieces, .step = masked ? 0 : step};
+    LaneAccess made{.form = AccessForm::Pieces, .step = masked ? 0 : step};
     if (const auto differences = steps_.even ? unwrapped(offset, made.holds) : std::nullopt)
       if (const auto table = table_of(*differences)) made.pieces = pieces_of(*table, active);
     if (!made.pieces.empty()) return made;
     if (masked) return {};
-    if (reads_between(step, steps_.lanes)) return {.form = Form::Strided, .step = step};
+    if (reads_between(step, steps_.lanes)) return {.form = AccessForm::Strided, .step = step};
     return mostly_regular(offset);
   }
 
@@ -95,7 +95,7 @@ class Classifier {
     const auto step = total.constant();
     if (!step || *step < 0 || (wrapping.empty() && clamps.empty())) return {};
     if (*step > 1 && !reads_between(*step, steps_.lanes)) return {};
-    made.form = *step == 0 ? Form::Broadcast : Form::Strided;
+    made.form = *step == 0 ? AccessForm::Broadcast : AccessForm::Strided;
     made.step = *step;
     const int last = steps_.lanes - 1;
     // What is linear in the lanes holds for all of them when it does for the first and the last.
@@ -177,16 +177,16 @@ class Classifier {
 
   // Nothing when these are too many, or too far apart. What is less than a vector apart is read together; what is more, as the
   // colours of a picture are, is read together only where there would be too many pieces.
-  std::vector<Piece> pieces_of(const std::vector<IntExpr>& table, const std::vector<bool>* active) const {
-    const int64_t widest = kWidest * steps_.lanes;
+  std::vector<LanePiece> pieces_of(const std::vector<IntExpr>& table, const std::vector<bool>* active) const {
+    const int64_t widest = kWidestPieces * steps_.lanes;
     for (const int64_t most : {int64_t{steps_.lanes}, widest}) {
-      std::vector<Piece> pieces;
+      std::vector<LanePiece> pieces;
       for (int lane = 0; lane < steps_.lanes && pieces.size() <= kMostPieces; ++lane) {
         if (active && !(*active)[static_cast<size_t>(lane)]) continue;
         const IntExpr& beyond = table[static_cast<size_t>(lane)];
         const int64_t number = constant_term(beyond);
         const IntExpr apart = beyond - number;
-        const auto near = [&](const Piece& p) {
+        const auto near = [&](const LanePiece& p) {
           return p.apart == apart && number - p.low < widest && p.high - number < widest && number - p.high <= most &&
                  p.low - number <= most;
         };

@@ -13,7 +13,7 @@ using Loads = std::map<int, std::set<ExprId>>;  // of each array
 
 // A statement, its number among runs of simple statements in the order of the program, and what it loads itself. What a run loads, it
 // loads once.
-struct Use {
+struct ArrayUse {
   const Stmt* statement;
   int run;
   Loads loads;
@@ -55,7 +55,7 @@ class OneForm {
     return std::all_of(stores->second.begin(), stores->second.end(), [&](const Stored& stored) {
       if (stored.store->atomic || !every_iteration_stores_its_own(stored)) return false;
       const Below here = below(*stored.store, stored.run), all = below(*stored.store, {});
-      return std::all_of(uses_.begin(), uses_.end(), [&](const Use& use) {
+      return std::all_of(uses_.begin(), uses_.end(), [&](const ArrayUse& use) {
         const auto loads = use.loads.find(input);
         if (loads == use.loads.end()) return true;
         return std::all_of(loads->second.begin(), loads->second.end(), [&](ExprId load) {
@@ -68,7 +68,7 @@ class OneForm {
   }
 
   bool loads(int input) const {
-    return std::any_of(uses_.begin(), uses_.end(), [&](const Use& use) { return use.loads.count(input) > 0; });
+    return std::any_of(uses_.begin(), uses_.end(), [&](const ArrayUse& use) { return use.loads.count(input) > 0; });
   }
 
  private:
@@ -77,7 +77,7 @@ class OneForm {
     for (const Stmt& s : body) {
       const bool simple = s.is<Let>() || s.is<Assign>() || s.is<Store>();
       if (!simple) ++run_;
-      Use use{&s, run_, {}};
+      ArrayUse use{&s, run_, {}};
       collect(expressions(s), use.loads, [](LocalId) {});
       uses_.push_back(std::move(use));
       const std::optional<LocalId> given = given_by(s);
@@ -128,7 +128,7 @@ class OneForm {
 
   // Whether this run adds what it loads to what all threads join, and somebody waits for: one of these locals.
   bool is_waited_for(ExprId load, int input, int run, const std::set<LocalId>& waited) const {
-    return std::any_of(uses_.begin(), uses_.end(), [&](const Use& use) {
+    return std::any_of(uses_.begin(), uses_.end(), [&](const ArrayUse& use) {
       const auto* assign = use.statement->get_if<Assign>();
       const auto loads = use.loads.find(input);
       return assign && use.run == run && combined_.count(assign->local) && waited.count(assign->local) &&
@@ -140,7 +140,7 @@ class OneForm {
   const bool interiors_;
   bool teams_ = false;  // threads share an iteration
   int run_ = 0;
-  std::vector<Use> uses_;
+  std::vector<ArrayUse> uses_;
   std::map<int, std::vector<Stored>> stores_;
   std::map<LocalId, std::vector<std::pair<int, ExprId>>> values_;  // with the run that gives it
   std::set<LocalId> combined_;

@@ -16,7 +16,7 @@
 namespace smelt::kernel {
 namespace {
 
-using Form = LaneAccess::Form;
+using AccessForm = LaneAccess::Form;
 
 // Of one loop, those forms that a printer of vectors looks up.
 class IndexForms {
@@ -44,10 +44,10 @@ class IndexForms {
   void loaded(ExprId id, const Load& load) {
     const LaneAccess& access = forms_.loads.at(id);
     const bool always = access.holds.empty();
-    const bool neighbours = access.form == Form::Strided && (access.step == 1 || access.step == -1);
-    if (always && (neighbours || access.form == Form::Broadcast)) return;
+    const bool neighbours = access.form == AccessForm::Strided && (access.step == 1 || access.step == -1);
+    if (always && (neighbours || access.form == AccessForm::Broadcast)) return;
     // Other forms have addresses of their own for each lane in the last step, which no table is of.
-    addresses(flat_offset(kernel_, load.access), !always || access.form == Form::Gather);
+    addresses(flat_offset(kernel_, load.access), !always || access.form == AccessForm::Gather);
   }
 
   // The distances of the lanes from what is the same for all.

@@ -15,7 +15,7 @@
 namespace smelt::kernel {
 namespace {
 
-using Form = LaneAccess::Form;
+using AccessForm = LaneAccess::Form;
 
 // Offsets of the lanes of one access, as differences from that of lane 0.
 class LaneOffsets {
@@ -175,11 +175,11 @@ IntExpr in_lane(const LaneSteps& steps, const IntExpr& e, int lane) { return Lan
 
 std::string lane_fault(const LaneSteps& steps, const LaneAccess& access, const IntExpr& offset,
                        const std::vector<bool>* active) {
-  if (access.form == Form::Gather) return "";
+  if (access.form == AccessForm::Gather) return "";
   LaneOffsets offsets(steps, access.holds);
-  if (access.form == Form::Pieces) return fault_of_pieces(access, offset, steps, active, offsets);
-  const int64_t step = access.form == Form::Broadcast ? 0 : access.step;
-  if (access.form == Form::Strided && std::abs(step) != 1 && !reads_between(step, steps.lanes))
+  if (access.form == AccessForm::Pieces) return fault_of_pieces(access, offset, steps, active, offsets);
+  const int64_t step = access.form == AccessForm::Broadcast ? 0 : access.step;
+  if (access.form == AccessForm::Strided && std::abs(step) != 1 && !reads_between(step, steps.lanes))
     return fmt::format("a distance of {} elements from lane to lane", step);
   if (access.behind != 0 && step != 1) return "lanes at a distance are read from lines";
   const auto slope = offset.coefficient_of(steps.var);

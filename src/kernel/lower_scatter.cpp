@@ -31,7 +31,7 @@ constexpr int64_t kMostCopies = 64;
 constexpr int64_t kUpdatesPerCopy = 1 << 16;
 constexpr int64_t kUpdatesPerCopied = 4;  // beside the elements of a copy
 // Updates whose rows are found together, by lanes.
-constexpr int64_t kBlock = 512;
+constexpr int64_t kRowsOfBlock = 512;
 
 Index joined(Index front, const Index& back) {
   front.insert(front.end(), back.begin(), back.end());
@@ -280,11 +280,11 @@ static ExprId row_in_copy(Builder& builder, Evaluator& evaluator, ExprId row, co
 void ScatterLowering::updates_of_elements(const Scattered& s, int copies, const IntExpr& part, const IntExpr& first,
                                           const IntExpr& length, const Ranges& outside, std::vector<Stmt>& body) {
   const DType type = compute_type(s.dtype);
-  const IntExpr b = IntExpr::symbol(Symbol::loop("b")), block = first + b * kBlock,
-                count = min(kBlock, length - b * kBlock);
-  const int rows = add_scratch(DType::I64, {kBlock});
+  const IntExpr b = IntExpr::symbol(Symbol::loop("b")), block = first + b * kRowsOfBlock,
+                count = min(kRowsOfBlock, length - b * kRowsOfBlock);
+  const int rows = add_scratch(DType::I64, {kRowsOfBlock});
   Ranges ranges = outside;
-  ranges[Symbol::loop("b")] = {0, ceildiv(length, kBlock) - 1};
+  ranges[Symbol::loop("b")] = {0, ceildiv(length, kRowsOfBlock) - 1};
   std::vector<Stmt> inside;
   ExprId same = kNoExpr;
   int values = -1;
@@ -297,7 +297,7 @@ void ScatterLowering::updates_of_elements(const Scattered& s, int copies, const 
     if (builder_.at(value).is<Const>()) {
       same = value;
     } else {
-      values = add_scratch(type, {kBlock});
+      values = add_scratch(type, {kRowsOfBlock});
       into.push_back(builder_.store({true, values, {lane}}, value));
     }
   });
@@ -310,7 +310,7 @@ void ScatterLowering::updates_of_elements(const Scattered& s, int copies, const 
   const ExprId value = values < 0 ? same : builder_.load({true, values, {k}});
   one.push_back(builder_.store(to, joined_by(s.kind, builder_.load(to), value)));
   inside.push_back(loop(LoopKind::Serial, Symbol::loop("k"), count, std::move(one)));
-  body.push_back(loop(LoopKind::Serial, Symbol::loop("b"), ceildiv(length, kBlock), std::move(inside)));
+  body.push_back(loop(LoopKind::Serial, Symbol::loop("b"), ceildiv(length, kRowsOfBlock), std::move(inside)));
 }
 
 void ScatterLowering::updates_of_rows(const Scattered& s, int copies, const IntExpr& part, const IntExpr& first,

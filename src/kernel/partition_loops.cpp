@@ -21,7 +21,7 @@ namespace {
 
 // Elements near either end of a row at which conditions may fail.
 constexpr int64_t kMostAtEnds = 512;
-constexpr int kBlock = 4;  // random words come in fours
+constexpr int kWordsAtOnce = 4;  // random words come in fours
 
 using Inside = std::map<Symbol, IntExpr>;  // loops inside of a body, and their extents
 
@@ -334,7 +334,7 @@ class Partition {
   void vector_loop(Loop& loop, bool rare) {
     const bool in_order =
         accumulates(loop.body, loop) || reads_tables(kernel_, loop) || (loop.lanes & (loop.lanes - 1)) != 0;
-    loop.begins = in_order ? loop.lanes : draws(kernel_, loop) ? kBlock : 1;
+    loop.begins = in_order ? loop.lanes : draws(kernel_, loop) ? kWordsAtOnce : 1;
     changed_ = true;
     const auto count = loop.extent.constant();
     if (loop.begins > 1 || rare || (count && *count < loop.lanes)) return;

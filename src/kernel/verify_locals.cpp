@@ -14,9 +14,11 @@ namespace {
 
 // Sets of loops that a value differs over.
 using Over = unsigned;
-constexpr Over kNothing = 0, kLanes = 1, kThreads = 2;
+constexpr Over kNothing = 0, kLanes = 1, kThreadLoop = 2;
 
-Over over(LoopKind kind) { return kind == LoopKind::Vector ? kLanes : kind == LoopKind::Thread ? kThreads : kNothing; }
+Over over(LoopKind kind) {
+  return kind == LoopKind::Vector ? kLanes : kind == LoopKind::Thread ? kThreadLoop : kNothing;
+}
 
 struct Value {
   Over differs = kNothing;   // over what its values differ

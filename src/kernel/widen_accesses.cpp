@@ -24,7 +24,7 @@ namespace {
 using Block = std::vector<const Stmt*>;
 using Forms = std::map<const Loop*, LoopAccesses>;
 
-constexpr int kWidest = 16;  // bytes of an access
+constexpr int kWidestAccess = 16;  // bytes of an access
 
 // Values that the team has computed before a Vector loop, and that nothing has changed since: their loads are made.
 class Computed {
@@ -242,7 +242,7 @@ class Widening {
       const bool waits = std::any_of(on.begin(), on.end(), [&](int resource) { return given.count(resource) > 0; });
       if (waits || (load->other != kNoExpr && !kernel_.constant_at(load->other))) return true;
       std::vector<IntExpr> when;
-      const std::string mask = condition_key(load->mask, kWidest / size_of(kernel_.dtype_of(load->access)), when);
+      const std::string mask = condition_key(load->mask, kWidestAccess / size_of(kernel_.dtype_of(load->access)), when);
       by_mask[{mask, load->other}].add(id, when);
       return true;
     });
@@ -272,7 +272,7 @@ class Widening {
       const Store* s = store_to_array(*block[n]);
       if (!s) continue;
       std::vector<IntExpr> when;
-      const std::string mask = condition_key(s->mask, kWidest / size_of(kernel_.dtype_of(s->access)), when);
+      const std::string mask = condition_key(s->mask, kWidestAccess / size_of(kernel_.dtype_of(s->access)), when);
       by_mask[mask].add(static_cast<int>(n), when);
     }
     for (const auto& [key, alike] : by_mask) {
@@ -341,7 +341,7 @@ class Widening {
 
   std::vector<size_t> run_from(std::map<int64_t, size_t>::const_iterator first, const std::map<int64_t, size_t>& at,
                                const IntExpr& offset, int bytes) {
-    for (int most = kWidest / bytes; most > 1; most /= 2) {
+    for (int most = kWidestAccess / bytes; most > 1; most /= 2) {
       std::vector<IntExpr> when;
       if (!multiple_of(offset, most, when)) continue;
       std::vector<size_t> run;

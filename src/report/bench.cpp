@@ -18,14 +18,8 @@ constexpr double kShortestSample = 20e-6;  // seconds: a clock's step and its ow
 double seconds_of(const std::function<void()>& call) {
   const auto start = std::chrono::steady_clock::now();
   call();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return seconds_since(start);
 }
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-std::vector<TensorView> views_of(const std::vector<Tensor>& tensors) { return {tensors.begin(), tensors.end()}; }
 
 // Everything that one executable needs to run again and again.
 struct Runner {

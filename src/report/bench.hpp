@@ -14,6 +14,8 @@
 
 namespace smelt::report {
 
+inline std::vector<TensorView> views_of(const std::vector<Tensor>& tensors) { return {tensors.begin(), tensors.end()}; }
+
 struct BenchOptions {
   int threads = 1;
   double noise = 0.02;      // measure until the median is known this well, relative to itself ...

@@ -10,12 +10,12 @@ namespace smelt::report {
 namespace {
 
 // One executable with its arrays on the GPU.
-struct Runner {
+struct GpuRunner {
   const Executable& executable;
   std::vector<Tensor> outputs;
   BoundCall call;
 
-  Runner(const Executable& e, const std::vector<TensorView>& inputs) : executable(e) {
+  GpuRunner(const Executable& e, const std::vector<TensorView>& inputs) : executable(e) {
     const std::vector<Dims> dims = e.output_dims(inputs);
     for (size_t o = 0; o < dims.size(); ++o)
       outputs.push_back(device_empty(e.device(), e.graph().at(e.graph().outputs[o]).dtype, dims[o]));
@@ -30,8 +30,8 @@ struct Runner {
   }
 };
 
-Side measure_side(const Runner& runner, const char* name, int64_t bytes, const SizeBinding& sizes, DeviceClock& clock,
-                  const BenchOptions& options) {
+Side measure_on_gpu(const GpuRunner& runner, const char* name, int64_t bytes, const SizeBinding& sizes,
+                    DeviceClock& clock, const BenchOptions& options) {
   Side side;
   side.kernels = static_cast<int>(runner.executable.plan().groups.size());
   side.bytes = bytes;
@@ -71,8 +71,8 @@ BenchResult bench_gpu(const Executable& fused, const Executable* unfused, const 
   const DeviceInputs there = bring_inputs(device, inputs);
   const std::vector<TensorView>& views = there.views;
   options.progress("running once");
-  const Runner fused_runner(fused, views);
-  std::optional<Runner> unfused_runner;
+  const GpuRunner fused_runner(fused, views);
+  std::optional<GpuRunner> unfused_runner;
   if (unfused) unfused_runner.emplace(*unfused, views);
   if (options.check && unfused) {
     options.progress("computing the float64 reference");
@@ -85,8 +85,9 @@ BenchResult bench_gpu(const Executable& fused, const Executable* unfused, const 
   }
   DeviceClock clock(*device.gpu, options);
   const auto bytes = [&](const Executable& e) { return kernel_bytes(e.graph(), e.plan(), result.sizes); };
-  result.fused = measure_side(fused_runner, "fused", bytes(fused), result.sizes, clock, options);
-  if (unfused) result.unfused = measure_side(*unfused_runner, "unfused", bytes(*unfused), result.sizes, clock, options);
+  result.fused = measure_on_gpu(fused_runner, "fused", bytes(fused), result.sizes, clock, options);
+  if (unfused)
+    result.unfused = measure_on_gpu(*unfused_runner, "unfused", bytes(*unfused), result.sizes, clock, options);
   return result;
 }
 

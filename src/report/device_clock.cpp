@@ -11,10 +11,6 @@ constexpr int kPairs = 16;  // samples that are queued before the host waits for
 constexpr int kMostSamples = 2000, kFewestSamples = 32;
 constexpr int64_t kFlushBytes = int64_t{256} << 20;
 
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 }  // namespace
 
 DeviceInputs bring_inputs(const Machine& device, const std::vector<Tensor>& inputs) {

@@ -118,10 +118,11 @@ std::string candidates_text(const Explanation& e, size_t k) {
 
 std::string kernels_text(const Explanation& e, const Style& style) {
   std::string out;
+  if (e.interpreted) out += "not compiled: there is no compiler, and the reference interpreter runs the program\n";
   for (size_t k = 0; k < e.plan.groups.size(); ++k) {
     const plan::FusionGroup& group = e.plan.groups[k];
     out += fmt::format("{}  {}{}\n", style.bold(fmt::format("kernel {}", k + 1)), plan::name_of(group.strategy()),
-                       group.note().empty() ? "" : ": " + group.note());
+                       group.note().empty() || e.interpreted ? "" : ": " + group.note());
     if (!group.rebuilt.empty()) out += fmt::format("  rebuilt {}\n", group.rebuilt);
     if (!group.untuned.empty()) out += fmt::format("  untuned {}\n", group.untuned);
     out += fmt::format("  does    {}\n", contents(e.graph, group));
@@ -241,7 +242,7 @@ nlohmann::ordered_json kernel_json(const Explanation& e, size_t k) {
   for (const NodeId id : group.inputs) inputs.push_back(value_json(e, id));
   for (const NodeId id : group.outputs) outputs.push_back(value_json(e, id));
   ordered_json out = {{"strategy", plan::name_of(group.strategy())},
-                      {"note", group.note()},
+                      {"note", e.interpreted ? "" : group.note()},
                       {"rebuilt", group.rebuilt},
                       {"untuned", group.untuned},
                       {"undone", k < e.undone.size() ? e.undone[k] : std::vector<std::string>{}},
@@ -314,6 +315,7 @@ void add_build(nlohmann::ordered_json& json, const Executable& executable) {
   for (const StageTime& time : executable.stage_times()) stages.push_back({{"stage", time.stage}, {"ms", time.ms}});
   json["stages"] = stages;
   json["device"] = executable.device().name;
+  json["interpreted"] = executable.interpreted();
   json["cache"] = {{"hits", executable.cache_use().hits}, {"misses", executable.cache_use().misses}};
 }
 

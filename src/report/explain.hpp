@@ -24,6 +24,7 @@ struct Explanation {
   std::vector<InPlaceArrays> in_place = {};
   std::vector<std::vector<Considered>> considered = {};  // per kernel, when they were asked for
   std::vector<std::vector<std::string>> undone = {};  // per kernel, the passes of which the result could not be proved
+  bool interpreted = false;                           // nothing was compiled: the plan is what kernels would be
 };
 
 std::vector<std::vector<std::string>> undone_passes(const Executable& executable);

@@ -30,8 +30,6 @@ std::vector<KernelTime> start(const Executable& executable, const std::vector<Te
   return times;
 }
 
-std::vector<TensorView> views_of(const std::vector<Tensor>& tensors) { return {tensors.begin(), tensors.end()}; }
-
 // Outputs of the program, of the memory that `make` gives.
 template <class Make>
 std::vector<Tensor> outputs_of(const Executable& executable, const std::vector<TensorView>& inputs, const Make& make) {

@@ -1,6 +1,7 @@
 // What repeated measurements say.
 #pragma once
 
+#include <chrono>
 #include <vector>
 
 namespace smelt::report {
@@ -11,6 +12,10 @@ struct Summary {
   double noise = 0;   // standard error of the median, relative to it
   int runs = 0;
 };
+
+inline double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
 
 double median(std::vector<double> values);  // 0 of nothing; the mean of the middle two
 Summary summarize(const std::vector<double>& values);

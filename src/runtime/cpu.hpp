@@ -22,8 +22,17 @@ struct CpuFacts {
   int64_t memory_bytes = 0;
 };
 CpuFacts read_cpu_facts();
+int usable_threads();  // CpuFacts::threads
+// The same with the instructions of a lesser processor, "x86-64-v3" say. Throws UserError for another name.
+CpuFacts cpu_facts_for(const std::string& level);
+// The extensions that code may use which is compiled for this processor (empty: the one at hand): "avx2 bmi bmi2 ...".
+std::string cpu_features(const std::string& level = {});
+// Those of them that the processor at hand does not have.
+std::string missing_cpu_features(const std::string& features);
 // Which processor this is and all that it can do, with $SMELT_CPU: the same text, the same instructions.
 std::string cpu_identity();
+// The same of the processor at hand, whose instructions are limited to those of `level`.
+std::string cpu_identity(const std::string& level);
 
 class DiskCache;
 
@@ -34,6 +43,10 @@ class Llvm {
   // Nothing when it is not there; then `why` says what was tried and the command that installs it. A cache remembers where it was
   // found; then the library is opened only when something has to be compiled.
   static std::shared_ptr<Llvm> open(std::string& why, DiskCache* cache = nullptr);
+  // The same that compiles for a lesser processor.
+  static std::shared_ptr<Llvm> open_for(const std::string& level, std::string& why, DiskCache* cache);
+  // Of code that was compiled elsewhere: it has no library, and compiles nothing.
+  static std::shared_ptr<Llvm> absent(int version, std::string triple);
   virtual ~Llvm() = default;
   virtual int version() const = 0;               // major
   virtual std::string version_text() const = 0;  // "19.1.7"
@@ -57,9 +70,11 @@ class Module {
   using PhaseFunction = void (*)(int64_t begin, int64_t end, void** arrays, const int64_t* sizes, char* scratch);
   virtual PhaseFunction function(const std::string& name) const = 0;  // throws InternalError when absent
 };
-// Of what Llvm::compile made, in this process or in another. Throws InternalError when it is not that.
-std::shared_ptr<Module> load_object(std::string_view object);
+// Of what Llvm::compile made, in this process or in another. Throws InternalError when it is not that. `name`: what profilers and
+// debuggers show.
+std::shared_ptr<Module> load_object(std::string_view object, const std::string& name = {});
 
+// Fewer threads run it where set_threads() or ThreadLimit say so, and while other callers have theirs.
 // Runs body(thread, begin, end) over [0, count) split into contiguous pieces of about equal size, multiples of `grain`
 // (but the last), several for each thread; 0 <= thread < threads, and no two pieces with the same number run at a time. On the calling
 // thread alone when one grain is all there is, and inside another loop. The first exception reaches the caller.

@@ -71,7 +71,7 @@ static int cgroup_threads() {
                  std::atof(first_line("/sys/fs/cgroup/cpu/cpu.cfs_period_us").c_str()));
 }
 
-static int usable_threads() {
+int usable_threads() {
   int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -90,13 +90,20 @@ static int64_t memory_bytes() {
 }
 
 #if defined(__x86_64__)
+static bool is_level(std::string_view name) {
+  return name == "x86-64" || name == "x86-64-v2" || name == "x86-64-v3" || name == "x86-64-v4";
+}
+static std::string isa_of_level(std::string_view name) {
+  return name == "x86-64-v4" ? "avx512" : name == "x86-64-v3" ? "avx2" : "sse2";
+}
+
 // A lesser processor than the one at hand, or nothing. LLVM would end the process on a name that it does not know, and the system on
 // instructions that the machine does not have.
 static std::string chosen_isa() {
   const char* chosen = std::getenv("SMELT_CPU");
   if (!chosen || !*chosen) return {};
   const std::string_view name = chosen;
-  const bool known = name == "x86-64" || name == "x86-64-v2" || name == "x86-64-v3" || name == "x86-64-v4";
+  const bool known = is_level(name);
   // Not by the names of the levels, which not every compiler knows; f16c and lzcnt came with fma and bmi.
   const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
                   __builtin_cpu_supports("bmi2");
@@ -108,7 +115,7 @@ static std::string chosen_isa() {
     throw UserError(
         fmt::format("SMELT_CPU is \"{}\", {}\nhelp: one of x86-64, x86-64-v2, x86-64-v3, x86-64-v4", name,
                     known ? "whose instructions this machine does not have" : "no processor that smelt compiles for"));
-  return name == "x86-64-v4" ? "avx512" : name == "x86-64-v3" ? "avx2" : "sse2";
+  return isa_of_level(name);
 }
 #endif
 
@@ -156,14 +163,33 @@ static std::string describe_processor() { return read_name(); }
 
 std::string cpu_identity() {
   const char* chosen = std::getenv("SMELT_CPU");
-  return fmt::format("{} {}", chosen ? chosen : "", describe_processor());
+  return cpu_identity(chosen ? chosen : "");
+}
+std::string cpu_identity(const std::string& level) { return fmt::format("{} {}", level, describe_processor()); }
+
+static int vector_bits_of(const std::string& isa) { return isa == "avx512" ? 512 : isa == "avx2" ? 256 : 128; }
+
+CpuFacts cpu_facts_for(const std::string& level) {
+#if defined(__x86_64__)
+  if (is_level(level)) {
+    CpuFacts facts = read_cpu_facts();
+    facts.isa = isa_of_level(level);
+    facts.vector_bits = vector_bits_of(facts.isa);
+    facts.slow_division = facts.isa == "avx512" && __builtin_cpu_is("intel");
+    return facts;
+  }
+#endif
+  throw UserError(
+      fmt::format("there is no processor \"{}\" to compile for\nhelp: on x86-64, one of x86-64, x86-64-v2, x86-64-v3, "
+                  "x86-64-v4",
+                  level));
 }
 
 CpuFacts read_cpu_facts() {
   CpuFacts facts;
   facts.name = read_name();
   facts.isa = read_isa();
-  facts.vector_bits = facts.isa == "avx512" ? 512 : facts.isa == "avx2" ? 256 : 128;
+  facts.vector_bits = vector_bits_of(facts.isa);
 #if defined(__x86_64__)
   facts.slow_division =
       facts.isa == "avx512" && __builtin_cpu_is("intel");  // AMD's take half as long, hidden behind what else is done

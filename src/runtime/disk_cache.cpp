@@ -8,11 +8,16 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <vector>
+
+#include "base/bytes.hpp"
+#include "smelt/error.hpp"
+#include "smelt/runtime.hpp"
 
 namespace smelt::runtime {
 
@@ -26,10 +31,7 @@ constexpr const char* kNote = ".note";
 constexpr const char* kTemporary = ".tmp";
 constexpr auto kAbandoned = std::chrono::hours(1);  // a file of a writer that was killed
 
-uint64_t hash(std::string_view text, uint64_t state) {  // FNV-1a: any single change of a bit changes it
-  for (const char c : text) state = (state ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-  return state;
-}
+uint64_t hash(std::string_view text, uint64_t seed) { return checksum(text, seed); }
 constexpr uint64_t kSeed = 0xcbf29ce484222325U, kOtherSeed = 0x9ae16a3b2f90404fU;
 
 void append(std::string& out, uint64_t value) {
@@ -148,48 +150,100 @@ std::string variable(const char* name) {
 
 DiskCache::DiskCache(std::string folder, int64_t limit_bytes) : folder_(std::move(folder)), limit_(limit_bytes) {}
 
-std::shared_ptr<DiskCache> DiskCache::of_user() {
-  std::string folder = variable("SMELT_CACHE_DIR");
-  if (folder == "off") return std::make_shared<DiskCache>("");
-  if (folder.empty()) {
-    const std::string caches = variable("XDG_CACHE_HOME"), home = variable("HOME");
+namespace {
+
+// What configure() said, and the caches that follow it. Never destroyed: devices live until the end.
+struct Configured {
+  std::mutex mutex;
+  std::optional<std::string> folder;
+  std::optional<int64_t> limit;
+  std::vector<std::weak_ptr<DiskCache>> caches;
+
+  std::string folder_now() const {
+    const std::string chosen = folder.value_or(variable("SMELT_CACHE_DIR"));
+    if (chosen == "off") return "";
+    if (!chosen.empty()) return chosen;
+    const std::string places = variable("XDG_CACHE_HOME"), home = variable("HOME");
     // The specification of XDG_CACHE_HOME says that relative paths are to be ignored.
-    if (!caches.empty() && caches[0] == '/')
-      folder = caches + "/smelt";
-    else if (!home.empty())
-      folder = home + "/.cache/smelt";
+    if (!places.empty() && places[0] == '/') return places + "/smelt";
+    return home.empty() ? "" : home + "/.cache/smelt";
   }
-  return std::make_shared<DiskCache>(folder);
+
+  int64_t limit_now() const {
+    if (limit) return *limit;
+    const std::string text = variable("SMELT_CACHE_LIMIT");
+    int64_t bytes = 0;
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), bytes);
+    if (!text.empty() && (failed != std::errc() || end != text.data() + text.size() || bytes < 0))
+      throw UserError(fmt::format("SMELT_CACHE_LIMIT is \"{}\"\nhelp: a number of bytes, 268435456 for 256 MiB", text));
+    return text.empty() ? DiskCache::kLimit : bytes;
+  }
+};
+
+Configured& configured() {
+  static auto* one = new Configured;
+  return *one;
 }
 
-bool DiskCache::usable() {
+}  // namespace
+
+std::shared_ptr<DiskCache> DiskCache::of_user() {
+  Configured& all = configured();
+  const std::lock_guard lock(all.mutex);
+  auto made = std::make_shared<DiskCache>(all.folder_now(), all.limit_now());
+  std::erase_if(all.caches, [](const auto& cache) { return cache.expired(); });
+  all.caches.push_back(made);
+  return made;
+}
+
+void DiskCache::configure(std::optional<std::string> folder, std::optional<int64_t> limit_bytes) {
+  Configured& all = configured();
+  const std::lock_guard lock(all.mutex);
+  all.folder = std::move(folder);
+  all.limit = limit_bytes;
+  const std::string now = all.folder_now();
+  const int64_t limit = all.limit_now();
+  for (const auto& cache : all.caches)
+    if (const std::shared_ptr<DiskCache> there = cache.lock()) there->move_to(now, limit);
+}
+
+void DiskCache::move_to(const std::string& folder, int64_t limit_bytes) {
   const std::lock_guard lock(mutex_);
-  if (looked_) return refused_.empty();
+  if (folder != folder_) looked_ = false, refused_.clear();
+  folder_ = folder;
+  limit_ = limit_bytes;
+  bytes_ = -1;
+}
+
+std::string DiskCache::usable_folder() {
+  const std::lock_guard lock(mutex_);
+  if (looked_) return refused_.empty() ? folder_ : "";
   looked_ = true;
   if (folder_.empty()) {
     refused_ =
         "there is no place for it (SMELT_CACHE_DIR=off, or neither SMELT_CACHE_DIR, XDG_CACHE_HOME nor HOME is set)";
-    return false;
+    return "";
   }
   std::error_code failed;
   const fs::path parent = fs::path(folder_).parent_path();
   if (!parent.empty()) fs::create_directories(parent, failed);
   if (::mkdir(folder_.c_str(), 0700) != 0 && errno != EEXIST) {
     refused_ = fmt::format("{} cannot be made: {}", folder_, std::strerror(errno));
-    return false;
+    return "";
   }
   refused_ = fault_of(folder_);
-  return refused_.empty();
+  return refused_.empty() ? folder_ : "";
 }
 
-std::string DiskCache::path_of(const std::string& key, Kind kind) const {
-  return fmt::format("{}/{:016x}{:016x}{}", folder_, hash(key, kSeed), hash(key, kOtherSeed),
-                     kind == Kind::Note ? kNote : kEntry);
+static std::string path_of(const std::string& folder, const std::string& key, DiskCache::Kind kind) {
+  return fmt::format("{}/{:016x}{:016x}{}", folder, hash(key, kSeed), hash(key, kOtherSeed),
+                     kind == DiskCache::Kind::Note ? kNote : kEntry);
 }
 
 std::optional<std::string> DiskCache::find(const std::string& key, Kind kind) {
-  if (!usable()) return std::nullopt;
-  const std::string path = path_of(key, kind);
+  const std::string folder = usable_folder();
+  if (folder.empty()) return std::nullopt;
+  const std::string path = path_of(folder, key, kind);
   const std::optional<std::string> file = read_own(path);
   if (!file) return std::nullopt;
   std::optional<std::string> value = unpack(*file, key);
@@ -200,17 +254,20 @@ std::optional<std::string> DiskCache::find(const std::string& key, Kind kind) {
   return value;
 }
 
-void DiskCache::store(const std::string& key, const std::string& value, Kind kind) noexcept {
+bool DiskCache::store(const std::string& key, const std::string& value, Kind kind) noexcept {
   try {
-    if (!usable()) return;
+    const std::string folder = usable_folder();
+    if (folder.empty()) return false;
     static std::atomic<uint64_t> counter{0};
     const std::string text = pack(key, value);
     make_room(static_cast<int64_t>(text.size()));
-    const std::string aside = fmt::format("{}/{}-{}{}", folder_, ::getpid(), counter++, kTemporary);
-    if (!write_whole(aside, text) || ::rename(aside.c_str(), path_of(key, kind).c_str()) != 0) ::unlink(aside.c_str());
+    const std::string aside = fmt::format("{}/{}-{}{}", folder, ::getpid(), counter++, kTemporary);
+    if (write_whole(aside, text) && ::rename(aside.c_str(), path_of(folder, key, kind).c_str()) == 0) return true;
+    ::unlink(aside.c_str());
   } catch (const std::exception&) {
     // Out of memory, say: what is not kept is made again.
   }
+  return false;
 }
 
 // Removes what was not used for longest, down to three quarters of the limit, so that the folder is not read for every entry.
@@ -238,7 +295,7 @@ void DiskCache::make_room(int64_t coming) {
   bytes_ += coming;
 }
 
-std::string DiskCache::get(const std::string& key, const std::function<std::string()>& make, bool* hit) {
+std::string DiskCache::get(const std::string& key, const std::function<std::string()>& make, bool* hit, bool* stored) {
   std::promise<std::string> promise;
   std::shared_future<std::string> other;
   {
@@ -250,6 +307,7 @@ std::string DiskCache::get(const std::string& key, const std::function<std::stri
       other = it->second;
   }
   if (hit) *hit = true;
+  if (stored) *stored = false;
   if (other.valid()) return other.get();
   const auto done = [&] {
     const std::lock_guard lock(mutex_);
@@ -260,7 +318,8 @@ std::string DiskCache::get(const std::string& key, const std::function<std::stri
     if (hit) *hit = value.has_value();
     if (!value) {
       value = make();
-      store(key, *value);
+      const bool kept = store(key, *value);
+      if (stored) *stored = kept;
     }
     promise.set_value(*value);
     done();
@@ -274,13 +333,17 @@ std::string DiskCache::get(const std::string& key, const std::function<std::stri
 
 CacheInfo DiskCache::info() const {
   CacheInfo info;
-  info.folder = folder_;
-  info.limit_bytes = limit_;
-  info.refused = folder_.empty() ? "there is no place for it" : fault_of(folder_);
+  {
+    const std::lock_guard lock(mutex_);
+    info.folder = folder_;
+    info.limit_bytes = limit_;
+  }
+  info.refused = info.folder.empty() ? "there is no place for it" : fault_of(info.folder);
   std::error_code failed;
-  if (!folder_.empty() && !fs::exists(fs::symlink_status(folder_, failed))) info.refused.clear();  // made when needed
+  if (!info.folder.empty() && !fs::exists(fs::symlink_status(info.folder, failed)))
+    info.refused.clear();  // made when needed
   if (!info.refused.empty()) return info;
-  for (const Entry& entry : entries_of(folder_)) {
+  for (const Entry& entry : entries_of(info.folder)) {
     if (entry.kernel) ++info.entries;
     info.bytes += entry.bytes;
   }
@@ -289,8 +352,9 @@ CacheInfo DiskCache::info() const {
 
 int64_t DiskCache::clear() {
   int64_t removed = 0;
-  if (!info().refused.empty()) return 0;
-  for (const Entry& entry : entries_of(folder_)) {
+  const CacheInfo before = info();
+  if (!before.refused.empty()) return 0;
+  for (const Entry& entry : entries_of(before.folder)) {
     std::error_code gone;
     if (fs::remove(entry.path, gone) && entry.kernel) ++removed;
   }
@@ -300,3 +364,13 @@ int64_t DiskCache::clear() {
 }
 
 }  // namespace smelt::runtime
+
+namespace smelt {
+
+void set_cache(const CacheOptions& options) {
+  if (options.limit_bytes && *options.limit_bytes < 0)
+    throw UserError(fmt::format("set_cache(): a limit of {} bytes is negative", *options.limit_bytes));
+  runtime::DiskCache::configure(options.folder, options.limit_bytes);
+}
+
+}  // namespace smelt

@@ -27,17 +27,24 @@ class DiskCache {
   // In this folder, which is made when it is not there. Refused when it belongs to another user, when others may write to it, or when
   // it is a link.
   explicit DiskCache(std::string folder, int64_t limit_bytes = kLimit);
-  // In $SMELT_CACHE_DIR, else $XDG_CACHE_HOME/smelt, else ~/.cache/smelt. SMELT_CACHE_DIR=off uses none.
+  DiskCache(const DiskCache&) = delete;
+  DiskCache& operator=(const DiskCache&) = delete;
+  virtual ~DiskCache() = default;
+  // As configure() said; else in $SMELT_CACHE_DIR, else $XDG_CACHE_HOME/smelt, else ~/.cache/smelt, up to $SMELT_CACHE_LIMIT bytes.
+  // SMELT_CACHE_DIR=off uses none.
   static std::shared_ptr<DiskCache> of_user();
+  // The folder ("off": none) and the limit of all caches of the user, those that are there too; without a value as of_user() finds it.
+  static void configure(std::optional<std::string> folder, std::optional<int64_t> limit_bytes);
 
   // The value of this key, made where it is not known. Threads that ask for one key at a time make it once. `hit` tells where it is
-  // from.
-  std::string get(const std::string& key, const std::function<std::string()>& make, bool* hit = nullptr);
+  // from, `stored` whether it is new in the folder.
+  std::string get(const std::string& key, const std::function<std::string()>& make, bool* hit = nullptr,
+                  bool* stored = nullptr);
 
   // Entries are compiled kernels; notes are what helps to find them, and are not counted.
   enum class Kind : uint8_t { Entry, Note };
-  std::optional<std::string> find(const std::string& key, Kind kind = Kind::Entry);
-  void store(const std::string& key, const std::string& value, Kind kind = Kind::Entry) noexcept;
+  virtual std::optional<std::string> find(const std::string& key, Kind kind = Kind::Entry);
+  virtual bool store(const std::string& key, const std::string& value, Kind kind = Kind::Entry) noexcept;
 
   CacheInfo info() const;
   int64_t clear();  // entries removed
@@ -45,11 +52,11 @@ class DiskCache {
   static constexpr int64_t kLimit = int64_t{256} << 20;
 
  private:
-  std::string path_of(const std::string& key, Kind kind) const;
-  bool usable();
+  void move_to(const std::string& folder, int64_t limit_bytes);
+  std::string usable_folder();  // empty when there is none
   void make_room(int64_t coming);
 
-  std::string folder_;
+  std::string folder_;  // guarded, as all below
   int64_t limit_;
   mutable std::mutex mutex_;
   bool looked_ = false;

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "runtime/code_listing.hpp"
 #include "runtime/elf_object.hpp"
 #include "runtime/elf_relocate.hpp"
 #include "smelt/error.hpp"
@@ -141,7 +142,7 @@ void protect(char* memory, uint64_t bytes, int protection) {
 
 }  // namespace
 
-LoadedObject::LoadedObject(std::string_view file) {
+LoadedObject::LoadedObject(std::string_view file, const std::string& name) {
   const Object object = read_object(file);
   const std::vector<Relocation> relocations = relocations_of(object);
   const Layout layout = lay_out(object, relocations, static_cast<uint64_t>(::sysconf(_SC_PAGESIZE)));
@@ -169,6 +170,7 @@ LoadedObject::LoadedObject(std::string_view file) {
 #if defined(__aarch64__)
     __builtin___clear_cache(memory_, memory_ + layout.code_bytes);
 #endif
+    listed_ = list_code(name, file, object, [&](size_t s) { return memory_ + layout.sections[s]; });
   } catch (...) {
     ::munmap(memory_, bytes_);
     throw;
@@ -176,6 +178,7 @@ LoadedObject::LoadedObject(std::string_view file) {
 }
 
 LoadedObject::~LoadedObject() {
+  if (listed_) unlist_code(listed_);
   if (memory_) ::munmap(memory_, bytes_);
 }
 

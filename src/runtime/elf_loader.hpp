@@ -14,8 +14,8 @@ namespace smelt::runtime {
 class LoadedObject {
  public:
   // Bytes may be any: whatever is wrong with them is an InternalError. Functions outside of the object are those of
-  // external_function().
-  explicit LoadedObject(std::string_view object);
+  // external_function(). `name`: what profilers and debuggers show (code_listing.hpp).
+  explicit LoadedObject(std::string_view object, const std::string& name = {});
   LoadedObject(const LoadedObject&) = delete;
   LoadedObject& operator=(const LoadedObject&) = delete;
   ~LoadedObject();
@@ -26,6 +26,7 @@ class LoadedObject {
   char* memory_ = nullptr;
   size_t bytes_ = 0;
   std::map<std::string, void*> functions_;
+  void* listed_ = nullptr;  // with a debugger
 };
 
 // The address of a function that LLVM may call for what a processor has no instruction for (memcpy, fmod, ...); null for another

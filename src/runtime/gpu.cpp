@@ -4,8 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 
 #include "base/check.hpp"
+#include "base/memory.hpp"
 #include "runtime/gpu_driver.hpp"
 
 namespace smelt::runtime {
@@ -145,7 +148,11 @@ class OpenedGpu final : public Gpu {
         driver_(context_->driver()),
         facts_(read_facts(*context_, ordinal)),
         path_(std::move(path)),
-        stream_(create_stream()) {}
+        account_(gpu_account(ordinal)),
+        stream_(create_stream()),
+        system_(std::make_shared<const Allocator>(
+            Allocator{[this](size_t bytes, size_t) { return allocate_of_driver(bytes); },
+                      [this](void* memory, size_t) { driver_.release(reinterpret_cast<Address>(memory)); }})) {}
   OpenedGpu(const OpenedGpu&) = delete;
   OpenedGpu& operator=(const OpenedGpu&) = delete;
   ~OpenedGpu() override { destroy_stream(stream_); }
@@ -157,15 +164,25 @@ class OpenedGpu final : public Gpu {
   }
 
   uint64_t allocate(int64_t bytes) override {
+    bytes = std::max<int64_t>(bytes, 1);
     const Current current = context_->enter();
-    Address address = 0;
-    const Status status = driver_.allocate(&address, static_cast<size_t>(std::max<int64_t>(bytes, 1)));
-    if (status == kOutOfMemory) fail_for_memory(bytes);
-    context_->check("allocate memory", status);
+    const MemoryAccount::Held held = account_.take(bytes, kAlignment, system_);
+    if (!held.memory) fail_for_memory(bytes);
+    const auto address = reinterpret_cast<uint64_t>(held.memory);
+    const std::lock_guard lock(mutex_);
+    held_[address] = {held, bytes};
     return address;
   }
   void release(uint64_t address) noexcept override {
-    quietly([&] { driver_.release(address); });
+    std::pair<MemoryAccount::Held, int64_t> block;
+    {
+      const std::lock_guard lock(mutex_);
+      const auto found = held_.find(address);
+      if (found == held_.end()) return;
+      block = found->second;
+      held_.erase(found);
+    }
+    quietly([&] { account_.give_back(block.first, block.second); });
   }
   MappedMemory allocate_mapped(int64_t bytes) override {
     const Current current = context_->enter();
@@ -256,6 +273,10 @@ class OpenedGpu final : public Gpu {
     const Current current = context_->enter();
     context_->check("finish what it was given", driver_.synchronize_stream(stream));
   }
+  void synchronize_all() override {
+    const Current current = context_->enter();
+    context_->check("finish what it was given", driver_.synchronize_context());
+  }
 
   EventHandle create_event(bool timing) override {
     const Current current = context_->enter();
@@ -308,6 +329,13 @@ class OpenedGpu final : public Gpu {
   }
 
  private:
+  void* allocate_of_driver(size_t bytes) const {
+    Address address = 0;
+    const Status status = driver_.allocate(&address, bytes);
+    if (status == kOutOfMemory) return nullptr;
+    context_->check("allocate memory", status);
+    return reinterpret_cast<void*>(address);
+  }
   [[noreturn]] void fail_for_memory(int64_t bytes) const {
     size_t free = 0, total = 0;
     driver_.memory_info(&free, &total);
@@ -326,11 +354,16 @@ class OpenedGpu final : public Gpu {
     }
   }
 
+  static constexpr size_t kAlignment = 256;
   ContextPtr context_;
   const Driver& driver_;
   GpuFacts facts_;
   std::string path_;
+  MemoryAccount& account_;
   Stream stream_;
+  MemoryAccount::Source system_;
+  std::mutex mutex_;
+  std::map<uint64_t, std::pair<MemoryAccount::Held, int64_t>> held_;  // by address
 };
 
 }  // namespace
@@ -352,6 +385,15 @@ std::shared_ptr<Gpu> Gpu::open(int ordinal, std::string& why) {
     why = fmt::format("GPU {} cannot be used: {}", ordinal, e.what());
     return nullptr;
   }
+}
+
+MemoryAccount& gpu_account(int ordinal) {
+  static auto* mutex = new std::mutex;
+  static auto* accounts = new std::map<int, std::unique_ptr<MemoryAccount>>;
+  const std::lock_guard lock(*mutex);
+  std::unique_ptr<MemoryAccount>& account = (*accounts)[ordinal];
+  if (!account) account = std::make_unique<MemoryAccount>(fmt::format("GPU {}", ordinal));
+  return *account;
 }
 
 double measure_copy_seconds(Gpu& gpu, int64_t bytes, int runs) {

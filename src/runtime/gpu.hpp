@@ -7,6 +7,10 @@
 #include <string>
 #include <vector>
 
+namespace smelt {
+class MemoryAccount;
+}
+
 namespace smelt::runtime {
 
 struct GpuFacts {
@@ -49,6 +53,8 @@ class Nvrtc {
  public:
   // `newest_major` passes over versions that a driver is too old for: 12, say; 0 takes any.
   static std::shared_ptr<Nvrtc> open(std::string& why, int newest_major = 0);
+  // Of code that was compiled elsewhere: it has no library, and compiles nothing.
+  static std::shared_ptr<Nvrtc> absent(int version);
   virtual ~Nvrtc() = default;
   virtual int version() const = 0;               // 13000, as the driver counts
   virtual std::string version_text() const = 0;  // "13.0"
@@ -131,6 +137,7 @@ class Gpu {
   virtual StreamHandle create_stream() = 0;
   virtual void destroy_stream(StreamHandle stream) noexcept = 0;
   virtual void synchronize(StreamHandle stream) = 0;
+  virtual void synchronize_all() = 0;  // every stream
 
   virtual EventHandle create_event(bool timing) = 0;
   virtual void destroy_event(EventHandle event) noexcept = 0;
@@ -146,6 +153,19 @@ class Gpu {
   virtual void launch_graph(GraphHandle graph, StreamHandle stream) = 0;
   virtual void destroy_graph(GraphHandle graph) noexcept = 0;
 };
+
+// Of the memory that smelt holds on a GPU of NVIDIA.
+MemoryAccount& gpu_account(int ordinal);
+
+// The stream that calls of this thread use: the one that was set, else smelt's own.
+StreamHandle current_stream(const Gpu& gpu);
+// Sets it for this GPU; returns what resets it.
+struct StreamSetting {
+  const Gpu* gpu = nullptr;
+  bool set = false;
+  StreamHandle stream = nullptr;
+};
+StreamSetting set_current_stream(const StreamSetting& setting);
 
 // Seconds that a copy of `bytes` within the GPU's memory takes: median over runs.
 double measure_copy_seconds(Gpu& gpu, int64_t bytes, int runs);

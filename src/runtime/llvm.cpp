@@ -64,12 +64,11 @@ std::optional<Found> read_note(const std::string& note) {
 
 class FoundLlvm final : public Llvm {
  public:
-  FoundLlvm(Found found, OpenedLibrary library) : found_(std::move(found)), library_(std::move(library)) {
-#if defined(__x86_64__)
-    chosen_cpu_ = variable("SMELT_CPU");  // a name that read_cpu_facts has checked
-#endif
+  // `chosen_cpu`: a name that read_cpu_facts() or cpu_facts_for() has checked; empty for the processor at hand.
+  FoundLlvm(Found found, OpenedLibrary library, std::string chosen_cpu)
+      : found_(std::move(found)), chosen_cpu_(std::move(chosen_cpu)), library_(std::move(library)) {
     identity_ = fmt::format("LLVM {} {}\n{}\n{}\n{}", version_text(), file_identity(found_.path), found_.triple,
-                            passes(found_.major), cpu_identity());
+                            passes(found_.major), cpu_identity(chosen_cpu_));
   }
 
   int version() const override { return static_cast<int>(found_.major); }
@@ -112,9 +111,30 @@ class FoundLlvm final : public Llvm {
   mutable std::optional<Opened> opened_;
 };
 
+class AbsentLlvm final : public Llvm {
+ public:
+  AbsentLlvm(int version, std::string triple) : version_(version), triple_(std::move(triple)) {}
+  int version() const override { return version_; }
+  std::string version_text() const override { return std::to_string(version_); }
+  std::string path() const override { return ""; }
+  std::string triple() const override { return triple_; }
+  std::string cpu_name() const override { return ""; }
+  const std::string& identity() const override { return triple_; }
+  std::string compile(const std::string&) override {
+    throw UserError("the file of a saved function lacks code: another build of smelt saved it\nhelp: save it again");
+  }
+  std::string assembly(const std::string&) override {
+    throw UserError("a function that was loaded from a file has no assembly\nhelp: compile it again where libLLVM is");
+  }
+
+ private:
+  int version_;
+  std::string triple_;
+};
+
 class LoadedModule final : public Module {
  public:
-  explicit LoadedModule(std::string_view object) : object_(object) {}
+  LoadedModule(std::string_view object, const std::string& name) : object_(object, name) {}
   PhaseFunction function(const std::string& name) const override {
     void* const found = object_.function(name);
     SMELT_CHECK(found, "the module has no function {}", name);
@@ -128,19 +148,33 @@ class LoadedModule final : public Module {
 }  // namespace
 
 std::shared_ptr<Llvm> Llvm::open(std::string& why, DiskCache* cache) {
+#if defined(__x86_64__)
+  return open_for(variable("SMELT_CPU"), why, cache);
+#else
+  return open_for("", why, cache);
+#endif
+}
+
+std::shared_ptr<Llvm> Llvm::absent(int version, std::string triple) {
+  return std::make_shared<AbsentLlvm>(version, std::move(triple));
+}
+
+std::shared_ptr<Llvm> Llvm::open_for(const std::string& level, std::string& why, DiskCache* cache) {
   const std::string key = search_key();
   if (cache)
     if (const auto note = cache->find(key, DiskCache::Kind::Note))
-      if (auto found = read_note(*note)) return std::make_shared<FoundLlvm>(*found, OpenedLibrary());
+      if (auto found = read_note(*note)) return std::make_shared<FoundLlvm>(*found, OpenedLibrary(), level);
   OpenedLibrary library = open_library(why);
   if (!library) return nullptr;
   const Found found{library.path, default_triple(*library.api), library.major, library.minor, library.patch};
   if (cache) cache->store(key, note_of(found), DiskCache::Kind::Note);
-  return std::make_shared<FoundLlvm>(found, std::move(library));
+  return std::make_shared<FoundLlvm>(found, std::move(library), level);
 }
 
 std::shared_ptr<Module> Llvm::load(const std::string& ir_text) { return load_object(compile(ir_text)); }
 
-std::shared_ptr<Module> load_object(std::string_view object) { return std::make_shared<LoadedModule>(object); }
+std::shared_ptr<Module> load_object(std::string_view object, const std::string& name) {
+  return std::make_shared<LoadedModule>(object, name);
+}
 
 }  // namespace smelt::runtime

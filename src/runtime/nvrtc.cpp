@@ -188,6 +188,32 @@ std::string variable(const char* name) {
 
 }  // namespace
 
+namespace {
+
+class AbsentNvrtc final : public Nvrtc {
+ public:
+  explicit AbsentNvrtc(int version) : version_(version) {}
+  int version() const override { return version_; }
+  std::string version_text() const override { return fmt::format("{}.{}", version_ / 1000, version_ % 1000 / 10); }
+  std::string path() const override { return ""; }
+  std::vector<int> architectures() const override { return {}; }
+  bool serves(int, std::string&) const override { return true; }
+  std::vector<std::string> arguments(int, const NvrtcOptions&) const override { return {}; }
+  std::string compile(const std::string&, int, const NvrtcOptions&) const override {
+    throw UserError("the file of a saved function lacks code: another build of smelt saved it\nhelp: save it again");
+  }
+  std::string ptx(const std::string&, int, const NvrtcOptions&) const override {
+    throw UserError("a function that was loaded from a file has no PTX\nhelp: compile it again where NVRTC is");
+  }
+
+ private:
+  int version_;
+};
+
+}  // namespace
+
+std::shared_ptr<Nvrtc> Nvrtc::absent(int version) { return std::make_shared<AbsentNvrtc>(version); }
+
 std::shared_ptr<Nvrtc> Nvrtc::open(std::string& why, int newest_major) {
   const char* install = newest_major == 12 ? kInstall12 : kInstall;
   std::vector<std::string> candidates = nvrtc_files({variable, ""});

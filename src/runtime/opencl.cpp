@@ -324,6 +324,7 @@ class OpenedDevice final : public OpenCl {
   StreamHandle stream() const override { return queue_; }
   StreamHandle create_stream() override { return make_queue(); }
   void destroy_stream(StreamHandle stream) noexcept override { cl().release_queue(queue(stream)); }
+  void synchronize_all() override { synchronize(stream()); }
   void synchronize(StreamHandle stream) override {
     check(cl().finish(queue(stream)), "finish its work");
     const std::lock_guard lock(mapped_mutex_);

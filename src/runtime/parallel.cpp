@@ -1,7 +1,10 @@
 // Threads. Each participant of a loop owns a contiguous range of pieces, the same one in every call of the same size, so that data
 // stays in the cache of the core that used it last; whoever is done helps the others. The caller takes part and waits only for
 // workers that have joined, never for one that is still asleep: on a busy machine a loop is as fast as the processors it gets.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <exception>
 #include <memory>
@@ -11,6 +14,8 @@
 #include <utility>
 
 #include "runtime/cpu.hpp"
+#include "smelt/error.hpp"
+#include "smelt/runtime.hpp"
 
 namespace smelt::runtime {
 
@@ -18,9 +23,9 @@ namespace {
 
 using Body = std::function<void(int thread, int64_t begin, int64_t end)>;
 
-constexpr int kPiecesEach = 4;  // enough for helping to even out, few enough to cost nothing
-constexpr int kSpins = 1000;    // some tens of microseconds before a thread sleeps
-constexpr int kMostTeams = 4;   // callers at a time that get helpers; further ones work alone
+constexpr int kPiecesEach = 4;      // enough for helping to even out, few enough to cost nothing
+constexpr int kSpins = 1000;        // some tens of microseconds before a thread sleeps
+constexpr size_t kMostTeams = 256;  // callers at a time that get helpers; further ones work alone
 
 void pause() {
 #if defined(__x86_64__)
@@ -154,12 +159,75 @@ class Team {
   std::exception_ptr failure_;
 };
 
-// Threads belong to the process. Never destroyed, because its workers never end.
+// Threads belong to the process. Never destroyed, because its workers never end. The first teams are taken first, so that those
+// of rare moments with many callers have few workers.
 Team* take_team() {
-  static Team* teams = new Team[kMostTeams];
-  for (int i = 0; i < kMostTeams; ++i)
-    if (teams[i].try_take()) return &teams[i];
+  static auto* teams = new std::array<std::atomic<Team*>, kMostTeams>{};
+  for (std::atomic<Team*>& place : *teams) {
+    Team* team = place.load(std::memory_order_acquire);
+    if (!team) {
+      auto fresh = std::make_unique<Team>();
+      if (place.compare_exchange_strong(team, fresh.get(), std::memory_order_acq_rel)) team = fresh.release();
+    }
+    if (team->try_take()) return team;
+  }
   return nullptr;
+}
+
+std::atomic<int> callers{0};        // that are in a loop
+std::atomic<int> process_limit{0};  // set_threads(); 0: none
+thread_local int thread_limit = 0;  // ThreadLimit; 0: none
+
+// An outside pool, and the version of it that a loop began with.
+std::atomic<std::shared_ptr<const ThreadPool>>& outside_pool() {
+  static auto* pool = new std::atomic<std::shared_ptr<const ThreadPool>>;
+  return *pool;
+}
+
+int processors() {
+  static const int count = usable_threads();
+  return count;
+}
+
+// What a caller gets of the processors that `most` threads would use, beside the other callers.
+int share_of(int most, int among) {
+  const int all = std::max(most, processors());
+  return std::min(most, (all + among - 1) / among);
+}
+
+// Set while a thread works.
+class Working {
+ public:
+  Working() : before_(std::exchange(is_working, true)) {}
+  Working(const Working&) = delete;
+  Working& operator=(const Working&) = delete;
+  ~Working() { is_working = before_; }
+
+ private:
+  bool before_;
+};
+
+void run_outside(const ThreadPool& pool, int threads, const Cut& cut, const Body& body) {
+  std::atomic<int64_t> next{0};
+  std::mutex failing;
+  std::exception_ptr failure;
+  pool(threads, [&](int index) {
+    const Working working;
+    for (int64_t piece; (piece = next.fetch_add(1, std::memory_order_relaxed)) < cut.pieces;) {
+      try {
+        body(index, cut.start(piece), cut.start(piece + 1));
+      } catch (...) {
+        const std::lock_guard lock(failing);
+        if (!failure) failure = std::current_exception();
+      }
+    }
+  });
+  if (failure) std::rethrow_exception(failure);
+  if (next.load() < cut.pieces)
+    throw UserError(
+        "the pool of set_thread_pool() returned before its tasks had run\nhelp: it runs task(0) to task(count - 1), "
+        "and "
+        "returns when all are done");
 }
 
 }  // namespace
@@ -170,20 +238,47 @@ void parallel_for(int threads, int64_t count, int64_t grain, const Body& body) {
   cut.count = count;
   cut.grain = std::max<int64_t>(grain, 1);
   cut.grains = count / cut.grain + (count % cut.grain != 0);
+  if (const int limit = process_limit.load(std::memory_order_relaxed)) threads = std::min(threads, limit);
+  if (thread_limit > 0) threads = std::min(threads, thread_limit);
   threads = static_cast<int>(std::min<int64_t>(std::max(threads, 1), cut.grains));
   if (threads == 1 || is_working) return body(0, 0, count);
-  Team* team = take_team();
-  if (!team) return body(0, 0, count);
-  cut.pieces = std::min<int64_t>(int64_t{threads} * kPiecesEach, cut.grains);
+  if (const auto pool = outside_pool().load()) {
+    cut.pieces = std::min<int64_t>(int64_t{threads} * kPiecesEach, cut.grains);
+    return run_outside(*pool, threads, cut, body);
+  }
   struct Turn {
-    Team* team;
-    explicit Turn(Team* t) : team(t) { is_working = true; }
+    const int among = callers.fetch_add(1, std::memory_order_relaxed) + 1;
+    Team* const team = take_team();
+    const Working working;
     ~Turn() {
-      is_working = false;
-      team->release();
+      if (team) team->release();
+      callers.fetch_sub(1, std::memory_order_relaxed);
     }
-  } turn(team);
-  team->run(threads, cut, body);
+  } turn;
+  threads = share_of(threads, turn.among);
+  if (!turn.team || threads == 1) return body(0, 0, count);
+  cut.pieces = std::min<int64_t>(int64_t{threads} * kPiecesEach, cut.grains);
+  turn.team->run(threads, cut, body);
 }
 
 }  // namespace smelt::runtime
+
+namespace smelt {
+
+void set_threads(int threads) {
+  if (threads < 0)
+    throw UserError(fmt::format("set_threads({}): a number of threads is 1 or more\nhelp: 0 takes all", threads));
+  runtime::process_limit.store(threads);
+}
+
+ThreadLimit::ThreadLimit(int threads) {
+  if (threads < 1) throw UserError(fmt::format("ThreadLimit({}): a number of threads is 1 or more", threads));
+  before_ = std::exchange(runtime::thread_limit, threads);
+}
+ThreadLimit::~ThreadLimit() { runtime::thread_limit = before_; }
+
+void set_thread_pool(ThreadPool pool) {
+  runtime::outside_pool().store(pool ? std::make_shared<const ThreadPool>(std::move(pool)) : nullptr);
+}
+
+}  // namespace smelt

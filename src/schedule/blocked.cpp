@@ -14,12 +14,12 @@ namespace {
 
 // Elements of a window that are written out for one result, and fused multiply-adds in the body of the innermost loop.
 constexpr int64_t kMostUnrolled = 32, kMostProducts = 640;
-constexpr int64_t kMostColumns = 4, kMostRows = 8, kMostShared = 8;
+constexpr int64_t kMostBlockColumns = 4, kMostBlockRows = 8, kMostShared = 8;
 // Elements of a window whose results are worth sharing what they read; how much less that must take
 // of the first-level cache, and a larger block against a smaller one.
 constexpr int64_t kLongWindow = 16;
 constexpr double kWorthSharing = 1.5, kWorthMore = 0.85;
-constexpr double kWarp = 32, kLineBytes = 128;
+constexpr double kWarpLanes = 32, kWarpLineBytes = 128;
 constexpr int64_t kFar = 64;  // elements, of which each lies in a line of its own
 // Lines that the first-level caches deliver to a warp while memory delivers a byte to each thread.
 constexpr double kLinesPerByte = 1.3;
@@ -247,7 +247,7 @@ class Chooser {
   double lines_of_result() const {
     const auto columns = static_cast<double>(made_.block[columns_]);
     const auto lines_of = [&](double size, double step) {
-      return std::min(kWarp, columns * step * kWarp * size / kLineBytes);
+      return std::min(kWarpLanes, columns * step * kWarpLanes * size / kWarpLineBytes);
     };
     const auto results = static_cast<double>(made_.results());
     double lines = kIndexLines / results;
@@ -298,8 +298,8 @@ class Chooser {
     const auto any = [](int64_t) { return true; };
     const int shared = shared_;
     int64_t& columns = made_.block[columns_];
-    columns =
-        needs_.columns ? needs_.columns : best_block(estimate(columns_), std::min(most, kMostColumns), is_power_of_two);
+    columns = needs_.columns ? needs_.columns
+                             : best_block(estimate(columns_), std::min(most, kMostBlockColumns), is_power_of_two);
     // Sizes of blocks along the shared axis for which what a thread reads stays the same.
     const auto share = [&](int64_t limit) {
       const auto a = static_cast<size_t>(shared);
@@ -313,8 +313,8 @@ class Chooser {
     if (shared >= 0) share(std::min(most / columns, needs_.shared ? needs_.shared : kMostShared));
     if (rows_ >= 0) {
       const int64_t limit = std::max<int64_t>(1, most / made_.results());
-      rows() =
-          best_block(estimate(static_cast<size_t>(rows_)), std::min(limit, needs_.rows ? needs_.rows : kMostRows), any);
+      rows() = best_block(estimate(static_cast<size_t>(rows_)),
+                          std::min(limit, needs_.rows ? needs_.rows : kMostBlockRows), any);
     }
     // Few results are spread over all threads before one has many.
     const auto few = [&] { return threads() < needs_.threads; };

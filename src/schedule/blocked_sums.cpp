@@ -15,9 +15,9 @@ namespace smelt::schedule {
 namespace {
 
 // Collects them from the outputs of the group on.
-class Finder {
+class SumFinder {
  public:
-  Finder(const Graph& graph, const Group& group, const Domain& domain)
+  SumFinder(const Graph& graph, const Group& group, const Domain& domain)
       : graph_(graph),
         computes_(graph),
         domain_(domain),
@@ -117,7 +117,7 @@ class Finder {
 }  // namespace
 
 std::optional<std::vector<BlockedSum>> find_sums(const Graph& graph, const Group& group, const Domain& domain) {
-  return Finder(graph, group, domain).run();
+  return SumFinder(graph, group, domain).run();
 }
 
 }  // namespace smelt::schedule

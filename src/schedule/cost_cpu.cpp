@@ -28,18 +28,18 @@ constexpr double kJoinSum = 1, kJoinExtreme = 3, kJoinPosition = 6;  // times th
 // Cycles in which a step waits for the one before, of reductions; two instructions are done in each.
 constexpr double kChain = 4, kInstructionsPerCycle = 2;
 // Longer windows are not done side by side with the next ones.
-constexpr int64_t kLongWindow = 16;
+constexpr int64_t kLongestBesideOthers = 16;
 // Rows that columns side by side take from memory together, where they are split over the grid.
-constexpr double kRowsAtOnce = 4;
-constexpr double kLine = 64;
+constexpr double kRowsInFlight = 4;
+constexpr double kCacheLine = 64;
 // Of the first-level cache: bytes between addresses that share a set, and the lines that a set holds.
 constexpr double kWaySize = 4096;
 constexpr int kWays = 8;
 constexpr double kAnywhere = 1e9;  // what stride_of gives where there is none
 
-class Prediction {
+class CpuPrediction {
  public:
-  Prediction(const Graph& graph, const Group& group, const Schedule& schedule, const Options& options)
+  CpuPrediction(const Graph& graph, const Group& group, const Schedule& schedule, const Options& options)
       : graph_(graph), group_(group), s_(schedule), options_(options), facts_(facts_of(options.target)) {}
 
   Cost run() {
@@ -88,7 +88,7 @@ class Prediction {
       const bool own = s_.tile <= s_.lanes;  // each lane goes down its own column
       executed_ = rows * (std::floor(length / tile) * in_steps(tile) + in_steps(std::fmod(length, tile)));
       begun_ = own ? ceil_ratio(kept(), s_.lanes) : points() / tile;
-      in_scratch_ = own ? 0 : s_.strategy == Strategy::Split ? 2 / kRowsAtOnce : 2;
+      in_scratch_ = own ? 0 : s_.strategy == Strategy::Split ? 2 / kRowsInFlight : 2;
       iterations_ = s_.strategy == Strategy::Split ? points() : ceil_ratio(kept(), tile);
     } else if (s_.domain.pointwise()) {
       executed_ = rows * in_ranges(length);
@@ -167,7 +167,7 @@ class Prediction {
   double times_read(const Read& read) const {
     const double times = static_cast<double>(window_elements(s_.domain, read.index)) * executed_ / points();
     const bool stays = s_.domain.levels > 0 && !moves_along(s_.domain, read, true);
-    if (stays) return times * (in_scratch_ > 0 ? points() / kRowsAtOnce : kept());
+    if (stays) return times * (in_scratch_ > 0 ? points() / kRowsInFlight : kept());
     return times * points() * std::max(1, passes_ - read.level);
   }
 
@@ -176,7 +176,7 @@ class Prediction {
     const auto note = [&](NodeId node, const Index& index, double times, bool stored) {
       instructions_ += times * instructions_of(node, index);
       if (in_own_lines(node, index))
-        (stored && along_rows() ? torn_bytes_ : line_bytes_) += times * (stored ? 2 : 1) * kLine;
+        (stored && along_rows() ? torn_bytes_ : line_bytes_) += times * (stored ? 2 : 1) * kCacheLine;
       moved[node] += times * size_of(graph_.at(node).dtype);
     };
     for (const Read& read : s_.domain.reads) note(read.node, read.index, times_read(read), false);
@@ -190,7 +190,7 @@ class Prediction {
     if (!axis() || s_.flattened || s_.strategy == Strategy::Tiled) return false;
     const double elements = stride(node, index, *axis()), step = elements * size_of(graph_.at(node).dtype);
     // Places that no step gives are neighbours, but at the ends of rows; those that the data names are not.
-    return step >= kLine && (elements < kAnywhere || reads_gathered(index)) &&
+    return step >= kCacheLine && (elements < kAnywhere || reads_gathered(index)) &&
            array_bytes(graph_, options_.sizes, node) > static_cast<double>(options_.target.l2_bytes) / 2 &&
            !serves_next(node, index, step);
   }
@@ -217,7 +217,7 @@ class Prediction {
       chain_ = executed_ * s_.domain.levels / s_.lanes * kChain;
     }
     for (const Read& read : s_.domain.reads)
-      if (window_elements(s_.domain, read.index) > kLongWindow)
+      if (window_elements(s_.domain, read.index) > kLongestBesideOthers)
         chain_ = std::max(chain_, times_read(read) / s_.lanes * kChain / 2);
   }
 
@@ -250,7 +250,7 @@ class Prediction {
 }  // namespace
 
 Cost predict_on_cpu(const Graph& graph, const Group& group, const Schedule& schedule, const Options& options) {
-  return Prediction(graph, group, schedule, options).run();
+  return CpuPrediction(graph, group, schedule, options).run();
 }
 
 }  // namespace smelt::schedule

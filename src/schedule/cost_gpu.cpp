@@ -8,25 +8,26 @@
 #include "schedule/local.hpp"
 #include "schedule/operations.hpp"
 #include "schedule/parts.hpp"
+#include "schedule/schedule_gpu.hpp"
 #include "schedule/target_facts.hpp"
 
 namespace smelt::schedule {
 namespace {
 
-constexpr int kWarp = 32, kSector = 32, kLine = 128;
+constexpr int kSector = 32, kLine = 128;
 // Instructions around the operations of one step of a thread, and around one access.
 constexpr double kStepOperations = 8, kAccessOperations = 2;
 // Rows by which stencils read ahead.
 constexpr double kRowsAhead = 3;
 // Finding the place of an element in axes that were merged takes a division an axis.
 constexpr double kDivision = 10;
-constexpr int kBaseRegisters = 20, kMostRegisters = 255;
+constexpr int kBaseRegisters = 20, kAddressableRegisters = 255;
 // Rows that a thread of a split column reads at once.
 constexpr double kRowsAtOnce = 4;
 
-class Prediction {
+class GpuPrediction {
  public:
-  Prediction(const Graph& graph, const Group& group, const Schedule& schedule, const Options& options)
+  GpuPrediction(const Graph& graph, const Group& group, const Schedule& schedule, const Options& options)
       : graph_(graph), group_(group), s_(schedule), options_(options), facts_(facts_of(options.target)) {}
 
   Cost run() {
@@ -154,7 +155,7 @@ class Prediction {
       registers = kBaseRegisters + 20 + rings;
     }
     if (s_.blocking) registers = 36 + static_cast<double>(s_.blocking->results()) * 1.5;
-    registers = std::min<double>(std::ceil(registers / 8) * 8, kMostRegisters);
+    registers = std::min<double>(std::ceil(registers / 8) * 8, kAddressableRegisters);
     cost_.registers = static_cast<int>(registers);
     // A workgroup has as many threads as it has: what does not fit their registers spills.
     const double most = std::floor(static_cast<double>(facts_.registers) / threads_);
@@ -452,7 +453,7 @@ class Prediction {
 }  // namespace
 
 Cost predict_on_gpu(const Graph& graph, const Group& group, const Schedule& schedule, const Options& options) {
-  return Prediction(graph, group, schedule, options).run();
+  return GpuPrediction(graph, group, schedule, options).run();
 }
 
 }  // namespace smelt::schedule

@@ -27,9 +27,9 @@ bool is_plain(const IntExpr& size) {
   return true;
 }
 
-class Finder {
+class CutFinder {
  public:
-  Finder(const Graph& graph, const Group& group, const Domain& domain)
+  CutFinder(const Graph& graph, const Group& group, const Domain& domain)
       : graph_(graph), computes_(graph), members_(group.nodes.begin(), group.nodes.end()), domain_(domain) {}
 
   std::optional<Cut> run() {
@@ -125,7 +125,7 @@ void side_by_side(const Graph& graph, const std::vector<IntExpr>& starts, const 
 }  // namespace
 
 std::optional<Cut> find_cut(const Graph& graph, const Group& group, const Domain& domain, const SizeBinding& sizes) {
-  std::optional<Cut> cut = Finder(graph, group, domain).run();
+  std::optional<Cut> cut = CutFinder(graph, group, domain).run();
   if (!cut || cut->starts.size() > kMostRanges) return std::nullopt;
   int64_t run = 1;
   for (size_t a = static_cast<size_t>(cut->axis) + 1; a < domain.axes.size(); ++a) run *= domain.axes[a].estimate;

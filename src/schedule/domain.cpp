@@ -42,8 +42,8 @@ struct Steps {
 };
 
 // Nothing for what is read at places that are not evenly apart.
-std::optional<Steps> steps_of(const Graph& graph, const Domain& domain, const SizeBinding& sizes, NodeId node,
-                              const Index& index) {
+std::optional<Steps> steps_through(const Graph& graph, const Domain& domain, const SizeBinding& sizes, NodeId node,
+                                   const Index& index) {
   Steps steps{array_bytes(graph, sizes, node), {}};
   const IntExpr flat = flat_offset(graph.at(node).shape, index);
   for (const Axis& axis : domain.axes) {
@@ -62,10 +62,10 @@ void follow_memory(const Graph& graph, Domain& domain, const SizeBinding& sizes)
   if (domain.pointwise() || domain.axes.size() < 2 || domain.reads.size() > kMostAccesses) return;
   std::vector<Steps> all;
   for (const Read& r : domain.reads)
-    if (auto steps = steps_of(graph, domain, sizes, r.node, r.index)) all.push_back(std::move(*steps));
+    if (auto steps = steps_through(graph, domain, sizes, r.node, r.index)) all.push_back(std::move(*steps));
   for (const Output& o : domain.outputs)
     if (!o.per_row)
-      if (auto steps = steps_of(graph, domain, sizes, o.node, o.store_index)) all.push_back(std::move(*steps));
+      if (auto steps = steps_through(graph, domain, sizes, o.node, o.store_index)) all.push_back(std::move(*steps));
   // Positions are counted, and scans run, in the order of the program.
   const bool ordered = !domain.scans.empty() || finds_positions(graph, domain);
   const auto outside_in = [&](size_t d) {

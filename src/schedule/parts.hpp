@@ -22,6 +22,13 @@ std::optional<Domain> domain_of_fewer_passes(const Graph& graph, const Group& gr
                                              Online online, int passes);
 std::string passes_text(const Domain& domain);
 
+// Reductions of fewer elements are not split: there is nothing to gain from spreading them over threads.
+constexpr int64_t kSmallWork = 1 << 16;
+// A reduction over at least this many rows is split, so that threads share it and its error stays small.
+constexpr int64_t kTallColumn = 512;
+// Of a CPU's vectors; the fewest also where fewer would do.
+constexpr int64_t kFewestLanes = 4, kMostLanes = 64;
+
 // Points that a part of a split reduction has at least. More parts than kMaxParts only lengthen the
 // second phase; rows have at most kTeamsPerProcessor parts for each multiprocessor of a GPU.
 constexpr int64_t kPartElements = 32768, kMaxParts = 1024, kTeamsPerProcessor = 4;

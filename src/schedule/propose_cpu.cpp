@@ -7,8 +7,6 @@
 namespace smelt::schedule {
 namespace {
 
-constexpr int kFewestLanes = 4, kMostLanes = 64;
-
 class Proposals {
  public:
   explicit Proposals(const Schedule& first) : first_(first) {}

@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "schedule/propose.hpp"
+#include "schedule/schedule_gpu.hpp"
 
 namespace smelt::schedule {
 
 std::vector<Tuning> propose_row(const Schedule& first, const Target& target) {
-  constexpr int kWarp = 32, kMostThreads = 1024;
   std::vector<Tuning> tunings;
   const int workgroup = first.workgroup, cluster = std::max(1, first.team / std::max(1, workgroup));
   if (first.team >= 2 * kWarp || first.team == workgroup)

@@ -13,7 +13,7 @@
 namespace smelt::schedule {
 namespace {
 
-constexpr int kWorkgroup = 128;
+constexpr int kBlockedWorkgroup = 128;
 // Results of a thread: with what they are computed from, half of the registers that it may have.
 constexpr int64_t kMostResults = 64;
 // Registers of a thread for which a multiprocessor holds four workgroups.
@@ -112,7 +112,7 @@ std::optional<Schedule> blocked_schedule(const Graph& graph, const Domain& domai
   const auto wide = [&](NodeId id) { return graph.at(id).local && size_of(graph.at(id).dtype) > 4; };
   BlockNeeds needs;
   needs.results = std::any_of(group.nodes.begin(), group.nodes.end(), wide) ? kMostResults / 2 : kMostResults;
-  needs.threads = int64_t{options.target.threads} * 2 * kWorkgroup;
+  needs.threads = int64_t{options.target.threads} * 2 * kBlockedWorkgroup;
   needs.columns = tuning.lanes, needs.rows = tuning.unroll;
   needs.shared = tuning.cluster > 1 ? tuning.cluster : 0;
   needs.staged_bytes = kStagedBytes;
@@ -123,8 +123,8 @@ std::optional<Schedule> blocked_schedule(const Graph& graph, const Domain& domai
   s.strategy = Strategy::Pointwise;
   s.domain = domain;
   s.vector_axis = static_cast<int>(domain.axes.size()) - 1;
-  s.team = s.workgroup = tuning.threads ? tuning.threads : kWorkgroup;
-  if (blocking->staged()) s.resident = std::max(1, kResident * kWorkgroup / s.workgroup);
+  s.team = s.workgroup = tuning.threads ? tuning.threads : kBlockedWorkgroup;
+  if (blocking->staged()) s.resident = std::max(1, kResident * kBlockedWorkgroup / s.workgroup);
   s.lanes = static_cast<int>(blocking->block.back());
   s.unroll = static_cast<int>(blocking->results() / s.lanes);
   s.tile = s.team * blocking->results();

@@ -20,22 +20,16 @@ constexpr int64_t kTile = 64, kLargeTile = 128, kLargestTile = 256;
 constexpr int64_t kLargeArray = 1 << 22;
 // Column sums keep their accumulators in the first-level cache.
 constexpr int64_t kColumnTile = 2048;
-// Below this much work there is nothing to gain from spreading one reduction over threads.
-constexpr int64_t kSmallWork = 1 << 16;
 // Rows shorter than this leave most lanes of a vector empty.
 constexpr int64_t kShortRow = 16;
-constexpr int64_t kMostLanes = 64;
-constexpr int64_t kFewestLanes = 4;  // also where fewer would do
 // One row to a thread leaves threads idle where rows are few. Rows fewer than the first, reduced in one pass, are therefore split over
 // the grid. Fewer than the second that take several passes become kernels of one pass each. Both are fixed: parts of a row are added
 // in another order than a whole one, and the order of a sum must not follow from the threads at hand.
 constexpr int64_t kFewRows = 32, kFewestRows = 8;
-// A reduction over at least this many rows is split, so that threads share it and its error stays small.
-constexpr int64_t kTallColumn = 512;
 // So few columns share vectors, of which a step takes this many, where there are more steps than few: joining the lanes takes as long as
 // those. Indices beside the values fill the registers sooner, and are joined in more time.
-constexpr int64_t kMostColumns = 40, kFewestVectors = 3, kMostVectors = 16, kFewSteps = 3;
-constexpr int64_t kMostColumnsOfIndices = 24, kFewStepsOfIndices = 12;
+constexpr int64_t kFewColumns = 40, kFewestVectors = 3, kMostVectors = 16, kFewSteps = 3;
+constexpr int64_t kFewColumnsOfIndices = 24, kFewStepsOfIndices = 12;
 
 // Vectors of so few pieces of rows are read in whole steps, which seldom meet the end of an axis of so many.
 constexpr int64_t kFewPieces = 8, kManyPieces = 128;
@@ -146,7 +140,7 @@ int64_t side_of_tiles(const Domain& domain, int across, const Target& target) {
   return shorter >= kLargeTile ? kLargeTile : kTile;
 }
 
-Schedule pointwise(const Graph& graph, Domain domain, const Group& group, const Options& options) {
+Schedule pointwise_cpu(const Graph& graph, Domain domain, const Group& group, const Options& options) {
   Schedule s;
   s.strategy = Strategy::Pointwise;
   follow_output(graph, domain);
@@ -258,7 +252,7 @@ bool few_columns(const Graph& graph, const Group& group, const Options& options,
   int64_t columns = 1;
   for (size_t d = static_cast<size_t>(inner) + 1; d < axes.size(); ++d) {
     const int64_t extent = axes[d].extent.constant().value_or(0);
-    if (extent < 1 || columns * extent > (indices ? kMostColumnsOfIndices : kMostColumns)) return false;
+    if (extent < 1 || columns * extent > (indices ? kFewColumnsOfIndices : kFewColumns)) return false;
     columns *= extent;
   }
   int64_t step = std::lcm<int64_t>(columns, lanes);
@@ -350,7 +344,7 @@ int natural_lanes(const Target& target) { return std::max(4, target.vector_bits 
 
 std::variant<Schedule, Refusal> cpu_schedule(const Graph& graph, Domain domain, const Group& group,
                                              const Options& options) {
-  if (domain.pointwise()) return pointwise(graph, std::move(domain), group, options);
+  if (domain.pointwise()) return pointwise_cpu(graph, std::move(domain), group, options);
   const int last = static_cast<int>(domain.axes.size()) - 1;
   const bool along_rows = last < 0 || domain.axes[static_cast<size_t>(last)].reduced;
   const bool has_columns = last_axis(domain, false) >= 0, has_rows = last_axis(domain, true) >= 0;

@@ -154,7 +154,7 @@ std::optional<int> axis_of_thread(const Graph& graph, const Domain& domain, cons
   return last && !reads_lane_by_lane(graph, along_last(graph, domain), options.sizes) ? std::nullopt : axis;
 }
 
-Schedule pointwise(const Graph& graph, Domain domain, const Group& group, const Options& options) {
+Schedule pointwise_gpu(const Graph& graph, Domain domain, const Group& group, const Options& options) {
   std::string unprofitable;
   follow_output(graph, domain);
   if (auto stencil = stencil_schedule(graph, domain, group, options, unprofitable)) return std::move(*stencil);
@@ -218,7 +218,7 @@ std::variant<Schedule, Refusal> any_schedule(const Graph& graph, Domain domain, 
     if (auto blocked = blocked_schedule(graph, domain, group, options)) return std::move(*blocked);
     return *domain.overlap;
   }
-  if (domain.pointwise()) return pointwise(graph, std::move(domain), group, options);
+  if (domain.pointwise()) return pointwise_gpu(graph, std::move(domain), group, options);
   if (options.tuning.turned) {
     if (!may_turn(domain))
       return Refusal{"lanes along a kept axis would read elements that are not neighbours",

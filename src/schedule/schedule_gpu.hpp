@@ -16,8 +16,6 @@ constexpr int64_t kMostBytesPerThread = 128;
 // Instructions of kernel IR, about, that a function writes out for the elements of one thread. NVRTC takes a millisecond for
 // each eight of them.
 constexpr int64_t kMostWrittenOutInstructions = 12000;
-// Reductions of fewer elements are not split.
-constexpr int64_t kSmallWork = 1 << 16;
 
 struct Widths {
   int smallest = 8, largest = 1;  // bytes of the elements read and written along the lanes

@@ -13,8 +13,6 @@
 namespace smelt::schedule {
 namespace {
 
-// A reduction over at least this many rows is split.
-constexpr int64_t kTallColumn = 512;
 // A row of a column's pass waits so long for memory; starting two more kernels takes so long; memory moves so much.
 constexpr int64_t kRowLatencyNs = 700, kKernelsNs = 5000, kBytesPerNs = 4000;
 // A lane that scans takes so long for a row of which the loads are under way; parts of columns move so much.

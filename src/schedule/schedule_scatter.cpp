@@ -10,11 +10,11 @@
 namespace smelt::schedule {
 namespace {
 
-constexpr int64_t kChunk = 8192;
+constexpr int64_t kScatterChunk = 8192;
 // Copies of the result, one for each part of the updates, are worth their making where they stay in the caches.
 constexpr int64_t kMostCopied = 1 << 16;
 constexpr int64_t kUpdatesPerCopied = 4;
-constexpr int kWorkgroup = 256;
+constexpr int kScatterWorkgroup = 256;
 // What a workgroup may join in shared memory, so that several of them fit a multiprocessor.
 constexpr int64_t kOnChipBytes = 32 << 10;
 // From so many columns on, finding the updates of some rows costs less than taking all of them twice.
@@ -81,17 +81,17 @@ void for_gpu(const Node& node, const Sizes& sizes, Schedule& s) {
   const auto rows = node.shape[0].constant(), width = count(Shape(node.shape.begin() + 1, node.shape.end())).constant();
   s.lanes = 4;
   while (s.lanes > 1 && width && *width % s.lanes != 0 && *width > 1) s.lanes /= 2;
-  s.workgroup = s.team = kWorkgroup;
+  s.workgroup = s.team = kScatterWorkgroup;
   if (s.scatter == ScatterForm::Ranges) {
     if (size_of(node.dtype) == 8) s.lanes = std::min(s.lanes, 2);
     while (s.lanes > 1 && width && *width % s.lanes != 0) s.lanes /= 2;
-    s.team = static_cast<int>(std::clamp<int64_t>(power_of_two_to(sizes.columns / s.lanes), 32, kWorkgroup));
+    s.team = static_cast<int>(std::clamp<int64_t>(power_of_two_to(sizes.columns / s.lanes), 32, kScatterWorkgroup));
   } else {
     s.unroll = 2;
   }
   const int64_t bytes = rows && width ? *rows * *width * std::max(4, size_of(node.dtype)) : INT64_MAX;
   s.on_chip = s.scatter == ScatterForm::Atomic && bytes <= kOnChipBytes;
-  if (s.on_chip) s.workgroup = s.team = 2 * kWorkgroup;
+  if (s.on_chip) s.workgroup = s.team = 2 * kScatterWorkgroup;
   s.tile = int64_t{s.team} * s.lanes * s.unroll;
 }
 
@@ -144,7 +144,7 @@ std::variant<Schedule, Refusal> scatter_schedule(const Graph& graph, const Group
   for (const Axis& axis : s.domain.axes) s.domain.ranges[axis.var] = {0, axis.extent - 1};
   s.vector_axis = 1;
   s.lanes = options.tuning.lanes ? options.tuning.lanes : std::max(4, options.target.vector_bits / 32);
-  s.tile = options.tuning.tile ? options.tuning.tile : kChunk;
+  s.tile = options.tuning.tile ? options.tuning.tile : kScatterChunk;
   if (options.target.gpu) for_gpu(node, sizes, s);
   s.note = note_of(s, updates.str());
   return s;

@@ -5,16 +5,17 @@
 #include <cmath>
 
 #include "schedule/parts.hpp"
+#include "schedule/schedule_gpu.hpp"
 
 namespace smelt::schedule {
 namespace {
 
 constexpr int64_t kNarrowStrip = 256, kWideStrip = 8192;
 // Registers of a thread that rings may take.
-constexpr int64_t kMostRegisters = 128;
+constexpr int64_t kMostRingRegisters = 128;
 // Operations of a point, with what it reads, that are done by the time that its row comes from memory.
 constexpr double kCheapReads = 24;
-constexpr int kStencilThreads = 128, kWarp = 32;
+constexpr int kStencilThreads = 128;
 // Of a multiprocessor; and those that a thread computes with, besides those of rings.
 constexpr int64_t kRegisters = 65536, kRegistersToCompute = 44, kMostWarps = 32;
 // Rows by which arrays are read ahead.
@@ -201,12 +202,12 @@ std::optional<Schedule> stencil_schedule(const Graph& graph, const Domain& domai
         !keeps_computed(*search.stencil))
       return std::nullopt;
     const double repeated = search.stencil ? search.stencil->repeated : 1;
-    if (search.stencil && registers <= kMostRegisters && repeated <= kMostRepeated) {
+    if (search.stencil && registers <= kMostRingRegisters && repeated <= kMostRepeated) {
       s = gpu ? on_gpu(domain, std::move(*search.stencil), needs.lanes, registers, options)
               : on_cpu(domain, graph, std::move(*search.stencil), options);
       break;
     }
-    if (search.stencil && registers > kMostRegisters && needs.lanes > 4) {
+    if (search.stencil && registers > kMostRingRegisters && needs.lanes > 4) {
       needs.lanes /= 2;
       continue;
     }
@@ -217,7 +218,8 @@ std::optional<Schedule> stencil_schedule(const Graph& graph, const Domain& domai
     }
     if (search.again && *search.again <= search.once + kRoundTrip) return std::nullopt;
     unprofitable =
-        registers > kMostRegisters ? fmt::format("what neighbours share would take {} registers of a thread", registers)
+        registers > kMostRingRegisters
+            ? fmt::format("what neighbours share would take {} registers of a thread", registers)
         : search.again
             ? fmt::format("{:.0f} operations an element would become {:.0f}, since values are needed at several places",
                           search.once, *search.again)

@@ -19,7 +19,7 @@ constexpr size_t kMostRequests = 1 << 12;
 constexpr double kFarTooMany = 16, kSomeWork = 256;
 // Rings must save this part of the operations.
 constexpr double kWorthwhile = 1.25;
-constexpr int64_t kMostRows = 64, kMostHalo = 256;
+constexpr int64_t kMostRingRows = 64, kMostHalo = 256;
 // Each is a loop of its own to compile.
 constexpr size_t kMostRings = 20;
 // Where the caches serve neighbours, what is in memory is read at so many places without being kept.
@@ -47,11 +47,11 @@ std::optional<int> stepping_dim(const Index& index, Symbol variable) {
   return found;
 }
 
-class Finder {
+class StencilFinder {
   using Places = std::vector<std::vector<Request>>;
 
  public:
-  Finder(const Graph& graph, const Group& group, const Domain& domain, const StencilNeeds& needs)
+  StencilFinder(const Graph& graph, const Group& group, const Domain& domain, const StencilNeeds& needs)
       : graph_(graph),
         computes_(graph),
         domain_(domain),
@@ -259,7 +259,7 @@ class Finder {
     }
     for (size_t k = 0; k < here.size(); ++k)
       ring.places.push_back({lowest - down[k], across[k] - shifted, here[k].readers});
-    if (ring.rows > kMostRows || ring.halo() > kMostHalo) return std::nullopt;
+    if (ring.rows > kMostRingRows || ring.halo() > kMostHalo) return std::nullopt;
     result_.warm_up = std::max(result_.warm_up, ring.start);
     cost_ += needs_.ring_cost * (1 + static_cast<double>(here.size()));
     kept_ = kept_ || several;
@@ -384,7 +384,7 @@ StencilSearch find_stencil(const Graph& graph, const Group& group, const Domain&
     search.again = 0;
     return search;
   }
-  Finder finder(graph, group, domain, needs);
+  StencilFinder finder(graph, group, domain, needs);
   search.again = finder.run(false);
   search.once = finder.once();
   if (search.again && *search.again < kWorthwhile * search.once) return search;  // nothing is needed twice

@@ -227,7 +227,7 @@ TEST(Cli, ColourOnlyOnATerminalWithoutNoColor) {
 }
 
 TEST(Cli, ProgressShowsOnATerminalOnlyAndGoesAway) {
-  const std::vector<std::string> program = {"run", "sum(x)", "-i", "x=f32[8]"};
+  const std::vector<std::string> program = {"run", "sum(x)", "-i", "x=f32[8]", "--fallback", "allow"};
   const auto variables = [](const std::string& delay) {
     return std::map<std::string, std::string>{{"SMELT_LLVM", "/nonexistent/libLLVM.so"},
                                               {"SMELT_PROGRESS_DELAY", delay}};

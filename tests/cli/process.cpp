@@ -95,6 +95,11 @@ Result tool_without_llvm(const std::vector<std::string>& arguments) {
   return run({arguments, {{"SMELT_LLVM", "/nonexistent/libLLVM.so"}}, "", false});
 }
 
+Result interpreted(std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin() + 1, {"--fallback", "warn"});
+  return tool_without_llvm(arguments);
+}
+
 bool has_llvm() {
   const Result r = tool({"explain", "x + 1", "-i", "x=f32[4]"});
   return !r.err_has("there is no compiler");

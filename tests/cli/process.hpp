@@ -26,4 +26,6 @@ Result run(const Invocation& invocation);
 Result tool(const std::vector<std::string>& arguments);
 // With no compiler to be found: the reference interpreter runs programs.
 Result tool_without_llvm(const std::vector<std::string>& arguments);
+// The same with --fallback warn behind the command.
+Result interpreted(std::vector<std::string> arguments);
 bool has_llvm();

@@ -24,15 +24,33 @@ std::vector<float> values(const Tensor& t) {
   return {data, data + t.count()};
 }
 
+TEST(CliRun, WithoutACompilerIsAnErrorUnlessAllowed) {
+  const Result error = tool_without_llvm({"run", "x * 2", "-i", "x=iota:f32[2,3]"});
+  EXPECT_EQ(error.status, 2);
+  EXPECT_TRUE(error.err_has("x * 2 cannot be compiled: ")) << error.err;
+  EXPECT_TRUE(error.err_has("apt-get install libllvm19")) << error.err;
+  EXPECT_TRUE(error.err_has("--fallback warn")) << error.err;
+  const Result warned = tool_without_llvm({"run", "x * 2", "-i", "x=iota:f32[2,3]", "--fallback", "warn"});
+  EXPECT_EQ(warned.status, 0) << warned.err;
+  EXPECT_TRUE(warned.err_has("the reference interpreter runs the program, slowly")) << warned.err;
+  const Result allowed = tool_without_llvm({"run", "x * 2", "-i", "x=iota:f32[2,3]", "--fallback", "allow"});
+  EXPECT_EQ(allowed.status, 0) << allowed.err;
+  EXPECT_EQ(allowed.err, "");
+  EXPECT_EQ(allowed.out, warned.out);
+  const Result wrong = tool({"run", "x * 2", "-i", "x=iota:f32[2,3]", "--fallback", "maybe"});
+  EXPECT_EQ(wrong.status, 2);
+  EXPECT_TRUE(wrong.err_has("--fallback is \"maybe\"\n  help: one of error, warn, allow")) << wrong.err;
+}
+
 TEST(CliRun, ShowsShapeViewAndStatistics) {
-  const Result r = tool_without_llvm({"run", "x * 2", "-i", "x=iota:f32[2,3]"});
+  const Result r = interpreted({"run", "x * 2", "-i", "x=iota:f32[2,3]"});
   EXPECT_EQ(r.status, 0) << r.err;
   EXPECT_EQ(r.out, "f32[2,3]   min 0   mean 5.0000   max 10.000\n[[ 0,  2,  4],\n [ 6,  8, 10]]\n");
   EXPECT_TRUE(r.err_has("there is no compiler"));
 }
 
 TEST(CliRun, JsonDescribesTheOutputs) {
-  const Result r = tool_without_llvm({"run", "x * 2, x.sum()", "-i", "x=iota:i32[2,3]", "--json", "-"});
+  const Result r = interpreted({"run", "x * 2, x.sum()", "-i", "x=iota:i32[2,3]", "--json", "-"});
   EXPECT_EQ(r.status, 0) << r.err;
   const auto json = r.json();
   EXPECT_EQ(json["interpreted"], true);
@@ -44,7 +62,7 @@ TEST(CliRun, JsonDescribesTheOutputs) {
 }
 
 TEST(CliRun, NanAndInfinityAreStringsInJson) {
-  const Result r = tool_without_llvm({"run", "x / 0", "-i", "x=ones:f32[2]", "--json", "-"});
+  const Result r = interpreted({"run", "x / 0", "-i", "x=ones:f32[2]", "--json", "-"});
   EXPECT_EQ(r.json()["outputs"][0]["max"], "inf") << r.out;
   EXPECT_EQ(r.json()["outputs"][0]["inf"], 2);
 }
@@ -53,8 +71,8 @@ TEST(CliRun, ReadsAndWritesNpy) {
   const TemporaryFolder folder;
   write_npy(folder / "x.npy", floats({2, 2}, {1, -2, 3, -4}));
   write_npy(folder / "y.npy", floats({2}, {10, 20}));
-  const Result r = tool_without_llvm({"run", "maximum(x, 0) + y, x.T", "-i", "x=@" + (folder / "x.npy"), "-i",
-                                      "y=@" + (folder / "y.npy"), "-o", folder / "a.npy", "-o", folder / "b.npy"});
+  const Result r = interpreted({"run", "maximum(x, 0) + y, x.T", "-i", "x=@" + (folder / "x.npy"), "-i",
+                                "y=@" + (folder / "y.npy"), "-o", folder / "a.npy", "-o", folder / "b.npy"});
   EXPECT_EQ(r.status, 0) << r.err;
   EXPECT_EQ(values(read_npy(folder / "a.npy")), (std::vector<float>{11, 20, 13, 20}));
   EXPECT_EQ(values(read_npy(folder / "b.npy")), (std::vector<float>{1, 3, -2, -4}));
@@ -68,7 +86,7 @@ TEST(CliRun, TheEngineAgreesWithTheInterpreter) {
     const auto go = [&](const std::string& out, bool engine) {
       const std::vector<std::string> arguments = {"run",    program, "-i", "x=f32[7,9]",
                                                   "--seed", "3",     "-o", folder / out};
-      return engine ? tool(arguments) : tool_without_llvm(arguments);
+      return engine ? tool(arguments) : interpreted(arguments);
     };
     const Result engine = go("engine.npy", true), interpreter = go("interpreter.npy", false);
     ASSERT_EQ(engine.status, 0) << engine.err;
@@ -84,7 +102,7 @@ TEST(CliRun, OutputMayBeTheInputFile) {
   const TemporaryFolder folder;
   const std::string path = folder / "x.npy";
   write_npy(path, floats({3}, {1, 2, 3}));
-  EXPECT_EQ(tool_without_llvm({"run", "x + 1", "-i", "x=@" + path, "-o", path}).status, 0);
+  EXPECT_EQ(interpreted({"run", "x + 1", "-i", "x=@" + path, "-o", path}).status, 0);
   EXPECT_EQ(values(read_npy(path)), (std::vector<float>{2, 3, 4}));
   EXPECT_EQ(folder.entries(), 1u);
 }
@@ -92,12 +110,12 @@ TEST(CliRun, OutputMayBeTheInputFile) {
 TEST(CliRun, ProgramsComeFromFiles) {
   const TemporaryFolder folder;
   const std::string program = folder.file("double.smelt", "input x: f32[B, C]\ninput s: f64\nreturn x * f32(s)\n");
-  const Result r = tool_without_llvm({"run", program, "-i", "x=ones:f32[N,3]", "--size", "N=2", "-i", "s=2.5"});
+  const Result r = interpreted({"run", program, "-i", "x=ones:f32[N,3]", "--size", "N=2", "-i", "s=2.5"});
   EXPECT_EQ(r.status, 0) << r.err;
   EXPECT_TRUE(r.out_has("f32[2,3]   min 2.5000")) << r.out;
   // A file without the ending is a program too when it is there.
   const std::string plain = folder.file("double", "input x: f32[B]\nreturn x * 3\n");
-  EXPECT_TRUE(tool_without_llvm({"run", plain, "-i", "x=ones:f32[2]"}).out_has("[3, 3]"));
+  EXPECT_TRUE(interpreted({"run", plain, "-i", "x=ones:f32[2]"}).out_has("[3, 3]"));
   EXPECT_TRUE(tool({"run", folder / "none.smelt"}).err_has("No such file"));
 }
 
@@ -120,7 +138,7 @@ TEST(CliRun, DeclarationsAreToldFromExpressions) {
   for (const Row& row : rows) {
     std::vector<std::string> arguments = {"run", row.program};
     for (const std::string& input : row.inputs) arguments.insert(arguments.end(), {"-i", input});
-    const Result r = tool_without_llvm(arguments);
+    const Result r = interpreted(arguments);
     EXPECT_EQ(r.status, 0) << row.program << "\n" << r.err;
     EXPECT_TRUE(r.out_has(row.says)) << row.program << "\n" << r.out;
   }
@@ -128,31 +146,28 @@ TEST(CliRun, DeclarationsAreToldFromExpressions) {
 
 TEST(CliRun, NumbersAreWeakInExpressions) {
   for (const auto& [type, dtype] : {std::pair{"f16[2]", "f16[2]"}, {"f64[2]", "f64[2]"}, {"i8[2]", "i8[2]"}}) {
-    const Result r = tool_without_llvm({"run", "x * s", "-i", std::string("x=ones:") + type, "-i", "s=2"});
+    const Result r = interpreted({"run", "x * s", "-i", std::string("x=ones:") + type, "-i", "s=2"});
     EXPECT_EQ(r.status, 0) << r.err;
     EXPECT_TRUE(r.out_has(dtype)) << r.out;
   }
-  EXPECT_TRUE(tool_without_llvm({"run", "s * 2", "-i", "s=2"}).out_has("i64"));
-  EXPECT_TRUE(tool_without_llvm({"run", "s * 2", "-i", "s=f64(2)"}).out_has("f64"));
+  EXPECT_TRUE(interpreted({"run", "s * 2", "-i", "s=2"}).out_has("i64"));
+  EXPECT_TRUE(interpreted({"run", "s * 2", "-i", "s=f64(2)"}).out_has("f64"));
 }
 
 TEST(CliRun, SizesFromOneInputServeAnother) {
   const TemporaryFolder folder;
   write_npy(folder / "x.npy", floats({2, 3}, {1, 2, 3, 4, 5, 6}));
   const std::string program = folder.file("p.smelt", "input x: f32[B, C]\ninput y: f32[C]\nreturn x + y\n");
-  const Result r = tool_without_llvm({"run", program, "-i", "x=@" + (folder / "x.npy"), "-i", "y=ones:f32[C]"});
+  const Result r = interpreted({"run", program, "-i", "x=@" + (folder / "x.npy"), "-i", "y=ones:f32[C]"});
   EXPECT_EQ(r.status, 0) << r.err;
   EXPECT_TRUE(r.out_has("f32[2,3]"));
 }
 
 TEST(CliRun, TheSeedDecidesTheNumbers) {
-  const auto out = [](const char* seed) {
-    return tool_without_llvm({"run", "x", "-i", "x=f32[5]", "--seed", seed}).out;
-  };
+  const auto out = [](const char* seed) { return interpreted({"run", "x", "-i", "x=f32[5]", "--seed", seed}).out; };
   EXPECT_EQ(out("1"), out("1"));
   EXPECT_NE(out("1"), out("2"));
-  EXPECT_TRUE(
-      tool_without_llvm({"run", "(x == y).any()", "-i", "x=f32[50]", "-i", "y=f32[50]"}).out_has("0.00 % true"));
+  EXPECT_TRUE(interpreted({"run", "(x == y).any()", "-i", "x=f32[50]", "-i", "y=f32[50]"}).out_has("0.00 % true"));
 }
 
 struct Mistake {
@@ -199,7 +214,7 @@ TEST(CliRun, MistakesAreNamed) {
   for (const Mistake& mistake : mistakes) {
     std::vector<std::string> arguments = mistake.arguments;
     arguments.insert(arguments.begin(), "run");
-    const Result r = tool_without_llvm(arguments);
+    const Result r = interpreted(arguments);
     EXPECT_EQ(r.status, 2) << arguments[1].substr(0, 80) << "\n" << r.err;
     EXPECT_TRUE(r.err_has(mistake.says)) << arguments[1].substr(0, 80) << "\n" << r.err.substr(0, 1000);
     EXPECT_EQ(r.out, "");
@@ -211,8 +226,7 @@ TEST(CliRun, MistakesAreNamed) {
 
 TEST(CliRun, WritesNothingWhenARunFails) {
   const TemporaryFolder folder;
-  const Result r =
-      tool_without_llvm({"run", "take(x, i)", "-i", "x=f32[4]", "-i", "i=iota:i64[9]", "-o", folder / "a.npy"});
+  const Result r = interpreted({"run", "take(x, i)", "-i", "x=f32[4]", "-i", "i=iota:i64[9]", "-o", folder / "a.npy"});
   EXPECT_EQ(r.status, 2) << r.err;
   EXPECT_EQ(folder.entries(), 0u);
 }

@@ -2,9 +2,12 @@
 
 #include <atomic>
 #include <chrono>
+#include <mutex>
 #include <numeric>
+#include <set>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include "runtime/cpu.hpp"
 
@@ -92,6 +95,37 @@ TEST(ParallelFor, ManyCallersAtOnce) {
     });
   for (auto& caller : callers) caller.join();
   EXPECT_EQ(sum, 12 * 500 * 100);
+}
+
+// However many callers there are, each has helpers while there are processors for them: none is sent off alone because it is the fifth.
+TEST(ParallelFor, EveryCallerGetsItsShare) {
+  constexpr int kCallers = 6;
+  const int threads = kCallers * std::max(2, usable_threads());  // of which each caller's share is two and more
+  std::atomic<int> inside{0}, helped{0};
+  std::vector<std::thread> callers;
+  for (int c = 0; c < kCallers; ++c)
+    callers.emplace_back([&] {
+      std::mutex mutex;
+      std::set<std::thread::id> seen;
+      bool first = true;
+      // All are in their loops at the same time, each until a second thread has come to it.
+      parallel_for(threads, threads, 1, [&](int, int64_t, int64_t) {
+        {
+          const std::lock_guard lock(mutex);
+          if (std::exchange(first, false)) ++inside;
+          seen.insert(std::this_thread::get_id());
+        }
+        const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(5);
+        while (std::chrono::steady_clock::now() < until) {
+          const std::lock_guard lock(mutex);
+          if (inside == kCallers && seen.size() > 1) break;
+          std::this_thread::yield();
+        }
+      });
+      helped += seen.size() > 1;
+    });
+  for (auto& caller : callers) caller.join();
+  EXPECT_EQ(helped, kCallers);
 }
 
 TEST(ParallelFor, RunsFromManyThreadsAndInsideItself) {

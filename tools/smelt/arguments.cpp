@@ -56,6 +56,12 @@ void add_run(CLI::App& app, int& status) {
       ->add_option("-o,--output", options->outputs, "write an output to a .npy file; once per output, in their order")
       ->type_name("FILE")
       ->allow_extra_args(false);
+  command
+      ->add_option(
+          "--fallback", options->fallback,
+          "without a compiler: error, or the reference interpreter, slowly, with a note (warn) or without (allow)")
+      ->type_name("error|warn|allow")
+      ->capture_default_str();
   add_tune_option(*command, options->tune);
   add_common_options(*command, options->common);
   command->footer(

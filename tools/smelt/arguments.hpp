@@ -13,6 +13,7 @@ struct RunOptions {
   CommonOptions common;
   ProgramOptions program;
   std::vector<std::string> outputs;
+  std::string fallback = "error";
   bool tune = false;
 };
 

@@ -68,6 +68,13 @@ Machine find_device_here(const CommonOptions& options) {
   return device;
 }
 
+Fallback fallback_of(const std::string& word) {
+  if (word == "error") return Fallback::Error;
+  if (word == "warn") return Fallback::Warn;
+  if (word == "allow") return Fallback::Allow;
+  throw UserError(fmt::format("--fallback is \"{}\"\nhelp: one of error, warn, allow", report::printable(word, 40)));
+}
+
 int thread_count(const CommonOptions& options, const Machine& device) {
   if (device.is_gpu) return device.gpu_facts.processors;
   return options.threads > 0 ? options.threads : device.facts.threads;

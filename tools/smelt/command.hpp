@@ -27,6 +27,8 @@ void check_device_name(const CommonOptions& options);
 Machine find_device(const CommonOptions& options);
 // The same, when programs are to run on it.
 Machine find_device_here(const CommonOptions& options);
+// "error", "warn" or "allow". Throws UserError for another word.
+Fallback fallback_of(const std::string& word);
 // CPU threads, or multiprocessors of a GPU.
 int thread_count(const CommonOptions& options, const Machine& device);
 

@@ -1,9 +1,6 @@
 // smelt emit: a program as a source file that users build into their own.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
-
 #include "arguments.hpp"
 #include "compile/standalone.hpp"
 #include "report/file.hpp"
@@ -12,12 +9,6 @@
 
 namespace smelt::tool {
 namespace {
-
-bool is_identifier(const std::string& name) {
-  const auto letter = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; };
-  const auto inner = [&](char c) { return letter(c) || std::isdigit(static_cast<unsigned char>(c)); };
-  return !name.empty() && name.size() <= 60 && letter(name[0]) && std::all_of(name.begin(), name.end(), inner);
-}
 
 Machine device_for(const EmitOptions& options) {
   if (options.as == "cpp") {
@@ -46,15 +37,13 @@ Machine device_for(const EmitOptions& options) {
 }  // namespace
 
 int run_emit(const EmitOptions& options) {
-  if (!is_identifier(options.name))
-    throw UserError(
-        fmt::format("\"{}\" cannot be the name of a C function\nhelp: letters, digits and _, no digit first",
-                    report::printable(options.name, 40)));
+  check_function_name(report::printable(options.name, 61));
   const Machine device = device_for(options);
   const Program program(options.program, true);
   CompileOptions compile_options;
   compile_options.threads = device.is_gpu ? 0 : options.common.threads;
   compile_options.sizes = program.sizes();
+  compile_options.fallback = Fallback::Allow;  // what emits says what it needs
   const Executable executable = compile(program.graph(), device, compile_options);
   StandaloneOptions standalone;
   standalone.name = options.name;

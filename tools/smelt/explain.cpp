@@ -67,6 +67,7 @@ int run_explain(const ExplainOptions& options) {
   compile_options.sizes = program.sizes();
   compile_options.fuse = !options.no_fuse;
   compile_options.tune = options.tune;
+  compile_options.fallback = Fallback::Allow;  // nothing runs
   const Graph graph = program.graph_for(device, compile_options.sizes);
   const Executable executable = compile_or_dump(graph, device, compile_options, options.dump, output);
 
@@ -78,6 +79,7 @@ int run_explain(const ExplainOptions& options) {
                                   executable.cache_use()};
   explanation.undone = report::undone_passes(executable);
   explanation.in_place = executable.in_place();
+  explanation.interpreted = executable.interpreted();
   explanation.memory_gbs = device.gpu ? device.gpu_facts.memory_gbs : 0;
   if (!executable.interpreted()) explanation.temporary_bytes = executable.temporary_bytes(compile_options.sizes);
   if (options.measure)

@@ -69,9 +69,6 @@ int run_program(const RunOptions& options) {
   const std::vector<Dims> dims = program.dims();
   check_memory(program, dims, device.facts.memory_bytes);
   if (device.is_gpu) check_memory(program, dims, device.gpu_facts.memory_bytes);
-  if (!device.compiles())
-    output.note("note: there is no compiler, so the reference interpreter runs the program, slowly\n  " +
-                device.missing);
 
   auto progress = std::make_unique<Progress>();
   progress->stage("compiling");
@@ -79,7 +76,12 @@ int run_program(const RunOptions& options) {
   compile_options.threads = thread_count(options.common, device);
   compile_options.sizes = program.sizes();
   compile_options.tune = options.tune;
+  compile_options.program = program.title();
+  compile_options.fallback = fallback_of(options.fallback);
   const Executable executable = compile(program.graph_for(device, compile_options.sizes), device, compile_options);
+  if (executable.interpreted() && compile_options.fallback == Fallback::Warn)
+    output.note("note: there is no compiler, so the reference interpreter runs the program, slowly\n  " +
+                device.missing);
   progress->stage("making inputs");
   const std::vector<Tensor> arrays = program.arrays();
   progress->stage("running");

@@ -1,0 +1,55 @@
+/// \file
+/// What smelt does beside running kernels, as it happens; and what it may do when nothing can compile.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "smelt/export.hpp"
+
+namespace smelt {
+
+/// Something that took time or memory, or that a service should know.
+struct Event {
+  /// What happened.
+  enum class Kind : uint8_t {
+    Compiled,     ///< LLVM, NVRTC or OpenCL made the code of a kernel
+    CacheHit,     ///< code of a kernel came from the cache on disk
+    CacheStored,  ///< code of a kernel was written to the cache on disk
+    Loaded,       ///< code of a kernel was loaded into the process, or onto the GPU
+    FellBack,     ///< no compiler is there, and the reference interpreter will run the program
+  };
+  Kind kind = Kind::Compiled;  ///< what happened
+  std::string program;         ///< Options::name, or the program of the command line
+  std::string kernel;          ///< "kernel 1 (relu, layernorm)"; empty for FellBack
+  std::string device;          ///< "cpu", "cuda", "sm_90"
+  double ms = 0;               ///< milliseconds that it took
+  int64_t bytes = 0;           ///< of the code
+  std::string message;         ///< of FellBack: why, and what to install
+};
+
+/// "compiled", "cache hit", "cache stored", "loaded", "fell back".
+SMELT_API const char* name_of(Event::Kind kind);
+
+/// Takes events.
+using OnEvent = std::function<void(const Event&)>;
+
+/// Gives every event of this process to `callback` from now on; an empty one stops that. Returns the callback before. Kernels are
+/// compiled side by side, so it may be called from several threads at once. What it throws is dropped.
+SMELT_API OnEvent on_event(OnEvent callback);
+
+/// What happens to a program that cannot be compiled because libLLVM is not there. The reference interpreter gives the same results
+/// to within rounding, but takes a hundred times as long and more.
+enum class Fallback : uint8_t {
+  Error,  ///< UserError, which says what to install
+  Warn,   ///< the interpreter runs it; on_event() gets Event::Kind::FellBack
+  Allow,  ///< the interpreter runs it
+};
+
+/// For every program that does not say otherwise (Options::fallback). At first Fallback::Error.
+SMELT_API void set_fallback(Fallback fallback);
+/// What set_fallback() said last.
+SMELT_API Fallback fallback();
+
+}  // namespace smelt

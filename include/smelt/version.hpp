@@ -1,0 +1,21 @@
+/// \file
+/// The version of smelt: of the headers, by macros, and of the library, by version().
+#pragma once
+
+#include "smelt/export.hpp"
+
+/// What `project()` in CMakeLists.txt reads, as docs/compatibility.md counts it.
+#define SMELT_VERSION_MAJOR 0
+#define SMELT_VERSION_MINOR 1
+#define SMELT_VERSION_PATCH 0
+/// To compare: 10203 is 1.2.3.
+#define SMELT_VERSION_NUMBER (SMELT_VERSION_MAJOR * 10000 + SMELT_VERSION_MINOR * 100 + SMELT_VERSION_PATCH)
+
+namespace smelt {
+
+/// "0.1.0", of the library that runs; the macros are of the headers that the program was compiled with.
+SMELT_API const char* version();
+/// The same as SMELT_VERSION_NUMBER counts.
+SMELT_API int version_number();
+
+}  // namespace smelt

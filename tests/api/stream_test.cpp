@@ -1,0 +1,193 @@
+// The caller's streams, events between them, and limits of the memory of a GPU: on a driver over host memory, which runs queued work as
+// late as it may.
+#include <gtest/gtest.h>
+#include <smelt/smelt.hpp>
+
+#include "api/node.hpp"
+#include "fake_cuda/open.hpp"
+#include "message_of.hpp"
+
+namespace smelt {
+namespace {
+
+using testing::message_of;
+
+class Streams : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    fake_ = &testing::fresh_fake();
+    const testing::Variable driver("SMELT_CUDA", SMELT_FAKE_CUDA), nvrtc("SMELT_NVRTC", SMELT_FAKE_CUDA);
+    gpu_ = Device(std::make_shared<const detail::DeviceState>(detail::DeviceState{Machine::cuda()}));
+    ASSERT_TRUE(gpu_->usable()) << gpu_->missing();
+  }
+  void TearDown() override {
+    if (!fake_) return;
+    if (gpu_ && gpu_->usable()) set_memory_limit(*gpu_, 0), set_allocator(*gpu_, {});
+    gpu_.reset();
+    EXPECT_EQ(fake_->fault, "");
+    EXPECT_TRUE(fake_->blocks.empty()) << "memory of the GPU was not given back";
+  }
+  void* stream_of_last() const { return fake_->launches.back().stream; }
+
+  fake_cuda::State* fake_ = nullptr;
+  std::optional<Device> gpu_;
+};
+
+TEST_F(Streams, CarryEveryKindOfCall) {
+  const Stream mine = Stream::create(*gpu_), own = Stream::current(*gpu_);
+  EXPECT_NE(mine.handle(), own.handle());
+  const Array x = Array::from({1.f, 2.f, 3.f, 4.f}).to(*gpu_), out = Array::from({0.f, 0.f, 0.f, 0.f}).to(*gpu_);
+  const auto f = compile([](Array a) { return a * 2 + 1; });
+  const Program program = compile_text("x * 3", {"x"});
+  f(x), program(x);
+  const auto check = [&](void* expected) {
+    f(x);
+    gpu_->synchronize();
+    EXPECT_EQ(stream_of_last(), expected) << "a call";
+    f.into(out)(x);
+    gpu_->synchronize();
+    EXPECT_EQ(stream_of_last(), expected) << "into";
+    program({{"x", x}});
+    gpu_->synchronize();
+    EXPECT_EQ(stream_of_last(), expected) << "a program";
+    Array y = x - 5;
+    eval(y);
+    gpu_->synchronize();
+    EXPECT_EQ(stream_of_last(), expected) << "eval";
+    const Bound bound = f.bind(x);
+    bound();
+    bound.synchronize();
+    EXPECT_EQ(stream_of_last(), expected) << "a bound call";
+  };
+  check(own.handle());
+  {
+    const StreamScope scope(mine);
+    EXPECT_EQ(Stream::current(*gpu_).handle(), mine.handle());
+    check(mine.handle());
+    {
+      const StreamScope inner(own);
+      check(own.handle());
+    }
+    check(mine.handle());
+  }
+  check(own.handle());
+}
+
+TEST_F(Streams, ABoundCallKeepsItsStream) {
+  const Stream mine = Stream::create(*gpu_);
+  const Array x = Array::from({1.f, 2.f}).to(*gpu_);
+  const auto f = compile([](Array a) { return a * 2 + 1; });
+  std::optional<Bound> bound;
+  {
+    const StreamScope scope(mine);
+    bound = f.bind(x);
+  }
+  (*bound)();
+  bound->synchronize();
+  EXPECT_EQ(stream_of_last(), mine.handle());
+}
+
+TEST_F(Streams, TheCallersHandlesAreTaken) {
+  const Stream mine = Stream::create(*gpu_), same(*gpu_, mine.handle());
+  const StreamScope scope(same);
+  const Array x = Array::from({1.f, 2.f}).to(*gpu_);
+  compile([](Array a) { return a * 2 + 1; })(x);
+  mine.synchronize();
+  EXPECT_EQ(stream_of_last(), mine.handle());
+  const Stream standard(*gpu_, nullptr);
+  EXPECT_EQ(standard.handle(), nullptr);
+}
+
+TEST_F(Streams, EventsOrderThem) {
+  const Stream a = Stream::create(*gpu_), b = Stream::create(*gpu_);
+  const Array x = Array::from({1.f, 2.f}).to(*gpu_);
+  const auto f = compile([](Array v) { return v * 2 + 1; });
+  f(x);
+  gpu_->synchronize();
+  fake_->launches.clear();
+  const StreamEvent done(*gpu_), start(*gpu_, true), end(*gpu_, true);
+  Array first, second;
+  start.record(a);
+  {
+    const StreamScope scope(a);
+    first = f(x);
+  }
+  done.record(a);
+  end.record(a);
+  done.wait(b);
+  {
+    const StreamScope scope(b);
+    second = f(first);
+  }
+  EXPECT_TRUE(fake_->launches.empty()) << "nothing has waited yet";
+  b.synchronize();
+  ASSERT_EQ(fake_->launches.size(), 2u) << "b waited for what is in a";
+  EXPECT_EQ(fake_->launches[0].stream, a.handle());
+  EXPECT_EQ(fake_->launches[1].stream, b.handle());
+  done.synchronize();
+  end.synchronize();
+  EXPECT_GE(end.elapsed_ms(start), 0);
+}
+
+TEST_F(Streams, ADeviceWaitsForAllOfThem) {
+  const Stream a = Stream::create(*gpu_), b = Stream::create(*gpu_);
+  const Array x = Array::from({1.f, 2.f}).to(*gpu_);
+  const auto f = compile([](Array v) { return v * 2 + 1; });
+  f(x);
+  gpu_->synchronize();
+  fake_->launches.clear();
+  std::vector<Array> results;  // freeing memory waits too
+  for (const Stream& stream : {a, b}) {
+    const StreamScope scope(stream);
+    results.push_back(f(x));
+  }
+  EXPECT_TRUE(fake_->launches.empty());
+  gpu_->synchronize();
+  EXPECT_EQ(fake_->launches.size(), 2u);
+  Device::cpu().synchronize();
+}
+
+TEST_F(Streams, OtherDevicesHaveNone) {
+  EXPECT_EQ(message_of([] { Stream::create(Device::cpu()); }),
+            "Stream::create(): cpu has no streams of CUDA\nhelp: Device::cuda() has");
+  EXPECT_THROW(StreamEvent{Device::cpu()}, UserError);
+  EXPECT_THROW(Stream(Device::cpu(), nullptr), UserError);
+}
+
+TEST_F(Streams, MemoryOfAGpuIsLimitedAndTheCallersToGive) {
+  const Array x = Array::from(std::vector<float>(1000, 1.f)).to(*gpu_);
+  EXPECT_EQ(memory_use(*gpu_).bytes, 4000);
+  set_memory_limit(*gpu_, 7000);
+  const std::string message = message_of([&] { Array::from(std::vector<float>(1000, 2.f)).to(*gpu_); });
+  EXPECT_NE(
+      message.find("4000 more bytes would pass the limit of 7000 bytes for memory of GPU 0, of which 4000 are in use"),
+      std::string::npos)
+      << message;
+  set_memory_limit(*gpu_, 0);
+  void* const library = dlopen(SMELT_FAKE_CUDA, RTLD_NOW | RTLD_LOCAL);
+  const auto allocate = reinterpret_cast<int (*)(uint64_t*, size_t)>(dlsym(library, "cuMemAlloc_v2"));
+  const auto release = reinterpret_cast<int (*)(uint64_t)>(dlsym(library, "cuMemFree_v2"));
+  std::vector<void*> given;
+  size_t returned = 0;
+  set_allocator(*gpu_, {[&](size_t bytes, size_t alignment) {
+                          EXPECT_EQ(alignment, 256u);
+                          uint64_t address = 0;
+                          EXPECT_EQ(allocate(&address, bytes), 0);
+                          given.push_back(reinterpret_cast<void*>(address));
+                          return given.back();
+                        },
+                        [&](void* memory, size_t bytes) {
+                          returned += bytes;
+                          EXPECT_EQ(release(reinterpret_cast<uint64_t>(memory)), 0);
+                        }});
+  {
+    const Array y = Array::from(std::vector<float>(1000, 2.f)).to(*gpu_);
+    ASSERT_EQ(given.size(), 1u);
+    EXPECT_EQ(y.data(), given[0]);
+    EXPECT_EQ(memory_use(*gpu_).bytes, 8000);
+  }
+  EXPECT_EQ(returned, 4000u);
+}
+
+}  // namespace
+}  // namespace smelt
