@@ -5,7 +5,7 @@ GENERATOR = $(if $(wildcard build/$(1)/CMakeCache.txt),,$(if $(shell command -v 
 configure = cmake --preset $(1) $(call GENERATOR,$(1)) $(2) -Wno-dev --log-level=NOTICE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench build debug asan fuzz package docs format check clean
+.PHONY: help demo test bench build debug asan tsan coverage tidy fuzz package docs format check clean
 
 help: ## this list
 	@echo "smelt: fuses array programs into few kernels"
@@ -43,6 +43,23 @@ asan: ## the tests under the address and undefined-behaviour sanitizers, in buil
 	@$(call configure,asan)
 	@bash scripts/build.sh build/asan $(JOBS)
 	@ctest --preset asan -j $(JOBS)
+
+tsan: ## the tests of the runtime, of calls and caches under the thread sanitizer, in build/tsan
+	@$(call configure,tsan)
+	@bash scripts/build.sh build/tsan $(JOBS) test_base test_runtime test_api test_compile
+	@ctest --preset tsan -j $(JOBS) -L '^(base|runtime|api|compile)$$'
+
+coverage: ## which lines the tests run, in build/coverage/coverage.txt; takes gcovr
+	@bash scripts/setup.sh coverage
+	@$(call configure,coverage)
+	@bash scripts/build.sh build/coverage $(JOBS)
+	@ctest --preset coverage -j $(JOBS) -E '^(on_|package|demo|bench|check)'
+	@gcovr -r . build/coverage --filter src/ --filter include/ --filter tools/ --sort-percentage -o build/coverage/coverage.txt
+	@tail -n 4 build/coverage/coverage.txt
+
+tidy: ## clang-tidy over the sources, as .clang-tidy says; minutes
+	@$(call configure,release)
+	@git ls-files 'src/*.cpp' 'tools/*.cpp' | xargs -P $(JOBS) -n 4 clang-tidy -p build/release --quiet
 
 fuzz: ## feeds the language, the .npy reader and the loader of object code for 30 s each, by clang; SECONDS=300: for longer
 	@bash scripts/setup.sh fuzz

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what the build needs and the machine lacks. Usage: scripts/setup.sh [demo|test|fuzz|docs|ci]
+# Installs what the build needs and the machine lacks. Usage: scripts/setup.sh [demo|test|fuzz|docs|coverage|ci]
 #
 # Debian and Ubuntu: by apt, as root or with sudo; says each package and why; does nothing when all is there. Elsewhere: names
 # the packages and stops. SMELT_SETUP=skip leaves the machine alone whatever it lacks.
@@ -7,8 +7,8 @@ set -euo pipefail
 
 goal=${1:-test}
 case $goal in
-  demo | test | fuzz | docs | ci) ;;
-  *) echo "usage: scripts/setup.sh [demo|test|fuzz|docs|ci]" >&2; exit 2 ;;
+  demo | test | fuzz | docs | coverage | ci) ;;
+  *) echo "usage: scripts/setup.sh [demo|test|fuzz|docs|coverage|ci]" >&2; exit 2 ;;
 esac
 if [ "${SMELT_SETUP:-}" = skip ]; then
   echo "setup: skipped, since SMELT_SETUP=skip"
@@ -109,6 +109,7 @@ if [ "$goal" = fuzz ]; then
   need clang "builds the fuzzers" have_fuzzer
   need libclang-rt-dev "runs the fuzzers" have_fuzzer
 fi
+[ "$goal" != coverage ] || need gcovr "counts the lines that tests run" have_command gcovr
 if [ "$goal" = docs ] || [ "$goal" = ci ]; then
   missing=()
   need doxygen "writes the reference of the C++ library" have_command doxygen
