@@ -6,7 +6,9 @@
 
 /// What `project()` in CMakeLists.txt reads, as docs/compatibility.md counts it.
 #define SMELT_VERSION_MAJOR 0
+/// The second number.
 #define SMELT_VERSION_MINOR 1
+/// The third.
 #define SMELT_VERSION_PATCH 0
 /// To compare: 10203 is 1.2.3.
 #define SMELT_VERSION_NUMBER (SMELT_VERSION_MAJOR * 10000 + SMELT_VERSION_MINOR * 100 + SMELT_VERSION_PATCH)

@@ -119,15 +119,15 @@ void check_neighbours(const std::vector<Value>& items, size_t array_at) {
 }
 
 // The part of x that the items name. `index`: an array of indices among them, whose axis stays whole; else -1.
-struct Named {
+struct NamedPart {
   functions::Region region;
   NodeId index = -1;
   int index_axis = 0;
 };
 
-Named named_part(GraphBuilder& b, NodeId x, const std::vector<Value>& given) {
+NamedPart named_part(GraphBuilder& b, NodeId x, const std::vector<Value>& given) {
   const std::vector<Value> items = spelled_out(b, x, given);
-  Named named;
+  NamedPart named;
   functions::Region& r = named.region;
   for (size_t i = 0; i < items.size(); ++i) {
     const Value& item = items[i];
@@ -166,7 +166,7 @@ std::vector<Value> items_of(const Value& item) {
 }
 
 Value subscript_array(GraphBuilder& b, NodeId x, const std::vector<Value>& given) {
-  const Named named = named_part(b, x, given);
+  const NamedPart named = named_part(b, x, given);
   const functions::Region& r = named.region;
   NodeId part = b.slice(x, r.starts, r.steps, r.sizes);
   if (named.index >= 0) part = functions::take(b, part, named.index, named.index_axis, GatherMode::Check);
