@@ -23,12 +23,11 @@ namespace smelt {
 
 /// How compile() builds.
 struct SMELT_API Options {
-  Device device;                     ///< where calls run whose arrays are in host memory; arrays on a GPU run there
-  bool fuse = true;                  ///< false: one kernel per operation, to compare with
-  int threads = 0;                   ///< of the CPU that a call may use; 0: all that the process has
-  std::optional<Fallback> fallback;  ///< what happens without a compiler; else what set_fallback() says
-  bool tune = false;                 ///< the first call times other schedules, and the fastest is kept on disk
-  int max_executables = 64;          ///< that a function keeps; the one not used for longest goes first
+  Device device;             ///< where calls run whose arrays are in host memory; arrays on a GPU run there
+  bool fuse = true;          ///< false: one kernel per operation, to compare with
+  int threads = 0;           ///< of the CPU that a call may use; 0: all that the process has
+  bool tune = false;         ///< the first call times other schedules, and the fastest is kept on disk
+  int max_executables = 64;  ///< that a function keeps; the one not used for longest goes first
   /// The name of max_executables until the next version.
   struct Most {
     Most() = default;
@@ -53,6 +52,8 @@ struct SMELT_API Options {
     bool fixed;    ///< built in, else open
   };
   std::vector<Pin> pins;  ///< what fixed() and dynamic() wrote
+
+  std::optional<Fallback> fallback = {};  ///< what happens without a compiler; else what set_fallback() says
 
  private:
   Options& pin(int argument, int axis, bool fixed) {

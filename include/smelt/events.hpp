@@ -40,7 +40,7 @@ using OnEvent = std::function<void(const Event&)>;
 SMELT_API OnEvent on_event(OnEvent callback);
 
 /// What happens to a program that cannot be compiled because libLLVM is not there. The reference interpreter gives the same results
-/// to within rounding, but takes a hundred times as long and more.
+/// to within rounding, but takes a hundred times as long and more. A GPU without NVRTC is an error always.
 enum class Fallback : uint8_t {
   Error,  ///< UserError, which says what to install
   Warn,   ///< the interpreter runs it; on_event() gets Event::Kind::FellBack

@@ -43,7 +43,7 @@ class SMELT_API Stream {
 /// apart.
 class SMELT_API StreamScope {
  public:
-  /// Begins: from now on calls use this stream.
+  /// Begins it.
   explicit StreamScope(const Stream& stream);
   ~StreamScope();
   StreamScope(const StreamScope&) = delete;

@@ -4,11 +4,13 @@
 
 #include "smelt/export.hpp"
 
-/// What `project()` in CMakeLists.txt reads, as docs/compatibility.md counts it.
+// CMakeLists.txt reads these lines; docs/compatibility.md says what the numbers mean.
+
+/// Of the headers; until 1.0 it is 0.
 #define SMELT_VERSION_MAJOR 0
-/// The second number.
+/// Of the headers: until 1.0 another one may break programs.
 #define SMELT_VERSION_MINOR 1
-/// The third.
+/// Of the headers: another one breaks nothing.
 #define SMELT_VERSION_PATCH 0
 /// To compare: 10203 is 1.2.3.
 #define SMELT_VERSION_NUMBER (SMELT_VERSION_MAJOR * 10000 + SMELT_VERSION_MINOR * 100 + SMELT_VERSION_PATCH)

@@ -241,32 +241,16 @@ void SavedFile::parse(std::string_view contents) {
   if (!in.done()) throw DamagedBytes();
 }
 
-const SavedFile::Target* SavedFile::best_for(const Machine& device, std::string& why) const {
-  const Target* best = nullptr;
-  for (const Target& target : targets_) {
-    const std::string reason = why_not_here(target.target, device);
-    if (!reason.empty()) why += fmt::format("\n  {}: {}", target.target.name, reason);
-    if (reason.empty() && (!best || rank_of(target.target) > rank_of(best->target))) best = &target;
-  }
-  return best;
-}
-
+// Those of the CPU first: a driver of GPUs is opened only where that matters.
 void SavedFile::check_here() const {
   std::string why;
-  bool gpu = false;
-  for (const Target& target : targets_) gpu = gpu || target.target.is_gpu;
-  if (best_for(machine_of(Device::cpu()), why)) return;
-  if (gpu) {
-    why.clear();
-    for (const Target& target : targets_)
-      if (!target.target.is_gpu)
-        why += fmt::format("\n  {}: {}", target.target.name, why_not_here(target.target, machine_of(Device::cpu())));
-    std::string others;
-    if (best_for(machine_of(Device::cuda()), others)) return;
-    for (const Target& target : targets_)
-      if (target.target.is_gpu)
-        why += fmt::format("\n  {}: {}", target.target.name, why_not_here(target.target, machine_of(Device::cuda())));
-  }
+  for (const bool gpu : {false, true})
+    for (const Target& target : targets_) {
+      if (target.target.is_gpu != gpu) continue;
+      const std::string reason = why_not_here(target.target, machine_of(gpu ? Device::cuda() : Device::cpu()));
+      if (reason.empty()) return;
+      why += fmt::format("\n  {}: {}", target.target.name, reason);
+    }
   throw UserError(
       fmt::format("{} has no code for this machine{}\nhelp: save the function again with a target that this "
                   "machine has: save(path, {{\"x86-64-v2\"}}), say",
@@ -284,50 +268,76 @@ std::string SavedFile::describe() const {
   return fmt::format("{}", fmt::join(texts, "; "));
 }
 
-std::vector<std::shared_ptr<Special>> SavedFile::build(const Device& on, const Options& options) const {
+const SavedFile::Target& SavedFile::target_for(const Device& on) const {
+  const Machine& machine = machine_of(on);
+  const Target* best = nullptr;
   std::string why;
-  const Target* target = best_for(machine_of(on), why);
-  if (!target) throw UserError(fmt::format("{} has no code for {}{}", path_, on.name(), why));
-  const Machine machine = machine_with_code(target->target, machine_of(on));
-  std::vector<std::shared_ptr<Special>> specials;
-  for (size_t i = 0; i < programs_.size(); ++i) {
-    if (!target->settled[i]) continue;
-    const Program& program = programs_[i];
-    CompileOptions o;
-    o.program = options.name;
-    o.fuse = program.fuse;
-    o.threads = program.threads;
-    o.run_threads = on.is_gpu() ? 0 : options.threads > 0 ? options.threads : machine_of(on).facts.threads;
-    o.sizes = program.sizes;
-    o.settled = std::make_shared<const Settled>(*target->settled[i]);
-    auto special = std::make_shared<Special>();
-    ByteReader bytes(program.graph);
-    try {
-      special->program = read_graph(bytes);
-      special->sizes = program.sizes;
-      check_types(*special, program.types, program.captured);
-      special->executable = compile(special->program, machine, o);
-    } catch (const UserError&) {
-      throw;
-    } catch (const std::exception& e) {
-      // Contents that no save() wrote, under a right checksum.
-      throw UserError(fmt::format("{} is damaged: {}\nhelp: save the function again", path_, e.what()));
-    }
-    special->types = program.types;
-    special->pattern = Pattern(program.types, declared_);
-    special->lists = program.lists;
-    special->device = on;
-    for (const Array& array : program.captured) special->captured.push_back(array.ndim() > 0 ? array.to(on) : array);
-    special->number_uses = program.number_uses;
-    special->short_sizes = program.short_sizes;
-    special->not_short = program.not_short;
-    special->facts = program.facts;
-    special->facts.reason = fmt::format("{} has it, for {}", path_, target->target.name);
-    special->facts.kernels = static_cast<int>(special->executable.plan().groups.size());
-    special->facts.compile_ms = special->executable.compile_ms();
-    specials.push_back(std::move(special));
+  for (const Target& target : targets_) {
+    const std::string reason = why_not_here(target.target, machine);
+    if (!reason.empty()) why += fmt::format("\n  {}: {}", target.target.name, reason);
+    if (reason.empty() && (!best || rank_of(target.target) > rank_of(best->target))) best = &target;
   }
-  return specials;
+  if (best) return *best;
+  throw UserError(
+      fmt::format("{} has no code for {}{}\nhelp: call it with arrays on a device that it has code for, or "
+                  "name that device: Options::device",
+                  path_, on.name(), why));
+}
+
+std::shared_ptr<Special> SavedFile::special_of(const Program& program, const Device& on) const {
+  auto special = std::make_shared<Special>();
+  ByteReader bytes(program.graph);
+  special->program = read_graph(bytes);
+  special->types = program.types;
+  special->pattern = Pattern(program.types, declared_);
+  special->lists = program.lists;
+  special->device = on;
+  special->number_uses = program.number_uses;
+  special->sizes = program.sizes;
+  special->short_sizes = program.short_sizes;
+  special->not_short = program.not_short;
+  special->facts = program.facts;
+  check_types(*special, program.types, program.captured);
+  return special;
+}
+
+std::vector<std::shared_ptr<Special>> SavedFile::specials(const Device& on) const {
+  const Target& target = target_for(on);
+  std::vector<std::shared_ptr<Special>> result;
+  try {
+    for (size_t i = 0; i < programs_.size(); ++i)
+      result.push_back(target.settled[i] ? special_of(programs_[i], on) : nullptr);
+  } catch (const DamagedBytes& e) {
+    throw UserError(fmt::format("{} is damaged: {}\nhelp: save the function again", path_, e.what()));
+  }
+  return result;
+}
+
+void SavedFile::compile(size_t i, Special& special, const Options& options) const {
+  const Program& program = programs_[i];
+  const Device& on = special.device;
+  const Target& target = target_for(on);
+  CompileOptions o;
+  o.program = options.name;
+  o.fuse = program.fuse;
+  o.threads = program.threads;
+  o.run_threads = on.is_gpu() ? 0 : options.threads > 0 ? options.threads : machine_of(on).facts.threads;
+  o.sizes = program.sizes;
+  o.settled = std::make_shared<const Settled>(*target.settled[i]);
+  try {
+    special.executable = smelt::compile(special.program, machine_with_code(target.target, machine_of(on)), o);
+  } catch (const UserError&) {
+    throw;
+  } catch (const std::exception& e) {
+    // Contents that no save() wrote, under a right checksum.
+    throw UserError(fmt::format("{} is damaged: {}\nhelp: save the function again", path_, e.what()));
+  }
+  std::vector<Array> captured;
+  for (const Array& array : program.captured) captured.push_back(array.ndim() > 0 ? array.to(on) : array);
+  special.captured = std::move(captured);
+  special.facts.reason = fmt::format("{} has it, for {}", path_, target.target.name);
+  special.facts.kernels = static_cast<int>(special.executable.plan().groups.size());
+  special.facts.compile_ms = special.executable.compile_ms();
 }
 
 }  // namespace smelt::detail

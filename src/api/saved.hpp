@@ -16,8 +16,11 @@ class SavedFile {
   // Throws UserError when it cannot be read, is damaged, or when nothing of it runs on this machine.
   static std::shared_ptr<const SavedFile> read(const std::string& path);
 
-  // Its executables for this device, by the best target. Throws UserError when none of its targets runs there.
-  std::vector<std::shared_ptr<Special>> build(const Device& on, const Options& options) const;
+  // What it has for this device, by the best target, without executables; null where that target has no code. Throws UserError
+  // when no target runs there.
+  std::vector<std::shared_ptr<Special>> specials(const Device& on) const;
+  // Number `i` of these gets its executable.
+  void compile(size_t i, Special& special, const Options& options) const;
 
   const std::string& name() const { return name_; }
   const std::vector<SavedParameter>& parameters() const { return parameters_; }
@@ -45,7 +48,8 @@ class SavedFile {
   };
   void parse(std::string_view bytes);
   void check_here() const;
-  const Target* best_for(const Machine& device, std::string& why) const;
+  const Target& target_for(const Device& on) const;
+  std::shared_ptr<Special> special_of(const Program& program, const Device& on) const;
 
   std::string path_, name_;
   std::vector<SavedParameter> parameters_;

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "api/saved.hpp"
 #include "base/check.hpp"
@@ -158,7 +159,7 @@ SizeBinding Special::sizes_of(const Arguments& arguments) const {
     std::vector<Dims> dims;
     for (const Data* data : arguments.arrays) dims.push_back(data->tensor.dims);
     for (const Array& array : captured) dims.push_back(array.node()->data()->tensor.dims);
-    return bind_sizes(executable.graph(), dims);
+    return bind_sizes(program, dims);
   }
   SizeBinding found;
   for (size_t i = 0; i < types.size(); ++i)
@@ -186,7 +187,7 @@ std::optional<uint64_t> Special::class_of(const Arguments& arguments, const Devi
     }
   }
   // What the program asks of sizes, such as that a slice lies inside.
-  const std::vector<Constraint>& constraints = executable.graph().constraints;
+  const std::vector<Constraint>& constraints = program.constraints;
   if (!found || constraints.empty()) return found;
   const SizeBinding bound = sizes_of(arguments);
   if (std::all_of(constraints.begin(), constraints.end(), [&](const Constraint& c) { return holds(c, bound); }))
@@ -297,27 +298,24 @@ SpecialPtr Specializer::find_or_make(const Arguments& arguments, const Build& bu
   return made;
 }
 
-// The file's executable whose sizes are nearest; it serves them from now on.
+// The file's program whose sizes are nearest; it serves them from now on.
 SpecialPtr Specializer::find_saved(const Arguments& arguments, const Device& on) {
-  std::vector<SpecialPtr> known = all();
-  const auto is_there = [&](const SpecialPtr& special) { return special->device == on; };
-  if (std::none_of(known.begin(), known.end(), is_there)) {
-    const std::vector<std::shared_ptr<Special>> made = saved_->build(on, options_);
-    const std::lock_guard lock(mutex_);
-    for (const auto& special : made) entries_.push_back({special, {}});
-    known.insert(known.end(), made.begin(), made.end());
-  }
-  SpecialPtr nearest;
-  double least = 0;
-  for (const SpecialPtr& special : known) {
-    if (!special->class_of(arguments, on)) continue;
-    double distance = 0;
-    for (const auto& [symbol, size] : special->sizes_of(arguments)) {
-      const auto chosen = special->sizes.find(symbol);
-      if (chosen != special->sizes.end())
-        distance += std::abs(std::log2(static_cast<double>(size + 1) / static_cast<double>(chosen->second + 1)));
+  const auto distance = [&](const Special& special) {
+    double sum = 0;
+    for (const auto& [symbol, size] : special.sizes_of(arguments)) {
+      const auto chosen = special.sizes.find(symbol);
+      if (chosen != special.sizes.end())
+        sum += std::abs(std::log2(static_cast<double>(size + 1) / static_cast<double>(chosen->second + 1)));
     }
-    if (!nearest || distance < least) nearest = special, least = distance;
+    return sum;
+  };
+  std::vector<SavedEntry>& programs = saved_entries_[on.name()];
+  if (programs.empty())
+    for (auto& special : saved_->specials(on)) programs.push_back({std::move(special), false});
+  std::optional<size_t> nearest;
+  for (size_t i = 0; i < programs.size(); ++i) {
+    if (!programs[i].special || !programs[i].special->class_of(arguments, on)) continue;
+    if (!nearest || distance(*programs[i].special) < distance(*programs[*nearest].special)) nearest = i;
   }
   if (!nearest) {
     std::vector<std::string> types;
@@ -329,11 +327,14 @@ SpecialPtr Specializer::find_saved(const Arguments& arguments, const Device& on)
         saved_->name() == Options{}.name ? "" : " " + saved_->name(),
         types.empty() ? "no arguments" : fmt::format("{}", fmt::join(types, ", ")), on.name(), saved_->describe()));
   }
+  auto& [special, built] = programs[*nearest];
+  if (!built) saved_->compile(*nearest, *special, options_);
   const std::lock_guard lock(mutex_);
+  if (!std::exchange(built, true)) entries_.push_back({special, {}});
   for (Entry& entry : entries_)
-    if (entry.special == nearest) entry.classes.push_back(*nearest->class_of(arguments, on));
-  nearest->last_use.store(++clock_, std::memory_order_relaxed);
-  return nearest;
+    if (entry.special == special) entry.classes.push_back(*special->class_of(arguments, on));
+  special->last_use.store(++clock_, std::memory_order_relaxed);
+  return special;
 }
 
 namespace {

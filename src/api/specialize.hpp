@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -158,7 +159,12 @@ class Specializer {
   const std::shared_ptr<const SavedFile> saved_;
   mutable std::shared_mutex mutex_;  // of entries_
   std::vector<Entry> entries_;
-  std::mutex compiling_;
+  std::mutex compiling_;  // also of saved_entries_
+  struct SavedEntry {
+    std::shared_ptr<Special> special;  // of the file; null where it has no code for the device
+    bool built = false;                // and one of entries_
+  };
+  std::map<std::string, std::vector<SavedEntry>> saved_entries_;  // by device
   mutable std::atomic<uint64_t> clock_{0};
   std::atomic<int> compile_count_{0};
 };

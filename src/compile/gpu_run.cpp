@@ -91,7 +91,8 @@ Tensor device_empty(const Machine& device, DType dtype, Dims dims) {
   tensor.dtype = dtype;
   tensor.strides = contiguous_strides(dims);
   tensor.dims = std::move(dims);
-  const uint64_t address = device.gpu->allocate(tensor.bytes());
+  const uint64_t address =
+      device.pool ? device.pool->allocate_array(tensor.bytes()) : device.gpu->allocate(tensor.bytes());
   tensor.data = reinterpret_cast<void*>(address);
   tensor.memory = std::shared_ptr<void>(tensor.data, [gpu = device.gpu, address](void*) { gpu->release(address); });
   return tensor;

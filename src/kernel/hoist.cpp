@@ -5,11 +5,15 @@
 #include <unordered_set>
 
 #include "kernel/build.hpp"
+#include "kernel/nest.hpp"
 #include "kernel/rewrite.hpp"
 #include "kernel/walk.hpp"
 
 namespace smelt::kernel {
 namespace {
+
+// Operations on the value of a column that are worth a register for each lane.
+constexpr int kWorthKeeping = 3;
 
 class Hoist {
  public:
@@ -19,7 +23,7 @@ class Hoist {
   }
 
   bool run() {
-    for (Phase& phase : kernel_.phases) block(phase.body);
+    for (Phase& phase : kernel_.phases) block(phase.body, phase.team.threads);
     return moved_;
   }
 
@@ -29,18 +33,22 @@ class Hoist {
     for (const Stmt& s : body) {
       if (const auto local = given_by(s); in_vector && local) in_lanes_.insert(*local);
       if (const auto* c = s.get_if<Combine>(); c && !c->columns) combined_.insert({c->local, c->index_local});
+      if (const auto* c = s.get_if<Combine>(); c && c->columns) {
+        column_locals_.emplace(c->local, c->columns);
+        column_locals_.emplace(c->index_local, c->columns);
+      }
       if (const auto* inside = body_of(s)) find_lanes(*inside, in_vector || loop_of(s, LoopKind::Vector));
     }
   }
 
-  void block(std::vector<Stmt>& body) {
+  void block(std::vector<Stmt>& body, int threads) {
     for (size_t i = 0; i < body.size(); ++i) {
       Loop* vector = loop_of(body[i], LoopKind::Vector);
       if (!vector) {
-        if (auto* inside = body_of(body[i])) block(*inside);
+        if (auto* inside = body_of(body[i])) block(*inside, threads);
         continue;
       }
-      std::vector<Stmt> before = out_of(*vector);
+      std::vector<Stmt> before = out_of(*vector, threads);
       const size_t count = before.size();
       body.insert(body.begin() + static_cast<std::ptrdiff_t>(i), std::make_move_iterator(before.begin()),
                   std::make_move_iterator(before.end()));
@@ -48,8 +56,8 @@ class Hoist {
     }
   }
 
-  // The lets that go before the loop, which then reads them.
-  std::vector<Stmt> out_of(Loop& loop) {
+  // What goes before the loop, which then reads it: lets, and a loop over the columns.
+  std::vector<Stmt> out_of(Loop& loop, int threads) {
     bool plain = true;
     std::unordered_set<LocalId> given;
     std::vector<ExprId> roots;
@@ -58,24 +66,62 @@ class Hoist {
       if (const auto local = given_by(s)) given.insert(*local);
       for_each_expression(s, [&](ExprId root) { roots.push_back(root); });
     });
+    if (!plain) return {};
     std::vector<Stmt> lets;
-    if (!plain) return lets;
-    Rewriter rewrite(kernel_);
-    for (const ExprId id : invariants(roots, given)) {
-      const auto local = static_cast<LocalId>(kernel_.locals.size());
-      kernel_.locals.push_back({kernel_.at(id).dtype});
-      lets.push_back(let(local, id));
-      rewrite.replace(id, static_cast<ExprId>(kernel_.exprs.size()));
-      kernel_.exprs.push_back({kernel_.at(id).dtype, ReadLocal{local}});
-    }
-    if (lets.empty()) return lets;
-    moved_ = true;
-    for (Stmt& s : loop.body) rewrite(s);
+    hoist(loop, invariants(roots, given, 0), [&](LocalId local, ExprId value) { lets.push_back(let(local, value)); });
+    const int64_t step = int64_t{threads} * loop.lanes;
+    if (!loop.columns || threads == 0 || loop.extent.constant().value_or(step + 1) <= step) return lets;
+    // The lets are read by now.
+    roots.clear();
+    for_each_stmt(loop.body,
+                  [&](const Stmt& s) { for_each_expression(s, [&](ExprId root) { roots.push_back(root); }); });
+    std::vector<ExprId> of_columns = invariants(roots, given, loop.columns);
+    std::erase_if(of_columns, [&](ExprId id) { return operations(id) < kWorthKeeping; });
+    std::vector<Stmt> lanes;
+    hoist(loop, of_columns, [&](LocalId local, ExprId value) {
+      kernel_.locals[static_cast<size_t>(local)].is_mutable = true;
+      column_locals_.emplace(local, loop.columns);
+      in_lanes_.insert(local);
+      const DType type = kernel_.at(value).dtype;
+      lets.push_back(assign(local, static_cast<ExprId>(kernel_.exprs.size())));
+      kernel_.exprs.push_back({type, Const{Scalar::of_int(type, 0)}});
+      lanes.push_back(assign(local, value));
+    });
+    if (lanes.empty()) return lets;
+    Loop once{LoopKind::Vector, kLane, IntExpr(step), std::move(lanes), loop.lanes};
+    once.columns = loop.columns;
+    lets.push_back(std::move(once));
     return lets;
   }
 
-  // The largest expressions that are the same for all elements, in order. Leaves stay.
-  std::vector<ExprId> invariants(const std::vector<ExprId>& roots, const std::unordered_set<LocalId>& given) const {
+  // Gives each value a local by give(local, value), and the loop reads that.
+  template <class Give>
+  void hoist(Loop& loop, const std::vector<ExprId>& values, const Give& give) {
+    if (values.empty()) return;
+    Rewriter rewrite(kernel_);
+    for (const ExprId id : values) {
+      const auto local = static_cast<LocalId>(kernel_.locals.size());
+      kernel_.locals.push_back({kernel_.at(id).dtype});
+      give(local, id);
+      rewrite.replace(id, static_cast<ExprId>(kernel_.exprs.size()));
+      kernel_.exprs.push_back({kernel_.at(id).dtype, ReadLocal{local}});
+    }
+    moved_ = true;
+    for (Stmt& s : loop.body) rewrite(s);
+  }
+
+  int operations(ExprId root) const {
+    int count = 0;
+    visit_below(kernel_, {root}, [&](ExprId, const Expr& e) {
+      count += !operands(e).empty();
+      return true;
+    });
+    return count;
+  }
+
+  // The largest expressions that are the same for all elements, or for those of a column, in order. Leaves stay.
+  std::vector<ExprId> invariants(const std::vector<ExprId>& roots, const std::unordered_set<LocalId>& given,
+                                 int columns) const {
     std::vector<ExprId> below;
     visit_below(kernel_, roots, [&](ExprId id, const Expr&) {
       below.push_back(id);
@@ -84,7 +130,7 @@ class Hoist {
     std::sort(below.begin(), below.end());  // operands before their users
     std::unordered_map<ExprId, bool> same;
     for (const ExprId id : below) {
-      bool all = is_same(kernel_.at(id), given);
+      bool all = is_same(kernel_.at(id), given, columns);
       for_each_operand(kernel_.at(id), [&](ExprId operand) { all = all && same.at(operand); });
       same[id] = all;
     }
@@ -98,11 +144,15 @@ class Hoist {
     return found;
   }
 
-  // Constants, scalars, and locals of the team; positions and what is read from arrays stay where they are.
-  bool is_same(const Expr& e, const std::unordered_set<LocalId>& given) const {
+  // Constants, scalars, and locals of the team or of the columns; positions and what is read from arrays stay where they are.
+  bool is_same(const Expr& e, const std::unordered_set<LocalId>& given, int columns) const {
     return e.match([](const Const&) { return true; }, [](const Cast&) { return true; },
                    [](const Bitcast&) { return true; }, [](const Apply&) { return true; },
-                   [&](const ReadLocal& read) { return !given.count(read.local) && !in_lanes_.count(read.local); },
+                   [&](const ReadLocal& read) {
+                     if (given.count(read.local)) return false;
+                     const auto column = column_locals_.find(read.local);
+                     return column != column_locals_.end() ? columns == column->second : !in_lanes_.count(read.local);
+                   },
                    [](const Raw& raw) { return raw.op != RawOp::FromThread; },
                    [&](const Load& load) {
                      return load.mask == kNoExpr && !load.access.scratch &&
@@ -113,6 +163,7 @@ class Hoist {
 
   Kernel& kernel_;
   std::unordered_set<LocalId> in_lanes_, combined_;
+  std::unordered_map<LocalId, int> column_locals_;  // that have a value for each of so many columns
   bool moved_ = false;
 };
 

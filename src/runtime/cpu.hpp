@@ -74,10 +74,10 @@ class Module {
 // debuggers show.
 std::shared_ptr<Module> load_object(std::string_view object, const std::string& name = {});
 
-// Fewer threads run it where set_threads() or ThreadLimit say so, and while other callers have theirs.
 // Runs body(thread, begin, end) over [0, count) split into contiguous pieces of about equal size, multiples of `grain`
 // (but the last), several for each thread; 0 <= thread < threads, and no two pieces with the same number run at a time. On the calling
 // thread alone when one grain is all there is, and inside another loop. The first exception reaches the caller.
+// Fewer threads run it where set_threads() or ThreadLimit say so, and while other callers have theirs.
 void parallel_for(int threads, int64_t count, int64_t grain,
                   const std::function<void(int thread, int64_t begin, int64_t end)>& body);
 

@@ -43,6 +43,11 @@ uint64_t GpuPool::allocate(int64_t bytes) {
   return gpu_->allocate(bytes);
 }
 
+uint64_t GpuPool::allocate_array(int64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  return allocate(bytes);
+}
+
 GpuPool::Block GpuPool::take(int64_t bytes, StreamHandle stream) {
   const std::lock_guard lock(mutex_);
   auto best = blocks_.end();

@@ -28,6 +28,8 @@ class GpuPool {
   Block take(int64_t bytes, StreamHandle stream);
   void give_back(Block block, StreamHandle stream) noexcept;
   int64_t unused_bytes() const;
+  // Memory for an array of its own, outside of the pool; unused blocks are given up for it.
+  uint64_t allocate_array(int64_t bytes);
 
  private:
   void discard(const Block& block) noexcept;

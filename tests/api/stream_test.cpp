@@ -147,6 +147,29 @@ TEST_F(Streams, ADeviceWaitsForAllOfThem) {
   Device::cpu().synchronize();
 }
 
+TEST_F(Streams, EventsOfKernelsNameTheGpu) {
+  std::vector<Event> events;
+  on_event([&](const Event& event) { events.push_back(event); });
+  set_threads(1);  // so that they come one after another
+  Options options;
+  options.name = "doubled";
+  const Array x = Array::from({1.f, 2.f}).to(*gpu_);
+  set_cache({"off", std::nullopt});
+  compile([](Array v) { return relu(v) * 2; }, options)(x);
+  set_cache({});
+  set_threads(0);
+  on_event({});
+  ASSERT_GE(events.size(), 2u);
+  EXPECT_EQ(events.front().kind, Event::Kind::Compiled);
+  EXPECT_EQ(events.back().kind, Event::Kind::Loaded);
+  for (const Event& event : events) {
+    EXPECT_EQ(event.program, "doubled");
+    EXPECT_EQ(event.device, "cuda");
+    EXPECT_EQ(event.kernel, "kernel 1 (relu, *)");
+    EXPECT_GT(event.bytes, 0);
+  }
+}
+
 TEST_F(Streams, OtherDevicesHaveNone) {
   EXPECT_EQ(message_of([] { Stream::create(Device::cpu()); }),
             "Stream::create(): cpu has no streams of CUDA\nhelp: Device::cuda() has");
@@ -163,6 +186,15 @@ TEST_F(Streams, MemoryOfAGpuIsLimitedAndTheCallersToGive) {
       message.find("4000 more bytes would pass the limit of 7000 bytes for memory of GPU 0, of which 4000 are in use"),
       std::string::npos)
       << message;
+  set_memory_limit(*gpu_, 0);
+  // What calls keep is given up for arrays.
+  Options options;
+  options.device = *gpu_;
+  compile([](Array v) { return v * 2 + 1; }, options)(Array::from(std::vector<float>(100000, 1.f)));
+  EXPECT_GE(memory_use(*gpu_).bytes, 4000 + 800000);
+  set_memory_limit(*gpu_, 500000);
+  { const Array y = Array::from(std::vector<float>(100000, 2.f)).to(*gpu_); }
+  EXPECT_EQ(memory_use(*gpu_).bytes, 4000);
   set_memory_limit(*gpu_, 0);
   void* const library = dlopen(SMELT_FAKE_CUDA, RTLD_NOW | RTLD_LOCAL);
   const auto allocate = reinterpret_cast<int (*)(uint64_t*, size_t)>(dlsym(library, "cuMemAlloc_v2"));

@@ -76,6 +76,43 @@ TEST(HoistInvariants, LanesThatAreNotCombinedStay) {
   EXPECT_EQ(changes(s.kernel, hoist_invariants), Lines{});
 }
 
+// Sums of 16 columns, then each element over what `times` multiplications make of the sum of its column.
+void fill_columns(Sample& s, int times, int combined) {
+  const int in = s.input(DType::F32, {4, 512}), out = s.output(DType::F32, {4, 512});
+  const LocalId sum = s.build.new_local(DType::F32, true);
+  const ExprId x = s.load(in, {g, i}), total = s.build.local(sum);
+  const auto over = [&](std::vector<Stmt> body) {
+    Loop made = vector("i"_loop, 512, std::move(body), 4);
+    made.columns = 16;
+    return made;
+  };
+  std::vector<Stmt> body{assign(sum, s.f32(0)), over({assign(sum, s.build.apply(Op::Add, {total, x}))})};
+  body.push_back(Combine{sum, Op::Add, -1, combined});
+  ExprId factor = total;
+  for (int n = 0; n < times; ++n) factor = s.build.apply(Op::Mul, {factor, s.f32(3)});
+  body.push_back(over({store({false, out, {g, i}}, s.build.apply(Op::Div, {x, factor}))}));
+  s.phase(grid("g"_loop, 4, std::move(body)));
+  s.kernel.dialect = Dialect::Gpu;
+  s.kernel.phases[0].team = {64, 64, 0};
+}
+
+TEST(HoistInvariants, OfAColumnOnceForEachLane) {
+  Sample s;
+  fill_columns(s, 3, 16);
+  EXPECT_EQ(changes(s.kernel, hoist_invariants),
+            (Lines{"+ mutable %v1: f32", "+ %v1 := 0:f32",
+                   "+ vector %i < 256 by 4 in 16 columns:", "+ %v1 := ((%v0 * 3:f32) * 3:f32) * 3:f32",
+                   "- out1[%g, %i] = in0[%g, %i] / (((%v0 * 3:f32) * 3:f32) * 3:f32)",
+                   "+ out1[%g, %i] = in0[%g, %i] / %v1"}));
+  EXPECT_EQ(changes(s.kernel, hoist_invariants), Lines{}) << "once";
+}
+
+TEST(HoistInvariants, LittleThatIsOfAColumnStays) {
+  Sample s;
+  fill_columns(s, 2, 16);
+  EXPECT_EQ(changes(s.kernel, hoist_invariants), Lines{});
+}
+
 // Two passes over rows of `columns` f32.
 void fill_passes(Sample& s, const IntExpr& columns, Symbol second = "i"_loop) {
   const int in = s.input(DType::F32, {B, columns}), out = s.output(DType::F32, {B, columns});

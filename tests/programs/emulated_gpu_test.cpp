@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "aliasing.hpp"
+#include "compile/saved.hpp"
 #include "fake_cuda/emulate.hpp"
 #include "frontends/language.hpp"
 #include "graph/bounds.hpp"
@@ -226,6 +227,7 @@ TEST_F(EmulatedGpu, TilesOfColumns) {
   for (const Dims& d : {Dims{2, 64, 96}, Dims{2, 50, 36}, Dims{1, 300, 64}, Dims{2, 33, 7}}) {
     const std::string in = fmt::format("input x: f32[{}, {}, {}]\n", d[0], d[1], d[2]);
     const Tensor x = noise(DType::F32, d);
+    check(in + "return log_softmax(x, axis=1)\n", {x});  // of which a column has much to compute once
     check(in + "return softmax(x, axis=1)\n", {x});
     check(in + "m = max(x, axis=1, keepdims=True)\nreturn x - m, m, argmax(x, axis=1), min(x - m, axis=1)\n", {x});
   }
@@ -334,6 +336,27 @@ TEST_F(EmulatedGpu, DrawsConcatsAndLists) {
 TEST_F(EmulatedGpu, ArraysAnywhereInOneBuffer) {
   check_aliasing(gpu_.machine, 20);
   EXPECT_EQ(gpu_.driver->fault, "");
+}
+
+// Saved with its code and run by a machine that has no NVRTC: for sizes and addresses that other functions of its kernels take, too.
+TEST_F(EmulatedGpu, RunsWhatWasSaved) {
+  const Graph graph = lang::parse_program(
+      "input x: f32[R, C]\nh = softmax(x)\nreturn h, sum(h * x, axis=0), cumsum(x, axis=1)\n", "saved.smelt");
+  CompileOptions options;
+  options.sizes = {{"R"_size, 9}, {"C"_size, 64}};
+  Saver saver(gpu_.machine);
+  options.settled = std::make_shared<const Settled>(saver.add(graph, options, nullptr));
+  Machine without = gpu_.machine;
+  without.nvrtc = nullptr;
+  const Executable loaded = compile(graph, machine_with_code(saver.target("here"), without), options);
+  for (const auto& [count, length] : {std::pair(9, 64), std::pair(1, 1), std::pair(33, 61), std::pair(300, 5)}) {
+    const Tensor x = rows(DType::F32, count, length);
+    const std::vector<Bounded> expected = interpret_bounded(graph, {x}, true);
+    const std::vector<Tensor> got = loaded.run({x});
+    ASSERT_EQ(gpu_.driver->fault, "");
+    for (size_t o = 0; o < got.size(); ++o)
+      ASSERT_EQ(differences(got[o], expected[o]), "") << count << ", output " << o;
+  }
 }
 
 }  // namespace
