@@ -29,7 +29,7 @@ void measure(const char* what, const std::function<void()>& call) {
 void measure_all(const char* name, const Function<Array(Array, Array)>& f, const Array& x, const Array& y) {
   std::printf("%s\n", name);
   const Bound bound = f.bind(x, y);
-  const Array out = Array::empty(f(x, y).dims(), DType::F32);
+  const Array out = Array::empty(f(x, y).shape(), DType::F32);
   const auto into = f.into(out);
   measure("bound", [&] { bound(); });
   measure("into the caller's memory", [&] { into(x, y); });

@@ -50,7 +50,7 @@ int main() {
     const Array median = sorted({size})[{ellipsis, slice(1, 2)}];
     return size - median;
   });
-  const Array x = Array::from({-1.f, 2.f, -3.f, 4.f, 5.f, 6.f}, {2, 3});
+  const Array x = Array::from({{-1.f, 2.f, -3.f}, {4.f, 5.f, 6.f}});
   const Array y = f(x);
   for (const float v : y.to_vector<float>()) std::printf("%g ", v);
   const Explanation explanation = f.explain(x);

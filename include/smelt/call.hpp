@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "smelt/array.hpp"
+#include "smelt/choices.hpp"
 
 namespace smelt::detail {
 
@@ -29,6 +30,11 @@ struct SMELT_API Argument {
       : kind(size.node() ? Kind::Node : Kind::Integer), node(size.node()), integer(size.number()) {}
   Argument(const Sizes& sizes) : Argument(tuple(sizes.items())) {}
   Argument(const Axes& axes);
+  Argument(Axis axis) : kind(Kind::Integer), integer(axis) {}
+  Argument(Approximate approximate);
+  Argument(Reduction reduction);
+  Argument(OutOfRange mode);
+  Argument(PadMode mode);
   Argument(KeepDims keep) : kind(Kind::Flag), integer(keep.value) {}
   Argument(std::same_as<bool> auto flag) : kind(Kind::Flag), integer(flag) {}
   template <std::integral T>
@@ -40,6 +46,7 @@ struct SMELT_API Argument {
   Argument(const std::vector<Array>& arrays) : Argument(tuple(arrays)) {}
   Argument(const PadWidth& width);
   Argument(const Index& index);
+  Argument(const Indices& indices) : Argument(tuple(indices.items())) {}
   template <class T>
   Argument(const std::optional<T>& value) : Argument(value ? Argument(*value) : Argument()) {}
 
@@ -53,6 +60,6 @@ struct SMELT_API Argument {
 };
 
 // The function of the language by this name (of static storage), on arguments by position; trailing ones may be left out.
-SMELT_API Array call(std::string_view function, std::vector<Argument> arguments);
+SMELT_API Array call(std::string_view function, std::vector<Argument> arguments, Where where);
 
 }  // namespace smelt::detail

@@ -23,12 +23,22 @@ namespace smelt {
 
 /// How compile() builds.
 struct SMELT_API Options {
-  Device device;                  ///< where calls run whose arrays are in host memory; arrays on a GPU run there
-  bool fuse = true;               ///< false: one kernel per operation, to compare with
-  int threads = 0;                ///< of the CPU that a call may use; 0: all that the process has
-  bool tune = false;              ///< the first call times other schedules, and the fastest is kept on disk
-  int most = 64;                  ///< executables that a function keeps; the one not used for longest goes first
+  Device device;             ///< where calls run whose arrays are in host memory; arrays on a GPU run there
+  bool fuse = true;          ///< false: one kernel per operation, to compare with
+  int threads = 0;           ///< of the CPU that a call may use; 0: all that the process has
+  bool tune = false;         ///< the first call times other schedules, and the fastest is kept on disk
+  int max_executables = 64;  ///< that a function keeps; the one not used for longest goes first
+  /// The name of max_executables until the next version.
+  struct Most {
+    Most() = default;
+    /// max_executables
+    [[deprecated("use max_executables")]] Most(int count) : count(count) {}  // NOLINT: meant to convert
+    int count = 0;                                                           ///< 0: max_executables holds
+  };
+  Most most;                      ///< \copydoc Most
   std::string name = "function";  ///< how explain() calls it
+  std::vector<std::string>
+      parameters;  ///< what messages and explain() call the parameters; compile({"x", "gain"}, f) writes it
 
   /// Sizes of one axis of one argument, counted from 0, axes below 0 from the end, are to be built in (fixed) or to stay open (dynamic), whatever the
   /// policy of compile() says.
@@ -76,10 +86,11 @@ struct Traced;
 class SMELT_API AnyFunction {
  public:
   using Trace = std::function<std::vector<Array>(std::span<const Array> arguments, std::span<const int> lists)>;
-  AnyFunction(Trace trace, Options options);
+  // `kinds` has a letter for every parameter: 'a' for an array, 'l' for a list.
+  AnyFunction(Trace trace, Options options, std::string kinds);
   // From something else than C++; `declared`: the program says itself which of its sizes are open.
   using Build = std::function<Traced(const std::vector<InputType>& types, const std::vector<int>& lists)>;
-  AnyFunction(Build build, bool declared, Options options);
+  AnyFunction(Build build, bool declared, Options options, std::string kinds);
 
   std::vector<Array> call(const std::vector<Array>& arguments, const std::vector<int>& lists) const;
   void call_into(const std::vector<Array>& outputs, const std::vector<Array>& arguments,
@@ -190,10 +201,37 @@ constexpr int count_of_results() {
     return static_cast<int>(std::tuple_size_v<Result>);
 }
 
-// Array(Array x, const Array& y) as Array(Array, Array).
+// Array(Array x, const Array& y) as Array(Array, Array), from what can be called in one way alone.
+template <class T>
+struct SignatureOf;
+template <class Result, class List, size_t... I>
+std::type_identity<Result(std::tuple_element_t<I, List>...)> first_of(std::index_sequence<I...>);
+template <class List>
+constexpr size_t count_without_where() {
+  constexpr size_t n = std::tuple_size_v<List>;
+  if constexpr (n > 0) return n - std::is_same_v<std::tuple_element_t<n - 1, List>, Where>;
+  return n;
+}
+// Without the place that functions of this library take last, so that compile(relu) is one of them.
 template <class Result, class... Parameters>
-std::type_identity<std::remove_cvref_t<Result>(std::remove_cvref_t<Parameters>...)> signature_of(
-    const std::function<Result(Parameters...)>&);
+struct SignatureOf<Result (*)(Parameters...)> {
+  using List = std::tuple<std::remove_cvref_t<Parameters>...>;
+  using type = typename decltype(first_of<std::remove_cvref_t<Result>, List>(
+      std::make_index_sequence<count_without_where<List>()>()))::type;
+};
+template <class Result, class... Parameters>
+struct SignatureOf<Result (*)(Parameters...) noexcept> : SignatureOf<Result (*)(Parameters...)> {};
+template <class C, class Result, class... Parameters>
+struct SignatureOf<Result (C::*)(Parameters...)> : SignatureOf<Result (*)(Parameters...)> {};
+template <class C, class Result, class... Parameters>
+struct SignatureOf<Result (C::*)(Parameters...) const> : SignatureOf<Result (*)(Parameters...)> {};
+template <class C, class Result, class... Parameters>
+struct SignatureOf<Result (C::*)(Parameters...) noexcept> : SignatureOf<Result (*)(Parameters...)> {};
+template <class C, class Result, class... Parameters>
+struct SignatureOf<Result (C::*)(Parameters...) const noexcept> : SignatureOf<Result (*)(Parameters...)> {};
+template <class F>
+requires requires { &F::operator(); }
+struct SignatureOf<F> : SignatureOf<decltype(&F::operator())> {};
 
 template <class T>
 concept Parameter = std::is_same_v<T, Array> || std::is_same_v<T, std::vector<Array>>;
@@ -201,6 +239,35 @@ template <class T>
 concept Returned = requires(const T& t) {
   Results<T>::list(t);
 };
+
+// What keeps a callable from being compiled: nothing, or one of these, which compile() says in a line.
+enum class Fault : uint8_t { None, NoFunction, ManySignatures, Parameter, Result };
+template <class Signature>
+struct SignatureFault;
+template <class Result, class... Parameters>
+struct SignatureFault<Result(Parameters...)> {
+  static constexpr Fault value = !(Parameter<Parameters> && ...) ? Fault::Parameter
+                                 : !Returned<Result>             ? Fault::Result
+                                                                 : Fault::None;
+};
+template <class F>
+constexpr Fault fault_of() {
+  if constexpr (requires { typename SignatureOf<F>::type; })
+    return SignatureFault<typename SignatureOf<F>::type>::value;
+  if constexpr (std::is_class_v<F> && !std::is_convertible_v<F, std::string>) return Fault::ManySignatures;
+  return Fault::NoFunction;
+}
+// In place of a function that was refused: so that its calls are no further errors.
+struct Refused {
+  template <class... Arguments>
+  Array operator()(const Arguments&...) const;
+};
+
+// 'a' for an array, 'l' for a list.
+template <class... Parameters>
+std::string kinds_of() {
+  return {(std::is_same_v<Parameters, Array> ? 'a' : 'l')...};
+}
 
 }  // namespace detail
 
@@ -234,12 +301,17 @@ class Function<Result(Parameters...)> {
   template <class Callable>
   explicit Function(Callable callable, Options options = {})
       : any_(
-            [callable](std::span<const Array> arrays, std::span<const int> lists) {
+            [callable](std::span<const Array> arrays, std::span<const int> lists) mutable {
               detail::Unflatten from{arrays, lists};
               std::tuple<Parameters...> arguments{from.take<Parameters>()...};  // braces: from left to right
-              return detail::Results<Result>::list(std::apply(callable, std::move(arguments)));
+              if constexpr (std::is_invocable_v<Callable&, Parameters...>) {
+                return detail::Results<Result>::list(std::apply(callable, std::move(arguments)));
+              } else {
+                const auto placed = [&](auto&&... a) { return callable(std::move(a)..., Where::here()); };
+                return detail::Results<Result>::list(std::apply(placed, std::move(arguments)));
+              }
             },
-            std::move(options)) {}
+            std::move(options), detail::kinds_of<Parameters...>()) {}
 
   /// Runs the function on data, compiling first when no executable serves these dtypes, ranks and sizes. When an argument is
   /// unevaluated nothing runs: the function becomes part of the expression, and the result is unevaluated too. Throws UserError when the
@@ -340,10 +412,28 @@ class Function<Result(Parameters...)> {
 /// all sizes are built in. Options::fixed and Options::dynamic overrule that. Function::specializations tells what was
 /// compiled and why.
 template <class Callable>
-requires(!std::is_same_v<std::remove_cvref_t<Callable>, std::string>) && requires(Callable c) { std::function{c}; }
 auto compile(Callable&& callable, Options options = {}) {
-  return Function<typename decltype(detail::signature_of(std::function{callable}))::type>(
-      std::forward<Callable>(callable), std::move(options));
+  using F = std::decay_t<Callable>;
+  constexpr detail::Fault fault = detail::fault_of<F>();
+  static_assert(fault != detail::Fault::NoFunction,
+                "compile() takes a function of arrays; compile_text() takes programs in text");
+  static_assert(fault != detail::Fault::ManySignatures,
+                "compile() must know the parameters: write Array x, or std::vector<Array> xs, in place of auto");
+  static_assert(fault != detail::Fault::Parameter,
+                "a parameter of what is compiled is Array or std::vector<Array>: write Array x in place of float x");
+  static_assert(fault != detail::Fault::Result,
+                "what is compiled returns Array, or a std::pair, std::tuple, std::array or std::vector of Array");
+  if constexpr (fault == detail::Fault::None)
+    return Function<typename detail::SignatureOf<F>::type>(std::forward<Callable>(callable), std::move(options));
+  else
+    return detail::Refused{};
+}
+/// The same with names for the parameters, which messages and explain() show: compile({"x", "gain"}, f). Throws UserError when there
+/// is not a name for each.
+template <class Callable>
+auto compile(std::initializer_list<const char*> parameters, Callable&& callable, Options options = {}) {
+  options.parameters.assign(parameters.begin(), parameters.end());
+  return compile(std::forward<Callable>(callable), std::move(options));
 }
 
 }  // namespace smelt

@@ -102,12 +102,4 @@ struct CudaKernel {
   std::function<CudaLaunch(const CustomCall&)> launch;
 };
 
-/// The code of an operation of your own, as the compiler holds it.
-struct CustomCode {
-  std::string name;                            ///< how explanations and errors call it
-  std::function<void(const CustomCall&)> cpu;  ///< may be empty
-  std::optional<CudaKernel> cuda;              ///< may be empty
-  bool pure = false;                           ///< equal calls have equal results
-};
-
 }  // namespace smelt

@@ -7,10 +7,12 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "smelt/export.hpp"
+#include "smelt/where.hpp"
 
 namespace smelt {
 
@@ -24,6 +26,9 @@ SMELT_API NodePtr bool_literal(bool number);
 SMELT_API NodePtr int_literal(int64_t number);
 SMELT_API NodePtr uint_literal(uint64_t number);
 SMELT_API NodePtr float_literal(double number);
+// false, for what only the use of a template is to refuse.
+template <class T>
+inline constexpr bool kNever = false;
 }  // namespace detail
 
 /// A size: an integer, or the size of an array that a function is compiled for without knowing it (Array::extent). Sums,
@@ -74,20 +79,42 @@ class Sizes {
   std::vector<Size> sizes_;
 };
 
-/// Axes of an array: -1, {0, 1}, or {} for what a function does without (mostly all axes). Negative ones count from the end.
+/// One axis of an array; negative ones count from the end.
+class Axis {
+ public:
+  /// Its number.
+  template <std::integral T>
+  requires(!std::same_as<T, bool>) constexpr Axis(T axis)
+      : axis_(static_cast<int>(axis)) {}  // NOLINT: meant to convert
+  /// Refused: `sum(x, true)` would be the sum along axis 1.
+  template <std::same_as<bool> T>
+  constexpr Axis(T) {  // NOLINT: meant to be found
+    static_assert(detail::kNever<T>,
+                  "an axis is an integer, not a bool: keepdims comes behind it, as in sum(x, -1, keepdims)");
+  }
+  constexpr operator int() const { return axis_; }  ///< the number
+
+ private:
+  int axis_ = 0;
+};
+
+/// Axes of an array: -1, {0, 1}, or {} for what a function does without (mostly all axes). Negative ones count from the end. A list
+/// that has none is {}.
 class Axes {
  public:
   Axes() = default;  ///< none named
   /// One axis.
-  Axes(int axis) : given_(true), axes_{axis} {}                                    // NOLINT: meant to convert
-  Axes(std::initializer_list<int> axes) : given_(axes.size() > 0), axes_(axes) {}  ///< {0, 1}
+  template <std::integral T>
+  Axes(T axis) : axes_{Axis(axis)} {}  // NOLINT: meant to convert
+  /// One axis.
+  Axes(Axis axis) : axes_{axis} {}                                             // NOLINT: meant to convert
+  Axes(std::initializer_list<Axis> axes) : axes_(axes.begin(), axes.end()) {}  ///< {0, 1}
   /// A list that is made at run time.
-  Axes(std::vector<int> axes) : given_(true), axes_(std::move(axes)) {}  // NOLINT: meant to convert
-  bool given() const { return given_; }                                  ///< false for {}
-  const std::vector<int>& items() const { return axes_; }                ///< as they were given
+  Axes(std::vector<int> axes) : axes_(std::move(axes)) {}  // NOLINT: meant to convert
+  bool given() const { return !axes_.empty(); }            ///< false for {}
+  const std::vector<int>& items() const { return axes_; }  ///< as they were given
 
  private:
-  bool given_ = false;
   std::vector<int> axes_;
 };
 
@@ -110,10 +137,16 @@ struct Slice {
   std::optional<Size> stop;   ///< none: to the end
   int64_t step = 1;           ///< not 0; negative ones go backwards
 };
-/// The elements from `start` to before `stop`, every `step`-th; bounds below 0 count from the end. slice() is the whole axis, slice(none,
-/// none, -1) the axis backwards.
-inline Slice slice(std::optional<Size> start = none, std::optional<Size> stop = none, int64_t step = 1) {
+/// The elements from `start` to before `stop`, every `step`-th; bounds below 0 count from the end. slice(none, none, -1) is the axis
+/// backwards.
+inline Slice slice(std::optional<Size> start, std::optional<Size> stop, int64_t step = 1) {
   return {std::move(start), std::move(stop), step};
+}
+/// The whole axis.
+inline Slice slice() { return {}; }
+/// The elements from `start` on. Elsewhere one bound is where a slice stops.
+[[deprecated("write slice(start, none), or slice(none, stop)")]] inline Slice slice(std::optional<Size> start) {
+  return {std::move(start), {}, 1};
 }
 
 /// All axes that a subscript does not name: x[{ellipsis, 0}].
@@ -130,27 +163,48 @@ class SMELT_API Index {
   enum class Kind : uint8_t { Element, Slice, Ellipsis, NewAxis, Array };
   /// An element; below 0 it counts from the end.
   template <std::integral T>
-  Index(T element) : kind_(Kind::Element), slice_{Size(element), {}, 1} {}  // NOLINT: meant to convert
+  requires(!std::same_as<T, bool>) Index(T element, Where where = Where::here())  // NOLINT: meant to convert
+      : kind_(Kind::Element), slice_{Size(element), {}, 1}, where_(where) {}
   /// An element whose place is a size.
-  Index(const Size& element) : kind_(Kind::Element), slice_{element, {}, 1} {}  // NOLINT: meant to convert
+  Index(const Size& element, Where where = Where::here())  // NOLINT: meant to convert
+      : kind_(Kind::Element), slice_{element, {}, 1}, where_(where) {}
   /// A slice.
-  Index(Slice slice) : kind_(Kind::Slice), slice_(std::move(slice)) {}  // NOLINT: meant to convert
+  Index(Slice slice, Where where = Where::here())  // NOLINT: meant to convert
+      : kind_(Kind::Slice), slice_(std::move(slice)), where_(where) {}
   /// All axes not named.
-  Index(Ellipsis) : kind_(Kind::Ellipsis) {}  // NOLINT: meant to convert
+  Index(Ellipsis, Where where = Where::here()) : kind_(Kind::Ellipsis), where_(where) {}  // NOLINT: meant to convert
   /// A new axis.
-  Index(NewAxis) : kind_(Kind::NewAxis) {}  // NOLINT: meant to convert
+  Index(NewAxis, Where where = Where::here()) : kind_(Kind::NewAxis), where_(where) {}  // NOLINT: meant to convert
   /// An array of integers, as take().
-  Index(const Array& indices);                   // NOLINT: meant to convert
-  Kind kind() const { return kind_; }            ///< what it is
-  const Slice& slice() const { return slice_; }  ///< an element is its start
+  Index(const Array& indices, Where where = Where::here());  // NOLINT: meant to convert
+  Kind kind() const { return kind_; }                        ///< what it is
+  const Slice& slice() const { return slice_; }              ///< an element is its start
   /// \cond internal
   const detail::NodePtr& indices() const { return indices_; }
+  Where where() const { return where_; }
   /// \endcond
 
  private:
   Kind kind_;
   Slice slice_;
   detail::NodePtr indices_;
+  Where where_;
+};
+
+/// What stands between the brackets of a subscript: one item, or {0, ellipsis, newaxis, slice(1, -1)}.
+class Indices {
+ public:
+  Indices(std::initializer_list<Index> items) : items_(items) {}  ///< {0, slice(1, -1)}
+  /// A list that is made at run time.
+  Indices(std::vector<Index> items) : items_(std::move(items)) {}  // NOLINT: meant to convert
+  /// One item.
+  template <class T>
+  requires std::is_convertible_v<const T&, Index> Indices(const T& item, Where where = Where::here())
+      : items_{Index(item, where)} {}                         // NOLINT: meant to convert
+  const std::vector<Index>& items() const { return items_; }  ///< as they were given
+
+ private:
+  std::vector<Index> items_;
 };
 
 /// Elements before and after each axis, for pad(): 1 on all sides, {1, 2} before and after every axis, {{0, 0}, {1, 2}} per axis.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,20 @@
 
 namespace smelt {
 
+namespace detail {
+// What a program takes, and its arguments in that order. Throws UserError when an array is missing, unknown, or no list.
+struct SMELT_API ProgramInputs {
+  std::vector<std::string> names;
+  std::vector<bool> lists;  // which of them are
+  Flat in_order(std::initializer_list<std::pair<std::string, Array>> arguments) const;
+  Flat checked(Flat flat, const std::vector<bool>& given) const;
+  template <class... Arguments>
+  Flat of(const Arguments&... arguments) const {
+    return checked(detail::flatten(arguments...), {std::is_same_v<Arguments, std::vector<Array>>...});
+  }
+};
+}  // namespace detail
+
 /// What compile_text() makes: a function of named arrays. A cheap handle; safe to call from many threads.
 class SMELT_API Program {
  public:
@@ -18,11 +33,11 @@ class SMELT_API Program {
   using Named = std::pair<std::string, Array>;
 
   /// The names of the arrays and lists that it takes, in their order.
-  const std::vector<std::string>& parameters() const;
+  const std::vector<std::string>& parameters() const { return inputs_->names; }
 
   /// Runs it on data and gives its outputs in their order. Throws UserError when an array is missing, unknown, or does not fit.
   std::vector<Array> operator()(std::initializer_list<Named> arguments) const {
-    const detail::Flat flat = in_order(arguments);
+    const detail::Flat flat = inputs_->in_order(arguments);
     return any_.call(flat.arrays, flat.lists);
   }
   /// The same with the arrays in the order of parameters(); an input that is a list takes a std::vector<Array>, or its items are named
@@ -30,30 +45,70 @@ class SMELT_API Program {
   template <class... Arguments>
   requires(detail::Parameter<Arguments>&&...) std::vector<Array>
   operator()(const Arguments&... arguments) const {
-    const detail::Flat flat =
-        checked(detail::flatten(arguments...), {std::is_same_v<Arguments, std::vector<Array>>...});
+    const detail::Flat flat = inputs_->of(arguments...);
     return any_.call(flat.arrays, flat.lists);
   }
 
-  /// Outputs into the caller's memory, as Function::into.
-  void run_into(std::vector<Array> outputs, std::initializer_list<Named> arguments) const {
-    const detail::Flat flat = in_order(arguments);
-    any_.call_into(outputs, flat.arrays, flat.lists);
-  }
+  /// Outputs into the caller's memory, as Function::into: program.into(y)({{"x", x}}).
+  class Into {
+   public:
+    /// Runs.
+    void operator()(std::initializer_list<Named> arguments) const { run(inputs_->in_order(arguments)); }
+    /// The same with the arrays in the order of parameters().
+    template <class... Arguments>
+    requires(detail::Parameter<Arguments>&&...) void operator()(const Arguments&... arguments) const {
+      run(inputs_->of(arguments...));
+    }
+    /// Fixes the arrays for many runs.
+    Bound bind(std::initializer_list<Named> arguments) const { return bound(inputs_->in_order(arguments)); }
+    /// \overload
+    template <class... Arguments>
+    requires(detail::Parameter<Arguments>&&...) Bound bind(const Arguments&... arguments)
+    const { return bound(inputs_->of(arguments...)); }
+
+   private:
+    friend class Program;
+    Into(const Program& program, std::vector<Array> outputs)
+        : any_(program.any_), inputs_(program.inputs_), outputs_(std::move(outputs)) {}
+    void run(const detail::Flat& flat) const { any_.call_into(outputs_, flat.arrays, flat.lists); }
+    Bound bound(const detail::Flat& flat) const { return Bound(any_.bind(&outputs_, flat.arrays, flat.lists)); }
+    detail::AnyFunction any_;
+    std::shared_ptr<const detail::ProgramInputs> inputs_;
+    std::vector<Array> outputs_;
+  };
+  /// \copydoc Into
+  template <class... Outputs>
+  requires(std::is_same_v<Outputs, Array>&&...) Into into(const Outputs&... outputs)
+  const { return Into(*this, {outputs...}); }
+  /// \copydoc Into
+  Into into(std::vector<Array> outputs) const { return Into(*this, std::move(outputs)); }
+
   /// Fixes the arrays for many runs, as Function::bind.
   Bound bind(std::initializer_list<Named> arguments) const {
-    const detail::Flat flat = in_order(arguments);
+    const detail::Flat flat = inputs_->in_order(arguments);
     return Bound(any_.bind(nullptr, flat.arrays, flat.lists));
   }
-  /// The same with outputs in the caller's memory.
-  Bound bind_into(std::vector<Array> outputs, std::initializer_list<Named> arguments) const {
-    const detail::Flat flat = in_order(arguments);
-    return Bound(any_.bind(&outputs, flat.arrays, flat.lists));
+  /// \overload
+  template <class... Arguments>
+  requires(detail::Parameter<Arguments>&&...) Bound bind(const Arguments&... arguments)
+  const {
+    const detail::Flat flat = inputs_->of(arguments...);
+    return Bound(any_.bind(nullptr, flat.arrays, flat.lists));
+  }
+  /// into(outputs)(arguments)
+  [[deprecated("use into(outputs)(arguments)")]] void run_into(std::vector<Array> outputs,
+                                                               std::initializer_list<Named> arguments) const {
+    into(std::move(outputs))(arguments);
+  }
+  /// into(outputs).bind(arguments)
+  [[deprecated("use into(outputs).bind(arguments)")]] Bound bind_into(std::vector<Array> outputs,
+                                                                      std::initializer_list<Named> arguments) const {
+    return into(std::move(outputs)).bind(arguments);
   }
 
   /// What a call with these arguments does, and why; compiles when that call would.
   Explanation explain(std::initializer_list<Named> arguments) const {
-    const detail::Flat flat = in_order(arguments);
+    const detail::Flat flat = inputs_->in_order(arguments);
     return any_.explain(flat.arrays, flat.lists);
   }
   /// Throws UserError unless each executable has exactly `count` kernels, as Function::expect_kernels.
@@ -65,22 +120,20 @@ class SMELT_API Program {
   /// A source file with this call's program as a function of its own, as Function::source.
   std::string source(const std::string& target, std::initializer_list<Named> arguments,
                      const SourceOptions& options = {}) const {
-    const detail::Flat flat = in_order(arguments);
+    const detail::Flat flat = inputs_->in_order(arguments);
     return any_.source(target, flat.arrays, flat.lists, options);
   }
   /// Writes its executables to a file that load_program() reads, as Function::save.
   void save(const std::string& path, const std::vector<std::string>& targets = {}) const;
 
   /// \cond internal
-  Program(detail::AnyFunction any, std::vector<std::string> parameters, std::vector<bool> lists);
+  Program(detail::AnyFunction any, std::shared_ptr<const detail::ProgramInputs> inputs)
+      : any_(std::move(any)), inputs_(std::move(inputs)) {}
   /// \endcond
 
  private:
-  detail::Flat in_order(std::initializer_list<Named> arguments) const;
-  detail::Flat checked(detail::Flat flat, const std::vector<bool>& lists) const;
   detail::AnyFunction any_;
-  std::vector<std::string> parameters_;
-  std::vector<bool> lists_;  // which of them are
+  std::shared_ptr<const detail::ProgramInputs> inputs_;
 };
 
 /// A program with `input` statements, or an expression whose arrays are `parameters`: compile_text("exp((x + y) * 2)", {"x", "y"}). Sizes

@@ -18,6 +18,9 @@ namespace detail {
 struct ScalarState;
 SMELT_API Array elementwise(std::string name, const std::function<Array(std::span<const Array>)>& function,
                             const std::vector<Array>& arguments);
+// An array, whatever the parameter.
+template <class Arrays>
+using ArrayFor = const Array&;
 }  // namespace detail
 
 /// A function of numbers written in C; on arrays it is applied element by element, and they broadcast.
@@ -65,8 +68,15 @@ SMELT_API ScalarFunction scalar_function(std::string text);
 /// of this: a plain C++ function of arrays is traced as it is.
 template <class F, class... Arrays>
 Array elementwise(std::string name, F&& function, const Arrays&... arguments) {
+  constexpr bool takes_arrays = std::is_invocable_v<F&, detail::ArrayFor<Arrays>...>;
+  static_assert(takes_arrays,
+                "the function of elementwise() takes an Array for each argument: write Array x in place of float x");
   const auto on_list = [&]<size_t... I>(std::span<const Array> a, std::index_sequence<I...>)->Array {
-    return function(a[I]...);
+    if constexpr (takes_arrays) {
+      static_assert(std::is_convertible_v<decltype(function(a[I]...)), Array>,
+                    "the function of elementwise() returns an Array, or a number");
+      return function(a[I]...);
+    }
   };
   return detail::elementwise(std::move(name),
                              [&](std::span<const Array> a) { return on_list(a, std::index_sequence_for<Arrays...>()); },

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "smelt/array.hpp"
+#include "smelt/choices.hpp"
 #include "smelt/compile.hpp"
 #include "smelt/custom.hpp"
 #include "smelt/custom_call.hpp"
@@ -20,3 +21,4 @@
 #include "smelt/scalar_function.hpp"
 #include "smelt/stream.hpp"
 #include "smelt/version.hpp"
+#include "smelt/where.hpp"

@@ -3,10 +3,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <ostream>
 
 #include "api/node.hpp"
+#include "report/npy.hpp"
 #include "report/view.hpp"
 
 namespace smelt {
@@ -91,6 +93,64 @@ void Array::check_count(size_t count, const Dims& dims) {
                                 count, count == 1 ? "is" : "are"));
 }
 
+size_t Array::count_of(const Dims& dims) { return static_cast<size_t>(element_count(dims)); }
+
+size_t Array::equal_size(const std::vector<size_t>& sizes) {
+  for (size_t i = 1; i < sizes.size(); ++i)
+    if (sizes[i] != sizes[0])
+      throw UserError(
+          fmt::format("Array::from: list {} has {} item{}, and list 0 has {}\nhelp: lists side by side have one length",
+                      i, sizes[i], sizes[i] == 1 ? "" : "s", sizes[0]));
+  return sizes.empty() ? 0 : sizes[0];
+}
+
+Dims Array::dims_of(const std::vector<size_t>& outer, const std::vector<size_t>& lengths) {
+  Dims dims(outer.begin(), outer.end());
+  dims.push_back(static_cast<int64_t>(equal_size(lengths)));
+  return dims;
+}
+
+// The type that C++ gives to what is calculated from both, without its conversions between truth values and numbers.
+static DType common_type(DType a, DType b) {
+  if (a == b) return a;
+  const bool bools = is_bool(a) || is_bool(b);
+  if (!bools && is_float(a) != is_float(b)) return is_float(a) ? a : b;
+  const auto common = bools ? std::nullopt : promote(a, b);
+  if (!common)
+    throw UserError(
+        fmt::format("Array::from: {} and {} in one list\nhelp: write numbers of one type", name_of(a), name_of(b)));
+  return *common;
+}
+
+Array Array::of_numbers(const std::vector<Number>& values, Dims dims) {
+  check_count(values.size(), dims);
+  DType dtype = values.empty() ? DType::F32 : values[0].dtype();
+  for (const Number& value : values) dtype = common_type(dtype, value.dtype());
+  Tensor tensor = Tensor::empty(dtype, std::move(dims));
+  auto* to = static_cast<char*>(tensor.data);
+  for (const Number& value : values) {
+    const DType from = value.dtype();
+    const Scalar scalar = is_float(from)          ? Scalar::of_float(DType::F64, value.floating())
+                          : is_unsigned_int(from) ? Scalar::of_uint(DType::U64, static_cast<uint64_t>(value.integer()))
+                                                  : Scalar::of_int(DType::I64, value.integer());
+    store_scalar(convert(scalar, dtype), to);
+    to += size_of(dtype);
+  }
+  return array_of(std::move(tensor));
+}
+
+Array Array::from(std::initializer_list<Number> values, Dims dims) { return of_numbers(values, std::move(dims)); }
+
+Array Array::from(std::initializer_list<std::initializer_list<Number>> rows) {
+  std::vector<Number> values;
+  std::vector<size_t> lengths;
+  for (const auto& row : rows) {
+    values.insert(values.end(), row.begin(), row.end());
+    lengths.push_back(row.size());
+  }
+  return of_numbers(values, dims_of({rows.size()}, lengths));
+}
+
 Array Array::empty(Dims dims, DType dtype) { return array_of(Tensor::empty(dtype, std::move(dims))); }
 
 Array Array::borrow_range(const void* memory, DType dtype, size_t count, Dims dims, Dims strides, int64_t offset,
@@ -124,11 +184,11 @@ Array Array::adopt(const void* data, DType dtype, Dims dims, Dims strides, std::
 
 bool Array::evaluated() const { return node_ && node_->data(); }
 DType Array::dtype() const { return detail::node_of(*this, "dtype()")->type.dtype; }
-int Array::rank() const { return static_cast<int>(detail::node_of(*this, "rank()")->type.shape.size()); }
-Dims Array::dims() const { return detail::known_dims(*detail::node_of(*this, "dims()"), "dims()"); }
+int Array::ndim() const { return static_cast<int>(detail::node_of(*this, "ndim()")->type.shape.size()); }
+Dims Array::shape() const { return detail::known_dims(*detail::node_of(*this, "shape()"), "shape()"); }
 
-int64_t Array::dim(int axis) const { return extent(axis).value(); }
-int64_t Array::count() const { return element_count(dims()); }
+int64_t Array::shape(Axis axis) const { return extent(axis).value(); }
+int64_t Array::size() const { return element_count(shape()); }
 std::string Array::str() const { return node_ ? describe(*node_) : "no array"; }
 Dims Array::strides() const { return data_of(*this, "strides()").tensor.strides; }
 Device Array::device() const { return evaluated() ? node_->data()->device : Device::cpu(); }
@@ -143,12 +203,43 @@ void* Array::write(DType dtype) {
   return data.tensor.data;
 }
 
-void Array::read_item(DType dtype, void* into) const {
+// The address of an element; without an index that of the one there is.
+static const char* element_at(const Array& array, const Data& data, const Dims& index, const char* asked_by) {
+  const Tensor& tensor = data.tensor;
+  if (index.empty() && tensor.count() != 1)
+    throw UserError(fmt::format("{}: {} has {} elements, not one\nhelp: give an index for each axis; span() reads all",
+                                asked_by, array.str(), tensor.count()));
+  if (!index.empty() && index.size() != tensor.dims.size())
+    throw UserError(fmt::format("{}: {} {} for {}\nhelp: give one for each axis", asked_by, index.size(),
+                                index.size() == 1 ? "index" : "indices", array.str()));
+  int64_t offset = 0;
+  for (size_t d = 0; d < index.size(); ++d) {
+    const int64_t size = tensor.dims[d];
+    if (index[d] < -size || index[d] >= size)
+      throw UserError(
+          fmt::format("{}: index {} is out of range for axis {} of {}", asked_by, index[d], d, array.str()));
+    offset += (index[d] < 0 ? index[d] + size : index[d]) * tensor.strides[d];
+  }
+  return static_cast<const char*>(tensor.data) + offset * size_of(tensor.dtype);
+}
+
+void Array::read_item(DType dtype, const Dims& index, void* into) const {
   const Data& data = host_data_of(*this, "item()");
   check_dtype(*this, dtype, "item()");
-  if (data.tensor.count() != 1)
-    throw UserError(fmt::format("item(): {} has {} elements, not one\nhelp: span() reads them", str(), count()));
-  std::memcpy(into, data.tensor.data, static_cast<size_t>(size_of(dtype)));
+  std::memcpy(into, element_at(*this, data, index, "item()"), static_cast<size_t>(size_of(dtype)));
+}
+
+double Array::number_at(const Dims& index) const {
+  const Data& data = host_data_of(*this, "x(i, j)");
+  const Scalar value = load_scalar(data.tensor.dtype, element_at(*this, data, index, "x(i, j)"));
+  const double number = value.as_double();
+  constexpr double kExact = 0x1p53;
+  if (is_int(data.tensor.dtype) && (number > kExact || number < -kExact))
+    throw UserError(
+        fmt::format("x(i, j): a double does not hold every integer of {} that is as large as {}\nhelp: "
+                    "item<{}>(i, j) reads it",
+                    str(), number, is_unsigned_int(data.tensor.dtype) ? "uint64_t" : "int64_t"));
+  return number;
 }
 
 Array Array::copy() const { return array_of(contiguous_copy(host_data_of(*this, "copy()").tensor)); }
@@ -163,6 +254,16 @@ Array Array::to(const Device& device) const {
   const Machine& machine = detail::machine_of(device);
   if (!machine.gpu) throw UserError(fmt::format("to(): {} cannot be used: {}", device.name(), device.missing()));
   return array_of(to_device(machine, data.tensor), device);
+}
+
+Array load(const std::string& path) { return array_of(report::read_npy(path)); }
+
+void save(const std::string& path, const Array& array) {
+  const Data& data = host_data_of(array, "save()");
+  if (data.tensor.dtype == DType::BF16)
+    throw UserError(
+        fmt::format("save(): {} is bf16, which NumPy has not\nhelp: cast it: astype(x, DType::F32)", array.str()));
+  report::write_npy(path, data.tensor);
 }
 
 std::ostream& operator<<(std::ostream& out, const Array& array) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "api/node.hpp"
+#include "graph/custom_code.hpp"
 
 namespace smelt {
 
@@ -19,7 +20,7 @@ static std::vector<CustomType> types_of(const CustomState& state, const std::vec
   if (o.outputs) return o.outputs(inputs);
   if (o.output) return {o.output(inputs)};
   std::vector<Size> same;
-  for (int axis = 0; axis < inputs[0].rank(); ++axis) same.push_back(inputs[0].extent(axis));
+  for (int axis = 0; axis < inputs[0].ndim(); ++axis) same.push_back(inputs[0].extent(axis));
   return {{inputs[0].dtype(), Sizes(same)}};
 }
 

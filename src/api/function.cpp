@@ -75,18 +75,22 @@ Arguments arguments_of(const std::vector<Array>& arrays, const std::vector<int>&
 }
 
 // Whether the call becomes part of an expression.
-bool check_arguments(const std::vector<Array>& arrays) {
+bool check_arguments(const std::vector<Array>& arrays, const std::vector<int>& lists, const Naming& naming) {
   bool unevaluated = false;
-  for (size_t i = 0; i < arrays.size(); ++i)
-    unevaluated |= is_unevaluated(Array(node_of(arrays[i], fmt::format("argument {}", i))));
+  for (size_t i = 0; i < arrays.size(); ++i) {
+    if (!arrays[i].defined()) node_of(arrays[i], naming.argument(i, lists));
+    unevaluated |= is_unevaluated(arrays[i]);
+  }
   return unevaluated;
 }
 
-void check_evaluated(const std::vector<Array>& arrays, const char* asked_by) {
+void check_evaluated(const std::vector<Array>& arrays, const std::vector<int>& lists, const Naming& naming,
+                     const char* asked_by) {
+  if (!check_arguments(arrays, lists, naming)) return;
   for (size_t i = 0; i < arrays.size(); ++i)
-    if (node_of(arrays[i], fmt::format("argument {}", i)); is_unevaluated(arrays[i]))
-      throw UserError(fmt::format("{}: argument {}, {}, is not evaluated yet\nhelp: call eval(x) first", asked_by, i,
-                                  arrays[i].str()));
+    if (is_unevaluated(arrays[i]))
+      throw UserError(fmt::format("{}: {}, {}, is not evaluated yet\nhelp: call eval(x) first", asked_by,
+                                  naming.argument(i, lists), arrays[i].str()));
 }
 
 std::vector<Array> trace_checked(const AnyFunction::Trace& trace, const std::vector<Array>& arguments,
@@ -116,32 +120,36 @@ Build build_of(AnyFunction::Trace trace) {
 
 }  // namespace
 
-AnyFunction::AnyFunction(Trace trace, Options options)
-    : state_(new FunctionState{trace, build_of(trace), Specializer(std::move(options))}) {}
-AnyFunction::AnyFunction(Build build, bool declared, Options options)
-    : state_(new FunctionState{nullptr, std::move(build), Specializer(std::move(options), declared)}) {}
+AnyFunction::AnyFunction(Trace trace, Options options, std::string kinds)
+    : state_(new FunctionState{trace, build_of(trace), Specializer(std::move(options), false, std::move(kinds))}) {}
+AnyFunction::AnyFunction(Build build, bool declared, Options options, std::string kinds)
+    : state_(
+          new FunctionState{nullptr, std::move(build), Specializer(std::move(options), declared, std::move(kinds))}) {}
 
 std::vector<Array> AnyFunction::call(const std::vector<Array>& arrays, const std::vector<int>& lists) const {
-  if (!state_of(state_).trace)
-    check_evaluated(arrays, state_->build ? "a program in text" : "a function that was loaded from a file");
-  if (check_arguments(arrays)) return trace_checked(state_->trace, arrays, lists);
+  const Naming& naming = state_of(state_).specials.naming();
+  if (!state_->trace)
+    check_evaluated(arrays, lists, naming,
+                    state_->build ? "a program in text" : "a function that was loaded from a file");
+  if (check_arguments(arrays, lists, naming)) return trace_checked(state_->trace, arrays, lists);
   const Arguments arguments = arguments_of(arrays, lists);
   // Of no arrays a function of lists may make none.
   const bool some_empty = std::find(lists.begin(), lists.end(), 0) != lists.end();
-  if (some_empty && state_->trace && state_->trace(placeholders_for(exact_types(arguments)), lists).empty()) return {};
+  if (some_empty && state_->trace && state_->trace(placeholders_for(exact_types(arguments, naming)), lists).empty())
+    return {};
   return run(*state_of(state_).specials.find(arguments, state_->build), arguments);
 }
 
 void AnyFunction::call_into(const std::vector<Array>& outputs, const std::vector<Array>& arrays,
                             const std::vector<int>& lists) const {
-  check_evaluated(arrays, "into()");
+  check_evaluated(arrays, lists, state_of(state_).specials.naming(), "into()");
   const Arguments arguments = arguments_of(arrays, lists);
   run_into(*state_of(state_).specials.find(arguments, state_->build), arguments, outputs);
 }
 
 std::shared_ptr<BoundState> AnyFunction::bind(const std::vector<Array>* outputs, const std::vector<Array>& arrays,
                                               const std::vector<int>& lists) const {
-  check_evaluated(arrays, "bind()");
+  check_evaluated(arrays, lists, state_of(state_).specials.naming(), "bind()");
   const Arguments arguments = arguments_of(arrays, lists);
   auto bound = std::make_shared<BoundState>();
   bound->special = state_of(state_).specials.find(arguments, state_->build);
@@ -180,7 +188,7 @@ std::shared_ptr<BoundState> AnyFunction::bind(const std::vector<Array>* outputs,
 }
 
 Explanation AnyFunction::explain(const std::vector<Array>& arrays, const std::vector<int>& lists) const {
-  check_evaluated(arrays, "explain()");
+  check_evaluated(arrays, lists, state_of(state_).specials.naming(), "explain()");
   const Arguments arguments = arguments_of(arrays, lists);
   bool compiled = false;
   const SpecialPtr special = state_of(state_).specials.find(arguments, state_->build, &compiled);
@@ -215,7 +223,7 @@ std::vector<Specialization> AnyFunction::specializations() const {
 
 std::string AnyFunction::source(const std::string& target, const std::vector<Array>& arrays,
                                 const std::vector<int>& lists, const SourceOptions& options) const {
-  check_evaluated(arrays, "source()");
+  check_evaluated(arrays, lists, state_of(state_).specials.naming(), "source()");
   const SpecialPtr special = state_of(state_).specials.find(arguments_of(arrays, lists), state_->build);
   return source_of(*special, target, options);
 }
@@ -228,8 +236,11 @@ void AnyFunction::save(const std::string& path, const std::vector<std::string>& 
     throw UserError("save(): nothing is compiled yet\nhelp: call the function first, or explain(arguments)");
   if (specials.saved())
     throw UserError("save(): a function that was loaded from a file cannot be saved\nhelp: copy the file");
+  std::vector<SavedParameter> named = parameters;
+  const std::vector<std::string>& names = specials.naming().parameters;
+  for (size_t p = 0; p < names.size(); ++p) named[p].name = names[p];
   report::StagedFile file(path);
-  file.write(bytes_of_function(specials.options().name, all, specials.declared(), targets, parameters, results));
+  file.write(bytes_of_function(specials.options().name, all, specials.declared(), targets, named, results));
   file.commit();
 }
 
@@ -241,7 +252,12 @@ AnyFunction AnyFunction::load(const std::string& path, const Options& options, s
   Options named = options;
   if (named.name == Options{}.name) named.name = file->name();
   AnyFunction loaded;
-  loaded.state_.reset(new FunctionState{nullptr, nullptr, Specializer(std::move(named), file)});
+  Naming naming;
+  for (const SavedParameter& parameter : *parameters) {
+    naming.kinds += parameter.list ? 'l' : 'a';
+    if (!parameter.name.empty()) naming.parameters.push_back(parameter.name);
+  }
+  loaded.state_.reset(new FunctionState{nullptr, nullptr, Specializer(std::move(named), std::move(naming), file)});
   return loaded;
 }
 

@@ -84,9 +84,14 @@ std::string describe(const ArrayNode& node) {
   return smelt::describe(node.type.dtype, node.type.shape);
 }
 
-const NodePtr& node_of(const Array& array, std::string_view what) {
+std::string place_text(const std::optional<Where>& where) {
+  return where ? fmt::format("\n  at {}:{}", where->file(), where->line()) : "";
+}
+
+const NodePtr& node_of(const Array& array, std::string_view what, std::optional<Where> where) {
   if (!array.defined())
-    throw UserError(fmt::format("{}: this Array is empty\nhelp: Array() is no array; give it a value first", what));
+    throw UserError(fmt::format("{}: this Array is empty{}\nhelp: Array() is no array; give it a value first", what,
+                                place_text(where)));
   return array.node();
 }
 

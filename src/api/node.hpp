@@ -4,6 +4,8 @@
 #include <atomic>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -60,6 +62,8 @@ struct Expression {
   std::shared_ptr<const NamedBody> body;
   std::shared_ptr<const CustomStep> custom;
   std::vector<Argument> arguments;
+  std::optional<Where> where{};  // in the user's source
+  std::string name{};            // Placeholder: what the user calls the parameter; may be empty
 };
 
 // What is known of a value at once.
@@ -95,7 +99,9 @@ struct ArrayNode {
 };
 
 // The node of an array argument; throws for Array().
-const NodePtr& node_of(const Array& array, std::string_view what);
+const NodePtr& node_of(const Array& array, std::string_view what, std::optional<Where> where = {});
+// A line of a message: "\n  at norm.cpp:12"; nothing without a place.
+std::string place_text(const std::optional<Where>& where);
 Array make(Expression expression);  // infers its type; throws UserError for what does not fit
 
 // The value as the language's machinery knows it; `value_of` has those of nodes.

@@ -12,43 +12,37 @@ using detail::Expression;
 
 namespace {
 
-Array apply(Op op, std::string_view written, const Array& a, const Array& b) {
-  detail::node_of(a, written), detail::node_of(b, written);
+Array apply(Op op, std::string_view written, const std::vector<Array>& arguments, const std::optional<Where>& where) {
   Expression e{Expression::Kind::Operator};
   e.op = op;
   e.written = written;
-  e.arguments = {a, b};
+  for (const Array& array : arguments) {
+    detail::node_of(array, written, where);
+    e.arguments.emplace_back(array);
+  }
+  e.where = where;
   return make(std::move(e));
 }
 
-Array apply(Op op, std::string_view written, const Array& a) {
-  detail::node_of(a, written);
-  Expression e{Expression::Kind::Operator};
-  e.op = op;
-  e.written = written;
-  e.arguments = {a};
-  return make(std::move(e));
+Array apply(Op op, std::string_view written, const Located& a, const Located& b) {
+  return apply(op, written, {a.array(), b.array()}, b.where());
 }
 
-const Array& truth(const Array& a, std::string_view written) {
-  if (a.dtype() != DType::Bool)
-    throw UserError(fmt::format("{} takes bools, not {}\nhelp: compare first, as in x != 0", written, a.str()));
+Array apply(Op op, std::string_view written, const Located& a) { return apply(op, written, {a.array()}, a.where()); }
+
+const Located& truth(const Located& a, std::string_view written) {
+  if (a.array().dtype() != DType::Bool)
+    throw UserError(fmt::format("{} takes bools, not {}{}\nhelp: compare first, as in x != 0", written, a.array().str(),
+                                detail::place_text(a.where())));
   return a;
 }
 
-Array subscript(const Array& x, std::vector<Argument> items) {
-  detail::node_of(x, "[]");
-  Expression e{Expression::Kind::Subscript};
-  e.written = "[]";
-  e.arguments = {x, Argument::tuple(items)};
-  return make(std::move(e));
-}
-
-Array extent_of(const Array& x, int axis) {
+Array extent_of(const Array& x, int axis, Where where) {
   Expression e{Expression::Kind::Extent};
   e.written = "extent";
   e.index = axis;
   e.arguments = {x};
+  e.where = where;
   return make(std::move(e));
 }
 
@@ -61,7 +55,7 @@ Size size_from(const Array& value) {
 }
 
 Size size_step(Op op, std::string_view written, const Size& a, const Size& b) {
-  const Array result = apply(op, written, Array(a), Array(b));
+  const Array result = apply(op, written, {Array(a), Array(b)}, std::nullopt);
   const auto kind = result.node()->type.kind;
   if (kind == detail::Type::Kind::Literal || kind == detail::Type::Kind::Size) return size_from(result);
   // The language keeps no quotient by what may be 0 as a size.
@@ -70,60 +64,65 @@ Size size_step(Op op, std::string_view written, const Size& a, const Size& b) {
 
 }  // namespace
 
-Array operator+(const Array& a, const Array& b) { return apply(Op::Add, "+", a, b); }
-Array operator-(const Array& a, const Array& b) { return apply(Op::Sub, "-", a, b); }
-Array operator*(const Array& a, const Array& b) { return apply(Op::Mul, "*", a, b); }
-Array operator/(const Array& a, const Array& b) { return apply(Op::Div, "/", a, b); }
-Array operator%(const Array& a, const Array& b) { return apply(Op::Mod, "%", a, b); }
-Array operator-(const Array& a) { return apply(Op::Neg, "-", a); }
-Array operator~(const Array& a) { return apply(Op::Not, "~", a); }
-Array operator!(const Array& a) { return apply(Op::Not, "!", truth(a, "!")); }
-Array operator&(const Array& a, const Array& b) { return apply(Op::And, "&", a, b); }
-Array operator|(const Array& a, const Array& b) { return apply(Op::Or, "|", a, b); }
-Array operator^(const Array& a, const Array& b) { return apply(Op::Xor, "^", a, b); }
-Array operator&&(const Array& a, const Array& b) { return apply(Op::And, "&&", truth(a, "&&"), truth(b, "&&")); }
-Array operator||(const Array& a, const Array& b) { return apply(Op::Or, "||", truth(a, "||"), truth(b, "||")); }
-Array operator<<(const Array& a, const Array& b) { return apply(Op::ShiftLeft, "<<", a, b); }
-Array operator>>(const Array& a, const Array& b) { return apply(Op::ShiftRight, ">>", a, b); }
-Array operator==(const Array& a, const Array& b) { return apply(Op::Eq, "==", a, b); }
-Array operator!=(const Array& a, const Array& b) { return apply(Op::Ne, "!=", a, b); }
-Array operator<(const Array& a, const Array& b) { return apply(Op::Lt, "<", a, b); }
-Array operator<=(const Array& a, const Array& b) { return apply(Op::Le, "<=", a, b); }
-Array operator>(const Array& a, const Array& b) { return apply(Op::Gt, ">", a, b); }
-Array operator>=(const Array& a, const Array& b) { return apply(Op::Ge, ">=", a, b); }
+Array operator+(const Located& a, const Located& b) { return apply(Op::Add, "+", a, b); }
+Array operator-(const Located& a, const Located& b) { return apply(Op::Sub, "-", a, b); }
+Array operator*(const Located& a, const Located& b) { return apply(Op::Mul, "*", a, b); }
+Array operator/(const Located& a, const Located& b) { return apply(Op::Div, "/", a, b); }
+Array operator%(const Located& a, const Located& b) { return apply(Op::Mod, "%", a, b); }
+Array operator-(const Located& a) { return apply(Op::Neg, "-", a); }
+Array operator~(const Located& a) { return apply(Op::Not, "~", a); }
+Array operator!(const Located& a) { return apply(Op::Not, "!", truth(a, "!")); }
+Array operator&(const Located& a, const Located& b) { return apply(Op::And, "&", a, b); }
+Array operator|(const Located& a, const Located& b) { return apply(Op::Or, "|", a, b); }
+Array operator^(const Located& a, const Located& b) { return apply(Op::Xor, "^", a, b); }
+Array operator&&(const Located& a, const Located& b) { return apply(Op::And, "&&", truth(a, "&&"), truth(b, "&&")); }
+Array operator||(const Located& a, const Located& b) { return apply(Op::Or, "||", truth(a, "||"), truth(b, "||")); }
+Array operator<<(const Located& a, const Located& b) { return apply(Op::ShiftLeft, "<<", a, b); }
+Array operator>>(const Located& a, const Located& b) { return apply(Op::ShiftRight, ">>", a, b); }
+Array operator==(const Located& a, const Located& b) { return apply(Op::Eq, "==", a, b); }
+Array operator!=(const Located& a, const Located& b) { return apply(Op::Ne, "!=", a, b); }
+Array operator<(const Located& a, const Located& b) { return apply(Op::Lt, "<", a, b); }
+Array operator<=(const Located& a, const Located& b) { return apply(Op::Le, "<=", a, b); }
+Array operator>(const Located& a, const Located& b) { return apply(Op::Gt, ">", a, b); }
+Array operator>=(const Located& a, const Located& b) { return apply(Op::Ge, ">=", a, b); }
 
-Array operator+(const Array& a) {
-  if (a.dtype() == DType::Bool) throw UserError("+ takes numbers, not bools\nhelp: cast them: astype(x, DType::I32)");
-  return a;
+Array operator+(const Located& a) {
+  if (a.array().dtype() == DType::Bool)
+    throw UserError(fmt::format("+ takes numbers, not bools{}\nhelp: cast them: astype(x, DType::I32)",
+                                detail::place_text(a.where())));
+  return a.array();
 }
 
-Array& Array::operator+=(const Array& b) { return *this = *this + b; }
-Array& Array::operator-=(const Array& b) { return *this = *this - b; }
-Array& Array::operator*=(const Array& b) { return *this = *this * b; }
-Array& Array::operator/=(const Array& b) { return *this = *this / b; }
+Array& Array::operator+=(const Located& b) & { return *this = apply(Op::Add, "+", {*this, b.array()}, b.where()); }
+Array& Array::operator-=(const Located& b) & { return *this = apply(Op::Sub, "-", {*this, b.array()}, b.where()); }
+Array& Array::operator*=(const Located& b) & { return *this = apply(Op::Mul, "*", {*this, b.array()}, b.where()); }
+Array& Array::operator/=(const Located& b) & { return *this = apply(Op::Div, "/", {*this, b.array()}, b.where()); }
 
-Array Array::operator[](const Index& index) const { return subscript(*this, {Argument(index)}); }
-Array Array::operator[](std::initializer_list<Index> index) const {
-  std::vector<Argument> items;
-  for (const Index& item : index) items.emplace_back(item);
-  return subscript(*this, std::move(items));
+Array Array::operator[](const Indices& index) const {
+  Expression e{Expression::Kind::Subscript};
+  e.written = "[]";
+  if (!index.items().empty()) e.where = index.items().front().where();
+  detail::node_of(*this, "[]", e.where);
+  e.arguments = {*this, Argument(index)};
+  return make(std::move(e));
 }
 
-Array Array::T() const { return detail::call("transpose", {*this}); }
-Array Array::mT() const { return detail::call("swapaxes", {*this, -2, -1}); }
+Array Array::T(Where where) const { return detail::call("transpose", {*this}, where); }
+Array Array::mT(Where where) const { return detail::call("swapaxes", {*this, -2, -1}, where); }
 
-Index::Index(const smelt::Array& indices) : kind_(Kind::Array), indices_(detail::node_of(indices, "[]")) {}
+Index::Index(const smelt::Array& indices, Where where)
+    : kind_(Kind::Array), indices_(detail::node_of(indices, "[]", where)), where_(where) {}
 
 // ---- sizes
 
 Array::Array(const Size& size) : node_(size.node() ? size.node() : detail::int_literal(size.number())) {}
 
-Size Array::extent(int axis) const {
-  const auto& shape = detail::node_of(*this, "extent()")->type.shape;
-  const int rank = static_cast<int>(shape.size()), at = axis < 0 ? axis + rank : axis;
+Size Array::extent(Axis axis, Where where) const {
+  const auto& sizes = detail::node_of(*this, "extent()", where)->type.shape;
+  const int rank = static_cast<int>(sizes.size()), named = axis, at = named < 0 ? named + rank : named;
   if (at >= 0 && at < rank)
-    if (const auto known = shape[static_cast<size_t>(at)].constant()) return Size(*known);
-  return size_from(extent_of(*this, axis));
+    if (const auto known = sizes[static_cast<size_t>(at)].constant()) return Size(*known);
+  return size_from(extent_of(*this, axis, where));
 }
 
 int64_t Size::value() const {

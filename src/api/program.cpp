@@ -83,6 +83,7 @@ std::vector<Array> placeholders_for(const std::vector<InputType>& types) {
   for (const InputType& input : types) {
     Expression e{Expression::Kind::Placeholder};
     e.written = "parameter";
+    if (input.named) e.name = input.name;
     Type type;
     type.dtype = input.dtype;
     type.shape = input.shape;

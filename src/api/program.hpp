@@ -23,6 +23,7 @@ struct InputType {
   DType dtype{};
   Shape shape;
   bool weak = false;        // a number: an f64 or i64 of rank 0 that takes the dtype of what it meets
+  bool named = false;       // by the user
   std::string str() const;  // "f32[B, 1024]"
 };
 

@@ -61,8 +61,6 @@ std::vector<InputType> read_types(ByteReader& in) {
     type.name = in.text();
     type.dtype = in.one_of(DType::F64);
     type.shape = read_shape(in);
-    for (const IntExpr& size : type.shape)
-      if (!size.constant() && !size.as_symbol()) throw DamagedBytes();
     type.weak = in.word() != 0;
     types.push_back(std::move(type));
   });
@@ -335,7 +333,7 @@ void SavedFile::compile(size_t i, Special& special, const Options& options) cons
     throw UserError(fmt::format("{} is damaged: {}\nhelp: save the function again", path_, e.what()));
   }
   std::vector<Array> captured;
-  for (const Array& array : program.captured) captured.push_back(array.rank() > 0 ? array.to(on) : array);
+  for (const Array& array : program.captured) captured.push_back(array.ndim() > 0 ? array.to(on) : array);
   special.captured = std::move(captured);
   special.facts.reason = fmt::format("{} has it, for {}", path_, target.target.name);
   special.facts.kernels = static_cast<int>(special.executable.plan().groups.size());

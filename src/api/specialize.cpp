@@ -36,14 +36,6 @@ class Symbols {
   int leading_ = 0, others_ = 0;
 };
 
-std::vector<std::string> input_names(size_t count) {
-  constexpr std::string_view kNames[] = {"x", "y", "z"};
-  std::vector<std::string> names;
-  for (size_t i = 0; i < count; ++i)
-    names.push_back(count <= std::size(kNames) ? std::string(kNames[i]) : fmt::format("x{}", i));
-  return names;
-}
-
 const Options::Pin* pin_of(const Options& options, size_t argument, size_t axis, size_t rank) {
   const Options::Pin* found = nullptr;
   for (const Options::Pin& pin : options.pins) {
@@ -70,13 +62,14 @@ uint64_t class_of_size(int64_t size) {
 
 }  // namespace
 
-std::vector<InputType> exact_types(const Arguments& arguments) {
+std::vector<InputType> exact_types(const Arguments& arguments, const Naming& naming) {
   std::vector<InputType> types;
-  const std::vector<std::string> names = input_names(arguments.arrays.size());
+  const std::vector<std::string> names = naming.inputs(arguments.arrays.size(), arguments.lists);
   for (const Data* data : arguments.arrays) {
     const Dims& dims = data->tensor.dims;
     const size_t i = types.size();
-    types.push_back({names[i], data->tensor.dtype, Shape(dims.begin(), dims.end()), arguments.is_weak(i)});
+    types.push_back({names[i], data->tensor.dtype, Shape(dims.begin(), dims.end()), arguments.is_weak(i),
+                     !naming.parameters.empty()});
   }
   return types;
 }
@@ -98,12 +91,12 @@ static void check_pins(const Arguments& arguments, const Options& options) {
   }
 }
 
-std::vector<InputType> open_types(const Arguments& arguments, const Options& options) {
+std::vector<InputType> open_types(const Arguments& arguments, const Options& options, const Naming& naming) {
   check_pins(arguments, options);
   std::set<int64_t> inner;
   for (const Data* data : arguments.arrays)
     for (size_t d = 1; d < data->tensor.dims.size(); ++d) inner.insert(data->tensor.dims[d]);
-  std::vector<InputType> types = exact_types(arguments);
+  std::vector<InputType> types = exact_types(arguments, naming);
   Symbols symbols;
   for (size_t i = 0; i < types.size(); ++i) {
     const Dims& dims = arguments.arrays[i]->tensor.dims;
@@ -117,14 +110,14 @@ std::vector<InputType> open_types(const Arguments& arguments, const Options& opt
 }
 
 Pattern::Pattern(const std::vector<InputType>& types, bool one_may_be_open) : one_may_be_open_(one_may_be_open) {
-  std::map<Symbol, size_t> symbols;
+  std::map<std::string, size_t> symbols;
   for (const InputType& type : types) {
     Input input{type.dtype, type.weak, {}};
     for (const IntExpr& size : type.shape) {
       const auto constant = size.constant();
+      calculated_ |= !constant && !size.as_symbol();
       input.dims.push_back(
-          constant ? *constant
-                   : -1 - static_cast<int64_t>(symbols.emplace(*size.as_symbol(), symbols.size()).first->second));
+          constant ? *constant : -1 - static_cast<int64_t>(symbols.emplace(size.str(), symbols.size()).first->second));
     }
     inputs_.push_back(std::move(input));
   }
@@ -162,6 +155,12 @@ std::optional<uint64_t> Pattern::class_of(const Arguments& arguments) const {
 }
 
 SizeBinding Special::sizes_of(const Arguments& arguments) const {
+  if (pattern.calculated()) {
+    std::vector<Dims> dims;
+    for (const Data* data : arguments.arrays) dims.push_back(data->tensor.dims);
+    for (const Array& array : captured) dims.push_back(array.node()->data()->tensor.dims);
+    return bind_sizes(program, dims);
+  }
   SizeBinding found;
   for (size_t i = 0; i < types.size(); ++i)
     for (size_t d = 0; d < types[i].shape.size(); ++d)
@@ -179,6 +178,14 @@ std::optional<uint64_t> Special::class_of(const Arguments& arguments, const Devi
   if (arguments.lists != lists || !(on == device)) return std::nullopt;
   const std::optional<uint64_t> found = pattern.class_of(arguments);
   if (found && short_size(arguments)) return std::nullopt;
+  if (found && pattern.calculated()) {
+    try {
+      sizes_of(arguments);
+      return found;
+    } catch (const UserError&) {
+      return std::nullopt;
+    }
+  }
   // What the program asks of sizes, such as that a slice lies inside.
   const std::vector<Constraint>& constraints = program.constraints;
   if (!found || constraints.empty()) return found;
@@ -247,7 +254,7 @@ SpecialPtr Specializer::latest() const {
 }
 
 // As the language has it for numbers written in a program: 300 is an error beside u8, and not 255.
-static void check_numbers(const Special& special, const Arguments& arguments) {
+static void check_numbers(const Special& special, const Arguments& arguments, const Naming& naming) {
   for (const auto& [argument, dtype] : special.number_uses) {
     const Tensor& number = arguments.arrays[argument]->tensor;
     const Scalar value = load_scalar(number.dtype, number.data);
@@ -256,16 +263,16 @@ static void check_numbers(const Special& special, const Arguments& arguments) {
       scalar_of(literal, dtype, {});
     } catch (const UserBuildError& e) {
       throw UserError(
-          fmt::format("argument {}: {}\nhelp: cast the array that it meets to a wider dtype, or pass an array in place "
+          fmt::format("{}: {}\nhelp: cast the array that it meets to a wider dtype, or pass an array in place "
                       "of the number",
-                      argument, e.error.message));
+                      naming.argument(argument, arguments.lists), e.error.message));
     }
   }
 }
 
 SpecialPtr Specializer::find(const Arguments& arguments, const Build& build, bool* compiled) {
   SpecialPtr found = find_or_make(arguments, build, compiled);
-  check_numbers(*found, arguments);
+  check_numbers(*found, arguments, naming_);
   return found;
 }
 
@@ -281,7 +288,7 @@ SpecialPtr Specializer::find_or_make(const Arguments& arguments, const Build& bu
   if (compiled) *compiled = true;
   ++compile_count_;
   const std::lock_guard lock(mutex_);
-  if (entries_.size() >= static_cast<size_t>(std::max(options_.most, 1)))
+  if (entries_.size() >= static_cast<size_t>(most_executables(options_)))
     entries_.erase(std::min_element(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
       return a.special->last_use.load(std::memory_order_relaxed) < b.special->last_use.load(std::memory_order_relaxed);
     }));
@@ -380,7 +387,7 @@ std::shared_ptr<Special> compile_for(std::vector<InputType> types, const Argumen
     }
   }
   for (Array& array : traced.captured)
-    if (array.rank() > 0) array = array.to(on);
+    if (array.ndim() > 0) array = array.to(on);
   special->program = traced.graph;
   special->fuse = options.fuse;
   special->threads = options.threads;
@@ -403,7 +410,7 @@ std::shared_ptr<Special> compile_for(std::vector<InputType> types, const Argumen
 SpecialPtr Specializer::make(const Arguments& arguments, const Build& build, const Device& on) const {
   const std::string reason = reason_for(arguments, on);
   std::string why_exact;
-  const std::vector<InputType> open = open_types(arguments, options_), exact = exact_types(arguments);
+  const std::vector<InputType> open = open_types(arguments, options_, naming_), exact = exact_types(arguments, naming_);
   const bool is_open = std::any_of(open.begin(), open.end(), [](const InputType& type) {
     return std::any_of(type.shape.begin(), type.shape.end(), [](const IntExpr& size) { return !size.constant(); });
   });
@@ -431,7 +438,8 @@ struct Difference {
   std::string text;
 };
 
-static Difference difference(const Special& special, const Arguments& arguments, const Device& on) {
+static Difference difference(const Special& special, const Arguments& arguments, const Device& on,
+                             const Naming& naming) {
   if (!(special.device == on))
     return {0, fmt::format("the arrays are on {}, not on {}", on.name(), special.device.name())};
   if (special.lists != arguments.lists || special.types.size() != arguments.arrays.size())
@@ -446,14 +454,16 @@ static Difference difference(const Special& special, const Arguments& arguments,
     found.nearness += agrees;
     for (size_t d = 0; d < tensor.dims.size() && d < type.shape.size(); ++d) {
       const auto constant = type.shape[d].constant();
-      const int64_t expected =
-          constant ? *constant : sizes.emplace(*type.shape[d].as_symbol(), tensor.dims[d]).first->second;
+      const auto symbol = type.shape[d].as_symbol();
+      const int64_t expected = constant ? *constant
+                               : symbol ? sizes.emplace(*symbol, tensor.dims[d]).first->second
+                                        : tensor.dims[d];
       const bool same = expected == tensor.dims[d] && (constant || may_be_open(tensor.dims[d]));
       found.nearness += same;
       agrees &= same;
     }
     if (!agrees && found.text.empty())
-      found.text = fmt::format("argument {} is {}, not {}", i,
+      found.text = fmt::format("{} is {}, not {}", naming.argument(i, arguments.lists),
                                arguments.is_weak(i) ? "a number" : text_of(*arguments.arrays[i]), type.str());
   }
   if (const auto size = special.short_size(arguments); found.text.empty() && size)
@@ -475,7 +485,8 @@ static Difference difference(const Special& special, const Arguments& arguments,
 std::string Specializer::reason_for(const Arguments& arguments, const Device& on) const {
   Difference nearest{-1, "the first call"};
   for (const SpecialPtr& special : all())
-    if (Difference d = difference(*special, arguments, on); d.nearness >= nearest.nearness) nearest = std::move(d);
+    if (Difference d = difference(*special, arguments, on, naming_); d.nearness >= nearest.nearness)
+      nearest = std::move(d);
   return nearest.text;
 }
 

@@ -40,16 +40,17 @@ class Pattern {
   Pattern(const std::vector<InputType>& types, bool one_may_be_open);
   // The class of the sizes that stand for symbols, when it takes them. Those of a class differ by less than a factor of four each.
   std::optional<uint64_t> class_of(const Arguments& arguments) const;
+  bool calculated() const { return calculated_; }  // whether a size is an expression of symbols, as 4*H
 
  private:
   struct Input {
     DType dtype;
     bool weak;
-    std::vector<int64_t> dims;  // a size, or -1 - s for symbol s
+    std::vector<int64_t> dims;  // a size, or -1 - s for symbol s, or for an expression
   };
   std::vector<Input> inputs_;
   size_t symbols_ = 0;
-  bool one_may_be_open_ = false;
+  bool one_may_be_open_ = false, calculated_ = false;
 };
 
 // A number among the arguments, and a dtype that it takes because of what it meets.
@@ -79,16 +80,35 @@ struct Special {
 
   // The class of sizes that they are of, when the executable can run them.
   std::optional<uint64_t> class_of(const Arguments& arguments, const Device& on) const;
-  SizeBinding sizes_of(const Arguments& arguments) const;               // of the symbols in types
+  SizeBinding sizes_of(const Arguments& arguments) const;  // of the symbols in types; throws UserError where none fit
   std::optional<int64_t> short_size(const Arguments& arguments) const;  // of an axis of `not_short`, where one is short
 };
 using SpecialPtr = std::shared_ptr<const Special>;
 
 class SavedFile;
 
+// What messages call the arrays of a call: as Options::parameters says, of a list "xs[0]", "xs[1]".
+struct Naming {
+  std::vector<std::string> parameters;  // empty: they have no names
+  std::string kinds;                    // a letter for every parameter: 'a' for an array, 'l' for a list
+
+  // "argument 2", or "argument gain".
+  std::string argument(size_t array, const std::vector<int>& lists) const;
+  // The names of inputs: x, y and z where there are no better ones.
+  std::vector<std::string> inputs(size_t count, const std::vector<int>& lists) const;
+  // Throws UserError unless there is a name for each parameter.
+  void check() const;
+
+ private:
+  std::vector<std::string> given(const std::vector<int>& lists) const;  // one for each array; empty without names
+};
+
 // The policy of compile(): the sizes that stay open become symbols.
-std::vector<InputType> open_types(const Arguments& arguments, const Options& options);
-std::vector<InputType> exact_types(const Arguments& arguments);
+std::vector<InputType> open_types(const Arguments& arguments, const Options& options, const Naming& naming);
+std::vector<InputType> exact_types(const Arguments& arguments, const Naming& naming);
+// Throws UserError for what no call could have.
+void check_options(const Options& options);
+int most_executables(const Options& options);
 
 // The executables of one function. Calls look them up side by side; one at a time is compiled. An executable serves the classes of sizes
 // that the same kernels would be made for: what is best for a hundred elements is neither fast nor exact for a hundred million.
@@ -98,10 +118,16 @@ std::vector<InputType> exact_types(const Arguments& arguments);
 class Specializer {
  public:
   // `declared`: the program names its open sizes itself, and the policy has nothing to say.
-  explicit Specializer(Options options, bool declared = false) : options_(std::move(options)), declared_(declared) {}
+  explicit Specializer(Options options, bool declared = false, std::string kinds = "")
+      : options_(std::move(options)), naming_{options_.parameters, std::move(kinds)}, declared_(declared) {
+    check_options(options_);
+    naming_.check();
+  }
   // Of a file: nothing else is compiled.
-  Specializer(Options options, std::shared_ptr<const SavedFile> saved)
-      : options_(std::move(options)), declared_(false), saved_(std::move(saved)) {}
+  Specializer(Options options, Naming naming, std::shared_ptr<const SavedFile> saved)
+      : options_(std::move(options)), naming_(std::move(naming)), declared_(false), saved_(std::move(saved)) {
+    check_options(options_);
+  }
 
   // `compiled`, when given, tells whether one had to be compiled. Throws UserError for a number that does not fit what it meets.
   SpecialPtr find(const Arguments& arguments, const Build& build, bool* compiled = nullptr);
@@ -109,6 +135,7 @@ class Specializer {
   SpecialPtr latest() const;  // of the latest call; null without one
   int compile_count() const { return compile_count_.load(); }
   const Options& options() const { return options_; }
+  const Naming& naming() const { return naming_; }
   bool declared() const { return declared_; }
   const SavedFile* saved() const { return saved_.get(); }
 
@@ -127,6 +154,7 @@ class Specializer {
   SpecialPtr find_saved(const Arguments& arguments, const Device& on);
 
   const Options options_;
+  const Naming naming_;
   const bool declared_;
   const std::shared_ptr<const SavedFile> saved_;
   mutable std::shared_mutex mutex_;  // of entries_

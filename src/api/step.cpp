@@ -20,6 +20,35 @@ Argument::Argument(const Axes& axes) {
     *this = tuple(axes.items());
 }
 
+Argument::Argument(Approximate a) : Argument(std::string_view(a == Approximate::None ? "none" : "tanh")) {}
+
+Argument::Argument(Reduction reduction) : kind(Kind::Text) {
+  switch (reduction) {
+    case Reduction::Mean: text = "mean"; return;
+    case Reduction::Sum: text = "sum"; return;
+    case Reduction::None: text = "none"; return;
+  }
+}
+
+Argument::Argument(OutOfRange mode) : kind(Kind::Text) {
+  switch (mode) {
+    case OutOfRange::Raise: text = "raise"; return;
+    case OutOfRange::Clip: text = "clip"; return;
+    case OutOfRange::Wrap: text = "wrap"; return;
+    case OutOfRange::Drop: text = "drop"; return;
+  }
+}
+
+Argument::Argument(PadMode mode) : kind(Kind::Text) {
+  switch (mode) {
+    case PadMode::Constant: text = "constant"; return;
+    case PadMode::Edge: text = "edge"; return;
+    case PadMode::Reflect: text = "reflect"; return;
+    case PadMode::Symmetric: text = "symmetric"; return;
+    case PadMode::Wrap: text = "wrap"; return;
+  }
+}
+
 Argument::Argument(const PadWidth& width) {
   std::vector<Argument> pairs;
   for (const PadWidth::Pair& pair : width.pairs()) pairs.push_back(tuple(std::vector<Size>{pair.before, pair.after}));
@@ -169,7 +198,9 @@ class Declared {
       case Type::Kind::Array:
       case Type::Kind::Weak: break;
     }
-    return Value(lang::Array{b_.input(name(), node.type.dtype, node.type.shape), node.type.kind == Type::Kind::Weak});
+    const auto made = node.expression();  // a parameter that the user named has that name
+    const std::string written = made && !made->name.empty() ? made->name : name();
+    return Value(lang::Array{b_.input(written, node.type.dtype, node.type.shape), node.type.kind == Type::Kind::Weak});
   }
 
   std::string name() const {
@@ -222,17 +253,19 @@ Array make(Expression e) {
   } catch (const UserBuildError& error) {
     const std::string& message = error.error.message;
     const bool named = message.find(e.written) != std::string::npos;
-    throw UserError(with_cpp_casts(fmt::format("{}{}{}", named ? "" : fmt::format("{}: ", e.written), message,
-                                               error.error.help.empty() ? "" : "\nhelp: " + error.error.help)));
+    const std::string help = error.error.help.empty() ? "" : "\nhelp: " + error.error.help;
+    throw UserError(with_cpp_casts(named ? message : fmt::format("{}: {}", e.written, message)) + place_text(e.where) +
+                    with_cpp_casts(help));
   }
 }
 
-Array call(std::string_view function, std::vector<Argument> arguments) {
+Array call(std::string_view function, std::vector<Argument> arguments, Where where) {
   Expression e{Expression::Kind::Function};
   e.function = lang::function_named(function);
   SMELT_CHECK(e.function, "the language has no function {}", function);
   e.written = function;
   e.arguments = std::move(arguments);
+  e.where = where;
   return make(std::move(e));
 }
 

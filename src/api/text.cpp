@@ -11,27 +11,24 @@
 
 namespace smelt {
 
-Program::Program(detail::AnyFunction any, std::vector<std::string> parameters, std::vector<bool> lists)
-    : any_(std::move(any)), parameters_(std::move(parameters)), lists_(std::move(lists)) {}
+namespace detail {
 
-const std::vector<std::string>& Program::parameters() const { return parameters_; }
-
-detail::Flat Program::checked(detail::Flat flat, const std::vector<bool>& lists) const {
-  if (lists.size() != parameters_.size())
-    throw UserError(fmt::format("the program takes {} array{} ({}), not {}", parameters_.size(),
-                                parameters_.size() == 1 ? "" : "s", fmt::join(parameters_, ", "), lists.size()));
-  for (size_t i = 0; i < lists.size(); ++i)
-    if (lists[i] != lists_[i])
-      throw UserError(fmt::format("the input '{}' is {}, but the argument is {}", parameters_[i],
-                                  lists_[i] ? "a list" : "an array", lists[i] ? "a list" : "an array"));
+Flat ProgramInputs::checked(Flat flat, const std::vector<bool>& given) const {
+  if (given.size() != names.size())
+    throw UserError(fmt::format("the program takes {} array{} ({}), not {}", names.size(), names.size() == 1 ? "" : "s",
+                                fmt::join(names, ", "), given.size()));
+  for (size_t i = 0; i < given.size(); ++i)
+    if (given[i] != lists[i])
+      throw UserError(fmt::format("the input '{}' is {}, but the argument is {}", names[i],
+                                  lists[i] ? "a list" : "an array", given[i] ? "a list" : "an array"));
   return flat;
 }
 
-detail::Flat Program::in_order(std::initializer_list<Named> arguments) const {
+Flat ProgramInputs::in_order(std::initializer_list<std::pair<std::string, Array>> arguments) const {
   std::map<std::string, Array> given;
   for (const auto& [name, array] : arguments)
     if (!given.emplace(name, array).second) throw UserError(fmt::format("the input '{}' is given twice", name));
-  detail::Flat flat;
+  Flat flat;
   const auto take = [&](const std::string& name) {
     const auto found = given.find(name);
     if (found == given.end()) return false;
@@ -40,37 +37,31 @@ detail::Flat Program::in_order(std::initializer_list<Named> arguments) const {
     return true;
   };
   std::string missing;
-  for (size_t i = 0; i < parameters_.size(); ++i) {
-    if (!lists_[i]) {
-      if (!take(parameters_[i]) && missing.empty()) missing = parameters_[i];
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (!lists[i]) {
+      if (!take(names[i]) && missing.empty()) missing = names[i];
       continue;
     }
     int count = 0;
-    while (take(fmt::format("{}[{}]", parameters_[i], count))) ++count;
+    while (take(fmt::format("{}[{}]", names[i], count))) ++count;
     flat.lists.push_back(count);
   }
-  for (size_t i = 0, list = 0; i < parameters_.size(); ++i) {
-    if (!lists_[i]) continue;
-    const std::string next = fmt::format("{}[{}]", parameters_[i], flat.lists[list++]);
-    const auto later = given.lower_bound(parameters_[i] + "[");
-    if (later != given.end() && later->first.starts_with(parameters_[i] + "["))
+  for (size_t i = 0, list = 0; i < names.size(); ++i) {
+    if (!lists[i]) continue;
+    const std::string next = fmt::format("{}[{}]", names[i], flat.lists[list++]);
+    const auto later = given.lower_bound(names[i] + "[");
+    if (later != given.end() && later->first.starts_with(names[i] + "["))
       throw UserError(fmt::format("the input '{}' is not given, but '{}' is", next, later->first));
   }
   if (!given.empty())
-    throw UserError(fmt::format("the program has no input '{}'\nhelp: it has {}", given.begin()->first,
-                                fmt::join(parameters_, ", ")));
+    throw UserError(
+        fmt::format("the program has no input '{}'\nhelp: it has {}", given.begin()->first, fmt::join(names, ", ")));
   if (!missing.empty()) throw UserError(fmt::format("the input '{}' is not given", missing));
   return flat;
 }
 
-void Program::save(const std::string& path, const std::vector<std::string>& targets) const {
-  std::vector<detail::SavedParameter> saved;
-  for (size_t i = 0; i < parameters_.size(); ++i) saved.push_back({parameters_[i], lists_[i]});
-  any_.save(path, targets, saved, -1);
-}
-
-detail::AnyFunction detail::load_checked(const std::string& path, const Options& options,
-                                         const std::vector<SavedParameter>& parameters, int results) {
+AnyFunction load_checked(const std::string& path, const Options& options, const std::vector<SavedParameter>& parameters,
+                         int results) {
   std::vector<SavedParameter> has;
   int returns = -1;
   AnyFunction loaded = AnyFunction::load(path, options, &has, &returns);
@@ -88,21 +79,28 @@ detail::AnyFunction detail::load_checked(const std::string& path, const Options&
   return loaded;
 }
 
+}  // namespace detail
+
+void Program::save(const std::string& path, const std::vector<std::string>& targets) const {
+  std::vector<detail::SavedParameter> saved;
+  for (size_t i = 0; i < inputs_->names.size(); ++i) saved.push_back({inputs_->names[i], inputs_->lists[i]});
+  any_.save(path, targets, saved, -1);
+}
+
 Program load_program(const std::string& path, const Options& options) {
   std::vector<detail::SavedParameter> has;
   int returns = -1;
   detail::AnyFunction loaded = detail::AnyFunction::load(path, options, &has, &returns);
-  std::vector<std::string> names;
-  std::vector<bool> lists;
+  auto made = std::make_shared<detail::ProgramInputs>();
   constexpr std::string_view kNames[] = {"x", "y", "z"};
   for (const detail::SavedParameter& parameter : has) {
-    const size_t i = names.size();
-    names.push_back(!parameter.name.empty()           ? parameter.name
-                    : has.size() <= std::size(kNames) ? std::string(kNames[i])
-                                                      : fmt::format("x{}", i));
-    lists.push_back(parameter.list);
+    const size_t i = made->names.size();
+    made->names.push_back(!parameter.name.empty()           ? parameter.name
+                          : has.size() <= std::size(kNames) ? std::string(kNames[i])
+                                                            : fmt::format("x{}", i));
+    made->lists.push_back(parameter.list);
   }
-  return Program(std::move(loaded), std::move(names), std::move(lists));
+  return Program(std::move(loaded), std::move(made));
 }
 
 namespace {
@@ -136,14 +134,16 @@ Program program_of(const std::string& source, const std::vector<lang::DeclaredIn
     for (size_t i = 0; i < types.size(); ++i) given.push_back({names[i], types[i].dtype, types[i].shape});
     return detail::Traced{lang::parse_program(source, file, given), {}};
   };
-  std::vector<std::string> parameters;
-  std::vector<bool> lists;
+  auto made = std::make_shared<detail::ProgramInputs>();
+  std::string kinds;
   for (const lang::DeclaredInput& input : inputs) {
-    parameters.push_back(input.name);
-    lists.push_back(input.list);
+    made->names.push_back(input.name);
+    made->lists.push_back(input.list);
+    kinds += input.list ? 'l' : 'a';
   }
-  return Program(detail::AnyFunction(std::move(build), declared, std::move(options)), std::move(parameters),
-                 std::move(lists));
+  options.parameters = made->names;
+  return Program(detail::AnyFunction(std::move(build), declared, std::move(options), std::move(kinds)),
+                 std::move(made));
 }
 
 // Whether the language takes it for the name of an input.

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compile/gpu_call.hpp"
-#include "smelt/custom_call.hpp"
+#include "graph/custom_code.hpp"
 
 namespace smelt {
 

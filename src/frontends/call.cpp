@@ -210,12 +210,17 @@ std::optional<int> Call::optional_axis(std::string_view parameter) const {
   return axis(parameter);
 }
 
+bool Call::no_axes(std::string_view parameter) const {
+  const auto* tuple = value(parameter).as<Tuple>();
+  return tuple && tuple->items->empty();
+}
+
 std::vector<int> Call::axes(std::string_view parameter) const {
   if (!given(parameter)) return {};
   const auto* tuple = value(parameter).as<Tuple>();
   if (!tuple) return {axis(parameter)};
   if (tuple->items->empty())
-    fail(parameter, fmt::format("{}: () names no axis", written_), "leave the argument out for all axes");
+    fail(parameter, fmt::format("{}: () names no axis", written_), "name at least one, as in axis=-1");
   std::vector<int> result;
   for (const Value& item : *tuple->items) result.push_back(axis_of(parameter, item));
   return result;

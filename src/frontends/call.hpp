@@ -37,7 +37,8 @@ class Call {
   std::vector<NodeId> arrays(std::string_view parameter) const;            // of a tuple
   Operand operand(std::string_view parameter) const;                       // an array or a literal
   std::optional<Operand> optional_operand(std::string_view parameter) const;
-  std::vector<int> axes(std::string_view parameter) const;  // an integer, a tuple, or None: empty
+  std::vector<int> axes(std::string_view parameter) const;  // an integer, a tuple of some, or None: empty
+  bool no_axes(std::string_view parameter) const;           // whether it is (), which names none
   int axis(std::string_view parameter) const;
   std::optional<int> optional_axis(std::string_view parameter) const;
   int64_t integer(std::string_view parameter) const;

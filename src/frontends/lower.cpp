@@ -54,7 +54,8 @@ void Lowering::evaluate(ExprId first, ExprId last) {
 }
 
 void Lowering::declare(std::string_view name, Span span, Value value) {
-  if (sizes_.contains(std::string(name)))
+  // Inside of a function its own names hide those of sizes.
+  if (calls_.empty() && sizes_.contains(std::string(name)))
     source_.fail(span, fmt::format("{} is the name of a size already", quoted(name)), "choose another name");
   if (dtype_named(name)) source_.fail(span, fmt::format("'{}' is the name of a type", name), "choose another name");
   if (const UserFunction* function = defined_.find(name))

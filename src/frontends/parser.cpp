@@ -181,6 +181,9 @@ void Parser::check_no_statement() {
 void Parser::fail_after_statement() {
   const Token& token = peek();
   const std::string message = fmt::format("unexpected {}", describe(token));
+  const bool assigns = token.kind == TokenKind::Operator && token.text.back() == '=';
+  if (assigns && !program_.exprs.empty() && program_.exprs.back().kind == ExprKind::Index)
+    source_.fail(token.span, message, "an array never changes: write x = slice_update(x, index, value)");
   if (token.is("=")) source_.fail(token.span, message, "only names are assigned to: NAME = EXPRESSION; == compares");
   if (token.kind == TokenKind::Operator && token.text.size() > 1 && token.text.back() == '=')
     source_.fail(token.span, message,
@@ -230,24 +233,75 @@ void Parser::fail_dtype(const Token& token) {
 }
 
 IntExpr Parser::size() {
+  const Token& first = peek();
+  const Span begin = first.span;
+  try {
+    const IntExpr result = size_sum();
+    if (!peek().is(",") && !peek().is("]"))
+      source_.fail(peek().kind == TokenKind::EndOfText ? begin : join(begin, peek().span),
+                   "a size in a type is made of numbers and names by + - * // %", "as in f32[B, 4*H]");
+    if (const auto n = result.constant(); n && *n < 0)
+      source_.fail(join(begin, last_span()), "a size is 0 or more", "write a number such as 1024, or a name such as B");
+    return result;
+  } catch (const ReportedError&) {
+    throw;
+  } catch (const UserError& e) {  // of arithmetic on sizes
+    source_.fail(join(begin, last_span()), e.what(), "use smaller sizes");
+  }
+}
+
+IntExpr Parser::size_sum() {
+  IntExpr sum = size_product();
+  while (peek().is("+") || peek().is("-")) {
+    const bool plus = take().is("+");
+    const IntExpr next = size_product();
+    sum = plus ? sum + next : sum - next;
+  }
+  return sum;
+}
+
+IntExpr Parser::size_product() {
+  IntExpr product = size_atom();
+  while (peek().is("*") || peek().is("//") || peek().is("%")) {
+    const Token& op = take();
+    const Span by = peek().span;
+    const IntExpr next = size_atom();
+    if (op.is("*")) {
+      product = product * next;
+      continue;
+    }
+    if (const auto n = next.constant(); !n || *n < 1)
+      source_.fail(join(by, last_span()), "in a type, sizes are divided by numbers above 0", "as in f32[N // 2]");
+    product = op.is("//") ? floordiv(product, next) : mod(product, next);
+  }
+  return product;
+}
+
+IntExpr Parser::size_atom() {
+  const Nested nested(*this);
   const Token& token = take();
-  const bool more = !peek().is(",") && !peek().is("]");
-  if (token.kind == TokenKind::Number && !more && std::holds_alternative<int64_t>(token.literal))
+  if (token.is("(")) {
+    const IntExpr inner = size_sum();
+    expect(")", "as in f32[2*(N + 1)]");
+    return inner;
+  }
+  if (token.kind == TokenKind::Number && std::holds_alternative<int64_t>(token.literal))
     return std::get<int64_t>(token.literal);
-  if (token.kind == TokenKind::Name && !more) {
+  if (token.kind == TokenKind::Name && !is_reserved(token.text)) {
     if (token.text.size() > 64)
       source_.fail(token.span, "the name of a size has at most 64 bytes", "choose a shorter name");
     return IntExpr::symbol(Symbol::size(token.text));
   }
-  const Span all = join(token.span, more && peek().kind != TokenKind::EndOfText ? peek().span : token.span);
   if (token.is("..."))
     source_.fail(token.span, "'...' is for the first dimensions of an input only", "as in input x: f32[..., C]");
-  if (token.is("-")) source_.fail(all, "a size is 0 or more", "write a number such as 1024, or a name such as B");
-  if (token.kind == TokenKind::Number && !std::holds_alternative<int64_t>(token.literal))
+  if (token.is("-"))
+    source_.fail(join(token.span, peek().kind == TokenKind::EndOfText ? token.span : peek().span),
+                 "a size is 0 or more", "write a number such as 1024, or a name such as B");
+  if (token.kind == TokenKind::Number)
     source_.fail(token.span, fmt::format("a size is an integer, not {}", shown(token.text)),
                  "write a number such as 1024, or a name such as B");
-  source_.fail(all, "a size in a type is a number or a name",
-               "name the whole size, f32[N], and calculate with it in the program: N // 2");
+  source_.fail(token.span, fmt::format("expected a size, but found {}", describe(token)),
+               "a size is a number, a name, or made of these by + - * // %: f32[B, 4*H]");
 }
 
 void Parser::check_size(const Shape& shape, Span span) {

@@ -67,7 +67,11 @@ class Parser {
   // `open`: where to note that the type begins with "..."; such types are for inputs only.
   ArrayType type(bool* open = nullptr);
   [[noreturn]] void fail_dtype(const Token& token);
+  // Numbers and names, and what + - * // % make of them.
   IntExpr size();
+  IntExpr size_sum();
+  IntExpr size_product();
+  IntExpr size_atom();
   // No machine holds 2**47 elements; what is larger is a slip.
   void check_size(const Shape& shape, Span span);
 

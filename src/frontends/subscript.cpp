@@ -118,44 +118,59 @@ void check_neighbours(const std::vector<Value>& items, size_t array_at) {
   }
 }
 
-Value subscript_array(GraphBuilder& b, NodeId x, const std::vector<Value>& given) {
-  const std::vector<Value> items = spelled_out(b, x, given);
-  std::vector<IntExpr> starts;
-  std::vector<int64_t> steps;
-  Shape sliced, result;
+// The part of x that the items name. `index`: an array of indices among them, whose axis stays whole; else -1.
+struct NamedPart {
+  functions::Region region;
   NodeId index = -1;
-  size_t index_axis = 0;
+  int index_axis = 0;
+};
+
+NamedPart named_part(GraphBuilder& b, NodeId x, const std::vector<Value>& given) {
+  const std::vector<Value> items = spelled_out(b, x, given);
+  NamedPart named;
+  functions::Region& r = named.region;
   for (size_t i = 0; i < items.size(); ++i) {
     const Value& item = items[i];
     if (item.is_none()) {
-      result.push_back(1);
+      r.shape.push_back(1);
       continue;
     }
-    const size_t axis = starts.size();
+    const size_t axis = r.starts.size();
     Range range{0, b.shape(x)[axis], 1};
     if (const auto* bounds = item.as<Bounds>()) {
       range = slice_range(b, *bounds, b.shape(x)[axis]);
-      result.push_back(range.length);
+      r.shape.push_back(range.length);
     } else if (const auto size = as_size(item)) {
       range = element(b, x, axis, *size);
     } else if (item.as<Array>()) {
-      if (index >= 0)
+      if (named.index >= 0)
         fail("two arrays of indices in one subscript", "use take(x, indices, axis) twice, or index a flattened array");
-      index = item.as<Array>()->node, index_axis = axis;
-      check_index_array(b, index);
+      named.index = item.as<Array>()->node, named.index_axis = static_cast<int>(axis);
+      check_index_array(b, named.index);
       check_neighbours(items, i);
-      result.insert(result.end(), b.shape(index).begin(), b.shape(index).end());
+      r.shape.insert(r.shape.end(), b.shape(named.index).begin(), b.shape(named.index).end());
     } else {
       fail(fmt::format("an index is an integer, a slice, None or ..., not {}", describe(b, item)),
            "as in x[0, 1:, None]");
     }
-    starts.push_back(range.start);
-    steps.push_back(range.step);
-    sliced.push_back(range.length);
+    r.starts.push_back(range.start);
+    r.steps.push_back(range.step);
+    r.sizes.push_back(range.length);
   }
-  NodeId part = b.slice(x, starts, steps, sliced);
-  if (index >= 0) part = functions::take(b, part, index, static_cast<int>(index_axis), GatherMode::Check);
-  return Value::array(b.reshape(part, result));
+  return named;
+}
+
+std::vector<Value> items_of(const Value& item) {
+  const auto* items = item.as<Tuple>();
+  return items ? *items->items : std::vector<Value>{item};
+}
+
+Value subscript_array(GraphBuilder& b, NodeId x, const std::vector<Value>& given) {
+  const NamedPart named = named_part(b, x, given);
+  const functions::Region& r = named.region;
+  NodeId part = b.slice(x, r.starts, r.steps, r.sizes);
+  if (named.index >= 0) part = functions::take(b, part, named.index, named.index_axis, GatherMode::Check);
+  return Value::array(b.reshape(part, r.shape));
 }
 
 Value subscript_tuple(GraphBuilder& b, const std::vector<Value>& tuple, const Value& item) {
@@ -182,9 +197,21 @@ Value subscript(GraphBuilder& b, const Value& value, const Value& item) {
   if (const auto* tuple = value.as<Tuple>()) return subscript_tuple(b, *tuple->items, item);
   if (!value.as<Array>())
     fail(fmt::format("{} cannot be indexed", describe(b, value)), "only arrays and tuples have items");
-  const auto* items = item.as<Tuple>();
-  return with_sizes_checked(
-      [&] { return subscript_array(b, value.as<Array>()->node, items ? *items->items : std::vector<Value>{item}); });
+  return with_sizes_checked([&] { return subscript_array(b, value.as<Array>()->node, items_of(item)); });
+}
+
+NodeId slice_update(GraphBuilder& b, NodeId x, const Value& index, const Operand& value) {
+  const std::vector<Value> items = items_of(index);
+  for (const Value& item : items) {
+    const auto* array = item.as<Array>();
+    if (!array) continue;
+    if (smelt::is_bool(b.dtype(array->node)))
+      fail(fmt::format("slice_update: an index of bools, {}", smelt::describe(b.at(array->node))),
+           "where(mask, value, x) sets what a mask names");
+    fail(fmt::format("slice_update: an index that is an array, {}", smelt::describe(b.at(array->node))),
+         "scatter(x, indices, value, axis) sets places that the data names");
+  }
+  return with_sizes_checked([&] { return functions::slice_update(b, x, named_part(b, x, items).region, value); });
 }
 
 }  // namespace smelt::lang

@@ -6,17 +6,31 @@ namespace smelt::lang {
 
 namespace f = functions;
 
-// Several shifts go along several axes, one by one.
+// Shifts and axes broadcast: one shift along several axes, several along one. Without an axis x is flattened.
 static Value roll(Call& c) {
   NodeId x = c.array("x");
+  if (c.no_axes("axis")) return Value::array(x);
   const Shape shifts = c.shape("shift");
   const std::vector<int> axes = c.axes("axis");
-  if (axes.empty() && shifts.size() == 1) return Value::array(f::roll(c.b, x, shifts[0], std::nullopt));
-  if (axes.size() != shifts.size())
+  if (axes.empty()) {
+    IntExpr all = 0;
+    for (const IntExpr& shift : shifts) all = all + shift;
+    return Value::array(f::roll(c.b, x, all, std::nullopt));
+  }
+  const size_t n = std::max(axes.size(), shifts.size());
+  if ((axes.size() != 1 && axes.size() != n) || (shifts.size() != 1 && shifts.size() != n))
     c.fail("shift", fmt::format("roll: {} shifts for {} axes", shifts.size(), axes.size()),
-           "give one shift for each axis");
-  for (size_t i = 0; i < axes.size(); ++i) x = f::roll(c.b, x, shifts[i], axes[i]);
+           "give one shift for each axis, or one for all");
+  for (size_t i = 0; i < n; ++i)
+    x = f::roll(c.b, x, shifts[shifts.size() == 1 ? 0 : i], axes[axes.size() == 1 ? 0 : i]);
   return Value::array(x);
+}
+
+// A function of axes of which () names none, so that nothing happens.
+template <NodeId (*function)(GraphBuilder&, NodeId, f::Axes)>
+static Value along(Call& c) {
+  const NodeId x = c.array("x");
+  return Value::array(c.no_axes("axis") ? x : function(c.b, x, c.axes("axis")));
 }
 
 // The elements before and after each axis: n, (before, after), or a pair for each axis.
@@ -58,6 +72,17 @@ static Value pad(Call& c) {
   return Value::array(c.b.pad(x, low, high, value));
 }
 
+// start:stop:step as a value; as in Python, one argument is where it stops.
+static Value slice(Call& c) {
+  const auto* given = c.value("bounds").as<Tuple>();
+  std::vector<Value> items = given ? *given->items : std::vector<Value>{Value(), c.value("bounds")};
+  if (items.size() < 2 || items.size() > 3)
+    c.fail("bounds", fmt::format("slice: {} arguments", items.size()),
+           "as in slice(8), slice(1, -1) or slice(None, None, 2)");
+  items.resize(3);
+  return Value(Bounds{std::make_shared<const std::vector<Value>>(std::move(items))});
+}
+
 static GatherMode gather_mode(Call& c) {
   constexpr GatherMode kModes[] = {GatherMode::Check, GatherMode::Clamp, GatherMode::Wrap};
   return kModes[c.choice("mode", {"raise", "clip", "wrap"})];
@@ -80,14 +105,15 @@ static constexpr Row kMovementRows[] = {
      [](Call& c) { return Value::array(f::transpose(c.b, c.array("x"), c.axes("axes"))); }},
     {"swapaxes", "", "x, axis1, axis2", "two axes change places",
      [](Call& c) { return Value::array(f::swapaxes(c.b, c.array("x"), c.axis("axis1"), c.axis("axis2"))); }},
-    {"moveaxis", "movedim", "x, source, destination", "one axis moves, the others keep their order",
-     [](Call& c) { return Value::array(f::moveaxis(c.b, c.array("x"), c.axis("source"), c.axis("destination"))); }},
+    {"moveaxis", "movedim", "x, source, destination", "axes move to these places, the others keep their order",
+     [](Call& c) {
+       const auto axes = [&](std::string_view name) { return c.no_axes(name) ? f::Axes{} : c.axes(name); };
+       return Value::array(f::moveaxis(c.b, c.array("x"), axes("source"), axes("destination")));
+     }},
     {"broadcast_to", "expand", "x, *shape", "axes of size 1, and new ones in front, repeated to the shape",
      [](Call& c) { return Value::array(c.b.broadcast_to(c.array("x"), c.shape("shape"))); }},
-    {"expand_dims", "unsqueeze", "x, axis", "a new axis of size 1 at this place of the result",
-     [](Call& c) { return Value::array(f::expand_dims(c.b, c.array("x"), c.axes("axis"))); }},
-    {"squeeze", "", "x, axis=None", "drops axes of size 1: all, or those named",
-     [](Call& c) { return Value::array(f::squeeze(c.b, c.array("x"), c.axes("axis"))); }},
+    {"expand_dims", "unsqueeze", "x, axis", "a new axis of size 1 at this place of the result", along<f::expand_dims>},
+    {"squeeze", "", "x, axis=None", "drops axes of size 1: all, or those named", along<f::squeeze>},
     {"concat", "concatenate cat", "arrays, axis=0", "arrays one after the other along an axis",
      [](Call& c) {
        auto arrays = c.arrays("arrays");  // what is wrong with them is said first
@@ -103,10 +129,11 @@ static constexpr Row kMovementRows[] = {
      "'wrap' "
      "continue x itself, as numpy.pad does",
      pad},
-    {"flip", "", "x, axis=None", "reversed along the axes, or all of them",
-     [](Call& c) { return Value::array(f::flip(c.b, c.array("x"), c.axes("axis"))); }},
+    {"flip", "", "x, axis=None", "reversed along the axes, or all of them", along<f::flip>},
     {"roll", "", "x, shift, axis=None",
-     "elements move up by shift, and around the end; without an axis as if flattened", roll},
+     "elements move up by shift, and around the end; one shift for each axis, or one for all; without an axis as if "
+     "flattened",
+     roll},
     {"tile", "", "x, *reps", "the whole of x again and again: reps[d] times along axis d",
      [](Call& c) { return Value::array(f::tile(c.b, c.array("x"), c.shape("reps"))); }},
     {"repeat", "repeat_interleave", "x, repeats, axis=None", "each element again and again; without an axis flattened",
@@ -118,6 +145,12 @@ static constexpr Row kMovementRows[] = {
     {"take_along_axis", "", "x, indices, axis=-1, mode='raise'",
      "x[.., indices[.., i, ..], ..]: each index picks along the axis in its own row; other axes are broadcast",
      take_along_axis},
+    {"slice_update", "", "x, index, value",
+     "x in which x[index] is the value, which broadcasts to it; index: what stands between the brackets of a subscript "
+     "without arrays, as in slice_update(x, (slice(1, -1), 0), v)",
+     [](Call& c) { return Value::array(slice_update(c.b, c.array("x"), c.value("index"), c.operand("value"))); }},
+    {"slice", "", "*bounds", "stop, (start, stop) or (start, stop, step): what start:stop:step is in a subscript",
+     slice},
     {"tril", "", "x, k=0", "zero above diagonal k of the last two axes",
      [](Call& c) { return Value::array(f::tril(c.b, c.array("x"), c.integer("k"))); }},
     {"triu", "", "x, k=0", "zero below diagonal k of the last two axes",

@@ -8,11 +8,18 @@ static f::Reduction reduction(const Call& c) {
   return static_cast<f::Reduction>(c.choice("reduction", {"mean", "sum", "none"}));
 }
 
+// axis=() names none: every element is a row of its own.
+template <NodeId (*function)(GraphBuilder&, NodeId, f::Axes)>
+static Value row_by(Call& c) {
+  const NodeId x = c.array("x");
+  if (!c.no_axes("axis")) return Value::array(function(c.b, x, c.axes("axis")));
+  return Value::array(f::squeeze(c.b, function(c.b, f::expand_dims(c.b, x, {-1}), {-1}), {-1}));
+}
+
 static constexpr Row kNormalizationRows[] = {
     {"softmax", "", "x, axis=-1", "exp(x - max) / sum(exp(x - max)); a row of -inf alone gives nan",
-     [](Call& c) { return Value::array(f::softmax(c.b, c.array("x"), c.axes("axis"))); }},
-    {"log_softmax", "", "x, axis=-1", "log(softmax(x)), accurate",
-     [](Call& c) { return Value::array(f::log_softmax(c.b, c.array("x"), c.axes("axis"))); }},
+     row_by<f::softmax>},
+    {"log_softmax", "", "x, axis=-1", "log(softmax(x)), accurate", row_by<f::log_softmax>},
     {"layernorm", "layer_norm", "x, weight=None, bias=None, axis=-1, eps=1e-5",
      "(x - mean) / sqrt(var + eps) over the axes, then * weight + bias, which broadcast",
      [](Call& c) {

@@ -6,9 +6,38 @@ namespace smelt::lang {
 
 namespace f = functions;
 
+// What is reduced, along which axes. axis=() names none, as in NumPy: every element is reduced alone, along a new axis of size 1.
+struct Along {
+  NodeId x;
+  f::Axes axes;
+  bool keep;
+
+  explicit Along(Call& c) : x(c.array("x")), keep(c.flag("keepdims")) {
+    if (c.no_axes("axis")) {
+      x = f::expand_dims(c.b, x, {-1});
+      axes = {-1}, keep = false;
+    } else {
+      axes = c.axes("axis");
+    }
+  }
+};
+
 template <ReduceKind kind>
 static Value reduce(Call& c) {
-  return Value::array(c.b.reduce(kind, c.array("x"), c.axes("axis"), c.flag("keepdims")));
+  const Along a(c);
+  return Value::array(c.b.reduce(kind, a.x, a.axes, a.keep));
+}
+
+template <NodeId (*function)(GraphBuilder&, NodeId, f::Axes, bool)>
+static Value reduce_by(Call& c) {
+  const Along a(c);
+  return Value::array(function(c.b, a.x, a.axes, a.keep));
+}
+
+template <NodeId (*function)(GraphBuilder&, NodeId, f::Axes, int64_t, bool)>
+static Value spread_by(Call& c) {
+  const Along a(c);
+  return Value::array(function(c.b, a.x, a.axes, c.integer("ddof"), a.keep));
 }
 
 template <ReduceKind kind>
@@ -45,25 +74,18 @@ static constexpr Row kReductionRows[] = {
      arg_reduce<ReduceKind::ArgMax>},
     {"argmin", "", "x, axis=None, keepdims=False", "index of the first smallest element, i64",
      arg_reduce<ReduceKind::ArgMin>},
-    {"mean", "", "x, axis=None, keepdims=False", "sum / count, of floats",
-     [](Call& c) { return Value::array(f::mean(c.b, c.array("x"), c.axes("axis"), c.flag("keepdims"))); }},
+    {"mean", "", "x, axis=None, keepdims=False", "sum / count, of floats", reduce_by<f::mean>},
     {"var", "", "x, axis=None, ddof=0, keepdims=False", "sum((x - mean(x))**2) / (count - ddof), in two passes",
-     [](Call& c) {
-       return Value::array(f::var(c.b, c.array("x"), c.axes("axis"), c.integer("ddof"), c.flag("keepdims")));
-     }},
-    {"std", "", "x, axis=None, ddof=0, keepdims=False", "sqrt(var(x))",
-     [](Call& c) {
-       return Value::array(f::stddev(c.b, c.array("x"), c.axes("axis"), c.integer("ddof"), c.flag("keepdims")));
-     }},
-    {"logsumexp", "", "x, axis=None, keepdims=False", "log(sum(exp(x))), without overflow",
-     [](Call& c) { return Value::array(f::logsumexp(c.b, c.array("x"), c.axes("axis"), c.flag("keepdims"))); }},
+     spread_by<f::var>},
+    {"std", "", "x, axis=None, ddof=0, keepdims=False", "sqrt(var(x))", spread_by<f::stddev>},
+    {"logsumexp", "", "x, axis=None, keepdims=False", "log(sum(exp(x))), without overflow", reduce_by<f::logsumexp>},
     {"norm", "vector_norm", "x, ord=2, axis=None, keepdims=False",
      "sum(abs(x)**ord) ** (1/ord) of all elements or along axes; ord inf, -inf and 0 as in NumPy",
      [](Call& c) {
-       return Value::array(f::norm(c.b, c.array("x"), c.number("ord"), c.axes("axis"), c.flag("keepdims")));
+       const Along a(c);
+       return Value::array(f::norm(c.b, a.x, c.number("ord"), a.axes, a.keep));
      }},
-    {"l2norm", "", "x, axis=None, keepdims=False", "sqrt(sum(x * x))",
-     [](Call& c) { return Value::array(f::l2norm(c.b, c.array("x"), c.axes("axis"), c.flag("keepdims"))); }},
+    {"l2norm", "", "x, axis=None, keepdims=False", "sqrt(sum(x * x))", reduce_by<f::l2norm>},
 };
 
 std::span<const Row> reduction_rows() { return kReductionRows; }

@@ -82,5 +82,7 @@ Value cast(GraphBuilder& b, const Value& value, DType to);
 
 // value[item], for arrays and tuples.
 Value subscript(GraphBuilder& b, const Value& value, const Value& item);
+// x with x[index] = value: the items of a subscript without arrays.
+NodeId slice_update(GraphBuilder& b, NodeId x, const Value& index, const Operand& value);
 
 }  // namespace smelt::lang

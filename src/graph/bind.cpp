@@ -60,13 +60,14 @@ std::optional<int64_t> solve(const IntExpr& size, Symbol symbol, int64_t value, 
   return static_cast<int64_t>(solution);
 }
 
-// Finds more symbols by one walk over the inputs; false when none was left to find.
-bool bind_more(const Graph& graph, const std::vector<Dims>& input_dims, Binding& binding) {
+// Finds more symbols by one walk over the inputs; false when none was left to find. Sizes that are a symbol alone come first:
+// where another disagrees, that one is wrong.
+bool bind_more(const Graph& graph, const std::vector<Dims>& input_dims, bool alone, Binding& binding) {
   bool found = false;
   for (size_t i = 0; i < input_dims.size(); ++i) {
     const Shape& shape = graph.at(graph.inputs[i]).shape;
     for (size_t d = 0; d < shape.size(); ++d) {
-      if (shape[d].constant()) continue;
+      if (shape[d].constant() || (alone && !shape[d].as_symbol())) continue;
       const auto symbol = only_unknown(shape[d], binding.sizes);
       if (!symbol) continue;
       const auto value = solve(shape[d], *symbol, input_dims[i][d], binding.sizes);
@@ -122,7 +123,8 @@ bool holds(const Constraint& c, const SizeBinding& sizes) {
 SizeBinding bind_sizes(const Graph& graph, const std::vector<Dims>& input_dims) {
   check_ranks(graph, input_dims);
   Binding binding;
-  while (bind_more(graph, input_dims, binding)) {
+  bind_more(graph, input_dims, true, binding);
+  while (bind_more(graph, input_dims, false, binding)) {
   }
   for (size_t i = 0; i < input_dims.size(); ++i)
     for (size_t d = 0; d < input_dims[i].size(); ++d) check_size(graph, i, d, input_dims[i][d], binding);

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "graph/build_detail.hpp"
-#include "smelt/custom_call.hpp"
+#include "graph/custom_code.hpp"
 #include "smelt/error.hpp"
 
 namespace smelt {

@@ -93,41 +93,12 @@ NodeId GraphBuilder::gather(NodeId x, NodeId indices, int axis, GatherMode mode)
   return add(std::move(node));
 }
 
-static const char* verb_of(ScatterKind kind) {
-  switch (kind) {
-    case ScatterKind::Set: return "set elements of";
-    case ScatterKind::Add: return "add to";
-    case ScatterKind::Mul: return "multiply";
-    case ScatterKind::Max:
-    case ScatterKind::Min: return "compare with";
-  }
-  return "";
-}
-
-static void check_updates(const GraphBuilder& b, ScatterKind kind, NodeId x, NodeId indices, NodeId updates,
-                          const Shape& wanted) {
-  if (is_bool(b.dtype(x)) && kind != ScatterKind::Set)
-    fail(fmt::format("cannot {} {}", verb_of(kind), describe(b.at(x))), "cast it, for example: i32(x)");
-  if (promote(b.dtype(x), b.dtype(updates)) != b.dtype(x))
-    fail(fmt::format("updates of {} do not fit {}", describe(b.at(updates)), describe(b.at(x))),
-         fmt::format("write {}", cast_text(b, updates, b.dtype(x))));
-  const Shape& from = b.shape(updates);
-  bool fits = from.size() <= wanted.size();
-  for (size_t d = 0; fits && d < from.size(); ++d) {
-    const IntExpr& to = wanted[wanted.size() - from.size() + d];
-    fits = from[d] == to || from[d].is(1);
-  }
-  if (!fits)
-    fail(fmt::format("updates of shape {} do not fit indices {} into {}", str(from), str(b.shape(indices)),
-                     describe(b.at(x))),
-         fmt::format("they have the shape {}, or one that broadcasts to it", str(wanted)));
-}
-
 NodeId GraphBuilder::scatter(ScatterKind kind, NodeId x, NodeId indices, NodeId updates, GatherMode mode, bool atomic) {
   check_indices(*this, x, indices);
   Shape wanted = shape(indices);
   wanted.insert(wanted.end(), shape(x).begin() + 1, shape(x).end());
-  check_updates(*this, kind, x, indices, updates, wanted);
+  SMELT_CHECK(promote(dtype(x), dtype(updates)) == dtype(x) && (!is_bool(dtype(x)) || kind == ScatterKind::Set),
+              "a scatter of {} into {}", describe(at(updates)), describe(at(x)));
   Node node{.kind = NodeKind::Scatter};
   node.scatter = kind;
   node.gather = mode;

@@ -94,7 +94,7 @@ NodeId expand_dims(GraphBuilder& b, NodeId x, Axes axes);  // the axes count in 
 NodeId squeeze(GraphBuilder& b, NodeId x, Axes axes);      // empty: every axis of size 1
 NodeId transpose(GraphBuilder& b, NodeId x, Axes order);   // empty: all axes in reverse
 NodeId swapaxes(GraphBuilder& b, NodeId x, int first, int second);
-NodeId moveaxis(GraphBuilder& b, NodeId x, int from, int to);
+NodeId moveaxis(GraphBuilder& b, NodeId x, const Axes& from, const Axes& to);
 NodeId flatten(GraphBuilder& b, NodeId x);
 NodeId flip(GraphBuilder& b, NodeId x, Axes axes);
 NodeId roll(GraphBuilder& b, NodeId x, const IntExpr& shift,
@@ -116,6 +116,15 @@ NodeId rotary(GraphBuilder& b, NodeId x, NodeId cosine, NodeId sine, bool interl
 NodeId rope(GraphBuilder& b, NodeId x, NodeId positions, double base, bool interleaved);
 IntExpr equal_part(GraphBuilder& b, NodeId x, int64_t parts, int axis);  // its size; the parts must come out even
 std::vector<NodeId> split(GraphBuilder& b, NodeId x, const Shape& sizes, int axis);
+// What a subscript names: elements start, start + step, .. of each axis, `sizes` of them; an axis of an integer has one. `shape` is
+// that of the result of the subscript.
+struct Region {
+  std::vector<IntExpr> starts;
+  std::vector<int64_t> steps;
+  Shape sizes, shape;
+};
+// x with the region's elements replaced, as x[region] = value does in NumPy; the result has the dtype of x.
+NodeId slice_update(GraphBuilder& b, NodeId x, const Region& region, const Operand& value);
 // x with updates put, added, .. along an axis; see GraphBuilder::scatter. Halves are added in f32, and rounded once.
 NodeId scatter(GraphBuilder& b, ScatterKind kind, NodeId x, NodeId indices, const Operand& updates, int axis,
                GatherMode mode, bool atomic);
@@ -137,7 +146,8 @@ struct Conv {
   std::vector<int64_t> stride, padding, dilation;  // 1; 0; 1
   int64_t groups = 1;
 };
-// numpy's sliding_window_view: one more axis at the end for each windowed one. Without axes: the last ones.
+// numpy's sliding_window_view: one more axis at the end for each windowed one. Without axes: the last ones. An axis that is named
+// twice has windows of windows.
 NodeId window(GraphBuilder& b, NodeId x, const Shape& size, Axes axes, const std::vector<int64_t>& stride,
               const std::vector<int64_t>& dilation);
 // The padding of max_pool and min_pool never wins; that of avg_pool is zero, and counts or does not.

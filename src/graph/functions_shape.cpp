@@ -80,12 +80,21 @@ NodeId swapaxes(GraphBuilder& b, NodeId x, int first, int second) {
   return b.permute(x, order);
 }
 
-NodeId moveaxis(GraphBuilder& b, NodeId x, int from, int to) {
-  const int source = b.normalize_axis(from, b.rank(x)), target = b.normalize_axis(to, b.rank(x));
-  Axes order(b.shape(x).size());
-  std::iota(order.begin(), order.end(), 0);
-  order.erase(order.begin() + source);
-  order.insert(order.begin() + target, source);
+// The axes that stay keep their order around those that move.
+NodeId moveaxis(GraphBuilder& b, NodeId x, const Axes& from, const Axes& to) {
+  if (from.size() != to.size())
+    throw UserBuildError({fmt::format("moveaxis: {} {} to {} {}", from.size(), from.size() == 1 ? "axis" : "axes",
+                                      to.size(), to.size() == 1 ? "place" : "places"),
+                          "give each axis a place"});
+  const Axes sources = resolved(b, from, b.rank(x)), targets = resolved(b, to, b.rank(x));
+  Axes order(b.shape(x).size(), -1);
+  for (size_t i = 0; i < sources.size(); ++i) order[static_cast<size_t>(targets[i])] = sources[i];
+  int next = 0;
+  for (int& axis : order) {
+    if (axis >= 0) continue;
+    while (std::find(sources.begin(), sources.end(), next) != sources.end()) ++next;
+    axis = next++;
+  }
   return b.permute(x, order);
 }
 

@@ -130,8 +130,14 @@ NodeId window(GraphBuilder& b, NodeId x, const Shape& size, Axes axes, const std
   if (axes.empty()) axes = last_axes(b, x, n, "window");
   if (axes.size() != n)
     throw UserBuildError({fmt::format("window: {} sizes for {} axes", n, axes.size()), "give a size for each axis"});
-  return b.window(x, axes, size, spread(stride, n, 1, "window", "stride"),
-                  spread(dilation, n, 1, "window", "dilation"));
+  const std::vector<int64_t> steps = spread(stride, n, 1, "window", "stride"),
+                             apart = spread(dilation, n, 1, "window", "dilation");
+  Axes seen;
+  for (int& axis : axes) seen.push_back(axis = b.normalize_axis(axis, b.rank(x)));
+  std::sort(seen.begin(), seen.end());
+  if (std::adjacent_find(seen.begin(), seen.end()) == seen.end()) return b.window(x, axes, size, steps, apart);
+  for (size_t a = 0; a < n; ++a) x = b.window(x, {axes[a]}, {size[a]}, {steps[a]}, {apart[a]});
+  return x;
 }
 
 NodeId max_pool(GraphBuilder& b, NodeId x, const Pool& pool) {

@@ -37,7 +37,7 @@ namespace smelt {
 
 using NodeId = int32_t;
 
-struct CustomCode;  // smelt/custom_call.hpp
+struct CustomCode;  // graph/custom_code.hpp
 
 // One call of the user's own code. Each of its results is a node; nodes of one call share this.
 struct CustomUse {

@@ -1,8 +1,8 @@
 // The user's code on arrays of the interpreter: in the dtypes that it expects, and back.
 #include <fmt/format.h>
 
+#include "graph/custom_code.hpp"
 #include "graph/interpret_array.hpp"
-#include "smelt/custom_call.hpp"
 #include "smelt/error.hpp"
 
 namespace smelt::reference {

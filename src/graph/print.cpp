@@ -3,8 +3,8 @@
 #include <fmt/ranges.h>
 
 #include "base/check.hpp"
+#include "graph/custom_code.hpp"
 #include "graph/graph.hpp"
-#include "smelt/custom_call.hpp"
 
 namespace smelt {
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/check.hpp"
-#include "smelt/custom_call.hpp"
+#include "graph/custom_code.hpp"
 
 namespace smelt {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "base/check.hpp"
+#include "graph/custom_code.hpp"
 #include "graph/simplify_detail.hpp"
-#include "smelt/custom_call.hpp"
 
 namespace smelt {
 

@@ -1,4 +1,5 @@
 #include "schedule/schedule.hpp"
+#include "graph/custom_code.hpp"
 
 #include <fmt/format.h>
 
@@ -8,7 +9,6 @@
 #include "base/check.hpp"
 #include "schedule/local.hpp"
 #include "schedule/parts.hpp"
-#include "smelt/custom_call.hpp"
 
 namespace smelt::schedule {
 namespace {

@@ -187,6 +187,15 @@ const std::vector<Row>& rows() {
       {"take(x, i * 40, mode='wrap')", [](const Arrays& a) { return take(a.x, a.i * 40, {}, OutOfRange::Wrap); }},
       {"take(w, i * 40, 0, 'clip')", [](const Arrays& a) { return take(a.w, a.i * 40, 0, OutOfRange::Clip); }},
       {"take_along_axis(w, i, 0)", [](const Arrays& a) { return take_along_axis(a.w, a.i, 0); }},
+      {"slice_update(x, (0, ..., slice(None, None, -2)), y[0, :, :3] * 2)",
+       [](const Arrays& a) {
+         return slice_update(a.x, {0, ellipsis, slice(none, none, -2)}, a.y[{0, slice(), slice(0, 3)}] * 2);
+       }},
+      {"slice_update(x, -1, 3)", [](const Arrays& a) { return a.x.slice_update(-1, 3); }},
+      {"moveaxis(x, (0, 1), (-1, 0))",
+       [](const Arrays& a) {
+         return moveaxis(a.x, {0, 1}, {-1, 0});
+       }},
       {"tril(x, 1)", [](const Arrays& a) { return tril(a.x, 1); }},
       {"triu(x, -1)", [](const Arrays& a) { return triu(a.x, -1); }},
       {"arange(2, 11, 3)", [](const Arrays&) { return arange(2, 11, 3); }},
@@ -244,8 +253,8 @@ const std::vector<Row>& rows() {
 bool same_bits(const Array& a, const Array& b) {
   if (a.str() != b.str()) return false;
   const Array left = a.copy(), right = b.copy();
-  return left.count() == 0 ||
-         std::memcmp(left.data(), right.data(), static_cast<size_t>(left.count() * size_of(left.dtype()))) == 0;
+  return left.size() == 0 ||
+         std::memcmp(left.data(), right.data(), static_cast<size_t>(left.size() * size_of(left.dtype()))) == 0;
 }
 
 TEST(Agreement, EveryFunctionGivesWhatItsTextGives) {
@@ -269,7 +278,7 @@ TEST(Agreement, NoFunctionIsLeftOut) {
   std::string texts;
   for (const Row& row : rows()) texts += std::string(" ") + row.text;
   for (const lang::Function& f : lang::functions()) {
-    if (f.op) continue;
+    if (f.op || f.row.name == "slice") continue;  // slice() makes an item of a subscript
     EXPECT_NE(texts.find(" " + std::string(f.row.name) + "("), std::string::npos) << f.row.name;
   }
 }

@@ -96,7 +96,7 @@ bool has(const std::string& text, const std::string& part) { return text.find(pa
 template <class F>
 void expect_between(const F& f, const Array& x) {
   const std::vector<float> y = f(x).to(Device::cpu()).template to_vector<float>();
-  const int64_t rows = x.dim(0), n = x.dim(1);
+  const int64_t rows = x.shape(0), n = x.shape(1);
   for (int64_t r = 0; r < rows; ++r)
     for (int64_t i = 0; i < n; ++i) {
       const auto from = static_cast<float>(r * n + n - 1 - i);
@@ -155,11 +155,11 @@ TEST(Custom, ShapesAreItsOwn) {
   const Custom halves(o);
   const auto f = compile([&](Array x) { return halves({x}) + 1; });
   const Array y = f(Array::from(range(6), {3, 2}));
-  EXPECT_EQ(y.dims(), (Dims{6, 2}));
+  EXPECT_EQ(y.shape(), (Dims{6, 2}));
   EXPECT_EQ(y.to_vector<int32_t>(), (std::vector<int32_t>(12, 4)));
-  EXPECT_EQ(f(Array::from(range(10), {5, 2})).dims(), (Dims{10, 2}));
+  EXPECT_EQ(f(Array::from(range(10), {5, 2})).shape(), (Dims{10, 2}));
   EXPECT_EQ(f.compile_count(), 1);
-  EXPECT_EQ(f(Array::from(range(2), {1, 2})).dims(), (Dims{2, 2}));
+  EXPECT_EQ(f(Array::from(range(2), {1, 2})).shape(), (Dims{2, 2}));
 }
 
 TEST(Custom, SeveralResultsOfOneCall) {
@@ -282,11 +282,11 @@ TEST(Custom, EmptyArraysTakeNoCall) {
   o.cpu = [](const CustomCall&) { throw NoLuck{1}; };
   const Custom flip(o);
   const auto f = compile([&](Array x) { return flip({x}) + 1; });
-  EXPECT_EQ(f(Array::empty({0, 4}, DType::F32)).dims(), (Dims{0, 4}));
-  EXPECT_EQ(f(Array::empty({4, 0}, DType::F32)).dims(), (Dims{4, 0}));
+  EXPECT_EQ(f(Array::empty({0, 4}, DType::F32)).shape(), (Dims{0, 4}));
+  EXPECT_EQ(f(Array::empty({4, 0}, DType::F32)).shape(), (Dims{4, 0}));
   std::vector<Array> sums = Custom(row_facts()).all({Array::empty({0, 4}, DType::F32)});
   eval(sums);
-  EXPECT_EQ(sums[1].dims(), (Dims{0, 1}));
+  EXPECT_EQ(sums[1].shape(), (Dims{0, 1}));
 }
 
 TEST(Custom, StridedAndMisalignedArraysAreMadeDense) {
@@ -399,7 +399,7 @@ TEST_F(CustomOnGpu, StandsBetweenTwoFusedKernels) {
   bound.synchronize();
   const std::vector<float> y = bound.outputs()[0].to(Device::cpu()).to_vector<float>();
   EXPECT_EQ(y[333], static_cast<float>((2 * 333 - 1) * 2 + 1 - 3));
-  EXPECT_EQ(f(Array::empty({0, 4}, DType::F32).to(gpu_)).dims(), (Dims{0, 4}));
+  EXPECT_EQ(f(Array::empty({0, 4}, DType::F32).to(gpu_)).shape(), (Dims{0, 4}));
 }
 
 TEST_F(CustomOnGpu, ViewsAndStridesAreStoredForIt) {

@@ -96,7 +96,7 @@ TEST(Dlpack, GoesOutAndOutlivesTheArray) {
   }
   auto* empty = to_dlpack_legacy(Array::empty({0, 3}, DType::F32));
   EXPECT_EQ(empty->tensor.data, nullptr);
-  EXPECT_EQ(from_dlpack(empty).dims(), (Dims{0, 3}));
+  EXPECT_EQ(from_dlpack(empty).shape(), (Dims{0, 3}));
 }
 
 }  // namespace

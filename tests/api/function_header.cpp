@@ -43,9 +43,9 @@ std::string declaration(const Function& f, const Parameter& p) {
   if (name == "keepdims") return "KeepDims keep = {}";
   if (name == "reverse") return "const ScanOptions& how = {}";
   if (name == "axis" && (f.group == "Scans" || one_of(f.row.name, {"cross_entropy", "concat", "stack", "batchnorm"})))
-    return fmt::format("int axis{}", otherwise);
-  if (one_of(name, {"axis1", "axis2", "source", "destination"})) return fmt::format("int {}{}", name, otherwise);
-  if (one_of(name, {"axis", "axes"})) return fmt::format("const Axes& {}{}", name, otherwise);
+    return fmt::format("Axis axis{}", otherwise);
+  if (one_of(name, {"axis1", "axis2"})) return fmt::format("Axis {}{}", name, otherwise);
+  if (one_of(name, {"axis", "axes", "source", "destination"})) return fmt::format("const Axes& {}{}", name, otherwise);
   if (one_of(name, {"ddof", "k"})) return fmt::format("int64_t {}{}", name, otherwise);
   if (name == "ord") return fmt::format("double ord{}", otherwise);
   if (one_of(name, {"stride", "padding", "dilation"}))
@@ -56,9 +56,9 @@ std::string declaration(const Function& f, const Parameter& p) {
   if (name == "interleaved") return "bool interleaved = false";
   if (name == "deterministic") return "bool deterministic = true";
   if (one_of(name, {"low", "high"})) return fmt::format("double {}", name);
+  if (name == "index" && f.row.name == "slice_update") return "const Indices& index";
   if (one_of(name, {"parts", "index", "bins"})) return fmt::format("int64_t {}", name);
   if (name == "base") return "double base = 10000";
-  if (name == "axis" && f.row.name == "part") return "int axis = 0";
   if (name == "m") return "const std::optional<Size>& m = {}";
   if (name == "pad_width") return "const PadWidth& pad_width";
   if (name == "arrays") return "const std::vector<Array>& arrays";
@@ -149,6 +149,8 @@ constexpr Note kNotes[] = {
      "value around x, or x continued; 1 on all sides, {1, 2} before and after every axis, {{0, 0}, {1, 2}} for each "
      "axis",
      ""},
+    {"slice_update", "x in which x[index] is the value, as `x[index] = value` has it in NumPy",
+     "The value broadcasts to x[index]; arrays do not index: scatter() and where(). Gives the shape and dtype of x."},
     {"take",
      "x[indices] along the axis, or of the flattened x; indices below 0 count from the end; out of range: an error "
      "when it runs, "
@@ -244,40 +246,93 @@ std::string documentation(const Function& f) {
 
 std::string text_of(const Parameter& p) {
   if (p.name == "keepdims") return "keep";
-  if (one_of(p.name, {"reverse", "exclusive"})) return fmt::format("detail::flag(how.{})", p.name);
-  if (p.name == "restart") return "how.restart";
-  if (p.name == "approximate" || p.name == "reduction" || p.name == "mode")
-    return fmt::format("detail::text_of({})", p.name);
+  if (one_of(p.name, {"reverse", "exclusive", "restart"})) return fmt::format("how.{}", p.name);
   return std::string(p.name);
 }
 
-std::string definition(const Function& f) {
+// What a C++ function declares, `where` last.
+struct Declared {
+  std::vector<std::string> parameters, names;  // "const Axes& axis = -1", "axis"
+};
+
+Declared declared_of(const Function& f) {
   std::vector<const Parameter*> declared;
-  std::vector<std::string> arguments, declarations;
-  for (const Parameter& p : f.parameters) declared.push_back(&p), arguments.push_back(text_of(p));
+  for (const Parameter& p : f.parameters) declared.push_back(&p);
   // keepdims before ddof: var(x, -1, keepdims).
   std::stable_sort(declared.begin(), declared.end(),
                    [](const Parameter* a, const Parameter* b) { return a->name != "ddof" && b->name == "ddof"; });
   // These two are in the options that `reverse` declares.
   std::erase_if(declared, [](const Parameter* p) { return p->name == "exclusive" || p->name == "restart"; });
-  for (const Parameter* p : declared) declarations.push_back(declaration(f, *p));
-  return fmt::format("{}inline Array {}({}) {{ return detail::call(\"{}\", {{{}}}); }}\n", documentation(f),
-                     cpp_name(f.row.name), fmt::join(declarations, ", "), f.row.name, fmt::join(arguments, ", "));
+  Declared result;
+  for (const Parameter* p : declared) {
+    result.parameters.push_back(declaration(f, *p));
+    result.names.push_back(p->name == "keepdims" ? "keep" : p->name == "reverse" ? "how" : std::string(p->name));
+  }
+  result.parameters.push_back("Where where = Where::here()");
+  result.names.push_back("where");
+  return result;
 }
 
-constexpr const char* kHead = R"(/// \file
-/// The functions of arrays. Written by test_api from the table that the expression language has them from (SMELT_UPDATE_GOLDENS=1
-/// writes it anew): same names, same meanings, one implementation. docs/language.md has their other names.
-///
-/// All of them
-/// - give an unevaluated value: nothing is calculated before eval(), or before a compiled function runs;
-/// - take arrays and numbers, which broadcast as in NumPy and promote as the Array API standard says;
-/// - compute f16 and bf16 in f32, and round where a value is stored;
-/// - throw UserError at once for dtypes, shapes or axes that do not fit, with them and what to do.
-#pragma once
+std::string definition(const Function& f) {
+  std::vector<std::string> arguments;
+  for (const Parameter& p : f.parameters) arguments.push_back(text_of(p));
+  return fmt::format("{}inline Array {}({}) {{ return detail::call(\"{}\", {{{}}}, where); }}\n", documentation(f),
+                     cpp_name(f.row.name), fmt::join(declared_of(f).parameters, ", "), f.row.name,
+                     fmt::join(arguments, ", "));
+}
+
+// Functions whose first argument is an array are its methods.
+bool is_method(const Function& f) {
+  return f.row.name != "arange" && declaration(f, f.parameters[0]).starts_with("const Array& ");
+}
+
+std::string declaration_of_method(const Function& f) {
+  Declared d = declared_of(f);
+  d.parameters.erase(d.parameters.begin());
+  std::string text;
+  for (std::string& p : d.parameters) {
+    // Elements are those of Self, whose type is complete where a default stands for one. ScanOptions has no default here, since it is not.
+    if (p.starts_with("const Array& ")) p.replace(6, 5, "Self");
+    if (!text.empty()) text += ", ";
+    text += p == "const ScanOptions& how = {}" ? std::string("const ScanOptions& how") : p;
+  }
+  const std::string name = cpp_name(f.row.name);
+  std::string made = fmt::format("  Self {}({}) const;  ///< {}()\n", name, text, name);
+  if (const size_t at = made.find("Axis axis = -1, const ScanOptions& how"); at != std::string::npos) {
+    made.replace(at, 14, "Axis axis");
+    made += fmt::format("  Self {}(Axis axis = -1, Where where = Where::here()) const;  ///< \\overload\n", name);
+  }
+  return made;
+}
+
+std::string definition_of_method(const Function& f) {
+  Declared d = declared_of(f);
+  d.parameters.erase(d.parameters.begin());
+  d.names[0] = "self()";
+  bool scan = false;
+  for (std::string& p : d.parameters) {
+    if (p.starts_with("const Array& ")) p.replace(6, 5, "Self");
+    scan |= p.starts_with("const ScanOptions& ");
+    p.resize(std::min(p.size(), p.find(" =")));
+  }
+  const std::string name = cpp_name(f.row.name);
+  std::string made =
+      fmt::format("template <class Self>\nSelf Methods<Self>::{}({}) const {{ return smelt::{}({}); }}\n", name,
+                  fmt::join(d.parameters, ", "), name, fmt::join(d.names, ", "));
+  if (scan)
+    made += fmt::format(
+        "template <class Self>\nSelf Methods<Self>::{0}(Axis axis, Where where) const {{ return smelt::{0}(self(), "
+        "axis, {{}}, where); }}\n",
+        name);
+  return made;
+}
+
+constexpr const char* kWritten =
+    "Written by test_api from the table that the expression language has its functions from (SMELT_UPDATE_GOLDENS=1)";
+
+constexpr const char* kPartHead = R"(#pragma once
 
 #include <optional>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -285,89 +340,149 @@ constexpr const char* kHead = R"(/// \file
 #include "smelt/call.hpp"
 
 namespace smelt {
+)";
 
-/// How gelu() is calculated.
-enum class Approximate : uint8_t { None, Tanh };
-/// How a loss becomes one number, or stays one for each element.
-enum class Reduction : uint8_t { Mean, Sum, None };
-/// What take() and scatter() make of an index that is out of range; Drop: nothing is written (scatters only).
-enum class OutOfRange : uint8_t { Raise, Clip, Wrap, Drop };
-/// What stands outside of an array, as numpy.pad has it: a value; the outermost element; the array mirrored without and with that
-/// element; the array again.
-enum class PadMode : uint8_t { Constant, Edge, Reflect, Symmetric, Wrap };
+// The parts of functions.hpp, and what stands in one beside its functions.
+struct Part {
+  std::string_view name, what, head, tail;
+  std::vector<std::string_view> groups;
+};
+
+constexpr std::string_view kScanOptions = R"(
 /// How cumsum() and the like run: cumsum(x, -1, {.reverse = true}).
 struct ScanOptions {
   bool reverse = false;    ///< from the end of the axis to its start
   bool exclusive = false;  ///< of what comes before an element, without itself
   Array restart = {};      ///< Bool, broadcast to x: true where the running value begins anew
 };
-
-namespace detail {
-inline std::string_view text_of(Approximate a) { return a == Approximate::None ? "none" : "tanh"; }
-inline std::string_view text_of(Reduction r) {
-  return r == Reduction::Mean ? "mean" : r == Reduction::Sum ? "sum" : "none";
-}
-inline std::string_view text_of(OutOfRange r) {
-  return r == OutOfRange::Raise ? "raise" : r == OutOfRange::Clip ? "clip" : r == OutOfRange::Wrap ? "wrap" : "drop";
-}
-inline std::string_view text_of(PadMode m) {
-  return m == PadMode::Constant    ? "constant"
-         : m == PadMode::Edge      ? "edge"
-         : m == PadMode::Reflect   ? "reflect"
-         : m == PadMode::Symmetric ? "symmetric"
-                                   : "wrap";
-}
-inline Argument flag(bool value) {
-  Argument argument;
-  argument.kind = Argument::Kind::Flag;
-  argument.integer = value;
-  return argument;
-}
-}  // namespace detail
 )";
 
-constexpr const char* kTail = R"(
+constexpr std::string_view kReduceTail = R"(
 /// The larger, element by element: maximum(x, y).
 template <class Other>
   requires std::is_same_v<Other, Array>
-Array max(const Array& x, const Other& y) { return maximum(x, y); }
+Array max(const Array& x, const Other& y, Where where = Where::here()) { return detail::call("maximum", {x, y}, where); }
 /// The smaller, element by element: minimum(x, y).
 template <class Other>
   requires std::is_same_v<Other, Array>
-Array min(const Array& x, const Other& y) { return minimum(x, y); }
+Array min(const Array& x, const Other& y, Where where = Where::here()) { return detail::call("minimum", {x, y}, where); }
+/// The largest element along an axis, nan if there is one, and its index, the first of several; from one reading of x.
+inline std::pair<Array, Array> max_and_argmax(const Array& x, Axis axis = -1, KeepDims keep = {}, Where where = Where::here()) {
+  return {max(x, axis, keep, where), argmax(x, axis, keep, where)};
+}
+)";
 
+constexpr std::string_view kMovementTail = R"(
 /// The equal parts of x along an axis.
-inline std::vector<Array> split(const Array& x, int64_t parts, int axis = 0) {
+inline std::vector<Array> split(const Array& x, int64_t parts, Axis axis = 0, Where where = Where::here()) {
   std::vector<Array> result;
-  for (int64_t i = 0; i < parts; ++i) result.push_back(part(x, parts, i, axis));
+  for (int64_t i = 0; i < parts; ++i) result.push_back(part(x, parts, i, axis, where));
   return result;
 }
-/// The largest element along an axis, nan if there is one, and its index, the first of several; from one reading of x.
-inline std::pair<Array, Array> max_and_argmax(const Array& x, int axis = -1, KeepDims keep = {}) {
-  return {max(x, axis, keep), argmax(x, axis, keep)};
-}
-
 /// A saturating cast to the dtype of a C++ type: cast<f16>(x). astype() has the rules.
 template <Element T>
-Array cast(const Array& x) { return astype(x, dtype_of<T>); }
+Array cast(const Array& x, Where where = Where::here()) { return astype(x, dtype_of<T>, where); }
+)";
+
+const std::vector<Part>& parts() {
+  static const auto* made = new std::vector<Part>{
+      {"math", "Functions of elements", "", "", {"Elementwise", "Activations and quantisation"}},
+      {"reduce",
+       "Reductions, scans, norms and losses",
+       kScanOptions,
+       kReduceTail,
+       {"Reductions", "Scans", "Normalisation and losses"}},
+      {"movement",
+       "Functions that move, make, gather, scatter and draw elements",
+       "",
+       kMovementTail,
+       {"Movement", "Windows", "Creation and casts", "Gathers and parts", "Scatters", "Random numbers"}}};
+  return *made;
+}
+
+// Of several results, by hand; slice() of a subscript is in index.hpp.
+bool by_hand(const Function& f) { return one_of(f.row.name, {"split", "max_and_argmax", "slice"}); }
+
+std::string part_text(const Part& part) {
+  std::string text = fmt::format("/// \\file\n/// {}: a part of smelt/functions.hpp.\n/// {}.\n{}{}", part.what,
+                                 kWritten, kPartHead, part.head);
+  for (const std::string_view group : part.groups) {
+    text += fmt::format("\n// ---- {}\n\n", group);
+    for (const Function& f : lang::functions())
+      if (f.group == group && !by_hand(f)) text += definition(f);
+  }
+  return text + std::string(part.tail) + "\n}  // namespace smelt\n";
+}
+
+std::string methods_header() {
+  std::string text = fmt::format(R"(/// \file
+/// The functions of smelt/functions.hpp as methods of an array: x.sum(-1) is sum(x, -1).
+/// {}.
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "smelt/choices.hpp"
+#include "smelt/dtype.hpp"
+#include "smelt/index.hpp"
+
+namespace smelt {{
+
+struct ScanOptions;
+
+/// The methods of an Array, which is Self. Each is the function of its name with the array as its first argument.
+template <class Self>
+class SMELT_API Methods {{
+ public:
+)",
+                                 kWritten);
+  for (const Function& f : lang::functions())
+    if (!by_hand(f) && is_method(f)) text += declaration_of_method(f);
+  return text +
+         R"(  std::vector<Self> split(int64_t parts, Axis axis = 0, Where where = Where::here()) const;  ///< split()
+  std::pair<Self, Self> max_and_argmax(Axis axis = -1, KeepDims keep = {}, Where where = Where::here()) const;  ///< max_and_argmax()
+
+ private:
+  const Self& self() const { return static_cast<const Self&>(*this); }
+};
 
 }  // namespace smelt
 )";
+}
+
+std::string methods_text(const Part& part) {
+  std::string text = fmt::format(R"(// {} as methods.
+// {}.
+#pragma once
+
+#include "smelt/functions.hpp"
+
+namespace smelt {{
+
+)",
+                                 part.what, kWritten);
+  for (const std::string_view group : part.groups)
+    for (const Function& f : lang::functions())
+      if (f.group == group && !by_hand(f) && is_method(f)) text += definition_of_method(f);
+  return text + "\n}  // namespace smelt\n";
+}
 
 }  // namespace
 
-std::string function_header() {
-  std::string text = kHead;
-  std::string_view group;
-  for (const Function& f : lang::functions()) {
-    if (one_of(f.row.name, {"split", "max_and_argmax"})) continue;  // several results: below
-    if (f.group != group) {
-      group = f.group;
-      text += fmt::format("\n// ---- {}\n\n", group);
-    }
-    text += definition(f);
+std::map<std::string, std::string> function_files() {
+  for (const Function& f : lang::functions())
+    if (std::none_of(parts().begin(), parts().end(), [&](const Part& part) {
+          return std::find(part.groups.begin(), part.groups.end(), f.group) != part.groups.end();
+        }))
+      throw InternalError(fmt::format("no part of functions.hpp has the group {}", f.group));
+  std::map<std::string, std::string> files{{"include/smelt/methods.hpp", methods_header()}};
+  for (const Part& part : parts()) {
+    files.emplace(fmt::format("include/smelt/functions_{}.hpp", part.name), part_text(part));
+    files.emplace(fmt::format("src/api/methods_{}.hpp", part.name), methods_text(part));
   }
-  return text + kTail;
+  return files;
 }
 
 }  // namespace smelt::api_test

@@ -1,10 +1,12 @@
-// include/smelt/functions.hpp as it follows from the language's table of functions.
+// The functions and methods of C++ as they follow from the language's table of functions.
 #pragma once
 
+#include <map>
 #include <string>
 
 namespace smelt::api_test {
 
-std::string function_header();
+// By their paths.
+std::map<std::string, std::string> function_files();
 
 }  // namespace smelt::api_test

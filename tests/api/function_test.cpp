@@ -201,13 +201,13 @@ TEST(Function, EqualLeadingSizesAreOneSizeAndMustStayEqual) {
   EXPECT_EQ(f.compile_count(), 1);
   // [2, 3] broadcasts with nothing but itself and [1, 3].
   EXPECT_NE(message_of([&] { f(of(2), of(4)); }).find("cannot broadcast f32[2, 3] with f32[4, 3]"), std::string::npos);
-  EXPECT_EQ(f(of(1), of(4)).dims(), (Dims{4, 3}));
+  EXPECT_EQ(f(of(1), of(4)).shape(), (Dims{4, 3}));
 }
 
 TEST(Function, KnowsTheSizesWhereItAsksForThem) {
   const auto f = compile([](Array x) {
     Array sum = x[0];
-    for (int64_t i = 1; i < x.dim(0); ++i) sum = sum + x[i];
+    for (int64_t i = 1; i < x.shape(0); ++i) sum = sum + x[i];
     return sum;
   });
   const Array y = f(Array::from({1.f, 2.f, 3.f, 4.f, 5.f, 6.f}, {3, 2}));
@@ -222,9 +222,9 @@ TEST(Function, KnowsTheSizesWhereItAsksForThem) {
   EXPECT_EQ(g.compile_count(), 1);
   // A slice that leaves an array is clamped, which only exact sizes can say.
   const auto h = compile([](Array x) { return x[slice(0, 3)]; });
-  EXPECT_EQ(h(Array::from(std::vector<float>(10), {5, 2})).dims(), (Dims{3, 2}));
-  EXPECT_EQ(h(Array::from(std::vector<float>(4), {2, 2})).dims(), (Dims{2, 2}));
-  EXPECT_EQ(h(Array::from(std::vector<float>(8), {4, 2})).dims(), (Dims{3, 2}));
+  EXPECT_EQ(h(Array::from(std::vector<float>(10), {5, 2})).shape(), (Dims{3, 2}));
+  EXPECT_EQ(h(Array::from(std::vector<float>(4), {2, 2})).shape(), (Dims{2, 2}));
+  EXPECT_EQ(h(Array::from(std::vector<float>(8), {4, 2})).shape(), (Dims{3, 2}));
   EXPECT_EQ(h.compile_count(), 2);
 }
 
@@ -244,7 +244,7 @@ TEST(Function, PinsOverruleThePolicy) {
 
 TEST(Function, KeepsSoManyExecutables) {
   Options options;
-  options.most = 2;
+  options.max_executables = 2;
   const auto f = compile([](Array x) { return x * 2; }, options);
   for (int64_t columns : {2, 3, 4, 3, 2})
     f(Array::from(std::vector<float>(static_cast<size_t>(columns) * 2), {2, columns}));

@@ -117,7 +117,7 @@ TEST_F(OnFakeGpu, IsTunedWhereThatIsAskedFor) {
   options.tune = true;
   const auto tuned = compile([](Array a) { return a * 2 + 1; }, options);
   EXPECT_NE(tuned.explain(x).kernels.at(0).rebuilt.find("tuned: the schedule stays"), std::string::npos);
-  EXPECT_EQ(tuned(x).to(Device::cpu()).dims(), (std::vector<int64_t>{4}));
+  EXPECT_EQ(tuned(x).to(Device::cpu()).shape(), (std::vector<int64_t>{4}));
 }
 
 TEST_F(OnFakeGpu, LeavesByDlpack) {

@@ -33,7 +33,7 @@ TEST(Program, ShortRowsHaveTheirOwnKernels) {
     const Array w = Array::from(std::vector<float>(static_cast<size_t>(columns), 0.5f));
     const auto got = f(x, w);
     EXPECT_EQ(got[0].to_vector<float>(), std::vector<float>(static_cast<size_t>(rows), static_cast<float>(columns)));
-    EXPECT_EQ(got[1].dims(), x.dims());
+    EXPECT_EQ(got[1].shape(), x.shape());
     for (const float p : got[1].to_vector<float>()) EXPECT_NEAR(p, 1.f / static_cast<float>(columns), 1e-6f);
   };
   call(5, 17);
@@ -100,7 +100,7 @@ TEST(Program, RunsIntoMemoryAndBound) {
   const Program f = compile_text("input x: f32[N]\nreturn x * 2");
   const Array x = Array::from({1.f, 2.f});
   Array out = Array::empty({2}, DType::F32);
-  f.run_into({out}, {{"x", x}});
+  f.into(out)({{"x", x}});
   EXPECT_EQ(out.to_vector<float>(), (std::vector<float>{2, 4}));
   const Bound bound = f.bind({{"x", x}});
   bound();

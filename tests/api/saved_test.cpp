@@ -177,6 +177,27 @@ TEST_F(Saved, ProgramsKeepTheirNames) {
   EXPECT_EQ(bits(loaded(rows(7, 3), Array::from(values(3)))[0]), bits(f(rows(7, 3), Array::from(values(3)))[0]));
 }
 
+TEST_F(Saved, KeepsSizesThatAreExpressions) {
+  const Program f =
+      compile_text("input w: f32[I, 4*H]\ninput h: f32[H]\nreturn sum(w.reshape(I, 4, H) * h, axis=(0, 2))");
+  const Array w = rows(3, 4 * 33), h = Array::from(std::vector<float>(33, 0.5f));
+  const Array y = f(w, h)[0];
+  f.save(path());
+  const Program loaded = load_program(path());
+  EXPECT_EQ(bits(loaded(w, h)[0]), bits(y));
+  expect_near(loaded(rows(2, 4 * 40), Array::from(values(40)))[0], f(rows(2, 4 * 40), Array::from(values(40)))[0]);
+  EXPECT_EQ(loaded.compile_count(), 0);
+  EXPECT_NE(message_of([&] { loaded(rows(3, 4 * 33), Array::from(values(32))); }), "nothing thrown");
+}
+
+TEST_F(Saved, KeepsTheNamesOfParameters) {
+  const auto f = compile({"image", "gain"}, [](Array x, Array g) { return x * g; });
+  const Array x = rows(3, 8);
+  f(x, x);
+  f.save(path());
+  EXPECT_EQ(load_program(path()).parameters(), (std::vector<std::string>{"image", "gain"}));
+}
+
 TEST_F(Saved, RunsWhereNoCompilerIs) {
   const auto f = norm();
   const Array x = rows(9, 33), g = Array::from(values(33));
@@ -443,7 +464,7 @@ TEST_F(SavedInChild, LoadsOnAGpu) {
   EXPECT_GE(fake.launches.size(), 1u);
   EXPECT_EQ(fake.compiled, 0);
   EXPECT_EQ(fake.fault, "");
-  EXPECT_EQ(results.first.dims(), (Dims{9, 33}));
+  EXPECT_EQ(results.first.shape(), (Dims{9, 33}));
   EXPECT_EQ(loaded.specializations().at(0).reason, file_ + " has it, for cuda");
   EXPECT_THROW(loaded(rows(9, 34).to(gpu), Array::from(values(34)).to(gpu)), UserError);
 }

@@ -12,7 +12,7 @@
 #include "compile/compile.hpp"
 #include "fake_cuda/open.hpp"
 #include "graph/build.hpp"
-#include "smelt/custom_call.hpp"
+#include "graph/custom_code.hpp"
 #include "smelt/error.hpp"
 #include "symbols.hpp"
 

@@ -106,8 +106,8 @@ TEST_P(NumPy, Agrees) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Tables, NumPy,
-                         testing::Values("slices", "operators", "elementwise", "activations", "reductions",
-                                         "normalisation", "movement", "creation"),
+                         testing::Values("slices", "operators", "elementwise", "activations", "scans", "scatters",
+                                         "reductions", "normalisation", "movement", "windows", "creation"),
                          [](const auto& info) { return info.param; });
 
 // A function that no row calls is a function that nobody has checked.

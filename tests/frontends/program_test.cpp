@@ -110,8 +110,9 @@ TEST(Program, TypesOfInputs) {
   EXPECT_EQ(parse_type("bfloat16", "-i x").dtype, DType::BF16);
   EXPECT_EQ(parse_type(" u8 [ ] ", "-i x").shape.size(), 0u);
   EXPECT_EQ(parse_type("i64[0]", "-i x").shape.size(), 1u);
-  for (const char* bad : {"", "f32[", "f32]", "f32[-1]", "f32[B*2]", "f32[1.5]", "f32[...]", "f32[B] y", "32",
-                          "f32[B C]", "f32[9223372036854775807]", "f32[B,,C]", "float"})
+  for (const char* bad :
+       {"", "f32[", "f32]", "f32[-1]", "f32[B/2]", "f32[B*]", "f32[(B]", "f32[B//0]", "f32[2-3]", "f32[1.5]",
+        "f32[...]", "f32[B] y", "32", "f32[B C]", "f32[9223372036854775807]", "f32[B,,C]", "float"})
     EXPECT_THROW(parse_type(bad, "-i x"), UserError) << bad;
   try {
     parse_type("f23[4]", "-i x");
@@ -203,6 +204,58 @@ TEST(Sizes, FunctionsOnSymbolicShapes) {
   EXPECT_EQ(symbolic("return groupnorm(x, C, eps=0)[0]", 1, 2).size(), 2u);
   EXPECT_EQ(symbolic("return groupnorm(x, 2, eps=0)", 1, 4), list({-1, 1, -1, 1}));
   EXPECT_THROW(symbolic("return groupnorm(x, 2)", 1, 3), UserError);
+}
+
+// What a call on these arrays is told.
+static std::string refusal(const std::string& text, const NamedTensors& inputs) {
+  try {
+    run(text, inputs);
+  } catch (const UserError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST(Sizes, RegionsAreReplaced) {
+  EXPECT_EQ(symbolic("return slice_update(x, (0, slice(1, None)), 9)", 1, 4), list({0, 9, 9, 9}));
+  EXPECT_EQ(symbolic("return slice_update(x, (0, slice(1, None)), x[0, :-1])", 1, 4), list({0, 0, 1, 2}));
+  EXPECT_EQ(symbolic("return slice_update(x, (0, slice(None, None, -1)), x[0])", 1, 4), list({3, 2, 1, 0}));
+  EXPECT_EQ(symbolic("return slice_update(x, (0, slice(None, None, 2)), -x[0, ::2])", 1, 5), list({-0., 1, -2, 3, -4}));
+  EXPECT_EQ(symbolic("return slice_update(x, (0, slice(None, None, 2)), -x[0, ::2])", 1, 4), list({-0., 1, -2, 3}));
+  EXPECT_EQ(symbolic("return slice_update(x, (0, slice(None, None, -3)), x[0, ::3])", 1, 5), list({0, 3, 2, 3, 0}));
+  EXPECT_EQ(symbolic("return slice_update(x, (0, slice(None, None, -2)), 7)", 1, 0), list({}));
+  EXPECT_EQ(symbolic("return slice_update(x, (0, slice(None, None, 3)), 7)", 1, 1), list({7}));
+  EXPECT_EQ(symbolic("return slice_update(x, (B - 1, -1), 7)", 2, 2), list({0, 1, 2, 7}));
+  EXPECT_EQ(symbolic("return slice_update(x, (..., C // 2), 7)", 2, 3), list({0, 7, 2, 3, 7, 5}));
+  EXPECT_EQ(symbolic("return slice_update(x, slice(B // 2, None), x[:B - B // 2] * 2)", 3, 1), list({0, 0, 2}));
+  EXPECT_EQ(refusal("input x: f32[B, C]\nreturn slice_update(x, (0, slice(0, 3)), 1)", matrix(1, 2)),
+            "a slice of axis 1 of f32[B, C] reaches index 2, past the array; here C is 2 (axis 1 of input x)");
+  EXPECT_NE(refusal("input x: f32[B, C]\nreturn slice_update(x, slice(1, None), x)", matrix(3, 2)), "");
+}
+
+TEST(Sizes, OfInputsAreCalculatedFromOthers) {
+  const auto run_on = [](const std::string& text, const Dims& weight, const Dims& state) {
+    return refusal(text, {{"w", make_tensor(DType::F32, weight, std::vector<double>(4, 1))},
+                          {"h", make_tensor(DType::F32, state, std::vector<double>(2, 1))}});
+  };
+  const std::string lstm = "input w: f32[I, 4*H]\ninput h: f32[B, H]\nreturn w.reshape(I, 4, H)[0, 0], h";
+  EXPECT_EQ(run_on(lstm, {1, 4}, {2, 1}), "");
+  EXPECT_EQ(run_on(lstm, {2, 2}, {1, 2}),
+            "input w is f32[I, 4*H], but axis 1 of the array has size 2, not 8: H is 2 (axis 1 of input h)");
+  const NamedTensors eight = {{"x", make_tensor(DType::F32, {8}, {0, 1, 2, 3, 4, 5, 6, 7})}};
+  EXPECT_EQ(numbers("input x: f32[4*H]\nreturn x.reshape(4, H)[:, 0] + H", eight), list({2, 4, 6, 8}));
+  EXPECT_EQ(numbers("input x: f32[2*(H + 1) - 2]\nreturn arange(H) + 0 * H", eight), list({0, 1, 2, 3}));
+  EXPECT_EQ(refusal("input x: f32[3*H]\nreturn x", eight),
+            "input x is f32[3*H], but axis 0 of the array has size 8: no H of 0 or more makes 3*H that");
+  EXPECT_EQ(
+      refusal("input x: f32[A + B]\nreturn x", eight),
+      "input x is f32[A + B], but axis 0 of the array has size 8: A cannot be found from it: declare an input with "
+      "a size A alone");
+  EXPECT_EQ(numbers("input x: f32[16 // 2]\nreturn x[7]", eight), list({7}));
+}
+
+TEST(Sizes, ParametersMayHaveTheirNames) {
+  EXPECT_EQ(symbolic("def scaled(B, C=2):\n  B = B * C\n  return B + 1\nreturn scaled(x[0]) + B", 1, 2), list({2, 4}));
 }
 
 // ---- numbers

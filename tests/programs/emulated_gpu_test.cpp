@@ -74,6 +74,14 @@ TEST_F(EmulatedGpu, RowsOfAKnownLength) {
     check(fmt::format("input x: f16[R, {}]\nreturn layernorm(relu(x))\n", length), {rows(DType::F16, 9, length)});
 }
 
+// Regions of an array, alone and in rows that are reduced.
+TEST_F(EmulatedGpu, RegionsThatAreReplaced) {
+  check_calls(
+      "input x: f32[R, C]\ninput v: f32[C]\n"
+      "u = slice_update(x * 2, (slice(1, -1), slice(None, None, -2)), v[::2] + 1)\nreturn relu(u), softmax(u)\n",
+      {{rows(DType::F32, 5, 100), noise(DType::F32, {100})}, {rows(DType::F32, 2, 33), noise(DType::F32, {33})}});
+}
+
 // Longer than registers hold: several passes, or one with a running maximum.
 TEST_F(EmulatedGpu, LongRows) {
   check("input x: f32[R, C]\nreturn logsumexp(x, axis=1), max(x, axis=1)\n", {rows(DType::F32, 3, 50001)});

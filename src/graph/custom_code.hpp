@@ -1,0 +1,15 @@
+// The code of an operation of the user's own, as the stages hold it.
+#pragma once
+
+#include "smelt/custom_call.hpp"
+
+namespace smelt {
+
+struct CustomCode {
+  std::string name;                            // how explanations and errors call it
+  std::function<void(const CustomCall&)> cpu;  // may be empty
+  std::optional<CudaKernel> cuda;              // may be empty
+  bool pure = false;                           // equal calls have equal results
+};
+
+}  // namespace smelt
