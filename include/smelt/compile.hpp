@@ -119,7 +119,7 @@ struct Unflatten {
 
 // What a function may return, as a list and back.
 template <class Result>
-struct Results;  // Array, std::vector<Array>, std::pair, std::tuple and std::array of Array
+struct Results;  // Array, std::vector<Array>, std::pair, std::tuple and std::array of Array, a pair of Array and list
 template <>
 struct Results<Array> {
   static std::vector<Array> list(const Array& a) { return {a}; }
@@ -153,6 +153,17 @@ template <>
 struct Results<std::pair<Array, Array>> {
   static std::vector<Array> list(const std::pair<Array, Array>& a) { return {a.first, a.second}; }
   static std::pair<Array, Array> of(const std::vector<Array>& list) { return {list.at(0), list.at(1)}; }
+};
+template <>
+struct Results<std::pair<Array, std::vector<Array>>> {
+  static std::vector<Array> list(const std::pair<Array, std::vector<Array>>& a) {
+    std::vector<Array> all{a.first};
+    all.insert(all.end(), a.second.begin(), a.second.end());
+    return all;
+  }
+  static std::pair<Array, std::vector<Array>> of(const std::vector<Array>& list) {
+    return {list.at(0), {list.begin() + 1, list.end()}};
+  }
 };
 
 // Array(Array x, const Array& y) as Array(Array, Array).
@@ -268,7 +279,7 @@ class Function<Result(Parameters...)> {
 };
 
 /// Makes a function of arrays, a lambda or a plain function, into one that runs as few kernels. Parameters are Array or
-/// std::vector<Array>; it returns Array, or a std::pair, std::tuple, std::array or std::vector of them. Nothing is compiled before the
+/// std::vector<Array>; it returns Array, a std::pair, std::tuple, std::array or std::vector of them, or a pair of an Array and a vector. Nothing is compiled before the
 /// first call: then the callable is called with arrays that have dtypes and shapes but no data (so a branch on data cannot be
 /// written, and arrays that it captures are those of then; their memory is read by every call); again for every executable.
 ///

@@ -597,6 +597,11 @@ inline Array dropout(const Array& x, const Array& p, const Array& seed, const Ar
   return detail::call("dropout", {x, p, seed, offset, stream});
 }
 
+// ---- Gradients
+
+/// x, which gradients take for a constant.
+inline Array stop_gradient(const Array& x) { return detail::call("stop_gradient", {x}); }
+
 /// The larger, element by element: maximum(x, y).
 template <class Other>
 requires std::is_same_v<Other, Array> Array max(const Array& x, const Other& y) { return maximum(x, y); }

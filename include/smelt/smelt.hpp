@@ -13,5 +13,6 @@
 #include "smelt/explain.hpp"
 #include "smelt/export.hpp"
 #include "smelt/functions.hpp"
+#include "smelt/gradient.hpp"
 #include "smelt/program.hpp"
 #include "smelt/scalar_function.hpp"

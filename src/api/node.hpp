@@ -40,6 +40,11 @@ struct CustomStep {
   size_t inputs = 0;  // of the arguments; behind them stand the dtype and the sizes of every result
 };
 
+// A gradient; its results are expressions that share it.
+struct GradientStep {
+  size_t values = 0;        // of the arguments; behind them stand as many cotangents, then what the gradients are by
+};
+
 struct Expression {
   enum class Kind : uint8_t {
     Function,  // of the language
@@ -50,15 +55,18 @@ struct Expression {
     Scalar,       // a function in C
     Named,        // several steps under a name
     Custom,       // the result `index` of a CustomStep
+    Alias,        // its argument as a value of its own
+    Gradient,     // the result `index` of a GradientStep
   };
   Kind kind;
   const lang::Function* function = nullptr;
   Op op{};
   std::string_view written;  // as messages and explanations call it
-  int index = 0;             // Extent; Placeholder of a NamedBody, Custom: which
+  int index = 0;             // Extent; Placeholder of a NamedBody, Custom, Gradient: which
   std::shared_ptr<const ScalarState> scalar;
   std::shared_ptr<const NamedBody> body;
   std::shared_ptr<const CustomStep> custom;
+  std::shared_ptr<const GradientStep> gradient;
   std::vector<Argument> arguments;
 };
 
@@ -100,11 +108,14 @@ Array make(Expression expression);  // infers its type; throws UserError for wha
 
 // The value as the language's machinery knows it; `value_of` has those of nodes.
 lang::Value value_of(const Argument& argument, const std::function<lang::Value(const NodePtr&)>& value_of_node);
-// The first results of the calls of the user's code that a graph has.
-using CustomCalls = std::unordered_map<const CustomStep*, NodeId>;
+// What steps with several results made of a graph so far.
+struct BuiltSteps {
+  std::unordered_map<const CustomStep*, NodeId> custom;  // their first results
+  std::unordered_map<const GradientStep*, std::vector<NodeId>> gradients;
+};
 // Builds one step. Throws UserBuildError.
 lang::Value build(GraphBuilder& builder, const Expression& expression, const std::vector<lang::Value>& arguments,
-                  CustomCalls& calls);
+                  BuiltSteps& built);
 
 // Thrown when a number is asked for that is a symbol of the function being traced.
 class SizeUnknown : public UserError {
