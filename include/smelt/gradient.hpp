@@ -57,7 +57,7 @@ class Derivative<Array(Parameters...)> {
       : function_(std::move(function)), arguments_(std::move(arguments)) {}
 
   Differentiated operator()(const Parameters&... arguments) const {
-    const Flat flat = flatten(arguments...);
+    const Flat flat = detail::flatten(arguments...);
     const std::vector<int>& lists = flat.lists;
     const auto on_list = [&](const std::vector<Array>& arrays) {
       Unflatten from{arrays, lists};

@@ -32,21 +32,40 @@ bool mentions(const Argument& argument, const Copies& copies) {
                      [&](const Argument& item) { return mentions(item, copies); });
 }
 
-// Adds copies of the steps that the values are made of: of all, or of those that are made of something that has a copy already.
-void copy_steps(const std::vector<Array>& values, bool all, Copies& copies) {
+NodePtr node_with_copies(const detail::ArrayNode& node, const Expression& e, const Copies& copies) {
+  Expression copy = e;
+  for (Argument& argument : copy.arguments) argument = with_copies(std::move(argument), copies);
+  return std::make_shared<detail::ArrayNode>(node.type, std::make_shared<const Expression>(std::move(copy)));
+}
+
+// Adds copies of the steps of a value that are made of something that has a copy.
+void substitute(const Array& value, Copies& copies) {
+  const detail::Needed needed = detail::needed_by({value});
+  for (size_t s = 0; s < needed.steps.size(); ++s) {
+    const auto& e = needed.expressions[s];
+    if (e && !copies.contains(needed.steps[s].get()) &&
+        std::any_of(e->arguments.begin(), e->arguments.end(), [&](const Argument& a) { return mentions(a, copies); }))
+      copies.emplace(needed.steps[s].get(), node_with_copies(*needed.steps[s], *e, copies));
+  }
+}
+
+// The steps that values are made of as nodes that stay expressions: those that a user has may become data before the gradient is calculated.
+Copies kept_steps(const std::vector<Array>& values) {
+  Copies copies;
   const detail::Needed needed = detail::needed_by(values);
   for (size_t s = 0; s < needed.steps.size(); ++s) {
     const NodePtr& node = needed.steps[s];
     const auto& e = needed.expressions[s];
-    if (!e || e->kind == Expression::Kind::Placeholder || copies.contains(node.get())) continue;
-    if (!all && std::none_of(e->arguments.begin(), e->arguments.end(),
-                             [&](const Argument& argument) { return mentions(argument, copies); }))
-      continue;
-    Expression copy = *e;
-    for (Argument& argument : copy.arguments) argument = with_copies(std::move(argument), copies);
-    copies.emplace(node.get(), std::make_shared<detail::ArrayNode>(
-                                   node->type, std::make_shared<const Expression>(std::move(copy))));
+    if (!e || e->kind == Expression::Kind::Placeholder) continue;
+    NodePtr kept = node->kept();
+    if (!kept) {
+      const NodePtr made = node_with_copies(*node, *e, copies);
+      made->keep(made);
+      kept = node->keep(made);
+    }
+    copies.emplace(node.get(), std::move(kept));
   }
+  return copies;
 }
 
 Array copy_of(const Array& array, const Copies& copies) {
@@ -74,27 +93,49 @@ void check_steps(const std::vector<Array>& gradients, std::string_view asked_by)
   }
 }
 
-// The steps of the values are copied, because those that a user has may become data before the gradient is calculated.
+// What stands for an array in the steps of values: itself, the node that is kept for it, or, where it was evaluated between two gradients, both.
+std::vector<NodePtr> stands_for(const Array& array, const detail::Needed& needed) {
+  std::vector<NodePtr> result;
+  for (const NodePtr& node : {array.node(), array.node()->kept()}) {
+    const bool twice = !result.empty() && result[0] == node;
+    const auto is_it = [&](const NodePtr& other) { return other == node; };
+    if (node && !twice && (std::any_of(needed.steps.begin(), needed.steps.end(), is_it) ||
+                           std::any_of(needed.data.begin(), needed.data.end(), is_it)))
+      result.push_back(node);
+  }
+  return result;
+}
+
 std::vector<Array> gradients_of(const std::vector<Array>& values, const std::vector<Array>& cotangents,
                                 const std::vector<Array>& by, std::string_view asked_by) {
-  if (by.empty()) return {};
-  Copies copies;
-  copy_steps(values, true, copies);
+  const Copies copies = kept_steps(values);
   Expression e{Expression::Kind::Gradient};
   e.written = "gradient";
   e.gradient = std::make_shared<const detail::GradientStep>(detail::GradientStep{values.size()});
-  for (const Array& value : values) e.arguments.emplace_back(copy_of(value, copies));
+  std::vector<Array> kept, gradients;
+  for (const Array& value : values) kept.push_back(copy_of(value, copies));
+  for (const Array& value : kept) e.arguments.emplace_back(value);
   for (const Array& cotangent : cotangents) e.arguments.emplace_back(cotangent);
-  for (const Array& array : by) e.arguments.emplace_back(copy_of(array, copies));
-  std::vector<Array> gradients;
+  const detail::Needed needed = detail::needed_by(kept);
+  std::vector<std::vector<NodePtr>> nodes;
   for (const Array& array : by) {
-    e.index = static_cast<int>(gradients.size());
-    Type type = array.node()->type;
-    type.kind = Type::Kind::Array;
-    gradients.emplace_back(
-        std::make_shared<detail::ArrayNode>(std::move(type), std::make_shared<const Expression>(e)));
+    nodes.push_back(stands_for(array, needed));
+    if (nodes.back().empty()) nodes.back().push_back(array.node());  // no value is made of it
+    for (const NodePtr& node : nodes.back()) e.arguments.emplace_back(Array(node));
   }
-  check_steps(gradients, asked_by);
+  for (const auto& of_array : nodes) {
+    Array total;
+    for (const NodePtr& node : of_array) {
+      Type type = node->type;
+      type.kind = Type::Kind::Array;
+      const Array part(
+          std::make_shared<detail::ArrayNode>(std::move(type), std::make_shared<const Expression>(e)));
+      total = total.defined() ? total + part : part;
+      ++e.index;
+    }
+    gradients.push_back(total);
+  }
+  if (!gradients.empty()) check_steps(gradients, asked_by);
   return gradients;
 }
 
@@ -120,10 +161,7 @@ void check_value(const Array& value, std::string_view asked_by) {
 void check_made_of(const std::vector<Array>& values, const std::vector<Array>& by, std::string_view asked_by) {
   const detail::Needed needed = detail::needed_by(values);
   for (size_t i = 0; i < by.size(); ++i) {
-    const auto is_it = [&](const NodePtr& node) { return node == by[i].node(); };
-    if (std::any_of(needed.steps.begin(), needed.steps.end(), is_it) ||
-        std::any_of(needed.data.begin(), needed.data.end(), is_it))
-      continue;
+    if (!stands_for(by[i], needed).empty()) continue;
     const bool known = std::all_of(values.begin(), values.end(), [](const Array& v) { return v.evaluated(); });
     throw UserError(fmt::format(
         "{}: the value is not made of the array {}, {}\nhelp: {}", asked_by, i, by[i].str(),
@@ -214,7 +252,7 @@ Differentiated differentiate(const std::function<Array(const std::vector<Array>&
   const Array made = function(parameters);
   node_of(made, "the result of a function that has a gradient");
   check_value(made, "gradient()");
-  copy_steps({made}, false, copies);
+  substitute(made, copies);
   const Array value = copy_of(made, copies);
   return {value, gradients_of({value}, {Array(1.0)}, gradients_by, "gradient()")};
 }

@@ -94,12 +94,17 @@ struct ArrayNode {
   const Data* data() const { return data_.load(std::memory_order_acquire); }  // null: not evaluated
   std::shared_ptr<const Expression> expression() const;                       // null: data or a literal
   void evaluated(Data d);                                                     // the first one counts
+  // For gradients: the node of the same expression that no user has, so that it stays an expression. Of such a node itself; null when there is
+  // none yet. `keep` gives the one that was there first.
+  NodePtr kept() const;
+  NodePtr keep(const NodePtr& made);
   bool is_value() const { return type.kind == Type::Kind::Array || type.kind == Type::Kind::Weak; }
 
  private:
   std::atomic<const Data*> data_{nullptr};
-  mutable std::mutex mutex_;  // of expression_
+  mutable std::mutex mutex_;  // of the following
   std::shared_ptr<const Expression> expression_;
+  std::weak_ptr<ArrayNode> kept_;
 };
 
 // The node of an array argument; throws for Array().
