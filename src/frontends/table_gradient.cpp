@@ -54,7 +54,9 @@ namespace {
 
 // One argument's number, or a tuple of them.
 Value derivative_of(Call& c, const Callable& of, std::string_view by, bool with_value) {
-  if (of.receiver) c.fail_kind("f", "a function", "a method has its array already: give the function alone");
+  if (of.receiver)
+    c.fail("f", fmt::format("{}: the method {} has its first argument already", c.written(), of.name),
+           fmt::format("give the function alone: {}({})", c.written(), of.name));
   auto derivative = std::make_shared<Derivative>();
   derivative->of = of;
   derivative->several = c.value(by).as<Tuple>() != nullptr;
