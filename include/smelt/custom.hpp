@@ -25,9 +25,10 @@ struct CustomType {
 
 /// What the gradient of an operation of your own is made of.
 struct CustomGradient {
-  std::vector<Array> inputs;      ///< of the call
-  std::vector<Array> outputs;     ///< its results
-  std::vector<Array> cotangents;  ///< for each result, of its dtype and shape: what a change of its elements does to the value
+  std::vector<Array> inputs;   ///< of the call
+  std::vector<Array> outputs;  ///< its results
+  std::vector<Array>
+      cotangents;  ///< for each result, of its dtype and shape: what a change of its elements does to the value
 };
 
 /// An operation whose code you write: `cpu`, `cuda`, or both, for the devices on which it is to run.

@@ -49,16 +49,16 @@ static std::vector<Array> results_of(const CustomState& state, const std::vector
 }
 
 // The user's formula, built into the graph that a gradient is taken in.
-static std::vector<NodeId> apply_rule(
-    const std::string& name, const std::function<std::vector<Array>(const CustomGradient&)>& gradient, GraphBuilder& b,
-    const std::vector<NodeId>& inputs, const std::vector<NodeId>& results, const std::vector<NodeId>& cotangents) {
+static std::vector<NodeId> apply_rule(const std::string& name,
+                                      const std::function<std::vector<Array>(const CustomGradient&)>& gradient,
+                                      GraphBuilder& b, const std::vector<NodeId>& inputs,
+                                      const std::vector<NodeId>& results, const std::vector<NodeId>& cotangents) {
   std::unordered_map<const ArrayNode*, lang::Value> values;
   const auto placeholders = [&](const std::vector<NodeId>& nodes) {
     std::vector<InputType> types;
     for (const NodeId id : nodes) types.push_back({"parameter", b.dtype(id), b.shape(id)});
     std::vector<Array> arrays = placeholders_for(types);
-    for (size_t i = 0; i < nodes.size(); ++i)
-      values.emplace(arrays[i].node().get(), lang::Value::array(nodes[i]));
+    for (size_t i = 0; i < nodes.size(); ++i) values.emplace(arrays[i].node().get(), lang::Value::array(nodes[i]));
     return arrays;
   };
   const std::vector<Array> made = gradient({placeholders(inputs), placeholders(results), placeholders(cotangents)});
@@ -70,7 +70,8 @@ static std::vector<NodeId> apply_rule(
     if (array.defined()) given.push_back(array);
   const Needed needed = needed_by(given);
   if (!needed.data.empty())
-    fail(fmt::format("the gradient of {} uses an array that it is not given", name), "make it an input of the operation");
+    fail(fmt::format("the gradient of {} uses an array that it is not given", name),
+         "make it an input of the operation");
   replay(b, needed, values);
   std::vector<NodeId> nodes;
   for (size_t i = 0; i < made.size(); ++i) {
@@ -102,8 +103,8 @@ Custom::Custom(CustomOperation o) {
   detail::check(o);
   std::shared_ptr<const detail::CustomRule> rule;
   if (o.gradient)
-    rule = std::make_shared<const detail::CustomRule>(detail::CustomRule{
-        [name = o.name, gradient = std::move(o.gradient)](GraphBuilder& b, const auto&... nodes) {
+    rule = std::make_shared<const detail::CustomRule>(
+        detail::CustomRule{[name = o.name, gradient = std::move(o.gradient)](GraphBuilder& b, const auto&... nodes) {
           return detail::apply_rule(name, gradient, b, nodes...);
         }});
   auto code = std::make_shared<const CustomCode>(

@@ -99,8 +99,9 @@ std::vector<NodePtr> stands_for(const Array& array, const detail::Needed& needed
   for (const NodePtr& node : {array.node(), array.node()->kept()}) {
     const bool twice = !result.empty() && result[0] == node;
     const auto is_it = [&](const NodePtr& other) { return other == node; };
-    if (node && !twice && (std::any_of(needed.steps.begin(), needed.steps.end(), is_it) ||
-                           std::any_of(needed.data.begin(), needed.data.end(), is_it)))
+    if (node && !twice &&
+        (std::any_of(needed.steps.begin(), needed.steps.end(), is_it) ||
+         std::any_of(needed.data.begin(), needed.data.end(), is_it)))
       result.push_back(node);
   }
   return result;
@@ -128,8 +129,7 @@ std::vector<Array> gradients_of(const std::vector<Array>& values, const std::vec
     for (const NodePtr& node : of_array) {
       Type type = node->type;
       type.kind = Type::Kind::Array;
-      const Array part(
-          std::make_shared<detail::ArrayNode>(std::move(type), std::make_shared<const Expression>(e)));
+      const Array part(std::make_shared<detail::ArrayNode>(std::move(type), std::make_shared<const Expression>(e)));
       total = total.defined() ? total + part : part;
       ++e.index;
     }
@@ -143,10 +143,9 @@ std::vector<Array> gradients_of(const std::vector<Array>& values, const std::vec
 void check_by(const Array& array, const std::string& what) {
   const Type& type = detail::node_of(array, what)->type;
   if (!array.node()->is_value() || !is_float(type.dtype))
-    throw UserError(fmt::format("{} is {}, and gradients are by arrays of floats\nhelp: {}", what,
-                                detail::describe(*array.node()),
-                                array.node()->is_value() ? "cast it first: astype(x, DType::F32)"
-                                                         : "give it as Array::scalar(2.0f)"));
+    throw UserError(fmt::format(
+        "{} is {}, and gradients are by arrays of floats\nhelp: {}", what, detail::describe(*array.node()),
+        array.node()->is_value() ? "cast it first: astype(x, DType::F32)" : "give it as Array::scalar(2.0f)"));
 }
 
 void check_value(const Array& value, std::string_view asked_by) {
@@ -165,9 +164,10 @@ void check_made_of(const std::vector<Array>& values, const std::vector<Array>& b
     const bool known = std::all_of(values.begin(), values.end(), [](const Array& v) { return v.evaluated(); });
     throw UserError(fmt::format(
         "{}: the value is not made of the array {}, {}\nhelp: {}", asked_by, i, by[i].str(),
-        known ? "it is evaluated, and what is evaluated is not made of anything: take the gradient before eval(), or use "
-                "gradient(f, argument)"
-              : "name an array that it was made of; what was evaluated on the way is a constant"));
+        known
+            ? "it is evaluated, and what is evaluated is not made of anything: take the gradient before eval(), or use "
+              "gradient(f, argument)"
+            : "name an array that it was made of; what was evaluated on the way is a constant"));
   }
 }
 
@@ -186,8 +186,8 @@ Array gradient(const Array& value, const Array& by) { return gradient(value, std
 std::vector<Array> vjp(const std::vector<Array>& values, const std::vector<Array>& by,
                        const std::vector<Array>& cotangents) {
   if (values.size() != cotangents.size())
-    throw UserError(fmt::format("vjp(): {} cotangents for {} values\nhelp: give one for each", cotangents.size(),
-                                values.size()));
+    throw UserError(
+        fmt::format("vjp(): {} cotangents for {} values\nhelp: give one for each", cotangents.size(), values.size()));
   for (size_t i = 0; i < values.size(); ++i)
     detail::node_of(values[i], fmt::format("vjp(): value {}", i)),
         detail::node_of(cotangents[i], fmt::format("vjp(): cotangent {}", i));
@@ -202,8 +202,9 @@ std::vector<bool> chosen(const std::vector<size_t>& counts, const std::vector<in
   std::vector<bool> chosen_parameters(counts.size()), result;
   for (const int argument : arguments) {
     if (argument < 0 || static_cast<size_t>(argument) >= counts.size())
-      throw UserError(fmt::format("a gradient by argument {} of a function of {} argument{}\nhelp: arguments count from 0",
-                                  argument, counts.size(), counts.size() == 1 ? "" : "s"));
+      throw UserError(
+          fmt::format("a gradient by argument {} of a function of {} argument{}\nhelp: arguments count from 0",
+                      argument, counts.size(), counts.size() == 1 ? "" : "s"));
     chosen_parameters[static_cast<size_t>(argument)] = true;
   }
   for (size_t p = 0; p < counts.size(); ++p) result.insert(result.end(), counts[p], chosen_parameters[p]);
@@ -216,8 +217,8 @@ static Array differentiable(const Array& array, const std::string& what) {
   const bool number = type.kind == Type::Kind::Literal || type.kind == Type::Kind::Weak;
   if (number && is_float(type.dtype)) return call("astype", {array, DType::F32});
   if (number)
-    throw UserError(fmt::format("gradient(): {} is {}, and gradients are by floats\nhelp: write it as a float: 2.0", what,
-                                describe(*array.node())));
+    throw UserError(fmt::format("gradient(): {} is {}, and gradients are by floats\nhelp: write it as a float: 2.0",
+                                what, describe(*array.node())));
   check_by(array, "gradient(): " + what);
   return array;
 }

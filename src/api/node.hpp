@@ -42,7 +42,7 @@ struct CustomStep {
 
 // A gradient; its results are expressions that share it.
 struct GradientStep {
-  size_t values = 0;        // of the arguments; behind them stand as many cotangents, then what the gradients are by
+  size_t values = 0;  // of the arguments; behind them stand as many cotangents, then what the gradients are by
 };
 
 struct Expression {

@@ -159,8 +159,9 @@ Value Lowering::call_derivative(const Expr& e, const Derivative& derivative, std
   std::vector<NodeId> by;
   for (const int64_t i : derivative.arguments) {
     if (i < 0 || static_cast<size_t>(i) >= given.size() || !given[static_cast<size_t>(i)].name.empty())
-      source_.fail(e.span, fmt::format("the gradient of {} is by argument {}, which this call does not give by position",
-                                       derivative.of.name, i),
+      source_.fail(e.span,
+                   fmt::format("the gradient of {} is by argument {}, which this call does not give by position",
+                               derivative.of.name, i),
                    "arguments count from 0");
     Given& argument = given[static_cast<size_t>(i)];
     located(argument.span, [&] { argument.value = aliased(b_, argument.value, by); });

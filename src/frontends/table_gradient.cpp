@@ -20,7 +20,8 @@ Value aliased(GraphBuilder& b, const Value& value, std::vector<NodeId>& nodes) {
   NodeId node = as_array(b, value);
   if (array && array->weak) node = b.cast(node, DType::F32);
   if (!is_float(b.dtype(node)))
-    throw UserBuildError({fmt::format("a gradient is by floats, not by {}", describe(b, value)), "cast it first: f32(x)"});
+    throw UserBuildError(
+        {fmt::format("a gradient is by floats, not by {}", describe(b, value)), "cast it first: f32(x)"});
   nodes.push_back(b.alias(node));
   return Value::array(nodes.back());
 }
@@ -99,18 +100,18 @@ Value vjp(Call& c) {
 
 static constexpr Row kRows[] = {
     {"gradient", "grad", "f, by=0",
-     "of one float f by x, an array that f is made of, or by a list of them: the derivatives by its elements. Of a function f: its "
+     "of one float f by x, an array that f is made of, or by a list of them: the derivatives by its elements. Of a "
+     "function f: its "
      "gradient as a function, by argument number `by`, or by several, (0, 2)",
      gradient},
     {"value_and_gradient", "value_and_grad", "f, by=0", "the function that gives (f(...), gradient(f, by)(...))",
      value_and_gradient},
     {"vjp", "", "values, by, cotangents",
-     "vector-Jacobian product: the sum over the values of cotangent times derivative by x; a cotangent has the shape of its value",
+     "vector-Jacobian product: the sum over the values of cotangent times derivative by x; a cotangent has the shape "
+     "of its value",
      vjp},
     {"stop_gradient", "detach", "x", "x, which gradients take for a constant",
-     [](Call& c) {
-       return Value::array(c.b.stop_gradient(c.array("x")));
-     }},
+     [](Call& c) { return Value::array(c.b.stop_gradient(c.array("x"))); }},
 };
 
 std::span<const Row> gradient_rows() { return kRows; }

@@ -41,7 +41,7 @@ struct Callable {
   const Function* function;
   std::string_view name;  // as it was written: a name or alias of the function table
   std::shared_ptr<const Value> receiver;
-  const UserFunction* user = nullptr;  // then `function` is null
+  const UserFunction* user = nullptr;            // then `function` is null
   std::shared_ptr<const Derivative> derivative;  // then both are null
 };
 // The gradient of a function, or its value and its gradient.

@@ -40,8 +40,8 @@ void Sweep::run() {
   for (NodeId id = end_; id-- > 0;) {
     const Node& node = b.at(id);
     if (!active_[static_cast<size_t>(id)]) continue;
-    const bool wanted = std::any_of(node.args.begin(), node.args.end(),
-                                    [&](NodeId arg) { return active_[static_cast<size_t>(arg)]; });
+    const bool wanted =
+        std::any_of(node.args.begin(), node.args.end(), [&](NodeId arg) { return active_[static_cast<size_t>(arg)]; });
     if (!wanted || node.stops) continue;
     b.set_origin(node.origin, node.label.starts_with("gradient") ? node.label : "gradient of " + node.label);
     if (node.kind == NodeKind::Custom)

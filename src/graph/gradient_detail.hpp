@@ -27,8 +27,8 @@ class Sweep {
   void apply(NodeId id, NodeId g);
   void apply_custom(NodeId id);
 
-  NodeId end_;                  // behind the last of the values
-  std::vector<bool> active_;    // floats that depend on what the gradients are by
+  NodeId end_;                // behind the last of the values
+  std::vector<bool> active_;  // floats that depend on what the gradients are by
   std::vector<NodeId> cotangents_;
 };
 

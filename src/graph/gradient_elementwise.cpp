@@ -75,11 +75,11 @@ Shares by_extreme(Op before, const Term& a, const Term& b, const Term& g) {
 namespace derivative {
 using functions::abs, functions::equal, functions::exp, functions::log, functions::maximum, functions::minimum,
     functions::round, functions::rsqrt, functions::sqrt, functions::where;
-#define SMELT_OP(id, name, arity, rule, llvm_f, llvm_i, c_f, c_i, ulp32, ulp64, doc, host_f, host_i, expand_f, expand_i, \
-                 derivative)                                                                                            \
-  auto id([[maybe_unused]] const Term& a, [[maybe_unused]] const Term& b, [[maybe_unused]] const Term& c,               \
-          [[maybe_unused]] const Term& y, [[maybe_unused]] const Term& g) {                                             \
-    return derivative;                                                                                                  \
+#define SMELT_OP(id, name, arity, rule, llvm_f, llvm_i, c_f, c_i, ulp32, ulp64, doc, host_f, host_i, expand_f, \
+                 expand_i, derivative)                                                                         \
+  auto id([[maybe_unused]] const Term& a, [[maybe_unused]] const Term& b, [[maybe_unused]] const Term& c,      \
+          [[maybe_unused]] const Term& y, [[maybe_unused]] const Term& g) {                                    \
+    return derivative;                                                                                         \
   }
 #include "ops/ops.def"
 #undef SMELT_OP
@@ -91,7 +91,8 @@ Shares shares_of(None) { throw InternalError("a gradient through an operation th
 Shares shares_of(Op op, const Term& a, const Term& b, const Term& c, const Term& y, const Term& g) {
   switch (op) {
 #define SMELT_OP(id, ...) \
-  case Op::id: return shares_of(derivative::id(a, b, c, y, g));
+  case Op::id:            \
+    return shares_of(derivative::id(a, b, c, y, g));
 #include "ops/ops.def"
 #undef SMELT_OP
   }

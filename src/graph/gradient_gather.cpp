@@ -48,7 +48,13 @@ NodeId of_gather_along(GraphBuilder& b, NodeId id, NodeId g) {
 class ScatterRule {
  public:
   ScatterRule(GraphBuilder& b, NodeId id, NodeId g)
-      : b_(b), node_(b.at(id)), x_(b, node_.args[0]), indices_(node_.args[1]), u_(b, node_.args[2]), y_(b, id), g_(b, g) {}
+      : b_(b),
+        node_(b.at(id)),
+        x_(b, node_.args[0]),
+        indices_(node_.args[1]),
+        u_(b, node_.args[2]),
+        y_(b, id),
+        g_(b, g) {}
 
   // By x, and by the updates.
   std::pair<NodeId, NodeId> shares() {
@@ -94,8 +100,8 @@ class ScatterRule {
   std::pair<NodeId, NodeId> of_product() {
     const Term zero = equal(u_, 0.0);
     const Term rest(b_, scatter(ScatterKind::Mul, x_.id(), where(zero, 1.0, u_).id()));
-    const NodeId zeros_there = scatter(ScatterKind::Add, zeros(b_, DType::I64, b_.shape(x_.id())),
-                                       b_.cast(zero.id(), DType::I64));
+    const NodeId zeros_there =
+        scatter(ScatterKind::Add, zeros(b_, DType::I64, b_.shape(x_.id())), b_.cast(zero.id(), DType::I64));
     const Term others = Term(b_, picked(Term(b_, zeros_there))) - Term(b_, b_.cast(zero.id(), DType::I64));
     const Term given = Term(b_, picked(g_ * rest)) / where(zero, 1.0, u_);
     return {scatter(ScatterKind::Mul, g_.id(), u_.id()), where(equal(others, integer(0)), given, 0.0).id()};

@@ -46,8 +46,8 @@ static NodeId of_product(GraphBuilder& b, NodeId g, NodeId x, const std::vector<
   order.insert(order.end(), axes.begin(), axes.end());
   const NodeId moved = b.permute(x, order);
   const NodeId rows = b.reshape(moved, merged);
-  const NodeId others = b.elementwise(Op::Mul, {b.scan(ReduceKind::Prod, rows, -1, false, true),
-                                                b.scan(ReduceKind::Prod, rows, -1, true, true)});
+  const NodeId others = b.elementwise(
+      Op::Mul, {b.scan(ReduceKind::Prod, rows, -1, false, true), b.scan(ReduceKind::Prod, rows, -1, true, true)});
   for (size_t d = 0; d < order.size(); ++d) back[static_cast<size_t>(order[d])] = static_cast<int>(d);
   const NodeId there = b.permute(b.reshape(others, b.shape(moved)), back);
   return b.elementwise(Op::Mul, {spread(b, g, x, axes), there});

@@ -44,8 +44,7 @@ NodeId scattered(GraphBuilder& b, NodeId g, const Slide& slide) {
   Shape shape(b.shape(updates).begin() + 2, b.shape(updates).end());
   shape.insert(shape.begin(), slide.length);
   const NodeId zeros = b.broadcast_to(b.constant(Scalar::of_float(b.dtype(g), 0)), shape);
-  const NodeId made =
-      functions::scatter(b, ScatterKind::Add, zeros, place.id(), updates, 0, GatherMode::Clamp, false);
+  const NodeId made = functions::scatter(b, ScatterKind::Add, zeros, place.id(), updates, 0, GatherMode::Clamp, false);
   return functions::moveaxis(b, made, 0, static_cast<int>(slide.d));
 }
 
@@ -95,8 +94,7 @@ NodeId of_edges(GraphBuilder& b, NodeId g, const Continued& c) {
   NodeId total = slice_axis(b, g, c.d, c.low, c.n);
   const auto end = [&](const IntExpr& start, const IntExpr& size, const IntExpr& before, const IntExpr& behind) {
     if (size.is(0)) return;
-    const NodeId sum =
-        b.reduce(ReduceKind::Sum, slice_axis(b, g, c.d, start, size), {static_cast<int>(c.d)}, true);
+    const NodeId sum = b.reduce(ReduceKind::Sum, slice_axis(b, g, c.d, start, size), {static_cast<int>(c.d)}, true);
     total = sum_of(b, total, pad_axis(b, sum, c.d, before, behind));
   };
   end(0, c.low, 0, c.n - 1);

@@ -360,7 +360,7 @@ std::string function_header() {
   std::string text = kHead;
   std::string_view group;
   for (const Function& f : lang::functions()) {
-    if (one_of(f.row.name, {"split", "max_and_argmax"})) continue;  // several results: below
+    if (one_of(f.row.name, {"split", "max_and_argmax"})) continue;                // several results: below
     if (one_of(f.row.name, {"gradient", "value_and_gradient", "vjp"})) continue;  // smelt/gradient.hpp
     if (f.group != group) {
       group = f.group;

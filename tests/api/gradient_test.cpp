@@ -62,7 +62,8 @@ TEST(Gradient, WithinCompiledFunctions) {
       const double t = std::tanh(product);
       total += t * t / static_cast<double>(rows);
       for (size_t c = 0; c < 5; ++c)
-        expected[c] += 2 * t * (1 - t * t) * static_cast<double>(data[static_cast<size_t>(r) * 5 + c]) / static_cast<double>(rows);
+        expected[c] +=
+            2 * t * (1 - t * t) * static_cast<double>(data[static_cast<size_t>(r) * 5 + c]) / static_cast<double>(rows);
     }
     EXPECT_NEAR(value.item<float>(), total, 1e-6);
     for (size_t c = 0; c < 5; ++c) {
@@ -155,7 +156,9 @@ TEST(Gradient, StopsAndNumbers) {
   const Array x = Array::from({1.0, 2.0});
   EXPECT_EQ(numbers(gradient([](Array a) { return sum(a * stop_gradient(a)); })(x)), (List{1, 2}));
   EXPECT_EQ(numbers(gradient([](Array a, Array b) { return sum(a) * b; }, 1)(x, 2.0)), (List{3}));
-  EXPECT_EQ(numbers(compile([](Array a, Array b) { return gradient([](Array p, Array q) { return sum(p) * q; }, 1)(a, b); })(x, 2.0)),
+  EXPECT_EQ(numbers(compile([](Array a, Array b) {
+              return gradient([](Array p, Array q) { return sum(p) * q; }, 1)(a, b);
+            })(x, 2.0)),
             (List{3}));
   EXPECT_EQ(numbers(gradient([](Array a, Array) { return sum(a); }, 1)(x, x)), (List{0, 0}));
   // Straight through the rounding.
@@ -194,7 +197,8 @@ CustomOperation doubled_square() {
 TEST(Gradient, OfACustomOperationWithARule) {
   CustomOperation o = doubled_square();
   o.gradient = [](const CustomGradient& g) {
-    return std::vector<Array>{4 * g.inputs[0] * g.inputs[1] * g.cotangents[0], g.outputs[0] / g.inputs[1] * g.cotangents[0]};
+    return std::vector<Array>{4 * g.inputs[0] * g.inputs[1] * g.cotangents[0],
+                              g.outputs[0] / g.inputs[1] * g.cotangents[0]};
   };
   const Custom f(o);
   const Array x = Array::from({1.0, 2.0, 3.0}), y = Array::from({4.0, 5.0, 6.0});
@@ -233,14 +237,18 @@ TEST(Gradient, OfACustomOperationWithSeveralResults) {
 }
 
 TEST(Gradient, OfScalarFunctionsAndNamedSteps) {
-  const auto swish = scalar_function("double swish(double x, double beta) { double t = x * beta; return x / (1.0 + exp(-t)); }");
+  const auto swish =
+      scalar_function("double swish(double x, double beta) { double t = x * beta; return x / (1.0 + exp(-t)); }");
   const Array x = Array::from({0.5, -1.0});
   const List got = numbers(gradient([&](Array a) { return sum(swish(a, 1.0)); })(x));
   for (size_t i = 0; i < 2; ++i) {
     const double v = i ? -1.0 : 0.5, s = 1 / (1 + std::exp(-v));
     EXPECT_NEAR(got[i], s + v * s * (1 - s), 1e-12);
   }
-  const auto soft = [](Array a) { return sum(elementwise("softsign", [](const Array& u) { return u / (1 + abs(u)); }, a)); };
+  const auto soft = [](Array a) {
+    return sum(elementwise(
+        "softsign", [](const Array& u) { return u / (1 + abs(u)); }, a));
+  };
   EXPECT_NEAR(numbers(gradient(soft)(x))[1], 0.25, 1e-12);
 }
 
@@ -249,27 +257,39 @@ TEST(Gradient, OfScalarFunctionsAndNamedSteps) {
 TEST(Gradient, Mistakes) {
   const Array x = Array::from({1.f, 2.f}), i = Array::from({int64_t{1}, int64_t{2}});
   EXPECT_EQ(message_of([&] { gradient([](Array a) { return a * 2; })(x); }),
-            "gradient(): a gradient is of one float, not of f32[2]\nhelp: reduce it, sum(x) or mean(x); vjp() takes values of any shape");
+            "gradient(): a gradient is of one float, not of f32[2]\nhelp: reduce it, sum(x) or mean(x); vjp() takes "
+            "values of any shape");
   EXPECT_EQ(message_of([&] { gradient([](Array a) { return sum(a); })(i); }),
-            "gradient(): argument 0 is i64[2], and gradients are by arrays of floats\nhelp: cast it first: astype(x, DType::F32)");
+            "gradient(): argument 0 is i64[2], and gradients are by arrays of floats\nhelp: cast it first: astype(x, "
+            "DType::F32)");
   EXPECT_EQ(message_of([&] { gradient([](Array a) { return sum(a); })(2); }),
             "gradient(): argument 0 is the number 2, and gradients are by floats\nhelp: write it as a float: 2.0");
   EXPECT_EQ(message_of([&] { gradient([](Array a) { return sum(a); }, 1)(x); }),
             "a gradient by argument 1 of a function of 1 argument\nhelp: arguments count from 0");
   const Array loss = sum(x * x), other = Array::from({1.f});
   EXPECT_EQ(message_of([&] { gradient(loss, other); }),
-            "gradient(): the value is not made of the array 0, f32[1]\nhelp: name an array that it was made of; what was evaluated on "
+            "gradient(): the value is not made of the array 0, f32[1]\nhelp: name an array that it was made of; what "
+            "was evaluated on "
             "the way is a constant");
   eval(loss);
   EXPECT_EQ(message_of([&] { gradient(loss, x); }),
-            "gradient(): the value is not made of the array 0, f32[2]\nhelp: it is evaluated, and what is evaluated is not made of "
+            "gradient(): the value is not made of the array 0, f32[2]\nhelp: it is evaluated, and what is evaluated is "
+            "not made of "
             "anything: take the gradient before eval(), or use gradient(f, argument)");
   const Custom f(doubled_square());
   const Array y = Array::from({1.0, 2.0});
-  EXPECT_EQ(message_of([&] { gradient([&](Array a) { return sum(f({a, a})); })(y); }),
-            "gradient(): the operation doubled_square has no gradient\nhelp: give the CustomOperation of doubled_square a gradient "
+  EXPECT_EQ(message_of([&] { gradient([&](Array a) {
+                               return sum(f({a, a}));
+                             })(y); }),
+            "gradient(): the operation doubled_square has no gradient\nhelp: give the CustomOperation of "
+            "doubled_square a gradient "
             "function, or take its inputs as constants: stop_gradient(x)");
-  EXPECT_EQ(message_of([&] { gradient([](Array a) { eval(a); return sum(a); })(x); }).substr(0, 70),
+  EXPECT_EQ(message_of([&] {
+              gradient([](Array a) {
+                eval(a);
+                return sum(a);
+              })(x);
+            }).substr(0, 70),
             std::string("a parameter of a function that was being compiled has no data of its own").substr(0, 70));
   EXPECT_EQ(message_of([&] { vjp({x * 2}, {x}, {y}); }), "nothing thrown");  // cast to the dtype of its value
   EXPECT_EQ(message_of([&] { vjp({x * 2}, {x}, {Array::from({1.f})}); }),
@@ -286,11 +306,18 @@ TEST(Gradient, MistakesOfRules) {
     return message_of([&] { gradient([&](Array a) { return sum(f({a, a})); })(x); });
   };
   EXPECT_EQ(with([](const CustomGradient& g) { return std::vector<Array>{g.cotangents[0]}; }),
-            "gradient(): the gradient of doubled_square has 1 arrays for 2 inputs\nhelp: return one for each, Array() where there is none");
-  EXPECT_EQ(with([](const CustomGradient& g) { return std::vector<Array>{sum(g.cotangents[0]), Array()}; }),
-            "gradient(): the gradient of doubled_square by input 0, f64[2], is f64\nhelp: return a float array of the shape of the input");
-  EXPECT_EQ(with([&](const CustomGradient& g) { return std::vector<Array>{x * g.cotangents[0], Array()}; }),
-            "gradient(): the gradient of doubled_square uses an array that it is not given\nhelp: make it an input of the operation");
+            "gradient(): the gradient of doubled_square has 1 arrays for 2 inputs\nhelp: return one for each, Array() "
+            "where there is none");
+  EXPECT_EQ(with([](const CustomGradient& g) {
+              return std::vector<Array>{sum(g.cotangents[0]), Array()};
+            }),
+            "gradient(): the gradient of doubled_square by input 0, f64[2], is f64\nhelp: return a float array of the "
+            "shape of the input");
+  EXPECT_EQ(with([&](const CustomGradient& g) {
+              return std::vector<Array>{x * g.cotangents[0], Array()};
+            }),
+            "gradient(): the gradient of doubled_square uses an array that it is not given\nhelp: make it an input of "
+            "the operation");
 }
 
 }  // namespace

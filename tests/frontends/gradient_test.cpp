@@ -35,7 +35,8 @@ TEST(Gradients, OfFunctions) {
   EXPECT_EQ(of(f + "v, g = value_and_gradient(f)(x, y)\nreturn g * 0 + v * (t + 0.5)"), list({78, 78, 78}));
   EXPECT_EQ(of(f + "a, b = gradient(f, (0, 1))(x, y)\nreturn a + b + 0 * t"), list({9, 24, 45}));
   EXPECT_EQ(of("def f(a): return a ** 3\nreturn gradient(gradient(f))(t) + 0 * (x + y)"), list({3, 3, 3}));
-  EXPECT_EQ(of("def f(a): return a ** 3\ndf = gradient(f)\nd2f = grad(df)\nreturn d2f(t) + 0 * (x + y)"), list({3, 3, 3}));
+  EXPECT_EQ(of("def f(a): return a ** 3\ndf = gradient(f)\nd2f = grad(df)\nreturn d2f(t) + 0 * (x + y)"),
+            list({3, 3, 3}));
   EXPECT_EQ(of("return gradient(sum)(x * t) + 0 * y"), list({1, 1, 1}));
 }
 
@@ -44,14 +45,17 @@ TEST(Gradients, WithinFunctions) {
             list({2, 4, 6}));
   EXPECT_EQ(of("def step(w, g): return w - 0.5 * gradient(sum(w * w * g), w)\nreturn step(x, y) * (t + 0.5)"),
             list({1 - 4, 2 - 10, 3 - 18}));
-  EXPECT_EQ(of("cfunction 'double f(double a) { return a > 1.5 ? a * a : 3.0 * a; }'\nreturn gradient(sum(f(x)), x) + 0 * y * t"),
+  EXPECT_EQ(of("cfunction 'double f(double a) { return a > 1.5 ? a * a : 3.0 * a; }'\nreturn gradient(sum(f(x)), x) + "
+               "0 * y * t"),
             list({3, 4, 6}));
 }
 
 TEST(Gradients, OfLists) {
-  EXPECT_EQ(of("def f(ws): return sum(ws[0] * ws[1]) * ws[2]\ng = gradient(f)((x, y, t))\nreturn g[0] + g[1] * 0 + g[2]"),
-            list({32 + 2, 32 + 2.5, 32 + 3}));
-  EXPECT_EQ(of("g = gradient(sum(x * y) * t, ((x, y), t))\nreturn g[0][0] + g[0][1] * 2 + g[1]"), list({32 + 3, 32 + 4.5, 32 + 6}));
+  EXPECT_EQ(
+      of("def f(ws): return sum(ws[0] * ws[1]) * ws[2]\ng = gradient(f)((x, y, t))\nreturn g[0] + g[1] * 0 + g[2]"),
+      list({32 + 2, 32 + 2.5, 32 + 3}));
+  EXPECT_EQ(of("g = gradient(sum(x * y) * t, ((x, y), t))\nreturn g[0][0] + g[0][1] * 2 + g[1]"),
+            list({32 + 3, 32 + 4.5, 32 + 6}));
 }
 
 TEST(Gradients, VectorJacobianProducts) {

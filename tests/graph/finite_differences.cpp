@@ -14,7 +14,8 @@ NodeId weighted_sum(GraphBuilder& b, NodeId x) {
   return b.reduce(ReduceKind::Sum, b.elementwise(Op::Mul, {x, b.reshape(weights, b.shape(x))}), {}, false);
 }
 
-static std::vector<NodeId> declare(GraphBuilder& b, const std::vector<Tensor>& inputs, const std::vector<Shape>& shapes) {
+static std::vector<NodeId> declare(GraphBuilder& b, const std::vector<Tensor>& inputs,
+                                   const std::vector<Shape>& shapes) {
   std::vector<NodeId> nodes;
   for (size_t i = 0; i < inputs.size(); ++i)
     nodes.push_back(b.input("x", inputs[i].dtype,
@@ -43,7 +44,8 @@ std::vector<Tensor> gradients(const Formula& formula, const std::vector<Tensor>&
   for (size_t i = 0; i < result.size(); ++i) {
     const std::vector<double> p = values(result[i]), q = values(plain[i]);
     for (size_t e = 0; e < p.size(); ++e)
-      EXPECT_TRUE(p[e] == q[e] || (std::isnan(p[e]) && std::isnan(q[e])) || std::fabs(p[e] - q[e]) < 1e-9 * (1 + std::fabs(q[e])))
+      EXPECT_TRUE(p[e] == q[e] || (std::isnan(p[e]) && std::isnan(q[e])) ||
+                  std::fabs(p[e] - q[e]) < 1e-9 * (1 + std::fabs(q[e])))
           << "simplify changed " << q[e] << " to " << p[e];
   }
   return result;
@@ -73,8 +75,8 @@ std::vector<Tensor> gradients(const Formula& formula, const std::vector<Tensor>&
       // Fourth order: the error of the difference is far below the tolerance.
       const double difference = (8 * (at(x + h) - at(x - h)) - (at(x + 2 * h) - at(x - 2 * h))) / (12 * h);
       if (!(std::fabs(gradient[e] - difference) <= kTolerance * (1 + std::fabs(difference))))
-        return ::testing::AssertionFailure() << fmt::format("input {}, element {}, at {}: gradient {}, difference {}", i, e,
-                                                            x, gradient[e], difference);
+        return ::testing::AssertionFailure() << fmt::format("input {}, element {}, at {}: gradient {}, difference {}",
+                                                            i, e, x, gradient[e], difference);
     }
   }
   return ::testing::AssertionSuccess();

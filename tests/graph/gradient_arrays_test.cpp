@@ -36,7 +36,8 @@ TEST(GradientArrays, ReductionsOfNothingAndOfOne) {
 
 TEST(GradientArrays, ProductsWithZeros) {
   const Formula formula = [](GraphBuilder& b, const Nodes& x) { return b.reduce(ReduceKind::Prod, x[0], {1}, false); };
-  EXPECT_TRUE(right_gradients(formula, {array(DType::F64, {4, 4}, {1, 0, 2, 3, 0, 0, 2, 3, 0, 2, 0, 0.5, 1, 2, 3, 4})}));
+  EXPECT_TRUE(
+      right_gradients(formula, {array(DType::F64, {4, 4}, {1, 0, 2, 3, 0, 0, 2, 3, 0, 2, 0, 0.5, 1, 2, 3, 4})}));
 }
 
 TEST(GradientArrays, EqualExtremesShare) {
@@ -57,7 +58,10 @@ TEST(GradientArrays, FunctionsOfRows) {
       {"logsumexp", [](auto& b, NodeId x) { return f::logsumexp(b, x, {1}, false); }},
       {"norm 3", [](auto& b, NodeId x) { return f::norm(b, x, 3, {1}, false); }},
       {"norm inf", [](auto& b, NodeId x) { return f::norm(b, x, HUGE_VAL, {1}, false); }},
-      {"l2norm", [](auto& b, NodeId x) { return f::l2norm(b, x, {0, 1}, false); }},
+      {"l2norm",
+       [](auto& b, NodeId x) {
+         return f::l2norm(b, x, {0, 1}, false);
+       }},
       {"softmax", [](auto& b, NodeId x) { return f::softmax(b, x, {1}); }},
       {"log_softmax", [](auto& b, NodeId x) { return f::log_softmax(b, x, {0}); }},
       {"layernorm", [](auto& b, NodeId x) { return f::layernorm(b, x, {1}, Operand(1e-5), {}, {}); }},
@@ -73,9 +77,7 @@ TEST(GradientArrays, FunctionsOfRows) {
       {"elu", [](auto& b, NodeId x) { return f::elu(b, x, Operand(0.7)); }},
       {"cummean", [](auto& b, NodeId x) { return f::cummean(b, x, 1); }},
       {"logcumsumexp", [](auto& b, NodeId x) { return f::logcumsumexp(b, x, 1); }},
-      {"rotary", [](auto& b, NodeId x) {
-         return f::rope(b, x, b.iota({5}, 0), 100, true);
-       }}};
+      {"rotary", [](auto& b, NodeId x) { return f::rope(b, x, b.iota({5}, 0), 100, true); }}};
   for (const auto& [name, function] : functions) {
     const Formula formula = [made = function](GraphBuilder& b, const Nodes& x) { return made(b, x[0]); };
     EXPECT_TRUE(right_gradients(formula, {apart({5, 4})})) << name;
@@ -83,15 +85,22 @@ TEST(GradientArrays, FunctionsOfRows) {
 }
 
 TEST(GradientArrays, LossesAndNormsOfSeveralArrays) {
-  const Formula layernorm = [](GraphBuilder& b, const Nodes& x) { return f::layernorm(b, x[0], {1}, Operand(1e-5), x[1], x[2]); };
+  const Formula layernorm = [](GraphBuilder& b, const Nodes& x) {
+    return f::layernorm(b, x[0], {1}, Operand(1e-5), x[1], x[2]);
+  };
   EXPECT_TRUE(right_gradients(layernorm, {apart({3, 5}), apart({5}, 0.5, 2), apart({5})}, {{N, 5}, {5}, {5}}));
   const Formula batchnorm = [](GraphBuilder& b, const Nodes& x) {
     return f::batchnorm(b, x[0], x[1], x[2], Operand(1e-5), x[3], x[4], 1);
   };
-  EXPECT_TRUE(right_gradients(batchnorm, {apart({2, 3, 2}), apart({3}), apart({3}, 0.5, 2), apart({3}, 1, 2), apart({3})}));
-  const Formula entropy = [](GraphBuilder& b, const Nodes& x) { return f::cross_entropy(b, x[0], x[1], 1, f::Reduction::Mean); };
+  EXPECT_TRUE(
+      right_gradients(batchnorm, {apart({2, 3, 2}), apart({3}), apart({3}, 0.5, 2), apart({3}, 1, 2), apart({3})}));
+  const Formula entropy = [](GraphBuilder& b, const Nodes& x) {
+    return f::cross_entropy(b, x[0], x[1], 1, f::Reduction::Mean);
+  };
   EXPECT_TRUE(right_gradients(entropy, {apart({4, 3}), array(DType::I64, {4}, {0, 2, 1, 1})}, {{N, 3}, {N}}));
-  const Formula huber = [](GraphBuilder& b, const Nodes& x) { return f::huber(b, x[0], x[1], Operand(0.9), f::Reduction::None); };
+  const Formula huber = [](GraphBuilder& b, const Nodes& x) {
+    return f::huber(b, x[0], x[1], Operand(0.9), f::Reduction::None);
+  };
   EXPECT_TRUE(right_gradients(huber, {apart({6}), apart({6}, -1.1, 1.2, 5)}));
   const Formula mse = [](GraphBuilder& b, const Nodes& x) { return f::mse(b, x[0], x[1], f::Reduction::Sum); };
   EXPECT_TRUE(right_gradients(mse, {apart({3, 2}), apart({3, 2}, -1, 1, 5)}));
@@ -108,7 +117,8 @@ TEST(GradientArrays, Scans) {
           const Formula formula = [&](GraphBuilder& b, const Nodes& x) {
             const NodeId run = b.scan(kind, x[0], 1, reverse, exclusive, restarts ? std::optional(x[1]) : std::nullopt);
             // An exclusive extreme starts with an infinity, which is no finite difference.
-            return extremes ? b.elementwise(Op::Max, {b.elementwise(Op::Min, {run, Literal(9.0)}), Literal(-9.0)}) : run;
+            return extremes ? b.elementwise(Op::Max, {b.elementwise(Op::Min, {run, Literal(9.0)}), Literal(-9.0)})
+                            : run;
           };
           const Tensor restart = array(DType::Bool, {3, 6}, {0, 0, 1, 0, 0, 1, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0});
           const std::string what = std::string(name_of_scan(kind)) + (reverse ? " reverse" : "") +
@@ -139,7 +149,8 @@ TEST(GradientArrays, TheFirstOfEqualRunningExtremes) {
   const NodeId x = b.input("x", DType::F64, {5});
   const Graph graph = b.finish(gradient(b, b.reduce(ReduceKind::Sum, b.scan(ReduceKind::Max, x, 0), {}, false), {x}));
   EXPECT_EQ(values(run(graph, {array(DType::F64, {5}, {1, 1, 0, 3, 3})})), (std::vector<double>{3, 0, 0, 2, 0}));
-  EXPECT_EQ(values(run(graph, {array(DType::F64, {5}, {-kInf, -kInf, 0, 0, 3})})), (std::vector<double>{2, 0, 2, 0, 1}));
+  EXPECT_EQ(values(run(graph, {array(DType::F64, {5}, {-kInf, -kInf, 0, 0, 3})})),
+            (std::vector<double>{2, 0, 2, 0, 1}));
 }
 
 // ---- movement
@@ -148,20 +159,50 @@ TEST(GradientArrays, Movement) {
   using Function = std::function<NodeId(GraphBuilder&, NodeId)>;
   const std::pair<const char*, Function> functions[] = {
       {"reshape", [](auto& b, NodeId x) { return b.reshape(x, {-1}); }},
-      {"transpose", [](auto& b, NodeId x) { return f::transpose(b, x, {1, 0}); }},
-      {"broadcast", [](auto& b, NodeId x) { return b.broadcast_to(f::expand_dims(b, x, {1}), {2, 3, 4, 6}); }},
+      {"transpose",
+       [](auto& b, NodeId x) {
+         return f::transpose(b, x, {1, 0});
+       }},
+      {"broadcast",
+       [](auto& b, NodeId x) {
+         return b.broadcast_to(f::expand_dims(b, x, {1}), {2, 3, 4, 6});
+       }},
       {"flip", [](auto& b, NodeId x) { return f::flip(b, x, {1}); }},
       {"roll", [](auto& b, NodeId x) { return f::roll(b, x, 2, 1); }},
-      {"tile", [](auto& b, NodeId x) { return f::tile(b, x, {2, 3}); }},
+      {"tile",
+       [](auto& b, NodeId x) {
+         return f::tile(b, x, {2, 3});
+       }},
       {"repeat", [](auto& b, NodeId x) { return f::repeat(b, x, 3, 0); }},
-      {"stack", [](auto& b, NodeId x) { return f::stack(b, {x, b.elementwise(Op::Square, {x}), x}, 1); }},
-      {"concat", [](auto& b, NodeId x) { return b.concat({x, b.elementwise(Op::Sin, {x})}, 1); }},
+      {"stack",
+       [](auto& b, NodeId x) {
+         return f::stack(b, {x, b.elementwise(Op::Square, {x}), x}, 1);
+       }},
+      {"concat",
+       [](auto& b, NodeId x) {
+         return b.concat({x, b.elementwise(Op::Sin, {x})}, 1);
+       }},
       {"tril", [](auto& b, NodeId x) { return f::tril(b, x, 1); }},
-      {"slice", [](auto& b, NodeId x) { return b.slice(x, {1, 2}, {1, 1}, {2, 3}); }},
-      {"steps", [](auto& b, NodeId x) { return b.slice(x, {0, 1}, {2, 2}, {2, 3}); }},
-      {"back", [](auto& b, NodeId x) { return b.slice(x, {2, 5}, {-1, -2}, {3, 3}); }},
-      {"far", [](auto& b, NodeId x) { return b.slice(x, {0, 0}, {1, 5}, {3, 2}); }},
-      {"empty", [](auto& b, NodeId x) { return b.slice(x, {0, 3}, {1, 1}, {3, 0}); }},
+      {"slice",
+       [](auto& b, NodeId x) {
+         return b.slice(x, {1, 2}, {1, 1}, {2, 3});
+       }},
+      {"steps",
+       [](auto& b, NodeId x) {
+         return b.slice(x, {0, 1}, {2, 2}, {2, 3});
+       }},
+      {"back",
+       [](auto& b, NodeId x) {
+         return b.slice(x, {2, 5}, {-1, -2}, {3, 3});
+       }},
+      {"far",
+       [](auto& b, NodeId x) {
+         return b.slice(x, {0, 0}, {1, 5}, {3, 2});
+       }},
+      {"empty",
+       [](auto& b, NodeId x) {
+         return b.slice(x, {0, 3}, {1, 1}, {3, 0});
+       }},
       {"pad", [](auto& b, NodeId x) { return b.pad(x, {1, 0}, {0, 2}, Literal(2.5)); }},
       {"split", [](auto& b, NodeId x) {
          const auto parts = f::split(b, x, {2, 3, 1}, 1);
@@ -178,12 +219,23 @@ TEST(GradientArrays, MovementOfSizesThatAreNotKnown) {
   const std::pair<const char*, Function> functions[] = {
       {"reshape", [](auto& b, NodeId x) { return b.reshape(x, {IntExpr(-1)}); }},
       {"back", [](auto& b, NodeId x) { return f::flip(b, x, {}); }},
-      {"without ends", [](auto& b, NodeId x) { return b.slice(x, {1, 1}, {1, 1}, {N - 1, M - 2}); }},
-      {"halves", [](auto& b, NodeId x) { return b.slice(x, {0, 0}, {1, 2}, {N, floordiv(M + 1, 2)}); }},
-      {"others back", [](auto& b, NodeId x) { return b.slice(x, {0, M - 1}, {1, -2}, {N, floordiv(M + 1, 2)}); }},
+      {"without ends",
+       [](auto& b, NodeId x) {
+         return b.slice(x, {1, 1}, {1, 1}, {N - 1, M - 2});
+       }},
+      {"halves",
+       [](auto& b, NodeId x) {
+         return b.slice(x, {0, 0}, {1, 2}, {N, floordiv(M + 1, 2)});
+       }},
+      {"others back",
+       [](auto& b, NodeId x) {
+         return b.slice(x, {0, M - 1}, {1, -2}, {N, floordiv(M + 1, 2)});
+       }},
       {"roll", [](auto& b, NodeId x) { return f::roll(b, x, 1, 0); }},
       {"repeat", [](auto& b, NodeId x) { return f::repeat(b, x, M, 1); }},
-      {"outer", [](auto& b, NodeId x) { return b.broadcast_to(b.reduce(ReduceKind::Max, x, {1}, true), {4, N, M}); }}};
+      {"outer", [](auto& b, NodeId x) {
+         return b.broadcast_to(b.reduce(ReduceKind::Max, x, {1}, true), {4, N, M});
+       }}};
   for (const auto& [name, function] : functions)
     for (const Dims& dims : {Dims{3, 5}, Dims{2, 4}, Dims{1, 3}}) {
       const Formula formula = [made = function](GraphBuilder& b, const Nodes& x) { return made(b, x[0]); };
@@ -220,9 +272,11 @@ TEST(GradientArrays, Windows) {
   struct Case {
     int64_t size, step, dilation;
   };
-  for (const Case& c : {Case{3, 1, 1}, Case{2, 2, 1}, Case{3, 2, 1}, Case{2, 3, 1}, Case{3, 1, 2}, Case{2, 2, 3}, Case{1, 2, 1},
-                        Case{3, 3, 1}}) {
-    const Formula one = [&](GraphBuilder& b, const Nodes& x) { return b.window(x[0], {1}, {c.size}, {c.step}, {c.dilation}); };
+  for (const Case& c : {Case{3, 1, 1}, Case{2, 2, 1}, Case{3, 2, 1}, Case{2, 3, 1}, Case{3, 1, 2}, Case{2, 2, 3},
+                        Case{1, 2, 1}, Case{3, 3, 1}}) {
+    const Formula one = [&](GraphBuilder& b, const Nodes& x) {
+      return b.window(x[0], {1}, {c.size}, {c.step}, {c.dilation});
+    };
     EXPECT_TRUE(right_gradients(one, {apart({2, 8})})) << c.size << c.step << c.dilation;
     EXPECT_TRUE(right_gradient(one, {apart({2, 8})}, {{N, M}})) << c.size << c.step << c.dilation;
     const Formula both = [&](GraphBuilder& b, const Nodes& x) {
@@ -247,9 +301,15 @@ TEST(GradientArrays, PoolsAndFilters) {
   using Function = std::function<NodeId(GraphBuilder&, const Nodes&)>;
   const f::Pool overlapping{{3, 2}, {2, 1}, {1, 1}, {}};
   const std::pair<const char*, Function> functions[] = {
-      {"max_pool", [](auto& b, const Nodes& x) { return f::max_pool(b, x[0], {{2, 2}, {}, {}, {}}); }},
+      {"max_pool",
+       [](auto& b, const Nodes& x) {
+         return f::max_pool(b, x[0], {{2, 2}, {}, {}, {}});
+       }},
       {"max_pool overlapping", [&](auto& b, const Nodes& x) { return f::max_pool(b, x[0], overlapping); }},
-      {"min_pool", [](auto& b, const Nodes& x) { return f::min_pool(b, x[0], {{2, 3}, {1}, {}, {}}); }},
+      {"min_pool",
+       [](auto& b, const Nodes& x) {
+         return f::min_pool(b, x[0], {{2, 3}, {1}, {}, {}});
+       }},
       {"avg_pool", [&](auto& b, const Nodes& x) { return f::avg_pool(b, x[0], overlapping, false); }},
       {"correlate", [](auto& b, const Nodes& x) { return f::correlate(b, x[0], x[1]); }},
       {"filter", [](auto& b, const Nodes& x) { return f::filter(b, x[0], x[1], ExtendMode::Reflect, Literal(0.0)); }}};
@@ -260,7 +320,8 @@ TEST(GradientArrays, PoolsAndFilters) {
 }
 
 TEST(GradientArrays, Convolutions) {
-  for (const f::Conv& how : {f::Conv{}, f::Conv{{2}, {1}, {1}, 1}, f::Conv{{1}, {2}, {2}, 1}, f::Conv{{1}, {1}, {1}, 2}}) {
+  for (const f::Conv& how :
+       {f::Conv{}, f::Conv{{2}, {1}, {1}, 1}, f::Conv{{1}, {2}, {2}, 1}, f::Conv{{1}, {1}, {1}, 2}}) {
     const Formula formula = [&](GraphBuilder& b, const Nodes& x) { return f::conv(b, x[0], x[1], x[2], how); };
     const int64_t channels = how.groups == 2 ? 2 : 1;
     EXPECT_TRUE(right_gradients(formula, {apart({2, channels, 5, 6}), apart({2, 1, 3, 2}), apart({2})}));
@@ -309,7 +370,8 @@ TEST(GradientArrays, AnIndexOutOfRangeIsAnErrorOfTheGradientToo) {
 TEST(GradientArrays, Scatters) {
   const Tensor x = apart({4, 2}), updates = apart({5, 2}, 0.3, 1.7, 3);
   const Tensor indices = array(DType::I64, {5}, {1, 3, 1, -1, 0}), far = array(DType::I64, {5}, {1, 9, 1, -1, 0});
-  for (const ScatterKind kind : {ScatterKind::Set, ScatterKind::Add, ScatterKind::Mul, ScatterKind::Max, ScatterKind::Min})
+  for (const ScatterKind kind :
+       {ScatterKind::Set, ScatterKind::Add, ScatterKind::Mul, ScatterKind::Max, ScatterKind::Min})
     for (const GatherMode mode : {GatherMode::Check, GatherMode::Clamp, GatherMode::Wrap, GatherMode::Drop}) {
       const Formula formula = [&](GraphBuilder& b, const Nodes& n) {
         return b.scatter(kind, n[0], n[1], n[2], mode, false);

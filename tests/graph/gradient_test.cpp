@@ -125,7 +125,8 @@ TEST(Gradient, WhereTakesNothingFromTheOtherSide) {
   // As in JAX: 0 times the infinite slope of the side not taken is nan; with an argument that is safe there it is 0.
   const NodeId plain = b.elementwise(Op::Where, {positive, b.elementwise(Op::Sqrt, {x}), Literal(0.0)});
   const NodeId safe = b.elementwise(
-      Op::Where, {positive, b.elementwise(Op::Sqrt, {b.elementwise(Op::Where, {positive, x, Literal(1.0)})}), Literal(0.0)});
+      Op::Where,
+      {positive, b.elementwise(Op::Sqrt, {b.elementwise(Op::Where, {positive, x, Literal(1.0)})}), Literal(0.0)});
   const NodeId first = gradient(b, b.reduce(ReduceKind::Sum, plain, {}, false), {x})[0];
   const NodeId second = gradient(b, b.reduce(ReduceKind::Sum, safe, {}, false), {x})[0];
   const std::vector<Tensor> got = interpret(simplify(b.finish({first, second})), {array(DType::F64, {3}, {4, 0, -1})});
@@ -163,7 +164,8 @@ TEST(Gradient, StopsWhereItIsTold) {
   };
   const Tensor x = apart({5});
   const std::vector<double> numbers = values(x), got = values(gradients(formula, {x})[0]);
-  for (size_t i = 0; i < 5; ++i) EXPECT_NEAR(got[i], std::sin(numbers[i]) * std::cos(1.7 * static_cast<double>(i)), 1e-12);
+  for (size_t i = 0; i < 5; ++i)
+    EXPECT_NEAR(got[i], std::sin(numbers[i]) * std::cos(1.7 * static_cast<double>(i)), 1e-12);
 }
 
 TEST(Gradient, ByValuesInBetweenAndByWhatDoesNotMatter) {
@@ -182,7 +184,8 @@ TEST(Gradient, ByValuesInBetweenAndByWhatDoesNotMatter) {
 TEST(Gradient, AliasesAreApart) {
   GraphBuilder b;
   const NodeId x = b.input("x", DType::F64, {2}), left = b.alias(x), right = b.alias(x);
-  const NodeId value = b.reduce(ReduceKind::Sum, b.elementwise(Op::Sub, {left, b.elementwise(Op::Square, {right})}), {}, false);
+  const NodeId value =
+      b.reduce(ReduceKind::Sum, b.elementwise(Op::Sub, {left, b.elementwise(Op::Square, {right})}), {}, false);
   const Graph graph = simplify(b.finish(gradient(b, value, {left, right, x})));
   const std::vector<Tensor> got = interpret(graph, {array(DType::F64, {2}, {2, 3})});
   EXPECT_EQ(values(got[0]), (std::vector<double>{1, 1}));
@@ -195,7 +198,8 @@ TEST(Gradient, VectorJacobianProductsOfSeveralValues) {
   const NodeId x = b.input("x", DType::F64, {2}), g = b.input("g", DType::F32, {2}), h = b.input("h", DType::F64, {});
   const NodeId squares = b.elementwise(Op::Square, {x}), sum = b.reduce(ReduceKind::Sum, x, {}, false);
   const Graph graph = b.finish(vector_jacobian_product(b, {squares, sum}, {g, h}, {x}));
-  EXPECT_EQ(values(run(graph, {array(DType::F64, {2}, {2, 3}), array(DType::F32, {2}, {1, 10}), array(DType::F64, {}, {0.5})})),
+  EXPECT_EQ(values(run(graph, {array(DType::F64, {2}, {2, 3}), array(DType::F32, {2}, {1, 10}),
+                               array(DType::F64, {}, {0.5})})),
             (std::vector<double>{4.5, 60.5}));
 }
 
@@ -232,15 +236,16 @@ TEST(Gradient, Mistakes) {
               vector_jacobian_product(b, {x}, {b.input("g", DType::F32, {3})}, {x});
             }),
             "the cotangent of f32[4] is f32[3]\na cotangent is a float array of the shape of its value");
-  EXPECT_EQ(message([](GraphBuilder& b) {
-              const NodeId x = b.input("x", DType::F32, {4});
-              auto code = std::make_shared<CustomCode>();
-              code->name = "sorted";
-              const NodeId y = b.custom(code, {x}, {{DType::F32, {4}}});
-              gradient(b, b.reduce(ReduceKind::Sum, y, {}, false), {x});
-            }),
-            "the operation sorted has no gradient\n"
-            "give the CustomOperation of sorted a gradient function, or take its inputs as constants: stop_gradient(x)");
+  EXPECT_EQ(
+      message([](GraphBuilder& b) {
+        const NodeId x = b.input("x", DType::F32, {4});
+        auto code = std::make_shared<CustomCode>();
+        code->name = "sorted";
+        const NodeId y = b.custom(code, {x}, {{DType::F32, {4}}});
+        gradient(b, b.reduce(ReduceKind::Sum, y, {}, false), {x});
+      }),
+      "the operation sorted has no gradient\n"
+      "give the CustomOperation of sorted a gradient function, or take its inputs as constants: stop_gradient(x)");
 }
 
 }  // namespace

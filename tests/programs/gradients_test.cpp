@@ -19,7 +19,8 @@ namespace smelt::testing {
 namespace {
 
 using Generate = Program (*)(uint64_t);
-constexpr Generate kGenerators[] = {random_program, random_window_program, random_stencil_program, random_scatter_program};
+constexpr Generate kGenerators[] = {random_program, random_window_program, random_stencil_program,
+                                    random_scatter_program};
 constexpr uint64_t kParts = 12;
 
 Graph parsed(const Program& program) { return lang::parse_program(program.text(), "random.smelt"); }
@@ -42,7 +43,8 @@ bool end_with_total(Program& program, std::vector<std::string>& by) {
     if (!is_float(dtype)) continue;
     const std::string& name = program.outputs[o];
     const std::string wide = dtype == DType::F64 ? name : fmt::format("f32({})", name);
-    sum += fmt::format("{}f64(sum(where(isfinite({}), tanh({} * 0.{}), 0)))", sum.empty() ? "" : " + ", name, wide, 2 + o % 7);
+    sum += fmt::format("{}f64(sum(where(isfinite({}), tanh({} * 0.{}), 0)))", sum.empty() ? "" : " + ", name, wide,
+                       2 + o % 7);
   }
   if (sum.empty()) return false;
   program.statements.push_back({"total", sum});
@@ -88,13 +90,14 @@ std::string compare(const Graph& total, const std::vector<Tensor>& inputs, const
       const double above = moved(h), below = moved(-h), near = (moved(h / 2) - moved(-h / 2)) / h;
       const double forward = (above - middle) / h, backward = (middle - below) / h, slope = (above - below) / (2 * h);
       const double size = 1 + std::fabs(slope);
-      if (!(std::fabs(slope - near) < 1e-5 * size && std::fabs(forward - backward) < 1e-3 * size) || std::isnan(given[e])) {
+      if (!(std::fabs(slope - near) < 1e-5 * size && std::fabs(forward - backward) < 1e-3 * size) ||
+          std::isnan(given[e])) {
         ++counts.undecided;
         continue;
       }
       if (!(std::fabs(given[e] - slope) < 1e-4 * size))
-        return fmt::format("element {} of input {}: the gradient is {}, the difference {} over h and {} over h / 2\n", e, k,
-                           given[e], slope, near);
+        return fmt::format("element {} of input {}: the gradient is {}, the difference {} over h and {} over h / 2\n",
+                           e, k, given[e], slope, near);
       ++counts.right;
     }
   }
@@ -185,10 +188,10 @@ INSTANTIATE_TEST_SUITE_P(Part, RandomGradients, ::testing::Range(uint64_t{0}, kP
 TEST(Gradients, CompiledAsTheReferenceAtEverySize) {
   NEEDS_LLVM();
   const std::string inputs = "input x: f32[B, C]\ninput w: f32[C]\n";
-  for (const char* value : {"sum(gelu(layernorm(x) * w))", "mean(square(log_softmax(x * w)))", "sum(cumsum(x * w, axis=0) * tanh(x))",
-                            "sum(max(x * w, axis=1)) + logsumexp(x)", "sum(exp(-abs(x[::-1] - w)) * x)",
-                            "sum(softmax(x, axis=0) * w) + sum(var(x, axis=1))", "sum(cumprod(tanh(x) + w))",
-                            "sum(concat((x, x * x), axis=1)[:, 1:] * 0.5)"}) {
+  for (const char* value : {"sum(gelu(layernorm(x) * w))", "mean(square(log_softmax(x * w)))",
+                            "sum(cumsum(x * w, axis=0) * tanh(x))", "sum(max(x * w, axis=1)) + logsumexp(x)",
+                            "sum(exp(-abs(x[::-1] - w)) * x)", "sum(softmax(x, axis=0) * w) + sum(var(x, axis=1))",
+                            "sum(cumprod(tanh(x) + w))", "sum(concat((x, x * x), axis=1)[:, 1:] * 0.5)"}) {
     const std::string program = inputs + "total = " + value + "\nreturn gradient(total, (x, w))\n";
     std::vector<std::vector<TensorView>> calls;
     std::vector<Tensor> data;
@@ -204,8 +207,10 @@ TEST(Gradients, CompiledAsTheReferenceAtEverySize) {
 
 TEST(Gradients, OfNothing) {
   NEEDS_LLVM();
-  for (const char* value : {"sum(gelu(x * w))", "sum(cumsum(x) * x)", "sum(softmax(x * x + 1) * w)", "sum(x[:, ::-1] * w)"}) {
-    const std::string program = fmt::format("input x: f32[B, 5]\ninput w: f32[5]\nreturn gradient({}, (x, w))\n", value);
+  for (const char* value :
+       {"sum(gelu(x * w))", "sum(cumsum(x) * x)", "sum(softmax(x * x + 1) * w)", "sum(x[:, ::-1] * w)"}) {
+    const std::string program =
+        fmt::format("input x: f32[B, 5]\ninput w: f32[5]\nreturn gradient({}, (x, w))\n", value);
     const Tensor none = noise(DType::F32, {0, 5}), w = noise(DType::F32, {5});
     EXPECT_TRUE(right(program, {none, w})) << value;
   }
