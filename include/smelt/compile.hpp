@@ -118,8 +118,9 @@ struct Unflatten {
 };
 
 // What a function may return, as a list and back.
+// Array, std::vector<Array>, std::pair, std::tuple and std::array of Array, a pair of Array and list.
 template <class Result>
-struct Results;  // Array, std::vector<Array>, std::pair, std::tuple and std::array of Array, a pair of Array and list
+struct Results;
 template <>
 struct Results<Array> {
   static std::vector<Array> list(const Array& a) { return {a}; }
@@ -279,7 +280,8 @@ class Function<Result(Parameters...)> {
 };
 
 /// Makes a function of arrays, a lambda or a plain function, into one that runs as few kernels. Parameters are Array or
-/// std::vector<Array>; it returns Array, a std::pair, std::tuple, std::array or std::vector of them, or a pair of an Array and a vector. Nothing is compiled before the
+/// std::vector<Array>; it returns Array, a std::pair, std::tuple, std::array or std::vector of them,
+/// or a pair of an Array and a vector. Nothing is compiled before the
 /// first call: then the callable is called with arrays that have dtypes and shapes but no data (so a branch on data cannot be
 /// written, and arrays that it captures are those of then; their memory is read by every call); again for every executable.
 ///

@@ -27,8 +27,8 @@ struct CustomType {
 struct CustomGradient {
   std::vector<Array> inputs;   ///< of the call
   std::vector<Array> outputs;  ///< its results
-  std::vector<Array>
-      cotangents;  ///< for each result, of its dtype and shape: what a change of its elements does to the value
+  /// For each result, of its dtype and shape: the derivative of the value by its elements.
+  std::vector<Array> cotangents;
 };
 
 /// An operation whose code you write: `cpu`, `cuda`, or both, for the devices on which it is to run.
@@ -43,9 +43,10 @@ struct CustomOperation {
   std::function<void(const CustomCall&)> cpu = {};
   std::optional<CudaKernel> cuda = {};  ///< for NVIDIA GPUs
   bool pure = false;                    ///< true: equal calls on equal inputs are made once
-  /// Its gradient: for each input the product of the cotangents with the derivative by it, of the dtype and shape of the
-  /// input, or Array() where there is none. A formula over what it is given; it may call other operations of your own, and is
-  /// called when a gradient is built. Without it a gradient through the operation is a UserError.
+  /// Its gradient: for each input the product of the cotangents with the derivative by it, of the
+  /// shape of the input, or Array() where there is none. A formula over what it is given; it may
+  /// call other operations of your own, and is called when a gradient is built. Without it a
+  /// gradient through the operation is a UserError.
   std::function<std::vector<Array>(const CustomGradient&)> gradient = {};
 };
 

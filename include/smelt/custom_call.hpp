@@ -107,11 +107,12 @@ struct CudaKernel {
 
 /// The code of an operation of your own, as the compiler holds it.
 struct CustomCode {
-  std::string name;                                          ///< how explanations and errors call it
-  std::function<void(const CustomCall&)> cpu;                ///< may be empty
-  std::optional<CudaKernel> cuda;                            ///< may be empty
-  bool pure = false;                                         ///< equal calls have equal results
-  std::shared_ptr<const detail::CustomRule> rule = nullptr;  ///< of its gradient; may be null
+  std::string name;                            ///< how explanations and errors call it
+  std::function<void(const CustomCall&)> cpu;  ///< may be empty
+  std::optional<CudaKernel> cuda;              ///< may be empty
+  bool pure = false;                           ///< equal calls have equal results
+  /// Of its gradient; may be null.
+  std::shared_ptr<const detail::CustomRule> rule = nullptr;
 };
 
 }  // namespace smelt

@@ -49,7 +49,8 @@ void substitute(const Array& value, Copies& copies) {
   }
 }
 
-// The steps that values are made of as nodes that stay expressions: those that a user has may become data before the gradient is calculated.
+// The steps that values are made of as nodes that stay expressions: those that a user has may
+// become data before the gradient is calculated.
 Copies kept_steps(const std::vector<Array>& values) {
   Copies copies;
   const detail::Needed needed = detail::needed_by(values);
@@ -93,7 +94,8 @@ void check_steps(const std::vector<Array>& gradients, std::string_view asked_by)
   }
 }
 
-// What stands for an array in the steps of values: itself, the node that is kept for it, or, where it was evaluated between two gradients, both.
+// What stands for an array in the steps of values: itself, the node that is kept for it, or, where
+// it was evaluated between two gradients, both.
 std::vector<NodePtr> stands_for(const Array& array, const detail::Needed& needed) {
   std::vector<NodePtr> result;
   for (const NodePtr& node : {array.node(), array.node()->kept()}) {
@@ -230,8 +232,8 @@ static Array alias_of(const Array& array) {
   return Array(std::make_shared<ArrayNode>(array.node()->type, std::make_shared<const Expression>(std::move(e))));
 }
 
-// The function is called with placeholders, so that nothing is evaluated within it; then the arguments take their places, each as a value of
-// its own, so that f(x, x) has two arguments.
+// The function is called with placeholders, so that nothing is evaluated within it; then the
+// arguments take their places, each as a value of its own, so that f(x, x) has two arguments.
 Differentiated differentiate(const std::function<Array(const std::vector<Array>&)>& function,
                              const std::vector<Array>& arrays, const std::vector<bool>& by) {
   std::vector<Array> parameters, gradients_by;

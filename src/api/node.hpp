@@ -42,7 +42,7 @@ struct CustomStep {
 
 // A gradient; its results are expressions that share it.
 struct GradientStep {
-  size_t values = 0;  // of the arguments; behind them stand as many cotangents, then what the gradients are by
+  size_t values = 0;  // of the arguments; then as many cotangents, then what the gradients are by
 };
 
 struct Expression {
@@ -94,8 +94,9 @@ struct ArrayNode {
   const Data* data() const { return data_.load(std::memory_order_acquire); }  // null: not evaluated
   std::shared_ptr<const Expression> expression() const;                       // null: data or a literal
   void evaluated(Data d);                                                     // the first one counts
-  // For gradients: the node of the same expression that no user has, so that it stays an expression. Of such a node itself; null when there is
-  // none yet. `keep` gives the one that was there first.
+  // For gradients: the node of the same expression that no user has, so that it stays an
+  // expression. Of such a node itself; null when there is none yet. `keep` gives the one that was
+  // there first.
   NodePtr kept() const;
   NodePtr keep(const NodePtr& made);
   bool is_value() const { return type.kind == Type::Kind::Array || type.kind == Type::Kind::Weak; }

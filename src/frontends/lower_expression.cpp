@@ -154,7 +154,8 @@ Value Lowering::call_function(const Expr& e, const Callable& callable, const std
   return Call(b_, source_, *callable.function, callable.name, e.span, given).build();
 }
 
-// Each array that the gradient is by stands as a node of its own while the function is written out, so that f(x, x) has two arguments.
+// Each array that the gradient is by stands as a node of its own while the function is written out,
+// so that f(x, x) has two arguments.
 Value Lowering::call_derivative(const Expr& e, const Derivative& derivative, std::vector<Given> given) {
   std::vector<NodeId> by;
   for (const int64_t i : derivative.arguments) {

@@ -53,6 +53,8 @@ Value of_shape(const Value& value, std::vector<NodeId>::const_iterator& next) {
 
 namespace {
 
+constexpr int kMostDepth = 16;
+
 // One argument's number, or a tuple of them.
 Value derivative_of(Call& c, const Callable& of, std::string_view by, bool with_value) {
   if (of.receiver)
@@ -60,6 +62,9 @@ Value derivative_of(Call& c, const Callable& of, std::string_view by, bool with_
            fmt::format("give the function alone: {}({})", c.written(), of.name));
   auto derivative = std::make_shared<Derivative>();
   derivative->of = of;
+  if (of.derivative) derivative->depth = of.derivative->depth + 1;
+  if (derivative->depth > kMostDepth)
+    c.fail("f", fmt::format("{}: gradients of gradients more than {} deep", c.written(), kMostDepth), "take fewer");
   derivative->several = c.value(by).as<Tuple>() != nullptr;
   derivative->arguments = c.integers(by);
   derivative->with_value = with_value;

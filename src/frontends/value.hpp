@@ -50,6 +50,7 @@ struct Derivative {
   std::vector<int64_t> arguments;  // that the gradient is by
   bool several = false;            // a tuple of gradients, even of one
   bool with_value = false;
+  int depth = 1;  // of gradients of gradients
 };
 
 struct Value {

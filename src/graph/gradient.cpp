@@ -1,4 +1,5 @@
-// The sweep: every node after all its users, so that its cotangent is complete when its rule is asked.
+// The sweep: every node after all its users, so that its cotangent is complete when its rule is
+// asked.
 #include "graph/gradient.hpp"
 
 #include <fmt/format.h>
@@ -13,6 +14,10 @@
 namespace smelt {
 
 namespace gradients {
+
+// Of the graph. Each gradient of a gradient is several times as large, and programs may come from
+// anyone.
+constexpr NodeId kMostNodes = 1 << 22;
 
 Sweep::Sweep(GraphBuilder& builder, const std::vector<NodeId>& values, const std::vector<NodeId>& by)
     : b(builder), end_(values.empty() ? 0 : *std::max_element(values.begin(), values.end()) + 1) {
@@ -31,6 +36,9 @@ Sweep::Sweep(GraphBuilder& builder, const std::vector<NodeId>& values, const std
 void Sweep::add(NodeId id, NodeId cotangent) {
   const auto i = static_cast<size_t>(id);
   if (!active_[i]) return;
+  if (cotangent > kMostNodes)
+    fail(fmt::format("with this gradient the program has more than {} operations", kMostNodes),
+         "take fewer gradients of gradients");
   cotangent = b.cast(cotangent, b.dtype(id));
   SMELT_CHECK(b.shape(cotangent) == b.shape(id), "a cotangent {} of {}", describe(b.at(cotangent)), describe(b.at(id)));
   cotangents_[i] = cotangents_[i] < 0 ? cotangent : b.elementwise(Op::Add, {cotangents_[i], cotangent});
@@ -77,7 +85,8 @@ void Sweep::apply(NodeId id, NodeId g) {
   throw InternalError(fmt::format("a gradient through {}", name_of(b.at(id).kind)));
 }
 
-// The results of one call have one rule; it is applied at the first of them, when those of all are complete.
+// The results of one call have one rule; it is applied at the first of them, when those of all are
+// complete.
 void Sweep::apply_custom(NodeId id) {
   const std::shared_ptr<const CustomUse> use = b.at(id).custom;
   const std::vector<NodeId> inputs = b.at(id).args;

@@ -1,4 +1,5 @@
-// What the rules of gradients share. A rule is given a node and its cotangent, and adds to the cotangents of the node's arguments.
+// What the rules of gradients share. A rule is given a node and its cotangent, and adds to the
+// cotangents of the node's arguments.
 #pragma once
 
 #include <vector>
@@ -13,7 +14,8 @@ class Sweep {
 
   // From the values down to what the gradients are by.
   void run();
-  // Adds to the cotangent of a node, unless nothing that the gradients are by reaches it. Of another float dtype it is cast.
+  // Adds to the cotangent of a node, unless nothing that the gradients are by reaches it. Of
+  // another float dtype it is cast.
   void add(NodeId id, NodeId cotangent);
   NodeId cotangent(NodeId id) const { return cotangents_[static_cast<size_t>(id)]; }  // -1: zero
 
@@ -50,11 +52,13 @@ void scatter(Sweep& s, NodeId id, NodeId g);
 // Zeros, or another number, in the dtype and shape of a node.
 NodeId full_like(GraphBuilder& b, NodeId x, double value);
 
-// Part of one axis, and zeros around one axis: `size` elements from `start`, every `step`-th; a step below 0 goes back.
+// Part of one axis, and zeros around one axis: `size` elements from `start`, every `step`-th; a
+// step below 0 goes back.
 NodeId slice_axis(GraphBuilder& b, NodeId x, size_t axis, const IntExpr& start, const IntExpr& size, int64_t step = 1);
 NodeId pad_axis(GraphBuilder& b, NodeId x, size_t axis, const IntExpr& low, const IntExpr& high,
                 const Operand& value = Literal(int64_t{0}));
-// The elements of x at start, start + step, .. of an axis of `length` elements, zeros between and around them.
+// The elements of x at start, start + step, .. of an axis of `length` elements, zeros between and
+// around them.
 NodeId spread_axis(GraphBuilder& b, NodeId x, size_t axis, const IntExpr& start, int64_t step, const IntExpr& length);
 
 }  // namespace smelt::gradients

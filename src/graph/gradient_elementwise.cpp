@@ -40,8 +40,8 @@ Term scaled(const Term& x, double factor) {
 // x / y, and 0 where y is 0.
 Term ratio(const Term& x, const Term& y) { return where(equal(y, 0.0), 0.0, x / y); }
 
-// b * a**(b - 1), and 0 where b is 0, whatever a is. The exponent is replaced there, so that no inf or nan of a**-1 comes back as
-// 0 * inf in a gradient of this.
+// b * a**(b - 1), and 0 where b is 0, whatever a is. The exponent is replaced there, so that no inf
+// or nan of a**-1 comes back as 0 * inf in a gradient of this.
 Term pow_by_base(const Term& a, const Term& b) {
   const Term still = equal(b, 0.0);
   return where(still, 0.0, b * pow(a, where(still, 1.0, b) - 1.0));
@@ -59,8 +59,9 @@ bool is_number(const GraphBuilder& b, NodeId id) {
   return b.at(id).kind == NodeKind::Constant;
 }
 
-// maximum and minimum: the chosen argument has all of it. A tie is shared in halves, but between an array and a number of the program
-// the number has it: relu(0) has the derivative 0, as it does in PyTorch and JAX.
+// maximum and minimum: the chosen argument has all of it. A tie is shared in halves, but between an
+// array and a number of the program the number has it: relu(0) has the derivative 0, as it does in
+// PyTorch and JAX.
 Shares by_extreme(Op before, const Term& a, const Term& b, const Term& g) {
   GraphBuilder& builder = *g.b;
   const auto share = [&](const Term& x, const Term& other) {

@@ -82,7 +82,8 @@ class ScatterRule {
     return b_.gather(longer, where(inside, index, n).id(), 0, GatherMode::Clamp);
   }
 
-  // The last update of a row has its cotangent: the one whose number, from 1, stays when they are written there.
+  // The last update of a row has its cotangent: the one whose number, from 1, stays when they are
+  // written there.
   std::pair<NodeId, NodeId> of_set() {
     const Shape& shape = b_.shape(indices_);
     const IntExpr updates = count(shape);
@@ -96,7 +97,8 @@ class ScatterRule {
             where(counts, Term(b_, picked(g_)), 0.0).id()};
   }
 
-  // By an update: x times the others. Where one of them is 0, only by that one, and where two are, by none.
+  // By an update: x times the others. Where one of them is 0, only by that one, and where two are,
+  // by none.
   std::pair<NodeId, NodeId> of_product() {
     const Term zero = equal(u_, 0.0);
     const Term rest(b_, scatter(ScatterKind::Mul, x_.id(), where(zero, 1.0, u_).id()));

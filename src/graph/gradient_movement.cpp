@@ -24,20 +24,21 @@ NodeId pad_axis(GraphBuilder& b, NodeId x, size_t axis, const IntExpr& low, cons
   return b.pad(x, before, behind, value);
 }
 
-// Before: [m]. With step 3: [m, 1], padded to [m, 3], as [3 m], which begins at `start` and may end behind the axis.
+// Before: [m]. With step 3 from 4: [length] with the elements from 4 // 3 on, as [length, 1], padded to
+// [length, 3] with the elements at 4 % 3, as [3 length], of which the first `length` are the result.
+// So that an index is taken apart while it is within the axis, and never behind a padding.
 NodeId spread_axis(GraphBuilder& b, NodeId x, size_t axis, const IntExpr& start, int64_t step, const IntExpr& length) {
   const IntExpr m = b.shape(x)[axis];
   if (step < 0)
     return spread_axis(b, slice_axis(b, x, axis, m - 1, m, -1), axis, start + IntExpr(step) * (m - 1), -step, length);
-  if (step > 1) {
-    Shape apart = b.shape(x), joined = apart;
-    apart.insert(apart.begin() + static_cast<long>(axis) + 1, IntExpr(1));
-    joined[axis] = m * IntExpr(step);
-    x = b.reshape(pad_axis(b, b.reshape(x, apart), axis + 1, 0, IntExpr(step - 1)), joined);
-  }
-  const IntExpr left = length - start - m * IntExpr(step);
-  const NodeId padded = pad_axis(b, x, axis, start, max(left, IntExpr(0)));
-  return slice_axis(b, padded, axis, 0, length);
+  if (step == 1) return pad_axis(b, x, axis, start, length - start - m);
+  const IntExpr row = floordiv(start, step), column = mod(start, step);
+  const NodeId rows = pad_axis(b, x, axis, row, length - row - m);
+  Shape apart = b.shape(rows), joined = apart;
+  apart.insert(apart.begin() + static_cast<long>(axis) + 1, IntExpr(1));
+  joined[axis] = length * IntExpr(step);
+  const NodeId table = pad_axis(b, b.reshape(rows, apart), axis + 1, column, IntExpr(step - 1) - column);
+  return slice_axis(b, b.reshape(table, joined), axis, 0, length);
 }
 
 void reshape(Sweep& s, NodeId id, NodeId g) { s.add(s.arg(id, 0), s.b.reshape(g, s.b.shape(s.arg(id, 0)))); }

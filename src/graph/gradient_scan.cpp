@@ -1,4 +1,5 @@
-// Running values. What an element takes part in lies behind it on the scan's way, so that cotangents run the other way.
+// Running values. What an element takes part in lies behind it on the scan's way, so that
+// cotangents run the other way.
 #include "base/check.hpp"
 #include "graph/gradient_detail.hpp"
 #include "graph/term.hpp"
@@ -20,8 +21,9 @@ class ScanRule {
 
   NodeId of_sum() { return back(g_, node_.exclusive).id(); }
 
-  // Without a 0: the sum of g * y over what x is a part of, divided by x. Where the way has a 0, products behind the first of them are 0, and
-  // only by that first one is there a derivative: the sum of g by products that leave it out.
+  // Without a 0: the sum of g * y over what x is a part of, divided by x. Where the way has a 0,
+  // products behind the first of them are 0, and only by that first one is there a derivative: the
+  // sum of g by products that leave it out.
   NodeId of_product() {
     const Term zero = equal(x_, 0.0);
     const Term zeros(b_, b_.scan(ReduceKind::Sum, zero.id(), node_.axes[0], node_.reverse, false, restart_));
@@ -32,7 +34,8 @@ class ScanRule {
     return where(before, divided, where(first, back(g_ * without, node_.exclusive), 0.0)).id();
   }
 
-  // An element that exceeds all before it is the extreme until the next such one: it has what these have together. Of equal ones it is the first.
+  // An element that exceeds all before it is the extreme until the next such one: it has what these
+  // have together. Of equal ones it is the first.
   NodeId of_extreme(Op exceeds) {
     const Term before(b_, b_.scan(node_.reduce, x_.id(), node_.axes[0], node_.reverse, true, restart_));
     const IntExpr& n = b_.shape(x_.id())[axis_];

@@ -1,4 +1,5 @@
-// Windows, where an element lies in several places of the result, and arrays that go on past their ends.
+// Windows, where an element lies in several places of the result, and arrays that go on past their
+// ends.
 #include <algorithm>
 #include <numeric>
 
@@ -12,24 +13,31 @@ namespace {
 
 NodeId sum_of(GraphBuilder& b, NodeId x, NodeId y) { return b.elementwise(Op::Add, {x, y}); }
 
-// One axis `d` of windows, and the axis `inner` of the elements within them; length: of the axis before it had windows.
+// One axis `d` of windows, and the axis `inner` of the elements within them; length: of the axis
+// before it had windows.
 struct Slide {
   size_t d, inner;
   IntExpr length, size;
   int64_t step, dilation;
 };
 
-// Windows side by side: the elements of one follow those of another.
+// Windows that do not overlap: the elements of one, and zeros up to the step, follow those of another.
 NodeId joined(GraphBuilder& b, NodeId g, const Slide& slide) {
   std::vector<int> order(b.shape(g).size());
   std::iota(order.begin(), order.end(), 0);
   order.erase(order.begin() + static_cast<long>(slide.inner));
   order.insert(order.begin() + static_cast<long>(slide.d) + 1, static_cast<int>(slide.inner));
   g = b.permute(g, order);
+  const IntExpr step = slide.step, gap = step - slide.size;
+  // The zeros of the last window may lie behind the axis: more windows than there are keep an index
+  // within it while it is taken apart.
+  if (!gap.is(0)) g = pad_axis(b, pad_axis(b, g, slide.d + 1, 0, gap), slide.d, 0, slide.length - b.shape(g)[slide.d]);
   Shape shape = b.shape(g);
-  shape[slide.d] = shape[slide.d] * slide.size;
+  shape[slide.d] = shape[slide.d] * step;
   shape.erase(shape.begin() + static_cast<long>(slide.d) + 1);
-  return spread_axis(b, b.reshape(g, shape), slide.d, 0, 1, slide.length);
+  g = b.reshape(g, shape);
+  if (!gap.is(0)) return slice_axis(b, g, slide.d, 0, slide.length);
+  return pad_axis(b, g, slide.d, 0, slide.length - shape[slide.d]);
 }
 
 // Windows whose size is not known: every element is added to its place.
@@ -48,8 +56,9 @@ NodeId scattered(GraphBuilder& b, NodeId g, const Slide& slide) {
   return functions::moveaxis(b, made, 0, static_cast<int>(slide.d));
 }
 
-// Element p is the one at j of window (p - dilation * j) / step. So the cotangents are spread by the step, with zeros in between and around, and
-// windows of the same size over them show at p, in reverse order, those that p has a part in: of window element j' at j = size - 1 - j'. That
+// Element p is the one at j of window (p - dilation * j) / step. So the cotangents are spread by
+// the step, with zeros in between and around, and windows of the same size over them show at p, in
+// reverse order, those that p has a part in: of window element j' at j = size - 1 - j'. That
 // diagonal is every (size - 1)-th element of both axes as one.
 NodeId gathered(GraphBuilder& b, NodeId g, const std::vector<Slide>& slides) {
   std::vector<int> axes, order, summed;
@@ -84,7 +93,8 @@ NodeId gathered(GraphBuilder& b, NodeId g, const std::vector<Slide>& slides) {
   return b.reduce(ReduceKind::Sum, b.slice(pairs, starts, diagonal, shape), summed, false);
 }
 
-// One axis of an array that was continued: `low` elements in front of the n of x, `high` behind them.
+// One axis of an array that was continued: `low` elements in front of the n of x, `high` behind
+// them.
 struct Continued {
   size_t d;
   IntExpr low, n, high;
@@ -134,8 +144,9 @@ void window(Sweep& s, NodeId id, NodeId g) {
   for (size_t a = node.axes.size(); a-- > 0;) {
     const auto d = static_cast<size_t>(node.axes[a]);
     Slide slide{d, from.size() + a, from[d], node.shape[from.size() + a], node.steps[a], node.dilation[a]};
-    const bool apart = slide.dilation == 1 && slide.size.is(slide.step);
-    if (slide.size.constant() && !apart) {
+    const auto size = slide.size.constant();
+    const bool apart = size && (*size - 1) * slide.dilation < slide.step && (slide.dilation == 1 || *size == 1);
+    if (size && !apart) {
       together.insert(together.begin(), slide);
       continue;
     }

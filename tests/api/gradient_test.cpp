@@ -180,6 +180,48 @@ TEST(Gradient, SizesNoneAndOne) {
   }
 }
 
+TEST(Gradient, OfFunctionsThatAskForSizes) {
+  const auto f = [](Array x, Array y) {
+    const Array wide = broadcast_to(y, {x.extent(0), x.extent(1)});
+    return sum(square(x * wide)) / x.extent(0);
+  };
+  const auto slope = compile(gradient(f, 1));
+  for (const int64_t rows : {2, 3, 5}) {
+    const Array x = Array::from(std::vector<double>(static_cast<size_t>(rows) * 2, 2.0), {rows, 2}),
+                y = Array::from({1.0, 3.0});
+    EXPECT_EQ(numbers(slope(x, y)), (List{8, 24}));
+    EXPECT_EQ(numbers(gradient(f, 1)(x, y)), (List{8, 24}));
+  }
+  EXPECT_EQ(slope.compile_count(), 1);
+  // One that needs to know them is compiled for each.
+  const auto known = compile(gradient([](Array x) { return sum(x) * static_cast<double>(x.dim(0)); }));
+  EXPECT_EQ(numbers(known(Array::from({1.0, 2.0, 3.0}))), (List{3, 3, 3}));
+}
+
+TEST(Gradient, IsFusedWithWhatItIsMadeOf) {
+  using Function = std::function<Array(Array)>;
+  const Function functions[] = {[](Array x) { return softmax(x); },
+                                [](Array x) { return log_softmax(x); },
+                                [](Array x) { return layernorm(x); },
+                                [](Array x) { return rmsnorm(x); },
+                                [](Array x) { return gelu(x); },
+                                [](Array x) { return mish(x); },
+                                [](Array x) { return dropout(relu(x), 0.1, 7); },
+                                [](Array x) { return cumsum(x); },
+                                [](Array x) {
+                                  return concat({x[{slice(), slice(0, 64)}] * 2, exp(x[{slice(), slice(64)}])}, 1);
+                                }};
+  for (const Function& function : functions) {
+    const auto slope = compile([&](Array x, Array g) { return vjp({function(x)}, {x}, {g})[0]; });
+    const Array x = Array::from(std::vector<float>(32 * 128, 0.5f), {32, 128});
+    if (!slope.explain(x, x).kernels.empty()) slope.expect_kernels(1);
+  }
+  const auto pool = compile([](Array x, Array g) { return vjp({max_pool(x, {2, 2})}, {x}, {g})[0]; });
+  const Array image = Array::from(std::vector<float>(8 * 64, 1.0f), {1, 8, 64});
+  pool(image, Array::from(std::vector<float>(4 * 32, 1.0f), {1, 4, 32}));
+  pool.expect_kernels(1);
+}
+
 // ---- operations of the user's
 
 CustomOperation doubled_square() {

@@ -31,6 +31,7 @@ TEST(Gradients, OfFunctions) {
   const std::string f = "def f(a, b, scale=1): return sum(a * a * b) * scale\n";
   EXPECT_EQ(of(f + "return gradient(f)(x, y) * (t + 0.5)"), list({8, 20, 36}));
   EXPECT_EQ(of(f + "return gradient(f, 1)(x, y, scale=2) * (t + 0.5)"), list({2, 8, 18}));
+  EXPECT_EQ(of(f + "return gradient(f, argnums=1)(x, y) * (t + 0.5)"), list({1, 4, 9}));
   EXPECT_EQ(of(f + "return gradient(f, by=0)(x, x) * (t + 0.5) + 0 * y"), list({2, 8, 18}));
   EXPECT_EQ(of(f + "v, g = value_and_gradient(f)(x, y)\nreturn g * 0 + v * (t + 0.5)"), list({78, 78, 78}));
   EXPECT_EQ(of(f + "a, b = gradient(f, (0, 1))(x, y)\nreturn a + b + 0 * t"), list({9, 24, 45}));
@@ -61,6 +62,14 @@ TEST(Gradients, OfLists) {
 TEST(Gradients, VectorJacobianProducts) {
   EXPECT_EQ(of("return vjp(x * x, x, y) + 0 * t"), list({8, 20, 36}));
   EXPECT_EQ(of("a, b = vjp((x * t, sum(x) * t), (x, t), (y, 2.0 + 0 * t))\nreturn a + b"), list({47, 47.5, 48}));
+}
+
+// Each gradient is several times as large as what it is of.
+TEST(Gradients, CannotGrowWithoutEnd) {
+  std::string program = "g = sum(tanh(x) * exp(x)) + sum(y) * t\n";
+  for (int i = 0; i < 40; ++i) program += "g = sum(gradient(g, x) * x)\n";
+  EXPECT_NE(error_of(kDeclared + program + "return g", kInputs).find("more than 4194304 operations"),
+            std::string::npos);
 }
 
 }  // namespace

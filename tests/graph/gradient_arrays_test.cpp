@@ -1,4 +1,5 @@
-// Gradients of reductions, scans, movement, windows, gathers and scatters against finite differences.
+// Gradients of reductions, scans, movement, windows, gathers and scatters against finite
+// differences.
 #include <gtest/gtest.h>
 
 #include "finite_differences.hpp"

@@ -1,4 +1,5 @@
-// Gradients of every operation against finite differences, and at the places where there is no difference.
+// Gradients of every operation against finite differences, and at the places where there is no
+// difference.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -122,7 +123,8 @@ TEST(Gradient, ANumberOfTheProgramHasTheTie) {
 TEST(Gradient, WhereTakesNothingFromTheOtherSide) {
   GraphBuilder b;
   const NodeId x = b.input("x", DType::F64, {3}), positive = b.elementwise(Op::Gt, {x, Literal(0.0)});
-  // As in JAX: 0 times the infinite slope of the side not taken is nan; with an argument that is safe there it is 0.
+  // As in JAX: 0 times the infinite slope of the side not taken is nan; with an argument that is
+  // safe there it is 0.
   const NodeId plain = b.elementwise(Op::Where, {positive, b.elementwise(Op::Sqrt, {x}), Literal(0.0)});
   const NodeId safe = b.elementwise(
       Op::Where,

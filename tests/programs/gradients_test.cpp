@@ -1,5 +1,5 @@
-// Gradients of random programs: in f64 against central differences of the reference, and compiled against the reference.
-//   SMELT_SEED=N      program N alone, and prints it
+// Gradients of random programs: in f64 against central differences of the reference, and compiled
+// against the reference. SMELT_SEED=N      program N alone, and prints it
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ namespace {
 
 using Generate = Program (*)(uint64_t);
 constexpr Generate kGenerators[] = {random_program, random_window_program, random_stencil_program,
-                                    random_scatter_program};
+                                    random_scatter_program, random_function_program};
 constexpr uint64_t kParts = 12;
 
 Graph parsed(const Program& program) { return lang::parse_program(program.text(), "random.smelt"); }
@@ -33,8 +33,8 @@ Program in_f64(Program program) {
   return program;
 }
 
-// `total`: one number from all floats that the program makes, each bounded so that none of them drowns the others; nothing when there are
-// none, or no floats that they are made of.
+// `total`: one number from all floats that the program makes, each bounded so that none of them
+// drowns the others; nothing when there are none, or no floats that they are made of.
 bool end_with_total(Program& program, std::vector<std::string>& by) {
   const Graph graph = parsed(program);
   std::string sum;
@@ -70,8 +70,8 @@ double total_at(const Graph& graph, const std::vector<Tensor>& inputs) {
   return numbers(interpret(graph, {inputs.begin(), inputs.end()})[0])[0];
 }
 
-// A few elements of every input. Where the differences over h and h / 2, forward and backward, do not agree there is a kink, a step or noise
-// within reach, and nothing is said.
+// A few elements of every input. Where the differences over h and h / 2, forward and backward, do
+// not agree there is a kink, a step or noise within reach, and nothing is said.
 std::string compare(const Graph& total, const std::vector<Tensor>& inputs, const std::vector<Tensor>& slopes,
                     const std::vector<size_t>& places, std::mt19937_64& random, Counts& counts) {
   const double middle = total_at(total, inputs);
