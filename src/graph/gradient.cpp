@@ -17,7 +17,7 @@ namespace gradients {
 
 // Of the graph. Each gradient of a gradient is several times as large, and programs may come from
 // anyone.
-constexpr NodeId kMostNodes = 1 << 22;
+constexpr NodeId kMostNodes = 1 << 20;
 
 Sweep::Sweep(GraphBuilder& builder, const std::vector<NodeId>& values, const std::vector<NodeId>& by)
     : b(builder), end_(values.empty() ? 0 : *std::max_element(values.begin(), values.end()) + 1) {

@@ -68,7 +68,7 @@ TEST(Gradients, VectorJacobianProducts) {
 TEST(Gradients, CannotGrowWithoutEnd) {
   std::string program = "g = sum(tanh(x) * exp(x)) + sum(y) * t\n";
   for (int i = 0; i < 40; ++i) program += "g = sum(gradient(g, x) * x)\n";
-  EXPECT_NE(error_of(kDeclared + program + "return g", kInputs).find("more than 4194304 operations"),
+  EXPECT_NE(error_of(kDeclared + program + "return g", kInputs).find("more than 1048576 operations"),
             std::string::npos);
 }
 
