@@ -77,7 +77,7 @@ std::string compare(const Graph& total, const std::vector<Tensor>& inputs, const
   const double middle = total_at(total, inputs);
   for (size_t k = 0; k < places.size(); ++k) {
     const std::vector<double> given = numbers(slopes[k]), before = numbers(inputs[places[k]]);
-    for (int pick = 0; pick < 3 && !before.empty(); ++pick) {
+    for (int pick = 0; pick < 5 && !before.empty(); ++pick) {
       const size_t e = random() % before.size();
       const auto moved = [&](double by) {
         std::vector<Tensor> at = inputs;
