@@ -116,6 +116,9 @@ int64_t elements_of(const Graph& graph, const SizeBinding& sizes) {
 std::string check_differences(uint64_t seed, Counts& counts) {
   Program program = in_f64(kGenerators[seed % std::size(kGenerators)](seed / std::size(kGenerators)));
   program.data = kNormal;
+  // Functions in C stay in float, whose roundings are larger than the differences.
+  for (const Statement& s : program.statements)
+    if (s.expression.starts_with("cfunction")) return {};
   std::vector<std::string> by;
   try {
     if (!end_with_total(program, by)) return {};
