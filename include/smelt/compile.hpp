@@ -153,8 +153,9 @@ struct Unflatten {
 };
 
 // What a function may return, as a list and back.
+// Array, std::vector<Array>, std::pair, std::tuple and std::array of Array, a pair of Array and list.
 template <class Result>
-struct Results;  // Array, std::vector<Array>, std::pair, std::tuple and std::array of Array
+struct Results;
 template <>
 struct Results<Array> {
   static std::vector<Array> list(const Array& a) { return {a}; }
@@ -188,6 +189,17 @@ template <>
 struct Results<std::pair<Array, Array>> {
   static std::vector<Array> list(const std::pair<Array, Array>& a) { return {a.first, a.second}; }
   static std::pair<Array, Array> of(const std::vector<Array>& list) { return {list.at(0), list.at(1)}; }
+};
+template <>
+struct Results<std::pair<Array, std::vector<Array>>> {
+  static std::vector<Array> list(const std::pair<Array, std::vector<Array>>& a) {
+    std::vector<Array> all{a.first};
+    all.insert(all.end(), a.second.begin(), a.second.end());
+    return all;
+  }
+  static std::pair<Array, std::vector<Array>> of(const std::vector<Array>& list) {
+    return {list.at(0), {list.begin() + 1, list.end()}};
+  }
 };
 
 // Of a result type; -1: any number.
@@ -239,6 +251,17 @@ template <class T>
 concept Returned = requires(const T& t) {
   Results<T>::list(t);
 };
+
+// Calls a function by the arguments of its signature, to which functions of this library add the place.
+template <class Callable, class... Parameters>
+auto apply_traced(Callable& callable, std::tuple<Parameters...> arguments) {
+  if constexpr (std::is_invocable_v<Callable&, Parameters...>) {
+    return std::apply(callable, std::move(arguments));
+  } else {
+    const auto placed = [&](auto&&... a) { return callable(std::move(a)..., Where::here()); };
+    return std::apply(placed, std::move(arguments));
+  }
+}
 
 // What keeps a callable from being compiled: nothing, or one of these, which compile() says in a line.
 enum class Fault : uint8_t { None, NoFunction, ManySignatures, Parameter, Result };
@@ -304,12 +327,7 @@ class Function<Result(Parameters...)> {
             [callable](std::span<const Array> arrays, std::span<const int> lists) mutable {
               detail::Unflatten from{arrays, lists};
               std::tuple<Parameters...> arguments{from.take<Parameters>()...};  // braces: from left to right
-              if constexpr (std::is_invocable_v<Callable&, Parameters...>) {
-                return detail::Results<Result>::list(std::apply(callable, std::move(arguments)));
-              } else {
-                const auto placed = [&](auto&&... a) { return callable(std::move(a)..., Where::here()); };
-                return detail::Results<Result>::list(std::apply(placed, std::move(arguments)));
-              }
+              return detail::Results<Result>::list(detail::apply_traced(callable, std::move(arguments)));
             },
             std::move(options), detail::kinds_of<Parameters...>()) {}
 
@@ -401,7 +419,8 @@ class Function<Result(Parameters...)> {
 };
 
 /// Makes a function of arrays, a lambda or a plain function, into one that runs as few kernels. Parameters are Array or
-/// std::vector<Array>; it returns Array, or a std::pair, std::tuple, std::array or std::vector of them. Nothing is compiled before the
+/// std::vector<Array>; it returns Array, a std::pair, std::tuple, std::array or std::vector of them,
+/// or a pair of an Array and a vector. Nothing is compiled before the
 /// first call: then the callable is called with arrays that have dtypes and shapes but no data (so a branch on data cannot be
 /// written, and arrays that it captures are those of then; their memory is read by every call); again for every executable.
 ///

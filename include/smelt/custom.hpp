@@ -23,6 +23,14 @@ struct CustomType {
   Sizes shape;  ///< sizes may be those of inputs, x.extent(0), and what is calculated from them
 };
 
+/// What the gradient of an operation of your own is made of.
+struct CustomGradient {
+  std::vector<Array> inputs;   ///< of the call
+  std::vector<Array> outputs;  ///< its results
+  /// For each result, of its dtype and shape: the derivative of the value by its elements.
+  std::vector<Array> cotangents;
+};
+
 /// An operation whose code you write: `cpu`, `cuda`, or both, for the devices on which it is to run.
 struct CustomOperation {
   std::string name;  ///< letters, digits and _
@@ -35,6 +43,11 @@ struct CustomOperation {
   std::function<void(const CustomCall&)> cpu = {};
   std::optional<CudaKernel> cuda = {};  ///< for NVIDIA GPUs
   bool pure = false;                    ///< true: equal calls on equal inputs are made once
+  /// Its gradient: for each input the product of the cotangents with the derivative by it, of the
+  /// shape of the input, or Array() where there is none. A formula over what it is given; it may
+  /// call other operations of your own, and is called when a gradient is built. Without it a
+  /// gradient through the operation is a UserError.
+  std::function<std::vector<Array>(const CustomGradient&)> gradient = {};
 };
 
 /// The operation, to be called like a function. One object is one operation: programs that call it are compiled once.

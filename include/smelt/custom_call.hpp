@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,6 +18,8 @@
 namespace smelt {
 
 namespace detail {
+struct CustomRule;  // how the gradient of an operation of the user's is built
+
 // Throws UserError unless both are the same.
 SMELT_API void check_span(DType dtype, DType asked);
 

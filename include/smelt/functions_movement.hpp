@@ -291,6 +291,13 @@ inline Array dropout(const Array& x, const Array& p, const Array& seed, const Ar
   return detail::call("dropout", {x, p, seed, offset, stream}, where);
 }
 
+// ---- Gradients
+
+/// x, which gradients take for a constant.
+inline Array stop_gradient(const Array& x, Where where = Where::here()) {
+  return detail::call("stop_gradient", {x}, where);
+}
+
 /// The equal parts of x along an axis.
 inline std::vector<Array> split(const Array& x, int64_t parts, Axis axis = 0, Where where = Where::here()) {
   std::vector<Array> result;

@@ -207,6 +207,7 @@ class SMELT_API Methods {
   Self histogram(int64_t bins, double low, double high, Where where = Where::here()) const;  ///< histogram()
   Self dropout(const Self& p, const Self& seed, const Self& offset = 0, const Self& stream = 0,
                Where where = Where::here()) const;                                           ///< dropout()
+  Self stop_gradient(Where where = Where::here()) const;                                     ///< stop_gradient()
   std::vector<Self> split(int64_t parts, Axis axis = 0, Where where = Where::here()) const;  ///< split()
   std::pair<Self, Self> max_and_argmax(Axis axis = -1, KeepDims keep = {},
                                        Where where = Where::here()) const;  ///< max_and_argmax()

@@ -15,6 +15,7 @@
 #include "smelt/explain.hpp"
 #include "smelt/export.hpp"
 #include "smelt/functions.hpp"
+#include "smelt/gradient.hpp"
 #include "smelt/program.hpp"
 #include "smelt/runtime.hpp"
 #include "smelt/saved.hpp"

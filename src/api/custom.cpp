@@ -4,7 +4,10 @@
 #include <fmt/format.h>
 
 #include "api/node.hpp"
+#include "api/program.hpp"
+#include "graph/build_detail.hpp"
 #include "graph/custom_code.hpp"
+#include "graph/gradient.hpp"
 
 namespace smelt {
 
@@ -47,6 +50,42 @@ static std::vector<Array> results_of(const CustomState& state, const std::vector
   return results;
 }
 
+// The user's formula, built into the graph that a gradient is taken in.
+static std::vector<NodeId> apply_rule(const std::string& name,
+                                      const std::function<std::vector<Array>(const CustomGradient&)>& gradient,
+                                      GraphBuilder& b, const std::vector<NodeId>& inputs,
+                                      const std::vector<NodeId>& results, const std::vector<NodeId>& cotangents) {
+  std::unordered_map<const ArrayNode*, lang::Value> values;
+  const auto placeholders = [&](const std::vector<NodeId>& nodes) {
+    std::vector<InputType> types;
+    for (const NodeId id : nodes) types.push_back({"parameter", b.dtype(id), b.shape(id)});
+    std::vector<Array> arrays = placeholders_for(types);
+    for (size_t i = 0; i < nodes.size(); ++i) values.emplace(arrays[i].node().get(), lang::Value::array(nodes[i]));
+    return arrays;
+  };
+  const std::vector<Array> made = gradient({placeholders(inputs), placeholders(results), placeholders(cotangents)});
+  if (made.size() != inputs.size())
+    fail(fmt::format("the gradient of {} has {} arrays for {} inputs", name, made.size(), inputs.size()),
+         "return one for each, Array() where there is none");
+  std::vector<Array> given;
+  for (const Array& array : made)
+    if (array.defined()) given.push_back(array);
+  const Needed needed = needed_by(given);
+  if (!needed.data.empty())
+    fail(fmt::format("the gradient of {} uses an array that it is not given", name),
+         "make it an input of the operation");
+  replay(b, needed, values);
+  std::vector<NodeId> nodes;
+  for (size_t i = 0; i < made.size(); ++i) {
+    nodes.push_back(made[i].defined() ? lang::as_array(b, values.at(made[i].node().get())) : -1);
+    if (nodes[i] < 0 || (is_float(b.dtype(nodes[i])) && b.shape(nodes[i]) == b.shape(inputs[i]))) continue;
+    fail(fmt::format("the gradient of {} by input {}, {}, is {}", name, i, describe(b.at(inputs[i])),
+                     describe(b.at(nodes[i]))),
+         "return a float array of the shape of the input");
+  }
+  return nodes;
+}
+
 static void check(const CustomOperation& o) {
   check_name(o.name, "custom");
   const auto refuse = [&](std::string_view what, std::string_view help) {
@@ -64,7 +103,14 @@ static void check(const CustomOperation& o) {
 
 Custom::Custom(CustomOperation o) {
   detail::check(o);
-  auto code = std::make_shared<const CustomCode>(CustomCode{o.name, std::move(o.cpu), std::move(o.cuda), o.pure});
+  std::shared_ptr<const detail::CustomRule> rule;
+  if (o.gradient)
+    rule = std::make_shared<const detail::CustomRule>(
+        detail::CustomRule{[name = o.name, gradient = std::move(o.gradient)](GraphBuilder& b, const auto&... nodes) {
+          return detail::apply_rule(name, gradient, b, nodes...);
+        }});
+  auto code = std::make_shared<const CustomCode>(
+      CustomCode{o.name, std::move(o.cpu), std::move(o.cuda), o.pure, std::move(rule)});
   state_ = std::make_shared<const detail::CustomState>(detail::CustomState{std::move(o), std::move(code)});
 }
 

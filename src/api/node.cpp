@@ -66,6 +66,18 @@ std::shared_ptr<const Expression> ArrayNode::expression() const {
   return expression_;
 }
 
+NodePtr ArrayNode::kept() const {
+  const std::lock_guard lock(mutex_);
+  return kept_.lock();
+}
+
+NodePtr ArrayNode::keep(const NodePtr& made) {
+  const std::lock_guard lock(mutex_);
+  if (const NodePtr before = kept_.lock()) return before;
+  kept_ = made;
+  return made;
+}
+
 void ArrayNode::evaluated(Data d) {
   std::shared_ptr<const Expression> released;
   const std::lock_guard lock(mutex_);

@@ -42,6 +42,11 @@ struct CustomStep {
   size_t inputs = 0;  // of the arguments; behind them stand the dtype and the sizes of every result
 };
 
+// A gradient; its results are expressions that share it.
+struct GradientStep {
+  size_t values = 0;  // of the arguments; then as many cotangents, then what the gradients are by
+};
+
 struct Expression {
   enum class Kind : uint8_t {
     Function,  // of the language
@@ -52,15 +57,18 @@ struct Expression {
     Scalar,       // a function in C
     Named,        // several steps under a name
     Custom,       // the result `index` of a CustomStep
+    Alias,        // its argument as a value of its own
+    Gradient,     // the result `index` of a GradientStep
   };
   Kind kind;
   const lang::Function* function = nullptr;
   Op op{};
   std::string_view written;  // as messages and explanations call it
-  int index = 0;             // Extent; Placeholder of a NamedBody, Custom: which
+  int index = 0;             // Extent; Placeholder of a NamedBody, Custom, Gradient: which
   std::shared_ptr<const ScalarState> scalar;
   std::shared_ptr<const NamedBody> body;
   std::shared_ptr<const CustomStep> custom;
+  std::shared_ptr<const GradientStep> gradient;
   std::vector<Argument> arguments;
   std::optional<Where> where{};  // in the user's source
   std::string name{};            // Placeholder: what the user calls the parameter; may be empty
@@ -90,12 +98,18 @@ struct ArrayNode {
   const Data* data() const { return data_.load(std::memory_order_acquire); }  // null: not evaluated
   std::shared_ptr<const Expression> expression() const;                       // null: data or a literal
   void evaluated(Data d);                                                     // the first one counts
+  // For gradients: the node of the same expression that no user has, so that it stays an
+  // expression. Of such a node itself; null when there is none yet. `keep` gives the one that was
+  // there first.
+  NodePtr kept() const;
+  NodePtr keep(const NodePtr& made);
   bool is_value() const { return type.kind == Type::Kind::Array || type.kind == Type::Kind::Weak; }
 
  private:
   std::atomic<const Data*> data_{nullptr};
-  mutable std::mutex mutex_;  // of expression_
+  mutable std::mutex mutex_;  // of the following
   std::shared_ptr<const Expression> expression_;
+  std::weak_ptr<ArrayNode> kept_;
 };
 
 // The node of an array argument; throws for Array().
@@ -106,11 +120,14 @@ Array make(Expression expression);  // infers its type; throws UserError for wha
 
 // The value as the language's machinery knows it; `value_of` has those of nodes.
 lang::Value value_of(const Argument& argument, const std::function<lang::Value(const NodePtr&)>& value_of_node);
-// The first results of the calls of the user's code that a graph has.
-using CustomCalls = std::unordered_map<const CustomStep*, NodeId>;
+// What steps with several results made of a graph so far.
+struct BuiltSteps {
+  std::unordered_map<const CustomStep*, NodeId> custom;  // their first results
+  std::unordered_map<const GradientStep*, std::vector<NodeId>> gradients;
+};
 // Builds one step. Throws UserBuildError.
 lang::Value build(GraphBuilder& builder, const Expression& expression, const std::vector<lang::Value>& arguments,
-                  CustomCalls& calls);
+                  BuiltSteps& built);
 
 // Thrown when a number is asked for that is a symbol of the function being traced.
 class SizeUnknown : public UserError {

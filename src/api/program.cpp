@@ -95,7 +95,7 @@ std::vector<Array> placeholders_for(const std::vector<InputType>& types) {
 
 void replay(GraphBuilder& b, const Needed& needed, std::unordered_map<const ArrayNode*, Value>& values) {
   const auto value_of_node = [&](const NodePtr& node) { return values.at(node.get()); };
-  CustomCalls calls;
+  BuiltSteps built;
   for (size_t s = 0; s < needed.steps.size(); ++s) {
     const ArrayNode& node = *needed.steps[s];
     if (!needed.expressions[s]) {
@@ -111,7 +111,7 @@ void replay(GraphBuilder& b, const Needed& needed, std::unordered_map<const Arra
     }
     std::vector<Value> arguments;
     for (const Argument& argument : e.arguments) arguments.push_back(value_of(argument, value_of_node));
-    values.emplace(&node, build(b, e, arguments, calls));
+    values.emplace(&node, build(b, e, arguments, built));
   }
 }
 
@@ -186,6 +186,10 @@ class StructureText {
       put(e.custom->code.get());  // which the compiled program keeps
       put(calls_.try_emplace(e.custom.get(), calls_.size()).first->second);
     }
+    if (e.gradient) {
+      put(e.gradient->values);
+      put(gradients_.try_emplace(e.gradient.get(), gradients_.size()).first->second);
+    }
     if (e.body) {
       put_text(e.body->name);
       put_text(structure_of(e.body->needed, {e.body->result}));
@@ -208,6 +212,7 @@ class StructureText {
   std::string text_;
   std::unordered_map<const ArrayNode*, size_t> numbers_;
   std::unordered_map<const CustomStep*, size_t> calls_;
+  std::unordered_map<const GradientStep*, size_t> gradients_;
 };
 
 }  // namespace

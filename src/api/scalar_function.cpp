@@ -34,12 +34,15 @@ static void check_step(const Expression& e, const std::string& name, const std::
     case Expression::Kind::Named: return;
     case Expression::Kind::Function:
       if (e.function->group != "Elementwise" && e.function->group != "Activations and quantisation" &&
-          e.function->row.name != "astype" && e.function->row.name != "wrap_cast")
+          e.function->row.name != "astype" && e.function->row.name != "wrap_cast" &&
+          e.function->row.name != "stop_gradient")
         refuse(e.written);
       return;
     case Expression::Kind::Custom: return refuse(e.written);
     case Expression::Kind::Subscript: return refuse("a subscript");
     case Expression::Kind::Extent: return refuse("a size");
+    case Expression::Kind::Alias:
+    case Expression::Kind::Gradient: return refuse("a gradient");
     case Expression::Kind::Placeholder:
       if (std::none_of(placeholders.begin(), placeholders.end(), [&](const NodePtr& p) { return p.get() == node; }))
         throw UserError(fmt::format(

@@ -7,6 +7,7 @@
 #include "base/check.hpp"
 #include "frontends/invoke.hpp"
 #include "graph/build_detail.hpp"
+#include "graph/gradient.hpp"
 
 namespace smelt::detail {
 
@@ -113,8 +114,8 @@ static CustomUse::Result result_type(const GraphBuilder& b, const Value& dtype, 
 }
 
 static Value build_custom(GraphBuilder& b, const Expression& e, const std::vector<Value>& arguments,
-                          CustomCalls& calls) {
-  const auto [call, fresh] = calls.try_emplace(e.custom.get());
+                          BuiltSteps& built) {
+  const auto [call, fresh] = built.custom.try_emplace(e.custom.get());
   if (fresh) {
     std::vector<NodeId> inputs;
     std::vector<CustomUse::Result> results;
@@ -126,6 +127,20 @@ static Value build_custom(GraphBuilder& b, const Expression& e, const std::vecto
   return Value::array(b.custom_result(call->second, e.index));
 }
 
+// One sweep for all results of the step.
+static Value build_gradient(GraphBuilder& b, const Expression& e, const std::vector<Value>& arguments,
+                            BuiltSteps& built) {
+  const auto [made, fresh] = built.gradients.try_emplace(e.gradient.get());
+  if (fresh) {
+    const size_t n = e.gradient->values;
+    std::vector<NodeId> values, cotangents, by;
+    for (size_t i = 0; i < arguments.size(); ++i)
+      (i < n ? values : i < 2 * n ? cotangents : by).push_back(lang::as_array(b, arguments[i]));
+    made->second = vector_jacobian_product(b, values, cotangents, by);
+  }
+  return Value::array(made->second[static_cast<size_t>(e.index)]);
+}
+
 static Value build_body(GraphBuilder& b, const NamedBody& body, const std::vector<Value>& arguments) {
   std::unordered_map<const ArrayNode*, Value> values;
   for (size_t i = 0; i < arguments.size(); ++i)
@@ -134,7 +149,7 @@ static Value build_body(GraphBuilder& b, const NamedBody& body, const std::vecto
   return values.at(body.result.node().get());
 }
 
-Value build(GraphBuilder& b, const Expression& e, const std::vector<Value>& arguments, CustomCalls& calls) {
+Value build(GraphBuilder& b, const Expression& e, const std::vector<Value>& arguments, BuiltSteps& built) {
   b.set_origin({}, std::string(e.written));
   switch (e.kind) {
     case Expression::Kind::Function: return lang::invoke(b, *e.function, e.written, arguments);
@@ -150,7 +165,9 @@ Value build(GraphBuilder& b, const Expression& e, const std::vector<Value>& argu
     case Expression::Kind::Scalar:
       return under_name(b, e.scalar->name, [&] { return e.scalar->function.build(b, arguments); });
     case Expression::Kind::Named: return under_name(b, e.body->name, [&] { return build_body(b, *e.body, arguments); });
-    case Expression::Kind::Custom: return build_custom(b, e, arguments, calls);
+    case Expression::Kind::Custom: return build_custom(b, e, arguments, built);
+    case Expression::Kind::Alias: return Value::array(b.alias(lang::as_array(b, arguments[0])));
+    case Expression::Kind::Gradient: return build_gradient(b, e, arguments, built);
     case Expression::Kind::Placeholder: break;
   }
   throw InternalError("a placeholder is no step");
@@ -247,8 +264,8 @@ Array make(Expression e) {
   GraphBuilder scratch;
   try {
     const std::vector<Value> arguments = Declared(scratch, e).values();
-    CustomCalls calls;
-    Type type = type_of(scratch, build(scratch, e, arguments, calls));
+    BuiltSteps built;
+    Type type = type_of(scratch, build(scratch, e, arguments, built));
     return Array(std::make_shared<ArrayNode>(std::move(type), std::make_shared<const Expression>(std::move(e))));
   } catch (const UserBuildError& error) {
     const std::string& message = error.error.message;

@@ -327,6 +327,26 @@ Division divide_terms(const IntExpr& a, const IntExpr& b) {
   return best;
 }
 
+// By a number, where what comes out of every term is the nearest multiple: of (4 j + 4) // 5 that is
+// j, and 4 - j remains. Nothing when the remainder is not proved to lie within 0 .. b - 1.
+static std::optional<Division> divide_nearest(const IntExpr& a, const IntExpr& b, const Ranges& ranges) {
+  const auto divisor = b.constant();
+  if (!divisor || *divisor < 2) return std::nullopt;
+  std::vector<IntExpr::Term> pieces;
+  bool within = false;  // a term is no multiple, yet has one in it
+  for (const auto& t : a.terms()) {
+    const int64_t below = floor_quotient(t.coefficient, *divisor), rest = t.coefficient - below * *divisor;
+    const int64_t nearest = t.atoms.empty() || rest <= *divisor / 2 ? below : below + 1;
+    within = within || (nearest != 0 && rest != 0 && !t.atoms.empty());
+    if (nearest != 0) pieces.push_back({nearest, t.atoms});
+  }
+  if (!within) return std::nullopt;
+  const IntExpr quotient = IntExpr::of_terms(std::move(pieces));
+  const Division d{quotient, a - quotient * b};
+  if (!proves_nonnegative(d.remainder, ranges) || !proves_nonnegative(b - 1 - d.remainder, ranges)) return std::nullopt;
+  return d;
+}
+
 IntExpr floordiv(const IntExpr& a, const IntExpr& b, const Ranges& ranges) {
   if (b.is(1)) return a;
   if (auto x = a.constant(), y = b.constant(); x && y) return floor_quotient(*x, *y);
@@ -334,6 +354,7 @@ IntExpr floordiv(const IntExpr& a, const IntExpr& b, const Ranges& ranges) {
   if (remainder.is(0)) return quotient;
   if (proves_nonnegative(remainder, ranges) && proves_nonnegative(b - 1 - remainder, ranges)) return quotient;
   if (proves_nonnegative(-remainder - 1, ranges) && proves_nonnegative(remainder + b, ranges)) return quotient - 1;
+  if (const auto near = divide_nearest(a, b, ranges)) return near->quotient;
   return quotient + IntExprBuilder::of_atom(AtomKind::FloorDiv, remainder, b);
 }
 
@@ -344,6 +365,7 @@ IntExpr mod(const IntExpr& a, const IntExpr& b, const Ranges& ranges) {
   if (remainder.is(0)) return 0;
   if (proves_nonnegative(remainder, ranges) && proves_nonnegative(b - 1 - remainder, ranges)) return remainder;
   if (proves_nonnegative(-remainder - 1, ranges) && proves_nonnegative(remainder + b, ranges)) return remainder + b;
+  if (const auto near = divide_nearest(a, b, ranges)) return near->remainder;
   return IntExprBuilder::of_atom(AtomKind::Mod, remainder, b);
 }
 

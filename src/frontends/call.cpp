@@ -37,7 +37,11 @@ constexpr std::pair<std::string_view, std::string_view> kSynonyms[] = {{"dim", "
                                                                        {"num_groups", "groups"},
                                                                        {"constant_values", "value"},
                                                                        {"diagonal", "k"},
-                                                                       {"p", "ord"}};
+                                                                       {"p", "ord"},
+                                                                       {"argnums", "by"},
+                                                                       {"inputs", "by"},
+                                                                       {"outputs", "values"},
+                                                                       {"grad_outputs", "cotangents"}};
 
 // The value of a default as the table writes it.
 Value default_value(std::string_view text) {

@@ -56,7 +56,8 @@ Table make_table() {
       {"Creation and casts", creation_rows()},
       {"Gathers and parts", gather_rows()},
       {"Scatters", scatter_rows()},
-      {"Random numbers", random_rows()}};
+      {"Random numbers", random_rows()},
+      {"Gradients", gradient_rows()}};
   Table table;
   for (const auto& [group, rows] : groups)
     for (const Row& row : rows) table.functions.push_back(function_of(row, group));

@@ -55,6 +55,7 @@ std::span<const Row> window_rows();
 std::span<const Row> creation_rows();
 std::span<const Row> gather_rows();
 std::span<const Row> random_rows();
+std::span<const Row> gradient_rows();
 
 // "softmax(x, axis=-1)".
 std::string signature_of(const Function& function);

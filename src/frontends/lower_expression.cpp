@@ -7,10 +7,12 @@
 
 #include "base/nearest.hpp"
 #include "frontends/function_table.hpp"
+#include "frontends/gradients.hpp"
 #include "frontends/lowering.hpp"
 #include "frontends/names_elsewhere.hpp"
 #include "frontends/parser.hpp"
 #include "graph/functions.hpp"
+#include "graph/gradient.hpp"
 
 namespace smelt::lang {
 
@@ -157,9 +159,38 @@ Value Lowering::call(const Expr& e) {
   if (!callable)
     source_.fail(program_.at(e.args[0]).span, fmt::format("{} is not a function", describe(b_, callee)),
                  e.arguments.empty() ? "" : "a product needs *");
-  mark(e, callable->user ? std::string_view() : callable->name);
-  if (callable->user) return call_defined(e, *callable->user, given);
-  return Call(b_, source_, *callable->function, callable->name, e.span, given).build();
+  return call_function(e, *callable, given);
+}
+
+Value Lowering::call_function(const Expr& e, const Callable& callable, const std::vector<Given>& given) {
+  if (callable.derivative) return call_derivative(e, *callable.derivative, given);
+  mark(e, callable.user ? std::string_view() : callable.name);
+  if (callable.user) return call_defined(e, *callable.user, given);
+  return Call(b_, source_, *callable.function, callable.name, e.span, given).build();
+}
+
+// Each array that the gradient is by stands as a node of its own while the function is written out,
+// so that f(x, x) has two arguments.
+Value Lowering::call_derivative(const Expr& e, const Derivative& derivative, std::vector<Given> given) {
+  std::vector<NodeId> by;
+  for (const int64_t i : derivative.arguments) {
+    if (i < 0 || static_cast<size_t>(i) >= given.size() || !given[static_cast<size_t>(i)].name.empty())
+      source_.fail(e.span,
+                   fmt::format("the gradient of {} is by argument {}, which this call does not give by position",
+                               derivative.of.name, i),
+                   "arguments count from 0");
+    Given& argument = given[static_cast<size_t>(i)];
+    located(argument.span, [&] { argument.value = aliased(b_, argument.value, by); });
+  }
+  const Value value = call_function(e, derivative.of, given);
+  mark(e, "gradient");
+  const NodeId number = as_array(b_, value);
+  const std::vector<NodeId> gradients = smelt::gradient(b_, number, by);
+  std::vector<Value> results;
+  auto next = gradients.begin();
+  for (const int64_t i : derivative.arguments) results.push_back(of_shape(given[static_cast<size_t>(i)].value, next));
+  Value result = derivative.several ? Value::tuple(std::move(results)) : results.at(0);
+  return derivative.with_value ? Value::tuple({Value::array(number), std::move(result)}) : result;
 }
 
 Value Lowering::cast_call(const Expr& e, DType dtype, const std::vector<Given>& given) {

@@ -86,6 +86,8 @@ class Lowering {
   Value attribute(const Expr& e);
   std::optional<Value> property(const Expr& e, const Value& base);
   Value call(const Expr& e);
+  Value call_function(const Expr& e, const Callable& callable, const std::vector<Given>& given);
+  Value call_derivative(const Expr& e, const Derivative& derivative, std::vector<Given> given);
   Value cast_call(const Expr& e, DType dtype, const std::vector<Given>& given);
   Value unary(const Expr& e);
   Value binary(const Expr& e);

@@ -14,6 +14,7 @@ namespace smelt::lang {
 struct Function;
 struct UserFunction;
 struct Value;
+struct Derivative;
 
 // A node of the graph. Weak: a number calculated from sizes, f64 or i64 of rank 0, which takes the dtype of what it meets as
 // a literal does.
@@ -40,7 +41,16 @@ struct Callable {
   const Function* function;
   std::string_view name;  // as it was written: a name or alias of the function table
   std::shared_ptr<const Value> receiver;
-  const UserFunction* user = nullptr;  // then `function` is null
+  const UserFunction* user = nullptr;            // then `function` is null
+  std::shared_ptr<const Derivative> derivative;  // then both are null
+};
+// The gradient of a function, or its value and its gradient.
+struct Derivative {
+  Callable of;
+  std::vector<int64_t> arguments;  // that the gradient is by
+  bool several = false;            // a tuple of gradients, even of one
+  bool with_value = false;
+  int depth = 1;  // of gradients of gradients
 };
 
 struct Value {

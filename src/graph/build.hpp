@@ -68,6 +68,8 @@ class GraphBuilder {
   NodeId materialize(const Operand& operand);               // a literal becomes a constant of its default dtype
   NodeId materialize(const Operand& operand, DType dtype);  // of this dtype (error when it does not fit: 300 as i8)
   NodeId cast(NodeId x, DType to, bool wrap = false);       // x itself when it is of that dtype
+  NodeId alias(NodeId x);          // x as a node of its own: gradients by it are those of its own users alone
+  NodeId stop_gradient(NodeId x);  // the same, which gradients take for a constant
   NodeId reduce(ReduceKind kind, NodeId x, std::vector<int> axes, bool keepdims);  // axes may be negative; empty: all
   // The running sum, product, maximum or minimum along an axis. It begins anew wherever `restart`, a bool array that is broadcast to x,
   // is true.

@@ -53,6 +53,17 @@ constexpr int64_t kMostLocal = 1 << 14;
 // Operations between a window and what reduces it: past these it is not looked for.
 constexpr int kMostSteps = 256;
 
+// The inner one of two equal axes that dimension d of `to` has both of: gradients of windows take their diagonal.
+int half_of_square(const Shape& from, const Shape& to, size_t d) {
+  for (size_t e = from.size(); e-- > 1;) {
+    if (!(from[e] == from[e - 1] && from[e] * from[e] == to[d])) continue;
+    if (count(Shape(from.begin() + static_cast<long>(e) + 1, from.end())) ==
+        count(Shape(to.begin() + static_cast<long>(d) + 1, to.end())))
+      return static_cast<int>(e);
+  }
+  return -1;
+}
+
 // Whether this axis of an array was appended by a window, with nothing but views and elementwise operations in between.
 bool made_by_window(const GraphBuilder& b, NodeId id, int axis, int& steps) {
   for (;;) {
@@ -68,7 +79,12 @@ bool made_by_window(const GraphBuilder& b, NodeId id, int axis, int& steps) {
           if (made_by_window(b, node.args[a], axis, steps)) return true;
         break;
       case NodeKind::Permute: axis = node.axes[d]; break;
-      case NodeKind::Reshape: axis = same_dimension(b.shape(node.args[0]), node.shape, d); break;
+      case NodeKind::Reshape: {
+        const Shape& from = b.shape(node.args[0]);
+        axis = same_dimension(from, node.shape, d);
+        if (axis < 0) axis = half_of_square(from, node.shape, d);
+        break;
+      }
       case NodeKind::Broadcast:
         axis -= static_cast<int>(node.shape.size() - b.shape(node.args[0]).size());
         if (axis >= 0 && !(b.shape(node.args[0])[static_cast<size_t>(axis)] == node.shape[d])) return false;

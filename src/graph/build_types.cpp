@@ -165,6 +165,20 @@ NodeId GraphBuilder::materialize(const Operand& operand, DType dtype) {
                               : cast(operand.node, dtype);
 }
 
+NodeId GraphBuilder::alias(NodeId x) {
+  Node node{.kind = NodeKind::Cast};
+  node.dtype = dtype(x);
+  node.shape = shape(x);
+  node.args = {x};
+  return add(std::move(node));
+}
+
+NodeId GraphBuilder::stop_gradient(NodeId x) {
+  const NodeId id = alias(x);
+  graph_.nodes.back().stops = true;
+  return id;
+}
+
 NodeId GraphBuilder::cast(NodeId x, DType to, bool wrap) {
   const DType from = dtype(x);
   if (from == to) return x;

@@ -55,7 +55,7 @@ NodeId stddev(GraphBuilder& b, NodeId x, Axes axes, int64_t ddof, bool keepdims)
 NodeId logsumexp(GraphBuilder& b, NodeId x, Axes axes, bool keepdims) {
   const Term v = widened(b, x, "logsumexp");
   const Term top = kept(ReduceKind::Max, v, axes);
-  const Term shift = where(apply(Op::IsFinite, {top}), top, 0.0);
+  const Term shift = held(where(apply(Op::IsFinite, {top}), top, 0.0));
   const Term total = log(kept(ReduceKind::Sum, exp(v - shift), axes)) + shift;
   if (keepdims) return narrowed(total, b.dtype(x));
   if (axes.empty()) return narrowed(Term(b, b.reshape(total.id(), {})), b.dtype(x));

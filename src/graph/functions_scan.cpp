@@ -16,7 +16,7 @@ NodeId cummean(GraphBuilder& b, NodeId x, int axis) {
 NodeId logcumsumexp(GraphBuilder& b, NodeId x, int axis) {
   const Term v = widened(b, x, "logcumsumexp");
   const Term top = kept(ReduceKind::Max, v, {axis});
-  const Term shift = where(apply(Op::IsFinite, {top}), top, 0.0);
+  const Term shift = held(where(apply(Op::IsFinite, {top}), top, 0.0));
   const Term total(b, b.scan(ReduceKind::Sum, exp(v - shift).id(), axis));
   return narrowed(log(total) + shift, b.dtype(x));
 }

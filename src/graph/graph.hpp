@@ -7,7 +7,8 @@
 //           | Iota(axis)                         i64: the index along `axis` of a given shape
 //           | Random(seed, offset, stream)     u32: word e of Philox, e counting the elements in row-major order
 //           | Elementwise(op, args...)           args have the node's shape; dtypes as the op's rule says
-//           | Cast(x)                            to the node's dtype; saturating, or wrapping
+//           | Cast(x)                            to the node's dtype; saturating, or wrapping. To the dtype of x: x as a
+//                                                node of its own, which matters to gradients alone
 //           | Reduce(kind, x, axes)              drops the axes
 //           | Scan(kind, x, restart?, axis)      the running sum, product, maximum or minimum along the axis
 //           | Reshape(x) | Permute(x, order) | Broadcast(x) | Slice(x, starts, steps)
@@ -100,6 +101,7 @@ struct Node {
   Op op{};                 // Elementwise
   ReduceKind reduce{};     // Reduce; Scan: Sum, Prod, Max or Min
   bool wrap = false;       // Cast: keep the low bits instead of saturating
+  bool stops = false;      // Cast: gradients take it for a constant
   GatherMode gather{};     // Gather, Scatter
   ScatterKind scatter{};   // Scatter
   bool atomic = false;     // Scatter: floats are added in any order, where that is faster

@@ -114,7 +114,7 @@ static std::string attributes(const Node& node) {
     case NodeKind::Input: return node.name.empty() ? "" : fmt::format(" {}", quoted(node.name));
     case NodeKind::Constant: return fmt::format(" {}", node.constant.str());
     case NodeKind::SizeValue: return fmt::format(" {}", node.size.str());
-    case NodeKind::Cast: return node.wrap ? " wrap" : "";
+    case NodeKind::Cast: return node.wrap ? " wrap" : node.stops ? " stops" : "";
     case NodeKind::Reduce: return fmt::format(" axes=[{}]{}", fmt::join(node.axes, ", "), node.local ? " local" : "");
     case NodeKind::Scan:
       return fmt::format(" axis={}{}{}", fmt::join(node.axes, ", "), node.reverse ? " reverse" : "",

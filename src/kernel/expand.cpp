@@ -87,7 +87,7 @@ ExprId Builder::expand(Op op, const std::vector<ExprId>& args) {
   if (is_float(dtype(args.back()))) {
     switch (op) {
 #define SMELT_OP(Id, name, arity, rule, llvm_f, llvm_i, c_f, c_i, ulp32, ulp64, doc, host_f, host_i, expand_f, \
-                 expand_i)                                                                                     \
+                 expand_i, ...)                                                                                \
   case Op::Id:                                                                                                 \
     return Val(expand_f).id;
 #include "ops/ops.def"
@@ -96,7 +96,7 @@ ExprId Builder::expand(Op op, const std::vector<ExprId>& args) {
   } else {
     switch (op) {
 #define SMELT_OP(Id, name, arity, rule, llvm_f, llvm_i, c_f, c_i, ulp32, ulp64, doc, host_f, host_i, expand_f, \
-                 expand_i)                                                                                     \
+                 expand_i, ...)                                                                                \
   case Op::Id:                                                                                                 \
     return Val(expand_i).id;
 #include "ops/ops.def"

@@ -396,12 +396,14 @@ const std::vector<Part>& parts() {
        "Functions that move, make, gather, scatter and draw elements",
        "",
        kMovementTail,
-       {"Movement", "Windows", "Creation and casts", "Gathers and parts", "Scatters", "Random numbers"}}};
+       {"Movement", "Windows", "Creation and casts", "Gathers and parts", "Scatters", "Random numbers", "Gradients"}}};
   return *made;
 }
 
-// Of several results, by hand; slice() of a subscript is in index.hpp.
-bool by_hand(const Function& f) { return one_of(f.row.name, {"split", "max_and_argmax", "slice"}); }
+// Of several results, by hand; slice() of a subscript is in index.hpp, gradients of functions are in gradient.hpp.
+bool by_hand(const Function& f) {
+  return one_of(f.row.name, {"split", "max_and_argmax", "slice", "gradient", "value_and_gradient", "vjp"});
+}
 
 std::string part_text(const Part& part) {
   std::string text = fmt::format("/// \\file\n/// {}: a part of smelt/functions.hpp.\n/// {}.\n{}{}", part.what,

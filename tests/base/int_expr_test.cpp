@@ -102,6 +102,22 @@ TEST(IntExpr, DivisionSimplifies) {
   EXPECT_EQ(min(B, C), min(C, B));
 }
 
+TEST(IntExpr, TheNearestMultipleComesOutOfATerm) {
+  const Ranges within{{"j"_loop, {0, 4}}};
+  EXPECT_EQ(floordiv(j * 4 + 4, 5, within), j);
+  EXPECT_EQ(mod(j * 4 + 4, 5, within), IntExpr(4) - j);
+  EXPECT_EQ(floordiv(j * 6, 5, within), j);
+  EXPECT_EQ(mod(j * 6 + B * 5, 5, within), j);
+  EXPECT_EQ(floordiv(j * 9 + 4, 5, within), j * 2 + floordiv(IntExpr(4) - j, 5, within));
+  // Of more than fits the remainder: as it is.
+  const Ranges wide{{"j"_loop, {0, 5}}};
+  for (const IntExpr& a : {j * 4 + 4, j * 6})
+    for (int64_t v = 0; v <= 5; ++v) {
+      EXPECT_EQ(floordiv(a, 5, wide).evaluate({{"j"_loop, v}}), a.evaluate({{"j"_loop, v}}) / 5);
+      EXPECT_EQ(mod(a, 5, wide).evaluate({{"j"_loop, v}}), a.evaluate({{"j"_loop, v}}) % 5);
+    }
+}
+
 TEST(IntExpr, Recombine) {
   EXPECT_EQ(recombine(floordiv(i, 4) * 4 + mod(i, 4)), i);
   EXPECT_EQ(recombine(floordiv(i + j, 4) * 8 + mod(i + j, 4) * 2 + 5), (i + j) * 2 + 5);

@@ -316,6 +316,18 @@ TEST_F(EmulatedGpu, PlacesThatTheDataNames) {
   check("input i: i64[N]\nreturn bincount(i, 40)\n", {index});
 }
 
+TEST_F(EmulatedGpu, Gradients) {
+  for (const char* value : {"softmax(x)", "layernorm(x)", "gelu(x)", "cumsum(x)", "cummax(x)", "dropout(x, 0.5, 7)"})
+    check(fmt::format("input x: f32[B, 70]\ninput g: f32[B, 70]\nreturn vjp({}, x, g)", value),
+          {rows(DType::F32, 5, 70), noise(DType::F32, {5, 70}, 3)});
+  check(
+      "input x: f32[B, 3, 9, 8]\ninput w: f32[4, 3, 3, 3]\ninput g: f32[B, 4, 9, 8]\n"
+      "return vjp(conv(x, w, padding=1), (x, w), g)",
+      {noise(DType::F32, {2, 3, 9, 8}, 1), noise(DType::F32, {4, 3, 3, 3}, 2), noise(DType::F32, {2, 4, 9, 8}, 3)});
+  check("input x: f32[B, 9, 8]\ninput g: f32[B, 4, 4]\nreturn vjp(max_pool(x, (3, 2), stride=2, padding=(0, 0)), x, g)",
+        {noise(DType::F32, {2, 9, 8}, 1), noise(DType::F32, {2, 4, 4}, 3)});
+}
+
 TEST_F(EmulatedGpu, ElementsOfEveryDtype) {
   check("input x: bf16[N]\ninput y: f16[N]\nreturn bf16(x * 3), f16(x) + y, i8(clamp(f32(y) * 9, -128, 127))\n",
         {noise(DType::BF16, {1001}), noise(DType::F16, {1001}, 2)});

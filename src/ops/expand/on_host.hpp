@@ -32,7 +32,7 @@ namespace on_float {
 
 namespace on_int {
 #define SMELT_OP(id, name, arity, rule, llvm_float, llvm_int, c_float, c_int, ulp_f32, ulp_f64, doc, host_float, \
-                 host_int, expand_float, expand_int)                                                             \
+                 host_int, expand_float, expand_int, ...)                                                        \
   template <class V>                                                                                             \
   auto id([[maybe_unused]] V a, [[maybe_unused]] V b, [[maybe_unused]] V c) {                                    \
     return expand_int;                                                                                           \

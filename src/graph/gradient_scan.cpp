@@ -1,0 +1,91 @@
+// Running values. What an element takes part in lies behind it on the scan's way, so that
+// cotangents run the other way.
+#include "base/check.hpp"
+#include "graph/gradient_detail.hpp"
+#include "graph/term.hpp"
+
+namespace smelt::gradients {
+
+using functions::apply;
+using functions::integer;
+using functions::Term;
+
+namespace {
+
+class ScanRule {
+ public:
+  ScanRule(GraphBuilder& b, NodeId id, NodeId g)
+      : b_(b), node_(b.at(id)), axis_(static_cast<size_t>(node_.axes[0])), x_(b, node_.args[0]), y_(b, id), g_(b, g) {
+    if (node_.args.size() > 1) restart_ = node_.args[1], restart_back_ = next(*restart_, Literal(false));
+  }
+
+  NodeId of_sum() { return back(g_, node_.exclusive).id(); }
+
+  // Without a 0: the sum of g * y over what x is a part of, divided by x. Where the way has a 0,
+  // products behind the first of them are 0, and only by that first one is there a derivative: the
+  // sum of g by products that leave it out.
+  NodeId of_product() {
+    const Term zero = equal(x_, 0.0);
+    const Term zeros(b_, b_.scan(ReduceKind::Sum, zero.id(), node_.axes[0], node_.reverse, false, restart_));
+    const Term before = equal(zeros, integer(0)), first = zero & equal(zeros, integer(1));
+    const Term without(b_, b_.scan(ReduceKind::Prod, where(first, 1.0, x_).id(), node_.axes[0], node_.reverse,
+                                   node_.exclusive, restart_));
+    const Term divided = back(g_ * y_, node_.exclusive) / where(before, x_, 1.0);
+    return where(before, divided, where(first, back(g_ * without, node_.exclusive), 0.0)).id();
+  }
+
+  // An element that exceeds all before it is the extreme until the next such one: it has what these
+  // have together. Of equal ones it is the first.
+  NodeId of_extreme(Op exceeds) {
+    const Term before(b_, b_.scan(node_.reduce, x_.id(), node_.axes[0], node_.reverse, true, restart_));
+    const IntExpr& n = b_.shape(x_.id())[axis_];
+    const Term index(b_, b_.iota(b_.shape(x_.id()), node_.axes[0]));
+    const Term start = node_.reverse ? Term(b_, b_.size_value(n - 1)) : integer(0);
+    Term leads = apply(Op::Or, {apply(exceeds, {x_, before}), equal(index, start)});
+    if (restart_) leads = apply(Op::Or, {leads, Term(b_, *restart_)});
+    Term given = g_;
+    if (node_.exclusive) {
+      given = Term(b_, next(g_.id(), Literal(0.0)));
+      if (restart_) given = where(Term(b_, *restart_back_), 0.0, given);
+    }
+    const NodeId end = next(leads.id(), Literal(false));
+    const Term together(b_, b_.scan(ReduceKind::Sum, given.id(), node_.axes[0], !node_.reverse, false, end));
+    return where(leads, together, 0.0).id();
+  }
+
+ private:
+  // The array one step further on the scan's way, and `last` at its end.
+  NodeId next(NodeId x, const Operand& last) {
+    const IntExpr n = b_.shape(x)[axis_];
+    const NodeId longer = pad_axis(b_, x, axis_, node_.reverse ? 1 : 0, node_.reverse ? 0 : 1, last);
+    return slice_axis(b_, longer, axis_, node_.reverse ? 0 : 1, n);
+  }
+
+  // A running sum on the way back. It begins anew with the last element of each segment.
+  Term back(const Term& x, bool exclusive) {
+    return Term(b_, b_.scan(ReduceKind::Sum, x.id(), node_.axes[0], !node_.reverse, exclusive, restart_back_));
+  }
+
+  GraphBuilder& b_;
+  const Node node_;
+  const size_t axis_;
+  const Term x_, y_, g_;
+  std::optional<NodeId> restart_, restart_back_;
+};
+
+}  // namespace
+
+void scan(Sweep& s, NodeId id, NodeId g) {
+  const ReduceKind kind = s.b.at(id).reduce;
+  const NodeId x = s.arg(id, 0);
+  ScanRule rule(s.b, id, g);
+  switch (kind) {
+    case ReduceKind::Sum: return s.add(x, rule.of_sum());
+    case ReduceKind::Prod: return s.add(x, rule.of_product());
+    case ReduceKind::Max: return s.add(x, rule.of_extreme(Op::Gt));
+    case ReduceKind::Min: return s.add(x, rule.of_extreme(Op::Lt));
+    default: throw InternalError("a scan of no kind");
+  }
+}
+
+}  // namespace smelt::gradients
