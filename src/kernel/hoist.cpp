@@ -13,7 +13,7 @@ namespace smelt::kernel {
 namespace {
 
 // Operations on the value of a column that are worth a register for each lane.
-constexpr int kWorthKeeping = 3;
+constexpr int kWorthALane = 3;
 
 class Hoist {
  public:
@@ -76,7 +76,7 @@ class Hoist {
     for_each_stmt(loop.body,
                   [&](const Stmt& s) { for_each_expression(s, [&](ExprId root) { roots.push_back(root); }); });
     std::vector<ExprId> of_columns = invariants(roots, given, loop.columns);
-    std::erase_if(of_columns, [&](ExprId id) { return operations(id) < kWorthKeeping; });
+    std::erase_if(of_columns, [&](ExprId id) { return operations(id) < kWorthALane; });
     std::vector<Stmt> lanes;
     hoist(loop, of_columns, [&](LocalId local, ExprId value) {
       kernel_.locals[static_cast<size_t>(local)].is_mutable = true;

@@ -44,7 +44,7 @@ Cost cost_of_batch(const FusionGroup& group, const Options& options) {
   return *all;
 }
 
-bool has(const std::vector<NodeId>& ascending, NodeId id) {
+bool contains(const std::vector<NodeId>& ascending, NodeId id) {
   return std::binary_search(ascending.begin(), ascending.end(), id);
 }
 
@@ -70,8 +70,8 @@ class Boundaries {
       const auto from = stored_by_.find(decision.producer);
       if (decision.fused || from == stored_by_.end()) continue;
       for (size_t k = 0; k < plan_.groups.size(); ++k)
-        if (k != from->second && has(plan_.groups[k].nodes, decision.consumer) &&
-            has(plan_.groups[k].inputs, decision.producer))
+        if (k != from->second && contains(plan_.groups[k].nodes, decision.consumer) &&
+            contains(plan_.groups[k].inputs, decision.producer))
           between(from->second, k).decisions.push_back(d);
     }
     for (size_t r = 0; r < plan_.read_again.size(); ++r) {
@@ -98,7 +98,7 @@ class Boundaries {
 
   std::optional<size_t> reader_of(NodeId node, NodeId input) const {
     for (size_t k = 0; k < plan_.groups.size(); ++k)
-      if (has(plan_.groups[k].nodes, node) && has(plan_.groups[k].inputs, input)) return k;
+      if (contains(plan_.groups[k].nodes, node) && contains(plan_.groups[k].inputs, input)) return k;
     return std::nullopt;
   }
 
@@ -134,8 +134,8 @@ class Boundaries {
     for (const NodeId id : b.inputs) {
       const auto size = static_cast<double>(element_count(evaluate(graph_.at(id).shape, options_.sizes))) *
                         size_of(graph_.at(id).dtype);
-      if (has(a.inputs, id) || has(a.outputs, id)) bytes += size;
-      if (has(a.outputs, id) && !needed_outside(id, boundary)) bytes += size;
+      if (contains(a.inputs, id) || contains(a.outputs, id)) bytes += size;
+      if (contains(a.outputs, id) && !needed_outside(id, boundary)) bytes += size;
     }
     return bytes;
   }
@@ -143,7 +143,7 @@ class Boundaries {
   bool needed_outside(NodeId id, const Boundary& boundary) const {
     if (std::find(graph_.outputs.begin(), graph_.outputs.end(), id) != graph_.outputs.end()) return true;
     for (size_t k = 0; k < plan_.groups.size(); ++k)
-      if (k != boundary.second && has(plan_.groups[k].inputs, id)) return true;
+      if (k != boundary.second && contains(plan_.groups[k].inputs, id)) return true;
     return false;
   }
 
@@ -170,9 +170,9 @@ class Boundaries {
     schedule::Group one;
     one.nodes = united(a.nodes, b.nodes);
     for (const NodeId id : united(a.inputs, b.inputs))
-      if (!has(one.nodes, id) || graph_.at(id).kind == NodeKind::Input) one.inputs.push_back(id);
+      if (!contains(one.nodes, id) || graph_.at(id).kind == NodeKind::Input) one.inputs.push_back(id);
     for (const NodeId id : a.outputs)
-      if (!has(b.inputs, id) || needed_outside(id, boundary)) one.outputs.push_back(id);
+      if (!contains(b.inputs, id) || needed_outside(id, boundary)) one.outputs.push_back(id);
     one.outputs = united(one.outputs, b.outputs);
     auto made = schedule::make_schedule(graph_, one, options_);
     auto* found = std::get_if<schedule::Schedule>(&made);

@@ -85,7 +85,7 @@ std::string describe_machine(const BenchTitle& title) {
 
 namespace {
 
-std::string microseconds(const Summary& s) { return format_significant(s.median * 1e3); }
+std::string call_microseconds(const Summary& s) { return format_significant(s.median * 1e3); }
 std::string microseconds_with_spread(const Summary& s) {
   return fmt::format("{} ± {}", format_significant(s.median * 1e3), format_significant(s.spread * 1e3, 2));
 }
@@ -102,7 +102,7 @@ std::string gpu_table(const BenchTitle& title, const BenchResult& r, const Style
                {"speedup"}});
   const auto row = [&](const char* name, const Side& side, double speedup) {
     table.add({name, fmt::format("{}", side.kernels), microseconds_with_spread(side.time_ms.cold),
-               microseconds_with_spread(side.time_ms.hot), microseconds(side.call_ms), megabytes(side.bytes),
+               microseconds_with_spread(side.time_ms.hot), call_microseconds(side.call_ms), megabytes(side.bytes),
                format_significant(side.bandwidth_gbs), percent(side.of_copy()), times(speedup)});
   };
   if (r.unfused) row("unfused", *r.unfused, 1);

@@ -74,7 +74,7 @@ _smelt() {
 }
 
 // Inside single quotes.
-std::string quoted(std::string_view text) {
+std::string shell_quoted(std::string_view text) {
   std::string out = "'";
   for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
   return out + "'";
@@ -101,7 +101,7 @@ std::string zsh(const std::vector<Command>& commands) {
       "#compdef smelt\n# Completion of smelt for zsh, as `smelt completion zsh` prints it.\n_smelt() {\n"
       "  local -a commands=(\n";
   for (const Command* command : visible(commands))
-    out += "    " + quoted(command->name + ":" + zsh_text(command->summary)) + "\n";
+    out += "    " + shell_quoted(command->name + ":" + zsh_text(command->summary)) + "\n";
   out +=
       "  )\n  if (( CURRENT == 2 )); then\n    _describe command commands\n    return\n  fi\n"
       "  local name=${words[2]}\n  shift words\n  (( CURRENT-- ))\n  case $name in\n";
@@ -113,11 +113,11 @@ std::string zsh(const std::vector<Command>& commands) {
           option.argument.empty() ? ""
                                   : fmt::format(":{}:{}", zsh_text(option.argument), zsh_action(option.suggestions)));
       for (const std::string& name : {option.name, option.letter})
-        if (!name.empty()) out += " \\\n        " + quoted((option.repeats ? "*" : "") + name + rest);
+        if (!name.empty()) out += " \\\n        " + shell_quoted((option.repeats ? "*" : "") + name + rest);
     }
     if (command->operand)
-      out += " \\\n        " + quoted(fmt::format("1:{}:{}", zsh_text(command->operand->name),
-                                                  zsh_action(command->operand->suggestions)));
+      out += " \\\n        " + shell_quoted(fmt::format("1:{}:{}", zsh_text(command->operand->name),
+                                                        zsh_action(command->operand->suggestions)));
     out += " \\\n        '(- *)--help[show the help of this command]' ;;\n";
   }
   return out +

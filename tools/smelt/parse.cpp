@@ -19,7 +19,7 @@ using report::printable;
 
 std::string shown(std::string_view word) { return printable(word, 60); }
 
-std::vector<std::string> names_of(const std::vector<Command>& commands) {
+std::vector<std::string> visible_names(const std::vector<Command>& commands) {
   std::vector<std::string> names;
   for (const Command& command : commands)
     if (!command.hidden) names.push_back(command.name);
@@ -33,7 +33,7 @@ std::string see_help(const Command& command) { return fmt::format("smelt {} --he
   if (word.find_first_of("(+*/ ") != std::string::npos || std::filesystem::exists(word, ignored))
     throw UserError(
         fmt::format("there is no command \"{}\"\nhelp: to run a program: smelt run '{}'", shown(word), shown(word)));
-  std::vector<std::string> known = names_of(commands);
+  std::vector<std::string> known = visible_names(commands);
   const std::string names = fmt::format("{}", fmt::join(known, ", "));
   known.insert(known.end(), {"--help", "--version"});
   throw UserError(
