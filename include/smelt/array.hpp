@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <initializer_list>
 #include <iosfwd>
+#include <iterator>
 #include <memory>
-#include <ranges>
 #include <span>
 #include <string>
 #include <type_traits>
