@@ -49,7 +49,12 @@ void PhasePrinter::load_group(const kernel::EarlyLoad& early) {
     return;
   }
   vector_.grouped = false;
-  if (vector_.lanes > 1) {
+  if (early.shared) {
+    line("const {} i = i0;", index_type());
+    line("const {} one{} = {};", type, id, element(e.access));
+    line("#pragma unroll");
+    line("for (int l = 0; l < {0}; ++l) ld{1}[u * {0} + l] = one{1};", vector_.lanes, id);
+  } else if (vector_.lanes > 1) {
     line("#pragma unroll");
     open(fmt::format("for (int l = 0; l < {}; ++l)", vector_.lanes));
     line("const {} i = i0 + l;", index_type());

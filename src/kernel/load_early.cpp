@@ -256,9 +256,16 @@ class EarlyLoads {
       early.lasting =
           early.step > 0 && vector.shape.lanes * size_of(kernel_.dtype_of(access)) >= 16 && !stays && !computes_much_;
       if (early.step == 0) early.from = from_lane(id, made, vector);
+      early.shared = early.step == 0 && !early.from && lanes_read_one(id, vector);
       made.push_back(early);
     }
     return made;
+  }
+
+  // As of a factor for each channel, where a channel is many groups: the compiler does not see it in the quotient.
+  bool lanes_read_one(ExprId id, const Vector& vector) {
+    std::vector<IntExpr> when;
+    return vector.shape.lanes > 1 && vector.groups.step(found_.offsets.of(id), when) == 0 && when.empty();
   }
 
   int step_of(ExprId id, const Vector& vector) {

@@ -32,6 +32,7 @@ std::string text_of(const Kernel& kernel, std::string_view what, const std::vect
     list.push_back(fmt::format("{}{}{}", e.lasting ? "lasting " : "",
                                e.step > 0   ? "groups of "
                                : e.step < 0 ? "reversed groups of "
+                               : e.shared   ? "one for each group of "
                                             : "",
                                text_of(kernel, e.load)));
   return list.empty() ? "" : fmt::format("{} {}", what, fmt::join(list, ", "));

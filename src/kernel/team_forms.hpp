@@ -41,6 +41,7 @@ struct EarlyLoad {
   int step = 0;          // the lanes of a group are one access: 1: upwards, -1: downwards; 0: an access each
   bool lasting = false;  // evicted last from the caches: docs/decisions/007
   std::optional<FromLane> from = {};  // of an access each
+  bool shared = false;                // the lanes of a group read one element
 };
 
 // A store whose lanes are one access, behind all else that the group does.

@@ -38,6 +38,9 @@ class GroupLanes {
     return step > 0 && is_multiple(offset - shape_.origin - IntExpr::symbol(loop_.var));
   }
 
+  // Whether the lanes are at one place.
+  bool are_one(const IntExpr& offset) const { return all_beyond(offset, 0); }
+
   // Whether a condition has the same value in all lanes.
   bool is_same(const Kernel& kernel, ExprId id) const {
     const Expr& e = kernel.at(id);
@@ -203,8 +206,11 @@ class AccessVerifier {
       need(lanes == 1 || (early.step == 1 && vector.lanes.is_same(kernel_, load.mask)), id, loop,
            "made early behind a mask that differs between the lanes of a group");
     }
-    if (early.step == 0) return;
     const IntExpr offset = flat_offset(kernel_, load.access);
+    if (early.shared)
+      need(lanes > 1 && early.step == 0 && !early.from && vector.lanes.are_one(offset), id, loop,
+           "read once for {} lanes, which read several elements", lanes);
+    if (early.step == 0) return;
     need(lanes > 1 && std::abs(early.step) == 1 && vector.lanes.are_neighbours(offset, early.step), id, loop,
          "one access for {} lanes that are no neighbours from a multiple on", lanes);
     aligned(id, load.access, lanes, loop);

@@ -53,15 +53,15 @@ CodeListing listing_of_environment() {
 }
 
 // A file that is appended to for the life of the process.
-class File {
+class ListingFile {
  public:
-  File(std::string path, int flags) : path_(std::move(path)) {
+  ListingFile(std::string path, int flags) : path_(std::move(path)) {
     number_ = ::open(path_.c_str(), flags | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644);
     if (number_ < 0) throw UserError(fmt::format("{} cannot be written: {}", path_, std::strerror(errno)));
   }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  ~File() { ::close(number_); }
+  ListingFile(const ListingFile&) = delete;
+  ListingFile& operator=(const ListingFile&) = delete;
+  ~ListingFile() { ::close(number_); }
   int number() const { return number_; }
   // What a full disk loses is a name in a profile.
   void write(std::string_view bytes) const {
@@ -134,7 +134,7 @@ class JitDump {
     return static_cast<uint64_t>(time.tv_sec) * 1000000000U + static_cast<uint64_t>(time.tv_nsec);
   }
 
-  File file_;
+  ListingFile file_;
   uint64_t number_ = 0;
   size_t page_ = 0;
   void* marker_ = MAP_FAILED;
@@ -143,7 +143,7 @@ class JitDump {
 // Of the process, and never destroyed.
 struct Listings {
   std::mutex mutex;
-  std::unique_ptr<File> map;
+  std::unique_ptr<ListingFile> map;
   std::unique_ptr<JitDump> dump;
   bool gdb = false;
 
@@ -158,7 +158,8 @@ struct Listings {
     gdb = listing.gdb;
     if (!listing.perf_map) map.reset();
     if (!listing.perf_jitdump) dump.reset();
-    if (listing.perf_map && !map) map = std::make_unique<File>(fmt::format("/tmp/perf-{}.map", ::getpid()), O_WRONLY);
+    if (listing.perf_map && !map)
+      map = std::make_unique<ListingFile>(fmt::format("/tmp/perf-{}.map", ::getpid()), O_WRONLY);
     if (listing.perf_jitdump && !dump) dump = std::make_unique<JitDump>();
   }
 };

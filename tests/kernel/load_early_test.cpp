@@ -59,6 +59,19 @@ TEST(LoadEarly, GroupsOfNeighboursAreOneAccess) {
   EXPECT_EQ(x.s.kernel.phases[0].variants[0].alignment, (std::vector<int>{16, 4}));
 }
 
+TEST(LoadEarly, OneElementForTheLanesOfAGroup) {
+  Rows x;
+  x.phase({x.row({x.put(x.s.load(x.in, {g, floordiv(i, 16)}))})});
+  EXPECT_EQ(x.loaded(), (Lines{"+ fast, odd: loads early one for each group of in0[%g, (%i // 16)]",
+                               "+ any: loads early in0[%g, (%i // 16)]"}));
+  // A group of four meets several thirds.
+  Rows y;
+  y.phase({y.row({y.put(y.s.load(y.in, {g, floordiv(i, 3)}))})});
+  EXPECT_EQ(y.loaded(), Lines{"+ fast, odd, any: loads early in0[%g, (%i // 3)]"});
+  EXPECT_TRUE(says(y.fault_of(y.loop(), [](LoopAccesses& a) { a.blocks[0].early[0].shared = true; }),
+                   "read once for 4 lanes, which read several elements"));
+}
+
 TEST(LoadEarly, WhatLiesBetweenTwoWordsIsTakenFromOtherLanes) {
   Rows x;
   const ExprId sum = x.s.build.apply(Op::Add, {x.s.load(x.in, {g, i}), x.s.load(x.in, {g, i + 1})});
