@@ -108,7 +108,7 @@ void write(ByteWriter& out, const Node& node) {
   out.number(node.scatter);
   out.number(node.draw);
   out.number(node.extend);
-  for (const bool flag : {node.wrap, node.atomic, node.local, node.along, node.reverse, node.exclusive})
+  for (const bool flag : {node.wrap, node.stops, node.atomic, node.local, node.along, node.reverse, node.exclusive})
     out.number(flag);
   out.number(node.dtype);
   exprs(node.shape);
@@ -134,7 +134,7 @@ Node read_node(ByteReader& in, size_t number) {
   node.scatter = in.one_of(ScatterKind::Min);
   node.draw = in.one_of(philox::Draw::Turns);
   node.extend = in.one_of(ExtendMode::Wrap);
-  for (bool* flag : {&node.wrap, &node.atomic, &node.local, &node.along, &node.reverse, &node.exclusive})
+  for (bool* flag : {&node.wrap, &node.stops, &node.atomic, &node.local, &node.along, &node.reverse, &node.exclusive})
     *flag = in.word() != 0;
   node.dtype = in.one_of(DType::F64);
   node.shape = read_exprs(in);

@@ -226,11 +226,8 @@ TEST(Interface, MessagesNameTheLine) {
   EXPECT_EQ(line_of([&] { x.reshape({5}); }), __LINE__);
   EXPECT_EQ(line_of([&] { x[9]; }), __LINE__);
   EXPECT_EQ(line_of([&] { x[{slice(), 8}]; }), __LINE__);
-  EXPECT_EQ(line_of([&] {
-              Array z = x;
-              z += y;
-            }),
-            __LINE__);
+  Array z = x;
+  EXPECT_EQ(line_of([&] { z += y; }), __LINE__);
   EXPECT_EQ(line_of([&] { -Array(); }), __LINE__);
   EXPECT_EQ(line_of([&] { x&& x; }), __LINE__);
   EXPECT_EQ(line_of([&] { concat({x, y}, 1) * Array(); }), __LINE__);
