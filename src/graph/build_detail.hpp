@@ -54,4 +54,8 @@ DType common_dtype(const GraphBuilder& builder, Op op, std::span<const Operand> 
 // else -1.
 int same_dimension(const Shape& from, const Shape& to, size_t d);
 
+// Part of one axis, everything along the others: `size` elements from `start`, every `step`-th; a step below 0 goes back.
+NodeId slice_axis(GraphBuilder& builder, NodeId x, size_t axis, const IntExpr& start, const IntExpr& size,
+                  int64_t step = 1);
+
 }  // namespace smelt

@@ -182,4 +182,14 @@ NodeId GraphBuilder::pad(NodeId x, std::vector<IntExpr> low, std::vector<IntExpr
   });
 }
 
+NodeId slice_axis(GraphBuilder& b, NodeId x, size_t axis, const IntExpr& start, const IntExpr& size, int64_t step) {
+  Shape result = b.shape(x);
+  std::vector<IntExpr> starts(result.size(), IntExpr(0));
+  std::vector<int64_t> steps(result.size(), 1);
+  starts[axis] = start;
+  steps[axis] = step;
+  result[axis] = size;
+  return b.slice(x, starts, steps, result);
+}
+
 }  // namespace smelt

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "graph/build_detail.hpp"
 #include "graph/term.hpp"
 
 namespace smelt::functions {
@@ -22,18 +23,6 @@ static Axes resolved(const GraphBuilder& b, const Axes& axes, int rank) {
     result.push_back(d);
   }
   return result;
-}
-
-// Elements start, start + step, ... along one axis, everything along the others.
-static NodeId slice_axis(GraphBuilder& b, NodeId x, size_t axis, const IntExpr& start, int64_t step,
-                         const IntExpr& length) {
-  Shape result = b.shape(x);
-  std::vector<IntExpr> starts(result.size(), IntExpr(0));
-  std::vector<int64_t> steps(result.size(), 1);
-  starts[axis] = start;
-  steps[axis] = step;
-  result[axis] = length;
-  return b.slice(x, starts, steps, result);
 }
 
 NodeId expand_dims(GraphBuilder& b, NodeId x, Axes axes) {
@@ -120,8 +109,7 @@ NodeId roll(GraphBuilder& b, NodeId x, const IntExpr& shift, std::optional<int> 
   if (n.is(0)) return x;
   const IntExpr moved = mod(shift, n);
   if (moved.is(0)) return x;
-  return b.concat({slice_axis(b, x, d, n - moved, 1, moved), slice_axis(b, x, d, 0, 1, n - moved)},
-                  static_cast<int>(d));
+  return b.concat({slice_axis(b, x, d, n - moved, moved), slice_axis(b, x, d, 0, n - moved)}, static_cast<int>(d));
 }
 
 // Each size n becomes the pair (repeats, n) or (n, repeats), of which the first is broadcast from 1; then pairs merge.

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "graph/build_detail.hpp"
 #include "graph/gradient.hpp"
 
 namespace smelt::gradients {
@@ -52,9 +53,7 @@ void scatter(Sweep& s, NodeId id, NodeId g);
 // Zeros, or another number, in the dtype and shape of a node.
 NodeId full_like(GraphBuilder& b, NodeId x, double value);
 
-// Part of one axis, and zeros around one axis: `size` elements from `start`, every `step`-th; a
-// step below 0 goes back.
-NodeId slice_axis(GraphBuilder& b, NodeId x, size_t axis, const IntExpr& start, const IntExpr& size, int64_t step = 1);
+// Zeros around one axis.
 NodeId pad_axis(GraphBuilder& b, NodeId x, size_t axis, const IntExpr& low, const IntExpr& high,
                 const Operand& value = Literal(int64_t{0}));
 // The elements of x at start, start + step, .. of an axis of `length` elements, zeros between and

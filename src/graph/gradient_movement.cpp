@@ -7,16 +7,6 @@
 
 namespace smelt::gradients {
 
-NodeId slice_axis(GraphBuilder& b, NodeId x, size_t axis, const IntExpr& start, const IntExpr& size, int64_t step) {
-  Shape result = b.shape(x);
-  std::vector<IntExpr> starts(result.size(), IntExpr(0));
-  std::vector<int64_t> steps(result.size(), 1);
-  starts[axis] = start;
-  steps[axis] = step;
-  result[axis] = size;
-  return b.slice(x, starts, steps, result);
-}
-
 NodeId pad_axis(GraphBuilder& b, NodeId x, size_t axis, const IntExpr& low, const IntExpr& high, const Operand& value) {
   std::vector<IntExpr> before(b.shape(x).size(), IntExpr(0)), behind = before;
   before[axis] = low;

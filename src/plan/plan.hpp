@@ -1,6 +1,7 @@
 // Plan: which nodes of a graph become one kernel, and why. Explanation is data: every producer-consumer edge has a Decision.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -27,6 +28,11 @@ struct Options : schedule::Options {
   int depth = 0;     // operations that one kernel may have; 0: no limit
   std::vector<Split> splits;
 };
+
+// Of the nodes of a group, its inputs or its outputs.
+inline bool contains(const std::vector<NodeId>& ascending, NodeId id) {
+  return std::binary_search(ascending.begin(), ascending.end(), id);
+}
 
 struct Batch;  // batch.hpp
 

@@ -44,10 +44,6 @@ Cost cost_of_batch(const FusionGroup& group, const Options& options) {
   return *all;
 }
 
-bool contains(const std::vector<NodeId>& ascending, NodeId id) {
-  return std::binary_search(ascending.begin(), ascending.end(), id);
-}
-
 std::vector<NodeId> united(const std::vector<NodeId>& a, const std::vector<NodeId>& b) {
   std::vector<NodeId> all;
   std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(all));

@@ -16,10 +16,6 @@ namespace {
 constexpr double kDecisive = 1.5;
 constexpr size_t kMostCuts = 4;
 
-bool has(const std::vector<NodeId>& ascending, NodeId id) {
-  return std::binary_search(ascending.begin(), ascending.end(), id);
-}
-
 class Comparison {
  public:
   Comparison(const Partition& parts, const FusionGroup& group, const Options& options)
@@ -79,10 +75,10 @@ class Comparison {
       made.nodes.push_back(id);
       const auto& readers = parts_.consumers(id);
       const bool crosses = first && std::any_of(readers.begin(), readers.end(),
-                                                [&](NodeId c) { return c > last && has(group_.nodes, c); });
-      if (crosses || has(group_.outputs, id)) made.outputs.push_back(id);
+                                                [&](NodeId c) { return c > last && contains(group_.nodes, c); });
+      if (crosses || contains(group_.outputs, id)) made.outputs.push_back(id);
       for (const NodeId s : parts_.sources(id))
-        if ((s <= last) != first || !has(group_.nodes, s)) inputs.push_back(s);
+        if ((s <= last) != first || !contains(group_.nodes, s)) inputs.push_back(s);
     }
     std::sort(inputs.begin(), inputs.end());
     inputs.erase(std::unique(inputs.begin(), inputs.end()), inputs.end());
@@ -97,7 +93,7 @@ class Comparison {
     for (size_t i = 0; i < nodes.size(); ++i) {
       NodeId last = nodes[i];
       for (const NodeId c : parts_.consumers(nodes[i]))
-        if (has(nodes, c)) last = std::max(last, c);
+        if (contains(nodes, c)) last = std::max(last, c);
       const auto until = static_cast<size_t>(std::lower_bound(nodes.begin(), nodes.end(), last) - nodes.begin());
       if (until == i) continue;
       const auto bytes = static_cast<double>(parts_.edges().bytes(graph(), nodes[i]));

@@ -342,7 +342,7 @@ constexpr const char* kPartHead = R"(#pragma once
 namespace smelt {
 )";
 
-// The parts of functions.hpp, and what stands in one beside its functions.
+// The headers that functions.hpp includes, and what each has besides its functions.
 struct Part {
   std::string_view name, what, head, tail;
   std::vector<std::string_view> groups;
