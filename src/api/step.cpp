@@ -150,7 +150,7 @@ static Value build_body(GraphBuilder& b, const NamedBody& body, const std::vecto
 }
 
 Value build(GraphBuilder& b, const Expression& e, const std::vector<Value>& arguments, BuiltSteps& built) {
-  b.set_origin({}, std::string(e.written));
+  b.set_origin(e.where ? Origin{.line = e.where->line(), .file = e.where->file()} : Origin{}, std::string(e.written));
   switch (e.kind) {
     case Expression::Kind::Function: return lang::invoke(b, *e.function, e.written, arguments);
     case Expression::Kind::Operator: return lang::apply(b, e.op, arguments, e.written);

@@ -7,6 +7,7 @@
 
 #include "base/check.hpp"
 #include "compile/state.hpp"
+#include "graph/build_detail.hpp"
 
 namespace smelt {
 namespace {
@@ -22,8 +23,8 @@ void throw_out_of_range(const Executable::State& state, size_t k, int32_t code) 
   throw UserError(fmt::format(
       "{} met an index out of range: axis {} of {} has no such element{}\nhelp: check the indices, or clamp "
       "them: mode='clip'",
-      node.label.empty() ? "take" : node.label, node.axes[0], str(graph.at(node.args[0]).shape),
-      node.origin.line ? fmt::format(" (line {})", node.origin.line) : ""));
+      node.label.empty() ? "take" : node.label, node.axes[0], describe(graph.at(node.args[0])),
+      place_text(node.origin)));
 }
 
 void execute(const Executable::State& state, const Prepared& prepared, const std::vector<TensorView>& inputs,

@@ -91,10 +91,14 @@ std::string_view name_of(ScatterKind kind);
 std::string_view name_of(ExtendMode mode);
 std::string_view name_of_scan(ReduceKind kind);  // "cumsum"
 
-// Where in the user's text a node comes from; length 0 when it comes from C++.
+// Where in the user's text a node comes from. `file`: a source file that wrote the program down by calls, of which only the line is
+// known; it lives as long as the process. Null: the text of the program itself.
 struct Origin {
   int line = 0, column = 0, length = 0;  // line and column from 1
+  const char* file = nullptr;
 };
+// For messages, behind them: ` (line 3)`, `\n  at main.cpp:3`, or nothing.
+std::string place_text(const Origin& origin);
 
 struct Node {
   NodeKind kind;

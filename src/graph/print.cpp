@@ -157,6 +157,11 @@ static std::string str(const Constraint& c) {
   return "";
 }
 
+std::string place_text(const Origin& origin) {
+  if (origin.line == 0) return "";
+  return origin.file ? fmt::format("\n  at {}:{}", origin.file, origin.line) : fmt::format(" (line {})", origin.line);
+}
+
 std::string print(const Graph& graph) {
   std::string text;
   for (size_t id = 0; id < graph.nodes.size(); ++id) {

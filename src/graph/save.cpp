@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/check.hpp"
+#include "base/kept_text.hpp"
 #include "graph/custom_code.hpp"
 
 namespace smelt {
@@ -70,6 +71,7 @@ void write(ByteWriter& out, const Origin& origin) {
   out.number(origin.line);
   out.number(origin.column);
   out.number(origin.length);
+  out.text(origin.file ? origin.file : "");
 }
 
 Origin read_origin(ByteReader& in) {
@@ -77,6 +79,7 @@ Origin read_origin(ByteReader& in) {
   origin.line = in.number<int>();
   origin.column = in.number<int>();
   origin.length = in.number<int>();
+  if (const std::string_view file = in.text(); !file.empty()) origin.file = kept_text(file);
   return origin;
 }
 

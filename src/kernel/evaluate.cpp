@@ -94,7 +94,8 @@ ExprId Evaluator::value_or_anything(NodeId id, const Index& index) {
 void Evaluator::label(ExprId value, const Node& node) {
   const Expr& e = builder_.at(value);
   if (node.label.empty() || e.is<Const>() || e.is<ReadLocal>() || builder_.loaded(value)) return;
-  const std::string where = node.origin.line ? fmt::format(", line {}", node.origin.line) : "";
+  const bool in_program = node.origin.line && !node.origin.file;
+  const std::string where = in_program ? fmt::format(", line {}", node.origin.line) : "";
   builder_.kernel().labels.try_emplace(value, node.label + where);
 }
 

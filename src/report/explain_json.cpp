@@ -60,11 +60,13 @@ nlohmann::ordered_json value_json(const Explanation& e, NodeId id) {
 
 nlohmann::ordered_json operation_json(const Graph& graph, NodeId id) {
   const Node& node = graph.at(id);
-  return {{"node", id},
-          {"operation", operation_of(node)},
-          {"label", node.label},
-          {"line", node.origin.line},
-          {"column", node.origin.column}};
+  nlohmann::ordered_json out = {{"node", id},
+                                {"operation", operation_of(node)},
+                                {"label", node.label},
+                                {"line", node.origin.line},
+                                {"column", node.origin.column}};
+  if (node.origin.file) out["file"] = node.origin.file;
+  return out;
 }
 
 // The most first.
