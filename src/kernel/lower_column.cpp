@@ -8,18 +8,12 @@
 //           serial over the reduced axes:  accumulate; store what is ready; keep what later passes need
 //           store results of one element a column
 //
-//   columns in rows   rows of the tile one after another; accumulators are kept in scratch, in the L1 cache
-//     grid %g over the outer kept axes, the tiles of columns, and parts of a split axis
-//       vector %i over the columns of a tile: nothing yet, into scratch
-//       serial over the reduced axes:
-//         vector %i over the columns of a tile:  take from scratch; go on by one row or several; put into scratch
-//       vector %i over the columns of a tile:  store results, or those of the part
+//   columns in rows   rows of a tile one after another (lower_column_rows.cpp)
 //
 //   split columns     as column, over a part of the first reduced axis; a second phase joins the parts
 //
 // Tall columns are summed in blocks, whose sums are added up: that keeps the error small.
 #include <algorithm>
-#include <optional>
 
 #include "base/check.hpp"
 #include "kernel/lower_column.hpp"
@@ -28,8 +22,6 @@
 namespace smelt::kernel {
 
 constexpr int64_t kBlockRows = 256;
-// Rows of a column that a part should have at least, on a CPU; of them, so many at once.
-constexpr int64_t kPartRows = 256, kRowsAtOnce = 4;
 // On a GPU, enough rows of a part to hide its latency, and parts that the second phase reads at once.
 constexpr int64_t kFewestRows = 32;
 constexpr int kPartsAtOnce = 8;
@@ -40,7 +32,7 @@ void ColumnLowering::phases() {
   const bool split = schedule_.strategy == schedule::Strategy::Split;
   if (on_gpu() && split) return domain().scans.empty() ? split_columns() : split_scans();
   if (on_gpu()) return column();
-  if (split) return schedule_.narrow_axis >= 0 ? split_narrow() : columns_in_rows();
+  if (split) return schedule_.narrow_axis >= 0 ? split_narrow() : split_columns_in_rows();
   schedule_.tile > schedule_.lanes ? columns_in_rows() : column();
 }
 
@@ -115,14 +107,8 @@ std::vector<Stmt> ColumnLowering::down_columns(const ColumnLoops& loops, const s
   return in_loops({loops.serial.begin(), outside}, std::move(block));
 }
 
-void ColumnLowering::column() {
-  scans_down_ = true;
-  ColumnLoops loops = column_loops(nullptr);
-  block_rows(loops);
-  // One row at a time leaves too few loads under way, on a GPU and where a scan stores its values.
-  if (on_gpu() || !domain().scans.empty()) loops.together = schedule_.unroll;
-  const Placement& placement = loops.placement;
-
+// What passes over the columns of a tile have in common, whichever loop is inside of the other.
+ReductionLowering::PassLoops ColumnLowering::column_passes(const ColumnLoops& loops) {
   PassLoops in;
   in.accumulators = [&](int level) {
     const std::vector<Accumulator> accs = accumulators(level);
@@ -130,91 +116,28 @@ void ColumnLowering::column() {
       for (const Accumulator& a : accs) add_total(a);
     return accs;
   };
+  in.outputs = [&](int level) { return row_outputs(level, loops.placement); };
+  in.points = domain().estimate(true) * schedule_.tile;
+  if (!loops.serial.empty()) in.innermost = loops.serial.back().first;
+  in.lanes = schedule_.tile;
+  return in;
+}
+
+void ColumnLowering::column() {
+  scans_down_ = true;
+  ColumnLoops loops = column_loops(nullptr);
+  block_rows(loops);
+  // One row at a time leaves too few loads under way, on a GPU and where a scan stores its values.
+  if (on_gpu() || !domain().scans.empty()) loops.together = schedule_.unroll;
+  PassLoops in = column_passes(loops);
   in.around = [&](const std::vector<Accumulator>& accs, std::vector<Stmt> starts, std::vector<Stmt> element) {
     std::vector<Stmt> body = start(totals_of(accs));
     append(body, std::move(starts));
     if (!element.empty()) append(body, down_columns(loops, accs, std::move(element)));
     return body;
   };
-  in.outputs = [&](int level) { return row_outputs(level, placement); };
-  in.points = domain().estimate(true) * schedule_.tile;
-  if (!loops.serial.empty()) in.innermost = loops.serial.back().first;
-  in.lanes = schedule_.tile;
-  add_phase(loops.count, single(vector(loops.width, passes(placement, std::move(in)))),
+  add_phase(loops.count, single(vector(loops.width, passes(loops.placement, std::move(in)))),
             domain().reduced_count() * schedule_.tile * (domain().levels + 1));
-}
-
-// Scratch for what runs down the columns: from `starts`, the assignments that begin it.
-ColumnLowering::Carried ColumnLowering::carry(const std::vector<Stmt>& starts) {
-  Carried carried;
-  for (const Stmt& start : starts) {
-    const auto& s = start.get<Assign>();
-    const DType t = kernel_.locals[static_cast<size_t>(s.local)].dtype;
-    const Access at{true, add_scratch(t, {schedule_.tile}), {IntExpr::symbol(kLane)}};
-    carried.begin.push_back(builder_.store(at, s.value));
-    carried.take.push_back(assign(s.local, builder_.load(at)));
-    carried.put.push_back(builder_.store(at, builder_.local(s.local)));
-  }
-  return carried;
-}
-
-void ColumnLowering::columns_in_rows() {
-  SMELT_CHECK(domain().levels <= 1, "columns in rows, in {} passes", domain().levels);
-  scans_down_ = true;
-  std::optional<SplitAxis> split;
-  if (schedule_.strategy == schedule::Strategy::Split)
-    split = split_axis(first_reduced(), wanted_parts(first_reduced(), kPartRows, 1), kRowsAtOnce);
-  ColumnLoops loops = column_loops(split ? &*split : nullptr);
-  Placement& placement = loops.placement;
-  const std::vector<Accumulator> accs = domain().levels > 0 ? accumulators(0) : std::vector<Accumulator>{};
-  Carried carried;
-  // Loops around a vector loop that takes one row, or `rows` of those of the part from `first` on.
-  const auto over_rows = [&](const IntExpr& first, int64_t rows) {
-    std::vector<Stmt> elements;
-    for (int64_t u = 0; u < rows; ++u) {
-      if (split) placement.place(split->axis->var, first + u);
-      element_pass(0, accs, placement, elements);
-    }
-    if (carried.begin.empty()) {
-      std::vector<Stmt> starts = start(accs);
-      append(starts, take_scan_starts());
-      carried = carry(starts);
-    }
-    std::vector<Stmt> lanes = carried.take;
-    append(lanes, std::move(elements));
-    append(lanes, carried.put);
-    return in_loops(loops.serial, single(vector(loops.width, std::move(lanes))));
-  };
-  std::vector<Stmt> rows;
-  if (split) {
-    const Symbol q = Symbol::loop("q"), r = Symbol::loop("r");
-    const IntExpr quads = floordiv(loops.rows.length, kRowsAtOnce), done = quads * kRowsAtOnce;
-    loops.serial.front() = {q, quads};
-    placement.ranges[q] = {0, quads - 1};
-    rows = over_rows(loops.rows.first + IntExpr::symbol(q) * kRowsAtOnce, kRowsAtOnce);
-    if (const IntExpr rest = loops.rows.length - done; !rest.is(0)) {
-      loops.serial.front() = {r, rest};
-      placement.ranges[r] = {0, rest - 1};
-      append(rows, over_rows(loops.rows.first + done + IntExpr::symbol(r), 1));
-    }
-  } else {
-    rows = over_rows(0, 1);
-  }
-  std::vector<Stmt> body = single(vector(loops.width, carried.begin));
-  append(body, std::move(rows));
-  if (split) {
-    const std::vector<Partial> parts = partials(accs, column_partials(*split));
-    store_partials(accs, parts, column_partial_at(placement, loops.part), carried.take);
-    body.push_back(vector(loops.width, std::move(carried.take)));
-    add_phase(loops.count, std::move(body), split->part * schedule_.tile);
-    return combine_columns(loops.outer, *split, accs, parts);
-  }
-  set_results(accs);
-  if (std::vector<Stmt> outputs = row_outputs(1, placement); !outputs.empty()) {
-    append(carried.take, std::move(outputs));
-    body.push_back(vector(loops.width, std::move(carried.take)));
-  }
-  add_phase(loops.count, std::move(body), domain().reduced_count() * schedule_.tile);
 }
 
 // Parts of the first reduced axis of a GPU, at most `most`, that give each multiprocessor enough warps.

@@ -29,23 +29,30 @@ class ColumnLowering : public ReductionLowering {
  private:
   void phases() override;
   void column();
-  void columns_in_rows();
   void split_columns();
   SplitAxis rows_in_parts(const IntExpr& most);
-  struct Carried {
-    std::vector<Stmt> begin, take, put;
-  };
   ColumnLoops column_loops(const SplitAxis* split) const;
   void block_rows(ColumnLoops& loops) const;
+  PassLoops column_passes(const ColumnLoops& loops);
   std::vector<Stmt> down_columns(const ColumnLoops& loops, const std::vector<Accumulator>& accs,
                                  std::vector<Stmt> body);
-  Carried carry(const std::vector<Stmt>& starts);
   Shape column_partials(const SplitAxis& split) const;
   Index column_partial_at(const Placement& placement, const IntExpr& part) const;
   std::vector<Stmt> joined_parts(Placement placement, const SplitAxis& split, const std::vector<Accumulator>& accs,
                                  const std::vector<Partial>& parts);
   void combine_columns(Grid grid, const SplitAxis& split, const std::vector<Accumulator>& accs,
                        const std::vector<Partial>& parts);
+  // lower_column_rows.cpp
+  struct Carried {
+    std::vector<Stmt> begin, take, put;
+  };
+  void columns_in_rows();
+  void split_columns_in_rows();
+  Carried carry(const std::vector<Stmt>& starts);
+  std::vector<Stmt> read_by(const std::vector<Stmt>& lanes, const std::vector<Stmt>& takes) const;
+  std::vector<Stmt> once_a_column(const IntExpr& width, const std::vector<Stmt>& known, std::vector<Stmt>& lanes);
+  std::vector<Stmt> rows_of_tile(const ColumnLoops& loops, const std::vector<Accumulator>& accs, const Carried& carried,
+                                 std::vector<Stmt> lanes, std::vector<Stmt>& known);
   // lower_split_scan_down.cpp
   struct PartScan {
     RunningScan scan;

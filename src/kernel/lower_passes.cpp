@@ -108,6 +108,7 @@ std::vector<Stmt> ReductionLowering::passes(const Placement& placement, PassLoop
   std::vector<Stmt> body;
   for (size_t p = 0; p < count; ++p) {
     append(body, in.around(accs[p], std::move(starts[p]), std::move(elements[p])));
+    if (!outputs[p].empty() && in.around_outputs) outputs[p] = in.around_outputs(std::move(outputs[p]));
     append(body, std::move(outputs[p]));
   }
   return body;

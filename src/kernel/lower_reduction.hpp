@@ -131,6 +131,8 @@ class ReductionLowering : public AccumulatorLowering {
                                     std::vector<Stmt> element)>
         around;
     std::function<std::vector<Stmt>(int level)> outputs;  // of one element a row that are ready then
+    std::function<std::vector<Stmt>(std::vector<Stmt> outputs)>
+        around_outputs;  // the loops around these; none: they need none
     int64_t points = 0;
     std::optional<Symbol> innermost;
     std::optional<IntExpr> lanes;  // so many have values of their own at a point of the reduced axes

@@ -8,6 +8,7 @@
 #include "schedule/cost_parts.hpp"
 #include "schedule/local.hpp"
 #include "schedule/operations.hpp"
+#include "schedule/parts.hpp"
 #include "schedule/target_facts.hpp"
 
 namespace smelt::schedule {
@@ -32,6 +33,8 @@ constexpr int64_t kLongestBesideOthers = 16;
 // Rows that columns side by side take from memory together, where they are split over the grid.
 constexpr double kRowsInFlight = 4;
 constexpr double kCacheLine = 64;
+// Microseconds in which a thread waits for a piece of a row that it stores to a page far from the last one.
+constexpr double kFarPiece = 0.1;
 // Of the first-level cache: bytes between addresses that share a set, and the lines that a set holds.
 constexpr double kWaySize = 4096;
 constexpr int kWays = 8;
@@ -52,7 +55,7 @@ class CpuPrediction {
     const double near = static_cast<double>(facts_.cache_bytes_total) / 2;
     const double cache_bytes = facts_.cache_bytes * threads / facts_.processors;
     cost.memory_us = memory_bytes_ / (memory_bytes_ > near ? facts_.memory_bytes : cache_bytes);
-    cost.cache_us = line_bytes_ / cache_bytes + torn_bytes_ / facts_.memory_bytes;
+    cost.cache_us = line_bytes_ / cache_bytes + torn_bytes_ / facts_.memory_bytes + far_pieces_ * kFarPiece / threads;
     cost.issue_us = instructions_ * width() / (facts_.operations * threads);
     cost.latency_us = chain_ * kInstructionsPerCycle * width() / (facts_.operations * threads);
     cost.launch_us = facts_.launch_us + (s_.strategy == Strategy::Split ? facts_.next_launch_us : 0);
@@ -180,7 +183,11 @@ class CpuPrediction {
       moved[node] += times * size_of(graph_.at(node).dtype);
     };
     for (const Read& read : s_.domain.reads) note(read.node, read.index, times_read(read), false);
-    for (const Output& o : s_.domain.outputs) note(o.node, o.store_index, o.per_row ? kept() : executed_, true);
+    for (const Output& o : s_.domain.outputs) {
+      note(o.node, o.store_index, o.per_row ? kept() : executed_, true);
+      if (!o.per_row && down_columns() && has_far_rows(s_, options_.target))
+        far_pieces_ += executed_ / std::min(along(), static_cast<double>(std::max<int64_t>(s_.lanes, s_.tile)));
+    }
     for (const auto& [node, bytes] : moved) memory_bytes_ += std::min(array_bytes(graph_, options_.sizes, node), bytes);
   }
 
@@ -244,6 +251,7 @@ class CpuPrediction {
   double in_scratch_ = 0;  // accesses of scratch for each element and accumulator
   double instructions_ = 0, memory_bytes_ = 0, line_bytes_ = 0;
   double torn_bytes_ = 0;  // of lines that are read and written for one element of a row
+  double far_pieces_ = 0;  // of rows that are stored to other pages
   double chain_ = 0;       // cycles
 };
 

@@ -51,6 +51,10 @@ inline int64_t staged_row(int64_t side, DType dtype) { return side + std::max(1,
 
 int64_t power_of_two_from(int64_t n);  // the least one of at least n
 
+// Whether the rows of columns on a CPU are so far apart, and so many, that a core which takes a few lines of each waits for memory: every
+// row is another page, and nothing is fetched ahead.
+bool has_far_rows(const Schedule& schedule, const Target& target);
+
 // The innermost axis that is reduced, or that is kept; -1 when there is none.
 int last_axis(const Domain& domain, bool reduced);
 

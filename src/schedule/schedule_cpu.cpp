@@ -6,6 +6,7 @@
 #include <bit>
 #include <numeric>
 
+#include "schedule/candidates.hpp"
 #include "schedule/local.hpp"
 #include "schedule/parts.hpp"
 
@@ -20,6 +21,8 @@ constexpr int64_t kTile = 64, kLargeTile = 128, kLargestTile = 256;
 constexpr int64_t kLargeArray = 1 << 22;
 // Column sums keep their accumulators in the first-level cache.
 constexpr int64_t kColumnTile = 2048;
+// Passes over columns whose rows are far apart: a kilobyte of each row, so that what comes next is fetched ahead.
+constexpr int64_t kFarTile = 256;
 // Rows shorter than this leave most lanes of a vector empty.
 constexpr int64_t kShortRow = 16;
 // One row to a thread leaves threads idle where rows are few. Rows fewer than the first, reduced in one pass, are therefore split over
@@ -295,6 +298,12 @@ int free_axis(const Domain& domain) {
   return longest;
 }
 
+// Whether there are enough wide tiles for the threads, and the second level holds most of one until its last pass.
+bool takes_far_tiles(const Schedule& s, const Target& target) {
+  const int64_t height = s.domain.estimate(true), width = s.domain.estimate(false);
+  return width >= kFarTile * kThreadsOfACpu / 2 && height * kFarTile * kBytesOfElement <= 2 * target.l2_bytes;
+}
+
 // Reductions across the fastest axis: lanes are neighbouring columns. `turned`: in place of rows.
 std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const Group& group, const Options& options,
                                        bool turned) {
@@ -312,6 +321,7 @@ std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const 
   if (along_free) s.vector_axis = free;
   s.lanes = lanes_for(graph, group, s.domain, s.vector_axis, options);
   if (tuning.lanes) s.lanes = tuning.lanes;
+  const bool far = !one_pass && s.domain.scans.empty() && has_far_rows(s, options.target);
   const int64_t wide = std::max<int64_t>(s.lanes, tuning.tile ? tuning.tile / s.lanes * s.lanes : kColumnTile);
   if (one_pass && !s.domain.scans.empty()) {
     s.strategy = Strategy::Column;
@@ -325,13 +335,14 @@ std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const 
   } else {
     s.strategy = Strategy::Column;
     s.keep_bytes = options.target.l2_bytes / 2;
+    const bool in_rows = s.domain.scans.empty() &&
+                         (tuning.tile ? !one_pass || height < kTallColumn : far && takes_far_tiles(s, options.target));
     const auto too_high = [&] { return !one_pass && height * s.lanes * 4 > options.target.l2_bytes / 2; };
-    while (s.lanes > natural_lanes(options.target) && too_high()) s.lanes /= 2;
-    // Rows of a wide tile follow each other in memory; the sums of tall columns want blocks of rows.
-    s.tile = one_pass && height < kTallColumn && tuning.tile ? wide : s.lanes;
-    if (too_high())
+    while (!in_rows && s.lanes > natural_lanes(options.target) && too_high()) s.lanes /= 2;
+    if (!in_rows && too_high())
       return Refusal{fmt::format("a column of {} does not stay on chip between its passes", height),
                      fmt::format("columns of at most {}", options.target.l2_bytes / 8 / s.lanes)};
+    s.tile = !in_rows ? s.lanes : tuning.tile ? wide : std::max<int64_t>(s.lanes, kFarTile / s.lanes * s.lanes);
     s.note =
         fmt::format("{} columns of {} side by side, {}{}", s.tile, height, passes_text(s.domain), scans_text(s.domain));
   }
@@ -339,6 +350,13 @@ std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const 
 }
 
 }  // namespace
+
+bool has_far_rows(const Schedule& s, const Target& target) {
+  constexpr int64_t kFewRowsOfColumn = 16, kNearCaches = 8;  // of the second level
+  const int64_t height = s.domain.estimate(true), width = s.domain.estimate(false);
+  return height >= kFewRowsOfColumn && s.domain.axes[static_cast<size_t>(s.vector_axis)].estimate >= kFarTile &&
+         height * width * kBytesOfElement > kNearCaches * target.l2_bytes;
+}
 
 int natural_lanes(const Target& target) { return std::max(4, target.vector_bits / 32); }
 

@@ -46,9 +46,16 @@ TEST(TwoKernels, OneIsEnoughWhereCachesServe) {
   for (const bool gpu : {false, true})
     for (const char* program :
          {"input x: f32[64, 64]\nreturn softmax(x).T", "input x: f32[4096, 4096]\nreturn softmax(x)",
-          "input x: f32[4096, 4096]\nreturn x - mean(x, axis=0)",
+          "input x: f32[512, 8192]\nreturn x - mean(x, axis=0)",
           "input x: f32[64, 512, 784]\nreturn softmax(x, axis=1)"})
       EXPECT_EQ(planned(program, gpu).groups.size(), 1u) << program;
+}
+
+// A lane of a CPU that goes down tall columns meets another page with each row.
+TEST(TwoKernels, ColumnsThatCachesOfACpuDoNotHold) {
+  const char* const program = "input x: f32[4096, 4096]\nreturn x - mean(x, axis=0)";
+  EXPECT_EQ(planned(program, false).groups.size(), 2u);
+  EXPECT_EQ(planned(program, true).groups.size(), 1u);
 }
 
 // What is fused decides the order of sums.

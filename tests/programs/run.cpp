@@ -132,6 +132,17 @@ static std::string wrong(const Executable& executable, const Graph& graph, const
   return right(program, std::vector<std::vector<TensorView>>{inputs});
 }
 
+::testing::AssertionResult right_as(const plan::Tuning& tuning, const std::string& program,
+                                    const std::vector<TensorView>& inputs) {
+  const Graph graph = parsed(program);
+  CompileOptions options;
+  options.tuning = tuning;
+  const Executable executable = compile(graph, device(), options);
+  const std::string text = wrong(executable, graph, inputs, interpret_bounded(graph, inputs, device().is_gpu));
+  if (text.empty()) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << program << text << "\n" << kernel::print(executable.kernels()[0]);
+}
+
 ::testing::AssertionResult same_numbers(const std::vector<double>& got, const std::vector<double>& expected) {
   if (got.size() != expected.size())
     return ::testing::AssertionFailure() << got.size() << " numbers, not " << expected.size();

@@ -50,6 +50,10 @@ Tensor run(const std::string& program, const std::vector<TensorView>& inputs);
 // The same for several calls of one executable.
 ::testing::AssertionResult right(const std::string& program, const std::vector<std::vector<TensorView>>& calls);
 
+// Fused, with another schedule than its family would choose.
+::testing::AssertionResult right_as(const plan::Tuning& tuning, const std::string& program,
+                                    const std::vector<TensorView>& inputs);
+
 // The same number, nan included; -0 is not 0.
 ::testing::AssertionResult same_numbers(const std::vector<double>& got, const std::vector<double>& expected);
 

@@ -1,0 +1,180 @@
+// Columns in rows: rows of a tile of columns one after another, as they lie in memory. What runs down a column, the accumulators and
+// the results of earlier passes, is in scratch, which the first-level cache holds.
+//
+//   grid %g over the outer kept axes and the tiles of columns
+//     for each level of reductions:
+//       vector %i over the columns of a tile: nothing yet, into scratch
+//       serial over the reduced axes:
+//         vector %i over the columns of a tile:  take from scratch; go on by a row; put into scratch
+//       vector %i over the columns of a tile:  store results of one element a column
+//
+// Split: the grid goes over parts of the first reduced axis too, a step takes several rows, and a second phase joins the parts.
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "kernel/lower_column.hpp"
+#include "kernel/rewrite.hpp"
+#include "kernel/walk.hpp"
+#include "schedule/parts.hpp"
+
+namespace smelt::kernel {
+
+// Rows of a column that a part should have at least; of them, so many at once.
+constexpr int64_t kPartRows = 256, kRowsAtOnce = 4;
+
+// Scratch for what runs down the columns: from `starts`, the assignments that begin it.
+ColumnLowering::Carried ColumnLowering::carry(const std::vector<Stmt>& starts) {
+  Carried carried;
+  for (const Stmt& start : starts) {
+    const auto& s = start.get<Assign>();
+    const DType t = kernel_.locals[static_cast<size_t>(s.local)].dtype;
+    const Access at{true, add_scratch(t, {schedule_.tile}), {IntExpr::symbol(kLane)}};
+    carried.begin.push_back(builder_.store(at, s.value));
+    carried.take.push_back(assign(s.local, builder_.load(at)));
+    carried.put.push_back(builder_.store(at, builder_.local(s.local)));
+  }
+  return carried;
+}
+
+// The loops of one pass around `lanes`, what a row does; the accumulators of a block are added to their totals behind it. From then
+// on `known` takes what the pass found.
+std::vector<Stmt> ColumnLowering::rows_of_tile(const ColumnLoops& loops, const std::vector<Accumulator>& accs,
+                                               const Carried& carried, std::vector<Stmt> lanes,
+                                               std::vector<Stmt>& known) {
+  const auto outside = loops.serial.begin() + static_cast<long>(loops.blocks);
+  std::vector<Stmt> rows = in_loops({outside, loops.serial.end()}, single(vector(loops.width, std::move(lanes))));
+  std::vector<Stmt> body;
+  if (loops.blocks == 0 || accs.empty()) {
+    if (!carried.begin.empty()) body.push_back(vector(loops.width, carried.begin));
+    append(body, in_loops({loops.serial.begin(), outside}, std::move(rows)));
+    append(known, carried.take);
+    return body;
+  }
+  const std::vector<Accumulator> of_all = totals_of(accs);
+  Carried totals = carry(start(of_all));
+  std::vector<Stmt> join = totals.take;
+  append(join, carried.take);
+  append(join, take_parts(of_all, accs));
+  append(join, std::move(totals.put));
+  std::vector<Stmt> block = single(vector(loops.width, carried.begin));
+  append(block, std::move(rows));
+  block.push_back(vector(loops.width, std::move(join)));
+  body.push_back(vector(loops.width, std::move(totals.begin)));
+  append(body, in_loops({loops.serial.begin(), outside}, std::move(block)));
+  append(known, std::move(totals.take));
+  return body;
+}
+
+// Of `takes` those whose locals `lanes` read.
+std::vector<Stmt> ColumnLowering::read_by(const std::vector<Stmt>& lanes, const std::vector<Stmt>& takes) const {
+  std::unordered_set<LocalId> read;
+  visit_below(kernel_, expressions_of(lanes), [&](ExprId, const Expr& e) {
+    if (const auto* local = e.get_if<ReadLocal>()) read.insert(local->local);
+    return true;
+  });
+  std::vector<Stmt> needed;
+  for (const Stmt& take : takes)
+    if (read.count(*given_by(take))) needed.push_back(take);
+  return needed;
+}
+
+// What follows from the passes before alone is the same in all rows of a column: `lanes` find it in scratch. Returns the loop that
+// computes it. `known` are the assignments of what these passes found.
+std::vector<Stmt> ColumnLowering::once_a_column(const IntExpr& width, const std::vector<Stmt>& known,
+                                                std::vector<Stmt>& lanes) {
+  std::unordered_set<LocalId> found;
+  for (const Stmt& s : known) found.insert(*given_by(s));
+  const std::vector<ExprId> roots = expressions_of(lanes);
+  std::vector<ExprId> below;
+  visit_below(kernel_, roots, [&](ExprId id, const Expr&) {
+    below.push_back(id);
+    return true;
+  });
+  std::sort(below.begin(), below.end());  // operands before their users
+  std::unordered_map<ExprId, bool> same;
+  for (const ExprId id : below) {
+    const Expr& e = kernel_.at(id);
+    const auto* read = e.get_if<ReadLocal>();
+    bool all = read ? found.count(read->local) > 0 : e.is<Const>() || e.is<Apply>() || e.is<Raw>() || e.is<Cast>();
+    for_each_operand(e, [&](ExprId operand) { all = all && same.at(operand); });
+    same[id] = all;
+  }
+  Rewriter rewrite(kernel_);
+  std::vector<Stmt> stores;
+  visit_below(kernel_, roots, [&](ExprId id, const Expr& e) {
+    if (!same.at(id)) return true;
+    if (e.is<Apply>() || e.is<Raw>() || e.is<Cast>()) {
+      const Access at{true, add_scratch(e.dtype, {schedule_.tile}), {IntExpr::symbol(kLane)}};
+      stores.push_back(builder_.store(at, id));
+      rewrite.replace(id, builder_.load(at));
+    }
+    return false;
+  });
+  if (stores.empty()) return stores;
+  for (Stmt& s : lanes) rewrite(s);
+  std::vector<Stmt> body = read_by(stores, known);
+  append(body, std::move(stores));
+  return single(vector(width, std::move(body)));
+}
+
+void ColumnLowering::columns_in_rows() {
+  scans_down_ = true;
+  ColumnLoops loops = column_loops(nullptr);
+  block_rows(loops);
+  std::vector<Stmt> known;
+  PassLoops in = column_passes(loops);
+  in.around = [&](const std::vector<Accumulator>& accs, std::vector<Stmt> starts, std::vector<Stmt> element) {
+    if (element.empty()) return element;
+    std::vector<Stmt> begin = start(accs), body = once_a_column(loops.width, known, element);
+    std::vector<Stmt> lanes = read_by(element, known);
+    append(begin, std::move(starts));
+    const Carried carried = carry(begin);
+    append(lanes, carried.take);
+    append(lanes, std::move(element));
+    append(lanes, carried.put);
+    append(body, rows_of_tile(loops, accs, carried, std::move(lanes), known));
+    return body;
+  };
+  in.around_outputs = [&](std::vector<Stmt> outputs) {
+    std::vector<Stmt> lanes = read_by(outputs, known);
+    append(lanes, std::move(outputs));
+    return single(vector(loops.width, std::move(lanes)));
+  };
+  add_phase(loops.count, passes(loops.placement, std::move(in)),
+            domain().reduced_count() * schedule_.tile * (domain().levels + 1));
+}
+
+void ColumnLowering::split_columns_in_rows() {
+  const SplitAxis split = split_axis(first_reduced(), wanted_parts(first_reduced(), kPartRows, 1), kRowsAtOnce);
+  ColumnLoops loops = column_loops(&split);
+  Placement& placement = loops.placement;
+  const std::vector<Accumulator> accs = accumulators(0);
+  const Carried carried = carry(start(accs));
+  // Loops around a vector loop that takes `rows` of the part from `first` on.
+  const auto over_rows = [&](Symbol var, const IntExpr& extent, const IntExpr& first, int64_t rows) {
+    loops.serial.front() = {var, extent};
+    placement.ranges[var] = {0, extent - 1};
+    std::vector<Stmt> lanes = carried.take, elements;
+    for (int64_t u = 0; u < rows; ++u) {
+      placement.place(split.axis->var, loops.rows.first + first + u);
+      element_pass(0, accs, placement, elements);
+    }
+    append(lanes, std::move(elements));
+    append(lanes, carried.put);
+    return in_loops(loops.serial, single(vector(loops.width, std::move(lanes))));
+  };
+  const Symbol q = Symbol::loop("q"), r = Symbol::loop("r");
+  const IntExpr steps = floordiv(loops.rows.length, kRowsAtOnce), done = steps * kRowsAtOnce;
+  std::vector<Stmt> body = single(vector(loops.width, carried.begin)), results = carried.take;
+  append(body, over_rows(q, steps, IntExpr::symbol(q) * kRowsAtOnce, kRowsAtOnce));
+  if (const IntExpr rest = loops.rows.length - done; !rest.is(0))
+    append(body, over_rows(r, rest, done + IntExpr::symbol(r), 1));
+  const std::vector<Partial> parts = partials(accs, column_partials(split));
+  store_partials(accs, parts, column_partial_at(placement, loops.part), results);
+  body.push_back(vector(loops.width, std::move(results)));
+  add_phase(loops.count, std::move(body), split.part * schedule_.tile);
+  combine_columns(loops.outer, split, accs, parts);
+}
+
+}  // namespace smelt::kernel
