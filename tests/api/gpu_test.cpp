@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "api/node.hpp"
-#include "fake_cuda/open.hpp"
+#include "support/fake_cuda/open.hpp"
 
 namespace smelt {
 namespace {

@@ -16,9 +16,9 @@
 #include "api/node.hpp"
 #include "base/bytes.hpp"
 #include "compile/saved.hpp"
-#include "fake_cuda/open.hpp"
 #include "message_of.hpp"
 #include "runtime/child_program.hpp"
+#include "support/fake_cuda/open.hpp"
 
 namespace smelt {
 namespace {

@@ -4,8 +4,8 @@
 #include <smelt/smelt.hpp>
 
 #include "api/node.hpp"
-#include "fake_cuda/open.hpp"
 #include "message_of.hpp"
+#include "support/fake_cuda/open.hpp"
 
 namespace smelt {
 namespace {

@@ -6,7 +6,7 @@
 #include <random>
 
 #include "smelt/error.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt {
 namespace {

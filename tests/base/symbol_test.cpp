@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "smelt/error.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt {
 namespace {

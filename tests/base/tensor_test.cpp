@@ -7,7 +7,7 @@
 
 #include "base/shape.hpp"
 #include "smelt/error.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt {
 namespace {

@@ -151,7 +151,7 @@ TEST_F(CpuCache, C40_DamagedFilesAreMadeAgain) {
   }
 }
 
-TEST_F(CpuCache, C41_NoPlaceForIt) {
+TEST_F(CpuCache, C41_WithoutAFolderEveryProcessCompiles) {
   const int kernels = use().first;
   const std::pair without{0, kernels};
   EXPECT_EQ(use({{"SMELT_CACHE_DIR", "off"}}), without);

@@ -8,9 +8,9 @@
 #include <mutex>
 
 #include "compile/cpu_build.hpp"
-#include "fake_cuda/open.hpp"
 #include "frontends/language.hpp"
-#include "symbols.hpp"
+#include "support/fake_cuda/open.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt::testing {
 namespace {

@@ -1,4 +1,4 @@
-// The user's own CUDA kernels on the driver of tests/fake_cuda, whose kernels are what the tests say.
+// The user's own CUDA kernels on the driver of tests/support/fake_cuda, whose kernels are what the tests say.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,11 +10,11 @@
 #include <random>
 
 #include "compile/compile.hpp"
-#include "fake_cuda/open.hpp"
 #include "graph/build.hpp"
 #include "graph/custom_code.hpp"
 #include "smelt/error.hpp"
-#include "symbols.hpp"
+#include "support/fake_cuda/open.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt::testing {
 namespace {

@@ -14,9 +14,9 @@
 #include "frontends/language.hpp"
 #include "kernel/lower.hpp"
 #include "plan/plan.hpp"
-#include "prelude_calls.hpp"
 #include "schedule/schedule.hpp"
-#include "symbols.hpp"
+#include "support/prelude_calls.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt {
 namespace {

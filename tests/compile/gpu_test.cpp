@@ -1,4 +1,4 @@
-// The way of programs through a GPU: arguments, memory, streams, graphs, errors. The driver is the one of tests/fake_cuda, and what its
+// The way of programs through a GPU: arguments, memory, streams, graphs, errors. The driver is the one of tests/support/fake_cuda, and what its
 // kernels do is written here; that real kernels compute what they should is tested where there is a GPU.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -11,12 +11,12 @@
 
 #include "compile/compile.hpp"
 #include "emit/cuda.hpp"
-#include "fake_cuda/open.hpp"
 #include "frontends/language.hpp"
 #include "runtime/disk_cache.hpp"
 #include "runtime/gpu_pool.hpp"
 #include "smelt/error.hpp"
-#include "symbols.hpp"
+#include "support/fake_cuda/open.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt::testing {
 namespace {

@@ -9,9 +9,9 @@
 #include <filesystem>
 
 #include "compile/gpu_kernel.hpp"
-#include "fake_cuda/open.hpp"
 #include "frontends/language.hpp"
-#include "symbols.hpp"
+#include "support/fake_cuda/open.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt::testing {
 namespace {

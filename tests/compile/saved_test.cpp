@@ -7,9 +7,9 @@
 #include <sstream>
 
 #include "compile/saved.hpp"
-#include "fake_cuda/open.hpp"
 #include "frontends/language.hpp"
 #include "graph/save.hpp"
+#include "support/fake_cuda/open.hpp"
 
 namespace smelt::testing {
 namespace {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "frontends/language.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt {
 namespace {

@@ -17,7 +17,7 @@
 #include "compile/standalone.hpp"
 #include "emit/cuda.hpp"
 #include "frontends/language.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt::testing {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "compile/compile.hpp"
 #include "frontends/language.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt {
 namespace {

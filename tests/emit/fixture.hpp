@@ -14,7 +14,7 @@
 #include "kernel/classify_accesses.hpp"
 #include "kernel/partition_loops.hpp"
 #include "runtime/cpu.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt::test {
 

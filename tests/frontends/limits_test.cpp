@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include "run.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt::lang {
 

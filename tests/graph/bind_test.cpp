@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "graph/build.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt {
 namespace {

@@ -5,7 +5,7 @@
 #include <functional>
 
 #include "graph/build.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt {
 namespace {

@@ -1,6 +1,6 @@
 // GraphBuilder: dtypes, shapes, and the nodes that it inserts.
 #include "graph/build.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 
 #include "finite_differences.hpp"
 #include "graph/functions.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt {
 namespace {

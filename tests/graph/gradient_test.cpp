@@ -7,7 +7,7 @@
 #include "finite_differences.hpp"
 #include "graph/custom_code.hpp"
 #include "graph/functions.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt {
 namespace {

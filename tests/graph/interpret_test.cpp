@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "arrays.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt {
 namespace {

@@ -8,7 +8,7 @@
 #include <random>
 
 #include "arrays.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt {
 namespace {

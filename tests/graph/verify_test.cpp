@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "arrays.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt {
 namespace {

@@ -9,7 +9,7 @@
 #include "kernel/team_forms.hpp"
 #include "kernel/widen_accesses.hpp"
 #include "samples.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt::kernel {
 namespace {

@@ -9,7 +9,7 @@
 #include "kernel/lane_faults.hpp"
 #include "kernel/verify_parts.hpp"
 #include "samples.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt::kernel {
 namespace {

@@ -1,6 +1,6 @@
 // What follows from loops and masks, and that nothing false does.
 #include "kernel/facts.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include "changes.hpp"
 #include "kernel/walk.hpp"
 #include "samples.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt::kernel {
 namespace {

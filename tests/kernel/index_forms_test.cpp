@@ -8,7 +8,7 @@
 #include "kernel/lane_forms.hpp"
 #include "kernel/verify_parts.hpp"
 #include "samples.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt::kernel {
 namespace {

@@ -13,7 +13,7 @@
 #include "plan/plan.hpp"
 #include "schedule/schedule.hpp"
 #include "smelt/error.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt {
 namespace {

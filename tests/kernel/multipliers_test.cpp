@@ -1,6 +1,6 @@
 // What GPUs divide positions by sizes with.
 #include "kernel/multipliers.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 #include <gtest/gtest.h>
 

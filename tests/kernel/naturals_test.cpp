@@ -5,7 +5,7 @@
 
 #include "changes.hpp"
 #include "samples.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt::kernel {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt::kernel {
 namespace {

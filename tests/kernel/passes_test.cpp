@@ -13,7 +13,7 @@
 #include "kernel/team_forms.hpp"
 #include "kernel/walk.hpp"
 #include "samples.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt::kernel {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "kernel/kernel.hpp"
 #include "samples.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt::kernel {
 namespace {

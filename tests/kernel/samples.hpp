@@ -8,7 +8,7 @@
 #include "kernel/build.hpp"
 #include "kernel/kernel.hpp"
 #include "smelt/error.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt::kernel {
 

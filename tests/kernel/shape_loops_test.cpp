@@ -6,7 +6,7 @@
 #include "changes.hpp"
 #include "kernel/team_forms.hpp"
 #include "samples.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt::kernel {
 namespace {

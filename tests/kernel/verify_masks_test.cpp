@@ -9,7 +9,7 @@
 #include "kernel/kernel.hpp"
 #include "samples.hpp"
 #include "smelt/error.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt::kernel {
 namespace {

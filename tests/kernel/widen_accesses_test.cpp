@@ -8,7 +8,7 @@
 #include "kernel/shape_loops.hpp"
 #include "kernel/team_forms.hpp"
 #include "samples.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt::kernel {
 namespace {

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "compile/compile.hpp"
-#include "device.hpp"
 #include "graph/build.hpp"
 #include "ops/expand/on_host.hpp"
+#include "support/device.hpp"
 
 namespace smelt {
 namespace {

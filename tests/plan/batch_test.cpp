@@ -9,7 +9,7 @@
 #include "plan/isolate.hpp"
 #include "plan/plan.hpp"
 #include "schedule/schedule.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt {
 namespace {

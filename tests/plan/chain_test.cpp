@@ -14,7 +14,7 @@
 #include "kernel/lower.hpp"
 #include "plan/plan.hpp"
 #include "schedule/schedule.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt {
 namespace {

@@ -10,7 +10,7 @@
 #include "graph/build.hpp"
 #include "plan/plan.hpp"
 #include "schedule/schedule.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt {
 namespace {

@@ -69,7 +69,7 @@ TEST(Cases, C02_OutputShiftedAgainstItsInput) {
     }
 }
 
-TEST(Cases, C03_OneOutputTwiceOneInputTwice) {
+TEST(Cases, C03_OneOutputTwiceAndOneInputTwice) {
   NEEDS_LLVM();
   const Tensor x = noise(DType::F32, {5, 7});
   EXPECT_TRUE(right("input a: f32[M, N]\ninput b: f32[M, N]\ny = a * b + a\nreturn y, y, a, y\n", {x, x}));

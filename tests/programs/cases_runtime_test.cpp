@@ -75,7 +75,7 @@ TEST(Cases, C46_AnErrorInAWorkerThreadReachesTheCaller) {
 }
 
 // 500 operations, 64 values that all live to the end.
-TEST(Cases, C47_LargeGraph) {
+TEST(Cases, C47_ALargeGraphIsAtMostTwoKernels) {
   NEEDS_LLVM();
   std::string program = "input x: f32[N]\n";
   for (int i = 0; i < 64; ++i) program += fmt::format("v{} = x * {} + {}\n", i, 1 + 0.01 * i, i);
@@ -92,7 +92,7 @@ TEST(Cases, C47_LargeGraph) {
   EXPECT_TRUE(right(program, {noise(DType::F32, {1000})}));
 }
 
-TEST(Cases, C48_ManyThreadsOneExecutable) {
+TEST(Cases, C48_ManyThreadsRunOneExecutable) {
   NEEDS_LLVM();
   const Executable e = compiled("input x: f32[M, N]\nreturn softmax(x), sum(x, axis=0)\n", true, 2);
   const Executable other = compiled("input x: f32[M, N]\nreturn x.T * 2\n", true, 2);
@@ -118,7 +118,7 @@ TEST(Cases, C48_ManyThreadsOneExecutable) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST(Cases, C48_ManyThreadsCompile) {
+TEST(Cases, C48_ManyThreadsCompileAtOnce) {
   NEEDS_LLVM();
   std::vector<std::thread> threads;
   std::atomic<int> wrong = 0;
@@ -154,7 +154,7 @@ TEST(Cases, C49_NamesReachNoSource) {
   }
 }
 
-TEST(Cases, C50_DepthOfText) {
+TEST(Cases, C50_TextNestedTooDeeplyIsRefused) {
   const std::string deep(100'000, '('), minus(1'000'000, '-'), nots = [] {
     std::string all;
     for (int i = 0; i < 100'000; ++i) all += "not ";
@@ -169,7 +169,7 @@ TEST(Cases, C50_DepthOfText) {
     EXPECT_THROW(lang::parse_program("input x: f32[N]\nreturn " + text + "\n", "case.smelt"), UserError);
 }
 
-TEST(Cases, C51_SizesThatAreNone) {
+TEST(Cases, C51_ImpossibleSizesAreRefused) {
   for (const char* type :
        {"f32[1000000000000000000, 1000000000000000000]", "f32[-1]", "f32[99999999999999999999]", "f32[1.5]"})
     EXPECT_THROW(

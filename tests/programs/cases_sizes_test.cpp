@@ -164,7 +164,7 @@ TEST(Cases, C14_OffsetsBeyondTwoToThe31InASmallView) {
       expected));
 }
 
-TEST(Cases, C15_ManyRows) {
+TEST(Cases, C15_MoreThan65535Rows) {
   NEEDS_LLVM();
   for (const int64_t rows : {65535, 65536, 70001}) {
     const Tensor x = noise(DType::F32, {rows, 3});
@@ -173,7 +173,7 @@ TEST(Cases, C15_ManyRows) {
   }
 }
 
-TEST(Cases, C16_SizesThatOverflow) {
+TEST(Cases, C16_SizesThatOverflowAreRefused) {
   NEEDS_LLVM();
   const Tensor x = scalar(DType::F32, 1);
   EXPECT_THROW(run("input x: f32\nreturn broadcast_to(x, (4294967296, 4294967296)) + 1\n", {x}), UserError);

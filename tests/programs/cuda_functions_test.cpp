@@ -7,7 +7,7 @@
 #include <random>
 
 #include "emit/cuda_text.hpp"
-#include "fake_cuda/emulate.hpp"
+#include "support/fake_cuda/emulate.hpp"
 
 namespace smelt::testing {
 namespace {

@@ -6,11 +6,11 @@
 
 #include "aliasing.hpp"
 #include "compile/saved.hpp"
-#include "fake_cuda/emulate.hpp"
 #include "frontends/language.hpp"
 #include "graph/bounds.hpp"
 #include "run.hpp"
-#include "symbols.hpp"
+#include "support/fake_cuda/emulate.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt::testing {
 namespace {

@@ -6,11 +6,11 @@
 #include <numeric>
 
 #include "emit/cuda.hpp"
-#include "fake_cuda/emulate.hpp"
 #include "kernel/facts.hpp"
 #include "kernel/passes.hpp"
 #include "kernel/samples.hpp"
-#include "symbols.hpp"
+#include "support/fake_cuda/emulate.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt::kernel {
 namespace {

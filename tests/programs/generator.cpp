@@ -9,7 +9,7 @@
 #include "generator_random.hpp"
 #include "generator_scan.hpp"
 #include "smelt/error.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt::testing {
 namespace {

@@ -8,7 +8,7 @@
 #include "frontends/language.hpp"
 #include "generator.hpp"
 #include "smelt/error.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt::testing {
 namespace {

@@ -1,5 +1,5 @@
 #include "generator_list.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 #include <fmt/format.h>
 

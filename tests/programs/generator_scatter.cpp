@@ -1,5 +1,5 @@
 #include "generator_scatter.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 #include <fmt/format.h>
 

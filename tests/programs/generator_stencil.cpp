@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "generator.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt::testing {
 namespace {

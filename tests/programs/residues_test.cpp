@@ -8,7 +8,7 @@
 #include "frontends/language.hpp"
 #include "graph/bounds.hpp"
 #include "run.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt::testing {
 namespace {

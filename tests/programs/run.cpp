@@ -8,9 +8,9 @@
 #include <cstring>
 #include <random>
 
-#include "device.hpp"
 #include "frontends/language.hpp"
 #include "graph/bounds.hpp"
+#include "support/device.hpp"
 
 namespace smelt::testing {
 

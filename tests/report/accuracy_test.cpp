@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "graph/build.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt::report {
 namespace {

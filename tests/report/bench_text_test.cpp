@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/svg.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt::report {
 namespace {

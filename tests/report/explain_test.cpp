@@ -7,7 +7,7 @@
 
 #include "graph/build.hpp"
 #include "report/traffic.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt::report {
 namespace {

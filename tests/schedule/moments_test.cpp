@@ -7,7 +7,7 @@
 #include "frontends/language.hpp"
 #include "plan/plan.hpp"
 #include "schedule/schedule.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt::schedule {
 namespace {

@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include "fake_cuda/open.hpp"
+#include "support/fake_cuda/open.hpp"
 
 namespace smelt::testing {
 namespace {

@@ -1,4 +1,4 @@
-#include "fake_cuda/emulate.hpp"
+#include "support/fake_cuda/emulate.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
@@ -12,14 +12,14 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "fake_cuda/open.hpp"
+#include "support/fake_cuda/open.hpp"
 
 namespace smelt::testing {
 namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kFolder = std::string(SMELT_SOURCE_DIR) + "/tests/fake_cuda";
+const std::string kFolder = std::string(SMELT_SOURCE_DIR) + "/tests/support/fake_cuda";
 
 std::string read(const fs::path& path) {
   std::stringstream text;

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-FOLDER = Path(__file__).resolve().parent.parent / "bench" / "suite"
+FOLDER = Path(__file__).resolve().parents[2] / "bench" / "suite"
 sys.path[:0] = [str(FOLDER), str(FOLDER.parent / "common")]
 
 import page

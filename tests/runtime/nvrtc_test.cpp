@@ -5,9 +5,9 @@
 #include <fstream>
 #include <thread>
 
-#include "fake_cuda/open.hpp"
 #include "runtime/nvrtc_search.hpp"
 #include "smelt/error.hpp"
+#include "support/fake_cuda/open.hpp"
 
 namespace smelt::testing {
 namespace {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tensors of NumPy and of smelt handed to each other by DLPack, in capsules of Python: `numpy_test.py versioned|legacy LIBRARY [FOLDER]`.
 
-LIBRARY is tests/dlpack/exchange.cpp; FOLDER may have a NumPy, for where this Python has none or an old one. Exit status 77 (CTest: skipped)
+LIBRARY is tests/api/dlpack/exchange.cpp; FOLDER may have a NumPy, for where this Python has none or an old one. Exit status 77 (CTest: skipped)
 where NumPy is missing, or older than 2.1 and so without DLPack 1.0."""
 
 import ctypes

@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "fixture.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt::test {
 

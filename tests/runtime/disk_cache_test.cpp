@@ -14,8 +14,8 @@
 #include <sstream>
 #include <thread>
 
-#include "fake_cuda/open.hpp"
 #include "runtime/disk_cache.hpp"
+#include "support/fake_cuda/open.hpp"
 
 namespace smelt::testing {
 namespace {
@@ -78,7 +78,7 @@ TEST_F(Cache, KeepsWhatItWasGiven) {
   EXPECT_EQ(first.find("a"), std::nullopt);
 }
 
-TEST_F(Cache, C37_ThreadsThatAskForTheSameMakeItOnce) {
+TEST_F(Cache, C37_ThreadsThatAskForTheSameEntryMakeItOnce) {
   DiskCache cache(folder_);
   std::atomic<int> made{0}, hits{0};
   std::vector<std::thread> threads;
@@ -204,7 +204,7 @@ TEST_F(Cache, AFileOfAnotherKeyIsNotTaken) {
   EXPECT_EQ(cache.find("one"), "1");
 }
 
-TEST_F(Cache, C41_NoPlaceForIt) {
+TEST_F(Cache, C41_WithoutAFolderEveryCallMakesItAnew) {
   const auto works_without = [](DiskCache& cache) {
     bool hit = true;
     EXPECT_EQ(cache.get(
@@ -234,7 +234,7 @@ TEST_F(Cache, C41_NoPlaceForIt) {
   }
 }
 
-TEST_F(Cache, C41_FullDisk) {
+TEST_F(Cache, C41_AFullDiskIsNoError) {
   const pid_t child = ::fork();
   if (child == 0) {
     ::signal(SIGXFSZ, SIG_IGN);
@@ -251,7 +251,7 @@ TEST_F(Cache, C41_FullDisk) {
   EXPECT_EQ(files().size(), 1U) << "what could not be written stays behind";
 }
 
-TEST_F(Cache, C41_WhereTheUserKeepsIt) {
+TEST_F(Cache, C41_FoldersNamedByTheEnvironment) {
   {
     const Variable chosen("SMELT_CACHE_DIR", (root_ / "own").string());
     EXPECT_EQ(DiskCache::of_user()->info().folder, (root_ / "own").string());

@@ -4,8 +4,8 @@
 #include <numeric>
 #include <thread>
 
-#include "fake_cuda/open.hpp"
 #include "smelt/error.hpp"
+#include "support/fake_cuda/open.hpp"
 
 namespace smelt::testing {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <numeric>
 
-#include "fake_cuda/open.hpp"
 #include "runtime/opencl.hpp"
 #include "smelt/error.hpp"
+#include "support/fake_cuda/open.hpp"
 
 namespace smelt::testing {
 namespace {

@@ -10,8 +10,8 @@
 #include <optional>
 #include <string>
 
-#include "fake_cuda/fake_cuda.hpp"
 #include "runtime/gpu.hpp"
+#include "support/fake_cuda/fake_cuda.hpp"
 
 namespace smelt::testing {
 

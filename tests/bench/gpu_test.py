@@ -12,7 +12,7 @@ import xml.etree.ElementTree
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-FOLDER = Path(__file__).resolve().parent.parent / "bench" / "gpu"
+FOLDER = Path(__file__).resolve().parents[2] / "bench" / "gpu"
 sys.path[:0] = [str(FOLDER), str(FOLDER.parent / "common")]
 RUN = [sys.executable, str(FOLDER / "run.py")]
 

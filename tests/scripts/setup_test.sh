@@ -2,7 +2,7 @@
 # scripts/setup.sh against machines that are made up: commands of the same names that say what a test wants. Nothing is
 # installed here.
 set -euo pipefail
-setup=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)/scripts/setup.sh
+setup=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)/scripts/setup.sh
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 tools=(bash env cat sed grep printf mktemp tail rm echo)

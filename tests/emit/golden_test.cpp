@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "fixture.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt::test {
 

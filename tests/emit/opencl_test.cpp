@@ -5,7 +5,7 @@
 #include "kernel/facts.hpp"
 #include "kernel/passes.hpp"
 #include "smelt/error.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt::test {
 

@@ -12,7 +12,7 @@ import xml.etree.ElementTree
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-FOLDER = Path(__file__).resolve().parent.parent / "bench" / "cpu"
+FOLDER = Path(__file__).resolve().parents[2] / "bench" / "cpu"
 sys.path[:0] = [str(FOLDER), str(FOLDER.parent / "common")]
 
 

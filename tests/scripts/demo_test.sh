@@ -2,7 +2,7 @@
 # Runs the demonstration on small arrays, in a copy, and looks at what it leaves. Usage: demo_test.sh SMELT
 set -euo pipefail
 smelt=$(realpath "$1")
-here=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 mkdir "$copy/scripts" "$copy/examples"

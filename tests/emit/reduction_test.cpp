@@ -5,7 +5,7 @@
 #include <random>
 
 #include "fixture.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt::test {
 

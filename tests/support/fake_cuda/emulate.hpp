@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "compile/compile.hpp"
-#include "fake_cuda/fake_cuda.hpp"
+#include "support/fake_cuda/fake_cuda.hpp"
 
 namespace smelt::testing {
 

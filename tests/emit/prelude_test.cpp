@@ -4,8 +4,8 @@
 #include "emit/cuda_text.hpp"
 #include "emit/opencl.hpp"
 #include "fixture.hpp"
-#include "prelude_calls.hpp"
 #include "smelt/error.hpp"
+#include "support/prelude_calls.hpp"
 
 namespace smelt::test {
 namespace {

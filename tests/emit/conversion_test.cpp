@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "fixture.hpp"
-#include "symbols.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt::test {
 
