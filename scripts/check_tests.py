@@ -3,7 +3,8 @@
 
 Every folder of src/ has one of the same name in tests/; every folder of tests/ has a row in the
 first table of the page; C++ files with tests, and only these, are named *_test.cpp. The page lists
-the numbered cases by what they show, read from the names of the tests; --fix writes that list.
+the numbered cases by what they show, read from the names of the tests; --fix writes that list. Every
+program of tests/support/programs is run by a test.
 """
 import pathlib
 import re
@@ -59,6 +60,10 @@ def faults(root, fix):
         named = path.name.endswith("_test.cpp")
         if bool(tests_of(path)) != named:
             yield f"{where}: " + ("has no tests: drop _test from its name" if named else "has tests: name it *_test.cpp")
+    sources = "".join(path.read_text(encoding="utf-8") for path in (root / "tests").rglob("*_test.cpp"))
+    for path in sorted((root / "tests/support/programs").iterdir()):
+        if f'shared_program("{path.stem}"' not in sources:
+            yield f"{path.relative_to(root)}: no test runs it"
     written = LIST.sub(lambda match: match[1] + cases(root) + match[2], page)
     if not LIST.search(page):
         yield f"{PAGE}: there is no list of cases (<!-- cases -->)"

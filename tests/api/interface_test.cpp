@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "message_of.hpp"
+#include "support/programs.hpp"
 
 namespace smelt {
 namespace {
@@ -328,8 +329,7 @@ TEST(Interface, OldNamesMeanWhatTheyMeant) {
 #pragma GCC diagnostic pop
 
 TEST(Interface, SizesOfInputsAreExpressions) {
-  const Program gates =
-      compile_text("input w: f32[I, 4*H]\ninput h: f32[H]\nreturn sum(w.reshape(I, 4, H) * h, axis=(0, 2))");
+  const Program gates = compile_text(shared_program("gates"));
   for (const int64_t h : {20, 24, 33}) {
     const Array ones = Array::from(std::vector<float>(static_cast<size_t>(2 * 4 * h), 1.f), {2, 4 * h});
     const Array y = gates(ones, Array::from(std::vector<float>(static_cast<size_t>(h), 0.5f)))[0];

@@ -19,6 +19,7 @@
 #include "message_of.hpp"
 #include "runtime/child_program.hpp"
 #include "support/fake_cuda/open.hpp"
+#include "support/programs.hpp"
 
 namespace smelt {
 namespace {
@@ -178,8 +179,7 @@ TEST_F(Saved, ProgramsKeepTheirNames) {
 }
 
 TEST_F(Saved, KeepsSizesThatAreExpressions) {
-  const Program f =
-      compile_text("input w: f32[I, 4*H]\ninput h: f32[H]\nreturn sum(w.reshape(I, 4, H) * h, axis=(0, 2))");
+  const Program f = compile_text(shared_program("gates"));
   const Array w = rows(3, 4 * 33), h = Array::from(std::vector<float>(33, 0.5f));
   const Array y = f(w, h)[0];
   f.save(path());

@@ -3,6 +3,7 @@
 #include <smelt/smelt.hpp>
 
 #include "message_of.hpp"
+#include "support/programs.hpp"
 
 namespace smelt {
 namespace {
@@ -20,7 +21,7 @@ TEST(Source, IsWrittenInTheLanguageAskedFor) {
   EXPECT_NE(cpp.find("#include <cmath>"), std::string::npos) << cpp;
   EXPECT_EQ(cpp.find("__global__"), std::string::npos);
   EXPECT_NE(f.source("cpp", x, g).find("smelt_program("), std::string::npos);
-  const Program program = compile_text("input x: f32[B, C]\nreturn softmax(x)\n");
+  const Program program = compile_text(shared_program("softmax_f32", {"f32[B, C]"}));
   EXPECT_NE(program.source("cpp", {{"x", x}}, options).find("my_softmax("), std::string::npos);
 }
 

@@ -16,6 +16,7 @@
 #include "plan/plan.hpp"
 #include "schedule/schedule.hpp"
 #include "support/prelude_calls.hpp"
+#include "support/programs.hpp"
 #include "support/symbols.hpp"
 
 namespace smelt {
@@ -23,53 +24,36 @@ namespace {
 
 struct Program {
   const char* name;
-  const char* text;
+  std::string text;
   SizeBinding sizes;
   bool gpu = false;
 };
 
-const char* kBlurSobel = R"(input x: f32[2000, 3000]
-p = pad(x, 1)
-rows = p[:, :-2] + p[:, 1:-1] + p[:, 2:]
-blur = (rows[:-2] + rows[1:-1] + rows[2:]) / 9
-b = pad(blur, 1)
-across = b[:, 2:] - b[:, :-2]
-gx = across[:-2] + 2 * across[1:-1] + across[2:]
-along = b[:, :-2] + 2 * b[:, 1:-1] + b[:, 2:]
-gy = along[2:] - along[:-2]
-return relu(sqrt(gx * gx + gy * gy) - 0.05)
-)";
-
 std::vector<Program> programs() {
   return {
-      {"relu_layernorm", "input x: f32[B, C]\nreturn layernorm(relu(x))", {{"B"_size, 4096}, {"C"_size, 1024}}},
-      {"quantize_int8", "input x: f32[N]\nreturn int8(clamp(round(x / 4.2 + 1.2), -128, 127))", {{"N"_size, 1000000}}},
-      {"add_mul_exp", "input x: f32[N]\ninput y: f32[N]\nreturn exp((x + y) * 2)", {{"N"_size, 1000000}}},
-      {"softmax", "input x: f32[B, C]\nreturn softmax(x)", {{"B"_size, 512}, {"C"_size, 300}}},
-      {"column_sum", "input x: f32[65536, 2048]\nreturn sum(relu(x), axis=0)", {}},
-      {"colour_means", "input x: u8[480, 640, 3]\nreturn mean(f32(x), axis=(0, 1))", {}},
-      {"total", "input x: f32[N]\nreturn sqrt(sum(x * x))", {{"N"_size, 10000000}}},
-      {"variance", "input x: f32[100, 3]\nreturn var(x, axis=1)", {}},
-      {"argmax", "input x: f32[B, 1000]\nreturn argmax(x, axis=-1)", {{"B"_size, 64}}},
-      {"transpose_add", "input x: f32[M, N]\ninput y: f32[N, M]\nreturn x.T + y", {{"M"_size, 512}, {"N"_size, 768}}},
-      {"concat",
-       "input x: f32[A, 8]\ninput y: f32[B, 8]\nreturn concat([x, y], axis=0) * 2",
-       {{"A"_size, 10}, {"B"_size, 20}}},
-      {"take", "input x: f32[V, 64]\ninput i: i64[N]\nreturn take(x, i, axis=0)", {{"V"_size, 1000}, {"N"_size, 50}}},
-      {"segment_sum", "input g: f32[N, 512]\ninput s: i32[N]\nreturn segment_sum(g * 2, s, 1000)", {{"N"_size, 10000}}},
-      {"histogram", "input x: f32[N]\nreturn histogram(x, 16, 0, 1)", {{"N"_size, 1000000}}},
-      {"two_outputs", "input b: f32[N]\ninput c: f32[N]\na = b + c\nreturn a, a * b", {{"N"_size, 100000}}},
-      {"bf16_rmsnorm", "input x: bf16[B, 4096]\ninput w: bf16[4096]\nreturn rmsnorm(x, w)", {{"B"_size, 16}}},
-      {"cumsum",
-       "input x: f32[B, C]\nreturn cumsum(relu(x) * 2), cumprod(x, axis=-1, exclusive=True, restart=x > 1)",
-       {{"B"_size, 512}, {"C"_size, 300}}},
-      {"blur_sobel", kBlurSobel, {}},
-      {"conv_blocks",
-       "input x: f32[B, 2, H, 64]\ninput w: f32[2, 2, 2, 1]\nreturn relu(conv(x, w))",
-       {{"B"_size, 64}, {"H"_size, 100}},
-       true},
-      {"transpose_tiles", "input x: f32[M, N]\nreturn x.T", {{"M"_size, 1000}, {"N"_size, 768}}, true},
-      {"standardise", "input x: f32[65536, 64]\nreturn (x - mean(x, axis=0)) / std(x, axis=0)", {}},
+      {"relu_layernorm", shared_program("relu_layernorm", {"f32[B, C]"}), {{"B"_size, 4096}, {"C"_size, 1024}}},
+      {"quantize_int8", shared_program("quantize_int8", {"f32[N]"}), {{"N"_size, 1000000}}},
+      {"add_mul_exp", shared_program("add_mul_exp", {"f32[N]", "f32[N]"}), {{"N"_size, 1000000}}},
+      {"softmax", shared_program("softmax_f32", {"f32[B, C]"}), {{"B"_size, 512}, {"C"_size, 300}}},
+      {"column_sum", shared_program("colsum", {"f32[65536, 2048]"}), {}},
+      {"colour_means", shared_program("colour_means"), {}},
+      {"total", shared_program("l2norm", {"f32[N]"}), {{"N"_size, 10000000}}},
+      {"variance", shared_program("variance"), {}},
+      {"argmax", shared_program("argmax"), {{"B"_size, 64}}},
+      {"transpose_add",
+       shared_program("transpose_add", {"f32[M, N]", "f32[N, M]"}),
+       {{"M"_size, 512}, {"N"_size, 768}}},
+      {"concat", shared_program("concat"), {{"A"_size, 10}, {"B"_size, 20}}},
+      {"take", shared_program("take"), {{"V"_size, 1000}, {"N"_size, 50}}},
+      {"segment_sum", shared_program("segment_sum"), {{"N"_size, 10000}}},
+      {"histogram", shared_program("histogram"), {{"N"_size, 1000000}}},
+      {"two_outputs", shared_program("two_outputs"), {{"N"_size, 100000}}},
+      {"bf16_rmsnorm", shared_program("rmsnorm", {"bf16[B, 4096]", "bf16[4096]"}), {{"B"_size, 16}}},
+      {"cumsum", shared_program("scans_along_rows"), {{"B"_size, 512}, {"C"_size, 300}}},
+      {"blur_sobel", shared_program("blur_sobel", {"f32[2000, 3000]"}), {}},
+      {"conv_blocks", shared_program("conv_blocks"), {{"B"_size, 64}, {"H"_size, 100}}, true},
+      {"transpose_tiles", shared_program("transpose_tiles"), {{"M"_size, 1000}, {"N"_size, 768}}, true},
+      {"standardise", shared_program("standardise"), {}},
   };
 }
 

@@ -11,6 +11,7 @@
 #include "compile/gpu_kernel.hpp"
 #include "frontends/language.hpp"
 #include "support/fake_cuda/open.hpp"
+#include "support/programs.hpp"
 #include "support/symbols.hpp"
 
 namespace smelt::testing {
@@ -230,11 +231,11 @@ TEST(Schedules, OthersCompileToo) {
   Machine device = Machine::cuda_architecture(90);
   device.nvrtc = open_nvrtc(why);
   if (!device.nvrtc) GTEST_SKIP() << why;
-  for (const char* program :
-       {"input x: bf16[1024, 4096]\nreturn softmax(x)", "input x: f32[256, 131072]\nreturn layernorm(relu(x))",
-        "input x: f32[4096, 50257]\nreturn softmax(x)", "input x: f32[N]\nreturn sqrt(sum(x * x))",
-        "input x: f32[4096, B]\ninput y: f32[B, 4096]\nreturn x.T + y",
-        "input x: f32[B, 1000]\nreturn sum(x, axis=0)"}) {
+  for (const std::string& program :
+       {shared_program("softmax_bf16", {"bf16[1024, 4096]"}), shared_program("relu_layernorm", {"f32[256, 131072]"}),
+        shared_program("softmax_f32", {"f32[4096, 50257]"}), shared_program("l2norm", {"f32[N]"}),
+        shared_program("transpose_add", {"f32[4096, B]", "f32[B, 4096]"}),
+        std::string("input x: f32[B, 1000]\nreturn sum(x, axis=0)")}) {
     CompileOptions options;
     options.sizes = {{"N"_size, int64_t{1} << 26}, {"B"_size, 4096}};
     Executable::State state;

@@ -17,6 +17,7 @@
 #include "compile/standalone.hpp"
 #include "emit/cuda.hpp"
 #include "frontends/language.hpp"
+#include "support/programs.hpp"
 #include "support/symbols.hpp"
 
 namespace smelt::testing {
@@ -26,15 +27,13 @@ namespace fs = std::filesystem;
 
 struct Row {
   const char* name;
-  const char* text;
+  std::string text;
   std::vector<SizeBinding> sizes;  // of calls
 };
 
 std::vector<Row> rows() {
   return {
-      {"quantize",
-       "input x: f32[N]\nreturn int8(clamp(round(x / 4.2 + 1.2), -128, 127))",
-       {{{"N"_size, 1003}}, {{"N"_size, 1}}, {{"N"_size, 0}}}},
+      {"quantize", shared_program("quantize_int8", {"f32[N]"}), {{{"N"_size, 1003}}, {{"N"_size, 1}}, {{"N"_size, 0}}}},
       {"softmax",
        "input x: f32[B, C]\nreturn softmax(x), argmax(x, axis=-1)",
        {{{"B"_size, 5}, {"C"_size, 333}}, {{"B"_size, 2}, {"C"_size, 16}}}},
@@ -48,7 +47,9 @@ std::vector<Row> rows() {
       {"integers",
        "input x: i32[N]\ninput y: i16[N]\nreturn x // y + x % y, i8(x), (u8(y) << 3) ^ 5, x ** 3, u64(f64(x) * 1e12)",
        {{{"N"_size, 999}}}},
-      {"transpose_add", "input x: f32[M, N]\ninput y: f32[N, M]\nreturn x.T + y", {{{"M"_size, 70}, {"N"_size, 45}}}},
+      {"transpose_add",
+       shared_program("transpose_add", {"f32[M, N]", "f32[N, M]"}),
+       {{{"M"_size, 70}, {"N"_size, 45}}}},
       {"bools", "input x: f32[N]\nreturn x > 0, where(x > 1, x, -x), any(x > 2), isnan(x)", {{{"N"_size, 130}}}},
   };
 }

@@ -9,6 +9,7 @@
 #include "plan/isolate.hpp"
 #include "plan/plan.hpp"
 #include "schedule/schedule.hpp"
+#include "support/programs.hpp"
 #include "support/symbols.hpp"
 
 namespace smelt {
@@ -44,7 +45,7 @@ INSTANTIATE_TEST_SUITE_P(OnBoth, Batch, ::testing::Values(false, true),
                          [](const ::testing::TestParamInfo<bool>& info) { return info.param ? "gpu" : "cpu"; });
 
 TEST_P(Batch, LikeKernelsOfManyArraysAreOneLaunch) {
-  const Planned p = planned("input xs: list[f32[65536], 64]\nreturn [sigmoid(2*x + 1) for x in xs]", GetParam());
+  const Planned p = planned(shared_program("sigmoid_of_a_list"), GetParam());
   ASSERT_EQ(p.plan.groups.size(), 1u) << p.text();
   EXPECT_EQ(p.plan.groups[0].strategy(), plan::Strategy::Batch);
   EXPECT_EQ(p.plan.groups[0].parts.size(), 64u);

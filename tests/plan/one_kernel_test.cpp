@@ -6,6 +6,7 @@
 #include "graph/build.hpp"
 #include "plan/plan.hpp"
 #include "schedule/schedule.hpp"
+#include "support/programs.hpp"
 #include "support/symbols.hpp"
 
 namespace smelt {
@@ -40,7 +41,9 @@ TEST(Plan, GroupsDoNotWaitForEachOther) {
   EXPECT_GE(p.plan.groups.size(), 2u) << p.text();
 }
 
-class OneKernel : public ::testing::TestWithParam<std::pair<const char*, const char*>> {};
+using Named = std::pair<const char*, std::string>;
+
+class OneKernel : public ::testing::TestWithParam<Named> {};
 
 TEST_P(OneKernel, IsOneKernel) {
   const Planned p = planned(GetParam().second);
@@ -55,23 +58,23 @@ TEST_P(OneKernel, IsOneKernel) {
   EXPECT_GE(p.plan.traffic.unfused_bytes, p.plan.traffic.fused_bytes);
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Programs, OneKernel,
-    ::testing::Values(std::pair{"relu_layernorm", "input x: f32[B, C]\nreturn layernorm(relu(x))"},
-                      std::pair{"softmax", "input x: f32[B, C]\nreturn softmax(x)"},
-                      std::pair{"log_softmax", "input x: f32[B, C]\nreturn log_softmax(x)"},
-                      std::pair{"var", "input x: f32[B, C]\nreturn var(x, axis=1)"},
-                      std::pair{"rmsnorm", "input x: f32[B, C]\ninput w: f32[C]\nreturn rmsnorm(x, w)"},
-                      std::pair{"logsumexp", "input x: f32[B, C]\nreturn logsumexp(x, axis=1)"},
-                      std::pair{"gelu_bias", "input x: f32[B, C]\ninput b: f32[C]\nreturn gelu(x + b)"},
-                      std::pair{"quantize", "input x: f32[B, C]\nreturn quantize_int8(x, 4.2, 1)"},
-                      std::pair{"transposed_add", "input x: f32[B, C]\ninput y: f32[C, B]\nreturn x.T + y"},
-                      std::pair{"two_outputs", "input x: f32[B, C]\ny = x * 2\nreturn y, exp(y)"},
-                      std::pair{"norm", "input x: f32[B, C]\nreturn norm(x, axis=1)"},
-                      std::pair{"argmax", "input x: f32[B, C]\nreturn argmax(x, axis=1)"},
-                      std::pair{"column_sums", "input x: f32[B, C]\nreturn sum(x, axis=0)"},
-                      std::pair{"groupnorm", "input x: f32[B, 64, C]\nreturn groupnorm(x, 8)"}),
-    [](const auto& info) { return std::string(info.param.first); });
+INSTANTIATE_TEST_SUITE_P(Programs, OneKernel,
+                         ::testing::Values(Named{"relu_layernorm", shared_program("relu_layernorm", {"f32[B, C]"})},
+                                           Named{"softmax", shared_program("softmax_f32", {"f32[B, C]"})},
+                                           Named{"log_softmax", "input x: f32[B, C]\nreturn log_softmax(x)"},
+                                           Named{"var", shared_program("var", {"f32[B, C]"})},
+                                           Named{"rmsnorm", shared_program("rmsnorm_f32", {"f32[B, C]", "f32[C]"})},
+                                           Named{"logsumexp", "input x: f32[B, C]\nreturn logsumexp(x, axis=1)"},
+                                           Named{"gelu_bias", shared_program("gelu_bias", {"f32[B, C]", "f32[C]"})},
+                                           Named{"quantize", "input x: f32[B, C]\nreturn quantize_int8(x, 4.2, 1)"},
+                                           Named{"transposed_add",
+                                                 shared_program("transpose_add", {"f32[B, C]", "f32[C, B]"})},
+                                           Named{"two_outputs", "input x: f32[B, C]\ny = x * 2\nreturn y, exp(y)"},
+                                           Named{"norm", "input x: f32[B, C]\nreturn norm(x, axis=1)"},
+                                           Named{"argmax", "input x: f32[B, C]\nreturn argmax(x, axis=1)"},
+                                           Named{"column_sums", "input x: f32[B, C]\nreturn sum(x, axis=0)"},
+                                           Named{"groupnorm", "input x: f32[B, 64, C]\nreturn groupnorm(x, 8)"}),
+                         [](const auto& info) { return std::string(info.param.first); });
 
 TEST(Cuts, SayWhyHowMuchAndWhatToDo) {
   // Rows of the one reduction lie across those of the other.

@@ -10,6 +10,7 @@
 #include "graph/bounds.hpp"
 #include "run.hpp"
 #include "support/fake_cuda/emulate.hpp"
+#include "support/programs.hpp"
 #include "support/symbols.hpp"
 
 namespace smelt::testing {
@@ -296,7 +297,7 @@ TEST_F(EmulatedGpu, WindowsThatShareWhatTheyRead) {
 }
 
 TEST_F(EmulatedGpu, ScratchThatThreadsShare) {
-  check("input x: f32[M, N]\ninput y: f32[N, M]\nreturn x.T + y\n",
+  check(shared_program("transpose_add", {"f32[M, N]", "f32[N, M]"}),
         {rows(DType::F32, 70, 101), rows(DType::F32, 101, 70)});
   check("input x: f32[H, W]\ninput k: f32[3, 3]\nreturn relu(filter(x, k))\n",
         {rows(DType::F32, 40, 50), rows(DType::F32, 3, 3)});

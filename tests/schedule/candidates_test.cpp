@@ -8,12 +8,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <sstream>
 
 #include "frontends/language.hpp"
 #include "graph/build.hpp"
 #include "plan/plan.hpp"
+#include "support/programs.hpp"
 
 namespace smelt::schedule {
 namespace {
@@ -55,20 +54,6 @@ std::string text_of(const std::vector<Candidate>& all) {
         c.cost.cache_us, c.cost.on_chip_us, c.cost.issue_us, c.cost.latency_us, c.cost.registers, c.cost.workgroups,
         c.cost.resident_workgroups);
   return text;
-}
-
-// A program of the benchmarks, with these types in place of those that it leaves open.
-std::string program_of(const std::string& name, const std::vector<std::string>& types) {
-  std::ifstream file(fmt::format("{}/bench/common/programs/{}.smelt", SMELT_SOURCE_DIR, name));
-  std::stringstream text;
-  std::string line;
-  size_t next = 0;
-  while (std::getline(file, line)) {
-    if (line.rfind("input ", 0) == 0 && next < types.size())
-      line = line.substr(0, line.find(':')) + ": " + types[next++];
-    text << line << "\n";
-  }
-  return text.str();
 }
 
 // The candidates of the last group, the fewest microseconds first: strategy, form, limit.
@@ -136,7 +121,7 @@ const Tuned kTuned[] = {
 TEST(Candidates, AgreeWithTheTunedWorkloads) {
   for (const Tuned& tuned : kTuned) {
     SCOPED_TRACE(tuned.name + " " + tuned.types[0]);
-    const Planned p = planned(program_of(tuned.name, tuned.types));
+    const Planned p = planned(shared_program(tuned.name, tuned.types));
     double sum = 0;
     for (const plan::FusionGroup& group : p.plan.groups) {
       const std::vector<Candidate> all = candidates_of(p, group);
