@@ -28,7 +28,7 @@ bench: ## measures smelt beside numba, Halide, JAX and numexpr on this CPU; BENC
 	@bash bench/cpu/environment.sh build/bench-python $(or $(PYTHON),python3)
 	@$(call configure,release,-DSMELT_BENCH=ON $(if $(wildcard build/release/CMakeCache.txt),,-DSMELT_TESTS=OFF))
 	@bash scripts/build.sh build/release $(JOBS) smelt smelt_bench
-	@build/bench-python/bin/python bench/cpu/run.py --library build/release/bench/libsmelt_bench.so --out build/bench $(BENCH)
+	@build/bench-python/bin/python bench/run.py cpu --library build/release/bench/libsmelt_bench.so --out build/bench $(BENCH)
 
 build: ## the release build, in build/release
 	@$(call configure,release)

@@ -78,6 +78,7 @@ fetch_numpy() {
   echo "setup: NumPy could not be fetched ($numpy_place/log): the test of DLPack 1.0 will be skipped"
 }
 have_numpy() { have_command python3 && python3 -c 'import numpy' 2>/dev/null; }
+have_matplotlib() { have_command python3 && python3 -c 'import matplotlib' 2>/dev/null; }
 have_clang_format() { have_command clang-format-14 || [ "$(clang-format --version 2>/dev/null | sed -n 's/.*version \([0-9]*\).*/\1/p')" = 14 ]; }
 
 # As scripts/fuzz.sh looks for it.
@@ -119,6 +120,7 @@ if [ "$goal" = test ]; then
   need libgmock-dev "matches texts in the tests" have_header gmock/gmock.h
   need python3 "checks which part includes which" have_command python3
   need python3-numpy "checks what the programs of the benchmark calculate" have_numpy
+  need python3-matplotlib "draws the charts of the benchmarks" have_matplotlib
   need clang-format-14 "checks the layout of the code" have_clang_format
   need ocl-icd-libopencl1 "finds devices of OpenCL in the tests" have_opencl
   need pocl-opencl-icd "is one of them: the CPU" have_opencl_driver
@@ -213,7 +215,7 @@ lists_are_old() {
   offered make || return 0
   for name in "${unknown[@]}"; do
     case $name in
-      clang-format-14 | libllvm19 | python3-pip | ocl-icd-libopencl1 | pocl-opencl-icd | clang | libclang-rt-dev) ;;
+      clang-format-14 | python3-matplotlib | libllvm19 | python3-pip | ocl-icd-libopencl1 | pocl-opencl-icd | clang | libclang-rt-dev) ;;
       *) return 0 ;;
     esac
   done
@@ -228,6 +230,8 @@ for name in "${unknown[@]}"; do
     echo "setup: this system has no clang-format-14; the check of the code's layout will be skipped"
   elif [ "$name" = ocl-icd-libopencl1 ] || [ "$name" = pocl-opencl-icd ]; then
     echo "setup: this system offers no $name: the tests of the OpenCL engine will be skipped"
+  elif [ "$name" = python3-matplotlib ]; then
+    echo "setup: this system offers no python3-matplotlib: the tests of the benchmarks' charts will be skipped"
   elif [ "$name" = python3-pip ]; then
     echo "setup: this system offers no python3-pip"
   elif [ "$name" = clang ] || [ "$name" = libclang-rt-dev ]; then

@@ -7,10 +7,11 @@ class Failed(Exception):
     pass
 
 
-def run(command, limit_s=300):
+def run(command, limit_s=300, environment=None):
     """The tool's standard output; Failed with what it says on standard error."""
     try:
-        done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=limit_s, stdin=subprocess.DEVNULL)
+        done = subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=limit_s, stdin=subprocess.DEVNULL,
+                              env=environment)
     except subprocess.TimeoutExpired:
         raise Failed(f"over its limit of {limit_s:g} s") from None
     except OSError as error:

@@ -2,6 +2,9 @@
 
 import importlib
 
+TORCH_DTYPES = {"f64": "float64", "f32": "float32", "bf16": "bfloat16", "f16": "float16", "u8": "uint8", "i8": "int8", "i16": "int16",
+                "i32": "int32", "i64": "int64", "bool": "bool"}
+
 
 class NotWritten(Exception):
     pass

@@ -1,24 +1,27 @@
-"""Bar charts as SVG that read on light and dark pages, in the style of `smelt bench --plot`."""
+"""Bar charts as SVG, by matplotlib: the same figures give the same file."""
 
+import io
 import math
 from dataclasses import dataclass
-from html import escape
 
-COLOURS = {  # light page, dark page
-    "smelt": ("#1a7f6b", "#3fb99f"),
-    "eager": ("#b3591f", "#e0823d"),
-    "compile": ("#3b6fb5", "#6ea8f0"),
-    "graphs": ("#5c86c4", "#86b4ee"),
-    "autotune": ("#8fb3de", "#a9c8ee"),
-    "jax": ("#8250a8", "#b990dd"),
-    "cupy": ("#9a8420", "#d0b94a"),
-    "numba": ("#3b6fb5", "#6ea8f0"),
-    "halide": ("#5c86c4", "#86b4ee"),
-    "numexpr": ("#9a8420", "#d0b94a"),
-    "unfused": ("#b3591f", "#e0823d"),
-    "copy": ("#8c959f", "#6e7681"),
+COLOURS = {
+    "smelt": "#1a7f6b",
+    "eager": "#b3591f",
+    "compile": "#3b6fb5",
+    "graphs": "#5c86c4",
+    "autotune": "#8fb3de",
+    "jax": "#8250a8",
+    "cupy": "#9a8420",
+    "numba": "#3b6fb5",
+    "halide": "#5c86c4",
+    "numexpr": "#9a8420",
+    "unfused": "#b3591f",
+    "copy": "#8c959f",
 }
-WIDTH, MARGIN, LABEL, TEXT = 760, 20, 192, 118
+# Text stays text, identifiers do not depend on the run, and no date is written.
+STYLE = {"svg.fonttype": "none", "svg.hashsalt": "smelt", "font.size": 8, "font.family": "sans-serif", "axes.spines.top": False,
+         "axes.spines.right": False}
+WIDTH, BAR, GAP = 10.5, 0.16, 0.13  # inches
 
 
 @dataclass
@@ -30,96 +33,66 @@ class Bar:
     high: float = None
 
 
-def style():
-    def rules(i):
-        return "\n".join(f"      .{kind} {{ fill: {pair[i]}; }}" for kind, pair in COLOURS.items())
-
-    return f"""  <style>
-      svg {{ color-scheme: light dark; font-family: system-ui, -apple-system, "Segoe UI", Roboto, Helvetica, Arial, sans-serif; }}
-      .page {{ fill: #ffffff; }}
-      text {{ fill: #1f2328; font-size: 11px; }}
-      .title {{ font-size: 17px; font-weight: 600; }}
-      .quiet {{ fill: #59636e; }}
-      .line {{ stroke: #d1d9e0; }} .mark {{ stroke: #59636e; stroke-dasharray: 4 3; }} .whisker {{ stroke: #1f2328; }}
-{rules(0)}
-      @media (prefers-color-scheme: dark) {{
-      .page {{ fill: #0d1117; }} text {{ fill: #e6edf3; }} .quiet {{ fill: #9198a1; }}
-      .line {{ stroke: #3d444d; }} .mark {{ stroke: #9198a1; }} .whisker {{ stroke: #e6edf3; }}
-{rules(1)}
-      }}
-  </style>
-"""
-
-
-class Axis:
-    """Pixels of values, from the smallest power of ten below them or from zero."""
-
-    def __init__(self, values, log, most=None):
-        self.log = log
-        self.top = min(max(values), most) if most else max(values)
-        self.bottom = 10 ** math.floor(math.log10(min(values))) if log else 0
-        if log:
-            self.top = max(self.top, self.bottom * 10)
-
-    def __call__(self, value):
-        space = WIDTH - 2 * MARGIN - LABEL - TEXT
-        value = min(max(value, self.bottom), self.top)
-        part = math.log(value / self.bottom) / math.log(self.top / self.bottom) if self.log else value / self.top
-        return MARGIN + LABEL + part * space
-
-    def ticks(self):
-        if not self.log:
-            return []
-        out, tick = [], self.bottom
-        while tick <= self.top * 1.0001:
-            out.append(tick)
-            tick *= 10
-        return out
-
-
 def chart(title, subtitle, groups, names, log=False, most=None, mark=None, footnote="", unit=""):
-    """`groups`: (label, bars). `most`: longer bars are cut there. `mark`: a value that gets a line, as (value, what)."""
+    """`groups`: (label, bars). `most`: longer bars are cut there. `mark`: a value that gets a line, as (value, what).
+    None where there is nothing to draw."""
     groups = [(label, [b for b in bars if b.value and b.value > 0]) for label, bars in groups]
     groups = [(label, bars) for label, bars in groups if bars]
     if not groups:
         return None
-    axis = Axis([b.value for _, bars in groups for b in bars], log, most)
-    height, gap = 11, 9
-    body, y = [], MARGIN + 14
+    try:
+        import matplotlib
+    except ImportError:
+        print("bench: no matplotlib, so no picture\nhelp: apt-get install python3-matplotlib, or pip install matplotlib", flush=True)
+        return None
+    from matplotlib.figure import Figure
 
-    def text(x, at, words, css="", anchor="start"):
-        body.append(f'  <text x="{x:.1f}" y="{at:.1f}" class="{css}" text-anchor="{anchor}">{escape(words)}</text>')
+    with matplotlib.rc_context(STYLE):
+        bars_in_all = sum(len(bars) for _, bars in groups)
+        height = 1.1 + BAR * bars_in_all + GAP * len(groups)
+        figure = Figure(figsize=(WIDTH, height))
+        axes = figure.add_axes((0.22, 0.45 / height, 0.64, 1 - 1.1 / height))
+        draw(axes, groups, names, log, most)
+        if mark:
+            axes.axvline(mark[0], color="#59636e", linestyle="--", linewidth=0.8, zorder=0)
+            axes.set_xticks([mark[0]], [mark[1]])
+        elif log:
+            axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}{unit}")
+        else:
+            axes.set_xticks([])
+        figure.text(0.01, 1 - 0.22 / height, title, fontsize=12, fontweight="bold")
+        figure.text(0.01, 1 - 0.4 / height, subtitle, color="#59636e")
+        figure.text(0.01, 0.08 / height, footnote, color="#59636e")
+        figure.legend(*axes.get_legend_handles_labels(), loc="upper right", ncol=4, frameon=False)
+        file = io.StringIO()
+        figure.savefig(file, format="svg", metadata={"Date": None})
+    return file.getvalue()
 
-    text(MARGIN, y, title, "title")
-    text(MARGIN, y + 19, subtitle, "quiet")
-    y += 38
-    x = MARGIN
-    for kind in [k for k in COLOURS if any(b.kind == k for _, bars in groups for b in bars)]:
-        words = names.get(kind, kind)
-        body.append(f'  <rect x="{x}" y="{y - 9}" width="10" height="10" class="{kind}"/>')
-        text(x + 14, y, words)
-        x += 30 + 6.2 * len(words)
-    y += 22
-    top = y
+
+def draw(axes, groups, names, log, most):
+    values = [b.value for _, bars in groups for b in bars]
+    longest = min(max(values), most) if most else max(values)
+    if log:
+        axes.set_xscale("log")
+        lowest = 10 ** math.floor(math.log10(min(values)))
+        axes.set_xlim(lowest, max(longest, 10 * lowest))
+    else:
+        axes.set_xlim(0, longest)
+    drawn, y, middles = {}, 0.0, []
     for label, bars in groups:
-        text(MARGIN + LABEL - 8, y + height * len(bars) / 2 + 4, label, "", "end")
+        middles.append((y + BAR * (len(bars) - 1) / 2, label))
         for b in bars:
-            end = axis(b.value)
-            body.append(f'  <rect x="{MARGIN + LABEL}" y="{y}" width="{max(end - MARGIN - LABEL, 1):.1f}" height="{height - 2}" class="{b.kind}"/>')
-            if b.low is not None and b.high > b.low and b.value <= axis.top:
-                body.append(f'  <line x1="{axis(b.low):.1f}" y1="{y + 4.5}" x2="{axis(b.high):.1f}" y2="{y + 4.5}" class="whisker"/>')
-            text(end + 5, y + height - 2.5, b.text + (" (cut)" if most and b.value > most else ""), "quiet")
-            y += height
-        y += gap
-    for tick in axis.ticks():
-        body.insert(0, f'  <line x1="{axis(tick):.1f}" y1="{top - 4}" x2="{axis(tick):.1f}" y2="{y - 4}" class="line"/>')
-        text(axis(tick), y + 8, f"{tick:g}{unit}", "quiet", "middle")
-    if mark and mark[0] <= axis.top:
-        body.append(f'  <line x1="{axis(mark[0]):.1f}" y1="{top - 4}" x2="{axis(mark[0]):.1f}" y2="{y - 4}" class="mark"/>')
-        text(axis(mark[0]), y + 8, mark[1], "quiet", "middle")
-    y += 28
-    if footnote:
-        text(MARGIN, y, footnote, "quiet")
-        y += 16
-    return (f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{y + 8:.0f}" viewBox="0 0 {WIDTH} {y + 8:.0f}" '
-            f'role="img" aria-label="{escape(title)}">\n{style()}  <rect class="page" width="100%" height="100%"/>\n' + "\n".join(body) + "\n</svg>\n")
+            end = min(b.value, longest)
+            handle = axes.barh(y, end, BAR * 0.85, color=COLOURS[b.kind])
+            drawn.setdefault(b.kind, handle)
+            if b.low is not None and b.high > b.low and b.value <= longest:
+                axes.plot([b.low, b.high], [y, y], color="#1f2328", linewidth=0.8)
+            axes.annotate(b.text + (" (cut)" if b.value > longest else ""), (end, y), (4, 0), textcoords="offset points", va="center",
+                          fontsize=6.5, color="#59636e", annotation_clip=False)
+            y += BAR
+        y += GAP
+    for kind in COLOURS:
+        if kind in drawn:
+            drawn[kind].set_label(names.get(kind, kind))
+    axes.set_yticks([at for at, _ in middles], [label for _, label in middles])
+    axes.set_ylim(y - GAP, -BAR)

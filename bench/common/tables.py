@@ -1,4 +1,6 @@
-"""Markdown tables and the numbers in them."""
+"""Markdown pages: tables, the numbers in them, and pictures."""
+
+import re
 
 
 def table(head, rows, left=1):
@@ -28,3 +30,19 @@ def mean_deviation(s):
 
 def times(value):
     return "" if value is None else f"{value:.2f}x"
+
+
+def write_page(text, pictures, path, quiet=False):
+    """The page, and its pictures (file name -> SVG, or None where there is nothing to draw) in a folder beside it that is
+    called like it. The text names them as (PICTURES/file name)."""
+    folder = path.with_suffix("")
+    drawn = {file: svg for file, svg in pictures.items() if svg}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if drawn:
+        folder.mkdir(exist_ok=True)
+    for file, svg in drawn.items():
+        (folder / file).write_text(svg)
+    text = re.sub(r"\n!\[[^]]*\]\(PICTURES/([^/)]*)\)\n", lambda m: m[0] if m[1] in drawn else "", text)
+    path.write_text(text.replace("(PICTURES/", f"({folder.name}/"))
+    if not quiet:
+        print(f"page: {path}", flush=True)

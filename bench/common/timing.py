@@ -45,6 +45,12 @@ def summary(values):
     }
 
 
+def geometric_mean(values):
+    """Of those that there are; None without any."""
+    values = [v for v in values if v]
+    return statistics.geometric_mean(values) if values else None
+
+
 def ratio_with_error(a, b):
     """a/b of two summaries, with the error that their deviations give it; None where one is missing."""
     if not a or not b or not b["mean"] or not a["mean"]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 PROGRAMS = Path(__file__).resolve().parent / "programs"
-SIZE_OF = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "i64": 8, "i32": 4, "u16": 2, "i8": 1, "u8": 1, "bool": 1}
+SIZE_OF = {"f64": 8, "f32": 4, "f16": 2, "bf16": 2, "i64": 8, "i32": 4, "i16": 2, "u16": 2, "i8": 1, "u8": 1, "bool": 1}
 
 
 @dataclass(frozen=True)
@@ -124,5 +124,5 @@ def chosen(workloads, names):
         return list(workloads)
     unknown = [n for n in names if not any(w.name.startswith(n) for w in workloads)]
     if unknown:
-        raise SystemExit(f"run.py: no workload is called {', '.join(unknown)}\nhelp: --list names them")
+        raise SystemExit(f"bench: no workload is called {', '.join(unknown)}\nhelp: --list names them")
     return [w for w in workloads if any(w.name == n or w.family.name == n or w.name.startswith(n) for n in names)]

@@ -5,13 +5,15 @@ import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 KEYS = ("compile", "numba")
+RUN = Path(__file__).resolve().parent.parent / "run.py"
 MEMORY = 8 << 30  # of all workloads that are under way
 
 
-def command(run, options, workload):
-    return [sys.executable, run, "--warm-one", "--only", workload.name, "--threads", str(options.threads), "--peers", options.peers]
+def command(options, workload):
+    return [sys.executable, RUN, "cpu", "--warm-one", "--only", workload.name, "--threads", str(options.threads), "--peers", ",".join(options.peers)]
 
 
 def environment():
@@ -19,7 +21,7 @@ def environment():
     return {**os.environ, "TORCHINDUCTOR_COMPILE_THREADS": "1", "OMP_WAIT_POLICY": "PASSIVE", "GOMP_SPINCOUNT": "0", "KMP_BLOCKTIME": "0"}
 
 
-def compile_all(run, options, chosen, say):
+def compile_all(options, chosen, say):
     """The first one alone, since all wait for what it makes: the headers, compiled, and which instructions the compiler knows."""
     waiting, running, done = list(chosen), [], []
     start = time.monotonic()
@@ -33,7 +35,7 @@ def compile_all(run, options, chosen, say):
         most = max(1, options.threads) if done else 1
         while waiting and len(running) < most and (not running or sum(w.bytes for w, _ in running) + waiting[0].bytes < MEMORY):
             w = waiting.pop(0)
-            running.append((w, subprocess.Popen(command(run, options, w), env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)))
+            running.append((w, subprocess.Popen(command(options, w), env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)))
         for w, process in list(running):
             if process.poll() is not None:
                 running.remove((w, process))
@@ -47,7 +49,7 @@ def compile_all(run, options, chosen, say):
 def compile_one(contenders, workload, options):
     import numpy
 
-    keys = [k for k in KEYS if k in options.peers.split(",")]
+    keys = [k for k in KEYS if k in options.peers]
     inputs = [numpy.zeros(a.shape(workload.sizes), contenders.NUMPY_OF[a.dtype]) for a in workload.family.inputs]
     outputs = contenders.outputs_of(workload)
     for key in keys:

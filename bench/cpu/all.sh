@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The benchmark on a machine with a CPU and little else, in one call: no compiler of C++ but for torch.compile, no network.
 #
-#   bench/cpu/all.sh FOLDER OUT [more options of run.py]
+#   bench/cpu/all.sh FOLDER OUT [more options of bench/run.py cpu]
 #
 # FOLDER is a build folder with the benchmark's library (-DSMELT_BENCH=ON), or what bench/cpu/pack.sh made of one, with wheels of peers or
 # without. OUT gets all.log, results.json, report.md and its picture after every workload, and in the end report.tar.gz.
@@ -36,13 +36,13 @@ lscpu >>"$log" 2>&1
 
 # torch.compile calls a C++ compiler for every workload, numba takes seconds for some. All at once, and the results are left on disk.
 if [ "$ahead" -gt 0 ]; then
-  timeout -k 5 $((ahead + 15)) "$python" bench/cpu/run.py --library "$library" --out "$out" --warm --budget "$ahead" "$@" 2>&1 | tee -a "$log" | tail -n 3
+  timeout -k 5 $((ahead + 15)) "$python" bench/run.py cpu --library "$library" --out "$out" --warm --budget "$ahead" "$@" 2>&1 | tee -a "$log" | tail -n 3
   echo "== compiled ahead: $SECONDS s" | tee -a "$log"
 fi
 limit=$(remaining)
-timeout -k 5 "$limit" "$python" bench/cpu/run.py --library "$library" --out "$out" --seconds 4 --budget $((limit - 20)) --peer-limit 30 "$@" 2>&1 |
+timeout -k 5 "$limit" "$python" bench/run.py cpu --library "$library" --out "$out" --seconds 4 --budget $((limit - 20)) --peer-limit 30 "$@" 2>&1 |
   tee -a "$log" | cut -c1-400
-[ -f "$out/results.json" ] && "$python" bench/cpu/run.py --render "$out/results.json" --out "$out" >>"$log" 2>&1 &&
+[ -f "$out/results.json" ] && "$python" bench/run.py cpu --render "$out/results.json" --out "$out" >>"$log" 2>&1 &&
   tar -C "$out" -czf "$out/report.tar.gz" results.json report.md $([ -d "$out/report" ] && echo report) && sed -n '/^## In short/,/^## All peers/p' "$out/report.md"
 rm -rf "$out/site" "$out/inductor" "$out/numba"
 echo "all: ${SECONDS} s; $log"

@@ -1,12 +1,10 @@
 """results.json as one Markdown page with a picture."""
 
-import math
-from pathlib import Path
-
 import pictures
 import workloads
 from interleave import ratio
-from tables import table, times
+from tables import table, times, write_page
+from timing import geometric_mean
 
 NAMES = {"smelt": "smelt", "unfused": "smelt, unfused", "copy": "copy of the same bytes", "numba": "numba", "halide": "Halide", "jax": "JAX",
          "numexpr": "numexpr", "compile": "torch.compile", "eager": "torch eager"}
@@ -25,11 +23,6 @@ def ms(us):
 
 def with_quartiles(s):
     return f"{ms(s['median'])} ({ms(s['q1'])}-{ms(s['q3'])})" if s else ""
-
-
-def geometric_mean(values):
-    values = [v for v in values if v]
-    return math.exp(sum(map(math.log, values)) / len(values)) if values else None
 
 
 class Row:
@@ -212,16 +205,4 @@ def page(results):
 
 
 def write(results, out, page_path=None, quiet=False):
-    """The page, and its picture in a folder beside it that is called like it."""
-    path = page_path or Path(out) / "report.md"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    folder = path.with_suffix("")
-    text, svg = page(results), drawing(results, rows_of(results))
-    if svg:
-        folder.mkdir(exist_ok=True)
-        (folder / "relative.svg").write_text(svg)
-    else:
-        text = text.replace("\n![time over the copy](PICTURES/relative.svg)\n", "")
-    path.write_text(text.replace("(PICTURES/", f"({folder.name}/"))
-    if not quiet:
-        print(f"page: {path}", flush=True)
+    write_page(page(results), {"relative.svg": drawing(results, rows_of(results))}, page_path or out / "report.md", quiet)

@@ -1,5 +1,4 @@
-#!/usr/bin/env python3
-"""Programs over rows of 2 to 31 elements on a CPU: python3 bench/cpu/short_rows.py build/release/smelt [OTHER] [--only slice,sum] [--widths 3,12]
+"""Programs over rows of 2 to 31 elements on a CPU: bench/run.py short-rows build/release/smelt [OTHER] [--only slice,sum] [--widths 3,12]
 
 Twenty forms of fourteen widths, about a million elements each. Prints the microseconds of the kernels (the least of `smelt explain
 --measure`), with another binary those of both and their ratio; a pair that is more than 8 % apart is measured twice more. With
@@ -8,8 +7,11 @@ import argparse
 import json
 import math
 import os
-import subprocess
 import tempfile
+from statistics import geometric_mean
+
+from command_line import run
+from session import names
 
 ELEMENTS = 1000000
 WIDTHS = (2, 3, 4, 5, 7, 8, 10, 12, 14, 16, 20, 24, 28, 31)
@@ -48,9 +50,7 @@ def explain(smelt, text, *options):
     with tempfile.NamedTemporaryFile("w", suffix=".smelt") as file:
         file.write(text)
         file.flush()
-        done = subprocess.run([smelt, "explain", file.name, "--measure", "--device", "cpu", "--json", "-", *options],
-                              capture_output=True, text=True, check=True)
-    return json.loads(done.stdout)["kernels"]
+        return json.loads(run([smelt, "explain", file.name, "--measure", "--device", "cpu", "--json", "-", *options]))["kernels"]
 
 
 def microseconds(smelt, text):
@@ -80,13 +80,13 @@ def main():
     parser.add_argument("smelt")
     parser.add_argument("other", nargs="?", help="another binary, to compare with: the one of before")
     parser.add_argument("--candidates", action="store_true", help="compare with the fastest candidate")
-    parser.add_argument("--only", default=",".join(FORMS), help="forms")
-    parser.add_argument("--widths", default=",".join(map(str, WIDTHS)))
+    parser.add_argument("--only", type=names, default=list(FORMS), help="forms")
+    parser.add_argument("--widths", type=names, default=WIDTHS)
     options = parser.parse_args()
     os.environ.setdefault("SMELT_CACHE_DIR", "off")
-    logs = {}
-    for form in options.only.split(","):
-        for width in map(int, options.widths.split(",")):
+    ratios = {}
+    for form in options.only:
+        for width in map(int, options.widths):
             text = program(form, width)
             if options.candidates:
                 second, first = fastest(options.smelt, text)
@@ -95,14 +95,10 @@ def main():
             else:
                 print(f"{form:14} {width:3} {microseconds(options.smelt, text):10.1f}", flush=True)
                 continue
-            logs.setdefault(form, []).append(math.log(first / second))
+            ratios.setdefault(form, []).append(first / second)
             print(f"{form:14} {width:3} {second:10.1f} {first:10.1f} {first / second:6.2f}", flush=True)
-    for form, values in logs.items():
-        print(f"{form:14} geometric mean {math.exp(sum(values) / len(values)):.2f}")
-    if logs:
-        every = [v for values in logs.values() for v in values]
-        print(f"{len(every)} programs, geometric mean {math.exp(sum(every) / len(every)):.3f}")
-
-
-if __name__ == "__main__":
-    main()
+    for form, values in ratios.items():
+        print(f"{form:14} geometric mean {geometric_mean(values):.2f}")
+    if ratios:
+        every = [v for values in ratios.values() for v in values]
+        print(f"{len(every)} programs, geometric mean {geometric_mean(every):.3f}")

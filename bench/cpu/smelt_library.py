@@ -22,7 +22,7 @@ class Library:
     def __init__(self, path):
         path = Path(path).resolve()
         if not path.exists():
-            raise SystemExit(f"run.py: there is no {path}\nhelp: `make bench` builds it")
+            raise SystemExit(f"bench: there is no {path}\nhelp: `make bench` builds it")
         self.c = ctypes.CDLL(str(path))
         for name, result, arguments in [
             ("error", ctypes.c_char_p, []),

@@ -2,7 +2,7 @@
 # Everything that needs a GPU, in one call of eight minutes: what is found, the tests, correctness, the benchmark, and with
 # SANITIZE=1 compute-sanitizer. No step ends the run; each has its own limit, and what is left of the time goes to the peers.
 #
-#   bench/gpu/all.sh FOLDER OUT [more options of run.py]
+#   bench/gpu/all.sh FOLDER OUT [more options of bench/run.py gpu]
 #
 # FOLDER is a build folder, or what bench/gpu/pack.sh made of one. OUT gets all.log, results.json and report.tar.gz.
 #   TOTAL=480        seconds in all
@@ -71,7 +71,7 @@ step() {
   rm -f "$part"
 }
 # shellcheck disable=SC2317 # called through bash -c, so that timeout can end it
-bench() { python3 bench/gpu/run.py --smelt "$smelt" --out "$out" --resume "$@"; }
+bench() { python3 bench/run.py gpu --smelt "$smelt" --out "$out" --resume "$@"; }
 export -f bench
 export smelt out
 
@@ -115,7 +115,7 @@ if wanted sanitize; then
 fi
 
 if [ -f "$out/results.json" ]; then
-  python3 bench/gpu/run.py --render "$out/results.json" --out "$out" >>"$log" 2>&1
+  python3 bench/run.py gpu --render "$out/results.json" --out "$out" >>"$log" 2>&1
   tar -C "$out" -czf "$out/report.tar.gz" report.md report && sed -n '/^## In short/,/^## The peers/p' "$out/report.md"
   rm -rf "$out/report"
 fi

@@ -6,9 +6,7 @@ import os
 import time
 from dataclasses import dataclass
 
-from library import NotWritten, first_line, function_of  # noqa: F401
-
-TORCH_DTYPES = {"f32": "float32", "bf16": "bfloat16", "f16": "float16", "i64": "int64", "i32": "int32", "i8": "int8"}
+from library import TORCH_DTYPES, first_line, function_of
 
 # JAX would otherwise take most of the GPU's memory when it is imported.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
@@ -32,7 +30,7 @@ def selected(names):
         chosen += GROUPS.get(name, (name,))
     unknown = [n for n in chosen if n not in NAMES]
     if unknown:
-        raise SystemExit(f"run.py: no peer is called {', '.join(unknown)}\nhelp: {', '.join([*GROUPS, *NAMES])}")
+        raise SystemExit(f"bench: no peer is called {', '.join(unknown)}\nhelp: {', '.join([*GROUPS, *NAMES])}")
     return [n for n in NAMES if n in chosen]
 
 

@@ -1,14 +1,13 @@
 """results.json as one Markdown page with pictures."""
 
 import math
-import re
-from pathlib import Path
 
 import classic
 import peers
 import pictures
 import workloads
-from tables import median, table, times, us, with_quartiles
+from tables import median, table, times, us, with_quartiles, write_page
+from timing import geometric_mean
 
 WITHIN = 1.05  # of the copy of the same bytes
 EQUAL = 0.98  # of the fastest peer
@@ -23,11 +22,6 @@ def cold(record):
 
 def ratio(a, b):
     return a / b if a and b else None
-
-
-def geometric_mean(values):
-    values = [v for v in values if v]
-    return math.exp(sum(map(math.log, values)) / len(values)) if values else None
 
 
 class Row:
@@ -260,7 +254,7 @@ def drawings(results, rows):
              for r in rows if r.workload.small], names, log=True, unit=" us"),
     }
     out.update(classic.drawings(machine, rows, names))
-    return {file: svg for file, svg in out.items() if svg}
+    return out
 
 
 def page(results):
@@ -272,15 +266,4 @@ def page(results):
 
 
 def write(results, out, page_path=None):
-    """The page, and its pictures in a folder beside it that is called like it."""
-    path = page_path or Path(out) / "report.md"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    folder = path.with_suffix("")
-    folder.mkdir(exist_ok=True)
-    drawn = drawings(results, rows_of(results))
-    for file, svg in drawn.items():
-        (folder / file).write_text(svg)
-    text = page(results).replace("(PICTURES/", f"({folder.name}/")
-    text = re.sub(r"!\[[^]]*\]\([^)]*/([^/)]*)\)\n", lambda m: m[0] if m[1] in drawn else "", text)
-    path.write_text(text)
-    print(f"page: {path}", flush=True)
+    write_page(page(results), drawings(results, rows_of(results)), page_path or out / "report.md")

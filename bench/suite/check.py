@@ -4,7 +4,7 @@ import zlib
 
 import tool
 from command_line import top_level
-from peers import DTYPES
+from library import TORCH_DTYPES as DTYPES
 
 BYTES = 2 << 20  # of a row's inputs
 # Relative to the value plus the root mean square of its output.

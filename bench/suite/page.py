@@ -5,6 +5,7 @@ from statistics import geometric_mean, median
 
 from peers import PEERS
 from programs import ROWS
+from tables import table
 
 
 def against_best(entry, key):
@@ -36,15 +37,15 @@ def page(results):
     kinds = [("us", "kept outputs" if fresh else "")] + [("fresh_us", "fresh outputs")] * fresh
     heads = ["family", "row", "smelt, µs", *["fresh, µs"] * fresh, "kernels", "floor, µs", "of floor", *[f"{p}, µs" for p in peers]]
     heads += ["against the fastest", *["fresh against it"] * fresh] if peers else []
-    lines = ["| " + " | ".join(heads) + " |", "|---|---|" + "---:|" * (len(heads) - 2)]
+    cells_of = []
     for row, entry in rows:
         smelt = entry.get("smelt", {})
         of_floor = f"{100 * smelt['floor_us'] / smelt['us']:.0f} %" if "floor_us" in smelt else ""
         cells = [row.family, row.name, us(smelt), *[us(smelt, "fresh_us")] * fresh, str(smelt.get("kernels", "")),
                  us({k: v for k, v in smelt.items() if k != "error"}, "floor_us"), of_floor, *[us(entry.get(p, {})) for p in peers]]
         cells += [ratio_cell(against_best(entry, key)) for key, _ in kinds] if peers else []
-        lines.append("| " + " | ".join(cells) + " |")
-    lines.append("")
+        cells_of.append(cells)
+    lines = [table(heads, cells_of, 2)]
     for key, words in kinds:
         ratios = [(row, r) for row, entry in rows if (r := against_best(entry, key))]
         if ratios:

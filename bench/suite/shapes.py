@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws the shape of a row from its name as the seed: shapes.py NAME KIND BYTES PATTERN. See README.md."""
+"""Draws the shape of a row from its name as the seed: shapes.py NAME KIND BYTES PATTERN. See bench/README.md."""
 
 import math
 import random

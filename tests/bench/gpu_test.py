@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The benchmark for GPUs, without one: `report` renders canned figures; `programs SMELT` runs every program small on the CPU.
 
-Exit status 77 (CTest: skipped) where numpy is missing."""
+Exit status 77 (CTest: skipped) where matplotlib or numpy is missing."""
 
 import json
 import re
@@ -12,9 +12,9 @@ import xml.etree.ElementTree
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-FOLDER = Path(__file__).resolve().parents[2] / "bench" / "gpu"
-sys.path[:0] = [str(FOLDER), str(FOLDER.parent / "common")]
-RUN = [sys.executable, str(FOLDER / "run.py")]
+BENCH = Path(__file__).resolve().parents[2] / "bench"
+sys.path[:0] = [str(BENCH / "gpu"), str(BENCH / "common")]
+RUN = [sys.executable, str(BENCH / "run.py"), "gpu"]
 
 
 def require(condition, what):
@@ -29,6 +29,11 @@ def run(*arguments, status=0):
 
 
 def report():
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        print("bench_gpu test: skipped, matplotlib is not here (apt-get install python3-matplotlib)")
+        sys.exit(77)
     import canned
     import measure
     import report as page
@@ -56,7 +61,9 @@ def report():
         run("--render", results, "--out", folder, "--page", Path(folder) / "pages" / "gpu.md")
         again = (Path(folder) / "pages" / "gpu.md").read_text()
         require(again.replace("(gpu/", "(report/") == text, "--render gives another page")
-        require((Path(folder) / "pages" / "gpu" / "relative.svg").exists(), "no pictures beside the page")
+        for picture in pictures:
+            same = Path(folder) / "pages" / "gpu" / Path(picture).name
+            require(same.read_bytes() == (Path(folder) / picture).read_bytes(), f"{same.name}: the same figures give another picture")
 
     # Rows that miss are marked, and nothing is marked that does not.
     results = canned.results()

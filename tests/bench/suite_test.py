@@ -6,8 +6,8 @@ import sys
 from pathlib import Path
 
 sys.dont_write_bytecode = True
-FOLDER = Path(__file__).resolve().parents[2] / "bench" / "suite"
-sys.path[:0] = [str(FOLDER), str(FOLDER.parent / "common")]
+BENCH = Path(__file__).resolve().parents[2] / "bench"
+sys.path[:0] = [str(BENCH / "suite"), str(BENCH / "common")]
 
 import page
 from programs import ROWS, total_bytes
@@ -19,7 +19,7 @@ def require(condition, what):
 
 
 def plan(smelt):
-    done = subprocess.run([sys.executable, FOLDER / "run.py", "--smelt", smelt, "--plan", "cpu"], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, BENCH / "run.py", "suite", "--smelt", smelt, "--plan", "cpu"], capture_output=True, text=True)
     failed = [line for line in done.stdout.splitlines() if line.startswith("FAILED")]
     require(done.returncode == 0, "\n".join(failed) or done.stderr)
     require(len(done.stdout.splitlines()) == len(ROWS), "not every row has a plan")

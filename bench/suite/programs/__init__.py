@@ -8,7 +8,8 @@ import re
 from dataclasses import dataclass
 from typing import Callable
 
-BYTES = {"bool": 1, "i8": 1, "u8": 1, "i16": 2, "f16": 2, "bf16": 2, "i32": 4, "f32": 4, "i64": 8, "f64": 8}
+from workload import SIZE_OF
+
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,7 @@ class Array:
 
     @property
     def bytes(self):
-        return math.prod(self.shape) * BYTES[self.dtype]
+        return math.prod(self.shape) * SIZE_OF[self.dtype]
 
     @property
     def type(self):

@@ -1,5 +1,4 @@
-#!/usr/bin/env python3
-"""Compile times of chains, cold: python3 bench/compile/run.py --smelt build/release/smelt [--device cuda] [--only heat]
+"""Compile times of chains, cold: bench/run.py compile --smelt build/release/smelt [--device cuda] [--only heat]
 
 Each row is one process with an empty cache: `smelt explain PROGRAM --json`, which parses, plans, lowers, prints and
 compiles. Prints a table in Markdown: operations, kernels, seconds of all stages, and what the planner, the lowerer,
@@ -7,8 +6,9 @@ the printer and the back end took of them. A program doubled in length should ta
 import argparse
 import json
 import os
-import subprocess
 import tempfile
+
+from command_line import run
 
 HEADS = {
     "life": "def step(z):\n"
@@ -66,11 +66,7 @@ def measure(smelt, text, device):
         command = [smelt, "explain", path, "--json", "-", "--device", device]
         if "idx" in text:
             command += ["-i", "idx=zeros:i64[1000]"]
-        done = subprocess.run(command, env={**os.environ, "XDG_CACHE_HOME": folder}, capture_output=True, text=True,
-                              timeout=600)
-    if done.returncode:
-        raise SystemExit(done.stderr)
-    return json.loads(done.stdout)
+        return json.loads(run(command, 600, {**os.environ, "XDG_CACHE_HOME": folder}))
 
 
 def main():
@@ -89,6 +85,3 @@ def main():
         cells = [f"{stages.get(s, 0):.2f}" for s in ("simplify", "plan", "lower", "emit", "compile")]
         print(f"| {name} | {len(report['kernels'])} | {seconds:.2f} | " + " | ".join(cells) + " |", flush=True)
 
-
-if __name__ == "__main__":
-    main()

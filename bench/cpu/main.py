@@ -1,77 +1,46 @@
-#!/usr/bin/env python3
-"""Measures smelt and its peers on this CPU, in turns, and writes results.json, a Markdown page and pictures. README.md says how."""
+"""Measures smelt and its peers on this CPU, in turns, and writes results.json, a Markdown page and pictures. bench/README.md says how."""
 
-import argparse
-import datetime
 import gc
-import importlib
-import importlib.metadata
 import json
 import os
-import platform
 import signal
 import sys
 import time
-import traceback
 from pathlib import Path
-
-sys.dont_write_bytecode = True
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parent / "common")]
 
 import ahead
 import report
+import session
 import workloads
-from timing import TimeLimit, time_limit
+from library import NotWritten
+from session import say
 
 SHORTEST_S = 1.5  # that a workload is measured, also where the time is short
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = session.parser(__doc__, out=Path("bench-cpu"), peers="numba,halide,jax,numexpr,compile,eager", budget=600)
     parser.add_argument("--library", type=Path, default=Path("build/release/bench/libsmelt_bench.so"), help="smelt for this benchmark")
-    parser.add_argument("--out", type=Path, default=Path("bench-cpu"), help="folder for results.json, the page and the pictures")
-    parser.add_argument("--only", default="", help="names, or beginnings of names, of workloads: softmax,'relu_layernorm 4096'")
-    parser.add_argument("--peers", default="numba,halide,jax,numexpr,compile,eager", help="of these; '' for none")
     parser.add_argument("--threads", type=int, default=0, help="of smelt and of every peer (all that the process may use)")
     parser.add_argument("--seconds", type=float, default=6, help="for the measurements of one workload, at most; compiling not included")
     parser.add_argument("--rounds", type=int, default=15, help="at most, for one workload")
     parser.add_argument("--turn", type=float, default=0.02, help="seconds of one contender's turn")
-    parser.add_argument("--budget", type=float, default=600, help="seconds for everything: each workload gets its share of what is left")
     parser.add_argument("--peer-limit", type=float, default=30, help="seconds to compile one peer on one workload")
-    parser.add_argument("--quick", action="store_true", help="three short rounds")
-    parser.add_argument("--shrink", type=int, help="at most so many elements: tries the machinery, measures nothing")
-    parser.add_argument("--render", type=Path, metavar="RESULTS", help="only write the page and the pictures of a results.json")
-    parser.add_argument("--page", type=Path, help="where the page goes (OUT/report.md); its pictures lie in a folder beside it")
     parser.add_argument("--warm", action="store_true", help="only let torch.compile and numba fill their caches on disk, for all workloads at once")
-    parser.add_argument("--warm-one", action="store_true", help=argparse.SUPPRESS)
-    parser.add_argument("--list", action="store_true", help="the workloads")
+    parser.add_argument("--warm-one", action="store_true", help=session.HIDDEN)
     options = parser.parse_args()
-    options.only = [name.strip() for name in options.only.split(",") if name.strip()]
     options.threads = options.threads or len(os.sched_getaffinity(0))
     if options.quick:
         options.seconds, options.rounds, options.turn = min(options.seconds, 1), 3, min(options.turn, 0.005)
     return options
 
 
-def say(text):
-    print(text, flush=True)
-
-
 def machine(library, options):
-    facts = library.facts()
-    versions = {"python": platform.python_version()}
-    for package in ("numpy", "numba", "halide", "jax", "jaxlib", "numexpr", "torch"):
-        try:
-            versions[package] = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            pass
     pages = Path("/sys/kernel/mm/transparent_hugepage/enabled")
     return {
-        **facts, "cores": os.cpu_count(), "threads": options.threads,
-        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        **library.facts(), **session.host(), "threads": options.threads,
         "huge_pages": pages.read_text().partition("[")[2].partition("]")[0] if pages.exists() else "",
-        "kernel": platform.release(), "versions": versions, "date": datetime.date.today().isoformat(),
+        "versions": session.versions(("numpy", "numba", "halide", "jax", "jaxlib", "numexpr", "torch")),
         "seconds_each": options.seconds, "rounds": options.rounds, "turn_s": options.turn,
     }
 
@@ -110,47 +79,27 @@ def with_sizes(workload):
     return text
 
 
-class Session:
-    """The results so far, saved after every workload: a run that is cut short leaves what it had."""
-
+class Session(session.Results):
     def __init__(self, options):
         import contenders
         import smelt_library
 
+        super().__init__(options.out)
         self.options, self.contenders, self.smelt = options, contenders, smelt_library
         self.library = smelt_library.Library(options.library)
-        self.start = time.monotonic()
-        options.out.mkdir(parents=True, exist_ok=True)
-        self.file = options.out / "results.json"
-        self.results = {"schema": 1, "machine": machine(self.library, options), "missing": {}, "skipped": [], "workloads": {}}
+        self.data["machine"] = machine(self.library, options)
         if options.shrink:
-            self.results["machine"]["shrunk"] = options.shrink
-        self.peers = self.installed([p.strip() for p in options.peers.split(",") if p.strip()])
-
-    def installed(self, keys):
-        """Those whose library can be imported; the others are noted once."""
-        out, missing = [], self.results["missing"]
-        for key in keys:
-            if key not in self.contenders.PEERS:
-                raise SystemExit(f"run.py: no peer is called {key}\nhelp: {', '.join(self.contenders.PEERS)}")
-            try:
-                importlib.import_module(self.contenders.MODULES[key])
-                out.append(key)
-            except Exception as error:  # an import can fail in any way
-                missing[self.contenders.NAMES[key]] = first_line(error)
-                say(f"{self.contenders.NAMES[key]} is left out: {first_line(error)}")
-        return out
-
-    def spent(self):
-        return time.monotonic() - self.start
+            self.data["machine"]["shrunk"] = options.shrink
+        unknown = [p for p in options.peers if p not in contenders.PEERS]
+        if unknown:
+            raise SystemExit(f"bench: no peer is called {', '.join(unknown)}\nhelp: {', '.join(contenders.PEERS)}")
+        self.peers, self.data["missing"] = session.imported({p: contenders.MODULES[p] for p in options.peers})
 
     def finish(self, quiet=False):
         """What there is so far, and the page of it."""
-        self.results["seconds"] = self.spent()
-        part = self.file.with_suffix(".part")
-        part.write_text(json.dumps(self.results, indent=1))
-        part.replace(self.file)
-        report.write(self.results, self.options.out, self.options.page, quiet)
+        self.data["seconds"] = self.seconds()
+        self.save()
+        report.write(self.data, self.options.out, self.options.page, quiet)
 
     def measure(self, workload, share):
         """`share`: seconds that it may take in all, what it compiles among them."""
@@ -175,7 +124,7 @@ class Session:
         record["rounds"] = turns.run(min(options.seconds, max(SHORTEST_S, share - (ready - start))), options.rounds)
         record["times"] = interleave.figures(turns.readings)
         record["prepared_s"], record["measured_s"] = ready - start, time.monotonic() - ready
-        self.results["workloads"][workload.name] = record
+        self.data["workloads"][workload.name] = record
         self.finish(quiet=True)
         say(report.short(workload, record))
 
@@ -195,17 +144,13 @@ class Session:
     def guarded(self, name, record, function):
         """What the function gives, or nothing, the reason kept."""
         try:
-            with time_limit(self.options.peer_limit, name):
-                return function()
-        except self.contenders.NotWritten:
+            found, error = session.attempt(self.options.peer_limit, name, function, (self.smelt.Failed,))
+        except NotWritten:
             return []
-        except (TimeLimit, self.smelt.Failed) as error:
-            record["status"][name] = str(error)[:500]
-        except Exception as error:
-            say("    " + traceback.format_exc(limit=-3).replace("\n", "\n    ").rstrip())
-            record["status"][name] = first_line(error)
-        say(f"    {name}: {record['status'][name]}")
-        return []
+        if error:
+            record["status"][name] = error
+            say(f"    {name}: {error}")
+        return found or []
 
     def checked(self, numpy, accuracy, workload, contender, outputs, exact, record):
         """The contender as a list, when its results are right."""
@@ -246,11 +191,6 @@ class sampled_reference:
         return results if self.rows is None else [r[self.rows] for r in results]
 
 
-def first_line(error):
-    text = str(error).strip().splitlines()
-    return f"{type(error).__name__}: {text[0][:300] if text else ''}"
-
-
 def fits(workload):
     """Inputs, outputs, and what the peers hold besides: results of their own, and temporaries."""
     return 6 * workload.bytes < os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_AVPHYS_PAGES") or workload.bytes < 1 << 28
@@ -260,8 +200,7 @@ def main():
     options = arguments()
     chosen = workloads.selected(options.only)
     if options.list:
-        for w in chosen:
-            say(f"{w.name:34} {w.bytes / 1e6:10.1f} MB   {w.family.formula}")
+        session.list_workloads(chosen)
         return 0
     if options.render:
         report.write(json.loads(options.render.read_text()), options.out, options.page)
@@ -270,29 +209,25 @@ def main():
 
     contenders.limit_threads(options.threads)
     if options.warm:
-        ahead.compile_all(__file__, options, [w for w in chosen if fits(w)], say)
+        ahead.compile_all(options, [w for w in chosen if fits(w)], say)
         return 0
     if options.warm_one:
         for w in chosen:
             ahead.compile_one(contenders, w, options)
         return 0
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    session = Session(options)
-    say(f"{session.results['machine']['cpu']}, {options.threads} threads; peers: {', '.join(session.peers) or 'none'}")
+    run = Session(options)
+    say(f"{run.data['machine']['cpu']}, {options.threads} threads; peers: {', '.join(run.peers) or 'none'}")
     for i, w in enumerate(chosen):
         if options.shrink:
             w = type(w)(w.family, w.label, w.smaller(options.shrink), counted=w.counted)
-        left = options.budget - session.spent()
+        left = options.budget - run.seconds()
         if left < 0:
-            session.results["skipped"].append(f"{w.name}: the time was over")
+            run.data["skipped"].append(f"{w.name}: the time was over")
         elif not fits(w):
-            session.results["skipped"].append(f"{w.name}: needs more memory than is free here")
+            run.data["skipped"].append(f"{w.name}: needs more memory than is free here")
         else:
-            session.measure(w, left / (len(chosen) - i))
+            run.measure(w, left / (len(chosen) - i))
         gc.collect()
-    session.finish()
-    return 1 if report.wrong(session.results) else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+    run.finish()
+    return 1 if report.wrong(run.data) else 0

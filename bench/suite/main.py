@@ -1,5 +1,4 @@
-#!/usr/bin/env python3
-"""Runs the programs of programs/ with smelt and with torch on a GPU or a CPU. See README.md."""
+"""Runs the programs of programs/ with smelt and with torch on a GPU or a CPU. See bench/README.md."""
 
 import argparse
 import concurrent.futures
@@ -12,14 +11,12 @@ import tempfile
 import time
 from pathlib import Path
 
-sys.dont_write_bytecode = True
-sys.path.append(str(Path(__file__).resolve().parent.parent / "common"))
-
 import check
 import page
 import tool
 from peers import PEERS, Torch
 from programs import ROWS
+from session import names
 
 
 def arguments():
@@ -28,9 +25,9 @@ def arguments():
     parser.add_argument("--out", type=Path, help="results.json and report.md are written here; what results.json holds already is kept")
     parser.add_argument("--device", choices=("cuda", "cpu"), help="cuda where torch finds a GPU, else cpu")
     parser.add_argument("--threads", type=int, help="of the CPU, for smelt and torch")
-    parser.add_argument("--only", default="", help="names, or beginnings of names, of rows, or families: softmax,pairs")
+    parser.add_argument("--only", default="", type=names, help="names, or beginnings of names, of rows, or families: softmax,pairs")
     parser.add_argument("--shard", default="1/1", help="I/N: rows I, I + N, I + 2 N, ... of those selected")
-    parser.add_argument("--peers", default="eager,compile", help=f"of {', '.join(PEERS)}; '' for none")
+    parser.add_argument("--peers", default="eager,compile", type=names, help=f"of {', '.join(PEERS)}; '' for none")
     parser.add_argument("--seconds", type=float, default=0.1, help="for one measurement")
     parser.add_argument("--budget", type=float, default=480, help="seconds after which no row is begun")
     parser.add_argument("--tune", action="store_true", help="smelt times its candidates first")
@@ -43,7 +40,6 @@ def arguments():
         parser.error("--out is missing")
     if (options.check or options.plan) and not options.smelt:
         parser.error("--check and --plan need --smelt")
-    options.peers = [p for p in options.peers.split(",") if p]
     if set(options.peers) - set(PEERS):
         parser.error(f"--peers: of {', '.join(PEERS)}")
     if not options.device:
@@ -60,8 +56,7 @@ def default_device():
 
 
 def selected(options):
-    wanted = [w for w in options.only.split(",") if w]
-    rows = [r for r in ROWS if not wanted or any(r.name.startswith(w) or r.family == w for w in wanted)]
+    rows = [r for r in ROWS if not options.only or any(r.name.startswith(w) or r.family == w for w in options.only)]
     index, count = map(int, options.shard.split("/"))
     return rows[index - 1 :: count]
 
@@ -181,8 +176,8 @@ def plan(options, rows, folder):
     return good
 
 
-def main():
-    options = arguments()
+def run(options):
+    """Whether all is well."""
     rows = selected(options)
     if options.prepare:
         return prepare(options, rows)
@@ -205,5 +200,5 @@ def main():
     return not slower
 
 
-if __name__ == "__main__":
-    sys.exit(0 if main() else 1)
+def main():
+    return 0 if run(arguments()) else 1
