@@ -4,8 +4,7 @@
 
 #include <numeric>
 
-#include "api/node.hpp"
-#include "support/fake_cuda/open.hpp"
+#include "fake_gpu.hpp"
 
 namespace smelt {
 namespace {
@@ -66,23 +65,7 @@ TEST_F(OnGpu, EvaluatesBindsAndShares) {
 }
 
 // Over host memory.
-class OnFakeGpu : public ::testing::Test {
- protected:
-  void SetUp() override {
-    fake_ = &testing::fresh_fake();
-    const testing::Variable driver("SMELT_CUDA", SMELT_FAKE_CUDA), nvrtc("SMELT_NVRTC", SMELT_FAKE_CUDA);
-    gpu_ = Device(std::make_shared<const detail::DeviceState>(detail::DeviceState{Machine::cuda()}));
-    ASSERT_TRUE(gpu_->usable()) << gpu_->missing();
-  }
-  void TearDown() override {
-    if (!fake_) return;  // its library is not there
-    gpu_.reset();
-    EXPECT_EQ(fake_->fault, "");
-    EXPECT_TRUE(fake_->blocks.empty()) << "memory of the GPU was not given back";
-  }
-  fake_cuda::State* fake_ = nullptr;
-  std::optional<Device> gpu_;
-};
+using OnFakeGpu = testing::FakeGpu;
 
 TEST_F(OnFakeGpu, ArraysGoThereAndBack) {
   std::vector<float> memory = {1, 2, 3, 4, 5, 6};

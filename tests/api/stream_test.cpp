@@ -3,34 +3,17 @@
 #include <gtest/gtest.h>
 #include <smelt/smelt.hpp>
 
-#include "api/node.hpp"
+#include "fake_gpu.hpp"
 #include "message_of.hpp"
-#include "support/fake_cuda/open.hpp"
 
 namespace smelt {
 namespace {
 
 using testing::message_of;
 
-class Streams : public ::testing::Test {
+class Streams : public testing::FakeGpu {
  protected:
-  void SetUp() override {
-    fake_ = &testing::fresh_fake();
-    const testing::Variable driver("SMELT_CUDA", SMELT_FAKE_CUDA), nvrtc("SMELT_NVRTC", SMELT_FAKE_CUDA);
-    gpu_ = Device(std::make_shared<const detail::DeviceState>(detail::DeviceState{Machine::cuda()}));
-    ASSERT_TRUE(gpu_->usable()) << gpu_->missing();
-  }
-  void TearDown() override {
-    if (!fake_) return;
-    if (gpu_ && gpu_->usable()) set_memory_limit(*gpu_, 0), set_allocator(*gpu_, {});
-    gpu_.reset();
-    EXPECT_EQ(fake_->fault, "");
-    EXPECT_TRUE(fake_->blocks.empty()) << "memory of the GPU was not given back";
-  }
   void* stream_of_last() const { return fake_->launches.back().stream; }
-
-  fake_cuda::State* fake_ = nullptr;
-  std::optional<Device> gpu_;
 };
 
 TEST_F(Streams, CarryEveryKindOfCall) {

@@ -10,9 +10,9 @@ namespace {
 
 using list = std::vector<double>;
 
-const NamedTensors kInputs = {{"x", make_tensor(DType::F64, {3}, {1, 2, 3})},
-                              {"y", make_tensor(DType::F64, {3}, {4, 5, 6})},
-                              {"t", make_tensor(DType::F64, {}, {0.5})}};
+const NamedTensors kInputs = {{"x", array(DType::F64, {3}, {1, 2, 3})},
+                              {"y", array(DType::F64, {3}, {4, 5, 6})},
+                              {"t", array(DType::F64, {}, {0.5})}};
 
 const std::string kDeclared = "input x: f64[N]\ninput y: f64[N]\ninput t: f64\n";
 

@@ -49,7 +49,7 @@ std::vector<T> list_of(const std::string& text) {
 }
 
 Tensor tensor_of(const std::string& dtype, const std::string& dims, const std::string& values) {
-  return make_tensor(dtype_from_name(dtype).value(), list_of<int64_t>(dims), list_of<double>(values));
+  return array(dtype_from_name(dtype).value(), list_of<int64_t>(dims), list_of<double>(values));
 }
 
 const Tables& tables() {

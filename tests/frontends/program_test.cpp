@@ -1,4 +1,5 @@
 // Statements, names, inputs, sizes, and what the graph remembers of the text.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,7 +12,9 @@
 
 namespace smelt::lang {
 
-static const NamedTensors kX = {{"x", make_tensor(DType::F32, {4}, {1, -2, 3, -4})}};
+using ::testing::HasSubstr;
+
+static const NamedTensors kX = {{"x", array(DType::F32, {4}, {1, -2, 3, -4})}};
 
 static std::vector<double> list(std::initializer_list<double> values) { return values; }
 
@@ -37,7 +40,7 @@ TEST(Program, LinesGoOnInsideBracketsAndEndInManyWays) {
 }
 
 TEST(Program, ABareExpressionTakesItsInputsInTheOrderGiven) {
-  const NamedTensors inputs = {{"b", make_tensor(DType::F32, {}, {2})}, {"a", make_tensor(DType::F32, {}, {8})}};
+  const NamedTensors inputs = {{"b", array(DType::F32, {}, {2})}, {"a", array(DType::F32, {}, {8})}};
   const Graph graph = graph_of("a / b", inputs);
   ASSERT_EQ(graph.inputs.size(), 2u);
   EXPECT_EQ(graph.at(graph.inputs[0]).name, "b");
@@ -49,7 +52,7 @@ TEST(Program, ABareExpressionTakesItsInputsInTheOrderGiven) {
 }
 
 TEST(Program, TuplesAndUnpacking) {
-  const NamedTensors m = {{"m", make_tensor(DType::F32, {2, 3}, {1, 2, 3, 4, 5, 6})}};
+  const NamedTensors m = {{"m", array(DType::F32, {2, 3}, {1, 2, 3, 4, 5, 6})}};
   EXPECT_EQ(numbers("r, c = m.shape\nreturn m.reshape(c, r)[1]", m), list({3, 4}));
   EXPECT_EQ(run("t = m + 1, m - 1\nreturn t", m).size(), 2u);
   EXPECT_EQ(numbers("m.reshape(m.shape[::-1])[0]", m), list({1, 2}));
@@ -62,14 +65,14 @@ TEST(Program, NamesOfEveryAlphabetAndHidingOfFunctions) {
   EXPECT_EQ(numbers("sum = x.sum()\nreturn x - sum", kX), list({3, 0, 5, -2}));
   EXPECT_EQ(numbers("pi = 3\nreturn x * pi", kX), list({3, -6, 9, -12}));
   EXPECT_NE(error_of("sum = x.sum()\nreturn sum(x)", kX).find("is not a function"), std::string::npos);
-  const NamedTensors input = {{"input", make_tensor(DType::F32, {1}, {3})}};
+  const NamedTensors input = {{"input", array(DType::F32, {1}, {3})}};
   EXPECT_EQ(numbers("input = input * 2\nreturn input", input), list({6}));
 }
 
 // What a user writes as a name must stay a name.
 TEST(Program, NamesDoNotReachLabels) {
   const std::string name(1'000'000, 'n');
-  const NamedTensors inputs = {{name, make_tensor(DType::F32, {1}, {3})}};
+  const NamedTensors inputs = {{name, array(DType::F32, {1}, {3})}};
   EXPECT_EQ(numbers("y" + name + " = relu(" + name + ")\nreturn y" + name, inputs), list({3}));
   const Graph graph = graph_of("relu(" + name + ")", inputs);
   for (const Node& node : graph.nodes) EXPECT_LT(node.label.size(), 20u);
@@ -99,8 +102,10 @@ TEST(Program, OpenShapesAreThoseOfTheCaller) {
   EXPECT_EQ(
       output_types(graph_of(text, {{"x", Tensor::zeros(DType::F32, {})}, {"y", Tensor::zeros(DType::F32, {4, 5, 3})}})),
       "f32[4, 5, 3] ");
-  EXPECT_NE(error_of(text, {{"x", Tensor::zeros(DType::F32, {2, 3})}, {"y", Tensor::zeros(DType::F32, {4})}}), "");
-  EXPECT_NE(error_of(text, {{"x", Tensor::zeros(DType::F32, {2, 3})}, {"y", Tensor::zeros(DType::F32, {})}}), "");
+  EXPECT_THAT(error_of(text, {{"x", Tensor::zeros(DType::F32, {2, 3})}, {"y", Tensor::zeros(DType::F32, {4})}}),
+              HasSubstr("the input 'y' is declared f32[..., 3], but given f32[4]"));
+  EXPECT_THAT(error_of(text, {{"x", Tensor::zeros(DType::F32, {2, 3})}, {"y", Tensor::zeros(DType::F32, {})}}),
+              HasSubstr("the input 'y' is declared f32[..., 3], but given f32\n"));
   // Without a caller: one dimension.
   EXPECT_EQ(output_types(parse_program("input x: f32[...]\ninput y: f32[...]\nreturn x + y", "t")), "f32[...] ");
 }
@@ -128,7 +133,7 @@ TEST(Program, TypesOfInputs) {
 static NamedTensors matrix(int64_t rows, int64_t columns) {
   std::vector<double> values;
   for (int64_t i = 0; i < rows * columns; ++i) values.push_back(static_cast<double>(i));
-  return {{"x", make_tensor(DType::F32, {rows, columns}, values)}};
+  return {{"x", array(DType::F32, {rows, columns}, values)}};
 }
 
 static std::vector<double> symbolic(const std::string& text, int64_t rows, int64_t columns) {
@@ -230,19 +235,21 @@ TEST(Sizes, RegionsAreReplaced) {
   EXPECT_EQ(symbolic("return slice_update(x, slice(B // 2, None), x[:B - B // 2] * 2)", 3, 1), list({0, 0, 2}));
   EXPECT_EQ(refusal("input x: f32[B, C]\nreturn slice_update(x, (0, slice(0, 3)), 1)", matrix(1, 2)),
             "a slice of axis 1 of f32[B, C] reaches index 2, past the array; here C is 2 (axis 1 of input x)");
-  EXPECT_NE(refusal("input x: f32[B, C]\nreturn slice_update(x, slice(1, None), x)", matrix(3, 2)), "");
+  EXPECT_THAT(
+      refusal("input x: f32[B, C]\nreturn slice_update(x, slice(1, None), x)", matrix(3, 2)),
+      HasSubstr("a value of shape [B, C] does not fit the region of f32[B, C], which has the shape [B - 1, C]"));
 }
 
 TEST(Sizes, OfInputsAreCalculatedFromOthers) {
   const auto run_on = [](const std::string& text, const Dims& weight, const Dims& state) {
-    return refusal(text, {{"w", make_tensor(DType::F32, weight, std::vector<double>(4, 1))},
-                          {"h", make_tensor(DType::F32, state, std::vector<double>(2, 1))}});
+    return refusal(text, {{"w", array(DType::F32, weight, std::vector<double>(4, 1))},
+                          {"h", array(DType::F32, state, std::vector<double>(2, 1))}});
   };
   const std::string lstm = "input w: f32[I, 4*H]\ninput h: f32[B, H]\nreturn w.reshape(I, 4, H)[0, 0], h";
   EXPECT_EQ(run_on(lstm, {1, 4}, {2, 1}), "");
   EXPECT_EQ(run_on(lstm, {2, 2}, {1, 2}),
             "input w is f32[I, 4*H], but axis 1 of the array has size 2, not 8: H is 2 (axis 1 of input h)");
-  const NamedTensors eight = {{"x", make_tensor(DType::F32, {8}, {0, 1, 2, 3, 4, 5, 6, 7})}};
+  const NamedTensors eight = {{"x", array(DType::F32, {8}, {0, 1, 2, 3, 4, 5, 6, 7})}};
   EXPECT_EQ(numbers("input x: f32[4*H]\nreturn x.reshape(4, H)[:, 0] + H", eight), list({2, 4, 6, 8}));
   EXPECT_EQ(numbers("input x: f32[2*(H + 1) - 2]\nreturn arange(H) + 0 * H", eight), list({0, 1, 2, 3}));
   EXPECT_EQ(refusal("input x: f32[3*H]\nreturn x", eight),
@@ -261,12 +268,12 @@ TEST(Sizes, ParametersMayHaveTheirNames) {
 // ---- numbers
 
 TEST(Numbers, HalvesAreCalculatedInSingle) {
-  const NamedTensors ones = {{"h", make_tensor(DType::F16, {100000}, std::vector<double>(100000, 1))}};
+  const NamedTensors ones = {{"h", array(DType::F16, {100000}, std::vector<double>(100000, 1))}};
   EXPECT_EQ(numbers("mean(h)", ones), list({1}));
   EXPECT_EQ(numbers("input h: f16[N]\nreturn mean(h)", ones), list({1}));
-  const NamedTensors h = {{"h", make_tensor(DType::F16, {2}, {0, 0})}};
+  const NamedTensors h = {{"h", array(DType::F16, {2}, {0, 0})}};
   EXPECT_EQ(numbers("layernorm(h, eps=1e-7)", h), list({0, 0}));  // not 0 / 0
-  const NamedTensors big = {{"h", make_tensor(DType::BF16, {4}, {3e38, 3e38, -3e38, -3e38})}};
+  const NamedTensors big = {{"h", array(DType::BF16, {4}, {3e38, 3e38, -3e38, -3e38})}};
   for (double value : numbers("softmax(h)", big)) EXPECT_TRUE(std::isfinite(value));
   for (const char* text :
        {"mean(h)", "var(h)", "softmax(h)", "layernorm(h)", "gelu(h)", "silu(h)", "norm(h)", "logsumexp(h)"})
@@ -275,7 +282,7 @@ TEST(Numbers, HalvesAreCalculatedInSingle) {
 
 TEST(Numbers, SpecialValues) {
   const auto f64 = [](const std::string& text, std::initializer_list<double> values) {
-    return numbers(text, {{"x", make_tensor(DType::F64, {static_cast<int64_t>(values.size())}, values)}});
+    return numbers(text, {{"x", array(DType::F64, {static_cast<int64_t>(values.size())}, values)}});
   };
   for (double value : f64("softmax(x)", {-INFINITY, -INFINITY})) EXPECT_TRUE(std::isnan(value));
   EXPECT_EQ(f64("softmax(x)", {-INFINITY, 1}), list({0, 1}));
@@ -291,8 +298,7 @@ TEST(Numbers, SpecialValues) {
 }
 
 TEST(Numbers, IndicesOutOfRange) {
-  const NamedTensors inputs = {{"x", make_tensor(DType::F32, {4}, {1, 2, 3, 4})},
-                               {"k", make_tensor(DType::I64, {}, {-5})}};
+  const NamedTensors inputs = {{"x", array(DType::F32, {4}, {1, 2, 3, 4})}, {"k", array(DType::I64, {}, {-5})}};
   EXPECT_THROW(run("x[k]", inputs), UserError);
   EXPECT_THROW(run("take(x, k)", inputs), UserError);
   EXPECT_THROW(run("x[i8(k + 9)]", inputs), UserError);
@@ -338,7 +344,7 @@ TEST(Functions, AliasesAreTheSameFunction) {
 }
 
 TEST(Functions, KeywordsOfOtherLibraries) {
-  const NamedTensors m = {{"m", make_tensor(DType::F32, {2, 2}, {1, 2, 3, 4})}};
+  const NamedTensors m = {{"m", array(DType::F32, {2, 2}, {1, 2, 3, 4})}};
   EXPECT_EQ(numbers("m.sum(dim=1)", m), list({3, 7}));
   EXPECT_EQ(numbers("var(m, dim=0, correction=1, keepdim=True)", m), list({2, 2}));
   EXPECT_EQ(numbers("m.clamp(min=2, max=3)", m), list({2, 2, 3, 3}));
@@ -377,9 +383,7 @@ static std::string example(const std::string& name) {
 }
 
 TEST(Examples, HaveTheirValues) {
-  const auto f32 = [](const Dims& dims, const std::vector<double>& values) {
-    return make_tensor(DType::F32, dims, values);
-  };
+  const auto f32 = [](const Dims& dims, const std::vector<double>& values) { return array(DType::F32, dims, values); };
   // Hull, Options, Futures, and Other Derivatives: a call of 4.76 and a put of 0.81.
   const auto prices = run(example("black_scholes"), {{"spot", f32({1}, {42})},
                                                      {"strike", f32({1}, {40})},
@@ -391,8 +395,7 @@ TEST(Examples, HaveTheirValues) {
   const NamedTensors x = {{"x", f32({2, 3}, {-1e4, 0, 4.2, 8.4, 600, NAN})}};
   EXPECT_EQ(numbers(example("quantize_int8"), x), list({-128, 1, 2, 3, 127, 0}));
   EXPECT_EQ(numbers(example("add_mul_exp"), {{"x", f32({2}, {1, 2})}, {"y", f32({2}, {-1, -2})}}), list({1, 1}));
-  const NamedTensors logits = {{"logits", f32({2, 2}, {0, 0, 5, 5})},
-                               {"targets", make_tensor(DType::I64, {2}, {0, 1})}};
+  const NamedTensors logits = {{"logits", f32({2, 2}, {0, 0, 5, 5})}, {"targets", array(DType::I64, {2}, {0, 1})}};
   EXPECT_NEAR(numbers(example("cross_entropy"), logits).at(0), std::log(2.0), 1e-12);
 }
 

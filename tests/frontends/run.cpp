@@ -2,14 +2,6 @@
 
 namespace smelt::lang {
 
-Tensor make_tensor(DType dtype, const Dims& dims, const std::vector<double>& values) {
-  Tensor tensor = Tensor::empty(dtype, dims);
-  auto* at = static_cast<std::byte*>(tensor.data);
-  for (size_t i = 0; i < values.size(); ++i)
-    store_scalar(convert(Scalar::of_float(DType::F64, values[i]), dtype), at + i * static_cast<size_t>(size_of(dtype)));
-  return tensor;
-}
-
 std::vector<double> numbers_of(const TensorView& tensor) {
   const Tensor plain = contiguous_copy(tensor);
   std::vector<double> result;

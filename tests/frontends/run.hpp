@@ -6,13 +6,12 @@
 #include <vector>
 
 #include "frontends/language.hpp"
+#include "support/arrays.hpp"
 
 namespace smelt::lang {
 
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
-// A row-major tensor; each number is converted to the dtype.
-Tensor make_tensor(DType dtype, const Dims& dims, const std::vector<double>& values);
 std::vector<double> numbers_of(const TensorView& tensor);
 
 Graph graph_of(const std::string& text, const NamedTensors& inputs);

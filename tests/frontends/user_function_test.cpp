@@ -5,7 +5,7 @@
 
 namespace smelt::lang {
 
-static const NamedTensors kX = {{"x", make_tensor(DType::F32, {3}, {-1, 0, 2})}};
+static const NamedTensors kX = {{"x", array(DType::F32, {3}, {-1, 0, 2})}};
 
 TEST(Definition, IsWrittenOutWhereItIsCalled) {
   EXPECT_EQ(numbers("def f(x, lo=0, hi=1): return clamp(x, lo, hi) * 2\nreturn f(x, hi=0.5)", kX),
@@ -18,7 +18,7 @@ TEST(Definition, IsWrittenOutWhereItIsCalled) {
 
 TEST(Definition, LiteralsStayWeak) {
   const Graph graph =
-      graph_of("def f(a, b): return a * b + 0.5\nreturn f(x, 2)", {{"x", make_tensor(DType::F16, {3}, {1, 2, 3})}});
+      graph_of("def f(a, b): return a * b + 0.5\nreturn f(x, 2)", {{"x", array(DType::F16, {3}, {1, 2, 3})}});
   EXPECT_EQ(graph.at(graph.outputs[0]).dtype, DType::F16);
   EXPECT_EQ(numbers("def half(n): return n // 2\nreturn x.reshape(half(2), 3)", kX).size(), 3u);
 }

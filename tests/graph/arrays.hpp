@@ -1,29 +1,14 @@
-// Small arrays for tests.
+// Arrays, graphs and their values, for tests.
 #pragma once
-
-#include <gtest/gtest.h>
 
 #include <cmath>
 #include <vector>
 
-#include "base/scalar.hpp"
 #include "graph/build.hpp"
 #include "graph/graph.hpp"
+#include "support/arrays.hpp"
 
 namespace smelt::testing {
-
-inline constexpr double kNan = __builtin_nan("");
-inline constexpr double kInf = __builtin_inf();
-
-// An array of these values, each stored as the dtype stores it.
-inline Tensor array(DType dtype, Dims dims, const std::vector<double>& values) {
-  Tensor t = Tensor::empty(dtype, std::move(dims));
-  EXPECT_EQ(t.count(), static_cast<int64_t>(values.size()));
-  for (size_t i = 0; i < values.size(); ++i)
-    store_scalar(convert(Scalar::of_float(DType::F64, values[i]), dtype),
-                 static_cast<char*>(t.data) + static_cast<int64_t>(i) * size_of(dtype));
-  return t;
-}
 
 // Integers beyond 2^53.
 inline Tensor int_array(DType dtype, const std::vector<int64_t>& values) {

@@ -13,7 +13,7 @@ std::vector<double> errors(DType dtype, const std::vector<double>& values, auto 
   GraphBuilder b;
   const NodeId x = b.input("x", dtype, {static_cast<int64_t>(values.size())});
   const Graph graph = b.finish({make(b, x)});
-  const Tensor input = testing::array(dtype, {static_cast<int64_t>(values.size())}, values);
+  const Tensor input = array(dtype, {static_cast<int64_t>(values.size())}, values);
   return interpret_bounded(graph, {input}, false)[0].error;
 }
 
@@ -80,7 +80,7 @@ TEST(Bounds, ErrorsMoveAsValuesDo) {
 }
 
 TEST(Bounds, ResultsAreAllowedByThem) {
-  Bounded b{testing::array(DType::F64, {5}, {1, 1, INFINITY, NAN, 0}), {0.5, 0, 0, 0, 0}};
+  Bounded b{array(DType::F64, {5}, {1, 1, INFINITY, NAN, 0}), {0.5, 0, 0, 0, 0}};
   const auto f = [](double v) { return Scalar::of_float(DType::F64, v); };
   EXPECT_TRUE(b.allows(0, f(1.5)));
   EXPECT_FALSE(b.allows(0, f(1.6)));

@@ -2,6 +2,7 @@
 // large arrays, and evaluated by the reference interpreter on small ones. SMELT_PRINT=1 prints the
 // costs of every pair.
 #include "spellings.hpp"
+#include "support/arrays.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -92,26 +93,12 @@ bool alike(const Work& a, const Work& b) {
          alike(a.us, b.us);
 }
 
-// Random numbers between -4 and 4, or small integers: the same for both programs.
-Tensor noise(DType dtype, const Dims& dims, std::mt19937_64& random) {
-  Tensor t = Tensor::empty(dtype, dims);
-  for (int64_t i = 0; i < t.count(); ++i) {
-    const double v = static_cast<double>(random() >> 11) * 0x1p-50 - 4;
-    const auto whole = static_cast<int64_t>(random() % 100) - (is_unsigned_int(dtype) ? 0 : 50);
-    store_scalar(is_float(dtype)  ? Scalar::of_float(dtype, v)
-                 : is_bool(dtype) ? Scalar::of_bool(v > 0)
-                                  : Scalar::of_int(dtype, whole),
-                 static_cast<char*>(t.data) + i * size_of(dtype));
-  }
-  return t;
-}
-
 std::vector<Bounded> evaluated(const std::string& program) {
   const Graph graph = lang::parse_program(program, "<pair>");
   std::mt19937_64 random(1);
   std::vector<Tensor> arrays;
   for (const NodeId id : graph.inputs)
-    arrays.push_back(noise(graph.at(id).dtype, evaluate(graph.at(id).shape, {}), random));
+    arrays.push_back(noise(graph.at(id).dtype, evaluate(graph.at(id).shape, {}), random, 100));
   return interpret_bounded(graph, {arrays.begin(), arrays.end()}, false);
 }
 

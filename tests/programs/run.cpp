@@ -30,14 +30,6 @@ const Machine& device() {
 
 static char* at(const TensorView& t, int64_t i) { return static_cast<char*>(t.data) + i * size_of(t.dtype); }
 
-Tensor array(DType dtype, Dims dims, const std::vector<double>& values) {
-  Tensor t = Tensor::empty(dtype, std::move(dims));
-  EXPECT_EQ(t.count(), static_cast<int64_t>(values.size()));
-  for (size_t i = 0; i < values.size(); ++i)
-    store_scalar(convert(Scalar::of_float(DType::F64, values[i]), dtype), at(t, static_cast<int64_t>(i)));
-  return t;
-}
-
 Tensor vector(DType dtype, const std::vector<double>& values) {
   return array(dtype, {static_cast<int64_t>(values.size())}, values);
 }
@@ -53,17 +45,7 @@ Tensor filled(DType dtype, const Dims& dims, double value) {
 
 Tensor noise(DType dtype, const Dims& dims, uint64_t seed) {
   std::mt19937_64 random(seed);
-  Tensor t = Tensor::empty(dtype, dims);
-  for (int64_t i = 0, n = t.count(); i < n; ++i) {
-    const double v = static_cast<double>(random() >> 11) * 0x1p-50 - 4;
-    const double whole =
-        static_cast<double>(random() % (is_unsigned_int(dtype) ? 100 : 200)) - (is_unsigned_int(dtype) ? 0 : 100);
-    store_scalar(is_float(dtype)  ? Scalar::of_float(dtype, v)
-                 : is_bool(dtype) ? Scalar::of_bool(v > 0)
-                                  : Scalar::of_int(dtype, static_cast<int64_t>(whole)),
-                 at(t, i));
-  }
-  return t;
+  return smelt::noise(dtype, dims, random, 200);
 }
 
 double number(const Tensor& t, int64_t i) { return load_scalar(t.dtype, at(t, i)).as_double(); }

@@ -8,11 +8,9 @@
 
 #include "check.hpp"
 #include "compile/compile.hpp"
+#include "support/arrays.hpp"
 
 namespace smelt::testing {
-
-inline constexpr double kNan = __builtin_nan("");
-inline constexpr double kInf = __builtin_inf();
 
 // Where the tests run programs (device.hpp).
 const Machine& device();
@@ -28,7 +26,6 @@ class RunOn {
 #define NEEDS_LLVM() \
   if (!device().compiles()) GTEST_SKIP() << device().missing
 
-Tensor array(DType dtype, Dims dims, const std::vector<double>& values);
 Tensor vector(DType dtype, const std::vector<double>& values);  // rank 1
 Tensor scalar(DType dtype, double value);
 Tensor filled(DType dtype, const Dims& dims, double value);

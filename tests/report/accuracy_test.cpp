@@ -6,22 +6,15 @@
 #include <limits>
 
 #include "graph/build.hpp"
+#include "support/arrays.hpp"
 #include "support/symbols.hpp"
 
 namespace smelt::report {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-const double kNan = std::nan("");
-
+// Of rank 1.
 Tensor of(DType dtype, const std::vector<double>& values) {
-  Tensor t = Tensor::empty(dtype, {static_cast<int64_t>(values.size())});
-  for (size_t i = 0; i < values.size(); ++i) {
-    const Scalar s =
-        is_float(dtype) ? Scalar::of_float(dtype, values[i]) : Scalar::of_int(dtype, static_cast<int64_t>(values[i]));
-    store_scalar(s, static_cast<char*>(t.data) + static_cast<int64_t>(i) * size_of(dtype));
-  }
-  return t;
+  return array(dtype, {static_cast<int64_t>(values.size())}, values);
 }
 
 // A program whose one output is of dtype `to`, made from an input of dtype `from`.

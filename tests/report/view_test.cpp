@@ -4,33 +4,25 @@
 
 #include <cmath>
 
+#include "support/arrays.hpp"
+
 namespace smelt::report {
 namespace {
-
-Tensor of(DType dtype, const Dims& dims, const std::vector<double>& values) {
-  Tensor t = Tensor::empty(dtype, dims);
-  for (size_t i = 0; i < values.size(); ++i) {
-    const Scalar s =
-        is_float(dtype) ? Scalar::of_float(dtype, values[i]) : Scalar::of_int(dtype, static_cast<int64_t>(values[i]));
-    store_scalar(s, static_cast<char*>(t.data) + static_cast<int64_t>(i) * size_of(dtype));
-  }
-  return t;
-}
 
 Tensor counting(const Dims& dims) {
   std::vector<double> values(static_cast<size_t>(element_count(dims)));
   for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i);
-  return of(DType::I32, dims, values);
+  return array(DType::I32, dims, values);
 }
 
 TEST(ShortView, SmallArraysAreWhole) {
-  EXPECT_EQ(short_view(of(DType::F32, {}, {0.1})), "0.1");
-  EXPECT_EQ(short_view(of(DType::F32, {3}, {1, -0.5, 1e10})), "[         1,       -0.5, 1.0000e+10]");
-  EXPECT_EQ(short_view(of(DType::Bool, {2}, {1, 0})), "[ true, false]");
+  EXPECT_EQ(short_view(array(DType::F32, {}, {0.1})), "0.1");
+  EXPECT_EQ(short_view(array(DType::F32, {3}, {1, -0.5, 1e10})), "[         1,       -0.5, 1.0000e+10]");
+  EXPECT_EQ(short_view(array(DType::Bool, {2}, {1, 0})), "[ true, false]");
   EXPECT_EQ(short_view(counting({2, 2})), "[[0, 1],\n [2, 3]]");
   EXPECT_EQ(short_view(counting({2, 1, 2})), "[[[0, 1]],\n\n [[2, 3]]]");
   EXPECT_EQ(short_view(counting({8})), "[0, 1, 2, 3, 4, 5, 6, 7]");
-  EXPECT_EQ(short_view(of(DType::F64, {4}, {NAN, INFINITY, -INFINITY, -0.0})), "[ nan,  inf, -inf,   -0]");
+  EXPECT_EQ(short_view(array(DType::F64, {4}, {NAN, INFINITY, -INFINITY, -0.0})), "[ nan,  inf, -inf,   -0]");
 }
 
 TEST(ShortView, LongDimensionsAreCut) {
@@ -57,26 +49,26 @@ TEST(ShortView, FollowsStrides) {
 }
 
 TEST(ArrayStatistics, MinMeanMax) {
-  const ArrayStatistics s = statistics_of(of(DType::F32, {4}, {3, -1, 2, 0}));
+  const ArrayStatistics s = statistics_of(array(DType::F32, {4}, {3, -1, 2, 0}));
   EXPECT_EQ(s.min.f, -1);
   EXPECT_EQ(s.max.f, 3);
   EXPECT_EQ(s.mean, 1);
   EXPECT_EQ(s.nans, 0);
-  Tensor big = of(DType::U64, {2}, {0, 0});
+  Tensor big = array(DType::U64, {2}, {0, 0});
   static_cast<uint64_t*>(big.data)[1] = UINT64_MAX;
   EXPECT_EQ(statistics_of(big).max.u, UINT64_MAX);
 }
 
 TEST(ArrayStatistics, NanAndInfinity) {
   for (const std::vector<double>& values : {std::vector<double>{NAN, 1, 2}, {1, NAN, 2}, {1, 2, NAN}}) {
-    const ArrayStatistics s = statistics_of(of(DType::F32, {3}, values));
+    const ArrayStatistics s = statistics_of(array(DType::F32, {3}, values));
     EXPECT_TRUE(std::isnan(s.min.f) && std::isnan(s.max.f) && std::isnan(s.mean));
     EXPECT_EQ(s.nans, 1);
   }
-  const ArrayStatistics s = statistics_of(of(DType::F32, {2}, {INFINITY, 1}));
+  const ArrayStatistics s = statistics_of(array(DType::F32, {2}, {INFINITY, 1}));
   EXPECT_EQ(s.mean, INFINITY);
   EXPECT_EQ(s.infinities, 1);
-  EXPECT_EQ(statistics_of(of(DType::F32, {0}, {})).count, 0);
+  EXPECT_EQ(statistics_of(array(DType::F32, {0}, {})).count, 0);
 }
 
 TEST(DescribeType, IsTheLanguagesOwnForm) {
