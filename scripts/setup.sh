@@ -118,6 +118,7 @@ fi
 if [ "$goal" = test ]; then
   need libgtest-dev "runs the tests" have_header gtest/gtest.h
   need libgmock-dev "matches texts in the tests" have_header gmock/gmock.h
+  need libexpat1-dev "reads pictures as XML in the tests" have_header expat.h
   need python3 "checks which part includes which" have_command python3
   need python3-numpy "checks what the programs of the benchmark calculate" have_numpy
   need python3-matplotlib "draws the charts of the benchmarks" have_matplotlib
@@ -215,7 +216,7 @@ lists_are_old() {
   offered make || return 0
   for name in "${unknown[@]}"; do
     case $name in
-      clang-format-14 | python3-matplotlib | libllvm19 | python3-pip | ocl-icd-libopencl1 | pocl-opencl-icd | clang | libclang-rt-dev) ;;
+      clang-format-14 | libexpat1-dev | python3-matplotlib | libllvm19 | python3-pip | ocl-icd-libopencl1 | pocl-opencl-icd | clang | libclang-rt-dev) ;;
       *) return 0 ;;
     esac
   done
@@ -230,6 +231,8 @@ for name in "${unknown[@]}"; do
     echo "setup: this system has no clang-format-14; the check of the code's layout will be skipped"
   elif [ "$name" = ocl-icd-libopencl1 ] || [ "$name" = pocl-opencl-icd ]; then
     echo "setup: this system offers no $name: the tests of the OpenCL engine will be skipped"
+  elif [ "$name" = libexpat1-dev ]; then
+    echo "setup: this system offers no libexpat1-dev: the test that reads pictures as XML will be skipped"
   elif [ "$name" = python3-matplotlib ]; then
     echo "setup: this system offers no python3-matplotlib: the tests of the benchmarks' charts will be skipped"
   elif [ "$name" = python3-pip ]; then

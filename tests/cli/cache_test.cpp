@@ -1,4 +1,5 @@
 // Cases 37 to 43 for kernels of the CPU: the tool itself, killed, its files corrupted.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -70,17 +71,10 @@ class CpuCache : public testing::Test {
     std::ofstream(path, std::ios::binary | std::ios::trunc) << text;
   }
   pid_t start() const {
-    const pid_t child = ::fork();
-    if (child != 0) return child;
-    const std::string tool = std::string(SMELT_BINARY_DIR) + "/smelt";
-    ::setenv("SMELT_CACHE_DIR", folder_.c_str(), 1);
-    ::setenv("SMELT_CUDA", "/nonexistent", 1);
-    std::vector<char*> argv{const_cast<char*>(tool.c_str())};
-    for (const std::string& a : kProgram) argv.push_back(const_cast<char*>(a.c_str()));
-    argv.push_back(nullptr);
-    if (!std::freopen("/dev/null", "w", stdout)) ::_exit(126);
-    ::execv(tool.c_str(), argv.data());
-    ::_exit(127);
+    const int nowhere = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+    const pid_t child = ::start({kProgram, {{"SMELT_CACHE_DIR", folder_}}, "", false}, nowhere, nowhere, 2);
+    ::close(nowhere);
+    return child;
   }
 
   fs::path root_;

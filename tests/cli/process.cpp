@@ -4,10 +4,11 @@
 #include <poll.h>
 #include <pty.h>
 #include <signal.h>
+#include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdlib>
+#include <cstring>
 #include <stdexcept>
 
 namespace {
@@ -25,23 +26,11 @@ struct Pipe {
   }
 };
 
-[[noreturn]] void become_smelt(const Invocation& invocation, int in, int out, int err) {
-  ::dup2(in, 0);
-  ::dup2(out, 1);
-  ::dup2(err, 2);
-  ::unsetenv("NO_COLOR");
-  ::unsetenv("SMELT_LLVM");
-  ::setenv("SMELT_CUDA", "/nonexistent/libcuda.so", 1);  // the CPU, wherever the tests run
-  ::setenv("TERM", "xterm-256color", 1);
-  ::setenv("OMP_WAIT_POLICY", "passive", 1);  // tests share the processors with other tests
-  for (const auto& [name, value] : invocation.environment) ::setenv(name.c_str(), value.c_str(), 1);
-  std::vector<char*> argv;
-  const std::string path = std::string(SMELT_BINARY_DIR) + "/smelt";
-  argv.push_back(const_cast<char*>(path.c_str()));
-  for (const std::string& argument : invocation.arguments) argv.push_back(const_cast<char*>(argument.c_str()));
-  argv.push_back(nullptr);
-  ::execv(path.c_str(), argv.data());
-  ::_exit(127);
+std::vector<char*> pointers(const std::vector<std::string>& words) {
+  std::vector<char*> all;
+  for (const std::string& word : words) all.push_back(const_cast<char*>(word.c_str()));
+  all.push_back(nullptr);
+  return all;
 }
 
 // Reads both ends until nobody writes to them.
@@ -66,12 +55,38 @@ void drain(int out, int err, Result& result) {
 
 }  // namespace
 
+pid_t start(const Invocation& invocation, int in, int out, int err) {
+  std::map<std::string, std::string> variables;
+  for (char** entry = environ; *entry; ++entry) {
+    const std::string text = *entry;
+    variables[text.substr(0, text.find('='))] = text.substr(text.find('=') + 1);
+  }
+  variables.erase("NO_COLOR");
+  variables.erase("SMELT_LLVM");
+  variables["SMELT_CUDA"] = "/nonexistent/libcuda.so";  // the CPU, wherever the tests run
+  variables["TERM"] = "xterm-256color";
+  variables["OMP_WAIT_POLICY"] = "passive";  // tests share the processors with other tests
+  for (const auto& [name, value] : invocation.environment) variables[name] = value;
+  std::vector<std::string> words = {std::string(SMELT_BINARY_DIR) + "/smelt"}, environment;
+  words.insert(words.end(), invocation.arguments.begin(), invocation.arguments.end());
+  for (const auto& [name, value] : variables) environment.push_back(name + "=" + value);
+  posix_spawn_file_actions_t actions;
+  ::posix_spawn_file_actions_init(&actions);
+  const int ends[] = {in, out, err};
+  for (int to = 0; to < 3; ++to) ::posix_spawn_file_actions_adddup2(&actions, ends[to], to);
+  pid_t child = 0;
+  const int failed =
+      ::posix_spawn(&child, words[0].c_str(), &actions, nullptr, pointers(words).data(), pointers(environment).data());
+  ::posix_spawn_file_actions_destroy(&actions);
+  if (failed != 0) throw std::runtime_error("cannot start " + words[0] + ": " + std::strerror(failed));
+  return child;
+}
+
 Result run(const Invocation& invocation) {
   ::signal(SIGPIPE, SIG_IGN);
   Pipe out(invocation.terminal), in(false);
   Pipe err(false);
-  const pid_t child = ::fork();
-  if (child == 0) become_smelt(invocation, in.read, out.write, invocation.terminal ? out.write : err.write);
+  const pid_t child = start(invocation, in.read, out.write, invocation.terminal ? out.write : err.write);
   ::close(in.read);
   ::close(out.write);
   ::close(err.write);

@@ -1,6 +1,8 @@
 // Runs the built smelt as a user would, and keeps what it said.
 #pragma once
 
+#include <sys/types.h>
+
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -23,6 +25,8 @@ struct Result {
 };
 
 Result run(const Invocation& invocation);
+// Without waiting for it; in, out and err become its standard input, output and error.
+pid_t start(const Invocation& invocation, int in, int out, int err);
 Result tool(const std::vector<std::string>& arguments);
 // With no compiler to be found: the reference interpreter runs programs.
 Result tool_without_llvm(const std::vector<std::string>& arguments);

@@ -45,13 +45,13 @@ says() { [[ $out == *"$1"* ]] || fail "does not say: $1"; }
 silent() { [[ $out != *"$1"* ]] || fail "should not say: $1"; }
 calls() { grep -c -- "$1" "$work/state/calls" 2>/dev/null || true; }
 
-everything=(g++ make cmake ninja-build libfmt-dev nlohmann-json3-dev libgtest-dev libgmock-dev python3 python3-numpy python3-matplotlib libllvm19 libllvm16 ocl-icd-libopencl1 pocl-opencl-icd clang-format-14)
+everything=(g++ make cmake ninja-build libfmt-dev nlohmann-json3-dev libgtest-dev libgmock-dev libexpat1-dev python3 python3-numpy python3-matplotlib libllvm19 libllvm16 ocl-icd-libopencl1 pocl-opencl-icd clang-format-14)
 
 # A bare machine: all of it, each with its reason, then nothing the second time.
 debian "${everything[@]}"
 run test
 [ $status -eq 0 ] || fail "bare machine"
-for package in g++ make cmake ninja-build libfmt-dev nlohmann-json3-dev libgtest-dev libgmock-dev python3 python3-numpy python3-matplotlib libllvm19 clang-format-14 ocl-icd-libopencl1 pocl-opencl-icd; do
+for package in g++ make cmake ninja-build libfmt-dev nlohmann-json3-dev libgtest-dev libgmock-dev libexpat1-dev python3 python3-numpy python3-matplotlib libllvm19 clang-format-14 ocl-icd-libopencl1 pocl-opencl-icd; do
   says "    $package "
 done
 silent libllvm16
