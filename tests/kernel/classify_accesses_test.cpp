@@ -1,6 +1,7 @@
 // How the lanes of an access lie, and what verify() makes of a form that is wrong.
 #include "kernel/classify_accesses.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -14,6 +15,7 @@
 namespace smelt::kernel {
 namespace {
 
+using ::testing::HasSubstr;
 using Form = LaneAccess::Form;
 
 const IntExpr i = sym("i"_loop), W = sym("W"_size), S = sym("S"_size);
@@ -216,7 +218,8 @@ TEST(VerifyLanes, DrawsThatAreNotSo) {
             std::string::npos);
   EXPECT_NE(Drawing(i).fault_with([](LaneDraw& d) { d.words.push_back(16); }).find("17 of 16 lanes"),
             std::string::npos);
-  EXPECT_NE(Drawing(i).fault_with([](LaneDraw& d) { d.base = d.base + 1; }), "");
+  EXPECT_THAT(Drawing(i).fault_with([](LaneDraw& d) { d.base = d.base + 1; }),
+              HasSubstr("lane 0 does not take word 0"));
   EXPECT_NE(Drawing(i + S).fault_with([](LaneDraw& d) { d.aligned = true; }).find("begin between two"),
             std::string::npos);
   Drawing anywhere(i);
@@ -240,12 +243,15 @@ TEST(VerifyLanes, FormsThatAreNotSo) {
   EXPECT_EQ(fault_of(pieces, [](LaneAccess&) {}), "");
   EXPECT_EQ(fault_of(wraps, [](LaneAccess&) {}), "");
   EXPECT_NE(fault_of(wraps, [](LaneAccess& a) { a.holds[0] = a.holds[0] + 1; }).find("lane 7"), std::string::npos);
-  EXPECT_NE(fault_of(wraps, [](LaneAccess& a) { a.holds.clear(); }), "");
+  EXPECT_THAT(fault_of(wraps, [](LaneAccess& a) { a.holds.clear(); }),
+              HasSubstr("lane 1 is -((%i + 5) % 960) + ((%i + 6) % 960) elements from lane 0, not 1"));
   EXPECT_NE(fault_of(strided, [](LaneAccess& a) { a.step = 2; }).find("lane 1 is 3 elements from lane 0, not 2"),
             std::string::npos);
-  EXPECT_NE(fault_of(strided, [](LaneAccess& a) { a.form = Form::Broadcast; }), "");
+  EXPECT_THAT(fault_of(strided, [](LaneAccess& a) { a.form = Form::Broadcast; }),
+              HasSubstr("lane 1 is 3 elements from lane 0, not 0"));
   EXPECT_NE(fault_of(pieces, [](LaneAccess& a) { a.pieces.pop_back(); }).find("reads 0 times"), std::string::npos);
-  EXPECT_NE(fault_of(one, [](LaneAccess& a) { a = {.form = Form::Strided, .step = 1}; }), "");
+  EXPECT_THAT(fault_of(one, [](LaneAccess& a) { a = {.form = Form::Strided, .step = 1}; }),
+              HasSubstr("lane 1 is 0 elements from lane 0, not 1"));
 }
 
 // Lanes 1, 4 and 7 are where a broadcast would have them, others are not.
@@ -278,11 +284,15 @@ TEST(VerifyLanes, PiecesThatAreNotSo) {
     Reading x(1000 * mod(i, 3) + floordiv(i, 3), 24);
     return fault_of(x, [&](LaneAccess& a) { change(a.pieces[1]); });
   };
-  EXPECT_NE(with([](LaneAccess::Piece& p) { std::swap(p.lanes[0].second, p.lanes[7].second); }), "");
-  EXPECT_NE(with([](LaneAccess::Piece& p) { p.apart = p.apart + 1; }), "");
+  EXPECT_THAT(with([](LaneAccess::Piece& p) { std::swap(p.lanes[0].second, p.lanes[7].second); }),
+              HasSubstr("lane 1 is 1000 elements from lane 0, not 1007"));
+  EXPECT_THAT(with([](LaneAccess::Piece& p) { p.apart = p.apart + 1; }),
+              HasSubstr("lane 1 is 1000 elements from lane 0, not 1001"));
   EXPECT_NE(with([](LaneAccess::Piece& p) { ++p.high; }).find("no lane reads the ends"), std::string::npos);
-  EXPECT_NE(with([](LaneAccess::Piece& p) { p.lanes[0].first = 0; }), "");
-  EXPECT_NE(with([](LaneAccess::Piece& p) { p.lanes[0].first = 24; }), "");
+  EXPECT_THAT(with([](LaneAccess::Piece& p) { p.lanes[0].first = 0; }),
+              HasSubstr("lane 0 is 0 elements from lane 0, not 1000"));
+  EXPECT_THAT(with([](LaneAccess::Piece& p) { p.lanes[0].first = 24; }),
+              HasSubstr("lane 24 reads 1000 of a piece 1000 .. 1007"));
 }
 
 TEST(VerifyLanes, ConditionsThatAreNotSo) {

@@ -1,5 +1,6 @@
 #include "report/npy.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -12,6 +13,8 @@
 
 namespace smelt::report {
 namespace {
+
+using ::testing::HasSubstr;
 
 // A file with this dictionary and this many bytes of data.
 std::string npy(const std::string& dictionary, const std::string& data, int version = 1) {
@@ -213,7 +216,9 @@ TEST(Npy, EveryPrefixOfAFileIsRefused) {
   write_npy(folder / "whole.npy", Tensor::zeros(DType::I16, {2, 3}));
   const std::string whole = bytes_of(folder / "whole.npy");
   for (size_t length = 0; length < whole.size(); ++length)
-    EXPECT_NE(failure(folder.file("part.npy", whole.substr(0, length))), "") << length;
+    EXPECT_THAT(failure(folder.file("part.npy", whole.substr(0, length))),
+                HasSubstr("part.npy is not a valid .npy file"))
+        << length;
 }
 
 TEST(Npy, OneWrongByteNeverDoesMoreThanThrow) {
