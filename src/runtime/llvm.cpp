@@ -38,9 +38,18 @@ std::string file_identity(const std::string& path) {
   return fmt::format("{} {} {}.{} {}", path, facts.st_size, facts.st_mtim.tv_sec, facts.st_mtim.tv_nsec, facts.st_ino);
 }
 
+// Machines of different processors may share a home, and so a cache.
+#if defined(__x86_64__)
+constexpr const char* kArchitecture = "x86_64";
+#elif defined(__aarch64__)
+constexpr const char* kArchitecture = "aarch64";
+#else
+constexpr const char* kArchitecture = "other";
+#endif
+
 // Where the library was found depends on these. The system's list of libraries is written anew whenever one is installed.
 std::string search_key() {
-  return fmt::format("libLLVM\n{}\n{}\n{}", variable("SMELT_LLVM"), variable("LD_LIBRARY_PATH"),
+  return fmt::format("libLLVM\n{}\n{}\n{}\n{}", kArchitecture, variable("SMELT_LLVM"), variable("LD_LIBRARY_PATH"),
                      file_identity("/etc/ld.so.cache"));
 }
 
