@@ -47,7 +47,7 @@ asan: ## the tests under the address and undefined-behaviour sanitizers, in buil
 tsan: ## the tests of the runtime, of calls and caches under the thread sanitizer, in build/tsan
 	@$(call configure,tsan)
 	@bash scripts/build.sh build/tsan $(JOBS) test_base test_runtime test_api test_compile
-	@ctest --preset tsan -j $(JOBS) -L '^(base|runtime|api|compile)$$'
+	@ctest --preset tsan -j $(JOBS) -L '^(base|runtime|api|compile)$$' -E '^(All/CompilesForGpu|Programs/Golden|All/Standalone)'
 
 coverage: ## which lines the tests run, in build/coverage/coverage.txt; takes gcovr
 	@bash scripts/setup.sh coverage

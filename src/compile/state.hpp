@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/atomic_shared_ptr.hpp"
 #include "base/memory.hpp"
 #include "compile/compile.hpp"
 #include "emit/cuda.hpp"
@@ -167,7 +168,7 @@ struct Executable::State {
   Machine device;
   plan::Options target;  // what was planned for
   int threads = 1;
-  mutable std::atomic<std::shared_ptr<const Prepared>> last;  // of the latest call
+  mutable AtomicSharedPtr<const Prepared> last;  // of the latest call
   mutable MemoryPool pool;
   std::shared_ptr<OutputPool> output_pool = std::make_shared<OutputPool>();
 };

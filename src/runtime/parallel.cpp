@@ -13,6 +13,7 @@
 #include <thread>
 #include <utility>
 
+#include "base/atomic_shared_ptr.hpp"
 #include "runtime/cpu.hpp"
 #include "smelt/error.hpp"
 #include "smelt/runtime.hpp"
@@ -179,8 +180,8 @@ std::atomic<int> process_limit{0};  // set_threads(); 0: none
 thread_local int thread_limit = 0;  // ThreadLimit; 0: none
 
 // An outside pool, and the version of it that a loop began with.
-std::atomic<std::shared_ptr<const ThreadPool>>& outside_pool() {
-  static auto* pool = new std::atomic<std::shared_ptr<const ThreadPool>>;
+AtomicSharedPtr<const ThreadPool>& outside_pool() {
+  static auto* pool = new AtomicSharedPtr<const ThreadPool>;
   return *pool;
 }
 
