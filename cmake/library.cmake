@@ -13,7 +13,7 @@ function(smelt_library kind)
   target_compile_features(smelt_${kind} INTERFACE cxx_std_20)
   target_include_directories(smelt_${kind} INTERFACE
     $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  target_link_libraries(smelt_${kind} PRIVATE fmt::fmt Threads::Threads ${CMAKE_DL_LIBS})
+  target_link_libraries(smelt_${kind} PRIVATE ${smelt_fmt} Threads::Threads ${CMAKE_DL_LIBS})
   if(kind STREQUAL "shared")
     # Until 1.0 every minor version may change the binary interface.
     set_target_properties(smelt_shared PROPERTIES

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what the build needs and the machine lacks. Usage: scripts/setup.sh [demo|test|fuzz|docs|coverage|ci]
+# Installs what the build needs and the machine lacks. Usage: scripts/setup.sh [demo|test|fuzz|docs|coverage|tidy|ci]
 #
 # Debian and Ubuntu: by apt, as root or with sudo; says each package and why; does nothing when all is there. Elsewhere: names
 # the packages and stops. SMELT_SETUP=skip leaves the machine alone whatever it lacks.
@@ -7,8 +7,8 @@ set -euo pipefail
 
 goal=${1:-test}
 case $goal in
-  demo | test | fuzz | docs | coverage | ci) ;;
-  *) echo "usage: scripts/setup.sh [demo|test|fuzz|docs|coverage|ci]" >&2; exit 2 ;;
+  demo | test | fuzz | docs | coverage | tidy | ci) ;;
+  *) echo "usage: scripts/setup.sh [demo|test|fuzz|docs|coverage|tidy|ci]" >&2; exit 2 ;;
 esac
 if [ "${SMELT_SETUP:-}" = skip ]; then
   echo "setup: skipped, since SMELT_SETUP=skip"
@@ -109,11 +109,19 @@ if [ "$goal" = fuzz ]; then
   need clang "builds the fuzzers" have_fuzzer
   need libclang-rt-dev "runs the fuzzers" have_fuzzer
 fi
+if [ "$goal" = tidy ]; then
+  need clang "parses what clang-tidy reads" have_command clang++
+  need clang-tidy "looks for mistakes in the sources" have_command clang-tidy
+fi
 [ "$goal" != coverage ] || need gcovr "counts the lines that tests run" have_command gcovr
 if [ "$goal" = docs ] || [ "$goal" = ci ]; then
   missing=()
   need doxygen "writes the reference of the C++ library" have_command doxygen
-  [ "$goal" = docs ] || need debootstrap "makes a clean machine, where the package is tried" test -x /usr/sbin/debootstrap
+  if [ "$goal" = ci ]; then
+    need debootstrap "makes a clean machine, where the package is tried" test -x /usr/sbin/debootstrap
+    need g++-aarch64-linux-gnu "compiles smelt for aarch64" have_command aarch64-linux-gnu-g++
+    need qemu-user "runs that" have_command qemu-aarch64
+  fi
 fi
 if [ "$goal" = test ]; then
   need libgtest-dev "runs the tests" have_header gtest/gtest.h
@@ -216,7 +224,7 @@ lists_are_old() {
   offered make || return 0
   for name in "${unknown[@]}"; do
     case $name in
-      clang-format-14 | libexpat1-dev | python3-matplotlib | libllvm19 | python3-pip | ocl-icd-libopencl1 | pocl-opencl-icd | clang | libclang-rt-dev) ;;
+      clang-format-14 | libexpat1-dev | python3-matplotlib | libllvm19 | python3-pip | ocl-icd-libopencl1 | pocl-opencl-icd | clang | libclang-rt-dev | g++-aarch64-linux-gnu | qemu-user) ;;
       *) return 0 ;;
     esac
   done
@@ -239,6 +247,8 @@ for name in "${unknown[@]}"; do
     echo "setup: this system offers no python3-pip"
   elif [ "$name" = clang ] || [ "$name" = libclang-rt-dev ]; then
     echo "setup: this system offers no $name; without libFuzzer nothing is fuzzed"
+  elif [ "$name" = g++-aarch64-linux-gnu ] || [ "$name" = qemu-user ]; then
+    echo "setup: this system offers no $name: the test for aarch64 will be skipped"
   elif [ "$name" = libllvm19 ]; then
     echo "setup: this system offers no LLVM from 16 to 22; smelt will run programs by its slow interpreter" >&2
   else
