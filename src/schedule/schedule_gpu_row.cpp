@@ -185,8 +185,10 @@ std::variant<Schedule, Refusal> row_gpu(const Graph& graph, Domain domain, const
     return split_row(std::move(s), large && hungry, options);
   }
   // Too few rows to keep the GPU busy.
-  if (scans && !target.plain && rows < 4 * int64_t{target.threads} && length >= kLongScan)
-    return scan_in_parts(std::move(s), one_pass && s.domain.reductions.empty() && reduced_axes == 1, options);
+  if (scans && !target.plain && rows < 4 * int64_t{target.threads} && length >= kLongScan) {
+    const bool only_scans = one_pass && s.domain.reductions.empty() && reduced_axes == 1;
+    return scan_in_parts(std::move(s), only_scans, options);
+  }
   s.strategy = Strategy::Row;
   const bool writes_rows =
       std::any_of(s.domain.outputs.begin(), s.domain.outputs.end(), [](const Output& o) { return !o.per_row; });
