@@ -4,8 +4,11 @@ JOBS ?= $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN 2>/dev/null || ec
 GENERATOR = $(if $(wildcard build/$(1)/CMakeCache.txt),,$(if $(shell command -v ninja),-G Ninja,-G "Unix Makefiles"))
 configure = cmake --preset $(1) $(call GENERATOR,$(1)) $(2) -Wno-dev --log-level=NOTICE
 
+# The Python module, where scripts/setup.sh could make its environment.
+python = $(if $(wildcard build/python/ready),-DSMELT_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/build/python/bin/python)
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench build debug asan tsan coverage tidy fuzz package docs format check clean
+.PHONY: help demo test bench build debug asan tsan coverage tidy fuzz package wheel docs format check clean
 
 help: ## this list
 	@echo "smelt: fuses array programs into few kernels"
@@ -19,7 +22,7 @@ demo: ## installs what is missing, builds, fuses and benchmarks the three exampl
 
 test: ## installs what is missing, builds, runs every test
 	@bash scripts/setup.sh test
-	@$(call configure,release,-DSMELT_TESTS=ON)
+	@$(call configure,release,-DSMELT_TESTS=ON $(python))
 	@bash scripts/build.sh build/release $(JOBS)
 	@ctest --preset release -j $(JOBS)
 
@@ -70,6 +73,10 @@ package: ## a .deb of the library, its headers and the command line, in build/re
 	@$(call configure,release,$(if $(wildcard build/release/CMakeCache.txt),,-DSMELT_TESTS=OFF))
 	@bash scripts/build.sh build/release $(JOBS) smelt smelt_static smelt_shared
 	@cd build/release && cpack
+
+wheel: ## a wheel of the Python package for this machine's kind, in build/wheels
+	@bash scripts/setup.sh test
+	@build/python/bin/python -m pip wheel -q --no-deps --no-build-isolation -w build/wheels .
 
 docs: ## the reference of the C++ library in build/docs/html, by Doxygen; fails when something public is not described
 	@bash scripts/setup.sh docs

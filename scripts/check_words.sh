@@ -4,9 +4,9 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
-  mapfile -d '' files < <(git ls-files -z -- include src tools tests bench examples docs cmake '*.md')
+  mapfile -d '' files < <(git ls-files -z -- include src tools tests bench examples docs cmake python '*.md')
 else
-  mapfile -d '' files < <(find include src tools tests bench examples docs cmake ./*.md -type f -print0 2>/dev/null)
+  mapfile -d '' files < <(find include src tools tests bench examples docs cmake python ./*.md -type f -print0 2>/dev/null)
 fi
 existing=()
 for file in "${files[@]}"; do [ -f "$file" ] && existing+=("$file"); done

@@ -77,6 +77,33 @@ fetch_numpy() {
   fi
   echo "setup: NumPy could not be fetched ($numpy_place/log): the test of DLPack 1.0 will be skipped"
 }
+# The Python module and its tests: an environment in build/python, so that the system's Python stays as it is.
+python_place=${SMELT_BUILD:-$(cd "${BASH_SOURCE[0]%/*}/.." && pwd)/build}/python
+have_venv() { have_command python3 && python3 -c 'import ensurepip, venv' 2>/dev/null; }
+have_python_header() {
+  have_command python3 &&
+    python3 -c 'import os, sys, sysconfig; sys.exit(not os.path.exists(sysconfig.get_path("include") + "/Python.h"))' 2>/dev/null
+}
+make_python() {
+  rm -rf "$python_place" && mkdir -p "$python_place" && python3 -m venv "$python_place" && [ -x "$python_place/bin/python" ] &&
+    "$python_place/bin/python" -m pip install -q --disable-pip-version-check --retries 2 --timeout 60 --only-binary :all: \
+      "numpy>=2.1" "nanobind>=3.0" nanobind-backend scikit-build-core pytest hypothesis mypy
+}
+fetch_python() {
+  [ "$goal" = test ] && [ ! -f "$python_place/ready" ] || return 0
+  have_venv && have_python_header || { echo "setup: no venv, or no header of Python: the Python tests will be skipped"; return 0; }
+  echo "setup: fetching what the Python module is built and tested with, into $python_place"
+  local log
+  log=$(mktemp)
+  if make_python >"$log" 2>&1; then
+    echo ready >"$python_place/ready"
+  else
+    echo "setup: it could not be fetched: the Python tests will be skipped. The last words were:"
+    tail -n 3 "$log"
+    rm -rf "$python_place"
+  fi
+  rm -f "$log"
+}
 have_numpy() { have_command python3 && python3 -c 'import numpy' 2>/dev/null; }
 have_matplotlib() { have_command python3 && python3 -c 'import matplotlib' 2>/dev/null; }
 have_clang_format() { have_command clang-format-14 || [ "$(clang-format --version 2>/dev/null | sed -n 's/.*version \([0-9]*\).*/\1/p')" = 14 ]; }
@@ -133,12 +160,15 @@ if [ "$goal" = test ]; then
   need clang-format-14 "checks the layout of the code" have_clang_format
   need ocl-icd-libopencl1 "finds devices of OpenCL in the tests" have_opencl
   need pocl-opencl-icd "is one of them: the CPU" have_opencl_driver
+  need python3-venv "makes the environment that the Python module is tested in" have_venv
+  need python3-dev "compiles the Python module" have_python_header
   have_nvrtc || need python3-pip "fetches NVRTC, which compiles CUDA kernels in the tests" have_pip
 fi
 
 if [ ${#missing[@]} -eq 0 ]; then
   fetch_nvrtc
   fetch_numpy
+  fetch_python
   echo "setup: nothing to install"
   exit 0
 fi
@@ -224,7 +254,7 @@ lists_are_old() {
   offered make || return 0
   for name in "${unknown[@]}"; do
     case $name in
-      clang-format-14 | libexpat1-dev | python3-matplotlib | libllvm19 | python3-pip | ocl-icd-libopencl1 | pocl-opencl-icd | clang | libclang-rt-dev | g++-aarch64-linux-gnu | qemu-user) ;;
+      clang-format-14 | libexpat1-dev | python3-matplotlib | libllvm19 | python3-pip | python3-venv | python3-dev | ocl-icd-libopencl1 | pocl-opencl-icd | clang | libclang-rt-dev | g++-aarch64-linux-gnu | qemu-user) ;;
       *) return 0 ;;
     esac
   done
@@ -243,8 +273,8 @@ for name in "${unknown[@]}"; do
     echo "setup: this system offers no libexpat1-dev: the test that reads pictures as XML will be skipped"
   elif [ "$name" = python3-matplotlib ]; then
     echo "setup: this system offers no python3-matplotlib: the tests of the benchmarks' charts will be skipped"
-  elif [ "$name" = python3-pip ]; then
-    echo "setup: this system offers no python3-pip"
+  elif [ "$name" = python3-pip ] || [ "$name" = python3-venv ] || [ "$name" = python3-dev ]; then
+    echo "setup: this system offers no $name"
   elif [ "$name" = clang ] || [ "$name" = libclang-rt-dev ]; then
     echo "setup: this system offers no $name; without libFuzzer nothing is fuzzed"
   elif [ "$name" = g++-aarch64-linux-gnu ] || [ "$name" = qemu-user ]; then
@@ -259,6 +289,7 @@ done
 if [ ${#packages[@]} -eq 0 ]; then
   fetch_nvrtc
   fetch_numpy
+  fetch_python
   echo "setup: nothing more to install"
   exit 0
 fi
@@ -278,4 +309,5 @@ if ! install; then
 fi
 fetch_nvrtc
 fetch_numpy
+fetch_python
 echo "setup: installed"

@@ -54,6 +54,7 @@ struct SMELT_API Options {
   std::vector<Pin> pins;  ///< what fixed() and dynamic() wrote
 
   std::optional<Fallback> fallback = {};  ///< what happens without a compiler; else what set_fallback() says
+  bool captures = true;  ///< false: UserError for a function that uses arrays which are not among its arguments
 
  private:
   Options& pin(int argument, int axis, bool fixed) {
@@ -93,6 +94,10 @@ class SMELT_API AnyFunction {
   AnyFunction(Build build, bool declared, Options options, std::string kinds);
 
   std::vector<Array> call(const std::vector<Array>& arguments, const std::vector<int>& lists) const;
+  // On evaluated arguments, with the memory of each result from `allocate`. It is host memory, unless an argument is on a GPU.
+  using Allocate = std::function<Array(DType dtype, const Dims& dims)>;
+  std::vector<Array> call(const std::vector<Array>& arguments, const std::vector<int>& lists,
+                          const Allocate& allocate) const;
   void call_into(const std::vector<Array>& outputs, const std::vector<Array>& arguments,
                  const std::vector<int>& lists) const;
   std::shared_ptr<BoundState> bind(const std::vector<Array>* outputs, const std::vector<Array>& arguments,

@@ -102,11 +102,16 @@ std::vector<Array> trace_checked(const AnyFunction::Trace& trace, const std::vec
 }
 
 // The program that a C++ function writes down when it is called with parameters instead of data.
-Build build_of(AnyFunction::Trace trace) {
-  return [trace = std::move(trace)](const std::vector<InputType>& types, const std::vector<int>& lists) {
+Build build_of(AnyFunction::Trace trace, bool captures) {
+  return [trace = std::move(trace), captures](const std::vector<InputType>& types, const std::vector<int>& lists) {
     const std::vector<Array> placeholders = placeholders_for(types);
     const std::vector<Array> results = trace_checked(trace, placeholders, lists);
     const Needed needed = needed_by(results);
+    if (!captures && !needed.data.empty())
+      throw UserError(
+          fmt::format("the function uses an array that is not among its arguments, {}\nhelp: pass it as an "
+                      "argument",
+                      describe(*needed.data.front())));
     Traced traced;
     std::vector<InputType> captured;
     for (const NodePtr& node : needed.data) {
@@ -121,7 +126,8 @@ Build build_of(AnyFunction::Trace trace) {
 }  // namespace
 
 AnyFunction::AnyFunction(Trace trace, Options options, std::string kinds)
-    : state_(new FunctionState{trace, build_of(trace), Specializer(std::move(options), false, std::move(kinds))}) {}
+    : state_(new FunctionState{trace, build_of(trace, options.captures),
+                               Specializer(std::move(options), false, std::move(kinds))}) {}
 AnyFunction::AnyFunction(Build build, bool declared, Options options, std::string kinds)
     : state_(
           new FunctionState{nullptr, std::move(build), Specializer(std::move(options), declared, std::move(kinds))}) {}
@@ -138,6 +144,21 @@ std::vector<Array> AnyFunction::call(const std::vector<Array>& arrays, const std
   if (some_empty && state_->trace && state_->trace(placeholders_for(exact_types(arguments, naming)), lists).empty())
     return {};
   return run(*state_of(state_).specials.find(arguments, state_->build), arguments);
+}
+
+std::vector<Array> AnyFunction::call(const std::vector<Array>& arrays, const std::vector<int>& lists,
+                                     const Allocate& allocate) const {
+  check_evaluated(arrays, lists, state_of(state_).specials.naming(), "a call with an allocator");
+  const Arguments arguments = arguments_of(arrays, lists);
+  const SpecialPtr special = state_of(state_).specials.find(arguments, state_->build);
+  const std::vector<TensorView> inputs = views_of(*special, arguments);
+  const std::vector<Dims> dims = special->executable.output_dims(inputs);
+  const Graph& graph = special->executable.graph();
+  std::vector<Array> outputs;
+  outputs.reserve(dims.size());
+  for (size_t o = 0; o < dims.size(); ++o) outputs.push_back(allocate(graph.at(graph.outputs[o]).dtype, dims[o]));
+  run_into(*special, arguments, outputs);
+  return outputs;
 }
 
 void AnyFunction::call_into(const std::vector<Array>& outputs, const std::vector<Array>& arrays,

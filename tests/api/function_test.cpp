@@ -463,5 +463,38 @@ TEST(Function, ManyThreadsCallOne) {
   EXPECT_EQ(norm.compile_count(), 1);
 }
 
+TEST(Function, WithoutCapturesAnArrayThatIsNoArgumentIsAnError) {
+  const Array w = Array::from({1.f, 2.f, 3.f});
+  Options options;
+  options.captures = false;
+  const auto uses = compile([w](Array x) { return x * w; }, options);
+  const std::string message = message_of([&] { uses(w); });
+  EXPECT_NE(message.find("not among its arguments, f32[3]\nhelp: pass it as an argument"), std::string::npos)
+      << message;
+  const auto takes = compile([](Array x, Array y) { return x * y + 1; }, options);
+  EXPECT_EQ(takes(w, w).to_vector<float>(), (std::vector<float>{2, 5, 10}));
+}
+
+TEST(Function, ResultsInMemoryThatTheCallerAllocates) {
+  const detail::AnyFunction f(
+      [](std::span<const Array> a, std::span<const int>) {
+        return std::vector<Array>{a[0] + 1, sum(a[0], -1)};
+      },
+      {}, "a");
+  std::vector<std::string> asked;
+  std::vector<Array> given;
+  const auto results =
+      f.call({Array::from({{1.f, 2.f}, {3.f, 4.f}, {5.f, 6.f}})}, {}, [&](DType dtype, const Dims& dims) {
+        given.push_back(Array::empty(dims, dtype));
+        asked.push_back(given.back().str());
+        return given.back();
+      });
+  EXPECT_EQ(asked, (std::vector<std::string>{"f32[3, 2]", "f32[3]"}));
+  ASSERT_EQ(results.size(), 2u);
+  EXPECT_EQ(results[0].data(), given[0].data());
+  EXPECT_EQ(given[0].to_vector<float>(), (std::vector<float>{2, 3, 4, 5, 6, 7}));
+  EXPECT_EQ(given[1].to_vector<float>(), (std::vector<float>{3, 7, 11}));
+}
+
 }  // namespace
 }  // namespace smelt

@@ -45,13 +45,13 @@ says() { [[ $out == *"$1"* ]] || fail "does not say: $1"; }
 silent() { [[ $out != *"$1"* ]] || fail "should not say: $1"; }
 calls() { grep -c -- "$1" "$work/state/calls" 2>/dev/null || true; }
 
-everything=(g++ make cmake ninja-build libfmt-dev nlohmann-json3-dev libgtest-dev libgmock-dev libexpat1-dev python3 python3-numpy python3-matplotlib libllvm19 libllvm16 ocl-icd-libopencl1 pocl-opencl-icd clang-format-14)
+everything=(g++ make cmake ninja-build libfmt-dev nlohmann-json3-dev libgtest-dev libgmock-dev libexpat1-dev python3 python3-numpy python3-matplotlib python3-venv python3-dev libllvm19 libllvm16 ocl-icd-libopencl1 pocl-opencl-icd clang-format-14)
 
 # A bare machine: all of it, each with its reason, then nothing the second time.
 debian "${everything[@]}"
 run test
 [ $status -eq 0 ] || fail "bare machine"
-for package in g++ make cmake ninja-build libfmt-dev nlohmann-json3-dev libgtest-dev libgmock-dev libexpat1-dev python3 python3-numpy python3-matplotlib libllvm19 clang-format-14 ocl-icd-libopencl1 pocl-opencl-icd; do
+for package in g++ make cmake ninja-build libfmt-dev nlohmann-json3-dev libgtest-dev libgmock-dev libexpat1-dev python3 python3-numpy python3-matplotlib python3-venv python3-dev libllvm19 clang-format-14 ocl-icd-libopencl1 pocl-opencl-icd; do
   says "    $package "
 done
 silent libllvm16
@@ -178,6 +178,30 @@ numpy_that 'exit 1'
 run test
 [ $status -eq 0 ] || fail "NumPy that cannot be fetched stopped it"
 says "NumPy could not be fetched"
+
+# The environment of the Python module: made once; without it its tests are skipped.
+python_that() { # python_that DOES: a python3 that makes environments whose pip does this
+  make_command python3 "case \"\$*\" in
+  *'pip --version'*) exit 1 ;;
+  *'-m venv'*) mkdir -p '$work/build/python/bin' && printf '#!%s\n%s\n' '$(type -P bash)' '$1' >'$work/build/python/bin/python' &&
+    $(type -P chmod) +x '$work/build/python/bin/python' ;;
+esac"
+}
+rm -rf "$work/build"
+debian "${everything[@]}"
+python_that 'exit 0'
+run test
+[ $status -eq 0 ] || fail "the environment of Python"
+says "fetching what the Python module is built and tested with"
+silent "Python tests will be skipped"
+run test
+silent "fetching what the Python module"
+rm -rf "$work/build"
+python_that 'echo no network; exit 1'
+run test
+[ $status -eq 0 ] || fail "an environment of Python that cannot be made stopped it"
+says "the Python tests will be skipped"
+says "no network"
 
 # The reference takes Doxygen, and nothing else.
 debian "${everything[@]}" doxygen

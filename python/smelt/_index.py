@@ -1,0 +1,142 @@
+"""Subscripts: x[key], and x[key] = value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _smelt
+from ._array import Array, looked_at
+from ._smelt import UserError
+
+
+def get(x: Array, key: Any) -> Array:
+    """x[key] as NumPy has it, for integers, slices, ..., None, masks, and arrays of integers."""
+    keys = key if isinstance(key, tuple) else (key,)
+    arrays = [k for k in keys if _is_array(k)]
+    if not arrays:
+        return _smelt.subscript(x, key)  # type: ignore[no-any-return]
+    if any(isinstance(k, bool) or (_is_array(k) and _array(k).dtype == _smelt.bool) for k in keys):
+        return _masked(x, keys)
+    if len(keys) == 1 and _array(keys[0]).ndim == 0:
+        return _smelt.call("take", x, _array(keys[0]), 0)
+    if len(arrays) == 1 and _array(arrays[0]).ndim > 0 and not any(_is_int(k) for k in keys):
+        return _smelt.subscript(x, key)  # type: ignore[no-any-return]
+    return _gathered(x, keys)
+
+
+def _is_array(k: Any) -> bool:
+    return isinstance(k, (_smelt.Array, list)) or hasattr(k, "__dlpack__")
+
+
+def _is_int(k: Any) -> bool:
+    return isinstance(k, (int, _smelt.Size)) and not isinstance(k, bool)
+
+
+def _array(k: Any) -> Array:
+    if isinstance(k, Array):
+        return k
+    from . import _create
+
+    return _create.asarray(k)
+
+
+def _expanded(x: Array, keys: Any, width: Any) -> list[Any]:
+    # Without ..., and with a slice for every axis that is not named.
+    named = sum(width(k) for k in keys if k is not Ellipsis and k is not None)
+    dots = [i for i, k in enumerate(keys) if k is Ellipsis]
+    if len(dots) > 1:
+        raise IndexError("an index has at most one ...")
+    if named > x.ndim:
+        raise IndexError(f"{named} indices for {x.describe()}")
+    rest = [slice(None)] * (x.ndim - named)
+    if not dots:
+        return [*keys, *rest]
+    return [*keys[: dots[0]], *rest, *keys[dots[0] + 1 :]]
+
+
+def _masked(x: Array, keys: Any) -> Array:
+    from . import _search
+
+    arrays = [k for k in keys if _is_array(k)]
+    if len(keys) != 1 and not all(k is Ellipsis for k in keys if not _is_array(k)) or len(arrays) != 1:
+        raise IndexError("a mask is the only index of its array\nhelp: smelt.where(mask, x, y) has no such limit")
+    mask = _array(arrays[0])
+    looked_at(mask, "x[mask]")
+    if mask.ndim > x.ndim or any(int(m) != int(n) for m, n in zip(mask.shape, x.shape)):
+        raise IndexError(f"the mask is {mask.describe()}, and the array {x.describe()}")
+    rest = tuple(x.shape[mask.ndim :])
+    rows = _smelt.call("reshape", x, (-1, *rest) if mask.size and all(rest) else (mask.size, *rest))
+    chosen = _search.true_places(_smelt.call("reshape", mask, (mask.size,)))
+    return _smelt.call("take", rows, chosen, 0)
+
+
+def _gathered(x: Array, keys: Any) -> Array:
+    # Several arrays and integers together: one gather along the axes that they name, joined.
+    keys = _expanded(x, keys, lambda k: 1)
+    axes: list[int] = []
+    indices: list[Any] = []
+    basic: list[Any] = []
+    axis = 0
+    for k in keys:
+        if k is None:
+            basic.append(None)
+            axis += 1
+        elif _is_array(k) or _is_int(k):
+            basic.append(slice(None))
+            axes.append(axis)
+            indices.append(k)
+            axis += 1
+        else:
+            basic.append(k)
+            axis += 1
+    x = _smelt.subscript(x, tuple(basic))
+    sizes = [x.shape[a] for a in axes]
+    flat: Any = None
+    for index, size in zip(indices, sizes):
+        if _is_int(index):
+            if not -int(size) <= int(index) < int(size):
+                raise IndexError(f"index {index} is out of range for an axis of {size}")
+            index = int(index) % int(size)
+        else:
+            index = _smelt.call("astype", _array(index), _smelt.int64)
+            index = _smelt.call("where", index < 0, index + size, index)
+        flat = index if flat is None else flat * size + index
+    others = [d for d in range(x.ndim) if d not in axes]
+    joined = axes == list(range(axes[0], axes[0] + len(axes)))
+    front = axes[0] if joined else 0
+    order = [*others[:front], *axes, *others[front:]]
+    x = _smelt.call("transpose", x, tuple(order))
+    shape = list(x.shape)
+    count: Any = 1
+    for size in sizes:
+        count = count * size
+    x = _smelt.call("reshape", x, (*shape[:front], count, *shape[front + len(axes) :]))
+    if _is_int(flat):
+        return _smelt.subscript(x, (*[slice(None)] * front, flat))  # type: ignore[no-any-return]
+    return _smelt.call("take", x, flat, front)
+
+
+def updated(x: Array, key: Any, value: Any) -> Array:
+    """x with x[key] = value."""
+    keys = key if isinstance(key, tuple) else (key,)
+    arrays = [k for k in keys if _is_array(k)]
+    value = _array(value) if _is_array(value) else value
+    if isinstance(value, Array) and value.dtype != x.dtype:
+        value = _smelt.call("astype", value, x.dtype)
+    if not arrays:
+        return _smelt.slice_update(x, key, value)  # type: ignore[no-any-return]
+    mask = _array(arrays[0])
+    if len(arrays) == 1 and mask.dtype == _smelt.bool:
+        if isinstance(value, Array) and value.ndim > 0 and (value.ndim != 1 or value.size != 1):
+            chosen = _smelt.call("reshape", mask, (mask.size,))
+            from . import _search
+
+            places = _search.true_places(chosen)
+            rest = tuple(x.shape[mask.ndim :])
+            rows = _smelt.call("reshape", x, (mask.size, *rest))
+            return _smelt.call("reshape", _smelt.call("scatter", rows, places, value, 0), tuple(x.shape))
+        shape = tuple(mask.shape) + (1,) * (x.ndim - mask.ndim)
+        return _smelt.call("astype", _smelt.call("where", _smelt.call("reshape", mask, shape), value, x), x.dtype)
+    if len(keys) == 1:
+        return _smelt.call("scatter", x, mask, value, 0)
+    raise UserError("x[key] = value: several arrays among the indices\nhelp: smelt.scatter(x, indices, updates, axis) sets elements")

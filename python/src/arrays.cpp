@@ -1,0 +1,496 @@
+// Arrays and dtypes: from Python objects and back.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+#include <bit>
+#include <cstring>
+#include <mutex>
+#include <unordered_set>
+
+#include "binding.hpp"
+#include "smelt/dlpack.hpp"
+
+// In every CPython, but in the limited API only since 3.11.
+extern "C" {
+int PyObject_GetBuffer(PyObject* object, void* view, int flags);
+void PyBuffer_Release(void* view);
+int PyObject_CheckBuffer(PyObject* object);
+}
+
+namespace smelt::python {
+
+namespace {
+
+constexpr int kDTypes = static_cast<int>(DType::F64) + 1;
+constexpr const char* kNames[kDTypes] = {"bool",   "int8",   "int16",   "int32",    "int64",   "uint8",  "uint16",
+                                         "uint32", "uint64", "float16", "bfloat16", "float32", "float64"};
+std::array<PyObject*, kDTypes> dtype_objects{};
+PyObject* array_class = nullptr;
+PyObject* size_class = nullptr;
+thread_local int depth = 0;
+
+// Elements of the format of a buffer, in the byte order of this machine.
+std::optional<DType> dtype_of_format(const char* format, Py_ssize_t itemsize) {
+  if (!format) return DType::U8;
+  if (*format == '@' || *format == '=' || *format == (std::endian::native == std::endian::little ? '<' : '>')) ++format;
+  if (format[0] == '\0' || format[1] != '\0') return std::nullopt;
+  const auto integer = [&](bool is_signed) -> std::optional<DType> {
+    switch (itemsize) {
+      case 1: return is_signed ? DType::I8 : DType::U8;
+      case 2: return is_signed ? DType::I16 : DType::U16;
+      case 4: return is_signed ? DType::I32 : DType::U32;
+      case 8: return is_signed ? DType::I64 : DType::U64;
+      default: return std::nullopt;
+    }
+  };
+  switch (*format) {
+    case '?': return DType::Bool;
+    case 'b':
+    case 'h':
+    case 'i':
+    case 'l':
+    case 'q':
+    case 'n': return integer(true);
+    case 'B':
+    case 'H':
+    case 'I':
+    case 'L':
+    case 'Q':
+    case 'N': return integer(false);
+    case 'e': return DType::F16;
+    case 'f': return DType::F32;
+    case 'd': return DType::F64;
+    default: return std::nullopt;
+  }
+}
+
+// Keeps a Python object alive from threads that may not hold the GIL.
+template <class T>
+std::shared_ptr<void> kept(T* object) {
+  return std::shared_ptr<void>(object, [](void* p) {
+    const nb::gil_scoped_acquire gil;
+    delete static_cast<T*>(p);
+  });
+}
+
+Array from_capsule(const nb::object& capsule) {
+  const auto take = [&]<class Managed>(const char* name, const char* used, Managed*) {
+    auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule.ptr(), name));
+    if (!managed) throw nb::python_error();
+    if (PyCapsule_SetName(capsule.ptr(), used) != 0) throw nb::python_error();
+    return from_dlpack(managed);
+  };
+  if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned"))
+    return take("dltensor_versioned", "used_dltensor_versioned", static_cast<dlpack::ManagedTensorVersioned*>(nullptr));
+  return take("dltensor", "used_dltensor", static_cast<dlpack::ManagedTensor*>(nullptr));
+}
+
+Array from_dlpack_object(nb::handle object) {
+  nb::object capsule;
+  try {
+    nb::dict how;
+    how["max_version"] = nb::make_tuple(1, 1);
+    capsule = nb::steal(PyObject_Call(nb::object(object.attr("__dlpack__")).ptr(), nb::tuple().ptr(), how.ptr()));
+    if (!capsule.ptr()) throw nb::python_error();
+  } catch (nb::python_error& e) {
+    if (!e.matches(PyExc_TypeError)) throw;  // from before DLPack 1.0
+    capsule = object.attr("__dlpack__")();
+  }
+  return from_capsule(capsule);
+}
+
+nb::object to_dlpack_capsule(const Array& array, bool versioned) {
+  if (versioned) {
+    return nb::steal(PyCapsule_New(to_dlpack(array), "dltensor_versioned", [](PyObject* capsule) {
+      if (!PyCapsule_IsValid(capsule, "dltensor_versioned")) return;
+      auto* m = static_cast<dlpack::ManagedTensorVersioned*>(PyCapsule_GetPointer(capsule, "dltensor_versioned"));
+      m->deleter(m);
+    }));
+  }
+  return nb::steal(PyCapsule_New(to_dlpack_legacy(array), "dltensor", [](PyObject* capsule) {
+    if (!PyCapsule_IsValid(capsule, "dltensor")) return;
+    auto* m = static_cast<dlpack::ManagedTensor*>(PyCapsule_GetPointer(capsule, "dltensor"));
+    m->deleter(m);
+  }));
+}
+
+nb::object item_of(const Array& x, const Dims& index) {
+  const auto read = [&]<Element T>(T) {
+    // item() takes the index as arguments; a scalar is read from a view of it.
+    std::vector<Index> items;
+    for (const int64_t i : index) items.emplace_back(i);
+    if (index.empty()) return x.item<T>();
+    Array one = x[Indices(items)];
+    eval(one);
+    return one.item<T>();
+  };
+  switch (x.dtype()) {
+    case DType::Bool: return nb::bool_(read(bool{}));
+    case DType::I8: return nb::int_(read(int8_t{}));
+    case DType::I16: return nb::int_(read(int16_t{}));
+    case DType::I32: return nb::int_(read(int32_t{}));
+    case DType::I64: return nb::int_(read(int64_t{}));
+    case DType::U8: return nb::int_(read(uint8_t{}));
+    case DType::U16: return nb::int_(read(uint16_t{}));
+    case DType::U32: return nb::int_(read(uint32_t{}));
+    case DType::U64: return nb::int_(read(uint64_t{}));
+    case DType::F16: return nb::float_(static_cast<double>(static_cast<float>(read(f16{}))));
+    case DType::BF16: return nb::float_(static_cast<double>(static_cast<float>(read(bf16{}))));
+    case DType::F32: return nb::float_(static_cast<double>(read(float{})));
+    case DType::F64: return nb::float_(read(double{}));
+  }
+  throw InternalError("a dtype that is none");
+}
+
+// Elements of nested lists, which Python has checked to be numbers of one kind.
+Array from_numbers(const nb::list& flat, const Dims& dims, DType dtype) {
+  Array made = Array::empty(dims, dtype);
+  const auto fill = [&]<Element T>(T) {
+    T* to = made.mutable_span<T>().data();
+    for (const nb::handle item : flat) {
+      if constexpr (std::is_same_v<T, bool>) {
+        *to++ = PyObject_IsTrue(item.ptr()) == 1;
+      } else if constexpr (std::is_same_v<T, uint64_t>) {
+        const nb::object number = nb::steal(PyNumber_Index(item.ptr()));
+        if (!number.ptr()) throw nb::python_error();
+        *to = PyLong_AsUnsignedLongLong(number.ptr());
+        if (PyErr_Occurred()) throw nb::python_error();
+        ++to;
+      } else if constexpr (std::is_integral_v<T>) {
+        const nb::object number = nb::steal(PyNumber_Index(item.ptr()));
+        if (!number.ptr()) throw nb::python_error();
+        const long long value = PyLong_AsLongLong(number.ptr());
+        if (PyErr_Occurred()) throw nb::python_error();
+        *to = static_cast<T>(value);
+        if (static_cast<long long>(*to) != value)
+          throw UserError(std::to_string(value) + " does not fit into " + python_name(dtype_of<T>));
+        ++to;
+      } else {
+        const double value = PyFloat_AsDouble(item.ptr());
+        if (PyErr_Occurred()) throw nb::python_error();
+        if constexpr (std::is_same_v<T, double>)
+          *to++ = value;
+        else
+          *to++ = T(static_cast<float>(value));
+      }
+    }
+  };
+  switch (dtype) {
+    case DType::Bool: fill(bool{}); break;
+    case DType::I8: fill(int8_t{}); break;
+    case DType::I16: fill(int16_t{}); break;
+    case DType::I32: fill(int32_t{}); break;
+    case DType::I64: fill(int64_t{}); break;
+    case DType::U8: fill(uint8_t{}); break;
+    case DType::U16: fill(uint16_t{}); break;
+    case DType::U32: fill(uint32_t{}); break;
+    case DType::U64: fill(uint64_t{}); break;
+    case DType::F16: fill(f16{}); break;
+    case DType::BF16: fill(bf16{}); break;
+    case DType::F32: fill(float{}); break;
+    case DType::F64: fill(double{}); break;
+  }
+  return made;
+}
+
+void check_eager(const char* what) {
+  if (depth > 0)
+    throw UserError(
+        std::string(what) +
+        ": an array of a function that is being traced has no value yet\nhelp: smelt.where(condition, a, b) "
+        "chooses by elements; a Python number that chooses between programs is named in static=");
+}
+
+}  // namespace
+
+const char* python_name(DType dtype) { return kNames[static_cast<int>(dtype)]; }
+nb::object dtype_object(DType dtype) { return nb::borrow(dtype_objects[static_cast<size_t>(dtype)]); }
+
+std::optional<DType> find_dtype(nb::handle object) {
+  if (nb::isinstance<DTypeObject>(object)) return nb::cast<DTypeObject&>(object).dtype;
+  if (object.is(nb::handle(reinterpret_cast<PyObject*>(&PyFloat_Type)))) return DType::F64;
+  if (object.is(nb::handle(reinterpret_cast<PyObject*>(&PyLong_Type)))) return DType::I64;
+  if (object.is(nb::handle(reinterpret_cast<PyObject*>(&PyBool_Type)))) return DType::Bool;
+  nb::object name = nb::borrow(object);
+  if (!PyUnicode_Check(object.ptr())) {
+    const char* attribute = PyType_Check(object.ptr()) ? "__name__" : "name";
+    if (PyObject_HasAttrString(object.ptr(), attribute) != 1) {
+      // torch.float32 has no name but its text.
+      name = nb::str(object);
+      const auto text = nb::cast<std::string>(name);
+      const size_t dot = text.rfind('.');
+      if (dot == std::string::npos || text.find(' ') != std::string::npos) return std::nullopt;
+      name = nb::str(text.substr(dot + 1).c_str());
+    } else {
+      name = object.attr(attribute);
+    }
+  }
+  if (!PyUnicode_Check(name.ptr())) return std::nullopt;
+  const auto text = nb::cast<std::string>(name);
+  for (int i = 0; i < kDTypes; ++i)
+    if (text == kNames[i]) return static_cast<DType>(i);
+  return dtype_from_name(text);
+}
+
+DType dtype_from(nb::handle object) {
+  if (const auto found = find_dtype(object)) return *found;
+  throw UserError("smelt has no dtype " + nb::cast<std::string>(nb::repr(object)) +
+                  "\nhelp: smelt.float32, smelt.int64, smelt.bool and the others, or their names");
+}
+
+nb::object wrap(Array array) {
+  nb::object made = nb::inst_alloc(array_class);
+  new (nb::inst_ptr<Array>(made)) Array(std::move(array));
+  nb::inst_mark_ready(made);
+  return made;
+}
+
+const Array* find_array(nb::handle object) {
+  return nb::isinstance<Array>(object) ? nb::inst_ptr<Array>(object) : nullptr;
+}
+
+const char* interned(const std::string& text) {
+  static auto* names = new std::unordered_set<std::string>;
+  static auto* mutex = new std::mutex;
+  const std::lock_guard lock(*mutex);
+  return names->insert(text).first->c_str();
+}
+
+nb::object size_object(const Size& size) {
+  if (!size.node()) return nb::int_(size.number());
+  nb::object made = nb::inst_alloc(size_class);
+  new (nb::inst_ptr<Size>(made)) Size(size);
+  nb::inst_mark_ready(made);
+  return made;
+}
+
+Dims dims_from(nb::handle object) {
+  Dims dims;
+  if (PyLong_Check(object.ptr())) return {nb::cast<int64_t>(object)};
+  for (const nb::handle item : object) {
+    const nb::object number = nb::steal(PyNumber_Index(item.ptr()));
+    if (!number.ptr()) throw nb::python_error();
+    dims.push_back(nb::cast<int64_t>(number));
+  }
+  return dims;
+}
+
+int tracing_depth() { return depth; }
+Tracing::Tracing() { ++depth; }
+Tracing::~Tracing() { --depth; }
+
+Buffer::~Buffer() {
+  if (open_) PyBuffer_Release(&view_);
+}
+
+Buffer::State Buffer::open(PyObject* object, bool writable) {
+  constexpr int kFormat = 4, kStrides = 0x10 | 8, kWritable = 1;
+  if (!PyObject_CheckBuffer(object)) return State::Missing;
+  if (PyObject_GetBuffer(object, &view_, kFormat | kStrides | (writable ? kWritable : 0)) != 0) {
+    PyErr_Clear();
+    return State::Type;
+  }
+  open_ = true;
+  const auto dtype = dtype_of_format(view_.format, view_.itemsize);
+  if (!dtype || size_of(*dtype) != view_.itemsize) return State::Type;
+  dtype_ = *dtype;
+  for (int d = 0; d < view_.ndim; ++d)
+    if (view_.strides[d] % view_.itemsize != 0) return State::Strides;
+  return State::Fine;
+}
+
+Array Buffer::array(std::shared_ptr<void> owner) const {
+  Dims dims(static_cast<size_t>(view_.ndim)), strides(dims.size());
+  bool empty = false;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    dims[d] = view_.shape[d];
+    strides[d] = view_.strides[d] / view_.itemsize;
+    empty |= dims[d] == 0;
+  }
+  void* data = empty ? nullptr : view_.buf;
+  if (view_.readonly)
+    return Array::adopt(static_cast<const void*>(data), dtype_, std::move(dims), std::move(strides), std::move(owner));
+  return Array::adopt(data, dtype_, std::move(dims), std::move(strides), std::move(owner));
+}
+
+std::optional<Array> foreign_array(nb::handle object) {
+  auto buffer = std::make_unique<Buffer>();
+  switch (buffer->open(object.ptr(), false)) {
+    case Buffer::State::Fine: {
+      const Buffer& opened = *buffer;
+      return opened.array(kept(buffer.release()));
+    }
+    case Buffer::State::Strides:
+      // Elements between those of others, as a field of records has them.
+      return foreign_array(nb::object(object.attr("copy")()));
+    case Buffer::State::Type:
+    case Buffer::State::Missing: break;
+  }
+  if (PyObject_HasAttrString(object.ptr(), "__dlpack__") != 1) return std::nullopt;
+  return from_dlpack_object(object);
+}
+
+Array to_array(nb::handle object) {
+  if (const Array* array = find_array(object)) return *array;
+  if (PyBool_Check(object.ptr())) return Array(object.ptr() == Py_True);
+  if (PyLong_Check(object.ptr())) {
+    int overflow = 0;
+    const long long value = PyLong_AsLongLongAndOverflow(object.ptr(), &overflow);
+    if (overflow == 0) return Array(static_cast<int64_t>(value));
+    const unsigned long long large = PyLong_AsUnsignedLongLong(object.ptr());
+    if (PyErr_Occurred()) throw nb::python_error();
+    return Array::scalar(static_cast<uint64_t>(large));
+  }
+  if (PyFloat_CheckExact(object.ptr())) return Array(PyFloat_AsDouble(object.ptr()));
+  if (nb::isinstance<Size>(object)) return Array(nb::cast<Size&>(object));
+  if (auto array = foreign_array(object)) return *array;
+  throw UserError("no array: " + nb::cast<std::string>(nb::repr(object.type())) +
+                  "\nhelp: arrays of smelt or NumPy, numbers, and whatever has __dlpack__ are");
+}
+
+void bind_dtypes(nb::module_& m) {
+  nb::class_<DTypeObject>(m, "DType", "The type of the elements of an array.")
+      .def_prop_ro("name", [](const DTypeObject& d) { return python_name(d.dtype); })
+      .def_prop_ro("itemsize", [](const DTypeObject& d) { return size_of(d.dtype); })
+      .def_prop_ro("kind",
+                   [](const DTypeObject& d) {
+                     return is_bool(d.dtype)           ? "bool"
+                            : is_signed_int(d.dtype)   ? "signed"
+                            : is_unsigned_int(d.dtype) ? "unsigned"
+                                                       : "float";
+                   })
+      .def("__repr__", [](const DTypeObject& d) { return std::string("smelt.") + python_name(d.dtype); })
+      .def("__str__", [](const DTypeObject& d) { return python_name(d.dtype); })
+      .def("__reduce__", [](const DTypeObject& d) { return python_name(d.dtype); })
+      .def("__hash__", [](const DTypeObject& d) { return static_cast<int>(d.dtype); })
+      .def(
+          "__eq__",
+          [](const DTypeObject& d, nb::handle other) {
+            const auto found = find_dtype(other);
+            return found && *found == d.dtype;
+          },
+          nb::arg("other").none());
+  for (int i = 0; i < kDTypes; ++i) {
+    const nb::object made = nb::cast(DTypeObject{static_cast<DType>(i)});
+    dtype_objects[static_cast<size_t>(i)] = made.ptr();
+    m.attr(kNames[i]) = made;
+    made.inc_ref();  // as long as the process
+  }
+  m.def("dtype", [](nb::handle object) { return dtype_object(dtype_from(object)); });
+  m.def("promote", [](nb::handle a, nb::handle b) -> nb::object {
+    const auto common = promote(dtype_from(a), dtype_from(b));
+    return common ? dtype_object(*common) : nb::none();
+  });
+}
+
+// Arithmetic of sizes stays symbolic; whatever needs the number has the function compiled for the sizes at hand.
+static void bind_sizes(nb::module_& m) {
+  nb::class_<Size> type(m, "Size", "A size that is not known while a function is traced.");
+  type.def("__index__", &Size::value)
+      .def("__int__", &Size::value)
+      .def("__float__", [](const Size& a) { return static_cast<double>(a.value()); })
+      .def("__bool__", [](const Size& a) { return a.value() != 0; })
+      .def("__hash__", [](const Size& a) { return a.value(); })
+      .def("__repr__", [](const Size& a) { return Array(a).str(); });
+  const auto arithmetic = [&](const char* name, const char* reflected, auto apply) {
+    type.def(
+        name, [apply](const Size& a, const Size& b) { return size_object(apply(a, b)); }, nb::is_operator());
+    type.def(
+        name, [apply](const Size& a, int64_t b) { return size_object(apply(a, Size(b))); }, nb::is_operator());
+    type.def(
+        reflected, [apply](const Size& a, int64_t b) { return size_object(apply(Size(b), a)); }, nb::is_operator());
+  };
+  arithmetic("__add__", "__radd__", [](const Size& a, const Size& b) { return a + b; });
+  arithmetic("__sub__", "__rsub__", [](const Size& a, const Size& b) { return a - b; });
+  arithmetic("__mul__", "__rmul__", [](const Size& a, const Size& b) { return a * b; });
+  arithmetic("__floordiv__", "__rfloordiv__", [](const Size& a, const Size& b) { return a / b; });
+  arithmetic("__mod__", "__rmod__", [](const Size& a, const Size& b) { return a % b; });
+  const auto comparison = [&](const char* name, auto apply) {
+    type.def(
+        name, [apply](const Size& a, const Size& b) { return apply(a.value(), b.value()); }, nb::is_operator());
+    type.def(
+        name, [apply](const Size& a, int64_t b) { return apply(a.value(), b); }, nb::is_operator());
+  };
+  comparison("__eq__", [](int64_t a, int64_t b) { return a == b; });
+  comparison("__ne__", [](int64_t a, int64_t b) { return a != b; });
+  comparison("__lt__", [](int64_t a, int64_t b) { return a < b; });
+  comparison("__le__", [](int64_t a, int64_t b) { return a <= b; });
+  comparison("__gt__", [](int64_t a, int64_t b) { return a > b; });
+  comparison("__ge__", [](int64_t a, int64_t b) { return a >= b; });
+  size_class = nb::object(m.attr("Size")).release().ptr();
+}
+
+void bind_arrays(nb::module_& m) {
+  nb::class_<Array>(m, "Array", nb::is_weak_referenceable(),
+                    "A multidimensional array, or a value that is not calculated yet.")
+      .def_prop_ro("dtype", [](const Array& x) { return dtype_object(x.dtype()); })
+      .def_prop_ro("ndim", &Array::ndim)
+      .def_prop_ro("shape",
+                   [](const Array& x) {
+                     nb::list sizes;
+                     for (int d = 0; d < x.ndim(); ++d) sizes.append(size_object(x.extent(d)));
+                     return nb::tuple(sizes);
+                   })
+      .def_prop_ro("device_name", [](const Array& x) { return x.device().name(); })
+      .def_prop_ro("evaluated", &Array::evaluated)
+      .def_prop_ro("strides", &Array::strides)
+      .def("describe", &Array::str)
+      .def("to_device_named",
+           [](const Array& x, const std::string& name) {
+             const Device device =
+                 name == "cpu" ? Device::cpu() : Device::cuda(name.size() > 5 ? std::stoi(name.substr(5)) : 0);
+             return wrap([&] {
+               const nb::gil_scoped_release unlocked;
+               return x.to(device);
+             }());
+           })
+      .def("contiguous", [](const Array& x) { return wrap(x.copy()); })
+      .def("to_bytes",
+           [](const Array& x) {
+             const Array rows = x.copy();
+             return nb::bytes(static_cast<const char*>(rows.data()),
+                              static_cast<size_t>(rows.size() * size_of(rows.dtype())));
+           })
+      .def("read_item", [](const Array& x, const Dims& index) { return item_of(x, index); })
+      .def("dlpack_capsule", &to_dlpack_capsule)
+      .def("dlpack_device", [](const Array& x) {
+        const std::string name = x.device().name();
+        if (name == "cpu") return nb::make_tuple(1, 0);
+        return nb::make_tuple(2, name.size() > 5 ? std::stoi(name.substr(5)) : 0);
+      });
+  bind_sizes(m);
+  m.def("set_array_class", [](nb::object type) { array_class = type.release().ptr(); });
+  m.def("to_array", [](nb::handle object) { return wrap(to_array(object)); });
+  m.def("foreign_array", [](nb::handle object) -> nb::object {
+    auto made = foreign_array(object);
+    return made ? wrap(std::move(*made)) : nb::none();
+  });
+  m.def("from_numbers", [](const nb::list& flat, const Dims& dims, nb::handle dtype) {
+    return wrap(from_numbers(flat, dims, dtype_from(dtype)));
+  });
+  m.def("empty",
+        [](nb::handle shape, nb::handle dtype) { return wrap(Array::empty(dims_from(shape), dtype_from(dtype))); });
+  m.def("from_bytes", [](const nb::bytes& bytes, nb::handle dtype, const Dims& dims) {
+    Array made = Array::empty(dims, dtype_from(dtype));
+    if (static_cast<size_t>(made.size() * size_of(made.dtype())) != bytes.size())
+      throw UserError("from_bytes(): " + made.str() + " has another number of bytes than the " +
+                      std::to_string(bytes.size()) + " that were given");
+    if (bytes.size() > 0) std::memcpy(const_cast<void*>(made.data()), bytes.data(), bytes.size());
+    return wrap(std::move(made));
+  });
+  m.def("alias", [](const Array& x) { return wrap(x); });
+  m.def("assign", [](Array& x, const Array& value) { x = value; });
+  m.def("tracing", &tracing_depth);
+  m.def("eval", [](const std::vector<Array>& values) {
+    bool all = true;
+    for (const Array& value : values) all &= value.evaluated();
+    if (all) return;
+    check_eager("eval()");
+    const nb::gil_scoped_release unlocked;
+    eval(values);
+  });
+}
+
+}  // namespace smelt::python
