@@ -19,6 +19,8 @@ from ._array import Array
 from ._functions import *  # noqa: F403
 from ._more import chunk, max_and_argmax, split, top1
 from ._create import asarray, empty, eval, from_dlpack
+from ._dtypes import *  # noqa: F403
+from ._standard import *  # noqa: F403
 from ._jit import Jit, Loaded, Lowered, Spec, disable_jit, jit, load
 from ._grad import grad, value_and_grad
 gradient = grad
@@ -27,5 +29,8 @@ value_and_gradient = value_and_grad
 from ._config import config, fusion_savings, log_events, on_event, show_config
 
 bool = _smelt.bool
+e, pi, inf, nan, newaxis = 2.718281828459045, 3.141592653589793, float("inf"), float("nan"), None
+
+__array_api_version__ = "2024.12"
 
 __version__: str = _smelt.version

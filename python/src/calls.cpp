@@ -115,6 +115,48 @@ Located located(nb::handle object, Where where) {
   return Located(to_array(object), where);
 }
 
+// A number of Python as data of the dtype that it takes from the other operand, so that an expression with another number is the
+// same program. Nothing where the number stays a part of the program: while a function is traced, and where it does not fit.
+std::optional<Array> number_as_data(nb::handle object, nb::handle other) {
+  const Array* array = find_array(other);
+  if (!array || tracing_depth() > 0) return std::nullopt;
+  const DType dtype = array->dtype();
+  if (is_float(dtype) && (PyFloat_CheckExact(object.ptr()) || PyLong_CheckExact(object.ptr()))) {
+    const double value = PyFloat_AsDouble(object.ptr());
+    if (PyErr_Occurred()) {
+      PyErr_Clear();
+      return std::nullopt;
+    }
+    if (dtype == DType::F64) return Array::scalar(value);
+    if (dtype == DType::F32) return Array::scalar(static_cast<float>(value));
+    return std::nullopt;
+  }
+  if (!is_int(dtype) || !PyLong_CheckExact(object.ptr())) return std::nullopt;
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(object.ptr(), &overflow);
+  if (overflow != 0) return std::nullopt;
+  const auto as = [&]<Element T>(T) -> std::optional<Array> {
+    if (static_cast<long long>(static_cast<T>(value)) != value || (value < 0) != (static_cast<T>(value) < T{0}))
+      return std::nullopt;
+    return Array::scalar(static_cast<T>(value));
+  };
+  switch (dtype) {
+    case DType::I8: return as(int8_t{});
+    case DType::I16: return as(int16_t{});
+    case DType::I32: return as(int32_t{});
+    case DType::I64: return as(int64_t{});
+    case DType::U8: return as(uint8_t{});
+    case DType::U16: return as(uint16_t{});
+    case DType::U32: return as(uint32_t{});
+    default: return std::nullopt;
+  }
+}
+
+Located operand(nb::handle object, nb::handle other, Where where) {
+  if (auto data = number_as_data(object, other)) return Located(*data, where);
+  return located(object, where);
+}
+
 Array apply(std::string_view op, const Located& a, const Located& b) {
   if (op == "+") return a + b;
   if (op == "-") return a - b;
@@ -205,7 +247,9 @@ void bind_calls(nb::module_& m) {
   });
   m.def("binary", [](const std::string& op, nb::handle a, nb::handle b) {
     const Where where = caller();
-    return wrap(apply(op, located(a, where), located(b, where)));
+    // Of exponents and shifts the number matters: x ** 2 is a square.
+    if (op == "**" || op == "<<" || op == ">>") return wrap(apply(op, located(a, where), located(b, where)));
+    return wrap(apply(op, operand(a, b, where), operand(b, a, where)));
   });
   m.def(
       "subscript", [](const Array& x, nb::handle key) { return wrap(x[indices_from(key)]); }, nb::arg("x"),

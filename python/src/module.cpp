@@ -13,4 +13,5 @@ NB_MODULE(_smelt, m) {
   bind_functions(m);
   bind_dispatch(m);
   bind_reports(m);
+  bind_kernels(m);
 }

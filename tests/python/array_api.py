@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""Runs the suite of the Array API standard (github.com/data-apis/array-api-tests) against smelt.
+
+    SMELT_ARRAY_API_TESTS=FOLDER tests/python/array_api.py [--max-examples 200] [other arguments of pytest]
+
+FOLDER is a clone of the suite with its submodule. The run is of version 2024.12 without complex dtypes; the expected failures are in
+array_api_xfails.txt, each with its reason. Exit 77: there is no suite.
+"""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+# The suite takes the largest of the complex dtypes when it is imported, also where all of them are skipped.
+REPLACED = ("for dt in complex_dtypes], key", "for dt in complex_dtypes or real_float_dtypes], key")
+
+
+def main() -> int:
+    suite = os.environ.get("SMELT_ARRAY_API_TESTS", "")
+    if not pathlib.Path(suite, "array_api_tests").is_dir():
+        print("the suite of the Array API is not here: SMELT_ARRAY_API_TESTS names its folder")
+        return 77
+    with tempfile.TemporaryDirectory() as folder:
+        copy = pathlib.Path(folder, "array-api-tests")
+        shutil.copytree(suite, copy, copy_function=shutil.copyfile)
+        for path in [copy, *copy.rglob("*")]:
+            path.chmod(0o755 if path.is_dir() else 0o644)
+        helpers = copy / "array_api_tests" / "dtype_helpers.py"
+        helpers.write_text(helpers.read_text().replace(*REPLACED))
+        environment = dict(
+            os.environ, ARRAY_API_TESTS_MODULE="smelt", ARRAY_API_TESTS_VERSION="2024.12",
+            ARRAY_API_TESTS_SKIP_DTYPES="complex64,complex128",
+        )
+        arguments = sys.argv[1:]
+        if not any(a.startswith("--max-examples") for a in arguments):
+            arguments += ["--max-examples", "200"]
+        return subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--disable-deadline", "--xfails-file",
+             str(HERE / "array_api_xfails.txt"), *(arguments if any(not a.startswith("-") and "::" in a or a.endswith(".py") for a in arguments)
+                                                   else ["array_api_tests", *arguments])],
+            cwd=copy, env=environment,
+        ).returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())
