@@ -6,6 +6,7 @@ as build/release/python/smelt."""
 
 from __future__ import annotations
 
+import ast
 import importlib
 import keyword
 import pathlib
@@ -125,6 +126,15 @@ def table(folder: str) -> list[dict]:
     return importlib.import_module("smelt._smelt").function_table()
 
 
+def written_by_hand() -> set[str]:
+    names: set[str] = set()
+    for name in ("_standard.py", "_dtypes.py"):
+        for node in ast.parse((SOURCES / name).read_text()).body:
+            if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "__all__":
+                names |= set(ast.literal_eval(node.value))
+    return names
+
+
 def texts(rows: list[dict]) -> dict[pathlib.Path, str]:
     groups: dict[str, list[dict]] = {}
     for row in rows:
@@ -139,8 +149,9 @@ def texts(rows: list[dict]) -> dict[pathlib.Path, str]:
             names += row["names"]
             if row["parameters"][0][0] in ("x", "a") and row["names"][0] not in NO_METHODS:
                 methods += method(row)
-    listed = "".join(f'    "{name}",\n' for name in names)
-    functions += f"\n\nNAMES = (\n{listed})\n"
+    # Some have the signature of the Array API standard, from _standard.py and _dtypes.py.
+    listed = "".join(f'    "{name}",\n' for name in names if name not in written_by_hand())
+    functions += f"\n\n__all__ = [\n{listed}]\n"
     return {SOURCES / "_functions.py": functions, SOURCES / "_methods.py": methods}
 
 

@@ -12,21 +12,37 @@
 
 from . import _smelt
 from ._smelt import (
-    DType, Error, Explanation, InternalError, Size, UserError, bfloat16, float16, float32, float64, int8, int16, int32, int64,
-    uint8, uint16, uint32, uint64,
+    DType as DType, Error as Error, Explanation as Explanation, InternalError as InternalError, Size as Size,
+    UserError as UserError, bfloat16 as bfloat16, float16 as float16, float32 as float32, float64 as float64,
+    int8 as int8, int16 as int16, int32 as int32, int64 as int64, uint8 as uint8, uint16 as uint16, uint32 as uint32,
+    uint64 as uint64,
 )
-from ._array import Array
+from ._array import (
+    Array as Array,
+)
 from ._functions import *  # noqa: F403
-from ._more import chunk, max_and_argmax, split, top1
-from ._create import asarray, empty, eval, from_dlpack
+from ._more import (
+    chunk as chunk, max_and_argmax as max_and_argmax, split as split, top1 as top1,
+)
+from ._create import (
+    asarray as asarray, empty as empty, eval as eval, from_dlpack as from_dlpack,
+)
 from ._dtypes import *  # noqa: F403
 from ._standard import *  # noqa: F403
-from ._jit import Jit, Loaded, Lowered, Spec, disable_jit, jit, load
-from ._grad import grad, value_and_grad
+from ._jit import (
+    Jit as Jit, Loaded as Loaded, Lowered as Lowered, Spec as Spec, disable_jit as disable_jit, jit as jit,
+    load as load,
+)
+from ._grad import (
+    grad as grad, value_and_grad as value_and_grad,
+)
 gradient = grad
 value_and_gradient = value_and_grad
 
-from ._config import config, fusion_savings, log_events, on_event, show_config
+from ._config import (
+    config as config, fusion_savings as fusion_savings, log_events as log_events, on_event as on_event,
+    show_config as show_config,
+)
 
 bool = _smelt.bool
 e, pi, inf, nan, newaxis = 2.718281828459045, 3.141592653589793, float("inf"), float("nan"), None

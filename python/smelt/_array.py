@@ -168,10 +168,10 @@ class Array(Methods):
     @property
     def size(self) -> int:
         """The number of elements."""
-        count: Any = 1
+        count = 1
         for extent in self.shape:
             count = count * extent
-        return count  # type: ignore[no-any-return]
+        return count
 
     @property
     def itemsize(self) -> int:
@@ -255,7 +255,7 @@ class Array(Methods):
         import numpy
 
         looked_at(self, "numpy()")
-        return numpy.from_dlpack(_on_host(self))  # type: ignore[arg-type]
+        return numpy.from_dlpack(_on_host(self))
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
         made = self.numpy()
@@ -327,9 +327,9 @@ class Array(Methods):
 ArrayLike = Union[Array, bool, int, float, SupportsDLPack]
 
 
-def _binary(op: str, a: Any, b: Any) -> Any:
+def _binary(op: str, a: Any, b: Any) -> Array:
     if not (_is_operand(a) and _is_operand(b)):
-        return NotImplemented
+        return NotImplemented  # type: ignore[no-any-return]
     return _smelt.binary(op, a, b)
 
 

@@ -31,14 +31,14 @@ def _is_number_like(x: Any) -> bool:
 
 def _copied(x: Array) -> Array:
     if _smelt.tracing():
-        return _smelt.alias(x)  # type: ignore[no-any-return]
+        return _smelt.alias(x)
     looked_at(x, "copy")
-    return x.contiguous()  # type: ignore[no-any-return]
+    return x.contiguous()
 
 
 def _converted(x: Any, dtype: Any, copy: Optional[bool]) -> Array:
     if isinstance(x, Array):
-        return _smelt.alias(x)  # type: ignore[no-any-return]
+        return x
     if isinstance(x, _smelt.Size):
         return _smelt.call("full", (), x)
     if isinstance(x, (bool, int, float)) and not _tree.is_foreign_array(x) or isinstance(x, (list, tuple)):
@@ -56,7 +56,7 @@ def _converted(x: Any, dtype: Any, copy: Optional[bool]) -> Array:
         from ._jit import captured
 
         raise UserError(captured(x))
-    return made  # type: ignore[no-any-return]
+    return made
 
 
 def _from_numbers(x: Any, dtype: Any) -> Array:
@@ -78,7 +78,7 @@ def _from_numbers(x: Any, dtype: Any) -> Array:
         return _smelt.call("reshape", _smelt.call("stack", [_smelt.call("full", (), v, kind) for v in flat], 0), tuple(shape))
     if kind.kind != "float" and any(isinstance(v, float) for v in flat):
         return _smelt.call("astype", _smelt.from_numbers(flat, shape, _smelt.float64), kind)
-    return _smelt.from_numbers(flat, shape, kind)  # type: ignore[no-any-return]
+    return _smelt.from_numbers(flat, shape, kind)
 
 
 def _collect(x: Any, flat: list[Any]) -> list[int]:
@@ -101,10 +101,10 @@ def _number(x: Any) -> Any:
 
 def _kind(flat: list[Any]) -> DType:
     if flat and all(isinstance(v, bool) for v in flat):
-        return _smelt.bool  # type: ignore[no-any-return]
+        return _smelt.bool
     if all(isinstance(v, int) for v in flat) and flat:
-        return _smelt.uint64 if max(flat) >= 1 << 63 else _smelt.int64  # type: ignore[no-any-return]
-    return _smelt.float32  # type: ignore[no-any-return]
+        return _smelt.uint64 if max(flat) >= 1 << 63 else _smelt.int64
+    return _smelt.float32
 
 
 def from_dlpack(x: Any, /, *, device: Optional[str] = None, copy: Optional[bool] = None) -> Array:

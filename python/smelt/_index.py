@@ -11,17 +11,26 @@ from ._smelt import UserError
 
 def get(x: Array, key: Any) -> Array:
     """x[key] as NumPy has it, for integers, slices, ..., None, masks, and arrays of integers."""
-    keys = key if isinstance(key, tuple) else (key,)
+    keys = tuple(_bounds(k) for k in key) if isinstance(key, tuple) else (_bounds(key),)
     arrays = [k for k in keys if _is_array(k)]
     if not arrays:
-        return _smelt.subscript(x, key)  # type: ignore[no-any-return]
+        return _smelt.subscript(x, keys)
     if any(isinstance(k, bool) or (_is_array(k) and _array(k).dtype == _smelt.bool) for k in keys):
         return _masked(x, keys)
     if len(keys) == 1 and _array(keys[0]).ndim == 0:
         return _smelt.call("take", x, _array(keys[0]), 0)
     if len(arrays) == 1 and _array(arrays[0]).ndim > 0 and not any(_is_int(k) for k in keys):
-        return _smelt.subscript(x, key)  # type: ignore[no-any-return]
+        return _smelt.subscript(x, keys)
     return _gathered(x, keys)
+
+
+def _bounds(k: Any) -> Any:
+    # Lists as arrays; bounds that are arrays as numbers.
+    if isinstance(k, list):
+        return _array(k)
+    if isinstance(k, slice) and any(isinstance(b, Array) for b in (k.start, k.stop, k.step)):
+        return slice(*(b.__index__() if isinstance(b, Array) else b for b in (k.start, k.stop, k.step)))
+    return k
 
 
 def _is_array(k: Any) -> bool:
@@ -112,19 +121,19 @@ def _gathered(x: Array, keys: Any) -> Array:
         count = count * size
     x = _smelt.call("reshape", x, (*shape[:front], count, *shape[front + len(axes) :]))
     if _is_int(flat):
-        return _smelt.subscript(x, (*[slice(None)] * front, flat))  # type: ignore[no-any-return]
+        return _smelt.subscript(x, (*[slice(None)] * front, flat))
     return _smelt.call("take", x, flat, front)
 
 
 def updated(x: Array, key: Any, value: Any) -> Array:
     """x with x[key] = value."""
-    keys = key if isinstance(key, tuple) else (key,)
+    keys = tuple(_bounds(k) for k in key) if isinstance(key, tuple) else (_bounds(key),)
     arrays = [k for k in keys if _is_array(k)]
     value = _array(value) if _is_array(value) else value
     if isinstance(value, Array) and value.dtype != x.dtype:
         value = _smelt.call("astype", value, x.dtype)
     if not arrays:
-        return _smelt.slice_update(x, key, value)  # type: ignore[no-any-return]
+        return _smelt.slice_update(x, keys, value)
     mask = _array(arrays[0])
     if len(arrays) == 1 and mask.dtype == _smelt.bool:
         if isinstance(value, Array) and value.ndim > 0 and (value.ndim != 1 or value.size != 1):

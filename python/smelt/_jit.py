@@ -74,7 +74,7 @@ def _name_of(x: Any) -> str:
         for names in (frame.f_locals, frame.f_globals):
             for name, value in names.items():
                 if value is x:
-                    return name
+                    return str(name)
         return ""
     return ""
 
@@ -187,7 +187,7 @@ class Jit(_smelt.Dispatcher, Generic[R]):
                 raise UserError(f"jit: {self.__name__}() has no parameter {name!r}\nhelp: it has {', '.join(parameters)}")
         if "out" in parameters:
             raise UserError(f"jit: the parameter 'out' of {self.__name__}() has another meaning: where results go\nhelp: rename it")
-        self._entries: dict[Hashable, _Entry] = {}
+        self._entries: dict[Any, _Entry] = {}
         self._plain: Optional[_Entry] = None  # the one of calls that take the short path
         self._warned = False
 

@@ -10,7 +10,7 @@ from ._create import asarray
 from ._smelt import UserError
 
 __all__ = [
-    "abs", "all", "any", "arange", "argmax", "argmin", "argsort", "broadcast_arrays", "broadcast_to", "ceil", "clip", "conj",
+    "abs", "all", "any", "arange", "argmax", "argmin", "argsort", "broadcast_arrays", "broadcast_to", "ceil", "clip", "concat", "conj",
     "count_nonzero", "cumulative_prod", "cumulative_sum", "diff", "empty_like", "expand_dims", "eye", "flip", "floor", "full",
     "full_like", "imag", "linspace", "logaddexp", "matmul", "matrix_transpose", "max", "mean", "meshgrid", "min", "moveaxis",
     "nextafter", "nonzero", "ones", "ones_like", "permute_dims", "positive", "pow", "prod", "real", "repeat", "reshape", "roll", "round",
@@ -121,13 +121,12 @@ def _exact(n: int) -> Array:
 
 def _count(start: Any, stop: Any, step: Any) -> int:
     import math
-    from fractions import Fraction
 
     if builtins_all(isinstance(v, int) for v in (start, stop, step)):
-        return builtins_max(0, -((start - stop) // step))
+        return int(builtins_max(0, -((start - stop) // step)))
     if builtins_all(math.isfinite(v) for v in (start, stop, step)):
         return builtins_max(0, math.ceil((float(stop) - float(start)) / float(step)))
-    raise ValueError(f"arange: {Fraction.__name__}s of what is not finite: {start}, {stop}, {step}")
+    raise ValueError(f"arange: not finite: {start}, {stop}, {step}")
 
 
 def linspace(start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: Optional[str] = None, endpoint: bool = True) -> Array:
@@ -151,7 +150,7 @@ def eye(n_rows: int, n_cols: Optional[int] = None, /, *, k: int = 0, dtype: Any 
     return _device(_call("astype", on, _smelt.dtype(dtype or _smelt.float32)), device)
 
 
-def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
+def meshgrid(*arrays: Array, indexing: str = "xy") -> list[Array]:
     """Coordinates on the grid of these vectors."""
     if indexing not in ("xy", "ij"):
         raise ValueError(f"meshgrid: indexing is 'xy' or 'ij', not {indexing!r}")
@@ -161,7 +160,7 @@ def meshgrid(*arrays: Array, indexing: str = "xy") -> tuple[Array, ...]:
     for i, x in enumerate(arrays):
         axis = 1 - i if swap and i < 2 else i
         made.append(_call("reshape", x, [1] * axis + [x.size] + [1] * (n - 1 - axis)))
-    return tuple(broadcast_arrays(*made))
+    return broadcast_arrays(*made)
 
 
 # ---- elementwise
@@ -222,7 +221,7 @@ def clip(x: Array, /, min: Any = None, max: Any = None) -> Array:
         elif bound.dtype != x.dtype:
             bound = _call("astype", bound, x.dtype)
         made = _call(name, made, bound)
-    return _smelt.alias(made) if made is x else made  # type: ignore[no-any-return]
+    return _smelt.alias(made) if made is x else made
 
 
 def logaddexp(x1: Any, x2: Any, /) -> Array:
@@ -275,14 +274,19 @@ def _accumulated(x: Array, dtype: Any) -> Array:
     return x
 
 
+def _narrowed(x: Array, dtype: Any) -> Array:
+    # Integers are added up in 64 bits; the low bits are those of a narrower dtype.
+    return x if dtype is None or x.dtype == dtype else _call("wrap_cast", x, _smelt.dtype(dtype))
+
+
 def sum(x: Any, /, axis: _Axis = None, keepdims: bool = False, *, dtype: Any = None) -> Array:
     """Sum; integers as 64 bits."""
-    return _reduced("sum", _accumulated(_array(x), dtype), axis, keepdims)
+    return _narrowed(_reduced("sum", _accumulated(_array(x), dtype), axis, keepdims), dtype)
 
 
 def prod(x: Any, /, axis: _Axis = None, keepdims: bool = False, *, dtype: Any = None) -> Array:
     """Product; integers as 64 bits."""
-    return _reduced("prod", _accumulated(_array(x), dtype), axis, keepdims)
+    return _narrowed(_reduced("prod", _accumulated(_array(x), dtype), axis, keepdims), dtype)
 
 
 def max(x: Any, /, axis: _Axis = None, keepdims: bool = False) -> Array:
@@ -325,7 +329,7 @@ def std(x: Any, /, axis: _Axis = None, ddof: Optional[int] = None, keepdims: boo
 
 def _truth(x: Any) -> Array:
     x = _array(x)
-    return x if x.dtype == _bool else x != 0
+    return x if x.dtype == _bool else x != 0  # type: ignore[no-any-return]
 
 
 def all(x: Any, /, axis: _Axis = None, keepdims: bool = False) -> Array:
@@ -359,7 +363,7 @@ def _running(name: str, start: int, x: Array, axis: Optional[int], dtype: Any, i
             raise ValueError(f"{name}: axis= is not given, and x has {x.ndim} axes")
         axis = 0
     x = _accumulated(x, dtype)
-    made = _call("cumsum" if start == 0 else "cumprod", x, axis)
+    made = _narrowed(_call("cumsum" if start == 0 else "cumprod", x, axis), dtype)
     if not include_initial:
         return made
     shape = list(x.shape)
@@ -429,13 +433,16 @@ def matrix_transpose(x: Array, /) -> Array:
 
 def expand_dims(x: Any, /, axis: _Axis = 0) -> Array:
     """A new axis of size 1."""
+    ndim = _array(x).ndim
+    if isinstance(axis, int) and not -ndim - 1 <= axis <= ndim:
+        raise IndexError(f"expand_dims: axis {axis} is out of range for a result of {ndim + 1} axes")
     return _call("expand_dims", x, axis)
 
 
 def squeeze(x: Any, /, axis: _Axis = None) -> Array:
     """Without axes of size 1."""
     if isinstance(axis, (tuple, list)) and len(axis) == 0:
-        return _smelt.alias(x)  # type: ignore[no-any-return]
+        return _smelt.alias(x)
     return _call("squeeze", x, axis)
 
 
@@ -496,6 +503,13 @@ def take(x: Any, indices: Any, /, axis: Optional[int] = None, mode: str = "raise
 def take_along_axis(x: Any, indices: Any, /, axis: int = -1, mode: str = "raise") -> Array:
     """The elements at these indices of the axis, each in its own row."""
     return _call("take_along_axis", x, indices, axis, mode)
+
+
+def concat(arrays: Sequence[Any], /, *, axis: Optional[int] = 0) -> Array:
+    """Arrays one after the other along an axis; flattened ones without an axis."""
+    if axis is None:
+        return _call("concat", [_call("flatten", x) for x in arrays], 0)
+    return _call("concat", arrays, axis)
 
 
 # ---- sorting, searching, sets

@@ -4,7 +4,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <array>
-#include <deque>
 
 #include "function.hpp"
 #include "smelt/gradient.hpp"
@@ -96,6 +95,26 @@ Array output_array(PyObject* object, Buffer& buffer) {
 
 }  // namespace
 
+namespace {
+
+// The buffers of a call: those of a few arrays stand on the stack. They do not move.
+class Buffers {
+ public:
+  Buffer& add() {
+    if (used_ < kFew) return few_[used_++];
+    return *more_.emplace_back(std::make_unique<Buffer>());
+  }
+  Buffer& back() { return more_.empty() ? few_[used_ - 1] : *more_.back(); }
+
+ private:
+  static constexpr size_t kFew = 6;
+  Buffer few_[kFew];
+  size_t used_ = 0;
+  std::vector<std::unique_ptr<Buffer>> more_;
+};
+
+}  // namespace
+
 PyTypeObject* ndarray_type() {
   static PyTypeObject* type = nullptr;
   if (type) return type;
@@ -109,12 +128,11 @@ PyTypeObject* ndarray_type() {
 
 std::vector<nb::object> run(const FunctionObject& function, PyObject* const* arguments, size_t count,
                             const std::vector<PyObject*>& outputs, Kind kind) {
-  std::deque<Buffer> buffers;
+  Buffers buffers;
   std::vector<Array> arrays, unevaluated;
   arrays.reserve(count);
   for (size_t i = 0; i < count; ++i) {
-    if (Py_TYPE(arguments[i]) == ndarray_type() &&
-        buffers.emplace_back().open(arguments[i], false) == Buffer::State::Fine) {
+    if (Py_TYPE(arguments[i]) == ndarray_type() && buffers.add().open(arguments[i], false) == Buffer::State::Fine) {
       arrays.push_back(buffers.back().array());
       continue;
     }
@@ -129,7 +147,7 @@ std::vector<nb::object> run(const FunctionObject& function, PyObject* const* arg
   if (!outputs.empty()) {
     std::vector<Array> targets;
     targets.reserve(outputs.size());
-    for (PyObject* output : outputs) targets.push_back(output_array(output, buffers.emplace_back()));
+    for (PyObject* output : outputs) targets.push_back(output_array(output, buffers.add()));
     {
       const nb::gil_scoped_release unlocked;
       function.any.call_into(targets, arrays, {});
@@ -142,7 +160,7 @@ std::vector<nb::object> run(const FunctionObject& function, PyObject* const* arg
     function.any.call(arrays, {}, [&](DType dtype, const Dims& dims) {
       const nb::gil_scoped_acquire locked;
       results.push_back(numpy_empty(dtype, dims));
-      Buffer& buffer = buffers.emplace_back();
+      Buffer& buffer = buffers.add();
       if (buffer.open(results.back().ptr(), true) != Buffer::State::Fine)
         throw InternalError("an array of numpy.empty() that has no buffer");
       return buffer.array();

@@ -55,20 +55,20 @@ template <class T>
 void order_of(const T* row, int64_t n, bool descending, std::vector<int64_t>& order) {
   order.resize(static_cast<size_t>(n));
   std::iota(order.begin(), order.end(), int64_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) {
-    return descending ? before(row[j], row[i]) : before(row[i], row[j]);
-  });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int64_t i, int64_t j) { return descending ? before(row[j], row[i]) : before(row[i], row[j]); });
 }
 
 Custom sorting(bool places, bool descending) {
   CustomOperation o;
   o.name = std::string(places ? "argsort" : "sort") + (descending ? "_descending" : "");
   o.pure = true;
-  if (places) o.output = [](const std::vector<Array>& inputs) {
-    std::vector<Size> sizes;
-    for (int d = 0; d < inputs[0].ndim(); ++d) sizes.push_back(inputs[0].extent(d));
-    return CustomType{DType::I64, Sizes(sizes)};
-  };
+  if (places)
+    o.output = [](const std::vector<Array>& inputs) {
+      std::vector<Size> sizes;
+      for (int d = 0; d < inputs[0].ndim(); ++d) sizes.push_back(inputs[0].extent(d));
+      return CustomType{DType::I64, Sizes(sizes)};
+    };
   o.cpu = [places, descending](const CustomCall& call) {
     for_dtype(call.inputs[0].dtype, [&]<class T>(T) {
       const auto x = call.inputs[0].span<T>();

@@ -157,7 +157,10 @@ std::vector<Array> AnyFunction::call(const std::vector<Array>& arrays, const std
   std::vector<Array> outputs;
   outputs.reserve(dims.size());
   for (size_t o = 0; o < dims.size(); ++o) outputs.push_back(allocate(graph.at(graph.outputs[o]).dtype, dims[o]));
-  run_into(*special, arguments, outputs);
+  if (special->device.is_gpu())
+    run_into(*special, arguments, outputs);
+  else
+    special->executable.run_into(inputs, output_views(*special, outputs));
   return outputs;
 }
 

@@ -61,9 +61,10 @@ std::vector<Array> run(const Special& special, const Arguments& arguments) {
 
 std::vector<TensorView> output_views(const Special& special, const std::vector<Array>& outputs) {
   std::vector<TensorView> views;
+  views.reserve(outputs.size());
   for (size_t o = 0; o < outputs.size(); ++o) {
-    const NodePtr& node = node_of(outputs[o], fmt::format("output {}", o));
-    const Data* data = node->data();
+    const Data* data =
+        outputs[o].defined() ? outputs[o].node()->data() : node_of(outputs[o], fmt::format("output {}", o))->data();
     if (!data)
       throw UserError(
           fmt::format("output {} is not evaluated, so it has no memory to write to\nhelp: Array::empty or "

@@ -1,0 +1,163 @@
+"""Arrays outside of compiled functions: lazy values, subscripts, printing, exchange, and what the Array API suite does not ask."""
+
+import copy
+import logging
+import pickle
+
+import numpy as np
+import pytest
+
+import smelt
+
+
+def test_values_are_calculated_when_somebody_looks():
+    a = smelt.asarray(np.arange(6, dtype="f4").reshape(2, 3))
+    b = smelt.exp(a) * 2
+    assert not b.evaluated
+    assert b.shape == (2, 3) and b.dtype == smelt.float32 and not b.evaluated
+    smelt.eval(b)
+    assert b.evaluated
+    np.testing.assert_allclose(np.asarray(b), np.exp(np.arange(6).reshape(2, 3)) * 2, rtol=1e-6)
+    for look in (float, int, bool, lambda x: x.item(), lambda x: x.tolist(), str, repr, np.asarray):
+        c = smelt.sum(a)
+        look(c)
+        assert c.evaluated, look
+
+
+def test_memory_is_shared_with_numpy():
+    x = np.arange(4, dtype="f4")
+    a = smelt.asarray(x)
+    x[0] = 9
+    assert a.tolist() == [9, 1, 2, 3]
+    assert smelt.asarray(x, copy=True).tolist() == [9, 1, 2, 3]
+    b = smelt.asarray(x, copy=True)
+    x[0] = 5
+    assert b[0] == 9
+    back = (a + 1).numpy()
+    assert back.tolist() == [6, 2, 3, 4] and np.from_dlpack(a).tolist() == [5, 1, 2, 3]
+    del a
+    x_again = smelt.asarray(np.arange(1000.0)).numpy()  # the array of smelt is gone, the memory is not
+    assert x_again.sum() == 499500
+
+
+def test_assignment_makes_a_new_array_of_the_name():
+    a = smelt.asarray([1.0, 2.0, 3.0])
+    b, before = a, a * 1
+    a[1] = 7
+    a[smelt.asarray([True, False, False])] = -1
+    a[2:] = [4.0]
+    assert a.tolist() == [-1, 7, 4] and b is a and before.tolist() == [1, 2, 3]
+    m = smelt.zeros((3, 3))
+    m[1, ...] = smelt.asarray([1.0, 2.0, 3.0])
+    m[smelt.asarray([0, 2])] = 5.0
+    assert m.tolist() == [[5, 5, 5], [1, 2, 3], [5, 5, 5]]
+
+
+@pytest.mark.parametrize(
+    "key",
+    [0, -1, slice(1, None), (slice(None), 1), (..., None, 0), [2, 0], ([2, 0], [1, 3]), (slice(None), [1, 3]), ([0, 1], slice(None, 2)),
+     (1, [0, 2]), np.array([True, False, True]), np.arange(12).reshape(3, 4) % 2 == 0, (None, 0), ([[0, 1], [2, 0]],)],
+    ids=str,
+)
+def test_subscripts_are_those_of_numpy(key):
+    x = np.arange(12, dtype="f4").reshape(3, 4)
+    np.testing.assert_array_equal(np.asarray(smelt.asarray(x)[key]), x[key])
+
+
+def test_subscripts_that_do_not_fit():
+    a = smelt.asarray(np.zeros((3, 4), "f4"))
+    for key in ((0, 0, 0), ([0], [1], [2]), np.zeros(4, bool), (..., ...)):
+        with pytest.raises((IndexError, smelt.UserError)):
+            a[key].numpy()
+    with pytest.raises(smelt.UserError):
+        a[5]
+
+
+def test_numbers_do_not_compile_again():
+    compiled = []
+    smelt.on_event(lambda kind, *rest: compiled.append(kind))
+    try:
+        a = smelt.asarray(np.arange(5, dtype="f4"))
+        assert (a * 0.123 + 7).tolist() == pytest.approx([0.123 * i + 7 for i in range(5)])
+        count = len(compiled)
+        assert (a * 0.456 + 9).tolist() == pytest.approx([0.456 * i + 9 for i in range(5)])
+        assert len(compiled) == count
+    finally:
+        smelt.on_event(None)
+
+
+def test_texts():
+    a = smelt.asarray([[1.5, 2.0], [3.0, -4.25]])
+    assert repr(a) == "array([[1.5, 2],\n       [3, -4.25]], dtype=float32)"
+    assert str(smelt.asarray([True, False])) == "[True False]"
+    assert repr(smelt.asarray(3)) == "array(3, dtype=int64)"
+    long = repr(smelt.arange(100000))
+    assert "..." in long and len(long) < 200 and "99999" in long
+    html = a._repr_html_()
+    assert "<table>" in html and "<td>-4.25</td>" in html and "f32[2, 2]" in html
+    assert "[]" in str(smelt.zeros((0,)))
+
+
+def test_copies_and_pickles():
+    a = smelt.asarray(np.arange(6, dtype="i2").reshape(2, 3))[:, ::-1]
+    for made in (copy.copy(a), copy.deepcopy(a), pickle.loads(pickle.dumps(a)), pickle.loads(pickle.dumps(a + 1)) - 1):
+        assert isinstance(made, smelt.Array) and made.dtype == smelt.int16
+        assert made.tolist() == a.tolist()
+    b = copy.copy(a)
+    b[0, 0] = 99
+    assert a[0, 0] == 2
+    assert pickle.loads(pickle.dumps(smelt.float32)) is smelt.float32
+
+
+def test_dtypes_compare_with_those_of_numpy():
+    assert smelt.float32 == np.float32 and smelt.float32 == np.dtype("f4") and smelt.float32 != smelt.float64
+    assert smelt.asarray([1], dtype=np.int16).dtype == smelt.int16
+    assert smelt.asarray([1], dtype="uint8").dtype == smelt.uint8
+    assert {smelt.int8: 1}[smelt.int8] == 1 and repr(smelt.bool) == "smelt.bool"
+    with pytest.raises(smelt.UserError, match="no dtype"):
+        smelt.zeros(3, dtype="complex64")
+
+
+def test_events_are_logged(caplog):
+    with caplog.at_level(logging.DEBUG, logger="smelt"):
+        smelt.log_events()
+        try:
+            (smelt.asarray(np.ones(3, "f4")) * np.float32(np.random.rand()) - smelt.asarray(np.ones(3, "f4"))).numpy()
+        finally:
+            smelt.on_event(None)
+    assert caplog.records and all(r.name == "smelt" for r in caplog.records)
+    assert any(r.message.startswith(("compiled", "cache hit", "loaded")) for r in caplog.records)
+
+
+def test_sorting_with_nasty_data():
+    x = np.array([[3, np.nan, -0.0, np.inf], [0.0, -np.inf, np.nan, 1]], "f4")
+    a = smelt.asarray(x)
+    np.testing.assert_array_equal(smelt.sort(a).numpy(), np.sort(x))
+    np.testing.assert_array_equal(smelt.argsort(a, axis=0).numpy(), np.argsort(x, axis=0, kind="stable"))
+    np.testing.assert_array_equal(smelt.searchsorted(smelt.asarray([1.0, 2.0, 2.0]), smelt.asarray([2.0, 0.0]), side="right").numpy(), [3, 0])
+    made = smelt.unique_all(smelt.asarray([3, 1, 3, 2, 1]))
+    assert [part.tolist() for part in made] == [[1, 2, 3], [1, 3, 0], [2, 0, 2, 1, 0], [2, 1, 2]]
+    assert smelt.unique_values(smelt.zeros((0,))).tolist() == []
+    assert [p.tolist() for p in smelt.nonzero(smelt.asarray([[0, 5], [7, 0]]))] == [[0, 1], [1, 0]]
+    with pytest.raises(smelt.UserError, match="being traced"):
+        smelt.jit(lambda x: smelt.nonzero(x)[0])(np.ones(3, "f4"))
+
+
+def test_matrix_products():
+    rng = np.random.default_rng(0)
+    for a, b in (((3, 4), (4, 5)), ((4,), (4, 5)), ((2, 3, 4), (4,)), ((2, 1, 3, 4), (5, 4, 2)), ((0, 4), (4, 3)), ((3, 0), (0, 2))):
+        x, y = rng.standard_normal(a), rng.standard_normal(b)
+        np.testing.assert_allclose((smelt.asarray(x) @ smelt.asarray(y)).numpy(), x @ y, rtol=1e-12, atol=1e-12)
+    with pytest.raises(smelt.UserError, match="matmul"):
+        smelt.zeros((3, 4)) @ smelt.zeros((3, 4))
+    product = smelt.jit(lambda x, y: x @ y)
+    np.testing.assert_allclose(product(x := rng.standard_normal((6, 4)), y := rng.standard_normal((4, 3))), x @ y, rtol=1e-12)
+
+
+def test_numpy_on_the_other_side_of_an_operator():
+    x, a = np.arange(3, dtype="f4"), smelt.asarray([1.0, 2.0, 3.0])
+    for made in (x + a, a + x, x * a, np.float32(2) * a):
+        assert isinstance(made, smelt.Array)
+    assert (x - a).tolist() == [-1, -1, -1]
+    with pytest.raises(TypeError):
+        a + "text"
