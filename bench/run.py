@@ -35,7 +35,11 @@ def main():
         return importlib.import_module(module).main()
     except Failed as error:
         print(f"bench: {error}", file=sys.stderr)
-        return 1
+    except ModuleNotFoundError as error:
+        if error.name not in ("numpy", "torch"):
+            raise
+        print(f"bench: {sys.executable} has no {error.name}\nhelp: run it with a Python that has, or install it", file=sys.stderr)
+    return 1
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ call   wall time of a call among many back to back, the host's part included, sy
 import ctypes
 import time
 
-from timing import TimeLimit, call_times, ratio_with_error, summary, time_limit  # noqa: F401
+from timing import call_times, ratio_with_error, summary  # noqa: F401
 
 
 def driver_attribute(number):

@@ -9,7 +9,7 @@
 #include <random>
 #include <thread>
 
-#include "message_of.hpp"
+#include "support/message_of.hpp"
 
 namespace smelt {
 namespace {

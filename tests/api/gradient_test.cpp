@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include "message_of.hpp"
 #include "smelt/smelt.hpp"
+#include "support/message_of.hpp"
 
 namespace smelt {
 namespace {

@@ -9,7 +9,7 @@
 #include <limits>
 #include <numeric>
 
-#include "message_of.hpp"
+#include "support/message_of.hpp"
 #include "support/programs.hpp"
 
 namespace smelt {

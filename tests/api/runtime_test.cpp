@@ -1,4 +1,5 @@
 // Threads, memory, the cache and what debuggers see, as a service sets them.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 #include <smelt/smelt.hpp>
@@ -15,12 +16,13 @@
 #include <sstream>
 #include <thread>
 
-#include "message_of.hpp"
 #include "runtime/child_program.hpp"
+#include "support/message_of.hpp"
 
 namespace smelt {
 namespace {
 
+using ::testing::HasSubstr;
 using testing::message_of;
 
 const std::vector<float>& many() {
@@ -94,8 +96,8 @@ TEST_F(Service, ThreadsAreLimitedByProcessAndByCall) {
   }
   f(large());
   EXPECT_EQ(counts, (std::vector<int>{4, 3, 2, 3, 3}));
-  EXPECT_THROW(set_threads(-1), UserError);
-  EXPECT_THROW(ThreadLimit(0), UserError);
+  EXPECT_THAT(message_of([&] { set_threads(-1); }), HasSubstr("set_threads(-1): a number of threads is 1 or more"));
+  EXPECT_THAT(message_of([&] { (void)ThreadLimit(0); }), HasSubstr("ThreadLimit(0): a number of threads is 1 or more"));
 }
 
 TEST_F(Service, MemoryComesFromTheUsersFunctions) {
@@ -129,7 +131,10 @@ TEST_F(Service, MemoryComesFromTheUsersFunctions) {
   kept = Array();
   EXPECT_TRUE(live.empty()) << "it went back to where it came from";
   EXPECT_EQ(most_alignment, 64u);
-  EXPECT_THROW(set_allocator(Device::cpu(), {[](size_t, size_t) -> void* { return nullptr; }, {}}), UserError);
+  EXPECT_THAT(message_of([&] {
+                set_allocator(Device::cpu(), {[](size_t, size_t) -> void* { return nullptr; }, {}});
+              }),
+              HasSubstr("set_allocator(): an allocator has both functions, allocate and deallocate"));
   set_allocator(Device::cpu(), {[](size_t, size_t) -> void* { return nullptr; }, [](void*, size_t) {}});
   EXPECT_NE(message_of([] { large(); }).find("cannot allocate 4194304 bytes for f32[1048576]"), std::string::npos);
 }
@@ -137,7 +142,9 @@ TEST_F(Service, MemoryComesFromTheUsersFunctions) {
 TEST_F(Service, MemoryHasALimit) {
   const Array x = large();
   set_memory_limit(Device::cpu(), 1);
-  EXPECT_THROW(large(), UserError);  // what earlier calls have left is given up
+  EXPECT_THAT(message_of([&] { large(); }),
+              HasSubstr("4194304 more bytes would pass the limit of 1 bytes for memory of the host, of which 4194304 "
+                        "are in use"));  // what earlier calls have left is given up
   set_memory_limit(Device::cpu(), 0);
   const MemoryUse before = memory_use(Device::cpu());
   EXPECT_GE(before.bytes, 4 << 20);
@@ -154,7 +161,8 @@ TEST_F(Service, MemoryHasALimit) {
   EXPECT_NE(message.find("set_memory_limit()"), std::string::npos) << message;
   EXPECT_EQ(memory_use(Device::cpu()).bytes, before.bytes);
   EXPECT_EQ(f_(x).span<float>()[3], std::exp(1.5f) * 2) << "goes on after that";
-  EXPECT_THROW(set_memory_limit(Device::cpu(), -1), UserError);
+  EXPECT_THAT(message_of([&] { set_memory_limit(Device::cpu(), -1); }),
+              HasSubstr("set_memory_limit(): -1 bytes are less than none"));
 }
 
 TEST_F(Service, TheCacheMoves) {
@@ -170,7 +178,10 @@ TEST_F(Service, TheCacheMoves) {
   files = 0;
   for (const auto& entry : std::filesystem::directory_iterator(place)) files += entry.path().extension() == ".entry";
   EXPECT_LE(files, 1u);
-  EXPECT_THROW(set_cache({std::nullopt, -1}), UserError);
+  EXPECT_THAT(message_of([&] {
+                set_cache({std::nullopt, -1});
+              }),
+              HasSubstr("set_cache(): a limit of -1 bytes is negative"));
 }
 
 TEST_F(Service, VersionsAgree) {

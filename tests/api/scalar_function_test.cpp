@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "message_of.hpp"
+#include "support/message_of.hpp"
 
 namespace smelt {
 namespace {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 #include <smelt/smelt.hpp>
 
-#include "message_of.hpp"
+#include "support/message_of.hpp"
 #include "support/programs.hpp"
 
 namespace smelt {

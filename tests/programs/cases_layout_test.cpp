@@ -1,13 +1,17 @@
 // Cases 1 to 10: where arrays lie in memory.
 #include <fmt/format.h>
 
+#include <gmock/gmock.h>
 #include <cstring>
 
 #include "run.hpp"
 #include "smelt/error.hpp"
+#include "support/message_of.hpp"
 
 namespace smelt::testing {
 namespace {
+
+using ::testing::HasSubstr;
 
 // A view into a block of memory of its own, `offset` elements (and `bytes` bytes) from an aligned address.
 struct Block {
@@ -96,10 +100,22 @@ TEST(Cases, C05_OutputOfStrideZeroIsRefused) {
   const Tensor x = noise(DType::F32, {4, 8});
   float memory[32] = {};
   const Executable e = compiled("input x: f32[M, N]\nreturn x + 1\n");
-  EXPECT_THROW(e.run_into({x}, {{DType::F32, {4, 8}, {0, 1}, memory}}), UserError);
-  EXPECT_THROW(e.run_into({x}, {{DType::F32, {4, 8}, {8, 0}, memory}}), UserError);
-  EXPECT_THROW(e.run_into({x}, {{DType::F32, {4, 7}, {7, 1}, memory}}), UserError);
-  EXPECT_THROW(e.run_into({x}, {{DType::F64, {4, 8}, {8, 1}, memory}}), UserError);
+  EXPECT_THAT(message_of([&] {
+                e.run_into({x}, {{DType::F32, {4, 8}, {0, 1}, memory}});
+              }),
+              HasSubstr("output 0 has stride 0 along axis 0: its elements would share memory"));
+  EXPECT_THAT(message_of([&] {
+                e.run_into({x}, {{DType::F32, {4, 8}, {8, 0}, memory}});
+              }),
+              HasSubstr("output 0 has stride 0 along axis 1: its elements would share memory"));
+  EXPECT_THAT(message_of([&] {
+                e.run_into({x}, {{DType::F32, {4, 7}, {7, 1}, memory}});
+              }),
+              HasSubstr("output 0 is f32[4, 8], but the memory given for it is f32[4, 7]"));
+  EXPECT_THAT(message_of([&] {
+                e.run_into({x}, {{DType::F64, {4, 8}, {8, 1}, memory}});
+              }),
+              HasSubstr("output 0 is f32[4, 8], but the memory given for it is f64[4, 8]"));
   for (const float f : memory) EXPECT_EQ(f, 0);
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <functional>
-#include <smelt/smelt.hpp>
+#include <smelt/error.hpp>
 #include <string>
 
 namespace smelt::testing {
