@@ -58,8 +58,8 @@ TEST(Gathers, TheOneThatMetAnIndexOutOfRangeIsNamed) {
   const Executable one = compiled(inputs + "return take(x, i) + take(y, j)\n");
   ASSERT_EQ(one.kernels().size(), 1u);
   EXPECT_EQ(error_of(one, {five, seven, fits, fits}), "");
-  EXPECT_TRUE(says(error_of(one, {five, seven, outside, fits}), "axis 0 of [5]"));
-  EXPECT_TRUE(says(error_of(one, {five, seven, fits, outside}), "axis 0 of [7]"));
+  EXPECT_TRUE(says(error_of(one, {five, seven, outside, fits}), "axis 0 of f32[5]"));
+  EXPECT_TRUE(says(error_of(one, {five, seven, fits, outside}), "axis 0 of f32[7]"));
   // Kernels that share their code.
   const Executable two = compiled(
       "input x: f32[5]\ninput i: i64[N]\ninput j: i64[N]\na = take(x, i)\nb = take(x, j)\nreturn a, b\n", false);
