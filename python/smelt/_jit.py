@@ -268,11 +268,11 @@ class Jit(_smelt.Dispatcher, Generic[R]):
             results = [convert(result) for result in results]
         return _tree.unflatten(entry.tree_of(leaves), iter(results))
 
-    def _assemble(self, results: list[Any]) -> Any:
+    def _assemble(self, results: list[Any], leaves: list[Any]) -> Any:
         # Of a call on the short path that had to trace.
         entry = self._plain
         assert entry is not None
-        tree = next(reversed(entry.trees.values()))
+        tree = entry.tree_of(leaves)
         structure, static = next(key for key, value in self._entries.items() if value is entry)
         self._traced(entry, structure, dict(static))
         return _tree.unflatten(tree, iter(results))

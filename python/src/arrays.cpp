@@ -116,15 +116,24 @@ nb::object to_dlpack_capsule(const Array& array, bool versioned) {
   }));
 }
 
-nb::object item_of(const Array& x, const Dims& index) {
-  const auto read = [&]<Element T>(T) {
-    // item() takes the index as arguments; a scalar is read from a view of it.
-    std::vector<Index> items;
-    for (const int64_t i : index) items.emplace_back(i);
-    if (index.empty()) return x.item<T>();
-    Array one = x[Indices(items)];
-    eval(one);
-    return one.item<T>();
+// The element at an index for each axis, of an array with data.
+nb::object item_of(const Array& array, const Dims& index) {
+  const Array x = array.to(Device::cpu());
+  const Dims shape = x.shape(), strides = x.strides();
+  if (index.size() != shape.size())
+    throw UserError("item(): " + std::to_string(index.size()) + " indices for " + x.str() +
+                    "\nhelp: give one for each axis");
+  int64_t offset = 0;
+  for (size_t d = 0; d < index.size(); ++d) {
+    if (index[d] < -shape[d] || index[d] >= shape[d])
+      throw UserError("item(): index " + std::to_string(index[d]) + " is out of range for axis " + std::to_string(d) +
+                      " of " + x.str());
+    offset += (index[d] < 0 ? index[d] + shape[d] : index[d]) * strides[d];
+  }
+  const char* const at = static_cast<const char*>(x.data()) + offset * size_of(x.dtype());
+  const auto read = [&]<Element T>(T value) {
+    std::memcpy(static_cast<void*>(&value), at, sizeof(T));
+    return value;
   };
   switch (x.dtype()) {
     case DType::Bool: return nb::bool_(read(bool{}));

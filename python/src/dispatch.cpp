@@ -82,10 +82,11 @@ PyObject* fast_call(Dispatcher* self, PyObject* const* args, size_t count, PyObj
   std::vector<nb::object> results = run(*nb::inst_ptr<FunctionObject>(function), args, count, outputs, kind);
   // The function was traced meanwhile, and may have returned something else.
   if (self->shape == Shape::Slow) {
-    nb::list list;
+    nb::list list, leaves;
     for (nb::object& result : results) list.append(std::move(result));
-    PyObject* argument = list.ptr();
-    return slow_call(reinterpret_cast<PyObject*>(self), "_assemble", &argument, 1, nullptr);
+    for (size_t i = 0; i < count; ++i) leaves.append(nb::handle(args[i]));
+    PyObject* const given[] = {list.ptr(), leaves.ptr()};
+    return slow_call(reinterpret_cast<PyObject*>(self), "_assemble", given, 2, nullptr);
   }
   if (self->shape == Shape::One) return results.at(0).release().ptr();
   nb::object tuple = nb::steal(PyTuple_New(static_cast<Py_ssize_t>(results.size())));

@@ -176,6 +176,18 @@ std::vector<nb::object> run(const FunctionObject& function, PyObject* const* arg
   return results;
 }
 
+// The arguments of a call as arrays with data; numbers stay numbers.
+static std::vector<Array> evaluated(const nb::list& arguments) {
+  std::vector<Array> arrays, missing;
+  for (const nb::handle leaf : arguments) {
+    arrays.push_back(to_array(leaf));
+    if (find_array(leaf) && !arrays.back().evaluated()) missing.push_back(arrays.back());
+  }
+  const nb::gil_scoped_release unlocked;
+  eval(missing);
+  return arrays;
+}
+
 void bind_functions(nb::module_& m) {
   nb::class_<Explanation>(m, "Explanation", "What became one kernel, what did not, and why.")
       .def_prop_ro("kernels", [](const Explanation& e) { return e.kernels.size(); })
@@ -201,17 +213,14 @@ void bind_functions(nb::module_& m) {
           nb::arg("arguments"), nb::arg("outputs").none(), nb::arg("kind"))
       .def("explain",
            [](const FunctionObject& f, const nb::list& arguments) {
-             std::vector<Array> arrays;
-             for (const nb::handle leaf : arguments) arrays.push_back(to_array(leaf));
+             const std::vector<Array> arrays = evaluated(arguments);
              const nb::gil_scoped_release unlocked;
-             eval(arrays);
              return f.any.explain(arrays, {});
            })
       .def("explain_last", [](const FunctionObject& f) { return f.any.explain_last(); })
       .def("source",
            [](const FunctionObject& f, const std::string& target, const nb::list& arguments, const std::string& name) {
-             std::vector<Array> arrays;
-             for (const nb::handle leaf : arguments) arrays.push_back(to_array(leaf));
+             const std::vector<Array> arrays = evaluated(arguments);
              const nb::gil_scoped_release unlocked;
              return f.any.source(target, arrays, {}, SourceOptions{name});
            })

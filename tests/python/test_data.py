@@ -5,6 +5,9 @@ import pytest
 
 import smelt
 
+# Every case is another program, on purpose.
+pytestmark = pytest.mark.filterwarnings("ignore:.*was traced")
+
 VALUES = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-45, -1e-45, 1e-38, 3.4e38, -3.4e38, 1.0, -2.5]
 
 

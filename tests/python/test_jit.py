@@ -293,6 +293,14 @@ def test_explain_source_lower(softmax):
     assert "mine" in softmax.source(x, name="mine")
 
 
+def test_explaining_a_call_with_numbers_is_of_the_program_that_it_runs():
+    f = smelt.jit(lambda x, a: x * a)
+    assert f.explain(rows(10), 2.0).kernels == 1
+    assert "smelt_program" in f.source(smelt.asarray(rows(10)) + 1, 2.0)
+    np.testing.assert_array_equal(f(rows(10), 3.0), rows(10) * 3)
+    assert f.compile_count() == 1
+
+
 def test_saved_functions(softmax, tmp_path):
     x = rows(64, 128)
     expected = softmax(x)
