@@ -1096,7 +1096,6 @@ __all__ = [
     "neg",
     "absolute",
     "fabs",
-    "sign",
     "sgn",
     "fma",
     "square",

@@ -14,7 +14,7 @@ __all__ = [
     "count_nonzero", "cumulative_prod", "cumulative_sum", "diff", "empty_like", "expand_dims", "eye", "flip", "floor", "full",
     "full_like", "imag", "linspace", "logaddexp", "matmul", "matrix_transpose", "max", "mean", "meshgrid", "min", "moveaxis",
     "nextafter", "nonzero", "ones", "ones_like", "permute_dims", "positive", "pow", "prod", "real", "repeat", "reshape", "roll", "round",
-    "searchsorted", "signbit", "sort", "squeeze", "std", "sum", "take", "take_along_axis", "tensordot", "tile", "trunc",
+    "searchsorted", "sign", "signbit", "sort", "squeeze", "std", "sum", "take", "take_along_axis", "tensordot", "tile", "trunc",
     "unique_all", "unique_counts", "unique_inverse", "unique_values", "unstack", "var", "vecdot", "where", "zeros", "zeros_like",
 ]
 
@@ -185,6 +185,12 @@ ceil, floor, trunc, round = _whole("ceil"), _whole("floor"), _whole("trunc"), _w
 def positive(x: Array, /) -> Array:
     """x itself, of numbers."""
     return _smelt.unary("+", x)
+
+
+def sign(x: Any, /) -> Array:
+    """-1, 0 or 1; of -0.0 it is 0.0, of nan nan."""
+    made = _call("sign", x)
+    return made + 0.0 if made.dtype.kind == "float" else made
 
 
 def signbit(x: Array, /) -> Array:
