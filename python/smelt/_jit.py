@@ -450,7 +450,7 @@ class Loaded(_smelt.Dispatcher):
 
 
 def load(path: Any) -> Any:
-    """The function that `save` wrote, or the array of a file that ends in .npy. The file is machine code: load what you would run."""
+    """The function that `save` wrote. The file has machine code: load what you would run."""
     return Loaded(str(path))
 
 
