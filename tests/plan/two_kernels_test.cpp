@@ -58,6 +58,12 @@ TEST(TwoKernels, ColumnsThatCachesOfACpuDoNotHold) {
   EXPECT_EQ(planned(program, true).groups.size(), 1u);
 }
 
+// Parts of a row that are scanned one after the other know nothing of the row's total.
+TEST(TwoKernels, AScanInPartsHasNoTotalBesideIt) {
+  EXPECT_EQ(planned("input x: f32[4, 1000000]\nreturn cumsum(x, axis=1), sum(x, axis=1)", true).groups.size(), 2u);
+  EXPECT_EQ(planned("input x: f32[4, 1000000]\nreturn cumsum(x, axis=1)", true).groups.size(), 1u);
+}
+
 // What is fused decides the order of sums.
 TEST(TwoKernels, ThreadsOfACpuDoNotMatter) {
   for (const char* program :
