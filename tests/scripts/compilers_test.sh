@@ -2,7 +2,7 @@
 # Every compiler of this machine that smelt supports accepts the public headers and a file of every stage without a warning.
 # Usage: compilers_test.sh CXX, the compiler of the build, which has compiled all of them already. 77: there is no other.
 set -euo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 identity() { "$1" --version 2>/dev/null | head -n 1 | sed 's/^[^ ]* //'; }

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-SOURCE = Path(__file__).resolve().parent.parent
+SOURCE = Path(__file__).resolve().parents[2]
 COMPILER = "aarch64-linux-gnu-g++"
 CROSS_LIBRARIES = Path("/usr/aarch64-linux-gnu")
 
