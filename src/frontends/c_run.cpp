@@ -118,7 +118,7 @@ void CRunner::declaration(const CType& type) {
     if (peek().is("[")) fail_here("there are no arrays in scalar functions", "name the elements one by one");
     Variable made{name.text, *type.dtype, std::nullopt, type.is_const};
     if (accept("=")) made.value = c_.convert(expression(), made.dtype);
-    variables_.push_back(std::move(made));
+    variables_.push_back(made);
   } while (accept(","));
 }
 

@@ -133,7 +133,7 @@ class CLexer {
     const bool is_unsigned = suffix.find('u') != std::string::npos, is_long = suffix.find('l') != std::string::npos;
     std::string rest = suffix;
     if (const size_t u = rest.find('u'); u != std::string::npos) rest.erase(u, 1);
-    if (rest != "" && rest != "l" && rest != "ll")
+    if (!rest.empty() && rest != "l" && rest != "ll")
       fail_number(begin, rest == "f" ? "a float has a point: 1.0f" : "suffixes of integers are u, l and ll");
     const bool octal = !hex && digits.size() > 1 && digits[0] == '0';
     const std::string_view plain = digits.substr(hex ? 2 : 0);

@@ -116,7 +116,8 @@ NodeId roll(GraphBuilder& b, NodeId x, const IntExpr& shift, std::optional<int> 
 static NodeId repeated(GraphBuilder& b, NodeId x, const Shape& repeats, bool inside) {
   Shape split, wide, merged;
   for (size_t d = 0; d < repeats.size(); ++d) {
-    const IntExpr n = b.shape(x)[d], r = repeats[d];
+    const IntExpr n = b.shape(x)[d];
+    const IntExpr& r = repeats[d];
     merged.push_back(n * r);
     if (!r.is(1) && !inside) split.push_back(1), wide.push_back(r);
     split.push_back(n), wide.push_back(n);

@@ -30,7 +30,8 @@ NodeId of_gather_along(GraphBuilder& b, NodeId id, NodeId g) {
   const Term place(b, b.gather_along(index.id(), node.args[1], axis, node.gather));
   if (node.shape[along].is(1)) return where(equal(index, place), Term(b, g), 0.0).id();
   // As one axis: row * n + place.
-  const IntExpr n = shape[along], picks = node.shape[along];
+  const IntExpr& n = shape[along];
+  const IntExpr picks = node.shape[along];
   const auto last = [&](NodeId v) { return functions::moveaxis(b, v, {axis}, {-1}); };
   Shape rows = shape;
   rows.erase(rows.begin() + axis);

@@ -115,7 +115,7 @@ Depths measure_depths(const Graph& graph, const Machine& device, const CompileOp
       depths.points.pop_back();
       executables.pop_back();
     }
-    depths.points.push_back(std::move(depth));
+    depths.points.push_back(depth);
     executables.push_back(executable);
   }
   for (int round = 0; round < kRounds; ++round)

@@ -35,7 +35,8 @@ std::string text_of(const Library& cl, Device device, Number what) {
   if (cl.device_info(device, what, 0, nullptr, &bytes) != kSuccess || bytes == 0) return "";
   std::string text(bytes, '\0');
   cl.device_info(device, what, bytes, text.data(), nullptr);
-  return text.c_str();
+  text.resize(std::min(text.find('\0'), bytes));
+  return text;
 }
 
 template <class T>

@@ -113,7 +113,7 @@ class Walk : Refusing {
   bool visit(NodeId id, const Index& index, int level) {
     std::vector<Visit> waiting{{id, at_index(index), level}}, next;
     while (!waiting.empty()) {
-      const Visit here = std::move(waiting.back());
+      const Visit here = waiting.back();
       waiting.pop_back();
       if (here.at->length > kLongestIndex && member(here.node))
         return too_long(fmt::format("{} would be read at a place that takes more than {} characters to write down",
