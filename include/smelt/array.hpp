@@ -76,7 +76,7 @@ class SMELT_API Array : public Methods<Array> {
   Array& operator=(Array&& other) & noexcept = default;  ///< another array for this name
   /// Refused: `a[i] = v` would write to an array that nobody has.
   template <class T>
-  void operator=(const T&) && {
+  void operator=(const T&) && {  // NOLINT: refused, so it returns nothing
     static_assert(detail::kNever<T>, "a[i] = v does not change a: write a = slice_update(a, i, v)");
   }
   ~Array() = default;
