@@ -113,7 +113,9 @@ std::string zsh(const std::vector<Command>& commands) {
           option.argument.empty() ? ""
                                   : fmt::format(":{}:{}", zsh_text(option.argument), zsh_action(option.suggestions)));
       for (const std::string& name : {option.name, option.letter})
-        if (!name.empty()) out += " \\\n        " + shell_quoted((option.repeats ? "*" : "") + name + rest);
+        if (!name.empty())
+          out += fmt::format(" \\\n        {}",
+                             shell_quoted(fmt::format("{}{}{}", option.repeats ? "*" : "", name, rest)));
     }
     if (command->operand)
       out += " \\\n        " + shell_quoted(fmt::format("1:{}:{}", zsh_text(command->operand->name),
