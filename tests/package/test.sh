@@ -4,7 +4,7 @@
 #   find BUILD KIND          a program that finds the static or the shared library
 #   headers BUILD            the installed headers include one another and the standard library only
 #   alone BUILD              a program that includes smelt/static.hpp and nothing else compiles as C++17 without a warning, and links nothing
-#   inside BUILD WAY FLAGS   a program with smelt as a part of it, all of it compiled: minutes, seconds where ccache has it from BUILD
+#   inside BUILD WAY FLAGS   a program with smelt as a part of it, all of it compiled: minutes, seconds where ccache has it
 #   configure BUILD WAY      the same without building
 #   deb BUILD                the .deb of BUILD has the right files and dependencies, and what it brings runs; 77: no dpkg here
 #   clean BUILD              clean_machine.sh with that .deb, in continuous integration or with SMELT_CLEAN_MACHINE=1; else 77
@@ -67,11 +67,8 @@ case $what in
     ;;
   inside | configure)
     way=$3
-    # Beside BUILD, and by ninja, files are compiled with the paths that BUILD has, relative ones too: what ccache goes by.
-    [ "$what" = configure ] || { place=$(dirname "$(realpath "$build")"); }
     if [ "$what" = inside ] && command -v ninja >/dev/null; then GENERATOR=Ninja; fi
     folder=$way
-    [ "$what" = configure ] || folder=inside-$way
     configure "$folder" -DWAY="$way" -DSMELT_SOURCE="$source" -DCMAKE_CXX_COMPILER="${CXX:-c++}" "${@:4}"
     cmake --install "$place/$folder" --prefix "$place/$folder-prefix" >/dev/null
     [ -z "$(ls -A "$place/$folder-prefix" 2>/dev/null)" ] || fail "smelt installs itself with the project that uses it"
