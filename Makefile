@@ -4,8 +4,8 @@ JOBS ?= $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN 2>/dev/null || ec
 GENERATOR = $(if $(wildcard build/$(1)/CMakeCache.txt),,$(if $(shell command -v ninja),-G Ninja,-G "Unix Makefiles"))
 configure = cmake --preset $(1) $(call GENERATOR,$(1)) $(2) -Wno-dev --log-level=NOTICE
 
-# The Python module, where scripts/setup.sh could make its environment.
-python = $(if $(wildcard build/python/ready),-DSMELT_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/build/python/bin/python)
+# The Python module, where scripts/setup.sh could make its environment; looked for by the shell, once that has run.
+python = $$(test ! -f build/python/ready || echo -DSMELT_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/build/python/bin/python)
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test bench build debug asan tsan coverage tidy fuzz package wheel docs format check clean

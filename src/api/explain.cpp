@@ -15,8 +15,9 @@ struct ExplanationState {
   Executable executable;
   SizeBinding sizes;
   std::vector<BuiltFunction> built;
+  plan::Plan plan = {};  // with the bytes of these sizes
   report::Explanation report(const std::string& program) const {
-    report::Explanation e{program, executable.graph(), executable.plan(), sizes, built, executable.cache_use()};
+    report::Explanation e{program, executable.graph(), plan, sizes, built, executable.cache_use()};
     e.undone = report::undone_passes(executable);
     e.in_place = executable.in_place();
     e.interpreted = executable.interpreted();
@@ -60,6 +61,8 @@ Explanation explain_special(const Special& special, const SizeBinding& sizes, co
   state->executable = special.executable;
   state->sizes = sizes;
   state->built = special.executable.built(sizes);
+  state->plan = special.executable.plan();
+  plan::count_bytes(special.executable.graph(), sizes, state->plan);
   const report::Explanation r = state->report(name);
   Explanation e;
   e.program = name;

@@ -104,7 +104,8 @@ std::vector<Stmt> ColumnLowering::once_a_column(const IntExpr& width, const std:
   std::vector<Stmt> stores;
   visit_below(kernel_, roots, [&](ExprId id, const Expr& e) {
     if (!same.at(id)) return true;
-    if (e.is<Apply>() || e.is<Raw>() || e.is<Cast>()) {
+    // Integers stay: lanes beyond the tile read 0 from scratch, and may not divide by it.
+    if (is_float(e.dtype) && (e.is<Apply>() || e.is<Raw>() || e.is<Cast>())) {
       const Access at{true, add_scratch(e.dtype, {schedule_.tile}), {IntExpr::symbol(kLane)}};
       stores.push_back(builder_.store(at, id));
       rewrite.replace(id, builder_.load(at));

@@ -45,8 +45,7 @@ class Decisions {
       std::sort(of.begin(), of.end(), [&](int a, int b) { return reading(a) < reading(b); });
       for (size_t r = 1; r < of.size(); ++r) {
         auto [reason, remedy] = why_two(of[0], of[r], of[r]);
-        result.push_back({input, reading(of[0]), reading(of[r]), std::move(reason),
-                          parts_.edges().bytes(parts_.graph(), input), std::move(remedy)});
+        result.push_back({input, reading(of[0]), reading(of[r]), std::move(reason), 0, std::move(remedy)});
       }
     }
     return result;
@@ -64,23 +63,21 @@ class Decisions {
 
   Decision decide(NodeId producer, NodeId consumer) const {
     Decision d{producer, consumer, false, {}, 0, {}, {}};
-    const int64_t bytes = parts_.edges().bytes(parts_.graph(), producer);
     const bool several = parts_.consumers(producer).size() > 1, first = parts_.consumers(producer).front() == consumer;
     const int a = parts_.group_of(producer), b = parts_.group_of(consumer);
     if (a == b) {
       d.fused = true;
       // The store is counted once, with the first reader; so the edges add up to what fusion saves.
-      d.bytes = bytes + (first && !needed_in_memory(producer) ? bytes : 0);
+      d.times = first && !needed_in_memory(producer) ? 2 : 1;
       d.reason = fused_reason(producer, consumer);
       if (kept_.count(producer)) d.value_policy = "kept";
       if (several) d.value_policy = "kept";
     } else if (parts_.copied_into(b, producer)) {
       d.fused = true;
-      d.bytes = bytes;
       d.reason = "cheap enough to compute again where it is read";
       d.value_policy = "recomputed";
     } else {
-      d.bytes = bytes + (first ? bytes : 0);
+      d.times = first ? 2 : 1;
       if (several) d.value_policy = "stored";
       if (parts_.options().fuse && parts_.repeats_too_much(producer, consumer)) {
         d.reason = fmt::format("{} elements would be computed again for each of {}",
@@ -156,15 +153,17 @@ void explain(const Partition& partition, const Kept& kept, Plan& plan) {
   plan.read_again = decisions.read_again();
 }
 
-Traffic traffic(const Partition& p, const Plan& plan) {
+namespace {
+
+// Of the unfused program, of the plan, and of every input and output once.
+Traffic traffic(const Graph& graph, const Edges& edges, const Plan& plan) {
   Traffic t;
   std::set<const CustomUse*> calls;  // which read their arguments once for all of their results
-  for (size_t i = 0; i < p.graph().nodes.size(); ++i) {
+  for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const auto id = static_cast<NodeId>(i);
-    const CustomUse* call = p.graph().at(id).custom.get();
-    if (!p.edges().computing[i]) continue;
-    t.unfused_bytes +=
-        call && !calls.insert(call).second ? p.edges().bytes(p.graph(), id) : p.edges().unfused_bytes(p.graph(), id);
+    const CustomUse* call = graph.at(id).custom.get();
+    if (!edges.computing[i]) continue;
+    t.unfused_bytes += call && !calls.insert(call).second ? edges.bytes(graph, id) : edges.unfused_bytes(graph, id);
   }
   std::set<NodeId> inputs;
   std::vector<const FusionGroup*> groups;
@@ -172,18 +171,29 @@ Traffic traffic(const Partition& p, const Plan& plan) {
     if (group.parts.empty()) groups.push_back(&group);
     for (const FusionGroup& part : group.parts) groups.push_back(&part);
   }
-  for (const FusionGroup* part : groups) {
-    const FusionGroup& group = *part;
-    for (NodeId id : group.inputs) {
-      t.fused_bytes += p.edges().bytes(p.graph(), id);
-      if (p.graph().at(id).kind == NodeKind::Input) inputs.insert(id);
+  for (const FusionGroup* group : groups) {
+    for (NodeId id : group->inputs) {
+      t.fused_bytes += edges.bytes(graph, id);
+      if (graph.at(id).kind == NodeKind::Input) inputs.insert(id);
     }
-    for (NodeId id : group.outputs) t.fused_bytes += p.edges().bytes(p.graph(), id);
+    for (NodeId id : group->outputs) t.fused_bytes += edges.bytes(graph, id);
   }
-  for (NodeId id : inputs) t.ideal_bytes += p.edges().bytes(p.graph(), id);
-  for (NodeId id : std::set<NodeId>(p.graph().outputs.begin(), p.graph().outputs.end()))
-    t.ideal_bytes += p.edges().bytes(p.graph(), id);
+  for (NodeId id : inputs) t.ideal_bytes += edges.bytes(graph, id);
+  for (NodeId id : std::set<NodeId>(graph.outputs.begin(), graph.outputs.end()))
+    t.ideal_bytes += edges.bytes(graph, id);
   return t;
+}
+
+}  // namespace
+
+void count_bytes(const Graph& graph, const Edges& edges, Plan& plan) {
+  for (Decision& d : plan.decisions) d.bytes = d.times * edges.bytes(graph, d.producer);
+  for (ReadAgain& again : plan.read_again) again.bytes = edges.bytes(graph, again.input);
+  plan.traffic = traffic(graph, edges, plan);
+}
+
+void count_bytes(const Graph& graph, const SizeBinding& sizes, Plan& plan) {
+  count_bytes(graph, Edges(graph, sizes), plan);
 }
 
 }  // namespace smelt::plan

@@ -10,10 +10,9 @@ namespace smelt::plan {
 
 using Kept = std::map<NodeId, std::string>;  // values that a schedule keeps for several readers, and how
 
-// One decision for every edge from a computing node to one that reads it, and every input that several kernels read.
+// One decision for every edge from a computing node to one that reads it, and every input that several kernels read; without bytes.
 void explain(const Partition& partition, const Kept& kept, Plan& plan);
 
-// The bytes of the unfused program, of the plan, and of every input and output once.
-Traffic traffic(const Partition& partition, const Plan& plan);
+void count_bytes(const Graph& graph, const Edges& edges, Plan& plan);
 
 }  // namespace smelt::plan

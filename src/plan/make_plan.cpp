@@ -42,7 +42,7 @@ class Planner {
     Plan plan;
     plan.groups = ordered_groups();
     explain(parts_, kept_, plan);
-    plan.traffic = traffic(parts_, plan);
+    count_bytes(parts_.graph(), parts_.edges(), plan);
     return plan;
   }
 

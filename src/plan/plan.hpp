@@ -56,6 +56,7 @@ struct Decision {
   int64_t bytes;             // fused: bytes of traffic saved; cut: bytes paid for the round trip
   std::string remedy;        // cut: what would change it; empty when fused
   std::string value_policy;  // a value with several consumers: "kept", "recomputed", "stored"; else empty
+  int times = 1;             // that the value moves, of which `bytes` is made
 };
 
 // An input of the program that another kernel reads too.
@@ -84,6 +85,8 @@ struct Plan {
 };
 
 Plan make_plan(const Graph& graph, const Options& options);
+// Its bytes, of decisions and as a whole, for other sizes than those that it was made with.
+void count_bytes(const Graph& graph, const SizeBinding& sizes, Plan& plan);
 std::string print(const Graph& graph, const Plan& plan);
 // Throws InternalError unless every computing node stands in at least one group, groups are in order, and edges are decided.
 void verify(const Graph& graph, const Plan& plan);

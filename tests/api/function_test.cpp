@@ -429,6 +429,11 @@ TEST(Function, ExplainsAsData) {
   EXPECT_EQ(e.kernels[0].reads[0].dims, (Dims{8, 16}));
   EXPECT_EQ(e.kernels[0].bytes_read, 8 * 16 * 4 + 16 * 4);
   EXPECT_EQ(e.fused_bytes, 2 * 8 * 16 * 4 + 16 * 4);
+  // The same program, for the sizes of another call.
+  const Explanation more = f.explain(Array::from(random_floats(80 * 16, 3), {80, 16}), b);
+  EXPECT_FALSE(more.compiled_now);
+  EXPECT_EQ(more.fused_bytes, 2 * 80 * 16 * 4 + 16 * 4);
+  EXPECT_EQ(more.decisions[0].bytes, 10 * e.decisions[0].bytes);
   ASSERT_EQ(e.decisions.size(), 1u);
   EXPECT_TRUE(e.decisions[0].fused);
   EXPECT_EQ(e.specialization.types, "f32[B, 16], f32[16]");

@@ -116,8 +116,9 @@ TEST_F(TunedOnCpu, ProgramsOfSeveralKernelsAndOfEveryFamily) {
         "return s(s(x)), cumsum(x, axis=1), concat([x, x * 2], axis=1)"}) {
     const Executable tuned = compiled(program, true);
     for (size_t k = 0; k < tuned.plan().groups.size(); ++k)
-      if (tuned.plan().groups[k].parts.empty())
+      if (tuned.plan().groups[k].parts.empty()) {
         EXPECT_THAT(tuned.plan().groups[k].rebuilt, HasSubstr("others were tried")) << program << k;
+      }
   }
 }
 

@@ -59,13 +59,21 @@ TEST(Columns, PassesOverRowsOfATile) {
        {Dims{2, 40, 512}, Dims{3, 17, 300}, Dims{1, 700, 261}, Dims{2, 1030, 70}, Dims{4, 1, 40}, Dims{2, 5, 3}}) {
     SCOPED_TRACE(text(d));
     const Tensor x = columns(d, DType::F32), h = columns(d, DType::BF16);
-    for (const std::string& results :
+    for (const char* results :
          {"softmax(x, axis=1), logsumexp(x, axis=1)", "layernorm(x, axis=1), mean(x, axis=1), std(x, axis=1)",
           "x - max(x, axis=1, keepdims=True), argmax(x, axis=1), any(x > 2, axis=1)", "softmax(gelu(x), axis=1)",
           "log_softmax(x, axis=1) * 2, min(x, axis=1)", "x - mean(x, axis=(0, 1), keepdims=True)"})
       EXPECT_TRUE(right_as({.tile = 256}, text(d) + "return " + results + "\n", {x}));
     EXPECT_TRUE(right_as({.tile = 256}, text(d, DType::BF16) + "return softmax(f32(x), axis=1)\n", {h}));
   }
+}
+
+// Lanes beyond the last column read 0 from scratch, and a processor stops where an integer is divided by that.
+TEST(Columns, IntegersOfATileAreDividedInItsColumnsAlone) {
+  NEEDS_LLVM();
+  const Tensor x = noise(DType::U64, {127, 31}, 3);
+  EXPECT_TRUE(right_as({.tile = 256}, "input x: u64[127, B]\nv = sum(x, axis=0)\nreturn x // v, v\n", {x}));
+  EXPECT_TRUE(right_as({.tile = 256}, "input x: u64[127, B]\nv = max(x, axis=0)\nreturn x % (v // 2), v\n", {x}));
 }
 
 // Tall columns, whose rows are split over the grid: any number of columns, also one short of a tile.
