@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "kernel/build.hpp"
+#include "kernel/invariants.hpp"
 #include "kernel/nest.hpp"
 #include "kernel/rewrite.hpp"
 #include "kernel/walk.hpp"
@@ -122,18 +123,8 @@ class Hoist {
   // The largest expressions that are the same for all elements, or for those of a column, in order. Leaves stay.
   std::vector<ExprId> invariants(const std::vector<ExprId>& roots, const std::unordered_set<LocalId>& given,
                                  int columns) const {
-    std::vector<ExprId> below;
-    visit_below(kernel_, roots, [&](ExprId id, const Expr&) {
-      below.push_back(id);
-      return true;
-    });
-    std::sort(below.begin(), below.end());  // operands before their users
-    std::unordered_map<ExprId, bool> same;
-    for (const ExprId id : below) {
-      bool all = is_same(kernel_.at(id), given, columns);
-      for_each_operand(kernel_.at(id), [&](ExprId operand) { all = all && same.at(operand); });
-      same[id] = all;
-    }
+    const std::unordered_map<ExprId, bool> same =
+        same_below(kernel_, roots, [&](const Expr& e) { return is_same(e, given, columns); });
     std::vector<ExprId> found;
     visit_below(kernel_, roots, [&](ExprId id, const Expr& e) {
       if (!same.at(id)) return true;

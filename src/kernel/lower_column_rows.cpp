@@ -9,10 +9,10 @@
 //       vector %i over the columns of a tile:  store results of one element a column
 //
 // Split: the grid goes over parts of the first reduced axis too, a step takes several rows, and a second phase joins the parts.
-#include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
 
+#include "kernel/invariants.hpp"
 #include "kernel/lower_column.hpp"
 #include "kernel/rewrite.hpp"
 #include "kernel/walk.hpp"
@@ -86,20 +86,11 @@ std::vector<Stmt> ColumnLowering::once_a_column(const IntExpr& width, const std:
   std::unordered_set<LocalId> found;
   for (const Stmt& s : known) found.insert(*given_by(s));
   const std::vector<ExprId> roots = expressions_of(lanes);
-  std::vector<ExprId> below;
-  visit_below(kernel_, roots, [&](ExprId id, const Expr&) {
-    below.push_back(id);
-    return true;
-  });
-  std::sort(below.begin(), below.end());  // operands before their users
-  std::unordered_map<ExprId, bool> same;
-  for (const ExprId id : below) {
-    const Expr& e = kernel_.at(id);
-    const auto* read = e.get_if<ReadLocal>();
-    bool all = read ? found.count(read->local) > 0 : e.is<Const>() || e.is<Apply>() || e.is<Raw>() || e.is<Cast>();
-    for_each_operand(e, [&](ExprId operand) { all = all && same.at(operand); });
-    same[id] = all;
-  }
+  const auto is_same = [&](const Expr& e) {
+    if (const auto* read = e.get_if<ReadLocal>()) return found.count(read->local) > 0;
+    return e.is<Const>() || e.is<Apply>() || e.is<Raw>() || e.is<Cast>();
+  };
+  const std::unordered_map<ExprId, bool> same = same_below(kernel_, roots, is_same);
   Rewriter rewrite(kernel_);
   std::vector<Stmt> stores;
   visit_below(kernel_, roots, [&](ExprId id, const Expr& e) {
