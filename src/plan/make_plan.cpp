@@ -31,22 +31,31 @@ class Planner {
 
   Plan run() {
     if (parts_.options().fuse) {
-      merge_producers();
-      merge_moments();
-      merge_into_only_readers();
-      merge_siblings();
-      if (parts_.options().depth == 0) repeat_cheap_values();
-      merge_moments();
-      merge_readers();
+      merge_all();
     }
     Plan plan;
     plan.groups = ordered_groups();
     explain(parts_, kept_, plan);
     count_bytes(parts_.graph(), parts_.edges(), plan);
+    plan.steps = parts_.steps();
     return plan;
   }
 
  private:
+  void merge_all() {
+    const auto pass = [&](std::string_view name, void (Planner::*run)()) {
+      parts_.begin_pass(name);
+      (this->*run)();
+    };
+    pass("producers", &Planner::merge_producers);
+    pass("moments", &Planner::merge_moments);
+    pass("only readers", &Planner::merge_into_only_readers);
+    pass("siblings", &Planner::merge_siblings);
+    if (parts_.options().depth == 0) pass("recompute", &Planner::repeat_cheap_values);
+    pass("moments", &Planner::merge_moments);
+    pass("readers", &Planner::merge_readers);
+  }
+
   void merge_producers() {
     for (size_t i = 0; i < parts_.graph().nodes.size(); ++i) {
       const NodeId consumer = static_cast<NodeId>(i);

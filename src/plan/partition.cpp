@@ -43,6 +43,7 @@ Partition::Partition(const Graph& graph, const Options& options)
     // A view that is an output is stored in the order of what it views.
     const bool asks = node.kind == NodeKind::Reduce || node.kind == NodeKind::Scan || node.kind == NodeKind::Custom ||
                       node.kind == NodeKind::Scatter || is_view(node.kind);
+    first_.push_back(static_cast<NodeId>(i));
     even_.push_back(asks ? std::nullopt : std::optional(node.shape));
     instructions_.push_back(schedule::instructions_of(node));
     repeat_.push_back(repeat_cost(graph, node));
@@ -58,6 +59,7 @@ Partition::Partition(const Graph& graph, const Options& options)
     here_[i] = g >= 0 && even_[static_cast<size_t>(g)];  // of others the schedules say it
   }
   merge_results();
+  steps_.clear();  // these results were never apart
 }
 
 FusionGroup Partition::describe(const std::vector<NodeId>& own, const std::set<NodeId>& copies) const {
@@ -94,6 +96,17 @@ void Partition::merge(int from, int into) {
   points_[i] = points_[i] && points_[f] ? std::optional(std::max(*points_[i], *points_[f])) : std::nullopt;
   still_[i] = still_[i] && still_[f];
   groups_.merge(from, into);
+  steps_.push_back({Step::Kind::Merge, pass_, first_[f], first_[i], {}});
+}
+
+void Partition::apply(const Step& step) {
+  const auto group = [&](NodeId first) {
+    return static_cast<int>(std::lower_bound(first_.begin(), first_.end(), first) - first_.begin());
+  };
+  if (step.kind == Step::Kind::Merge)
+    merge(group(step.from), group(step.into));
+  else
+    set_copies(group(step.into), {step.copies.begin(), step.copies.end()});
 }
 
 bool Partition::try_merge(int from, int into) {
@@ -247,6 +260,9 @@ std::set<NodeId> Partition::united_copies(int a, int b) const {
 void Partition::set_copies(int g, std::set<NodeId> copies) {
   for (const NodeId id : copies_[static_cast<size_t>(g)]) copiers_[id].erase(g);
   for (const NodeId id : copies) copiers_[id].insert(g);
+  if (copies != copies_[static_cast<size_t>(g)])
+    steps_.push_back(
+        {Step::Kind::Recompute, pass_, -1, first_[static_cast<size_t>(g)], {copies.begin(), copies.end()}});
   copies_[static_cast<size_t>(g)] = std::move(copies);
 }
 

@@ -45,6 +45,11 @@ class Partition {
   FusionGroup describe(const std::vector<NodeId>& own, const std::set<NodeId>& copies = {}) const;
   std::vector<NodeId> united(int a, int b) const;
   void merge(int from, int into);
+  // What comes after belongs to this pass of the planner.
+  void begin_pass(std::string_view name) { pass_ = name; }
+  const std::vector<Step>& steps() const { return steps_; }
+  // Does again what a planner did with the same graph.
+  void apply(const Step& step);
   // Merges them if they can be one kernel, and had better be.
   bool try_merge(int from, int into);
   // The two would compute too much again, and so would all that is larger.
@@ -112,6 +117,9 @@ class Partition {
   std::vector<std::set<NodeId>> copies_;    // per group: nodes of other groups that it computes again
   std::unordered_map<NodeId, std::set<int>> copiers_;  // the other way round
   const std::set<int> nobody_;
+  std::vector<NodeId> first_;  // per group: the node that it began with
+  std::vector<Step> steps_;
+  std::string_view pass_;
 };
 
 }  // namespace smelt::plan

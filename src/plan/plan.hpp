@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "schedule/schedule.hpp"
@@ -68,6 +69,16 @@ struct ReadAgain {
   std::string remedy;
 };
 
+// One step of the planner: a group joins another, or computes values of others again. Groups are named by a node that was theirs
+// before any step.
+struct Step {
+  enum class Kind : uint8_t { Merge, Recompute } kind = Kind::Merge;
+  std::string_view pass;       // "producers", "siblings", ...
+  NodeId from = -1;            // Merge: the group that ends
+  NodeId into = -1;            // the group that goes on
+  std::vector<NodeId> copies;  // Recompute: all that it computes again from here on
+};
+
 // Bytes that move between memory and the kernels, for the sizes at hand.
 struct Traffic {
   int64_t unfused_bytes = 0;        // every operation reads its inputs and writes its output
@@ -82,6 +93,7 @@ struct Plan {
   std::vector<Decision> decisions;    // ascending by producer, consumer
   std::vector<ReadAgain> read_again;  // ascending by input
   Traffic traffic;
+  std::vector<Step> steps;  // from one kernel per operation to these groups, in order
 };
 
 Plan make_plan(const Graph& graph, const Options& options);
