@@ -12,6 +12,7 @@
 #include "graph/graph.hpp"
 #include "kernel/kernel.hpp"
 #include "plan/predict.hpp"
+#include "plan/replay.hpp"
 #include "runtime/cpu.hpp"
 #include "runtime/gpu.hpp"
 #include "schedule/candidates.hpp"
@@ -100,6 +101,22 @@ struct BuiltFunction {
   double occupancy = 0;              // resident threads, of those that a multiprocessor can hold
 };
 
+// A launch of one phase of a kernel, as it is for the sizes at hand.
+struct KernelLaunch {
+  size_t kernel = 0, phase = 0;  // of the plan, of that kernel
+  std::optional<size_t> body;    // a batch: which of its bodies is described, with the sizes of its first part
+  std::string function;          // "k0_p0_fast"; empty on a CPU
+  int64_t iterations = 0;        // of the Grid loop
+  // GPU
+  size_t variant = 0;  // of the phase
+  int64_t workgroups = 0;
+  int threads = 1, cluster = 1;
+  int64_t shared_bytes = 0;  // dynamic
+  // CPU
+  int64_t grain = 1;       // iterations that one thread takes at a time, at least
+  SizeBinding sizes = {};  // with those that are computed for the launch
+};
+
 // Kernels that were found in the cache on disk, and kernels that were compiled.
 struct CacheUse {
   int hits = 0, misses = 0;
@@ -164,8 +181,12 @@ class Executable {
   double compile_ms() const;
   CacheUse cache_use() const;
   Settled settled() const;
-  std::vector<BuiltFunction> built(const SizeBinding& sizes) const;  // of a GPU that is here; else none
-  plan::Prediction predicted(const SizeBinding& sizes) const;        // the sizes must be all
+  std::vector<BuiltFunction> built(const SizeBinding& sizes) const;    // of a GPU that is here; else none
+  std::vector<KernelLaunch> launches(const SizeBinding& sizes) const;  // none of the user's own code
+  plan::Prediction predicted(const SizeBinding& sizes) const;          // the sizes must be all
+  // The same program with one kernel per operation; and how the plan came about, in at most `most` states.
+  plan::Plan unfused_plan(const SizeBinding& sizes) const;
+  std::vector<plan::ReplayState> replay(const SizeBinding& sizes, size_t most) const;
   Outlook outlook(const SizeBinding& sizes) const;
   // Per kernel, the family's own choice first; none for batches, the user's code, and kernels like
   // an earlier one. On a device that is here they can be measured, with arrays of these sizes.

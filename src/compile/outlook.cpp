@@ -30,4 +30,14 @@ Outlook Executable::outlook(const SizeBinding& sizes) const {
   return outlook;
 }
 
+plan::Plan Executable::unfused_plan(const SizeBinding& sizes) const {
+  plan::Options options = options_for(*state_, sizes);
+  options.fuse = false;
+  return plan::make_plan(state_->graph, options);
+}
+
+std::vector<plan::ReplayState> Executable::replay(const SizeBinding& sizes, size_t most) const {
+  return plan::replay(state_->graph, state_->plan, options_for(*state_, sizes), most);
+}
+
 }  // namespace smelt
