@@ -118,6 +118,8 @@ have_fuzzer() {
   return 1
 }
 
+have_chromium() { have_command chromium-headless-shell || have_command chromium || have_command google-chrome; }
+
 missing=() # "package|why"
 need() { # need PACKAGE WHY PROBE...
   local package=$1 why=$2
@@ -148,6 +150,7 @@ if [ "$goal" = docs ] || [ "$goal" = ci ]; then
     need debootstrap "makes a clean machine, where the package is tried" test -x /usr/sbin/debootstrap
     need g++-aarch64-linux-gnu "compiles smelt for aarch64" have_command aarch64-linux-gnu-g++
     need qemu-user "runs that" have_command qemu-aarch64
+    need chromium-headless-shell "draws the page of smelt report in the tests" have_chromium
   fi
 fi
 if [ "$goal" = test ]; then
@@ -254,7 +257,7 @@ lists_are_old() {
   offered make || return 0
   for name in "${unknown[@]}"; do
     case $name in
-      clang-format-14 | libexpat1-dev | python3-matplotlib | libllvm19 | python3-pip | python3-venv | python3-dev | ocl-icd-libopencl1 | pocl-opencl-icd | clang | libclang-rt-dev | g++-aarch64-linux-gnu | qemu-user) ;;
+      clang-format-14 | libexpat1-dev | python3-matplotlib | libllvm19 | python3-pip | python3-venv | python3-dev | ocl-icd-libopencl1 | pocl-opencl-icd | clang | libclang-rt-dev | g++-aarch64-linux-gnu | qemu-user | chromium-headless-shell) ;;
       *) return 0 ;;
     esac
   done
@@ -279,6 +282,8 @@ for name in "${unknown[@]}"; do
     echo "setup: this system offers no $name; without libFuzzer nothing is fuzzed"
   elif [ "$name" = g++-aarch64-linux-gnu ] || [ "$name" = qemu-user ]; then
     echo "setup: this system offers no $name: the test for aarch64 will be skipped"
+  elif [ "$name" = chromium-headless-shell ]; then
+    echo "setup: this system offers no chromium-headless-shell: the tests of the page will be skipped"
   elif [ "$name" = libllvm19 ]; then
     echo "setup: this system offers no LLVM from 16 to 22; smelt will run programs by its slow interpreter" >&2
   else

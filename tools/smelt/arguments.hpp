@@ -32,6 +32,15 @@ struct ExplainOptions {
   bool no_fuse = false, edges = false, measure = false, tune = false, depth = false, candidates = false;
 };
 
+struct ReportOptions {
+  CommonOptions common;
+  ProgramOptions program;
+  std::string output, from, assets;
+  double time_limit_s = 0.3;
+  int serve = -1;  // the port; -1: writes a file
+  bool no_run = false, depth = false, tune = false, profile = false;
+};
+
 struct EmitOptions {
   CommonOptions common;
   ProgramOptions program;
@@ -66,6 +75,7 @@ int run_command_line(int argc, char** argv);
 int run_program(const RunOptions& options);
 int run_bench(const BenchCommand& options);
 int run_explain(const ExplainOptions& options);
+int run_report(const ReportOptions& options);
 int run_emit(const EmitOptions& options);
 int run_profile(const ProfileOptions& options);
 int run_profiled(const ProfileOptions& options);  // what the profiler runs

@@ -235,6 +235,47 @@ Command explain_command() {
   return c;
 }
 
+Command report_command() {
+  const auto o = std::make_shared<ReportOptions>();
+  Command c{
+      "report", "write a page that shows what fusion does to a program", program_operand(o->program), {}, {}, [o] {
+        return run_report(*o);
+      }};
+  c.operand->required = false;
+  c.options = {
+      input_option(o->program),
+      size_option(o->program),
+      seed_option(o->program),
+      {"--output", "-o", "FILE.html", "the page: one file that needs no network", text(o->output), {{}, ".html"}},
+      {"--serve", "", "PORT",
+       "serve the page to this machine instead, and make it again when the program's file changes; 0: any free port",
+       whole_number("--serve", o->serve, 0, 65535)},
+      {"--from", "", "FILE", "draw a document that --json wrote, instead of a program", text(o->from), {{}, ".json"}},
+      {"--no-run", "", "", "do not run the program: no times, no values", flag(o->no_run)},
+      {"--depth", "", "", "measure the program with 1, 2, 3, 4, 6, ... operations fused per kernel too",
+       flag(o->depth)},
+      {"--profile", "", "", "count bytes and occupancy on a GPU by Nsight Compute too", flag(o->profile)},
+      {"--time-limit", "", "S", "seconds that one measurement may take (0.3)",
+       seconds("--time-limit", o->time_limit_s, 0.001, 3600)},
+      {"--assets",
+       "",
+       "FOLDER",
+       "keep style and script in files of this folder, for several pages",
+       text(o->assets),
+       {{}, "*"}},
+      tune_option(o->tune),
+      json_option(o->common),
+      device_option(o->common, true),
+      threads_option(o->common),
+      progress_option(o->common)};
+  c.notes =
+      "Examples:\n"
+      "  smelt report examples/relu_layernorm.smelt -i x=f32[512,1024] -o report.html\n"
+      "  smelt report 'softmax(x * 2)' -i x=f32[512,1024] --device sm_90 -o softmax.html\n"
+      "  smelt report program.smelt --size B=512 --serve 8000";
+  return c;
+}
+
 Command emit_command() {
   const auto o = std::make_shared<EmitOptions>();
   Command c{
@@ -401,9 +442,9 @@ Command help_command() {
 }  // namespace
 
 std::vector<Command> commands() {
-  std::vector<Command> all = {run_command(),     bench_command(),    explain_command(),   emit_command(),
-                              profile_command(), profiled_command(), savings_command(),   devices_command(),
-                              ops_command(),     cache_command(),    completion_command()};
+  std::vector<Command> all = {run_command(),     bench_command(),   explain_command(),  report_command(),
+                              emit_command(),    profile_command(), profiled_command(), savings_command(),
+                              devices_command(), ops_command(),     cache_command(),    completion_command()};
   Command help = help_command();
   for (const Command& command : all)
     if (!command.hidden) help.operand->suggestions.words.push_back(command.name);

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "arguments.hpp"
+#include "profile.hpp"
 #include "progress.hpp"
 #include "report/json.hpp"
 #include "report/units.hpp"
@@ -83,19 +84,15 @@ std::vector<report::CountedLaunch> count(const std::string& ncu, const ProfileOp
 
 }  // namespace
 
-int run_profile(const ProfileOptions& options) {
-  const Output output(options.common);
-  const Machine device = gpu_of(options.common);
-  const Program program(options.program, true);
-  check_memory(program, program.dims(), device.gpu_facts.memory_bytes);
+report::Profile count_program(const ProfileOptions& options, const Program& program, const Machine& device,
+                              Progress& progress) {
   const std::vector<std::string> ncu = runtime::find_cuda_tool("ncu");
   if (ncu.empty())
     throw UserError(
         "counters of a GPU are read by Nsight Compute, and there is no ncu here (looked for on the PATH, in CUDA_HOME, "
         "/usr/local/cuda* and /opt/nvidia/nsight-compute)\n"
         "help: apt-get install nsight-compute from NVIDIA's repository, or `smelt explain --measure` for times alone");
-  auto progress = std::make_unique<Progress>(options.common);
-  progress->stage("compiling");
+  progress.stage("compiling");
   report::Profile profile;
   profile.title = report::title_of(program.title(), device, device.gpu_facts.processors);
   profile.inputs = program.describe_inputs({}, program.sizes());
@@ -103,9 +100,19 @@ int run_profile(const ProfileOptions& options) {
     const char* name = fused ? "fused" : "unfused";
     report::ProfileSide& side = fused ? profile.fused : profile.unfused;
     side = report::predicted_side(compile_side(program, device, fused), program.sizes());
-    progress->stage(fmt::format("counting, {}", name));
+    progress.stage(fmt::format("counting, {}", name));
     side.launches = count(ncu.front(), options, name);
   }
+  return profile;
+}
+
+int run_profile(const ProfileOptions& options) {
+  const Output output(options.common);
+  const Machine device = gpu_of(options.common);
+  const Program program(options.program, true);
+  check_memory(program, program.dims(), device.gpu_facts.memory_bytes);
+  auto progress = std::make_unique<Progress>(options.common);
+  const report::Profile profile = count_program(options, program, device, *progress);
   progress.reset();
   output.text(report::to_text(profile, output.style()));
   output.json(report::to_json(profile));

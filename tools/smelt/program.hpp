@@ -32,6 +32,7 @@ class Program {
   Program(const ProgramOptions& options, bool fill_missing);
 
   const std::string& title() const { return title_; }
+  const std::string& text() const { return text_; }
   const Graph& graph() const { return graph_; }
   // As it is compiled for calls of these sizes: on a CPU short ones are constants, but for one that is to vary.
   Graph graph_for(const Machine& device, SizeBinding sizes, std::optional<Symbol> varying = {}) const;
