@@ -8,7 +8,7 @@ configure = cmake --preset $(1) $(call GENERATOR,$(1)) $(2) -Wno-dev --log-level
 python = $$(test ! -f build/python/ready || echo -DSMELT_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/build/python/bin/python)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench build debug asan tsan coverage tidy fuzz package wheel docs format check clean
+.PHONY: help demo test bench gallery build debug asan tsan coverage tidy fuzz package wheel docs format check clean
 
 help: ## this list
 	@echo "smelt: fuses array programs into few kernels"
@@ -32,6 +32,12 @@ bench: ## measures smelt beside numba, Halide, JAX and numexpr on this CPU; BENC
 	@$(call configure,release,-DSMELT_BENCH=ON $(if $(wildcard build/release/CMakeCache.txt),,-DSMELT_TESTS=OFF))
 	@bash scripts/build.sh build/release $(JOBS) smelt smelt_bench
 	@build/bench-python/bin/python bench/run.py cpu --library build/release/bench/libsmelt_bench.so --out build/bench $(BENCH)
+
+gallery: ## reports of twelve examples as a small static site, in docs/gallery; GALLERY="--device cuda": options of smelt report
+	@bash scripts/setup.sh demo
+	@$(call configure,release,$(if $(wildcard build/release/CMakeCache.txt),,-DSMELT_TESTS=OFF))
+	@bash scripts/build.sh build/release $(JOBS) smelt
+	@python3 scripts/gallery.py build/release/smelt docs/gallery $(GALLERY)
 
 build: ## the release build, in build/release
 	@$(call configure,release)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks the layout of every tracked C++ file, or with --fix mends it. Exit 77 (CTest: skipped) without clang-format 14.
+# Checks the layout of every tracked C++ file and of the page's script, or with --fix mends it. Exit 77 (CTest: skipped) without clang-format 14.
 #
 # Version 14 and no other: two versions lay the same code out differently under the same .clang-format, so a newer one would
 # find fault with files that are right. 14 is what Debian 12 and Ubuntu 22.04 and 24.04 have.
@@ -15,9 +15,9 @@ for candidate in clang-format-14 clang-format; do
 done
 
 if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
-  mapfile -d '' files < <(git ls-files -z -- '*.cpp' '*.hpp')
+  mapfile -d '' files < <(git ls-files -z -- '*.cpp' '*.hpp' 'src/report/page/*.js')
 else # a tarball
-  mapfile -d '' files < <(find include src tools tests bench -name '*.[ch]pp' -print0)
+  mapfile -d '' files < <(find include src tools tests bench \( -name '*.[ch]pp' -o -path '*/report/page/*.js' \) -print0)
 fi
 existing=()
 for file in "${files[@]}"; do [ -e "$file" ] && existing+=("$file"); done

@@ -103,6 +103,8 @@ struct SMELT_API Explanation {
   std::string text() const;
   /// As `smelt explain --json` writes it, with the specialisation.
   std::string json() const;
+  /// As `smelt report` writes it, as one HTML file: what was planned and built. Nothing is run, so it has no times and no values.
+  std::string html() const;
   /// One stage of the compiler in full: "graph", "plan", "kernel", "source", "asm"; for a GPU "ptx", "sass" in place of "asm". Throws
   /// UserError for another name.
   std::string dump(const std::string& stage) const;

@@ -194,6 +194,7 @@ void bind_functions(nb::module_& m) {
       .def_prop_ro("unfused_bytes", [](const Explanation& e) { return e.unfused_bytes; })
       .def_prop_ro("fused_bytes", [](const Explanation& e) { return e.fused_bytes; })
       .def("json", &Explanation::json)
+      .def("html", &Explanation::html)
       .def("dump", &Explanation::dump, nb::arg("stage"))
       .def("__str__", &Explanation::text)
       .def("__repr__", &Explanation::text);

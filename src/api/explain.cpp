@@ -4,6 +4,7 @@
 
 #include "report/explain.hpp"
 #include "report/json.hpp"
+#include "report/page.hpp"
 #include "report/traffic.hpp"
 #include "report/units.hpp"
 
@@ -130,6 +131,17 @@ std::string Explanation::json() const {
                             {"compiled_now", compiled_now},
                             {"compile_ms", specialization.compile_ms}};
   return report::text_of(json);
+}
+
+std::string Explanation::html() const {
+  const detail::ExplanationState& made = filled(*this);
+  const Executable& executable = made.executable;
+  report::PageInput page{made.full_report(program), executable};
+  page.text = executable.graph().source.empty() ? print(executable.graph()) : executable.graph().source;
+  page.inputs = {specialization.types};
+  page.title = report::title_of(program, executable.device(), executable.device().facts.threads);
+  if (!executable.interpreted()) page.explanation.considered = executable.considered(made.sizes, false);
+  return report::page_html(report::page_json(page));
 }
 
 std::string Explanation::dump(const std::string& stage) const { return filled(*this).executable.dump(stage); }

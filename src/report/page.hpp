@@ -17,9 +17,9 @@ namespace smelt::report {
 struct PageInput {
   Explanation explanation;
   const Executable& executable;
-  std::string text = {};     // of the program
-  std::string command = {};  // that wrote the page
-  std::string problem = {};  // why there are no kernels, where they could not be built
+  std::string text = {};                 // of the program
+  std::string command = {};              // that wrote the page
+  std::string problem = {};              // why there are no kernels, where they could not be built
   std::vector<std::string> inputs = {};  // "x: f32[4096,1024]"
   BenchTitle title = {};
   const Executable* unfused = nullptr;

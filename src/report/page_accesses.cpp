@@ -28,7 +28,8 @@ constexpr int kMostLanes = 64;
 constexpr double kSamples[] = {0, 0.31, 0.5, 0.77};
 
 int64_t at_share(double share, int64_t extent) {
-  return std::clamp<int64_t>(static_cast<int64_t>(share * static_cast<double>(extent)), 0, std::max<int64_t>(extent - 1, 0));
+  return std::clamp<int64_t>(static_cast<int64_t>(share * static_cast<double>(extent)), 0,
+                             std::max<int64_t>(extent - 1, 0));
 }
 
 int64_t up(int64_t a, int64_t b) { return (a + b - 1) / std::max<int64_t>(b, 1); }
@@ -38,7 +39,7 @@ struct Around {
   const Loop* loop = nullptr;
   kernel::LoopShape shape;
   int64_t extent = 0;
-  std::set<ExprId> grouped, shared;    // loads whose group is one access; that the lanes of a group read together
+  std::set<ExprId> grouped, shared;     // loads whose group is one access; that the lanes of a group read together
   std::set<ExprId> held, in_registers;  // made once for all loops behind too; that a neighbouring lane has made
   std::set<const Stmt*> group_stores;
 };
@@ -209,13 +210,18 @@ class Walker {
     const int64_t warps = up(threads(), kWarp);
     const int64_t step = at_share(share_, steps);
     // Not the last warps of a step, which may have nothing to do.
-    const int64_t filled = around.loop && gpu_ ? std::max<int64_t>(1, std::min(warps, (around.extent - step * per_step) / std::max<int64_t>(1, kWarp * around.shape.lanes))) : warps;
+    const int64_t filled =
+        around.loop && gpu_
+            ? std::max<int64_t>(1, std::min(warps, (around.extent - step * per_step) /
+                                                       std::max<int64_t>(1, kWarp * around.shape.lanes)))
+            : warps;
     const int64_t warp = at_share(share_, filled);
     std::vector<int64_t> offsets;
     for (int lane = 0; lane < count; ++lane) {
       const int64_t iteration = first_iteration_ + (gpu_ ? lane / std::min(threads(), kWarp) : 0);
       if (grid_) indices_.set(*grid_, iteration);
-      const bool idle = iteration >= iterations_ || (!around.loop && stored && gpu_ && lane % std::min(threads(), kWarp) != 0);
+      const bool idle =
+          iteration >= iterations_ || (!around.loop && stored && gpu_ && lane % std::min(threads(), kWarp) != 0);
       const auto element = around.loop ? element_of(lane, around, step, warp) : std::optional<int64_t>(0);
       if (idle || !element) {
         offsets.push_back(-1);
@@ -260,11 +266,11 @@ class Walker {
     bool even = true;
     for (size_t l = 1; l < active.size(); ++l) even = even && active[l] - active[l - 1] == stride;
     row.stride_bytes = even ? stride : 0;
-    row.pattern = bytes.size() == 1 && active.size() > 1    ? AccessPattern::Broadcast
+    row.pattern = bytes.size() == 1 && active.size() > 1       ? AccessPattern::Broadcast
                   : even && std::abs(stride) == row.lane_bytes ? AccessPattern::Contiguous
-                  : even                                        ? AccessPattern::Strided
-                  : row.sectors <= row.ideal_sectors + 1        ? AccessPattern::Contiguous
-                                                                : AccessPattern::Irregular;
+                  : even                                       ? AccessPattern::Strided
+                  : row.sectors <= row.ideal_sectors + 1       ? AccessPattern::Contiguous
+                                                               : AccessPattern::Irregular;
   }
 
   const Kernel& kernel_;

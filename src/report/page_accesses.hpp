@@ -19,17 +19,17 @@ struct AccessRow {
   std::string array;  // "in0"
   NodeId value = -1;  // that it holds; -1: memory between phases
   bool stored = false;
-  std::string index;             // "in0[%g, %i]"
+  std::string index;  // "in0[%g, %i]"
   AccessPattern pattern = AccessPattern::Unknown;
   int element_bytes = 0;         // of the array
   int lane_bytes = 0;            // that one lane moves at once
   int64_t stride_bytes = 0;      // Strided: from a lane to the next
   std::vector<int64_t> offsets;  // bytes from the start of the array, per lane; -1: the lane does nothing
   int64_t sectors = 0, ideal_sectors = 0, lines = 0;  // of the lanes shown
-  double executions = 0;      // of all warps, or vectors, of the launch
-  double total_sectors = 0;   // executions, times the sectors of one, averaged over those looked at
-  bool sampled = false;       // not all that were looked at have as many sectors
-  bool conditional = false;   // behind a condition: the executions are the most that there can be
+  double executions = 0;                              // of all warps, or vectors, of the launch
+  double total_sectors = 0;  // executions, times the sectors of one, averaged over those looked at
+  bool sampled = false;      // not all that were looked at have as many sectors
+  bool conditional = false;  // behind a condition: the executions are the most that there can be
   bool atomic = false;
 };
 

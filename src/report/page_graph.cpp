@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <tuple>
 
@@ -53,10 +54,14 @@ ordered_json page_graph(const Graph& graph, const SizeBinding& sizes) {
     const auto id = static_cast<NodeId>(i);
     const Node& node = graph.at(id);
     ordered_json made = node_json(graph, id, computing[i], sizes);
-    if (computing[i] && !node.label.empty() && node.kind != NodeKind::Input) {
+    // Operators stand for themselves: those of a + b + c have one place.
+    const bool is_word = !node.label.empty() && std::isalpha(static_cast<unsigned char>(node.label[0])) != 0;
+    if (computing[i] && is_word && node.kind != NodeKind::Input) {
       const auto key = std::tuple(node.label, node.origin.line, node.origin.column, node.origin.file);
       const auto [call, fresh] = call_of.try_emplace(key, calls.size());
-      if (fresh) calls.push_back({{"label", printable(node.label, 80)}, {"line", node.origin.line}, {"nodes", ordered_json::array()}});
+      if (fresh)
+        calls.push_back(
+            {{"label", printable(node.label, 80)}, {"line", node.origin.line}, {"nodes", ordered_json::array()}});
       calls[call->second]["nodes"].push_back(id);
       made["call"] = call->second;
     }
@@ -70,8 +75,10 @@ ordered_json page_steps(const PageInput& input) {
   ordered_json steps = ordered_json::array(), states = ordered_json::array();
   for (const plan::Step& step : input.explanation.plan.steps) {
     ordered_json made = {{"pass", step.pass}, {"into", step.into}};
-    if (step.kind == plan::Step::Kind::Merge) made["from"] = step.from;
-    else made["copies"] = step.copies;
+    if (step.kind == plan::Step::Kind::Merge)
+      made["from"] = step.from;
+    else
+      made["copies"] = step.copies;
     steps.push_back(std::move(made));
   }
   for (const plan::ReplayState& state : input.executable.replay(input.explanation.sizes, kMostStates)) {

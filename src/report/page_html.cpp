@@ -31,9 +31,12 @@ std::string base64_of_hex(std::string_view hex) {
 std::string safe_json(const nlohmann::ordered_json& json) {
   std::string out;
   for (const char c : json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)) {
-    if (c == '<') out += "\\u003c";
-    else if (c == '&') out += "\\u0026";
-    else out += c;
+    if (c == '<')
+      out += "\\u003c";
+    else if (c == '&')
+      out += "\\u0026";
+    else
+      out += c;
   }
   return out;
 }
@@ -41,10 +44,14 @@ std::string safe_json(const nlohmann::ordered_json& json) {
 std::string safe_text(const std::string& text) {
   std::string out;
   for (const char c : text) {
-    if (c == '<') out += "&lt;";
-    else if (c == '&') out += "&amp;";
-    else if (c == '"') out += "&quot;";
-    else out += c;
+    if (c == '<')
+      out += "&lt;";
+    else if (c == '&')
+      out += "&amp;";
+    else if (c == '"')
+      out += "&quot;";
+    else
+      out += c;
   }
   return out;
 }
@@ -62,7 +69,8 @@ std::string assemble(const nlohmann::ordered_json& json, const std::string& poli
   html = replaced(std::move(html), "<!--policy-->",
                   "<meta http-equiv=\"Content-Security-Policy\" content=\"" + policy + "\">");
   html = replaced(std::move(html), "<!--style-->", style);
-  html = replaced(std::move(html), "<html", version > 0 ? "<html data-served=\"" + std::to_string(version) + "\"" : "<html");
+  html = replaced(std::move(html), "<html",
+                  version > 0 ? "<html data-served=\"" + std::to_string(version) + "\"" : "<html");
   // The data last: it may hold any of the marks.
   return replaced(std::move(html), "<!--data-->",
                   "<script type=\"application/json\" id=\"report\">" + safe_json(json) + "</script>\n" + script);
@@ -84,8 +92,11 @@ std::string page_html(const nlohmann::ordered_json& json, int version) {
 
 std::string page_html(const nlohmann::ordered_json& json, const std::string& style, const std::string& script) {
   // Files beside a page that is opened from a disk have no origin of their own, so that 'self' would not let them in.
-  return assemble(json, "default-src 'none'; script-src 'self' file:; style-src 'self' file:; img-src 'self' data: file:; base-uri 'none'; form-action 'none'",
-                  "<link rel=\"stylesheet\" href=\"" + style + "\">", "<script defer src=\"" + script + "\"></script>", 0);
+  return assemble(json,
+                  "default-src 'none'; script-src 'self' file:; style-src 'self' file:; img-src 'self' data: file:; "
+                  "base-uri 'none'; form-action 'none'",
+                  "<link rel=\"stylesheet\" href=\"" + style + "\">", "<script defer src=\"" + script + "\"></script>",
+                  0);
 }
 
 }  // namespace smelt::report

@@ -42,39 +42,39 @@ std::optional<Scalar> PageIndices::value(kernel::ExprId id, int depth) const {
   if (depth > kDeepest) return std::nullopt;
   const kernel::Expr& e = kernel_.at(id);
   using Value = std::optional<Scalar>;
-  return e.match(
-      [&](const kernel::Const& c) -> Value { return c.value; },
-      [&](const kernel::ReadLocal& read) -> Value {
-        const auto local = locals_.find(read.local);
-        return local == locals_.end() ? Value() : value(local->second, depth + 1);
-      },
-      [&](const kernel::IndexValue& index) -> Value {
-        const auto i = evaluate(index.value, depth + 1);
-        return i ? Value(Scalar::of_int(DType::I64, *i)) : Value();
-      },
-      [&](const kernel::Apply& a) -> Value { return apply(a, e.dtype, depth); },
-      [&](const kernel::Cast& cast) -> Value {
-        const Value x = value(cast.x, depth + 1);
-        return x ? Value(convert(*x, e.dtype, cast.wrap)) : Value();
-      },
-      [&](const kernel::Bitcast&) -> Value { return std::nullopt; },
-      [&](const kernel::Raw& raw) -> Value { return apply(raw, e.dtype, depth); },
-      [&](const kernel::Random&) -> Value { return std::nullopt; },
-      [&](const kernel::Load& load) -> Value {
-        if (load.mask != kernel::kNoExpr) {
-          const Value mask = value(load.mask, depth + 1);
-          if (!mask) return std::nullopt;
-          if (!mask->as_bool()) return load.other == kernel::kNoExpr ? Value() : value(load.other, depth + 1);
-        }
-        if (load.access.scratch) return std::nullopt;
-        Dims index;
-        for (const IntExpr& i : load.access.index) {
-          const auto at = evaluate(i, depth + 1);
-          if (!at) return std::nullopt;
-          index.push_back(*at);
-        }
-        return element_(kernel_.params[static_cast<size_t>(load.access.array)].value, index);
-      });
+  return e.match([&](const kernel::Const& c) -> Value { return c.value; },
+                 [&](const kernel::ReadLocal& read) -> Value {
+                   const auto local = locals_.find(read.local);
+                   return local == locals_.end() ? Value() : value(local->second, depth + 1);
+                 },
+                 [&](const kernel::IndexValue& index) -> Value {
+                   const auto i = evaluate(index.value, depth + 1);
+                   return i ? Value(Scalar::of_int(DType::I64, *i)) : Value();
+                 },
+                 [&](const kernel::Apply& a) -> Value { return apply(a, e.dtype, depth); },
+                 [&](const kernel::Cast& cast) -> Value {
+                   const Value x = value(cast.x, depth + 1);
+                   return x ? Value(convert(*x, e.dtype, cast.wrap)) : Value();
+                 },
+                 [&](const kernel::Bitcast&) -> Value { return std::nullopt; },
+                 [&](const kernel::Raw& raw) -> Value { return apply(raw, e.dtype, depth); },
+                 [&](const kernel::Random&) -> Value { return std::nullopt; },
+                 [&](const kernel::Load& load) -> Value {
+                   if (load.mask != kernel::kNoExpr) {
+                     const Value mask = value(load.mask, depth + 1);
+                     if (!mask) return std::nullopt;
+                     if (!mask->as_bool())
+                       return load.other == kernel::kNoExpr ? Value() : value(load.other, depth + 1);
+                   }
+                   if (load.access.scratch) return std::nullopt;
+                   Dims index;
+                   for (const IntExpr& i : load.access.index) {
+                     const auto at = evaluate(i, depth + 1);
+                     if (!at) return std::nullopt;
+                     index.push_back(*at);
+                   }
+                   return element_(kernel_.params[static_cast<size_t>(load.access.array)].value, index);
+                 });
 }
 
 // Integers and bools: what indices are computed with. Empty: not known.

@@ -67,7 +67,8 @@ ordered_json launch_json(const Executable& executable, const KernelLaunch& launc
   const kernel::Kernel& whole = executable.kernels()[launch.kernel];
   const kernel::Kernel& kernel = launch.body ? whole.bodies[*launch.body] : whole;
   const kernel::Phase& phase = kernel.phases[launch.phase];
-  ordered_json out = {{"phase", launch.phase}, {"iterations", launch.iterations}, {"loops", loops_json(phase, launch, gpu)}};
+  ordered_json out = {
+      {"phase", launch.phase}, {"iterations", launch.iterations}, {"loops", loops_json(phase, launch, gpu)}};
   if (launch.body) out["parts"] = whole.parts.size();
   if (gpu) {
     out["function"] = launch.function;
@@ -82,8 +83,10 @@ ordered_json launch_json(const Executable& executable, const KernelLaunch& launc
   ordered_json rows = ordered_json::array();
   size_t left_out = 0;
   for (const AccessRow& row : accesses_of(kernel, launch, gpu, element)) {
-    if (rows.size() < accesses) rows.push_back(access_json(row));
-    else ++left_out;
+    if (rows.size() < accesses)
+      rows.push_back(access_json(row));
+    else
+      ++left_out;
   }
   out["accesses"] = rows;
   if (left_out > 0) out["accesses_left_out"] = left_out;

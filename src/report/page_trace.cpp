@@ -267,7 +267,9 @@ std::vector<std::pair<int64_t, std::string>> chosen(const Tensor& reference, con
 ordered_json page_trace(const PageInput& input) {
   const Graph& graph = input.executable.graph();
   const SizeBinding& sizes = input.explanation.sizes;
-  const auto none = [](const std::string& why) { return ordered_json{{"elements", ordered_json::array()}, {"reason", why}}; };
+  const auto none = [](const std::string& why) {
+    return ordered_json{{"elements", ordered_json::array()}, {"reason", why}};
+  };
   if (input.arrays.empty() && !graph.inputs.empty()) return none("the program was not run");
   if (Tracer::values_of(graph, sizes) > kMostValues)
     return none("the arrays are too large to keep every value of this run; smaller sizes show it");
@@ -282,7 +284,11 @@ ordered_json page_trace(const PageInput& input) {
       for (const auto& [flat, why] : chosen(reference, fused)) {
         if (elements.size() >= kMostElements) break;
         const Dims index = index_at(flat, reference.dims);
-        ordered_json element = {{"output", o}, {"node", id}, {"index", index}, {"why", why}, {"steps", tracer.steps(id, index)},
+        ordered_json element = {{"output", o},
+                                {"node", id},
+                                {"index", index},
+                                {"why", why},
+                                {"steps", tracer.steps(id, index)},
                                 {"reference", scalar_json(element_at(reference, flat))}};
         if (fused) element["fused"] = scalar_json(element_at(*fused, flat));
         if (unfused) element["unfused"] = scalar_json(element_at(*unfused, flat));

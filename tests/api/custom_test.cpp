@@ -459,5 +459,14 @@ TEST_F(CustomOnGpu, SaysWhatIsWrong) {
   EXPECT_THROW(eval(y), NoLuck);
 }
 
+TEST(Custom, APageSaysThatItsAccessesAreUnknown) {
+  const Custom flip(flip_rows());
+  const auto f = compile([&](Array x) { return flip({x + 1}) * 2; });
+  const Array x = Array::from(range(4 * 8), {4, 8});
+  f(x);
+  const std::string page = f.explain(x).html();
+  EXPECT_NE(page.find("\"strategy\":\"custom\""), std::string::npos);
+}
+
 }  // namespace
 }  // namespace smelt

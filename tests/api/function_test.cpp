@@ -501,5 +501,17 @@ TEST(Function, ResultsInMemoryThatTheCallerAllocates) {
   EXPECT_EQ(given[1].to_vector<float>(), (std::vector<float>{3, 7, 11}));
 }
 
+TEST(Explain, IsAPageToo) {
+  const auto f = compile([](const Array& x) { return softmax(x * 2); });
+  const Array x = ones({8, 16});
+  eval(x);
+  f(x);
+  const std::string page = f.explain(x).html();
+  EXPECT_EQ(page.rfind("<!DOCTYPE html>", 0), 0u);
+  EXPECT_NE(page.find("\"schema\":\"smelt.report\""), std::string::npos);
+  EXPECT_NE(page.find("the program was not run"), std::string::npos);
+  EXPECT_THROW(Explanation().html(), UserError);
+}
+
 }  // namespace
 }  // namespace smelt

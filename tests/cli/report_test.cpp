@@ -73,9 +73,8 @@ TEST(CliReport, ValuesAreThoseOfTheRun) {
 // Reductions, scans, views, joined and gathered arrays: the value of a step is what its arguments make.
 TEST(CliReport, StepsLeadThroughEveryKindOfNode) {
   if (!has_llvm()) GTEST_SKIP() << "no LLVM";
-  for (const char* program :
-       {"sum(x, axis=1)", "cumsum(x, axis=0)", "x.T[1:, ::2]", "concat([x, x * 2], axis=0)", "x[i] + 1",
-        "pad(x, [(1, 1), (0, 0)])", "softmax(x).T", "argmax(x, axis=0)"}) {
+  for (const char* program : {"sum(x, axis=1)", "cumsum(x, axis=0)", "x.T[1:, ::2]", "concat([x, x * 2], axis=0)",
+                              "x[i] + 1", "pad(x, [(1, 1), (0, 0)])", "softmax(x).T", "argmax(x, axis=0)"}) {
     const json d = document(program, {"-i", "x=f32[6,10]", "-i", "i=uniform:i32[4]", "--device", "cpu"});
     if (std::string(program) == "x[i] + 1") continue;  // data that is made up is out of range
     ASSERT_FALSE(d["trace"]["elements"].empty()) << program;
@@ -123,7 +122,8 @@ TEST(CliReport, LaunchesOfAGpuThatIsNotHere) {
   const json d = document("softmax(x)", {"-i", "x=f32[512,1024]", "--device", "sm_90", "--no-run"});
   const json& launch = d["plans"]["fused"]["launches"][0][0];
   EXPECT_EQ(launch["iterations"], 512);
-  EXPECT_EQ(launch["workgroups"].get<int64_t>() * launch["threads"].get<int64_t>() / launch["team"].get<int64_t>(), 512);
+  EXPECT_EQ(launch["workgroups"].get<int64_t>() * launch["threads"].get<int64_t>() / launch["team"].get<int64_t>(),
+            512);
   EXPECT_FALSE(d["machine"]["present"]);
   EXPECT_FALSE(d.contains("bench"));
   EXPECT_EQ(d["trace"]["reason"], "the program was not run");
@@ -132,7 +132,8 @@ TEST(CliReport, LaunchesOfAGpuThatIsNotHere) {
 TEST(CliReport, TextOfTheUserIsNoMarkup) {
   const TemporaryFolder folder;
   const std::string nasty = "</script><script>alert(1)</script>", page = folder / "page.html";
-  const Result r = tool_without_llvm({"report", "x + 1  # " + nasty + "<!--data--><!--policy-->", "-i", "x=f32[4]", "--device", "cpu", "-o", page});
+  const Result r = tool_without_llvm(
+      {"report", "x + 1  # " + nasty + "<!--data--><!--policy-->", "-i", "x=f32[4]", "--device", "cpu", "-o", page});
   ASSERT_EQ(r.status, 0) << r.err;
   const std::string html = bytes_of(page);
   EXPECT_EQ(html.find(nasty), std::string::npos);
@@ -172,7 +173,9 @@ TEST(CliReport, WithoutACompilerThereIsThePlan) {
 TEST(CliReport, ADocumentMakesTheSamePageAgain) {
   const TemporaryFolder folder;
   const std::string first = folder / "first.html", again = folder / "again.html", data = folder / "data.json";
-  ASSERT_EQ(tool_without_llvm({"report", "x + 1", "-i", "x=f32[4]", "--device", "cpu", "-o", first, "--json", data}).status, 0);
+  ASSERT_EQ(
+      tool_without_llvm({"report", "x + 1", "-i", "x=f32[4]", "--device", "cpu", "-o", first, "--json", data}).status,
+      0);
   ASSERT_EQ(tool({"report", "--from", data, "-o", again}).status, 0);
   EXPECT_EQ(bytes_of(first), bytes_of(again));
   const std::string shared = folder / "shared.html";

@@ -1,4 +1,5 @@
 """A headless Chromium, driven over a pipe by its DevTools protocol: nothing but the standard library."""
+
 import base64
 import json
 import os
@@ -28,11 +29,20 @@ class Browser:
             os.dup2(first, 3)
             os.dup2(second, 4)
 
-        flags = ["--headless", "--remote-debugging-pipe", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
-                 "--allow-file-access-from-files", "--font-render-hinting=none", "--force-color-profile=srgb",
-                 f"--user-data-dir={self.profile.name}"]
-        self.process = subprocess.Popen([find(), *flags], preexec_fn=wire, close_fds=False,
-                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        flags = [
+            "--headless",
+            "--remote-debugging-pipe",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--hide-scrollbars",
+            "--allow-file-access-from-files",
+            "--font-render-hinting=none",
+            "--force-color-profile=srgb",
+            f"--user-data-dir={self.profile.name}",
+        ]
+        self.process = subprocess.Popen(
+            [find(), *flags], preexec_fn=wire, close_fds=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         os.close(to_browser)
         os.close(from_browser)
         self.buffer, self.number, self.events = b"", 0, []
@@ -81,9 +91,13 @@ class Browser:
     def open(self, path, dark=False, width=1280, height=720, fragment=""):
         self.events = []
         self.send("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
-        self.send("Emulation.setEmulatedMedia", features=[
-            {"name": "prefers-color-scheme", "value": "dark" if dark else "light"},
-            {"name": "prefers-reduced-motion", "value": "reduce"}])
+        self.send(
+            "Emulation.setEmulatedMedia",
+            features=[
+                {"name": "prefers-color-scheme", "value": "dark" if dark else "light"},
+                {"name": "prefers-reduced-motion", "value": "reduce"},
+            ],
+        )
         self.send("Page.navigate", url="about:blank")
         address = path if path.startswith("http") else "file://" + os.path.abspath(path)
         self.send("Page.navigate", url=address + fragment)
@@ -135,9 +149,11 @@ class Browser:
     def screenshot(self, path, selector=None, whole=False):
         params = {"format": "png"}
         if selector or whole:
-            box = self.evaluate("""(() => { const e = document.querySelector(%s); const r = e.getBoundingClientRect();
+            box = self.evaluate(
+                """(() => { const e = document.querySelector(%s); const r = e.getBoundingClientRect();
                 return {x: r.x + scrollX, y: r.y + scrollY, width: r.width, height: r.height, scale: 1}; })()"""
-                                % json.dumps(selector or "html"))
+                % json.dumps(selector or "html")
+            )
             params.update(clip=box, captureBeyondViewport=True)
         with open(path, "wb") as file:
             file.write(base64.b64decode(self.send("Page.captureScreenshot", **params)["data"]))

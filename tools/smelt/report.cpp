@@ -27,8 +27,9 @@ bool can_run(const ReportOptions& options, const Machine& device) {
 
 // A word as a shell takes it.
 std::string quoted(const std::string& word) {
-  const bool plain = !word.empty() && word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                                             "0123456789_@%+=:,./-[]") == std::string::npos;
+  const bool plain = !word.empty() && word.find_first_not_of(
+                                          "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                          "0123456789_@%+=:,./-[]") == std::string::npos;
   if (plain) return word;
   std::string out = "'";
   for (const char c : word) out += c == '\'' ? "'\\''" : std::string(1, c);
@@ -89,10 +90,9 @@ nlohmann::ordered_json document(const ReportOptions& options) {
     problem = e.what();
     fused = planned_only(graph, device, compile_options);
   }
-  report::PageInput page{
-      {program.title(), fused->graph(), fused->plan(), compile_options.sizes, fused->built(compile_options.sizes),
-       fused->cache_use()},
-      *fused};
+  report::PageInput page{{program.title(), fused->graph(), fused->plan(), compile_options.sizes,
+                          fused->built(compile_options.sizes), fused->cache_use()},
+                         *fused};
   page.text = program.text();
   page.command = command_text(options);
   page.problem = problem;
@@ -153,8 +153,8 @@ nlohmann::ordered_json read_document(const std::string& path) {
     if (json.value("schema", "") == "smelt.report") return json;
   } catch (const nlohmann::json::exception&) {  // told below
   }
-  throw UserError(fmt::format("{} is no document of smelt report\nhelp: write one with --json FILE",
-                              report::printable(path)));
+  throw UserError(
+      fmt::format("{} is no document of smelt report\nhelp: write one with --json FILE", report::printable(path)));
 }
 
 // Of a program that is wrong there is a page too, which says so and comes again when it is right.

@@ -91,9 +91,10 @@ class Server {
     auto* plain = reinterpret_cast<sockaddr*>(&address);
     if (listener_ < 0 || bind(listener_, plain, length) != 0 || listen(listener_, 16) != 0 ||
         getsockname(listener_, plain, &length) != 0)
-      throw UserError(fmt::format("port {} of 127.0.0.1 cannot be served: {}\nhelp: another --serve PORT; 0 takes any "
-                                  "that is free",
-                                  pages.port, std::strerror(errno)));
+      throw UserError(
+          fmt::format("port {} of 127.0.0.1 cannot be served: {}\nhelp: another --serve PORT; 0 takes any "
+                      "that is free",
+                      pages.port, std::strerror(errno)));
     port_ = ntohs(address.sin_port);
   }
 

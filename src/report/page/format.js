@@ -24,9 +24,7 @@ export function timeText(ms) {
   return ms < 1000 ? significant(ms) + ' ms' : significant(ms / 1000) + ' s';
 }
 
-export function countText(n) {
-  return String(n).replace(/\B(?=(\d{3})+(?!\d))/g, ',');
-}
+export function countText(n) { return String(n).replace(/\B(?=(\d{3})+(?!\d))/g, ','); }
 
 export function plural(n, word) {
   return countText(n) + ' ' + word + (n === 1 ? '' : word.endsWith('ch') ? 'es' : 's');
@@ -43,8 +41,10 @@ export function valueText(v) {
 function fill(element, attributes, children) {
   for (const [name, value] of Object.entries(attributes || {})) {
     if (value === null || value === undefined || value === false) continue;
-    if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
-    else element.setAttribute(name, value === true ? '' : value);
+    if (name.startsWith('on'))
+      element.addEventListener(name.slice(2), value);
+    else
+      element.setAttribute(name, value === true ? '' : value);
   }
   for (const child of children.flat(Infinity)) {
     if (child === null || child === undefined || child === false) continue;
@@ -54,9 +54,7 @@ function fill(element, attributes, children) {
 }
 
 /** An element of HTML. Attributes that begin with "on" are listeners; children are elements or text. */
-export function h(tag, attributes, ...children) {
-  return fill(document.createElement(tag), attributes, children);
-}
+export function h(tag, attributes, ...children) { return fill(document.createElement(tag), attributes, children); }
 
 /** An element of SVG. */
 export function s(tag, attributes, ...children) {
@@ -64,30 +62,28 @@ export function s(tag, attributes, ...children) {
 }
 
 /** How a figure came about: measured, counted, predicted, unknown. */
-export function mark(kind) {
-  return h('span', {class: 'mark ' + kind}, kind);
-}
+export function mark(kind) { return h('span', {class: 'mark ' + kind}, kind); }
 
 /** A bar of that share of its place, for a cell of a table. */
 export function bar(share, kind) {
   const width = Math.max(0, Math.min(1, share || 0)) * 100;
-  return s('svg', {class: 'bar', viewBox: '0 0 100 8', preserveAspectRatio: 'none', 'aria-hidden': 'true'},
-    s('rect', {class: 'track', width: 100, height: 8}), s('rect', {class: kind || 'load', width, height: 8}));
+  return s(
+      'svg', {class: 'bar', viewBox: '0 0 100 8', preserveAspectRatio: 'none', 'aria-hidden': 'true'},
+      s('rect', {class: 'track', width: 100, height: 8}), s('rect', {class: kind || 'load', width, height: 8}));
 }
 
 /** Rows as a table; cells are text or elements. Columns that begin with ">" are figures. */
 export function table(columns, rows, attributes) {
   const name = (c) => c.replace(/^>/, '');
   const side = (c) => ({class: c.startsWith('>') ? 'figure' : null});
-  return h('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': (attributes || {}).label || 'table'},
-    h('table', {'data-table': (attributes || {}).name},
-      h('thead', null, h('tr', null, columns.map((c) => h('th', {scope: 'col', ...side(c)}, name(c))))),
-      h('tbody', null, rows.map((row) => {
-        const cells = row.cells || row;
-        return h('tr', row.cells ? row.attributes : null, cells.map((cell, i) => h('td', side(columns[i]), cell)));
-      }))));
+  return h(
+      'div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': (attributes || {}).label || 'table'},
+      h('table', {'data-table': (attributes || {}).name},
+        h('thead', null, h('tr', null, columns.map((c) => h('th', {scope: 'col', ...side(c)}, name(c))))),
+        h('tbody', null, rows.map((row) => {
+          const cells = row.cells || row;
+          return h('tr', row.cells ? row.attributes : null, cells.map((cell, i) => h('td', side(columns[i]), cell)));
+        }))));
 }
 
-export function details(title, ...children) {
-  return h('details', null, h('summary', null, title), ...children);
-}
+export function details(title, ...children) { return h('details', null, h('summary', null, title), ...children); }

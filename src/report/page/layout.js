@@ -33,7 +33,8 @@ export function layered(boxes, edges, gapX = 28, gapY = 44) {
 
 function order(rows, byId) {
   rows.forEach((row) => row.forEach((b, i) => b.position = i));
-  const mean = (ids, otherwise) => ids.length ? ids.reduce((sum, id) => sum + byId.get(id).position, 0) / ids.length : otherwise;
+  const mean = (ids, otherwise) =>
+      ids.length ? ids.reduce((sum, id) => sum + byId.get(id).position, 0) / ids.length : otherwise;
   for (let round = 0; round < 4; ++round)
     for (const row of round % 2 ? [...rows].reverse() : rows) {
       for (const b of row) b.wish = mean(round % 2 ? b.out : b.into, b.position);

@@ -12,14 +12,20 @@ import {header, summarySection} from './summary.js';
 import {threadsSection} from './threads.js';
 import {valueSection} from './value.js';
 
-const sections = [['graph', 'Graph'], ['value', 'Value'], ['threads', 'Threads'], ['memory', 'Memory'], ['laws', 'Laws'], ['limits', 'Limits'], ['source', 'Source']];
+const sections = [
+  ['graph', 'Graph'], ['value', 'Value'], ['threads', 'Threads'], ['memory', 'Memory'], ['laws', 'Laws'],
+  ['limits', 'Limits'], ['source', 'Source']
+];
 
 function themeButton() {
   const root = document.documentElement;
-  const button = h('button', {type: 'button', id: 'theme', 'aria-label': 'colours: as the system has them, light, dark'}, 'Theme');
+  const button =
+      h('button', {type: 'button', id: 'theme', 'aria-label': 'colours: as the system has them, light, dark'}, 'Theme');
   const set = (theme) => {
-    if (theme) root.setAttribute('data-theme', theme);
-    else root.removeAttribute('data-theme');
+    if (theme)
+      root.setAttribute('data-theme', theme);
+    else
+      root.removeAttribute('data-theme');
     button.textContent = 'Theme: ' + (theme || 'system');
   };
   button.addEventListener('click', () => {
@@ -31,16 +37,23 @@ function themeButton() {
 }
 
 function helpButton() {
-  const dialog = h('dialog', {id: 'help', 'aria-label': 'keys'}, h('h2', null, 'Keys'),
-    h('table', null, [['1 \u2013 7', 'go to a section'], ['[ and ]', 'a step back or on'], ['Tab, Enter', 'go to a kernel, a call or a cut; select or open it'], ['Esc', 'let go of what is pinned'], ['?', 'this list']].map(([key, what]) => h('tr', null, h('td', null, h('kbd', null, key)), h('td', null, what)))),
-    h('form', {method: 'dialog'}, h('button', {type: 'submit'}, 'Close')));
+  const dialog =
+      h('dialog', {id: 'help', 'aria-label': 'keys'}, h('h2', null, 'Keys'),
+        h('table', null,
+          [
+            ['1 \u2013 7', 'go to a section'], ['[ and ]', 'a step back or on'],
+            ['Tab, Enter', 'go to a kernel, a call or a cut; select or open it'], ['Esc', 'let go of what is pinned'],
+            ['?', 'this list']
+          ].map(([key, what]) => h('tr', null, h('td', null, h('kbd', null, key)), h('td', null, what)))),
+        h('form', {method: 'dialog'}, h('button', {type: 'submit'}, 'Close')));
   document.body.append(dialog);
   return h('button', {type: 'button', id: 'keys', 'aria-label': 'keys', onclick: () => dialog.showModal()}, '?');
 }
 
 function keys(model) {
   document.addEventListener('keydown', (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName)) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|TEXTAREA)$/.test(event.target.tagName))
+      return;
     const number = Number(event.key);
     if (number >= 1 && number <= sections.length) {
       const heading = document.querySelector('#' + sections[number - 1][0] + ' h2');
@@ -50,7 +63,8 @@ function keys(model) {
     }
     const slider = document.getElementById('step');
     if ((event.key === '[' || event.key === ']') && slider)
-      select({step: Math.max(0, Math.min(Number(slider.max), Number(slider.value) + (event.key === ']' ? 1 : -1)))}, true);
+      select(
+          {step: Math.max(0, Math.min(Number(slider.max), Number(slider.value) + (event.key === ']' ? 1 : -1)))}, true);
     if (event.key === '?') document.getElementById('help').showModal();
   });
 }
@@ -58,25 +72,40 @@ function keys(model) {
 function draw(json) {
   const page = document.getElementById('page');
   if (json.schema !== 'smelt.report' || json.version[0] !== 1) {
-    page.append(h('p', {class: 'notice'}, 'This page draws documents of version 1 of smelt report, and the one in it is another.'));
+    page.append(
+        h('p', {class: 'notice'},
+          'This page draws documents of version 1 of smelt report, and the one in it is another.'));
     return;
   }
   if (json.error) {
-    page.append(h('main', null, h('h1', null, 'The program has a mistake'), h('pre', {class: 'notice', id: 'error'}, json.error)));
+    page.append(
+        h('main', null, h('h1', null, 'The program has a mistake'),
+          h('pre', {class: 'notice', id: 'error'}, json.error)));
     return;
   }
   const model = new Model(json);
   const choose = (k) => select({k});
   page.append(
-    h('a', {class: 'skip', href: '#summary-start'}, 'To the content'),
-    h('div', {class: 'bar-top'}, header(model),
-      h('nav', {'aria-label': 'sections'}, sections.map(([id, name], i) => h('a', {href: '#' + id, onclick: (event) => {
-        event.preventDefault();
-        document.getElementById(id).scrollIntoView();
-      }}, h('span', {class: 'key'}, i + 1), name)), themeButton(), helpButton())),
-    h('main', {id: 'summary-start'}, summarySection(model), graphSection(model), valueSection(model), threadsSection(model, choose), memorySection(model, choose), lawsSection(model), limitsSection(model), sourceSection(model)),
-    h('footer', null, h('p', {class: 'note'}, json.command ? ['Written by ', h('code', null, json.command), '. '] : null,
-      'Every figure is measured, counted from the plan and the kernels, predicted by the cost model, or unknown.')));
+      h('a', {class: 'skip', href: '#summary-start'}, 'To the content'),
+      h('div', {class: 'bar-top'}, header(model),
+        h('nav', {'aria-label': 'sections'},
+          sections.map(
+              ([id, name], i) =>
+                  h('a', {
+                    href: '#' + id,
+                    onclick: (event) => {
+                      event.preventDefault();
+                      document.getElementById(id).scrollIntoView();
+                    }
+                  },
+                    h('span', {class: 'key'}, i + 1), name)),
+          themeButton(), helpButton())),
+      h('main', {id: 'summary-start'}, summarySection(model), graphSection(model), valueSection(model),
+        threadsSection(model, choose), memorySection(model, choose), lawsSection(model), limitsSection(model),
+        sourceSection(model)),
+      h('footer', null,
+        h('p', {class: 'note'}, json.command ? ['Written by ', h('code', null, json.command), '. '] : null,
+          'Every figure is measured, counted from the plan and the kernels, predicted by the cost model, or unknown.')));
   keys(model);
   window.addEventListener('hashchange', readAddress);
   window.addEventListener('popstate', readAddress);

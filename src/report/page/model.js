@@ -1,6 +1,5 @@
-// The document with what follows from it: which arrays operations read, and which kernels there are after each step of the planner.
-import {plural} from './format.js';
-
+// The document with what follows from it: which arrays operations read, and which kernels there are after each step of
+// the planner.
 export class Model {
   constructor(json) {
     this.json = json;
@@ -11,7 +10,8 @@ export class Model {
     this.unfused = json.plans.unfused;
     this.gpu = json.machine.kind === 'gpu';
     // An input that is an output too is copied.
-    this.computing = this.nodes.filter((n) => n.kind === 'compute' || (n.kind === 'input' && this.outputs.has(n.id))).map((n) => n.id);
+    this.computing = this.nodes.filter((n) => n.kind === 'compute' || (n.kind === 'input' && this.outputs.has(n.id)))
+                         .map((n) => n.id);
     this.sources = new Map();
     this.readers = new Map();
     for (const id of this.computing) {
@@ -35,8 +35,10 @@ export class Model {
   /** Arrays that a value is made of when views are looked through; constants take no memory. */
   behind(id, into) {
     const node = this.nodes[id];
-    if (node.kind === 'compute' || node.kind === 'input') into.add(id);
-    else for (const arg of node.args) this.behind(arg, into);
+    if (node.kind === 'compute' || node.kind === 'input')
+      into.add(id);
+    else
+      for (const arg of node.args) this.behind(arg, into);
   }
 
   name(id) {
@@ -73,15 +75,16 @@ export class Model {
   title(ids) {
     const calls = this.calls(ids);
     const words = calls.slice(0, 4).map((c) => c.label + (c.nodes.length > 1 ? ' (' + c.nodes.length + ')' : ''));
-    return words.join(', ') + (calls.length > 4 ? ', ' + plural(calls.length - 4, 'more') : '');
+    return words.join(', ') + (calls.length > 4 ? ', ' + (calls.length - 4) + ' more' : '');
   }
 
   /** The kernels after so many states of the replay; the last is the plan. */
   kernelsAt(state) {
     const {steps, states} = this.json.replay;
     if (state >= states.length - 1)
-      return this.fused.kernels.map((k, i) => ({
-        nodes: k.nodes, number: i, reads: k.reads.map((r) => r.node), writes: k.writes.map((w) => w.node)}));
+      return this.fused.kernels.map(
+          (k, i) =>
+              ({nodes: k.nodes, number: i, reads: k.reads.map((r) => r.node), writes: k.writes.map((w) => w.node)}));
     const groups = new Map(this.computing.map((id) => [id, {nodes: [id], copies: []}]));
     for (const step of steps.slice(0, states[state].steps)) {
       if (step.copies) {
@@ -92,7 +95,8 @@ export class Model {
       into.nodes = from.nodes.concat(into.nodes).sort((a, b) => a - b);
       from.nodes = [];
     }
-    const all = [...groups.values()].map((g) => ({own: new Set(g.nodes), nodes: [...new Set([...g.nodes, ...g.copies])].sort((a, b) => a - b)}));
+    const all = [...groups.values()].map(
+        (g) => ({own: new Set(g.nodes), nodes: [...new Set([...g.nodes, ...g.copies])].sort((a, b) => a - b)}));
     const home = new Map();
     all.forEach((g, i) => g.own.forEach((id) => home.set(id, i)));
     const read = new Set();
@@ -103,9 +107,13 @@ export class Model {
         for (const source of this.sources.get(id))
           if (!inside.has(source) || this.nodes[source].kind === 'input') g.reads.add(source), read.add(source);
     }
-    return all.map((g) => ({
-      nodes: g.nodes, reads: [...g.reads], writes: [...g.own].filter((id) => read.has(id) || this.outputs.has(id))}))
-      .filter((g) => g.writes.length > 0);
+    return all
+        .map((g) => ({
+               nodes: g.nodes,
+               reads: [...g.reads],
+               writes: [...g.own].filter((id) => read.has(id) || this.outputs.has(id))
+             }))
+        .filter((g) => g.writes.length > 0);
   }
 
   /** What is known of a time: measured before predicted. */

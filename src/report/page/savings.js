@@ -19,16 +19,18 @@ export function savingsOf(chain, dtypeBytes) {
   return {unfused, fused, saved, percent: rounded(100n * saved, unfused), speedup: rounded(unfused, fused)};
 }
 
-function whole(text) {
-  return /^\d+$/.test(text.trim()) ? BigInt(text.trim()) : null;
-}
+function whole(text) { return /^\d+$/.test(text.trim()) ? BigInt(text.trim()) : null; }
 
 /** The operations of a kernel, each with the elements of its largest argument and of its result. */
 function fromKernel(model, k) {
   const kernel = model.fused.kernels[k];
   if (!kernel) return [];
   const elements = (id) => model.nodes[id].shape.reduce((a, b) => a * b, 1);
-  return kernel.nodes.slice(0, 40).map((id) => ({name: model.nodes[id].op, input: String(Math.max(0, ...[...model.sources.get(id)].map(elements))), output: String(elements(id))}));
+  return kernel.nodes.slice(0, 40).map((id) => ({
+                                         name: model.nodes[id].op,
+                                         input: String(Math.max(0, ...[...model.sources.get(id)].map(elements))),
+                                         output: String(elements(id))
+                                       }));
 }
 
 export function savingsCalculator(model) {
@@ -42,29 +44,60 @@ export function savingsCalculator(model) {
     const numbers = chain.map((op) => ({input: whole(op.input), output: whole(op.output)})), size = whole(bytes.value);
     const wrong = numbers.findIndex((op) => op.input === null || op.output === null);
     if (wrong >= 0 || size === null || size < 1n) {
-      result.replaceChildren(h('p', {class: 'warn'}, wrong >= 0 ? 'Row ' + (wrong + 1) + ': sizes are whole numbers of elements.' : 'Bytes of an element: a whole number of at least 1.'));
+      result.replaceChildren(
+          h('p', {class: 'warn'},
+            wrong >= 0 ? 'Row ' + (wrong + 1) + ': sizes are whole numbers of elements.' :
+                         'Bytes of an element: a whole number of at least 1.'));
       return;
     }
     const r = savingsOf(numbers, size);
-    result.replaceChildren(table(['', '>'], [['unfused_bytes', String(r.unfused)], ['fused_bytes', String(r.fused)], ['savings_bytes', String(r.saved)], ['savings_pct', r.percent], ['speedup_estimate', r.speedup]], {name: 'savings'}));
+    result.replaceChildren(table(
+        ['', '>'],
+        [
+          ['unfused_bytes', String(r.unfused)], ['fused_bytes', String(r.fused)], ['savings_bytes', String(r.saved)],
+          ['savings_pct', r.percent], ['speedup_estimate', r.speedup]
+        ],
+        {name: 'savings'}));
   };
   const draw = () => {
     body.replaceChildren(...chain.map((op, i) => {
       const field = (key, label, size) => {
-        const input = h('input', {type: 'text', size, 'aria-label': label + ' of operation ' + (i + 1), 'data-field': key + i});
+        const input =
+            h('input', {type: 'text', size, 'aria-label': label + ' of operation ' + (i + 1), 'data-field': key + i});
         input.value = op[key];
         input.addEventListener('input', () => (op[key] = input.value, compute()));
         return h('td', null, input);
       };
-      return h('tr', null, field('name', 'name', 14), field('input', 'input size', 12), field('output', 'output size', 12),
-        h('td', null, h('button', {type: 'button', 'aria-label': 'remove operation ' + (i + 1), onclick: () => (chain.splice(i, 1), draw())}, '\u00d7')));
+      return h(
+          'tr', null, field('name', 'name', 14), field('input', 'input size', 12), field('output', 'output size', 12),
+          h('td', null,
+            h('button', {
+              type: 'button',
+              'aria-label': 'remove operation ' + (i + 1),
+              onclick: () => (chain.splice(i, 1), draw())
+            },
+              '\u00d7')));
     }));
     compute();
   };
   bytes.addEventListener('input', compute);
   draw();
-  return h('div', {class: 'panel', id: 'savings'}, h('h3', null, 'Savings calculator'),
-    h('p', {class: 'note'}, 'A chain that is known by its sizes alone, as smelt savings takes it. Filled from kernel 1.'),
-    h('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'operations of the chain'}, h('table', null, h('thead', null, h('tr', null, ['operation', 'input size', 'output size', ''].map((c) => h('th', {scope: 'col'}, c)))), body)),
-    h('div', {class: 'controls'}, h('button', {type: 'button', id: 'add-operation', onclick: () => (chain.push({name: 'op', input: '0', output: '0'}), draw())}, 'Add an operation'), h('label', null, 'bytes of an element ', bytes)), result);
+  return h(
+      'div', {class: 'panel', id: 'savings'}, h('h3', null, 'Savings calculator'),
+      h('p', {class: 'note'},
+        'A chain that is known by its sizes alone, as smelt savings takes it. Filled from kernel 1.'),
+      h('div', {class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'operations of the chain'},
+        h('table', null,
+          h('thead', null,
+            h('tr', null, ['operation', 'input size', 'output size', ''].map((c) => h('th', {scope: 'col'}, c)))),
+          body)),
+      h('div', {class: 'controls'},
+        h('button', {
+          type: 'button',
+          id: 'add-operation',
+          onclick: () => (chain.push({name: 'op', input: '0', output: '0'}), draw())
+        },
+          'Add an operation'),
+        h('label', null, 'bytes of an element ', bytes)),
+      result);
 }

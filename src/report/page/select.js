@@ -1,15 +1,16 @@
 // What is selected, for all views: it lives in the address, so that a link or the way back brings it again.
 
 const listeners = [];
-const state = {k: 0, step: -1, e: 0, n: -1};
+const state = {
+  k: 0,
+  step: -1,
+  e: 0,
+  n: -1
+};
 
-export function selected() {
-  return state;
-}
+export function selected() { return state; }
 
-export function onSelect(listener) {
-  listeners.push(listener);
-}
+export function onSelect(listener) { listeners.push(listener); }
 
 function tell(changed) {
   for (const listener of listeners) listener(state, changed);

@@ -3,9 +3,19 @@ import {h, plural} from './format.js';
 import {light} from './select.js';
 
 const lineHeight = 18;
-const keywords = new Set(('input return def kernel phase grid vector unrolled serial let combine store stream if else for const ' +
-  'int float define ret br call load getelementptr __global__ __shared__ void').split(' '));
-const comments = {program: /#/, graph: /#/, plan: /$^/, kernel: /#/, source: /\/\/|(?:^|\s);/, asm: /#/, ptx: /\/\//};
+const keywords =
+    new Set(('input return def kernel phase grid vector unrolled serial let combine store stream if else for const ' +
+             'int float define ret br call load getelementptr __global__ __shared__ void')
+                .split(' '));
+const comments = {
+  program: /#/,
+  graph: /#/,
+  plan: /$^/,
+  kernel: /#/,
+  source: /\/\/|(?:^|\s);/,
+  asm: /#/,
+  ptx: /\/\//
+};
 
 /** Nodes that each line of a text is about. */
 export function linksOf(model, stage, lines) {
@@ -22,11 +32,16 @@ export function linksOf(model, stage, lines) {
     (byLabel.get(key) || byLabel.set(key, []).get(key)).push(node.id);
   }
   const params = new Map();
-  (model.fused.launches || []).forEach((launches, k) => launches.forEach((l) => l.accesses.forEach((a) => a.node >= 0 && params.set(k + ':' + a.array, a.node))));
+  (model.fused.launches || [])
+      .forEach(
+          (launches, k) =>
+              launches.forEach((l) => l.accesses.forEach((a) => a.node >= 0 && params.set(k + ':' + a.array, a.node))));
   let kernel = -1;
   lines.forEach((text, i) => {
-    if (stage === 'program') for (const id of byLine.get(i + 1) || []) add(i, id);
-    if (stage === 'graph' || stage === 'plan') for (const found of text.matchAll(/%(\d+)/g)) add(i, Number(found[1]));
+    if (stage === 'program')
+      for (const id of byLine.get(i + 1) || []) add(i, id);
+    if (stage === 'graph' || stage === 'plan')
+      for (const found of text.matchAll(/%(\d+)/g)) add(i, Number(found[1]));
     if (stage !== 'kernel' && stage !== 'source') return;
     const begins = stage === 'kernel' ? text.match(/^kernel k(\d+)/) : text.match(/\bk(\d+)_p\d+/);
     if (begins && (stage === 'kernel' || /void|define/.test(text))) kernel = Number(begins[1]);
@@ -35,7 +50,8 @@ export function linksOf(model, stage, lines) {
       if (id !== undefined) add(i, id);
     }
     const comment = text.match(/\/\/ (.+)$/);
-    if (comment) for (const id of byLabel.get(comment[1]) || []) add(i, id);
+    if (comment)
+      for (const id of byLabel.get(comment[1]) || []) add(i, id);
   });
   return links;
 }
@@ -55,18 +71,27 @@ function pieces(text, stage) {
 
 /** A text of which only the lines in view are in the document. */
 function pane(model, texts, first, name) {
-  const picker = h('select', {'aria-label': 'text on the ' + name, 'data-pane': name}, texts.map((t, i) => h('option', {value: i}, t.title)));
-  const view = h('div', {class: 'code', tabindex: 0, role: 'region', 'aria-label': 'text on the ' + name}), inner = h('div', {class: 'code-lines'});
+  const picker =
+      h('select', {'aria-label': 'text on the ' + name, 'data-pane': name},
+        texts.map((t, i) => h('option', {value: i}, t.title)));
+  const view = h('div', {class: 'code', tabindex: 0, role: 'region', 'aria-label': 'text on the ' + name}),
+        inner = h('div', {class: 'code-lines'});
   const note = h('p', {class: 'note'});
   view.append(inner);
   let lines = [], links = new Map(), stage = '';
   const draw = () => {
-    const from = Math.max(0, Math.floor(view.scrollTop / lineHeight) - 10), to = Math.min(lines.length, from + Math.ceil((view.clientHeight || 400) / lineHeight) + 30);
+    const from = Math.max(0, Math.floor(view.scrollTop / lineHeight) - 10),
+          to = Math.min(lines.length, from + Math.ceil((view.clientHeight || 400) / lineHeight) + 30);
     inner.style.height = lines.length * lineHeight + 'px';
     inner.replaceChildren(...lines.slice(from, to).map((text, n) => {
       const i = from + n, nodes = [...(links.get(i) || [])];
-      const row = h('div', {class: 'line' + (nodes.length ? ' linked' : ''), 'data-line': i + 1, 'data-nodes': nodes.length ? nodes.join(' ') : null},
-        h('span', {class: 'number-of-line'}, String(i + 1)), h('span', {class: 'text'}, pieces(text, stage)));
+      const row =
+          h('div', {
+            class: 'line' + (nodes.length ? ' linked' : ''),
+            'data-line': i + 1,
+            'data-nodes': nodes.length ? nodes.join(' ') : null
+          },
+            h('span', {class: 'number-of-line'}, String(i + 1)), h('span', {class: 'text'}, pieces(text, stage)));
       row.style.top = i * lineHeight + 'px';
       if (nodes.length) {
         row.addEventListener('pointerenter', () => light(nodes, 'lit'));
@@ -83,7 +108,9 @@ function pane(model, texts, first, name) {
     lines = texts[i].text.replace(/\n$/, '').split('\n');
     links = linksOf(model, texts[i].stage, lines);
     view.scrollTop = 0;
-    note.textContent = texts[i].left_out ? plural(texts[i].left_out, 'more line') + ': smelt explain --dump ' + texts[i].stage + ' prints all.' : '';
+    note.textContent = texts[i].left_out ?
+        plural(texts[i].left_out, 'more line') + ': smelt explain --dump ' + texts[i].stage + ' prints all.' :
+        '';
     draw();
   };
   /** Brings the first line about these nodes into view. */
@@ -109,19 +136,25 @@ let pinned = [];
 function pin(nodes, from) {
   pinned = nodes;
   light(nodes, 'pinned');
-  for (const p of panes) if (p.view !== from) p.seek(nodes);
+  for (const p of panes)
+    if (p.view !== from) p.seek(nodes);
 }
 
 export function sourceSection(model) {
   const texts = model.json.texts;
-  const left = pane(model, texts, 0, 'left'), right = pane(model, texts, Math.max(0, texts.findIndex((t) => t.stage === 'kernel')) || Math.min(1, texts.length - 1), 'right');
+  const left = pane(model, texts, 0, 'left'),
+        right = pane(
+            model, texts, Math.max(0, texts.findIndex((t) => t.stage === 'kernel')) || Math.min(1, texts.length - 1),
+            'right');
   document.addEventListener('keydown', (event) => {
     if (event.key !== 'Escape') return;
     pinned = [];
     light([], 'pinned'), light([], 'lit');
   });
   requestAnimationFrame(() => (left.draw(), right.draw()));
-  return h('section', {id: 'source'}, h('h2', null, 'Source, side by side'),
-    h('p', {class: 'lead'}, 'Hovering over a line lights what belongs to it everywhere on the page; a click pins it and brings it into view, Esc lets go. Machine code is linked no further than its kernel.'),
-    h('div', {class: 'panes'}, left.element, right.element));
+  return h(
+      'section', {id: 'source'}, h('h2', null, 'Source, side by side'),
+      h('p', {class: 'lead'},
+        'Hovering over a line lights what belongs to it everywhere on the page; a click pins it and brings it into view, Esc lets go. Machine code is linked no further than its kernel.'),
+      h('div', {class: 'panes'}, left.element, right.element));
 }
