@@ -354,6 +354,8 @@ const {light, onSelect, select, selected, stands} = modules.select;
 
 /** More boxes than this are no picture: kernels of one kind are counted instead. */
 const mostBoxes = 400;
+/** More cuts than this are counted by their reason. */
+const mostCuts = 24;
 const chipHeight = 22, titleHeight = 26, charWidth = 7.3;
 
 const opened = new Set();
@@ -530,16 +532,31 @@ function drawBox(model, box, place, redraw) {
   return group;
 }
 
+function curve(x1, y1, x2, y2) {
+  const bend = Math.max(18, (y2 - y1) / 2);
+  return 'M' + x1 + ' ' + y1 + 'C' + x1 + ' ' + (y1 + bend) + ' ' + x2 + ' ' + (y2 - bend) + ' ' + x2 + ' ' + y2;
+}
+
+/** Where an edge passes boxes that lie in its way: beside the widest of them. Null: none does. */
+function detour(places, left, right, top, bottom) {
+  let side = null;
+  for (const p of places.values())
+    if (p.y > top && p.y + p.height < bottom && p.x < right + 8 && p.x + p.width > left - 8)
+      side = Math.max(side || 0, p.x + p.width + 14);
+  return side;
+}
+
 function drawEdge(model, edge, places, slot, cut, largest, showCut) {
   const from = places.get(edge.from), to = places.get(edge.to);
   const node = model.nodes[edge.array];
   const x1 = from.x + from.width * slot.out, y1 = from.y + from.height, x2 = to.x + to.width * slot.into, y2 = to.y;
-  const bend = Math.max(18, (y2 - y1) / 2);
-  const path =
-      'M' + x1 + ' ' + y1 + 'C' + x1 + ' ' + (y1 + bend) + ' ' + x2 + ' ' + (y2 - bend) + ' ' + x2 + ' ' + (y2 - 5);
+  const side = detour(places, Math.min(x1, x2), Math.max(x1, x2), y1, y2);
+  const path = side === null ? curve(x1, y1, x2, y2 - 5) :
+                               curve(x1, y1, side, y1 + 40) + 'L' + side + ' ' + (y2 - 45) +
+          curve(side, y2 - 45, x2, y2 - 5).replace(/^M[^C]*/, '');
   const width = thickness(node.bytes, largest);
   const kind = cut ? 'cut' : edge.to.startsWith('o') ? 'store' : edge.from.startsWith('a') ? 'load' : 'stored';
-  const mid = [(x1 + x2) / 2, (y1 + y2) / 2];
+  const mid = [side === null ? (x1 + x2) / 2 : side, (y1 + y2) / 2];
   const drawn =
       s('g', {class: 'edge ' + kind, 'data-array': edge.array},
         s('path', {class: 'line', d: path, 'stroke-width': width}),
@@ -635,12 +652,33 @@ function kinds(model, kernels, side) {
 }
 
 function cutsList(model) {
-  const rows = model.fused.decisions.filter((d) => !d.fused)
-                   .map((d) => [d.from + ' \u2192 ' + d.to, d.reason, d.remedy, bytesText(d.bytes)]);
+  const cuts = model.fused.decisions.filter((d) => !d.fused)
+                   .map((d) => ({edge: d.from + ' \u2192 ' + d.to, why: d.reason, remedy: d.remedy, bytes: d.bytes}));
   for (const r of model.fused.read_again)
-    rows.push([r.input + ', for ' + r.first + ' and again for ' + r.again, r.reason, r.remedy, bytesText(r.bytes)]);
-  if (rows.length === 0) return h('p', {class: 'note'}, 'No edge is cut, and no input is read twice.');
-  return table(['cut', 'why', 'what would change it', '>costs'], rows.slice(0, 200), {name: 'cuts', label: 'cuts'});
+    cuts.push({
+      edge: r.input + ', for ' + r.first + ' and again for ' + r.again,
+      why: r.reason,
+      remedy: r.remedy,
+      bytes: r.bytes
+    });
+  if (cuts.length === 0) return h('p', {class: 'note'}, 'No edge is cut, and no input is read twice.');
+  const rows = cuts.length > mostCuts ? alike(cuts) : cuts;
+  return table(
+      ['cut', 'why', 'what would change it', '>costs'],
+      rows.slice(0, 200).map((c) => [c.edge, c.why, c.remedy, bytesText(c.bytes)]), {name: 'cuts', label: 'cuts'});
+}
+
+/** Cuts for the same reason as one. */
+function alike(cuts) {
+  const found = new Map();
+  for (const cut of cuts) {
+    const known = found.get(cut.why + cut.remedy);
+    if (!known)
+      found.set(cut.why + cut.remedy, {...cut, count: 1});
+    else
+      known.count += 1, known.bytes += cut.bytes;
+  }
+  return [...found.values()].map((c) => c.count > 1 ? {...c, edge: c.edge + ' and ' + (c.count - 1) + ' more'} : c);
 }
 
 function graphSection(model) {
@@ -712,7 +750,7 @@ function graphSection(model) {
         h('span', {'data-bytes': bytes}, h('b', null, bytesText(bytes)), ' moved',
           bar(bytes / Math.max(1, first.bytes), 'load')),
         now.predicted_ms === null ?
-            null :
+            h('span', null, 'time ', mark('unknown')) :
             h('span', {'data-ms': now.predicted_ms}, h('b', null, timeText(now.predicted_ms)), ' ', mark('predicted'),
               bar(now.predicted_ms / (first.predicted_ms || 1), 'store')),
         h('span', {class: 'what'}, what));

@@ -201,6 +201,7 @@ class Budgets(Pages):
         subprocess.run([self.smelt, "report", "--from", path, "-o", path + ".html"], check=True, capture_output=True)
         self.browser.open(path + ".html")
         self.assertEqual(len(self.rows("kinds-after")), 2)
+        self.assertNotIn("null", self.text("#readout"))
         self.assertLess(self.value("document.querySelectorAll('*').length"), 20000)
 
 
