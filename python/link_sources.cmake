@@ -1,7 +1,7 @@
 # Links every file of the package's sources into the folder where the module was built.
-file(MAKE_DIRECTORY ${TO})
-file(GLOB files ${FROM}/*.py ${FROM}/*.pyi ${FROM}/py.typed)
+file(GLOB_RECURSE files RELATIVE ${FROM} ${FROM}/*.py ${FROM}/*.pyi ${FROM}/py.typed)
 foreach(file ${files})
-  get_filename_component(name ${file} NAME)
-  file(CREATE_LINK ${file} ${TO}/${name} SYMBOLIC)
+  get_filename_component(folder ${file} DIRECTORY)
+  file(MAKE_DIRECTORY ${TO}/${folder})
+  file(CREATE_LINK ${FROM}/${file} ${TO}/${file} SYMBOLIC)
 endforeach()

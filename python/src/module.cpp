@@ -14,4 +14,5 @@ NB_MODULE(_smelt, m) {
   bind_dispatch(m);
   bind_reports(m);
   bind_kernels(m);
+  bind_torch(m);
 }

@@ -1,0 +1,225 @@
+"""A graph of torch as steps: programs of smelt, and what torch runs between them."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, Optional
+
+import torch
+
+from .. import _smelt
+from ._partition import COPY, Partition, Piece, partition
+from ._trace import DTYPES, Program, Unsupported, is_size, size_tree, tensors_of, why_not
+
+_BY_DTYPE = sorted(DTYPES.items(), key=lambda item: _smelt.dtype_number(item[1]))
+
+
+class Compiled:
+    """A graph that was compiled: what to call, and what became of its operations."""
+
+    def __init__(self, call: Any, parts: Partition, explanations: list[Any]) -> None:
+        self.call = call
+        self.operations = parts.operations
+        self.refused = {str(node): (str(node.target), why) for node, why in parts.refused.items()}
+        self.explanations = explanations
+
+    @property
+    def kernels(self) -> int:
+        return sum(e.kernels for e in self.explanations)
+
+    def __str__(self) -> str:
+        native = self.operations - len(self.refused)
+        line = f"smelt: {native} of {self.operations} operations in {self.kernels} kernel{'s' * (self.kernels != 1)}"
+        if self.refused:
+            counts: dict[str, int] = {}
+            for target, why in self.refused.values():
+                name = f"{target.rpartition('.')[0]} ({why})"
+                counts[name] = counts.get(name, 0) + 1
+            listed = ", ".join(name if count == 1 else f"{count} {name}" for name, count in counts.items())
+            line += f"; {len(self.refused)} in torch: {listed}"
+        return line
+
+
+def compile_graph(module: Any, name: str) -> Compiled:
+    """Compiles it for the sizes that it was traced with; of symbols, for those at hand."""
+    excluded: dict[Any, str] = {}
+    while True:
+        parts = partition(module.graph, lambda node: excluded.get(node) or why_not(node))
+        programs: dict[int, tuple[Any, Any]] = {}
+        failed = False
+        for k, piece in enumerate(parts.pieces):
+            if not piece.native:
+                continue
+            try:
+                programs[k] = _program(piece, f"{name}_{k}" if k else name)
+            except (_smelt.UserError, Unsupported) as e:
+                why = str(e).split("\n")[0]
+                excluded.update((node, why) for node in piece.nodes if not is_size(node) and node.target is not operator.getitem)
+                failed = True
+        if not failed:
+            break
+    explanations = [explanation for _, explanation in programs.values()]
+    return Compiled(_steps(module, parts, {k: program for k, (program, _) in programs.items()}), parts, explanations)
+
+
+def _device(nodes: Any) -> torch.device:
+    devices = {t.device for n in nodes for t in tensors_of(n.meta["val"]) if not (t.device.type == "cpu" and t.dim() == 0)}
+    if len(devices) > 1:
+        raise Unsupported("arrays on several devices")
+    return next(iter(devices), torch.device("cpu"))
+
+
+def _program(piece: Piece, name: str) -> tuple[Any, Any]:
+    """The function of a piece, compiled, and what was compiled."""
+    device = _device((*piece.nodes, *piece.inputs))
+    piece.gpu = -1 if device.type == "cpu" else device.index or 0
+    piece.inputs = [n for n in piece.inputs if not is_size(n)]
+    program = Program(piece.nodes, piece.inputs, piece.results)
+    dtypes = [DTYPES[n.meta["val"].dtype] for n in piece.inputs] + [_smelt.bool] * len(program.symbols)
+    hints = {s: _hint(s, piece) for shape in program.shapes for s in _names(shape)}
+    sizes = [[_number(size, hints) for size in shape] for shape in program.shapes]
+    if not program.shapes:
+        dtypes, sizes = [_smelt.bool], [[1]]
+    text = "cpu" if device.type == "cpu" else f"cuda:{piece.gpu}"
+    last: Optional[_smelt.UserError] = None
+    for exact in (False, True) if hints else (False,):
+        shapes = None if exact else program.shapes or [[1]]
+        function = _smelt.make_graph_function(program.trace, name, shapes, len(sizes), torch.get_num_threads(), text)
+        try:
+            explanation = _smelt.prepare(function, list(zip(sizes, dtypes)), text)
+        except _smelt.UserError as e:
+            last = e
+            continue
+        piece.symbols = program.symbols
+        return function, explanation
+    assert last is not None
+    raise last
+
+
+def _names(shape: Any) -> set[str]:
+    from ._trace import symbols_of
+
+    return {name for size in shape for name in symbols_of(size)}
+
+
+def _hint(symbol: str, piece: Piece) -> int:
+    """The size that a symbol has in the call that is being compiled."""
+    for node in (*piece.inputs, *piece.nodes):
+        for tensor in tensors_of(node.meta["val"]):
+            for size in tensor.shape:
+                if isinstance(size, torch.SymInt):
+                    for known in size.node.expr.free_symbols:
+                        if str(known) == symbol:
+                            env = size.node.shape_env
+                            return int(env.size_hint(known))
+    raise Unsupported(f"a size {symbol} that no tensor has")
+
+
+def _number(tree: Any, hints: dict[str, int]) -> int:
+    from ._trace import _evaluated
+
+    return int(_evaluated(tree, hints))
+
+
+# ---- steps
+
+
+def _steps(module: Any, parts: Partition, programs: dict[int, Any]) -> Any:
+    graph = module.graph
+    slots: dict[Any, int] = {}
+    constants = []
+    symbols: dict[str, Any] = {}
+    for node in graph.nodes:
+        if node.op == "placeholder":
+            slots[node] = len(slots)
+            value = node.meta.get("val")
+            if isinstance(value, torch.SymInt) and value.node.expr.is_Symbol:
+                symbols[str(value.node.expr)] = node
+    for node in graph.nodes:
+        if node.op == "get_attr":
+            slots[node] = len(slots)
+            constants.append(_attribute(module, node.target))
+    count = len(slots)
+    steps = []
+    for k, piece in enumerate(parts.pieces):
+        inputs = list(piece.inputs)
+        results = []
+        for node in piece.results:
+            target = piece.targets.get(node)
+            slots[node] = count
+            count += 1
+            results.append((slots[node], slots[target] if target is not None else -1, *_layout(node, piece.native)))
+        if piece.native:
+            inputs += [_symbol_node(graph, symbols, name) for name in piece.symbols]
+            function = programs[k]
+        else:
+            function = _in_torch(module, piece)
+        steps.append({"function": function, "inputs": [slots[n] for n in inputs], "results": results, "gpu": piece.gpu, "dead": []})
+    outputs = [slots[n] if isinstance(n, torch.fx.Node) else n for n in _output_of(graph)]
+    if any(isinstance(o, int) and not isinstance(n, torch.fx.Node) for o, n in zip(outputs, _output_of(graph))):
+        raise NotImplementedError("a graph that returns a number")
+    outputs = [-1 if o is None else o for o in outputs]
+    used: set[int] = set(outputs)
+    for step in reversed(steps):
+        touched = {*step["inputs"], *(r[0] for r in step["results"]), *(r[1] for r in step["results"] if r[1] >= 0)}
+        step["dead"] = sorted(touched - used)
+        used |= touched
+    guards = torch._C._dynamo.guards
+    several = torch.cuda.is_available() and torch.cuda.device_count() > 1
+    call = _smelt.GraphCall(
+        torch.Tensor, count, constants, steps, outputs, [dtype for dtype, _ in _BY_DTYPE], guards._empty_strided_cpu,
+        _empty_cuda if several else getattr(guards, "_empty_strided_cuda", None),
+    )
+    call._boxed_call = True  # of the object: what wraps it copies its attributes
+    return call
+
+
+def _empty_cuda(size: Any, stride: Any, dtype: Any, gpu: int = 0) -> Any:
+    return torch.empty_strided(size, stride, dtype=dtype, device=f"cuda:{gpu}")
+
+
+def _attribute(module: Any, name: str) -> Any:
+    for part in name.split("."):
+        module = getattr(module, part)
+    return module
+
+
+def _output_of(graph: Any) -> list[Any]:
+    return list(next(n for n in graph.nodes if n.op == "output").args[0])
+
+
+def _symbol_node(graph: Any, symbols: dict[str, Any], name: str) -> Any:
+    if name not in symbols:
+        raise Unsupported(f"a size {name} that is no input")
+    return symbols[name]
+
+
+def _layout(node: Any, native: bool) -> tuple[Any, Any, list[int]]:
+    """Sizes and strides of a new tensor as torch traced them; of open sizes the order of the axes in memory."""
+    value = node.meta["val"]
+    if not native or not isinstance(value, torch.Tensor):
+        return None, None, []
+    size, stride = list(value.shape), list(value.stride())
+    if all(isinstance(n, int) for n in (*size, *stride)):
+        if torch._prims_common.is_non_overlapping_and_dense_or_false(value):
+            return tuple(size), tuple(stride), []
+        return tuple(size), tuple(torch._prims_common.make_contiguous_strides_for(size)), []
+    order = sorted(range(len(size)), key=lambda d: (-_hint_of(stride[d]), d))
+    return None, None, order
+
+
+def _hint_of(size: Any) -> int:
+    return size if isinstance(size, int) else int(size.node.hint if size.node.hint is not None else 1)
+
+
+def _in_torch(module: Any, piece: Piece) -> Any:
+    """A function of Python that runs a piece by torch's own kernels."""
+    graph = torch.fx.Graph()
+    made: dict[Any, Any] = {node: graph.placeholder(node.name) for node in piece.inputs}
+    for node in piece.nodes:
+        made[node] = graph.node_copy(node, made.__getitem__)
+    graph.output(tuple(made[node] for node in piece.results))
+    return torch.fx.GraphModule(module, graph).forward
+
+
+__all__ = ["COPY", "Compiled", "compile_graph", "size_tree"]
