@@ -80,7 +80,7 @@ def expected(options, row, entry, folder):
         plan = explain(options.smelt, row, arrays, options.device, folder, ["--candidates", *threads(options)])
     except Failed as error:
         return {"error": str(error)}
-    chosen = [next((c["predicted_us"] for c in k["candidates"] if c["chosen"]), None) for k in plan["kernels"]]
+    chosen = [next((c["predicted_us"] for c in k.get("candidates", []) if c["chosen"]), None) for k in plan["kernels"]]
     found = {"predicted_us": sum(chosen)} if None not in chosen else {}
     if not any(gather in row.text for gather in GATHERS):
         found["floor_us"] = entry["copy_us"] * plan["traffic"]["ideal_bytes"] / entry["bytes"]

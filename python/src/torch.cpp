@@ -134,15 +134,15 @@ FunctionObject make_graph_function(nb::object trace, const std::string& name, nb
 // ---- calls
 
 struct Result {
-  int slot;             // where it goes
-  int target;           // the slot of the tensor that it is written to, or -1
-  nb::object size;      // of a new tensor: tuples; None where they follow from the call
+  int slot;         // where it goes
+  int target;       // the slot of the tensor that it is written to, or -1
+  nb::object size;  // of a new tensor: tuples; None where they follow from the call
   nb::object stride;
   std::vector<int> order;  // axes, the outermost in memory first: of strides that follow from the call
 };
 
 struct Step {
-  nb::object function;    // a FunctionObject, or what torch calls
+  nb::object function;  // a FunctionObject, or what torch calls
   bool native = false;
   std::vector<int> inputs;
   std::vector<Result> results;
@@ -285,8 +285,10 @@ void bind_torch(nb::module_& m) {
     const nb::gil_scoped_release unlocked;
     return f.any.explain(arrays, {});
   });
-  nb::class_<GraphCall>(m, "GraphCall", nb::dynamic_attr(), "A compiled graph of torch: takes a list of its inputs and empties it.")
-      .def(nb::init<nb::handle, int, const nb::list&, const nb::list&, std::vector<int>, nb::object, nb::object, nb::object>())
+  nb::class_<GraphCall>(m, "GraphCall", nb::dynamic_attr(),
+                        "A compiled graph of torch: takes a list of its inputs and empties it.")
+      .def(nb::init<nb::handle, int, const nb::list&, const nb::list&, std::vector<int>, nb::object, nb::object,
+                    nb::object>())
       .def("__call__", &GraphCall::call);
 }
 
