@@ -67,6 +67,9 @@ void PhasePrinter::settle_locals() {
       most = std::max(most, shape.count());
       edge = std::max(edge, shape.peeled ? 1 : 0);
     }
+    // A loop over the lanes of an accumulator must find as many as it goes over; those that no element went to are neutral.
+    if (local.used_outside && !local.combined)
+      for (const Loop* loop : local.readers) most = std::max(most, shape_of(*loop).count());
     if (local.per_column)
       slots_[id] = shape_of(**local.vectors.begin()).lanes;
     else if (local.used_outside)

@@ -82,7 +82,10 @@ void PhaseUses::expression(ExprId root, const Loop* vector) {
     ++uses[static_cast<size_t>(id)];
     if (!seen.insert(id).second) continue;
     const Expr& e = kernel_.at(id);
-    if (const auto* read = e.get_if<ReadLocal>()) note_local(read->local, vector);
+    if (const auto* read = e.get_if<ReadLocal>()) {
+      note_local(read->local, vector);
+      if (vector) locals[static_cast<size_t>(read->local)].readers.insert(vector);
+    }
     for_each_index(e, [&](const IntExpr& x) { note_locals(x, vector); });
     if (const auto* load = e.get_if<Load>()) {
       note_access(load->access, vector);

@@ -14,6 +14,7 @@ bool has_each(const std::vector<Stmt>& body);
 
 struct LocalUses {
   std::set<const Loop*> vectors;  // the Vector loops that give it a value
+  std::set<const Loop*> readers;  // and those that read it
   bool used_outside = false;      // of Vector loops: an accumulator
   bool combined = false;          // uniform from then on
   bool per_column =

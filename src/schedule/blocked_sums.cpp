@@ -60,8 +60,9 @@ class SumFinder {
     switch (node.kind) {
       case NodeKind::Elementwise:
       case NodeKind::Cast:
-        if (seen_.insert(id).second)
-          for (const NodeId arg : node.args) waiting_.push_back({arg, index});
+        // At two elements it would take sums at two.
+        if (const auto [seen, fresh] = seen_.try_emplace(id, index); !fresh) return seen->second == index;
+        for (const NodeId arg : node.args) waiting_.push_back({arg, index});
         return true;
       case NodeKind::Reshape:
       case NodeKind::Permute:
@@ -109,7 +110,7 @@ class SumFinder {
   Ranges ranges_;
   std::map<NodeId, bool> has_local_;
   std::map<NodeId, Index> index_;
-  std::set<NodeId> seen_;
+  std::map<NodeId, Index> seen_;
   std::vector<std::pair<NodeId, Index>> waiting_;
   std::vector<BlockedSum> sums_;
 };

@@ -174,6 +174,18 @@ TEST_F(EmulatedGpu, VariancesInParts) {
   check_calls(all, {{rows(DType::F32, 40, 501)}, {rows(DType::F32, 1, 1)}}, {{"M"_size, 4096}, {"N"_size, 4096}});
   check("input x: bf16[M, 24]\nreturn std(f32(x), axis=0)\n", {rows(DType::BF16, 3000, 24)}, {{"M"_size, 1 << 16}});
   check("input x: f64[M, 24]\nreturn var(x, axis=0)\n", {rows(DType::F64, 3000, 24)}, {{"M"_size, 1 << 16}});
+  // The last workgroup reads the parts one by one, and goes over as many lanes as the rest.
+  check("input x: u8[B, N, M, 32]\ninput y: u16[1, N, 1, 1]\nreturn var(hypot(f32(y), f32(x)))\n",
+        {noise(DType::U8, {65, 3, 5, 32}), noise(DType::U16, {1, 3, 1, 1})},
+        {{"B"_size, 1024}, {"N"_size, 1024}, {"M"_size, 1024}});
+}
+
+// The same sum is wanted at two elements by one thread: as it is, and the other way round.
+TEST_F(EmulatedGpu, ConvolutionBesideItsReverse) {
+  check(
+      "input x: f16[7, 1, 3, 13, 5]\ninput w: f16[3, 1, 1, 3, 2]\n"
+      "y = conv(x, w, padding=(2, 1, 0), stride=(1, 2, 3))\nreturn abs(y[::-1] - 1), y\n",
+      {noise(DType::F16, {7, 1, 3, 13, 5}), noise(DType::F16, {3, 1, 1, 3, 2})});
 }
 
 // More sums than have room in shared memory side by side.
