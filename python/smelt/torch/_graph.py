@@ -170,7 +170,7 @@ def _steps(module: Any, parts: Partition, programs: dict[int, Any]) -> Any:
         torch.Tensor, count, constants, steps, outputs, [dtype for dtype, _ in _BY_DTYPE], guards._empty_strided_cpu,
         _empty_cuda if several else getattr(guards, "_empty_strided_cuda", None),
     )
-    call._boxed_call = True  # of the object: what wraps it copies its attributes
+    setattr(call, "_boxed_call", True)  # of the object: what wraps it copies its attributes
     return call
 
 

@@ -24,7 +24,7 @@ def _count(sizes: Any) -> Any:
 
 
 def index(node: Any, out: Any, x: Any, indices: Any) -> Any:
-    keys = tuple(slice(None) if i is None else _long(i) for i in indices)
+    keys: tuple[Any, ...] = tuple(slice(None) if i is None else _long(i) for i in indices)
     arrays = [k for k in keys if is_array(k)]
     if len(arrays) == 1 and arrays[0].ndim > 0:
         return _smelt.subscript(x, keys)
@@ -167,10 +167,10 @@ def index_put(node: Any, out: Any, x: Any, indices: Any, values: Any, accumulate
 
 
 def _pair(x: Any, count: int, otherwise: Any = None) -> list[Any]:
-    x = list(x) if isinstance(x, (list, tuple)) else [x]
-    if not x and otherwise is not None:
+    values: list[Any] = list(x) if isinstance(x, (list, tuple)) else [x]
+    if not values and otherwise is not None:
         return list(otherwise)
-    return x * count if len(x) == 1 else x
+    return values * count if len(values) == 1 else values
 
 
 def max_pool_with_indices(count: int) -> Callable[..., Any]:
@@ -196,7 +196,7 @@ def max_pool_with_indices(count: int) -> Callable[..., Any]:
         place = call("argmax", flat, -1)
         found: Any = None
         rest = place
-        parts = []
+        parts: list[Any] = []
         for k in reversed(range(count)):
             parts.insert(0, call("remainder", rest, size[k]) if k else rest)
             rest = binary("//", rest, size[k])

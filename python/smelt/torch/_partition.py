@@ -24,6 +24,7 @@ class Piece:
     results: list[Any] = field(default_factory=list)
     targets: dict[Any, Any] = field(default_factory=dict)  # results that are written to an input of the graph
     gpu: int = -1
+    symbols: list[str] = field(default_factory=list)  # sizes that are arguments of its program, in order
 
 
 @dataclass

@@ -176,8 +176,10 @@ class Program:
                 continue
             outs = [Out(t, tuple(convert(n) for n in t.shape)) for t in tensors_of(node.meta["val"])]
             several = not isinstance(node.meta["val"], torch.Tensor)
-            made = find(node.target)(node, outs if several else outs[0], *convert(node.args),
-                                     **{name: convert(value) for name, value in node.kwargs.items()})
+            recipe = find(node.target)
+            assert recipe is not None, node.target
+            made = recipe(node, outs if several else outs[0], *convert(node.args),
+                          **{name: convert(value) for name, value in node.kwargs.items()})
             for out, array in zip(outs, made if several else [made]):
                 if array is None:
                     continue
