@@ -1,7 +1,7 @@
 # Joins the files of src/report/page and writes them as a C++ file: cmake -DFOLDER=.. -DOUT=.. -P page.cmake
 #
-# A page that is opened from a disk cannot import modules. Each becomes a function with names of its own, which gives what it exports;
-# imports take it from there.
+# A page that is opened from a disk cannot import modules. Each becomes a function with names of its own, which gives what it
+# exports; imports take it from there.
 set(modules format model select layout graph summary memory threads value savings laws limits source reload main)
 
 set(script "'use strict';\nconst modules = {};\n")

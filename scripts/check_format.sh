@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Checks the layout of every tracked C++ file and of the page's script, or with --fix mends it. Exit 77 (CTest: skipped) without clang-format 14.
+# Checks the layout of every tracked C++ file and of the page's script, or with --fix mends it. Exit 77 (CTest: skipped)
+# without clang-format 14.
 #
 # Version 14 and no other: two versions lay the same code out differently under the same .clang-format, so a newer one would
 # find fault with files that are right. 14 is what Debian 12 and Ubuntu 22.04 and 24.04 have.

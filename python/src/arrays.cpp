@@ -260,6 +260,8 @@ const Array* find_array(nb::handle object) {
   return nb::isinstance<Array>(object) ? nb::inst_ptr<Array>(object) : nullptr;
 }
 
+int gpu_number(const std::string& name) { return name.size() > 5 ? std::stoi(name.substr(5)) : 0; }
+
 const char* interned(const std::string& text) {
   static auto* names = new std::unordered_set<std::string>;
   static auto* mutex = new std::mutex;
@@ -448,8 +450,7 @@ void bind_arrays(nb::module_& m) {
       .def("describe", &Array::str)
       .def("to_device_named",
            [](const Array& x, const std::string& name) {
-             const Device device =
-                 name == "cpu" ? Device::cpu() : Device::cuda(name.size() > 5 ? std::stoi(name.substr(5)) : 0);
+             const Device device = name == "cpu" ? Device::cpu() : Device::cuda(gpu_number(name));
              return wrap([&] {
                const nb::gil_scoped_release unlocked;
                return x.to(device);
@@ -467,7 +468,7 @@ void bind_arrays(nb::module_& m) {
       .def("dlpack_device", [](const Array& x) {
         const std::string name = x.device().name();
         if (name == "cpu") return nb::make_tuple(1, 0);
-        return nb::make_tuple(2, name.size() > 5 ? std::stoi(name.substr(5)) : 0);
+        return nb::make_tuple(2, gpu_number(name));
       });
   bind_sizes(m);
   m.def("set_array_class", [](nb::object type) { array_class = type.release().ptr(); });

@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <memory>
 
+#include "api/dlpack.hpp"
 #include "api/program.hpp"
 #include "api/specialize.hpp"
 #include "function.hpp"
-#include "smelt/dlpack.hpp"
 #include "smelt/stream.hpp"
 
 namespace smelt::python {
@@ -39,14 +39,7 @@ const ExchangeApi* exchange_of(nb::handle type) {
 }
 
 DType dtype_of_tensor(const dlpack::DataType& type) {
-  for (const DType dtype : kAllDTypes) {
-    const auto code = is_bool(dtype)         ? dlpack::Code::Bool
-                      : dtype == DType::BF16 ? dlpack::Code::Bfloat
-                      : is_float(dtype)      ? dlpack::Code::Float
-                      : is_signed_int(dtype) ? dlpack::Code::Int
-                                             : dlpack::Code::UInt;
-    if (type.code == code && type.bits == 8 * size_of(dtype) && type.lanes == 1) return dtype;
-  }
+  if (const auto dtype = detail::dtype_from(type)) return *dtype;
   throw UserError("a tensor whose elements smelt does not have\nhelp: complex and quantised tensors stay in torch");
 }
 
@@ -111,7 +104,7 @@ FunctionObject make_graph_function(nb::object trace, const std::string& name, nb
   Options options;
   options.name = name;
   options.threads = threads;
-  if (device != "cpu") options.device = device_of(device.size() > 5 ? std::stoi(device.substr(5)) : 0);
+  if (device != "cpu") options.device = device_of(gpu_number(device));
   std::vector<Shape> declared;
   if (!shapes.is_none()) {
     for (const nb::handle shape : shapes) {
@@ -277,8 +270,7 @@ void bind_torch(nb::module_& m) {
   m.def("dtype_number", [](nb::handle dtype) { return static_cast<int>(dtype_from(dtype)); });
   // Compiles it for inputs of these sizes, (dims, dtype) each, and explains what was compiled.
   m.def("prepare", [](const FunctionObject& f, const nb::list& inputs, const std::string& device) {
-    const bool gpu = device != "cpu";
-    const Device on = gpu ? device_of(device.size() > 5 ? std::stoi(device.substr(5)) : 0) : Device::cpu();
+    const Device on = device == "cpu" ? Device::cpu() : device_of(gpu_number(device));
     std::vector<Array> arrays;
     for (const nb::handle input : inputs)
       arrays.push_back(sizes_only(dims_from(input[0]), dtype_from(nb::object(input[1])), on));

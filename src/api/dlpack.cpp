@@ -1,4 +1,4 @@
-#include "smelt/dlpack.hpp"
+#include "api/dlpack.hpp"
 
 #include <fmt/format.h>
 
@@ -8,19 +8,6 @@ namespace smelt {
 
 namespace {
 
-std::optional<DType> dtype_from(const dlpack::DataType& type) {
-  if (type.lanes != 1) return std::nullopt;
-  for (const DType dtype : kAllDTypes) {
-    const auto code = is_bool(dtype)         ? dlpack::Code::Bool
-                      : dtype == DType::BF16 ? dlpack::Code::Bfloat
-                      : is_float(dtype)      ? dlpack::Code::Float
-                      : is_signed_int(dtype) ? dlpack::Code::Int
-                                             : dlpack::Code::UInt;
-    if (type.code == code && type.bits == 8 * size_of(dtype)) return dtype;
-  }
-  return std::nullopt;
-}
-
 dlpack::DataType type_of(DType dtype) {
   const auto code = is_bool(dtype)         ? dlpack::Code::Bool
                     : dtype == DType::BF16 ? dlpack::Code::Bfloat
@@ -29,6 +16,18 @@ dlpack::DataType type_of(DType dtype) {
                                            : dlpack::Code::UInt;
   return {code, static_cast<uint8_t>(8 * size_of(dtype)), 1};
 }
+
+}  // namespace
+
+std::optional<DType> detail::dtype_from(const dlpack::DataType& type) {
+  for (const DType dtype : kAllDTypes) {
+    const dlpack::DataType known = type_of(dtype);
+    if (type.code == known.code && type.bits == known.bits && type.lanes == known.lanes) return dtype;
+  }
+  return std::nullopt;
+}
+
+namespace {
 
 Device device_of(const dlpack::Device& device) {
   switch (device.type) {
@@ -50,7 +49,7 @@ Device device_of(const dlpack::Device& device) {
 }
 
 Array array_from(const dlpack::Tensor& from, bool read_only, std::shared_ptr<void> owner) {
-  const auto dtype = dtype_from(from.dtype);
+  const auto dtype = detail::dtype_from(from.dtype);
   if (!dtype)
     throw UserError(fmt::format("from_dlpack(): no element type of smelt has DLPack's code {}, {} bits and {} lanes",
                                 static_cast<int>(from.dtype.code), from.dtype.bits, from.dtype.lanes));

@@ -18,11 +18,7 @@ struct ExplanationState {
   std::vector<BuiltFunction> built;
   plan::Plan plan = {};  // with the bytes of these sizes
   report::Explanation report(const std::string& program) const {
-    report::Explanation e{program, executable.graph(), plan, sizes, built, executable.cache_use()};
-    e.undone = report::undone_passes(executable);
-    e.in_place = executable.in_place();
-    e.interpreted = executable.interpreted();
-    return e;
+    return report::explanation_of(program, executable, plan, sizes, built);
   }
   // With what the cost model says, which takes plans of its own.
   report::Explanation full_report(const std::string& program) const {

@@ -6,18 +6,11 @@
 namespace smelt {
 namespace {
 
-// Of a CPU: what threads divide among themselves.
-constexpr int64_t kLeastWork = 32768;
-
-void add_launch_sizes(const kernel::Kernel& kernel, SizeBinding& sizes) {
-  for (const kernel::LaunchSize& s : kernel.launch_sizes) sizes[s.symbol] = s.value.evaluate(sizes);
-}
-
 KernelLaunch cpu_launch(const kernel::Kernel& kernel, size_t phase, const SizeBinding& sizes) {
-  const kernel::Phase& p = kernel.phases[phase];
+  const Prepared::Phase shape = cpu_phase(kernel.phases[phase], sizes);
   KernelLaunch launch;
-  launch.iterations = p.body.back().get<kernel::Loop>().extent.evaluate(sizes);
-  launch.grain = std::max<int64_t>(1, kLeastWork / std::max<int64_t>(p.work.evaluate(sizes), 1));
+  launch.iterations = shape.extent;
+  launch.grain = shape.grain;
   return launch;
 }
 

@@ -10,9 +10,6 @@
 namespace smelt {
 namespace {
 
-// A piece of work smaller than this is not worth handing to another thread.
-constexpr int64_t kWorkPerPiece = 32768;
-
 void check_dtypes(const Graph& graph, const std::vector<TensorView>& inputs) {
   if (inputs.size() != graph.inputs.size())
     throw UserError(fmt::format("the program has {} inputs, but {} were given", graph.inputs.size(), inputs.size()));
@@ -27,7 +24,7 @@ void check_dtypes(const Graph& graph, const std::vector<TensorView>& inputs) {
 
 // What a kernel, or the body of a part, needs of the sizes, but its shapes on a GPU.
 Prepared::Launch prepare_kernel(const kernel::Kernel& kernel, const Launch& launch, SizeBinding& sizes, bool gpu) {
-  for (const kernel::LaunchSize& s : kernel.launch_sizes) sizes[s.symbol] = s.value.evaluate(sizes);
+  add_launch_sizes(kernel, sizes);
   Prepared::Launch prepared;
   for (Symbol symbol : launch.sizes) {
     const auto size = sizes.find(symbol);
@@ -38,11 +35,7 @@ Prepared::Launch prepare_kernel(const kernel::Kernel& kernel, const Launch& laun
     for (const kernel::Param& p : kernel.params) prepared.dims.push_back(evaluate(p.dims, sizes));
   if (gpu) return prepared;
   prepared.scratch_bytes = aligned(launch.scratch_bytes.evaluate(sizes), kCpuAlignment);
-  for (const kernel::Phase& phase : kernel.phases) {
-    const int64_t work = std::max<int64_t>(phase.work.evaluate(sizes), 1);
-    prepared.phases.push_back(
-        {phase.body.back().get<kernel::Loop>().extent.evaluate(sizes), std::max<int64_t>(1, kWorkPerPiece / work)});
-  }
+  for (const kernel::Phase& phase : kernel.phases) prepared.phases.push_back(cpu_phase(phase, sizes));
   return prepared;
 }
 
@@ -90,6 +83,16 @@ bool same_dims(const Prepared& prepared, const std::vector<TensorView>& inputs) 
 }
 
 }  // namespace
+
+void add_launch_sizes(const kernel::Kernel& kernel, SizeBinding& sizes) {
+  for (const kernel::LaunchSize& s : kernel.launch_sizes) sizes[s.symbol] = s.value.evaluate(sizes);
+}
+
+Prepared::Phase cpu_phase(const kernel::Phase& phase, const SizeBinding& sizes) {
+  constexpr int64_t kWorkPerPiece = 32768;  // a smaller one is not worth handing to another thread
+  const int64_t work = std::max<int64_t>(phase.work.evaluate(sizes), 1);
+  return {phase.body.back().get<kernel::Loop>().extent.evaluate(sizes), std::max<int64_t>(1, kWorkPerPiece / work)};
+}
 
 Arena lay_out(const std::vector<Slot>& slots, const SizeBinding& sizes, int64_t alignment) {
   Arena arena;

@@ -175,6 +175,10 @@ struct Executable::State {
 
 // For these inputs: the latest call's, when its sizes were the same. Throws UserError when the inputs do not fit.
 std::shared_ptr<const Prepared> prepare(const Executable::State& state, const std::vector<TensorView>& inputs);
+// Adds the sizes that are computed for a launch.
+void add_launch_sizes(const kernel::Kernel& kernel, SizeBinding& sizes);
+// How the threads of a CPU divide a phase.
+Prepared::Phase cpu_phase(const kernel::Phase& phase, const SizeBinding& sizes);
 
 // The same for these arrays of a CPU: lines of an array that is overwritten are in the caches already, and writing past these takes
 // longer.

@@ -117,8 +117,6 @@ std::string ledger_text(const plan::Traffic& t) {
   return table.str(2) + fmt::format("  saves {:.2f} % of the bytes\n", t.savings_pct());
 }
 
-}  // namespace
-
 std::vector<std::vector<std::string>> undone_passes(const Executable& executable) {
   std::vector<std::vector<std::string>> undone;
   for (const kernel::Kernel& k : executable.kernels()) {
@@ -127,6 +125,17 @@ std::vector<std::vector<std::string>> undone_passes(const Executable& executable
     undone.emplace_back(names.begin(), names.end());
   }
   return undone;
+}
+
+}  // namespace
+
+Explanation explanation_of(const std::string& program, const Executable& executable, const plan::Plan& plan,
+                           const SizeBinding& sizes, std::vector<BuiltFunction> functions) {
+  Explanation e{program, executable.graph(), plan, sizes, std::move(functions), executable.cache_use()};
+  e.undone = undone_passes(executable);
+  e.in_place = executable.in_place();
+  e.interpreted = executable.interpreted();
+  return e;
 }
 
 // "output 1 of p or g, output 2 of m"

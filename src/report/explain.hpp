@@ -29,7 +29,9 @@ struct Explanation {
   bool interpreted = false;                           // nothing was compiled: the plan is what kernels would be
 };
 
-std::vector<std::vector<std::string>> undone_passes(const Executable& executable);
+// Of a plan of this executable, all but what is predicted or measured; refers to the three.
+Explanation explanation_of(const std::string& program, const Executable& executable, const plan::Plan& plan,
+                           const SizeBinding& sizes, std::vector<BuiltFunction> functions);
 
 std::string to_text(const Explanation& e, const Style& style);
 nlohmann::ordered_json to_json(const Explanation& e);

@@ -4,6 +4,7 @@
 
 #include "report/page.hpp"
 #include "report/page_embedded.hpp"
+#include "report/svg.hpp"
 
 namespace smelt::report {
 namespace {
@@ -27,7 +28,7 @@ std::string base64_of_hex(std::string_view hex) {
   return out;
 }
 
-// No text of the user may end the element that it stands in.
+// Escaped, so that text of the user cannot close the script element around it.
 std::string safe_json(const nlohmann::ordered_json& json) {
   std::string out;
   for (const char c : json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace)) {
@@ -35,21 +36,6 @@ std::string safe_json(const nlohmann::ordered_json& json) {
       out += "\\u003c";
     else if (c == '&')
       out += "\\u0026";
-    else
-      out += c;
-  }
-  return out;
-}
-
-std::string safe_text(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '<')
-      out += "&lt;";
-    else if (c == '&')
-      out += "&amp;";
-    else if (c == '"')
-      out += "&quot;";
     else
       out += c;
   }
@@ -65,7 +51,7 @@ std::string assemble(const nlohmann::ordered_json& json, const std::string& poli
                      const std::string& script, int version) {
   const std::string name = json.contains("program") ? json["program"]["name"].get<std::string>() : "";
   std::string html(kPageHtml);
-  html = replaced(std::move(html), "<!--title-->", safe_text(name));
+  html = replaced(std::move(html), "<!--title-->", xml_escaped(name));
   html = replaced(std::move(html), "<!--policy-->",
                   "<meta http-equiv=\"Content-Security-Policy\" content=\"" + policy + "\">");
   html = replaced(std::move(html), "<!--style-->", style);

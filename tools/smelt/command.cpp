@@ -93,6 +93,12 @@ int thread_count(const CommonOptions& options, const Machine& device) {
   return options.threads > 0 ? options.threads : device.facts.threads;
 }
 
+std::string shell_quoted(std::string_view text) {
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
+  return out + "'";
+}
+
 void check_ending(const std::string& option, const std::string& path, std::string_view ending,
                   const std::string& what) {
   const std::filesystem::path file(path);

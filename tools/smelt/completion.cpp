@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "command.hpp"
 #include "options.hpp"
 #include "report/units.hpp"
 #include "smelt/error.hpp"
@@ -71,13 +72,6 @@ _smelt() {
                        command->name, options_of(*command), operands);
   }
   return out + "  esac\n}\ncomplete -F _smelt smelt\n";
-}
-
-// Inside single quotes.
-std::string shell_quoted(std::string_view text) {
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? "'\\''" : std::string(1, c);
-  return out + "'";
 }
 
 // A help text within a specification of _arguments.

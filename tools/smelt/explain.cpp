@@ -93,15 +93,8 @@ int run_explain(const ExplainOptions& options) {
   const Executable executable = compile_or_dump(graph, device, compile_options, options.dump, output);
   progress->stage("predicting");
 
-  report::Explanation explanation{program.title(),
-                                  executable.graph(),
-                                  executable.plan(),
-                                  compile_options.sizes,
-                                  executable.built(compile_options.sizes),
-                                  executable.cache_use()};
-  explanation.undone = report::undone_passes(executable);
-  explanation.in_place = executable.in_place();
-  explanation.interpreted = executable.interpreted();
+  report::Explanation explanation = report::explanation_of(
+      program.title(), executable, executable.plan(), compile_options.sizes, executable.built(compile_options.sizes));
   explanation.outlook = executable.outlook(compile_options.sizes);
   explanation.all_edges = options.edges;
   progress.reset();

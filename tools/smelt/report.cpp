@@ -30,10 +30,7 @@ std::string quoted(const std::string& word) {
   const bool plain = !word.empty() && word.find_first_not_of(
                                           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                           "0123456789_@%+=:,./-[]") == std::string::npos;
-  if (plain) return word;
-  std::string out = "'";
-  for (const char c : word) out += c == '\'' ? "'\\''" : std::string(1, c);
-  return out + "'";
+  return plain ? word : shell_quoted(word);
 }
 
 std::string command_text(const ReportOptions& options) {
@@ -90,8 +87,8 @@ nlohmann::ordered_json document(const ReportOptions& options) {
     problem = e.what();
     fused = planned_only(graph, device, compile_options);
   }
-  report::PageInput page{{program.title(), fused->graph(), fused->plan(), compile_options.sizes,
-                          fused->built(compile_options.sizes), fused->cache_use()},
+  report::PageInput page{report::explanation_of(program.title(), *fused, fused->plan(), compile_options.sizes,
+                                                fused->built(compile_options.sizes)),
                          *fused};
   page.text = program.text();
   page.command = command_text(options);
@@ -100,9 +97,6 @@ nlohmann::ordered_json document(const ReportOptions& options) {
   page.title = report::title_of(program.title(), device, compile_options.threads);
   report::Explanation& e = page.explanation;
   progress.stage("predicting");
-  e.undone = report::undone_passes(*fused);
-  e.in_place = fused->in_place();
-  e.interpreted = fused->interpreted();
   e.outlook = fused->outlook(compile_options.sizes);
   if (!e.interpreted) e.temporary_bytes = fused->temporary_bytes(compile_options.sizes);
   // Of very many kernels the candidates are no longer looked at one by one.

@@ -71,7 +71,7 @@ _OTHERS: dict[str, Recipe] = {
     "aten.min.dim": r.extreme_with_place("min"), "aten.aminmax": r.aminmax, "aten.argmax": r.place("argmax"), "aten.argmin": r.place("argmin"),
     "aten.any": r.truths("any"), "aten.all": r.truths("all"), "aten.var.correction": r.variance, "aten.std.correction": r.deviation,
     "aten.var_mean.correction": r.variance_and_mean, "aten.cumsum": r.running("cumsum"), "aten.cumprod": r.running("cumprod"),
-    "aten.cummax": r.running_extreme("cummax", ">"), "aten.cummin": r.running_extreme("cummin", "<"), "aten.logcumsumexp": r.logcumsumexp,
+    "aten.cummax": r.running_extreme("cummax"), "aten.cummin": r.running_extreme("cummin"), "aten.logcumsumexp": r.logcumsumexp,
     "prims.sum": r.sum_, "prims.prod": r.prod, "prims.amax": r.extreme("max"), "prims.amin": r.extreme("min"), "prims.var": r.prim_variance,
     # views and copies
     "aten.view.default": m.reshape, "aten._unsafe_view": m.reshape, "aten.reshape": m.reshape, "aten._reshape_alias": m.reshape,

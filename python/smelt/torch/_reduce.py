@@ -133,7 +133,7 @@ def running(name: str) -> Callable[..., Any]:
     return recipe
 
 
-def running_extreme(name: str, compare: str) -> Callable[..., Any]:
+def running_extreme(name: str) -> Callable[..., Any]:
     def recipe(node: Any, outs: Any, x: Any, dim: int) -> Any:
         if x.ndim == 0:
             return [x, call("full", (), 0, _smelt.int64)]
