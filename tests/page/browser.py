@@ -110,8 +110,18 @@ class Browser:
         return result["result"].get("value")
 
     def wait(self, condition, limit_s=30):
+        """Until it is true; a page that is being left has no answer."""
+
+        def holds():
+            try:
+                return self.evaluate(condition)
+            except RuntimeError as error:
+                if "navigated" in str(error) or "context" in str(error):
+                    return False
+                raise
+
         end = time.monotonic() + limit_s
-        while not self.evaluate(condition):
+        while not holds():
             if time.monotonic() > end:
                 raise RuntimeError(f"never came true: {condition}\n{self.problems()}")
             time.sleep(0.02)

@@ -231,10 +231,11 @@ class Served(Pages):
             )
             self.assertIn(refused.stdout, ("403", ""))
         finally:
+            # The page first: it would complain of a server that no longer answers.
+            self.browser.send("Page.navigate", url="about:blank")
             server.terminate()
             server.wait()
             server.stdout.close()
-            self.browser.send("Page.navigate", url="about:blank")
 
 
 if __name__ == "__main__":
