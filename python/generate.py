@@ -39,7 +39,7 @@ BY_HAND = {"split", "max_and_argmax", "slice", "gradient", "value_and_gradient",
 
 TYPES = {
     "dtype": "Optional[DType]", "keepdims": "bool", "reverse": "bool", "exclusive": "bool", "restart": "Optional[ArrayLike]",
-    "interleaved": "bool", "deterministic": "bool", "count_padding": "bool", "axis": "_Axes", "axes": "_Axes",
+    "interleaved": "bool", "deterministic": "bool", "count_padding": "bool", "axis": "_Axes", "axes": "Any", "subscripts": "str", "causal": "bool",
     "source": "_Sizes", "destination": "_Sizes", "axis1": "int", "axis2": "int", "ddof": "int", "k": "int", "ord": "float",
     "stride": "Optional[_Sizes]", "padding": "_Sizes", "dilation": "_Sizes", "shape": "_Sizes", "reps": "_Sizes",
     "shift": "_Sizes", "size": "_Sizes", "groups": "int", "repeats": "int", "n": "int", "m": "Optional[int]", "low": "float",
@@ -51,6 +51,8 @@ TYPES = {
 def parameter(name: str, default: str, rest: bool) -> tuple[str, str]:
     """How it is declared, and how it is passed on."""
     kind = TYPES.get(name, "ArrayLike")
+    if name == "k" and not default:  # the keys of attention; of tril a diagonal
+        kind = "ArrayLike"
     if rest:
         return f"*{name}: Any", f"_items({name}){' or None' if default == 'None' else ''}"
     if not default:

@@ -4,6 +4,7 @@
 
 #include <initializer_list>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -21,7 +22,7 @@ struct SMELT_API Argument {
   int64_t integer = 0;
   double number = 0;
   DType type{};
-  std::string_view text;        // of static storage
+  std::string text;
   std::vector<Argument> items;  // of a tuple; start, stop and step of a slice
 
   Argument() = default;

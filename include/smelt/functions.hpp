@@ -11,4 +11,5 @@
 
 #include "smelt/functions_math.hpp"
 #include "smelt/functions_movement.hpp"
+#include "smelt/functions_product.hpp"
 #include "smelt/functions_reduce.hpp"

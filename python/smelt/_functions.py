@@ -715,6 +715,57 @@ def huber(x: ArrayLike, targets: ArrayLike, delta: ArrayLike = 1.0, reduction: s
 huber_loss = huber
 
 
+# ---- Products
+
+def matmul(x: ArrayLike, y: ArrayLike) -> Array:
+    """x @ y: sums of products over the last axis of x and the last but one of y; axes in front broadcast. f16 and bf16 add up in f32 and are rounded once; integers wrap."""
+    return _call("matmul", x, y)
+
+
+mm = matmul
+bmm = matmul
+
+
+def linear(x: ArrayLike, weight: ArrayLike, bias: Optional[ArrayLike] = None) -> Array:
+    """x @ weight.T + bias; weight: [out, in]."""
+    return _call("linear", x, weight, bias)
+
+
+def einsum(subscripts: str, *operands: Any) -> Array:
+    """letters name axes: those that two arrays share are multiplied, those that the result lacks are summed, as in einsum('bij,bjk->bik', x, y); ... broadcasts."""
+    return _call("einsum", subscripts, _items(operands))
+
+
+def dot(x: ArrayLike, y: ArrayLike) -> Array:
+    """sums of products over the last axis of x and the last but one of y, or its only one."""
+    return _call("dot", x, y)
+
+
+def vecdot(x: ArrayLike, y: ArrayLike, axis: _Axes = -1) -> Array:
+    """sum(x * y, axis)."""
+    return _call("vecdot", x, y, axis)
+
+
+def outer(x: ArrayLike, y: ArrayLike) -> Array:
+    """every product of an element of x and one of y, both flattened."""
+    return _call("outer", x, y)
+
+
+def tensordot(x: ArrayLike, y: ArrayLike, axes: Any = 2) -> Array:
+    """sums of products over pairs of axes: a number n pairs the last n of x with the first n of y, and ((1, 0), (0, 1)) names them."""
+    return _call("tensordot", x, y, axes)
+
+
+def scaled_dot_product_attention(
+    q: ArrayLike, k: ArrayLike, v: ArrayLike, mask: Optional[ArrayLike] = None, causal: bool = False, scale: Optional[ArrayLike] = None
+) -> Array:
+    """softmax(q @ k.mT * scale + mask) @ v; a bool mask says which keys are seen, causal those up to the row; without scale 1 / sqrt of the last axis; more heads of q than of k share theirs."""
+    return _call("scaled_dot_product_attention", q, k, v, mask, causal, scale)
+
+
+attention = scaled_dot_product_attention
+
+
 # ---- Movement
 
 def reshape(x: ArrayLike, *shape: Any) -> Array:
@@ -1212,6 +1263,14 @@ __all__ = [
     "mse_loss",
     "huber",
     "huber_loss",
+    "mm",
+    "bmm",
+    "linear",
+    "einsum",
+    "dot",
+    "outer",
+    "scaled_dot_product_attention",
+    "attention",
     "view",
     "flatten",
     "ravel",

@@ -474,6 +474,30 @@ class Methods(_smelt.Array):
         """smelt.huber() of this array."""
         return _call("huber", self, targets, delta, reduction)
 
+    def matmul(self, y: ArrayLike) -> Array:
+        """smelt.matmul() of this array."""
+        return _call("matmul", self, y)
+
+    def linear(self, weight: ArrayLike, bias: Optional[ArrayLike] = None) -> Array:
+        """smelt.linear() of this array."""
+        return _call("linear", self, weight, bias)
+
+    def dot(self, y: ArrayLike) -> Array:
+        """smelt.dot() of this array."""
+        return _call("dot", self, y)
+
+    def vecdot(self, y: ArrayLike, axis: _Axes = -1) -> Array:
+        """smelt.vecdot() of this array."""
+        return _call("vecdot", self, y, axis)
+
+    def outer(self, y: ArrayLike) -> Array:
+        """smelt.outer() of this array."""
+        return _call("outer", self, y)
+
+    def tensordot(self, y: ArrayLike, axes: Any = 2) -> Array:
+        """smelt.tensordot() of this array."""
+        return _call("tensordot", self, y, axes)
+
     def reshape(self, *shape: Any) -> Array:
         """smelt.reshape() of this array."""
         return _call("reshape", self, _items(shape))

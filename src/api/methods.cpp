@@ -1,6 +1,7 @@
 // The methods of arrays: the functions.
 #include "api/methods_math.hpp"
 #include "api/methods_movement.hpp"
+#include "api/methods_product.hpp"
 #include "api/methods_reduce.hpp"
 
 namespace smelt {

@@ -193,7 +193,6 @@ Self Methods<Self>::dropout(const Self& p, const Self& seed, const Self& offset,
                             Where where) const {
   return smelt::dropout(self(), p, seed, offset, stream, where);
 }
-
 template <class Self>
 Self Methods<Self>::stop_gradient(Where where) const {
   return smelt::stop_gradient(self(), where);

@@ -51,6 +51,7 @@ Table make_table() {
       {"Reductions", reduction_rows()},
       {"Scans", scan_rows()},
       {"Normalisation and losses", normalization_rows()},
+      {"Products", product_rows()},
       {"Movement", movement_rows()},
       {"Windows", window_rows()},
       {"Creation and casts", creation_rows()},

@@ -50,6 +50,7 @@ std::span<const Row> reduction_rows();
 std::span<const Row> scan_rows();
 std::span<const Row> scatter_rows();
 std::span<const Row> normalization_rows();
+std::span<const Row> product_rows();
 std::span<const Row> movement_rows();
 std::span<const Row> window_rows();
 std::span<const Row> creation_rows();

@@ -7,9 +7,6 @@ namespace {
 
 constexpr std::string_view kNoSorting =
     "smelt has no functions that sort; max, min, argmax and argmin find the extremes";
-constexpr std::string_view kNoProducts =
-    "smelt has no matrix products: compute them by a library, and what surrounds them by smelt; small ones are "
-    "sum(a[:, :, None] * b[None], axis=1)";
 constexpr std::string_view kNoAlgebra = "smelt has no linear algebra and no Fourier transforms";
 constexpr std::string_view kDataDependentShape =
     "the shape of a result cannot depend on data; where(condition, x, 0) keeps the shape";
@@ -32,18 +29,8 @@ constexpr std::pair<std::string_view, std::string_view> kElsewhere[] = {
     {"argwhere", kDataDependentShape},
     {"masked_select", kDataDependentShape},
     {"compress", kDataDependentShape},
-    {"matmul", kNoProducts},
-    {"mm", kNoProducts},
-    {"bmm", kNoProducts},
-    {"einsum", kNoProducts},
-    {"tensordot", kNoProducts},
-    {"linear", kNoProducts},
-    {"attention", kNoProducts},
-    {"scaled_dot_product_attention", kNoProducts},
-    {"dot", "of two vectors: sum(a * b); smelt has no matrix products"},
-    {"vdot", "write sum(a * b)"},
-    {"inner", "of two vectors: sum(a * b)"},
-    {"outer", "write a[:, None] * b"},
+    {"vdot", "write dot(a.flatten(), b.flatten())"},
+    {"inner", "write einsum('...i,...i->...', a, b), or a @ b of vectors"},
     {"fft", kNoAlgebra},
     {"ifft", kNoAlgebra},
     {"rfft", kNoAlgebra},

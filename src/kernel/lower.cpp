@@ -6,6 +6,7 @@
 #include "kernel/facts.hpp"
 #include "kernel/lower_column.hpp"
 #include "kernel/lower_pointwise.hpp"
+#include "kernel/lower_product.hpp"
 #include "kernel/lower_row.hpp"
 #include "kernel/lower_scatter.hpp"
 #include "kernel/lower_stencil.hpp"
@@ -27,6 +28,7 @@ static std::unique_ptr<Lowering> lowering_of(const Graph& graph, const schedule:
       if (domain.axes[static_cast<size_t>(schedule.vector_axis)].reduced || schedule.columns)
         return with.operator()<RowLowering>();
       return with.operator()<ColumnLowering>();
+    case schedule::Strategy::Product: return with.operator()<ProductLowering>();
     case schedule::Strategy::Custom: throw InternalError("the user's own code is not lowered");
     case schedule::Strategy::Batch: throw InternalError("a batch is lowered part by part");
   }

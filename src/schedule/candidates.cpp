@@ -48,6 +48,7 @@ std::vector<Tuning> proposed(const Schedule& first, const Target& target) {
     case Strategy::Row: return propose_row(first, target);
     case Strategy::Column: return propose_column(first);
     case Strategy::Split: return propose_split(first);
+    case Strategy::Product:
     case Strategy::Scatter:
     case Strategy::Custom:
     case Strategy::Batch: return {};

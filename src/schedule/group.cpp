@@ -8,6 +8,7 @@ std::string_view name_of(Strategy strategy) {
     case Strategy::Tiled: return "tiled";
     case Strategy::Scatter: return "scatter";
     case Strategy::Stencil: return "stencil";
+    case Strategy::Product: return "product";
     case Strategy::Custom: return "custom";
     case Strategy::Row: return "row";
     case Strategy::Column: return "column";

@@ -72,6 +72,7 @@ enum class Strategy : uint8_t {
   Split,    // rows spread over the grid: reductions by partial results and a combining phase, scans in order
   Batch,    // independent groups of like kind, each with a schedule of its own, in one launch
   Custom,   // one operation with the user's own code
+  Product,  // sums of products of two factors, in tiles
   Scatter,  // updates to rows that the data names
 };
 std::string_view name_of(Strategy strategy);

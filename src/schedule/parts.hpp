@@ -73,6 +73,10 @@ void follow_output(const Graph& graph, Domain& domain);
 // Reads that are contiguous along one other axis than the lanes; the tile of such a read is turned in scratch.
 void find_staged(const Graph& graph, Schedule& s);
 
+// schedule_product.cpp: nothing where the group is no product, or one too small for tiles.
+std::optional<Schedule> product_on_cpu(const Graph& graph, const Domain& domain, const Group& group,
+                                       const Options& options);
+
 // schedule_cpu.cpp
 int natural_lanes(const Target& target);  // of a vector, of elements of 32 bits
 std::variant<Schedule, Refusal> cpu_schedule(const Graph& graph, Domain domain, const Group& group,

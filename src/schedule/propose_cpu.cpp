@@ -87,6 +87,7 @@ std::vector<Tuning> propose_on_cpu(const Schedule& first, const Target& target, 
       found.other(&Tuning::split);
       found.lanes();
       break;
+    case Strategy::Product:
     case Strategy::Custom:
     case Strategy::Batch: break;
   }

@@ -8,6 +8,7 @@
 #include "schedule/cut.hpp"
 #include "schedule/domain.hpp"
 #include "schedule/operations.hpp"
+#include "schedule/product.hpp"
 #include "schedule/stencil.hpp"
 
 namespace smelt::schedule {
@@ -47,6 +48,7 @@ struct Schedule {
   bool plain = false;              // Target::plain
   bool held = false;               // one step covers a row: what its passes read stays in registers
   std::optional<Stencil> stencil;  // Stencil: what is kept in rings of rows
+  std::optional<Product> product;  // Product
   std::string unprofitable;        // why several kernels would be faster; empty when they would not
   std::string note;                // one line for people
 };

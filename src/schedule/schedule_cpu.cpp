@@ -363,6 +363,8 @@ int natural_lanes(const Target& target) { return std::max(4, target.vector_bits 
 std::variant<Schedule, Refusal> cpu_schedule(const Graph& graph, Domain domain, const Group& group,
                                              const Options& options) {
   if (domain.pointwise()) return pointwise_cpu(graph, std::move(domain), group, options);
+  if (!options.target.plain)
+    if (auto product = product_on_cpu(graph, domain, group, options)) return std::move(*product);
   const int last = static_cast<int>(domain.axes.size()) - 1;
   const bool along_rows = last < 0 || domain.axes[static_cast<size_t>(last)].reduced;
   const bool has_columns = last_axis(domain, false) >= 0, has_rows = last_axis(domain, true) >= 0;

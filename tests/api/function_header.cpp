@@ -46,6 +46,11 @@ std::string declaration(const Function& f, const Parameter& p) {
     return fmt::format("Axis axis{}", otherwise);
   if (one_of(name, {"axis1", "axis2"})) return fmt::format("Axis {}{}", name, otherwise);
   if (one_of(name, {"axis", "axes", "source", "destination"})) return fmt::format("const Axes& {}{}", name, otherwise);
+  const bool attention = f.row.name == "scaled_dot_product_attention";
+  if (attention && one_of(name, {"q", "k", "v", "mask"})) return fmt::format("const Array& {}{}", name, otherwise);
+  if (name == "causal") return "bool causal = false";
+  if (name == "subscripts") return "std::string_view subscripts";
+  if (name == "operands") return "const std::vector<Array>& operands";
   if (one_of(name, {"ddof", "k"})) return fmt::format("int64_t {}{}", name, otherwise);
   if (name == "ord") return fmt::format("double ord{}", otherwise);
   if (one_of(name, {"stride", "padding", "dilation"}))
@@ -190,6 +195,21 @@ constexpr Note kNotes[] = {
     {"bernoulli", "", "p broadcasts. Gives Bool. seed, offset, stream: as in random_bits()."},
     {"dropout", "0 where bernoulli() of the same seed, offset and stream is true, else x / (1 - p)",
      "Floats. Gives the shape and dtype of x."},
+    {"matmul", "",
+     "x: [.., m, k], y: [.., k, n], gives [.., m, n]; a vector is a row as x, a column as y. Gives the promoted "
+     "dtype."},
+    {"linear", "", "x: [.., in]. Gives [.., out] in the promoted dtype."},
+    {"einsum", "", "Gives the promoted dtype; several arrays are multiplied from the first to the last."},
+    {"dot", "", "Gives the promoted dtype."},
+    {"vecdot", "", "Gives the promoted dtype."},
+    {"outer", "", "Gives [elements of x, elements of y]."},
+    {"scaled_dot_product_attention",
+     "softmax(matmul(q, k transposed) * scale + mask), times v; a Bool mask says which keys are seen, causal those up "
+     "to the row; "
+     "without scale 1 / sqrt of the last axis; more heads of q (axis -3) than of k share theirs",
+     "q: [.., rows, n], k: [.., keys, n], v: [.., keys, m]. Gives [.., rows, m] in the dtype of q; 0 in rows that see "
+     "no key. Vaswani "
+     "et al. 2017."},
     {"reshape", "the same elements, row by row, in another shape; one size may be -1", "Moves no data."},
 };
 
@@ -372,6 +392,17 @@ inline std::pair<Array, Array> max_and_argmax(const Array& x, Axis axis = -1, Ke
 }
 )";
 
+constexpr std::string_view kProductTail = R"(
+/// Sums of products over the last axes of x and as many first ones of y.
+inline Array tensordot(const Array& x, const Array& y, int64_t axes = 2, Where where = Where::here()) {
+  return detail::call("tensordot", {x, y, axes}, where);
+}
+/// Sums of products over pairs of axes: the first of those named of x with the first of those of y, and so on.
+inline Array tensordot(const Array& x, const Array& y, const Axes& of_x, const Axes& of_y, Where where = Where::here()) {
+  return detail::call("tensordot", {x, y, detail::Argument::tuple(std::vector<Axes>{of_x, of_y})}, where);
+}
+)";
+
 constexpr std::string_view kMovementTail = R"(
 /// The equal parts of x along an axis.
 inline std::vector<Array> split(const Array& x, int64_t parts, Axis axis = 0, Where where = Where::here()) {
@@ -392,6 +423,7 @@ const std::vector<Part>& parts() {
        kScanOptions,
        kReduceTail,
        {"Reductions", "Scans", "Normalisation and losses"}},
+      {"product", "Matrix products and attention", "", kProductTail, {"Products"}},
       {"movement",
        "Functions that move, make, gather, scatter and draw elements",
        "",
@@ -402,7 +434,7 @@ const std::vector<Part>& parts() {
 
 // Of several results, by hand; slice() of a subscript is in index.hpp, gradients of functions are in gradient.hpp.
 bool by_hand(const Function& f) {
-  return one_of(f.row.name, {"split", "max_and_argmax", "slice", "gradient", "value_and_gradient", "vjp"});
+  return one_of(f.row.name, {"split", "tensordot", "max_and_argmax", "slice", "gradient", "value_and_gradient", "vjp"});
 }
 
 std::string part_text(const Part& part) {

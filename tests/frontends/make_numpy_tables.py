@@ -230,6 +230,17 @@ def slice_update(x, index, value):
     return out
 
 
+def attention(q, k, v, mask=None, causal=False, scale=None):
+    if q.shape[-3:-2] != k.shape[-3:-2]:  # heads of q that share those of k
+        k, v = (np.repeat(x, q.shape[-3] // x.shape[-3], axis=-3) for x in (k, v))
+    scores = q @ np.swapaxes(k, -1, -2) * (1 / math.sqrt(q.shape[-1]) if scale is None else scale)
+    if mask is not None:
+        scores = np.where(mask, scores, -np.inf) if mask.dtype == bool else scores + mask
+    if causal:
+        scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
+    return np.nan_to_num(softmax(scores)) @ v
+
+
 def segment_sum(x, segments, n, deterministic=True):
     return np.stack([x[segments == k].sum(axis=0) for k in range(n)])
 
@@ -245,7 +256,7 @@ NAMES = {name: getattr(np, name) for name in
          greater_equal bitwise_and bitwise_or bitwise_xor bitwise_not left_shift right_shift logical_and logical_or
          logical_xor logical_not sum prod max min any all argmax argmin mean var std reshape transpose swapaxes moveaxis
          broadcast_to expand_dims squeeze concatenate stack flip roll tile repeat take take_along_axis tril triu arange eye full zeros ones
-         full_like zeros_like ones_like""".split()}
+         full_like zeros_like ones_like matmul einsum dot outer tensordot""".split()}
 NAMES |= {
     "erf": erf, "erfc": erfc, "pi": math.pi, "inf": math.inf, "nan": math.nan, "concat": np.concatenate, "round": np.rint,
     "rsqrt": lambda x: 1 / np.sqrt(x), "fma": lambda x, y, z: x * y + z, "clamp": lambda x, lo=None, hi=None: np.clip(x, lo, hi),
@@ -263,6 +274,8 @@ NAMES |= {
     "logcumsumexp": lambda x, axis=-1: np.logaddexp.accumulate(x, axis=axis),
     "scatter": scatter(lambda out, i, u: out.__setitem__(i, u)), "scatter_add": scatter(np.add.at),
     "scatter_mul": scatter(np.multiply.at), "scatter_max": scatter(np.maximum.at), "scatter_min": scatter(np.minimum.at),
+    "mm": np.matmul, "linear": lambda x, weight, bias=0: x @ weight.T + bias, "attention": attention,
+    "vecdot": lambda x, y, axis=-1: np.sum(x * y, axis=axis), "scaled_dot_product_attention": attention,
     "slice_update": slice_update, "segment_sum": segment_sum, "bincount": bincount,
     "histogram": lambda x, bins, low, high: np.histogram(x[np.isfinite(x)], bins, (low, high))[0],
     "logsumexp": logsumexp, "norm": norm, "l2norm": lambda x, axis=None, keepdims=False: norm(x, 2, axis, keepdims),
@@ -701,6 +714,63 @@ a.var(axis=0, ddof=1)
 a.max(axis=(0, 2))
 a.argmax(axis=2)
 p.any()
+""")
+
+group("products", """
+m @ v
+v @ v
+m.T @ m
+a @ b.mT  ; a @ np.swapaxes(b, -1, -2)
+a @ v
+w @ m
+a @ m.T
+a[:, None] @ b.mT  ; a[:, None] @ np.swapaxes(b, -1, -2)
+matmul(m, v)
+mm(m, m.T)
+n @ n.T
+i8s @ i8s
+u8s @ u8s
+p @ p.T
+dot(m, v)
+dot(a, m.T)
+dot(s, m)
+dot(v, v)
+dot(m, b.mT)  ; np.dot(m, np.swapaxes(b, -1, -2))
+vecdot(m, v)
+vecdot(a, b, axis=1)
+outer(v, w)
+outer(m, w)
+tensordot(a, moveaxis(b, 0, -1))
+tensordot(a, b, axes=((1, 2), (1, 2)))
+tensordot(a, m, axes=((2, 1), (1, 0)))
+tensordot(a, v, axes=1)
+tensordot(v, w, axes=0)
+linear(a, m)
+linear(m, m, w)
+einsum('ij,kj->ik', m, m)
+einsum('ij,kj', m, m)
+einsum('ba', m)
+einsum('ij->', m)
+einsum('ij->j', m)
+einsum('bij,bkj->bik', a, b)
+einsum('bij,bkj->ki', a, b)
+einsum('...ij,kj->...ik', a, m)
+einsum('...ij,...j->...i', a, v)
+einsum('ij,j,i->', m, v, w)
+einsum('ij,j,i->ij', m, v, w)
+einsum('i,j->ij', v, w)
+einsum('ii->i', m[:, :3])
+einsum('ii', m[:, :3])
+einsum('iij->j', a[0, :, None] * a[0])
+einsum('i,i', v, v)
+einsum(' b i j , j -> b i ', a, v)
+attention(m, m + 1, m)
+attention(a, b, a, causal=True)
+attention(a, b, a, scale=0.25)
+attention(a, b, a, mask=m[:, :3])
+attention(a, b, a, mask=p[:, :3])
+scaled_dot_product_attention(a[None], b[None], a[None])
+attention(a[None], b[None, :1], a[None, :1])
 """)
 
 group("normalisation", """

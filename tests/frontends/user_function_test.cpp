@@ -24,11 +24,11 @@ TEST(Definition, LiteralsStayWeak) {
 }
 
 TEST(Definition, NodesHaveItsName) {
-  const Graph graph = graph_of("def inner(a): return exp(a)\ndef outer(a): return inner(a) + 1\nreturn -outer(x)", kX);
+  const Graph graph = graph_of("def inner(a): return exp(a)\ndef twice(a): return inner(a) + 1\nreturn -twice(x)", kX);
   std::vector<std::string> labels;
   for (const Node& node : graph.nodes)
     if (node.kind == NodeKind::Elementwise) labels.push_back(node.label);
-  EXPECT_EQ(labels, (std::vector<std::string>{"outer", "outer", "-"}));
+  EXPECT_EQ(labels, (std::vector<std::string>{"twice", "twice", "-"}));
 }
 
 TEST(Definition, CannotGrowWithoutEnd) {

@@ -1,0 +1,51 @@
+// Products: tiles of results, whose factors are staged in scratch. Internal to this folder.
+#pragma once
+
+#include <vector>
+
+#include "kernel/lowering.hpp"
+
+namespace smelt::kernel {
+
+class ProductLowering : public Lowering {
+ public:
+  using Lowering::Lowering;
+
+ private:
+  void phases() override;
+  const schedule::Product& product() const { return *schedule_.product; }
+
+  // A tile of results: where it stands, and its rows and columns.
+  struct Tile {
+    Placement placement;
+    Piece rows, columns;
+    IntExpr grid;  // iterations
+  };
+  Tile tile_of_grid() const;
+  // A part of the inner axes.
+  Piece inner_part(Tile& tile) const;
+  void place(Placement& placement, const std::vector<int>& axes, const IntExpr& position) const;
+  DType accumulator(const schedule::ProductSum& sum) const;
+
+  // Scratch of one factor; several sums may have it.
+  struct Panel {
+    NodeId factor = -1;
+    size_t reduction = 0;
+    int buffer = -1;
+  };
+  // lower_product.cpp, on a CPU
+  struct Panels {
+    std::vector<Panel> rows, columns;
+    std::vector<int> sums;  // buffers of results, by sum
+  };
+  Panels add_panels();
+  const Panel& panel_of(const std::vector<Panel>& panels, NodeId factor) const;
+  std::vector<Stmt> pack_rows(const Panel& panel, const Tile& tile, const Piece& inner);
+  std::vector<Stmt> pack_columns(const Panel& panel, const Tile& tile, const Piece& inner);
+  ExprId factor_at(const Panel& panel, const Placement& placement);
+  std::vector<Stmt> multiply(const Panels& panels, const Tile& tile, const Piece& inner);
+  void cpu_tiles();
+
+};
+
+}  // namespace smelt::kernel

@@ -1,0 +1,156 @@
+#include "schedule/product.hpp"
+
+#include <algorithm>
+#include <set>
+#include <unordered_set>
+
+#include "schedule/computing.hpp"
+#include "schedule/parts.hpp"
+#include "schedule/proofs.hpp"
+
+namespace smelt::schedule {
+namespace {
+
+// What a factor is computed from.
+struct Dependence {
+  std::set<int> axes;  // of the domain
+  bool along_inner = true;
+  int64_t largest = -1;  // elements of the array that decides what is contiguous
+};
+
+class FactorFinder {
+ public:
+  FactorFinder(const Graph& graph, const Group& group, const Domain& domain)
+      : graph_(graph), computes_(graph), domain_(domain), members_(group.nodes.begin(), group.nodes.end()) {}
+
+  std::optional<Product> run() {
+    if (domain_.levels != 1 || !domain_.scans.empty() || domain_.reductions.empty()) return std::nullopt;
+    for (const Output& o : domain_.outputs)
+      if (!o.per_row) return std::nullopt;
+    Product product;
+    for (size_t r = 0; r < domain_.reductions.size(); ++r)
+      if (!add(r, product)) return std::nullopt;
+    return product;
+  }
+
+ private:
+  bool add(size_t place, Product& product) {
+    const Reduction& reduction = domain_.reductions[place];
+    const Node& node = graph_.at(reduction.node);
+    if (node.reduce != ReduceKind::Sum || reduction.online || reduction.moment) return false;
+    const Node& argument = graph_.at(node.args[0]);
+    if (!members_.count(node.args[0]) || argument.kind != NodeKind::Elementwise || argument.op != Op::Mul) return false;
+    Dependence sides[2];
+    for (size_t s = 0; s < 2; ++s) {
+      visited_.clear();
+      if (!follow(argument.args[s], reduction.argument_index, sides[s])) return false;
+    }
+    std::vector<int> batch, own[2], inner;
+    for (size_t a = 0; a < domain_.axes.size(); ++a) {
+      const int axis = static_cast<int>(a);
+      const bool first = sides[0].axes.count(axis) > 0, second = sides[1].axes.count(axis) > 0;
+      if (domain_.axes[a].reduced)
+        inner.push_back(axis);
+      else
+        (first == second ? batch : own[first ? 0 : 1]).push_back(axis);
+    }
+    if (own[0].empty() || own[1].empty() || inner.empty()) return false;
+    // Columns are the axes along which the result is stored.
+    size_t columns = own[0].back() > own[1].back() ? 0 : 1;
+    if (!product.sums.empty()) columns = own[0] == product.columns ? 0 : 1;
+    const ProductSum sum{reduction.node, argument.args[1 - columns], argument.args[columns], place};
+    if (product.sums.empty()) {
+      product.batch = batch, product.inner = inner;
+      product.rows = own[1 - columns], product.columns = own[columns];
+      product.rows_along_inner = sides[1 - columns].along_inner;
+      product.columns_along_inner = sides[columns].along_inner;
+    } else if (product.batch != batch || product.rows != own[1 - columns] || product.columns != own[columns]) {
+      return false;
+    }
+    product.sums.push_back(sum);
+    return true;
+  }
+
+  // Goes from a value at an index to what is read, as lowering evaluates it.
+  bool follow(NodeId id, const Index& index, Dependence& found) {
+    std::string key = std::to_string(id);
+    for (const IntExpr& i : index) key += "," + i.str();
+    if (!visited_.insert(std::move(key)).second) return true;
+    const Node& node = graph_.at(id);
+    const bool member = members_.count(id) > 0;
+    if (node.kind == NodeKind::Input || (!member && computes_(id))) return note_read(id, index, found);
+    const auto all = [&](const Index& at) {
+      return std::all_of(node.args.begin(), node.args.end(), [&](NodeId arg) { return follow(arg, at, found); });
+    };
+    switch (node.kind) {
+      case NodeKind::Constant:
+      case NodeKind::SizeValue: return true;
+      case NodeKind::Iota: return note(index[static_cast<size_t>(node.axes[0])], found);
+      case NodeKind::Elementwise:
+      case NodeKind::Cast: return all(index);
+      case NodeKind::Reshape:
+      case NodeKind::Permute:
+      case NodeKind::Broadcast:
+      case NodeKind::Slice:
+      case NodeKind::Window:
+      case NodeKind::Extend: return follow(node.args[0], through_view(graph_, node, index, domain_.ranges), found);
+      case NodeKind::Pad:
+      case NodeKind::Concat:
+        for (const Piece& piece : pieces(graph_, node, index, domain_.ranges)) {
+          for (const Guard& guard : piece.guards) note(guard.value, found);
+          if (!follow(piece.arg, piece.index, found)) return false;
+        }
+        return node.kind == NodeKind::Concat || follow(node.args[1], {}, found);
+      case NodeKind::Gather: {
+        if (!follow(node.args[1], gather_indices_index(graph_, node, index), found)) return false;
+        return follow(node.args[0], gather_data_index(graph_, node, index, IntExpr::symbol(Symbol::gathered(0))), found);
+      }
+      default: return false;
+    }
+  }
+
+  bool note(const IntExpr& e, Dependence& found) const {
+    for (size_t a = 0; a < domain_.axes.size(); ++a)
+      if (e.mentions(domain_.axes[a].var)) found.axes.insert(static_cast<int>(a));
+    return true;
+  }
+
+  bool note_read(NodeId id, const Index& index, Dependence& found) const {
+    for (const IntExpr& i : index) note(i, found);
+    int64_t elements = 1;
+    for (const IntExpr& i : index)
+      for (const Axis& axis : domain_.axes)
+        if (i.mentions(axis.var)) elements *= axis.estimate;
+    if (elements <= found.largest) return true;
+    found.largest = elements;
+    const int contiguous = contiguous_axis(graph_, domain_, id, index);
+    found.along_inner = contiguous >= 0 && domain_.axes[static_cast<size_t>(contiguous)].reduced;
+    return true;
+  }
+
+  const Graph& graph_;
+  const Computing computes_;
+  const Domain& domain_;
+  std::unordered_set<NodeId> members_;
+  std::unordered_set<std::string> visited_;
+};
+
+}  // namespace
+
+std::optional<Product> find_product(const Graph& graph, const Group& group, const Domain& domain) {
+  return FactorFinder(graph, group, domain).run();
+}
+
+int64_t estimate_of(const Domain& domain, const std::vector<int>& axes) {
+  int64_t points = 1;
+  for (const int a : axes) points *= domain.axes[static_cast<size_t>(a)].estimate;
+  return points;
+}
+
+IntExpr count_of(const Domain& domain, const std::vector<int>& axes) {
+  IntExpr points = 1;
+  for (const int a : axes) points = points * domain.axes[static_cast<size_t>(a)].extent;
+  return points;
+}
+
+}  // namespace smelt::schedule

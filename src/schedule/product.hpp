@@ -1,0 +1,41 @@
+// Products: sums over axes of what two factors make together, each of which lacks kept axes that the other has.
+//
+//   y[b, m, n] = sum over k of  f[b, m, k] * g[b, n, k]          rows m, columns n, inner axes k
+//
+// Whatever leads to a factor is evaluated once for each tile of the other side, and what is computed from y for each of its elements.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "schedule/domain.hpp"
+
+namespace smelt::schedule {
+
+// One sum: the reduction, and the factors of what it reduces.
+struct ProductSum {
+  NodeId node = -1;
+  NodeId rows = -1, columns = -1;  // by the side that they have
+  size_t reduction = 0;            // its place in the domain
+};
+
+struct Product {
+  // Axes of the domain: those of both factors, of one alone, and those summed over.
+  std::vector<int> batch, rows, columns, inner;
+  std::vector<ProductSum> sums;
+  // Whether the factors' arrays are contiguous along the inner axes, not along their own.
+  bool rows_along_inner = true, columns_along_inner = false;
+  // What one iteration of the grid computes, and how much of the inner axes is staged at a time.
+  int64_t tile_rows = 0, tile_columns = 0, tile_inner = 0;
+  int64_t block_rows = 0, block_columns = 0;  // results that a thread has in registers; on a CPU columns are lanes
+};
+
+// The sums of a group, if it is made of products over the same axes; tiles are not chosen yet.
+std::optional<Product> find_product(const Graph& graph, const Group& group, const Domain& domain);
+
+// Points of these axes for the sizes at hand, and as an expression.
+int64_t estimate_of(const Domain& domain, const std::vector<int>& axes);
+IntExpr count_of(const Domain& domain, const std::vector<int>& axes);
+
+}  // namespace smelt::schedule

@@ -1,0 +1,64 @@
+// How tiles of products are chosen.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "schedule/candidates.hpp"
+#include "schedule/parts.hpp"
+#include "schedule/product.hpp"
+
+namespace smelt::schedule {
+namespace {
+
+// Smaller products take longer to stage than to add up in the loops of other families.
+constexpr int64_t kFewestRows = 4, kFewestColumns = 8, kFewestInner = 8;
+constexpr int64_t kSmallProduct = 1 << 14;  // multiplications
+
+// Of a tile on a CPU: what is staged of the inner axes, and bytes of the second-level cache that its panels and sums may take.
+constexpr int64_t kInnerOfTile = 256, kTileRows = 192, kTileColumns = 256;
+constexpr int64_t kTilesPerThread = 3;
+
+int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+
+}  // namespace
+
+std::optional<Schedule> product_on_cpu(const Graph& graph, const Domain& domain, const Group& group, const Options& options) {
+  auto found = find_product(graph, group, domain);
+  if (!found) return std::nullopt;
+  Product& p = *found;
+  const int64_t rows = estimate_of(domain, p.rows), columns = estimate_of(domain, p.columns), inner = estimate_of(domain, p.inner);
+  if (rows < kFewestRows || columns < kFewestColumns || inner < kFewestInner || rows * columns * inner < kSmallProduct)
+    return std::nullopt;
+  int64_t bytes = 4;
+  for (const ProductSum& sum : p.sums) bytes = std::max<int64_t>(bytes, size_of(compute_type(graph.at(sum.node).dtype)));
+  // Results of a block: vectors of two registers, in as many rows as leave some for the factors.
+  const int64_t lanes = 2 * natural_lanes(options.target) * 4 / bytes;
+  const int64_t registers = options.target.vector_bits >= 512 ? 32 : 16;
+  const auto sums = static_cast<int64_t>(p.sums.size());
+  p.block_columns = lanes;
+  p.block_rows = std::max<int64_t>(1, (registers - 4) / 2 / sums);
+  if (p.block_rows > 6) p.block_rows = p.block_rows / 6 * 6;
+  p.block_rows = std::min(p.block_rows, rows);
+  p.tile_inner = std::min<int64_t>(kInnerOfTile, round_up(inner, 16));
+  p.tile_rows = std::min(round_up(kTileRows, p.block_rows), round_up(rows, p.block_rows));
+  p.tile_columns = std::min(round_up(kTileColumns, lanes), round_up(columns, lanes));
+  const int64_t batch = estimate_of(domain, p.batch);
+  const auto tiles = [&] { return batch * ((rows + p.tile_rows - 1) / p.tile_rows) * ((columns + p.tile_columns - 1) / p.tile_columns); };
+  while (tiles() < kTilesPerThread * kThreadsOfACpu && (p.tile_rows > 4 * p.block_rows || p.tile_columns > 2 * lanes)) {
+    if (p.tile_rows / p.block_rows >= 2 * (p.tile_columns / lanes) || p.tile_columns <= 2 * lanes)
+      p.tile_rows = round_up(p.tile_rows / 2, p.block_rows);
+    else
+      p.tile_columns = round_up(p.tile_columns / 2, lanes);
+  }
+  Schedule s;
+  s.strategy = Strategy::Product;
+  s.domain = domain;
+  s.lanes = static_cast<int>(lanes);
+  s.tile = p.tile_columns;
+  s.note = fmt::format("products of {} x {} x {} in tiles of {} x {}, {} at a time; {} x {} results in registers", rows, columns,
+                       inner, p.tile_rows, p.tile_columns, p.tile_inner, p.block_rows, p.block_columns);
+  s.product = std::move(p);
+  return s;
+}
+
+}  // namespace smelt::schedule
