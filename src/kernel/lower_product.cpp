@@ -23,7 +23,7 @@ const Symbol kRowTile = Symbol::loop("rt"), kColumnTile = Symbol::loop("ct"), kP
 const Symbol kInner = Symbol::loop("k"), kRow = Symbol::loop("y"), kBlock = Symbol::loop("ir"), kVector = Symbol::loop("jr");
 }  // namespace
 
-void ProductLowering::phases() { cpu_tiles(); }
+void ProductLowering::phases() { on_gpu() ? gpu_tiles() : cpu_tiles(); }
 
 void ProductLowering::place(Placement& placement, const std::vector<int>& axes, const IntExpr& position) const {
   std::vector<Axis> these;

@@ -46,6 +46,21 @@ class ProductLowering : public Lowering {
   std::vector<Stmt> multiply(const Panels& panels, const Tile& tile, const Piece& inner);
   void cpu_tiles();
 
+  // lower_product_gpu.cpp
+  struct GpuPanels {
+    std::vector<Panel> rows, columns;
+    std::vector<std::vector<LocalId>> totals;  // by sum, of each result of a thread
+    std::vector<int> sums;                     // buffers of results, by sum
+  };
+  std::vector<schedule::Guard> guards_of(const Placement& placement, const std::vector<int>& axes) const;
+  GpuPanels add_gpu_panels(std::vector<Stmt>& body);
+  std::vector<Stmt> stage(const Panel& panel, bool of_rows, const Tile& tile, const IntExpr& part, bool whole);
+  schedule::Index result_of_thread(int64_t row, int64_t column) const;
+  std::vector<Stmt> multiply_by_threads(const GpuPanels& panels);
+  std::vector<Stmt> put_sums(const GpuPanels& panels);
+  std::vector<Stmt> results(const GpuPanels& panels, const Tile& tile, bool whole);
+  void gpu_tiles();
+
 };
 
 }  // namespace smelt::kernel

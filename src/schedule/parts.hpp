@@ -76,6 +76,8 @@ void find_staged(const Graph& graph, Schedule& s);
 // schedule_product.cpp: nothing where the group is no product, or one too small for tiles.
 std::optional<Schedule> product_on_cpu(const Graph& graph, const Domain& domain, const Group& group,
                                        const Options& options);
+std::optional<Schedule> product_on_gpu(const Graph& graph, const Domain& domain, const Group& group,
+                                       const Options& options);
 
 // schedule_cpu.cpp
 int natural_lanes(const Target& target);  // of a vector, of elements of 32 bits

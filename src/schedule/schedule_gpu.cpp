@@ -219,6 +219,7 @@ std::variant<Schedule, Refusal> any_schedule(const Graph& graph, Domain domain, 
     return *domain.overlap;
   }
   if (domain.pointwise()) return pointwise_gpu(graph, std::move(domain), group, options);
+  if (auto product = product_on_gpu(graph, domain, group, options)) return std::move(*product);
   if (options.tuning.turned) {
     if (!may_turn(domain))
       return Refusal{"lanes along a kept axis would read elements that are not neighbours",

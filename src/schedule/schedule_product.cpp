@@ -6,6 +6,7 @@
 #include "schedule/candidates.hpp"
 #include "schedule/parts.hpp"
 #include "schedule/product.hpp"
+#include "schedule/schedule_gpu.hpp"
 
 namespace smelt::schedule {
 namespace {
@@ -57,6 +58,46 @@ std::optional<Schedule> product_on_cpu(const Graph& graph, const Domain& domain,
   s.tile = p.tile_columns;
   s.note = fmt::format("products of {} x {} x {} in tiles of {} x {}, {} at a time; {} x {} results in registers", rows, columns,
                        inner, p.tile_rows, p.tile_columns, p.tile_inner, p.block_rows, p.block_columns);
+  s.product = std::move(p);
+  return s;
+}
+
+std::optional<Schedule> product_on_gpu(const Graph& graph, const Domain& domain, const Group& group, const Options& options) {
+  auto found = find_product(graph, group, domain);
+  if (!found) return std::nullopt;
+  Product& p = *found;
+  const int64_t rows = estimate_of(domain, p.rows), columns = estimate_of(domain, p.columns), inner = estimate_of(domain, p.inner);
+  if (rows < kFewestRows || columns < kFewestColumns || inner < kFewestInner || rows * columns * inner < kSmallProduct)
+    return std::nullopt;
+  int64_t bytes = 4;
+  for (const ProductSum& sum : p.sums) bytes = std::max<int64_t>(bytes, size_of(compute_type(graph.at(sum.node).dtype)));
+  const auto sums = static_cast<int64_t>(p.sums.size());
+  const int64_t batch = estimate_of(domain, p.batch);
+  const int64_t most = options.target.plain ? std::min<int64_t>(options.target.workgroup, kWorkgroup) : kWorkgroup;
+  // Sides of a tile, the largest first that leaves no multiprocessor without one.
+  constexpr int64_t kSides[] = {128, 64, 32};
+  for (const int64_t side : kSides) {
+    const bool last = side == kSides[2];
+    const int64_t tiles = batch * ((rows + side - 1) / side) * ((columns + side - 1) / side);
+    const bool too_large = side * side * bytes * sums > (options.target.plain ? 32 << 10 : 64 << 10);
+    if (!last && (too_large || (tiles < options.target.threads && side > 32))) continue;
+    p.tile_rows = p.tile_columns = side;
+    break;
+  }
+  p.tile_inner = 16;
+  p.block_rows = p.block_columns = p.tile_rows == 128 ? 8 : 4;
+  Schedule s;
+  s.strategy = Strategy::Product;
+  s.domain = domain;
+  s.team = s.workgroup = static_cast<int>(p.tile_rows * p.tile_columns / (p.block_rows * p.block_columns));
+  while (s.team > most) {
+    p.block_columns *= 2;
+    s.team = s.workgroup = s.team / 2;
+  }
+  s.lanes = 4;
+  s.tile = p.tile_columns;
+  s.note = fmt::format("products of {} x {} x {} in tiles of {} x {}, {} at a time; {} x {} results to a thread", rows, columns, inner,
+                       p.tile_rows, p.tile_columns, p.tile_inner, p.block_rows, p.block_columns);
   s.product = std::move(p);
   return s;
 }

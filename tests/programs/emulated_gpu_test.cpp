@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <tuple>
+
 #include "aliasing.hpp"
 #include "compile/saved.hpp"
 #include "frontends/language.hpp"
@@ -68,6 +70,27 @@ TEST_F(EmulatedGpu, RowsByTeamsOfEverySize) {
     check_calls("input x: f32[R, C]\nreturn softmax(x), argmax(x, axis=1)\n", calls,
                 {{"R"_size, 5}, {"C"_size, length}});
   }
+}
+
+// Tiles of every size, whole ones and their ends.
+TEST_F(EmulatedGpu, ProductsInTiles) {
+  const std::string program =
+      "input a: f32[M, K]\ninput b: f32[K, N]\ninput c: f32[N]\nreturn relu(a @ b + c), (a @ b) * 2\n";
+  for (const int64_t estimate : {40, 1000, 5000}) {
+    std::vector<std::vector<Tensor>> keep;
+    std::vector<std::vector<TensorView>> calls;
+    for (const auto& [m, k, n] : {std::tuple<int64_t, int64_t, int64_t>{33, 35, 66}, {128, 32, 128}, {130, 17, 7}, {1, 1, 1}})
+      keep.push_back({noise(DType::F32, {m, k}, 1), noise(DType::F32, {k, n}, 2), noise(DType::F32, {n}, 3)});
+    for (const auto& t : keep) calls.push_back({t[0], t[1], t[2]});
+    check_calls(program, calls, {{"M"_size, estimate}, {"K"_size, 64}, {"N"_size, estimate}});
+  }
+}
+
+TEST_F(EmulatedGpu, ProductsOfTurnedArrays) {
+  const Tensor a = noise(DType::F32, {70, 45}, 1), b = noise(DType::F32, {70, 45}, 2), c = noise(DType::F64, {3, 40, 50}, 3);
+  for (const char* last : {"a @ b.T", "a.T @ b", "gelu(linear(a, b, b[:, 0])), max(a)"})
+    check(fmt::format("input a: f32[70, 45]\ninput b: f32[70, 45]\nreturn {}\n", last), {a, b});
+  check("input c: f64[3, 40, 50]\nreturn c @ c.mT\n", {c});
 }
 
 TEST_F(EmulatedGpu, RowsOfAKnownLength) {
