@@ -17,31 +17,47 @@ namespace smelt {
 /// x @ y: sums of products over the last axis of x and the last but one of y; axes in front broadcast. f16 and bf16 add
 /// up in f32 and are rounded once; integers wrap. x: [.., m, k], y: [.., k, n], gives [.., m, n]; a vector is a row as
 /// x, a column as y. Gives the promoted dtype.
-inline Array matmul(const Array& x, const Array& y, Where where = Where::here()) { return detail::call("matmul", {x, y}, where); }
+inline Array matmul(const Array& x, const Array& y, Where where = Where::here()) {
+  return detail::call("matmul", {x, y}, where);
+}
 /// x @ weight.T + bias; weight: [out, in]. x: [.., in]. Gives [.., out] in the promoted dtype.
-inline Array linear(const Array& x, const Array& weight, const Array& bias = {}, Where where = Where::here()) { return detail::call("linear", {x, weight, bias}, where); }
+inline Array linear(const Array& x, const Array& weight, const Array& bias = {}, Where where = Where::here()) {
+  return detail::call("linear", {x, weight, bias}, where);
+}
 /// letters name axes: those that two arrays share are multiplied, those that the result lacks are summed, as in
 /// einsum('bij,bjk->bik', x, y); ... broadcasts. Gives the promoted dtype; several arrays are multiplied from the first
 /// to the last.
-inline Array einsum(std::string_view subscripts, const std::vector<Array>& operands, Where where = Where::here()) { return detail::call("einsum", {subscripts, operands}, where); }
+inline Array einsum(std::string_view subscripts, const std::vector<Array>& operands, Where where = Where::here()) {
+  return detail::call("einsum", {subscripts, operands}, where);
+}
 /// sums of products over the last axis of x and the last but one of y, or its only one. Gives the promoted dtype.
-inline Array dot(const Array& x, const Array& y, Where where = Where::here()) { return detail::call("dot", {x, y}, where); }
+inline Array dot(const Array& x, const Array& y, Where where = Where::here()) {
+  return detail::call("dot", {x, y}, where);
+}
 /// sum(x * y, axis). Gives the promoted dtype.
-inline Array vecdot(const Array& x, const Array& y, const Axes& axis = -1, Where where = Where::here()) { return detail::call("vecdot", {x, y, axis}, where); }
+inline Array vecdot(const Array& x, const Array& y, const Axes& axis = -1, Where where = Where::here()) {
+  return detail::call("vecdot", {x, y, axis}, where);
+}
 /// every product of an element of x and one of y, both flattened. Gives [elements of x, elements of y].
-inline Array outer(const Array& x, const Array& y, Where where = Where::here()) { return detail::call("outer", {x, y}, where); }
+inline Array outer(const Array& x, const Array& y, Where where = Where::here()) {
+  return detail::call("outer", {x, y}, where);
+}
 /// softmax(matmul(q, k transposed) * scale + mask), times v; a Bool mask says which keys are seen, causal those up to
 /// the row; without scale 1 / sqrt of the last axis; more heads of q (axis -3) than of k share theirs. q: [.., rows,
 /// n], k: [.., keys, n], v: [.., keys, m]. Gives [.., rows, m] in the dtype of q; 0 in rows that see no key. Vaswani et
 /// al. 2017.
-inline Array scaled_dot_product_attention(const Array& q, const Array& k, const Array& v, const Array& mask = {}, bool causal = false, const Array& scale = {}, Where where = Where::here()) { return detail::call("scaled_dot_product_attention", {q, k, v, mask, causal, scale}, where); }
+inline Array scaled_dot_product_attention(const Array& q, const Array& k, const Array& v, const Array& mask = {},
+                                          bool causal = false, const Array& scale = {}, Where where = Where::here()) {
+  return detail::call("scaled_dot_product_attention", {q, k, v, mask, causal, scale}, where);
+}
 
 /// Sums of products over the last axes of x and as many first ones of y.
 inline Array tensordot(const Array& x, const Array& y, int64_t axes = 2, Where where = Where::here()) {
   return detail::call("tensordot", {x, y, axes}, where);
 }
 /// Sums of products over pairs of axes: the first of those named of x with the first of those of y, and so on.
-inline Array tensordot(const Array& x, const Array& y, const Axes& of_x, const Axes& of_y, Where where = Where::here()) {
+inline Array tensordot(const Array& x, const Array& y, const Axes& of_x, const Axes& of_y,
+                       Where where = Where::here()) {
   return detail::call("tensordot", {x, y, detail::Argument::tuple(std::vector<Axes>{of_x, of_y})}, where);
 }
 

@@ -7,16 +7,29 @@
 namespace smelt {
 
 template <class Self>
-Self Methods<Self>::matmul(const Self& y, Where where) const { return smelt::matmul(self(), y, where); }
+Self Methods<Self>::matmul(const Self& y, Where where) const {
+  return smelt::matmul(self(), y, where);
+}
 template <class Self>
-Self Methods<Self>::linear(const Self& weight, const Self& bias, Where where) const { return smelt::linear(self(), weight, bias, where); }
+Self Methods<Self>::linear(const Self& weight, const Self& bias, Where where) const {
+  return smelt::linear(self(), weight, bias, where);
+}
 template <class Self>
-Self Methods<Self>::dot(const Self& y, Where where) const { return smelt::dot(self(), y, where); }
+Self Methods<Self>::dot(const Self& y, Where where) const {
+  return smelt::dot(self(), y, where);
+}
 template <class Self>
-Self Methods<Self>::vecdot(const Self& y, const Axes& axis, Where where) const { return smelt::vecdot(self(), y, axis, where); }
+Self Methods<Self>::vecdot(const Self& y, const Axes& axis, Where where) const {
+  return smelt::vecdot(self(), y, axis, where);
+}
 template <class Self>
-Self Methods<Self>::outer(const Self& y, Where where) const { return smelt::outer(self(), y, where); }
+Self Methods<Self>::outer(const Self& y, Where where) const {
+  return smelt::outer(self(), y, where);
+}
 template <class Self>
-Self Methods<Self>::scaled_dot_product_attention(const Self& k, const Self& v, const Self& mask, bool causal, const Self& scale, Where where) const { return smelt::scaled_dot_product_attention(self(), k, v, mask, causal, scale, where); }
+Self Methods<Self>::scaled_dot_product_attention(const Self& k, const Self& v, const Self& mask, bool causal,
+                                                 const Self& scale, Where where) const {
+  return smelt::scaled_dot_product_attention(self(), k, v, mask, causal, scale, where);
+}
 
 }  // namespace smelt

@@ -128,6 +128,7 @@ void PhasePrinter::declare() {
     if (kernel_.locals[id].is_mutable && (local.vectors.empty() || local.used_outside || local.of_element))
       line("{} v{};", type, id);
   }
+  declare_fragments();
 }
 
 void PhasePrinter::end_with(PhasePrinter& last) {

@@ -128,6 +128,9 @@ class PhasePrinter {
   void assign(const Assign& s);
   void store(const Store& s);
   void conditional(const If& s);
+  // c_like_matrix.cpp
+  void declare_fragments();
+  void matrix(const kernel::Matrix& s);
   bool batched_loop(const Loop& s);
   void count_loop(const Loop& s, const char* pragma);
   void each(const Each& s);  // c_like_each.cpp

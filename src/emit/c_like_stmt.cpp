@@ -29,7 +29,8 @@ void PhasePrinter::statement(const Stmt& s) {
           [&](const Store& made) { store(made); }, [&](const Barrier&) { barrier(); },
           [](const Prefetch&) { throw InternalError("a GPU does not prefetch"); },
           [](const Turn&) { throw InternalError("a GPU does not turn scratch"); },
-          [&](const If& made) { conditional(made); }, [&](const Each& made) { each(made); });
+          [&](const kernel::Matrix& made) { matrix(made); }, [&](const If& made) { conditional(made); },
+          [&](const Each& made) { each(made); });
 }
 
 void PhasePrinter::conditional(const If& s) {

@@ -164,6 +164,7 @@ void PhasePrinter::statement(const Stmt& s) {
           [&](const Assign& made) { assign(made); }, [&](const Combine& made) { combine(made); },
           [](const kernel::Alloc&) {},  // its memory is there from the start
           [&](const Store& made) { store(made); }, [&](const kernel::Turn& made) { turn(made); },
+          [](const kernel::Matrix&) { throw InternalError("a CPU has no matrix units"); },
           [](const kernel::Barrier&) { throw InternalError("a CPU has no barriers"); },
           [](const kernel::Prefetch&) {},  // the caches of other machines are others
           [&](const kernel::If& made) { conditional(made); }, [&](const kernel::Each& made) { each(made); },

@@ -108,8 +108,8 @@ void PhasePrinter::collect_changes(const std::vector<Stmt>& body, Changes& into)
               change(locals + (store.access.scratch ? params : 0) + static_cast<size_t>(store.access.array));
             },
             [&](const kernel::Turn& turn) { change(locals + params + static_cast<size_t>(turn.buffer)); },
-            [](const kernel::Let&) {}, [](const kernel::Barrier&) {}, [](const kernel::Prefetch&) {},
-            [](const kernel::Alloc&) {});
+            [](const kernel::Let&) {}, [](const kernel::Barrier&) {}, [](const kernel::Matrix&) {},
+            [](const kernel::Prefetch&) {}, [](const kernel::Alloc&) {});
 }
 
 }  // namespace smelt::emit

@@ -21,6 +21,7 @@ void PhasePrinter::statement(const Stmt& s) {
           [](const kernel::Alloc&) {},  // its memory is there from the start
           [&](const kernel::Store& made) { store(made); }, [&](const kernel::Turn& made) { turn(made); },
           [&](const kernel::Prefetch& made) { prefetch(made); },
+          [](const kernel::Matrix&) { throw InternalError("a CPU has no matrix units"); },
           [](const kernel::Barrier&) { throw InternalError("a CPU has no barriers"); },
           [&](const kernel::If& made) { conditional(made); }, [&](const kernel::Each& made) { each(made); });
 }

@@ -26,7 +26,8 @@ static f::Axes axes_in(const Call& c, const Value& value) {
     }
   const auto* tuple = value.as<Tuple>();
   if (!tuple || axes.size() != tuple->items->size())
-    c.fail("axes", "tensordot: axes are integers", "axes=((1, 0), (0, 1)) pairs axis 1 of x with axis 0 of y, and 0 with 1");
+    c.fail("axes", "tensordot: axes are integers",
+           "axes=((1, 0), (0, 1)) pairs axis 1 of x with axis 0 of y, and 0 with 1");
   return axes;
 }
 
@@ -50,7 +51,8 @@ static Value tensordot(Call& c) {
 
 static constexpr Row kProductRows[] = {
     {"matmul", "mm bmm", "x, y",
-     "x @ y: sums of products over the last axis of x and the last but one of y; axes in front broadcast. f16 and bf16 add up in "
+     "x @ y: sums of products over the last axis of x and the last but one of y; axes in front broadcast. f16 and bf16 "
+     "add up in "
      "f32 and are rounded once; integers wrap",
      [](Call& c) { return Value::array(f::matmul(c.b, c.array("x"), c.array("y"), c.written())); }},
     {"linear", "", "x, weight, bias=None", "x @ weight.T + bias; weight: [out, in]",
@@ -66,14 +68,16 @@ static constexpr Row kProductRows[] = {
     {"outer", "", "x, y", "every product of an element of x and one of y, both flattened",
      [](Call& c) { return Value::array(f::outer(c.b, c.array("x"), c.array("y"))); }},
     {"tensordot", "", "x, y, axes=2",
-     "sums of products over pairs of axes: a number n pairs the last n of x with the first n of y, and ((1, 0), (0, 1)) names them",
+     "sums of products over pairs of axes: a number n pairs the last n of x with the first n of y, and ((1, 0), (0, "
+     "1)) names them",
      tensordot},
     {"scaled_dot_product_attention", "attention", "q, k, v, mask=None, causal=False, scale=None",
-     "softmax(q @ k.mT * scale + mask) @ v; a bool mask says which keys are seen, causal those up to the row; without scale 1 / sqrt "
+     "softmax(q @ k.mT * scale + mask) @ v; a bool mask says which keys are seen, causal those up to the row; without "
+     "scale 1 / sqrt "
      "of the last axis; more heads of q than of k share theirs",
      [](Call& c) {
-       return Value::array(f::attention(c.b, c.array("q"), c.array("k"), c.array("v"), c.optional_array("mask"), c.flag("causal"),
-                                        c.optional_operand("scale")));
+       return Value::array(f::attention(c.b, c.array("q"), c.array("k"), c.array("v"), c.optional_array("mask"),
+                                        c.flag("causal"), c.optional_operand("scale")));
      }},
 };
 

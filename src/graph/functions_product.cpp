@@ -24,7 +24,8 @@ struct Named {
 bool has(const Names& names, int name) { return std::find(names.begin(), names.end(), name) != names.end(); }
 
 std::string axis_text(int name) {
-  return name < 0 ? fmt::format("the axis {} of those that broadcast", name) : fmt::format("axis {}", static_cast<char>(name));
+  return name < 0 ? fmt::format("the axis {} of those that broadcast", name)
+                  : fmt::format("axis {}", static_cast<char>(name));
 }
 
 IntExpr size_of_axis(const GraphBuilder& b, const Named& a, int name) {
@@ -56,7 +57,8 @@ Named diagonal(GraphBuilder& b, Named a) {
                          describe(b.at(a.x))),
              "an axis that is named twice is a diagonal");
       const DType t = b.dtype(a.x);
-      const NodeId here = b.elementwise(Op::Eq, {b.iota(shape, static_cast<int>(d)), b.iota(shape, static_cast<int>(e))});
+      const NodeId here =
+          b.elementwise(Op::Eq, {b.iota(shape, static_cast<int>(d)), b.iota(shape, static_cast<int>(e))});
       const NodeId kept = b.elementwise(Op::Where, {here, a.x, zero_of(b, t).id()});
       const int axis = static_cast<int>(e);
       a.x = is_bool(t) ? b.reduce(ReduceKind::Any, kept, {axis}, false)
@@ -98,8 +100,8 @@ void check_sizes(const GraphBuilder& b, const Named& x, const Named& y, const st
     const IntExpr a = size_of_axis(b, x, name), c = size_of_axis(b, y, name);
     const bool broadcasts = name < 0 && (a.is(1) || c.is(1));
     if (!(a == c) && !broadcasts)
-      fail(fmt::format("{}: {} and {} do not fit: {} has {} and {} elements", what, describe(b.at(x.x)), describe(b.at(y.x)),
-                       axis_text(name), a.str(), c.str()),
+      fail(fmt::format("{}: {} and {} do not fit: {} has {} and {} elements", what, describe(b.at(x.x)),
+                       describe(b.at(y.x)), axis_text(name), a.str(), c.str()),
            "axes that are multiplied with each other have one size");
   }
 }
@@ -151,7 +153,8 @@ struct Subscripts {
 
 class SubscriptParser {
  public:
-  SubscriptParser(const GraphBuilder& b, std::string_view text, const std::vector<NodeId>& arrays) : b_(b), arrays_(arrays) {
+  SubscriptParser(const GraphBuilder& b, std::string_view text, const std::vector<NodeId>& arrays)
+      : b_(b), arrays_(arrays) {
     for (const char c : text)
       if (c != ' ') text_ += c;
   }
@@ -167,8 +170,8 @@ class SubscriptParser {
         terms.back() += c;
     }
     if (terms.size() != arrays_.size())
-      fail(fmt::format("einsum: '{}' names the axes of {} array{}, and {} {} given", text_, terms.size(), terms.size() == 1 ? "" : "s",
-                       arrays_.size(), arrays_.size() == 1 ? "is" : "are"),
+      fail(fmt::format("einsum: '{}' names the axes of {} array{}, and {} {} given", text_, terms.size(),
+                       terms.size() == 1 ? "" : "s", arrays_.size(), arrays_.size() == 1 ? "is" : "are"),
            "one list of letters for each array: einsum('ij,jk->ik', a, b)");
     Subscripts s;
     for (size_t i = 0; i < terms.size(); ++i) s.arrays.push_back(names_of(terms[i], arrays_[i]));
@@ -181,7 +184,8 @@ class SubscriptParser {
 
  private:
   [[noreturn]] void unexpected(const std::string& what) const {
-    fail(fmt::format("einsum: {} in '{}'", what, text_), "letters name axes, '...' those that broadcast: 'bij,bjk->bik'");
+    fail(fmt::format("einsum: {} in '{}'", what, text_),
+         "letters name axes, '...' those that broadcast: 'bij,bjk->bik'");
   }
 
   // The letters, and where the dots stand; -1: nowhere.
@@ -205,8 +209,8 @@ class SubscriptParser {
     auto [names, dots] = letters(term);
     const size_t rank = b_.shape(x).size();
     if (names.size() > rank || (dots < 0 && names.size() != rank))
-      fail(fmt::format("einsum: '{}' names {} ax{}, and the array is {}", term, names.size(), names.size() == 1 ? "is" : "es",
-                       describe(b_.at(x))),
+      fail(fmt::format("einsum: '{}' names {} ax{}, and the array is {}", term, names.size(),
+                       names.size() == 1 ? "is" : "es", describe(b_.at(x))),
            "a letter for each axis, or '...' for the rest");
     const Names others = broadcasting(rank - names.size());
     if (dots >= 0) names.insert(names.begin() + dots, others.begin(), others.end());
@@ -303,8 +307,8 @@ static void require_stacks(const GraphBuilder& b, NodeId x, NodeId y, std::strin
   for (size_t back = 3; back <= std::min(a.size(), c.size()); ++back) {
     const IntExpr &of_x = a[a.size() - back], &of_y = c[c.size() - back];
     if (!(of_x == of_y) && !of_x.is(1) && !of_y.is(1))
-      fail(fmt::format("{}: {} and {} are stacks of {} and {} matrices", what, describe(b.at(x)), describe(b.at(y)), of_x.str(),
-                       of_y.str()),
+      fail(fmt::format("{}: {} and {} are stacks of {} and {} matrices", what, describe(b.at(x)), describe(b.at(y)),
+                       of_x.str(), of_y.str()),
            "the axes in front of a matrix are equal, or 1");
   }
 }
@@ -312,7 +316,8 @@ static void require_stacks(const GraphBuilder& b, NodeId x, NodeId y, std::strin
 NodeId matmul(GraphBuilder& b, NodeId x, NodeId y, std::string_view what) {
   const size_t rx = b.shape(x).size(), ry = b.shape(y).size();
   if (rx == 0 || ry == 0)
-    fail(fmt::format("{}: {} is a number, not a matrix", what, describe(b.at(rx == 0 ? x : y))), "x * y multiplies by a number");
+    fail(fmt::format("{}: {} is a number, not a matrix", what, describe(b.at(rx == 0 ? x : y))),
+         "x * y multiplies by a number");
   require_rows(b, x, y, ry > 1 ? ry - 2 : 0, what);
   require_stacks(b, x, y, what);
   const DType common = common_dtype_of(b, x, y, what);
@@ -341,7 +346,8 @@ NodeId outer(GraphBuilder& b, NodeId x, NodeId y) {
 
 NodeId tensordot(GraphBuilder& b, NodeId x, NodeId y, Axes of_x, Axes of_y) {
   if (of_x.size() != of_y.size())
-    fail(fmt::format("tensordot: {} axes of x and {} of y", of_x.size(), of_y.size()), "they are multiplied pair by pair");
+    fail(fmt::format("tensordot: {} axes of x and {} of y", of_x.size(), of_y.size()),
+         "they are multiplied pair by pair");
   const auto named = [&](NodeId a, const Axes& axes, int first) {
     Named n{a, Names(b.shape(a).size(), 0)};
     for (size_t i = 0; i < axes.size(); ++i) {
@@ -356,10 +362,11 @@ NodeId tensordot(GraphBuilder& b, NodeId x, NodeId y, Axes of_x, Axes of_y) {
   constexpr int kOfX = 1000, kOfY = 2000;
   const Named left = named(x, of_x, kOfX), right = named(y, of_y, kOfY);
   for (size_t i = 0; i < of_x.size(); ++i) {
-    const IntExpr a = size_of_axis(b, left, static_cast<int>(i) + 1), c = size_of_axis(b, right, static_cast<int>(i) + 1);
+    const IntExpr a = size_of_axis(b, left, static_cast<int>(i) + 1),
+                  c = size_of_axis(b, right, static_cast<int>(i) + 1);
     if (!(a == c))
-      fail(fmt::format("tensordot: axis {} of {} has {} elements, and axis {} of {} has {}", of_x[i], describe(b.at(x)), a.str(),
-                       of_y[i], describe(b.at(y)), c.str()),
+      fail(fmt::format("tensordot: axis {} of {} has {} elements, and axis {} of {} has {}", of_x[i], describe(b.at(x)),
+                       a.str(), of_y[i], describe(b.at(y)), c.str()),
            "axes that are multiplied with each other have one size");
   }
   Names result;
@@ -371,7 +378,8 @@ NodeId tensordot(GraphBuilder& b, NodeId x, NodeId y, Axes of_x, Axes of_y) {
 }
 
 NodeId linear(GraphBuilder& b, NodeId x, NodeId weight, std::optional<NodeId> bias) {
-  if (b.shape(x).empty()) fail(fmt::format("linear: {} is a number", describe(b.at(x))), "x has rows along its last axis");
+  if (b.shape(x).empty())
+    fail(fmt::format("linear: {} is a number", describe(b.at(x))), "x has rows along its last axis");
   if (b.shape(weight).size() != 2)
     fail(fmt::format("linear: the weight is {}", describe(b.at(weight))), "it is a matrix [out, in], as in torch");
   require_rows(b, x, weight, 1, "linear");
@@ -392,17 +400,20 @@ static NodeId grouped(GraphBuilder& b, NodeId x, const IntExpr& groups) {
   return b.reshape(x, shape);
 }
 
-NodeId attention(GraphBuilder& b, NodeId q, NodeId k, NodeId v, std::optional<NodeId> mask, bool causal, std::optional<Operand> scale) {
+NodeId attention(GraphBuilder& b, NodeId q, NodeId k, NodeId v, std::optional<NodeId> mask, bool causal,
+                 std::optional<Operand> scale) {
   constexpr std::string_view kName = "scaled_dot_product_attention";
   for (const NodeId x : {q, k, v})
-    if (b.shape(x).size() < 2)
-      fail(fmt::format("{} takes [.., length, n], not {}", kName, describe(b.at(x))), "");
+    if (b.shape(x).size() < 2) fail(fmt::format("{} takes [.., length, n], not {}", kName, describe(b.at(x))), "");
   require_rows(b, q, k, b.shape(k).size() - 1, kName);
-  const auto heads = [&](NodeId x) { return b.shape(x).size() < 3 ? std::nullopt : b.shape(x)[b.shape(x).size() - 3].constant(); };
+  const auto heads = [&](NodeId x) {
+    return b.shape(x).size() < 3 ? std::nullopt : b.shape(x)[b.shape(x).size() - 3].constant();
+  };
   const auto of_q = heads(q), of_k = heads(k), of_v = heads(v);
   if (of_q && of_k && of_v && *of_q != *of_k && *of_k > 1 && of_k == of_v && *of_q % *of_k == 0) {
     if (mask && b.shape(*mask).size() >= 3) mask = grouped(b, *mask, *of_k);
-    const NodeId result = attention(b, grouped(b, q, *of_k), grouped(b, k, *of_k), grouped(b, v, *of_k), mask, causal, scale);
+    const NodeId result =
+        attention(b, grouped(b, q, *of_k), grouped(b, k, *of_k), grouped(b, v, *of_k), mask, causal, scale);
     Shape shape = b.shape(result);
     shape.erase(shape.end() - 4);
     shape[shape.size() - 3] = *of_q;

@@ -13,6 +13,8 @@
 //                                           around, in order, after the mutable local carry, which ends as that of all lanes; begins
 //                                           anew where `anew` is true
 //           | Turn(buffer, source)                what stands at [r, c] of a square buffer goes to [c, r] of another (CPU only)
+//           | Matrix(step, fragment, buffers)      matrix units of a GPU: sums of a tile, in the registers of the whole team, become
+//                                           0; take the products of two staged factors; or go to scratch
 //           | Alloc(buffer)                       scratch memory of this workgroup (CPU: of this thread)
 //           | Store(param or buffer, index, mask?, expr, atomic?)   atomic (GPU only): joined by that operation with what is
 //                                           there, in any order
@@ -255,6 +257,13 @@ struct Scan {
 struct Turn {
   int buffer, source;
 };
+// Of the sums of a tile (Kernel::fragments).
+struct Matrix {
+  enum class Step : uint8_t { Clear, Multiply, Put } step;
+  int fragment = 0;
+  int rows = -1, columns = -1;  // Multiply: buffers of the factors
+  int into = -1;                // Put: a buffer [rows, more than columns]
+};
 struct Alloc {
   int buffer;
 };
@@ -285,7 +294,7 @@ struct Prefetch {
 };
 struct Barrier {};
 
-struct Stmt : OneOf<Loop, Let, Assign, Combine, Scan, Turn, Alloc, Store, If, Each, Prefetch, Barrier> {
+struct Stmt : OneOf<Loop, Let, Assign, Combine, Scan, Turn, Matrix, Alloc, Store, If, Each, Prefetch, Barrier> {
   using OneOf::OneOf;
 };
 
@@ -368,6 +377,17 @@ struct Part {
   std::vector<std::pair<Symbol, IntExpr>> sizes;  // what symbols of the body's own stand for
 };
 
+// The sums of a tile that matrix units of a GPU add up: each warp of the team has a part of the tile in its registers. A
+// factor is staged in pieces of 8 neighbours: [inner / 8, own + 1, 8] where these lie along the inner axis, else
+// [own / 8, inner + 1, 8]; own is rows or columns.
+struct Fragment {
+  DType factors, sums;
+  int rows, columns, inner;         // of the tile, and of the part that is staged at a time
+  static constexpr int kApart = 4;  // elements between the rows of the buffer that sums are put into
+  int down;                         // warps beside each other along the rows; the others are along the columns
+  bool rows_along_inner, columns_along_inner;
+};
+
 // Two params of which the output may stand in the memory of the input (in_place.hpp).
 struct InPlace {
   int input, output;
@@ -379,6 +399,7 @@ struct Kernel {
   std::vector<Param> params;
   std::vector<Local> locals;
   std::vector<ScratchBuffer> buffers;
+  std::vector<Fragment> fragments;
   std::vector<Expr> exprs;  // arguments come before their users; equal expressions are one
   std::vector<Phase> phases;
   std::vector<LaunchSize> launch_sizes;  // in order: a later one may use an earlier one

@@ -20,7 +20,8 @@ namespace smelt::kernel {
 
 namespace {
 const Symbol kRowTile = Symbol::loop("rt"), kColumnTile = Symbol::loop("ct"), kPart = Symbol::loop("kb");
-const Symbol kInner = Symbol::loop("k"), kRow = Symbol::loop("y"), kBlock = Symbol::loop("ir"), kVector = Symbol::loop("jr");
+const Symbol kInner = Symbol::loop("k"), kRow = Symbol::loop("y"), kBlock = Symbol::loop("ir"),
+             kVector = Symbol::loop("jr");
 }  // namespace
 
 void ProductLowering::phases() { on_gpu() ? gpu_tiles() : cpu_tiles(); }
@@ -41,7 +42,8 @@ ProductLowering::Tile ProductLowering::tile_of_grid() const {
     const Axis& axis = domain().axes[static_cast<size_t>(a)];
     grid.add(axis.var, axis.extent);
   }
-  const IntExpr rows = schedule::count_of(domain(), product().rows), columns = schedule::count_of(domain(), product().columns);
+  const IntExpr rows = schedule::count_of(domain(), product().rows),
+                columns = schedule::count_of(domain(), product().columns);
   grid.add_pieces(kRowTile, rows, product().tile_rows);
   grid.add_pieces(kColumnTile, columns, product().tile_columns);
   Tile tile;
@@ -71,7 +73,8 @@ ProductLowering::Panels ProductLowering::add_panels() {
   };
   for (const schedule::ProductSum& sum : p.sums) {
     add(panels.rows, sum.rows, sum.reduction,
-        p.rows_along_inner ? std::vector<IntExpr>{p.tile_rows, p.tile_inner + 16} : std::vector<IntExpr>{p.tile_inner, p.tile_rows});
+        p.rows_along_inner ? std::vector<IntExpr>{p.tile_rows, p.tile_inner + 16}
+                           : std::vector<IntExpr>{p.tile_inner, p.tile_rows});
     add(panels.columns, sum.columns, sum.reduction, {p.tile_columns / p.block_columns, p.tile_inner, p.block_columns});
     panels.sums.push_back(add_scratch(accumulator(sum), {p.tile_rows, p.tile_columns}));
   }
@@ -107,23 +110,27 @@ std::vector<Stmt> ProductLowering::pack_rows(const Panel& panel, const Tile& til
   if (rest.is(0)) return body;
   const DType t = kernel_.buffers[static_cast<size_t>(panel.buffer)].dtype;
   const IntExpr beyond = tile.rows.length + (along_inner ? outer : lane);
-  std::vector<Stmt> zero = single(builder_.store({true, panel.buffer, along_inner ? schedule::Index{beyond, lane} : schedule::Index{outer, beyond}},
-                                                 builder_.constant(neutral(ReduceKind::Sum, t))));
-  append(body, in_loops({{kRow, along_inner ? rest : inner.length}}, single(vector(along_inner ? inner.length : rest, std::move(zero)))));
+  std::vector<Stmt> zero = single(
+      builder_.store({true, panel.buffer, along_inner ? schedule::Index{beyond, lane} : schedule::Index{outer, beyond}},
+                     builder_.constant(neutral(ReduceKind::Sum, t))));
+  append(body, in_loops({{kRow, along_inner ? rest : inner.length}},
+                        single(vector(along_inner ? inner.length : rest, std::move(zero)))));
   return body;
 }
 
 std::vector<Stmt> ProductLowering::pack_columns(const Panel& panel, const Tile& tile, const Piece& inner) {
   const schedule::Product& p = product();
   const IntExpr lane = IntExpr::symbol(kLane), vec = IntExpr::symbol(kVector), k = IntExpr::symbol(kInner);
-  const IntExpr vectors = ceildiv(tile.columns.length, p.block_columns), full = floordiv(tile.columns.length, p.block_columns);
+  const IntExpr vectors = ceildiv(tile.columns.length, p.block_columns),
+                full = floordiv(tile.columns.length, p.block_columns);
   std::vector<Stmt> body;
   // What a vector has beyond the columns is multiplied all the same.
   if (!(vectors == full)) {
     const DType t = kernel_.buffers[static_cast<size_t>(panel.buffer)].dtype;
     std::vector<Stmt> zero = single(
         builder_.store({true, panel.buffer, {full + vec, k, lane}}, builder_.constant(neutral(ReduceKind::Sum, t))));
-    append(body, in_loops({{kVector, vectors - full}, {kInner, inner.length}}, single(vector(p.block_columns, std::move(zero)))));
+    append(body, in_loops({{kVector, vectors - full}, {kInner, inner.length}},
+                          single(vector(p.block_columns, std::move(zero)))));
   }
   Placement placement = tile.placement;
   place(placement, p.rows, 0);
@@ -167,18 +174,21 @@ std::vector<Stmt> ProductLowering::multiply(const Panels& panels, const Tile& ti
       const IntExpr row = block * p.block_rows + r;
       const LocalId total = builder_.new_local(t, true);
       body.push_back(assign(total, builder_.constant(neutral(ReduceKind::Sum, t))));
-      const ExprId factor = builder_.load({true, rows.buffer, p.rows_along_inner ? schedule::Index{row, k} : schedule::Index{k, row}});
+      const ExprId factor =
+          builder_.load({true, rows.buffer, p.rows_along_inner ? schedule::Index{row, k} : schedule::Index{k, row}});
       const ExprId other = columns.at(p.sums[s].columns), so_far = builder_.local(total);
-      steps.push_back(assign(total, is_float(t) ? builder_.apply(Op::Fma, {factor, other, so_far})
-                                                : builder_.apply(Op::Add, {so_far, builder_.apply(Op::Mul, {factor, other})})));
+      steps.push_back(assign(total, is_float(t)
+                                        ? builder_.apply(Op::Fma, {factor, other, so_far})
+                                        : builder_.apply(Op::Add, {so_far, builder_.apply(Op::Mul, {factor, other})})));
       const Access sum{true, panels.sums[s], {row, vec * p.block_columns + lane}};
       ends.push_back(builder_.store(sum, builder_.apply(Op::Add, {builder_.load(sum), builder_.local(total)})));
     }
   }
   append(body, in_loops({{kInner, inner.length}}, std::move(steps)));
   append(body, std::move(ends));
-  return in_loops({{kVector, ceildiv(tile.columns.length, p.block_columns)}, {kBlock, ceildiv(tile.rows.length, p.block_rows)}},
-                  single(loop(LoopKind::Vector, kLane, p.block_columns, std::move(body), static_cast<int>(p.block_columns))));
+  return in_loops(
+      {{kVector, ceildiv(tile.columns.length, p.block_columns)}, {kBlock, ceildiv(tile.rows.length, p.block_rows)}},
+      single(loop(LoopKind::Vector, kLane, p.block_columns, std::move(body), static_cast<int>(p.block_columns))));
 }
 
 void ProductLowering::cpu_tiles() {
@@ -188,10 +198,11 @@ void ProductLowering::cpu_tiles() {
   const IntExpr lane = IntExpr::symbol(kLane), row = IntExpr::symbol(kRow);
   std::vector<Stmt> body, parts;
   for (size_t s = 0; s < p.sums.size(); ++s) {
-    std::vector<Stmt> zero = single(builder_.store({true, panels.sums[s], {row, lane}},
-                                                   builder_.constant(neutral(ReduceKind::Sum, accumulator(p.sums[s])))));
-    append(body, in_loops({{kRow, ceildiv(tile.rows.length, p.block_rows) * p.block_rows}},
-                          single(vector(ceildiv(tile.columns.length, p.block_columns) * p.block_columns, std::move(zero)))));
+    std::vector<Stmt> zero = single(builder_.store(
+        {true, panels.sums[s], {row, lane}}, builder_.constant(neutral(ReduceKind::Sum, accumulator(p.sums[s])))));
+    append(body,
+           in_loops({{kRow, ceildiv(tile.rows.length, p.block_rows) * p.block_rows}},
+                    single(vector(ceildiv(tile.columns.length, p.block_columns) * p.block_columns, std::move(zero)))));
   }
   const Piece inner = inner_part(tile);
   for (const Panel& panel : panels.columns) append(parts, pack_columns(panel, tile, inner));
@@ -207,7 +218,8 @@ void ProductLowering::cpu_tiles() {
   for (size_t s = 0; s < p.sums.size(); ++s)
     evaluator_.set_reduction(p.sums[s].node, builder_.load({true, panels.sums[s], {row, lane}}));
   append(body, in_loops({{kRow, tile.rows.length}}, single(vector(tile.columns.length, elements(placement)))));
-  add_phase(tile.grid, std::move(body), IntExpr(p.tile_rows * p.tile_columns) * max(1, floordiv(schedule::count_of(domain(), p.inner), 8)));
+  add_phase(tile.grid, std::move(body),
+            IntExpr(p.tile_rows * p.tile_columns) * max(1, floordiv(schedule::count_of(domain(), p.inner), 8)));
 }
 
 }  // namespace smelt::kernel

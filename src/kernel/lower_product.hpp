@@ -57,10 +57,10 @@ class ProductLowering : public Lowering {
   std::vector<Stmt> stage(const Panel& panel, bool of_rows, const Tile& tile, const IntExpr& part, bool whole);
   schedule::Index result_of_thread(int64_t row, int64_t column) const;
   std::vector<Stmt> multiply_by_threads(const GpuPanels& panels);
+  std::vector<Stmt> multiply_by_units(const GpuPanels& panels);
   std::vector<Stmt> put_sums(const GpuPanels& panels);
   std::vector<Stmt> results(const GpuPanels& panels, const Tile& tile, bool whole);
   void gpu_tiles();
-
 };
 
 }  // namespace smelt::kernel

@@ -21,12 +21,14 @@ namespace smelt::kernel {
 namespace {
 
 const Symbol kPart = Symbol::loop("kb"), kInner = Symbol::loop("k");
-constexpr int64_t kApart = 4;  // columns of a thread that lie beside each other
-constexpr int64_t kPad = 4;    // elements between rows of scratch, so that they begin in other banks
+constexpr int64_t kApart = 4;               // columns of a thread that lie beside each other
+constexpr int64_t kPiece = 8;               // neighbours of a factor that matrix units take together
+constexpr int64_t kPad = Fragment::kApart;  // elements between rows of scratch, so that they begin in other banks
 
 }  // namespace
 
-std::vector<schedule::Guard> ProductLowering::guards_of(const Placement& placement, const std::vector<int>& axes) const {
+std::vector<schedule::Guard> ProductLowering::guards_of(const Placement& placement,
+                                                        const std::vector<int>& axes) const {
   std::vector<schedule::Guard> guards;
   for (const int a : axes) {
     const Axis& axis = domain().axes[static_cast<size_t>(a)];
@@ -36,7 +38,8 @@ std::vector<schedule::Guard> ProductLowering::guards_of(const Placement& placeme
 }
 
 // A part of one factor, from number `part` of the inner axes on.
-std::vector<Stmt> ProductLowering::stage(const Panel& panel, bool of_rows, const Tile& tile, const IntExpr& part, bool whole) {
+std::vector<Stmt> ProductLowering::stage(const Panel& panel, bool of_rows, const Tile& tile, const IntExpr& part,
+                                         bool whole) {
   const schedule::Product& p = product();
   const bool along_inner = of_rows ? p.rows_along_inner : p.columns_along_inner;
   const int64_t own_size = of_rows ? p.tile_rows : p.tile_columns;
@@ -62,8 +65,13 @@ std::vector<Stmt> ProductLowering::stage(const Panel& panel, bool of_rows, const
   if (inside != kNoExpr)
     value = builder_.apply(Op::Where, {inside, value, builder_.constant(neutral(ReduceKind::Sum, t))});
   evaluator_.only_where(kNoExpr);
-  element.push_back(builder_.store({true, panel.buffer, {k, own}}, value));
-  const int lanes = along_inner ? schedule_.lanes : std::min(schedule_.lanes, 4);
+  schedule::Index at{k, own};
+  if (p.units) {
+    const IntExpr& fast_one = along_inner ? k : own;
+    at = {floordiv(fast_one, kPiece, placement.ranges), along_inner ? own : k, mod(fast_one, kPiece, placement.ranges)};
+  }
+  element.push_back(builder_.store({true, panel.buffer, at}, value));
+  const int lanes = schedule_.lanes;
   const int64_t steps = own_size * p.tile_inner / (lanes * schedule_.team);
   return single(loop(LoopKind::Vector, kLane, own_size * p.tile_inner, std::move(element), lanes,
                      static_cast<int>(std::clamp<int64_t>(steps, 1, 8))));
@@ -80,6 +88,15 @@ schedule::Index ProductLowering::result_of_thread(int64_t row, int64_t column) c
   return {y * p.block_rows + row, x * piece + column / piece * (across * piece) + column % piece};
 }
 
+std::vector<Stmt> ProductLowering::multiply_by_units(const GpuPanels& panels) {
+  std::vector<Stmt> steps;
+  for (size_t s = 0; s < product().sums.size(); ++s)
+    steps.push_back(Matrix{Matrix::Step::Multiply, static_cast<int>(s),
+                           panel_of(panels.rows, product().sums[s].rows).buffer,
+                           panel_of(panels.columns, product().sums[s].columns).buffer});
+  return steps;
+}
+
 std::vector<Stmt> ProductLowering::multiply_by_threads(const GpuPanels& panels) {
   const schedule::Product& p = product();
   const IntExpr k = IntExpr::symbol(kInner);
@@ -91,11 +108,13 @@ std::vector<Stmt> ProductLowering::multiply_by_threads(const GpuPanels& panels) 
     for (int64_t r = 0; r < p.block_rows; ++r)
       for (int64_t c = 0; c < p.block_columns; ++c) {
         const schedule::Index at = result_of_thread(r, c);
-        const ExprId f = builder_.load({true, rows.buffer, {k, at[0]}}), g = builder_.load({true, columns.buffer, {k, at[1]}});
+        const ExprId f = builder_.load({true, rows.buffer, {k, at[0]}}),
+                     g = builder_.load({true, columns.buffer, {k, at[1]}});
         const LocalId total = panels.totals[s][static_cast<size_t>(r * p.block_columns + c)];
         const ExprId so_far = builder_.local(total);
-        steps.push_back(assign(total, is_float(t) ? builder_.apply(Op::Fma, {f, g, so_far})
-                                                  : builder_.apply(Op::Add, {so_far, builder_.apply(Op::Mul, {f, g})})));
+        steps.push_back(assign(total, is_float(t)
+                                          ? builder_.apply(Op::Fma, {f, g, so_far})
+                                          : builder_.apply(Op::Add, {so_far, builder_.apply(Op::Mul, {f, g})})));
       }
   }
   const int together = static_cast<int>(std::clamp<int64_t>(512 / (p.block_rows * p.block_columns), 1, 8));
@@ -108,13 +127,25 @@ ProductLowering::GpuPanels ProductLowering::add_gpu_panels(std::vector<Stmt>& bo
   GpuPanels panels;
   const auto add = [&](std::vector<Panel>& of, NodeId factor, size_t reduction, int64_t own) {
     if (std::any_of(of.begin(), of.end(), [&](const Panel& panel) { return panel.factor == factor; })) return;
-    of.push_back({factor, reduction, add_scratch(compute_type(graph_.at(factor).dtype), {p.tile_inner, own + kPad})});
+    if (!p.units) {
+      of.push_back({factor, reduction, add_scratch(compute_type(graph_.at(factor).dtype), {p.tile_inner, own + kPad})});
+      return;
+    }
+    const bool along_inner = &of == &panels.rows ? p.rows_along_inner : p.columns_along_inner;
+    const int64_t fast = along_inner ? p.tile_inner : own, other = along_inner ? own : p.tile_inner;
+    of.push_back({factor, reduction, add_scratch(*p.units, {fast / kPiece, other + 1, kPiece})});
   };
   for (const schedule::ProductSum& sum : p.sums) {
     add(panels.rows, sum.rows, sum.reduction, p.tile_rows);
     add(panels.columns, sum.columns, sum.reduction, p.tile_columns);
     const DType t = accumulator(sum);
     panels.sums.push_back(add_scratch(t, {p.tile_rows, p.tile_columns + kPad}));
+    if (p.units) {
+      body.push_back(Matrix{Matrix::Step::Clear, static_cast<int>(kernel_.fragments.size())});
+      kernel_.fragments.push_back({*p.units, t, static_cast<int>(p.tile_rows), static_cast<int>(p.tile_columns),
+                                   static_cast<int>(p.tile_inner), p.down, p.rows_along_inner, p.columns_along_inner});
+      continue;
+    }
     std::vector<LocalId>& totals = panels.totals.emplace_back();
     for (int64_t r = 0; r < p.block_rows * p.block_columns; ++r) {
       totals.push_back(builder_.new_local(t, true));
@@ -127,6 +158,11 @@ ProductLowering::GpuPanels ProductLowering::add_gpu_panels(std::vector<Stmt>& bo
 std::vector<Stmt> ProductLowering::put_sums(const GpuPanels& panels) {
   const schedule::Product& p = product();
   std::vector<Stmt> put;
+  if (p.units) {
+    for (size_t s = 0; s < p.sums.size(); ++s)
+      put.push_back(Matrix{Matrix::Step::Put, static_cast<int>(s), -1, -1, panels.sums[s]});
+    return put;
+  }
   for (size_t s = 0; s < p.sums.size(); ++s)
     for (int64_t r = 0; r < p.block_rows; ++r)
       for (int64_t c = 0; c < p.block_columns; ++c)
@@ -142,7 +178,8 @@ std::vector<Stmt> ProductLowering::results(const GpuPanels& panels, const Tile& 
   Placement placement = tile.placement;
   placement.ranges[kLane] = {0, points - 1};
   const IntExpr lane = IntExpr::symbol(kLane);
-  const IntExpr row = floordiv(lane, p.tile_columns, placement.ranges), column = mod(lane, p.tile_columns, placement.ranges);
+  const IntExpr row = floordiv(lane, p.tile_columns, placement.ranges),
+                column = mod(lane, p.tile_columns, placement.ranges);
   place(placement, p.rows, tile.rows.first + row);
   place(placement, p.columns, tile.columns.first + column);
   std::vector<Stmt> body, stores;
@@ -176,7 +213,8 @@ void ProductLowering::gpu_tiles() {
   };
   const ExprId is_whole = builder_.apply(
       Op::And, {fits(tile.rows.first, p.tile_rows, rows), fits(tile.columns.first, p.tile_columns, columns)});
-  const IntExpr whole_parts = floordiv(inner, p.tile_inner), parts = ceildiv(inner, p.tile_inner), part = IntExpr::symbol(kPart);
+  const IntExpr whole_parts = floordiv(inner, p.tile_inner), parts = ceildiv(inner, p.tile_inner),
+                part = IntExpr::symbol(kPart);
   const GpuPanels panels = add_gpu_panels(body);
 
   const auto run = [&](const IntExpr& first, const IntExpr& count, bool whole) {
@@ -185,7 +223,7 @@ void ProductLowering::gpu_tiles() {
     std::vector<Stmt> steps;
     for (const Panel& panel : panels.rows) append(steps, stage(panel, true, at, first + part, whole));
     for (const Panel& panel : panels.columns) append(steps, stage(panel, false, at, first + part, whole));
-    append(steps, multiply_by_threads(panels));
+    append(steps, p.units ? multiply_by_units(panels) : multiply_by_threads(panels));
     return single(loop(LoopKind::Serial, kPart, count, std::move(steps)));
   };
   if (always_whole) {

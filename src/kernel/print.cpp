@@ -344,6 +344,14 @@ class Printer {
           line("prefetch {}[{}] and the {} after it to level {}", param_name(kernel_, prefetch.param),
                prefetch.offset.str(), (prefetch.elements - 1).str(), prefetch.level);
         },
+        [&](const Matrix& matrix) {
+          forget_changed(s);
+          if (matrix.step == Matrix::Step::Clear) line("fragment{} := 0", matrix.fragment);
+          if (matrix.step == Matrix::Step::Multiply)
+            line("fragment{} := scratch{} times scratch{} + fragment{}", matrix.fragment, matrix.rows, matrix.columns,
+                 matrix.fragment);
+          if (matrix.step == Matrix::Step::Put) line("scratch{} = fragment{}", matrix.into, matrix.fragment);
+        },
         [&](const Turn& turn) {
           forget_changed(s);
           line("turn scratch{} from scratch{}", turn.buffer, turn.source);
@@ -420,6 +428,7 @@ class Printer {
     if (const auto* combine = s.get_if<Combine>()) return reads(combine->local) || reads(combine->index_local);
     if (const auto* scan = s.get_if<Scan>()) return reads(scan->carry);
     if (const auto* turn = s.get_if<Turn>()) return loads(true, turn->buffer);
+    if (const auto* matrix = s.get_if<Matrix>()) return matrix->into >= 0 && loads(true, matrix->into);
     const auto* store = s.get_if<Store>();
     return store && loads(store->access.scratch, store->access.array);
   }

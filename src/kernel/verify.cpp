@@ -231,6 +231,17 @@ class Structure {
               need(turn.buffer != turn.source, "scratch{} is turned into itself", turn.buffer);
               need(kernel_.dialect == Dialect::Portable, "a GPU does not turn scratch");
             },
+            [&](const Matrix& matrix) {
+              need(kernel_.dialect == Dialect::Gpu || kernel_.dialect == Dialect::GpuHalf,
+                   "matrix units on another device");
+              need(!vector(), "matrix units inside of a vector loop");
+              need(matrix.fragment >= 0 && static_cast<size_t>(matrix.fragment) < kernel_.fragments.size(),
+                   "fragment {} does not exist", matrix.fragment);
+              const bool multiplies = matrix.step == Matrix::Step::Multiply, puts = matrix.step == Matrix::Step::Put;
+              for (const auto& [buffer, wanted] :
+                   {std::pair{matrix.rows, multiplies}, {matrix.columns, multiplies}, {matrix.into, puts}})
+                need(wanted ? has_buffer(buffer) : buffer < 0, "scratch{} of matrix units", buffer);
+            },
             [&](const Barrier&) {
               need(kernel_.dialect != Dialect::Portable, "a barrier on a CPU");
               need(!vector(), "a barrier inside of a vector loop");

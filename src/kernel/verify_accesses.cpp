@@ -84,7 +84,7 @@ class Accesses {
           loads(scan.anew, facts, seen);
           if (scan.over_grid) access("scan through", scan.over_grid->meet, kNoExpr, facts);
         },
-        [](const Turn&) {},  // of whole buffers: verify_types.cpp sees that their sizes are equal
+        [](const Matrix&) {}, [](const Turn&) {},  // of whole buffers: verify_types.cpp sees that their sizes are equal
         [](const Combine&) {}, [](const Barrier&) {}, [](const Prefetch&) {}, [](const Alloc&) {});
   }
 

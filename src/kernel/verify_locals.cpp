@@ -99,6 +99,10 @@ class Flow {
               need_scratch({true, turn.buffer, {}});
               need_scratch({true, turn.source, {}});
             },
+            [&](const Matrix& matrix) {
+              for (const int b : {matrix.rows, matrix.columns, matrix.into})
+                if (b >= 0) need_scratch({true, b, {}});
+            },
             [](const Barrier&) {}, [&](const Prefetch& prefetch) { read_indices({prefetch.offset}, "a prefetch"); },
             [&](const Store& store) {
               read(store.value);

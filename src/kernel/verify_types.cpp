@@ -165,7 +165,7 @@ class Types {
         [&](const Assign& assign) { need_local_dtype(assign.value, assign.local); },
         [&](const Combine& combined) { combine(combined); }, [&](const Scan& scanned) { scan(scanned); },
         [](const Barrier&) {}, [](const Prefetch&) {}, [](const Alloc&) {}, [&](const Turn& turned) { turn(turned); },
-        [&](const Store& stored) { store(stored); });
+        [&](const Matrix& step) { matrix(step); }, [&](const Store& stored) { store(stored); });
   }
 
   DType local_dtype(LocalId id) const { return kernel_.locals[static_cast<size_t>(id)].dtype; }
@@ -194,6 +194,28 @@ class Types {
              to.dims[0] == from.dims[0],
          "turn scratch{} from scratch{}: not equal squares of 4 or 8 bytes an element, 16 to a side", s.buffer,
          s.source);
+  }
+
+  // Buffers are as the fragment has them.
+  void matrix(const Matrix& s) const {
+    const Fragment& f = kernel_.fragments[static_cast<size_t>(s.fragment)];
+    const auto is = [&](int buffer, DType t, std::initializer_list<int64_t> dims) {
+      const ScratchBuffer& b = kernel_.buffers[static_cast<size_t>(buffer)];
+      return b.dtype == t && std::equal(b.dims.begin(), b.dims.end(), dims.begin(), dims.end(),
+                                        [](const IntExpr& have, int64_t want) { return have.is(want); });
+    };
+    const auto factor = [&](int buffer, int own, bool along_inner) {
+      return is(buffer, f.factors, {(along_inner ? f.inner : own) / 8, (along_inner ? own : f.inner) + 1, 8});
+    };
+    if (s.step == Matrix::Step::Multiply)
+      need(factor(s.rows, f.rows, f.rows_along_inner) && factor(s.columns, f.columns, f.columns_along_inner),
+           "scratch{} and scratch{} do not lie as fragment {} has its factors", s.rows, s.columns, s.fragment);
+    if (s.step == Matrix::Step::Put)
+      need(is(s.into, f.sums, {f.rows, f.columns + Fragment::kApart}), "scratch{} is no place for fragment {}", s.into,
+           s.fragment);
+    need(is_half(f.factors) && f.sums == DType::F32 && f.inner % 16 == 0 && f.rows % (16 * f.down) == 0 &&
+             f.columns % 16 == 0,
+         "fragment {} is none of matrix units", s.fragment);
   }
 
   void store(const Store& s) const {

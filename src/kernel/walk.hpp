@@ -70,7 +70,7 @@ auto* value_of(S& s) {
         } else if constexpr (is_one_of<Kind, If, Each>) {
           return &kind.condition;
         } else {
-          static_assert(is_one_of<Kind, Loop, Combine, Turn, Alloc, Prefetch, Barrier>);
+          static_assert(is_one_of<Kind, Loop, Combine, Turn, Matrix, Alloc, Prefetch, Barrier>);
           return nullptr;
         }
       },
@@ -104,7 +104,7 @@ auto* body_of(S& s) {
         if constexpr (is_one_of<Kind, Loop, If, Each>) {
           return &kind.body;
         } else {
-          static_assert(is_one_of<Kind, Let, Assign, Combine, Scan, Turn, Alloc, Store, Prefetch, Barrier>);
+          static_assert(is_one_of<Kind, Let, Assign, Combine, Scan, Turn, Matrix, Alloc, Store, Prefetch, Barrier>);
           return nullptr;
         }
       },
@@ -166,7 +166,7 @@ void for_each_index(const Stmt& s, const Visit& visit) {
           visit_all(kind.over_grid->meet);
           visit(kind.over_grid->part);
         } else {
-          static_assert(is_one_of<Kind, Let, Assign, Combine, Turn, Alloc, If, Barrier>);
+          static_assert(is_one_of<Kind, Let, Assign, Combine, Turn, Matrix, Alloc, If, Barrier>);
         }
       },
       s.as);
@@ -202,6 +202,11 @@ void visit_accesses(const Kernel& kernel, const Stmt& s, const Visit& visit) {
     return true;
   });
   if (const auto* store = s.get_if<Store>()) visit(store->access, true);
+  if (const auto* matrix = s.get_if<Matrix>()) {
+    for (const int b : {matrix->rows, matrix->columns})
+      if (b >= 0) visit(Access{true, b, {}}, false);
+    if (matrix->into >= 0) visit(Access{true, matrix->into, {}}, true);
+  }
 }
 
 // Whether an expression that `roots` are computed from, or one of them, meets the condition.

@@ -103,7 +103,8 @@ class FactorFinder {
         return node.kind == NodeKind::Concat || follow(node.args[1], {}, found);
       case NodeKind::Gather: {
         if (!follow(node.args[1], gather_indices_index(graph_, node, index), found)) return false;
-        return follow(node.args[0], gather_data_index(graph_, node, index, IntExpr::symbol(Symbol::gathered(0))), found);
+        return follow(node.args[0], gather_data_index(graph_, node, index, IntExpr::symbol(Symbol::gathered(0))),
+                      found);
       }
       default: return false;
     }
@@ -139,6 +140,21 @@ class FactorFinder {
 
 std::optional<Product> find_product(const Graph& graph, const Group& group, const Domain& domain) {
   return FactorFinder(graph, group, domain).run();
+}
+
+std::optional<DType> half_of_factors(const Graph& graph, const Group& group, const Product& product) {
+  std::optional<DType> half;
+  for (const ProductSum& sum : product.sums)
+    for (NodeId factor : {sum.rows, sum.columns}) {
+      while (is_view(graph.at(factor).kind)) factor = graph.at(factor).args[0];
+      const Node& cast = graph.at(factor);
+      const bool member = std::binary_search(group.nodes.begin(), group.nodes.end(), factor);
+      if (!member || cast.kind != NodeKind::Cast || cast.dtype != DType::F32) return std::nullopt;
+      const DType from = graph.at(cast.args[0]).dtype;
+      if (!is_half(from) || from != half.value_or(from)) return std::nullopt;
+      half = from;
+    }
+  return half;
 }
 
 int64_t estimate_of(const Domain& domain, const std::vector<int>& axes) {

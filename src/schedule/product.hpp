@@ -28,11 +28,17 @@ struct Product {
   bool rows_along_inner = true, columns_along_inner = false;
   // What one iteration of the grid computes, and how much of the inner axes is staged at a time.
   int64_t tile_rows = 0, tile_columns = 0, tile_inner = 0;
+  // On a GPU: the dtype that matrix units multiply factors in; nothing where threads do it. Warps beside each other along the rows.
+  std::optional<DType> units;
+  int down = 1;
   int64_t block_rows = 0, block_columns = 0;  // results that a thread has in registers; on a CPU columns are lanes
 };
 
 // The sums of a group, if it is made of products over the same axes; tiles are not chosen yet.
 std::optional<Product> find_product(const Graph& graph, const Group& group, const Domain& domain);
+
+// The half type that all factors have before they are cast to what adds up: matrix units multiply it without a rounding.
+std::optional<DType> half_of_factors(const Graph& graph, const Group& group, const Product& product);
 
 // Points of these axes for the sizes at hand, and as an expression.
 int64_t estimate_of(const Domain& domain, const std::vector<int>& axes);

@@ -23,15 +23,18 @@ int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
 }  // namespace
 
-std::optional<Schedule> product_on_cpu(const Graph& graph, const Domain& domain, const Group& group, const Options& options) {
+std::optional<Schedule> product_on_cpu(const Graph& graph, const Domain& domain, const Group& group,
+                                       const Options& options) {
   auto found = find_product(graph, group, domain);
   if (!found) return std::nullopt;
   Product& p = *found;
-  const int64_t rows = estimate_of(domain, p.rows), columns = estimate_of(domain, p.columns), inner = estimate_of(domain, p.inner);
+  const int64_t rows = estimate_of(domain, p.rows), columns = estimate_of(domain, p.columns),
+                inner = estimate_of(domain, p.inner);
   if (rows < kFewestRows || columns < kFewestColumns || inner < kFewestInner || rows * columns * inner < kSmallProduct)
     return std::nullopt;
   int64_t bytes = 4;
-  for (const ProductSum& sum : p.sums) bytes = std::max<int64_t>(bytes, size_of(compute_type(graph.at(sum.node).dtype)));
+  for (const ProductSum& sum : p.sums)
+    bytes = std::max<int64_t>(bytes, size_of(compute_type(graph.at(sum.node).dtype)));
   // Results of a block: vectors of two registers, in as many rows as leave some for the factors.
   const int64_t lanes = 2 * natural_lanes(options.target) * 4 / bytes;
   const int64_t registers = options.target.vector_bits >= 512 ? 32 : 16;
@@ -44,7 +47,9 @@ std::optional<Schedule> product_on_cpu(const Graph& graph, const Domain& domain,
   p.tile_rows = std::min(round_up(kTileRows, p.block_rows), round_up(rows, p.block_rows));
   p.tile_columns = std::min(round_up(kTileColumns, lanes), round_up(columns, lanes));
   const int64_t batch = estimate_of(domain, p.batch);
-  const auto tiles = [&] { return batch * ((rows + p.tile_rows - 1) / p.tile_rows) * ((columns + p.tile_columns - 1) / p.tile_columns); };
+  const auto tiles = [&] {
+    return batch * ((rows + p.tile_rows - 1) / p.tile_rows) * ((columns + p.tile_columns - 1) / p.tile_columns);
+  };
   while (tiles() < kTilesPerThread * kThreadsOfACpu && (p.tile_rows > 4 * p.block_rows || p.tile_columns > 2 * lanes)) {
     if (p.tile_rows / p.block_rows >= 2 * (p.tile_columns / lanes) || p.tile_columns <= 2 * lanes)
       p.tile_rows = round_up(p.tile_rows / 2, p.block_rows);
@@ -56,21 +61,24 @@ std::optional<Schedule> product_on_cpu(const Graph& graph, const Domain& domain,
   s.domain = domain;
   s.lanes = static_cast<int>(lanes);
   s.tile = p.tile_columns;
-  s.note = fmt::format("products of {} x {} x {} in tiles of {} x {}, {} at a time; {} x {} results in registers", rows, columns,
-                       inner, p.tile_rows, p.tile_columns, p.tile_inner, p.block_rows, p.block_columns);
+  s.note = fmt::format("products of {} x {} x {} in tiles of {} x {}, {} at a time; {} x {} results in registers", rows,
+                       columns, inner, p.tile_rows, p.tile_columns, p.tile_inner, p.block_rows, p.block_columns);
   s.product = std::move(p);
   return s;
 }
 
-std::optional<Schedule> product_on_gpu(const Graph& graph, const Domain& domain, const Group& group, const Options& options) {
+std::optional<Schedule> product_on_gpu(const Graph& graph, const Domain& domain, const Group& group,
+                                       const Options& options) {
   auto found = find_product(graph, group, domain);
   if (!found) return std::nullopt;
   Product& p = *found;
-  const int64_t rows = estimate_of(domain, p.rows), columns = estimate_of(domain, p.columns), inner = estimate_of(domain, p.inner);
+  const int64_t rows = estimate_of(domain, p.rows), columns = estimate_of(domain, p.columns),
+                inner = estimate_of(domain, p.inner);
   if (rows < kFewestRows || columns < kFewestColumns || inner < kFewestInner || rows * columns * inner < kSmallProduct)
     return std::nullopt;
   int64_t bytes = 4;
-  for (const ProductSum& sum : p.sums) bytes = std::max<int64_t>(bytes, size_of(compute_type(graph.at(sum.node).dtype)));
+  for (const ProductSum& sum : p.sums)
+    bytes = std::max<int64_t>(bytes, size_of(compute_type(graph.at(sum.node).dtype)));
   const auto sums = static_cast<int64_t>(p.sums.size());
   const int64_t batch = estimate_of(domain, p.batch);
   const int64_t most = options.target.plain ? std::min<int64_t>(options.target.workgroup, kWorkgroup) : kWorkgroup;
@@ -85,6 +93,7 @@ std::optional<Schedule> product_on_gpu(const Graph& graph, const Domain& domain,
     break;
   }
   p.tile_inner = 16;
+  if (!options.target.plain && options.target.compute >= 80) p.units = half_of_factors(graph, group, p);
   p.block_rows = p.block_columns = p.tile_rows == 128 ? 8 : 4;
   Schedule s;
   s.strategy = Strategy::Product;
@@ -95,9 +104,17 @@ std::optional<Schedule> product_on_gpu(const Graph& graph, const Domain& domain,
     s.team = s.workgroup = s.team / 2;
   }
   s.lanes = 4;
+  if (p.units) {
+    // Two warps along the rows, and as many columns to each as rows.
+    p.tile_inner = 64;
+    p.down = 2;
+    s.team = s.workgroup = static_cast<int>(2 * kWarp * std::max<int64_t>(1, p.tile_columns / (p.tile_rows / 2)));
+    if (p.tile_rows == 128) s.team = s.workgroup = 8 * kWarp;
+    s.lanes = 8;
+  }
   s.tile = p.tile_columns;
-  s.note = fmt::format("products of {} x {} x {} in tiles of {} x {}, {} at a time; {} x {} results to a thread", rows, columns, inner,
-                       p.tile_rows, p.tile_columns, p.tile_inner, p.block_rows, p.block_columns);
+  s.note = fmt::format("products of {} x {} x {} in tiles of {} x {}, {} at a time; {} x {} results to a thread", rows,
+                       columns, inner, p.tile_rows, p.tile_columns, p.tile_inner, p.block_rows, p.block_columns);
   s.product = std::move(p);
   return s;
 }

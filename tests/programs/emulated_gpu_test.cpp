@@ -79,7 +79,8 @@ TEST_F(EmulatedGpu, ProductsInTiles) {
   for (const int64_t estimate : {40, 1000, 5000}) {
     std::vector<std::vector<Tensor>> keep;
     std::vector<std::vector<TensorView>> calls;
-    for (const auto& [m, k, n] : {std::tuple<int64_t, int64_t, int64_t>{33, 35, 66}, {128, 32, 128}, {130, 17, 7}, {1, 1, 1}})
+    for (const auto& [m, k, n] :
+         {std::tuple<int64_t, int64_t, int64_t>{33, 35, 66}, {128, 32, 128}, {130, 17, 7}, {1, 1, 1}})
       keep.push_back({noise(DType::F32, {m, k}, 1), noise(DType::F32, {k, n}, 2), noise(DType::F32, {n}, 3)});
     for (const auto& t : keep) calls.push_back({t[0], t[1], t[2]});
     check_calls(program, calls, {{"M"_size, estimate}, {"K"_size, 64}, {"N"_size, estimate}});
@@ -87,10 +88,31 @@ TEST_F(EmulatedGpu, ProductsInTiles) {
 }
 
 TEST_F(EmulatedGpu, ProductsOfTurnedArrays) {
-  const Tensor a = noise(DType::F32, {70, 45}, 1), b = noise(DType::F32, {70, 45}, 2), c = noise(DType::F64, {3, 40, 50}, 3);
+  const Tensor a = noise(DType::F32, {70, 45}, 1), b = noise(DType::F32, {70, 45}, 2),
+               c = noise(DType::F64, {3, 40, 50}, 3);
   for (const char* last : {"a @ b.T", "a.T @ b", "gelu(linear(a, b, b[:, 0])), max(a)"})
     check(fmt::format("input a: f32[70, 45]\ninput b: f32[70, 45]\nreturn {}\n", last), {a, b});
   check("input c: f64[3, 40, 50]\nreturn c @ c.mT\n", {c});
+}
+
+// Matrix units: every order of the factors' axes, whole tiles and their ends.
+TEST_F(EmulatedGpu, ProductsOfHalves) {
+  for (const char* last : {"a @ b", "relu(at.T @ bt.T + c)", "silu(a @ b) * (at.T @ b)"})
+    for (const DType t : {DType::BF16, DType::F16}) {
+      const std::string program = fmt::format(
+          "input a: {0}[M, K]\ninput b: {0}[K, N]\ninput at: {0}[K, M]\ninput bt: {0}[N, K]\ninput c: {0}[N]\nreturn "
+          "{1}\n",
+          name_of(t), last);
+      std::vector<std::vector<Tensor>> keep;
+      std::vector<std::vector<TensorView>> calls;
+      for (const auto& [m, k, n] :
+           {std::tuple<int64_t, int64_t, int64_t>{33, 72, 66}, {128, 128, 128}, {130, 64, 8}, {1, 1, 1}})
+        keep.push_back(
+            {noise(t, {m, k}, 1), noise(t, {k, n}, 2), noise(t, {k, m}, 3), noise(t, {n, k}, 4), noise(t, {n}, 5)});
+      for (const auto& k : keep) calls.push_back({k[0], k[1], k[2], k[3], k[4]});
+      for (const int64_t estimate : {40, 5000})
+        check_calls(program, calls, {{"M"_size, estimate}, {"K"_size, 64}, {"N"_size, estimate}});
+    }
 }
 
 TEST_F(EmulatedGpu, RowsOfAKnownLength) {

@@ -26,8 +26,8 @@ TEST(Product, EveryEndOfATile) {
 
 TEST(Product, EveryOrderOfTheAxes) {
   NEEDS_LLVM();
-  const Tensor a = noise(DType::F32, {37, 45}, 1), b = noise(DType::F32, {45, 70}, 2), at = noise(DType::F32, {45, 37}, 3),
-               bt = noise(DType::F32, {70, 45}, 4);
+  const Tensor a = noise(DType::F32, {37, 45}, 1), b = noise(DType::F32, {45, 70}, 2),
+               at = noise(DType::F32, {45, 37}, 3), bt = noise(DType::F32, {70, 45}, 4);
   const std::string inputs = "input a: f32[M, K]\ninput b: f32[K, N]\ninput at: f32[K, M]\ninput bt: f32[N, K]\n";
   for (const char* last : {"a @ b", "at.T @ b", "a @ bt.T", "at.T @ bt.T", "(a @ b).T", "linear(a, bt)", "b.T @ a.T",
                            "a[::-1] @ b[:, ::2]", "einsum('ij,jk->ki', a, b)", "tensordot(at, bt, axes=((0,), (1,)))"})
@@ -36,19 +36,22 @@ TEST(Product, EveryOrderOfTheAxes) {
 
 TEST(Product, EveryDtype) {
   NEEDS_LLVM();
-  for (const DType t : {DType::F32, DType::F64, DType::F16, DType::BF16, DType::I8, DType::U8, DType::I32, DType::U32, DType::I64,
-                        DType::Bool}) {
+  for (const DType t : {DType::F32, DType::F64, DType::F16, DType::BF16, DType::I8, DType::U8, DType::I32, DType::U32,
+                        DType::I64, DType::Bool}) {
     const Tensor a = noise(t, {21, 40}, 1), b = noise(t, {40, 50}, 2);
-    EXPECT_TRUE(right(fmt::format("input a: {0}[M, K]\ninput b: {0}[K, N]\nreturn a @ b\n", name_of(t)), {a, b})) << name_of(t);
+    EXPECT_TRUE(right(fmt::format("input a: {0}[M, K]\ninput b: {0}[K, N]\nreturn a @ b\n", name_of(t)), {a, b}))
+        << name_of(t);
   }
 }
 
 TEST(Product, Batches) {
   NEEDS_LLVM();
-  const Tensor a = noise(DType::F32, {3, 2, 20, 33}, 1), b = noise(DType::F32, {2, 33, 40}, 2), c = noise(DType::F32, {33, 40}, 3),
-               d = noise(DType::F32, {3, 1, 33, 40}, 4), v = noise(DType::F32, {33}, 5);
+  const Tensor a = noise(DType::F32, {3, 2, 20, 33}, 1), b = noise(DType::F32, {2, 33, 40}, 2),
+               c = noise(DType::F32, {33, 40}, 3), d = noise(DType::F32, {3, 1, 33, 40}, 4),
+               v = noise(DType::F32, {33}, 5);
   const std::string inputs =
-      "input a: f32[3, 2, M, K]\ninput b: f32[2, K, N]\ninput c: f32[K, N]\ninput d: f32[3, 1, K, N]\ninput v: f32[K]\n";
+      "input a: f32[3, 2, M, K]\ninput b: f32[2, K, N]\ninput c: f32[K, N]\ninput d: f32[3, 1, K, N]\ninput v: "
+      "f32[K]\n";
   for (const char* last : {"a @ b", "a @ c", "a @ d", "a @ v", "v @ c", "v @ b", "einsum('...ij,jk->...ik', a, c)",
                            "einsum('abij,bjk->abik', a, b)", "einsum('abij,bjk->ik', a, b)", "a @ d + a @ b"})
     EXPECT_TRUE(right(inputs + "return " + last + "\n", {a, b, c, d, v})) << last;
@@ -60,14 +63,30 @@ TEST(Product, WhatStandsAround) {
                r = noise(DType::F32, {50, 48}, 4), q = noise(DType::I8, {64, 48}, 5), s = noise(DType::F32, {48}, 6),
                ids = noise(DType::I64, {30}, 7), g = noise(DType::F32, {64}, 8), w = noise(DType::F32, {64, 48}, 9);
   const std::string inputs =
-      "input a: f32[M, K]\ninput b: f32[K, N]\ninput c: f32[N]\ninput r: f32[M, N]\ninput q: i8[K, N]\ninput s: f32[N]\n"
+      "input a: f32[M, K]\ninput b: f32[K, N]\ninput c: f32[N]\ninput r: f32[M, N]\ninput q: i8[K, N]\ninput s: "
+      "f32[N]\n"
       "input ids: i64[L]\ninput g: f32[K]\ninput w: f32[K, N]\n";
-  for (const char* last :
-       {"gelu(a @ b + c)", "r + relu(a @ b) * 0.5", "a @ (f32(q) * s)", "take(a, ids % 50, axis=0) @ b", "layernorm(a, g) @ b",
-        "rmsnorm(a, g) @ b + c", "softmax(a @ b)", "max(abs(a @ b), axis=-1)", "silu(a @ b) * (a @ w)", "a @ b, a @ b * 2, r",
-        "sum(a @ b, axis=0)", "relu(a) @ pad(b, ((0, 0), (1, 1)))", "concat((a, a)) @ b", "(a @ b) @ (a @ b).T",
-        "int8(clamp(round(a @ b), -128, 127))", "cumsum(a @ b, axis=1)", "sum(a[:, :, None] * b[None], axis=1)",
-        "tril(a[:48, :48]) @ b[:48]", "where(r > 0, a @ b, 0)", "roll(a @ b, 1, axis=0)", "(a @ b)[3:, ::2]"})
+  for (const char* last : {"gelu(a @ b + c)",
+                           "r + relu(a @ b) * 0.5",
+                           "a @ (f32(q) * s)",
+                           "take(a, ids % 50, axis=0) @ b",
+                           "layernorm(a, g) @ b",
+                           "rmsnorm(a, g) @ b + c",
+                           "softmax(a @ b)",
+                           "max(abs(a @ b), axis=-1)",
+                           "silu(a @ b) * (a @ w)",
+                           "a @ b, a @ b * 2, r",
+                           "sum(a @ b, axis=0)",
+                           "relu(a) @ pad(b, ((0, 0), (1, 1)))",
+                           "concat((a, a)) @ b",
+                           "(a @ b) @ (a @ b).T",
+                           "int8(clamp(round(a @ b), -128, 127))",
+                           "cumsum(a @ b, axis=1)",
+                           "sum(a[:, :, None] * b[None], axis=1)",
+                           "tril(a[:48, :48]) @ b[:48]",
+                           "where(r > 0, a @ b, 0)",
+                           "roll(a @ b, 1, axis=0)",
+                           "(a @ b)[3:, ::2]"})
     EXPECT_TRUE(right(inputs + "return " + last + "\n", {a, b, c, r, q, s, ids, g, w})) << last;
 }
 
@@ -94,7 +113,8 @@ TEST(Product, OneExecutableForAllSizes) {
   NEEDS_LLVM();
   std::vector<std::vector<Tensor>> tensors;
   std::vector<std::vector<TensorView>> calls;
-  for (const auto& [m, k, n] : {std::tuple<int64_t, int64_t, int64_t>{100, 50, 60}, {2, 300, 3}, {1, 1, 1}, {300, 20, 7}, {64, 512, 64}})
+  for (const auto& [m, k, n] :
+       {std::tuple<int64_t, int64_t, int64_t>{100, 50, 60}, {2, 300, 3}, {1, 1, 1}, {300, 20, 7}, {64, 512, 64}})
     tensors.push_back({noise(DType::F32, {m, k}, 1), noise(DType::F32, {k, n}, 2), noise(DType::F32, {n}, 3)});
   for (const auto& t : tensors) calls.push_back({t[0], t[1], t[2]});
   EXPECT_TRUE(right("input a: f32[M, K]\ninput b: f32[K, N]\ninput c: f32[N]\nreturn relu(a @ b + c)\n", calls));
@@ -102,8 +122,9 @@ TEST(Product, OneExecutableForAllSizes) {
 
 TEST(Product, Attention) {
   NEEDS_LLVM();
-  const Tensor q = noise(DType::F32, {2, 4, 19, 16}, 1), k = noise(DType::F32, {2, 4, 35, 16}, 2), v = noise(DType::F32, {2, 4, 35, 24}, 3),
-               k2 = noise(DType::F32, {2, 2, 35, 16}, 4), v2 = noise(DType::F32, {2, 2, 35, 24}, 5), m = noise(DType::F32, {19, 35}, 6);
+  const Tensor q = noise(DType::F32, {2, 4, 19, 16}, 1), k = noise(DType::F32, {2, 4, 35, 16}, 2),
+               v = noise(DType::F32, {2, 4, 35, 24}, 3), k2 = noise(DType::F32, {2, 2, 35, 16}, 4),
+               v2 = noise(DType::F32, {2, 2, 35, 24}, 5), m = noise(DType::F32, {19, 35}, 6);
   const std::string inputs =
       "input q: f32[2, 4, L, 16]\ninput k: f32[2, 4, S, 16]\ninput v: f32[2, 4, S, 24]\ninput k2: f32[2, 2, S, 16]\n"
       "input v2: f32[2, 2, S, 24]\ninput m: f32[L, S]\n";
@@ -117,9 +138,10 @@ TEST(Product, RowsThatSeeNothingAreZero) {
   const Tensor q = noise(DType::F32, {5, 16}, 1), k = noise(DType::F32, {7, 16}, 2), v = noise(DType::F32, {7, 8}, 3),
                m = filled(DType::Bool, {5, 7}, 0);
   static_cast<bool*>(m.data)[7] = true;
-  const Tensor got = run("input q: f32[L, 16]\ninput k: f32[S, 16]\ninput v: f32[S, 8]\ninput m: bool[L, S]\n"
-                         "return attention(q, k, v, mask=m)\n",
-                         {q, k, v, m});
+  const Tensor got =
+      run("input q: f32[L, 16]\ninput k: f32[S, 16]\ninput v: f32[S, 8]\ninput m: bool[L, S]\n"
+          "return attention(q, k, v, mask=m)\n",
+          {q, k, v, m});
   for (int64_t i = 0; i < 8; ++i) {
     EXPECT_EQ(number(got, i), 0);
     EXPECT_EQ(number(got, 8 + i), number(v, i));

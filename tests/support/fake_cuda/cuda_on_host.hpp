@@ -416,3 +416,33 @@ T await(const unsigned long long* at, unsigned long long) {
     bits.all = at[0];
   return Total<T>::make(bits.value, static_cast<unsigned>(word >> 32));
 }
+
+// ---- matrix units (src/emit/cuda_matrix.cpp)
+
+template <bool kTurned>
+inline void load_matrices(unsigned* to, const unsigned short* row) {
+  const int lane = static_cast<int>(threadIdx.x & 31), a = lane / 4, b = 2 * (lane % 4);
+  for (int j = 0; j < 4; ++j) {
+    const auto row_of = [&](int r) {
+      return reinterpret_cast<const unsigned short*>(
+          __shfl_sync(0xffffffffu, reinterpret_cast<unsigned long long>(row), 8 * j + r));
+    };
+    const unsigned short *first = row_of(kTurned ? b : a), *next = row_of(kTurned ? b + 1 : a);
+    to[j] = first[kTurned ? a : b] | static_cast<unsigned>(next[kTurned ? a : b + 1]) << 16;
+  }
+}
+
+template <bool kBf16>
+inline void multiply_matrices(float* sums, const unsigned* a, const unsigned* b) {
+  const int lane = static_cast<int>(threadIdx.x & 31);
+  const auto half = [](unsigned word, int k) {
+    const auto bits = static_cast<unsigned short>(word >> (k % 2 * 16));
+    return kBf16 ? __uint_as_float(static_cast<unsigned>(bits) << 16) : from_f16(bits);
+  };
+  for (int k = 0; k < 16; ++k)
+    for (int s = 0; s < 4; ++s) {
+      const unsigned x = __shfl_sync(0xffffffffu, a[k / 8 * 2 + s / 2], lane / 4 * 4 + k % 8 / 2);
+      const unsigned y = __shfl_sync(0xffffffffu, b[k / 8], (2 * (lane % 4) + s % 2) * 4 + k % 8 / 2);
+      sums[s] += half(x, k) * half(y, k);
+    }
+}
