@@ -18,11 +18,8 @@
 
 namespace smelt::kernel {
 
-namespace {
-const Symbol kRowTile = Symbol::loop("rt"), kColumnTile = Symbol::loop("ct"), kPart = Symbol::loop("kb");
-const Symbol kInner = Symbol::loop("k"), kRow = Symbol::loop("y"), kBlock = Symbol::loop("ir"),
-             kVector = Symbol::loop("jr");
-}  // namespace
+static const Symbol kRowTile = Symbol::loop("rt"), kColumnTile = Symbol::loop("ct"), kRow = Symbol::loop("y"),
+                    kRowBlock = Symbol::loop("ir"), kColumnVector = Symbol::loop("jr");
 
 void ProductLowering::phases() { on_gpu() ? gpu_tiles() : cpu_tiles(); }
 
@@ -120,7 +117,7 @@ std::vector<Stmt> ProductLowering::pack_rows(const Panel& panel, const Tile& til
 
 std::vector<Stmt> ProductLowering::pack_columns(const Panel& panel, const Tile& tile, const Piece& inner) {
   const schedule::Product& p = product();
-  const IntExpr lane = IntExpr::symbol(kLane), vec = IntExpr::symbol(kVector), k = IntExpr::symbol(kInner);
+  const IntExpr lane = IntExpr::symbol(kLane), vec = IntExpr::symbol(kColumnVector), k = IntExpr::symbol(kInner);
   const IntExpr vectors = ceildiv(tile.columns.length, p.block_columns),
                 full = floordiv(tile.columns.length, p.block_columns);
   std::vector<Stmt> body;
@@ -129,12 +126,12 @@ std::vector<Stmt> ProductLowering::pack_columns(const Panel& panel, const Tile& 
     const DType t = kernel_.buffers[static_cast<size_t>(panel.buffer)].dtype;
     std::vector<Stmt> zero = single(
         builder_.store({true, panel.buffer, {full + vec, k, lane}}, builder_.constant(neutral(ReduceKind::Sum, t))));
-    append(body, in_loops({{kVector, vectors - full}, {kInner, inner.length}},
+    append(body, in_loops({{kColumnVector, vectors - full}, {kInner, inner.length}},
                           single(vector(p.block_columns, std::move(zero)))));
   }
   Placement placement = tile.placement;
   place(placement, p.rows, 0);
-  placement.ranges[kVector] = {0, vectors - 1};
+  placement.ranges[kColumnVector] = {0, vectors - 1};
   const IntExpr width = min(p.block_columns, tile.columns.length - vec * p.block_columns, placement.ranges);
   std::vector<Stmt> element;
   if (p.columns_along_inner) {
@@ -145,7 +142,7 @@ std::vector<Stmt> ProductLowering::pack_columns(const Panel& panel, const Tile& 
     place(placement, p.inner, inner.first + lane);
     evaluator_.enter(&element, &placement.ranges);
     element.push_back(builder_.store({true, panel.buffer, {vec, lane, column}}, factor_at(panel, placement)));
-    append(body, in_loops({{kVector, vectors}, {kRow, width}}, single(vector(inner.length, std::move(element)))));
+    append(body, in_loops({{kColumnVector, vectors}, {kRow, width}}, single(vector(inner.length, std::move(element)))));
     return body;
   }
   placement.ranges[kInner] = {0, inner.length - 1};
@@ -154,7 +151,7 @@ std::vector<Stmt> ProductLowering::pack_columns(const Panel& panel, const Tile& 
   place(placement, p.inner, inner.first + k);
   evaluator_.enter(&element, &placement.ranges);
   element.push_back(builder_.store({true, panel.buffer, {vec, k, lane}}, factor_at(panel, placement)));
-  append(body, in_loops({{kInner, inner.length}, {kVector, vectors}}, single(vector(width, std::move(element)))));
+  append(body, in_loops({{kInner, inner.length}, {kColumnVector, vectors}}, single(vector(width, std::move(element)))));
   return body;
 }
 
@@ -162,7 +159,7 @@ std::vector<Stmt> ProductLowering::pack_columns(const Panel& panel, const Tile& 
 
 std::vector<Stmt> ProductLowering::multiply(const Panels& panels, const Tile& tile, const Piece& inner) {
   const schedule::Product& p = product();
-  const IntExpr lane = IntExpr::symbol(kLane), block = IntExpr::symbol(kBlock), vec = IntExpr::symbol(kVector),
+  const IntExpr lane = IntExpr::symbol(kLane), block = IntExpr::symbol(kRowBlock), vec = IntExpr::symbol(kColumnVector),
                 k = IntExpr::symbol(kInner);
   std::vector<Stmt> body, steps, ends;
   std::map<NodeId, ExprId> columns;
@@ -187,7 +184,7 @@ std::vector<Stmt> ProductLowering::multiply(const Panels& panels, const Tile& ti
   append(body, in_loops({{kInner, inner.length}}, std::move(steps)));
   append(body, std::move(ends));
   return in_loops(
-      {{kVector, ceildiv(tile.columns.length, p.block_columns)}, {kBlock, ceildiv(tile.rows.length, p.block_rows)}},
+      {{kColumnVector, ceildiv(tile.columns.length, p.block_columns)}, {kRowBlock, ceildiv(tile.rows.length, p.block_rows)}},
       single(loop(LoopKind::Vector, kLane, p.block_columns, std::move(body), static_cast<int>(p.block_columns))));
 }
 

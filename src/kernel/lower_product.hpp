@@ -7,6 +7,9 @@
 
 namespace smelt::kernel {
 
+// The variables of the loops over parts of the inner axes, and over one of them.
+inline const Symbol kPart = Symbol::loop("kb"), kInner = Symbol::loop("k");
+
 class ProductLowering : public Lowering {
  public:
   using Lowering::Lowering;

@@ -20,7 +20,6 @@ namespace smelt::kernel {
 
 namespace {
 
-const Symbol kPart = Symbol::loop("kb"), kInner = Symbol::loop("k");
 constexpr int64_t kApart = 4;               // columns of a thread that lie beside each other
 constexpr int64_t kPiece = 8;               // neighbours of a factor that matrix units take together
 constexpr int64_t kPad = Fragment::kApart;  // elements between rows of scratch, so that they begin in other banks

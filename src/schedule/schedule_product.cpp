@@ -12,7 +12,7 @@ namespace smelt::schedule {
 namespace {
 
 // Smaller products take longer to stage than to add up in the loops of other families.
-constexpr int64_t kFewestRows = 4, kFewestColumns = 8, kFewestInner = 8;
+constexpr int64_t kFewestOfRows = 4, kFewestOfColumns = 8, kFewestOfInner = 8;
 constexpr int64_t kSmallProduct = 1 << 14;  // multiplications
 
 // Of a tile on a CPU: what is staged of the inner axes, and bytes of the second-level cache that its panels and sums may take.
@@ -30,7 +30,7 @@ std::optional<Schedule> product_on_cpu(const Graph& graph, const Domain& domain,
   Product& p = *found;
   const int64_t rows = estimate_of(domain, p.rows), columns = estimate_of(domain, p.columns),
                 inner = estimate_of(domain, p.inner);
-  if (rows < kFewestRows || columns < kFewestColumns || inner < kFewestInner || rows * columns * inner < kSmallProduct)
+  if (rows < kFewestOfRows || columns < kFewestOfColumns || inner < kFewestOfInner || rows * columns * inner < kSmallProduct)
     return std::nullopt;
   int64_t bytes = 4;
   for (const ProductSum& sum : p.sums)
@@ -74,7 +74,7 @@ std::optional<Schedule> product_on_gpu(const Graph& graph, const Domain& domain,
   Product& p = *found;
   const int64_t rows = estimate_of(domain, p.rows), columns = estimate_of(domain, p.columns),
                 inner = estimate_of(domain, p.inner);
-  if (rows < kFewestRows || columns < kFewestColumns || inner < kFewestInner || rows * columns * inner < kSmallProduct)
+  if (rows < kFewestOfRows || columns < kFewestOfColumns || inner < kFewestOfInner || rows * columns * inner < kSmallProduct)
     return std::nullopt;
   int64_t bytes = 4;
   for (const ProductSum& sum : p.sums)
