@@ -26,10 +26,10 @@ struct AccessRow {
   int64_t stride_bytes = 0;      // Strided: from a lane to the next
   std::vector<int64_t> offsets;  // bytes from the start of the array, per lane; -1: the lane does nothing
   int64_t sectors = 0, ideal_sectors = 0, lines = 0;  // of the lanes shown
-  double executions = 0;                              // of all warps, or vectors, of the launch
-  double total_sectors = 0;  // executions, times the sectors of one, averaged over those looked at
-  bool sampled = false;      // not all that were looked at have as many sectors
-  bool conditional = false;  // behind a condition: the executions are the most that there can be
+  double executions = 0;     // of all warps, or vectors, of the launch, that have a lane that does something
+  double total_sectors = 0;  // of these
+  bool sampled = false;      // some were looked at for all, and they differ
+  bool conditional = false;  // behind a condition that is not known: the executions are the most that there can be
   bool atomic = false;
 };
 
@@ -39,8 +39,9 @@ using ElementOf = std::function<std::optional<Scalar>(NodeId value, const Dims& 
 inline constexpr int kWarp = 32;
 inline constexpr int64_t kSectorBytes = 32, kGpuLineBytes = 128, kCpuLineBytes = 64;
 
-// Of a launch of this kernel. On a CPU a sector is a line of the cache.
+// Of a launch of this kernel. On a CPU a sector is a line of the cache. All executions are looked at where they are few, else some; the
+// more effort is saved, the fewer.
 std::vector<AccessRow> accesses_of(const kernel::Kernel& kernel, const KernelLaunch& launch, bool gpu,
-                                   const ElementOf& element);
+                                   const ElementOf& element, int saved_effort = 1);
 
 }  // namespace smelt::report

@@ -12,20 +12,27 @@ static constexpr int kDeepest = 24;
 
 std::optional<int64_t> PageIndices::evaluate(const IntExpr& e, int depth) const {
   if (depth > kDeepest) return std::nullopt;
-  SizeBinding values = values_;
+  if (const auto constant = e.constant()) return constant;
+  SizeBinding more;  // what locals stand for
   for (const Symbol symbol : e.symbols()) {
-    if (values.count(symbol)) continue;
+    if (values_.count(symbol)) continue;
     const auto local = symbol.is_local() ? locals_.find(symbol.local_id()) : locals_.end();
     if (local == locals_.end()) return std::nullopt;
     const auto known = value(local->second, depth + 1);
     if (!known) return std::nullopt;
-    values[symbol] = known->as_int();
+    more[symbol] = known->as_int();
   }
+  if (!more.empty()) more.insert(values_.begin(), values_.end());
   try {
-    return e.evaluate(values);
+    return e.evaluate(more.empty() ? values_ : more);
   } catch (const Error&) {
     return std::nullopt;
   }
+}
+
+std::optional<bool> PageIndices::holds(kernel::ExprId condition) const {
+  const auto known = value(condition, 0);
+  return known ? std::optional(known->as_bool()) : std::nullopt;
 }
 
 std::optional<int64_t> PageIndices::offset(const kernel::Access& access, const kernel::Param& param, int depth) const {
@@ -124,6 +131,7 @@ std::optional<Scalar> PageIndices::apply(const kernel::Apply& apply, DType dtype
     case Op::And: return is_bool(dtype) ? Scalar::of_bool(a && b) : number(a & b);
     case Op::Or: return is_bool(dtype) ? Scalar::of_bool(a || b) : number(a | b);
     case Op::Xor: return is_bool(dtype) ? Scalar::of_bool(a != b) : number(a ^ b);
+    case Op::Not: return is_bool(dtype) ? Scalar::of_bool(a == 0) : number(~a);
     case Op::Where: return args[0].as_bool() ? args[1] : args[2];
     default: return std::nullopt;
   }

@@ -22,6 +22,8 @@ class PageIndices {
   std::optional<int64_t> evaluate(const IntExpr& e, int depth) const;
   // Elements from the start of the array.
   std::optional<int64_t> offset(const kernel::Access& access, const kernel::Param& param, int depth = 0) const;
+  // Whether a condition holds.
+  std::optional<bool> holds(kernel::ExprId condition) const;
 
  private:
   std::optional<Scalar> value(kernel::ExprId id, int depth) const;

@@ -15,6 +15,8 @@ using nlohmann::ordered_json;
 
 // Kernels that are described; more are like these, and would make the page large.
 constexpr size_t kMostKernels = 256, kMostAccesses = 48;
+// More than these are looked at in fewer places.
+constexpr size_t kKernelsInFull = 16;
 
 ordered_json access_json(const AccessRow& row) {
   ordered_json out = {{"array", row.array},
@@ -61,8 +63,7 @@ ordered_json loops_json(const kernel::Phase& phase, const KernelLaunch& launch, 
   return loops;
 }
 
-ordered_json launch_json(const Executable& executable, const KernelLaunch& launch, const ElementOf& element,
-                         size_t accesses) {
+ordered_json launch_json(const Executable& executable, const KernelLaunch& launch, const ElementOf& element) {
   const bool gpu = executable.device().is_gpu;
   const kernel::Kernel& whole = executable.kernels()[launch.kernel];
   const kernel::Kernel& kernel = launch.body ? whole.bodies[*launch.body] : whole;
@@ -82,8 +83,9 @@ ordered_json launch_json(const Executable& executable, const KernelLaunch& launc
   }
   ordered_json rows = ordered_json::array();
   size_t left_out = 0;
-  for (const AccessRow& row : accesses_of(kernel, launch, gpu, element)) {
-    if (rows.size() < accesses)
+  const int saved = executable.kernels().size() > kKernelsInFull ? 8 : 1;
+  for (const AccessRow& row : accesses_of(kernel, launch, gpu, element, saved)) {
+    if (rows.size() < kMostAccesses)
       rows.push_back(access_json(row));
     else
       ++left_out;
@@ -114,8 +116,7 @@ ordered_json page_launches(const Executable& executable, const SizeBinding& size
   const size_t count = executable.kernels().size();
   for (size_t k = 0; k < std::min(count, kMostKernels); ++k) kernels.push_back(ordered_json::array());
   for (const KernelLaunch& launch : executable.launches(sizes))
-    if (launch.kernel < kernels.size())
-      kernels[launch.kernel].push_back(launch_json(executable, launch, element, kMostAccesses));
+    if (launch.kernel < kernels.size()) kernels[launch.kernel].push_back(launch_json(executable, launch, element));
   return kernels;
 }
 

@@ -107,12 +107,12 @@ fake_cuda::Kernel kernel_of(fake_cuda::State* driver, const HostLibrary& library
 
 bool can_emulate() { return std::system(SMELT_TEST_CXX " --version > /dev/null 2>&1") == 0; }
 
-HostLibrary::HostLibrary(const std::string& cuda, const std::string& more, int compute) {
+HostLibrary::HostLibrary(const std::string& cuda, const std::string& more, int compute, const std::string& flags) {
   const std::string text =
       fmt::format("{}#include \"{}/cuda_on_host.hpp\"\n", compute < 80 ? "#define SMELT_BEFORE_SM_80\n" : "", kFolder) +
       for_host(cuda) + kernels_text(cuda) + more;
   // Kept in the build folder under what it was made of.
-  const size_t key = std::hash<std::string>()(text + read(kFolder + "/cuda_on_host.hpp") + SMELT_TEST_CXX);
+  const size_t key = std::hash<std::string>()(text + read(kFolder + "/cuda_on_host.hpp") + SMELT_TEST_CXX + flags);
   const fs::path folder = fs::path(SMELT_BINARY_DIR) / "test-kernels";
   const std::string base = (folder / fmt::format("host-{:016x}", key)).string(), made = base + ".so";
   fs::create_directories(folder);
@@ -120,12 +120,13 @@ HostLibrary::HostLibrary(const std::string& cuda, const std::string& more, int c
     const std::string own = fmt::format("{}.{}", base, ::getpid());
     std::ofstream(own + ".cpp") << text;
     const int status = std::system(
-        fmt::format("'{}' -std=c++17 -O0 -w -U_FORTIFY_SOURCE -fno-strict-aliasing -ffp-contract=off -fPIC -shared "
-                    "-o '{}.so' '{}.cpp' > '{}.log' 2>&1",
-                    SMELT_TEST_CXX, own, own, own)
+        fmt::format("('{0}' -std=c++17 -O0 -w -U_FORTIFY_SOURCE -fno-strict-aliasing -ffp-contract=off -fPIC {2} -c "
+                    "-o '{1}.o' '{1}.cpp' && '{0}' -shared -o '{1}.so' '{1}.o') > '{1}.log' 2>&1",
+                    SMELT_TEST_CXX, own, flags)
             .c_str());
     const std::string said = read(own + ".log");
     fs::remove(own + ".log");
+    fs::remove(own + ".o");
     if (status != 0) throw std::runtime_error(fmt::format("{}.cpp:\n{}", own, said.substr(0, 3000)));
     fs::remove(own + ".cpp");
     fs::rename(own + ".so", made);
@@ -145,7 +146,7 @@ std::string HostLibrary::launch(const std::string& name, std::vector<void*> argu
 
 void* HostLibrary::find(const std::string& name) const { return dlsym(handle_.get(), name.c_str()); }
 
-EmulatedMachine emulated_gpu() {
+EmulatedMachine emulated_gpu(const EmulatedCode& code) {
   EmulatedMachine gpu;
   gpu.driver = &fresh_fake();
   gpu.driver->major = 8;
@@ -153,10 +154,14 @@ EmulatedMachine emulated_gpu() {
   const Variable cache("SMELT_CACHE_DIR", "off");
   gpu.machine = Machine::cuda();
   const auto libraries = std::make_shared<std::map<std::string, HostLibrary>>();
-  gpu.driver->kernel_of_image = [libraries, state = gpu.driver](const std::string& name, const std::string& image) {
+  gpu.driver->kernel_of_image = [libraries, code, state = gpu.driver](const std::string& name,
+                                                                      const std::string& image) {
     const std::string text = image.substr(4);  // behind what makes it look like a cubin
     auto at = libraries->find(text);
-    if (at == libraries->end()) at = libraries->emplace(text, HostLibrary(text)).first;
+    if (at == libraries->end()) {
+      at = libraries->emplace(text, HostLibrary(text, code.more, 80, code.flags)).first;
+      if (code.opened) code.opened(at->second);
+    }
     return kernel_of(state, at->second, name);
   };
   return gpu;

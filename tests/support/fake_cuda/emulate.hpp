@@ -18,7 +18,9 @@ namespace smelt::testing {
 // it. Throws std::runtime_error with what the compiler says.
 class HostLibrary {
  public:
-  explicit HostLibrary(const std::string& cuda, const std::string& more = "", int compute = 80);
+  // `flags` are the compiler's, not the linker's.
+  explicit HostLibrary(const std::string& cuda, const std::string& more = "", int compute = 80,
+                       const std::string& flags = "");
   // Runs a kernel of the text; `arguments` are the addresses of their values. Empty, or what went
   // wrong.
   using Sizes = std::array<unsigned, 3>;
@@ -43,6 +45,11 @@ struct EmulatedMachine {
   fake_cuda::State* driver = nullptr;
   Machine machine;
 };
-EmulatedMachine emulated_gpu();
+// More of the libraries that its kernels become: text and flags, and what is called with each.
+struct EmulatedCode {
+  std::string more, flags;
+  std::function<void(const HostLibrary&)> opened;
+};
+EmulatedMachine emulated_gpu(const EmulatedCode& code = {});
 
 }  // namespace smelt::testing
