@@ -97,7 +97,7 @@ struct BuiltFunction {
   int threads = 1, cluster = 1;
   runtime::FunctionFacts facts;
   int64_t shared_bytes = 0;          // dynamic, for the sizes at hand
-  int workgroups_per_processor = 0;  // that are resident at a time
+  int workgroups_per_processor = 0;  // that are resident at a time; 0: not known, the GPU is not here
   double occupancy = 0;              // resident threads, of those that a multiprocessor can hold
 };
 
@@ -181,7 +181,7 @@ class Executable {
   double compile_ms() const;
   CacheUse cache_use() const;
   Settled settled() const;
-  std::vector<BuiltFunction> built(const SizeBinding& sizes) const;    // of a GPU that is here; else none
+  std::vector<BuiltFunction> built(const SizeBinding& sizes) const;    // for a GPU
   std::vector<KernelLaunch> launches(const SizeBinding& sizes) const;  // none of the user's own code
   plan::Prediction predicted(const SizeBinding& sizes) const;          // the sizes must be all
   // The same program with one kernel per operation; and how the plan came about, in at most `most` states.

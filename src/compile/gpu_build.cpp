@@ -16,6 +16,7 @@
 #include "compile/lower_groups.hpp"
 #include "emit/cuda.hpp"
 #include "emit/opencl.hpp"
+#include "runtime/cubin.hpp"
 #include "runtime/disk_cache.hpp"
 #include "runtime/opencl.hpp"
 
@@ -361,9 +362,35 @@ std::vector<Prepared::GpuPhase> gpu_shapes(const Executable::State& state, size_
   return shapes;
 }
 
+static BuiltFunction described(const emit::DeviceFunction& emitted, size_t kernel, const SizeBinding& sizes) {
+  BuiltFunction built;
+  built.name = emitted.name;
+  built.kernel = static_cast<int>(kernel);
+  built.threads = emitted.threads;
+  built.cluster = emitted.cluster;
+  built.shared_bytes = emitted.shared_bytes.evaluate(sizes);
+  return built;
+}
+
+// Of a GPU that is not here: what a launch with these sizes takes.
+static std::vector<BuiltFunction> built_elsewhere(const Executable::State& state,
+                                                  const std::vector<KernelLaunch>& launches) {
+  std::vector<BuiltFunction> functions;
+  for (const KernelLaunch& launch : launches) {
+    const GpuFunction& f = *state.launches[launch.kernel].gpu_phases[launch.phase].variants[launch.variant];
+    const auto facts = runtime::facts_of_cubin(f.cubin(), f.emitted().name);
+    if (!facts) continue;
+    functions.push_back(described(f.emitted(), launch.kernel, launch.sizes));
+    functions.back().shared_bytes = launch.shared_bytes;
+    functions.back().facts = *facts;
+  }
+  return functions;
+}
+
 std::vector<BuiltFunction> Executable::built(const SizeBinding& sizes) const {
   std::vector<BuiltFunction> functions;
-  if (!state_->device.gpu) return functions;
+  if (!state_->device.gpu)
+    return state_->device.is_gpu && !interpreted() ? built_elsewhere(*state_, launches(sizes)) : functions;
   for (size_t k = 0; k < state_->launches.size(); ++k) {
     SizeBinding all = sizes;
     all[kernel::kLaunchThreads] = state_->threads;
@@ -372,17 +399,11 @@ std::vector<BuiltFunction> Executable::built(const SizeBinding& sizes) const {
       for (const auto& f : phase.variants) {
         const GpuCode* code = f->loaded();
         if (!code) continue;
-        const emit::DeviceFunction& emitted = f->emitted();
-        BuiltFunction built;
-        built.name = emitted.name;
-        built.kernel = static_cast<int>(k);
-        built.threads = emitted.threads;
-        built.cluster = emitted.cluster;
+        BuiltFunction built = described(f->emitted(), k, all);
         built.facts = code->facts;
-        built.shared_bytes = emitted.shared_bytes.evaluate(all);
         built.workgroups_per_processor =
-            code->module->workgroups_per_processor(code->handle, emitted.threads, built.shared_bytes);
-        built.occupancy = static_cast<double>(built.workgroups_per_processor) * emitted.threads /
+            code->module->workgroups_per_processor(code->handle, built.threads, built.shared_bytes);
+        built.occupancy = static_cast<double>(built.workgroups_per_processor) * built.threads /
                           std::max(1, state_->device.gpu_facts.threads_per_processor);
         functions.push_back(built);
       }

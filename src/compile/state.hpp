@@ -52,6 +52,7 @@ class GpuFunction {
   bool compile(const Executable::State& state, size_t kernel);
   const GpuCode& code(const Executable::State& state, size_t kernel);  // compiled if need be, and loaded
   const GpuCode* loaded() const { return is_loaded_ ? &code_ : nullptr; }
+  const std::string& cubin() const { return cubin_; }  // until it is loaded
 
  private:
   const emit::DeviceVariant emitted_;

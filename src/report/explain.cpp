@@ -98,8 +98,10 @@ std::string kernels_text(const Explanation& e, const Style& style) {
     out += fmt::format("  does    {}\n", contents(e.graph, group));
     out += fmt::format("  reads   {}\n", transfers(e, group.inputs));
     out += fmt::format("  writes  {}\n", transfers(e, group.outputs));
+    // Of code that is not loaded the document alone says what it needs: it is the compiler's matter, not the plan's.
     for (const BuiltFunction& f : e.functions)
-      if (static_cast<size_t>(f.kernel) == k) out += fmt::format("  built   {}\n", describe(f));
+      if (static_cast<size_t>(f.kernel) == k && f.workgroups_per_processor > 0)
+        out += fmt::format("  built   {}\n", describe(f));
     if (k < e.undone.size() && !e.undone[k].empty())
       out += fmt::format("  slower  than it could be: without {}, which could not be proved\n",
                          fmt::join(e.undone[k], " and "));

@@ -39,14 +39,18 @@ nlohmann::ordered_json candidate_json(const Explanation& e, size_t k, const Cons
 }
 
 nlohmann::ordered_json function_json(const BuiltFunction& f) {
-  return {{"name", f.name},
-          {"threads", f.threads},
-          {"cluster", f.cluster},
-          {"registers", f.facts.registers},
-          {"local_bytes", f.facts.local_bytes},
-          {"shared_bytes", f.facts.shared_bytes + f.shared_bytes},
-          {"workgroups_per_processor", f.workgroups_per_processor},
-          {"occupancy", f.occupancy}};
+  nlohmann::ordered_json out = {{"name", f.name},
+                                {"threads", f.threads},
+                                {"cluster", f.cluster},
+                                {"registers", f.facts.registers},
+                                {"registers_allocated", runtime::allocated_registers(f.facts.registers)},
+                                {"local_bytes", f.facts.local_bytes},
+                                {"shared_bytes", f.facts.shared_bytes + f.shared_bytes}};
+  if (f.workgroups_per_processor > 0) {  // else the GPU is not here
+    out["workgroups_per_processor"] = f.workgroups_per_processor;
+    out["occupancy"] = f.occupancy;
+  }
+  return out;
 }
 
 nlohmann::ordered_json value_json(const Explanation& e, NodeId id) {

@@ -33,6 +33,9 @@ struct GpuFacts {
   bool ptx = false;  // an OpenCL device whose compiler takes PTX within functions
 };
 
+// Registers are given to a warp in units of 256, so that a thread gets a multiple of 8.
+inline int allocated_registers(int registers) { return (registers + 7) / 8 * 8; }
+
 // What the built code of a function needs.
 struct FunctionFacts {
   int registers = 0;         // per thread

@@ -101,12 +101,11 @@ class PageAccesses : public ::testing::Test {
     if (!can_emulate()) GTEST_SKIP() << "no " << SMELT_TEST_CXX << " here";
     gpu_ = emulated_gpu({kTracing, "-fsanitize=thread -fno-omit-frame-pointer", [](const HostLibrary& library) {
                            using Sink = void(const void*, unsigned, bool, const void*, const void*, unsigned, unsigned);
-                           *reinterpret_cast<Sink**>(library.find("trace_to")) =
-                               [](const void* at, unsigned bytes, bool stored, const void* place, const void* caller,
-                                  unsigned workgroup, unsigned thread) {
-                                 trace.add(reinterpret_cast<uint64_t>(at), bytes, stored, place, caller, workgroup,
-                                           thread);
-                               };
+                           *reinterpret_cast<Sink**>(library.find(
+                               "trace_to")) = [](const void* at, unsigned bytes, bool stored, const void* place,
+                                                 const void* caller, unsigned workgroup, unsigned thread) {
+                             trace.add(reinterpret_cast<uint64_t>(at), bytes, stored, place, caller, workgroup, thread);
+                           };
                          }});
     ASSERT_TRUE(gpu_.machine.compiles()) << gpu_.machine.missing;
     emulated_ = gpu_.driver->kernel_of_image;
@@ -121,7 +120,7 @@ class PageAccesses : public ::testing::Test {
     SCOPED_TRACE(program);
     std::function<void(const fake_cuda::Launch&)> before, after;
     gpu_.driver->kernel_of_image = [inner = emulated_, &before, &after](const std::string& name,
-                                                                       const std::string& image) {
+                                                                        const std::string& image) {
       fake_cuda::Kernel kernel = inner(name, image);
       kernel.run = [run = kernel.run, &before, &after](const fake_cuda::Launch& l) { before(l), run(l), after(l); };
       return kernel;

@@ -94,7 +94,7 @@ function notices(model) {
         json.machine.missing.split('\n')[0]);
   if (!json.machine.present && model.gpu)
     made.push(
-        'There is no such GPU on the machine that wrote this page: times, registers and occupancy are unknown. smelt report on a machine with one has them.');
+        'There is no such GPU on the machine that wrote this page: times and occupancy are unknown. smelt report on a machine with one has them.');
   const custom = model.fused.kernels.filter((k) => k.strategy === 'custom').length;
   if (custom)
     made.push(plural(custom, 'kernel') + ' of the user\'s own code: what it reads and writes inside is unknown.');
