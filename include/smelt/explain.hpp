@@ -103,7 +103,8 @@ struct SMELT_API Explanation {
   std::string text() const;
   /// As `smelt explain --json` writes it, with the specialisation.
   std::string json() const;
-  /// As `smelt report` writes it, as one HTML file: what was planned and built. Nothing is run, so it has no times and no values.
+  /// As `smelt report` writes it, as one HTML file: what was planned and built. An explanation of arguments keeps these; the page
+  /// then runs the program with them, fused and one operation at a time, and shows the way of values. It has no times.
   std::string html() const;
   /// One stage of the compiler in full: "graph", "plan", "kernel", "source", "asm"; for a GPU "ptx", "sass" in place of "asm". Throws
   /// UserError for another name.

@@ -2,6 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <optional>
+#include <utility>
+
 #include "report/explain.hpp"
 #include "report/json.hpp"
 #include "report/page.hpp"
@@ -17,6 +21,7 @@ struct ExplanationState {
   SizeBinding sizes;
   std::vector<BuiltFunction> built;
   plan::Plan plan = {};  // with the bytes of these sizes
+  HostInputs inputs = nullptr;
   report::Explanation report(const std::string& program) const {
     return report::explanation_of(program, executable, plan, sizes, built);
   }
@@ -53,11 +58,13 @@ Explanation::Kernel kernel_of(const report::Explanation& e, const plan::FusionGr
 
 }  // namespace
 
-Explanation explain_special(const Special& special, const SizeBinding& sizes, const std::string& name) {
+Explanation explain_special(const Special& special, const SizeBinding& sizes, const std::string& name,
+                            HostInputs inputs) {
   auto state = std::make_shared<ExplanationState>();
   state->executable = special.executable;
   state->sizes = sizes;
   state->built = special.executable.built(sizes);
+  state->inputs = std::move(inputs);
   state->plan = special.executable.plan();
   plan::count_bytes(special.executable.graph(), sizes, state->plan);
   const report::Explanation r = state->report(name);
@@ -129,6 +136,30 @@ std::string Explanation::json() const {
   return report::text_of(json);
 }
 
+// The program with one kernel per operation, and what both make of the arrays of the call.
+static std::optional<Executable> run_both(const detail::ExplanationState& made, report::PageInput& page) {
+  const Executable& executable = made.executable;
+  const Machine& device = executable.device();
+  const bool runs = !executable.interpreted() && (!device.is_gpu || device.gpu);
+  if (!made.inputs || !runs || !report::shows_values(executable.graph(), made.sizes)) return std::nullopt;
+  std::optional<Executable> unfused;
+  try {
+    std::vector<Tensor> arrays = made.inputs();
+    if (arrays.empty()) return unfused;
+    const std::vector<TensorView> views(arrays.begin(), arrays.end());
+    CompileOptions one_by_one;
+    one_by_one.sizes = made.sizes;
+    one_by_one.fuse = false;
+    unfused = compile(executable.graph(), device, one_by_one);
+    page.fused_results = executable.run(views);
+    page.unfused_results = unfused->run(views);
+    page.arrays = std::move(arrays);
+  } catch (const UserError& error) {  // an index of the data that is out of range, say
+    page.problem = error.what();
+  }
+  return unfused;
+}
+
 std::string Explanation::html() const {
   const detail::ExplanationState& made = filled(*this);
   const Executable& executable = made.executable;
@@ -136,6 +167,8 @@ std::string Explanation::html() const {
   page.text = executable.graph().source.empty() ? print(executable.graph()) : executable.graph().source;
   page.inputs = {specialization.types};
   page.title = report::title_of(program, executable.device(), executable.device().facts.threads);
+  const std::optional<Executable> unfused = run_both(made, page);
+  page.unfused = unfused ? &*unfused : nullptr;
   if (!executable.interpreted()) page.explanation.considered = executable.considered(made.sizes, false);
   return report::page_html(report::page_json(page));
 }

@@ -74,6 +74,23 @@ Arguments arguments_of(const std::vector<Array>& arrays, const std::vector<int>&
   return arguments;
 }
 
+// Copies; none where an argument stands for others of its type: its elements are one, as of those that are made for compiling alone.
+std::vector<Tensor> host_inputs(const Special& special, const Arguments& arguments) {
+  const auto stands_in = [](const Data* data) {
+    const Tensor& t = data->tensor;
+    return t.count() > 1 && std::all_of(t.strides.begin(), t.strides.end(), [](int64_t s) { return s == 0; });
+  };
+  if (std::any_of(arguments.arrays.begin(), arguments.arrays.end(), stands_in)) return {};
+  std::vector<const Data*> all = arguments.arrays;
+  for (const Array& array : special.captured) all.push_back(array.node()->data());
+  std::vector<Tensor> tensors;
+  tensors.reserve(all.size());
+  for (const Data* data : all)
+    tensors.push_back(data->device.is_gpu() ? to_host(machine_of(data->device), data->tensor)
+                                            : contiguous_copy(data->tensor));
+  return tensors;
+}
+
 // Whether the call becomes part of an expression.
 bool check_arguments(const std::vector<Array>& arrays, const std::vector<int>& lists, const Naming& naming) {
   bool unevaluated = false;
@@ -218,8 +235,9 @@ Explanation AnyFunction::explain(const std::vector<Array>& arrays, const std::ve
   const SpecialPtr special = state_of(state_).specials.find(arguments, state_->build, &compiled);
   std::vector<Dims> dims;
   for (const TensorView& view : views_of(*special, arguments)) dims.push_back(view.dims);
-  Explanation e = explain_special(*special, bind_sizes(special->executable.graph(), dims),
-                                  state_of(state_).specials.options().name);
+  Explanation e =
+      explain_special(*special, bind_sizes(special->executable.graph(), dims), state_of(state_).specials.options().name,
+                      [special, arrays, lists] { return host_inputs(*special, arguments_of(arrays, lists)); });
   e.compiled_now = compiled;
   return e;
 }

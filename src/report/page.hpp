@@ -31,6 +31,8 @@ struct PageInput {
 };
 
 nlohmann::ordered_json page_json(const PageInput& input);
+// Whether the arrays of a run are small enough for a page to show its values.
+bool shows_values(const Graph& graph, const SizeBinding& sizes);
 // The whole file. A page that is served has a version: it reloads when its address has another.
 std::string page_html(const nlohmann::ordered_json& json, int version = 0);
 // The same as files of their own, for several pages that share what they can: `style` and `script` are addresses.

@@ -264,6 +264,10 @@ std::vector<std::pair<int64_t, std::string>> chosen(const Tensor& reference, con
 
 }  // namespace
 
+bool shows_values(const Graph& graph, const SizeBinding& sizes) {
+  return Tracer::values_of(graph, sizes) <= kMostValues;
+}
+
 ordered_json page_trace(const PageInput& input) {
   const Graph& graph = input.executable.graph();
   const SizeBinding& sizes = input.explanation.sizes;
@@ -271,7 +275,7 @@ ordered_json page_trace(const PageInput& input) {
     return ordered_json{{"elements", ordered_json::array()}, {"reason", why}};
   };
   if (input.arrays.empty() && !graph.inputs.empty()) return none("the program was not run");
-  if (Tracer::values_of(graph, sizes) > kMostValues)
+  if (!shows_values(graph, sizes))
     return none("the arrays are too large to keep every value of this run; smaller sizes show it");
   try {
     Tracer tracer(graph, sizes, input.arrays);

@@ -2,6 +2,8 @@
 
 import collections
 import dataclasses
+import json
+import re
 import threading
 import warnings
 
@@ -291,6 +293,30 @@ def test_explain_source_lower(softmax):
     assert softmax.explain().kernels == 1
     assert softmax.explain(x).fused_bytes > 0
     assert "mine" in softmax.source(x, name="mine")
+
+
+def page_data(html):
+    return json.loads(re.search('<script type="application/json" id="report">(.*?)</script>', html, re.DOTALL)[1])
+
+
+def test_an_explanation_is_a_page(softmax):
+    x = np.zeros((4, 16), np.float32)
+    page = softmax.explain(x).html()
+    assert page.startswith("<!DOCTYPE html>") and "Content-Security-Policy" in page
+    data = page_data(page)
+    assert data["schema"] == "smelt.report" and len(data["plans"]["fused"]["kernels"]) == 1
+    # The program was run with the arguments: a row of equal numbers is divided evenly.
+    assert {(e["reference"], e["fused"], e["unfused"]) for e in data["trace"]["elements"]} == {(0.0625,) * 3}
+    # Of types alone there is nothing to run.
+    of_types = page_data(softmax.lower(smelt.Spec((4, 16))).explain().html())
+    assert of_types["trace"] == {"elements": [], "reason": "the program was not run"}
+    assert len(of_types["plans"]["fused"]["kernels"]) == 1
+
+
+def test_a_page_of_arguments_that_cannot_be_run_says_why():
+    pick = smelt.jit(lambda t, i: smelt.take(t, i) * 2)
+    data = page_data(pick.explain(np.arange(4.0), np.array([0, 9])).html())
+    assert "out of range" in data["problem"] and data["trace"]["elements"] == []
 
 
 def test_explaining_a_call_with_numbers_is_of_the_program_that_it_runs():

@@ -47,7 +47,10 @@ TEST(Cubin, HasTheFactsOfItsFunctions) {
 
 TEST(Cubin, SaysNothingOfWhatIsCutShortOrNoCubin) {
   EXPECT_FALSE(facts_of_cubin("", "f"));
-  EXPECT_FALSE(facts_of_cubin("\x7f" "ELF", "f"));
+  EXPECT_FALSE(
+      facts_of_cubin("\x7f"
+                     "ELF",
+                     "f"));
   std::string why;
   const auto compiler = open_nvrtc(why);
   if (!compiler) GTEST_SKIP() << "no NVRTC here: " << why;
