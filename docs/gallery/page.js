@@ -900,7 +900,7 @@ function notices(model) {
         json.machine.missing.split('\n')[0]);
   if (!json.machine.present && model.gpu)
     made.push(
-        'There is no such GPU on the machine that wrote this page: times, registers and occupancy are unknown. smelt report on a machine with one has them.');
+        'There is no such GPU on the machine that wrote this page: times and occupancy are unknown. smelt report on a machine with one has them.');
   const custom = model.fused.kernels.filter((k) => k.strategy === 'custom').length;
   if (custom)
     made.push(plural(custom, 'kernel') + ' of the user\'s own code: what it reads and writes inside is unknown.');
@@ -1188,8 +1188,13 @@ function picture(model, launch, thread) {
 function builtRows(model, kernel, launch) {
   const built = (kernel.functions || []).find((f) => f.name === launch.function);
   const unknown = () => mark('unknown');
+  // What the GPU says of code that is loaded; of a cubin alone it is not known.
+  const loaded = built && built.workgroups_per_processor !== undefined;
+  // By warps, in units of 256.
+  const allocated = built ? built.registers_allocated || built.registers : 0;
   const rows = [
     ['registers per thread', built ? countText(built.registers) : unknown()],
+    ['registers allocated', built ? countText(allocated) : unknown()],
     [
       'shared memory per block',
       built                           ? bytesText(built.shared_bytes) :
@@ -1197,15 +1202,15 @@ function builtRows(model, kernel, launch) {
                                         unknown()
     ],
     ['spilled per thread', built ? bytesText(built.local_bytes) : unknown()],
-    ['blocks on a multiprocessor', built ? countText(built.workgroups_per_processor) : unknown()],
-    ['occupancy', built ? significant(100 * built.occupancy) + ' %' : unknown()]
+    ['blocks on a multiprocessor', loaded ? countText(built.workgroups_per_processor) : unknown()],
+    ['occupancy', loaded ? significant(100 * built.occupancy) + ' %' : unknown()]
   ];
   const limits = model.machine.limits;
-  if (built && built.workgroups_per_processor > 0) {
+  if (loaded && built.workgroups_per_processor > 0) {
     const at_once = built.workgroups_per_processor * limits.processors;
     rows.push(['waves', significant(launch.workgroups / at_once)]);
     const byThreads = Math.floor(limits.threads_per_processor / launch.threads),
-          byRegisters = Math.floor(limits.registers_per_processor / (Math.max(1, built.registers) * launch.threads));
+          byRegisters = Math.floor(limits.registers_per_processor / (Math.max(1, allocated) * launch.threads));
     const byShared =
         built.shared_bytes > 0 ? Math.floor(limits.shared_bytes_per_processor / built.shared_bytes) : Infinity;
     const least = Math.min(byThreads, byRegisters, byShared);

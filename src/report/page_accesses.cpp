@@ -73,8 +73,9 @@ class Counter {
   std::vector<AccessRow> run() {
     const kernel::Phase& phase = kernel_.phases[launch_.phase];
     std::vector<AccessRow> rows;
-    for (const AccessSite& site : access_sites(kernel_, phase, launch_.variant, gpu_, indices_))
-      rows.push_back(count(site));
+    for (const AccessSite& site : access_sites(kernel_, phase, launch_.variant, gpu_, indices_)) {
+      if (auto row = count(site)) rows.push_back(std::move(*row));
+    }
     return rows;
   }
 
@@ -98,7 +99,8 @@ class Counter {
     int64_t parts = 1, in_groups = 1, all = 1;
   };
 
-  AccessRow count(const AccessSite& site) {
+  // Nothing where no lane ever makes the access.
+  std::optional<AccessRow> count(const AccessSite& site) {
     const kernel::Param& param = kernel_.params[static_cast<size_t>(site.access->array)];
     AccessRow row;
     row.phase = launch_.phase;
@@ -141,6 +143,7 @@ class Counter {
       }
     }
     row.sampled = (row.sampled || !sample.is_whole() || (loops && !in_full)) && fewest != most;
+    if (!shown.any()) return std::nullopt;
     row.executions = std::round(row.executions);
     row.total_sectors = std::round(row.total_sectors);
     describe(row, shown);
@@ -148,7 +151,7 @@ class Counter {
   }
 
   static AccessRow unknown(AccessRow row) {
-    row.pattern = AccessPattern::Unknown;
+    row.executions = 0;
     row.total_sectors = 0;
     return row;
   }
