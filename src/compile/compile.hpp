@@ -145,6 +145,12 @@ struct Outlook {
   std::vector<plan::FasterSchedule> faster;
 };
 
+// Machine code as text; for each of its lines the line of the source, from 1, that it was made from; 0: of none.
+struct CodeLines {
+  std::string text;
+  std::vector<int> lines;
+};
+
 class CpuCall;
 class GpuCall;
 
@@ -226,6 +232,8 @@ class Executable {
   // pass, or after:lowering), "kernel", "source" (LLVM IR or CUDA C++), "asm"; for a GPU "ptx",
   // "sass". Throws UserError for another name.
   std::string dump(const std::string& stage) const;
+  // dump("asm"), of a GPU dump("ptx"), with the lines of dump("source") that its lines come from.
+  CodeLines code_lines() const;
 
   struct State;
 

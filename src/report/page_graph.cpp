@@ -89,6 +89,18 @@ ordered_json page_steps(const PageInput& input) {
   return {{"steps", steps}, {"states", states}};
 }
 
+// [line of the text, from 0, line of the source]: from there on, until the next. Most lines come from that of the line before.
+static ordered_json runs_of(const std::vector<int>& lines) {
+  ordered_json runs = ordered_json::array();
+  int last = 0;
+  for (size_t n = 0; n < lines.size(); ++n) {
+    if (lines[n] == last) continue;
+    last = lines[n];
+    runs.push_back({n, last});
+  }
+  return runs;
+}
+
 ordered_json page_texts(const PageInput& input) {
   // Longer ones are cut at a line: a browser shows no more of them at a time than a screen.
   constexpr size_t kMostText = 300'000;
@@ -115,7 +127,9 @@ ordered_json page_texts(const PageInput& input) {
   constexpr size_t kMostKernels = 64;
   if (opencl || e.kernels().size() > kMostKernels) return texts;
   try {
-    add(gpu ? "ptx" : "asm", gpu ? "PTX" : "Assembly", e.dump(gpu ? "ptx" : "asm"));
+    const CodeLines code = e.code_lines();
+    add(gpu ? "ptx" : "asm", gpu ? "PTX" : "Assembly", code.text);
+    texts.back()["source_lines"] = runs_of(code.lines);
   } catch (const Error&) {  // the page goes without it
   }
   return texts;

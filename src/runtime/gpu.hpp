@@ -48,6 +48,7 @@ struct NvrtcOptions {
   bool contract = false;  // a*b+c may become one fused operation where the source does not write it so
   bool for_device =
       false;  // functions that do not say for whom they are, lambdas of templates among them, are for the device
+  bool lines = false;  // PTX says which line of the source its instructions come from
 };
 
 // libnvrtc alone: compiles without a GPU. Safe to use from many threads.

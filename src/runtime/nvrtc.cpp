@@ -88,6 +88,7 @@ class OpenedNvrtc final : public Nvrtc {
     // Without declarations of textures and of the runtime's functions, which no kernel uses: some milliseconds less.
     if (version_ >= kMinimalSince) words.push_back("--minimal");
     if (options.for_device) words.push_back("--device-as-default-execution-space");
+    if (options.lines) words.push_back("--generate-line-info");
     return words;
   }
 

@@ -229,11 +229,13 @@ class LimitsAndThreads(Pages):
         self.assertEqual(len(self.rows("candidates")), len(candidates))
 
     def test_a_gpu_that_is_not_here(self):
-        arguments = [*LAYERNORM[:-1], "sm_90", "--no-run"]
-        probe = subprocess.run([self.smelt, "explain", "x", "-i", "x=f32[4]", "--device", "sm_90"], capture_output=True)
-        if probe.returncode != 0:
-            self.skipTest("no NVRTC")
-        document = self.show(*arguments)
+        document = self.show(*self.without_a_gpu())
+        function = document["plans"]["fused"]["kernels"][0]["functions"][0]
+        built = {row[0]: row[1] for row in self.rows("built")}
+        self.assertEqual(built["registers per thread"], str(function["registers"]))
+        self.assertEqual(int(built["registers allocated"]) % 8, 0)
+        self.assertGreaterEqual(int(built["registers allocated"]), function["registers"])
+        self.assertEqual(built["occupancy"], "unknown")
         launch = document["plans"]["fused"]["launches"][0][0]
         self.assertEqual(int(self.attribute(".launch", "data-workgroups")), launch["workgroups"])
         self.assertIn("no such GPU", self.text(".notice"))
@@ -265,6 +267,47 @@ class Source(Pages):
         )
         self.browser.key("Escape", code=27)
         self.assertEqual(self.value(count(".pinned")), 0)
+
+    def check_machine_code(self, document, source, machine):
+        """Hovering over a line of machine code lights the line of the source that it is from."""
+        self.pick("left", source)
+        self.pick("right", machine)
+        text = document["texts"][-1]
+        line = next(line for n, (_, line) in enumerate(text["source_lines"]) if line > 0 and n >= 2)
+        at = next(n for n, of in text["source_lines"] if of == line)
+        self.value(f"document.querySelectorAll('.code')[1].scrollTop = {max(0, at - 5) * 18}")
+        wanted = f"[...document.querySelectorAll('.code')[1].querySelectorAll('.line')].find((l) => l.getAttribute('data-line') === '{at + 1}')"
+        self.browser.wait(f"{wanted} !== undefined")
+        self.assertEqual(self.value(f"{wanted}.getAttribute('data-source')"), str(line))
+        self.value(f"{wanted}.click()")
+        self.browser.wait(
+            "[...document.querySelectorAll('.code')[0].querySelectorAll('.line.pinned')].some((l) => "
+            f"l.getAttribute('data-line') === '{line}')"
+        )
+        # The other text may still be on its way to the line, which draws it again.
+        self.browser.wait(
+            f"{wanted}.dispatchEvent(new PointerEvent('pointerenter')) && "
+            f"document.querySelectorAll('.code')[0].querySelector('.line.lit[data-line=\"{line}\"]') !== null"
+        )
+        self.browser.key("Escape", code=27)
+
+    def test_assembly_is_linked_with_the_source(self):
+        document = self.show(*LAYERNORM)
+        self.assertEqual(document["texts"][-1]["stage"], "asm")
+        self.check_machine_code(document, "LLVM IR", "Assembly")
+        # Loads of the input are about its node.
+        self.assertGreater(
+            self.value(
+                "[...document.querySelectorAll('.code')[0].querySelectorAll('.line')].filter((l) => "
+                "/= load </.test(l.textContent) && l.getAttribute('data-nodes')).length"
+            ),
+            0,
+        )
+
+    def test_ptx_is_linked_with_the_source(self):
+        document = self.show(*self.without_a_gpu())
+        self.assertEqual(document["texts"][-1]["stage"], "ptx")
+        self.check_machine_code(document, "CUDA C++", "PTX")
 
     def test_only_lines_in_view_are_in_the_document(self):
         self.show(*LAYERNORM)

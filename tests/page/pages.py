@@ -62,6 +62,13 @@ class Pages(unittest.TestCase):
         self.assertEqual(self.browser.problems(), [])
         return document
 
+    def without_a_gpu(self):
+        """The arguments of a page for a GPU that need not be here, where its compiler is."""
+        probe = subprocess.run([self.smelt, "explain", "x", "-i", "x=f32[4]", "--device", "sm_90"], capture_output=True)
+        if probe.returncode != 0:
+            self.skipTest("no NVRTC")
+        return [*LAYERNORM[:-1], "sm_90", "--no-run"]
+
     def value(self, expression):
         return self.browser.evaluate(expression)
 

@@ -39,8 +39,10 @@ export function readAddress() {
 }
 
 /** Marks everything that shows these operations; previews end with the pointer, what is pinned stays. */
-export function light(nodes, kind) {
+export function light(nodes, kind, sourceLine) {
   for (const old of document.querySelectorAll('.' + kind)) old.classList.remove(kind);
+  if (sourceLine)
+    for (const line of document.querySelectorAll('[data-source="' + sourceLine + '"]')) line.classList.add(kind);
   for (const id of nodes)
     for (const element of document.querySelectorAll('[data-nodes~="' + id + '"]')) element.classList.add(kind);
 }

@@ -17,6 +17,28 @@ const comments = {
   ptx: /\/\//
 };
 
+/** Of each line of machine code the line of the source, from 1, that it was made from; of a source itself. */
+export function originsOf(text, lines) {
+  if (text.stage === 'source') return lines.map((_, i) => i + 1);
+  const origins = [];
+  let next = 0, at = 0;
+  const runs = text.source_lines || [];
+  lines.forEach((_, i) => {
+    if (next < runs.length && runs[next][0] === i) at = runs[next++][1];
+    origins.push(at);
+  });
+  return origins;
+}
+
+/** Machine code is about what its lines of the source are about. */
+function linksOfText(model, text, lines) {
+  const source = model.json.texts.find((t) => t.stage === 'source');
+  if (!source || (text.stage !== 'asm' && text.stage !== 'ptx')) return linksOf(model, text.stage, lines);
+  const of = linksOf(model, 'source', source.text.split('\n')), links = new Map();
+  originsOf(text, lines).forEach((line, i) => line && of.has(line - 1) && links.set(i, of.get(line - 1)));
+  return links;
+}
+
 /** Nodes that each line of a text is about. */
 export function linksOf(model, stage, lines) {
   const links = new Map(), byLine = new Map(), byLabel = new Map();
@@ -32,10 +54,12 @@ export function linksOf(model, stage, lines) {
     (byLabel.get(key) || byLabel.set(key, []).get(key)).push(node.id);
   }
   const params = new Map();
-  (model.fused.launches || [])
-      .forEach(
-          (launches, k) =>
-              launches.forEach((l) => l.accesses.forEach((a) => a.node >= 0 && params.set(k + ':' + a.array, a.node))));
+  (model.fused.launches || []).forEach((launches, k) => launches.forEach((l) => l.accesses.forEach((a) => {
+    if (a.node < 0) return;
+    params.set(k + ':' + a.array, a.node);
+    params.set(k + ':%p' + a.array.match(/\d+$/)[0], a.node);  // in LLVM IR
+  })));
+  const pointers = new Map();  // names in LLVM IR of places in arrays
   let kernel = -1;
   lines.forEach((text, i) => {
     if (stage === 'program')
@@ -49,6 +73,14 @@ export function linksOf(model, stage, lines) {
       const id = params.get(kernel + ':' + found[0]);
       if (id !== undefined) add(i, id);
     }
+    const made = text.match(/^\s+(%[\w.]+) = getelementptr /);
+    if (stage === 'source')
+      for (const [, name] of text.matchAll(/\bptr (%[\w.]+)/g)) {
+        const id = params.get(kernel + ':' + name) ?? pointers.get(kernel + ':' + name);
+        if (id === undefined) continue;
+        add(i, id);
+        if (made) pointers.set(kernel + ':' + made[1], id);
+      }
     const comment = text.match(/\/\/ (.+)$/);
     if (comment)
       for (const id of byLabel.get(comment[1]) || []) add(i, id);
@@ -78,49 +110,51 @@ function pane(model, texts, first, name) {
         inner = h('div', {class: 'code-lines'});
   const note = h('p', {class: 'note'});
   view.append(inner);
-  let lines = [], links = new Map(), stage = '';
+  let lines = [], links = new Map(), origins = [], stage = '';
   const draw = () => {
     const from = Math.max(0, Math.floor(view.scrollTop / lineHeight) - 10),
           to = Math.min(lines.length, from + Math.ceil((view.clientHeight || 400) / lineHeight) + 30);
     inner.style.height = lines.length * lineHeight + 'px';
     inner.replaceChildren(...lines.slice(from, to).map((text, n) => {
-      const i = from + n, nodes = [...(links.get(i) || [])];
+      const i = from + n, nodes = [...(links.get(i) || [])], source = origins[i] || null;
       const row =
           h('div', {
-            class: 'line' + (nodes.length ? ' linked' : ''),
+            class: 'line' + (nodes.length || source ? ' linked' : ''),
             'data-line': i + 1,
-            'data-nodes': nodes.length ? nodes.join(' ') : null
+            'data-nodes': nodes.length ? nodes.join(' ') : null,
+            'data-source': source
           },
             h('span', {class: 'number-of-line'}, String(i + 1)), h('span', {class: 'text'}, pieces(text, stage)));
       row.style.top = i * lineHeight + 'px';
-      if (nodes.length) {
-        row.addEventListener('pointerenter', () => light(nodes, 'lit'));
+      if (nodes.length || source) {
+        row.addEventListener('pointerenter', () => light(nodes, 'lit', source));
         row.addEventListener('pointerleave', () => light([], 'lit'));
-        row.addEventListener('click', () => pin(nodes, view));
+        row.addEventListener('click', () => pin(nodes, source, view));
       }
       return row;
     }));
-    if (pinned.length) light(pinned, 'pinned');
+    light(pinned.nodes, 'pinned', pinned.source);
   };
   const show = (i) => {
     stage = texts[i].stage;
     picker.value = i;
     lines = texts[i].text.replace(/\n$/, '').split('\n');
-    links = linksOf(model, texts[i].stage, lines);
+    links = linksOfText(model, texts[i], lines);
+    origins = lineText(texts[i].stage) ? originsOf(texts[i], lines) : [];
     view.scrollTop = 0;
     note.textContent = texts[i].left_out ?
         plural(texts[i].left_out, 'more line') + ': smelt explain --dump ' + texts[i].stage + ' prints all.' :
         '';
     draw();
   };
-  /** Brings the first line about these nodes into view. */
-  const seek = (nodes) => {
-    for (const [i, of] of [...links].sort((a, b) => a[0] - b[0]))
-      if (nodes.some((id) => of.has(id))) {
-        const y = i * lineHeight;
-        if (y < view.scrollTop || y > view.scrollTop + view.clientHeight - lineHeight) view.scrollTop = y - 60;
-        break;
-      }
+  /** Brings the first line from this line of the source into view, or the first about these nodes. */
+  const seek = (nodes, source) => {
+    let first = source ? origins.indexOf(source) : -1;
+    if (first < 0)
+      first = [...links.keys()].sort((a, b) => a - b).find((i) => nodes.some((id) => links.get(i).has(id))) ?? -1;
+    const y = first * lineHeight;
+    if (first >= 0 && (y < view.scrollTop || y > view.scrollTop + view.clientHeight - lineHeight))
+      view.scrollTop = y - 60;
     draw();
   };
   view.addEventListener('scroll', draw);
@@ -131,13 +165,20 @@ function pane(model, texts, first, name) {
 }
 
 const panes = [];
-let pinned = [];
+const nothing = {
+  nodes: [],
+  source: null
+};
+let pinned = nothing;
 
-function pin(nodes, from) {
-  pinned = nodes;
-  light(nodes, 'pinned');
+/** Whether the lines of a text are known by the line of the source. */
+function lineText(stage) { return stage === 'source' || stage === 'asm' || stage === 'ptx'; }
+
+function pin(nodes, source, from) {
+  pinned = {nodes, source};
+  light(nodes, 'pinned', source);
   for (const p of panes)
-    if (p.view !== from) p.seek(nodes);
+    if (p.view !== from) p.seek(nodes, source);
 }
 
 export function sourceSection(model) {
@@ -148,13 +189,13 @@ export function sourceSection(model) {
             'right');
   document.addEventListener('keydown', (event) => {
     if (event.key !== 'Escape') return;
-    pinned = [];
+    pinned = nothing;
     light([], 'pinned'), light([], 'lit');
   });
   requestAnimationFrame(() => (left.draw(), right.draw()));
   return h(
       'section', {id: 'source'}, h('h2', null, 'Source, side by side'),
       h('p', {class: 'lead'},
-        'Hovering over a line lights what belongs to it everywhere on the page; a click pins it and brings it into view, Esc lets go. Machine code is linked no further than its kernel.'),
+        'Hovering over a line lights what belongs to it everywhere on the page; a click pins it and brings it into view, Esc lets go. Machine code is linked by the lines of the source that its compiler names.'),
       h('div', {class: 'panes'}, left.element, right.element));
 }
