@@ -1952,14 +1952,11 @@ function linksOf(model, stage, lines) {
     (byLabel.get(key) || byLabel.set(key, []).get(key)).push(node.id);
   }
   const params = new Map();
-  (model.fused.launches || [])
-      .forEach(
-          (launches, k) =>
-              launches.forEach((l) => l.accesses.forEach((a) => {
-                if (a.node < 0) return;
-                params.set(k + ':' + a.array, a.node);
-                params.set(k + ':%p' + a.array.match(/\d+$/)[0], a.node);  // in LLVM IR
-              })));
+  (model.fused.launches || []).forEach((launches, k) => launches.forEach((l) => l.accesses.forEach((a) => {
+    if (a.node < 0) return;
+    params.set(k + ':' + a.array, a.node);
+    params.set(k + ':%p' + a.array.match(/\d+$/)[0], a.node);  // in LLVM IR
+  })));
   const pointers = new Map();  // names in LLVM IR of places in arrays
   let kernel = -1;
   lines.forEach((text, i) => {

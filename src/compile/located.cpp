@@ -113,13 +113,14 @@ std::string with_locations(const std::string& ir_text) {
     text += '\n';
   }
   return text +
-         fmt::format("!llvm.dbg.cu = !{{!{0}}}\n!llvm.module.flags = !{{!{3}}}\n"
-                     "!{0} = distinct !DICompileUnit(language: DW_LANG_C99, file: !{1}, isOptimized: true, "
-                     "emissionKind: DebugDirectivesOnly)\n"
-                     "!{1} = !DIFile(filename: \"kernel.ll\", directory: \".\")\n"
-                     "!{2} = !DISubroutineType(types: !{{}})\n"
-                     "!{3} = !{{i32 2, !\"Debug Info Version\", i32 3}}\n",
-                     first, first + 1, first + 2, first + 3) +
+         fmt::format(
+             "!llvm.dbg.cu = !{{!{0}}}\n!llvm.module.flags = !{{!{3}}}\n"
+             "!{0} = distinct !DICompileUnit(language: DW_LANG_C99, file: !{1}, isOptimized: true, "
+             "emissionKind: DebugDirectivesOnly)\n"
+             "!{1} = !DIFile(filename: \"kernel.ll\", directory: \".\")\n"
+             "!{2} = !DISubroutineType(types: !{{}})\n"
+             "!{3} = !{{i32 2, !\"Debug Info Version\", i32 3}}\n",
+             first, first + 1, first + 2, first + 3) +
          locations;
 }
 
@@ -144,8 +145,9 @@ CodeLines without_locations(const std::string& text) {
     if (starts(code, ".section") && code.find(".debug") != std::string_view::npos) in_debug = true;
     if (starts(code, ".cfi_")) continue;
     const bool label = starts(code, ".Ltmp") || starts(code, "$L__tmp") || starts(code, ".Lfunc_begin");
-    if (in_debug || (starts(code, ".file") && !numbers_in(code).empty() && code.find('"') != std::string_view::npos &&
-                     code.find('"') > code.find_first_of("0123456789")) ||
+    if (in_debug ||
+        (starts(code, ".file") && !numbers_in(code).empty() && code.find('"') != std::string_view::npos &&
+         code.find('"') > code.find_first_of("0123456789")) ||
         (label && code.find(':') != std::string_view::npos)) {
       if (in_debug && starts(code, "}")) in_debug = false;
       continue;

@@ -49,8 +49,8 @@ void check_lines(const Machine& machine, const std::string& program, const std::
 
 // Lines count through the sources of several kernels.
 void check_several(const Machine& machine) {
-  const Executable executable =
-      compile(lang::parse_program("input x: f32[640, 256]\nreturn cumsum(softmax(x).T, axis=1)\n", "lines.smelt"), machine);
+  const Executable executable = compile(
+      lang::parse_program("input x: f32[640, 256]\nreturn cumsum(softmax(x).T, axis=1)\n", "lines.smelt"), machine);
   ASSERT_GT(executable.kernels().size(), 1u);
   const CodeLines code = executable.code_lines();
   const std::vector<std::string> source = lines_of(executable.dump("source"));

@@ -14,7 +14,10 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <string_view>
+#include <utility>
 
 #include "command.hpp"
 #include "smelt/error.hpp"
@@ -73,9 +76,22 @@ bool names_this_machine(const std::string& request, int port) {
   return false;
 }
 
-std::filesystem::file_time_type changed_at(const std::string& path) {
-  std::error_code ignored;
-  return std::filesystem::last_write_time(path, ignored);
+// What tells one state of a file from another: its time, and its text where that is not long, since two changes may have one time.
+struct FileState {
+  std::filesystem::file_time_type time;
+  uintmax_t size = 0;
+  std::string text;
+  bool operator==(const FileState&) const = default;
+};
+FileState state_of(const std::string& path) {
+  constexpr uintmax_t kLongestRead = 1 << 20;
+  std::error_code failed;
+  FileState state{std::filesystem::last_write_time(path, failed), std::filesystem::file_size(path, failed), {}};
+  if (failed || state.size > kLongestRead) return state;
+  std::ostringstream text;
+  text << std::ifstream(path, std::ios::binary).rdbuf();
+  state.text = text.str();
+  return state;
 }
 
 class Server {
@@ -111,8 +127,8 @@ class Server {
   void serve(int connection) {
     const std::string request = read_request(connection);
     if (!names_this_machine(request, port_)) return answer(connection, "403 Forbidden", "text/plain", "forbidden\n");
-    if (const auto now = changed_at(pages_.watched); version_ == 0 || now != made_at_) {
-      made_at_ = now;
+    if (FileState now = state_of(pages_.watched); version_ == 0 || now != made_of_) {
+      made_of_ = std::move(now);
       page_ = pages_.make(++version_);
     }
     if (request.rfind("GET / ", 0) == 0) return answer(connection, "200 OK", "text/html", page_);
@@ -125,7 +141,7 @@ class Server {
   const ServedPages& pages_;
   const Handle listener_;
   int port_ = 0, version_ = 0;
-  std::filesystem::file_time_type made_at_;
+  FileState made_of_;
   std::string page_;
 };
 
