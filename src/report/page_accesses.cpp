@@ -236,9 +236,7 @@ class Counter {
 
   int elements_at_once(const AccessSite& site) const {
     const int size = size_of(kernel_.params[static_cast<size_t>(site.access->array)].dtype);
-    return site.form == AccessForm::Group ? std::min(site.shape.lanes, 16 / size)
-           : site.form == AccessForm::Run ? site.run
-                                          : 1;
+    return site.form == AccessForm::Group ? std::min(site.shape.lanes, 16 / size) : site.run;
   }
 
   void aim(const AccessSite& site, Line& line, int64_t iteration) {

@@ -29,7 +29,8 @@ struct Forms {
   std::set<ExprId> shared, made;   // one for a group; parts of other accesses
   std::map<const Stmt*, int> grouped_stores, runs_of_stores;
   std::set<const Stmt*> made_stores;
-  std::set<ExprId> held;  // in registers for all alike loops behind too
+  std::set<ExprId> held;       // in registers for all alike loops behind too
+  std::set<ExprId> invariant;  // the compiler takes them out of the loop, and has them in all loops behind
 };
 
 class Finder {
@@ -68,6 +69,7 @@ class Finder {
       note(*loop, own);
       block(loop->interior && !gpu_ ? loop->interior->body : *inside, seen, &own);
       held_.insert(own.held.begin(), own.held.end());
+      seen.insert(own.invariant.begin(), own.invariant.end());
     } else {
       if (loop && forms) note(*loop, *forms);
       block(*inside, seen, forms);
@@ -126,7 +128,7 @@ class Finder {
            access.array != kernel_.error_param && access.array != kernel_.counter_param;
   }
 
-  void add_load(ExprId id, const kernel::Load& load, const Forms* forms) {
+  void add_load(ExprId id, const kernel::Load& load, Forms* forms) {
     if (!counts(load.access)) return;
     AccessSite made = site(load.access, load.mask, forms);
     if (forms) {
@@ -142,9 +144,9 @@ class Finder {
         made.form = AccessForm::Run;
       else if (forms->shared.count(id))
         made.form = AccessForm::Shared;
-      else if (gpu_ && !varies(load.access, load.mask, *forms->loop))
-        made.form = AccessForm::Invariant;
-      else if (find(forms->distance, made.distance) && made.distance == 0)
+      if (made.form != AccessForm::Group && gpu_ && !varies(load.access, load.mask, *forms->loop))
+        made.form = AccessForm::Invariant, forms->invariant.insert(id);
+      else if (made.form == AccessForm::Single && find(forms->distance, made.distance) && made.distance == 0)
         return;
     }
     sites_.push_back(std::move(made));

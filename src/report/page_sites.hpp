@@ -15,7 +15,7 @@ enum class AccessForm : uint8_t {
   Group,     // accesses of up to 16 bytes that cover a group
   Shared,    // one for all elements of a group
   Run,       // one of `run` neighbours, of which this is the first
-  Invariant  // one, before the loop
+  Invariant  // one before the loop, of `run` neighbours
 };
 
 struct AccessSite {

@@ -262,6 +262,24 @@ TEST_F(PageAccesses, Windows) {
   check("input x: f32[40, 40]\nreturn pad(x, 1) * 2\n", {noise_of(DType::F32, {40, 40})});
 }
 
+// What the compiler takes out of loops, which the emulated GPU does not: a row of q once for three passes over all of k.
+TEST_F(PageAccesses, WhatLoopsDoNotChange) {
+  const Graph graph = lang::parse_program(
+      "input q: f32[64, 32]\ninput k: f32[64, 32]\nreturn softmax(sum(q[:, None] * k[None], axis=2)) + 1\n",
+      "rows.smelt");
+  const Executable executable = compile(graph, gpu_.machine, {});
+  const std::vector<KernelLaunch> launches = executable.launches({});
+  ASSERT_EQ(launches.size(), 1u);
+  double of_q = 0, of_k = 0;
+  for (const report::AccessRow& row : report::accesses_of(executable.kernels()[0], launches[0], true, nullptr)) {
+    if (row.array == "in0") of_q += row.total_sectors;
+    if (row.array == "in1") of_k += row.total_sectors;
+  }
+  // Rows of 128 bytes, whose sectors are loaded in two halves of 16 bytes or by elements: of q once, of k by every row and pass.
+  EXPECT_LE(of_q, 64 * 32);
+  EXPECT_GE(of_k, 3 * of_q);
+}
+
 TEST_F(PageAccesses, SeveralKernels) {
   check("input x: f32[64, 512]\nreturn cumsum(x, axis=1) - mean(x, axis=0)\n", {noise_of(DType::F32, {64, 512})});
 }
