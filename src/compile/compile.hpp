@@ -232,6 +232,8 @@ class Executable {
   // pass, or after:lowering), "kernel", "source" (LLVM IR or CUDA C++), "asm"; for a GPU "ptx",
   // "sass". Throws UserError for another name.
   std::string dump(const std::string& stage) const;
+  // dump("kernel") and dump("source") with comments that say which operation of the program a line computes: "# +, line 1".
+  std::string annotated(const std::string& stage) const;
   // dump("asm"), of a GPU dump("ptx"), with the lines of dump("source") that its lines come from.
   CodeLines code_lines() const;
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <set>
 #include <unordered_map>
 
 #include "compile/bind.hpp"
@@ -169,6 +170,16 @@ std::vector<std::string> tuned_keys(const Executable::State& state, const Source
 }
 
 }  // namespace
+
+std::string sources_with_labels(const Executable::State& state) {
+  emit::LlvmTarget plain = dialect_of(state.device), labelled = plain;
+  labelled.labels = true;
+  std::set<std::string> known;
+  std::string text;
+  for (const kernel::Kernel* kernel : distinct(state))
+    if (known.insert(emit::emit_llvm(*kernel, plain)).second) text += emit::emit_llvm(*kernel, labelled);
+  return text;
+}
 
 OtherKernels build_others(const Executable::State& state,
                           const std::vector<std::vector<schedule::Candidate>>& candidates) {

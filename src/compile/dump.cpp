@@ -45,6 +45,14 @@ std::string dump_passes(const Executable::State& state) {
   return text;
 }
 
+std::string kernels_text(const Executable::State& state, std::string (*print)(const kernel::Kernel&)) {
+  std::string text;
+  for (size_t k = 0; k < state.kernels.size(); ++k)
+    text += state.alike[k] == k ? print(state.kernels[k])
+                                : fmt::format("group {}: the kernel of group {}\n", k, state.alike[k]);
+  return text;
+}
+
 std::string dump_after(const Executable::State& state, std::string_view name) {
   std::string text;
   lower_again(state, [&](const kernel::Pass& pass, const kernel::Kernel& kernel, bool) {
@@ -82,13 +90,18 @@ std::string Executable::dump(const std::string& stage) const {
   if (is("ptx")) return dump_ptx(*state_);
   if (is("sass")) return dump_sass(*state_);
   if (is("kernel"))
-    for (size_t k = 0; k < state_->kernels.size(); ++k)
-      text += state_->alike[k] == k ? kernel::print(state_->kernels[k])
-                                    : fmt::format("group {}: the kernel of group {}\n", k, state_->alike[k]);
+    text = kernels_text(*state_, kernel::print);
   else
     for (const std::string& source : state_->sources)
       text += is("asm") ? state_->device.llvm->assembly(source) : source;
   return text;
+}
+
+std::string Executable::annotated(const std::string& stage) const {
+  if (interpreted()) return dump(stage);
+  if (stage == "kernel") return kernels_text(*state_, kernel::print_with_labels);
+  const bool has_labels = state_->device.is_gpu || stage != "source";
+  return has_labels ? dump(stage) : sources_with_labels(*state_);
 }
 
 }  // namespace smelt

@@ -387,10 +387,21 @@ static std::vector<BuiltFunction> built_elsewhere(const Executable::State& state
   return functions;
 }
 
+static bool has_all_sizes(const Graph& graph, const SizeBinding& sizes) {
+  return std::all_of(graph.inputs.begin(), graph.inputs.end(), [&](NodeId id) {
+    const Shape& shape = graph.at(id).shape;
+    return std::none_of(shape.begin(), shape.end(), [&](const IntExpr& size) {
+      return size.any_symbol([&](Symbol s) { return sizes.count(s) == 0; });
+    });
+  });
+}
+
 std::vector<BuiltFunction> Executable::built(const SizeBinding& sizes) const {
   std::vector<BuiltFunction> functions;
-  if (!state_->device.gpu)
-    return state_->device.is_gpu && !interpreted() ? built_elsewhere(*state_, launches(sizes)) : functions;
+  if (!state_->device.gpu) {
+    const bool known = state_->device.is_gpu && !interpreted() && has_all_sizes(state_->graph, sizes);
+    return known ? built_elsewhere(*state_, launches(sizes)) : functions;
+  }
   for (size_t k = 0; k < state_->launches.size(); ++k) {
     SizeBinding all = sizes;
     all[kernel::kLaunchThreads] = state_->threads;

@@ -246,6 +246,8 @@ void run_each_on_gpu(const std::shared_ptr<const Executable::State>& state,
                      const std::shared_ptr<const Prepared>& prepared, const std::vector<TensorView>& inputs,
                      const std::vector<TensorView>& outputs, const Executable::EachKernel& each);
 std::string dump_ptx(const Executable::State& state);
+// LLVM IR as it is built, with comments that say which operation of the program an instruction is of.
+std::string sources_with_labels(const Executable::State& state);
 std::string dump_sass(const Executable::State& state);
 
 }  // namespace smelt

@@ -12,6 +12,7 @@ struct LlvmTarget {
   int llvm_version = 19;       // major version that will parse the text: 16 to 22
   int vector_bits = 256;       // preferred width of the host's vectors
   bool slow_division = false;  // a vector is divided in the time of ten multiplications and more
+  bool labels = false;         // comments say which operation of the program an instruction is of
 };
 
 // One function a phase, with C linkage:

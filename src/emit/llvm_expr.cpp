@@ -60,7 +60,10 @@ Value PhasePrinter::value_of(ExprId root) {
     }
     if (waiting.size() > depth) continue;
     waiting.pop_back();
+    const auto label = target_.labels ? kernel_.labels.find(id) : kernel_.labels.end();
+    if (label != kernel_.labels.end()) label_ = "  ; " + comment_text(label->second);
     remember(id, compute(id));
+    label_.clear();
   }
   const auto& known = known_[static_cast<size_t>(root)];
   return known ? *known : read_local(kernel_.at(root).get<kernel::ReadLocal>().local);

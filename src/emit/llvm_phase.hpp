@@ -282,6 +282,7 @@ class PhasePrinter {
   std::vector<bool> stored_;                    // params and buffers that this phase stores to
   int resource_count_ = 0;
   int values_ = 0, labels_ = 0;
+  std::string label_;  // a comment: the operation of the program that is being printed
   bool streams_ = false;
   bool rare_ = false;  // inside of a loop that is
 };

@@ -34,7 +34,7 @@ void PhasePrinter::line(const std::string& text) {
 std::string PhasePrinter::name(int scope, const std::string& instruction) {
   if (std::string declaration = declaration_for(instruction); !declaration.empty()) declarations_.insert(declaration);
   std::string fresh = fmt::format("%v{}", ++values_);
-  scope_at(scope).text += fmt::format("  {} = {}\n", fresh, instruction);
+  scope_at(scope).text += fmt::format("  {} = {}{}\n", fresh, instruction, label_);
   return fresh;
 }
 

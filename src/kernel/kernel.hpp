@@ -448,6 +448,8 @@ struct Kernel {
 
 // Indented text, the same for the same kernel.
 std::string print(const Kernel& kernel);
+// With comments that say which operations of the program a line computes.
+std::string print_with_labels(const Kernel& kernel);
 
 // Proves that every index of every access lies inside its array (from the ranges of the loops; sizes may be symbols), or is
 // guarded by its mask, that locals are defined before use, and that dtypes agree. Throws InternalError with the access at fault.

@@ -159,7 +159,7 @@ std::string text_of(const Kernel& kernel, const Expr& e, const Operand& operand)
 
 class Printer {
  public:
-  explicit Printer(const Kernel& kernel) : kernel_(kernel), uses_(kernel.exprs.size()) {
+  Printer(const Kernel& kernel, bool labels) : kernel_(kernel), labels_(labels), uses_(kernel.exprs.size()) {
     for (const Phase& phase : kernel.phases) count_uses(phase.body);
   }
 
@@ -198,7 +198,10 @@ class Printer {
   template <class... Args>
   void line(fmt::format_string<Args...> format, Args&&... args) {
     text_.append(static_cast<size_t>(depth_) * 2, ' ');
-    text_ += fmt::format(format, std::forward<Args>(args)...) + "\n";
+    text_ += fmt::format(format, std::forward<Args>(args)...);
+    if (!pending_.empty()) text_ += fmt::format("  # {}", fmt::join(pending_, "; "));
+    pending_.clear();
+    text_ += "\n";
   }
 
   void param(int i) {
@@ -252,17 +255,29 @@ class Printer {
     return access.step == 1 ? (mostly.empty() ? "" : mostly + "contiguous ") : mostly + step_text(access.step);
   }
 
+  // The operation of the program that the expression is of, for the line that has it.
+  void note(ExprId id) {
+    const auto label = labels_ ? kernel_.labels.find(id) : kernel_.labels.end();
+    if (label != kernel_.labels.end() && std::find(pending_.begin(), pending_.end(), label->second) == pending_.end())
+      pending_.push_back(label->second);
+  }
+
   // The text for a use of `id`, after the lines that it needs.
   std::string use(ExprId id, const Expr* user) {
     if (auto it = named_.find(id); it != named_.end()) return it->second;
     const Expr& e = kernel_.at(id);
+    const std::vector<std::string> before = std::exchange(pending_, {});
     const std::string text = lanes_text(id) + text_of(kernel_, e, [&](ExprId arg) { return use(arg, &e); });
     if (!is_leaf(e) && (uses_[static_cast<size_t>(id)] > 1 || (user && text.size() > kLongLine))) {
       const std::string name = fmt::format("%{}", next_name_++);
+      note(id);
       line("{}: {} = {}", name, name_of(e.dtype), text);
+      pending_ = before;
       named_[id] = name;
       return name;
     }
+    note(id);
+    pending_.insert(pending_.begin(), before.begin(), before.end());
     return user && is_open(e, *user) ? "(" + text + ")" : text;
   }
   std::string use(ExprId id) { return use(id, nullptr); }
@@ -434,6 +449,8 @@ class Printer {
   }
 
   const Kernel& kernel_;
+  const bool labels_;
+  std::vector<std::string> pending_;  // labels for the next line
   std::vector<int> uses_;
   std::map<ExprId, std::string> named_;
   const LaneForms* forms_ = nullptr;  // of the loop around
@@ -458,12 +475,14 @@ std::string short_text(const Kernel& kernel, ExprId id, int depth) {
 
 std::string expr_text(const Kernel& kernel, ExprId expr) { return short_text(kernel, expr, 0); }
 
-std::string print(const Kernel& kernel) {
-  if (!kernel.is_batch()) return Printer(kernel).run();
+static std::string print(const Kernel& kernel, bool labels) {
+  if (!kernel.is_batch()) return Printer(kernel, labels).run();
   std::string text = fmt::format("batch {}: {} parts of {} form{}\n", kernel.name, kernel.parts.size(),
                                  kernel.bodies.size(), kernel.bodies.size() == 1 ? "" : "s");
-  for (const Kernel& body : kernel.bodies) text += print(body);
+  for (const Kernel& body : kernel.bodies) text += print(body, labels);
   return text;
 }
+std::string print(const Kernel& kernel) { return print(kernel, false); }
+std::string print_with_labels(const Kernel& kernel) { return print(kernel, true); }
 
 }  // namespace smelt::kernel

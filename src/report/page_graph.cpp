@@ -121,8 +121,8 @@ ordered_json page_texts(const PageInput& input) {
   add("plan", "Plan", e.dump("plan"));
   if (e.interpreted()) return texts;
   const bool gpu = e.device().is_gpu, opencl = e.device().opencl != nullptr;
-  add("kernel", "Kernel IR", e.dump("kernel"));
-  add("source", !gpu ? "LLVM IR" : opencl ? "OpenCL C" : "CUDA C++", e.dump("source"));
+  add("kernel", "Kernel IR", e.annotated("kernel"));
+  add("source", !gpu ? "LLVM IR" : opencl ? "OpenCL C" : "CUDA C++", e.annotated("source"));
   // Of very many kernels it takes long to make.
   constexpr size_t kMostKernels = 64;
   if (opencl || e.kernels().size() > kMostKernels) return texts;

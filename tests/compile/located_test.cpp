@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <utility>
 
 #include "frontends/language.hpp"
 #include "support/fake_cuda/open.hpp"
@@ -57,6 +58,25 @@ void check_several(const Machine& machine) {
   size_t second = 0;
   while (source[second].find("k1_p0") == std::string::npos) ++second;
   EXPECT_GT(*std::max_element(code.lines.begin(), code.lines.end()), static_cast<int>(second));
+}
+
+// The same lines, some with a comment that names the operation of the program.
+TEST(Located, CommentsSayWhichOperationALineIsOf) {
+  const Machine machine = Machine::cpu();
+  if (!machine.compiles()) GTEST_SKIP() << machine.missing;
+  const Executable executable = compile(lang::parse_program(kPrograms[0], "lines.smelt"), machine);
+  for (const auto& [stage, sign] : {std::pair("source", "  ; "), std::pair("kernel", "  # ")}) {
+    const std::vector<std::string> plain = lines_of(executable.dump(stage)),
+                                   noted = lines_of(executable.annotated(stage));
+    ASSERT_EQ(plain.size(), noted.size()) << stage;
+    std::string notes;
+    for (size_t n = 0; n < plain.size(); ++n) {
+      ASSERT_EQ(noted[n].substr(0, plain[n].size()), plain[n]) << stage;
+      notes += noted[n].substr(plain[n].size());
+    }
+    EXPECT_NE(notes.find(std::string(sign) + "relu, line 2"), std::string::npos) << stage << ": " << notes;
+    EXPECT_NE(notes.find("layernorm, line 2"), std::string::npos) << stage;
+  }
 }
 
 TEST(Located, AssemblyIsThatWhichRuns) {

@@ -295,6 +295,17 @@ class Source(Pages):
         document = self.show(*LAYERNORM)
         self.assertEqual(document["texts"][-1]["stage"], "asm")
         self.check_machine_code(document, "LLVM IR", "Assembly")
+        # Machine code is about operations of the program, by the lines that it is from.
+        relu = next(n["id"] for n in document["graph"]["nodes"] if n["label"] == "relu")
+        self.value("document.querySelectorAll('.code')[1].scrollTop = 0")
+        self.pick("left", "Program")
+        self.value(
+            "[...document.querySelectorAll('.code')[0].querySelectorAll('.line.linked')]"
+            f".find((l) => l.getAttribute('data-nodes').split(' ').includes('{relu}')).click()"
+        )
+        self.browser.wait("document.querySelectorAll('.code')[1].querySelector('.line.pinned') !== null")
+        self.browser.key("Escape", code=27)
+        self.pick("left", "LLVM IR")
         # Loads of the input are about its node.
         self.assertGreater(
             self.value(

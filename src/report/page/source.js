@@ -81,9 +81,10 @@ export function linksOf(model, stage, lines) {
         add(i, id);
         if (made) pointers.set(kernel + ':' + made[1], id);
       }
-    const comment = text.match(/\/\/ (.+)$/);
+    const comment = text.match(/(?:\/\/| #| ;) (.+)$/);
     if (comment)
-      for (const id of byLabel.get(comment[1]) || []) add(i, id);
+      for (const label of comment[1].split('; '))
+        for (const id of byLabel.get(label) || []) add(i, id);
   });
   return links;
 }
