@@ -90,10 +90,10 @@ ordered_json page_steps(const PageInput& input) {
 }
 
 // [line of the text, from 0, line of the source]: from there on, until the next. Most lines come from that of the line before.
-static ordered_json runs_of(const std::vector<int>& lines) {
+static ordered_json runs_of(const std::vector<int>& lines, size_t shown) {
   ordered_json runs = ordered_json::array();
   int last = 0;
-  for (size_t n = 0; n < lines.size(); ++n) {
+  for (size_t n = 0; n < std::min(shown, lines.size()); ++n) {
     if (lines[n] == last) continue;
     last = lines[n];
     runs.push_back({n, last});
@@ -129,7 +129,9 @@ ordered_json page_texts(const PageInput& input) {
   try {
     const CodeLines code = e.code_lines();
     add(gpu ? "ptx" : "asm", gpu ? "PTX" : "Assembly", code.text);
-    texts.back()["source_lines"] = runs_of(code.lines);
+    const auto& shown = texts.back()["text"].get_ref<const std::string&>();
+    texts.back()["source_lines"] =
+        runs_of(code.lines, static_cast<size_t>(std::count(shown.begin(), shown.end(), '\n')));
   } catch (const Error&) {  // the page goes without it
   }
   return texts;

@@ -218,6 +218,10 @@ class Budgets(Pages):
         page, document = self.page(path, "--device", "cpu")
         self.assertGreaterEqual(len(document["plans"]["unfused"]["kernels"]), 200)
         self.assertLess(os.path.getsize(page), 1.5e6)
+        # Its machine code for a GPU is far longer than what is shown of it.
+        if subprocess.run([self.smelt, "explain", "x", "-i", "x=f32[4]", "--device", "sm_90"], capture_output=True).returncode == 0:
+            for_gpu, _ = self.page(path, "--device", "sm_90", "--no-run")
+            self.assertLess(os.path.getsize(for_gpu), 1.5e6)
         start = time.monotonic()
         self.browser.open(page)
         self.assertLess(time.monotonic() - start, 5)
