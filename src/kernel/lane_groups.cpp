@@ -117,7 +117,7 @@ int step_of_group(const LaneGroups& groups, const LoopShape& shape, const GroupA
   const IntExpr first = (step > 0 ? access.offset : access.offset - (shape.lanes - 1)) - shape.origin;
   if (!groups.divisible(first, when) || (shape.peeled && !when.empty())) return 0;
   require(when, variant);
-  align(access.param, shape.lanes * size_of(access.dtype), variant);
+  if (access.param >= 0) align(access.param, shape.lanes * size_of(access.dtype), variant);
   return step;
 }
 

@@ -57,7 +57,7 @@ class LaneGroups {
 
 // An access of a group to an array.
 struct GroupAccess {
-  int param;
+  int param;  // -1: scratch, which is aligned
   DType dtype;
   IntExpr offset;
 };

@@ -66,8 +66,8 @@ std::vector<Stmt> ProductLowering::stage(const Panel& panel, bool of_rows, const
   evaluator_.only_where(kNoExpr);
   schedule::Index at{k, own};
   if (p.units) {
-    const IntExpr& fast_one = along_inner ? k : own;
-    at = {floordiv(fast_one, kPiece, placement.ranges), along_inner ? own : k, mod(fast_one, kPiece, placement.ranges)};
+    const IntExpr piece = floordiv(lane, kPiece, placement.ranges);
+    at = {mod(piece, fast / kPiece, placement.ranges), outer, mod(lane, kPiece, placement.ranges)};
   }
   element.push_back(builder_.store({true, panel.buffer, at}, value));
   const int lanes = schedule_.lanes;

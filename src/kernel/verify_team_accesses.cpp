@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "kernel/barriers.hpp"
 #include "kernel/conditions.hpp"
 #include "kernel/offset.hpp"
 #include "kernel/phase_uses.hpp"
@@ -246,7 +247,10 @@ class AccessVerifier {
       need(std::abs(g.step) == 1 && vector.lanes.are_neighbours(flat_offset(kernel_, s.access), g.step), s.value,
            vector.loop, "stored at once to {}, whose lanes are no neighbours from a multiple on",
            access_text(kernel_, s.access));
-      aligned(s.value, s.access, vector.shape.lanes, vector.loop);
+      if (s.access.scratch)
+        need(is_shared(kernel_, s.access), s.value, vector.loop, "stored at once to scratch of each thread");
+      else
+        aligned(s.value, s.access, vector.shape.lanes, vector.loop);
     }
   }
 
@@ -274,12 +278,11 @@ class AccessVerifier {
   const Store& store_at(const Block& block, int n, const Loop& loop) const {
     const auto* s =
         n >= 0 && static_cast<size_t>(n) < block.size() ? block[static_cast<size_t>(n)]->get_if<Store>() : nullptr;
-    if (!s || s->access.scratch || s->atomic)
-      fail(kernel_, "loop {}, {}: statement {} is no store to an array", loop.var, name_of(variant_), n);
+    if (!s || s->atomic) fail(kernel_, "loop {}, {}: statement {} is no store", loop.var, name_of(variant_), n);
     for (size_t later = static_cast<size_t>(n) + 1; later < block.size(); ++later)
       visit_accesses(kernel_, *block[later], [&](const Access& access, bool stored) {
-        need(stored || access.scratch || access.array != s->access.array, s->value, loop, "stored behind what reads {}",
-             param_name(kernel_, access.array));
+        const bool same = access.scratch == s->access.scratch && access.array == s->access.array;
+        need(stored || !same, s->value, loop, "stored behind what reads {}", access_text(kernel_, access));
       });
     return *s;
   }

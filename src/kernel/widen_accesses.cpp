@@ -214,11 +214,20 @@ class Widening {
     return store && !store->access.scratch && !store->atomic ? store : nullptr;
   }
 
+  // Scratch that threads share begins at a multiple of the widest access.
+  const Store* store_of_group(const Stmt& s) const {
+    if (const Store* to_array = store_to_array(s)) return to_array;
+    const auto* store = s.get_if<Store>();
+    const bool shared = store && store->access.scratch && !store->atomic && variant_.vectors &&
+                        kernel_.buffers[static_cast<size_t>(store->access.array)].scope != Scope::Lane;
+    return shared && kernel_.dialect != Dialect::PlainThread && kernel_.dialect != Dialect::PlainTeam ? store : nullptr;
+  }
+
   void group_stores(const Block& block, const Vector& vector, BlockAccesses& accesses) {
     for (size_t n = 0; n < block.size(); ++n) {
-      const Store* s = store_to_array(*block[n]);
+      const Store* s = store_of_group(*block[n]);
       if (!s || (s->mask != kNoExpr && !vector.groups.same(s->mask))) continue;
-      const GroupAccess access{s->access.array, kernel_.dtype_of(s->access), flat_offset(kernel_, s->access)};
+      const GroupAccess access{s->access.scratch ? -1 : s->access.array, kernel_.dtype_of(s->access), flat_offset(kernel_, s->access)};
       const int step = step_of_group(vector.groups, vector.shape, access, in_order_, variant_);
       if (step != 0) accesses.group_stores.push_back({static_cast<int>(n), step});
     }

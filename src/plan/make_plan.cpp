@@ -163,23 +163,38 @@ class Planner {
           if (g != parts_.group_of(id) && !parts_.copied_into(g, id)) readers.insert(g);
       }
       if (readers.empty()) continue;
-      std::vector<NodeId> chain;
-      const std::optional<int> cost = repeatable_chain(id, chain);
-      if (!cost) continue;
-      // What reads nothing costs no more for many readers, nor do these read it elsewhere. Every reader of one number computes
-      // it once for all of its elements.
-      const bool from_nothing = needed_by(chain).empty();
-      if (!from_nothing && readers.size() > 4 && parts_.edges().elements[i] > 1) continue;
-      if (std::any_of(readers.begin(), readers.end(), [&](int g) {
-            return parts_.apart(parts_.group_of(id), g) || (!from_nothing && parts_.never_one(parts_.group_of(id), g));
-          }))
-        continue;
-      if (std::any_of(parts_.consumers(id).begin(), parts_.consumers(id).end(),
-                      [&](NodeId c) { return parts_.repeats_too_much(*cost, id, parts_.reach(c)); }))
-        continue;
-      if (!worth_repeating(id, chain, readers)) continue;
-      apply_repeat(chain, readers);
+      if (repeat_whole(id, readers)) continue;
+      // A cast of what is read takes nothing, however often.
+      if (widens(id) && worth_repeating(id, {id}, readers)) apply_repeat({id}, readers);
     }
+  }
+
+  bool repeat_whole(NodeId id, const std::set<int>& readers) {
+    std::vector<NodeId> chain;
+    const std::optional<int> cost = repeatable_chain(id, chain);
+    if (!cost) return false;
+    // What reads nothing costs no more for many readers, nor do these read it elsewhere. Every reader of one number computes
+    // it once for all of its elements.
+    const bool from_nothing = needed_by(chain).empty();
+    if (!from_nothing && readers.size() > 4 && parts_.edges().elements[static_cast<size_t>(id)] > 1) return false;
+    if (std::any_of(readers.begin(), readers.end(), [&](int g) {
+          return parts_.apart(parts_.group_of(id), g) || (!from_nothing && parts_.never_one(parts_.group_of(id), g));
+        }))
+      return false;
+    if (std::any_of(parts_.consumers(id).begin(), parts_.consumers(id).end(),
+                    [&](NodeId c) { return parts_.repeats_too_much(*cost, id, parts_.reach(c)); }))
+      return false;
+    if (!worth_repeating(id, chain, readers)) return false;
+    return apply_repeat(chain, readers);
+  }
+
+  // Whether it has the elements of a value of its own group, in a wider type: stored as they are they take less.
+  bool widens(NodeId id) const {
+    const Node& node = parts_.graph().at(id);
+    if (node.kind != NodeKind::Cast || node.stops) return false;
+    const NodeId from = node.args[0];
+    return size_of(node.dtype) > size_of(parts_.graph().at(from).dtype) && parts_.computing(from) &&
+           parts_.group_of(from) == parts_.group_of(id);
   }
 
   // The nodes of its own group that must be repeated for `id`, and what they cost, where that is little; stops at reductions
@@ -229,7 +244,7 @@ class Planner {
     return paid < saved;
   }
 
-  void apply_repeat(const std::vector<NodeId>& chain, const std::set<int>& readers) {
+  bool apply_repeat(const std::vector<NodeId>& chain, const std::set<int>& readers) {
     std::set<int> touched = readers;
     touched.insert(parts_.group_of(chain[0]));
     std::map<int, std::set<NodeId>> before;
@@ -244,8 +259,9 @@ class Planner {
       // A group with nothing left to store was there for the repeated values only.
       if (group.outputs.empty() || parts_.takes(group)) continue;
       for (auto& [reader, copies] : before) parts_.set_copies(reader, std::move(copies));
-      return;
+      return false;
     }
+    return true;
   }
 
   // Copies may have made readers of one array out of groups that had nothing in common before.

@@ -17,6 +17,11 @@ constexpr double kDecisive = 1.5, kDecisiveOnCpu = 1.3;
 
 std::vector<int64_t> block_of(const Schedule& s) { return s.blocking ? s.blocking->block : std::vector<int64_t>{}; }
 
+// Of a product: rows, columns, and how much of the inner axes is staged at a time.
+std::vector<int64_t> tile_of(const Schedule& s) {
+  return s.product ? std::vector<int64_t>{s.product->tile_rows, s.product->tile_columns, s.product->tile_inner} : std::vector<int64_t>{};
+}
+
 // Whether lanes are neighbours of a reduced axis.
 bool along_rows(const Schedule& s) {
   return s.vector_axis >= 0 && s.domain.axes[static_cast<size_t>(s.vector_axis)].reduced;
@@ -48,7 +53,7 @@ std::vector<Tuning> proposed(const Schedule& first, const Target& target) {
     case Strategy::Row: return propose_row(first, target);
     case Strategy::Column: return propose_column(first);
     case Strategy::Split: return propose_split(first);
-    case Strategy::Product:
+    case Strategy::Product: return propose_product(first);
     case Strategy::Scatter:
     case Strategy::Custom:
     case Strategy::Batch: return {};
@@ -86,12 +91,15 @@ bool same_form(const Schedule& a, const Schedule& b) {
          a.tile == b.tile && a.held == b.held && a.flat == b.flat && a.columns == b.columns &&
          a.flattened == b.flattened && a.pieces == b.pieces && a.narrow_axis == b.narrow_axis &&
          along_rows(a) == along_rows(b) && a.strategy == b.strategy && a.scatter == b.scatter &&
-         rows_of(a) == rows_of(b) && block_of(a) == block_of(b) && a.domain.axes.size() == b.domain.axes.size();
+         rows_of(a) == rows_of(b) && block_of(a) == block_of(b) && tile_of(a) == tile_of(b) && a.domain.axes.size() == b.domain.axes.size();
 }
 
 std::string form_of(const Schedule& s) {
   if (s.blocking)
     return fmt::format("{} threads, blocks of {} results to each", s.workgroup, fmt::join(s.blocking->block, " x "));
+  if (s.product && s.team > 0)
+    return fmt::format("{} threads, tiles of {}", s.workgroup, fmt::join(tile_of(s), " x "));
+  if (s.product) return fmt::format("{} lanes, tiles of {}", s.lanes, fmt::join(tile_of(s), " x "));
   if (s.team == 0) return form_on_cpu(s);
   if (s.stencil) return fmt::format("{} threads, {} columns of {} rows to each", s.workgroup, s.lanes, rows_of(s));
   return fmt::format(

@@ -6,6 +6,7 @@
 #include "schedule/candidates.hpp"
 #include "schedule/parts.hpp"
 #include "schedule/product.hpp"
+#include "schedule/propose.hpp"
 #include "schedule/schedule_gpu.hpp"
 
 namespace smelt::schedule {
@@ -81,42 +82,55 @@ std::optional<Schedule> product_on_gpu(const Graph& graph, const Domain& domain,
     bytes = std::max<int64_t>(bytes, size_of(compute_type(graph.at(sum.node).dtype)));
   const auto sums = static_cast<int64_t>(p.sums.size());
   const int64_t batch = estimate_of(domain, p.batch);
-  const int64_t most = options.target.plain ? std::min<int64_t>(options.target.workgroup, kWorkgroup) : kWorkgroup;
-  // Sides of a tile, the largest first that leaves no multiprocessor without one.
-  constexpr int64_t kSides[] = {128, 64, 32};
-  for (const int64_t side : kSides) {
-    const bool last = side == kSides[2];
-    const int64_t tiles = batch * ((rows + side - 1) / side) * ((columns + side - 1) / side);
-    const bool too_large = side * side * bytes * sums > (options.target.plain ? 32 << 10 : 64 << 10);
-    if (!last && (too_large || (tiles < options.target.threads && side > 32))) continue;
-    p.tile_rows = p.tile_columns = side;
-    break;
+  const bool plain = options.target.plain;
+  if (!plain && options.target.compute >= 80) p.units = half_of_factors(graph, group, p);
+  // The largest tile that leaves no multiprocessor without one, and whose sums fit on chip.
+  constexpr std::pair<int64_t, int64_t> kTiles[] = {{128, 128}, {128, 64}, {64, 64}, {64, 32}, {32, 32}};
+  for (const auto& [high, wide] : kTiles) {
+    p.tile_rows = high, p.tile_columns = wide;
+    const int64_t tiles = batch * ((rows + high - 1) / high) * ((columns + wide - 1) / wide);
+    const bool too_large = high * wide * bytes * sums > (plain ? 8 << 10 : 64 << 10);
+    if (!too_large && tiles >= options.target.threads) break;
   }
-  p.tile_inner = 16;
-  if (!options.target.plain && options.target.compute >= 80) p.units = half_of_factors(graph, group, p);
-  p.block_rows = p.block_columns = p.tile_rows == 128 ? 8 : 4;
+  const Tuning& tuning = options.tuning;
+  if (tuning.tile) p.tile_rows = tuning.tile;
+  if (tuning.lanes) p.tile_columns = tuning.lanes;
+  p.tile_inner = tuning.unroll ? tuning.unroll : p.units ? 64 : 16;
   Schedule s;
   s.strategy = Strategy::Product;
   s.domain = domain;
-  s.team = s.workgroup = static_cast<int>(p.tile_rows * p.tile_columns / (p.block_rows * p.block_columns));
-  while (s.team > most) {
-    p.block_columns *= 2;
-    s.team = s.workgroup = s.team / 2;
-  }
-  s.lanes = 4;
   if (p.units) {
-    // Two warps along the rows, and as many columns to each as rows.
-    p.tile_inner = 64;
-    p.down = 2;
-    s.team = s.workgroup = static_cast<int>(2 * kWarp * std::max<int64_t>(1, p.tile_columns / (p.tile_rows / 2)));
-    if (p.tile_rows == 128) s.team = s.workgroup = 8 * kWarp;
+    // A warp has 64 x 32 sums, or as many of them as there are.
+    p.down = static_cast<int>(std::max<int64_t>(1, p.tile_rows / 64));
+    p.block_rows = p.tile_rows / p.down;
+    p.block_columns = std::min<int64_t>(p.tile_columns, p.tile_columns > 128 ? 64 : 32);
+    s.team = s.workgroup = static_cast<int>(p.down * (p.tile_columns / p.block_columns) * kWarp);
     s.lanes = 8;
+  } else {
+    p.block_rows = p.tile_rows == 128 ? 8 : 4;
+    p.block_columns = p.tile_columns == 128 ? 8 : 4;
+    s.team = s.workgroup = static_cast<int>(p.tile_rows * p.tile_columns / (p.block_rows * p.block_columns));
+    s.lanes = 4;
   }
   s.tile = p.tile_columns;
   s.note = fmt::format("products of {} x {} x {} in tiles of {} x {}, {} at a time; {} x {} results to a thread", rows,
                        columns, inner, p.tile_rows, p.tile_columns, p.tile_inner, p.block_rows, p.block_columns);
   s.product = std::move(p);
   return s;
+}
+
+// A tuning's tile and lanes are the rows and columns of a tile here, its unroll what is staged at a time.
+std::vector<Tuning> propose_product(const Schedule& first) {
+  std::vector<Tuning> tunings;
+  const std::vector<int> inner = first.product->units ? std::vector<int>{64, 32} : std::vector<int>{16, 8};
+  for (const auto& [rows, columns] : {std::pair{128, 256}, {128, 128}, {128, 64}, {64, 128}, {64, 64}, {64, 32}, {32, 32}})
+    for (const int part : inner) {
+      if (columns == 256 && !first.product->units) continue;
+      Tuning tuning;
+      tuning.tile = rows, tuning.lanes = columns, tuning.unroll = part;
+      tunings.push_back(tuning);
+    }
+  return tunings;
 }
 
 }  // namespace smelt::schedule

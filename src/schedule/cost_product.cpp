@@ -1,0 +1,46 @@
+// Predicted times of products: what the multiplications of all tiles take, whole ones also at the ends of the axes, or what memory moves.
+#include <algorithm>
+
+#include "schedule/cost_parts.hpp"
+#include "schedule/product.hpp"
+#include "schedule/target_facts.hpp"
+
+namespace smelt::schedule {
+namespace {
+
+// Multiplications of a thread of a CPU, or of a multiprocessor, in a microsecond. Of what a machine could do a part is reached: of
+// CPUs 0.8 (AVX-512, f32, 1024^3), of threads of an H100 0.7, of its matrix units 0.25 (4096^3).
+double multiplications(const Options& options, const Product& p, int64_t bytes) {
+  if (!options.target.gpu) return 0.8 * 3e3 * 2 * options.target.vector_bits / 8 / static_cast<double>(bytes);
+  constexpr double kClock = 1755;
+  if (p.units) return 0.25 * kClock * 2048;
+  return 0.7 * kClock * (bytes > 4 ? 64 : 128);
+}
+
+}  // namespace
+
+Cost predict_product(const Graph& graph, const Group& group, const Schedule& schedule, const Options& options) {
+  const Product& p = *schedule.product;
+  const Domain& domain = schedule.domain;
+  const TargetFacts facts = facts_of(options.target);
+  double bytes = 0;
+  for (const NodeId id : group.inputs) bytes += array_bytes(graph, options.sizes, id);
+  for (const NodeId id : group.outputs) bytes += array_bytes(graph, options.sizes, id);
+  int64_t of_element = 4;
+  for (const ProductSum& sum : p.sums) of_element = std::max<int64_t>(of_element, size_of(compute_type(graph.at(sum.node).dtype)));
+  const double tiles = static_cast<double>(estimate_of(domain, p.batch)) *
+                       ceil_ratio(static_cast<double>(estimate_of(domain, p.rows)), static_cast<double>(p.tile_rows)) *
+                       ceil_ratio(static_cast<double>(estimate_of(domain, p.columns)), static_cast<double>(p.tile_columns));
+  const double of_tile = static_cast<double>(p.tile_rows * p.tile_columns) * static_cast<double>(estimate_of(domain, p.inner)) *
+                         static_cast<double>(p.sums.size());
+  Cost cost;
+  const bool near = bytes < static_cast<double>(facts.cache_bytes_total) / 2;
+  cost.memory_us = bytes / (near ? facts.cache_bytes : facts.memory_bytes);
+  cost.issue_us = ceil_ratio(tiles, facts.processors) * of_tile / multiplications(options, p, of_element);
+  cost.launch_us = facts.launch_us;
+  cost.workgroups = static_cast<int64_t>(tiles);
+  take_longest(cost);
+  return cost;
+}
+
+}  // namespace smelt::schedule
