@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <mutex>
 
 #include "api/dlpack.hpp"
 #include "api/program.hpp"
@@ -45,7 +46,9 @@ DType dtype_of_tensor(const dlpack::DataType& type) {
 
 // A device of torch: one handle for each, since a new one looks for its driver.
 Device device_of(int32_t id) {
+  static std::mutex mutex;  // calls have no GIL in a free-threaded Python
   static std::vector<Device> known;
+  const std::lock_guard lock(mutex);
   while (known.size() <= static_cast<size_t>(id)) known.push_back(Device::cuda(static_cast<int>(known.size())));
   return known[static_cast<size_t>(id)];
 }
@@ -100,10 +103,11 @@ detail::Traced traced(const std::shared_ptr<nb::object>& trace, const std::vecto
 
 // `shapes` has the sizes of every input, or is None: then they are those of the call.
 FunctionObject make_graph_function(nb::object trace, const std::string& name, nb::handle shapes, size_t count,
-                                   int threads, const std::string& device) {
+                                   int threads, const std::string& device, bool tune) {
   Options options;
   options.name = name;
   options.threads = threads;
+  options.tune = tune;
   if (device != "cpu") options.device = device_of(gpu_number(device));
   std::vector<Shape> declared;
   if (!shapes.is_none()) {
@@ -266,7 +270,7 @@ class GraphCall {
 
 void bind_torch(nb::module_& m) {
   m.def("make_graph_function", &make_graph_function, nb::arg("trace"), nb::arg("name"), nb::arg("shapes").none(),
-        nb::arg("count"), nb::arg("threads"), nb::arg("device"));
+        nb::arg("count"), nb::arg("threads"), nb::arg("device"), nb::arg("tune"));
   m.def("dtype_number", [](nb::handle dtype) { return static_cast<int>(dtype_from(dtype)); });
   // Compiles it for inputs of these sizes, (dims, dtype) each, and explains what was compiled.
   m.def("prepare", [](const FunctionObject& f, const nb::list& inputs, const std::string& device) {

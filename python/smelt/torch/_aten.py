@@ -11,6 +11,7 @@ from . import _elementwise as e
 from . import _indexing as i
 from . import _movement as m
 from . import _reduce as r
+from . import _windows as w
 
 Recipe = Callable[..., Any]
 
@@ -21,7 +22,7 @@ _ELEMENTWISE: dict[str, tuple[str, Any]] = {
     "aten.fmax": ("same", e.fmax), "aten.fmin": ("same", e.fmin), "aten.signbit": ("same", e.signbit),
     "aten.clamp": ("same", e.clamp), "aten.clamp_min": ("same", e.maximum), "aten.clamp_max": ("same", e.minimum),
     "aten.floor": ("same", e.rounded("floor")), "aten.ceil": ("same", e.rounded("ceil")), "aten.trunc": ("same", e.rounded("trunc")),
-    "aten.round.default": ("same", e.rounded("round")), "aten.copysign": ("float", "copysign"),
+    "aten.round.default": ("same", e.rounded("round")), "aten.copysign": ("float", "copysign"), "aten.angle": ("float", e.angle),
     "aten.add": ("default", e.add), "aten.sub": ("default", e.sub), "aten.rsub": ("default", e.rsub), "aten.mul": ("default", e.times),
     "aten.square": ("default", "square"), "aten.addcmul": ("default", e.addcmul), "aten.addcdiv": ("float", e.addcdiv),
     "aten.lerp": ("default", e.lerp), "aten.div.Tensor": ("float", e.divide), "aten.div.Scalar": ("float", e.divide),
@@ -89,18 +90,30 @@ _OTHERS: dict[str, Recipe] = {
     "aten.full": m.full, "aten.zeros": m.constant(0), "aten.ones": m.constant(1), "aten.empty": m.constant(0), "aten.empty_strided": m.constant(0),
     "aten.zeros_like": m.constant(0), "aten.ones_like": m.constant(1), "aten.empty_like": m.constant(0), "aten.new_zeros": m.constant(0),
     "aten.new_ones": m.constant(1), "aten.new_empty": m.constant(0), "aten.new_empty_strided": m.constant(0), "aten.new_full": m.new_full,
-    "aten.full_like": m.full_like, "aten.fill": m.fill, "aten.scalar_tensor": m.scalar_tensor, "aten.arange": m.arange, "aten.eye": m.eye,
+    "aten.full_like": m.full_like, "aten.fill": m.fill, "aten.scalar_tensor": m.scalar_tensor, "aten.arange": m.arange, "aten.eye": m.eye, "aten.linspace": m.linspace,
     "prims.iota": m.iota, "prims.fill": m.fill, "prims.empty_strided": m.constant(0), "prims.empty_permuted": m.constant(0),
-    "prims.scalar_tensor": m.scalar_tensor, "aten.empty_permuted": m.constant(0),
+    "prims.scalar_tensor": m.scalar_tensor, "aten.empty_permuted": m.constant(0), "aten._efficientzerotensor": m.constant(0),
     # gathers and scatters
     "aten.index.Tensor": i.index, "aten._unsafe_index.Tensor": i.index, "aten.index_select": i.index_select, "aten.embedding": i.embedding,
     "aten.take": i.take, "aten.gather": i.gather, "aten.scatter": i.scatter("scatter"), "aten.scatter_add": i.scatter("scatter_add"),
+    "aten.index_reduce": i.index_reduce, "aten.index_fill": i.index_fill, "aten.put": i.put, "aten.masked_scatter": i.masked_scatter,
+    "aten.masked_scatter_backward": i.masked_scatter_backward,
+    "aten.diagonal_scatter": i.diagonal_scatter, "aten.as_strided.default": i.as_strided, "aten.as_strided_scatter": i.as_strided_scatter,
+    "aten.histc": i.histc, "aten.searchsorted": i.searchsorted, "aten.bucketize": i.bucketize,
     "aten.scatter_reduce.two": i.scatter_reduce, "aten.index_put": i.index_put, "aten._unsafe_index_put": i.index_put,
     # windows
-    "aten.max_pool2d_with_indices": i.max_pool_with_indices(2), "aten.max_pool3d_with_indices": i.max_pool_with_indices(3),
-    "aten.max_pool2d_with_indices_backward": i.max_pool_backward(2), "aten.max_pool3d_with_indices_backward": i.max_pool_backward(3),
-    "aten.avg_pool2d": i.avg_pool(2), "aten.avg_pool3d": i.avg_pool(3), "aten.avg_pool1d": i.avg_pool(1),
-    "aten.avg_pool2d_backward": i.avg_pool_backward(2), "aten.avg_pool3d_backward": i.avg_pool_backward(3),
+    "aten.max_pool2d_with_indices": w.max_pool_with_indices(2), "aten.max_pool3d_with_indices": w.max_pool_with_indices(3),
+    "aten.max_pool2d_with_indices_backward": w.max_pool_backward(2), "aten.max_pool3d_with_indices_backward": w.max_pool_backward(3),
+    "aten.max_unpool2d": w.max_unpool(2), "aten.max_unpool3d": w.max_unpool(3),
+    "aten.avg_pool2d": w.avg_pool(2), "aten.avg_pool3d": w.avg_pool(3), "aten.avg_pool1d": w.avg_pool(1),
+    "aten.avg_pool2d_backward": w.avg_pool_backward(2), "aten.avg_pool3d_backward": w.avg_pool_backward(3),
+    "aten._adaptive_avg_pool2d": w.adaptive_avg_pool(2), "aten._adaptive_avg_pool3d": w.adaptive_avg_pool(3),
+    "aten._adaptive_avg_pool2d_backward": w.adaptive_avg_pool_backward(2), "aten._adaptive_avg_pool3d_backward": w.adaptive_avg_pool_backward(3),
+    "aten.adaptive_max_pool2d": w.adaptive_max_pool(2), "aten.adaptive_max_pool3d": w.adaptive_max_pool(3),
+    "aten.adaptive_max_pool2d_backward": w.adaptive_max_pool_backward(2),
+    "aten.adaptive_max_pool3d_backward": w.adaptive_max_pool_backward(3),
+    "aten.replication_pad1d_backward": w.replication_pad_backward(1), "aten.replication_pad2d_backward": w.replication_pad_backward(2),
+    "aten.replication_pad3d_backward": w.replication_pad_backward(3),
 }
 
 TABLE: dict[str, Recipe] = {name: e.elementwise(*row) for name, row in _ELEMENTWISE.items()}

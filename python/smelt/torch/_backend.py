@@ -29,11 +29,23 @@ def _checked(options: Optional[dict[str, Any]]) -> dict[str, Any]:
     return given
 
 
-def compiler(options: dict[str, Any], kind: str) -> Any:
+_MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
+
+
+def _tunes(mode: Optional[str]) -> bool:
+    """Whether a mode of torch.compile asks for measured schedules. CUDA graphs, which others ask for, are the caller's."""
+    if mode is not None and mode not in _MODES:
+        raise UserError(f"torch.compile(backend=\"smelt\") has no mode {mode!r}\nhelp: it is one of {', '.join(_MODES)}")
+    if mode in ("reduce-overhead", "max-autotune"):
+        log.info("mode=%r: smelt records no CUDA graphs; torch.cuda.graph(...) records calls of the compiled function", mode)
+    return mode in ("max-autotune", "max-autotune-no-cudagraphs")
+
+
+def compiler(options: dict[str, Any], kind: str, tune: bool = False) -> Any:
     """What AOTAutograd calls with a graph of aten operations."""
 
     def compile_aten(module: Any, inputs: Any) -> Any:
-        compiled = compile_graph(module, f"{kind}{next(_numbers)}")
+        compiled = compile_graph(module, f"{kind}{next(_numbers)}", tune)
         _latest.append(compiled)
         del _latest[:-_KEPT]
         line = str(compiled)
@@ -62,9 +74,10 @@ def backend(module: Any, inputs: Any, *, mode: Optional[str] = None, options: Op
     from functorch.compile import min_cut_rematerialization_partition
     from torch._dynamo.backends.common import aot_autograd
 
-    given = _checked(options)
+    given, tune = _checked(options), _tunes(mode)
     return aot_autograd(
-        fw_compiler=compiler(given, "forward"), bw_compiler=compiler(given, "backward"), inference_compiler=compiler(given, "inference"),
+        fw_compiler=compiler(given, "forward", tune), bw_compiler=compiler(given, "backward", tune),
+        inference_compiler=compiler(given, "inference", tune),
         partition_fn=min_cut_rematerialization_partition, decompositions=decompositions(), keep_inference_input_mutations=True,
     )(module, inputs)
 

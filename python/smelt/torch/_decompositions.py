@@ -12,7 +12,9 @@ from ._aten import VIEWS, find
 _KEPT = (
     "aten._scaled_dot_product", "aten.bernoulli", "aten.uniform", "aten.normal", "aten.rand", "aten.exponential", "aten.geometric",
     "aten.cauchy", "aten.log_normal", "aten.lstm", "aten.gru", "aten.rnn", "aten.fft_", "aten.item", "aten.sym_", "aten.is_",
-    "aten.mv", "aten.mm", "aten.bmm", "aten.baddbmm", "aten.resize", "aten.view_as", "aten.gru",
+    "aten.mv", "aten.mm", "aten.bmm", "aten.baddbmm", "aten.resize", "aten.view_as",
+    # Their decompositions write to arrays or need a number of the data.
+    "aten.diagonal_scatter", "aten.as_strided_scatter", "aten.complex", "aten.polar", "aten.bucketize",
 )
 
 _made: dict[Any, Any] = {}

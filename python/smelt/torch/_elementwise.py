@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Callable
 
 import torch
@@ -128,13 +129,13 @@ def power(a: Any, b: Any) -> Any:
 
 def fmax(a: Any, b: Any) -> Any:
     if a.dtype.kind != "float":
-        return call("maximum", a, b)
+        return maximum(a, b)
     return call("where", call("isnan", a), b, call("where", call("isnan", b), a, call("maximum", a, b)))
 
 
 def fmin(a: Any, b: Any) -> Any:
     if a.dtype.kind != "float":
-        return call("minimum", a, b)
+        return minimum(a, b)
     return call("where", call("isnan", a), b, call("where", call("isnan", b), a, call("minimum", a, b)))
 
 
@@ -185,6 +186,10 @@ def sign(x: Any) -> Any:
     made = call("sign", x)
     # torch has sign(nan) = 0 and sign(-0.0) = 0
     return call("where", binary("==", made, made), binary("+", made, 0), 0) if x.dtype.kind == "float" else made
+
+
+def angle(x: Any) -> Any:
+    return call("where", call("isnan", x), x, call("where", binary("<", x, 0), math.pi, 0.0))
 
 
 def addcmul(x: Any, a: Any, b: Any, value: Any = 1) -> Any:

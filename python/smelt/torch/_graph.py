@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from typing import Any, Optional
 
 import torch
+from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
 from .. import _smelt
 from ._partition import COPY, Partition, Piece, partition
@@ -40,8 +42,9 @@ class Compiled:
         return line
 
 
-def compile_graph(module: Any, name: str) -> Compiled:
+def compile_graph(module: Any, name: str, tune: bool = False) -> Compiled:
     """Compiles it for the sizes that it was traced with; of symbols, for those at hand."""
+    symbols = _symbol_nodes(module.graph)
     excluded: dict[Any, str] = {}
     while True:
         parts = partition(module.graph, lambda node: excluded.get(node) or why_not(node))
@@ -51,7 +54,7 @@ def compile_graph(module: Any, name: str) -> Compiled:
             if not piece.native:
                 continue
             try:
-                programs[k] = _program(piece, f"{name}_{k}" if k else name)
+                programs[k] = _program(piece, f"{name}_{k}" if k else name, symbols, tune)
             except (_smelt.UserError, Unsupported) as e:
                 why = str(e).split("\n")[0]
                 excluded.update((node, why) for node in piece.nodes if not is_size(node) and node.target is not operator.getitem)
@@ -69,12 +72,15 @@ def _device(nodes: Any) -> torch.device:
     return next(iter(devices), torch.device("cpu"))
 
 
-def _program(piece: Piece, name: str) -> tuple[Any, Any]:
+def _program(piece: Piece, name: str, known: dict[str, Any], tune: bool) -> tuple[Any, Any]:
     """The function of a piece, compiled, and what was compiled."""
     device = _device((*piece.nodes, *piece.inputs))
     piece.gpu = -1 if device.type == "cpu" else device.index or 0
     piece.inputs = [n for n in piece.inputs if not is_size(n)]
     program = Program(piece.nodes, piece.inputs, piece.results)
+    for symbol in program.symbols:
+        if symbol not in known:
+            raise Unsupported(f"a size {symbol} that is no input")
     dtypes = [DTYPES[n.meta["val"].dtype] for n in piece.inputs] + [_smelt.bool] * len(program.symbols)
     hints = {s: _hint(s, piece) for shape in program.shapes for s in _names(shape)}
     sizes = [[_number(size, hints) for size in shape] for shape in program.shapes]
@@ -84,7 +90,7 @@ def _program(piece: Piece, name: str) -> tuple[Any, Any]:
     last: Optional[_smelt.UserError] = None
     for exact in (False, True) if hints else (False,):
         shapes = None if exact else program.shapes or [[1]]
-        function = _smelt.make_graph_function(program.trace, name, shapes, len(sizes), torch.get_num_threads(), text)
+        function = _smelt.make_graph_function(program.trace, name, shapes, len(sizes), torch.get_num_threads(), text, tune)
         try:
             explanation = _smelt.prepare(function, list(zip(sizes, dtypes)), text)
         except _smelt.UserError as e:
@@ -102,6 +108,9 @@ def _names(shape: Any) -> set[str]:
     return {name for size in shape for name in symbols_of(size)}
 
 
+_UNKNOWN = 8  # of a size that follows from the data, any
+
+
 def _hint(symbol: str, piece: Piece) -> int:
     """The size that a symbol has in the call that is being compiled."""
     for node in (*piece.inputs, *piece.nodes):
@@ -110,8 +119,8 @@ def _hint(symbol: str, piece: Piece) -> int:
                 if isinstance(size, torch.SymInt):
                     for known in size.node.expr.free_symbols:
                         if str(known) == symbol:
-                            env = size.node.shape_env
-                            return int(env.size_hint(known))
+                            unknown = known in free_unbacked_symbols(size)
+                            return _UNKNOWN if unknown else int(size.node.shape_env.size_hint(known))
     raise Unsupported(f"a size {symbol} that no tensor has")
 
 
@@ -128,18 +137,19 @@ def _steps(module: Any, parts: Partition, programs: dict[int, Any]) -> Any:
     graph = module.graph
     slots: dict[Any, int] = {}
     constants = []
-    symbols: dict[str, Any] = {}
+    symbols = _symbol_nodes(graph)
     for node in graph.nodes:
         if node.op == "placeholder":
             slots[node] = len(slots)
-            value = node.meta.get("val")
-            if isinstance(value, torch.SymInt) and value.node.expr.is_Symbol:
-                symbols[str(value.node.expr)] = node
     for node in graph.nodes:
         if node.op == "get_attr":
             slots[node] = len(slots)
             constants.append(_attribute(module, node.target))
-    count = len(slots)
+    outputs = _output_of(graph)
+    numbers = [n for n in outputs if isinstance(n, (int, float, bool))]
+    first_number = len(slots)
+    constants += numbers
+    count = first_number + len(numbers)
     steps = []
     for k, piece in enumerate(parts.pieces):
         inputs = list(piece.inputs)
@@ -150,16 +160,14 @@ def _steps(module: Any, parts: Partition, programs: dict[int, Any]) -> Any:
             count += 1
             results.append((slots[node], slots[target] if target is not None else -1, *_layout(node, piece.native)))
         if piece.native:
-            inputs += [_symbol_node(graph, symbols, name) for name in piece.symbols]
+            inputs += [symbols[name] for name in piece.symbols]
             function = programs[k]
         else:
             function = _in_torch(module, piece)
         steps.append({"function": function, "inputs": [slots[n] for n in inputs], "results": results, "gpu": piece.gpu, "dead": []})
-    outputs = [slots[n] if isinstance(n, torch.fx.Node) else n for n in _output_of(graph)]
-    if any(isinstance(o, int) and not isinstance(n, torch.fx.Node) for o, n in zip(outputs, _output_of(graph))):
-        raise NotImplementedError("a graph that returns a number")
-    outputs = [-1 if o is None else o for o in outputs]
-    used: set[int] = set(outputs)
+    places = itertools.count(first_number)
+    returned = [-1 if n is None else slots[n] if isinstance(n, torch.fx.Node) else next(places) for n in outputs]
+    used: set[int] = set(returned)
     for step in reversed(steps):
         touched = {*step["inputs"], *(r[0] for r in step["results"]), *(r[1] for r in step["results"] if r[1] >= 0)}
         step["dead"] = sorted(touched - used)
@@ -167,7 +175,7 @@ def _steps(module: Any, parts: Partition, programs: dict[int, Any]) -> Any:
     guards = torch._C._dynamo.guards
     several = torch.cuda.is_available() and torch.cuda.device_count() > 1
     call = _smelt.GraphCall(
-        torch.Tensor, count, constants, steps, outputs, [dtype for dtype, _ in _BY_DTYPE], guards._empty_strided_cpu,
+        torch.Tensor, count, constants, steps, returned, [dtype for dtype, _ in _BY_DTYPE], guards._empty_strided_cpu,
         _empty_cuda if several else getattr(guards, "_empty_strided_cuda", None),
     )
     setattr(call, "_boxed_call", True)  # of the object: what wraps it copies its attributes
@@ -188,10 +196,14 @@ def _output_of(graph: Any) -> list[Any]:
     return list(next(n for n in graph.nodes if n.op == "output").args[0])
 
 
-def _symbol_node(graph: Any, symbols: dict[str, Any], name: str) -> Any:
-    if name not in symbols:
-        raise Unsupported(f"a size {name} that is no input")
-    return symbols[name]
+def _symbol_nodes(graph: Any) -> dict[str, Any]:
+    """Of symbols the nodes that have their number in a call."""
+    found: dict[str, Any] = {}
+    for node in graph.nodes:
+        value = node.meta.get("val")
+        if isinstance(value, torch.SymInt) and value.node.expr.is_Symbol and node.op == "placeholder":
+            found.setdefault(str(value.node.expr), node)
+    return found
 
 
 def _layout(node: Any, native: bool) -> tuple[Any, Any, list[int]]:

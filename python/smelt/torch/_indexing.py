@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any, Callable
 
+import torch
+
 from .. import _index, _smelt
-from ._elementwise import cast, is_array
-from ._movement import key_along, number
+from .._smelt import UserError
+from ._elementwise import add, cast, divide, is_array, truth
+from ._movement import diagonal_places, number
 
 call = _smelt.call
 binary = _smelt.binary
@@ -16,11 +19,15 @@ def _long(index: Any) -> Any:
     return cast(index, _smelt.int64)
 
 
-def _count(sizes: Any) -> Any:
+def count_of(sizes: Any) -> Any:
     count: Any = 1
     for size in sizes:
         count = count * size
     return count
+
+
+def is_empty(sizes: Any) -> bool:
+    return any(isinstance(n, int) and n == 0 for n in sizes)
 
 
 def index(node: Any, out: Any, x: Any, indices: Any) -> Any:
@@ -77,7 +84,11 @@ def _flat_places(x: Any, dim: int, places: Any) -> Any:
     return call("reshape", call("broadcast_to", made, tuple(places.shape)), (-1,))
 
 
-def _scattered(name: str, x: Any, dim: int, places: Any, src: Any) -> Any:
+def scattered(name: str, x: Any, dim: int, places: Any, src: Any) -> Any:
+    """torch's scatter: each element of `places` names where its element of `src` goes along `dim`."""
+    if x.dtype == _smelt.bool and name != "scatter":
+        src = cast(src, _smelt.int32) if is_array(src) else int(src)
+        return truth(scattered(name, cast(x, _smelt.int32), dim, places, src))
     shape = tuple(x.shape)
     if x.ndim == 0:
         x, places, dim = (call("reshape", x, (1,)), call("reshape", places, (1,)), 0)
@@ -89,7 +100,7 @@ def _scattered(name: str, x: Any, dim: int, places: Any, src: Any) -> Any:
         src = _smelt.subscript(cast(src, x.dtype), tuple(slice(0, n) for n in places.shape))
         updates = call("reshape", src, (-1,))
     else:
-        updates = call("full", (_count(places.shape),), number(src, x.dtype), x.dtype)
+        updates = call("full", (count_of(places.shape),), number(src, x.dtype), x.dtype)
     flat = call("reshape", x, (-1,))
     return call("reshape", call(name, flat, _flat_places(x, dim % x.ndim, places), updates, 0), shape)
 
@@ -97,7 +108,7 @@ def _scattered(name: str, x: Any, dim: int, places: Any, src: Any) -> Any:
 def scatter(name: str) -> Callable[..., Any]:
     def recipe(node: Any, out: Any, x: Any, dim: int, places: Any, src: Any, *, reduce: Any = None) -> Any:
         chosen = {None: name, "add": "scatter_add", "multiply": "scatter_mul"}[reduce]
-        return _scattered(chosen, x, dim, places, src)
+        return scattered(chosen, x, dim, places, src)
 
     return recipe
 
@@ -106,29 +117,200 @@ _REDUCTIONS = {"sum": "scatter_add", "prod": "scatter_mul", "amax": "scatter_max
 
 
 def scatter_reduce(node: Any, out: Any, x: Any, dim: int, places: Any, src: Any, reduce: str, *, include_self: bool = True) -> Any:
-    name = _REDUCTIONS[reduce]
+    return _reduced(lambda name, x, src: scattered(name, x, dim, places, src), x, src, reduce, include_self)
+
+
+def index_reduce(node: Any, out: Any, x: Any, dim: int, places: Any, src: Any, reduce: str, *, include_self: bool = True) -> Any:
+    shape = tuple(x.shape)
+    if x.ndim == 0:
+        x, src = call("reshape", x, (1,)), call("reshape", src, (-1,))
+    places = call("reshape", _long(places), (-1,))
+    made = _reduced(lambda name, x, src: _rows_scattered(name, x, dim, places, src), x, cast(src, x.dtype), reduce, include_self)
+    return call("reshape", made, shape)
+
+
+def _rows_scattered(name: str, x: Any, dim: int, places: Any, src: Any) -> Any:
+    """Slices of `src` along `dim` go to the slices of x that `places` names."""
+    if x.dtype == _smelt.bool and name != "scatter":
+        return truth(_rows_scattered(name, cast(x, _smelt.int32), dim, places, cast(src, _smelt.int32)))
+    return call(name, x, places, src, dim)
+
+
+def _reduced(scatter: Callable[[str, Any, Any], Any], x: Any, src: Any, reduce: str, include_self: bool) -> Any:
+    dtype = x.dtype
+    if dtype == _smelt.bool:
+        x, src = cast(x, _smelt.int32), cast(src, _smelt.int32)
     base = x
-    ones = call("full_like", src, 1, _smelt.int64)
     if not include_self:
         # Elements that are met start from what changes nothing.
-        met = _scattered("scatter", call("full_like", x, False, _smelt.bool), dim, places, call("full_like", src, True, _smelt.bool))
-        neutral = {"sum": 0, "mean": 0, "prod": 1, "amax": _extreme(x.dtype, True), "amin": _extreme(x.dtype, False)}[reduce]
+        met = scatter("scatter", call("full_like", x, False, _smelt.bool), call("full_like", src, True, _smelt.bool))
+        neutral = {"sum": 0, "mean": 0, "prod": 1, "amax": lowest(x.dtype), "amin": highest(x.dtype)}[reduce]
         base = call("where", met, call("full_like", x, neutral), x)
-    made = _scattered(name, base, dim, places, src)
-    if reduce != "mean":
-        return made
-    counts = _scattered("scatter_add", call("full_like", x, int(include_self), _smelt.int64), dim, places, ones)
-    counts = cast(call("maximum", counts, 1), x.dtype)
-    return binary("/", made, counts) if x.dtype.kind == "float" else binary("//", made, counts)
+    made = scatter(_REDUCTIONS[reduce], base, src)
+    if reduce == "mean":
+        counts = scatter("scatter_add", call("full_like", x, int(include_self), _smelt.int64), call("full_like", src, 1, _smelt.int64))
+        made = divide(made, cast(call("maximum", counts, 1), x.dtype), None if x.dtype.kind == "float" else "floor")
+    return truth(made) if dtype == _smelt.bool else made
 
 
-def _extreme(dtype: Any, low: bool) -> Any:
+def index_fill(node: Any, out: Any, x: Any, dim: int, places: Any, value: Any) -> Any:
+    places = call("reshape", _long(places), (-1,))
+    if x.ndim == 0:
+        x, dim = call("reshape", x, (1,)), 0
+    dim = dim % x.ndim
+    shape = (*x.shape[:dim], places.shape[0], *x.shape[dim + 1 :])
+    value = call("broadcast_to", cast(value, x.dtype), shape) if is_array(value) else call("full", shape, number(value, x.dtype), x.dtype)
+    return call("reshape", call("scatter", x, places, value, dim), out.shape)
+
+
+def put(node: Any, out: Any, x: Any, places: Any, src: Any, accumulate: bool = False) -> Any:
+    flat = call("reshape", x, (-1,))
+    places, src = call("reshape", places, (-1,)), call("reshape", cast(src, x.dtype), (-1,))
+    return call("reshape", scattered("scatter_add" if accumulate else "scatter", flat, 0, places, src), x.shape)
+
+
+def _ranks(mask: Any) -> Any:
+    """Of each element of a flat mask, how many true ones are before it."""
+    return binary("-", call("cumsum", cast(mask, _smelt.int64), 0), cast(mask, _smelt.int64))
+
+
+def masked_scatter(node: Any, out: Any, x: Any, mask: Any, src: Any) -> Any:
+    """The elements of `src` in their order, where the mask is true."""
+    x, mask = call("broadcast_to", x, out.shape), call("broadcast_to", mask, out.shape)
+    src = call("reshape", src, (-1,))
+    if is_empty((src.shape[0], *out.shape)):
+        return x
+    places = call("minimum", _ranks(call("reshape", mask, (-1,))), src.shape[0] - 1)
+    return call("where", mask, call("reshape", call("take", src, places, 0), out.shape), x)
+
+
+def masked_scatter_backward(node: Any, out: Any, grad: Any, mask: Any, sizes: Any) -> Any:
+    """The elements of `grad` where the mask is true, in their order."""
+    mask = call("reshape", call("broadcast_to", mask, grad.shape), (-1,))
+    if is_empty((*out.shape, *grad.shape)):
+        return call("zeros", out.shape, out.dtype)
+    count = count_of(out.shape)
+    values = call("where", mask, call("reshape", grad, (-1,)), 0)
+    places = call("minimum", _ranks(mask), count - 1)
+    return call("reshape", call("scatter_add", call("zeros", (count,), out.dtype), places, values, 0), out.shape)
+
+
+def diagonal_scatter(node: Any, out: Any, x: Any, src: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    dim1, dim2 = dim1 % x.ndim, dim2 % x.ndim
+    order = [d for d in range(x.ndim) if d not in (dim1, dim2)] + [dim1, dim2]
+    moved = call("transpose", x, tuple(order))
+    flat = call("reshape", moved, (*moved.shape[:-2], moved.shape[-2] * moved.shape[-1]))
+    places = diagonal_places(moved.shape[-1], src.shape[-1], offset)
+    made = call("reshape", call("scatter", flat, places, cast(src, x.dtype), -1), moved.shape)
+    return call("transpose", made, tuple(order.index(d) for d in range(x.ndim)))
+
+
+# ---- views by strides: gathers from what the tensor is in memory
+
+
+def _in_memory(node: Any, x: Any) -> Any:
+    """An input as it lies in memory."""
+    value = node.args[0].meta["val"]
+    strides, sizes = value.stride(), value.shape
+    if not all(isinstance(n, int) for n in (*strides, *sizes, value.storage_offset())):
+        raise UserError("strides of sizes that are symbols")
+    if not torch._prims_common.is_non_overlapping_and_dense_or_false(value) or value.storage_offset():
+        raise UserError("strides of a part of a tensor")
+    order = sorted(range(x.ndim), key=lambda d: (-strides[d], sizes[d] == 1))
+    return order, call("reshape", call("transpose", x, tuple(order)) if x.ndim > 1 else x, (-1,))
+
+
+def _strided_places(size: Any, stride: Any, offset: Any, count: int) -> Any:
+    if not all(isinstance(n, int) for n in (*size, *stride, offset or 0)):
+        raise UserError("strides of sizes that are symbols")
+    last = (offset or 0) + sum((n - 1) * s for n, s in zip(size, stride))
+    if last >= count:
+        raise UserError("strides beyond the tensor")
+    places = call("full", (), offset or 0, _smelt.int64)
+    for n, s in zip(size, stride):
+        steps = binary("*", call("arange", n, None, 1, _smelt.int64), s)
+        places = binary("+", call("expand_dims", places, -1), steps)
+    return call("reshape", places, (-1,))
+
+
+def as_strided(node: Any, out: Any, x: Any, size: Any, stride: Any, offset: Any = None) -> Any:
+    if is_empty(size):
+        return call("full", tuple(size), number(0, x.dtype), x.dtype)
+    _, flat = _in_memory(node, x)
+    return call("reshape", call("take", flat, _strided_places(size, stride, offset, flat.shape[0]), 0), tuple(size))
+
+
+def as_strided_scatter(node: Any, out: Any, x: Any, src: Any, size: Any, stride: Any, offset: Any = None) -> Any:
+    if is_empty(size):
+        return x
+    order, flat = _in_memory(node, x)
+    places = _strided_places(size, stride, offset, flat.shape[0])
+    made = call("scatter", flat, places, call("reshape", cast(src, x.dtype), (-1,)), 0)
+    made = call("reshape", made, tuple(x.shape[d] for d in order))
+    return call("transpose", made, tuple(order.index(d) for d in range(x.ndim))) if x.ndim > 1 else made
+
+
+def histc(node: Any, out: Any, x: Any, bins: int = 100, low: Any = 0, high: Any = 0) -> Any:
+    x = call("reshape", x, (-1,))
+    if low == high:
+        low, high = call("min", x), call("max", x)
+        one = binary("==", low, high)
+        low, high = call("where", one, binary("-", low, 1), low), call("where", one, binary("+", high, 1), high)
+    inside = call("logical_and", binary(">=", x, low), binary("<=", x, high))
+    place = call("floor", binary("/", binary("*", binary("-", x, low), bins), binary("-", high, low)))
+    place = call("minimum", cast(call("where", inside, place, 0), _smelt.int64), bins - 1)
+    return call("scatter_add", call("zeros", (bins,), out.dtype), place, cast(inside, out.dtype), 0)
+
+
+def searchsorted(node: Any, out: Any, sorted_: Any, values: Any, *, out_int32: bool = False, right: bool = False, side: Any = None,
+                 sorter: Any = None) -> Any:
+    """By bisection: as many gathers as the length of a row has bits."""
+    if sorter is not None:
+        sorted_ = call("take_along_axis", sorted_, _long(sorter), -1)
+    rows = sorted_.ndim > 1
+    if not is_array(values):
+        values = call("full", (), number(values, sorted_.dtype), sorted_.dtype)
+    shape = tuple(values.shape)
+    if not rows:
+        values = call("reshape", values, (-1,))
+    length = sorted_.shape[-1]
+    if not isinstance(length, int):
+        raise UserError("a search in an array whose size is a symbol")
+    low = call("full_like", values, 0, _smelt.int64)
+    high = call("full_like", values, length, _smelt.int64)
+    after = right or side == "right"
+    for _ in range(length.bit_length()):
+        middle = binary("//", binary("+", low, high), 2)
+        place = call("minimum", middle, length - 1)
+        found = call("take_along_axis", sorted_, place, -1) if rows else call("take", sorted_, place, 0)
+        # nan is behind all numbers
+        beyond = _less(values, found) if after else call("logical_not", _less(found, values))
+        open_ = binary("<", low, high)
+        low, high = (call("where", call("logical_and", open_, call("logical_not", beyond)), binary("+", middle, 1), low),
+                     call("where", call("logical_and", open_, beyond), middle, high))
+    return cast(call("reshape", low, shape), out.dtype)
+
+
+def _less(a: Any, b: Any) -> Any:
+    if a.dtype.kind != "float":
+        return binary("<", a, b)
+    return call("logical_or", binary("<", a, b), call("logical_and", call("isnan", b), call("logical_not", call("isnan", a))))
+
+
+def bucketize(node: Any, out: Any, values: Any, edges: Any, *, out_int32: bool = False, right: bool = False) -> Any:
+    return searchsorted(node, out, edges, values, out_int32=out_int32, right=right)
+
+
+def lowest(dtype: Any) -> Any:
     if dtype.kind == "float":
-        return float("-inf") if low else float("inf")
-    bits = 8 * dtype.itemsize
-    if dtype.kind == "unsigned":
-        return 0 if low else (1 << bits) - 1
-    return -(1 << (bits - 1)) if low else (1 << (bits - 1)) - 1
+        return float("-inf")
+    return 0 if dtype.kind == "unsigned" else -(1 << (8 * dtype.itemsize - 1))
+
+
+def highest(dtype: Any) -> Any:
+    if dtype.kind == "float":
+        return float("inf")
+    return (1 << (8 * dtype.itemsize - (dtype.kind != "unsigned"))) - 1
 
 
 def index_put(node: Any, out: Any, x: Any, indices: Any, values: Any, accumulate: bool = False, *args: Any) -> Any:
@@ -136,7 +318,7 @@ def index_put(node: Any, out: Any, x: Any, indices: Any, values: Any, accumulate
     if len([i for i in indices if i is not None]) == 1 and indices[-1].dtype == _smelt.bool:
         # A mask with one value for all: no size depends on the data.
         mask = call("reshape", indices[-1], (*indices[-1].shape, *([1] * (x.ndim - len(indices) + 1 - indices[-1].ndim))))
-        return call("where", mask, binary("+", x, values) if accumulate else values, x)
+        return call("where", mask, add(x, values) if accumulate else values, x)
     axes = [d for d, i in enumerate(indices) if i is not None]
     places = [_long(i) for i in indices if i is not None]
     others = [d for d in range(x.ndim) if d not in axes]
@@ -155,124 +337,9 @@ def index_put(node: Any, out: Any, x: Any, indices: Any, values: Any, accumulate
     values = call("broadcast_to", values, spread) if spread else values
     order = (*range(front, front + rank), *range(front), *range(front + rank, len(spread)))
     values = call("transpose", values, order) if len(order) > 1 else values
-    updates = call("reshape", values, (_count(flat.shape), *rest))
-    rows = call("reshape", rows, (_count(x.shape[d] for d in axes), *rest))
-    made = call("scatter_add" if accumulate else "scatter", rows, call("reshape", flat, (-1,)), updates, 0)
+    updates = call("reshape", values, (count_of(flat.shape), *rest))
+    rows = call("reshape", rows, (count_of(x.shape[d] for d in axes), *rest))
+    made = _rows_scattered("scatter_add" if accumulate else "scatter", rows, 0, call("reshape", flat, (-1,)), updates)
     made = call("reshape", made, kept)
     back = [(*axes, *others).index(d) for d in range(x.ndim)]
     return call("transpose", made, tuple(back)) if x.ndim > 1 else made
-
-
-# ---- windows
-
-
-def _pair(x: Any, count: int, otherwise: Any = None) -> list[Any]:
-    values: list[Any] = list(x) if isinstance(x, (list, tuple)) else [x]
-    if not values and otherwise is not None:
-        return list(otherwise)
-    return values * count if len(values) == 1 else values
-
-
-def max_pool_with_indices(count: int) -> Callable[..., Any]:
-    def recipe(node: Any, outs: Any, x: Any, size: Any, stride: Any = (), padding: Any = 0, dilation: Any = 1,
-               ceil_mode: bool = False) -> Any:
-        size, padding, dilation = _pair(size, count), _pair(padding, count), _pair(dilation, count)
-        stride = _pair(stride, count, size)
-        low = _extreme(x.dtype, True)
-        sizes = x.shape[-count:]
-        # As far as the last window goes, which ceil_mode may have beyond the padding.
-        widths: list[Any] = [(0, 0)] * (x.ndim - count)
-        for k in range(count):
-            reach = (outs[0].shape[k - count] - 1) * stride[k] + (size[k] - 1) * dilation[k] + 1
-            after = reach - sizes[k] - padding[k]
-            if isinstance(after, int):
-                after = max(after, 0)
-            widths.append((padding[k], after))
-        padded = call("pad", x, tuple(widths), low) if any(w != (0, 0) for w in widths) else x
-        windows = call("window", padded, tuple(size), tuple(range(-count, 0)), tuple(stride), tuple(dilation))
-        windows = _smelt.subscript(windows, (Ellipsis, *(slice(0, n) for n in outs[0].shape[-count:]), *([slice(None)] * count)))
-        flat = call("reshape", windows, (*windows.shape[:-count], _count(size)))
-        values = call("max", flat, -1)
-        place = call("argmax", flat, -1)
-        found: Any = None
-        rest = place
-        parts: list[Any] = []
-        for k in reversed(range(count)):
-            parts.insert(0, call("remainder", rest, size[k]) if k else rest)
-            rest = binary("//", rest, size[k])
-        for k in range(count):
-            shape = [1] * x.ndim
-            shape[k - count] = outs[0].shape[k - count]
-            start = call("reshape", call("arange", outs[0].shape[k - count], None, 1, _smelt.int64), tuple(shape))
-            at = binary("+", binary("-", binary("*", start, stride[k]), padding[k]), binary("*", parts[k], dilation[k]))
-            found = at if found is None else binary("+", binary("*", found, sizes[k]), at)
-        return [values, found]
-
-    return recipe
-
-
-def max_pool_backward(count: int) -> Callable[..., Any]:
-    def recipe(node: Any, out: Any, grad: Any, x: Any, size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool,
-               places: Any) -> Any:
-        planes = tuple(out.shape[: x.ndim - count])
-        flat = call("zeros", (*planes, _count(x.shape[-count:])), _smelt.float32 if x.dtype.itemsize < 4 else x.dtype)
-        made = _scattered("scatter_add", flat, -1, call("reshape", places, (*planes, _count(places.shape[-count:]))),
-                          call("reshape", cast(grad, flat.dtype), (*planes, _count(grad.shape[-count:]))))
-        return cast(call("reshape", made, out.shape), out.dtype)
-
-    return recipe
-
-
-def _averaged(x: Any, count: int, out_shape: Any, size: Any, stride: Any, padding: Any, include_pad: bool, divisor: Any) -> Any:
-    sizes = x.shape[-count:]
-    widths: list[Any] = [(0, 0)] * (x.ndim - count)
-    for k in range(count):
-        reach = (out_shape[k - count] - 1) * stride[k] + size[k]
-        widths.append((padding[k], max(reach - sizes[k] - padding[k], 0)))
-    padded = call("pad", x, tuple(widths), 0.0) if any(w != (0, 0) for w in widths) else x
-    windows = call("window", padded, tuple(size), tuple(range(-count, 0)), tuple(stride), (1,) * count)
-    windows = _smelt.subscript(windows, (Ellipsis, *(slice(0, n) for n in out_shape[-count:]), *([slice(None)] * count)))
-    total = call("sum", windows, tuple(range(-count, 0)))
-    if divisor is not None:
-        return binary("/", total, divisor)
-    counts: Any = None
-    for k in range(count):
-        start = binary("-", binary("*", call("arange", out_shape[k - count], None, 1, _smelt.int64), stride[k]), padding[k])
-        if include_pad:
-            end = call("minimum", binary("+", start, size[k]), sizes[k] + padding[k])
-        else:
-            end = call("minimum", binary("+", start, size[k]), sizes[k])
-            start = call("maximum", start, 0)
-        shape = [1] * count
-        shape[k] = out_shape[k - count]
-        part = call("reshape", cast(binary("-", end, start), total.dtype), tuple(shape))
-        counts = part if counts is None else binary("*", counts, part)
-    return binary("/", total, counts)
-
-
-def avg_pool(count: int) -> Callable[..., Any]:
-    def recipe(node: Any, out: Any, x: Any, size: Any, stride: Any = (), padding: Any = 0, ceil_mode: bool = False,
-               count_include_pad: bool = True, divisor_override: Any = None) -> Any:
-        size, padding = _pair(size, count), _pair(padding, count)
-        wide = cast(x, _smelt.float32) if x.dtype.itemsize < 4 else x
-        made = _averaged(wide, count, out.shape, size, _pair(stride, count, size), padding, count_include_pad, divisor_override)
-        return cast(made, out.dtype)
-
-    return recipe
-
-
-def avg_pool_backward(count: int) -> Callable[..., Any]:
-    def recipe(node: Any, out: Any, grad: Any, x: Any, size: Any, stride: Any = (), padding: Any = 0, ceil_mode: bool = False,
-               count_include_pad: bool = True, divisor_override: Any = None) -> Any:
-        size, padding = _pair(size, count), _pair(padding, count)
-        grad = cast(grad, _smelt.float32) if grad.dtype.itemsize < 4 else grad
-
-        def pooled(x: Any) -> Any:
-            made = _averaged(x, count, grad.shape, size, _pair(stride, count, size), padding, count_include_pad, divisor_override)
-            return call("sum", binary("*", made, grad))
-
-        zeros = call("zeros", out.shape, grad.dtype)
-        _, (made,) = _smelt.differentiate(lambda arrays: [pooled(arrays[0])], [zeros], [True])
-        return cast(made, out.dtype)
-
-    return recipe

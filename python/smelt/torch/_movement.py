@@ -148,16 +148,20 @@ def unfold(node: Any, out: Any, x: Any, dim: int, size: int, step: int) -> Any:
     return call("window", x, size, dim % x.ndim, step)
 
 
+def diagonal_places(columns: Any, count: Any, offset: int) -> Any:
+    """Where a diagonal is in a matrix, row by row."""
+    steps = call("arange", count, None, 1, _smelt.int64)
+    return binary("+", binary("*", steps, columns + 1), offset if offset >= 0 else -offset * columns)
+
+
 def diagonal(node: Any, out: Any, x: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     dim1, dim2 = dim1 % x.ndim, dim2 % x.ndim
     others = [d for d in range(x.ndim) if d not in (dim1, dim2)]
     x = call("transpose", x, (*others, dim1, dim2))
     rows, columns, count = x.shape[-2], x.shape[-1], out.shape[-1]
     flat = call("reshape", x, (*x.shape[:-2], rows * columns))
-    start = offset if offset >= 0 else -offset * columns
     if not isinstance(count, int) or count > 0:
-        steps = call("arange", count, None, 1, _smelt.int64)
-        return call("take", flat, binary("+", binary("*", steps, columns + 1), start), -1)
+        return call("take", flat, diagonal_places(columns, count, offset), -1)
     return call("reshape", _smelt.subscript(flat, (Ellipsis, slice(0, 0))), out.shape)
 
 
@@ -223,6 +227,26 @@ def arange(node: Any, out: Any, *args: Any, **kwargs: Any) -> Any:
     if out.dtype.kind == "float" or any(isinstance(n, float) for n in (start, step)):
         steps = cast(steps, _smelt.float64)
     return cast(binary("+", binary("*", steps, step), start), out.dtype)
+
+
+def linspace(node: Any, out: Any, start: Any, end: Any, steps: int, **kwargs: Any) -> Any:
+    """From both ends, as in torch; of integers the ends are truncated first."""
+    integers = out.dtype.kind != "float"
+    work = _smelt.float32 if out.dtype.itemsize < 4 and not integers else _smelt.float64 if integers else out.dtype
+
+    def bound(x: Any) -> Any:
+        if not is_array(x):
+            return call("full", (), float(int(x) if integers else x), work)
+        return call("trunc", cast(x, work)) if integers else cast(x, work)
+
+    start, end = bound(start), bound(end)
+    if isinstance(steps, int) and steps <= 1:
+        return cast(call("broadcast_to", start, out.shape), out.dtype)
+    places = call("arange", steps, None, 1, _smelt.int64)
+    step = binary("/", binary("-", end, start), steps - 1)
+    rising = binary("+", start, binary("*", cast(places, work), step))
+    falling = binary("-", end, binary("*", cast(binary("-", steps - 1, places), work), step))
+    return cast(call("where", binary("<", places, steps // 2), rising, falling), out.dtype)
 
 
 def eye(node: Any, out: Any, *args: Any, **kwargs: Any) -> Any:

@@ -7,6 +7,7 @@ import re
 from typing import Any, Callable
 
 import torch
+from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 from .. import _smelt
 from ._aten import find
@@ -48,13 +49,33 @@ def tensors_of(value: Any) -> list[Any]:
     return []
 
 
+_PRODUCTS = (
+    "aten.mm", "aten.bmm", "aten.mv", "aten.dot", "aten.vdot", "aten.addmm", "aten.addmv", "aten.addbmm", "aten.baddbmm", "aten.addr",
+    "aten.convolution", "aten.convolution_backward", "aten._trilinear", "aten._int_mm", "aten._scaled_mm", "aten._weight_int8pack_mm",
+    "aten._grouped_mm", "aten._addmm_activation", "aten.linear",
+)
+
+
+def is_product(node: Any) -> bool:
+    """Whether it is a matrix product or a convolution, or has one inside."""
+    name = str(node.target).rpartition(".")[0]
+    return name in _PRODUCTS or name.startswith("aten._scaled_dot_product")
+
+
+def _is_known_size(value: Any) -> bool:
+    """Whether a program can have it as a size: a symbol is one of an array that nobody reads, and so not negative."""
+    if isinstance(value, (torch.SymFloat, torch.SymBool)):
+        return False
+    return not isinstance(value, torch.SymInt) or bool(statically_known_true(value >= 0))
+
+
 def why_not(node: Any) -> str:
     """Why smelt cannot calculate a node; empty when it can, as far as its types tell."""
     if find(node.target) is None:
-        return "not supported"
+        return "products run in torch" if is_product(node) else "not supported"
     for part in (node, *node.all_input_nodes):
         if is_size(part):
-            if isinstance(part.meta["val"], (torch.SymFloat, torch.SymBool)):
+            if not _is_known_size(part.meta["val"]):
                 return "a number that is known at run time"
             continue
         found = tensors_of(part.meta.get("val"))
@@ -171,6 +192,8 @@ class Program:
 
         for node in self.nodes:
             _smelt.set_place(*place_of(node))
+            if is_size(node):
+                continue  # calculated from symbols where it is read
             if node.target is operator.getitem:
                 values[node] = values[node.args[0]][node.args[1]]
                 continue
