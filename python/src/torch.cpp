@@ -135,7 +135,7 @@ struct Result {
   int target;       // the slot of the tensor that it is written to, or -1
   nb::object size;  // of a new tensor: tuples; None where they follow from the call
   nb::object stride;
-  std::vector<int> order;  // axes, the outermost in memory first: of strides that follow from the call
+  std::vector<int> order;  // axes, the outermost in memory first: of strides that follow from the call; none: as in C
 };
 
 struct Step {
@@ -211,7 +211,7 @@ class GraphCall {
       std::vector<int64_t> strides(dims.size());
       int64_t next = 1;
       for (size_t k = dims.size(); k-- > 0;) {
-        const auto axis = static_cast<size_t>(result.order[k]);
+        const auto axis = result.order.empty() ? k : static_cast<size_t>(result.order[k]);
         strides[axis] = next;
         next *= std::max<int64_t>(dims[axis], 1);
       }

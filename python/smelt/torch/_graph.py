@@ -172,10 +172,15 @@ def _steps(module: Any, parts: Partition, programs: dict[int, Any]) -> Any:
         touched = {*step["inputs"], *(r[0] for r in step["results"]), *(r[1] for r in step["results"] if r[1] >= 0)}
         step["dead"] = sorted(touched - used)
         used |= touched
+    return call_of_steps(count, constants, steps, returned)
+
+
+def call_of_steps(slots: int, constants: list[Any], steps: list[dict[str, Any]], returned: list[int]) -> Any:
+    """What takes a list of inputs and runs the steps, in C."""
     guards = torch._C._dynamo.guards
     several = torch.cuda.is_available() and torch.cuda.device_count() > 1
     call = _smelt.GraphCall(
-        torch.Tensor, count, constants, steps, returned, [dtype for dtype, _ in _BY_DTYPE], guards._empty_strided_cpu,
+        torch.Tensor, slots, constants, steps, returned, [dtype for dtype, _ in _BY_DTYPE], guards._empty_strided_cpu,
         _empty_cuda if several else getattr(guards, "_empty_strided_cuda", None),
     )
     setattr(call, "_boxed_call", True)  # of the object: what wraps it copies its attributes

@@ -7,6 +7,7 @@ import re
 from typing import Any, Callable
 
 import torch
+from torch._prims_common import is_non_overlapping_and_dense_or_false
 from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 from .. import _smelt
@@ -73,6 +74,8 @@ def why_not(node: Any) -> str:
     """Why smelt cannot calculate a node; empty when it can, as far as its types tell."""
     if find(node.target) is None:
         return "products run in torch" if is_product(node) else "not supported"
+    if "empty_strided" in str(node.target) and not is_non_overlapping_and_dense_or_false(node.meta["val"]):
+        return "strides with gaps"
     for part in (node, *node.all_input_nodes):
         if is_size(part):
             if not _is_known_size(part.meta["val"]):
