@@ -9,7 +9,7 @@ from typing import Any, Callable, Iterable
 import torch
 
 from ._aten import VIEWS
-from ._trace import is_size, tensors_of, why_not
+from ._trace import is_product, is_size, tensors_of, why_not
 
 COPY = torch.ops.aten.copy_.default
 
@@ -94,6 +94,8 @@ def partition(graph: Any, reasons: Callable[[Any], str] = why_not) -> Partition:
 def _why_ordered(node: Any) -> str:
     if not isinstance(node.target, torch._ops.OpOverload):
         return "not supported"
+    if is_product(node):
+        return "products run in torch"
     return "changes a tensor" if node.target._schema.is_mutable else "random numbers"
 
 

@@ -1,0 +1,291 @@
+#!/usr/bin/env python3
+"""Networks with random weights, built from their configurations: torch.compile(backend="smelt") beside eager torch.
+
+    tests/python/torch_networks.py [NAME ...] [--published] [--device cuda] [--batch 32] [--autocast]
+
+Prints a row for each network: the share of operations that smelt calculates, forward and backward, kernels, and how far results and
+gradients are from eager torch in float32; under autocast (bf16), how far those of eager torch are as well. --published takes the sizes of the papers instead of small ones. Exit code 1: one is too far off.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any, Callable
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+
+class Attention(nn.Module):
+    def __init__(self, width: int, heads: int, causal: bool) -> None:
+        super().__init__()
+        self.heads, self.causal = heads, causal
+        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+
+    def forward(self, x: Any, positions: Any = None) -> Any:
+        b, n, width = x.shape
+        q, k, v = self.qkv(x).view(b, n, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
+        if positions is not None:
+            q, k = rotated(q, positions), rotated(k, positions)
+        made = F.scaled_dot_product_attention(q, k, v, is_causal=self.causal)
+        return self.out(made.transpose(1, 2).reshape(b, n, width))
+
+
+def rotated(x: Any, positions: Any) -> Any:
+    half = x.shape[-1] // 2
+    rates = 10000.0 ** (-torch.arange(half, device=x.device, dtype=torch.float32) / half)
+    angles = positions[:, None].float() * rates
+    cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+    a, b = x[..., :half], x[..., half:]
+    return torch.cat([a * cos - b * sin, b * cos + a * sin], -1)
+
+
+class Block(nn.Module):
+    """A layer of GPT-2, BERT and ViT."""
+
+    def __init__(self, width: int, heads: int, causal: bool, first: bool = True) -> None:
+        super().__init__()
+        self.first = first  # normalise before a layer, or behind it as BERT does
+        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.attention = Attention(width, heads, causal)
+        self.mlp = nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(approximate="tanh" if causal else "none"), nn.Linear(4 * width, width))
+
+    def forward(self, x: Any) -> Any:
+        if not self.first:
+            x = self.norm1(x + self.attention(x))
+            return self.norm2(x + self.mlp(x))
+        x = x + self.attention(self.norm1(x))
+        return x + self.mlp(self.norm2(x))
+
+
+class Transformer(nn.Module):
+    """GPT-2 and BERT: tokens to logits."""
+
+    def __init__(self, words: int, length: int, width: int, heads: int, layers: int, causal: bool) -> None:
+        super().__init__()
+        self.tokens, self.positions = nn.Embedding(words, width), nn.Embedding(length, width)
+        self.blocks = nn.Sequential(*[Block(width, heads, causal, first=causal) for _ in range(layers)])
+        self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, words, bias=False)
+
+    def forward(self, tokens: Any) -> Any:
+        x = self.tokens(tokens) + self.positions(torch.arange(tokens.shape[1], device=tokens.device))
+        return self.head(self.norm(self.blocks(x)))
+
+
+class Llama(nn.Module):
+    def __init__(self, words: int, width: int, heads: int, layers: int, hidden: int) -> None:
+        super().__init__()
+        self.tokens, self.head, self.norm = nn.Embedding(words, width), nn.Linear(width, words, bias=False), nn.RMSNorm(width)
+        self.layers = nn.ModuleList([nn.ModuleDict({
+            "norm1": nn.RMSNorm(width), "norm2": nn.RMSNorm(width), "attention": Attention(width, heads, True),
+            "gate": nn.Linear(width, hidden, bias=False), "up": nn.Linear(width, hidden, bias=False), "down": nn.Linear(hidden, width, bias=False),
+        }) for _ in range(layers)])
+
+    def forward(self, tokens: Any) -> Any:
+        x = self.tokens(tokens)
+        positions = torch.arange(tokens.shape[1], device=tokens.device)
+        for layer in self.layers:
+            x = x + layer["attention"](layer["norm1"](x), positions)
+            y = layer["norm2"](x)
+            x = x + layer["down"](F.silu(layer["gate"](y)) * layer["up"](y))
+        return self.head(self.norm(x))
+
+
+class ViT(nn.Module):
+    def __init__(self, size: int, patch: int, width: int, heads: int, layers: int, classes: int) -> None:
+        super().__init__()
+        self.patches = nn.Conv2d(3, width, patch, patch)
+        self.token = nn.Parameter(torch.zeros(1, 1, width))
+        self.positions = nn.Parameter(torch.randn(1, (size // patch) ** 2 + 1, width) * 0.02)
+        self.blocks = nn.Sequential(*[Block(width, heads, False) for _ in range(layers)])
+        self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, classes)
+
+    def forward(self, images: Any) -> Any:
+        x = self.patches(images).flatten(2).transpose(1, 2)
+        x = torch.cat([self.token.expand(x.shape[0], -1, -1), x], 1) + self.positions
+        return self.head(self.norm(self.blocks(x))[:, 0])
+
+
+class Bottleneck(nn.Module):
+    def __init__(self, inputs: int, width: int, stride: int) -> None:
+        super().__init__()
+        outputs = 4 * width
+        self.layers = nn.Sequential(
+            nn.Conv2d(inputs, width, 1, bias=False), nn.BatchNorm2d(width), nn.ReLU(),
+            nn.Conv2d(width, width, 3, stride, 1, bias=False), nn.BatchNorm2d(width), nn.ReLU(),
+            nn.Conv2d(width, outputs, 1, bias=False), nn.BatchNorm2d(outputs),
+        )
+        same = stride == 1 and inputs == outputs
+        self.short = nn.Identity() if same else nn.Sequential(nn.Conv2d(inputs, outputs, 1, stride, bias=False), nn.BatchNorm2d(outputs))
+
+    def forward(self, x: Any) -> Any:
+        return F.relu(self.layers(x) + self.short(x))
+
+
+def resnet(width: int, counts: list[int], classes: int) -> nn.Module:
+    layers: list[nn.Module] = [nn.Conv2d(3, width, 7, 2, 3, bias=False), nn.BatchNorm2d(width), nn.ReLU(), nn.MaxPool2d(3, 2, 1)]
+    inputs = width
+    for stage, count in enumerate(counts):
+        for k in range(count):
+            layers.append(Bottleneck(inputs, width << stage, 2 if stage and k == 0 else 1))
+            inputs = 4 * width << stage
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.Linear(inputs, classes))
+
+
+class ConvNeXtBlock(nn.Module):
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.spatial, self.norm = nn.Conv2d(width, width, 7, padding=3, groups=width), nn.LayerNorm(width)
+        self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+        self.scale = nn.Parameter(torch.full((width,), 0.1))
+
+    def forward(self, x: Any) -> Any:
+        y = self.norm(self.spatial(x).permute(0, 2, 3, 1))
+        return x + (self.down(F.gelu(self.up(y))) * self.scale).permute(0, 3, 1, 2)
+
+
+def convnext(widths: list[int], counts: list[int], classes: int) -> nn.Module:
+    layers: list[nn.Module] = [nn.Conv2d(3, widths[0], 4, 4)]
+    for stage, (width, count) in enumerate(zip(widths, counts)):
+        if stage:
+            layers += [nn.GroupNorm(1, widths[stage - 1]), nn.Conv2d(widths[stage - 1], width, 2, 2)]
+        layers += [ConvNeXtBlock(width) for _ in range(count)]
+    return nn.Sequential(*layers, nn.AdaptiveAvgPool2d(1), nn.Flatten(), nn.LayerNorm(widths[-1]), nn.Linear(widths[-1], classes))
+
+
+class UNet(nn.Module):
+    def __init__(self, width: int, depth: int) -> None:
+        super().__init__()
+        widths = [width << k for k in range(depth + 1)]
+        self.down = nn.ModuleList([self.two(a, b) for a, b in zip([3, *widths], widths)])
+        self.up = nn.ModuleList([self.two(3 * a, a) for a in reversed(widths[:-1])])
+        self.out = nn.Conv2d(width, 2, 1)
+
+    @staticmethod
+    def two(inputs: int, outputs: int) -> nn.Module:
+        return nn.Sequential(nn.Conv2d(inputs, outputs, 3, padding=1), nn.GroupNorm(4, outputs), nn.SiLU(),
+                             nn.Conv2d(outputs, outputs, 3, padding=1), nn.GroupNorm(4, outputs), nn.SiLU())
+
+    def forward(self, x: Any) -> Any:
+        kept = []
+        for k, layer in enumerate(self.down):
+            x = layer(F.max_pool2d(x, 2) if k else x)
+            kept.append(x)
+        for layer, skip in zip(self.up, reversed(kept[:-1])):
+            x = layer(torch.cat([F.interpolate(x, scale_factor=2.0, mode="bilinear"), skip], 1))
+        return self.out(x)
+
+
+class DLRM(nn.Module):
+    def __init__(self, rows: int, tables: int, width: int) -> None:
+        super().__init__()
+        self.tables = nn.ModuleList([nn.Embedding(rows, width) for _ in range(tables)])
+        self.bottom = nn.Sequential(nn.Linear(13, 2 * width), nn.ReLU(), nn.Linear(2 * width, width), nn.ReLU())
+        pairs = (tables + 1) * tables // 2
+        self.top = nn.Sequential(nn.Linear(width + pairs, 4 * width), nn.ReLU(), nn.Linear(4 * width, 1))
+
+    def forward(self, numbers: Any, places: Any) -> Any:
+        dense = self.bottom(numbers)
+        vectors = torch.stack([dense, *(table(places[:, k]) for k, table in enumerate(self.tables))], 1)
+        products = vectors @ vectors.transpose(1, 2)
+        i, j = torch.tril_indices(products.shape[1], products.shape[1], -1, device=numbers.device)
+        return torch.sigmoid(self.top(torch.cat([dense, products[:, i, j]], 1)))
+
+
+def images(size: int) -> Callable[[int], Any]:
+    return lambda batch: (torch.randn(batch, 3, size, size),)
+
+
+def tokens(words: int, length: int) -> Callable[[int], Any]:
+    return lambda batch: (torch.randint(words, (batch, length)),)
+
+
+# Of each the small network and its inputs for a batch, then those of the paper.
+NETWORKS: dict[str, tuple[Any, Any, Any, Any]] = {
+    "GPT-2": (lambda: Transformer(101, 24, 32, 4, 2, True), tokens(101, 24), lambda: Transformer(50257, 1024, 768, 12, 12, True), tokens(50257, 512)),
+    "BERT": (lambda: Transformer(101, 24, 32, 4, 2, False), tokens(101, 24), lambda: Transformer(30522, 512, 768, 12, 12, False), tokens(30522, 512)),
+    "Llama": (lambda: Llama(101, 32, 4, 2, 88), tokens(101, 24), lambda: Llama(32000, 2048, 32, 16, 5632), tokens(32000, 512)),
+    "ViT": (lambda: ViT(32, 8, 32, 4, 2, 10), images(32), lambda: ViT(224, 16, 768, 12, 12, 1000), images(224)),
+    "ResNet": (lambda: resnet(8, [1, 2, 1], 10), images(64), lambda: resnet(64, [3, 4, 6, 3], 1000), images(224)),
+    "ConvNeXt": (lambda: convnext([16, 32], [1, 2], 10), images(32), lambda: convnext([96, 192, 384, 768], [3, 3, 9, 3], 1000), images(224)),
+    "UNet": (lambda: UNet(8, 2), images(32), lambda: UNet(64, 4), images(256)),
+    "DLRM": (lambda: DLRM(50, 4, 16), lambda batch: (torch.randn(batch, 13), torch.randint(50, (batch, 4))),
+             lambda: DLRM(100000, 26, 128), lambda batch: (torch.randn(batch, 13), torch.randint(100000, (batch, 26)))),
+}
+
+
+def outcome(module: Any, f: Any, inputs: Any, device: str, autocast: bool) -> list[Any]:
+    """The result of inference, that of training, and the gradients of all parameters."""
+    def call() -> Any:
+        with torch.autocast(device, dtype=torch.bfloat16, enabled=autocast):
+            return f(*inputs)
+
+    module.eval()
+    with torch.no_grad():
+        made = [call().float()]
+    module.train()
+    module.zero_grad()
+    result = call().float()
+    (result * torch.linspace(0.5, 1.5, result.numel(), device=device).reshape(result.shape)).mean().backward()
+    return [*made, result.detach(), *(p.grad.clone() for p in module.parameters() if p.grad is not None)]
+
+
+def distance(made: list[Any], expected: list[Any]) -> float:
+    """The largest error of a tensor, in proportion to what is large in it."""
+    return max(float((a - b).abs().max() / b.abs().max().clamp_min(1e-6)) for a, b in zip(made, expected))
+
+
+def measure(name: str, device: str = "cpu", published: bool = False, batch: int = 2, autocast: bool = False) -> dict[str, Any]:
+    from smelt.torch import backend, reports, reset
+
+    torch.compiler.reset()
+    reset()
+    torch.manual_seed(0)
+    build, inputs_of = NETWORKS[name][2:] if published else NETWORKS[name][:2]
+    module, inputs = build().to(device), [t.to(device) for t in inputs_of(batch)]
+    state = {k: v.clone() for k, v in module.state_dict().items()}
+    expected = outcome(module, module, inputs, device, autocast)
+    exact = expected
+    if autocast:
+        module.load_state_dict(state)  # what the training step has changed of batch normalisation
+        exact = outcome(module, module, inputs, device, False)
+    module.load_state_dict(state)
+    made = outcome(module, torch.compile(module, backend=backend), inputs, device, autocast)
+    graphs = reports()
+    assert len(made) == len(expected)
+    total, refused = sum(g.operations for g in graphs), sum(len(g.refused) for g in graphs)
+    others = sorted({f"{target} ({why})" for g in graphs for target, why in g.refused.values() if "products" not in why})
+    return {"name": name, "operations": total, "native": total - refused, "kernels": sum(g.kernels for g in graphs), "graphs": len(graphs),
+            "others": others, "error": distance(made, exact), "of torch": distance(expected, exact), "products": refused - sum(
+                "products" not in why for g in graphs for _, why in g.refused.values())}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("names", nargs="*", default=[], help=", ".join(NETWORKS))
+    parser.add_argument("--published", action="store_true")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--batch", type=int, default=2)
+    parser.add_argument("--autocast", action="store_true", help="bf16")
+    chosen = parser.parse_args()
+    far = False
+    print("| network | operations | in smelt | products in torch | others in torch | kernels | largest relative error |")
+    print("|---|---|---|---|---|---|---|")
+    for name in chosen.names or NETWORKS:
+        m = measure(name, chosen.device, chosen.published, chosen.batch, chosen.autocast)
+        far |= is_far(m)
+        beside = f", of eager torch {m['of torch']:.1e}" if chosen.autocast else ""
+        print(f"| {name} | {m['operations']} | {100 * m['native'] / m['operations']:.0f} % | {m['products']} | {', '.join(m['others'])} | "
+              f"{m['kernels']} | {m['error']:.1e}{beside} |", flush=True)
+    return int(far)
+
+
+def is_far(measured: dict[str, Any]) -> bool:
+    """Whether an error is more than products in another order make; under autocast, than twice that of eager torch."""
+    return bool(measured["error"] > 1e-3 + 2 * measured["of torch"])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
