@@ -141,6 +141,19 @@ def test_sizes_that_follow_from_data(device):
             torch.testing.assert_close(f(x), torch.nonzero(x).float() * 2 + x.sum())
 
 
+def test_a_number_of_the_data_is_no_size_of_an_input(device):
+    def f(x, count):
+        n = count.item()
+        torch._check(n >= 0)
+        return x * 2 * n + n
+
+    with torch._dynamo.config.patch(capture_scalar_outputs=True):
+        compiled = torch.compile(f, backend=backend, fullgraph=True)
+        x = torch.ones(4, device=device)
+        for n in (3, 0, 7):
+            torch.testing.assert_close(compiled(x, torch.tensor(n, device=device)), x * 2 * n + n)
+
+
 def test_numbers_that_may_be_negative(device):
     f = torch.compile(lambda x, n: x * n + n, backend=backend, dynamic=True)
     x = torch.ones(4, device=device)
