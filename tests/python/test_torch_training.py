@@ -128,6 +128,14 @@ def test_steps_of_optimizers(make, device):
     assert reports()[-1].kernels <= 2
 
 
+def test_sizes_whose_difference_has_either_sign(device):
+    f = torch.compile(lambda x, y: x[: y.shape[0] - x.shape[0]] * (y.shape[0] - x.shape[0]), backend=backend, options={"fallback": "error"},
+                      dynamic=True, fullgraph=True)
+    for n, m in ((4, 6), (5, 9), (7, 3)):
+        x, y = torch.randn(n, device=device), torch.randn(m, device=device)
+        torch.testing.assert_close(f(x, y), x[: m - n] * (m - n))
+
+
 def test_a_number_is_a_result(device):
     f = torch.compile(lambda x: (x * 2, x.shape[0] * 2, 3), backend=backend, dynamic=True)
     assert [f(torch.ones(n, device=device))[1:] for n in (4, 6)] == [(8, 3), (12, 3)]

@@ -8,7 +8,6 @@ from typing import Any, Callable
 
 import torch
 from torch._prims_common import is_non_overlapping_and_dense_or_false
-from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 from .. import _smelt
 from ._aten import find
@@ -64,10 +63,13 @@ def is_product(node: Any) -> bool:
 
 
 def _is_known_size(value: Any) -> bool:
-    """Whether a program can have it as a size: a symbol is one of an array that nobody reads, and so not negative."""
+    """Whether a program can calculate it: its symbols are sizes of arrays, and so not negative."""
     if isinstance(value, (torch.SymFloat, torch.SymBool)):
         return False
-    return not isinstance(value, torch.SymInt) or bool(statically_known_true(value >= 0))
+    if not isinstance(value, torch.SymInt):
+        return True
+    node = value.node
+    return all(node.shape_env.bound_sympy(symbol).lower >= 0 for symbol in node.expr.free_symbols)
 
 
 def why_not(node: Any) -> str:
