@@ -133,3 +133,9 @@ def test_the_package_alone_imports_no_torch():
     subprocess.run([sys.executable, "-c", "import sys, smelt; assert 'torch' not in sys.modules"], check=True)
 
 
+
+
+def test_ranges_of_integers_start_and_step_at_integers():
+    for bounds in ((2.1, -2.9, -1.0), (0.1, -7.9, -4.0), (-0.3, 3.5, 1.2), (False, True, True)):
+        made = compiled(lambda x, bounds=bounds: torch.arange(*bounds, dtype=torch.int64) + x, NATIVE)(torch.tensor(0))
+        assert made.tolist() == torch.arange(*bounds, dtype=torch.int64).tolist()

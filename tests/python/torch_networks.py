@@ -10,6 +10,7 @@ gradients are from eager torch in float32; under autocast (bf16), how far those 
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 from typing import Any, Callable
 
@@ -19,6 +20,8 @@ from torch.nn import functional as F
 
 
 class Attention(nn.Module):
+    """Of a sequence to itself."""
+
     def __init__(self, width: int, heads: int, causal: bool) -> None:
         super().__init__()
         self.heads, self.causal = heads, causal
@@ -178,6 +181,166 @@ class UNet(nn.Module):
         return self.out(x)
 
 
+class Whisper(nn.Module):
+    """The encoder: spectra to states."""
+
+    def __init__(self, bands: int, width: int, heads: int, layers: int) -> None:
+        super().__init__()
+        self.convolutions = nn.Sequential(nn.Conv1d(bands, width, 3, padding=1), nn.GELU(), nn.Conv1d(width, width, 3, 2, 1), nn.GELU())
+        self.blocks, self.norm = nn.Sequential(*[Block(width, heads, False) for _ in range(layers)]), nn.LayerNorm(width)
+
+    def forward(self, spectra: Any) -> Any:
+        x = self.convolutions(spectra).transpose(1, 2)
+        return self.norm(self.blocks(x + waves(torch.arange(x.shape[1], device=x.device), x.shape[2])))
+
+
+def waves(positions: Any, width: int) -> Any:
+    """Sines and cosines of positions or of times."""
+    rates = torch.exp(-torch.arange(width // 2, device=positions.device) * (9.21 / (width // 2 - 1)))
+    angles = positions[:, None].float() * rates
+    return torch.cat([angles.sin(), angles.cos()], 1)
+
+
+class T5Attention(nn.Module):
+    def __init__(self, width: int, heads: int, buckets: int, causal: bool) -> None:
+        super().__init__()
+        self.heads, self.buckets, self.causal = heads, buckets, causal
+        self.q, self.k, self.v, self.out = (nn.Linear(width, width, bias=False) for _ in range(4))
+        self.bias = nn.Embedding(buckets, heads) if buckets else None
+
+    def bucket_of(self, distance: Any) -> Any:
+        """Near positions have buckets of their own, far ones share them by the logarithm of their distance."""
+        count = self.buckets
+        side = torch.zeros_like(distance)
+        if self.causal:
+            distance = -distance.clamp(max=0)
+        else:
+            count //= 2
+            side, distance = (distance > 0).long() * count, distance.abs()
+        near = count // 2
+        far = near + (torch.log(distance.clamp(min=1).float() / near) / math.log(128 / near) * (count - near)).long()
+        return side + torch.where(distance < near, distance, far.clamp(max=count - 1))
+
+    def forward(self, x: Any, source: Any) -> Any:
+        def split(y: Any) -> Any:
+            return y.view(y.shape[0], y.shape[1], self.heads, -1).transpose(1, 2)
+
+        scores = split(self.q(x)) @ split(self.k(source)).transpose(2, 3)
+        if self.bias is not None:
+            distance = torch.arange(source.shape[1], device=x.device) - torch.arange(x.shape[1], device=x.device)[:, None]
+            scores = scores + self.bias(self.bucket_of(distance)).permute(2, 0, 1)
+            if self.causal:
+                scores = scores.masked_fill(distance > 0, float("-inf"))
+        return self.out((scores.float().softmax(-1).to(x.dtype) @ split(self.v(source))).transpose(1, 2).flatten(2))
+
+
+class T5(nn.Module):
+    def __init__(self, words: int, width: int, heads: int, layers: int, hidden: int) -> None:
+        super().__init__()
+        self.tokens, self.head = nn.Embedding(words, width), nn.Linear(width, words, bias=False)
+
+        def layer(decoder: bool) -> nn.Module:
+            parts = {"norm1": nn.RMSNorm(width), "own": T5Attention(width, heads, 32, decoder), "norm2": nn.RMSNorm(width),
+                     "up": nn.Linear(width, hidden, bias=False), "down": nn.Linear(hidden, width, bias=False)}
+            if decoder:
+                parts.update(norm3=nn.RMSNorm(width), cross=T5Attention(width, heads, 0, False))
+            return nn.ModuleDict(parts)
+
+        self.encoder = nn.ModuleList([layer(False) for _ in range(layers)])
+        self.decoder = nn.ModuleList([layer(True) for _ in range(layers)])
+
+    def forward(self, tokens: Any, targets: Any) -> Any:
+        states = self.tokens(tokens)
+        for part in self.encoder:
+            states = self.through(part, states, None)
+        x = self.tokens(targets)
+        for part in self.decoder:
+            x = self.through(part, x, states)
+        return self.head(x)
+
+    @staticmethod
+    def through(layer: Any, x: Any, states: Any) -> Any:
+        y = layer["norm1"](x)
+        x = x + layer["own"](y, y)
+        if states is not None:
+            x = x + layer["cross"](layer["norm3"](x), states)
+        return x + layer["down"](F.relu(layer["up"](layer["norm2"](x))))
+
+
+class Mamba(nn.Module):
+    """A state-space model of the second kind: scans by chunks, which are products inside and a recurrence between them."""
+
+    def __init__(self, words: int, width: int, heads: int, state: int, layers: int, chunk: int) -> None:
+        super().__init__()
+        self.heads, self.state, self.chunk, self.inner = heads, state, chunk, 2 * width
+        self.tokens, self.norm, self.head = nn.Embedding(words, width), nn.RMSNorm(width), nn.Linear(width, words, bias=False)
+        mixed = self.inner + 2 * state
+        self.layers = nn.ModuleList([nn.ModuleDict({
+            "norm": nn.RMSNorm(width), "inputs": nn.Linear(width, self.inner + mixed + heads, bias=False), "gated": nn.RMSNorm(self.inner),
+            "near": nn.Conv1d(mixed, mixed, 4, groups=mixed, padding=3), "out": nn.Linear(self.inner, width, bias=False),
+        }) for _ in range(layers)])
+        self.rates = nn.Parameter(torch.rand(layers, heads))
+
+    def forward(self, tokens: Any) -> Any:
+        x = self.tokens(tokens)
+        for layer, rates in zip(self.layers, self.rates):
+            gate, mixed, step = layer["inputs"](layer["norm"](x)).split([self.inner, self.inner + 2 * self.state, self.heads], -1)
+            mixed = F.silu(layer["near"](mixed.transpose(1, 2))[..., : x.shape[1]]).transpose(1, 2)
+            values, b, c = mixed.split([self.inner, self.state, self.state], -1)
+            step = F.softplus(step)
+            values = values.unflatten(2, (self.heads, -1))
+            made = self.scanned(values * step[..., None], -rates.exp() * step, b, c).flatten(2)
+            x = x + layer["out"](layer["gated"](made * F.silu(gate)))
+        return self.head(self.norm(x))
+
+    def scanned(self, x: Any, decay: Any, b: Any, c: Any) -> Any:
+        """x of [batch, length, head, column], decay of [batch, length, head], b and c of [batch, length, state]."""
+        x, decay, b, c = (t.unflatten(1, (-1, self.chunk)) for t in (x, decay, b, c))
+        total = decay.permute(0, 3, 1, 2).cumsum(-1)  # [batch, head, chunk, place]
+        inside = differences(total).exp()
+        near = torch.einsum("bzln,bzsn,bhzls,bzshp->bzlhp", c, b, inside, x)
+        left = torch.einsum("bzsn,bhzs,bzshp->bzhpn", b, (total[..., -1:] - total).exp(), x)
+        between = differences(F.pad(total[..., -1], (1, 0)).cumsum(-1)).exp()[..., :-1, 1:]  # from the end of one chunk to another
+        states = torch.einsum("bhzc,bchpn->bzhpn", between, left)
+        return (near + torch.einsum("bzln,bzhpn,bhzl->bzlhp", c, states, total.exp())).flatten(1, 2)
+
+
+def differences(total: Any) -> Any:
+    """Sums from one place to a later one, of running sums; none lead back."""
+    made = total[..., :, None] - total[..., None, :]
+    return made.masked_fill(torch.ones_like(made[0, 0, 0] if made.dim() == 5 else made[0, 0], dtype=torch.bool).triu(1), float("-inf"))
+
+
+class DiT(nn.Module):
+    """A diffusion transformer: patches of an image, modulated by a time and a class."""
+
+    def __init__(self, size: int, patch: int, width: int, heads: int, layers: int, classes: int) -> None:
+        super().__init__()
+        self.patch, self.width, self.side = patch, width, size // patch
+        self.patches, self.classes = nn.Conv2d(4, width, patch, patch), nn.Embedding(classes, width)
+        self.times = nn.Sequential(nn.Linear(width, width), nn.SiLU(), nn.Linear(width, width))
+        self.positions = nn.Parameter(torch.randn(1, self.side**2, width) * 0.02)
+        self.layers = nn.ModuleList([nn.ModuleDict({
+            "modulate": nn.Linear(width, 6 * width), "attention": Attention(width, heads, False),
+            "mlp": nn.Sequential(nn.Linear(width, 4 * width), nn.GELU(approximate="tanh"), nn.Linear(4 * width, width)),
+        }) for _ in range(layers)])
+        self.last, self.out = nn.Linear(width, 2 * width), nn.Linear(width, patch * patch * 4)
+
+    def normalised(self, x: Any, shift: Any, scale: Any) -> Any:
+        return F.layer_norm(x, (self.width,)) * (1 + scale[:, None]) + shift[:, None]
+
+    def forward(self, x: Any, time: Any, label: Any) -> Any:
+        x = self.patches(x).flatten(2).transpose(1, 2) + self.positions
+        condition = F.silu(self.times(waves(time, self.width)) + self.classes(label))
+        for layer in self.layers:
+            a, b, c, d, e, f = layer["modulate"](condition).chunk(6, 1)
+            x = x + c[:, None] * layer["attention"](self.normalised(x, a, b))
+            x = x + f[:, None] * layer["mlp"](self.normalised(x, d, e))
+        x = self.out(self.normalised(x, *self.last(condition).chunk(2, 1)))
+        x = x.view(-1, self.side, self.side, self.patch, self.patch, 4).permute(0, 5, 1, 3, 2, 4)
+        return x.reshape(-1, 4, self.side * self.patch, self.side * self.patch)
+
+
 class DLRM(nn.Module):
     def __init__(self, rows: int, tables: int, width: int) -> None:
         super().__init__()
@@ -211,6 +374,14 @@ NETWORKS: dict[str, tuple[Any, Any, Any, Any]] = {
     "ResNet": (lambda: resnet(8, [1, 2, 1], 10), images(64), lambda: resnet(64, [3, 4, 6, 3], 1000), images(224)),
     "ConvNeXt": (lambda: convnext([16, 32], [1, 2], 10), images(32), lambda: convnext([96, 192, 384, 768], [3, 3, 9, 3], 1000), images(224)),
     "UNet": (lambda: UNet(8, 2), images(32), lambda: UNet(64, 4), images(256)),
+    "Whisper": (lambda: Whisper(8, 32, 4, 2), lambda batch: (torch.randn(batch, 8, 48),),
+                lambda: Whisper(80, 512, 8, 6), lambda batch: (torch.randn(batch, 80, 3000),)),
+    "T5": (lambda: T5(101, 32, 4, 2, 64), lambda batch: (torch.randint(101, (batch, 24)), torch.randint(101, (batch, 16))),
+           lambda: T5(32128, 512, 8, 6, 2048), lambda batch: (torch.randint(32128, (batch, 512)), torch.randint(32128, (batch, 128)))),
+    "Mamba": (lambda: Mamba(101, 32, 4, 8, 2, 8), tokens(101, 24), lambda: Mamba(50280, 768, 24, 128, 24, 64), tokens(50280, 512)),
+    "DiT": (lambda: DiT(8, 2, 32, 4, 2, 10), lambda batch: (torch.randn(batch, 4, 8, 8), torch.randint(1000, (batch,)), torch.randint(10, (batch,))),
+            lambda: DiT(32, 2, 1152, 16, 4, 1000),
+            lambda batch: (torch.randn(batch, 4, 32, 32), torch.randint(1000, (batch,)), torch.randint(1000, (batch,)))),
     "DLRM": (lambda: DLRM(50, 4, 16), lambda batch: (torch.randn(batch, 13), torch.randint(50, (batch, 4))),
              lambda: DLRM(100000, 26, 128), lambda batch: (torch.randn(batch, 13), torch.randint(100000, (batch, 26)))),
 }

@@ -60,6 +60,8 @@ def _cut_like(x: Any, shape: Any, dim: int) -> Any:
 
 
 def gather(node: Any, out: Any, x: Any, dim: int, places: Any, *, sparse_grad: bool = False) -> Any:
+    if is_empty(out.shape):
+        return call("zeros", out.shape, x.dtype)
     if x.ndim == 0 or places.ndim == 0:
         return call("broadcast_to", call("reshape", x, (1,) * places.ndim), out.shape)
     dim = dim % x.ndim
