@@ -1,6 +1,9 @@
 """Training with torch.compile(backend="smelt"): autocast, checkpoints, open sizes, optimizers, and the gradients of pools and scatters."""
 
 import copy
+import pathlib
+import subprocess
+import sys
 
 import pytest
 
@@ -180,3 +183,18 @@ def test_modes(device):
         assert torch.equal(torch.compile(lambda x: x + 1, backend=backend, mode=mode)(x), x + 1)
     with pytest.raises(Exception, match="it is one of default, reduce-overhead"):
         torch.compile(lambda x: x + 1, backend=backend, mode="fastest")(x)
+
+
+def test_two_processes_train_one_model(tmp_path, device):
+    if device != "cpu":
+        pytest.skip("gloo's processes are on the CPU")
+    if not torch.distributed.is_available():
+        pytest.skip("this torch has no torch.distributed")
+    script = pathlib.Path(__file__).parent / "torch_ranks.py"
+    ranks = [subprocess.Popen([sys.executable, str(script), str(rank), "2", str(tmp_path / "ranks")], stdout=subprocess.PIPE, text=True)
+             for rank in range(2)]
+    told = [rank.communicate(timeout=300)[0].split("\n") for rank in ranks]
+    for eager, compiled, kernels, *_ in told:
+        assert kernels == "True"
+        torch.testing.assert_close(*([float(n) for n in line.split()] for line in (compiled, eager)), rtol=1e-4, atol=1e-4)
+    assert told[0][1].split()[1] == told[1][1].split()[1]  # the parameters are the same in both
