@@ -11,6 +11,7 @@ from . import _elementwise as e
 from . import _indexing as i
 from . import _movement as m
 from . import _reduce as r
+from . import _special as s
 from . import _windows as w
 
 Recipe = Callable[..., Any]
@@ -61,11 +62,16 @@ _ELEMENTWISE: dict[str, tuple[str, Any]] = {
     "prims.isfinite": ("bool", e.isfinite), "prims.bitwise_and": ("same", "bitwise_and"), "prims.bitwise_or": ("same", "bitwise_or"),
     "prims.bitwise_xor": ("same", "bitwise_xor"), "prims.bitwise_not": ("same", "bitwise_not"), "prims.shift_left": ("same", "left_shift"),
     "prims.shift_right_arithmetic": ("same", "right_shift"),
+    "prims.lgamma": ("default", s.lgamma), "prims.digamma": ("default", s.digamma), "prims.erf_inv": ("default", s.erfinv),
+    "prims.ndtri": ("default", s.ndtri), "prims.erfcx": ("default", s.erfcx), "prims.bessel_i0": ("default", s.i0), "prims.bessel_i1": ("default", s.i1),
+    "prims.bessel_i0e": ("default", s.i0e), "prims.bessel_i1e": ("default", s.i1e), "prims.bessel_j0": ("default", s.j0),
+    "prims.bessel_j1": ("default", s.j1), "prims.spherical_bessel_j0": ("default", s.spherical_j0),
 }
 
 _OTHERS: dict[str, Recipe] = {
     "aten.div.Tensor_mode": e.divided, "aten.div.Scalar_mode": e.divided,
     "aten.where": e.where, "prims.where": e.where, "aten._to_copy": e.convert, "prims.convert_element_type": e.convert,
+    "aten.polygamma": s.polygamma, "aten.mvlgamma": s.mvlgamma,
     # reductions
     "aten.sum": r.sum_, "aten.prod": r.prod, "aten.mean": r.mean, "aten.amax": r.extreme("max"), "aten.amin": r.extreme("min"),
     "aten.max.default": r.extreme("max"), "aten.min.default": r.extreme("min"), "aten.max.dim": r.extreme_with_place("max"),
