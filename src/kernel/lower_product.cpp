@@ -184,7 +184,8 @@ std::vector<Stmt> ProductLowering::multiply(const Panels& panels, const Tile& ti
   append(body, in_loops({{kInner, inner.length}}, std::move(steps)));
   append(body, std::move(ends));
   return in_loops(
-      {{kColumnVector, ceildiv(tile.columns.length, p.block_columns)}, {kRowBlock, ceildiv(tile.rows.length, p.block_rows)}},
+      {{kColumnVector, ceildiv(tile.columns.length, p.block_columns)},
+       {kRowBlock, ceildiv(tile.rows.length, p.block_rows)}},
       single(loop(LoopKind::Vector, kLane, p.block_columns, std::move(body), static_cast<int>(p.block_columns))));
 }
 

@@ -227,7 +227,8 @@ class Widening {
     for (size_t n = 0; n < block.size(); ++n) {
       const Store* s = store_of_group(*block[n]);
       if (!s || (s->mask != kNoExpr && !vector.groups.same(s->mask))) continue;
-      const GroupAccess access{s->access.scratch ? -1 : s->access.array, kernel_.dtype_of(s->access), flat_offset(kernel_, s->access)};
+      const GroupAccess access{s->access.scratch ? -1 : s->access.array, kernel_.dtype_of(s->access),
+                               flat_offset(kernel_, s->access)};
       const int step = step_of_group(vector.groups, vector.shape, access, in_order_, variant_);
       if (step != 0) accesses.group_stores.push_back({static_cast<int>(n), step});
     }

@@ -19,7 +19,8 @@ std::vector<int64_t> block_of(const Schedule& s) { return s.blocking ? s.blockin
 
 // Of a product: rows, columns, and how much of the inner axes is staged at a time.
 std::vector<int64_t> tile_of(const Schedule& s) {
-  return s.product ? std::vector<int64_t>{s.product->tile_rows, s.product->tile_columns, s.product->tile_inner} : std::vector<int64_t>{};
+  return s.product ? std::vector<int64_t>{s.product->tile_rows, s.product->tile_columns, s.product->tile_inner}
+                   : std::vector<int64_t>{};
 }
 
 // Whether lanes are neighbours of a reduced axis.
@@ -64,7 +65,7 @@ std::vector<Tuning> proposed(const Schedule& first, const Target& target) {
 // With lanes as this one has them.
 std::vector<Tuning> tunings_like(const Schedule& first, bool turned, const Target& target) {
   std::vector<Tuning> tunings = turned ? propose_column(first) : proposed(first, target);
-  if (tunings.empty()) return tunings;
+  if (tunings.empty() || first.product) return tunings;
   const std::vector<Tuning> lighter = propose_lighter(first);
   tunings.insert(tunings.end(), lighter.begin(), lighter.end());
   for (Tuning& tuning : tunings) tuning.turned = turned;
@@ -91,14 +92,14 @@ bool same_form(const Schedule& a, const Schedule& b) {
          a.tile == b.tile && a.held == b.held && a.flat == b.flat && a.columns == b.columns &&
          a.flattened == b.flattened && a.pieces == b.pieces && a.narrow_axis == b.narrow_axis &&
          along_rows(a) == along_rows(b) && a.strategy == b.strategy && a.scatter == b.scatter &&
-         rows_of(a) == rows_of(b) && block_of(a) == block_of(b) && tile_of(a) == tile_of(b) && a.domain.axes.size() == b.domain.axes.size();
+         rows_of(a) == rows_of(b) && block_of(a) == block_of(b) && tile_of(a) == tile_of(b) &&
+         a.domain.axes.size() == b.domain.axes.size();
 }
 
 std::string form_of(const Schedule& s) {
   if (s.blocking)
     return fmt::format("{} threads, blocks of {} results to each", s.workgroup, fmt::join(s.blocking->block, " x "));
-  if (s.product && s.team > 0)
-    return fmt::format("{} threads, tiles of {}", s.workgroup, fmt::join(tile_of(s), " x "));
+  if (s.product && s.team > 0) return fmt::format("{} threads, tiles of {}", s.workgroup, fmt::join(tile_of(s), " x "));
   if (s.product) return fmt::format("{} lanes, tiles of {}", s.lanes, fmt::join(tile_of(s), " x "));
   if (s.team == 0) return form_on_cpu(s);
   if (s.stencil) return fmt::format("{} threads, {} columns of {} rows to each", s.workgroup, s.lanes, rows_of(s));

@@ -27,12 +27,14 @@ Cost predict_product(const Graph& graph, const Group& group, const Schedule& sch
   for (const NodeId id : group.inputs) bytes += array_bytes(graph, options.sizes, id);
   for (const NodeId id : group.outputs) bytes += array_bytes(graph, options.sizes, id);
   int64_t of_element = 4;
-  for (const ProductSum& sum : p.sums) of_element = std::max<int64_t>(of_element, size_of(compute_type(graph.at(sum.node).dtype)));
-  const double tiles = static_cast<double>(estimate_of(domain, p.batch)) *
-                       ceil_ratio(static_cast<double>(estimate_of(domain, p.rows)), static_cast<double>(p.tile_rows)) *
-                       ceil_ratio(static_cast<double>(estimate_of(domain, p.columns)), static_cast<double>(p.tile_columns));
-  const double of_tile = static_cast<double>(p.tile_rows * p.tile_columns) * static_cast<double>(estimate_of(domain, p.inner)) *
-                         static_cast<double>(p.sums.size());
+  for (const ProductSum& sum : p.sums)
+    of_element = std::max<int64_t>(of_element, size_of(compute_type(graph.at(sum.node).dtype)));
+  const double tiles =
+      static_cast<double>(estimate_of(domain, p.batch)) *
+      ceil_ratio(static_cast<double>(estimate_of(domain, p.rows)), static_cast<double>(p.tile_rows)) *
+      ceil_ratio(static_cast<double>(estimate_of(domain, p.columns)), static_cast<double>(p.tile_columns));
+  const double of_tile = static_cast<double>(p.tile_rows * p.tile_columns) *
+                         static_cast<double>(estimate_of(domain, p.inner)) * static_cast<double>(p.sums.size());
   Cost cost;
   const bool near = bytes < static_cast<double>(facts.cache_bytes_total) / 2;
   cost.memory_us = bytes / (near ? facts.cache_bytes : facts.memory_bytes);

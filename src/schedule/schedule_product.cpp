@@ -31,7 +31,8 @@ std::optional<Schedule> product_on_cpu(const Graph& graph, const Domain& domain,
   Product& p = *found;
   const int64_t rows = estimate_of(domain, p.rows), columns = estimate_of(domain, p.columns),
                 inner = estimate_of(domain, p.inner);
-  if (rows < kFewestOfRows || columns < kFewestOfColumns || inner < kFewestOfInner || rows * columns * inner < kSmallProduct)
+  if (rows < kFewestOfRows || columns < kFewestOfColumns || inner < kFewestOfInner ||
+      rows * columns * inner < kSmallProduct)
     return std::nullopt;
   int64_t bytes = 4;
   for (const ProductSum& sum : p.sums)
@@ -75,7 +76,8 @@ std::optional<Schedule> product_on_gpu(const Graph& graph, const Domain& domain,
   Product& p = *found;
   const int64_t rows = estimate_of(domain, p.rows), columns = estimate_of(domain, p.columns),
                 inner = estimate_of(domain, p.inner);
-  if (rows < kFewestOfRows || columns < kFewestOfColumns || inner < kFewestOfInner || rows * columns * inner < kSmallProduct)
+  if (rows < kFewestOfRows || columns < kFewestOfColumns || inner < kFewestOfInner ||
+      rows * columns * inner < kSmallProduct)
     return std::nullopt;
   int64_t bytes = 4;
   for (const ProductSum& sum : p.sums)
@@ -93,9 +95,9 @@ std::optional<Schedule> product_on_gpu(const Graph& graph, const Domain& domain,
     if (!too_large && tiles >= options.target.threads) break;
   }
   const Tuning& tuning = options.tuning;
-  if (tuning.tile) p.tile_rows = tuning.tile;
-  if (tuning.lanes) p.tile_columns = tuning.lanes;
-  p.tile_inner = tuning.unroll ? tuning.unroll : p.units ? 64 : 16;
+  const bool tuned = tuning.tile >= 32 && tuning.lanes >= 32 && tuning.unroll >= 8;  // as propose_product has it
+  if (tuned) p.tile_rows = tuning.tile, p.tile_columns = tuning.lanes;
+  p.tile_inner = tuned ? tuning.unroll : p.units ? 64 : 16;
   Schedule s;
   s.strategy = Strategy::Product;
   s.domain = domain;
@@ -123,7 +125,8 @@ std::optional<Schedule> product_on_gpu(const Graph& graph, const Domain& domain,
 std::vector<Tuning> propose_product(const Schedule& first) {
   std::vector<Tuning> tunings;
   const std::vector<int> inner = first.product->units ? std::vector<int>{64, 32} : std::vector<int>{16, 8};
-  for (const auto& [rows, columns] : {std::pair{128, 256}, {128, 128}, {128, 64}, {64, 128}, {64, 64}, {64, 32}, {32, 32}})
+  for (const auto& [rows, columns] :
+       {std::pair{128, 256}, {128, 128}, {128, 64}, {64, 128}, {64, 64}, {64, 32}, {32, 32}})
     for (const int part : inner) {
       if (columns == 256 && !first.product->units) continue;
       Tuning tuning;
