@@ -21,7 +21,8 @@ std::string comment(const StandaloneText& file, int compute) {
                          "// When the stream is done, the first four bytes of the workspace are not 0 if an index was "
                          "out of range.\n",
                          file.name())) +
-         fmt::format("//\n// nvcc -std=c++17 -O3 -fmad=false -arch=sm_{} -c FILE\n", compute) +
+         fmt::format("//\n// nvcc -std=c++17 -O3 -fmad=false -arch=sm_{}{} -c FILE\n", compute,
+                     compute == 90 ? "a" : "") +
          "// Without -fmad=false results differ in their last bits, of some functions in more.\n\n";
 }
 

@@ -79,7 +79,7 @@ HelperList cuda::helpers(const kernel::Kernel& kernel, const CudaTarget& target)
   if (clusters) append(list, cluster_helpers());
   if (clusters && target.counted_stores()) append(list, mailbox_helpers());
   if (any([](const kernel::Phase& p) { return kernel::has_scans(p.body); })) append(list, scan_helpers());
-  if (!kernel.fragments.empty()) append(list, matrix_helpers());
+  if (!kernel.fragments.empty()) append(list, matrix_helpers(kernel));
   if (any([](const kernel::Phase& p) { return p.counter >= 0; })) append(list, scan_grid_helpers());
   return list;
 }

@@ -1,13 +1,97 @@
 // What tiles that matrix units multiply call: PTX ISA, "Warp Level Matrix Multiply-Accumulate Instructions".
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "emit/cuda_text.hpp"
 
 namespace smelt::emit::cuda {
+namespace {
 
-HelperList matrix_helpers() {
-  return {
-      {{}, ""},
-      {{"load_matrices"},
-       R"(// Four matrices of 8 x 8 halves from shared memory, each lane with the address of one of their rows. Lane l gets elements 2 * (l % 4)
+// wgmma: four warps multiply 64 rows that all of them find in shared memory. One function for each number of columns, since the
+// instruction names its registers.
+std::string group_step(int columns, bool bf16) {
+  const int sums = columns / 2;
+  std::string registers, operands;
+  for (int i = 0; i < sums; ++i) {
+    registers += fmt::format("{}%{}", i ? ", " : "", i);
+    operands += fmt::format("{}\"+f\"(d[{}])", i ? ", " : "", i);
+  }
+  return fmt::format(
+      R"(template <int kTurnedRows, int kTurnedColumns> SMELT_INLINE void multiply_group_{0}_{1}(float* d, unsigned long long f, unsigned long long g) {{
+  asm volatile("{{ .reg .pred p; setp.ne.u32 p, %{2}, 0; wgmma.mma_async.sync.aligned.m64n{0}k16.f32.{1}.{1} {{{3}}}, %{4}, %{5}, p, 1, 1, %{6}, %{7}; }}"
+               : {8} : "l"(f), "l"(g), "r"(1), "n"(kTurnedRows), "n"(kTurnedColumns));
+}})",
+      columns, bf16 ? "bf16" : "f16", sums + 2, registers, sums, sums + 1, sums + 3, sums + 4, operands);
+}
+
+constexpr const char* kGroup =
+    R"(// The same by groups of four warps, each with 64 rows and all columns. Operands are described to the instruction: where they begin, and
+// how far apart their pieces of 8 x 8 are, along the inner axis and along their own (PTX ISA, matrix descriptors without swizzling).
+SMELT_INLINE unsigned long long described(const unsigned short* p, int inner_bytes, int own_bytes) {
+  const unsigned at = (unsigned)__cvta_generic_to_shared(p);
+  return (unsigned long long)((at & 0x3ffffu) >> 4) | (unsigned long long)(inner_bytes >> 4) << 16 | (unsigned long long)(own_bytes >> 4) << 32;
+}
+SMELT_INLINE void begin_groups() {
+  // What threads have stored becomes visible to the instruction, for all of them.
+  asm volatile("fence.proxy.async;" ::: "memory");
+  __syncthreads();
+  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
+}
+SMELT_INLINE void end_groups() {
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+  asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+}
+template <class Tile> SMELT_INLINE void multiply_groups(float* sums, const unsigned short* f, const unsigned short* g, int t) {
+  begin_groups();
+  const int row = t / 128 * 64;
+#pragma unroll
+  for (int k = 0; k < Tile::kInner; k += 16) {
+    const unsigned long long of_rows = Tile::kRowsInner
+      ? described(f + (k / 8 * (Tile::kRows + 1) + row) * 8, (Tile::kRows + 1) * 16, 128)
+      : described(f + (row / 8 * (Tile::kInner + 1) + k) * 8, 128, (Tile::kInner + 1) * 16);
+    const unsigned long long of_columns = Tile::kColumnsInner
+      ? described(g + k / 8 * (Tile::kColumns + 1) * 8, (Tile::kColumns + 1) * 16, 128)
+      : described(g + k * 8, 128, (Tile::kInner + 1) * 16);
+    )";
+
+}  // namespace
+
+HelperList group_helpers(const kernel::Kernel& kernel) {
+  HelperList list;
+  std::string calls;
+  std::vector<std::string> needs;
+  std::set<std::pair<int, bool>> made;
+  for (const kernel::Fragment& f : kernel.fragments) {
+    const bool bf16 = f.factors == DType::BF16;
+    if (!made.emplace(f.columns, bf16).second) continue;
+    needs.push_back(fmt::format("multiply_group_{}_{}", f.columns, bf16 ? "bf16" : "f16"));
+    list.push_back({{needs.back()}, group_step(f.columns, bf16)});
+    calls += fmt::format(
+        "if (Tile::kColumns == {} && Tile::kBf16 == {}) {}<!Tile::kRowsInner, !Tile::kColumnsInner>(sums, of_rows, "
+        "of_columns);\n    ",
+        f.columns, bf16, needs.back());
+  }
+  list.push_back({{"multiply_groups"}, kGroup + calls + "\n  }\n  end_groups();\n}", needs});
+  return list;
+}
+
+HelperList matrix_helpers(const kernel::Kernel& kernel) {
+  const bool groups = std::all_of(kernel.fragments.begin(), kernel.fragments.end(),
+                                  [](const kernel::Fragment& f) { return f.in_groups(); });
+  HelperList list = groups ? group_helpers(kernel) : HelperList{};
+  std::vector<std::string> needs{"load_matrices", "multiply_matrices"};
+  if (groups) needs.push_back("multiply_groups");
+  append(
+      list,
+      {
+          {{}, ""},
+          {{"load_matrices"},
+           R"(// Four matrices of 8 x 8 halves from shared memory, each lane with the address of one of their rows. Lane l gets elements 2 * (l % 4)
 // and the next of row l / 4 of each; turned: of column l / 4.
 template <bool kTurned> SMELT_INLINE void load_matrices(unsigned* to, const unsigned short* row) {
   const unsigned at = (unsigned)__cvta_generic_to_shared(row);
@@ -18,8 +102,8 @@ template <bool kTurned> SMELT_INLINE void load_matrices(unsigned* to, const unsi
     asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                  : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3]) : "r"(at) : "memory");
 })"},
-      {{"multiply_matrices"},
-       R"(// sums += a * b of 16 x 16 and 16 x 8 halves. Lane l has sums [l / 4 and 8 more, 2 * (l % 4) and the next].
+          {{"multiply_matrices"},
+           R"(// sums += a * b of 16 x 16 and 16 x 8 halves. Lane l has sums [l / 4 and 8 more, 2 * (l % 4) and the next].
 template <bool kBf16> SMELT_INLINE void multiply_matrices(float* sums, const unsigned* a, const unsigned* b) {
   if (kBf16)
     asm("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
@@ -30,8 +114,8 @@ template <bool kBf16> SMELT_INLINE void multiply_matrices(float* sums, const uns
         : "+f"(sums[0]), "+f"(sums[1]), "+f"(sums[2]), "+f"(sums[3])
         : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 })"},
-      {{"multiply_tile", "put_tile", "MatrixTile"},
-       R"(// A tile of kRows x kColumns sums, kInner of the inner axis at a time, by kWarps warps, of which kDown are beside each other along the
+          {{"multiply_tile", "put_tile", "MatrixTile"},
+           R"(// A tile of kRows x kColumns sums, kInner of the inner axis at a time, by kWarps warps, of which kDown are beside each other along the
 // rows. Factors lie in pieces of 8: [kInner / 8, own + 1, 8] along the inner axis, else [own / 8, kInner + 1, 8].
 template <int kRows_, int kColumns_, int kInner_, int kWarps, int kDown_, bool kRowsInner_, bool kColumnsInner_, bool kBf16_>
 struct MatrixTile {
@@ -41,7 +125,14 @@ struct MatrixTile {
   static constexpr int kSums = kOwnRows * kOwnColumns / 32;                                  // of a thread
 };
 template <class Tile> SMELT_INLINE void multiply_tile(float* sums, const unsigned short* f, const unsigned short* g, int t) {
-  const int lane = t & 31, half = (lane >> 3) & 1, other = lane >> 4, r = lane & 7;
+)" +
+               std::string(groups ? R"(#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  multiply_groups<Tile>(sums, f, g, t);
+  return;
+#endif
+)"
+                                  : "") +
+               R"(  const int lane = t & 31, half = (lane >> 3) & 1, other = lane >> 4, r = lane & 7;
   const int row = (t >> 5) % Tile::kDown * Tile::kOwnRows, column = (t >> 5) / Tile::kDown * Tile::kOwnColumns;
 #pragma unroll
   for (int k = 0; k < Tile::kInner; k += 16) {
@@ -76,8 +167,9 @@ template <class Tile, int kPitch> SMELT_INLINE void put_tile(const float* sums, 
       for (int s = 0; s < 4; ++s)
         to[(row + 16 * i + s / 2 * 8) * kPitch + column + 8 * j + s % 2] = sums[(i * (Tile::kOwnColumns / 8) + j) * 4 + s];
 })",
-       {"load_matrices", "multiply_matrices"}},
-  };
+           needs},
+      });
+  return list;
 }
 
 }  // namespace smelt::emit::cuda

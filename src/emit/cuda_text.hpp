@@ -10,7 +10,7 @@ namespace smelt::emit::cuda {
 HelperList prelude(const CudaTarget& target);
 HelperList random_helpers();
 HelperList scan_helpers();
-HelperList matrix_helpers();
+HelperList matrix_helpers(const kernel::Kernel& kernel);
 HelperList scan_grid_helpers();
 // Those that the module of a kernel may have.
 HelperList helpers(const kernel::Kernel& kernel, const CudaTarget& target);

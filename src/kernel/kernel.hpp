@@ -386,6 +386,8 @@ struct Fragment {
   static constexpr int kApart = 4;  // elements between the rows of the buffer that sums are put into
   int down;                         // warps beside each other along the rows; the others are along the columns
   bool rows_along_inner, columns_along_inner;
+  // Whether four warps have 64 rows and all columns, as instructions of compute capability 9.0 take them.
+  bool in_groups() const { return down * 16 == rows && down % 4 == 0 && columns % 64 == 0 && columns <= 256; }
 };
 
 // Two params of which the output may stand in the memory of the input (in_place.hpp).

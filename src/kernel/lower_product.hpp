@@ -35,6 +35,7 @@ class ProductLowering : public Lowering {
     NodeId factor = -1;
     size_t reduction = 0;
     int buffer = -1;
+    int held = -1;  // GPU: a part in registers, before it goes to the buffer
   };
   // lower_product.cpp, on a CPU
   struct Panels {
@@ -57,7 +58,16 @@ class ProductLowering : public Lowering {
   };
   std::vector<schedule::Guard> guards_of(const Placement& placement, const std::vector<int>& axes) const;
   GpuPanels add_gpu_panels(std::vector<Stmt>& body);
-  std::vector<Stmt> stage(const Panel& panel, bool of_rows, const Tile& tile, const IntExpr& part, bool whole);
+  struct PartElement {
+    schedule::Index in_panel;
+    IntExpr own, inner;
+  };
+  Stmt over_part(bool of_rows, std::vector<Stmt> element) const;
+  PartElement element_of_part(bool of_rows, const Ranges& ranges) const;
+  Ranges ranges_of_part(const Tile& tile, bool of_rows) const;
+  std::vector<Stmt> stage(const Panel& panel, bool of_rows, const Tile& tile, const IntExpr& part, bool whole,
+                          bool hold);
+  std::vector<Stmt> put_held(const Panel& panel, bool of_rows, const Tile& tile);
   schedule::Index result_of_thread(int64_t row, int64_t column) const;
   std::vector<Stmt> multiply_by_threads(const GpuPanels& panels);
   std::vector<Stmt> multiply_by_units(const GpuPanels& panels);

@@ -2,9 +2,10 @@
 //
 //   grid %g over the batch, the tiles of rows and of columns
 //     sums = 0
+//     vector %i over the first part of the tile's rows, and of its columns:  held = f, g
 //     serial %kb over parts of the inner axes:
-//       vector %i over the part of the tile's rows:     rows panel = f
-//       vector %i over the part of the tile's columns:  columns panel = g
+//       vector %i over the part:                        rows panel, columns panel = held
+//       vector %i over the next part:                   held = f, g        on its way while this part is multiplied
 //       vector %i over the threads:                     each has a block of results
 //         serial %k over the part:  each total = fma(rows panel[%k, ..], columns panel[%k, ..], total)
 //     vector %i over the threads: sums = total          so that neighbours in memory are stored by neighbours
@@ -36,21 +37,45 @@ std::vector<schedule::Guard> ProductLowering::guards_of(const Placement& placeme
   return guards;
 }
 
-// A part of one factor, from number `part` of the inner axes on.
-std::vector<Stmt> ProductLowering::stage(const Panel& panel, bool of_rows, const Tile& tile, const IntExpr& part,
-                                         bool whole) {
+// The loop over a part of a factor: the same for what goes to registers and on to the panel.
+Stmt ProductLowering::over_part(bool of_rows, std::vector<Stmt> element) const {
+  const schedule::Product& p = product();
+  const int64_t points = (of_rows ? p.tile_rows : p.tile_columns) * p.tile_inner;
+  const int64_t steps = points / (int64_t{schedule_.lanes} * schedule_.team);
+  return loop(LoopKind::Vector, kLane, points, std::move(element), schedule_.lanes,
+              static_cast<int>(std::clamp<int64_t>(steps, 1, 8)));
+}
+
+// Where the element of a part lies: the place in the panel, along the own axes and along the inner ones.
+ProductLowering::PartElement ProductLowering::element_of_part(bool of_rows, const Ranges& ranges) const {
   const schedule::Product& p = product();
   const bool along_inner = of_rows ? p.rows_along_inner : p.columns_along_inner;
-  const int64_t own_size = of_rows ? p.tile_rows : p.tile_columns;
   const IntExpr lane = IntExpr::symbol(kLane);
+  const int64_t fast = along_inner ? p.tile_inner : of_rows ? p.tile_rows : p.tile_columns;
+  const IntExpr outer = floordiv(lane, fast, ranges), inner = mod(lane, fast, ranges);
+  PartElement element{{}, along_inner ? outer : inner, along_inner ? inner : outer};
+  element.in_panel = {element.inner, element.own};
+  if (p.units)
+    element.in_panel = {mod(floordiv(lane, kPiece, ranges), fast / kPiece, ranges), outer, mod(lane, kPiece, ranges)};
+  return element;
+}
+
+Ranges ProductLowering::ranges_of_part(const Tile& tile, bool of_rows) const {
+  Ranges ranges = tile.placement.ranges;
+  ranges[kLane] = {0, (of_rows ? product().tile_rows : product().tile_columns) * product().tile_inner - 1};
+  return ranges;
+}
+
+// A part of one factor, from number `part` of the inner axes on: into the panel, or into registers.
+std::vector<Stmt> ProductLowering::stage(const Panel& panel, bool of_rows, const Tile& tile, const IntExpr& part,
+                                         bool whole, bool hold) {
+  const schedule::Product& p = product();
   Placement placement = tile.placement;
-  placement.ranges[kLane] = {0, own_size * p.tile_inner - 1};
-  const int64_t fast = along_inner ? p.tile_inner : own_size;
-  const IntExpr outer = floordiv(lane, fast, placement.ranges), inner = mod(lane, fast, placement.ranges);
-  const IntExpr own = along_inner ? outer : inner, k = along_inner ? inner : outer;
-  place(placement, p.rows, of_rows ? tile.rows.first + own : IntExpr(0));
-  place(placement, p.columns, of_rows ? IntExpr(0) : tile.columns.first + own);
-  place(placement, p.inner, part * p.tile_inner + k);
+  placement.ranges = ranges_of_part(tile, of_rows);
+  const PartElement at = element_of_part(of_rows, placement.ranges);
+  place(placement, p.rows, of_rows ? tile.rows.first + at.own : IntExpr(0));
+  place(placement, p.columns, of_rows ? IntExpr(0) : tile.columns.first + at.own);
+  place(placement, p.inner, part * p.tile_inner + at.inner);
   std::vector<Stmt> element;
   evaluator_.enter(&element, &placement.ranges);
   ExprId inside = kNoExpr;
@@ -64,16 +89,16 @@ std::vector<Stmt> ProductLowering::stage(const Panel& panel, bool of_rows, const
   if (inside != kNoExpr)
     value = builder_.apply(Op::Where, {inside, value, builder_.constant(neutral(ReduceKind::Sum, t))});
   evaluator_.only_where(kNoExpr);
-  schedule::Index at{k, own};
-  if (p.units) {
-    const IntExpr piece = floordiv(lane, kPiece, placement.ranges);
-    at = {mod(piece, fast / kPiece, placement.ranges), outer, mod(lane, kPiece, placement.ranges)};
-  }
-  element.push_back(builder_.store({true, panel.buffer, at}, value));
-  const int lanes = schedule_.lanes;
-  const int64_t steps = own_size * p.tile_inner / (lanes * schedule_.team);
-  return single(loop(LoopKind::Vector, kLane, own_size * p.tile_inner, std::move(element), lanes,
-                     static_cast<int>(std::clamp<int64_t>(steps, 1, 8))));
+  const Access to = hold ? Access{true, panel.held, {IntExpr::symbol(kLane)}} : Access{true, panel.buffer, at.in_panel};
+  element.push_back(builder_.store(to, value));
+  return single(over_part(of_rows, std::move(element)));
+}
+
+// What is in registers, into the panel.
+std::vector<Stmt> ProductLowering::put_held(const Panel& panel, bool of_rows, const Tile& tile) {
+  const PartElement at = element_of_part(of_rows, ranges_of_part(tile, of_rows));
+  const ExprId value = builder_.load({true, panel.held, {IntExpr::symbol(kLane)}});
+  return single(over_part(of_rows, single(builder_.store({true, panel.buffer, at.in_panel}, value))));
 }
 
 // Results of a thread: rows beside each other, and columns in pieces.
@@ -126,13 +151,15 @@ ProductLowering::GpuPanels ProductLowering::add_gpu_panels(std::vector<Stmt>& bo
   GpuPanels panels;
   const auto add = [&](std::vector<Panel>& of, NodeId factor, size_t reduction, int64_t own) {
     if (std::any_of(of.begin(), of.end(), [&](const Panel& panel) { return panel.factor == factor; })) return;
+    const DType t = p.units ? *p.units : compute_type(graph_.at(factor).dtype);
+    const int held = add_scratch(t, {own * p.tile_inner});
     if (!p.units) {
-      of.push_back({factor, reduction, add_scratch(compute_type(graph_.at(factor).dtype), {p.tile_inner, own + kPad})});
+      of.push_back({factor, reduction, add_scratch(t, {p.tile_inner, own + kPad}), held});
       return;
     }
     const bool along_inner = &of == &panels.rows ? p.rows_along_inner : p.columns_along_inner;
     const int64_t fast = along_inner ? p.tile_inner : own, other = along_inner ? own : p.tile_inner;
-    of.push_back({factor, reduction, add_scratch(*p.units, {fast / kPiece, other + 1, kPiece})});
+    of.push_back({factor, reduction, add_scratch(t, {fast / kPiece, other + 1, kPiece}), held});
   };
   for (const schedule::ProductSum& sum : p.sums) {
     add(panels.rows, sum.rows, sum.reduction, p.tile_rows);
@@ -216,24 +243,46 @@ void ProductLowering::gpu_tiles() {
                 part = IntExpr::symbol(kPart);
   const GpuPanels panels = add_gpu_panels(body);
 
-  const auto run = [&](const IntExpr& first, const IntExpr& count, bool whole) {
+  const auto for_panels = [&](const auto& make) {
+    std::vector<Stmt> made;
+    for (const Panel& panel : panels.rows) append(made, make(panel, true));
+    for (const Panel& panel : panels.columns) append(made, make(panel, false));
+    return made;
+  };
+  const auto multiply = [&] { return p.units ? multiply_by_units(panels) : multiply_by_threads(panels); };
+  const auto run = [&](const IntExpr& first, const IntExpr& count) {
     Tile at = tile;
     at.placement.ranges[kPart] = {0, count - 1};
-    std::vector<Stmt> steps;
-    for (const Panel& panel : panels.rows) append(steps, stage(panel, true, at, first + part, whole));
-    for (const Panel& panel : panels.columns) append(steps, stage(panel, false, at, first + part, whole));
-    append(steps, p.units ? multiply_by_units(panels) : multiply_by_threads(panels));
+    std::vector<Stmt> steps = for_panels(
+        [&](const Panel& panel, bool of_rows) { return stage(panel, of_rows, at, first + part, false, false); });
+    append(steps, multiply());
     return single(loop(LoopKind::Serial, kPart, count, std::move(steps)));
   };
+  // While a part is multiplied, the next one is read.
+  const auto run_whole = [&](const IntExpr& count) {
+    Tile at = tile;
+    at.placement.ranges[kPart] = {0, count - 1};
+    const auto hold = [&](const IntExpr& number) {
+      return for_panels(
+          [&](const Panel& panel, bool of_rows) { return stage(panel, of_rows, at, number, true, true); });
+    };
+    std::vector<Stmt> steps =
+        for_panels([&](const Panel& panel, bool of_rows) { return put_held(panel, of_rows, at); });
+    append(steps, hold(min(part + 1, count - 1, at.placement.ranges)));
+    append(steps, multiply());
+    std::vector<Stmt> all = single(loop(LoopKind::Serial, Symbol::loop("first"), min(1, count), hold(0)));
+    append(all, single(loop(LoopKind::Serial, kPart, count, std::move(steps))));
+    return all;
+  };
   if (always_whole) {
-    append(body, run(0, whole_parts, true));
-    if (!(parts - whole_parts).is(0)) append(body, run(whole_parts, parts - whole_parts, false));
+    append(body, run_whole(whole_parts));
+    if (!(parts - whole_parts).is(0)) append(body, run(whole_parts, parts - whole_parts));
   } else {
     const IntExpr done = evaluator_.as_index(
         builder_.apply(Op::Where, {is_whole, builder_.index(whole_parts), builder_.index(0)}), whole_parts + 1);
     tile.placement.ranges = evaluator_.ranges();
-    body.push_back(If{is_whole, run(0, whole_parts, true)});
-    append(body, run(done, parts - done, false));
+    body.push_back(If{is_whole, run_whole(whole_parts)});
+    append(body, run(done, parts - done));
   }
   append(body, put_sums(panels));
   if (always_whole) {

@@ -83,8 +83,9 @@ class OpenedNvrtc final : public Nvrtc {
   }
 
   std::vector<std::string> arguments(int compute, const NvrtcOptions& options) const override {
-    std::vector<std::string> words = {fmt::format("--gpu-architecture=sm_{}", compute), "--std=c++17",
-                                      options.contract ? "--fmad=true" : "--fmad=false"};
+    // Of 9.0 with the instructions that no later one has: of matrix units.
+    std::vector<std::string> words = {fmt::format("--gpu-architecture=sm_{}{}", compute, compute == 90 ? "a" : ""),
+                                      "--std=c++17", options.contract ? "--fmad=true" : "--fmad=false"};
     // Without declarations of textures and of the runtime's functions, which no kernel uses: some milliseconds less.
     if (version_ >= kMinimalSince) words.push_back("--minimal");
     if (options.for_device) words.push_back("--device-as-default-execution-space");

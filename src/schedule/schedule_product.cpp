@@ -102,10 +102,11 @@ std::optional<Schedule> product_on_gpu(const Graph& graph, const Domain& domain,
   s.strategy = Strategy::Product;
   s.domain = domain;
   if (p.units) {
-    // A warp has 64 x 32 sums, or as many of them as there are.
-    p.down = static_cast<int>(std::max<int64_t>(1, p.tile_rows / 64));
+    // Groups of four warps have 64 rows; elsewhere a warp has 64 x 32 sums, or as many of them as there are.
+    const bool groups = options.target.compute == 90 && p.tile_rows % 64 == 0 && p.tile_columns % 64 == 0;
+    p.down = static_cast<int>(groups ? p.tile_rows / 16 : std::max<int64_t>(1, p.tile_rows / 64));
     p.block_rows = p.tile_rows / p.down;
-    p.block_columns = std::min<int64_t>(p.tile_columns, p.tile_columns > 128 ? 64 : 32);
+    p.block_columns = groups ? p.tile_columns : std::min<int64_t>(p.tile_columns, p.tile_columns > 128 ? 64 : 32);
     s.team = s.workgroup = static_cast<int>(p.down * (p.tile_columns / p.block_columns) * kWarp);
     s.lanes = 8;
   } else {
