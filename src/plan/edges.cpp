@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "schedule/computing.hpp"
+#include "schedule/product.hpp"
 
 namespace smelt::plan {
 
@@ -51,7 +52,18 @@ int64_t Edges::bytes(const Graph& graph, NodeId id) const {
 
 int64_t Edges::unfused_bytes(const Graph& graph, NodeId id) const {
   int64_t total = bytes(graph, id);
+  const std::vector<NodeId>& readers = consumers[static_cast<size_t>(id)];
+  // A product is one operation: what it multiplies is no array.
+  if (readers.size() == 1 && schedule::multiplication_of(graph, readers[0]) == id) return 0;
+  if (const NodeId product = schedule::multiplication_of(graph, id);
+      product >= 0 && consumers[static_cast<size_t>(product)].size() == 1)
+    return total + read_bytes(graph, product);
   if (graph.at(id).kind == NodeKind::Input) return 2 * total;  // it is an output too: a copy
+  return total + read_bytes(graph, id);
+}
+
+int64_t Edges::read_bytes(const Graph& graph, NodeId id) const {
+  int64_t total = 0;
   for (NodeId arg : graph.at(id).args) {
     // A view reads no more than it shows, and no more than there is behind it.
     int64_t least = bytes(graph, arg);

@@ -19,6 +19,7 @@ struct Edges {
 
   // What a single operation moves when it runs alone.
   int64_t unfused_bytes(const Graph& graph, NodeId id) const;
+  int64_t read_bytes(const Graph& graph, NodeId id) const;  // by the operation alone
 };
 
 // Elementwise, cast and joining nodes can be computed at any index again; reductions cannot.

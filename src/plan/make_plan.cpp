@@ -16,6 +16,7 @@
 #include "schedule/candidates.hpp"
 #include "schedule/moments.hpp"
 #include "schedule/operations.hpp"
+#include "schedule/product.hpp"
 
 namespace smelt::plan {
 namespace {
@@ -30,9 +31,10 @@ class Planner {
   const Partition& parts() const { return parts_; }
 
   Plan run() {
-    if (parts_.options().fuse) {
+    if (parts_.options().fuse)
       merge_all();
-    }
+    else
+      merge_products();
     Plan plan;
     plan.groups = ordered_groups();
     explain(parts_, kept_, plan);
@@ -42,11 +44,21 @@ class Planner {
   }
 
  private:
+  // What a product multiplies is never stored.
+  void merge_products() {
+    for (size_t i = 0; i < parts_.graph().nodes.size(); ++i) {
+      const NodeId id = static_cast<NodeId>(i), product = schedule::multiplication_of(parts_.graph(), id);
+      if (product >= 0 && parts_.edges().computing[i] && parts_.consumers(product).size() == 1)
+        parts_.try_merge(parts_.group_of(product), parts_.group_of(id));
+    }
+  }
+
   void merge_all() {
     const auto pass = [&](std::string_view name, void (Planner::*run)()) {
       parts_.begin_pass(name);
       (this->*run)();
     };
+    pass("products", &Planner::merge_products);
     pass("producers", &Planner::merge_producers);
     pass("moments", &Planner::merge_moments);
     pass("only readers", &Planner::merge_into_only_readers);

@@ -142,6 +142,17 @@ std::optional<Product> find_product(const Graph& graph, const Group& group, cons
   return FactorFinder(graph, group, domain).run();
 }
 
+NodeId multiplication_of(const Graph& graph, NodeId id) {
+  const Node& sum = graph.at(id);
+  if (sum.kind != NodeKind::Reduce || sum.reduce != ReduceKind::Sum || sum.local) return -1;
+  const Node& product = graph.at(sum.args[0]);
+  if (product.kind != NodeKind::Elementwise || product.op != Op::Mul || product.label.empty() ||
+      product.label != sum.label)
+    return -1;
+  const auto repeated = [&](NodeId factor) { return graph.at(factor).kind == NodeKind::Broadcast; };
+  return std::all_of(product.args.begin(), product.args.end(), repeated) ? sum.args[0] : -1;
+}
+
 std::optional<DType> half_of_factors(const Graph& graph, const Group& group, const Product& product) {
   std::optional<DType> half;
   for (const ProductSum& sum : product.sums)

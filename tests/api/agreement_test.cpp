@@ -91,6 +91,22 @@ const std::vector<Row>& rows() {
       {"logsumexp(x, -1)", [](const Arrays& a) { return logsumexp(a.x, -1); }},
       {"norm(x, 3, -1)", [](const Arrays& a) { return norm(a.x, 3, -1); }},
       {"l2norm(x, 1)", [](const Arrays& a) { return l2norm(a.x, 1); }},
+      {"matmul(x, y.mT)", [](const Arrays& a) { return a.x.matmul(a.y.mT()); }},
+      {"linear(x, x[0])", [](const Arrays& a) { return linear(a.x, a.x[0]); }},
+      {"einsum('bij,bkj->ki', (x, y))",
+       [](const Arrays& a) {
+         return einsum("bij,bkj->ki", {a.x, a.y});
+       }},
+      {"dot(x, x[0].T)", [](const Arrays& a) { return dot(a.x, a.x[0].T()); }},
+      {"vecdot(x, y, 1)", [](const Arrays& a) { return vecdot(a.x, a.y, 1); }},
+      {"outer(w, b)", [](const Arrays& a) { return outer(a.w, a.b); }},
+      {"tensordot(x, y, ((0, 2), (0, 2)))",
+       [](const Arrays& a) {
+         return tensordot(a.x, a.y, {0, 2}, {0, 2});
+       }},
+      {"tensordot(w, b, 0)", [](const Arrays& a) { return tensordot(a.w, a.b, 0); }},
+      {"scaled_dot_product_attention(x, y, x, None, True)",
+       [](const Arrays& a) { return scaled_dot_product_attention(a.x, a.y, a.x, {}, true); }},
       {"softmax(x)", [](const Arrays& a) { return softmax(a.x); }},
       {"softmax(x, (1, 2))",
        [](const Arrays& a) {
@@ -188,27 +204,17 @@ const std::vector<Row>& rows() {
       {"take(w, i * 40, 0, 'clip')", [](const Arrays& a) { return take(a.w, a.i * 40, 0, OutOfRange::Clip); }},
       {"take_along_axis(w, i, 0)", [](const Arrays& a) { return take_along_axis(a.w, a.i, 0); }},
       {"slice_update(x, (0, ..., slice(None, None, -2)), y[0, :, :3] * 2)",
-       [](const Arrays& a) {
-         return slice_update(a.x, {0, ellipsis, slice(none, none, -2)}, a.y[{0, slice(), slice(0, 3)}] * 2);
-       }},
+       [](const Arrays&
+              a) { return slice_update(a.x, {0, ellipsis, slice(none, none, -2)}, a.y[{0, slice(), slice(0, 3)}] * 2); }},
       {"slice_update(x, -1, 3)", [](const Arrays& a) { return a.x.slice_update(-1, 3); }},
-      {"moveaxis(x, (0, 1), (-1, 0))",
-       [](const Arrays& a) {
-         return moveaxis(a.x, {0, 1}, {-1, 0});
-       }},
+      {"moveaxis(x, (0, 1), (-1, 0))", [](const Arrays& a) { return moveaxis(a.x, {0, 1}, {-1, 0}); }},
       {"tril(x, 1)", [](const Arrays& a) { return tril(a.x, 1); }},
       {"triu(x, -1)", [](const Arrays& a) { return triu(a.x, -1); }},
       {"arange(2, 11, 3)", [](const Arrays&) { return arange(2, 11, 3); }},
       {"arange(4, dtype=u8)", [](const Arrays&) { return arange(4, {}, 1, DType::U8); }},
       {"eye(3, 4, 1)", [](const Arrays&) { return eye(3, 4, 1); }},
-      {"full((2, 3), 7, f16)",
-       [](const Arrays&) {
-         return full({2, 3}, 7, DType::F16);
-       }},
-      {"zeros((2, 3))",
-       [](const Arrays&) {
-         return zeros({2, 3});
-       }},
+      {"full((2, 3), 7, f16)", [](const Arrays&) { return full({2, 3}, 7, DType::F16); }},
+      {"zeros((2, 3))", [](const Arrays&) { return zeros({2, 3}); }},
       {"ones(4, i8)", [](const Arrays&) { return ones(4, DType::I8); }},
       {"full_like(x, 2)", [](const Arrays& a) { return full_like(a.x, 2); }},
       {"zeros_like(x, i32)", [](const Arrays& a) { return zeros_like(a.x, DType::I32); }},
