@@ -51,7 +51,7 @@ Named diagonal(GraphBuilder& b, Named a) {
   for (size_t d = 0; d < a.names.size(); ++d)
     for (size_t e = d + 1; e < a.names.size(); ++e) {
       if (a.names[d] != a.names[e]) continue;
-      const Shape& shape = b.shape(a.x);
+      const Shape shape = b.shape(a.x);
       if (!(shape[d] == shape[e]))
         fail(fmt::format("einsum: {} has sizes {} and {} in {}", axis_text(a.names[d]), shape[d].str(), shape[e].str(),
                          describe(b.at(a.x))),
@@ -432,7 +432,7 @@ NodeId attention(GraphBuilder& b, NodeId q, NodeId k, NodeId v, std::optional<No
     scores = is_bool(b.dtype(*mask)) ? where(m, scores, never) : scores + widened_to(b, *mask, dtype_of(sums));
   }
   if (causal) {
-    const Shape& shape = b.shape(scores.id());
+    const Shape shape = b.shape(scores.id());
     const int last = static_cast<int>(shape.size()) - 1;
     scores = where(Term(b, b.iota(shape, last)) <= Term(b, b.iota(shape, last - 1)), scores, never);
   }

@@ -107,6 +107,27 @@ TEST(GradientArrays, LossesAndNormsOfSeveralArrays) {
   EXPECT_TRUE(right_gradients(mse, {apart({3, 2}), apart({3, 2}, -1, 1, 5)}));
 }
 
+TEST(GradientArrays, Products) {
+  const Formula matmul = [](GraphBuilder& b, const Nodes& x) { return f::matmul(b, x[0], x[1]); };
+  EXPECT_TRUE(right_gradients(matmul, {apart({3, 4}), apart({4, 2}, -1, 1, 5)}, {{N, 4}, {4, 2}}));
+  EXPECT_TRUE(right_gradients(matmul, {apart({2, 3, 4}), apart({4}, -1, 1, 5)}));
+  EXPECT_TRUE(right_gradients(matmul, {apart({2, 1, 3}), apart({2, 3, 2}, -1, 1, 5)}));
+  const Formula linear = [](GraphBuilder& b, const Nodes& x) { return f::linear(b, x[0], x[1], x[2]); };
+  EXPECT_TRUE(right_gradients(linear, {apart({3, 4}), apart({2, 4}, -1, 1, 5), apart({2}, -1, 1, 7)}));
+  const Formula einsum = [](GraphBuilder& b, const Nodes& x) {
+    return f::einsum(b, "ij,jk,k->ik", {x[0], x[1], x[2]});
+  };
+  EXPECT_TRUE(right_gradients(einsum, {apart({3, 4}), apart({4, 2}, -1, 1, 5), apart({2}, -1, 1, 7)}));
+  const Formula trace = [](GraphBuilder& b, const Nodes& x) { return f::einsum(b, "ii,ij->j", {x[0], x[0]}); };
+  EXPECT_TRUE(right_gradients(trace, {apart({3, 3})}));
+  const Formula tensordot = [](GraphBuilder& b, const Nodes& x) { return f::tensordot(b, x[0], x[1], {0, 2}, {1, 0}); };
+  EXPECT_TRUE(right_gradients(tensordot, {apart({2, 3, 4}), apart({4, 2, 2}, -1, 1, 5)}));
+  const Formula attention = [](GraphBuilder& b, const Nodes& x) {
+    return f::attention(b, x[0], x[1], x[2], std::nullopt, true, std::nullopt);
+  };
+  EXPECT_TRUE(right_gradients(attention, {apart({3, 4}), apart({3, 4}, -1, 1, 5), apart({3, 2}, -1, 1, 7)}));
+}
+
 // ---- scans
 
 TEST(GradientArrays, Scans) {

@@ -148,5 +148,15 @@ TEST(Product, RowsThatSeeNothingAreZero) {
   }
 }
 
+// Gradients are products of other axes of the same arrays.
+TEST(Product, Gradients) {
+  NEEDS_LLVM();
+  const Tensor a = noise(DType::F32, {40, 33}, 1), b = noise(DType::F32, {33, 50}, 2), c = noise(DType::F32, {50}, 3);
+  const std::string inputs = "input a: f32[M, K]\ninput b: f32[K, N]\ninput c: f32[N]\n";
+  for (const char* last :
+       {"gradient(sum(tanh(a @ b * 0.01 + c)), (a, b, c))", "gradient(mean(softmax(a @ b * 0.01)[:, 0]), (a, b))"})
+    EXPECT_TRUE(right(inputs + "g = " + last + "\nreturn g\n", {a, b, c})) << last;
+}
+
 }  // namespace
 }  // namespace smelt::testing
