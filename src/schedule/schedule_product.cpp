@@ -118,8 +118,9 @@ std::optional<Schedule> product_on_gpu(const Graph& graph, const Domain& domain,
     s.lanes = 4;
   }
   s.tile = p.tile_columns;
-  s.note = fmt::format("products of {} x {} x {} in tiles of {} x {}, {} at a time; {} x {} results to a thread", rows,
-                       columns, inner, p.tile_rows, p.tile_columns, p.tile_inner, p.block_rows, p.block_columns);
+  s.note = fmt::format("products of {} x {} x {} in tiles of {} x {}, {} at a time; {} x {} results to a {}", rows,
+                       columns, inner, p.tile_rows, p.tile_columns, p.tile_inner, p.block_rows, p.block_columns,
+                       p.units ? "warp" : "thread");
   s.product = std::move(p);
   return s;
 }
