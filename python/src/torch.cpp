@@ -62,11 +62,11 @@ Array array_of(void* data, DType dtype, Dims dims, Dims strides, const Device& d
   return Array(std::make_shared<detail::ArrayNode>(detail::Data{std::move(tensor), device, false}));
 }
 
-// An array that nobody reads: its sizes are what a program takes from it. Row-major, or a GPU would copy it from memory that is not its own.
+// An array that nobody reads: its sizes are what a program takes from it. Row-major, or a GPU would
+// copy it from memory that is not its own.
 Array sizes_only(Dims dims, DType dtype, const Device& device) {
   static double zero = 0;
-  Dims strides(dims.size(), 1);
-  for (size_t d = dims.size(); d-- > 1;) strides[d - 1] = strides[d] * std::max<int64_t>(dims[d], 1);
+  Dims strides = contiguous_strides(dims);
   return array_of(&zero, dtype, std::move(dims), std::move(strides), device);
 }
 

@@ -59,8 +59,6 @@ template <class Tile> SMELT_INLINE void multiply_groups(float* sums, const unsig
       : described(g + k * 8, 128, (Tile::kInner + 1) * 16);
     )";
 
-}  // namespace
-
 HelperList group_helpers(const kernel::Kernel& kernel) {
   HelperList list;
   std::string calls;
@@ -79,6 +77,8 @@ HelperList group_helpers(const kernel::Kernel& kernel) {
   list.push_back({{"multiply_groups"}, kGroup + calls + "\n  }\n  end_groups();\n}", needs});
   return list;
 }
+
+}  // namespace
 
 HelperList matrix_helpers(const kernel::Kernel& kernel) {
   const bool groups = std::all_of(kernel.fragments.begin(), kernel.fragments.end(),

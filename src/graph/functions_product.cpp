@@ -80,6 +80,8 @@ NodeId sum_over(GraphBuilder& b, NodeId x, const std::vector<int>& axes) {
   return b.reduce(is_bool(b.dtype(x)) ? ReduceKind::Any : ReduceKind::Sum, x, axes, false);
 }
 
+void append(Names& to, const Names& more) { to.insert(to.end(), more.begin(), more.end()); }
+
 // What only one array has and the result has not is summed before anything is multiplied.
 Named summed_alone(GraphBuilder& b, Named a, const Names& others, DType wide) {
   std::vector<int> axes;
@@ -111,7 +113,7 @@ NodeId product(GraphBuilder& b, Named x, Named y, const Names& result, DType com
   const DType wide = wide_type(common);
   const auto needed = [&](const Named& other) {
     Names names = result;
-    names.insert(names.end(), other.names.begin(), other.names.end());
+    append(names, other.names);
     return names;
   };
   x = summed_alone(b, std::move(x), needed(y), wide);
@@ -141,8 +143,6 @@ Names broadcasting(size_t n) {
   for (size_t d = 0; d < n; ++d) names.push_back(static_cast<int>(d) - static_cast<int>(n));
   return names;
 }
-
-void append(Names& to, const Names& more) { to.insert(to.end(), more.begin(), more.end()); }
 
 // ---- einsum's subscripts
 

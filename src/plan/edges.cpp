@@ -52,14 +52,17 @@ int64_t Edges::bytes(const Graph& graph, NodeId id) const {
 
 int64_t Edges::unfused_bytes(const Graph& graph, NodeId id) const {
   int64_t total = bytes(graph, id);
-  const std::vector<NodeId>& readers = consumers[static_cast<size_t>(id)];
   // A product is one operation: what it multiplies is no array.
-  if (readers.size() == 1 && schedule::multiplication_of(graph, readers[0]) == id) return 0;
-  if (const NodeId product = schedule::multiplication_of(graph, id);
-      product >= 0 && consumers[static_cast<size_t>(product)].size() == 1)
-    return total + read_bytes(graph, product);
+  const std::vector<NodeId>& readers = consumers[static_cast<size_t>(id)];
+  if (readers.size() == 1 && multiplication_of(graph, readers[0]) == id) return 0;
+  if (const NodeId product = multiplication_of(graph, id); product >= 0) return total + read_bytes(graph, product);
   if (graph.at(id).kind == NodeKind::Input) return 2 * total;  // it is an output too: a copy
   return total + read_bytes(graph, id);
+}
+
+NodeId Edges::multiplication_of(const Graph& graph, NodeId sum) const {
+  const NodeId product = schedule::multiplication_of(graph, sum);
+  return product >= 0 && consumers[static_cast<size_t>(product)].size() == 1 ? product : -1;
 }
 
 int64_t Edges::read_bytes(const Graph& graph, NodeId id) const {

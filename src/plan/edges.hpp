@@ -19,6 +19,8 @@ struct Edges {
 
   // What a single operation moves when it runs alone.
   int64_t unfused_bytes(const Graph& graph, NodeId id) const;
+  // schedule::multiplication_of, where nothing else reads it.
+  NodeId multiplication_of(const Graph& graph, NodeId sum) const;
   int64_t read_bytes(const Graph& graph, NodeId id) const;  // by the operation alone
 };
 

@@ -16,7 +16,6 @@
 #include "schedule/candidates.hpp"
 #include "schedule/moments.hpp"
 #include "schedule/operations.hpp"
-#include "schedule/product.hpp"
 
 namespace smelt::plan {
 namespace {
@@ -47,9 +46,8 @@ class Planner {
   // What a product multiplies is never stored.
   void merge_products() {
     for (size_t i = 0; i < parts_.graph().nodes.size(); ++i) {
-      const NodeId id = static_cast<NodeId>(i), product = schedule::multiplication_of(parts_.graph(), id);
-      if (product >= 0 && parts_.edges().computing[i] && parts_.consumers(product).size() == 1)
-        parts_.try_merge(parts_.group_of(product), parts_.group_of(id));
+      const NodeId id = static_cast<NodeId>(i), product = parts_.edges().multiplication_of(parts_.graph(), id);
+      if (product >= 0 && parts_.edges().computing[i]) parts_.try_merge(parts_.group_of(product), parts_.group_of(id));
     }
   }
 

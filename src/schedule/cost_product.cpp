@@ -26,9 +26,6 @@ Cost predict_product(const Graph& graph, const Group& group, const Schedule& sch
   double bytes = 0;
   for (const NodeId id : group.inputs) bytes += array_bytes(graph, options.sizes, id);
   for (const NodeId id : group.outputs) bytes += array_bytes(graph, options.sizes, id);
-  int64_t of_element = 4;
-  for (const ProductSum& sum : p.sums)
-    of_element = std::max<int64_t>(of_element, size_of(compute_type(graph.at(sum.node).dtype)));
   const double tiles =
       static_cast<double>(estimate_of(domain, p.batch)) *
       ceil_ratio(static_cast<double>(estimate_of(domain, p.rows)), static_cast<double>(p.tile_rows)) *
@@ -38,7 +35,7 @@ Cost predict_product(const Graph& graph, const Group& group, const Schedule& sch
   Cost cost;
   const bool near = bytes < static_cast<double>(facts.cache_bytes_total) / 2;
   cost.memory_us = bytes / (near ? facts.cache_bytes : facts.memory_bytes);
-  cost.issue_us = ceil_ratio(tiles, facts.processors) * of_tile / multiplications(options, p, of_element);
+  cost.issue_us = ceil_ratio(tiles, facts.processors) * of_tile / multiplications(options, p, bytes_of_sums(graph, p));
   cost.launch_us = facts.launch_us;
   cost.workgroups = static_cast<int64_t>(tiles);
   take_longest(cost);

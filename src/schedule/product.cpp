@@ -168,6 +168,13 @@ std::optional<DType> half_of_factors(const Graph& graph, const Group& group, con
   return half;
 }
 
+int64_t bytes_of_sums(const Graph& graph, const Product& product) {
+  int64_t bytes = 4;
+  for (const ProductSum& sum : product.sums)
+    bytes = std::max<int64_t>(bytes, size_of(compute_type(graph.at(sum.node).dtype)));
+  return bytes;
+}
+
 int64_t estimate_of(const Domain& domain, const std::vector<int>& axes) {
   int64_t points = 1;
   for (const int a : axes) points *= domain.axes[static_cast<size_t>(a)].estimate;

@@ -43,6 +43,9 @@ NodeId multiplication_of(const Graph& graph, NodeId sum);
 // The half type that all factors have before they are cast to what adds up: matrix units multiply it without a rounding.
 std::optional<DType> half_of_factors(const Graph& graph, const Group& group, const Product& product);
 
+// Bytes of what the sums add up in, at least 4.
+int64_t bytes_of_sums(const Graph& graph, const Product& product);
+
 // Points of these axes for the sizes at hand, and as an expression.
 int64_t estimate_of(const Domain& domain, const std::vector<int>& axes);
 IntExpr count_of(const Domain& domain, const std::vector<int>& axes);

@@ -22,21 +22,28 @@ constexpr int64_t kTilesPerThread = 3;
 
 int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
+struct LargeProduct {
+  Product product;
+  int64_t rows, columns, inner, bytes;  // its estimates, and bytes of a sum
+};
+std::optional<LargeProduct> large_product(const Graph& graph, const Group& group, const Domain& domain) {
+  auto found = find_product(graph, group, domain);
+  if (!found) return std::nullopt;
+  const int64_t rows = estimate_of(domain, found->rows), columns = estimate_of(domain, found->columns),
+                inner = estimate_of(domain, found->inner), bytes = bytes_of_sums(graph, *found);
+  if (rows < kFewestOfRows || columns < kFewestOfColumns || inner < kFewestOfInner ||
+      rows * columns * inner < kSmallProduct)
+    return std::nullopt;
+  return LargeProduct{std::move(*found), rows, columns, inner, bytes};
+}
+
 }  // namespace
 
 std::optional<Schedule> product_on_cpu(const Graph& graph, const Domain& domain, const Group& group,
                                        const Options& options) {
-  auto found = find_product(graph, group, domain);
+  auto found = large_product(graph, group, domain);
   if (!found) return std::nullopt;
-  Product& p = *found;
-  const int64_t rows = estimate_of(domain, p.rows), columns = estimate_of(domain, p.columns),
-                inner = estimate_of(domain, p.inner);
-  if (rows < kFewestOfRows || columns < kFewestOfColumns || inner < kFewestOfInner ||
-      rows * columns * inner < kSmallProduct)
-    return std::nullopt;
-  int64_t bytes = 4;
-  for (const ProductSum& sum : p.sums)
-    bytes = std::max<int64_t>(bytes, size_of(compute_type(graph.at(sum.node).dtype)));
+  auto& [p, rows, columns, inner, bytes] = *found;
   // Results of a block: vectors of two registers, in as many rows as leave some for the factors.
   const int64_t lanes = 2 * natural_lanes(options.target) * 4 / bytes;
   const int64_t registers = options.target.vector_bits >= 512 ? 32 : 16;
@@ -49,7 +56,7 @@ std::optional<Schedule> product_on_cpu(const Graph& graph, const Domain& domain,
   p.tile_rows = std::min(round_up(kTileRows, p.block_rows), round_up(rows, p.block_rows));
   p.tile_columns = std::min(round_up(kTileColumns, lanes), round_up(columns, lanes));
   const int64_t batch = estimate_of(domain, p.batch);
-  const auto tiles = [&] {
+  const auto tiles = [&, &p = p, rows = rows, columns = columns] {
     return batch * ((rows + p.tile_rows - 1) / p.tile_rows) * ((columns + p.tile_columns - 1) / p.tile_columns);
   };
   while (tiles() < kTilesPerThread * kThreadsOfACpu && (p.tile_rows > 4 * p.block_rows || p.tile_columns > 2 * lanes)) {
@@ -71,17 +78,9 @@ std::optional<Schedule> product_on_cpu(const Graph& graph, const Domain& domain,
 
 std::optional<Schedule> product_on_gpu(const Graph& graph, const Domain& domain, const Group& group,
                                        const Options& options) {
-  auto found = find_product(graph, group, domain);
+  auto found = large_product(graph, group, domain);
   if (!found) return std::nullopt;
-  Product& p = *found;
-  const int64_t rows = estimate_of(domain, p.rows), columns = estimate_of(domain, p.columns),
-                inner = estimate_of(domain, p.inner);
-  if (rows < kFewestOfRows || columns < kFewestOfColumns || inner < kFewestOfInner ||
-      rows * columns * inner < kSmallProduct)
-    return std::nullopt;
-  int64_t bytes = 4;
-  for (const ProductSum& sum : p.sums)
-    bytes = std::max<int64_t>(bytes, size_of(compute_type(graph.at(sum.node).dtype)));
+  auto& [p, rows, columns, inner, bytes] = *found;
   const auto sums = static_cast<int64_t>(p.sums.size());
   const int64_t batch = estimate_of(domain, p.batch);
   const bool plain = options.target.plain;
