@@ -110,7 +110,8 @@ struct CLike {
     kernel::Team team;
     std::vector<std::string> parameters;  // in their order; of an array: empty
     std::vector<Array> arrays;            // in their order
-    bool part = false, scratch = false;   // a body of a batch; it uses shared memory whose size is known at the call
+    bool part = false;                    // a body of a batch
+    int scratch = 0;  // what shared memory whose size is known at the call begins at multiples of; 0: there is none
   };
   std::string_view begin;  // what every signature begins with
   std::string (*signature)(const Frame& frame) = nullptr;

@@ -136,6 +136,7 @@ PhasePrinter::Place PhasePrinter::place(const Access& access) {
   if (access.scratch) {
     p.dtype = kernel_.buffers[array].dtype;
     p.base = fmt::format("b{}", access.array);
+    if (kernel_.buffers[array].swizzled) p.row = *kernel_.buffers[array].dims.back().constant();
   } else {
     p.dtype = kernel_.params[array].dtype;
     p.base = kernel::param_name(kernel_, access.array);
@@ -167,7 +168,11 @@ std::string PhasePrinter::element(const Access& access) {
     if (param.kind == ParamKind::Scalar) return kernel::param_name(kernel_, access.array);
   }
   const Place p = place(access);
-  return fmt::format("{}[{}]", p.base, integer(p.offset));
+  return fmt::format("{}[{}]", p.base, offset_text(p, p.offset));
+}
+
+std::string PhasePrinter::offset_text(const Place& place, const IntExpr& offset) {
+  return place.row ? fmt::format("{}<{}>({})", used_("swizzled"), place.row, integer(offset)) : integer(offset);
 }
 
 std::string PhasePrinter::load(ExprId id) {

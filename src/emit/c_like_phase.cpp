@@ -38,7 +38,7 @@ PhasePrinter::PhasePrinter(const CLike& as, const Kernel& kernel, size_t phase, 
 }
 
 CLike::Frame PhasePrinter::frame(const std::string& name) const {
-  CLike::Frame frame{name, team_, {}, {}, function_.part, false};
+  CLike::Frame frame{name, team_, {}, {}, function_.part};
   for (size_t i = 0; i < kernel_.params.size(); ++i) {
     const Param& p = kernel_.params[i];
     const std::string called = kernel::param_name(kernel_, static_cast<int>(i));
@@ -80,10 +80,20 @@ void PhasePrinter::settle_locals() {
 }
 
 void PhasePrinter::settle_buffers() {
+  IntExpr behind_pipeline = 0;  // bytes of what stands in its memory, from the start on
+  for (const kernel::Lifetime lifetime :
+       {kernel::Lifetime::Pipeline, kernel::Lifetime::Behind, kernel::Lifetime::Always}) {
+    IntExpr& bytes = lifetime == kernel::Lifetime::Behind ? behind_pipeline : shared_bytes_;
+    settle_buffers(lifetime, bytes);
+    shared_bytes_ = max(shared_bytes_, behind_pipeline);
+  }
+}
+
+void PhasePrinter::settle_buffers(kernel::Lifetime lifetime, IntExpr& used) {
   for (size_t b = 0; b < in_registers_.size(); ++b) {
     const kernel::ScratchUses& info = uses_.buffers[b];
-    if (!info.used) continue;
     const kernel::ScratchBuffer& buffer = kernel_.buffers[b];
+    if (!info.used || buffer.lifetime != lifetime) continue;
     const int64_t size = size_of(buffer.dtype);
     SMELT_CHECK(is_private(static_cast<int>(b)) || team_.cluster() == 1, "scratch buffer {} is shared by a cluster", b);
     IntExpr bytes = count(buffer.dims) * size;
@@ -104,10 +114,10 @@ void PhasePrinter::settle_buffers() {
       bytes = outer * groups * v.lanes * std::min(team_.threads, team_.workgroup) * size;
     }
     bytes = ceildiv(bytes, 16) * 16;
-    line("{4}{0}* const b{1} = ({4}{0}*)(scratch + {2}{3});", type_of(buffer.dtype), b, integer(shared_bytes_),
+    line("{4}{0}* const b{1} = ({4}{0}*)(scratch + {2}{3});", type_of(buffer.dtype), b, integer(used),
          team_.iterations() > 1 ? fmt::format(" + ({} / {}) * {}", as_.thread, team_.threads, integer(bytes)) : "",
          as_.on_chip);
-    shared_bytes_ = shared_bytes_ + bytes * team_.iterations();
+    used = used + bytes * team_.iterations();
     uses_scratch_ = true;
   }
 }
@@ -159,7 +169,10 @@ void PhasePrinter::end_with(PhasePrinter& last) {
 std::string PhasePrinter::print(const std::string& name) {
   const std::string inside = body() + ending_;
   CLike::Frame made = frame(name);
-  made.scratch = uses_scratch_;
+  if (uses_scratch_) made.scratch = 16;
+  // What is swizzled by address repeats after so many bytes.
+  for (size_t b = 0; b < kernel_.buffers.size(); ++b)
+    if (uses_.buffers[b].used && kernel_.buffers[b].swizzled) made.scratch = 1024;
   return as_.signature(made) + " {\n" + as_.opening(made) + inside + "}\n";
 }
 

@@ -102,6 +102,7 @@ class PhasePrinter {
     DType dtype{};
     IntExpr offset;
     int param = -1;
+    int64_t row = 0;  // of swizzled scratch
   };
 
   // The spellings of the target.
@@ -116,6 +117,7 @@ class PhasePrinter {
   std::string body();
   CLike::Frame frame(const std::string& name) const;
   void settle_buffers();
+  void settle_buffers(kernel::Lifetime lifetime, IntExpr& used);
   void settle_locals();
   void declare();
 
@@ -131,6 +133,7 @@ class PhasePrinter {
   // c_like_matrix.cpp
   void declare_fragments();
   void matrix(const kernel::Matrix& s);
+  void pipeline(const Loop& s);
   bool batched_loop(const Loop& s);
   void count_loop(const Loop& s, const char* pragma);
   void each(const Each& s);  // c_like_each.cpp
@@ -200,6 +203,7 @@ class PhasePrinter {
   void scan_on_chip(const Scan& s, const ScanText& text);
   void scan_body(const Loop& loop);
   void store_group(const Store& s, int step);
+  void copy_group(const Store& s);
   void open_group(bool check);
   // c_like_loads.cpp
   void load_group(const kernel::EarlyLoad& early);
@@ -239,6 +243,7 @@ class PhasePrinter {
   std::string load(ExprId id);
   const Load& load_at(ExprId id) const { return kernel_.at(id).get<Load>(); }
   Place place(const Access& access);
+  std::string offset_text(const Place& place, const IntExpr& offset);
   std::string element(const Access& access);
   std::string private_element(const Access& access);
   void forget(int resource);

@@ -46,7 +46,7 @@ void PhasePrinter::loop(const Loop& s) {
     case LoopKind::Grid: return grid(s);
     case LoopKind::Vector: return vector_loop(s);
     case LoopKind::Thread:
-    case LoopKind::Serial: return count_loop(s, "");
+    case LoopKind::Serial: return s.stages ? pipeline(s) : count_loop(s, "");
     case LoopKind::Unrolled: return count_loop(s, "#pragma unroll");
   }
 }

@@ -202,6 +202,16 @@ void PhasePrinter::groups(const std::vector<const Stmt*>& stmts, const kernel::B
   if (!has_loops(*vector_.loop)) line("const int group = first_group + u; (void)group;");
   push();
   const std::vector<ExprId> draws = draw_groups(accesses.draws);
+  const auto end = [&] {
+    for (const ExprId id : draws) early_.erase(id);
+    pop();
+    if (check) close();
+    close();
+  };
+  if (!accesses.group_stores.empty() && accesses.group_stores[0].copied) {
+    copy_group(*stmts[0]->get_if<Store>());
+    return end();
+  }
   // Stores whose lanes are neighbours are collected, and written at once.
   for (const kernel::GroupStore& g : accesses.group_stores) {
     const auto* s = stmts[static_cast<size_t>(g.statement)]->get_if<Store>();
@@ -235,10 +245,17 @@ void PhasePrinter::groups(const std::vector<const Stmt*>& stmts, const kernel::B
   close();
   for (const kernel::GroupStore& g : accesses.group_stores)
     store_group(*stmts[static_cast<size_t>(g.statement)]->get_if<Store>(), g.step);
-  for (const ExprId id : draws) early_.erase(id);
-  pop();
-  if (check) close();
-  close();
+  end();
+}
+
+// A group on its way from an array to scratch, past the registers; 0 where its mask does not hold.
+void PhasePrinter::copy_group(const Store& s) {
+  vector_.grouped = true;
+  const Load& load = load_at(s.value);
+  const Place from = place(load.access), to = place(s.access);
+  line("{}<{}>({} + {}, {} + {}, {});", used_("copy_later"), vector_.lanes * size_of(to.dtype), to.base,
+       offset_text(to, to.offset), from.base, integer(from.offset), load.mask == kNoExpr ? "true" : value(load.mask));
+  vector_.grouped = false;
 }
 
 void PhasePrinter::store_group(const Store& s, int step) {
@@ -250,8 +267,8 @@ void PhasePrinter::store_group(const Store& s, int step) {
   const int lanes = std::min(vector_.lanes, 16 / size_of(p.dtype));
   const std::string condition = s.mask == kNoExpr ? "" : fmt::format("if ({}) ", value(s.mask));
   for (int c = 0; c < vector_.lanes; c += lanes)
-    line("{6}*(Vec<{0}, {1}>*)({2} + {3} + {4}) = *(Vec<{0}, {1}>*)&{5}[{4}];", memory_type(p.dtype), lanes, p.base,
-         integer(first), c, array, condition);
+    line("{5}*(Vec<{0}, {1}>*)({2} + {3}) = *(Vec<{0}, {1}>*)&{4}[{6}];", memory_type(p.dtype), lanes, p.base,
+         offset_text(p, first + c), array, condition, c);
   vector_.grouped = false;
   wide_stores_.erase(wide);
 }

@@ -31,32 +31,24 @@ std::string group_step(int columns, bool bf16) {
 
 constexpr const char* kGroup =
     R"(// The same by groups of four warps, each with 64 rows and all columns. Operands are described to the instruction: where they begin, and
-// how far apart their pieces of 8 x 8 are, along the inner axis and along their own (PTX ISA, matrix descriptors without swizzling).
-SMELT_INLINE unsigned long long described(const unsigned short* p, int inner_bytes, int own_bytes) {
+// how far apart 8 rows and the next 8 are, and columns of rows (PTX ISA, matrix descriptors).
+template <int kRow> SMELT_INLINE unsigned long long described(const unsigned short* p, int column_bytes) {
   const unsigned at = (unsigned)__cvta_generic_to_shared(p);
-  return (unsigned long long)((at & 0x3ffffu) >> 4) | (unsigned long long)(inner_bytes >> 4) << 16 | (unsigned long long)(own_bytes >> 4) << 32;
-}
-SMELT_INLINE void begin_groups() {
-  // What threads have stored becomes visible to the instruction, for all of them.
-  asm volatile("fence.proxy.async;" ::: "memory");
-  __syncthreads();
-  asm volatile("wgmma.fence.sync.aligned;" ::: "memory");
-}
-SMELT_INLINE void end_groups() {
-  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
-  asm volatile("wgmma.wait_group.sync.aligned 0;" ::: "memory");
+  return (unsigned long long)((at & 0x3ffffu) >> 4) | (unsigned long long)(column_bytes >> 4) << 16 |
+         (unsigned long long)kRow << 32 | (unsigned long long)(kRow == 64 ? 1 : 2) << 62;
 }
 template <class Tile> SMELT_INLINE void multiply_groups(float* sums, const unsigned short* f, const unsigned short* g, int t) {
-  begin_groups();
   const int row = t / 128 * 64;
 #pragma unroll
   for (int k = 0; k < Tile::kInner; k += 16) {
-    const unsigned long long of_rows = Tile::kRowsInner
-      ? described(f + (k / 8 * (Tile::kRows + 1) + row) * 8, (Tile::kRows + 1) * 16, 128)
-      : described(f + (row / 8 * (Tile::kInner + 1) + k) * 8, 128, (Tile::kInner + 1) * 16);
-    const unsigned long long of_columns = Tile::kColumnsInner
-      ? described(g + k / 8 * (Tile::kColumns + 1) * 8, (Tile::kColumns + 1) * 16, 128)
-      : described(g + k * 8, 128, (Tile::kInner + 1) * 16);
+    const unsigned long long of_rows = described<Tile::kRowsWide>(
+      f + (Tile::kRowsInner ? k / Tile::kRowsWide * (Tile::kRows * Tile::kRowsWide) + row * Tile::kRowsWide + k % Tile::kRowsWide
+                            : row / Tile::kRowsWide * (Tile::kInner * Tile::kRowsWide) + k * Tile::kRowsWide),
+      Tile::kInner * Tile::kRowsWide * 2);
+    const unsigned long long of_columns = described<Tile::kColumnsWide>(
+      g + (Tile::kColumnsInner ? k / Tile::kColumnsWide * (Tile::kColumns * Tile::kColumnsWide) + k % Tile::kColumnsWide
+                               : k * Tile::kColumnsWide),
+      Tile::kInner * Tile::kColumnsWide * 2);
     )";
 
 HelperList group_helpers(const kernel::Kernel& kernel) {
@@ -74,8 +66,49 @@ HelperList group_helpers(const kernel::Kernel& kernel) {
         "of_columns);\n    ",
         f.columns, bf16, needs.back());
   }
-  list.push_back({{"multiply_groups"}, kGroup + calls + "\n  }\n  end_groups();\n}", needs});
+  list.push_back({{"multiply_groups"}, kGroup + calls + "\n  }\n}", needs});
   return list;
+}
+
+// How parts of a pipeline come and are waited for: PTX ISA, "Asynchronous copy" and "Asynchronous Warpgroup Level Matrix Instructions".
+HelperList pipeline_helpers(bool groups) {
+  const auto of_groups = [&](const char* code) {
+    return fmt::format("\n#ifdef __CUDA_ARCH_FEAT_SM90_ALL\n  {}\n#endif\n", code);
+  };
+  // What was stored becomes visible to the units.
+  const std::string fence =
+      groups ? of_groups("asm volatile(\"fence.proxy.async.shared::cta;\" ::: \"memory\");") : " ";
+  return {
+      {{"copy_later"}, R"(// Of a group of elements, or of nothing in its place, which is 0.
+template <int kBytes> SMELT_INLINE void copy_later(void* to, const void* from, bool inside) {
+  const unsigned at = (unsigned)__cvta_generic_to_shared(to);
+  const unsigned long long source = (unsigned long long)__cvta_generic_to_global(from);
+  if (kBytes == 16)
+    asm volatile("cp.async.cg.shared.global.L2::128B [%0], [%1], 16, %2;" :: "r"(at), "l"(source), "r"(inside ? 16 : 0));
+  else
+    asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" :: "r"(at), "l"(source), "n"(kBytes), "r"(inside ? kBytes : 0));
+})"},
+      {{"end_part"}, R"(SMELT_INLINE void end_part() { asm volatile("cp.async.commit_group;" ::: "memory"); })"},
+      {{"await_parts"},
+       R"(// For all copies of this thread but those of the last kBehind parts.
+template <int kBehind> SMELT_INLINE void await_parts() {
+  asm volatile("cp.async.wait_group %0;" :: "n"(kBehind) : "memory");)" +
+           fence + "}"},
+      {{"begin_multiplication"},
+       "SMELT_INLINE void begin_multiplication() {" +
+           of_groups("asm volatile(\"wgmma.fence.sync.aligned;\" ::: \"memory\");") + "}"},
+      {{"end_multiplication"},
+       "SMELT_INLINE void end_multiplication() {" +
+           of_groups("asm volatile(\"wgmma.commit_group.sync.aligned;\" ::: \"memory\");") + "}"},
+      {{"await_multiplications"},
+       "template <int kBehind> SMELT_INLINE void await_multiplications() {" +
+           of_groups("asm volatile(\"wgmma.wait_group.sync.aligned %0;\" :: \"n\"(kBehind) : \"memory\");") + "}"},
+      {{"settle_sums"}, R"(// Nothing reads the sums before this.
+template <int kSums> SMELT_INLINE void settle_sums(float (&sums)[kSums]) {
+#pragma unroll
+  for (int s = 0; s < kSums; ++s) asm volatile("" : "+f"(sums[s]) :: "memory");
+})"},
+  };
 }
 
 }  // namespace
@@ -83,13 +116,18 @@ HelperList group_helpers(const kernel::Kernel& kernel) {
 HelperList matrix_helpers(const kernel::Kernel& kernel) {
   const bool groups = std::all_of(kernel.fragments.begin(), kernel.fragments.end(),
                                   [](const kernel::Fragment& f) { return f.in_groups(); });
-  HelperList list = groups ? group_helpers(kernel) : HelperList{};
-  std::vector<std::string> needs{"load_matrices", "multiply_matrices"};
+  HelperList list{{{}, ""}};
+  if (groups) append(list, group_helpers(kernel));
+  append(list, pipeline_helpers(groups));
+  list.push_back(
+      {{"swizzled"},
+       R"(// The place of an element among rows of kRow halves, whose pieces of 8 change places by the number of the row.
+template <int kRow> SMELT_INLINE int swizzled(int at) { return at ^ (at >> 3 & (kRow - 8)); })"});
+  std::vector<std::string> needs{"load_matrices", "multiply_matrices", "swizzled"};
   if (groups) needs.push_back("multiply_groups");
   append(
       list,
       {
-          {{}, ""},
           {{"load_matrices"},
            R"(// Four matrices of 8 x 8 halves from shared memory, each lane with the address of one of their rows. Lane l gets elements 2 * (l % 4)
 // and the next of row l / 4 of each; turned: of column l / 4.
@@ -116,14 +154,21 @@ template <bool kBf16> SMELT_INLINE void multiply_matrices(float* sums, const uns
 })"},
           {{"multiply_tile", "put_tile", "MatrixTile"},
            R"(// A tile of kRows x kColumns sums, kInner of the inner axis at a time, by kWarps warps, of which kDown are beside each other along the
-// rows. Factors lie in pieces of 8: [kInner / 8, own + 1, 8] along the inner axis, else [own / 8, kInner + 1, 8].
+// rows. Factors lie in rows of kRowsWide and kColumnsWide, swizzled: [kInner / wide, own, wide] along the inner axis, else
+// [own / wide, kInner, wide].
 template <int kRows_, int kColumns_, int kInner_, int kWarps, int kDown_, bool kRowsInner_, bool kColumnsInner_, bool kBf16_>
 struct MatrixTile {
   static constexpr int kRows = kRows_, kColumns = kColumns_, kInner = kInner_, kDown = kDown_;
+  static constexpr int kRowsWide = (kRowsInner_ ? kInner : kRows) % 64 ? 32 : 64, kColumnsWide = (kColumnsInner_ ? kInner : kColumns) % 64 ? 32 : 64;
   static constexpr bool kRowsInner = kRowsInner_, kColumnsInner = kColumnsInner_, kBf16 = kBf16_;
   static constexpr int kOwnRows = kRows / kDown, kOwnColumns = kColumns / (kWarps / kDown);  // of a warp
   static constexpr int kSums = kOwnRows * kOwnColumns / 32;                                  // of a thread
 };
+// Where row r of 8 x 8 halves is, from (own, inner) on.
+template <bool kAlongInner, int kWide, int kOwn, int kInner> SMELT_INLINE int in_panel(int own, int inner, int r) {
+  return swizzled<kWide>(kAlongInner ? inner / kWide * (kOwn * kWide) + (own + r) * kWide + inner % kWide
+                                     : own / kWide * (kInner * kWide) + (inner + r) * kWide + own % kWide);
+}
 template <class Tile> SMELT_INLINE void multiply_tile(float* sums, const unsigned short* f, const unsigned short* g, int t) {
 )" +
                std::string(groups ? R"(#ifdef __CUDA_ARCH_FEAT_SM90_ALL
@@ -140,14 +185,12 @@ template <class Tile> SMELT_INLINE void multiply_tile(float* sums, const unsigne
 #pragma unroll
     for (int i = 0; i < Tile::kOwnRows / 16; ++i) {
       const int own = row + 16 * i + 8 * half, inner = k + 8 * other;
-      load_matrices<!Tile::kRowsInner>(a[i], f + (Tile::kRowsInner ? inner / 8 * (Tile::kRows + 1) + own + r
-                                                                   : own / 8 * (Tile::kInner + 1) + inner + r) * 8);
+      load_matrices<!Tile::kRowsInner>(a[i], f + in_panel<Tile::kRowsInner, Tile::kRowsWide, Tile::kRows, Tile::kInner>(own, inner, r));
     }
 #pragma unroll
     for (int i = 0; i < Tile::kOwnColumns / 16; ++i) {
       const int own = column + 16 * i + 8 * other, inner = k + 8 * half;
-      load_matrices<!Tile::kColumnsInner>(b[i], g + (Tile::kColumnsInner ? inner / 8 * (Tile::kColumns + 1) + own + r
-                                                                         : own / 8 * (Tile::kInner + 1) + inner + r) * 8);
+      load_matrices<!Tile::kColumnsInner>(b[i], g + in_panel<Tile::kColumnsInner, Tile::kColumnsWide, Tile::kColumns, Tile::kInner>(own, inner, r));
     }
 #pragma unroll
     for (int i = 0; i < Tile::kOwnRows / 16; ++i)

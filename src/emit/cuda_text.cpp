@@ -54,7 +54,8 @@ std::string signature(const CLike::Frame& frame) {
 }
 
 std::string opening(const CLike::Frame& frame) {
-  return frame.scratch ? "  extern __shared__ __align__(16) unsigned char scratch[];\n" : "";
+  return frame.scratch ? fmt::format("  extern __shared__ __align__({}) unsigned char scratch[];\n", frame.scratch)
+                       : "";
 }
 
 }  // namespace

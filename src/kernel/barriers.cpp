@@ -77,7 +77,7 @@ class Barriers {
         touched_.insert(here.begin(), here.end());
       }
       // What the last iteration touched, the next one must wait for.
-      if (auto* inside = body_of(s); inside && !is_vector(s)) {
+      if (auto* inside = body_of(s); inside && !is_vector(s) && !is_pipeline(s)) {
         if (repeats(s)) touched_.merge(of_body(s));
         block(*inside);
       }
@@ -98,10 +98,11 @@ class Barriers {
     for_each_stmt(*body_of(s), [&](const Stmt& inner) { note(inner, found); });
     return found;
   }
-  // A Vector loop as a whole; of others the statement itself, without its body.
+  // A Vector loop and a pipeline as a whole; of others the statement itself, without its body.
   Buffers at_once(const Stmt& s) const {
-    Buffers found = is_vector(s) ? of_body(s) : Buffers{};
+    Buffers found = is_vector(s) || is_pipeline(s) ? of_body(s) : Buffers{};
     note(s, found);
+    if (is_pipeline(s)) found.merge(in_memory_of_pipeline(kernel_));
     return found;
   }
   bool meets(const Buffers& here) const {
@@ -117,6 +118,18 @@ class Barriers {
 }  // namespace
 
 bool repeats(const Stmt& s) { return s.is<Each>() || (s.is<Loop>() && !loop_of(s, LoopKind::Grid)); }
+
+bool is_pipeline(const Stmt& s) {
+  const auto* loop = s.get_if<Loop>();
+  return loop && loop->stages > 0;
+}
+
+std::set<int> in_memory_of_pipeline(const Kernel& kernel) {
+  std::set<int> found;
+  for (size_t b = 0; b < kernel.buffers.size(); ++b)
+    if (kernel.buffers[b].lifetime != Lifetime::Always) found.insert(static_cast<int>(b));
+  return found;
+}
 
 bool is_shared(const Kernel& kernel, const Access& access) {
   return access.scratch && kernel.buffers[static_cast<size_t>(access.array)].scope != Scope::Lane;

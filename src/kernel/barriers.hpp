@@ -10,6 +10,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <string>
 
 #include "kernel/kernel.hpp"
@@ -18,6 +19,9 @@ namespace smelt::kernel {
 
 // Whether an access is to scratch that threads share.
 bool is_shared(const Kernel& kernel, const Access& access);
+// A pipeline, within which the team waits on its own; and the buffers that stand in its memory.
+bool is_pipeline(const Stmt& s);
+std::set<int> in_memory_of_pipeline(const Kernel& kernel);
 // Whether a team goes through the body of a statement again and again.
 bool repeats(const Stmt& s);
 // The first dimension of an access whose index grows by 1 with a loop variable. A buffer of

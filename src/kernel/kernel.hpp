@@ -16,8 +16,8 @@
 //           | Matrix(step, fragment, buffers)      matrix units of a GPU: sums of a tile, in the registers of the whole team, become
 //                                           0; take the products of two staged factors; or go to scratch
 //           | Alloc(buffer)                       scratch memory of this workgroup (CPU: of this thread)
-//           | Store(param or buffer, index, mask?, expr, atomic?)   atomic (GPU only): joined by that operation with what is
-//                                           there, in any order
+//           | Store(param or buffer, index, mask?, expr, atomic?, later?)   atomic (GPU only): joined by that operation with
+//                                           what is there, in any order; later (in a pipeline): need not be there before it is used
 //           | Barrier                                   the threads of the team wait for each other (GPU only, outside of
 //                                           Vector loops)
 //           | Prefetch(param, offset, elements, level)   asks the caches for elements of an array, from its flat offset
@@ -35,6 +35,10 @@
 // nothing, so that -0 stays. It stands directly in the Vector loop. With `over_grid` (GPU only) iterations of the Grid loop follow on
 // each other: this one is number `part` of `parts`, whose loops each take one step; the phase has a counter, by which iterations
 // begin in order; the parts meet in the words of `meet`, a temporary whose last dimensions are [3, parts, scan_words()], 0 before.
+//
+// Pipeline (GPU only). A Serial loop with `stages` makes parts of scratch buffers, whose first dimension is the stages, in Vector loops,
+// and multiplies them behind these. Both have stage var % stages alone, so that a part may be made while the ones before it are multiplied:
+// as many iterations ahead as parts_ahead() says. Threads wait for each other and for the parts on their own; no barrier stands in it.
 //
 // Loop kinds. Grid: independent iterations (CPU: spread over threads; GPU: each run by a team of threads). Thread: over the
 // threads of a workgroup. Vector: over lanes (CPU: of a SIMD vector; GPU: spread over the threads of the team, `lanes` neighbours to
@@ -93,10 +97,16 @@ struct Param {
 
 // Scratch memory.
 enum class Scope : uint8_t { Lane, Workgroup };
+// When it is used: always, by a pipeline alone, or once that has ended, in the same memory.
+enum class Lifetime : uint8_t { Always, Pipeline, Behind };
 struct ScratchBuffer {
   DType dtype;
   std::vector<IntExpr> dims;  // row-major
   Scope scope = Scope::Workgroup;
+  Lifetime lifetime = Lifetime::Always;
+  // The pieces of 16 bytes within a row of 128 or 64 change places by the number of the row, so that neither who goes along the rows nor
+  // who goes across them meets one bank again and again: as PTX ISA has it, "swizzling modes". Of 2 bytes an element.
+  bool swizzled = false;
 };
 
 // An element of an array or of a scratch buffer, one index per dimension.
@@ -218,6 +228,7 @@ struct Loop {
   bool whole = false;  // Vector on a GPU: these steps are expected to be all
   int ahead = 0;       // Serial on a CPU: what its Vector loops read of arrays is asked for this many iterations ahead
   bool rare = false;   // on a CPU: runs seldom, so that little code is better than fast code
+  int stages = 0;      // Serial on a GPU: of a pipeline; 0: none
   int begins = 0;      // Vector on a CPU: whole steps may begin at multiples of so many elements; 0: of the lanes
   std::optional<Interior> interior;        // Vector on a CPU
   std::shared_ptr<const LaneForms> forms;  // Vector on a CPU, once they are known
@@ -261,7 +272,7 @@ struct Turn {
 struct Matrix {
   enum class Step : uint8_t { Clear, Multiply, Put } step;
   int fragment = 0;
-  int rows = -1, columns = -1;  // Multiply: buffers of the factors
+  int rows = -1, columns = -1;  // Multiply: buffers of the factors, each with all stages of the pipeline around
   int into = -1;                // Put: a buffer [rows, more than columns]
 };
 struct Alloc {
@@ -274,6 +285,8 @@ struct Store {
   bool streaming = false;       // will not be read again soon; may bypass the caches
   std::optional<Op> atomic;     // GPU only: Add, Max or Min; joined with what is there, in any order
   std::optional<int64_t> step;  // in a Vector loop on a CPU: elements from a lane to the next; nothing: any
+  bool later =
+      false;  // in a pipeline, of an element as it is in an array: may still be on its way behind the statement
 };
 struct If {
   ExprId condition;
@@ -378,17 +391,21 @@ struct Part {
 };
 
 // The sums of a tile that matrix units of a GPU add up: each warp of the team has a part of the tile in its registers. A
-// factor is staged in pieces of 8 neighbours: [inner / 8, own + 1, 8] where these lie along the inner axis, else
-// [own / 8, inner + 1, 8]; own is rows or columns.
+// factor is staged in rows of width(n) neighbours, n of them along the inner axis or along its own (rows or columns), whichever has
+// neighbours in memory: [stages, n / width(n), the other axis, width(n)], swizzled.
 struct Fragment {
   DType factors, sums;
   int rows, columns, inner;         // of the tile, and of the part that is staged at a time
   static constexpr int kApart = 4;  // elements between the rows of the buffer that sums are put into
   int down;                         // warps beside each other along the rows; the others are along the columns
   bool rows_along_inner, columns_along_inner;
+  static constexpr int64_t width(int64_t n) { return n % 64 == 0 ? 64 : 32; }
   // Whether four warps have 64 rows and all columns, as instructions of compute capability 9.0 take them.
   bool in_groups() const { return down * 16 == rows && down % 4 == 0 && columns % 64 == 0 && columns <= 256; }
 };
+
+// Iterations that a pipeline makes parts ahead: where units multiply on their own, they still have the part before.
+inline int parts_ahead(int stages, const Fragment& f) { return stages - (f.in_groups() ? 2 : 1); }
 
 // Two params of which the output may stand in the memory of the input (in_place.hpp).
 struct InPlace {

@@ -19,7 +19,8 @@
 namespace smelt::kernel {
 
 static const Symbol kRowTile = Symbol::loop("rt"), kColumnTile = Symbol::loop("ct"), kRow = Symbol::loop("y"),
-                    kRowBlock = Symbol::loop("ir"), kColumnVector = Symbol::loop("jr");
+                    kRowBlock = Symbol::loop("ir"), kColumnVector = Symbol::loop("jr"), kBand = Symbol::loop("band"),
+                    kRowInBand = Symbol::loop("rb");
 
 void ProductLowering::phases() { on_gpu() ? gpu_tiles() : cpu_tiles(); }
 
@@ -41,11 +42,18 @@ ProductLowering::Tile ProductLowering::tile_of_grid() const {
   }
   const IntExpr rows = schedule::count_of(domain(), product().rows),
                 columns = schedule::count_of(domain(), product().columns);
-  grid.add_pieces(kRowTile, rows, product().tile_rows);
+  const int64_t band = product().band;
+  if (band > 1)
+    grid.add(kBand, ceildiv(rows, product().tile_rows * band));
+  else
+    grid.add_pieces(kRowTile, rows, product().tile_rows);
   grid.add_pieces(kColumnTile, columns, product().tile_columns);
+  if (band > 1) grid.add(kRowInBand, band);
   Tile tile;
   tile.grid = grid.extent();
   grid.decode(tile.placement);
+  if (band > 1)
+    tile.placement.place(kRowTile, tile.placement.value_of.at(kBand) * band + tile.placement.value_of.at(kRowInBand));
   tile.rows = piece_at(tile.placement, kRowTile, rows, product().tile_rows);
   tile.columns = piece_at(tile.placement, kColumnTile, columns, product().tile_columns);
   return tile;

@@ -64,7 +64,9 @@ class ProductLowering : public Lowering {
   };
   Stmt over_part(bool of_rows, std::vector<Stmt> element) const;
   PartElement element_of_part(bool of_rows, const Ranges& ranges) const;
+  std::vector<Stmt> in_pipeline(const GpuPanels& panels, const Tile& tile, const IntExpr& parts, bool whole);
   Ranges ranges_of_part(const Tile& tile, bool of_rows) const;
+  ExprId or_zero(ExprId value, ExprId inside, int buffer);
   std::vector<Stmt> stage(const Panel& panel, bool of_rows, const Tile& tile, const IntExpr& part, bool whole,
                           bool hold);
   std::vector<Stmt> put_held(const Panel& panel, bool of_rows, const Tile& tile);

@@ -12,6 +12,12 @@
 //     vector %i over the tile: out = h(sums)
 //
 // Whole parts of whole tiles are read without asking whether an element is there. What is not there is 0.
+//
+// Matrix units get their parts by a pipeline, which needs no registers for what is on its way:
+//
+//     serial %kb over parts of the inner axes, in stages:
+//       vector %i over the part:                        rows panel, columns panel of the stage = f, g
+//       sums = rows panel times columns panel + sums
 #include <algorithm>
 
 #include "base/check.hpp"
@@ -22,7 +28,6 @@ namespace smelt::kernel {
 namespace {
 
 constexpr int64_t kApart = 4;               // columns of a thread that lie beside each other
-constexpr int64_t kPiece = 8;               // neighbours of a factor that matrix units take together
 constexpr int64_t kPad = Fragment::kApart;  // elements between rows of scratch, so that they begin in other banks
 
 }  // namespace
@@ -55,8 +60,8 @@ ProductLowering::PartElement ProductLowering::element_of_part(bool of_rows, cons
   const IntExpr outer = floordiv(lane, fast, ranges), inner = mod(lane, fast, ranges);
   PartElement element{{}, along_inner ? outer : inner, along_inner ? inner : outer};
   element.in_panel = {element.inner, element.own};
-  if (p.units)
-    element.in_panel = {mod(floordiv(lane, kPiece, ranges), fast / kPiece, ranges), outer, mod(lane, kPiece, ranges)};
+  if (const int64_t width = Fragment::width(fast); p.units)
+    element.in_panel = {floordiv(inner, width, ranges), outer, mod(inner, width, ranges)};
   return element;
 }
 
@@ -84,14 +89,25 @@ std::vector<Stmt> ProductLowering::stage(const Panel& panel, bool of_rows, const
     for (const schedule::Guard& g : guards_of(placement, p.inner)) guards.push_back(g);
     inside = evaluator_.only_where(guards);
   }
-  ExprId value = factor_at(panel, placement);
-  const DType t = compute_type(kernel_.buffers[static_cast<size_t>(panel.buffer)].dtype);
-  if (inside != kNoExpr)
-    value = builder_.apply(Op::Where, {inside, value, builder_.constant(neutral(ReduceKind::Sum, t))});
+  const ExprId value = or_zero(factor_at(panel, placement), inside, panel.buffer);
   evaluator_.only_where(kNoExpr);
-  const Access to = hold ? Access{true, panel.held, {IntExpr::symbol(kLane)}} : Access{true, panel.buffer, at.in_panel};
-  element.push_back(builder_.store(to, value));
+  Access to = hold ? Access{true, panel.held, {IntExpr::symbol(kLane)}} : Access{true, panel.buffer, at.in_panel};
+  if (p.stages) to.index.insert(to.index.begin(), mod(part, p.stages, placement.ranges));
+  Store store = builder_.store(std::move(to), value);
+  store.later = p.stages > 0 && builder_.at(store.value).is<Load>();
+  element.push_back(std::move(store));
   return single(over_part(of_rows, std::move(element)));
+}
+
+// 0 for what is not inside. An element that is only read there has it beside its mask.
+ExprId ProductLowering::or_zero(ExprId value, ExprId inside, int buffer) {
+  if (inside == kNoExpr) return value;
+  const DType in_panel = kernel_.buffers[static_cast<size_t>(buffer)].dtype;
+  const Load* const load = builder_.loaded(value);
+  if (load && load->mask == inside && kernel_.is_zero(load->other) && kernel_.dtype_of(load->access) == in_panel)
+    return value;
+  return builder_.apply(Op::Where,
+                        {inside, value, builder_.constant(neutral(ReduceKind::Sum, compute_type(in_panel)))});
 }
 
 // What is in registers, into the panel.
@@ -151,15 +167,17 @@ ProductLowering::GpuPanels ProductLowering::add_gpu_panels(std::vector<Stmt>& bo
   GpuPanels panels;
   const auto add = [&](std::vector<Panel>& of, NodeId factor, size_t reduction, int64_t own) {
     if (std::any_of(of.begin(), of.end(), [&](const Panel& panel) { return panel.factor == factor; })) return;
-    const DType t = p.units ? *p.units : compute_type(graph_.at(factor).dtype);
-    const int held = add_scratch(t, {own * p.tile_inner});
     if (!p.units) {
+      const DType t = compute_type(graph_.at(factor).dtype);
+      const int held = add_scratch(t, {own * p.tile_inner});
       of.push_back({factor, reduction, add_scratch(t, {p.tile_inner, own + kPad}), held});
       return;
     }
     const bool along_inner = &of == &panels.rows ? p.rows_along_inner : p.columns_along_inner;
     const int64_t fast = along_inner ? p.tile_inner : own, other = along_inner ? own : p.tile_inner;
-    of.push_back({factor, reduction, add_scratch(t, {fast / kPiece, other + 1, kPiece}), held});
+    const int64_t width = Fragment::width(fast);
+    of.push_back({factor, reduction, add_scratch(*p.units, {p.stages, fast / width, other, width})});
+    kernel_.buffers.back().lifetime = Lifetime::Pipeline, kernel_.buffers.back().swizzled = true;
   };
   for (const schedule::ProductSum& sum : p.sums) {
     add(panels.rows, sum.rows, sum.reduction, p.tile_rows);
@@ -167,6 +185,7 @@ ProductLowering::GpuPanels ProductLowering::add_gpu_panels(std::vector<Stmt>& bo
     const DType t = accumulator(sum);
     panels.sums.push_back(add_scratch(t, {p.tile_rows, p.tile_columns + kPad}));
     if (p.units) {
+      kernel_.buffers.back().lifetime = Lifetime::Behind;
       body.push_back(Matrix{Matrix::Step::Clear, static_cast<int>(kernel_.fragments.size())});
       kernel_.fragments.push_back({*p.units, t, static_cast<int>(p.tile_rows), static_cast<int>(p.tile_columns),
                                    static_cast<int>(p.tile_inner), p.down, p.rows_along_inner, p.columns_along_inner});
@@ -225,6 +244,20 @@ std::vector<Stmt> ProductLowering::results(const GpuPanels& panels, const Tile& 
   return single(loop(LoopKind::Vector, kLane, points, std::move(body), 4, 4));
 }
 
+std::vector<Stmt> ProductLowering::in_pipeline(const GpuPanels& panels, const Tile& tile, const IntExpr& parts,
+                                               bool whole) {
+  Tile at = tile;
+  at.placement.ranges[kPart] = {0, parts - 1};
+  const IntExpr part = IntExpr::symbol(kPart);
+  std::vector<Stmt> steps;
+  for (const Panel& panel : panels.rows) append(steps, stage(panel, true, at, part, whole, false));
+  for (const Panel& panel : panels.columns) append(steps, stage(panel, false, at, part, whole, false));
+  append(steps, multiply_by_units(panels));
+  Loop pipeline = loop(LoopKind::Serial, kPart, parts, std::move(steps));
+  pipeline.stages = product().stages;
+  return single(std::move(pipeline));
+}
+
 void ProductLowering::gpu_tiles() {
   const schedule::Product& p = product();
   Tile tile = tile_of_grid();
@@ -249,13 +282,12 @@ void ProductLowering::gpu_tiles() {
     for (const Panel& panel : panels.columns) append(made, make(panel, false));
     return made;
   };
-  const auto multiply = [&] { return p.units ? multiply_by_units(panels) : multiply_by_threads(panels); };
   const auto run = [&](const IntExpr& first, const IntExpr& count) {
     Tile at = tile;
     at.placement.ranges[kPart] = {0, count - 1};
     std::vector<Stmt> steps = for_panels(
         [&](const Panel& panel, bool of_rows) { return stage(panel, of_rows, at, first + part, false, false); });
-    append(steps, multiply());
+    append(steps, multiply_by_threads(panels));
     return single(loop(LoopKind::Serial, kPart, count, std::move(steps)));
   };
   // While a part is multiplied, the next one is read.
@@ -269,12 +301,14 @@ void ProductLowering::gpu_tiles() {
     std::vector<Stmt> steps =
         for_panels([&](const Panel& panel, bool of_rows) { return put_held(panel, of_rows, at); });
     append(steps, hold(min(part + 1, count - 1, at.placement.ranges)));
-    append(steps, multiply());
+    append(steps, multiply_by_threads(panels));
     std::vector<Stmt> all = single(loop(LoopKind::Serial, Symbol::loop("first"), min(1, count), hold(0)));
     append(all, single(loop(LoopKind::Serial, kPart, count, std::move(steps))));
     return all;
   };
-  if (always_whole) {
+  if (p.units) {
+    append(body, in_pipeline(panels, tile, parts, always_whole && divides(p.tile_inner, inner)));
+  } else if (always_whole) {
     append(body, run_whole(whole_parts));
     if (!(parts - whole_parts).is(0)) append(body, run(whole_parts, parts - whole_parts));
   } else {

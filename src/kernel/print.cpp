@@ -319,7 +319,8 @@ class Printer {
             line("vector {} < {} by {}{}{}:", loop.var, loop.extent.str(), loop.lanes,
                  loop.columns ? fmt::format(" in {} columns", loop.columns) : "", begins(loop));
           else
-            line("{} {} < {}:", name_of(loop.kind), loop.var, loop.extent.str());
+            line("{} {} < {}{}:", name_of(loop.kind), loop.var, loop.extent.str(),
+                 loop.stages ? fmt::format(" in {} stages", loop.stages) : "");
           if (loop.team) team(loop);
           if (loop.forms) lanes(*loop.forms);
           const LaneForms* outer = std::exchange(forms_, loop.forms ? loop.forms.get() : forms_);
@@ -377,6 +378,7 @@ class Printer {
           forget_changed(s);
           const std::string how = store.atomic      ? fmt::format("atomic {} ", smelt::name_of(*store.atomic))
                                   : store.streaming ? "stream "
+                                  : store.later     ? "later "
                                   : forms_          ? step_text(store.step)
                                                     : "";
           line("{}{} = {}{}", how, access_text(kernel_, store.access), value, mask);

@@ -72,7 +72,10 @@ std::string at_once_text(const Kernel& kernel, const Loop& loop, const LoopAcces
       draws.push_back(fmt::format("{} from {}", d.aligned ? "blocks" : "words", d.base.str()));
     for (const AdjacentLoads& l : block.loads) loads.push_back(run(text_of(kernel, l.loads[0]), l.loads.size()));
     for (const GroupStore& g : block.group_stores)
-      stores.push_back((g.step > 0 ? "groups of " : "reversed groups of ") + stored(g.statement));
+      stores.push_back((g.copied     ? "copied groups of "
+                        : g.step > 0 ? "groups of "
+                                     : "reversed groups of ") +
+                       stored(g.statement));
     for (const AdjacentStores& s : block.stores) stores.push_back(run(stored(s.statements[0]), s.statements.size()));
   }
   std::vector<std::string> texts;

@@ -46,8 +46,9 @@ struct EarlyLoad {
 
 // A store whose lanes are one access, behind all else that the group does.
 struct GroupStore {
-  int statement = 0;  // of the block
-  int step = 0;       // 1: upwards, -1: downwards
+  int statement = 0;    // of the block
+  int step = 0;         // 1: upwards, -1: downwards
+  bool copied = false;  // from an array, lane by lane the same: nothing goes through registers
 };
 
 // Elements that follow each other, by address, which a thread takes as one access of up to 16 bytes behind one mask.

@@ -39,6 +39,12 @@ class BarrierVerifier {
     Since here;
     const Loop* vector = loop_of(s, LoopKind::Vector);
     note(s, here);
+    if (is_pipeline(s)) {
+      pipeline(s.get<Loop>());
+      here.written = in_memory_of_pipeline(kernel_);
+      meet(here, s);
+      return;
+    }
     if (vector) for_each_stmt(vector->body, [&](const Stmt& inner) { note(inner, here); });
     meet(here, s);
     const auto* body = body_of(s);
@@ -47,6 +53,48 @@ class BarrierVerifier {
     block(*body);
     if (repeats(s)) block(*body);  // its second iteration, behind the first
     if (s.is<If>() || repeats(s)) add(before);
+  }
+
+  // Parts are made in Vector loops and multiplied behind these, each in its stage: nothing else connects iterations.
+  void pipeline(const Loop& s) const {
+    if (s.kind != LoopKind::Serial || s.stages < 2) fail(kernel_, "loop {} is no pipeline", s.var);
+    Ranges ranges;
+    ranges[s.var] = {0, s.extent - 1};
+    const IntExpr stage = mod(IntExpr::symbol(s.var), s.stages, ranges);
+    const auto need_staged = [&](int b) {
+      const ScratchBuffer& buffer = kernel_.buffers[static_cast<size_t>(b)];
+      if (buffer.lifetime != Lifetime::Pipeline || buffer.dims.empty() || !buffer.dims[0].is(s.stages))
+        fail(kernel_, "pipeline {} uses scratch{}, which has no {} stages", s.var, b, s.stages);
+    };
+    bool multiplies = false;
+    for (const Stmt& inner : s.body) {
+      const auto* matrix = inner.get_if<Matrix>();
+      const Loop* makes = loop_of(inner, LoopKind::Vector);
+      if (matrix ? matrix->step != Matrix::Step::Multiply : multiplies || !makes)
+        fail(kernel_, "pipeline {} does something else than to make parts and to multiply them", s.var);
+      if (matrix) {
+        multiplies = true;
+        need_staged(matrix->rows), need_staged(matrix->columns);
+        const Fragment& f = kernel_.fragments[static_cast<size_t>(matrix->fragment)];
+        if (parts_ahead(s.stages, f) < 1) fail(kernel_, "pipeline {} has too few stages", s.var);
+        continue;
+      }
+      for_each_stmt(makes->body, [&](const Stmt& element) {
+        if (!element.is<Let>() && !element.is<Store>())
+          fail(kernel_, "pipeline {} makes parts by more than values and stores", s.var);
+        visit_accesses(kernel_, element, [&](const Access& access, bool stored) {
+          if (!stored) {
+            if (access.scratch) fail(kernel_, "pipeline {} makes parts from scratch{}", s.var, access.array);
+            return;
+          }
+          if (!access.scratch) fail(kernel_, "pipeline {} stores to an array", s.var);
+          need_staged(access.array);
+          if (!(access.index[0] == stage))
+            fail(kernel_, "pipeline {} stores to {}, not to stage {}", s.var, access_text(kernel_, access),
+                 stage.str());
+        });
+      });
+    }
   }
 
   void note(const Stmt& s, Since& here) const {

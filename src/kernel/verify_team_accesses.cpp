@@ -247,6 +247,11 @@ class AccessVerifier {
       need(std::abs(g.step) == 1 && vector.lanes.are_neighbours(flat_offset(kernel_, s.access), g.step), s.value,
            vector.loop, "stored at once to {}, whose lanes are no neighbours from a multiple on",
            access_text(kernel_, s.access));
+      if (g.copied) {
+        need(g.step == 1 && s.later && s.mask == kNoExpr && block.size() == 1, s.value, vector.loop,
+             "copied, though it need not come from memory alone");
+        early_load({.load = s.value, .step = 1}, vector);
+      }
       if (s.access.scratch)
         need(is_shared(kernel_, s.access), s.value, vector.loop, "stored at once to scratch of each thread");
       else

@@ -205,7 +205,11 @@ class Types {
                                         [](const IntExpr& have, int64_t want) { return have.is(want); });
     };
     const auto factor = [&](int buffer, int own, bool along_inner) {
-      return is(buffer, f.factors, {(along_inner ? f.inner : own) / 8, (along_inner ? own : f.inner) + 1, 8});
+      const ScratchBuffer& b = kernel_.buffers[static_cast<size_t>(buffer)];
+      const auto stages = b.dims.front().constant();
+      const int64_t fast = along_inner ? f.inner : own, width = Fragment::width(fast);
+      return stages && b.swizzled && fast % width == 0 &&
+             is(buffer, f.factors, {*stages, fast / width, along_inner ? own : f.inner, width});
     };
     if (s.step == Matrix::Step::Multiply)
       need(factor(s.rows, f.rows, f.rows_along_inner) && factor(s.columns, f.columns, f.columns_along_inner),

@@ -230,8 +230,20 @@ class Widening {
       const GroupAccess access{s->access.scratch ? -1 : s->access.array, kernel_.dtype_of(s->access),
                                flat_offset(kernel_, s->access)};
       const int step = step_of_group(vector.groups, vector.shape, access, in_order_, variant_);
-      if (step != 0) accesses.group_stores.push_back({static_cast<int>(n), step});
+      if (step == 0) continue;
+      accesses.group_stores.push_back({static_cast<int>(n), step});
+      if (s->later && step > 0 && block.size() == 1) copy_group(*s, vector, accesses);
     }
+  }
+
+  // A group that is loaded at once only to be stored: of as many bytes as may be copied on their own.
+  void copy_group(const Store& s, const Vector& vector, BlockAccesses& accesses) const {
+    const int bytes = vector.shape.lanes * size_of(kernel_.dtype_of(s.access));
+    const auto early = std::find_if(accesses.early.begin(), accesses.early.end(),
+                                    [&](const EarlyLoad& e) { return e.load == s.value && e.step > 0; });
+    if (early == accesses.early.end() || (bytes != 4 && bytes != 8 && bytes != 16)) return;
+    accesses.early.erase(early);
+    accesses.group_stores.back().copied = true;
   }
 
   // Loads that follow each other, behind one mask.
@@ -272,7 +284,7 @@ class Widening {
 
   bool may_be_wide(const Access& access) const {
     const auto array = static_cast<size_t>(access.array);
-    if (access.scratch) return kernel_.buffers[array].scope != Scope::Lane;
+    if (access.scratch) return kernel_.buffers[array].scope != Scope::Lane && !kernel_.buffers[array].swizzled;
     return !uses_.stored[array] && kernel_.params[array].kind != ParamKind::Scalar;
   }
 

@@ -97,8 +97,11 @@ class Finder {
   static void note(const kernel::BlockAccesses& accesses, const std::vector<const Stmt*>& statements, Forms& forms) {
     note(accesses.early, forms);
     for (const kernel::FromLane& from : accesses.from) forms.distance[from.load] = from.distance;
-    for (const kernel::GroupStore& g : accesses.group_stores)
-      forms.grouped_stores[statements[static_cast<size_t>(g.statement)]] = g.step;
+    for (const kernel::GroupStore& g : accesses.group_stores) {
+      const Stmt* const s = statements[static_cast<size_t>(g.statement)];
+      forms.grouped_stores[s] = g.step;
+      if (g.copied) forms.grouped[s->get<kernel::Store>().value] = g.step;
+    }
     for (const kernel::AdjacentLoads& a : accesses.loads) {
       forms.runs[a.loads[0]] = static_cast<int>(a.loads.size());
       forms.made.insert(a.loads.begin() + 1, a.loads.end());

@@ -31,6 +31,8 @@ struct Product {
   // On a GPU: the dtype that matrix units multiply factors in; nothing where threads do it. Warps beside each other along the rows.
   std::optional<DType> units;
   int down = 1;
+  int stages = 0;    // parts that are on chip at a time, where they come while others are multiplied
+  int64_t band = 1;  // tiles of rows that neighbours of the grid have, before they go to the next columns
   int64_t block_rows = 0, block_columns = 0;  // results that a thread has in registers; on a CPU columns are lanes
 };
 

@@ -33,7 +33,7 @@ struct Index3 {
 };
 static Index3 threadIdx, blockIdx, blockDim, gridDim;
 extern "C" {
-alignas(16) unsigned char scratch[232 << 10];  // dynamic shared memory
+alignas(1024) unsigned char scratch[232 << 10];  // dynamic shared memory
 extern unsigned char __start_shared_memory[] __attribute__((weak, visibility("hidden")));
 extern unsigned char __stop_shared_memory[] __attribute__((weak, visibility("hidden")));
 }
@@ -418,6 +418,53 @@ T await(const unsigned long long* at, unsigned long long) {
 }
 
 // ---- matrix units (src/emit/cuda_matrix.cpp)
+
+// Copies are made when they are waited for, not before: who reads too early finds what was there. Counts go on from part to part.
+namespace on_host {
+struct Copy {
+  void* to;
+  const void* from;
+  int bytes;
+  bool inside;
+  unsigned part;
+};
+struct Copies {
+  Copy waiting[512];
+  unsigned count = 0, parts = 0;
+};
+static Copies copies[kMostThreads];
+}  // namespace on_host
+
+template <int kBytes>
+inline void copy_later(void* to, const void* from, bool inside) {
+  on_host::Copies& mine = on_host::copies[on_host::current];
+  if (mine.count == 512) on_host::fail("too many copies are on their way");
+  if (reinterpret_cast<size_t>(to) % kBytes || (inside && reinterpret_cast<size_t>(from) % kBytes))
+    on_host::fail("a copy that is not aligned");
+  mine.waiting[mine.count++] = {to, from, kBytes, inside, mine.parts};
+}
+inline void end_part() { ++on_host::copies[on_host::current].parts; }
+template <int kBehind>
+inline void await_parts() {
+  on_host::Copies& mine = on_host::copies[on_host::current];
+  unsigned left = 0;
+  for (unsigned k = 0; k < mine.count; ++k) {
+    const on_host::Copy c = mine.waiting[k];
+    if (mine.parts - c.part <= kBehind)
+      mine.waiting[left++] = c;
+    else if (c.inside)
+      std::memcpy(c.to, c.from, c.bytes);
+    else
+      std::memset(c.to, 0, c.bytes);
+  }
+  mine.count = left;
+}
+inline void begin_multiplication() {}
+inline void end_multiplication() {}
+template <int kBehind>
+inline void await_multiplications() {}
+template <int kSums>
+inline void settle_sums(float (&)[kSums]) {}
 
 template <bool kTurned>
 inline void load_matrices(unsigned* to, const unsigned short* row) {
