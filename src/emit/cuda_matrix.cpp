@@ -207,8 +207,10 @@ template <class Tile, int kPitch> SMELT_INLINE void put_tile(const float* sums, 
 #pragma unroll
     for (int j = 0; j < Tile::kOwnColumns / 8; ++j)
 #pragma unroll
-      for (int s = 0; s < 4; ++s)
-        to[(row + 16 * i + s / 2 * 8) * kPitch + column + 8 * j + s % 2] = sums[(i * (Tile::kOwnColumns / 8) + j) * 4 + s];
+      for (int s = 0; s < 4; s += 2) {
+        const float* const pair = sums + (i * (Tile::kOwnColumns / 8) + j) * 4 + s;
+        *(Vec<float, 2>*)(to + (row + 16 * i + s / 2 * 8) * kPitch + column + 8 * j) = Vec<float, 2>{{pair[0], pair[1]}};
+      }
 })",
            needs},
       });

@@ -72,6 +72,22 @@ bool is_short(const Graph& graph, const Node& reduce, int64_t most) {
   return true;
 }
 
+// Whether it adds up products of halves, which are cast to f32 first: matrix units do that, from their own number of terms on.
+bool is_product_of_halves(const Graph& graph, const Node& reduce) {
+  constexpr int64_t kTerms = 16;
+  const Node& product = graph.at(reduce.args[0]);
+  if (reduce.reduce != ReduceKind::Sum || product.kind != NodeKind::Elementwise || product.op != Op::Mul ||
+      is_short(graph, reduce, kTerms - 1))
+    return false;
+  return std::all_of(product.args.begin(), product.args.end(), [&](NodeId factor) {
+    while (graph.at(factor).kind == NodeKind::Broadcast || graph.at(factor).kind == NodeKind::Reshape ||
+           graph.at(factor).kind == NodeKind::Permute)
+      factor = graph.at(factor).args[0];
+    const Node& cast = graph.at(factor);
+    return cast.kind == NodeKind::Cast && cast.dtype == DType::F32 && is_half(graph.at(cast.args[0]).dtype);
+  });
+}
+
 bool of_two_arrays(const Graph& graph, const Node& reduce) {
   const Shape& shape = graph.at(reduce.args[0]).shape;
   Dimensions own(shape.size());
@@ -96,7 +112,8 @@ bool of_two_arrays(const Graph& graph, const Node& reduce) {
 Graph with_local_reductions(Graph graph, int64_t most) {
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
-    if (node.kind == NodeKind::Reduce && !node.local && is_short(graph, node, most) && of_two_arrays(graph, node))
+    if (node.kind == NodeKind::Reduce && !node.local && is_short(graph, node, most) &&
+        !is_product_of_halves(graph, node) && of_two_arrays(graph, node))
       graph.nodes[i].local = true;
   }
   return graph;

@@ -396,7 +396,7 @@ struct Part {
 struct Fragment {
   DType factors, sums;
   int rows, columns, inner;         // of the tile, and of the part that is staged at a time
-  static constexpr int kApart = 4;  // elements between the rows of the buffer that sums are put into
+  static constexpr int kApart = 8;  // elements between the rows of the buffer that sums are put into
   int down;                         // warps beside each other along the rows; the others are along the columns
   bool rows_along_inner, columns_along_inner;
   static constexpr int64_t width(int64_t n) { return n % 64 == 0 ? 64 : 32; }

@@ -48,6 +48,7 @@ ProductLowering::Tile ProductLowering::tile_of_grid() const {
   else
     grid.add_pieces(kRowTile, rows, product().tile_rows);
   grid.add_pieces(kColumnTile, columns, product().tile_columns);
+  if (product().split > 1) grid.add(kSplit, product().split);
   if (band > 1) grid.add(kRowInBand, band);
   Tile tile;
   tile.grid = grid.extent();

@@ -9,6 +9,8 @@ namespace smelt::kernel {
 
 // The variables of the loops over parts of the inner axes, and over one of them.
 inline const Symbol kPart = Symbol::loop("kb"), kInner = Symbol::loop("k");
+// That of the parts of the inner axes which the grid goes over.
+inline const Symbol kSplit = Symbol::loop("s");
 
 class ProductLowering : public Lowering {
  public:
@@ -55,6 +57,7 @@ class ProductLowering : public Lowering {
     std::vector<Panel> rows, columns;
     std::vector<std::vector<LocalId>> totals;  // by sum, of each result of a thread
     std::vector<int> sums;                     // buffers of results, by sum
+    std::vector<int> partial;                  // arrays of partial sums, by sum, where the inner axes are split
   };
   std::vector<schedule::Guard> guards_of(const Placement& placement, const std::vector<int>& axes) const;
   GpuPanels add_gpu_panels(std::vector<Stmt>& body);
@@ -64,7 +67,19 @@ class ProductLowering : public Lowering {
   };
   Stmt over_part(bool of_rows, std::vector<Stmt> element) const;
   PartElement element_of_part(bool of_rows, const Ranges& ranges) const;
-  std::vector<Stmt> in_pipeline(const GpuPanels& panels, const Tile& tile, const IntExpr& parts, bool whole);
+  template <class Make>
+  std::vector<Stmt> for_panels(const GpuPanels& panels, const Make& make) {
+    std::vector<Stmt> made;
+    for (const Panel& panel : panels.rows) append(made, make(panel, true));
+    for (const Panel& panel : panels.columns) append(made, make(panel, false));
+    return made;
+  }
+  std::vector<Stmt> in_pipeline(const GpuPanels& panels, const Tile& tile, const Piece& parts, bool whole);
+  std::vector<Stmt> whole_parts(const GpuPanels& panels, const Tile& tile, const Piece& parts);
+  std::vector<Stmt> other_parts(const GpuPanels& panels, const Tile& tile, const Piece& parts);
+  std::vector<Axis> kept_axes() const;
+  schedule::Index partial_at(const IntExpr& part, const Placement& placement) const;
+  void add_up_parts(const GpuPanels& panels);
   Ranges ranges_of_part(const Tile& tile, bool of_rows) const;
   ExprId or_zero(ExprId value, ExprId inside, int buffer);
   std::vector<Stmt> stage(const Panel& panel, bool of_rows, const Tile& tile, const IntExpr& part, bool whole,

@@ -18,6 +18,10 @@
 //     serial %kb over parts of the inner axes, in stages:
 //       vector %i over the part:                        rows panel, columns panel of the stage = f, g
 //       sums = rows panel times columns panel + sums
+//
+// Where tiles are few and the inner axes long, the grid goes over parts of these too: each stores its sums, and a second phase
+//
+//   grid %g over pieces of the results: vector %i over the piece: sum = 0; serial %s over the parts: sum += its sum; out = h(sum)
 #include <algorithm>
 
 #include "base/check.hpp"
@@ -27,8 +31,8 @@ namespace smelt::kernel {
 
 namespace {
 
-constexpr int64_t kApart = 4;               // columns of a thread that lie beside each other
-constexpr int64_t kPad = Fragment::kApart;  // elements between rows of scratch, so that they begin in other banks
+constexpr int64_t kApart = 4;  // columns of a thread that lie beside each other
+constexpr int64_t kPad = 4;    // elements between rows of scratch, so that they begin in other banks
 
 }  // namespace
 
@@ -92,7 +96,7 @@ std::vector<Stmt> ProductLowering::stage(const Panel& panel, bool of_rows, const
   const ExprId value = or_zero(factor_at(panel, placement), inside, panel.buffer);
   evaluator_.only_where(kNoExpr);
   Access to = hold ? Access{true, panel.held, {IntExpr::symbol(kLane)}} : Access{true, panel.buffer, at.in_panel};
-  if (p.stages) to.index.insert(to.index.begin(), mod(part, p.stages, placement.ranges));
+  if (p.stages) to.index.insert(to.index.begin(), mod(IntExpr::symbol(kPart), p.stages, placement.ranges));
   Store store = builder_.store(std::move(to), value);
   store.later = p.stages > 0 && builder_.at(store.value).is<Load>();
   element.push_back(std::move(store));
@@ -183,7 +187,12 @@ ProductLowering::GpuPanels ProductLowering::add_gpu_panels(std::vector<Stmt>& bo
     add(panels.rows, sum.rows, sum.reduction, p.tile_rows);
     add(panels.columns, sum.columns, sum.reduction, p.tile_columns);
     const DType t = accumulator(sum);
-    panels.sums.push_back(add_scratch(t, {p.tile_rows, p.tile_columns + kPad}));
+    panels.sums.push_back(add_scratch(t, {p.tile_rows, p.tile_columns + (p.units ? Fragment::kApart : kPad)}));
+    if (p.split > 1) {
+      Shape dims{p.split};
+      for (const Axis& axis : kept_axes()) dims.push_back(axis.extent);
+      panels.partial.push_back(add_temporary(t, std::move(dims), "partial sums"));
+    }
     if (p.units) {
       kernel_.buffers.back().lifetime = Lifetime::Behind;
       body.push_back(Matrix{Matrix::Step::Clear, static_cast<int>(kernel_.fragments.size())});
@@ -216,7 +225,7 @@ std::vector<Stmt> ProductLowering::put_sums(const GpuPanels& panels) {
   return single(loop(LoopKind::Vector, kLane, schedule_.team, std::move(put)));
 }
 
-// What follows from the sums of a tile.
+// What follows from the sums of a tile: results, or partial sums for the second phase.
 std::vector<Stmt> ProductLowering::results(const GpuPanels& panels, const Tile& tile, bool whole) {
   const schedule::Product& p = product();
   const int64_t points = p.tile_rows * p.tile_columns;
@@ -229,103 +238,160 @@ std::vector<Stmt> ProductLowering::results(const GpuPanels& panels, const Tile& 
   place(placement, p.columns, tile.columns.first + column);
   std::vector<Stmt> body, stores;
   evaluator_.enter(&body, &placement.ranges);
-  for (size_t s = 0; s < p.sums.size(); ++s)
-    evaluator_.set_reduction(p.sums[s].node, builder_.load({true, panels.sums[s], {row, column}}));
   ExprId mask = kNoExpr;
   if (!whole) {
     std::vector<schedule::Guard> guards = guards_of(placement, p.rows);
     for (const schedule::Guard& g : guards_of(placement, p.columns)) guards.push_back(g);
     mask = evaluator_.only_where(guards);
   }
-  for (const StoredOutput& o : domain().outputs)
-    stores.push_back(store_output(o, placement, evaluator_.value_to_store(o.base, placement.at(o.base_index)), mask));
+  for (size_t s = 0; s < p.sums.size(); ++s) {
+    const ExprId sum = builder_.load({true, panels.sums[s], {row, column}});
+    if (p.split > 1)
+      stores.push_back(
+          builder_.store({false, panels.partial[s], partial_at(placement.value_of.at(kSplit), placement)}, sum, mask));
+    else
+      evaluator_.set_reduction(p.sums[s].node, sum);
+  }
+  if (p.split == 1)
+    for (const StoredOutput& o : domain().outputs)
+      stores.push_back(store_output(o, placement, evaluator_.value_to_store(o.base, placement.at(o.base_index)), mask));
   evaluator_.only_where(kNoExpr);
   append(body, std::move(stores));
   return single(loop(LoopKind::Vector, kLane, points, std::move(body), 4, 4));
 }
 
-std::vector<Stmt> ProductLowering::in_pipeline(const GpuPanels& panels, const Tile& tile, const IntExpr& parts,
+std::vector<Axis> ProductLowering::kept_axes() const {
+  std::vector<Axis> kept;
+  for (const Axis& axis : domain().axes)
+    if (!axis.reduced) kept.push_back(axis);
+  return kept;
+}
+
+// Where one of the parts of a sum is.
+schedule::Index ProductLowering::partial_at(const IntExpr& part, const Placement& placement) const {
+  schedule::Index index{part};
+  for (const Axis& axis : kept_axes()) index.push_back(placement.value_of.at(axis.var));
+  return index;
+}
+
+// The second phase: parts are added up in their order.
+void ProductLowering::add_up_parts(const GpuPanels& panels) {
+  const schedule::Product& p = product();
+  constexpr int64_t kPiece = 1024;
+  IntExpr points = 1;
+  for (const Axis& axis : kept_axes()) points = points * axis.extent;
+  const Symbol chunk = Symbol::loop("c");
+  Grid grid;
+  grid.add_pieces(chunk, points, kPiece);
+  Placement placement;
+  grid.decode(placement);
+  const Piece piece = piece_at(placement, chunk, points, kPiece);
+  placement.ranges[kLane] = {0, piece.length - 1};
+  const IntExpr at = piece.first + IntExpr::symbol(kLane);
+  placement.unravel(kept_axes(), at);
+  std::vector<Stmt> body;
+  evaluator_.enter(&body, &placement.ranges);
+  for (size_t s = 0; s < p.sums.size(); ++s) {
+    ExprId sum = builder_.load({false, panels.partial[s], partial_at(0, placement)});
+    for (int part = 1; part < p.split; ++part)
+      sum = builder_.apply(Op::Add, {sum, builder_.load({false, panels.partial[s], partial_at(part, placement)})});
+    evaluator_.set_reduction(p.sums[s].node, sum);
+  }
+  append(body, elements(placement));
+  add_phase(grid.extent(), single(loop(LoopKind::Vector, kLane, piece.length, std::move(body), 4, 1)), kPiece);
+  Team& team = kernel_.phases.back().team;
+  team.threads = team.workgroup = std::min(team.threads, static_cast<int>(kPiece / 4));
+}
+
+std::vector<Stmt> ProductLowering::in_pipeline(const GpuPanels& panels, const Tile& tile, const Piece& parts,
                                                bool whole) {
   Tile at = tile;
-  at.placement.ranges[kPart] = {0, parts - 1};
-  const IntExpr part = IntExpr::symbol(kPart);
+  at.placement.ranges[kPart] = {0, parts.length - 1};
+  const IntExpr part = parts.first + IntExpr::symbol(kPart);
   std::vector<Stmt> steps;
-  for (const Panel& panel : panels.rows) append(steps, stage(panel, true, at, part, whole, false));
-  for (const Panel& panel : panels.columns) append(steps, stage(panel, false, at, part, whole, false));
+  append(steps, for_panels(panels, [&](const Panel& panel, bool of_rows) {
+           return stage(panel, of_rows, at, part, whole, false);
+         }));
   append(steps, multiply_by_units(panels));
-  Loop pipeline = loop(LoopKind::Serial, kPart, parts, std::move(steps));
+  Loop pipeline = loop(LoopKind::Serial, kPart, parts.length, std::move(steps));
   pipeline.stages = product().stages;
   return single(std::move(pipeline));
+}
+
+// The inner axes by threads. While a part is multiplied, the next one is read.
+std::vector<Stmt> ProductLowering::whole_parts(const GpuPanels& panels, const Tile& tile, const Piece& parts) {
+  Tile at = tile;
+  at.placement.ranges[kPart] = {0, parts.length - 1};
+  const auto hold = [&](const IntExpr& number) {
+    return for_panels(panels, [&](const Panel& panel, bool of_rows) {
+      return stage(panel, of_rows, at, parts.first + number, true, true);
+    });
+  };
+  std::vector<Stmt> steps =
+      for_panels(panels, [&](const Panel& panel, bool of_rows) { return put_held(panel, of_rows, at); });
+  append(steps, hold(min(IntExpr::symbol(kPart) + 1, parts.length - 1, at.placement.ranges)));
+  append(steps, multiply_by_threads(panels));
+  std::vector<Stmt> all = single(loop(LoopKind::Serial, Symbol::loop("first"), min(1, parts.length), hold(0)));
+  append(all, single(loop(LoopKind::Serial, kPart, parts.length, std::move(steps))));
+  return all;
+}
+
+std::vector<Stmt> ProductLowering::other_parts(const GpuPanels& panels, const Tile& tile, const Piece& parts) {
+  Tile at = tile;
+  at.placement.ranges[kPart] = {0, parts.length - 1};
+  std::vector<Stmt> steps = for_panels(panels, [&](const Panel& panel, bool of_rows) {
+    return stage(panel, of_rows, at, parts.first + IntExpr::symbol(kPart), false, false);
+  });
+  append(steps, multiply_by_threads(panels));
+  return single(loop(LoopKind::Serial, kPart, parts.length, std::move(steps)));
 }
 
 void ProductLowering::gpu_tiles() {
   const schedule::Product& p = product();
   Tile tile = tile_of_grid();
   const IntExpr rows = schedule::count_of(domain(), p.rows), columns = schedule::count_of(domain(), p.columns),
-                inner = schedule::count_of(domain(), p.inner);
+                inner = schedule::count_of(domain(), p.inner), all = ceildiv(inner, p.tile_inner);
   std::vector<Stmt> body;
   evaluator_.enter(&body, &tile.placement.ranges);
-  const auto divides = [](int64_t size, const IntExpr& all) { return all.constant() && *all.constant() % size == 0; };
+  const auto divides = [](int64_t size, const IntExpr& n) { return n.constant() && *n.constant() % size == 0; };
   const bool always_whole = divides(p.tile_rows, rows) && divides(p.tile_columns, columns);
-  const auto fits = [&](const IntExpr& first, int64_t size, const IntExpr& all) {
-    return builder_.apply(Op::Le, {builder_.index(first + size), builder_.index(all)});
+  const auto fits = [&](const IntExpr& first, int64_t size, const IntExpr& of) {
+    return builder_.apply(Op::Le, {builder_.index(first + size), builder_.index(of)});
   };
   const ExprId is_whole = builder_.apply(
       Op::And, {fits(tile.rows.first, p.tile_rows, rows), fits(tile.columns.first, p.tile_columns, columns)});
-  const IntExpr whole_parts = floordiv(inner, p.tile_inner), parts = ceildiv(inner, p.tile_inner),
-                part = IntExpr::symbol(kPart);
+  Piece parts{0, all};
+  if (p.split > 1) {
+    const IntExpr each = ceildiv(all, p.split);
+    parts.first = tile.placement.value_of.at(kSplit) * each;
+    parts.length = divides(p.split, all) ? each : max(0, min(each, all - parts.first, tile.placement.ranges));
+  }
   const GpuPanels panels = add_gpu_panels(body);
-
-  const auto for_panels = [&](const auto& make) {
-    std::vector<Stmt> made;
-    for (const Panel& panel : panels.rows) append(made, make(panel, true));
-    for (const Panel& panel : panels.columns) append(made, make(panel, false));
-    return made;
-  };
-  const auto run = [&](const IntExpr& first, const IntExpr& count) {
-    Tile at = tile;
-    at.placement.ranges[kPart] = {0, count - 1};
-    std::vector<Stmt> steps = for_panels(
-        [&](const Panel& panel, bool of_rows) { return stage(panel, of_rows, at, first + part, false, false); });
-    append(steps, multiply_by_threads(panels));
-    return single(loop(LoopKind::Serial, kPart, count, std::move(steps)));
-  };
-  // While a part is multiplied, the next one is read.
-  const auto run_whole = [&](const IntExpr& count) {
-    Tile at = tile;
-    at.placement.ranges[kPart] = {0, count - 1};
-    const auto hold = [&](const IntExpr& number) {
-      return for_panels(
-          [&](const Panel& panel, bool of_rows) { return stage(panel, of_rows, at, number, true, true); });
-    };
-    std::vector<Stmt> steps =
-        for_panels([&](const Panel& panel, bool of_rows) { return put_held(panel, of_rows, at); });
-    append(steps, hold(min(part + 1, count - 1, at.placement.ranges)));
-    append(steps, multiply_by_threads(panels));
-    std::vector<Stmt> all = single(loop(LoopKind::Serial, Symbol::loop("first"), min(1, count), hold(0)));
-    append(all, single(loop(LoopKind::Serial, kPart, count, std::move(steps))));
-    return all;
-  };
+  const IntExpr whole = floordiv(inner, p.tile_inner);
   if (p.units) {
-    append(body, in_pipeline(panels, tile, parts, always_whole && divides(p.tile_inner, inner)));
+    append(body, in_pipeline(panels, tile, parts, always_whole && divides(p.tile_inner * p.split, inner)));
+  } else if (p.split > 1) {
+    append(body, always_whole ? whole_parts(panels, tile, parts) : other_parts(panels, tile, parts));
   } else if (always_whole) {
-    append(body, run_whole(whole_parts));
-    if (!(parts - whole_parts).is(0)) append(body, run(whole_parts, parts - whole_parts));
+    append(body, whole_parts(panels, tile, {0, whole}));
+    if (!(all - whole).is(0)) append(body, other_parts(panels, tile, {whole, all - whole}));
   } else {
-    const IntExpr done = evaluator_.as_index(
-        builder_.apply(Op::Where, {is_whole, builder_.index(whole_parts), builder_.index(0)}), whole_parts + 1);
+    const IntExpr done =
+        evaluator_.as_index(builder_.apply(Op::Where, {is_whole, builder_.index(whole), builder_.index(0)}), whole + 1);
     tile.placement.ranges = evaluator_.ranges();
-    body.push_back(If{is_whole, run_whole(whole_parts)});
-    append(body, run(done, parts - done));
+    body.push_back(If{is_whole, whole_parts(panels, tile, {0, whole})});
+    append(body, other_parts(panels, tile, {done, all - done}));
   }
   append(body, put_sums(panels));
-  if (always_whole) {
-    append(body, results(panels, tile, true));
+  const bool never_whole = builder_.constant_at(is_whole) && !builder_.constant_at(is_whole)->as_bool();
+  if (always_whole || never_whole) {
+    append(body, results(panels, tile, always_whole));
   } else {
     body.push_back(If{is_whole, results(panels, tile, true)});
     body.push_back(If{builder_.apply(Op::Not, {is_whole}), results(panels, tile, false)});
   }
   add_phase(tile.grid, std::move(body), IntExpr(p.tile_rows * p.tile_columns));
+  if (p.split > 1) add_up_parts(panels);
 }
 
 }  // namespace smelt::kernel

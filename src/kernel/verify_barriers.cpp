@@ -87,6 +87,7 @@ class BarrierVerifier {
             if (access.scratch) fail(kernel_, "pipeline {} makes parts from scratch{}", s.var, access.array);
             return;
           }
+          if (!access.scratch && access.array == kernel_.error_param) return;
           if (!access.scratch) fail(kernel_, "pipeline {} stores to an array", s.var);
           need_staged(access.array);
           if (!(access.index[0] == stage))

@@ -20,6 +20,8 @@ double array_bytes(const Graph& graph, const SizeBinding& sizes, NodeId node);
 
 // cost_gpu.cpp
 Cost predict_on_gpu(const Graph& graph, const Group& group, const Schedule& schedule, const Options& options);
+// cost_product_gpu.cpp
+Cost predict_product_on_gpu(const Graph& graph, const Group& group, const Schedule& schedule, const Options& options);
 // cost_product.cpp
 Cost predict_product(const Graph& graph, const Group& group, const Schedule& schedule, const Options& options);
 // cost_cpu.cpp

@@ -8,18 +8,15 @@
 namespace smelt::schedule {
 namespace {
 
-// Multiplications of a thread of a CPU, or of a multiprocessor, in a microsecond. Of what a machine could do a part is reached: of
-// CPUs 0.8 (AVX-512, f32, 1024^3), of threads of an H100 0.7, of its matrix units 0.25 (4096^3).
-double multiplications(const Options& options, const Product& p, int64_t bytes) {
-  if (!options.target.gpu) return 0.8 * 3e3 * 2 * options.target.vector_bits / 8 / static_cast<double>(bytes);
-  constexpr double kClock = 1755;
-  if (p.units) return 0.25 * kClock * 2048;
-  return 0.7 * kClock * (bytes > 4 ? 64 : 128);
+// Multiplications of a thread in a microsecond: of what it could do 0.8 are reached (AVX-512, f32, 1024^3).
+double multiplications(const Options& options, int64_t bytes) {
+  return 0.8 * 3e3 * 2 * options.target.vector_bits / 8 / static_cast<double>(bytes);
 }
 
 }  // namespace
 
 Cost predict_product(const Graph& graph, const Group& group, const Schedule& schedule, const Options& options) {
+  if (options.target.gpu) return predict_product_on_gpu(graph, group, schedule, options);
   const Product& p = *schedule.product;
   const Domain& domain = schedule.domain;
   const TargetFacts facts = facts_of(options.target);
@@ -35,7 +32,7 @@ Cost predict_product(const Graph& graph, const Group& group, const Schedule& sch
   Cost cost;
   const bool near = bytes < static_cast<double>(facts.cache_bytes_total) / 2;
   cost.memory_us = bytes / (near ? facts.cache_bytes : facts.memory_bytes);
-  cost.issue_us = ceil_ratio(tiles, facts.processors) * of_tile / multiplications(options, p, bytes_of_sums(graph, p));
+  cost.issue_us = ceil_ratio(tiles, facts.processors) * of_tile / multiplications(options, bytes_of_sums(graph, p));
   cost.launch_us = facts.launch_us;
   cost.workgroups = static_cast<int64_t>(tiles);
   take_longest(cost);

@@ -11,6 +11,10 @@
 namespace smelt::schedule {
 namespace {
 
+// Smaller products take longer to stage than to add up in the loops of other families.
+constexpr int64_t kFewestOfRows = 4, kFewestOfColumns = 8, kFewestOfInner = 8;
+constexpr int64_t kSmallProduct = 1 << 14;  // multiplications
+
 // What a factor is computed from.
 struct Dependence {
   std::set<int> axes;  // of the domain
@@ -168,11 +172,29 @@ std::optional<DType> half_of_factors(const Graph& graph, const Group& group, con
   return half;
 }
 
+bool is_copied(const Graph& graph, const Group& group, NodeId factor) {
+  const auto is_member = [&](NodeId id) { return std::binary_search(group.nodes.begin(), group.nodes.end(), id); };
+  while (is_view(graph.at(factor).kind) || (is_member(factor) && graph.at(factor).kind == NodeKind::Cast))
+    factor = graph.at(factor).args[0];
+  return !is_member(factor);
+}
+
 int64_t bytes_of_sums(const Graph& graph, const Product& product) {
   int64_t bytes = 4;
   for (const ProductSum& sum : product.sums)
     bytes = std::max<int64_t>(bytes, size_of(compute_type(graph.at(sum.node).dtype)));
   return bytes;
+}
+
+std::optional<LargeProduct> large_product(const Graph& graph, const Group& group, const Domain& domain) {
+  auto found = find_product(graph, group, domain);
+  if (!found) return std::nullopt;
+  const int64_t rows = estimate_of(domain, found->rows), columns = estimate_of(domain, found->columns),
+                inner = estimate_of(domain, found->inner), bytes = bytes_of_sums(graph, *found);
+  if (rows < kFewestOfRows || columns < kFewestOfColumns || inner < kFewestOfInner ||
+      rows * columns * inner < kSmallProduct)
+    return std::nullopt;
+  return LargeProduct{std::move(*found), rows, columns, inner, bytes};
 }
 
 int64_t estimate_of(const Domain& domain, const std::vector<int>& axes) {

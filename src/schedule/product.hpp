@@ -33,6 +33,7 @@ struct Product {
   int down = 1;
   int stages = 0;    // parts that are on chip at a time, where they come while others are multiplied
   int64_t band = 1;  // tiles of rows that neighbours of the grid have, before they go to the next columns
+  int split = 1;  // parts of the inner axes that the grid goes over too; what they make is added up by a second phase
   int64_t block_rows = 0, block_columns = 0;  // results that a thread has in registers; on a CPU columns are lanes
 };
 
@@ -47,6 +48,19 @@ std::optional<DType> half_of_factors(const Graph& graph, const Group& group, con
 
 // Bytes of what the sums add up in, at least 4.
 int64_t bytes_of_sums(const Graph& graph, const Product& product);
+
+// A product that is worth tiles, its sizes as they are estimated, and the bytes of a sum.
+struct LargeProduct {
+  Product product;
+  int64_t rows, columns, inner, bytes;
+};
+std::optional<LargeProduct> large_product(const Graph& graph, const Group& group, const Domain& domain);
+
+// Whether the elements of a factor are those of an array, cast or not: copies bring them on chip.
+bool is_copied(const Graph& graph, const Group& group, NodeId factor);
+
+// Bytes of one part of all factors of a tile on a GPU.
+int64_t bytes_of_part(const Product& product);
 
 // Points of these axes for the sizes at hand, and as an expression.
 int64_t estimate_of(const Domain& domain, const std::vector<int>& axes);

@@ -115,6 +115,20 @@ TEST_F(EmulatedGpu, ProductsOfHalves) {
     }
 }
 
+// Few results of long inner axes: the grid goes over parts of these, which a second phase adds up.
+TEST_F(EmulatedGpu, ProductsInParts) {
+  for (const auto& [m, k, n] :
+       {std::tuple<int64_t, int64_t, int64_t>{17, 4096, 24}, {8, 1000, 70}, {33, 520, 40}, {64, 2048, 64}})
+    for (const DType t : {DType::BF16, DType::F32})
+      check(fmt::format("input a: {0}[{1}, {2}]\ninput b: {0}[{2}, {3}]\ninput c: {0}[{3}]\n"
+                        "return relu(a @ b + c), (a @ b).T * 2\n",
+                        name_of(t), m, k, n),
+            {noise(t, {m, k}, 1), noise(t, {k, n}, 2), noise(t, {n}, 3)});
+  const Tensor a = noise(DType::BF16, {4, 700}, 1), b = noise(DType::BF16, {40, 700}, 2);
+  check_calls("input a: bf16[M, K]\ninput b: bf16[N, K]\nreturn a @ b.T\n", {{a, b}},
+              {{"M"_size, 8}, {"K"_size, 9000}, {"N"_size, 64}});
+}
+
 TEST_F(EmulatedGpu, RowsOfAKnownLength) {
   for (const int64_t length : {20, 256, 1000})
     check(fmt::format("input x: f16[R, {}]\nreturn layernorm(relu(x))\n", length), {rows(DType::F16, 9, length)});

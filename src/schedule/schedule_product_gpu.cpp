@@ -1,0 +1,144 @@
+// How tiles of products are chosen on a GPU.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "schedule/cost.hpp"
+#include "schedule/product.hpp"
+#include "schedule/propose.hpp"
+#include "schedule/schedule_gpu.hpp"
+
+namespace smelt::schedule {
+namespace {
+
+constexpr int64_t kPartsOfASplit = 4;  // at least
+
+// A tuning's tile and lanes are the rows and columns of a tile here, its unroll what is staged at a time, its cluster the workgroups that
+// have parts of a tile.
+std::vector<Tuning> proposed_tiles(bool units) {
+  std::vector<Tuning> tunings;
+  const std::vector<int> inner = units ? std::vector<int>{64, 32} : std::vector<int>{16, 8};
+  for (const auto& [rows, columns] : {std::pair{128, 256}, {128, 128}, {128, 64}, {64, 256}, {64, 128}, {64, 64}, {64, 32}, {32, 128},
+                                      {32, 64}, {32, 32}, {16, 256}, {16, 128}, {16, 64}})
+    for (const int part : inner)
+      for (const int split : {1, 2, 4, 8, 16}) {
+        if ((columns == 256 || rows == 16 || (rows == 32 && columns > 32)) && !units) continue;
+        if (split > 1 && part != inner[0]) continue;
+        Tuning tuning;
+        tuning.tile = rows, tuning.lanes = columns, tuning.unroll = part, tuning.cluster = split;
+        tunings.push_back(tuning);
+      }
+  return tunings;
+}
+
+// Whether groups of four warps multiply, each 64 rows and all columns.
+bool has_groups(const Product& p, const Target& target) {
+  return target.compute == 90 && p.tile_rows % 64 == 0 && p.tile_columns % 64 == 0;
+}
+
+// Parts of the factors that a workgroup has on chip: four, or as many as leave room for a second one beside tiles of few sums.
+int stages_of(const Product& p, const Target& target) {
+  const int64_t part = bytes_of_part(p), all = target.shared_bytes - 1024;
+  const int64_t room = p.tile_rows * p.tile_columns <= 128 * 128 && all / 2 / part >= 3 ? all / 2 : all;
+  return static_cast<int>(std::clamp<int64_t>(room / part, 0, 4));
+}
+
+// Tiles of rows that the grid goes through before it goes to the next columns: neighbours then have both few rows and few columns, and
+// find them in the caches.
+int64_t band_of(const Domain& domain, const Product& p) {
+  const auto rows = count_of(domain, p.rows).constant();
+  if (!rows) return 1;
+  const int64_t tiles = (*rows + p.tile_rows - 1) / p.tile_rows;
+  for (const int64_t band : {16, 12, 8, 10, 6, 4})
+    if (tiles % band == 0) return band;
+  return 1;
+}
+
+// Threads of a workgroup; 0 where the tile does not fit on chip.
+int settle_units(Product& p, const Domain& domain, const Target& target) {
+  // Elsewhere a warp has 64 x 32 sums, or as many of them as there are.
+  const bool groups = has_groups(p, target);
+  p.down = static_cast<int>(groups ? p.tile_rows / 16 : std::max<int64_t>(1, p.tile_rows / 64));
+  p.block_rows = p.tile_rows / p.down;
+  p.block_columns = groups ? p.tile_columns : std::min<int64_t>(p.tile_columns, p.tile_columns > 128 ? 64 : 32);
+  p.stages = stages_of(p, target);
+  p.band = band_of(domain, p);
+  const int threads = static_cast<int>(p.down * (p.tile_columns / p.block_columns) * kWarp);
+  // Registers hold 192 sums of a thread, and rows of scratch hold 32 neighbours and more.
+  const int64_t sums = p.tile_rows * p.tile_columns * static_cast<int64_t>(p.sums.size()) / threads;
+  const bool lies = (p.rows_along_inner || p.tile_rows % 32 == 0) && (p.columns_along_inner || p.tile_columns % 32 == 0);
+  return p.stages >= (groups ? 3 : 2) && sums <= 192 && lies ? threads : 0;
+}
+
+}  // namespace
+
+int64_t bytes_of_part(const Product& p) {
+  std::set<NodeId> rows, columns;
+  for (const ProductSum& sum : p.sums) rows.insert(sum.rows), columns.insert(sum.columns);
+  const int64_t own =
+      static_cast<int64_t>(rows.size()) * p.tile_rows + static_cast<int64_t>(columns.size()) * p.tile_columns;
+  return own * p.tile_inner * (p.units ? 2 : 4);
+}
+
+namespace {
+
+// With tiles as the tuning has them.
+std::optional<Schedule> in_tiles(const LargeProduct& found, const Domain& domain, const Target& target,
+                                 const Tuning& tuning) {
+  Product p = found.product;
+  p.tile_rows = tuning.tile, p.tile_columns = tuning.lanes, p.tile_inner = tuning.unroll;
+  p.split = std::max(1, tuning.cluster);
+  const int64_t sums = p.tile_rows * p.tile_columns * static_cast<int64_t>(p.sums.size());
+  if (p.split > std::max<int64_t>(1, found.inner / p.tile_inner / kPartsOfASplit)) return std::nullopt;
+  Schedule s;
+  s.strategy = Strategy::Product;
+  s.domain = domain;
+  if (p.units) {
+    s.team = s.workgroup = settle_units(p, domain, target);
+    if (s.team == 0) return std::nullopt;
+    s.lanes = 8;
+  } else {
+    // Threads read without asking, so that parts have to be whole.
+    const auto all = count_of(domain, p.inner).constant();
+    if (p.split > 1 && (!all || *all % (p.tile_inner * p.split) != 0)) return std::nullopt;
+    if (sums * found.bytes > (target.plain ? 8 << 10 : 64 << 10)) return std::nullopt;
+    p.block_rows = p.tile_rows == 128 ? 8 : 4;
+    p.block_columns = p.tile_columns == 128 ? 8 : 4;
+    s.team = s.workgroup = static_cast<int>(p.tile_rows * p.tile_columns / (p.block_rows * p.block_columns));
+    s.lanes = 4;
+  }
+  s.tile = p.tile_columns;
+  s.note = fmt::format("products of {} x {} x {} in tiles of {} x {}, {} at a time{}; {} x {} results to a {}",
+                       found.rows, found.columns, found.inner, p.tile_rows, p.tile_columns, p.tile_inner,
+                       p.split > 1 ? fmt::format(", in {} parts that are added up", p.split) : "", p.block_rows,
+                       p.block_columns, p.units ? "warp" : "thread");
+  s.product = std::move(p);
+  return s;
+}
+
+}  // namespace
+
+std::optional<Schedule> product_on_gpu(const Graph& graph, const Domain& domain, const Group& group,
+                                       const Options& options) {
+  auto found = large_product(graph, group, domain);
+  if (!found) return std::nullopt;
+  const Target& target = options.target;
+  if (!target.plain && target.compute >= 80) found->product.units = half_of_factors(graph, group, found->product);
+  const Tuning& tuning = options.tuning;
+  if (tuning.tile >= 16 && tuning.lanes >= 32 && tuning.unroll >= 8)  // as propose_product has it
+    return in_tiles(*found, domain, target, tuning);
+  std::optional<Schedule> best;
+  double least = 0;
+  for (const Tuning& proposed : proposed_tiles(found->product.units.has_value())) {
+    auto made = in_tiles(*found, domain, target, proposed);
+    if (!made) continue;
+    const double us = predict(graph, group, *made, options).us;
+    if (!best || us < least) best = std::move(made), least = us;
+  }
+  return best;
+}
+
+std::vector<Tuning> propose_product(const Schedule& first) { return proposed_tiles(first.product->units.has_value()); }
+
+}  // namespace smelt::schedule
