@@ -281,7 +281,9 @@ class Array(Methods):
                 raise BufferError(f"the data is on {self.device}, and moves by to_device()")
             return _on_host(self).dlpack_capsule(max_version is not None and max_version[0] >= 1)
         given = self.contiguous() if copy else self
-        return given.dlpack_capsule(max_version is not None and max_version[0] >= 1)
+        # Who names no stream of a GPU means the default one (1), and who waits on its own says -1.
+        in_stream = None if stream == -1 or self.dlpack_device()[0] != 2 else stream or 1
+        return given.dlpack_capsule(max_version is not None and max_version[0] >= 1, in_stream)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return self.dlpack_device()

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <unordered_set>
 
+#include "api/dlpack.hpp"
 #include "binding.hpp"
 #include "smelt/dlpack.hpp"
 
@@ -87,29 +88,52 @@ Array from_capsule(const nb::object& capsule) {
   return take("dltensor", "used_dltensor", static_cast<dlpack::ManagedTensor*>(nullptr));
 }
 
+// Where what another library has on a GPU is made ready: the stream that smelt reads it in, which that library then lets wait.
+nb::object stream_of_import(nb::handle object) {
+  if (PyObject_HasAttrString(object.ptr(), "__dlpack_device__") != 1) return nb::none();
+  // The first is an enumeration, which is a number.
+  const nb::tuple where = nb::cast<nb::tuple>(object.attr("__dlpack_device__")());
+  const auto type = static_cast<int>(nb::int_(nb::object(where[0])));
+  if (type != static_cast<int>(dlpack::DeviceType::Cuda)) return nb::none();
+  const Device device = Device::cuda(static_cast<int>(nb::int_(nb::object(where[1]))));
+  if (!device.usable()) return nb::none();
+  return nb::int_(reinterpret_cast<uintptr_t>(Stream::current(device).handle()));
+}
+
 Array from_dlpack_object(nb::handle object) {
+  nb::dict how;
+  if (const nb::object stream = stream_of_import(object); !stream.is_none()) how["stream"] = stream;
+  const auto call = [&] {
+    nb::object capsule =
+        nb::steal(PyObject_Call(nb::object(object.attr("__dlpack__")).ptr(), nb::tuple().ptr(), how.ptr()));
+    if (!capsule.ptr()) throw nb::python_error();
+    return capsule;
+  };
+  how["max_version"] = nb::make_tuple(1, 1);
   nb::object capsule;
   try {
-    nb::dict how;
-    how["max_version"] = nb::make_tuple(1, 1);
-    capsule = nb::steal(PyObject_Call(nb::object(object.attr("__dlpack__")).ptr(), nb::tuple().ptr(), how.ptr()));
-    if (!capsule.ptr()) throw nb::python_error();
+    capsule = call();
   } catch (nb::python_error& e) {
     if (!e.matches(PyExc_TypeError)) throw;  // from before DLPack 1.0
-    capsule = object.attr("__dlpack__")();
+    nb::del(how["max_version"]);
+    capsule = call();
   }
   return from_capsule(capsule);
 }
 
-nb::object to_dlpack_capsule(const Array& array, bool versioned) {
+// `stream`: the consumer's, as DLPack numbers it; nothing: it does not say, or it waits on its own.
+nb::object to_dlpack_capsule(const Array& array, bool versioned, std::optional<uintptr_t> stream) {
+  const auto handle = [&] { return reinterpret_cast<void*>(*stream); };
   if (versioned) {
-    return nb::steal(PyCapsule_New(to_dlpack(array), "dltensor_versioned", [](PyObject* capsule) {
+    auto* const made = stream ? detail::to_dlpack_in(array, handle()) : to_dlpack(array);
+    return nb::steal(PyCapsule_New(made, "dltensor_versioned", [](PyObject* capsule) {
       if (!PyCapsule_IsValid(capsule, "dltensor_versioned")) return;
       auto* m = static_cast<dlpack::ManagedTensorVersioned*>(PyCapsule_GetPointer(capsule, "dltensor_versioned"));
       m->deleter(m);
     }));
   }
-  return nb::steal(PyCapsule_New(to_dlpack_legacy(array), "dltensor", [](PyObject* capsule) {
+  auto* const made = stream ? detail::to_dlpack_legacy_in(array, handle()) : to_dlpack_legacy(array);
+  return nb::steal(PyCapsule_New(made, "dltensor", [](PyObject* capsule) {
     if (!PyCapsule_IsValid(capsule, "dltensor")) return;
     auto* m = static_cast<dlpack::ManagedTensor*>(PyCapsule_GetPointer(capsule, "dltensor"));
     m->deleter(m);
@@ -464,7 +488,7 @@ void bind_arrays(nb::module_& m) {
                               static_cast<size_t>(rows.size() * size_of(rows.dtype())));
            })
       .def("read_item", [](const Array& x, const Dims& index) { return item_of(x, index); })
-      .def("dlpack_capsule", &to_dlpack_capsule)
+      .def("dlpack_capsule", &to_dlpack_capsule, nb::arg("versioned"), nb::arg("stream") = nb::none())
       .def("dlpack_device", [](const Array& x) {
         const std::string name = x.device().name();
         if (name == "cpu") return nb::make_tuple(1, 0);

@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "exchange.hpp"
 #include "function.hpp"
 #include "smelt/gradient.hpp"
 #include "smelt/saved.hpp"
@@ -126,8 +127,30 @@ PyTypeObject* ndarray_type() {
   return type = reinterpret_cast<PyTypeObject*>(found);
 }
 
+// The stream that the library of an argument works in on its GPU, while this lives: nothing has to wait then, and memory that is dropped is
+// used again behind the call.
+static std::optional<StreamScope> scope_of(PyObject* const* arguments, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    if (Py_TYPE(arguments[i]) == ndarray_type() || find_array(arguments[i])) continue;
+    const ExchangeApi* api = find_exchange(reinterpret_cast<PyObject*>(Py_TYPE(arguments[i])));
+    if (!api) continue;
+    dlpack::Tensor tensor{};
+    if (api->tensor_from_object(arguments[i], &tensor) != 0) {
+      PyErr_Clear();  // to_array() says what is wrong with it
+      continue;
+    }
+    if (tensor.device.type != dlpack::DeviceType::Cuda) continue;
+    const Device device = Device::cuda(tensor.device.id);
+    void* stream = nullptr;
+    if (api->current_stream(dlpack::DeviceType::Cuda, tensor.device.id, &stream) != 0) throw nb::python_error();
+    if (device.usable()) return std::make_optional<StreamScope>(Stream(device, stream));
+  }
+  return std::nullopt;
+}
+
 std::vector<nb::object> run(const FunctionObject& function, PyObject* const* arguments, size_t count,
                             const std::vector<PyObject*>& outputs, Kind kind) {
+  const std::optional<StreamScope> scope = scope_of(arguments, count);
   Buffers buffers;
   std::vector<Array> arrays, unevaluated;
   arrays.reserve(count);

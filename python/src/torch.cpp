@@ -11,6 +11,7 @@
 #include "api/dlpack.hpp"
 #include "api/program.hpp"
 #include "api/specialize.hpp"
+#include "exchange.hpp"
 #include "function.hpp"
 #include "smelt/stream.hpp"
 
@@ -18,24 +19,9 @@ namespace smelt::python {
 
 namespace {
 
-// DLPackExchangeAPI of dlpack.h 1.3.
-struct ExchangeApi {
-  dlpack::Version version;
-  ExchangeApi* previous;
-  void* allocate;
-  void* managed_from_object;
-  void* managed_to_object;
-  int (*tensor_from_object)(void* object, dlpack::Tensor* tensor);
-  int (*current_stream)(dlpack::DeviceType type, int32_t id, void** stream);
-};
-
 const ExchangeApi* exchange_of(nb::handle type) {
-  const nb::object capsule = type.attr("__dlpack_c_exchange_api__");
-  auto* api = static_cast<ExchangeApi*>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
-  if (!api) throw nb::python_error();
-  while (api && api->version.major != 1) api = api->previous;
-  if (!api || !api->tensor_from_object || !api->current_stream)
-    throw UserError("tensors of this torch have no DLPack exchange API 1.x\nhelp: torch 2.11 or later");
+  const ExchangeApi* api = find_exchange(type);
+  if (!api) throw UserError("tensors of this torch have no DLPack exchange API 1.x\nhelp: torch 2.11 or later");
   return api;
 }
 

@@ -193,7 +193,11 @@ std::string Array::str() const { return node_ ? describe(*node_) : "no array"; }
 Dims Array::strides() const { return data_of(*this, "strides()").tensor.strides; }
 Device Array::device() const { return evaluated() ? node_->data()->device : Device::cpu(); }
 
-const void* Array::data() const { return data_of(*this, "data()").tensor.data; }
+const void* Array::data() const {
+  const detail::Data& data = data_of(*this, "data()");
+  note_escape(data.tensor);
+  return data.tensor.data;
+}
 const void* Array::read(DType dtype) const { return rows_of(*this, dtype, "span()").tensor.data; }
 
 void* Array::write(DType dtype) {

@@ -125,20 +125,54 @@ Array from_dlpack(dlpack::ManagedTensor* managed) {
   return array_from(managed->tensor, false, owner);
 }
 
-dlpack::ManagedTensorVersioned* to_dlpack(const Array& array) {
+namespace {
+
+// Its memory may be in use when it is dropped, and nobody knows where.
+void escape(const Array& array) {
+  if (array.evaluated() && array.device().is_gpu()) note_escape(array.node()->data()->tensor);
+}
+
+void hand_over(const Array& array, void* stream) {
+  if (!array.evaluated() || !array.device().is_gpu()) return;
+  note_use(array.node()->data()->tensor, static_cast<runtime::StreamHandle>(stream));
+}
+
+dlpack::ManagedTensorVersioned* versioned(const Array& array) {
   auto* e = exported<dlpack::ManagedTensorVersioned>(array, "to_dlpack()");
   e->managed.version = {1, 1};
   e->managed.flags = array.node()->data()->read_only ? dlpack::kReadOnly : 0;
   return &e->managed;
 }
 
-dlpack::ManagedTensor* to_dlpack_legacy(const Array& array) {
+dlpack::ManagedTensor* legacy(const Array& array) {
   if (array.evaluated() && array.node()->data()->read_only)
     throw UserError(
         fmt::format("to_dlpack_legacy(): {} is memory that must not be written, which DLPack before 1.0 cannot say"
                     "\nhelp: x.copy() may be written",
                     array.str()));
   return &exported<dlpack::ManagedTensor>(array, "to_dlpack_legacy()")->managed;
+}
+
+}  // namespace
+
+dlpack::ManagedTensorVersioned* to_dlpack(const Array& array) {
+  escape(array);
+  return versioned(array);
+}
+
+dlpack::ManagedTensor* to_dlpack_legacy(const Array& array) {
+  escape(array);
+  return legacy(array);
+}
+
+dlpack::ManagedTensorVersioned* detail::to_dlpack_in(const Array& array, void* stream) {
+  hand_over(array, stream);
+  return versioned(array);
+}
+
+dlpack::ManagedTensor* detail::to_dlpack_legacy_in(const Array& array, void* stream) {
+  hand_over(array, stream);
+  return legacy(array);
 }
 
 }  // namespace smelt

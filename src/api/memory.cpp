@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "api/node.hpp"
+#include "runtime/gpu_pool.hpp"
 
 namespace smelt {
 
@@ -18,7 +19,9 @@ static MemoryAccount& account_of(const Device& device, const char* what) {
 }
 
 void set_allocator(const Device& device, Allocator allocator) {
-  account_of(device, "set_allocator()").set_allocator(std::move(allocator));
+  MemoryAccount& account = account_of(device, "set_allocator()");
+  if (const auto& pool = detail::machine_of(device).pool) pool->give_up();  // memory of the allocator before
+  account.set_allocator(std::move(allocator));
 }
 
 void set_memory_limit(const Device& device, int64_t bytes) {

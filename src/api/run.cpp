@@ -9,8 +9,13 @@ namespace smelt::detail {
 std::vector<TensorView> views_of(const Special& special, const Arguments& arguments) {
   std::vector<TensorView> views;
   views.reserve(arguments.arrays.size() + special.captured.size());
-  for (const Data* data : arguments.arrays) views.push_back(data->tensor);
-  for (const Array& array : special.captured) views.push_back(array.node()->data()->tensor);
+  const Machine& machine = machine_of(special.device);
+  const auto add = [&](const Data& data) {
+    views.push_back(data.tensor);
+    if (machine.gpu && data.device.is_gpu()) note_use(data.tensor, runtime::current_stream(*machine.gpu));
+  };
+  for (const Data* data : arguments.arrays) add(*data);
+  for (const Array& array : special.captured) add(*array.node()->data());
   return views;
 }
 
@@ -73,6 +78,7 @@ std::vector<TensorView> output_views(const Special& special, const std::vector<A
     if (data->read_only)
       throw UserError(fmt::format("output {} is memory that must not be written\nhelp: borrow it without const", o));
     views.push_back(data->tensor);
+    if (data->device.is_gpu()) note_use(data->tensor, runtime::current_stream(*machine_of(data->device).gpu));
   }
   const size_t count = special.executable.graph().outputs.size();
   if (count != outputs.size())

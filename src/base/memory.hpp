@@ -30,6 +30,7 @@ class MemoryAccount {
   void give_back(const Held& held, int64_t bytes) noexcept;
 
   void set_allocator(Allocator allocator);  // an empty one: the system's
+  bool has_allocator() const { return chosen_.load() != nullptr; }
   void set_limit(int64_t bytes) { limit_.store(bytes); }
   MemoryUse use() const { return {used_.load(), peak_.load(), limit_.load()}; }
 

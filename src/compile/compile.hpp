@@ -250,6 +250,11 @@ std::string code_identity(const Machine& device, const runtime::NvrtcOptions& op
 
 // Arrays in the memory of a GPU. The tensor's memory is freed with its last owner, after the GPU is done with it.
 Tensor device_empty(const Machine& device, DType dtype, Dims dims);
+// Of memory that device_empty() has made, which others may get when it is dropped. It is used in a stream, which waits for the one that it was
+// made in; who gets it waits for both.
+void note_use(const Tensor& tensor, runtime::StreamHandle stream);
+// It is used by whom nobody knows: it is freed then, behind all that the device does.
+void note_escape(const Tensor& tensor);
 Tensor to_device(const Machine& device, const TensorView& host);
 Tensor to_host(const Machine& device, const TensorView& on_device);  // row-major; waits for smelt's own stream
 

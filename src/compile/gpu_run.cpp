@@ -1,4 +1,7 @@
 // Running an executable on a GPU: with arrays of the host, and with arrays of the GPU.
+#include <algorithm>
+#include <mutex>
+
 #include "base/check.hpp"
 #include "compile/gpu_call.hpp"
 #include "compile/gpu_copy.hpp"
@@ -85,16 +88,72 @@ void Executable::run_device(const std::vector<TensorView>& inputs, const std::ve
   make_call(state_, inputs, outputs, stream)->run();
 }
 
+namespace {
+
+// Memory of an array, which goes back to the pool with the array: once the work on it that is queued then is done.
+struct PooledMemory {
+  std::shared_ptr<runtime::GpuPool> pool;
+  runtime::GpuPool::Block block;
+  runtime::StreamHandle stream = nullptr;  // where it was made
+  std::mutex mutex;
+  std::vector<runtime::StreamHandle> others{};  // where it was used besides
+  bool escaped = false;
+
+  ~PooledMemory() {
+    if (escaped)
+      pool->free(block);
+    else
+      pool->give_back(block, stream, others);
+  }
+};
+
+struct GiveBack {
+  std::shared_ptr<PooledMemory> memory;
+  void operator()(void*) { memory.reset(); }
+};
+
+PooledMemory* pooled(const Tensor& tensor) {
+  const GiveBack* deleter = std::get_deleter<GiveBack>(tensor.memory);
+  return deleter ? deleter->memory.get() : nullptr;
+}
+
+}  // namespace
+
+void note_use(const Tensor& tensor, runtime::StreamHandle stream) {
+  PooledMemory* const memory = pooled(tensor);
+  if (!memory || memory->stream == stream) return;
+  const std::lock_guard lock(memory->mutex);
+  memory->pool->order(stream, memory->stream);
+  if (std::find(memory->others.begin(), memory->others.end(), stream) == memory->others.end())
+    memory->others.push_back(stream);
+}
+
+void note_escape(const Tensor& tensor) {
+  PooledMemory* const memory = pooled(tensor);
+  if (!memory) return;
+  const std::lock_guard lock(memory->mutex);
+  memory->escaped = true;
+}
+
 Tensor device_empty(const Machine& device, DType dtype, Dims dims) {
   SMELT_CHECK(device.gpu, "memory of a GPU that is not here");
   Tensor tensor;
   tensor.dtype = dtype;
   tensor.strides = contiguous_strides(dims);
   tensor.dims = std::move(dims);
-  const uint64_t address =
-      device.pool ? device.pool->allocate_array(tensor.bytes()) : device.gpu->allocate(tensor.bytes());
-  tensor.data = reinterpret_cast<void*>(address);
-  tensor.memory = std::shared_ptr<void>(tensor.data, [gpu = device.gpu, address](void*) { gpu->release(address); });
+  // The user's allocator decides itself what it keeps.
+  if (!device.pool || runtime::gpu_account(device.gpu_facts.ordinal).has_allocator()) {
+    const uint64_t address =
+        device.pool ? device.pool->allocate_array(tensor.bytes()) : device.gpu->allocate(tensor.bytes());
+    tensor.data = reinterpret_cast<void*>(address);
+    tensor.memory = std::shared_ptr<void>(tensor.data, [gpu = device.gpu, address](void*) { gpu->release(address); });
+    return tensor;
+  }
+  const runtime::StreamHandle stream = runtime::current_stream(*device.gpu);
+  std::shared_ptr<PooledMemory> memory(
+      new PooledMemory{device.pool, device.pool->take(std::max<int64_t>(1, tensor.bytes()), stream), stream, {}});
+  tensor.data = reinterpret_cast<void*>(memory->block.address);
+  tensor.memory = std::shared_ptr<void>(tensor.data, GiveBack{std::move(memory)});
   return tensor;
 }
 

@@ -17,9 +17,7 @@ bool fits(const GpuPool::Block& block, int64_t bytes) {
 
 }  // namespace
 
-GpuPool::~GpuPool() {
-  for (const Block& block : blocks_) discard(block);
-}
+GpuPool::~GpuPool() { discard_all(); }
 
 // Memory is not freed while work on it is queued.
 void GpuPool::discard(const Block& block) noexcept {
@@ -38,9 +36,18 @@ uint64_t GpuPool::allocate(int64_t bytes) {
   } catch (const UserError&) {
     if (blocks_.empty()) throw;
   }
+  discard_all();
+  return gpu_->allocate(bytes);
+}
+
+void GpuPool::discard_all() noexcept {
   for (const Block& block : blocks_) discard(block);
   blocks_.clear();
-  return gpu_->allocate(bytes);
+}
+
+void GpuPool::give_up() {
+  const std::lock_guard lock(mutex_);
+  discard_all();
 }
 
 uint64_t GpuPool::allocate_array(int64_t bytes) {
@@ -71,23 +78,44 @@ GpuPool::Block GpuPool::take(int64_t bytes, StreamHandle stream) {
   return block;
 }
 
-void GpuPool::give_back(Block block, StreamHandle stream) noexcept {
+void GpuPool::give_back(Block block, StreamHandle stream, std::span<const StreamHandle> others) noexcept {
   const std::lock_guard lock(mutex_);
   try {
     block.stream = stream;
     if (!block.done) block.done = gpu_->create_event(false);
+    for (const StreamHandle other : others) {
+      gpu_->record(block.done, other);
+      gpu_->wait(stream, block.done);
+    }
     gpu_->record(block.done, stream);
     blocks_.push_back(block);
-    if (blocks_.size() <= kMostBlocks) return;
-    discard(blocks_.front());
-    blocks_.erase(blocks_.begin());
+    while (blocks_.size() > kMostBlocks || (blocks_.size() > 1 && unused() > kMostUnused)) {
+      discard(blocks_.front());
+      blocks_.erase(blocks_.begin());
+    }
   } catch (const std::exception&) {
     discard(block);
   }
 }
 
+void GpuPool::order(StreamHandle stream, StreamHandle other) const {
+  const EventHandle made = gpu_->create_event(false);
+  gpu_->record(made, other);
+  gpu_->wait(stream, made);
+  gpu_->destroy_event(made);
+}
+
+void GpuPool::free(const Block& block) noexcept {
+  const std::lock_guard lock(mutex_);
+  discard(block);
+}
+
 int64_t GpuPool::unused_bytes() const {
   const std::lock_guard lock(mutex_);
+  return unused();
+}
+
+int64_t GpuPool::unused() const {
   int64_t bytes = 0;
   for (const Block& block : blocks_) bytes += block.bytes;
   return bytes;

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "runtime/gpu.hpp"
@@ -26,16 +27,25 @@ class GpuPool {
 
   // 256-byte aligned. Throws UserError when the GPU has not so much, all unused blocks given up.
   Block take(int64_t bytes, StreamHandle stream);
-  void give_back(Block block, StreamHandle stream) noexcept;
+  // `others`: streams besides that may still have work on it queued.
+  void give_back(Block block, StreamHandle stream, std::span<const StreamHandle> others = {}) noexcept;
+  // What is queued in `stream` from now on waits for what is queued in `other`.
+  void order(StreamHandle stream, StreamHandle other) const;
+  // Frees it, once nothing on the GPU is under way any more.
+  void free(const Block& block) noexcept;
   int64_t unused_bytes() const;
+  void give_up();  // all unused blocks
   // Memory for an array of its own, outside of the pool; unused blocks are given up for it.
   uint64_t allocate_array(int64_t bytes);
 
  private:
   void discard(const Block& block) noexcept;
+  void discard_all() noexcept;
   uint64_t allocate(int64_t bytes);
+  int64_t unused() const;
 
-  static constexpr size_t kMostBlocks = 16;
+  static constexpr size_t kMostBlocks = 64;
+  static constexpr int64_t kMostUnused = int64_t{2} << 30;  // bytes, besides the last block
   std::shared_ptr<Gpu> gpu_;
   mutable std::mutex mutex_;
   std::vector<Block> blocks_;

@@ -9,11 +9,13 @@ namespace smelt::schedule {
 namespace {
 
 // Cycles of a multiprocessor, fitted to bf16 4096^3 on an H100 in tiles of 32 x 32 to 128 x 256.
-constexpr double kClock = 1755;                            // in a microsecond
-constexpr double kUnits = 2048, kUnitsOfGroups = 1.15, kUnitsOfWarps = 2.3;  // multiplications of matrix units, and what they take of that
-constexpr double kThreads = 128, kThreadsOfLarge = 1.2, kThreadsOfSmall = 1 / 0.45;  // the same of threads, by the results of one
-constexpr double kStaged = 128, kSums = 12;                // bytes of factors, sums that are stored, in a cycle
-constexpr double kBarrier = 80;                            // around a part
+constexpr double kClock = 1755;  // in a microsecond
+constexpr double kUnits = 2048, kUnitsOfGroups = 1.15,
+                 kUnitsOfWarps = 2.3;  // multiplications of matrix units, and what they take of that
+constexpr double kThreads = 128, kThreadsOfLarge = 1.2,
+                 kThreadsOfSmall = 1 / 0.45;  // the same of threads, by the results of one
+constexpr double kStaged = 128, kSums = 12;   // bytes of factors, sums that are stored, in a cycle
+constexpr double kBarrier = 80;               // around a part
 constexpr double kCopyLatency = 900, kComputeLatency = 2200, kHeldLatency = 1200, kTileLatency = 1500;
 
 class ProductCost {
@@ -30,7 +32,8 @@ class ProductCost {
     Cost cost;
     cost.resident_workgroups = resident();
     const double together = std::min<double>(cost.resident_workgroups, of_processor);
-    const double part = std::max(multiplying() + static_cast<double>(bytes_of_part(p_)) / kStaged + kBarrier, latency() / together);
+    const double part =
+        std::max(multiplying() + static_cast<double>(bytes_of_part(p_)) / kStaged + kBarrier, latency() / together);
     const double ending = sums_of_tile() / kSums + kTileLatency / together;
     cost.issue_us = of_processor * (parts * part + ending) / kClock;
     cost.cache_us = tiles * parts * static_cast<double>(bytes_of_part(p_)) / facts_.cache_bytes;
@@ -41,7 +44,8 @@ class ProductCost {
     cost.memory_us = bytes / (near ? facts_.cache_bytes : facts_.memory_bytes);
     cost.launch_us = facts_.launch_us;
     if (p_.split > 1) {
-      const double partial = 2 * p_.split * batch * rows * columns * sums() * static_cast<double>(bytes_of_sums(graph_, p_));
+      const double partial =
+          2 * p_.split * batch * rows * columns * sums() * static_cast<double>(bytes_of_sums(graph_, p_));
       cost.launch_us += facts_.next_launch_us + facts_.latency_us + partial / facts_.cache_bytes;
     }
     cost.workgroups = static_cast<int64_t>(tiles);
@@ -53,7 +57,9 @@ class ProductCost {
   double estimate(const std::vector<int>& axes) const { return static_cast<double>(estimate_of(s_.domain, axes)); }
   double sums() const { return static_cast<double>(p_.sums.size()); }
   double sums_of_tile() const { return static_cast<double>(p_.tile_rows * p_.tile_columns) * sums(); }
-  bool groups() const { return p_.units && p_.block_columns == p_.tile_columns && p_.down * 16 == p_.tile_rows && p_.down % 4 == 0; }
+  bool groups() const {
+    return p_.units && p_.block_columns == p_.tile_columns && p_.down * 16 == p_.tile_rows && p_.down % 4 == 0;
+  }
 
   double multiplying() const {
     const double all = sums_of_tile() * static_cast<double>(p_.tile_inner);

@@ -19,8 +19,19 @@ constexpr int64_t kPartsOfASplit = 4;  // at least
 std::vector<Tuning> proposed_tiles(bool units) {
   std::vector<Tuning> tunings;
   const std::vector<int> inner = units ? std::vector<int>{64, 32} : std::vector<int>{16, 8};
-  for (const auto& [rows, columns] : {std::pair{128, 256}, {128, 128}, {128, 64}, {64, 256}, {64, 128}, {64, 64}, {64, 32}, {32, 128},
-                                      {32, 64}, {32, 32}, {16, 256}, {16, 128}, {16, 64}})
+  for (const auto& [rows, columns] : {std::pair{128, 256},
+                                      {128, 128},
+                                      {128, 64},
+                                      {64, 256},
+                                      {64, 128},
+                                      {64, 64},
+                                      {64, 32},
+                                      {32, 128},
+                                      {32, 64},
+                                      {32, 32},
+                                      {16, 256},
+                                      {16, 128},
+                                      {16, 64}})
     for (const int part : inner)
       for (const int split : {1, 2, 4, 8, 16}) {
         if ((columns == 256 || rows == 16 || (rows == 32 && columns > 32)) && !units) continue;
@@ -67,7 +78,8 @@ int settle_units(Product& p, const Domain& domain, const Target& target) {
   const int threads = static_cast<int>(p.down * (p.tile_columns / p.block_columns) * kWarp);
   // Registers hold 192 sums of a thread, and rows of scratch hold 32 neighbours and more.
   const int64_t sums = p.tile_rows * p.tile_columns * static_cast<int64_t>(p.sums.size()) / threads;
-  const bool lies = (p.rows_along_inner || p.tile_rows % 32 == 0) && (p.columns_along_inner || p.tile_columns % 32 == 0);
+  const bool lies =
+      (p.rows_along_inner || p.tile_rows % 32 == 0) && (p.columns_along_inner || p.tile_columns % 32 == 0);
   return p.stages >= (groups ? 3 : 2) && sums <= 192 && lies ? threads : 0;
 }
 

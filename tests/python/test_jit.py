@@ -157,6 +157,29 @@ def test_torch_tensors_come_back_as_tensors(softmax):
     torch.testing.assert_close(y, torch.softmax(x, -1))
 
 
+def test_tensors_of_a_gpu_are_taken_in_their_stream():
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("no GPU")
+    f = smelt.jit(lambda x: x * 2 + 1)
+    g = smelt.jit(lambda x: smelt.sum(x, axis=0))
+    n = 1 << 20
+    for stream in (torch.cuda.current_stream(), torch.cuda.Stream()):
+        with torch.cuda.stream(stream):
+            for _ in range(10):
+                x = torch.zeros(n, device="cuda")
+                torch.cuda._sleep(1_000_000)  # what follows waits, and smelt with it
+                for _ in range(20):
+                    x += 1
+                y = f(x)
+                del x
+                torch.full((n,), -1.0, device="cuda")  # in the memory of x, behind f
+                total = g(y)
+                del y
+                f(torch.zeros(n, device="cuda"))  # in the memory of y, behind g
+                assert float(total) == 41.0 * n
+
+
 def test_jax_arrays_come_back_as_arrays(softmax):
     jax = pytest.importorskip("jax")
     x = jax.numpy.asarray(rows(10, 16))

@@ -44,6 +44,7 @@ State state;
 std::recursive_mutex mutex;
 StreamQueue default_stream;
 std::set<StreamQueue*> streams;
+std::vector<std::unique_ptr<StreamQueue>> ended;
 thread_local std::vector<void*> contexts;
 int primary = 0;  // its address is the context
 
@@ -388,7 +389,7 @@ Status cuStreamDestroy_v2(void* stream) {
   auto* queue = queue_of(stream);
   run_until(*queue, nullptr);
   streams.erase(queue);
-  delete queue;
+  ended.emplace_back(queue);  // events still point to it
   --state.streams;
   return kFine;
 }
