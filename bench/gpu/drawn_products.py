@@ -125,6 +125,8 @@ def main():
         ratios.append((torch_us / smelt_us, name))
         print(f"{torch_us / smelt_us:6.2f}  {smelt_us:8.1f} {torch_us:8.1f}  {name}{'  WRONG' if wrong else ''}", flush=True)
     good = [r for r, _ in ratios if r > 0]
+    if not good:
+        raise SystemExit("no shape ran")
     print(f"{len(good)} of {len(ratios)} shapes: geometric mean {statistics.geometric_mean(good):.3f}, least {min(good):.2f}")
 
 

@@ -97,7 +97,8 @@ nb::object stream_of_import(nb::handle object) {
   if (type != static_cast<int>(dlpack::DeviceType::Cuda)) return nb::none();
   const Device device = Device::cuda(static_cast<int>(nb::int_(nb::object(where[1]))));
   if (!device.usable()) return nb::none();
-  return nb::int_(reinterpret_cast<uintptr_t>(Stream::current(device).handle()));
+  const auto handle = reinterpret_cast<uintptr_t>(Stream::current(device).handle());
+  return nb::int_(handle ? handle : 1);  // DLPack's number of the default stream
 }
 
 Array from_dlpack_object(nb::handle object) {
