@@ -1,4 +1,5 @@
 // The type whose calls are short: positional arrays and numbers go to the compiled function without a line of Python.
+#include "exchange.hpp"
 #include "function.hpp"
 
 #include <structmember.h>
@@ -47,6 +48,13 @@ PyObject* slow_call(PyObject* self, const char* method, PyObject* const* args, s
   return PyObject_Call(bound.ptr(), tuple.ptr(), named.ptr());
 }
 
+// A tensor that has one is refused, with a message, where there is time.
+bool needs_gradient(PyObject* tensor) {
+  const nb::object asked = nb::steal(PyObject_GetAttrString(tensor, "requires_grad"));
+  if (!asked.ptr()) PyErr_Clear();
+  return asked.ptr() == Py_True;
+}
+
 // Whether these arguments can go to the function as they are, and what its results are to be.
 bool plain(PyObject* const* args, size_t count, Kind* kind) {
   PyTypeObject* const ndarray = ndarray_type();
@@ -59,7 +67,8 @@ bool plain(PyObject* const* args, size_t count, Kind* kind) {
     } else if (find_array(a)) {
       if (!known) *kind = Kind::Smelt, known = true;
     } else if (!PyFloat_CheckExact(a) && !PyLong_CheckExact(a) && !PyBool_Check(a)) {
-      return false;
+      if ((known && *kind != Kind::Tensors) || !exchange_of_object(a) || needs_gradient(a)) return false;
+      *kind = Kind::Tensors, known = true;
     }
   }
   return true;

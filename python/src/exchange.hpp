@@ -13,7 +13,7 @@ struct ExchangeApi {
   ExchangeApi* previous;
   void* allocate;
   void* managed_from_object;
-  void* managed_to_object;
+  int (*managed_to_object)(dlpack::ManagedTensorVersioned* tensor, void** object);
   int (*tensor_from_object)(void* object, dlpack::Tensor* tensor);
   int (*current_stream)(dlpack::DeviceType type, int32_t id, void** stream);
 };
@@ -25,7 +25,10 @@ inline const ExchangeApi* find_exchange(nb::handle type) {
   auto* api = static_cast<ExchangeApi*>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
   if (!api) throw nb::python_error();
   while (api && api->version.major != 1) api = api->previous;
-  return api && api->tensor_from_object && api->current_stream ? api : nullptr;
+  return api && api->tensor_from_object && api->managed_to_object && api->current_stream ? api : nullptr;
 }
+
+// The same of the type of an argument, found once for each; the GIL is held.
+const ExchangeApi* exchange_of_object(PyObject* object);
 
 }  // namespace smelt::python

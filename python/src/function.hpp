@@ -13,8 +13,8 @@ struct FunctionObject {
   int results = -1;  // of a function from a file; else unknown
 };
 
-// What a call gives: arrays of smelt, or of NumPy.
-enum class Kind { Smelt, NumPy, Other };
+// What a call gives: arrays of smelt, of NumPy, or tensors of a library with an exchange API.
+enum class Kind { Smelt, NumPy, Other, Tensors };
 
 // numpy.ndarray, once NumPy is imported; null before.
 PyTypeObject* ndarray_type();

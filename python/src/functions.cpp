@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "api/dlpack.hpp"
 #include "exchange.hpp"
 #include "function.hpp"
 #include "smelt/gradient.hpp"
@@ -127,25 +128,58 @@ PyTypeObject* ndarray_type() {
   return type = reinterpret_cast<PyTypeObject*>(found);
 }
 
+const ExchangeApi* exchange_of_object(PyObject* object) {
+  static std::vector<std::pair<nb::object, const ExchangeApi*>> known;  // types that have one
+  PyObject* const type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  for (const auto& [of, api] : known)
+    if (of.ptr() == type) return api;
+  const ExchangeApi* const api = find_exchange(type);
+  if (api) known.emplace_back(nb::borrow(type), api);
+  return api;
+}
+
+// An argument whose library has the exchange API, as a tensor that shows its memory; nothing: it has none, or its library refuses.
+static std::optional<dlpack::Tensor> tensor_of(PyObject* object) {
+  const ExchangeApi* api = exchange_of_object(object);
+  dlpack::Tensor tensor{};
+  if (!api) return std::nullopt;
+  if (api->tensor_from_object(object, &tensor) == 0) return tensor;
+  PyErr_Clear();  // to_array() says what is wrong with it
+  return std::nullopt;
+}
+
 // The stream that the library of an argument works in on its GPU, while this lives: nothing has to wait then, and memory that is dropped is
 // used again behind the call.
 static std::optional<StreamScope> scope_of(PyObject* const* arguments, size_t count) {
   for (size_t i = 0; i < count; ++i) {
-    if (Py_TYPE(arguments[i]) == ndarray_type() || find_array(arguments[i])) continue;
-    const ExchangeApi* api = find_exchange(reinterpret_cast<PyObject*>(Py_TYPE(arguments[i])));
-    if (!api) continue;
-    dlpack::Tensor tensor{};
-    if (api->tensor_from_object(arguments[i], &tensor) != 0) {
-      PyErr_Clear();  // to_array() says what is wrong with it
+    if (Py_TYPE(arguments[i]) == ndarray_type() || PyFloat_Check(arguments[i]) || PyLong_Check(arguments[i]) ||
+        find_array(arguments[i]))
       continue;
-    }
-    if (tensor.device.type != dlpack::DeviceType::Cuda) continue;
-    const Device device = Device::cuda(tensor.device.id);
+    const auto tensor = tensor_of(arguments[i]);
+    if (!tensor || tensor->device.type != dlpack::DeviceType::Cuda) continue;
+    const Device device = Device::cuda(tensor->device.id);
     void* stream = nullptr;
-    if (api->current_stream(dlpack::DeviceType::Cuda, tensor.device.id, &stream) != 0) throw nb::python_error();
-    if (device.usable()) return std::make_optional<StreamScope>(Stream(device, stream));
+    const auto current = exchange_of_object(arguments[i])->current_stream;
+    if (current(dlpack::DeviceType::Cuda, tensor->device.id, &stream) != 0) throw nb::python_error();
+    if (device.usable()) return std::optional<StreamScope>(std::in_place, Stream(device, stream));
   }
   return std::nullopt;
+}
+
+// A result as a tensor of the library that the first such argument is of.
+static nb::object tensor_from(const Array& array, PyObject* const* arguments, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    const ExchangeApi* api = find_array(arguments[i]) ? nullptr : exchange_of_object(arguments[i]);
+    if (!api) continue;
+    dlpack::ManagedTensorVersioned* const managed =
+        array.device().is_gpu() ? detail::to_dlpack_in(array, Stream::current(array.device()).handle())
+                                : to_dlpack(array);
+    void* made = nullptr;
+    if (api->managed_to_object(managed, &made) == 0) return nb::steal(static_cast<PyObject*>(made));
+    managed->deleter(managed);
+    throw nb::python_error();
+  }
+  throw InternalError("a call on tensors without a tensor");
 }
 
 std::vector<nb::object> run(const FunctionObject& function, PyObject* const* arguments, size_t count,
@@ -158,6 +192,12 @@ std::vector<nb::object> run(const FunctionObject& function, PyObject* const* arg
     if (Py_TYPE(arguments[i]) == ndarray_type() && buffers.add().open(arguments[i], false) == Buffer::State::Fine) {
       arrays.push_back(buffers.back().array());
       continue;
+    }
+    if (kind == Kind::Tensors) {
+      if (const auto tensor = tensor_of(arguments[i])) {
+        arrays.push_back(detail::array_from(*tensor, false, kept(nb::borrow(arguments[i]))));
+        continue;
+      }
     }
     arrays.push_back(to_array(arguments[i]));
     if (find_array(arguments[i]) && !arrays.back().evaluated()) unevaluated.push_back(arrays.back());
@@ -195,7 +235,8 @@ std::vector<nb::object> run(const FunctionObject& function, PyObject* const* arg
     const nb::gil_scoped_release unlocked;
     made = function.any.call(arrays, {});
   }
-  for (Array& array : made) results.push_back(wrap(std::move(array)));
+  for (Array& array : made)
+    results.push_back(kind == Kind::Tensors ? tensor_from(array, arguments, count) : wrap(std::move(array)));
   return results;
 }
 

@@ -48,7 +48,9 @@ Device device_of(const dlpack::Device& device) {
                   static_cast<int32_t>(device.type)));
 }
 
-Array array_from(const dlpack::Tensor& from, bool read_only, std::shared_ptr<void> owner) {
+}  // namespace
+
+Array detail::array_from(const dlpack::Tensor& from, bool read_only, std::shared_ptr<void> owner) {
   const auto dtype = detail::dtype_from(from.dtype);
   if (!dtype)
     throw UserError(fmt::format("from_dlpack(): no element type of smelt has DLPack's code {}, {} bits and {} lanes",
@@ -65,6 +67,8 @@ Array array_from(const dlpack::Tensor& from, bool read_only, std::shared_ptr<voi
   tensor.memory = std::move(owner);
   return Array(std::make_shared<detail::ArrayNode>(detail::Data{std::move(tensor), device_of(from.device), read_only}));
 }
+
+namespace {
 
 // Calls the deleter with its last copy.
 template <class Managed>
@@ -117,12 +121,12 @@ Array from_dlpack(dlpack::ManagedTensorVersioned* managed) {
   if (managed->version.major != 1)
     throw UserError(fmt::format("from_dlpack(): the tensor is of DLPack {}.{}, and smelt reads 1.x",
                                 managed->version.major, managed->version.minor));
-  return array_from(managed->tensor, (managed->flags & dlpack::kReadOnly) != 0, owner);
+  return detail::array_from(managed->tensor, (managed->flags & dlpack::kReadOnly) != 0, owner);
 }
 
 Array from_dlpack(dlpack::ManagedTensor* managed) {
   const std::shared_ptr<void> owner = owner_of(managed);
-  return array_from(managed->tensor, false, owner);
+  return detail::array_from(managed->tensor, false, owner);
 }
 
 namespace {
