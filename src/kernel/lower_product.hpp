@@ -37,7 +37,8 @@ class ProductLowering : public Lowering {
     NodeId factor = -1;
     size_t reduction = 0;
     int buffer = -1;
-    int held = -1;  // GPU: a part in registers, before it goes to the buffer
+    int held = -1;    // GPU: a part in registers, before it goes to the buffer
+    int packed = -1;  // GPU: an array that has the factor, in whole tiles and parts
   };
   // lower_product.cpp, on a CPU
   struct Panels {
@@ -77,6 +78,14 @@ class ProductLowering : public Lowering {
   std::vector<Stmt> in_pipeline(const GpuPanels& panels, const Tile& tile, const Piece& parts, bool whole);
   std::vector<Stmt> whole_parts(const GpuPanels& panels, const Tile& tile, const Piece& parts);
   std::vector<Stmt> other_parts(const GpuPanels& panels, const Tile& tile, const Piece& parts);
+  // lower_product_phases.cpp
+  bool is_packed(NodeId factor) const;
+  std::vector<Axis> packed_axes(bool of_rows) const;
+  int add_packed(bool of_rows);
+  schedule::Index packed_at(bool of_rows, const Placement& placement, const IntExpr& own, const IntExpr& inner) const;
+  void pack(const GpuPanels& panels);
+  void pack(const Panel& panel, bool of_rows);
+  void set_team(int threads);  // of the phase that was added last
   std::vector<Axis> kept_axes() const;
   schedule::Index partial_at(const IntExpr& part, const Placement& placement) const;
   void add_up_parts(const GpuPanels& panels);

@@ -18,10 +18,6 @@
 //     serial %kb over parts of the inner axes, in stages:
 //       vector %i over the part:                        rows panel, columns panel of the stage = f, g
 //       sums = rows panel times columns panel + sums
-//
-// Where tiles are few and the inner axes long, the grid goes over parts of these too: each stores its sums, and a second phase
-//
-//   grid %g over pieces of the results: vector %i over the piece: sum = 0; serial %s over the parts: sum += its sum; out = h(sum)
 #include <algorithm>
 
 #include "base/check.hpp"
@@ -82,18 +78,22 @@ std::vector<Stmt> ProductLowering::stage(const Panel& panel, bool of_rows, const
   Placement placement = tile.placement;
   placement.ranges = ranges_of_part(tile, of_rows);
   const PartElement at = element_of_part(of_rows, placement.ranges);
-  place(placement, p.rows, of_rows ? tile.rows.first + at.own : IntExpr(0));
-  place(placement, p.columns, of_rows ? IntExpr(0) : tile.columns.first + at.own);
+  const IntExpr own = (of_rows ? tile.rows : tile.columns).first + at.own;
+  place(placement, p.rows, of_rows ? own : IntExpr(0));
+  place(placement, p.columns, of_rows ? IntExpr(0) : own);
   place(placement, p.inner, part * p.tile_inner + at.inner);
   std::vector<Stmt> element;
   evaluator_.enter(&element, &placement.ranges);
   ExprId inside = kNoExpr;
-  if (!whole) {
+  if (!whole && panel.packed < 0) {
     std::vector<schedule::Guard> guards = guards_of(placement, of_rows ? p.rows : p.columns);
     for (const schedule::Guard& g : guards_of(placement, p.inner)) guards.push_back(g);
     inside = evaluator_.only_where(guards);
   }
-  const ExprId value = or_zero(factor_at(panel, placement), inside, panel.buffer);
+  const ExprId value =
+      panel.packed >= 0
+          ? builder_.load({false, panel.packed, packed_at(of_rows, placement, own, part * p.tile_inner + at.inner)})
+          : or_zero(factor_at(panel, placement), inside, panel.buffer);
   evaluator_.only_where(kNoExpr);
   Access to = hold ? Access{true, panel.held, {IntExpr::symbol(kLane)}} : Access{true, panel.buffer, at.in_panel};
   if (p.stages) to.index.insert(to.index.begin(), mod(IntExpr::symbol(kPart), p.stages, placement.ranges));
@@ -181,6 +181,7 @@ ProductLowering::GpuPanels ProductLowering::add_gpu_panels(std::vector<Stmt>& bo
     const int64_t fast = along_inner ? p.tile_inner : own, other = along_inner ? own : p.tile_inner;
     const int64_t width = Fragment::width(fast);
     of.push_back({factor, reduction, add_scratch(*p.units, {p.stages, fast / width, other, width})});
+    if (is_packed(factor)) of.back().packed = add_packed(&of == &panels.rows);
     kernel_.buffers.back().lifetime = Lifetime::Pipeline, kernel_.buffers.back().swizzled = true;
   };
   for (const schedule::ProductSum& sum : p.sums) {
@@ -260,49 +261,6 @@ std::vector<Stmt> ProductLowering::results(const GpuPanels& panels, const Tile& 
   return single(loop(LoopKind::Vector, kLane, points, std::move(body), 4, 4));
 }
 
-std::vector<Axis> ProductLowering::kept_axes() const {
-  std::vector<Axis> kept;
-  for (const Axis& axis : domain().axes)
-    if (!axis.reduced) kept.push_back(axis);
-  return kept;
-}
-
-// Where one of the parts of a sum is.
-schedule::Index ProductLowering::partial_at(const IntExpr& part, const Placement& placement) const {
-  schedule::Index index{part};
-  for (const Axis& axis : kept_axes()) index.push_back(placement.value_of.at(axis.var));
-  return index;
-}
-
-// The second phase: parts are added up in their order.
-void ProductLowering::add_up_parts(const GpuPanels& panels) {
-  const schedule::Product& p = product();
-  constexpr int64_t kPiece = 1024;
-  IntExpr points = 1;
-  for (const Axis& axis : kept_axes()) points = points * axis.extent;
-  const Symbol chunk = Symbol::loop("c");
-  Grid grid;
-  grid.add_pieces(chunk, points, kPiece);
-  Placement placement;
-  grid.decode(placement);
-  const Piece piece = piece_at(placement, chunk, points, kPiece);
-  placement.ranges[kLane] = {0, piece.length - 1};
-  const IntExpr at = piece.first + IntExpr::symbol(kLane);
-  placement.unravel(kept_axes(), at);
-  std::vector<Stmt> body;
-  evaluator_.enter(&body, &placement.ranges);
-  for (size_t s = 0; s < p.sums.size(); ++s) {
-    ExprId sum = builder_.load({false, panels.partial[s], partial_at(0, placement)});
-    for (int part = 1; part < p.split; ++part)
-      sum = builder_.apply(Op::Add, {sum, builder_.load({false, panels.partial[s], partial_at(part, placement)})});
-    evaluator_.set_reduction(p.sums[s].node, sum);
-  }
-  append(body, elements(placement));
-  add_phase(grid.extent(), single(loop(LoopKind::Vector, kLane, piece.length, std::move(body), 4, 1)), kPiece);
-  Team& team = kernel_.phases.back().team;
-  team.threads = team.workgroup = std::min(team.threads, static_cast<int>(kPiece / 4));
-}
-
 std::vector<Stmt> ProductLowering::in_pipeline(const GpuPanels& panels, const Tile& tile, const Piece& parts,
                                                bool whole) {
   Tile at = tile;
@@ -364,7 +322,9 @@ void ProductLowering::gpu_tiles() {
   if (p.split > 1) {
     const IntExpr each = ceildiv(all, p.split);
     parts.first = tile.placement.value_of.at(kSplit) * each;
-    parts.length = divides(p.split, all) ? each : max(0, min(each, all - parts.first, tile.placement.ranges));
+    // Packed factors have whole parts, of 0 where there are no more terms.
+    parts.length =
+        divides(p.split, all) || !p.packed.empty() ? each : max(0, min(each, all - parts.first, tile.placement.ranges));
   }
   const GpuPanels panels = add_gpu_panels(body);
   const IntExpr whole = floordiv(inner, p.tile_inner);
@@ -390,6 +350,9 @@ void ProductLowering::gpu_tiles() {
     body.push_back(If{is_whole, results(panels, tile, true)});
     body.push_back(If{builder_.apply(Op::Not, {is_whole}), results(panels, tile, false)});
   }
+  std::vector<Stmt> allocs = std::move(allocs_);
+  pack(panels);
+  allocs_ = std::move(allocs);
   add_phase(tile.grid, std::move(body), IntExpr(p.tile_rows * p.tile_columns));
   if (p.split > 1) add_up_parts(panels);
 }

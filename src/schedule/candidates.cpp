@@ -23,6 +23,7 @@ std::vector<int64_t> tile_of(const Schedule& s) {
                    : std::vector<int64_t>{};
 }
 int split_of(const Schedule& s) { return s.product ? s.product->split : 1; }
+bool is_packed(const Schedule& s) { return s.product && !s.product->packed.empty(); }
 
 // Whether lanes are neighbours of a reduced axis.
 bool along_rows(const Schedule& s) {
@@ -94,15 +95,15 @@ bool same_form(const Schedule& a, const Schedule& b) {
          a.flattened == b.flattened && a.pieces == b.pieces && a.narrow_axis == b.narrow_axis &&
          along_rows(a) == along_rows(b) && a.strategy == b.strategy && a.scatter == b.scatter &&
          rows_of(a) == rows_of(b) && block_of(a) == block_of(b) && tile_of(a) == tile_of(b) &&
-         split_of(a) == split_of(b) && a.domain.axes.size() == b.domain.axes.size();
+         split_of(a) == split_of(b) && is_packed(a) == is_packed(b) && a.domain.axes.size() == b.domain.axes.size();
 }
 
 std::string form_of(const Schedule& s) {
   if (s.blocking)
     return fmt::format("{} threads, blocks of {} results to each", s.workgroup, fmt::join(s.blocking->block, " x "));
   if (s.product && s.team > 0)
-    return fmt::format("{} threads, tiles of {}{}", s.workgroup, fmt::join(tile_of(s), " x "),
-                       split_of(s) > 1 ? fmt::format(" in {} parts", split_of(s)) : "");
+    return fmt::format("{} threads, tiles of {}{}{}", s.workgroup, fmt::join(tile_of(s), " x "),
+                       split_of(s) > 1 ? fmt::format(" in {} parts", split_of(s)) : "", is_packed(s) ? ", packed" : "");
   if (s.product) return fmt::format("{} lanes, tiles of {}", s.lanes, fmt::join(tile_of(s), " x "));
   if (s.team == 0) return form_on_cpu(s);
   if (s.stencil) return fmt::format("{} threads, {} columns of {} rows to each", s.workgroup, s.lanes, rows_of(s));

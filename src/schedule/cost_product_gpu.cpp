@@ -1,5 +1,6 @@
 // Predicted times of products on a GPU: what a multiprocessor takes for its tiles, one part of the inner axes after the other.
 #include <algorithm>
+#include <set>
 
 #include "schedule/cost_parts.hpp"
 #include "schedule/product.hpp"
@@ -15,7 +16,10 @@ constexpr double kUnits = 2048, kUnitsOfGroups = 1.15,
 constexpr double kThreads = 128, kThreadsOfLarge = 1.2,
                  kThreadsOfSmall = 1 / 0.45;  // the same of threads, by the results of one
 constexpr double kStaged = 128, kSums = 12;   // bytes of factors, sums that are stored, in a cycle
-constexpr double kBarrier = 80;               // around a part
+constexpr double kComputing = 12,
+                 kBusyWarps = 16;  // instructions of a computed element, warps that hide each other's waiting
+constexpr double kScalar = 0.5;    // of an element that is read and stored alone
+constexpr double kBarrier = 80;    // around a part
 constexpr double kCopyLatency = 900, kComputeLatency = 2200, kHeldLatency = 1200, kTileLatency = 1500;
 
 class ProductCost {
@@ -33,7 +37,8 @@ class ProductCost {
     cost.resident_workgroups = resident();
     const double together = std::min<double>(cost.resident_workgroups, of_processor);
     const double part =
-        std::max(multiplying() + static_cast<double>(bytes_of_part(p_)) / kStaged + kBarrier, latency() / together);
+        std::max(multiplying() + static_cast<double>(bytes_of_part(p_)) / kStaged + kBarrier + by_element(together),
+                 latency() / together);
     const double ending = sums_of_tile() / kSums + kTileLatency / together;
     cost.issue_us = of_processor * (parts * part + ending) / kClock;
     cost.cache_us = tiles * parts * static_cast<double>(bytes_of_part(p_)) / facts_.cache_bytes;
@@ -43,6 +48,10 @@ class ProductCost {
     const bool near = bytes < static_cast<double>(facts_.cache_bytes_total) / 2;
     cost.memory_us = bytes / (near ? facts_.cache_bytes : facts_.memory_bytes);
     cost.launch_us = facts_.launch_us;
+    for (const ProductSum& sum : p_.sums) {
+      if (is_packed(sum.rows)) cost.launch_us += packing_us(batch * rows);
+      if (is_packed(sum.columns)) cost.launch_us += packing_us(batch * columns);
+    }
     if (p_.split > 1) {
       const double partial =
           2 * p_.split * batch * rows * columns * sums() * static_cast<double>(bytes_of_sums(graph_, p_));
@@ -67,12 +76,44 @@ class ProductCost {
     return all / kThreads * (p_.block_rows * p_.block_columns >= 64 ? kThreadsOfLarge : kThreadsOfSmall) *
            (bytes_of_sums(graph_, p_) > 4 ? 2 : 1);
   }
+  bool is_packed(NodeId factor) const {
+    return std::find(p_.packed.begin(), p_.packed.end(), factor) != p_.packed.end();
+  }
+  double packing_us(double own) const {
+    return facts_.next_launch_us + facts_.latency_us + own * estimate(p_.inner) * 2 * 2 / (facts_.memory_bytes / 2);
+  }
+  // Of a part, where factors go through registers one by one: computed, or as elements of which no 16 bytes are aligned. One array whose
+  // rows begin anywhere is enough for the latter, since it decides for the variant of the kernel.
+  double by_element(double together) const {
+    if (!p_.units) return 0;
+    const auto wide = [&](NodeId f) { return is_packed(f) || is_copied_wide(graph_, group_, options_.sizes, f); };
+    const auto computed = [&](NodeId f) { return !is_packed(f) && !is_copied(graph_, group_, f); };
+    bool scalar = false;
+    double cycles = 0, computing = 0;
+    std::set<NodeId> seen;
+    const auto for_factors = [&](const auto& visit) {
+      seen.clear();
+      for (const ProductSum& sum : p_.sums) {
+        if (seen.insert(sum.rows).second) visit(sum.rows, static_cast<double>(p_.tile_rows * p_.tile_inner));
+        if (seen.insert(sum.columns).second) visit(sum.columns, static_cast<double>(p_.tile_columns * p_.tile_inner));
+      }
+    };
+    for_factors([&](NodeId f, double) { scalar = scalar || (!wide(f) && !computed(f)); });
+    for_factors([&](NodeId f, double elements) {
+      if (computed(f))
+        computing += elements * kComputing / kThreads;
+      else if (scalar)
+        cycles += elements * kScalar;
+    });
+    // Few warps wait for each other's operations.
+    return cycles + computing * std::max(1.0, kBusyWarps / (s_.workgroup / 32.0 * together));
+  }
   // From where a part is asked for to where it is on chip: copies are under way for several parts.
   double latency() const {
     if (!p_.units) return kHeldLatency;
     for (const ProductSum& sum : p_.sums)
       for (const NodeId factor : {sum.rows, sum.columns})
-        if (!is_copied(graph_, group_, factor)) return kComputeLatency;
+        if (!is_packed(factor) && !is_copied(graph_, group_, factor)) return kComputeLatency;
     return kCopyLatency / std::max(1, p_.stages - (groups() ? 2 : 1));
   }
   int resident() const {

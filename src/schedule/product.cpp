@@ -179,6 +179,16 @@ bool is_copied(const Graph& graph, const Group& group, NodeId factor) {
   return !is_member(factor);
 }
 
+bool is_copied_wide(const Graph& graph, const Group& group, const SizeBinding& sizes, NodeId factor) {
+  if (!is_copied(graph, group, factor)) return false;
+  while (is_view(graph.at(factor).kind) || graph.at(factor).kind == NodeKind::Cast) {
+    if (!std::binary_search(group.nodes.begin(), group.nodes.end(), factor) && !is_view(graph.at(factor).kind)) break;
+    factor = graph.at(factor).args[0];
+  }
+  const Node& array = graph.at(factor);
+  return array.shape.empty() || array.shape.back().evaluate(sizes) * size_of(array.dtype) % 16 == 0;
+}
+
 int64_t bytes_of_sums(const Graph& graph, const Product& product) {
   int64_t bytes = 4;
   for (const ProductSum& sum : product.sums)

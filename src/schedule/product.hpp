@@ -31,8 +31,9 @@ struct Product {
   // On a GPU: the dtype that matrix units multiply factors in; nothing where threads do it. Warps beside each other along the rows.
   std::optional<DType> units;
   int down = 1;
-  int stages = 0;    // parts that are on chip at a time, where they come while others are multiplied
-  int64_t band = 1;  // tiles of rows that neighbours of the grid have, before they go to the next columns
+  int stages = 0;              // parts that are on chip at a time, where they come while others are multiplied
+  int64_t band = 1;            // tiles of rows that neighbours of the grid have, before they go to the next columns
+  std::vector<NodeId> packed;  // factors that are brought into rows of whole tiles and parts before, in memory
   int split = 1;  // parts of the inner axes that the grid goes over too; what they make is added up by a second phase
   int64_t block_rows = 0, block_columns = 0;  // results that a thread has in registers; on a CPU columns are lanes
 };
@@ -58,6 +59,9 @@ std::optional<LargeProduct> large_product(const Graph& graph, const Group& group
 
 // Whether the elements of a factor are those of an array, cast or not: copies bring them on chip.
 bool is_copied(const Graph& graph, const Group& group, NodeId factor);
+
+// Whether copies of 16 bytes bring a factor on chip, for the sizes at hand: it is that of an array whose rows begin at multiples of them.
+bool is_copied_wide(const Graph& graph, const Group& group, const SizeBinding& sizes, NodeId factor);
 
 // Bytes of one part of all factors of a tile on a GPU.
 int64_t bytes_of_part(const Product& product);

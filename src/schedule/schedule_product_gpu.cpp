@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 
 #include "schedule/cost.hpp"
@@ -15,7 +16,7 @@ namespace {
 constexpr int64_t kPartsOfASplit = 4;  // at least
 
 // A tuning's tile and lanes are the rows and columns of a tile here, its unroll what is staged at a time, its cluster the workgroups that
-// have parts of a tile.
+// have parts of a tile; its rings are packed factors.
 std::vector<Tuning> proposed_tiles(bool units) {
   std::vector<Tuning> tunings;
   const std::vector<int> inner = units ? std::vector<int>{64, 32} : std::vector<int>{16, 8};
@@ -33,11 +34,13 @@ std::vector<Tuning> proposed_tiles(bool units) {
                                       {16, 128},
                                       {16, 64}})
     for (const int part : inner)
-      for (const int split : {1, 2, 4, 8, 16}) {
+      for (const int split : {1, 2, 4, 8, 16, -1}) {  // -1: all in one, packed
         if ((columns == 256 || rows == 16 || (rows == 32 && columns > 32)) && !units) continue;
-        if (split > 1 && part != inner[0]) continue;
+        if ((split > 1 || split < 0) && part != inner[0]) continue;
+        if (split < 0 && (!units || rows < 64)) continue;
         Tuning tuning;
-        tuning.tile = rows, tuning.lanes = columns, tuning.unroll = part, tuning.cluster = split;
+        tuning.tile = rows, tuning.lanes = columns, tuning.unroll = part, tuning.cluster = std::abs(split);
+        tuning.rings = split < 0;
         tunings.push_back(tuning);
       }
   return tunings;
@@ -96,11 +99,21 @@ int64_t bytes_of_part(const Product& p) {
 namespace {
 
 // With tiles as the tuning has them.
-std::optional<Schedule> in_tiles(const LargeProduct& found, const Domain& domain, const Target& target,
-                                 const Tuning& tuning) {
+std::optional<Schedule> in_tiles(const Graph& graph, const Group& group, const LargeProduct& found,
+                                 const Domain& domain, const Options& options, const Tuning& tuning) {
+  const Target& target = options.target;
+  const SizeBinding& sizes = options.sizes;
   Product p = found.product;
   p.tile_rows = tuning.tile, p.tile_columns = tuning.lanes, p.tile_inner = tuning.unroll;
   p.split = std::max(1, tuning.cluster);
+  if (tuning.rings) {
+    for (const ProductSum& sum : p.sums)
+      for (const NodeId factor : {sum.rows, sum.columns})
+        if (!is_copied_wide(graph, group, sizes, factor) &&
+            std::find(p.packed.begin(), p.packed.end(), factor) == p.packed.end())
+          p.packed.push_back(factor);
+    if (p.packed.empty() || !p.units) return std::nullopt;
+  }
   const int64_t sums = p.tile_rows * p.tile_columns * static_cast<int64_t>(p.sums.size());
   if (p.split > std::max<int64_t>(1, found.inner / p.tile_inner / kPartsOfASplit)) return std::nullopt;
   Schedule s;
@@ -123,8 +136,11 @@ std::optional<Schedule> in_tiles(const LargeProduct& found, const Domain& domain
   s.tile = p.tile_columns;
   s.note = fmt::format("products of {} x {} x {} in tiles of {} x {}, {} at a time{}; {} x {} results to a {}",
                        found.rows, found.columns, found.inner, p.tile_rows, p.tile_columns, p.tile_inner,
-                       p.split > 1 ? fmt::format(", in {} parts that are added up", p.split) : "", p.block_rows,
-                       p.block_columns, p.units ? "warp" : "thread");
+                       (p.split > 1 ? fmt::format(", in {} parts that are added up", p.split) : "") +
+                           (p.packed.empty() ? ""
+                                             : fmt::format(", {} factor{} packed before", p.packed.size(),
+                                                           p.packed.size() == 1 ? "" : "s")),
+                       p.block_rows, p.block_columns, p.units ? "warp" : "thread");
   s.product = std::move(p);
   return s;
 }
@@ -139,11 +155,11 @@ std::optional<Schedule> product_on_gpu(const Graph& graph, const Domain& domain,
   if (!target.plain && target.compute >= 80) found->product.units = half_of_factors(graph, group, found->product);
   const Tuning& tuning = options.tuning;
   if (tuning.tile >= 16 && tuning.lanes >= 32 && tuning.unroll >= 8)  // as propose_product has it
-    return in_tiles(*found, domain, target, tuning);
+    return in_tiles(graph, group, *found, domain, options, tuning);
   std::optional<Schedule> best;
   double least = 0;
   for (const Tuning& proposed : proposed_tiles(found->product.units.has_value())) {
-    auto made = in_tiles(*found, domain, target, proposed);
+    auto made = in_tiles(graph, group, *found, domain, options, proposed);
     if (!made) continue;
     const double us = predict(graph, group, *made, options).us;
     if (!best || us < least) best = std::move(made), least = us;

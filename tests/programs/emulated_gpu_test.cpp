@@ -129,6 +129,18 @@ TEST_F(EmulatedGpu, ProductsInParts) {
               {{"M"_size, 8}, {"K"_size, 9000}, {"N"_size, 64}});
 }
 
+// Factors that are computed, or whose rows begin anywhere: made for large sizes, where packing them pays.
+TEST_F(EmulatedGpu, ProductsOfPackedFactors) {
+  std::vector<std::vector<Tensor>> keep;
+  std::vector<std::vector<TensorView>> calls;
+  for (const auto& [m, k, n] : {std::tuple<int64_t, int64_t, int64_t>{33, 67, 66}, {1, 1, 1}, {130, 128, 9}})
+    keep.push_back({noise(DType::BF16, {3, m, k}, 1), noise(DType::BF16, {3, k, n}, 2), noise(DType::BF16, {n, k}, 3)});
+  for (const auto& k : keep) calls.push_back({k[0], k[1], k[2]});
+  for (const char* last : {"a @ b", "relu(a) @ b", "a @ exp(w).T", "tanh(a @ (b * 2))"})
+    check_calls(fmt::format("input a: bf16[3, M, K]\ninput b: bf16[3, K, N]\ninput w: bf16[N, K]\nreturn {}\n", last),
+                calls, {{"M"_size, 4000}, {"K"_size, 1001}, {"N"_size, 4001}});
+}
+
 TEST_F(EmulatedGpu, RowsOfAKnownLength) {
   for (const int64_t length : {20, 256, 1000})
     check(fmt::format("input x: f16[R, {}]\nreturn layernorm(relu(x))\n", length), {rows(DType::F16, 9, length)});

@@ -1,0 +1,145 @@
+// What stands around the tiles of a product on a GPU, as phases of their own.
+//
+// Factors that copies cannot bring on chip as they are, since they are computed or their rows begin anywhere, are packed first where they
+// are used often: as rows of whole parts and tiles, with 0 behind their ends.
+//
+//   grid %g over pieces of the packed factor: vector %i over the piece:  packed = f
+//
+// Where tiles are few and the inner axes long, the grid goes over parts of these too: each stores its sums, and another phase
+//
+//   grid %g over pieces of the results: vector %i over the piece: sum = 0; serial %s over the parts: sum += its sum; out = h(sum)
+#include <algorithm>
+
+#include "kernel/lower_product.hpp"
+
+namespace smelt::kernel {
+
+namespace {
+
+constexpr int64_t kPackPiece = 2048;
+
+}  // namespace
+
+bool ProductLowering::is_packed(NodeId factor) const {
+  const std::vector<NodeId>& packed = product().packed;
+  return std::find(packed.begin(), packed.end(), factor) != packed.end();
+}
+
+// Extents of a packed factor: the batch axes, then along which neighbours are last.
+std::vector<Axis> ProductLowering::packed_axes(bool of_rows) const {
+  const schedule::Product& p = product();
+  std::vector<Axis> axes;
+  for (const int a : p.batch) axes.push_back(domain().axes[static_cast<size_t>(a)]);
+  const int64_t tile = of_rows ? p.tile_rows : p.tile_columns;
+  const auto padded = [](Symbol var, const IntExpr& points, int64_t to) {
+    return Axis{.var = var, .extent = ceildiv(points, to) * to};
+  };
+  const Axis own = padded(Symbol::loop("own"), schedule::count_of(domain(), of_rows ? p.rows : p.columns), tile);
+  const Axis inner = padded(Symbol::loop("in"), schedule::count_of(domain(), p.inner), p.tile_inner * p.split);
+  const bool along_inner = of_rows ? p.rows_along_inner : p.columns_along_inner;
+  axes.push_back(along_inner ? own : inner);
+  axes.push_back(along_inner ? inner : own);
+  return axes;
+}
+
+int ProductLowering::add_packed(bool of_rows) {
+  Shape dims;
+  for (const Axis& axis : packed_axes(of_rows)) dims.push_back(axis.extent);
+  return add_temporary(*product().units, std::move(dims), "packed factor");
+}
+
+schedule::Index ProductLowering::packed_at(bool of_rows, const Placement& placement, const IntExpr& own,
+                                           const IntExpr& inner) const {
+  schedule::Index index;
+  for (const int a : product().batch) index.push_back(placement.value_of.at(domain().axes[static_cast<size_t>(a)].var));
+  const bool along_inner = of_rows ? product().rows_along_inner : product().columns_along_inner;
+  index.push_back(along_inner ? own : inner);
+  index.push_back(along_inner ? inner : own);
+  return index;
+}
+
+void ProductLowering::pack(const GpuPanels& panels) {
+  for (const bool of_rows : {true, false})
+    for (const Panel& panel : of_rows ? panels.rows : panels.columns)
+      if (panel.packed >= 0) pack(panel, of_rows);
+}
+
+void ProductLowering::pack(const Panel& panel, bool of_rows) {
+  const schedule::Product& p = product();
+  const std::vector<Axis> axes = packed_axes(of_rows);
+  IntExpr points = 1;
+  for (const Axis& axis : axes) points = points * axis.extent;
+  const Symbol chunk = Symbol::loop("c");
+  Grid grid;
+  grid.add_pieces(chunk, points, kPackPiece);
+  Placement placement;
+  grid.decode(placement);
+  const Piece piece = piece_at(placement, chunk, points, kPackPiece);
+  placement.ranges[kLane] = {0, piece.length - 1};
+  placement.unravel(axes, piece.first + IntExpr::symbol(kLane));
+  schedule::Index to;
+  for (const Axis& axis : axes) to.push_back(placement.value_of.at(axis.var));
+  const IntExpr own = placement.value_of.at(Symbol::loop("own")), inner = placement.value_of.at(Symbol::loop("in"));
+  place(placement, p.rows, of_rows ? own : IntExpr(0));
+  place(placement, p.columns, of_rows ? IntExpr(0) : own);
+  place(placement, p.inner, inner);
+  std::vector<Stmt> body;
+  evaluator_.enter(&body, &placement.ranges);
+  std::vector<schedule::Guard> guards = guards_of(placement, of_rows ? p.rows : p.columns);
+  for (const schedule::Guard& g : guards_of(placement, p.inner)) guards.push_back(g);
+  const ExprId inside = evaluator_.only_where(guards);
+  const ExprId value = or_zero(factor_at(panel, placement), inside, panel.buffer);
+  evaluator_.only_where(kNoExpr);
+  body.push_back(builder_.store({false, panel.packed, std::move(to)}, value));
+  add_phase(grid.extent(), single(loop(LoopKind::Vector, kLane, piece.length, std::move(body), 8, 1)), kPackPiece);
+  set_team(static_cast<int>(kPackPiece / 8));
+}
+
+void ProductLowering::set_team(int threads) {
+  Team& team = kernel_.phases.back().team;
+  team.threads = team.workgroup = threads;
+}
+
+std::vector<Axis> ProductLowering::kept_axes() const {
+  std::vector<Axis> kept;
+  for (const Axis& axis : domain().axes)
+    if (!axis.reduced) kept.push_back(axis);
+  return kept;
+}
+
+// Where one of the parts of a sum is.
+schedule::Index ProductLowering::partial_at(const IntExpr& part, const Placement& placement) const {
+  schedule::Index index{part};
+  for (const Axis& axis : kept_axes()) index.push_back(placement.value_of.at(axis.var));
+  return index;
+}
+
+// The second phase: parts are added up in their order.
+void ProductLowering::add_up_parts(const GpuPanels& panels) {
+  const schedule::Product& p = product();
+  constexpr int64_t kPiece = 1024;
+  IntExpr points = 1;
+  for (const Axis& axis : kept_axes()) points = points * axis.extent;
+  const Symbol chunk = Symbol::loop("c");
+  Grid grid;
+  grid.add_pieces(chunk, points, kPiece);
+  Placement placement;
+  grid.decode(placement);
+  const Piece piece = piece_at(placement, chunk, points, kPiece);
+  placement.ranges[kLane] = {0, piece.length - 1};
+  const IntExpr at = piece.first + IntExpr::symbol(kLane);
+  placement.unravel(kept_axes(), at);
+  std::vector<Stmt> body;
+  evaluator_.enter(&body, &placement.ranges);
+  for (size_t s = 0; s < p.sums.size(); ++s) {
+    ExprId sum = builder_.load({false, panels.partial[s], partial_at(0, placement)});
+    for (int part = 1; part < p.split; ++part)
+      sum = builder_.apply(Op::Add, {sum, builder_.load({false, panels.partial[s], partial_at(part, placement)})});
+    evaluator_.set_reduction(p.sums[s].node, sum);
+  }
+  append(body, elements(placement));
+  add_phase(grid.extent(), single(loop(LoopKind::Vector, kLane, piece.length, std::move(body), 4, 1)), kPiece);
+  set_team(static_cast<int>(kPiece / 4));
+}
+
+}  // namespace smelt::kernel
