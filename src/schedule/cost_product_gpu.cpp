@@ -11,16 +11,16 @@ namespace {
 
 // Cycles of a multiprocessor, fitted to bf16 4096^3 on an H100 in tiles of 32 x 32 to 128 x 256.
 constexpr double kClock = 1755;  // in a microsecond
-constexpr double kUnits = 2048, kUnitsOfGroups = 1.15,
+constexpr double kUnits = 2048, kUnitsOfGroups = 1,
                  kUnitsOfWarps = 2.3;  // multiplications of matrix units, and what they take of that
 constexpr double kThreads = 128, kThreadsOfLarge = 1.2,
                  kThreadsOfSmall = 1 / 0.45;  // the same of threads, by the results of one
-constexpr double kStaged = 128, kSums = 12;   // bytes of factors, sums that are stored, in a cycle
+constexpr double kStaged = 128, kSums = 5;    // bytes of factors, sums that are stored, in a cycle
 constexpr double kComputing = 12,
                  kBusyWarps = 16;  // instructions of a computed element, warps that hide each other's waiting
 constexpr double kScalar = 0.5;    // of an element that is read and stored alone
 constexpr double kBarrier = 80;    // around a part
-constexpr double kCopyLatency = 900, kComputeLatency = 2200, kHeldLatency = 1200, kTileLatency = 1500;
+constexpr double kCopyLatency = 2000, kComputeLatency = 2200, kHeldLatency = 1200, kTileLatency = 3000;
 
 class ProductCost {
  public:

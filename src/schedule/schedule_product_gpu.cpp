@@ -51,11 +51,12 @@ bool has_groups(const Product& p, const Target& target) {
   return target.compute == 90 && p.tile_rows % 64 == 0 && p.tile_columns % 64 == 0;
 }
 
-// Parts of the factors that a workgroup has on chip: four, or as many as leave room for a second one beside tiles of few sums.
-int stages_of(const Product& p, const Target& target) {
+// Parts of the factors that a workgroup has on chip. Where multiprocessors have several workgroups and tiles few sums, there is room for a
+// second one beside it; a workgroup that is alone waits for memory itself, and asks for many parts ahead.
+int stages_of(const Product& p, const Target& target, bool several) {
   const int64_t part = bytes_of_part(p), all = target.shared_bytes - 1024;
-  const int64_t room = p.tile_rows * p.tile_columns <= 128 * 128 && all / 2 / part >= 3 ? all / 2 : all;
-  return static_cast<int>(std::clamp<int64_t>(room / part, 0, 4));
+  const bool beside = several && p.tile_rows * p.tile_columns <= 128 * 128 && all / 2 / part >= 3;
+  return static_cast<int>(std::clamp<int64_t>((beside ? all / 2 : all) / part, 0, several ? 4 : 8));
 }
 
 // Tiles of rows that the grid goes through before it goes to the next columns: neighbours then have both few rows and few columns, and
@@ -70,13 +71,13 @@ int64_t band_of(const Domain& domain, const Product& p) {
 }
 
 // Threads of a workgroup; 0 where the tile does not fit on chip.
-int settle_units(Product& p, const Domain& domain, const Target& target) {
+int settle_units(Product& p, const Domain& domain, const Target& target, bool several) {
   // Elsewhere a warp has 64 x 32 sums, or as many of them as there are.
   const bool groups = has_groups(p, target);
   p.down = static_cast<int>(groups ? p.tile_rows / 16 : std::max<int64_t>(1, p.tile_rows / 64));
   p.block_rows = p.tile_rows / p.down;
   p.block_columns = groups ? p.tile_columns : std::min<int64_t>(p.tile_columns, p.tile_columns > 128 ? 64 : 32);
-  p.stages = stages_of(p, target);
+  p.stages = stages_of(p, target, several);
   p.band = band_of(domain, p);
   const int threads = static_cast<int>(p.down * (p.tile_columns / p.block_columns) * kWarp);
   // Registers hold 192 sums of a thread, and rows of scratch hold 32 neighbours and more.
@@ -120,7 +121,10 @@ std::optional<Schedule> in_tiles(const Graph& graph, const Group& group, const L
   s.strategy = Strategy::Product;
   s.domain = domain;
   if (p.units) {
-    s.team = s.workgroup = settle_units(p, domain, target);
+    const auto pieces = [](int64_t n, int64_t size) { return (n + size - 1) / size; };
+    const int64_t tiles = estimate_of(domain, p.batch) * pieces(found.rows, p.tile_rows) *
+                          pieces(found.columns, p.tile_columns) * p.split;
+    s.team = s.workgroup = settle_units(p, domain, target, tiles > target.threads);
     if (s.team == 0) return std::nullopt;
     s.lanes = 8;
   } else {
@@ -161,7 +165,9 @@ std::optional<Schedule> product_on_gpu(const Graph& graph, const Domain& domain,
   for (const Tuning& proposed : proposed_tiles(found->product.units.has_value())) {
     auto made = in_tiles(graph, group, *found, domain, options, proposed);
     if (!made) continue;
-    const double us = predict(graph, group, *made, options).us;
+    // Where memory is the limit of many, the one that leaves most of the rest.
+    const Cost cost = predict(graph, group, *made, options);
+    const double us = cost.us + cost.issue_us / 16;
     if (!best || us < least) best = std::move(made), least = us;
   }
   return best;
