@@ -148,6 +148,7 @@ PhasePrinter::Place PhasePrinter::place(const Access& access) {
 
 // Where a thread keeps what only it reads: in registers by the number of the lane, or in shared memory by lane and thread.
 std::string PhasePrinter::private_element(const Access& access) {
+  if (is_fragment(access.array)) return fmt::format("k{}[2 * n + {}]", access.array, integer(access.index[1]));
   const kernel::ScratchUses& info = uses_.buffers[static_cast<size_t>(access.array)];
   if (in_registers_[static_cast<size_t>(access.array)]) return fmt::format("k{}[n]", access.array);
   const kernel::ScratchBuffer& buffer = kernel_.buffers[static_cast<size_t>(access.array)];

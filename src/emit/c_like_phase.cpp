@@ -99,6 +99,13 @@ void PhasePrinter::settle_buffers(kernel::Lifetime lifetime, IntExpr& used) {
     IntExpr bytes = count(buffer.dims) * size;
     if (is_private(static_cast<int>(b))) {
       const Vector v = shape_of(*info.vector);
+      if (is_fragment(static_cast<int>(b))) {
+        SMELT_CHECK(
+            v.one_step && v.lanes == 1 && !v.checked && IntExpr(2 * team_.threads * v.unroll) == count(buffer.dims),
+            "scratch buffer {} is not gone through as its fragment lies", b);
+        in_registers_[b] = true;
+        continue;
+      }
       const bool flat =
           std::none_of(info.vector->body.begin(), info.vector->body.end(), [](const Stmt& s) { return s.is<Loop>(); });
       in_registers_[b] = v.one_step && flat && buffer.dims.size() == 1 && size * v.count() <= kKeptBytes;

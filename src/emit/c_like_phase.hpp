@@ -131,9 +131,13 @@ class PhasePrinter {
   void store(const Store& s);
   void conditional(const If& s);
   // c_like_matrix.cpp
+  std::string sums_of(int fragment) const;
+  bool is_fragment(int buffer) const;
   void declare_fragments();
   void matrix(const kernel::Matrix& s);
   void pipeline(const Loop& s);
+  void use_part(const Stmt& s);
+  std::string stage_of(int buffer) const;
   bool batched_loop(const Loop& s);
   void count_loop(const Loop& s, const char* pragma);
   void each(const Each& s);  // c_like_each.cpp

@@ -80,6 +80,9 @@ HelperList cuda::helpers(const kernel::Kernel& kernel, const CudaTarget& target)
   if (clusters && target.counted_stores()) append(list, mailbox_helpers());
   if (any([](const kernel::Phase& p) { return kernel::has_scans(p.body); })) append(list, scan_helpers());
   if (!kernel.fragments.empty()) append(list, matrix_helpers(kernel));
+  if (std::any_of(kernel.fragments.begin(), kernel.fragments.end(),
+                  [](const kernel::Fragment& f) { return f.has_weights; }))
+    append(list, chain_helpers(kernel));
   if (any([](const kernel::Phase& p) { return p.counter >= 0; })) append(list, scan_grid_helpers());
   return list;
 }

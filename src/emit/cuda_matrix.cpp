@@ -37,6 +37,12 @@ template <int kRow> SMELT_INLINE unsigned long long described(const unsigned sho
   return (unsigned long long)((at & 0x3ffffu) >> 4) | (unsigned long long)(column_bytes >> 4) << 16 |
          (unsigned long long)kRow << 32 | (unsigned long long)(kRow == 64 ? 1 : 2) << 62;
 }
+template <class Tile> SMELT_INLINE unsigned long long described_columns(const unsigned short* g, int k) {
+  return described<Tile::kColumnsWide>(
+      g + (Tile::kColumnsInner ? k / Tile::kColumnsWide * (Tile::kColumns * Tile::kColumnsWide) + k % Tile::kColumnsWide
+                               : k * Tile::kColumnsWide),
+      Tile::kInner * Tile::kColumnsWide * 2);
+}
 template <class Tile> SMELT_INLINE void multiply_groups(float* sums, const unsigned short* f, const unsigned short* g, int t) {
   const int row = t / 128 * 64;
 #pragma unroll
@@ -45,10 +51,7 @@ template <class Tile> SMELT_INLINE void multiply_groups(float* sums, const unsig
       f + (Tile::kRowsInner ? k / Tile::kRowsWide * (Tile::kRows * Tile::kRowsWide) + row * Tile::kRowsWide + k % Tile::kRowsWide
                             : row / Tile::kRowsWide * (Tile::kInner * Tile::kRowsWide) + k * Tile::kRowsWide),
       Tile::kInner * Tile::kRowsWide * 2);
-    const unsigned long long of_columns = described<Tile::kColumnsWide>(
-      g + (Tile::kColumnsInner ? k / Tile::kColumnsWide * (Tile::kColumns * Tile::kColumnsWide) + k % Tile::kColumnsWide
-                               : k * Tile::kColumnsWide),
-      Tile::kInner * Tile::kColumnsWide * 2);
+    const unsigned long long of_columns = described_columns<Tile>(g, k);
     )";
 
 HelperList group_helpers(const kernel::Kernel& kernel) {
@@ -66,7 +69,8 @@ HelperList group_helpers(const kernel::Kernel& kernel) {
         "of_columns);\n    ",
         f.columns, bf16, needs.back());
   }
-  list.push_back({{"multiply_groups"}, kGroup + calls + "\n  }\n}", needs});
+  list.push_back(
+      {{"multiply_groups"}, "#ifdef __CUDA_ARCH_FEAT_SM90_ALL\n" + (kGroup + calls) + "\n  }\n}\n#endif", needs});
   return list;
 }
 

@@ -11,6 +11,7 @@ HelperList prelude(const CudaTarget& target);
 HelperList random_helpers();
 HelperList scan_helpers();
 HelperList matrix_helpers(const kernel::Kernel& kernel);
+HelperList chain_helpers(const kernel::Kernel& kernel);  // behind those of matrix units
 HelperList scan_grid_helpers();
 // Those that the module of a kernel may have.
 HelperList helpers(const kernel::Kernel& kernel, const CudaTarget& target);

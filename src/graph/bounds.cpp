@@ -80,7 +80,8 @@ bool jumps(Op op, const double* x, const double* e) {
 
 class BoundedInterpreter {
  public:
-  BoundedInterpreter(const Graph& graph, const std::vector<TensorView>& inputs, bool on_gpu) : graph_(graph) {
+  BoundedInterpreter(const Graph& graph, const std::vector<TensorView>& inputs, bool on_gpu)
+      : graph_(graph), on_gpu_(on_gpu) {
     const auto has_erf = [](const Node& n) { return n.kind == NodeKind::Elementwise && n.op == Op::Erf; };
     if (on_gpu && std::any_of(graph.nodes.begin(), graph.nodes.end(), has_erf)) gelu_of_half_ = 0x1p-16;
     std::vector<Dims> dims;
@@ -222,9 +223,13 @@ class BoundedInterpreter {
     const Errors errors = full(node.args[0]);
     Errors out(errors.size(), 0.0);
     const bool half = node.dtype == DType::F16 || node.dtype == DType::BF16;
+    // Weights may be rounded before they are divided by their sum, which is another rounding.
+    const bool weights = on_gpu_ && half && is_weights(node);
+    const double rounding = weights ? node.dtype == DType::BF16 ? 0x1p-7 : 0x1p-10 : 0;
     for (size_t k = 0; k < out.size(); ++k) {
       const auto i = static_cast<int64_t>(k);
       double e = errors[k];
+      if (weights) e += std::fabs(x.f(i)) * rounding + (node.dtype == DType::F16 ? 0x1p-24 : 0);
       if (e == 0) continue;
       if (half && is_float(from)) e = std::max(e, std::fabs(x.f(i)) * gelu_of_half_);
       if (std::isinf(e) || !is_float(from)) {
@@ -242,6 +247,16 @@ class BoundedInterpreter {
       out[k] = widest;
     }
     return out;
+  }
+
+  // Exponentials below a maximum that are scaled for their row, as schedule::find_chain() has them.
+  bool is_weights(const Node& cast) const {
+    const Node& scaled = graph_.at(cast.args[0]);
+    if (scaled.kind != NodeKind::Elementwise || (scaled.op != Op::Mul && scaled.op != Op::Div)) return false;
+    return std::any_of(scaled.args.begin(), scaled.args.end(), [&](NodeId arg) {
+      while (is_view(graph_.at(arg).kind)) arg = graph_.at(arg).args[0];
+      return graph_.at(arg).kind == NodeKind::Elementwise && graph_.at(arg).op == Op::Exp;
+    });
   }
 
   Errors scan(NodeId id, const Node& node) const {
@@ -293,6 +308,7 @@ class BoundedInterpreter {
   }
 
   const Graph& graph_;
+  const bool on_gpu_;
   double gelu_of_half_ = 0;  // its relative error before it is rounded
   SizeBinding sizes_;
   std::set<NodeId> needed_;

@@ -57,6 +57,11 @@ IntExpr bound_over_sizes(const Kernel& kernel, const IntExpr& e) {
   return sum;
 }
 
+// Whether it is a loop over parts of the factors of a tile.
+bool multiplies(const std::vector<Stmt>& body) {
+  return std::any_of(body.begin(), body.end(), [](const Stmt& s) { return s.is<Matrix>(); });
+}
+
 // Points of the loops, a bound over the sizes.
 IntExpr points(const Kernel& kernel, const std::vector<Stmt>& body) {
   IntExpr most = 1;
@@ -68,7 +73,9 @@ IntExpr points(const Kernel& kernel, const std::vector<Stmt>& body) {
     // all of them.
     if (const auto* each = s.get_if<Each>())
       most = max(most, max(bound_over_sizes(kernel, each->extent), inside));
-    else if (const auto* loop = s.get_if<Loop>())
+    else if (const auto* loop = s.get_if<Loop>(); loop && loop->kind == LoopKind::Serial && multiplies(loop->body))
+      most = max(most, max(bound_over_sizes(kernel, loop->extent), inside));  // its elements are those of arrays
+    else if (loop)
       most = max(most, max(bound_over_sizes(kernel, loop->extent), 1) * inside);
     else
       most = max(most, inside);

@@ -14,7 +14,8 @@
 //                                           anew where `anew` is true
 //           | Turn(buffer, source)                what stands at [r, c] of a square buffer goes to [c, r] of another (CPU only)
 //           | Matrix(step, fragment, buffers)      matrix units of a GPU: sums of a tile, in the registers of the whole team, become
-//                                           0; take the products of two staged factors; or go to scratch
+//                                           0; take the products of two staged factors, or of the sums of another tile and a staged
+//                                           one; go to scratch; or are weighed by exponentials below the maximum of each row so far
 //           | Alloc(buffer)                       scratch memory of this workgroup (CPU: of this thread)
 //           | Store(param or buffer, index, mask?, expr, atomic?, later?)   atomic (GPU only): joined by that operation with
 //                                           what is there, in any order; later (in a pipeline): need not be there before it is used
@@ -38,7 +39,7 @@
 //
 // Pipeline (GPU only). A Serial loop with `stages` makes parts of scratch buffers, whose first dimension is the stages, in Vector loops,
 // and multiplies them behind these. Both have stage var % stages alone, so that a part may be made while the ones before it are multiplied:
-// as many iterations ahead as parts_ahead() says. Threads wait for each other and for the parts on their own; no barrier stands in it.
+// as many iterations ahead as parts_ahead() says (barriers.hpp). Threads wait for each other and for the parts on their own; no barrier stands in it.
 //
 // Loop kinds. Grid: independent iterations (CPU: spread over threads; GPU: each run by a team of threads). Thread: over the
 // threads of a workgroup. Vector: over lanes (CPU: of a SIMD vector; GPU: spread over the threads of the team, `lanes` neighbours to
@@ -268,12 +269,15 @@ struct Scan {
 struct Turn {
   int buffer, source;
 };
-// Of the sums of a tile (Kernel::fragments).
+// Of the sums of a tile (Kernel::fragments). Weigh, of each row of a fragment that has weights: its maximum m becomes that of m and
+// the scores `by`; these become exp(score - m); the total and the sums so far are rescaled, and the new weights are added to the
+// total. A row of which every score was -inf has a maximum of -inf, weights of 0 and a total of 0.
 struct Matrix {
-  enum class Step : uint8_t { Clear, Multiply, Put } step;
+  enum class Step : uint8_t { Clear, Multiply, Put, Weigh, PutRows } step;
   int fragment = 0;
   int rows = -1, columns = -1;  // Multiply: buffers of the factors, each with all stages of the pipeline around
-  int into = -1;                // Put: a buffer [rows, more than columns]
+  int into = -1;                // Put: a buffer [rows, more than columns]; PutRows: [2, rows], of maxima and totals
+  int by = -1;                  // Multiply: the fragment that is the rows' factor, rounded, in place of a buffer; Weigh
 };
 struct Alloc {
   int buffer;
@@ -400,12 +404,13 @@ struct Fragment {
   int down;                         // warps beside each other along the rows; the others are along the columns
   bool rows_along_inner, columns_along_inner;
   static constexpr int64_t width(int64_t n) { return n % 64 == 0 ? 64 : 32; }
+  bool has_weights = false;  // each row has a maximum and a total (Matrix::Step::Weigh)
+  // Scratch of Scope::Lane that Vector loops find the sums in, as [pair, 2]: neighbours in a row (pair_at). -1: none does.
+  int registers = -1;
+  int pairs() const { return rows * columns / 2; }
   // Whether four warps have 64 rows and all columns, as instructions of compute capability 9.0 take them.
   bool in_groups() const { return down * 16 == rows && down % 4 == 0 && columns % 64 == 0 && columns <= 256; }
 };
-
-// Iterations that a pipeline makes parts ahead: where units multiply on their own, they still have the part before.
-inline int parts_ahead(int stages, const Fragment& f) { return stages - (f.in_groups() ? 2 : 1); }
 
 // Two params of which the output may stand in the memory of the input (in_place.hpp).
 struct InPlace {

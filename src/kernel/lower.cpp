@@ -4,6 +4,7 @@
 
 #include "base/check.hpp"
 #include "kernel/facts.hpp"
+#include "kernel/lower_chain.hpp"
 #include "kernel/lower_column.hpp"
 #include "kernel/lower_pointwise.hpp"
 #include "kernel/lower_product.hpp"
@@ -29,6 +30,7 @@ static std::unique_ptr<Lowering> lowering_of(const Graph& graph, const schedule:
         return with.operator()<RowLowering>();
       return with.operator()<ColumnLowering>();
     case schedule::Strategy::Product: return with.operator()<ProductLowering>();
+    case schedule::Strategy::Chain: return with.operator()<ChainLowering>();
     case schedule::Strategy::Custom: throw InternalError("the user's own code is not lowered");
     case schedule::Strategy::Batch: throw InternalError("a batch is lowered part by part");
   }

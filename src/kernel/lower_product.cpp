@@ -24,12 +24,6 @@ static const Symbol kRowTile = Symbol::loop("rt"), kColumnTile = Symbol::loop("c
 
 void ProductLowering::phases() { on_gpu() ? gpu_tiles() : cpu_tiles(); }
 
-void ProductLowering::place(Placement& placement, const std::vector<int>& axes, const IntExpr& position) const {
-  std::vector<Axis> these;
-  for (const int a : axes) these.push_back(domain().axes[static_cast<size_t>(a)]);
-  placement.unravel(these, position);
-}
-
 DType ProductLowering::accumulator(const schedule::ProductSum& sum) const {
   return accumulator_type(graph_.at(graph_.at(sum.node).args[0]).dtype);
 }

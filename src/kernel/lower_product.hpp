@@ -29,7 +29,6 @@ class ProductLowering : public Lowering {
   Tile tile_of_grid() const;
   // A part of the inner axes.
   Piece inner_part(Tile& tile) const;
-  void place(Placement& placement, const std::vector<int>& axes, const IntExpr& position) const;
   DType accumulator(const schedule::ProductSum& sum) const;
 
   // Scratch of one factor; several sums may have it.
@@ -60,7 +59,6 @@ class ProductLowering : public Lowering {
     std::vector<int> sums;                     // buffers of results, by sum
     std::vector<int> partial;                  // arrays of partial sums, by sum, where the inner axes are split
   };
-  std::vector<schedule::Guard> guards_of(const Placement& placement, const std::vector<int>& axes) const;
   GpuPanels add_gpu_panels(std::vector<Stmt>& body);
   struct PartElement {
     schedule::Index in_panel;
@@ -90,7 +88,6 @@ class ProductLowering : public Lowering {
   schedule::Index partial_at(const IntExpr& part, const Placement& placement) const;
   void add_up_parts(const GpuPanels& panels);
   Ranges ranges_of_part(const Tile& tile, bool of_rows) const;
-  ExprId or_zero(ExprId value, ExprId inside, int buffer);
   std::vector<Stmt> stage(const Panel& panel, bool of_rows, const Tile& tile, const IntExpr& part, bool whole,
                           bool hold);
   std::vector<Stmt> put_held(const Panel& panel, bool of_rows, const Tile& tile);

@@ -32,16 +32,6 @@ constexpr int64_t kPad = 4;    // elements between rows of scratch, so that they
 
 }  // namespace
 
-std::vector<schedule::Guard> ProductLowering::guards_of(const Placement& placement,
-                                                        const std::vector<int>& axes) const {
-  std::vector<schedule::Guard> guards;
-  for (const int a : axes) {
-    const Axis& axis = domain().axes[static_cast<size_t>(a)];
-    guards.push_back({placement.value_of.at(axis.var), axis.extent});
-  }
-  return guards;
-}
-
 // The loop over a part of a factor: the same for what goes to registers and on to the panel.
 Stmt ProductLowering::over_part(bool of_rows, std::vector<Stmt> element) const {
   const schedule::Product& p = product();
@@ -101,17 +91,6 @@ std::vector<Stmt> ProductLowering::stage(const Panel& panel, bool of_rows, const
   store.later = p.stages > 0 && builder_.at(store.value).is<Load>();
   element.push_back(std::move(store));
   return single(over_part(of_rows, std::move(element)));
-}
-
-// 0 for what is not inside. An element that is only read there has it beside its mask.
-ExprId ProductLowering::or_zero(ExprId value, ExprId inside, int buffer) {
-  if (inside == kNoExpr) return value;
-  const DType in_panel = kernel_.buffers[static_cast<size_t>(buffer)].dtype;
-  const Load* const load = builder_.loaded(value);
-  if (load && load->mask == inside && kernel_.is_zero(load->other) && kernel_.dtype_of(load->access) == in_panel)
-    return value;
-  return builder_.apply(Op::Where,
-                        {inside, value, builder_.constant(neutral(ReduceKind::Sum, compute_type(in_panel)))});
 }
 
 // What is in registers, into the panel.

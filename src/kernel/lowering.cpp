@@ -105,6 +105,32 @@ int Lowering::add_scratch(DType dtype, std::vector<IntExpr> dims) {
   return id;
 }
 
+void Lowering::place(Placement& placement, const std::vector<int>& axes, const IntExpr& position) const {
+  std::vector<Axis> these;
+  for (const int a : axes) these.push_back(domain().axes[static_cast<size_t>(a)]);
+  placement.unravel(these, position);
+}
+
+std::vector<schedule::Guard> Lowering::guards_of(const Placement& placement, const std::vector<int>& axes) const {
+  std::vector<schedule::Guard> guards;
+  for (const int a : axes) {
+    const Axis& axis = domain().axes[static_cast<size_t>(a)];
+    guards.push_back({placement.value_of.at(axis.var), axis.extent});
+  }
+  return guards;
+}
+
+// An element that is only read has the 0 beside its mask.
+ExprId Lowering::or_zero(ExprId value, ExprId inside, int buffer) {
+  if (inside == kNoExpr) return value;
+  const DType in_panel = kernel_.buffers[static_cast<size_t>(buffer)].dtype;
+  const Load* const load = builder_.loaded(value);
+  if (load && load->mask == inside && kernel_.is_zero(load->other) && kernel_.dtype_of(load->access) == in_panel)
+    return value;
+  return builder_.apply(Op::Where,
+                        {inside, value, builder_.constant(neutral(ReduceKind::Sum, compute_type(in_panel)))});
+}
+
 IntExpr Lowering::launch_size(Symbol symbol, const IntExpr& value) {
   if (value.constant()) return value;
   kernel_.launch_sizes.push_back({symbol, value});

@@ -44,6 +44,11 @@ class Lowering {
   int add_temporary(DType dtype, Shape dims, const std::string& note);
   int add_scratch(DType dtype, std::vector<IntExpr> dims);
   IntExpr launch_size(Symbol symbol, const IntExpr& value);
+  // The axes, merged row-major, at a position, and that they are inside.
+  void place(Placement& placement, const std::vector<int>& axes, const IntExpr& position) const;
+  std::vector<schedule::Guard> guards_of(const Placement& placement, const std::vector<int>& axes) const;
+  // A value for a buffer where `inside` holds, which may be kNoExpr; else 0.
+  ExprId or_zero(ExprId value, ExprId inside, int buffer);
   // The outputs of an element.
   std::vector<Stmt> elements(const Placement& placement);
 

@@ -363,7 +363,15 @@ class Printer {
         [&](const Matrix& matrix) {
           forget_changed(s);
           if (matrix.step == Matrix::Step::Clear) line("fragment{} := 0", matrix.fragment);
-          if (matrix.step == Matrix::Step::Multiply)
+          if (matrix.step == Matrix::Step::Weigh)
+            line("fragment{}, fragment{} := exp(fragment{} - row maxima), fragment{} rescaled", matrix.by,
+                 matrix.fragment, matrix.by, matrix.fragment);
+          if (matrix.step == Matrix::Step::PutRows)
+            line("scratch{} = rows of fragment{}", matrix.into, matrix.fragment);
+          if (matrix.step == Matrix::Step::Multiply && matrix.by >= 0)
+            line("fragment{} := fragment{} times scratch{} + fragment{}", matrix.fragment, matrix.by, matrix.columns,
+                 matrix.fragment);
+          if (matrix.step == Matrix::Step::Multiply && matrix.by < 0)
             line("fragment{} := scratch{} times scratch{} + fragment{}", matrix.fragment, matrix.rows, matrix.columns,
                  matrix.fragment);
           if (matrix.step == Matrix::Step::Put) line("scratch{} = fragment{}", matrix.into, matrix.fragment);
@@ -432,7 +440,7 @@ class Printer {
     }
     std::erase_if(named_, [&](const auto& entry) { return stale[static_cast<size_t>(entry.first)]; });
   }
-  static bool changes(const Stmt& s, const Expr& e) {
+  bool changes(const Stmt& s, const Expr& e) const {
     const auto reads = [&](LocalId id) {
       const auto* read = e.get_if<ReadLocal>();
       return read && read->local == id;
@@ -445,7 +453,13 @@ class Printer {
     if (const auto* combine = s.get_if<Combine>()) return reads(combine->local) || reads(combine->index_local);
     if (const auto* scan = s.get_if<Scan>()) return reads(scan->carry);
     if (const auto* turn = s.get_if<Turn>()) return loads(true, turn->buffer);
-    if (const auto* matrix = s.get_if<Matrix>()) return matrix->into >= 0 && loads(true, matrix->into);
+    if (s.is<Matrix>()) {
+      bool changed = false;
+      visit_accesses(kernel_, s, [&](const Access& access, bool stored) {
+        changed = changed || (stored && loads(true, access.array));
+      });
+      return changed;
+    }
     const auto* store = s.get_if<Store>();
     return store && loads(store->access.scratch, store->access.array);
   }

@@ -235,11 +235,16 @@ class Structure {
               need(kernel_.dialect == Dialect::Gpu || kernel_.dialect == Dialect::GpuHalf,
                    "matrix units on another device");
               need(!vector(), "matrix units inside of a vector loop");
-              need(matrix.fragment >= 0 && static_cast<size_t>(matrix.fragment) < kernel_.fragments.size(),
-                   "fragment {} does not exist", matrix.fragment);
-              const bool multiplies = matrix.step == Matrix::Step::Multiply, puts = matrix.step == Matrix::Step::Put;
+              need(has_fragment(matrix.fragment), "fragment {} does not exist", matrix.fragment);
+              using Step = Matrix::Step;
+              const bool held = matrix.step == Step::Multiply && matrix.by >= 0;
+              const bool multiplies = matrix.step == Step::Multiply,
+                         puts = matrix.step == Step::Put || matrix.step == Step::PutRows;
+              need((matrix.step == Step::Weigh || held) ? matrix.by != matrix.fragment && has_fragment(matrix.by)
+                                                        : matrix.by < 0,
+                   "fragment {} by fragment {}", matrix.fragment, matrix.by);
               for (const auto& [buffer, wanted] :
-                   {std::pair{matrix.rows, multiplies}, {matrix.columns, multiplies}, {matrix.into, puts}})
+                   {std::pair{matrix.rows, multiplies && !held}, {matrix.columns, multiplies}, {matrix.into, puts}})
                 need(wanted ? has_buffer(buffer) : buffer < 0, "scratch{} of matrix units", buffer);
             },
             [&](const Barrier&) {
@@ -247,6 +252,8 @@ class Structure {
               need(!vector(), "a barrier inside of a vector loop");
             });
   }
+
+  bool has_fragment(int f) const { return f >= 0 && static_cast<size_t>(f) < kernel_.fragments.size(); }
 
   void need_variable(Symbol var) const {
     need(var.kind() == Symbol::Kind::Loop || var.kind() == Symbol::Kind::Window,

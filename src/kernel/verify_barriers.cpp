@@ -55,47 +55,60 @@ class BarrierVerifier {
     if (s.is<If>() || repeats(s)) add(before);
   }
 
-  // Parts are made in Vector loops and multiplied behind these, each in its stage: nothing else connects iterations.
+  // Parts are made in Vector loops and used behind these, each in its stage: nothing else connects iterations.
   void pipeline(const Loop& s) const {
     if (s.kind != LoopKind::Serial || s.stages < 2) fail(kernel_, "loop {} is no pipeline", s.var);
+    if (parts_ahead(kernel_, s) < 1) fail(kernel_, "pipeline {} has too few stages", s.var);
+    std::set<int> staged;
+    const size_t first_use = uses_of_pipeline(s);
+    for (size_t k = 0; k < first_use; ++k) make(s, s.body[k], staged);
+    for (size_t k = first_use; k < s.body.size(); ++k) use(s, s.body[k], staged);
+  }
+
+  void make(const Loop& s, const Stmt& part, std::set<int>& staged) const {
     Ranges ranges;
     ranges[s.var] = {0, s.extent - 1};
     const IntExpr stage = mod(IntExpr::symbol(s.var), s.stages, ranges);
-    const auto need_staged = [&](int b) {
-      const ScratchBuffer& buffer = kernel_.buffers[static_cast<size_t>(b)];
-      if (buffer.lifetime != Lifetime::Pipeline || buffer.dims.empty() || !buffer.dims[0].is(s.stages))
-        fail(kernel_, "pipeline {} uses scratch{}, which has no {} stages", s.var, b, s.stages);
-    };
-    bool multiplies = false;
-    for (const Stmt& inner : s.body) {
-      const auto* matrix = inner.get_if<Matrix>();
-      const Loop* makes = loop_of(inner, LoopKind::Vector);
-      if (matrix ? matrix->step != Matrix::Step::Multiply : multiplies || !makes)
-        fail(kernel_, "pipeline {} does something else than to make parts and to multiply them", s.var);
-      if (matrix) {
-        multiplies = true;
-        need_staged(matrix->rows), need_staged(matrix->columns);
-        const Fragment& f = kernel_.fragments[static_cast<size_t>(matrix->fragment)];
-        if (parts_ahead(s.stages, f) < 1) fail(kernel_, "pipeline {} has too few stages", s.var);
-        continue;
-      }
-      for_each_stmt(makes->body, [&](const Stmt& element) {
-        if (!element.is<Let>() && !element.is<Store>())
-          fail(kernel_, "pipeline {} makes parts by more than values and stores", s.var);
-        visit_accesses(kernel_, element, [&](const Access& access, bool stored) {
-          if (!stored) {
-            if (access.scratch) fail(kernel_, "pipeline {} makes parts from scratch{}", s.var, access.array);
-            return;
-          }
-          if (!access.scratch && access.array == kernel_.error_param) return;
-          if (!access.scratch) fail(kernel_, "pipeline {} stores to an array", s.var);
-          need_staged(access.array);
-          if (!(access.index[0] == stage))
-            fail(kernel_, "pipeline {} stores to {}, not to stage {}", s.var, access_text(kernel_, access),
-                 stage.str());
-        });
+    const Loop* makes = loop_of(part, LoopKind::Vector);
+    if (!makes) fail(kernel_, "pipeline {} makes parts outside of vector loops", s.var);
+    for_each_stmt(makes->body, [&](const Stmt& element) {
+      if (!element.is<Let>() && !element.is<Store>())
+        fail(kernel_, "pipeline {} makes parts by more than values and stores", s.var);
+      visit_accesses(kernel_, element, [&](const Access& access, bool stored) {
+        if (!stored) {
+          if (access.scratch) fail(kernel_, "pipeline {} makes parts from scratch{}", s.var, access.array);
+          return;
+        }
+        if (!access.scratch && access.array == kernel_.error_param) return;
+        if (!access.scratch) fail(kernel_, "pipeline {} stores to an array", s.var);
+        const ScratchBuffer& buffer = kernel_.buffers[static_cast<size_t>(access.array)];
+        if (buffer.lifetime != Lifetime::Pipeline || buffer.dims.empty() || !buffer.dims[0].is(s.stages))
+          fail(kernel_, "pipeline {} makes parts of scratch{}, which has no {} stages", s.var, access.array, s.stages);
+        if (!(access.index[0] == stage))
+          fail(kernel_, "pipeline {} stores to {}, not to stage {}", s.var, access_text(kernel_, access), stage.str());
+        staged.insert(access.array);
       });
-    }
+    });
+  }
+
+  // By matrix units, and by loops over what threads have in registers.
+  void use(const Loop& s, const Stmt& step, const std::set<int>& staged) const {
+    const auto* matrix = step.get_if<Matrix>();
+    const Loop* loop = loop_of(step, LoopKind::Vector);
+    if ((!matrix && !loop) || (matrix && matrix->into >= 0))
+      fail(kernel_, "pipeline {} uses parts by more than matrix units and vector loops", s.var);
+    if (matrix)
+      for (const int b : {matrix->rows, matrix->columns})
+        if (b >= 0 && !staged.count(b) && !kernel_.buffers[static_cast<size_t>(b)].dims[0].is(1))
+          fail(kernel_, "pipeline {} multiplies scratch{}, whose stages it does not make", s.var, b);
+    if (!loop) return;
+    for_each_stmt(loop->body, [&](const Stmt& inner) {
+      visit_accesses(kernel_, inner, [&](const Access& access, bool stored) {
+        if (access.scratch ? is_shared(kernel_, access) : stored && access.array != kernel_.error_param)
+          fail(kernel_, "pipeline {} uses parts with {}, which other threads have too", s.var,
+               access_text(kernel_, access));
+      });
+    });
   }
 
   void note(const Stmt& s, Since& here) const {

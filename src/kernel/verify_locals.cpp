@@ -102,6 +102,9 @@ class Flow {
             [&](const Matrix& matrix) {
               for (const int b : {matrix.rows, matrix.columns, matrix.into})
                 if (b >= 0) need_scratch({true, b, {}});
+              for (const int f : {matrix.fragment, matrix.by})
+                if (f >= 0 && kernel_.fragments[static_cast<size_t>(f)].registers >= 0)
+                  need_scratch({true, kernel_.fragments[static_cast<size_t>(f)].registers, {}});
             },
             [](const Barrier&) {}, [&](const Prefetch& prefetch) { read_indices({prefetch.offset}, "a prefetch"); },
             [&](const Store& store) {

@@ -325,8 +325,9 @@ class AccessVerifier {
     const Access& first = *places[0];
     const auto count = static_cast<int64_t>(places.size());
     const IntExpr offset = flat_offset(kernel_, first);
-    need(vector.shape.count() == 1 && count > 1 && count <= most_of(first) && (count & (count - 1)) == 0, id,
-         vector.loop, "{} elements at once", count);
+    const bool alone = vector.shape.lanes == 1 && (vector.shape.unroll == 1 || !kernel_.fragments.empty());
+    need(alone && count > 1 && count <= most_of(first) && (count & (count - 1)) == 0, id, vector.loop,
+         "{} elements at once", count);
     for (int64_t k = 1; k < count; ++k) {
       const Access& next = *places[static_cast<size_t>(k)];
       need(next.scratch == first.scratch && next.array == first.array && (flat_offset(kernel_, next) - offset).is(k),

@@ -1,4 +1,5 @@
 // Dtypes: each expression has the one that its kind and its operands give it, and half precision occurs in memory only.
+#include "kernel/fragment.hpp"
 #include "kernel/text.hpp"
 #include "kernel/verify_parts.hpp"
 
@@ -211,7 +212,23 @@ class Types {
       return stages && b.swizzled && fast % width == 0 &&
              is(buffer, f.factors, {*stages, fast / width, along_inner ? own : f.inner, width});
     };
-    if (s.step == Matrix::Step::Multiply)
+    const bool held = s.step == Matrix::Step::Multiply && s.by >= 0;
+    if (held || s.step == Matrix::Step::Weigh) {
+      const Fragment& by = kernel_.fragments[static_cast<size_t>(s.by)];
+      need(by.rows == f.rows && by.down == f.down && by.columns == f.inner && has_pairs(f) && has_pairs(by),
+           "fragment {} and fragment {} are not in the registers of the same threads", s.by, s.fragment);
+      need(!held || factor(s.columns, f.columns, f.columns_along_inner),
+           "scratch{} does not lie as fragment {} has its factors", s.columns, s.fragment);
+      need(held || f.has_weights, "the rows of fragment {} have no weights", s.fragment);
+    }
+    if (s.step == Matrix::Step::PutRows)
+      need(f.has_weights && is(s.into, DType::F32, {2, f.rows}), "scratch{} is no place for the rows of fragment {}",
+           s.into, s.fragment);
+    if (f.registers >= 0)
+      need(has_pairs(f) && is(f.registers, f.sums, {f.pairs(), 2}) &&
+               kernel_.buffers[static_cast<size_t>(f.registers)].scope == Scope::Lane,
+           "scratch{} is not what fragment {} has in registers", f.registers, s.fragment);
+    if (s.step == Matrix::Step::Multiply && !held)
       need(factor(s.rows, f.rows, f.rows_along_inner) && factor(s.columns, f.columns, f.columns_along_inner),
            "scratch{} and scratch{} do not lie as fragment {} has its factors", s.rows, s.columns, s.fragment);
     if (s.step == Matrix::Step::Put)

@@ -206,6 +206,9 @@ void visit_accesses(const Kernel& kernel, const Stmt& s, const Visit& visit) {
     for (const int b : {matrix->rows, matrix->columns})
       if (b >= 0) visit(Access{true, b, {}}, false);
     if (matrix->into >= 0) visit(Access{true, matrix->into, {}}, true);
+    for (const int f : {matrix->fragment, matrix->by})
+      if (const int b = f < 0 ? -1 : kernel.fragments[static_cast<size_t>(f)].registers; b >= 0)
+        visit(Access{true, b, {}}, true);
   }
 }
 

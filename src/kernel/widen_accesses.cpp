@@ -169,7 +169,9 @@ class Widening {
   void widen(const Block& block, const Vector& vector, const std::vector<ExprId>& made, BlockAccesses& accesses) {
     group_draws(block, vector, accesses);
     if (vector.shape.lanes > 1) group_stores(block, vector, accesses);
-    if (!variant_.vectors || vector.shape.count() != 1) return;
+    // Of several elements, those that follow each other are widened only where a body takes neighbours itself: in loops over fragments.
+    if (!variant_.vectors || vector.shape.lanes != 1) return;
+    if (vector.shape.unroll != 1 && kernel_.fragments.empty()) return;
     adjacent_loads(block, made, accesses);
     adjacent_stores(block, accesses);
   }

@@ -14,6 +14,7 @@
 #include "plan/partition.hpp"
 #include "plan/two_kernels.hpp"
 #include "schedule/candidates.hpp"
+#include "schedule/chain.hpp"
 #include "schedule/moments.hpp"
 #include "schedule/operations.hpp"
 
@@ -51,12 +52,50 @@ class Planner {
     }
   }
 
+  // Whether something outside reads of these nodes and is read by others of them.
+  bool leads_back(const std::vector<NodeId>& nodes) const {
+    const std::set<NodeId> inside(nodes.begin(), nodes.end());
+    std::set<NodeId> outside;
+    std::vector<NodeId> todo(nodes);
+    while (!todo.empty()) {
+      const NodeId id = todo.back();
+      todo.pop_back();
+      for (const NodeId c : parts_.consumers(id)) {
+        if (inside.count(c) && outside.count(id)) return true;
+        if (!inside.count(c) && outside.insert(c).second) todo.push_back(c);
+      }
+    }
+    return false;
+  }
+
+  // What a product weighs the rows of another one by is not stored either, where a schedule has both of them.
+  void merge_chains() {
+    for (size_t i = 0; i < parts_.graph().nodes.size(); ++i) {
+      if (!parts_.edges().computing[i]) continue;
+      const std::vector<NodeId> nodes = schedule::nodes_of_chain(parts_.graph(), static_cast<NodeId>(i));
+      if (nodes.empty()) continue;
+      const int into = parts_.group_of(static_cast<NodeId>(i));
+      std::set<int> others;
+      std::vector<NodeId> united = parts_.members(into);
+      bool alone = true;
+      for (const NodeId id : nodes) {
+        const int g = parts_.group_of(id);
+        if (g == into || !others.insert(g).second) continue;
+        united.insert(united.end(), parts_.members(g).begin(), parts_.members(g).end());
+        alone = alone && !parts_.apart(g, into);
+      }
+      if (others.empty() || !alone || leads_back(united) || !parts_.takes(parts_.describe(united))) continue;
+      for (const int g : others) parts_.merge(g, into);
+    }
+  }
+
   void merge_all() {
     const auto pass = [&](std::string_view name, void (Planner::*run)()) {
       parts_.begin_pass(name);
       (this->*run)();
     };
     pass("products", &Planner::merge_products);
+    if (parts_.options().target.gpu && parts_.options().depth == 0) pass("chains", &Planner::merge_chains);
     pass("producers", &Planner::merge_producers);
     pass("moments", &Planner::merge_moments);
     pass("only readers", &Planner::merge_into_only_readers);

@@ -19,6 +19,7 @@ std::vector<int64_t> block_of(const Schedule& s) { return s.blocking ? s.blockin
 
 // Of a product: rows, columns, and how much of the inner axes is staged at a time.
 std::vector<int64_t> tile_of(const Schedule& s) {
+  if (s.chain) return {s.chain->product.tile_rows, s.chain->product.tile_inner};
   return s.product ? std::vector<int64_t>{s.product->tile_rows, s.product->tile_columns, s.product->tile_inner}
                    : std::vector<int64_t>{};
 }
@@ -57,6 +58,7 @@ std::vector<Tuning> proposed(const Schedule& first, const Target& target) {
     case Strategy::Column: return propose_column(first);
     case Strategy::Split: return propose_split(first);
     case Strategy::Product: return propose_product(first);
+    case Strategy::Chain: return propose_chain();
     case Strategy::Scatter:
     case Strategy::Custom:
     case Strategy::Batch: return {};
@@ -67,7 +69,7 @@ std::vector<Tuning> proposed(const Schedule& first, const Target& target) {
 // With lanes as this one has them.
 std::vector<Tuning> tunings_like(const Schedule& first, bool turned, const Target& target) {
   std::vector<Tuning> tunings = turned ? propose_column(first) : proposed(first, target);
-  if (tunings.empty() || first.product) return tunings;
+  if (tunings.empty() || first.product || first.chain) return tunings;
   const std::vector<Tuning> lighter = propose_lighter(first);
   tunings.insert(tunings.end(), lighter.begin(), lighter.end());
   for (Tuning& tuning : tunings) tuning.turned = turned;
@@ -101,7 +103,7 @@ bool same_form(const Schedule& a, const Schedule& b) {
 std::string form_of(const Schedule& s) {
   if (s.blocking)
     return fmt::format("{} threads, blocks of {} results to each", s.workgroup, fmt::join(s.blocking->block, " x "));
-  if (s.product && s.team > 0)
+  if ((s.product || s.chain) && s.team > 0)
     return fmt::format("{} threads, tiles of {}{}{}", s.workgroup, fmt::join(tile_of(s), " x "),
                        split_of(s) > 1 ? fmt::format(" in {} parts", split_of(s)) : "", is_packed(s) ? ", packed" : "");
   if (s.product) return fmt::format("{} lanes, tiles of {}", s.lanes, fmt::join(tile_of(s), " x "));

@@ -24,6 +24,7 @@ Cost predict_on_gpu(const Graph& graph, const Group& group, const Schedule& sche
 Cost predict_product_on_gpu(const Graph& graph, const Group& group, const Schedule& schedule, const Options& options);
 // cost_product.cpp
 Cost predict_product(const Graph& graph, const Group& group, const Schedule& schedule, const Options& options);
+Cost predict_chain(const Graph& graph, const Group& group, const Schedule& schedule, const Options& options);
 // cost_cpu.cpp
 Cost predict_on_cpu(const Graph& graph, const Group& group, const Schedule& schedule, const Options& options);
 

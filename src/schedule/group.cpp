@@ -9,6 +9,7 @@ std::string_view name_of(Strategy strategy) {
     case Strategy::Scatter: return "scatter";
     case Strategy::Stencil: return "stencil";
     case Strategy::Product: return "product";
+    case Strategy::Chain: return "chain";
     case Strategy::Custom: return "custom";
     case Strategy::Row: return "row";
     case Strategy::Column: return "column";

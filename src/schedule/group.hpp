@@ -73,6 +73,7 @@ enum class Strategy : uint8_t {
   Batch,    // independent groups of like kind, each with a schedule of its own, in one launch
   Custom,   // one operation with the user's own code
   Product,  // sums of products of two factors, in tiles
+  Chain,    // a product whose rows are weights of the results of another one
   Scatter,  // updates to rows that the data names
 };
 std::string_view name_of(Strategy strategy);

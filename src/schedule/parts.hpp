@@ -79,6 +79,9 @@ std::optional<Schedule> product_on_cpu(const Graph& graph, const Domain& domain,
 std::optional<Schedule> product_on_gpu(const Graph& graph, const Domain& domain, const Group& group,
                                        const Options& options);
 
+// schedule_chain.cpp: nothing where the group is no chain of products, or the target has no matrix units.
+std::optional<Schedule> chain_on_gpu(const Graph& graph, const Group& group, const Options& options);
+
 // schedule_cpu.cpp
 int natural_lanes(const Target& target);  // of a vector, of elements of 32 bits
 std::variant<Schedule, Refusal> cpu_schedule(const Graph& graph, Domain domain, const Group& group,

@@ -19,6 +19,7 @@ std::vector<Tuning> propose_stencil(const Schedule& first);
 std::vector<Tuning> propose_row(const Schedule& first, const Target& target);
 std::vector<Tuning> propose_split(const Schedule& first);
 std::vector<Tuning> propose_product(const Schedule& first);
+std::vector<Tuning> propose_chain();
 std::vector<Tuning> propose_column(const Schedule& first);
 
 // propose_cpu.cpp, for every family: all, or what may make a large difference alone, other loops and the vectors of short rows.

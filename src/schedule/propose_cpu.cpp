@@ -88,6 +88,7 @@ std::vector<Tuning> propose_on_cpu(const Schedule& first, const Target& target, 
       found.lanes();
       break;
     case Strategy::Product:
+    case Strategy::Chain:
     case Strategy::Custom:
     case Strategy::Batch: break;
   }

@@ -38,6 +38,7 @@ std::optional<std::variant<Schedule, Refusal>> own_code(const Graph& graph, cons
 static std::variant<Schedule, Refusal> choose(const Graph& graph, const Group& group, const Options& options) {
   if (auto own = own_code(graph, group, options)) return std::move(*own);
   if (has_scatter(graph, group)) return scatter_schedule(graph, group, options);
+  if (auto chain = chain_on_gpu(graph, group, options)) return std::move(*chain);
   auto found = find_domain(graph, group, options.sizes);
   if (auto* refusal = std::get_if<Refusal>(&found)) return *refusal;
   Domain domain = std::get<Domain>(std::move(found));

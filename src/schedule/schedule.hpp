@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "schedule/blocked.hpp"
+#include "schedule/chain.hpp"
 #include "schedule/cut.hpp"
 #include "schedule/domain.hpp"
 #include "schedule/operations.hpp"
@@ -49,6 +50,7 @@ struct Schedule {
   bool held = false;               // one step covers a row: what its passes read stays in registers
   std::optional<Stencil> stencil;  // Stencil: what is kept in rings of rows
   std::optional<Product> product;  // Product
+  std::optional<Chain> chain;      // Chain
   std::string unprofitable;        // why several kernels would be faster; empty when they would not
   std::string note;                // one line for people
 };

@@ -84,13 +84,13 @@ TEST(VerifyPipelines, MoreStagesThanTheBuffersHave) {
 TEST(VerifyPipelines, ScratchThatIsNotStaged) {
   Pipeline p;
   p.kernel.buffers[static_cast<size_t>(p.rows)].lifetime = Lifetime::Always;
-  EXPECT_THAT(p.result(), HasSubstr("uses scratch0, which has no 4 stages"));
+  EXPECT_THAT(p.result(), HasSubstr("makes parts of scratch0, which has no 4 stages"));
 }
 
 TEST(VerifyPipelines, PartsAreMadeFirst) {
   Pipeline p;
   std::swap(p.loop.body[1], p.loop.body[2]);
-  EXPECT_THAT(p.result(), HasSubstr("does something else than to make parts and to multiply them"));
+  EXPECT_THAT(p.result(), HasSubstr("multiplies scratch1, whose stages it does not make"));
 }
 
 TEST(VerifyPipelines, PartsOfParts) {
@@ -105,8 +105,7 @@ TEST(VerifyPipelines, AnArrayIsStoredTo) {
   Pipeline p;
   Loop& made = p.loop.body[0].get<Loop>();
   const Ranges inside = {{kLane, {0, 2047}}};
-  made.body.push_back(
-      store({false, p.out, {floordiv(sym(kLane), 32, inside), mod(sym(kLane), 32, inside)}}, p.f32(1)));
+  made.body.push_back(store({false, p.out, {floordiv(sym(kLane), 32, inside), mod(sym(kLane), 32, inside)}}, p.f32(1)));
   EXPECT_THAT(p.result(), HasSubstr("stores to an array"));
 }
 

@@ -141,6 +141,55 @@ TEST_F(EmulatedGpu, ProductsOfPackedFactors) {
                 calls, {{"M"_size, 4000}, {"K"_size, 1001}, {"N"_size, 4001}});
 }
 
+// Products whose rows are weights of the results of another one: one kernel, whatever is between.
+TEST_F(EmulatedGpu, ChainsOfProducts) {
+  const auto check_chain = [&](const std::string& returned, const std::vector<Tensor>& keep) {
+    std::string program;
+    for (size_t i = 0; i < keep.size(); ++i)
+      program += fmt::format("input {}: {}[{}]\n", "qkvm"[i], name_of(keep[i].dtype), fmt::join(keep[i].dims, ", "));
+    program += returned + "\n";
+    const Graph graph = lang::parse_program(program, "emulated.smelt");
+    EXPECT_EQ(compile(graph, gpu_.machine, {}).plan().groups.size(), 1u) << program;
+    std::vector<TensorView> inputs(keep.begin(), keep.end());
+    check(program, inputs);
+  };
+  const auto inputs = [](DType t, int64_t heads, int64_t of_keys, int64_t rows, int64_t keys, int64_t depth) {
+    return std::vector<Tensor>{noise(t, {2, heads, rows, depth}, 1), noise(t, {2, of_keys, keys, depth}, 2),
+                               noise(t, {2, of_keys, keys, depth}, 3)};
+  };
+  const std::string plain = "return scaled_dot_product_attention(q, k, v)",
+                    causal = "return scaled_dot_product_attention(q, k, v, causal=True)";
+  check_chain(plain, inputs(DType::F16, 1, 1, 128, 192, 128));
+  check_chain(causal, inputs(DType::BF16, 1, 1, 192, 192, 64));
+  check_chain(causal, inputs(DType::F16, 4, 2, 70, 101, 80));
+  check_chain(plain, inputs(DType::BF16, 1, 1, 33, 17, 40));
+  // Scores and results with operations of the program around them, a window of keys, and division by the sum.
+  check_chain(
+      "r = arange(200)[:, None]\ni = arange(200)\ns = (f32(q) @ f32(k).mT) * 0.1\n"
+      "e = where((i <= r) & (i > r - 70), 5 * tanh(s / 5) - 0.1 * f32(r - i), -inf)\ne = exp(e - max(e, axis=-1, "
+      "keepdims=True))\n"
+      "return silu(f32(bf16(e / sum(e, axis=-1, keepdims=True)) @ v) + f32(q))",
+      inputs(DType::BF16, 1, 1, 200, 200, 64));
+  // One kernel for every length.
+  std::vector<std::vector<Tensor>> lengths;
+  std::vector<std::vector<TensorView>> calls;
+  for (const auto& [rows, keys] : {std::pair<int64_t, int64_t>{128, 128}, {65, 130}, {1, 7}})
+    lengths.push_back(inputs(DType::BF16, 2, 1, rows, keys, 64));
+  for (const auto& k : lengths) calls.push_back({k[0], k[1], k[2]});
+  check_calls("input q: bf16[2, H, L, 64]\ninput k: bf16[2, 1, S, 64]\ninput v: bf16[2, 1, S, 64]\n" + causal + "\n",
+              calls, {{"H"_size, 2}, {"L"_size, 128}, {"S"_size, 128}});
+  // Rows that see nothing, a mask of numbers with -inf, and scores that are no numbers.
+  std::vector<Tensor> masked = inputs(DType::BF16, 2, 2, 100, 90, 64);
+  masked.push_back(noise(DType::F32, {100, 90}, 4));
+  float* mask = static_cast<float*>(masked[3].data);
+  for (int64_t i = 0; i < 90; ++i) mask[17 * 90 + i] = -HUGE_VALF, mask[40 * 90 + i] = i == 3 ? 1.0f : -HUGE_VALF;
+  check_chain("return scaled_dot_product_attention(q, k, v, m > 0)", masked);
+  check_chain("return scaled_dot_product_attention(q, k, v, m)", masked);
+  static_cast<uint16_t*>(masked[0].data)[64 * 5] = 0x7fc0;
+  static_cast<uint16_t*>(masked[0].data)[64 * 7] = 0x7f80;
+  check_chain("return scaled_dot_product_attention(q, k, v, m)", masked);
+}
+
 TEST_F(EmulatedGpu, RowsOfAKnownLength) {
   for (const int64_t length : {20, 256, 1000})
     check(fmt::format("input x: f16[R, {}]\nreturn layernorm(relu(x))\n", length), {rows(DType::F16, 9, length)});

@@ -493,3 +493,9 @@ inline void multiply_matrices(float* sums, const unsigned* a, const unsigned* b)
       sums[s] += half(x, k) * half(y, k);
     }
 }
+
+template <bool kBf16>
+inline unsigned packed_halves(float low, float high) {
+  const auto half = [](float x) -> unsigned { return kBf16 ? to_bf16(x) : to_f16(x); };
+  return half(low) | half(high) << 16;
+}

@@ -1,0 +1,156 @@
+// What chains of products call: weights of the rows of a tile, and a tile whose rows' factor stays in registers.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "emit/cuda_text.hpp"
+
+namespace smelt::emit::cuda {
+namespace {
+
+// wgmma with the rows' factor in registers, as it left the product before.
+std::string held_step(int columns, bool bf16) {
+  const int sums = columns / 2;
+  std::string registers, operands;
+  for (int i = 0; i < sums; ++i) {
+    registers += fmt::format("{}%{}", i ? ", " : "", i);
+    operands += fmt::format("{}\"+f\"(d[{}])", i ? ", " : "", i);
+  }
+  return fmt::format(
+      R"(template <int kTurnedColumns> SMELT_INLINE void multiply_held_group_{0}_{1}(float* d, const unsigned* a, unsigned long long g) {{
+  asm volatile("{{ .reg .pred p; setp.ne.u32 p, %{2}, 0; wgmma.mma_async.sync.aligned.m64n{0}k16.f32.{1}.{1} {{{3}}}, {{%{4}, %{5}, %{6}, %{7}}}, %{8}, p, 1, 1, %{9}; }}"
+               : {10} : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(g), "r"(1), "n"(kTurnedColumns));
+}})",
+      columns, bf16 ? "bf16" : "f16", sums + 5, registers, sums, sums + 1, sums + 2, sums + 3, sums + 4, sums + 6,
+      operands);
+}
+
+HelperList held_group_helpers(const kernel::Kernel& kernel) {
+  HelperList list;
+  std::string calls;
+  std::vector<std::string> needs{"multiply_groups", "MatrixTile"};
+  std::set<std::pair<int, bool>> made;
+  for (const kernel::Fragment& f : kernel.fragments) {
+    const bool bf16 = f.factors == DType::BF16;
+    if (!f.has_weights || !made.emplace(f.columns, bf16).second) continue;
+    needs.push_back(fmt::format("multiply_held_group_{}_{}", f.columns, bf16 ? "bf16" : "f16"));
+    list.push_back({{needs.back()}, held_step(f.columns, bf16)});
+    calls += fmt::format(
+        "if (Tile::kColumns == {} && Tile::kBf16 == {}) {}<!Tile::kColumnsInner>(sums, a + k / 4, of_columns);\n    ",
+        f.columns, bf16, needs.back());
+  }
+  list.push_back({{"multiply_held_groups"},
+                  R"(#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+template <class Tile> SMELT_INLINE void multiply_held_groups(float* sums, const unsigned* a, const unsigned short* g) {
+#pragma unroll
+  for (int k = 0; k < Tile::kInner; k += 16) {
+    const unsigned long long of_columns = described_columns<Tile>(g, k);
+    )" + calls + R"(
+  }
+}
+#endif)",
+                  needs});
+  return list;
+}
+
+constexpr const char* kWeighRows =
+    R"(// A thread has sums of two rows, 8 apart, and the 3 threads beside it have the others of these rows.
+struct RowWeights { float most[2], total[2]; };
+SMELT_INLINE void clear_weights(RowWeights& w) {
+  w.most[0] = w.most[1] = __uint_as_float(0xff800000u), w.total[0] = w.total[1] = 0;
+}
+// Scores become weights exp(score - maximum of the row so far), and what was added up by an earlier maximum is rescaled. Totals are those
+// of the thread until put_rows() joins them. Of scores that are all -inf nothing is subtracted.
+template <class Scores, class Tile> SMELT_INLINE void weigh_rows(float* scores, float* sums, RowWeights& w) {
+  const float none = __uint_as_float(0xff800000u), log2e = 1.44269504f;
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    float most = w.most[r];
+#pragma unroll
+    for (int j = 0; j < Scores::kSums; j += 4) most = fmaxf(most, fmaxf(scores[j + 2 * r], scores[j + 2 * r + 1]));
+    most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 1));
+    most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 2));
+    const float base = most == none ? 0.0f : most, scale = power_of_two((w.most[r] - base) * log2e);
+    float total = 0;
+#pragma unroll
+    for (int j = 0; j < Scores::kSums; j += 4)
+#pragma unroll
+      for (int c = 0; c < 2; ++c) {
+        const float weight = power_of_two((scores[j + 2 * r + c] - base) * log2e);
+        scores[j + 2 * r + c] = weight;
+        total += weight;
+      }
+    w.total[r] = w.total[r] * scale + total;
+    w.most[r] = most;
+#pragma unroll
+    for (int j = 0; j < Tile::kSums; j += 4) sums[j + 2 * r] *= scale, sums[j + 2 * r + 1] *= scale;
+  }
+}
+template <class Tile> SMELT_INLINE void put_rows(const RowWeights& w, float* to, int t) {
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    float total = w.total[r];
+    total += __shfl_xor_sync(0xffffffffu, total, 1);
+    total += __shfl_xor_sync(0xffffffffu, total, 2);
+    const int row = (t >> 5) * 16 + (t & 31) / 4 + 8 * r;
+    if ((t & 3) == 0) to[row] = w.most[r], to[Tile::kRows + row] = total;
+  }
+})";
+
+std::string multiply_held(bool groups) {
+  return R"(// sums += scores * g, where the scores are rounded and stay in registers: the sums of 16 x 8 that a product leaves are the
+// first half of the rows that the next one takes.
+template <class Tile> SMELT_INLINE void multiply_held(float* sums, const float* scores, const unsigned short* g, int t) {
+  unsigned a[Tile::kInner / 4];
+#pragma unroll
+  for (int k = 0; k < Tile::kInner / 4; ++k) a[k] = packed_halves<Tile::kBf16>(scores[2 * k], scores[2 * k + 1]);
+)" +
+         std::string(groups ? R"(#ifdef __CUDA_ARCH_FEAT_SM90_ALL
+  multiply_held_groups<Tile>(sums, a, g);
+  return;
+#endif
+)"
+                            : "") +
+         R"(  const int lane = t & 31, half = (lane >> 3) & 1, other = lane >> 4, r = lane & 7;
+#pragma unroll
+  for (int k = 0; k < Tile::kInner; k += 16)
+#pragma unroll
+    for (int i = 0; i < Tile::kColumns / 16; ++i) {
+      unsigned b[4];
+      const int own = 16 * i + 8 * other, inner = k + 8 * half;
+      load_matrices<!Tile::kColumnsInner>(b, g + in_panel<Tile::kColumnsInner, Tile::kColumnsWide, Tile::kColumns, Tile::kInner>(own, inner, r));
+      multiply_matrices<Tile::kBf16>(sums + 8 * i, a + k / 4, b);
+      multiply_matrices<Tile::kBf16>(sums + 8 * i + 4, a + k / 4, b + 2);
+    }
+})";
+}
+
+}  // namespace
+
+HelperList chain_helpers(const kernel::Kernel& kernel) {
+  const bool groups = std::all_of(kernel.fragments.begin(), kernel.fragments.end(),
+                                  [](const kernel::Fragment& f) { return f.in_groups(); });
+  HelperList list = groups ? held_group_helpers(kernel) : HelperList{};
+  std::vector<std::string> needs{"load_matrices", "multiply_matrices", "packed_halves", "MatrixTile"};
+  if (groups) needs.push_back("multiply_held_groups");
+  append(list, {
+                   {{"packed_halves"},
+                    R"(template <bool kBf16> SMELT_INLINE unsigned packed_halves(float low, float high) {
+  unsigned word;
+  if (kBf16)
+    asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
+  else
+    asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
+  return word;
+})"},
+                   {{"RowWeights", "clear_weights", "weigh_rows", "put_rows"}, kWeighRows, {"power_of_two"}},
+                   {{"multiply_held"}, multiply_held(groups), needs},
+               });
+  return list;
+}
+
+}  // namespace smelt::emit::cuda

@@ -1,0 +1,267 @@
+// Chains on a GPU with matrix units: a tile of rows to a workgroup, which has its scores and sums in registers.
+//
+//   grid %g over the batch and the tiles of rows
+//     vector %i over the tile:  queries panel = f
+//     sums = 0, maxima = -inf, totals = 0
+//     serial %kb over tiles of the keys, those that some row of the tile may see:
+//       vector %i over the tile:  keys panel = g, values panel = v
+//       scores = queries times keys
+//       vector %i over the scores:  each = x(score)          at its row and key; -inf for keys that are not there
+//       scores = exp(scores - maxima); maxima, totals and sums as they follow
+//       sums += scores times values
+//     vector %i over the rows:  factor = what the sums of a row are multiplied by behind the product
+//     vector %i over the sums:  out = h(sum * factor)
+#include "kernel/lower_chain.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace smelt::kernel {
+
+static const Symbol kRowTile = Symbol::loop("rt"), kKeyTile = Symbol::loop("kb");
+
+ChainLowering::Tile ChainLowering::tile_of_grid() const {
+  Grid grid;
+  for (const int a : product().batch) {
+    const Axis& axis = domain().axes[static_cast<size_t>(a)];
+    grid.add(axis.var, axis.extent);
+  }
+  const IntExpr rows = schedule::count_of(domain(), product().rows);
+  grid.add_pieces(kRowTile, rows, product().tile_rows);
+  Tile tile;
+  tile.grid = grid.extent();
+  grid.decode(tile.placement);
+  tile.rows = piece_at(tile.placement, kRowTile, rows, product().tile_rows);
+  return tile;
+}
+
+// ---- factors
+
+ChainLowering::Panel ChainLowering::add_panel(const schedule::ValueAt& factor, int64_t own, int64_t inner,
+                                              bool along_inner, int stages) {
+  const int64_t fast = along_inner ? inner : own, other = along_inner ? own : inner, width = Fragment::width(fast);
+  const int buffer = add_scratch(*product().units, {stages, fast / width, other, width});
+  kernel_.buffers.back().swizzled = true;
+  if (stages > 1) kernel_.buffers.back().lifetime = Lifetime::Pipeline;
+  return {factor.node, factor.index, buffer, own, inner, along_inner, stages};
+}
+
+schedule::Guard ChainLowering::place_depth(Placement& placement, const IntExpr& position) const {
+  placement.place(chain().depth.var, position);
+  return {position, chain().depth.extent};
+}
+
+// A factor into its panel, with 0 for what is not there.
+Stmt ChainLowering::stage(const Panel& panel, const Tile& tile, const PlaceElement& place_element) {
+  Placement placement = tile.placement;
+  const int64_t points = panel.own * panel.inner, fast = panel.along_inner ? panel.inner : panel.own;
+  placement.ranges[kLane] = {0, points - 1};
+  const IntExpr lane = IntExpr::symbol(kLane);
+  const IntExpr outer = floordiv(lane, fast, placement.ranges), inner = mod(lane, fast, placement.ranges);
+  const auto guards = place_element(placement, panel.along_inner ? outer : inner, panel.along_inner ? inner : outer);
+  std::vector<Stmt> element;
+  evaluator_.enter(&element, &placement.ranges);
+  const ExprId inside = evaluator_.only_where(guards);
+  const ExprId value = or_zero(evaluator_.value(panel.factor, placement.at(panel.index)), inside, panel.buffer);
+  evaluator_.only_where(kNoExpr);
+  const int64_t width = Fragment::width(fast);
+  const IntExpr stage = panel.stages > 1 ? mod(IntExpr::symbol(kKeyTile), panel.stages, placement.ranges) : IntExpr(0);
+  const schedule::Index at{stage, floordiv(inner, width, placement.ranges), outer, mod(inner, width, placement.ranges)};
+  Store store = builder_.store({true, panel.buffer, at}, value);
+  store.later = panel.stages > 1 && builder_.at(store.value).is<Load>();
+  element.push_back(std::move(store));
+  const int64_t steps = points / (int64_t{schedule_.lanes} * schedule_.team);
+  return loop(LoopKind::Vector, kLane, points, std::move(element), schedule_.lanes,
+              static_cast<int>(std::clamp<int64_t>(steps, 1, 8)));
+}
+
+int ChainLowering::add_fragment(int64_t columns, int64_t inner, bool columns_along_inner) {
+  const schedule::Product& p = product();
+  Fragment made{*p.units,
+                DType::F32,
+                static_cast<int>(p.tile_rows),
+                static_cast<int>(columns),
+                static_cast<int>(inner),
+                p.down,
+                true,
+                columns_along_inner};
+  made.registers = add_scratch(DType::F32, {made.pairs(), 2});
+  kernel_.buffers[static_cast<size_t>(made.registers)].scope = Scope::Lane;
+  kernel_.fragments.push_back(made);
+  return static_cast<int>(kernel_.fragments.size()) - 1;
+}
+
+// ---- keys
+
+// A condition e >= 0 of row and key bounds the keys by its value for the first or the last row of the tile.
+ChainLowering::Keys ChainLowering::keys_of(const Tile& tile) const {
+  const schedule::Product& p = product();
+  const int64_t size = p.tile_inner;
+  const Axis& keys = domain().axes[static_cast<size_t>(p.inner[0])];
+  const Axis& row = domain().axes[static_cast<size_t>(p.rows[0])];
+  IntExpr low = 0, high = keys.extent;
+  for (const IntExpr& seen : chain().seen) {
+    const auto of_row = seen.coefficient_of(row.var);
+    const auto slope = of_row ? of_row->constant() : seen.mentions(row.var) ? std::nullopt : std::optional<int64_t>(0);
+    if (p.rows.size() != 1 || !slope) continue;
+    const bool from_above = seen.coefficient_of(keys.var)->is(-1);
+    Placement at = tile.placement;
+    at.place(row.var, *slope > 0 ? tile.rows.first + tile.rows.length - 1 : tile.rows.first);
+    at.place(keys.var, 0);
+    const IntExpr bound = at.at({seen})[0];
+    if (from_above)
+      high = min(high, max(0, bound + 1, at.ranges), at.ranges);
+    else
+      low = max(low, -bound, at.ranges);
+  }
+  const IntExpr first = floordiv(low, size, tile.placement.ranges);
+  return {first, ceildiv(high, size, tile.placement.ranges) - first};
+}
+
+// The program's score of each product that is in registers.
+Stmt ChainLowering::score(const Tile& tile, const IntExpr& first_key) {
+  const schedule::Product& p = product();
+  const Fragment& f = kernel_.fragments[kScores];
+  Placement placement = tile.placement;
+  placement.ranges[kLane] = {0, f.pairs() - 1};
+  const IntExpr lane = IntExpr::symbol(kLane);
+  const PairAt at = pair_at(f, lane, placement.ranges);
+  place(placement, p.rows, tile.rows.first + at.row);
+  std::vector<Stmt> body;
+  evaluator_.enter(&body, &placement.ranges);
+  std::vector<Stmt> stores;
+  for (int c = 0; c < 2; ++c) {
+    place(placement, p.inner, first_key + at.column + c);
+    const ExprId is_key = evaluator_.only_where(guards_of(placement, p.inner));
+    std::vector<schedule::Guard> guards = guards_of(placement, p.inner);
+    for (const schedule::Guard& g : guards_of(placement, p.rows)) guards.push_back(g);
+    evaluator_.only_where(guards);
+    const Access sum{true, f.registers, {lane, c}};
+    ready_ = {{chain().products, builder_.load(sum)}};
+    ExprId value = evaluator_.value(chain().scores.node, placement.at(chain().scores.index));
+    if (is_key != kNoExpr)
+      value = builder_.apply(Op::Where, {is_key, value, builder_.constant(Scalar::of_float(DType::F32, -HUGE_VAL))});
+    evaluator_.only_where(kNoExpr);
+    stores.push_back(builder_.store(sum, value));
+  }
+  ready_.clear();
+  append(body, std::move(stores));
+  return loop(LoopKind::Vector, kLane, f.pairs(), std::move(body), 1, f.pairs() / schedule_.team);
+}
+
+std::vector<Stmt> ChainLowering::over_keys(const Tile& tile, const Keys& keys, const Panel& queries) {
+  const schedule::Product& p = product();
+  const Panel of_keys = add_panel(chain().key, p.tile_inner, chain().depth_padded, true, p.stages);
+  const schedule::Reduction& sum = domain().reductions[p.sums[0].reduction];
+  const Panel values =
+      add_panel({p.sums[0].columns, sum.argument_index}, p.tile_columns, p.tile_inner, p.columns_along_inner, p.stages);
+  Tile at = tile;
+  at.placement.ranges[kKeyTile] = {0, keys.count - 1};
+  const IntExpr first_key = (keys.first + IntExpr::symbol(kKeyTile)) * p.tile_inner;
+  std::vector<Stmt> steps;
+  steps.push_back(stage(of_keys, at, [&](Placement& placement, const IntExpr& own, const IntExpr& inner) {
+    place(placement, p.inner, first_key + own);
+    std::vector<schedule::Guard> guards = guards_of(placement, p.inner);
+    guards.push_back(place_depth(placement, inner));
+    return guards;
+  }));
+  steps.push_back(stage(values, at, [&](Placement& placement, const IntExpr& own, const IntExpr& inner) {
+    place(placement, p.inner, first_key + inner);
+    place(placement, p.columns, own);
+    std::vector<schedule::Guard> guards = guards_of(placement, p.inner);
+    for (const schedule::Guard& g : guards_of(placement, p.columns)) guards.push_back(g);
+    return guards;
+  }));
+  steps.push_back(Matrix{Matrix::Step::Clear, kScores});
+  steps.push_back(Matrix{Matrix::Step::Multiply, kScores, queries.buffer, of_keys.buffer});
+  steps.push_back(score(at, first_key));
+  steps.push_back(Matrix{.step = Matrix::Step::Weigh, .fragment = kSums, .by = kScores});
+  steps.push_back(Matrix{.step = Matrix::Step::Multiply, .fragment = kSums, .columns = values.buffer, .by = kScores});
+  Loop pipeline = loop(LoopKind::Serial, kKeyTile, keys.count, std::move(steps));
+  pipeline.stages = p.stages;
+  return single(std::move(pipeline));
+}
+
+// ---- what follows
+
+// The sums of a row are exp(what was subtracted - what the program subtracts) times what multiplies its exponentials.
+Stmt ChainLowering::row_factors(const Tile& tile, int rows, int factors) {
+  const schedule::Product& p = product();
+  Placement placement = tile.placement;
+  placement.ranges[kLane] = {0, p.tile_rows - 1};
+  const IntExpr lane = IntExpr::symbol(kLane);
+  place(placement, p.rows, tile.rows.first + lane);
+  std::vector<Stmt> body;
+  evaluator_.enter(&body, &placement.ranges);
+  evaluator_.only_where(guards_of(placement, p.rows));
+  const ExprId most = builder_.load({true, rows, {IntExpr(0), lane}});
+  const ExprId none = builder_.apply(Op::Eq, {most, builder_.constant(Scalar::of_float(DType::F32, -HUGE_VAL))});
+  const ExprId base = builder_.apply(Op::Where, {none, builder_.constant(Scalar::of_float(DType::F32, 0)), most});
+  ready_ = {{chain().maximum, most}};
+  const ExprId below = evaluator_.value(chain().below.node, placement.at(chain().below.index));
+  ExprId factor = builder_.apply(Op::Exp, {builder_.apply(Op::Sub, {base, below})});
+  if (chain().total >= 0)
+    ready_[chain().total] = builder_.apply(Op::Mul, {builder_.load({true, rows, {IntExpr(1), lane}}), factor});
+  for (const auto& [value, op] : {std::pair{chain().times, Op::Mul}, {chain().over, Op::Div}})
+    if (value) factor = builder_.apply(op, {factor, evaluator_.value(value->node, placement.at(value->index))});
+  evaluator_.only_where(kNoExpr);
+  ready_.clear();
+  body.push_back(builder_.store({true, factors, {lane}}, factor));
+  return loop(LoopKind::Vector, kLane, p.tile_rows, std::move(body));
+}
+
+Stmt ChainLowering::results(const Tile& tile, int factors) {
+  const schedule::Product& p = product();
+  const Fragment& f = kernel_.fragments[kSums];
+  Placement placement = tile.placement;
+  placement.ranges[kLane] = {0, f.pairs() - 1};
+  const IntExpr lane = IntExpr::symbol(kLane);
+  const PairAt at = pair_at(f, lane, placement.ranges);
+  place(placement, p.rows, tile.rows.first + at.row);
+  std::vector<Stmt> body, stores;
+  evaluator_.enter(&body, &placement.ranges);
+  for (int c = 0; c < 2; ++c) {
+    place(placement, p.columns, at.column + c);
+    std::vector<schedule::Guard> guards = guards_of(placement, p.rows);
+    for (const schedule::Guard& g : guards_of(placement, p.columns)) guards.push_back(g);
+    const ExprId mask = evaluator_.only_where(guards);
+    const ExprId sum = builder_.apply(
+        Op::Mul, {builder_.load({true, f.registers, {lane, c}}), builder_.load({true, factors, {at.row}})});
+    ready_ = {{p.sums[0].node, sum}};
+    for (const StoredOutput& o : domain().outputs)
+      stores.push_back(store_output(o, placement, evaluator_.value_to_store(o.base, placement.at(o.base_index)), mask));
+    evaluator_.only_where(kNoExpr);
+  }
+  ready_.clear();
+  append(body, std::move(stores));
+  return loop(LoopKind::Vector, kLane, f.pairs(), std::move(body), 1, f.pairs() / schedule_.team);
+}
+
+void ChainLowering::phases() {
+  const schedule::Product& p = product();
+  Tile tile = tile_of_grid();
+  evaluator_.set_known([this](NodeId id, const schedule::Index&) {
+    const auto known = ready_.find(id);
+    return known == ready_.end() ? kNoExpr : known->second;
+  });
+  add_fragment(p.tile_inner, chain().depth_padded, true);
+  add_fragment(p.tile_columns, p.tile_inner, p.columns_along_inner);
+  kernel_.fragments[kSums].has_weights = true;
+  const Panel queries = add_panel(chain().query, p.tile_rows, chain().depth_padded, true, 1);
+  const int rows = add_scratch(DType::F32, {2, p.tile_rows}), factors = add_scratch(DType::F32, {p.tile_rows});
+  std::vector<Stmt> body;
+  body.push_back(stage(queries, tile, [&](Placement& placement, const IntExpr& own, const IntExpr& inner) {
+    place(placement, p.rows, tile.rows.first + own);
+    std::vector<schedule::Guard> guards = guards_of(placement, p.rows);
+    guards.push_back(place_depth(placement, inner));
+    return guards;
+  }));
+  body.push_back(Matrix{Matrix::Step::Clear, kSums});
+  append(body, over_keys(tile, keys_of(tile), queries));
+  body.push_back(Matrix{.step = Matrix::Step::PutRows, .fragment = kSums, .into = rows});
+  body.push_back(row_factors(tile, rows, factors));
+  body.push_back(results(tile, factors));
+  add_phase(tile.grid, std::move(body), IntExpr(p.tile_rows * p.tile_columns));
+}
+
+}  // namespace smelt::kernel

@@ -1,0 +1,60 @@
+// Chains: tiles of rows, each of which goes through the keys. Internal to this folder.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "kernel/fragment.hpp"
+#include "kernel/lowering.hpp"
+
+namespace smelt::kernel {
+
+class ChainLowering : public Lowering {
+ public:
+  using Lowering::Lowering;
+
+ private:
+  void phases() override;
+  const schedule::Chain& chain() const { return *schedule_.chain; }
+  const schedule::Product& product() const { return chain().product; }
+
+  // A tile: where it stands, and its rows.
+  struct Tile {
+    Placement placement;
+    Piece rows;
+    IntExpr grid;  // iterations
+  };
+  Tile tile_of_grid() const;
+
+  // A factor in scratch, in pieces of 8 neighbours along the inner axis or along its own.
+  struct Panel {
+    NodeId factor = -1;
+    schedule::Index index;
+    int buffer = -1;
+    int64_t own = 0, inner = 0;
+    bool along_inner = true;
+    int stages = 1;
+  };
+  Panel add_panel(const schedule::ValueAt& factor, int64_t own, int64_t inner, bool along_inner, int stages);
+  // Sets the axes of an element of a panel, and says what must hold for it to be there.
+  using PlaceElement =
+      std::function<std::vector<schedule::Guard>(Placement&, const IntExpr& own, const IntExpr& inner)>;
+  Stmt stage(const Panel& panel, const Tile& tile, const PlaceElement& place_element);
+  schedule::Guard place_depth(Placement& placement, const IntExpr& position) const;
+
+  int add_fragment(int64_t columns, int64_t inner, bool columns_along_inner);
+  // The tiles of keys that some row of the tile may see.
+  struct Keys {
+    IntExpr first, count;
+  };
+  Keys keys_of(const Tile& tile) const;
+  std::vector<Stmt> over_keys(const Tile& tile, const Keys& keys, const Panel& queries);
+  Stmt score(const Tile& tile, const IntExpr& first_key);
+  Stmt row_factors(const Tile& tile, int rows, int factors);
+  Stmt results(const Tile& tile, int factors);
+
+  static constexpr int kScores = 0, kSums = 1;  // fragments
+  std::map<NodeId, ExprId> ready_;              // values that are known in the block at hand
+};
+
+}  // namespace smelt::kernel

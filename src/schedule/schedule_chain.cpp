@@ -1,0 +1,118 @@
+// How tiles of chains are chosen, and what they take.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "schedule/chain.hpp"
+#include "schedule/cost_parts.hpp"
+#include "schedule/parts.hpp"
+#include "schedule/propose.hpp"
+#include "schedule/schedule_gpu.hpp"
+#include "schedule/target_facts.hpp"
+
+namespace smelt::schedule {
+namespace {
+
+// A tile of fewer rows is mostly empty; the sums of more columns do not fit the registers of a warp.
+constexpr int64_t kFewestRows = 16, kMostDepth = 256;
+constexpr int64_t kRowsOfWarp = 16, kNeighbours = 32;  // rows of scratch have at least so many halves
+constexpr int kWorkgroupOfTwo = 256;
+
+int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+
+int64_t shared_bytes(const Chain& chain) {
+  const Product& p = chain.product;
+  const int64_t part = p.tile_inner * (chain.depth_padded + p.tile_columns);
+  const int64_t halves = p.tile_rows * chain.depth_padded + std::max(2, p.stages) * part;
+  return 2 * halves + 3 * 4 * p.tile_rows;
+}
+
+}  // namespace
+
+std::optional<Schedule> chain_on_gpu(const Graph& graph, const Group& group, const Options& options) {
+  if (!options.target.gpu || options.target.plain || options.target.compute < 80) return std::nullopt;
+  Schedule s;
+  auto found = find_chain(graph, group, options.sizes, s.domain);
+  if (!found) return std::nullopt;
+  Product& p = found->product;
+  const auto depth = found->depth.extent.constant(), columns = count_of(s.domain, p.columns).constant();
+  if (!depth || !columns || *depth > kMostDepth || *columns > kMostDepth) return std::nullopt;
+  // Rows of other heads are tiles of their own, where a head has enough of them.
+  const Axis& last = s.domain.axes[static_cast<size_t>(p.rows.back())];
+  if (p.rows.size() > 1 && last.estimate >= 4 * kRowsOfWarp) {
+    p.batch.insert(p.batch.end(), p.rows.begin(), p.rows.end() - 1);
+    p.rows.erase(p.rows.begin(), p.rows.end() - 1);
+  }
+  const int64_t rows = estimate_of(s.domain, p.rows), keys = estimate_of(s.domain, p.inner),
+                batch = estimate_of(s.domain, p.batch);
+  if (rows < kFewestRows || keys < kFewestRows) return std::nullopt;
+  found->depth_padded = round_up(*depth, kNeighbours);
+  p.tile_columns = round_up(*columns, kNeighbours);
+  p.tile_rows = batch * ((rows + 127) / 128) >= options.target.threads ? 128 : 64;
+  p.tile_inner = std::max(found->depth_padded, p.tile_columns) <= 64 && keys > 64 ? 128 : 64;
+  const Tuning& tuning = options.tuning;
+  if (tuning.tile >= 64 && tuning.lanes >= 32) p.tile_rows = tuning.tile, p.tile_inner = tuning.lanes;
+  if (shared_bytes(*found) > options.target.shared_bytes) p.tile_rows = p.tile_inner = 64;
+  if (shared_bytes(*found) > options.target.shared_bytes) return std::nullopt;
+  p.units = graph.at(graph.at(found->weights).args[0]).dtype;
+  p.down = static_cast<int>(p.tile_rows / kRowsOfWarp);
+  s.strategy = Strategy::Chain;
+  s.team = s.workgroup = p.down * kWarp;
+  s.lanes = 8;
+  // With 128 registers a second workgroup runs while the first one waits.
+  const bool groups = options.target.compute == 90 && found->depth_padded <= 128 && p.tile_columns <= 128;
+  if (groups && s.team == kWorkgroupOfTwo && p.tile_inner == 64) s.resident = 2;
+  // Keys and values of the tile at hand, and of those that are on their way; two workgroups share what there is.
+  p.stages = 2;
+  while (p.stages < 4) {
+    ++p.stages;
+    if (shared_bytes(*found) * std::max(1, s.resident) <= options.target.shared_bytes) continue;
+    --p.stages;
+    break;
+  }
+  s.tile = p.tile_rows;
+  s.note = fmt::format(
+      "weights of {} keys to {} rows, in tiles of {} x {}, never stored: they are measured from the largest score so "
+      "far, "
+      "and divided by their sum behind the second product",
+      keys, rows, p.tile_rows, p.tile_inner);
+  s.chain = std::move(*found);
+  return s;
+}
+
+// A tuning's tile and lanes are the rows and keys of a tile here.
+std::vector<Tuning> propose_chain() {
+  std::vector<Tuning> tunings;
+  for (const auto& [rows, keys] : {std::pair{128, 128}, {128, 64}, {64, 128}, {64, 64}}) {
+    Tuning tuning;
+    tuning.tile = rows, tuning.lanes = keys;
+    tunings.push_back(tuning);
+  }
+  return tunings;
+}
+
+// Of what the matrix units of an H100 could do, a third is reached; a bound on the keys leaves about half of them.
+Cost predict_chain(const Graph& graph, const Group& group, const Schedule& schedule, const Options& options) {
+  const Chain& chain = *schedule.chain;
+  const Product& p = chain.product;
+  const TargetFacts facts = facts_of(options.target);
+  double bytes = 0;
+  for (const NodeId id : group.inputs) bytes += array_bytes(graph, options.sizes, id);
+  for (const NodeId id : group.outputs) bytes += array_bytes(graph, options.sizes, id);
+  const double tiles =
+      static_cast<double>(estimate_of(schedule.domain, p.batch)) *
+      ceil_ratio(static_cast<double>(estimate_of(schedule.domain, p.rows)), static_cast<double>(p.tile_rows));
+  const double keys = static_cast<double>(estimate_of(schedule.domain, p.inner)) * (chain.seen.empty() ? 1.0 : 0.55);
+  const double of_tile =
+      static_cast<double>(p.tile_rows) * keys * static_cast<double>(chain.depth_padded + p.tile_columns);
+  constexpr double kClock = 1755, kReached = 0.33, kMultiplications = 2048;
+  Cost cost;
+  cost.memory_us = bytes / facts.memory_bytes;
+  cost.issue_us = ceil_ratio(tiles, facts.processors) * of_tile / (kReached * kClock * kMultiplications);
+  cost.launch_us = facts.launch_us;
+  cost.workgroups = static_cast<int64_t>(tiles);
+  take_longest(cost);
+  return cost;
+}
+
+}  // namespace smelt::schedule
