@@ -14,11 +14,11 @@ namespace smelt::schedule {
 namespace {
 
 // A tile of fewer rows is mostly empty; the sums of more columns do not fit the registers of a warp.
-constexpr int64_t kFewestRows = 16, kMostDepth = 256;
+constexpr int64_t kFewestOfChain = 16, kMostDepth = 256;
 constexpr int64_t kRowsOfWarp = 16, kNeighbours = 32;  // rows of scratch have at least so many halves
 constexpr int kWorkgroupOfTwo = 256;
 
-int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+int64_t padded(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
 int64_t shared_bytes(const Chain& chain) {
   const Product& p = chain.product;
@@ -45,9 +45,9 @@ std::optional<Schedule> chain_on_gpu(const Graph& graph, const Group& group, con
   }
   const int64_t rows = estimate_of(s.domain, p.rows), keys = estimate_of(s.domain, p.inner),
                 batch = estimate_of(s.domain, p.batch);
-  if (rows < kFewestRows || keys < kFewestRows) return std::nullopt;
-  found->depth_padded = round_up(*depth, kNeighbours);
-  p.tile_columns = round_up(*columns, kNeighbours);
+  if (rows < kFewestOfChain || keys < kFewestOfChain) return std::nullopt;
+  found->depth_padded = padded(*depth, kNeighbours);
+  p.tile_columns = padded(*columns, kNeighbours);
   p.tile_rows = batch * ((rows + 127) / 128) >= options.target.threads ? 128 : 64;
   p.tile_inner = std::max(found->depth_padded, p.tile_columns) <= 64 && keys > 64 ? 128 : 64;
   const Tuning& tuning = options.tuning;
