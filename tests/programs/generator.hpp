@@ -42,6 +42,7 @@ Program random_program(uint64_t seed);
 Program random_stencil_program(uint64_t seed);   // generator_stencil.cpp: chains of shifted reads
 Program random_window_program(uint64_t seed);    // windows and what is built on them
 Program random_function_program(uint64_t seed);  // def and cfunction
+Program random_product_program(uint64_t seed);   // matmul, einsum, attention and what stands around them
 // One tensor per input that the text declares, in that order.
 std::vector<Tensor> random_inputs(const Program& program, const Graph& graph, const SizeBinding& sizes);
 

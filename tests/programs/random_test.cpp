@@ -64,6 +64,11 @@ TEST_P(RandomPrograms, FunctionsMatchTheReference) {
   check_programs(random_function_program, GetParam(), device().is_gpu ? 60 : 120);
 }
 
+TEST_P(RandomPrograms, ProductsMatchTheReference) {
+  NEEDS_LLVM();
+  check_programs(random_product_program, GetParam(), device().is_gpu ? 60 : 240);
+}
+
 TEST_P(RandomPrograms, ScattersMatchTheReference) {
   NEEDS_LLVM();
   check_programs(random_scatter_program, GetParam(), 120);
