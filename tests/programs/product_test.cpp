@@ -2,7 +2,10 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <fstream>
 #include <limits>
+#include <sstream>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -156,6 +159,39 @@ TEST(Product, Gradients) {
   for (const char* last :
        {"gradient(sum(tanh(a @ b * 0.01 + c)), (a, b, c))", "gradient(mean(softmax(a @ b * 0.01)[:, 0]), (a, b))"})
     EXPECT_TRUE(right(inputs + "g = " + last + "\nreturn g\n", {a, b, c})) << last;
+}
+
+std::string example(const std::string& name) {
+  std::ifstream in(std::string(SMELT_SOURCE_DIR) + "/examples/" + name + ".smelt");
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+TEST(Product, ExamplesOfLayers) {
+  NEEDS_LLVM();
+  const DType f = DType::F32, b = DType::BF16;
+  EXPECT_TRUE(right(example("linear_gelu"), {noise(b, {21, 40}, 1), noise(b, {50, 40}, 2), noise(b, {50}, 3)}));
+  EXPECT_TRUE(right(example("int8_linear"),
+                    {noise(f, {21, 40}, 1), noise(DType::I8, {50, 40}, 2), noise(f, {50}, 3), noise(f, {50}, 4)}));
+  Tensor slots = Tensor::empty(DType::I32, {3, 8});
+  for (int i = 0; i < 24; ++i) static_cast<int32_t*>(slots.data)[i] = i * 7 % 20;
+  EXPECT_TRUE(right(example("moe"), {noise(f, {20, 16}, 1), slots, noise(f, {3, 8}, 2), noise(f, {3, 16, 40}, 3),
+                                     noise(f, {3, 40, 16}, 4)}));
+}
+
+TEST(Product, ExamplesOfAttention) {
+  NEEDS_LLVM();
+  const DType f = DType::F32;
+  EXPECT_TRUE(right(example("attention_masks"),
+                    {noise(f, {1, 2, 70, 64}, 1), noise(f, {1, 2, 70, 64}, 2), noise(f, {1, 2, 70, 64}, 3)}));
+  std::vector<Tensor> arrays{noise(f, {1, 9, 64}, 1), noise(f, {64}, 2)};
+  for (uint64_t i = 0; i < 4; ++i) arrays.push_back(noise(f, {64, 64}, 3 + i));
+  arrays.push_back(noise(f, {64}, 7));
+  arrays.push_back(noise(f, {70, 64}, 8));
+  arrays.push_back(noise(f, {70, 64}, 9));
+  arrays.push_back(noise(f, {64, 70}, 10));
+  EXPECT_TRUE(right(example("transformer_block"), std::vector<TensorView>(arrays.begin(), arrays.end())));
 }
 
 }  // namespace
