@@ -135,6 +135,8 @@ std::string raw(const CLike& as, UsedHelpers& used, kernel::RawOp op, DType from
       return fmt::format("({})(({}){} << (int){})", type_of(as, to), unsigned_type(as, to), a, b);
     case kernel::RawOp::Shr: return fmt::format("({})({} >> (int){})", type_of(as, to), a, b);
     case kernel::RawOp::ToInt: (void)from; return fmt::format("({}){}", type_of(as, to), a);
+    case kernel::RawOp::DotBF16: return fmt::format("dot_bf16({})", fmt::join(args, ", "));
+    case kernel::RawOp::DotBytes: return fmt::format("dot_bytes({})", fmt::join(args, ", "));
     case kernel::RawOp::PowerOfTwo: return call("power_of_two");
     case kernel::RawOp::PowerOfTwoFull: return call("power_of_two_full");
     case kernel::RawOp::Reciprocal: return call("reciprocal");

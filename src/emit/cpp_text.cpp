@@ -47,6 +47,8 @@ std::string raw(kernel::RawOp op, DType from, DType to, const std::vector<std::s
     case kernel::RawOp::TruncRem:
     case kernel::RawOp::Shl:
     case kernel::RawOp::Shr:
+    case kernel::RawOp::DotBF16:
+    case kernel::RawOp::DotBytes:
     case kernel::RawOp::ToInt: return c_like::raw(spellings(), ignored, op, from, to, args);
     default: break;
   }
@@ -151,6 +153,18 @@ inline To same_bits(From from) {
   template <class T>
   inline T square_root(T x) {
     return std::sqrt(x);
+  }
+
+  // Two bf16 in each word.
+  inline float dot_bf16(float total, uint32_t a, uint32_t b) {
+    return std::fma(float_of(a & 0xffff0000u), float_of(b & 0xffff0000u),
+                    std::fma(float_of(a << 16), float_of(b << 16), total));
+  }
+  // Four u8, and four i8.
+  inline int dot_bytes(int total, uint32_t a, uint32_t b) {
+    for (int shift = 0; shift < 32; shift += 8)
+      total += static_cast<uint8_t>(a >> shift) * static_cast<int8_t>(b >> shift);
+    return total;
   }
 
   // NaN wins; +0 is above -0.

@@ -96,6 +96,42 @@ Value PhasePrinter::apply(ExprId id, const kernel::Apply& e, DType dtype) {
   return op(spelling, dtype, args);
 }
 
+// By an instruction of 16 lanes, which takes words as i32.
+Value PhasePrinter::dot(std::string_view instruction, const std::vector<Value>& args) {
+  constexpr int kLanes = 16;
+  const int lanes = vector_.lanes;
+  SMELT_CHECK(vector_.loop && lanes % kLanes == 0, "a dot product of {} lanes", lanes);
+  int scope = 0;
+  std::vector<std::string> texts;
+  for (const Value& a : args) {
+    const Value all = splat(a, lanes);
+    texts.push_back(all.text);
+    scope = std::max(scope, all.scope);
+  }
+  const DType t = args[0].dtype;
+  const std::string totals = vector_of(lane_type(t), lanes), words = vector_of("i32", lanes);
+  std::vector<std::string> parts;
+  for (int first = 0; first < lanes; first += kLanes) {
+    std::vector<int64_t> order;
+    for (int i = 0; i < kLanes; ++i) order.push_back(first + i);
+    std::vector<std::string> part;
+    for (size_t a = 0; a < texts.size(); ++a)
+      part.push_back(shuffle(scope, a == 0 ? totals : words, texts[a], "poison", order));
+    parts.push_back(
+        name(scope, fmt::format("call {0} @llvm.x86.{1}({0} {2}, {3} {4}, {3} {5})", vector_of(lane_type(t), kLanes),
+                                instruction, part[0], vector_of("i32", kLanes), part[1], part[2])));
+  }
+  for (int width = kLanes; parts.size() > 1; width *= 2) {
+    std::vector<int64_t> order;
+    for (int i = 0; i < 2 * width; ++i) order.push_back(i);
+    std::vector<std::string> wider;
+    for (size_t p = 0; p < parts.size(); p += 2)
+      wider.push_back(shuffle(scope, vector_of(lane_type(t), width), parts[p], parts[p + 1], order));
+    parts = std::move(wider);
+  }
+  return {parts[0], t, lanes, scope};
+}
+
 Value PhasePrinter::raw(const kernel::Raw& e, DType dtype) {
   std::vector<Value> args;
   for (ExprId id : e.args) args.push_back(value_of(id));
@@ -109,6 +145,8 @@ Value PhasePrinter::raw(const kernel::Raw& e, DType dtype) {
       const Value x = convert("fptosi", args[0], dtype);
       return define(x.scope, dtype, x.lanes, fmt::format("freeze {} {}", type_of(x), x.text));
     }
+    case kernel::RawOp::DotBF16: return dot("avx512bf16.dpbf16ps.512", args);
+    case kernel::RawOp::DotBytes: return dot("avx512.vpdpbusd.512", args);
     default: throw InternalError("an operation of GPUs reached the LLVM printer");
   }
 }

@@ -204,6 +204,7 @@ class PhasePrinter {
   Value compute(kernel::ExprId id);
   Value apply(kernel::ExprId id, const kernel::Apply& e, DType dtype);
   Value raw(const kernel::Raw& e, DType dtype);
+  Value dot(std::string_view instruction, const std::vector<Value>& args);
   Value read_local(kernel::LocalId id);
   void find_dependencies();
 

@@ -162,6 +162,7 @@ class BoundedInterpreter {
       errors.push_back(full(a));
     }
     const bool on_floats = is_float(graph_.at(node.args.back()).dtype);
+    const bool dots = !on_gpu_ && node.op == Op::Mul && was_bf16(node.args[0]) && was_bf16(node.args[1]);
     const double ulp = compute_type(node.dtype) == DType::F64 ? info(node.op).max_ulp_f64 : info(node.op).max_ulp_f32;
     Errors out(static_cast<size_t>(n), 0.0);
     for (int64_t i = 0; i < n; ++i) {
@@ -185,11 +186,27 @@ class BoundedInterpreter {
         const bool whole = makes_whole_numbers(node.op) && std::fabs(v) + out[k] <= 1 / format_of(node.dtype).epsilon;
         if (is_float(node.dtype) && node.op != Op::Where && !whole)
           out[k] += rounding(v, node.dtype, ulp, largest == 0);
+        if (dots) out[k] += flushed(x[0], x[1]);
         if (is_float(node.dtype) && out[k] > 0 && std::fabs(v) + out[k] > format_of(node.dtype).largest)
           out[k] = kAnything;
       }
     }
     return out;
+  }
+
+  // Whether an f32 is a bf16 that was widened.
+  bool was_bf16(NodeId id) const {
+    while (is_view(graph_.at(id).kind)) id = graph_.at(id).args[0];
+    const Node& cast = graph_.at(id);
+    return cast.kind == NodeKind::Cast && cast.dtype == DType::F32 && graph_.at(cast.args[0]).dtype == DType::BF16;
+  }
+  // What the dot products of a CPU lose of a product of bf16, to which subnormal numbers are 0 (docs/numerics.md).
+  static double flushed(double a, double b) {
+    constexpr double kLeast = 0x1p-126, kSmall = 0x1p-100;
+    const auto is_subnormal = [](double x) { return x != 0 && std::fabs(x) < kLeast; };
+    const double product = std::fabs(a * b);
+    if (is_subnormal(a) || is_subnormal(b)) return std::isfinite(product) ? product : kAnything;
+    return product > 0 && product < kSmall ? kLeast : 0;
   }
 
   // How far the result moves when each argument moves by its error.

@@ -125,6 +125,9 @@ enum class RawOp : uint8_t {
   Shl,
   Shr,    // integers by 0 <= count < width; Shr keeps the sign of signed ones
   ToInt,  // a float to the signed integer of its width, truncated; any value without a trap when it does not fit
+  // Of a CPU that has such instructions: what is added to, and words of u32 with what is multiplied pair by pair.
+  DotBF16,   // an f32, and two bf16 in each word; subnormal numbers count as 0
+  DotBytes,  // an i32, which wraps; four u8, and four i8
   // Of f32 on a GPU; what they promise stands in smelt/static/unit.hpp.
   PowerOfTwo,
   PowerOfTwoFull,

@@ -62,103 +62,18 @@ Piece ProductLowering::inner_part(Tile& tile) const {
   return {first, min(product().tile_inner, all - first, tile.placement.ranges)};
 }
 
-// ---- panels
-
-ProductLowering::Panels ProductLowering::add_panels() {
-  const schedule::Product& p = product();
-  Panels panels;
-  const auto add = [&](std::vector<Panel>& of, NodeId factor, size_t reduction, const std::vector<IntExpr>& dims) {
-    if (std::any_of(of.begin(), of.end(), [&](const Panel& panel) { return panel.factor == factor; })) return;
-    of.push_back({factor, reduction, add_scratch(compute_type(graph_.at(factor).dtype), dims)});
-  };
-  for (const schedule::ProductSum& sum : p.sums) {
-    add(panels.rows, sum.rows, sum.reduction,
-        p.rows_along_inner ? std::vector<IntExpr>{p.tile_rows, p.tile_inner + 16}
-                           : std::vector<IntExpr>{p.tile_inner, p.tile_rows});
-    add(panels.columns, sum.columns, sum.reduction, {p.tile_columns / p.block_columns, p.tile_inner, p.block_columns});
-    panels.sums.push_back(add_scratch(accumulator(sum), {p.tile_rows, p.tile_columns}));
-  }
-  return panels;
-}
-
-const ProductLowering::Panel& ProductLowering::panel_of(const std::vector<Panel>& panels, NodeId factor) const {
-  return *std::find_if(panels.begin(), panels.end(), [&](const Panel& p) { return p.factor == factor; });
-}
-
-ExprId ProductLowering::factor_at(const Panel& panel, const Placement& placement) {
-  return evaluator_.value(panel.factor, placement.at(domain().reductions[panel.reduction].argument_index));
-}
-
-std::vector<Stmt> ProductLowering::pack_rows(const Panel& panel, const Tile& tile, const Piece& inner) {
-  const IntExpr lane = IntExpr::symbol(kLane), outer = IntExpr::symbol(kRow);
-  const bool along_inner = product().rows_along_inner;
-  Placement placement = tile.placement;
-  const IntExpr outer_extent = along_inner ? tile.rows.length : inner.length;
-  const IntExpr lane_extent = along_inner ? inner.length : tile.rows.length;
-  placement.ranges[kRow] = {0, outer_extent - 1};
-  placement.ranges[kLane] = {0, lane_extent - 1};
-  place(placement, product().rows, tile.rows.first + (along_inner ? outer : lane));
-  place(placement, product().columns, 0);
-  place(placement, product().inner, inner.first + (along_inner ? lane : outer));
-  std::vector<Stmt> element;
-  evaluator_.enter(&element, &placement.ranges);
-  element.push_back(builder_.store({true, panel.buffer, {outer, lane}}, factor_at(panel, placement)));
-  std::vector<Stmt> body = in_loops({{kRow, outer_extent}}, single(vector(lane_extent, std::move(element))));
-  // What a block has beyond the rows is multiplied all the same.
-  const IntExpr whole = ceildiv(tile.rows.length, product().block_rows) * product().block_rows;
-  const IntExpr rest = whole - tile.rows.length;
-  if (rest.is(0)) return body;
-  const DType t = kernel_.buffers[static_cast<size_t>(panel.buffer)].dtype;
-  const IntExpr beyond = tile.rows.length + (along_inner ? outer : lane);
-  std::vector<Stmt> zero = single(
-      builder_.store({true, panel.buffer, along_inner ? schedule::Index{beyond, lane} : schedule::Index{outer, beyond}},
-                     builder_.constant(neutral(ReduceKind::Sum, t))));
-  append(body, in_loops({{kRow, along_inner ? rest : inner.length}},
-                        single(vector(along_inner ? inner.length : rest, std::move(zero)))));
-  return body;
-}
-
-std::vector<Stmt> ProductLowering::pack_columns(const Panel& panel, const Tile& tile, const Piece& inner) {
-  const schedule::Product& p = product();
-  const IntExpr lane = IntExpr::symbol(kLane), vec = IntExpr::symbol(kColumnVector), k = IntExpr::symbol(kInner);
-  const IntExpr vectors = ceildiv(tile.columns.length, p.block_columns),
-                full = floordiv(tile.columns.length, p.block_columns);
-  std::vector<Stmt> body;
-  // What a vector has beyond the columns is multiplied all the same.
-  if (!(vectors == full)) {
-    const DType t = kernel_.buffers[static_cast<size_t>(panel.buffer)].dtype;
-    std::vector<Stmt> zero = single(
-        builder_.store({true, panel.buffer, {full + vec, k, lane}}, builder_.constant(neutral(ReduceKind::Sum, t))));
-    append(body, in_loops({{kColumnVector, vectors - full}, {kInner, inner.length}},
-                          single(vector(p.block_columns, std::move(zero)))));
-  }
-  Placement placement = tile.placement;
-  place(placement, p.rows, 0);
-  placement.ranges[kColumnVector] = {0, vectors - 1};
-  const IntExpr width = min(p.block_columns, tile.columns.length - vec * p.block_columns, placement.ranges);
-  std::vector<Stmt> element;
-  if (p.columns_along_inner) {
-    placement.ranges[kRow] = {0, width - 1};
-    placement.ranges[kLane] = {0, inner.length - 1};
-    const IntExpr column = IntExpr::symbol(kRow);
-    place(placement, p.columns, tile.columns.first + vec * p.block_columns + column);
-    place(placement, p.inner, inner.first + lane);
-    evaluator_.enter(&element, &placement.ranges);
-    element.push_back(builder_.store({true, panel.buffer, {vec, lane, column}}, factor_at(panel, placement)));
-    append(body, in_loops({{kColumnVector, vectors}, {kRow, width}}, single(vector(inner.length, std::move(element)))));
-    return body;
-  }
-  placement.ranges[kInner] = {0, inner.length - 1};
-  placement.ranges[kLane] = {0, width - 1};
-  place(placement, p.columns, tile.columns.first + vec * p.block_columns + lane);
-  place(placement, p.inner, inner.first + k);
-  evaluator_.enter(&element, &placement.ranges);
-  element.push_back(builder_.store({true, panel.buffer, {vec, k, lane}}, factor_at(panel, placement)));
-  append(body, in_loops({{kInner, inner.length}, {kColumnVector, vectors}}, single(vector(width, std::move(element)))));
-  return body;
-}
-
 // ---- the products of a tile
+
+// What was added up so far, and the product of two elements of the panels.
+ExprId ProductLowering::multiplied(ExprId total, ExprId row, ExprId column) {
+  const schedule::Product& p = product();
+  const DType t = builder_.dtype(total);
+  if (p.units == DType::BF16) return builder_.raw(RawOp::DotBF16, t, {total, row, column});
+  if (p.units)
+    return builder_.raw(RawOp::DotBytes, t, {total, p.unsigned_rows ? row : column, p.unsigned_rows ? column : row});
+  if (is_float(t)) return builder_.apply(Op::Fma, {row, column, total});
+  return builder_.apply(Op::Add, {total, builder_.apply(Op::Mul, {row, column})});
+}
 
 std::vector<Stmt> ProductLowering::multiply(const Panels& panels, const Tile& tile, const Piece& inner) {
   const schedule::Product& p = product();
@@ -168,23 +83,24 @@ std::vector<Stmt> ProductLowering::multiply(const Panels& panels, const Tile& ti
   std::map<NodeId, ExprId> columns;
   for (const Panel& panel : panels.columns) columns[panel.factor] = builder_.load({true, panel.buffer, {vec, k, lane}});
   for (size_t s = 0; s < p.sums.size(); ++s) {
-    const DType t = accumulator(p.sums[s]);
+    const DType t = accumulator(p.sums[s]), of_part = p.units == DType::I8 ? DType::I32 : t;
     const Panel& rows = panel_of(panels.rows, p.sums[s].rows);
+    const int moved = panel_of(panels.columns, p.sums[s].columns).moved;
+    ExprId first = builder_.constant(neutral(ReduceKind::Sum, of_part));
+    if (moved >= 0) first = builder_.apply(Op::Sub, {first, builder_.load({true, moved, {vec, lane}})});
     for (int64_t r = 0; r < p.block_rows; ++r) {
       const IntExpr row = block * p.block_rows + r;
-      const LocalId total = builder_.new_local(t, true);
-      body.push_back(assign(total, builder_.constant(neutral(ReduceKind::Sum, t))));
+      const LocalId total = builder_.new_local(of_part, true);
+      body.push_back(assign(total, first));
       const ExprId factor =
           builder_.load({true, rows.buffer, p.rows_along_inner ? schedule::Index{row, k} : schedule::Index{k, row}});
-      const ExprId other = columns.at(p.sums[s].columns), so_far = builder_.local(total);
-      steps.push_back(assign(total, is_float(t)
-                                        ? builder_.apply(Op::Fma, {factor, other, so_far})
-                                        : builder_.apply(Op::Add, {so_far, builder_.apply(Op::Mul, {factor, other})})));
+      steps.push_back(assign(total, multiplied(builder_.local(total), factor, columns.at(p.sums[s].columns))));
       const Access sum{true, panels.sums[s], {row, vec * p.block_columns + lane}};
-      ends.push_back(builder_.store(sum, builder_.apply(Op::Add, {builder_.load(sum), builder_.local(total)})));
+      ends.push_back(builder_.store(
+          sum, builder_.apply(Op::Add, {builder_.load(sum), builder_.cast(builder_.local(total), t, true)})));
     }
   }
-  append(body, in_loops({{kInner, inner.length}}, std::move(steps)));
+  append(body, in_loops({{kInner, ceildiv(inner.length, p.terms)}}, std::move(steps)));
   append(body, std::move(ends));
   return in_loops(
       {{kColumnVector, ceildiv(tile.columns.length, p.block_columns)},

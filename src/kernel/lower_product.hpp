@@ -38,17 +38,31 @@ class ProductLowering : public Lowering {
     int buffer = -1;
     int held = -1;    // GPU: a part in registers, before it goes to the buffer
     int packed = -1;  // GPU: an array that has the factor, in whole tiles and parts
+    int moved = -1;       // CPU: sums of columns, for rows that are moved
+    bool of_rows = true;  // CPU
   };
-  // lower_product.cpp, on a CPU
+  // lower_product_pack.cpp, on a CPU
   struct Panels {
     std::vector<Panel> rows, columns;
     std::vector<int> sums;  // buffers of results, by sum
   };
+  // A word of a panel has neighbours of the inner axes; the last one may have some that are beyond.
+  struct Words {
+    IntExpr first, count;
+    bool last;
+  };
   Panels add_panels();
   const Panel& panel_of(const std::vector<Panel>& panels, NodeId factor) const;
+  ExprId factor_at(const Panel& panel, const Placement& placement);
+  ExprId term_in_word(ExprId value, int64_t term);
+  ExprId word_at(const Panel& panel, Placement placement, const IntExpr& first, bool last);
+  std::vector<Words> words_of(const Piece& inner) const;
+  Stmt zero_of(const Panel& panel, schedule::Index at);
   std::vector<Stmt> pack_rows(const Panel& panel, const Tile& tile, const Piece& inner);
   std::vector<Stmt> pack_columns(const Panel& panel, const Tile& tile, const Piece& inner);
-  ExprId factor_at(const Panel& panel, const Placement& placement);
+  std::vector<Stmt> sum_moved(const Panel& panel, const IntExpr& vectors, const IntExpr& words);
+  // lower_product.cpp, on a CPU
+  ExprId multiplied(ExprId total, ExprId row, ExprId column);
   std::vector<Stmt> multiply(const Panels& panels, const Tile& tile, const Piece& inner);
   void cpu_tiles();
 

@@ -40,6 +40,8 @@ std::string_view name_of(RawOp op) {
     case RawOp::Shl: return "shl";
     case RawOp::Shr: return "shr";
     case RawOp::ToInt: return "to_int";
+    case RawOp::DotBF16: return "dot_bf16";
+    case RawOp::DotBytes: return "dot_bytes";
     case RawOp::PowerOfTwo: return "power_of_two";
     case RawOp::PowerOfTwoFull: return "power_of_two_full";
     case RawOp::Reciprocal: return "reciprocal_unit";

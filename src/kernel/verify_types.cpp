@@ -104,6 +104,8 @@ class Types {
       case RawOp::Shr:
       case RawOp::Quotient:
       case RawOp::FromThread: return 2;
+      case RawOp::DotBF16:
+      case RawOp::DotBytes:
       case RawOp::SaturatedFma: return 3;
       case RawOp::ToInt:
       case RawOp::PowerOfTwo:
@@ -126,6 +128,12 @@ class Types {
       need(kernel_.dialect != Dialect::Portable, "{} is an operation of GPUs", text(id));
       need_dtype(e.args[1], DType::I32, "the number of threads");
       need(kernel_.at(e.args[1]).is<Const>(), "{}: the number of threads is not constant", text(id));
+      return need_result(id, argument);
+    }
+    if (e.op == RawOp::DotBF16 || e.op == RawOp::DotBytes) {
+      need(kernel_.dialect == Dialect::Portable, "{} is an operation of CPUs", text(id));
+      need_dtype(e.args[0], e.op == RawOp::DotBF16 ? DType::F32 : DType::I32, "what is added to");
+      for (const size_t word : {1, 2}) need_dtype(e.args[word], DType::U32, "a word of factors");
       return need_result(id, argument);
     }
     if (e.op >= RawOp::PowerOfTwo) {

@@ -176,6 +176,7 @@ CpuFacts cpu_facts_for(const std::string& level) {
     facts.isa = isa_of_level(level);
     facts.vector_bits = vector_bits_of(facts.isa);
     facts.slow_division = facts.isa == "avx512" && __builtin_cpu_is("intel");
+    facts.dot_bf16 = facts.dot_bytes = false;
     return facts;
   }
 #endif
@@ -193,6 +194,10 @@ CpuFacts read_cpu_facts() {
 #if defined(__x86_64__)
   facts.slow_division =
       facts.isa == "avx512" && __builtin_cpu_is("intel");  // AMD's take half as long, hidden behind what else is done
+  const char* chosen = std::getenv("SMELT_CPU");
+  const bool all = facts.isa == "avx512" && !(chosen && *chosen);
+  facts.dot_bf16 = all && __builtin_cpu_supports("avx512bf16");
+  facts.dot_bytes = all && __builtin_cpu_supports("avx512vnni");
 #endif
   facts.threads = usable_threads();
   facts.memory_bytes = memory_bytes();

@@ -9,8 +9,9 @@ namespace smelt::schedule {
 namespace {
 
 // Multiplications of a thread in a microsecond: of what it could do 0.8 are reached (AVX-512, f32, 1024^3).
-double multiplications(const Options& options, int64_t bytes) {
-  return 0.8 * 3e3 * 2 * options.target.vector_bits / 8 / static_cast<double>(bytes);
+double multiplications(const Options& options, const Product& p, int64_t bytes) {
+  return 0.8 * 3e3 * 2 * options.target.vector_bits / 8 / static_cast<double>(p.units ? 4 : bytes) *
+         static_cast<double>(p.terms);
 }
 
 }  // namespace
@@ -32,7 +33,7 @@ Cost predict_product(const Graph& graph, const Group& group, const Schedule& sch
   Cost cost;
   const bool near = bytes < static_cast<double>(facts.cache_bytes_total) / 2;
   cost.memory_us = bytes / (near ? facts.cache_bytes : facts.memory_bytes);
-  cost.issue_us = ceil_ratio(tiles, facts.processors) * of_tile / multiplications(options, bytes_of_sums(graph, p));
+  cost.issue_us = ceil_ratio(tiles, facts.processors) * of_tile / multiplications(options, p, bytes_of_sums(graph, p));
   cost.launch_us = facts.launch_us;
   cost.workgroups = static_cast<int64_t>(tiles);
   take_longest(cost);

@@ -31,6 +31,8 @@ struct Target {
   int workgroup = 1024;   // threads that it may have
   bool atomics64 = true;  // words of 64 bits are joined atomically, and f64 is there
   double memory_gbs = 0;  // GPU: that its memory could deliver at most; 0: unknown
+  // CPU: dot products of pairs of bf16, and of four u8 with four i8.
+  bool dot_bf16 = false, dot_bytes = false;
 };
 
 // What a schedule would choose itself; 0: it does.

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "schedule/domain.hpp"
@@ -28,8 +29,13 @@ struct Product {
   bool rows_along_inner = true, columns_along_inner = false;
   // What one iteration of the grid computes, and how much of the inner axes is staged at a time.
   int64_t tile_rows = 0, tile_columns = 0, tile_inner = 0;
-  // On a GPU: the dtype that matrix units multiply factors in; nothing where threads do it. Warps beside each other along the rows.
+  // The dtype that matrix units of a GPU, or dot products of a CPU, multiply factors in: nothing where what adds up is multiplied.
   std::optional<DType> units;
+  // On a CPU: neighbours of the inner axes that one multiplication takes. Of bytes one factor is unsigned: the rows, where the
+  // columns are not; rows of i8 are then moved by 128.
+  int64_t terms = 1;
+  bool unsigned_rows = true, moved_rows = false;
+  // On a GPU: warps beside each other along the rows.
   int down = 1;
   int stages = 0;              // parts that are on chip at a time, where they come while others are multiplied
   int64_t band = 1;            // tiles of rows that neighbours of the grid have, before they go to the next columns
@@ -46,6 +52,10 @@ NodeId multiplication_of(const Graph& graph, NodeId sum);
 
 // The half type that all factors have before they are cast to what adds up: matrix units multiply it without a rounding.
 std::optional<DType> half_of_factors(const Graph& graph, const Group& group, const Product& product);
+
+// The bytes that all factors are before they are cast to an integer of 32 bits or more, rows and then columns; nothing where any is
+// something else, or both are unsigned.
+std::optional<std::pair<DType, DType>> bytes_of_factors(const Graph& graph, const Group& group, const Product& product);
 
 // Bytes of what the sums add up in, at least 4.
 int64_t bytes_of_sums(const Graph& graph, const Product& product);

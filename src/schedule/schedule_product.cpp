@@ -16,6 +16,18 @@ constexpr int64_t kTilesPerThread = 3;
 
 int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
+void take_dot_products(const Graph& graph, const Group& group, const Target& target, Product& p) {
+  if (target.dot_bf16 && half_of_factors(graph, group, p) == DType::BF16) {
+    p.units = DType::BF16, p.terms = 2;
+    return;
+  }
+  const auto bytes = target.dot_bytes ? bytes_of_factors(graph, group, p) : std::nullopt;
+  if (!bytes) return;
+  p.units = DType::I8, p.terms = 4;
+  p.unsigned_rows = is_signed_int(bytes->second);
+  p.moved_rows = p.unsigned_rows && is_signed_int(bytes->first);
+}
+
 }  // namespace
 
 std::optional<Schedule> product_on_cpu(const Graph& graph, const Domain& domain, const Group& group,
@@ -23,15 +35,16 @@ std::optional<Schedule> product_on_cpu(const Graph& graph, const Domain& domain,
   auto found = large_product(graph, group, domain);
   if (!found) return std::nullopt;
   auto& [p, rows, columns, inner, bytes] = *found;
+  take_dot_products(graph, group, options.target, p);
   // Results of a block: vectors of two registers, in as many rows as leave some for the factors.
-  const int64_t lanes = 2 * natural_lanes(options.target) * 4 / bytes;
+  const int64_t lanes = 2 * natural_lanes(options.target) * 4 / (p.units ? 4 : bytes);
   const int64_t registers = options.target.vector_bits >= 512 ? 32 : 16;
   const auto sums = static_cast<int64_t>(p.sums.size());
   p.block_columns = lanes;
   p.block_rows = std::max<int64_t>(1, (registers - 4) / 2 / sums);
   if (p.block_rows > 6) p.block_rows = p.block_rows / 6 * 6;
   p.block_rows = std::min(p.block_rows, rows);
-  p.tile_inner = std::min<int64_t>(kInnerOfTile, round_up(inner, 16));
+  p.tile_inner = std::min<int64_t>(kInnerOfTile * p.terms, round_up(inner, 16));
   p.tile_rows = std::min(round_up(kTileRows, p.block_rows), round_up(rows, p.block_rows));
   p.tile_columns = std::min(round_up(kTileColumns, lanes), round_up(columns, lanes));
   const int64_t batch = estimate_of(domain, p.batch);
@@ -49,8 +62,9 @@ std::optional<Schedule> product_on_cpu(const Graph& graph, const Domain& domain,
   s.domain = domain;
   s.lanes = static_cast<int>(lanes);
   s.tile = p.tile_columns;
-  s.note = fmt::format("products of {} x {} x {} in tiles of {} x {}, {} at a time; {} x {} results in registers", rows,
-                       columns, inner, p.tile_rows, p.tile_columns, p.tile_inner, p.block_rows, p.block_columns);
+  s.note = fmt::format("products of {} x {} x {} in tiles of {} x {}, {} at a time; {} x {} results in registers{}",
+                       rows, columns, inner, p.tile_rows, p.tile_columns, p.tile_inner, p.block_rows, p.block_columns,
+                       p.units ? fmt::format(", dot products of {}", name_of(*p.units)) : "");
   s.product = std::move(p);
   return s;
 }

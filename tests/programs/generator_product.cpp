@@ -18,8 +18,8 @@ class ProductGenerator {
   Program run() {
     const size_t kind = pick(20);
     program_.data = kind < 10 ? kNormal : kind < 16 ? kWhole : kind < 19 ? kSpecial : kExtreme;
-    main_ = among<DType>({DType::F32, DType::F32, DType::F32, DType::F32, DType::BF16, DType::BF16, DType::F16, DType::F64,
-                          DType::I32, DType::I8, DType::U8, DType::I64, DType::Bool});
+    main_ = among<DType>({DType::F32, DType::F32, DType::F32, DType::F32, DType::BF16, DType::BF16, DType::F16,
+                          DType::F64, DType::I32, DType::I8, DType::U8, DType::I64, DType::Bool});
     choose_sizes();
     add_statement(product());
     for (size_t tries = 0; program_.statements.empty() && tries < 20; ++tries) add_statement(product());
@@ -50,9 +50,8 @@ class ProductGenerator {
   // ---- sizes: around those of blocks, tiles and parts
 
   int64_t some_size() {
-    return chance(40) ? 0
-                      : among<int64_t>({1,  2,  3,  4,  5,  6,  7,  8,  9,  11, 12, 13, 15, 16, 17, 23, 24, 25,
-                                        31, 32, 33, 36, 47, 48, 49, 63, 64, 65, 70, 95, 96, 97, 127, 128, 129});
+    return chance(40) ? 0 : among<int64_t>({1,  2,  3,  4,  5,  6,  7,  8,  9,  11, 12, 13, 15, 16, 17,  23,  24, 25,
+                                            31, 32, 33, 36, 47, 48, 49, 63, 64, 65, 70, 95, 96, 97, 127, 128, 129});
   }
   void choose_sizes() {
     const bool large = chance(12);
@@ -184,7 +183,8 @@ class ProductGenerator {
     };
     const auto shape_of = [&](const std::string& names) {
       Shape shape;
-      for (const char c : names) shape.push_back(c == 'm' ? m_ : c == 'k' ? k_ : c == 'n' ? n_ : batch_[static_cast<size_t>(c - 'a')]);
+      for (const char c : names)
+        shape.push_back(c == 'm' ? m_ : c == 'k' ? k_ : c == 'n' ? n_ : batch_[static_cast<size_t>(c - 'a')]);
       return shape;
     };
     const std::string left = shuffled(batch + "mk"), right = shuffled(chance(4) ? "kn" : batch + "kn");
@@ -213,8 +213,7 @@ class ProductGenerator {
     const std::string q = array(m_, width), k = array(n_, width), v = array(n_, among<int64_t>({8, 16, 24}));
     std::string more;
     if (chance(3)) more += ", causal=True";
-    if (chance(3))
-      more += fmt::format(", mask={}", add_input(chance(2) ? DType::Bool : DType::F32, {m_, n_}));
+    if (chance(3)) more += fmt::format(", mask={}", add_input(chance(2) ? DType::Bool : DType::F32, {m_, n_}));
     if (chance(3)) more += ", scale=0.125";
     return fmt::format("attention({}, {}, {}{})", q, k, v, more);
   }
@@ -286,7 +285,8 @@ class ProductGenerator {
       case 13: return fmt::format("{}[..., ::-1]", x);
       case 14: return fmt::format("{}[..., 1:]", x);
       case 15: return fmt::format("cumsum({}, axis={})", x, axis);
-      case 16: return fmt::format("{} @ {}", x, add_input(main_, {a.shape.back(), IntExpr(among<int64_t>({1, 8, 24, 33}))}));
+      case 16:
+        return fmt::format("{} @ {}", x, add_input(main_, {a.shape.back(), IntExpr(among<int64_t>({1, 8, 24, 33}))}));
       case 17: return fmt::format("{0} @ {0}.mT", x);
       case 18: return fmt::format("tanh({} * 0.01) + {}", number, among(values_).name);
       default: return fmt::format("concat(({0}, {0}), axis={1})", x, axis);

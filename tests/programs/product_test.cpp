@@ -161,6 +161,54 @@ TEST(Product, Gradients) {
     EXPECT_TRUE(right(inputs + "g = " + last + "\nreturn g\n", {a, b, c})) << last;
 }
 
+// Whether the first kernel of a program has this operation.
+bool has_operation(const std::string& program, const std::string& name) {
+  return kernel::print(compiled(program).kernels()[0]).find(name) != std::string::npos;
+}
+
+// Pairs of bf16: ends of words and of parts, factors of every order, sizes that are known only when it is called.
+TEST(Product, DotProductsOfBf16) {
+  NEEDS_LLVM();
+  const DType t = DType::BF16;
+  const std::string inputs =
+      "input a: bf16[M, K]\ninput b: bf16[K, N]\ninput at: bf16[K, M]\ninput bt: bf16[N, K]\ninput c: bf16[N]\n";
+  for (const char* last :
+       {"a @ b", "at.T @ bt.T", "relu(linear(a, bt, c))", "f32(a * 2) @ f32(b)", "sigmoid(a @ b) * (a @ bt.T)"}) {
+    const std::string program = inputs + "return " + last + "\n";
+    if (device().facts.dot_bf16 && !device().is_gpu) {
+      EXPECT_TRUE(has_operation(program, "dot_bf16")) << last;
+    }
+    for (const int64_t k : {1, 17, 40, 513, 1025}) {
+      const Tensor a = noise(t, {13, k}, 1), b = noise(t, {k, 35}, 2), at = noise(t, {k, 13}, 3),
+                   bt = noise(t, {35, k}, 4), c = noise(t, {35}, 5);
+      EXPECT_TRUE(right(program, std::vector<TensorView>{a, b, at, bt, c})) << last << " " << k;
+    }
+  }
+}
+
+// Bytes by bytes: all signs, the ends of their ranges, and sums beyond 16 bits.
+TEST(Product, DotProductsOfBytes) {
+  NEEDS_LLVM();
+  const auto ends = [](DType t, const Dims& dims) {
+    Tensor x = Tensor::empty(t, dims);
+    for (int64_t i = 0; i < x.count(); ++i)
+      static_cast<uint8_t*>(x.data)[i] = static_cast<uint8_t>(i % 7 == 0 ? i : i % 3 == 0 ? 127 : 128);
+    return x;
+  };
+  for (const auto& [rows, columns] :
+       {std::pair{DType::I8, DType::I8}, {DType::U8, DType::I8}, {DType::I8, DType::U8}, {DType::U8, DType::U8}})
+    for (const char* last : {"i32(a) @ i32(b)", "linear(i32(a), i32(b.T.reshape(N, K)))", "i64(a) @ i64(b)"}) {
+      const std::string program =
+          fmt::format("input a: {}[M, K]\ninput b: {}[K, N]\nreturn {}\n", name_of(rows), name_of(columns), last);
+      const bool dots = device().facts.dot_bytes && !device().is_gpu && is_signed_int(std::min(rows, columns));
+      if (dots) {
+        EXPECT_TRUE(has_operation(program, "dot_bytes")) << program;
+      }
+      for (const int64_t k : {3, 40, 1026})
+        EXPECT_TRUE(right(program, {ends(rows, {13, k}), ends(columns, {k, 35})})) << program << k;
+    }
+}
+
 std::string example(const std::string& name) {
   std::ifstream in(std::string(SMELT_SOURCE_DIR) + "/examples/" + name + ".smelt");
   std::stringstream text;

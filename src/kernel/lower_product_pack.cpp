@@ -1,0 +1,166 @@
+// Panels of products on a CPU: what leads to a factor, evaluated once and laid out as blocks read it.
+#include <algorithm>
+
+#include "kernel/lower_product.hpp"
+
+namespace smelt::kernel {
+
+static const Symbol kRow = Symbol::loop("y"), kWord = Symbol::loop("w"), kColumnVector = Symbol::loop("jr");
+
+ProductLowering::Panels ProductLowering::add_panels() {
+  const schedule::Product& p = product();
+  const int64_t words = p.tile_inner / p.terms;
+  Panels panels;
+  const auto add = [&](std::vector<Panel>& of, NodeId factor, size_t reduction, const std::vector<IntExpr>& dims) {
+    if (std::any_of(of.begin(), of.end(), [&](const Panel& panel) { return panel.factor == factor; })) return;
+    const DType t = p.units ? DType::U32 : compute_type(graph_.at(factor).dtype);
+    of.push_back({factor, reduction, add_scratch(t, dims)});
+    of.back().of_rows = &of == &panels.rows;
+  };
+  for (const schedule::ProductSum& sum : p.sums) {
+    add(panels.rows, sum.rows, sum.reduction,
+        p.rows_along_inner ? std::vector<IntExpr>{p.tile_rows, words + 16} : std::vector<IntExpr>{words, p.tile_rows});
+    add(panels.columns, sum.columns, sum.reduction, {p.tile_columns / p.block_columns, words, p.block_columns});
+    panels.sums.push_back(add_scratch(accumulator(sum), {p.tile_rows, p.tile_columns}));
+  }
+  if (p.moved_rows)
+    for (Panel& panel : panels.columns)
+      panel.moved = add_scratch(DType::I32, {p.tile_columns / p.block_columns, p.block_columns});
+  return panels;
+}
+
+const ProductLowering::Panel& ProductLowering::panel_of(const std::vector<Panel>& panels, NodeId factor) const {
+  return *std::find_if(panels.begin(), panels.end(), [&](const Panel& p) { return p.factor == factor; });
+}
+
+ExprId ProductLowering::factor_at(const Panel& panel, const Placement& placement) {
+  return evaluator_.value(panel.factor, placement.at(domain().reductions[panel.reduction].argument_index));
+}
+
+// One of the terms of a word, where it stands in the word.
+ExprId ProductLowering::term_in_word(ExprId value, int64_t term) {
+  const auto number = [&](uint64_t n) { return builder_.constant(Scalar::of_uint(DType::U32, n)); };
+  if (product().units == DType::BF16) {
+    const ExprId bits = builder_.bitcast(value, DType::U32);
+    return term == 0 ? builder_.raw(RawOp::Shr, DType::U32, {bits, number(16)})
+                     : builder_.apply(Op::And, {bits, number(0xffff0000u)});
+  }
+  const ExprId byte = builder_.apply(Op::And, {builder_.cast(value, DType::U32, true), number(0xff)});
+  return term == 0 ? byte : builder_.raw(RawOp::Shl, DType::U32, {byte, number(static_cast<uint64_t>(8 * term))});
+}
+
+// What a panel has of the inner axes from `first` on: an element, or as many as one multiplication takes.
+ExprId ProductLowering::word_at(const Panel& panel, Placement placement, const IntExpr& first, bool last) {
+  const schedule::Product& p = product();
+  ExprId word = kNoExpr;
+  for (int64_t t = 0; t < p.terms; ++t) {
+    place(placement, p.inner, first + t);
+    if (p.terms == 1) return factor_at(panel, placement);
+    const bool beyond = last && t > 0;
+    const ExprId inside = beyond ? evaluator_.only_where(guards_of(placement, p.inner)) : kNoExpr;
+    ExprId term = term_in_word(factor_at(panel, placement), t);
+    if (inside != kNoExpr)
+      term = builder_.apply(Op::Where, {inside, term, builder_.constant(Scalar::of_uint(DType::U32, 0))});
+    evaluator_.only_where(kNoExpr);
+    word = word == kNoExpr ? term : builder_.apply(Op::Or, {word, term});
+  }
+  if (panel.of_rows && p.moved_rows)
+    word = builder_.apply(Op::Xor, {word, builder_.constant(Scalar::of_uint(DType::U32, 0x80808080u))});
+  return word;
+}
+
+// The words that lie inside of the inner axes, and the one behind them.
+std::vector<ProductLowering::Words> ProductLowering::words_of(const Piece& inner) const {
+  const int64_t terms = product().terms;
+  const IntExpr whole = floordiv(inner.length, terms), rest = ceildiv(inner.length, terms) - whole;
+  std::vector<Words> words{{0, whole, false}};
+  if (!rest.is(0)) words.push_back({whole, rest, true});
+  return words;
+}
+
+std::vector<Stmt> ProductLowering::pack_rows(const Panel& panel, const Tile& tile, const Piece& inner) {
+  const IntExpr lane = IntExpr::symbol(kLane), outer = IntExpr::symbol(kRow);
+  const schedule::Product& p = product();
+  const bool along_inner = p.rows_along_inner;
+  std::vector<Stmt> body;
+  for (const Words& words : words_of(inner)) {
+    Placement placement = tile.placement;
+    const IntExpr outer_extent = along_inner ? tile.rows.length : words.count;
+    const IntExpr lane_extent = along_inner ? words.count : tile.rows.length;
+    placement.ranges[kRow] = {0, outer_extent - 1};
+    placement.ranges[kLane] = {0, lane_extent - 1};
+    const IntExpr row = along_inner ? outer : lane, word = words.first + (along_inner ? lane : outer);
+    place(placement, p.rows, tile.rows.first + row);
+    place(placement, p.columns, 0);
+    std::vector<Stmt> element;
+    evaluator_.enter(&element, &placement.ranges);
+    const ExprId value = word_at(panel, placement, inner.first + word * p.terms, words.last);
+    element.push_back(builder_.store(
+        {true, panel.buffer, along_inner ? schedule::Index{row, word} : schedule::Index{word, row}}, value));
+    append(body, in_loops({{kRow, outer_extent}}, single(vector(lane_extent, std::move(element)))));
+  }
+  // What a block has beyond the rows is multiplied all the same.
+  const IntExpr whole = ceildiv(tile.rows.length, p.block_rows) * p.block_rows;
+  const IntExpr rest = whole - tile.rows.length, words = ceildiv(inner.length, p.terms);
+  if (rest.is(0)) return body;
+  const IntExpr beyond = tile.rows.length + (along_inner ? outer : lane);
+  append(body, in_loops({{kRow, along_inner ? rest : words}},
+                        single(vector(along_inner ? words : rest,
+                                      single(zero_of(panel, along_inner ? schedule::Index{beyond, lane}
+                                                                        : schedule::Index{outer, beyond}))))));
+  return body;
+}
+
+Stmt ProductLowering::zero_of(const Panel& panel, schedule::Index at) {
+  const DType t = kernel_.buffers[static_cast<size_t>(panel.buffer)].dtype;
+  return builder_.store({true, panel.buffer, std::move(at)}, builder_.constant(neutral(ReduceKind::Sum, t)));
+}
+
+std::vector<Stmt> ProductLowering::pack_columns(const Panel& panel, const Tile& tile, const Piece& inner) {
+  const schedule::Product& p = product();
+  const IntExpr lane = IntExpr::symbol(kLane), vec = IntExpr::symbol(kColumnVector), k = IntExpr::symbol(kWord);
+  const IntExpr vectors = ceildiv(tile.columns.length, p.block_columns),
+                full = floordiv(tile.columns.length, p.block_columns), all = ceildiv(inner.length, p.terms);
+  std::vector<Stmt> body;
+  // What a vector has beyond the columns is multiplied all the same.
+  if (!(vectors == full))
+    append(body, in_loops({{kColumnVector, vectors - full}, {kWord, all}},
+                          single(vector(p.block_columns, single(zero_of(panel, {full + vec, k, lane}))))));
+  for (const Words& words : words_of(inner)) {
+    Placement placement = tile.placement;
+    place(placement, p.rows, 0);
+    placement.ranges[kColumnVector] = {0, vectors - 1};
+    const IntExpr width = min(p.block_columns, tile.columns.length - vec * p.block_columns, placement.ranges);
+    const IntExpr column = p.columns_along_inner ? IntExpr::symbol(kRow) : lane,
+                  word = words.first + (p.columns_along_inner ? lane : k);
+    placement.ranges[p.columns_along_inner ? kRow : kLane] = {0, width - 1};
+    placement.ranges[p.columns_along_inner ? kLane : kWord] = {0, words.count - 1};
+    place(placement, p.columns, tile.columns.first + vec * p.block_columns + column);
+    std::vector<Stmt> element;
+    evaluator_.enter(&element, &placement.ranges);
+    const ExprId value = word_at(panel, placement, inner.first + word * p.terms, words.last);
+    element.push_back(builder_.store({true, panel.buffer, {vec, word, column}}, value));
+    append(body, p.columns_along_inner
+                     ? in_loops({{kColumnVector, vectors}, {kRow, width}}, single(vector(words.count, std::move(element))))
+                     : in_loops({{kWord, words.count}, {kColumnVector, vectors}}, single(vector(width, std::move(element)))));
+  }
+  if (panel.moved >= 0) append(body, sum_moved(panel, vectors, all));
+  return body;
+}
+
+// Rows that were moved by 128 add 128 times the sum of a column to each of its results.
+std::vector<Stmt> ProductLowering::sum_moved(const Panel& panel, const IntExpr& vectors, const IntExpr& words) {
+  const IntExpr lane = IntExpr::symbol(kLane), vec = IntExpr::symbol(kColumnVector), k = IntExpr::symbol(kWord);
+  const int64_t lanes = product().block_columns;
+  const LocalId sum = builder_.new_local(DType::I32, true);
+  std::vector<Stmt> body = single(assign(sum, builder_.constant(Scalar::of_int(DType::I32, 0))));
+  const ExprId moved = builder_.constant(Scalar::of_uint(DType::U32, 0x80808080u)),
+               column = builder_.load({true, panel.buffer, {vec, k, lane}});
+  append(body, in_loops({{kWord, words}},
+                        single(assign(sum, builder_.raw(RawOp::DotBytes, DType::I32, {builder_.local(sum), moved, column})))));
+  body.push_back(builder_.store({true, panel.moved, {vec, lane}}, builder_.local(sum)));
+  return in_loops({{kColumnVector, vectors}},
+                  single(loop(LoopKind::Vector, kLane, lanes, std::move(body), static_cast<int>(lanes))));
+}
+
+}  // namespace smelt::kernel
