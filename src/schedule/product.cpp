@@ -163,6 +163,21 @@ static bool is_wider(DType from, DType to) {
   return from == to || (size_of(to) > size_of(from) && (is_signed_int(to) || is_unsigned_int(from)));
 }
 
+// Whether a value of f16 or bf16 is a number of that dtype where it is computed: operations keep f32 in between (docs/numerics.md), so it is
+// what was stored or cast, moved or chosen.
+static bool is_rounded(const Graph& graph, const Group& group, NodeId id) {
+  const Node& node = graph.at(id);
+  const auto rounded = [&](NodeId arg) { return is_rounded(graph, group, arg); };
+  if (is_view(node.kind) || node.kind == NodeKind::Gather) return rounded(node.args[0]);
+  if (node.kind == NodeKind::Pad || node.kind == NodeKind::Concat)
+    return std::all_of(node.args.begin(), node.args.end(), rounded);
+  if (!std::binary_search(group.nodes.begin(), group.nodes.end(), id)) return true;
+  if (node.kind != NodeKind::Elementwise) return node.kind == NodeKind::Cast || node.kind == NodeKind::Constant;
+  const bool chooses = node.op == Op::Where || node.op == Op::Max || node.op == Op::Min;
+  if (!chooses && node.op != Op::Neg && node.op != Op::Abs) return false;
+  return std::all_of(node.args.begin() + (node.op == Op::Where), node.args.end(), rounded);
+}
+
 std::optional<DType> half_of_factors(const Graph& graph, const Group& group, const Product& product) {
   std::optional<DType> half;
   for (const ProductSum& sum : product.sums)
@@ -172,7 +187,7 @@ std::optional<DType> half_of_factors(const Graph& graph, const Group& group, con
       const bool member = std::binary_search(group.nodes.begin(), group.nodes.end(), factor);
       if (!member || cast.kind != NodeKind::Cast || cast.dtype != DType::F32) return std::nullopt;
       const DType from = graph.at(cast.args[0]).dtype;
-      if (!is_half(from) || from != half.value_or(from)) return std::nullopt;
+      if (!is_half(from) || from != half.value_or(from) || !is_rounded(graph, group, cast.args[0])) return std::nullopt;
       half = from;
     }
   return half;

@@ -31,6 +31,8 @@ struct Product {
   int64_t tile_rows = 0, tile_columns = 0, tile_inner = 0;
   // The dtype that matrix units of a GPU, or dot products of a CPU, multiply factors in: nothing where what adds up is multiplied.
   std::optional<DType> units;
+  // On a CPU: few rows, and columns contiguous along the inner axes, which are read where they lie; lanes go along the inner axes.
+  bool few_rows = false;
   // On a CPU: neighbours of the inner axes that one multiplication takes. Of bytes one factor is unsigned: the rows, where the
   // columns are not; rows of i8 are then moved by 128.
   int64_t terms = 1;
@@ -50,7 +52,8 @@ std::optional<Product> find_product(const Graph& graph, const Group& group, cons
 // Of a sum: the multiplication that it adds up, where both are one operation of the program as people count, as `a @ b` is; -1: none.
 NodeId multiplication_of(const Graph& graph, NodeId sum);
 
-// The half type that all factors have before they are cast to what adds up: matrix units multiply it without a rounding.
+// The half type that all factors have, rounded to it, before they are cast to what adds up: matrix units multiply it without another
+// rounding.
 std::optional<DType> half_of_factors(const Graph& graph, const Group& group, const Product& product);
 
 // The bytes that all factors are before they are cast to an integer of 32 bits or more, rows and then columns; nothing where any is

@@ -173,7 +173,7 @@ TEST(Product, DotProductsOfBf16) {
   const std::string inputs =
       "input a: bf16[M, K]\ninput b: bf16[K, N]\ninput at: bf16[K, M]\ninput bt: bf16[N, K]\ninput c: bf16[N]\n";
   for (const char* last :
-       {"a @ b", "at.T @ bt.T", "relu(linear(a, bt, c))", "f32(a * 2) @ f32(b)", "sigmoid(a @ b) * (a @ bt.T)"}) {
+       {"a @ b", "at.T @ bt.T", "relu(linear(a, bt, c))", "f32(-a) @ f32(b)", "sigmoid(a @ b) * (a @ bt.T)"}) {
     const std::string program = inputs + "return " + last + "\n";
     if (device().facts.dot_bf16 && !device().is_gpu) {
       EXPECT_TRUE(has_operation(program, "dot_bf16")) << last;
@@ -183,6 +183,21 @@ TEST(Product, DotProductsOfBf16) {
                    bt = noise(t, {35, k}, 4), c = noise(t, {35}, 5);
       EXPECT_TRUE(right(program, std::vector<TensorView>{a, b, at, bt, c})) << last << " " << k;
     }
+  }
+}
+
+// Factors that operations of bf16 make are f32 until they are stored: words of bf16 would round them.
+TEST(Product, FactorsThatAreNotRounded) {
+  NEEDS_LLVM();
+  const Tensor a = noise(DType::BF16, {24, 64}, 1), b = noise(DType::BF16, {64, 40}, 2);
+  const std::string inputs = "input a: bf16[M, K]\ninput b: bf16[K, N]\n";
+  for (const char* last : {"a @ (b + 1)", "(a * 1.0078125) @ b", "sigmoid(a) @ b", "a @ where(b > 0, b * 3, b)"}) {
+    const std::string program = inputs + "return f32(" + last + ")\n";
+    EXPECT_TRUE(right(program, {a, b})) << last;
+  }
+  for (const char* last : {"a @ relu(b)", "a @ -b", "rmsnorm(a) @ b", "a[::-1] @ pad(b, ((0, 0), (1, 2)))"}) {
+    const std::string program = inputs + "return " + last + "\n";
+    EXPECT_TRUE(right(program, {a, b})) << last;
   }
 }
 
