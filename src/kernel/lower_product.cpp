@@ -10,6 +10,12 @@
 //           serial %k over the part:  each total = fma(rows panel[%ir, %k], columns panel[%jr, %k, %i], total)
 //           each sum += total                           parts are added up, which keeps the error small
 //     serial %y over the rows, vector %i over the columns:  out = h(sum)
+//
+// Few rows (schedule::Product::few_rows): inside of a part
+//       rows panel = f
+//       serial %jr over blocks of columns, %ir over blocks of rows:
+//         vector %i over the part:  each total = fma(rows panel[%ir, %i], g, total)
+//         each sum += total over the lanes
 #include "kernel/lower_product.hpp"
 
 #include <algorithm>
@@ -108,6 +114,53 @@ std::vector<Stmt> ProductLowering::multiply(const Panels& panels, const Tile& ti
       single(loop(LoopKind::Vector, kLane, p.block_columns, std::move(body), static_cast<int>(p.block_columns))));
 }
 
+// Few rows: blocks of columns, and the columns behind the last whole block one by one.
+std::vector<Stmt> ProductLowering::multiply_few(const Panels& panels, const Tile& tile, const Piece& inner) {
+  const int64_t across = product().block_columns;
+  const IntExpr blocks = floordiv(tile.columns.length, across), rest = tile.columns.length - blocks * across;
+  std::vector<Stmt> body = add_few(panels, tile, inner, 0, blocks, across);
+  if (!rest.is(0)) append(body, add_few(panels, tile, inner, blocks * across, rest, 1));
+  return body;
+}
+
+// Adds to the sums of `count` blocks of columns, each `across` wide, from column `first` of the tile on: lanes are neighbours of the inner
+// axes, and are joined at the end of the part.
+std::vector<Stmt> ProductLowering::add_few(const Panels& panels, const Tile& tile, const Piece& inner,
+                                           const IntExpr& first, const IntExpr& count, int64_t across) {
+  const schedule::Product& p = product();
+  const IntExpr lane = IntExpr::symbol(kLane), block = IntExpr::symbol(kRowBlock), vec = IntExpr::symbol(kColumnVector);
+  std::vector<Stmt> body, steps, ends;
+  Placement placement = tile.placement;
+  place(placement, p.rows, 0);
+  place(placement, p.inner, inner.first + lane);
+  placement.ranges[kColumnVector] = {0, count - 1};
+  placement.ranges[kLane] = {0, inner.length - 1};
+  evaluator_.enter(&steps, &placement.ranges);
+  for (size_t s = 0; s < p.sums.size(); ++s) {
+    const schedule::ProductSum& sum = p.sums[s];
+    const DType t = accumulator(sum);
+    const int rows = panel_of(panels.rows, sum.rows).buffer;
+    for (int64_t c = 0; c < across; ++c) {
+      const IntExpr column = first + vec * across + c;
+      place(placement, p.columns, tile.columns.first + column);
+      const ExprId factor = factor_at({sum.columns, sum.reduction}, placement);
+      for (int64_t r = 0; r < p.block_rows; ++r) {
+        const IntExpr row = block * p.block_rows + r;
+        const LocalId total = builder_.new_local(t, true);
+        body.push_back(assign(total, builder_.constant(neutral(ReduceKind::Sum, t))));
+        steps.push_back(
+            assign(total, multiplied(builder_.local(total), builder_.load({true, rows, {row, lane}}), factor)));
+        ends.push_back(combine(total, Op::Add));
+        const Access at{true, panels.sums[s], {row, column}};
+        ends.push_back(builder_.store(at, builder_.apply(Op::Add, {builder_.load(at), builder_.local(total)})));
+      }
+    }
+  }
+  body.push_back(vector(inner.length, std::move(steps)));
+  append(body, std::move(ends));
+  return in_loops({{kColumnVector, count}, {kRowBlock, ceildiv(tile.rows.length, p.block_rows)}}, std::move(body));
+}
+
 void ProductLowering::cpu_tiles() {
   const schedule::Product& p = product();
   Tile tile = tile_of_grid();
@@ -124,7 +177,7 @@ void ProductLowering::cpu_tiles() {
   const Piece inner = inner_part(tile);
   for (const Panel& panel : panels.columns) append(parts, pack_columns(panel, tile, inner));
   for (const Panel& panel : panels.rows) append(parts, pack_rows(panel, tile, inner));
-  append(parts, multiply(panels, tile, inner));
+  append(parts, p.few_rows ? multiply_few(panels, tile, inner) : multiply(panels, tile, inner));
   append(body, in_loops({{kPart, ceildiv(schedule::count_of(domain(), p.inner), p.tile_inner)}}, std::move(parts)));
 
   Placement placement = tile.placement;

@@ -64,6 +64,9 @@ class ProductLowering : public Lowering {
   // lower_product.cpp, on a CPU
   ExprId multiplied(ExprId total, ExprId row, ExprId column);
   std::vector<Stmt> multiply(const Panels& panels, const Tile& tile, const Piece& inner);
+  std::vector<Stmt> multiply_few(const Panels& panels, const Tile& tile, const Piece& inner);
+  std::vector<Stmt> add_few(const Panels& panels, const Tile& tile, const Piece& inner, const IntExpr& first,
+                            const IntExpr& count, int64_t across);
   void cpu_tiles();
 
   // lower_product_gpu.cpp

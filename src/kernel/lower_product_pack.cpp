@@ -20,7 +20,8 @@ ProductLowering::Panels ProductLowering::add_panels() {
   for (const schedule::ProductSum& sum : p.sums) {
     add(panels.rows, sum.rows, sum.reduction,
         p.rows_along_inner ? std::vector<IntExpr>{p.tile_rows, words + 16} : std::vector<IntExpr>{words, p.tile_rows});
-    add(panels.columns, sum.columns, sum.reduction, {p.tile_columns / p.block_columns, words, p.block_columns});
+    if (!p.few_rows)
+      add(panels.columns, sum.columns, sum.reduction, {p.tile_columns / p.block_columns, words, p.block_columns});
     panels.sums.push_back(add_scratch(accumulator(sum), {p.tile_rows, p.tile_columns}));
   }
   if (p.moved_rows)
@@ -140,9 +141,10 @@ std::vector<Stmt> ProductLowering::pack_columns(const Panel& panel, const Tile& 
     evaluator_.enter(&element, &placement.ranges);
     const ExprId value = word_at(panel, placement, inner.first + word * p.terms, words.last);
     element.push_back(builder_.store({true, panel.buffer, {vec, word, column}}, value));
-    append(body, p.columns_along_inner
-                     ? in_loops({{kColumnVector, vectors}, {kRow, width}}, single(vector(words.count, std::move(element))))
-                     : in_loops({{kWord, words.count}, {kColumnVector, vectors}}, single(vector(width, std::move(element)))));
+    append(body,
+           p.columns_along_inner
+               ? in_loops({{kColumnVector, vectors}, {kRow, width}}, single(vector(words.count, std::move(element))))
+               : in_loops({{kWord, words.count}, {kColumnVector, vectors}}, single(vector(width, std::move(element)))));
   }
   if (panel.moved >= 0) append(body, sum_moved(panel, vectors, all));
   return body;
@@ -156,8 +158,8 @@ std::vector<Stmt> ProductLowering::sum_moved(const Panel& panel, const IntExpr& 
   std::vector<Stmt> body = single(assign(sum, builder_.constant(Scalar::of_int(DType::I32, 0))));
   const ExprId moved = builder_.constant(Scalar::of_uint(DType::U32, 0x80808080u)),
                column = builder_.load({true, panel.buffer, {vec, k, lane}});
-  append(body, in_loops({{kWord, words}},
-                        single(assign(sum, builder_.raw(RawOp::DotBytes, DType::I32, {builder_.local(sum), moved, column})))));
+  append(body, in_loops({{kWord, words}}, single(assign(sum, builder_.raw(RawOp::DotBytes, DType::I32,
+                                                                          {builder_.local(sum), moved, column})))));
   body.push_back(builder_.store({true, panel.moved, {vec, lane}}, builder_.local(sum)));
   return in_loops({{kColumnVector, vectors}},
                   single(loop(LoopKind::Vector, kLane, lanes, std::move(body), static_cast<int>(lanes))));

@@ -12,7 +12,7 @@ namespace smelt::schedule {
 namespace {
 
 // Smaller products take longer to stage than to add up in the loops of other families.
-constexpr int64_t kFewestOfRows = 4, kFewestOfColumns = 8, kFewestOfInner = 8;
+constexpr int64_t kFewestOfColumns = 8, kFewestOfInner = 8;
 constexpr int64_t kSmallProduct = 1 << 14;  // multiplications
 
 // What a factor is computed from.
@@ -240,12 +240,13 @@ int64_t bytes_of_sums(const Graph& graph, const Product& product) {
   return bytes;
 }
 
-std::optional<LargeProduct> large_product(const Graph& graph, const Group& group, const Domain& domain) {
+std::optional<LargeProduct> large_product(const Graph& graph, const Group& group, const Domain& domain,
+                                          int64_t fewest_of_rows) {
   auto found = find_product(graph, group, domain);
   if (!found) return std::nullopt;
   const int64_t rows = estimate_of(domain, found->rows), columns = estimate_of(domain, found->columns),
                 inner = estimate_of(domain, found->inner), bytes = bytes_of_sums(graph, *found);
-  if (rows < kFewestOfRows || columns < kFewestOfColumns || inner < kFewestOfInner ||
+  if (rows < fewest_of_rows || columns < kFewestOfColumns || inner < kFewestOfInner ||
       rows * columns * inner < kSmallProduct)
     return std::nullopt;
   return LargeProduct{std::move(*found), rows, columns, inner, bytes};

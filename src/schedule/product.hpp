@@ -68,7 +68,8 @@ struct LargeProduct {
   Product product;
   int64_t rows, columns, inner, bytes;
 };
-std::optional<LargeProduct> large_product(const Graph& graph, const Group& group, const Domain& domain);
+std::optional<LargeProduct> large_product(const Graph& graph, const Group& group, const Domain& domain,
+                                          int64_t fewest_of_rows = 4);
 
 // Whether the elements of a factor are those of an array, cast or not: copies bring them on chip.
 bool is_copied(const Graph& graph, const Group& group, NodeId factor);

@@ -10,6 +10,8 @@
 namespace smelt::schedule {
 namespace {
 
+constexpr int64_t kFewestOfFewRows = 2;
+
 // Of a tile on a CPU: what is staged of the inner axes, and bytes of the second-level cache that its panels and sums may take.
 constexpr int64_t kInnerOfTile = 256, kTileRows = 192, kTileColumns = 256;
 constexpr int64_t kTilesPerThread = 3;
@@ -28,11 +30,34 @@ void take_dot_products(const Graph& graph, const Group& group, const Target& tar
   p.moved_rows = p.unsigned_rows && is_signed_int(bytes->first);
 }
 
+// Sums of few rows with columns that are contiguous along the inner axes wait for memory: panels of those would only be another copy.
+bool take_few_rows(Product& p, int64_t rows, int64_t columns, int64_t inner, int64_t lanes) {
+  constexpr int64_t kFewRows = 64, kFewRowsOfDots = 16, kSteps = 8, kTotals = 24, kTile = 48;
+  constexpr int64_t kPart = 2048, kLeastPart = 512, kPanel = 1 << 15;  // elements
+  const auto sums = static_cast<int64_t>(p.sums.size());
+  if (p.units == DType::I8 || !p.rows_along_inner || !p.columns_along_inner ||
+      rows > (p.units ? kFewRowsOfDots : kFewRows) || inner < kSteps * lanes || sums > 2)
+    return false;
+  p.few_rows = true;
+  p.units.reset();
+  p.terms = 1, p.moved_rows = false;
+  // As many rows as leave the fewest over.
+  p.block_rows = rows;
+  if (rows > 6)
+    for (int64_t r = p.block_rows = 6; r >= 4; --r)
+      if (round_up(rows, r) < round_up(rows, p.block_rows)) p.block_rows = r;
+  p.block_columns = std::clamp<int64_t>(kTotals / (p.block_rows * sums), 1, 8);
+  p.tile_rows = round_up(rows, p.block_rows);
+  p.tile_columns = std::min(round_up(kTile, p.block_columns), round_up(columns, p.block_columns));
+  p.tile_inner = std::min(std::clamp(kPanel / rows / 16 * 16, kLeastPart, kPart), round_up(inner, 16));
+  return true;
+}
+
 }  // namespace
 
 std::optional<Schedule> product_on_cpu(const Graph& graph, const Domain& domain, const Group& group,
                                        const Options& options) {
-  auto found = large_product(graph, group, domain);
+  auto found = large_product(graph, group, domain, kFewestOfFewRows);
   if (!found) return std::nullopt;
   auto& [p, rows, columns, inner, bytes] = *found;
   take_dot_products(graph, group, options.target, p);
@@ -61,6 +86,15 @@ std::optional<Schedule> product_on_cpu(const Graph& graph, const Domain& domain,
   s.strategy = Strategy::Product;
   s.domain = domain;
   s.lanes = static_cast<int>(lanes);
+  if (take_few_rows(p, rows, columns, inner, natural_lanes(options.target) * 4 / bytes)) {
+    s.lanes = static_cast<int>(natural_lanes(options.target) * 4 / bytes);
+    s.tile = p.tile_columns;
+    s.note = fmt::format("products of {} x {} x {}, {} columns of {} at a time, {} x {} sums along the inner axis",
+                         rows, columns, inner, p.tile_columns, p.tile_inner, p.block_rows, p.block_columns);
+    s.product = std::move(p);
+    return s;
+  }
+  if (rows < kFewestOfRows) return std::nullopt;
   s.tile = p.tile_columns;
   s.note = fmt::format("products of {} x {} x {} in tiles of {} x {}, {} at a time; {} x {} results in registers{}",
                        rows, columns, inner, p.tile_rows, p.tile_columns, p.tile_inner, p.block_rows, p.block_columns,

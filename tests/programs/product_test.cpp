@@ -9,7 +9,10 @@
 #include <tuple>
 #include <vector>
 
+#include "frontends/language.hpp"
+#include "graph/bounds.hpp"
 #include "run.hpp"
+#include "support/symbols.hpp"
 
 namespace smelt::testing {
 namespace {
@@ -184,6 +187,47 @@ TEST(Product, DotProductsOfBf16) {
       EXPECT_TRUE(right(program, std::vector<TensorView>{a, b, at, bt, c})) << last << " " << k;
     }
   }
+}
+
+// Lanes along the inner axes: blocks of rows and columns, what is left of both, and ends of lanes and parts.
+TEST(Product, FewRows) {
+  NEEDS_LLVM();
+  for (const int64_t rows : {2, 5, 7, 16}) {
+    for (const DType t : {DType::F32, DType::F64, DType::BF16, DType::F16, DType::I32})
+      for (const int64_t k : {300, 2051}) {
+        if (rows != 7 && (k > 300 || t != DType::F32)) continue;
+        const Tensor a = noise(t, {rows, k}, 1), w = noise(t, {37, k}, 2), v = noise(t, {37, k}, 3),
+                     q = noise(DType::I8, {37, k}, 4);
+        const std::string inputs =
+            fmt::format("input a: {0}[{1}, {2}]\ninput w: {0}[37, {2}]\ninput v: {0}[37, {2}]\ninput q: i8[37, {2}]\n",
+                        name_of(t), rows, k);
+        for (const std::string& last : {std::string("linear(a, w)"), std::string("linear(a, w) * 2, linear(a + a, v)"),
+                                        fmt::format("linear(a, {}(q))", name_of(t))})
+          EXPECT_TRUE(right(inputs + "return " + last + "\n", {a, w, v, q})) << last << rows << name_of(t);
+      }
+  }
+}
+
+// Sizes that are known only at a call: more rows than were expected, one, none, and fewer terms than lanes.
+TEST(Product, FewRowsOfAnySize) {
+  NEEDS_LLVM();
+  const Graph graph = lang::parse_program(
+      "input a: f32[M, K]\ninput w: f32[N, K]\ninput b: f32[N]\nreturn relu(linear(a, w, b))\n", "rows.smelt");
+  CompileOptions options;
+  options.sizes = {{"M"_size, 5}, {"N"_size, 100}, {"K"_size, 1000}};
+  const Executable executable = compile(graph, device(), options);
+  for (const auto& [m, k, n] : {std::tuple<int64_t, int64_t, int64_t>{5, 1000, 100},
+                                {70, 130, 50},
+                                {1, 2049, 3},
+                                {0, 10, 10},
+                                {6, 0, 7},
+                                {4, 5, 0},
+                                {13, 7, 97}}) {
+    const Tensor a = noise(DType::F32, {m, k}, 1), w = noise(DType::F32, {n, k}, 2), b = noise(DType::F32, {n}, 3);
+    const std::vector<Bounded> expected = interpret_bounded(graph, {a, w, b}, device().is_gpu);
+    EXPECT_EQ(differences(executable.run({a, w, b})[0], expected[0]), "") << m << " " << k << " " << n;
+  }
+  for (const kernel::Kernel& k : executable.kernels()) EXPECT_FALSE(k.clamped);
 }
 
 // Factors that operations of bf16 make are f32 until they are stored: words of bf16 would round them.
