@@ -5,6 +5,7 @@
   gpu         smelt beside PyTorch, JAX and CuPy on one GPU
   suite       programs that nobody tuned for, beside PyTorch, on a CPU or a GPU
   short-rows  programs over rows of 2 to 31 elements on a CPU
+  products    products of drawn shapes, beside NumPy and PyTorch, on a CPU
   compile     how long chains take to compile
 """
 
@@ -15,7 +16,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 HERE = Path(__file__).resolve().parent
 BENCHMARKS = {"cpu": ("cpu", "main"), "gpu": ("gpu", "main"), "suite": ("suite", "main"), "short-rows": ("cpu", "short_rows"),
-              "compile": ("compile", "main")}
+              "products": ("products", "main"), "compile": ("compile", "main")}
 
 
 def main():

@@ -79,7 +79,7 @@ def functional(name, **options):
 
 
 MODULES = ("activations", "elementwise", "softmax", "losses", "norms", "gradients", "reductions", "scans", "windows", "stencils",
-           "images", "transformers", "quantization", "optimizers", "layout", "pairs", "science", "statistics")
+           "images", "transformers", "products", "quantization", "optimizers", "layout", "pairs", "science", "statistics")
 
 ROWS = [row for module in MODULES for row in importlib.import_module(f".{module}", __name__).ROWS]
 assert len({row.name for row in ROWS}) == len(ROWS), "two rows have one name"
