@@ -77,7 +77,9 @@ std::optional<Schedule> product_on_cpu(const Graph& graph, const Domain& domain,
     return batch * ((rows + p.tile_rows - 1) / p.tile_rows) * ((columns + p.tile_columns - 1) / p.tile_columns);
   };
   while (tiles() < kTilesPerThread * kThreadsOfACpu && (p.tile_rows > 4 * p.block_rows || p.tile_columns > 2 * lanes)) {
-    if (p.tile_rows / p.block_rows >= 2 * (p.tile_columns / lanes) || p.tile_columns <= 2 * lanes)
+    // Columns that have to be turned are packed anew for each tile of rows.
+    const bool tall = !p.columns_along_inner && p.tile_rows / p.block_rows >= 2 * (p.tile_columns / lanes);
+    if (tall || p.tile_columns <= 2 * lanes)
       p.tile_rows = round_up(p.tile_rows / 2, p.block_rows);
     else
       p.tile_columns = round_up(p.tile_columns / 2, lanes);
