@@ -65,7 +65,11 @@ int64_t cost_of_split(const Executable::State& state, const plan::FusionGroup& g
 int64_t traffic_of_spills(Executable::State& state, const Pressure& pressure, const schedule::Schedule& schedule) {
   int64_t points = 1;
   for (const schedule::Axis& axis : schedule.domain.axes) points *= axis.extent.evaluate(state.target.sizes);
-  return points / std::max(1, schedule.lanes * schedule.unroll) * 2 * pressure.spilled_bytes / kCachedBytes;
+  // A thread has a part of a tile at a time, of products all points of it.
+  int64_t at_once = schedule.lanes * schedule.unroll;
+  const auto* tiles = schedule.product ? &*schedule.product : schedule.chain ? &schedule.chain->product : nullptr;
+  if (tiles) at_once = tiles->tile_rows * tiles->tile_columns * tiles->tile_inner / schedule.workgroup;
+  return points / std::max<int64_t>(1, at_once) * 2 * pressure.spilled_bytes / kCachedBytes;
 }
 
 // Where a group that spills is cut with least traffic; nothing when its spills cost less than that.

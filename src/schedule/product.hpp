@@ -63,13 +63,16 @@ std::optional<std::pair<DType, DType>> bytes_of_factors(const Graph& graph, cons
 // Bytes of what the sums add up in, at least 4.
 int64_t bytes_of_sums(const Graph& graph, const Product& product);
 
+// Products of fewer rows take longer to stage than to add up in the loops of other families.
+inline constexpr int64_t kFewestOfRows = 4;
+
 // A product that is worth tiles, its sizes as they are estimated, and the bytes of a sum.
 struct LargeProduct {
   Product product;
   int64_t rows, columns, inner, bytes;
 };
 std::optional<LargeProduct> large_product(const Graph& graph, const Group& group, const Domain& domain,
-                                          int64_t fewest_of_rows = 4);
+                                          int64_t fewest_of_rows = kFewestOfRows);
 
 // Whether the elements of a factor are those of an array, cast or not: copies bring them on chip.
 bool is_copied(const Graph& graph, const Group& group, NodeId factor);
