@@ -28,7 +28,7 @@ USES = {
 # what a phase does with its locals and scratch, which a pass is to write into the kernel too.
 MAY_EMIT = {
     "base/check.hpp", "base/scalar.hpp", "kernel/kernel.hpp", "kernel/lane_forms.hpp", "kernel/offset.hpp",
-    "kernel/team_forms.hpp", "kernel/text.hpp", "kernel/walk.hpp",
+    "kernel/pipeline.hpp", "kernel/team_forms.hpp", "kernel/text.hpp", "kernel/walk.hpp",
     "kernel/phase_uses.hpp",
 }
 # The public face names the library; its headers may use these stages (a user's program sees no more).

@@ -3,7 +3,7 @@
 
 #include "emit/c_like.hpp"
 #include "emit/c_like_phase.hpp"
-#include "kernel/barriers.hpp"
+#include "kernel/pipeline.hpp"
 
 namespace smelt::emit::c_like {
 

@@ -163,6 +163,7 @@ class BoundedInterpreter {
     }
     const bool on_floats = is_float(graph_.at(node.args.back()).dtype);
     const bool dots = !on_gpu_ && node.op == Op::Mul && was_bf16(node.args[0]) && was_bf16(node.args[1]);
+    const double rounded = on_gpu_ && node.op == Op::Mul ? rounding_of(node.args[0]) + rounding_of(node.args[1]) : 0;
     const double ulp = compute_type(node.dtype) == DType::F64 ? info(node.op).max_ulp_f64 : info(node.op).max_ulp_f32;
     Errors out(static_cast<size_t>(n), 0.0);
     for (int64_t i = 0; i < n; ++i) {
@@ -187,6 +188,7 @@ class BoundedInterpreter {
         if (is_float(node.dtype) && node.op != Op::Where && !whole)
           out[k] += rounding(v, node.dtype, ulp, largest == 0);
         if (dots) out[k] += flushed(x[0], x[1]);
+        out[k] += std::fabs(v) * rounded;
         if (is_float(node.dtype) && out[k] > 0 && std::fabs(v) + out[k] > format_of(node.dtype).largest)
           out[k] = kAnything;
       }
@@ -199,6 +201,17 @@ class BoundedInterpreter {
     while (is_view(graph_.at(id).kind)) id = graph_.at(id).args[0];
     const Node& cast = graph_.at(id);
     return cast.kind == NodeKind::Cast && cast.dtype == DType::F32 && graph_.at(cast.args[0]).dtype == DType::BF16;
+  }
+  // How far matrix units round a factor that operations of f16 or bf16 make, which is f32 elsewhere (docs/numerics.md).
+  double rounding_of(NodeId id) const {
+    while (is_view(graph_.at(id).kind)) id = graph_.at(id).args[0];
+    const Node& cast = graph_.at(id);
+    if (cast.kind != NodeKind::Cast || cast.dtype != DType::F32) return 0;
+    NodeId from = cast.args[0];
+    while (is_view(graph_.at(from).kind)) from = graph_.at(from).args[0];
+    const DType half = graph_.at(from).dtype;
+    if (graph_.at(from).kind != NodeKind::Elementwise || !is_half(half)) return 0;
+    return half == DType::BF16 ? 0x1p-8 : 0x1p-11;
   }
   // What the dot products of a CPU lose of a product of bf16, to which subnormal numbers are 0 (docs/numerics.md).
   static double flushed(double a, double b) {

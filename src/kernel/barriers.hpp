@@ -22,12 +22,6 @@ bool is_shared(const Kernel& kernel, const Access& access);
 // A pipeline, within which the team waits on its own; and the buffers that stand in its memory.
 bool is_pipeline(const Stmt& s);
 std::set<int> in_memory_of_pipeline(const Kernel& kernel);
-// Where in its body the first statement stands that uses a part instead of making it.
-size_t uses_of_pipeline(const Loop& pipeline);
-// Whether nothing of an iteration needs what it multiplies, and the units go on with that while threads do something else.
-bool goes_on_alone(const Kernel& kernel, const Loop& pipeline);
-// Iterations that parts are made ahead: units that go on alone still have the part before.
-int parts_ahead(const Kernel& kernel, const Loop& pipeline);
 // Whether a team goes through the body of a statement again and again.
 bool repeats(const Stmt& s);
 // The first dimension of an access whose index grows by 1 with a loop variable. A buffer of

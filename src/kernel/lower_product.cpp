@@ -24,9 +24,8 @@
 
 namespace smelt::kernel {
 
-static const Symbol kRowTile = Symbol::loop("rt"), kColumnTile = Symbol::loop("ct"), kRow = Symbol::loop("y"),
-                    kRowBlock = Symbol::loop("ir"), kColumnVector = Symbol::loop("jr"), kBand = Symbol::loop("band"),
-                    kRowInBand = Symbol::loop("rb");
+static const Symbol kRowTile = Symbol::loop("rt"), kColumnTile = Symbol::loop("ct"), kRowBlock = Symbol::loop("ir"),
+                    kBand = Symbol::loop("band"), kRowInBand = Symbol::loop("rb");
 
 void ProductLowering::phases() { on_gpu() ? gpu_tiles() : cpu_tiles(); }
 

@@ -9,6 +9,8 @@ namespace smelt::kernel {
 
 // The variables of the loops over parts of the inner axes, and over one of them.
 inline const Symbol kPart = Symbol::loop("kb"), kInner = Symbol::loop("k");
+// On a CPU, over rows, and over vectors of columns.
+inline const Symbol kRow = Symbol::loop("y"), kColumnVector = Symbol::loop("jr");
 // That of the parts of the inner axes which the grid goes over.
 inline const Symbol kSplit = Symbol::loop("s");
 
@@ -36,8 +38,8 @@ class ProductLowering : public Lowering {
     NodeId factor = -1;
     size_t reduction = 0;
     int buffer = -1;
-    int held = -1;    // GPU: a part in registers, before it goes to the buffer
-    int packed = -1;  // GPU: an array that has the factor, in whole tiles and parts
+    int held = -1;        // GPU: a part in registers, before it goes to the buffer
+    int packed = -1;      // GPU: an array that has the factor, in whole tiles and parts
     int moved = -1;       // CPU: sums of columns, for rows that are moved
     bool of_rows = true;  // CPU
   };

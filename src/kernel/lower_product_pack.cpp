@@ -5,7 +5,7 @@
 
 namespace smelt::kernel {
 
-static const Symbol kRow = Symbol::loop("y"), kWord = Symbol::loop("w"), kColumnVector = Symbol::loop("jr");
+static const Symbol kWord = Symbol::loop("w");
 
 ProductLowering::Panels ProductLowering::add_panels() {
   const schedule::Product& p = product();

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "kernel/barriers.hpp"
+#include "kernel/pipeline.hpp"
 #include "kernel/text.hpp"
 #include "kernel/verify_parts.hpp"
 #include "kernel/walk.hpp"

@@ -178,7 +178,7 @@ static bool is_rounded(const Graph& graph, const Group& group, NodeId id) {
   return std::all_of(node.args.begin() + (node.op == Op::Where), node.args.end(), rounded);
 }
 
-std::optional<DType> half_of_factors(const Graph& graph, const Group& group, const Product& product) {
+std::optional<DType> half_of_factors(const Graph& graph, const Group& group, const Product& product, bool rounds) {
   std::optional<DType> half;
   for (const ProductSum& sum : product.sums)
     for (NodeId factor : {sum.rows, sum.columns}) {
@@ -187,7 +187,8 @@ std::optional<DType> half_of_factors(const Graph& graph, const Group& group, con
       const bool member = std::binary_search(group.nodes.begin(), group.nodes.end(), factor);
       if (!member || cast.kind != NodeKind::Cast || cast.dtype != DType::F32) return std::nullopt;
       const DType from = graph.at(cast.args[0]).dtype;
-      if (!is_half(from) || from != half.value_or(from) || !is_rounded(graph, group, cast.args[0])) return std::nullopt;
+      if (!is_half(from) || from != half.value_or(from) || (!rounds && !is_rounded(graph, group, cast.args[0])))
+        return std::nullopt;
       half = from;
     }
   return half;

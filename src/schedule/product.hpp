@@ -52,9 +52,9 @@ std::optional<Product> find_product(const Graph& graph, const Group& group, cons
 // Of a sum: the multiplication that it adds up, where both are one operation of the program as people count, as `a @ b` is; -1: none.
 NodeId multiplication_of(const Graph& graph, NodeId sum);
 
-// The half type that all factors have, rounded to it, before they are cast to what adds up: matrix units multiply it without another
-// rounding.
-std::optional<DType> half_of_factors(const Graph& graph, const Group& group, const Product& product);
+// The half type that all factors have before they are cast to what adds up: matrix units multiply it. `rounds`: what operations make is
+// rounded to it on the way, as it would be where it is stored; else it must be rounded before.
+std::optional<DType> half_of_factors(const Graph& graph, const Group& group, const Product& product, bool rounds);
 
 // The bytes that all factors are before they are cast to an integer of 32 bits or more, rows and then columns; nothing where any is
 // something else, or both are unsigned.

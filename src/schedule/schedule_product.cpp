@@ -19,7 +19,7 @@ constexpr int64_t kTilesPerThread = 3;
 int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
 
 void take_dot_products(const Graph& graph, const Group& group, const Target& target, Product& p) {
-  if (target.dot_bf16 && half_of_factors(graph, group, p) == DType::BF16) {
+  if (target.dot_bf16 && half_of_factors(graph, group, p, false) == DType::BF16) {
     p.units = DType::BF16, p.terms = 2;
     return;
   }

@@ -1,0 +1,17 @@
+// What the form of a pipeline says: a Serial loop of a GPU with stages (kernel.hpp).
+#pragma once
+
+#include <cstddef>
+
+#include "kernel/kernel.hpp"
+
+namespace smelt::kernel {
+
+// Where in its body the first statement stands that uses a part instead of making it.
+size_t uses_of_pipeline(const Loop& pipeline);
+// Whether nothing of an iteration needs what it multiplies, and the units go on with that while threads do something else.
+bool goes_on_alone(const Kernel& kernel, const Loop& pipeline);
+// Iterations that parts are made ahead: units that go on alone still have the part before.
+int parts_ahead(const Kernel& kernel, const Loop& pipeline);
+
+}  // namespace smelt::kernel
