@@ -496,6 +496,6 @@ inline void multiply_matrices(float* sums, const unsigned* a, const unsigned* b)
 
 template <bool kBf16>
 inline unsigned packed_halves(float low, float high) {
-  const auto half = [](float x) -> unsigned { return kBf16 ? to_bf16(x) : to_f16(x); };
+  const auto half = [](float x) -> unsigned { return kBf16 ? on_host::brain_of(x) : on_host::half_of(x); };
   return half(low) | half(high) << 16;
 }
