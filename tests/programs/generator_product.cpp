@@ -24,7 +24,8 @@ class ProductGenerator {
     add_statement(product());
     for (size_t tries = 0; program_.statements.empty() && tries < 20; ++tries) add_statement(product());
     const size_t wanted = 1 + pick(5);
-    for (size_t tries = 0; tries < 6 * wanted && program_.statements.size() < wanted; ++tries) add_statement(next());
+    for (size_t tries = 0; !values_.empty() && tries < 6 * wanted && program_.statements.size() < wanted; ++tries)
+      add_statement(next());
     if (program_.statements.empty()) program_.statements.push_back({"v0", add_input(main_, {m_, k_})});
     program_.outputs = {program_.statements.back().name};
     for (const Statement& s : program_.statements)
