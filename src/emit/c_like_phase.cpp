@@ -80,7 +80,7 @@ void PhasePrinter::settle_locals() {
 }
 
 void PhasePrinter::settle_buffers() {
-  IntExpr behind_pipeline = 0;  // bytes of what stands in its memory, from the start on
+  IntExpr behind_pipeline = 0;  // bytes of scratch that reuses the memory of its stages
   for (const kernel::Lifetime lifetime :
        {kernel::Lifetime::Pipeline, kernel::Lifetime::Behind, kernel::Lifetime::Always}) {
     IntExpr& bytes = lifetime == kernel::Lifetime::Behind ? behind_pipeline : shared_bytes_;

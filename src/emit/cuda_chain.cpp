@@ -15,11 +15,7 @@ namespace {
 // wgmma with the rows' factor in registers, as it left the product before.
 std::string held_step(int columns, bool bf16) {
   const int sums = columns / 2;
-  std::string registers, operands;
-  for (int i = 0; i < sums; ++i) {
-    registers += fmt::format("{}%{}", i ? ", " : "", i);
-    operands += fmt::format("{}\"+f\"(d[{}])", i ? ", " : "", i);
-  }
+  const auto [registers, operands] = sums_of_group(sums);
   return fmt::format(
       R"(template <int kTurnedColumns> SMELT_INLINE void multiply_held_group_{0}_{1}(float* d, const unsigned* a, unsigned long long g) {{
   asm volatile("{{ .reg .pred p; setp.ne.u32 p, %{2}, 0; wgmma.mma_async.sync.aligned.m64n{0}k16.f32.{1}.{1} {{{3}}}, {{%{4}, %{5}, %{6}, %{7}}}, %{8}, p, 1, 1, %{9}; }}"

@@ -10,17 +10,23 @@
 #include "emit/cuda_text.hpp"
 
 namespace smelt::emit::cuda {
+
+std::pair<std::string, std::string> sums_of_group(int sums) {
+  std::string registers, operands;
+  for (int i = 0; i < sums; ++i) {
+    registers += fmt::format("{}%{}", i ? ", " : "", i);
+    operands += fmt::format("{}\"+f\"(d[{}])", i ? ", " : "", i);
+  }
+  return {std::move(registers), std::move(operands)};
+}
+
 namespace {
 
 // wgmma: four warps multiply 64 rows that all of them find in shared memory. One function for each number of columns, since the
 // instruction names its registers.
 std::string group_step(int columns, bool bf16) {
   const int sums = columns / 2;
-  std::string registers, operands;
-  for (int i = 0; i < sums; ++i) {
-    registers += fmt::format("{}%{}", i ? ", " : "", i);
-    operands += fmt::format("{}\"+f\"(d[{}])", i ? ", " : "", i);
-  }
+  const auto [registers, operands] = sums_of_group(sums);
   return fmt::format(
       R"(template <int kTurnedRows, int kTurnedColumns> SMELT_INLINE void multiply_group_{0}_{1}(float* d, unsigned long long f, unsigned long long g) {{
   asm volatile("{{ .reg .pred p; setp.ne.u32 p, %{2}, 0; wgmma.mma_async.sync.aligned.m64n{0}k16.f32.{1}.{1} {{{3}}}, %{4}, %{5}, p, 1, 1, %{6}, %{7}; }}"

@@ -1,6 +1,9 @@
 // The helpers that a CUDA module may call.
 #pragma once
 
+#include <string>
+#include <utility>
+
 #include "emit/cuda.hpp"
 #include "emit/prelude.hpp"
 
@@ -11,6 +14,8 @@ HelperList prelude(const CudaTarget& target);
 HelperList random_helpers();
 HelperList scan_helpers();
 HelperList matrix_helpers(const kernel::Kernel& kernel);
+// The registers of a group's sums as inline assembler names them, and as its operands.
+std::pair<std::string, std::string> sums_of_group(int sums);
 HelperList chain_helpers(const kernel::Kernel& kernel);  // behind those of matrix units
 HelperList scan_grid_helpers();
 // Those that the module of a kernel may have.

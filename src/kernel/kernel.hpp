@@ -39,7 +39,7 @@
 //
 // Pipeline (GPU only). A Serial loop with `stages` makes parts of scratch buffers, whose first dimension is the stages, in Vector loops,
 // and multiplies them behind these. Both have stage var % stages alone, so that a part may be made while the ones before it are multiplied:
-// as many iterations ahead as parts_ahead() says (pipeline.hpp). Threads wait for each other and for the parts on their own; no barrier stands in it.
+// as many iterations ahead as parts_ahead() says (pipeline.hpp). The printer adds the waiting for parts and threads; its body has no Barrier.
 //
 // Loop kinds. Grid: independent iterations (CPU: spread over threads; GPU: each run by a team of threads). Thread: over the
 // threads of a workgroup. Vector: over lanes (CPU: of a SIMD vector; GPU: spread over the threads of the team, `lanes` neighbours to

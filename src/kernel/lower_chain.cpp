@@ -118,24 +118,28 @@ ChainLowering::Keys ChainLowering::keys_of(const Tile& tile) const {
   return {first, ceildiv(high, size, tile.placement.ranges) - first};
 }
 
+// The row of the pair that lane kLane of a fragment has.
+PairAt ChainLowering::place_pair(const Fragment& f, const Tile& tile, Placement& placement) const {
+  placement.ranges[kLane] = {0, f.pairs() - 1};
+  const PairAt at = pair_at(f, IntExpr::symbol(kLane), placement.ranges);
+  place(placement, product().rows, tile.rows.first + at.row);
+  return at;
+}
+
 // The program's score of each product that is in registers.
 Stmt ChainLowering::score(const Tile& tile, const IntExpr& first_key) {
   const schedule::Product& p = product();
   const Fragment& f = kernel_.fragments[kScores];
   Placement placement = tile.placement;
-  placement.ranges[kLane] = {0, f.pairs() - 1};
   const IntExpr lane = IntExpr::symbol(kLane);
-  const PairAt at = pair_at(f, lane, placement.ranges);
-  place(placement, p.rows, tile.rows.first + at.row);
+  const PairAt at = place_pair(f, tile, placement);
   std::vector<Stmt> body;
   evaluator_.enter(&body, &placement.ranges);
   std::vector<Stmt> stores;
   for (int c = 0; c < 2; ++c) {
     place(placement, p.inner, first_key + at.column + c);
     const ExprId is_key = evaluator_.only_where(guards_of(placement, p.inner));
-    std::vector<schedule::Guard> guards = guards_of(placement, p.inner);
-    for (const schedule::Guard& g : guards_of(placement, p.rows)) guards.push_back(g);
-    evaluator_.only_where(guards);
+    evaluator_.only_where(guards_of(placement, p.inner, p.rows));
     const Access sum{true, f.registers, {lane, c}};
     ready_ = {{chain().products, builder_.load(sum)}};
     ExprId value = evaluator_.value(chain().scores.node, placement.at(chain().scores.index));
@@ -168,9 +172,7 @@ std::vector<Stmt> ChainLowering::over_keys(const Tile& tile, const Keys& keys, c
   steps.push_back(stage(values, at, [&](Placement& placement, const IntExpr& own, const IntExpr& inner) {
     place(placement, p.inner, first_key + inner);
     place(placement, p.columns, own);
-    std::vector<schedule::Guard> guards = guards_of(placement, p.inner);
-    for (const schedule::Guard& g : guards_of(placement, p.columns)) guards.push_back(g);
-    return guards;
+    return guards_of(placement, p.inner, p.columns);
   }));
   steps.push_back(Matrix{Matrix::Step::Clear, kScores});
   steps.push_back(Matrix{Matrix::Step::Multiply, kScores, queries.buffer, of_keys.buffer});
@@ -214,17 +216,13 @@ Stmt ChainLowering::results(const Tile& tile, int factors) {
   const schedule::Product& p = product();
   const Fragment& f = kernel_.fragments[kSums];
   Placement placement = tile.placement;
-  placement.ranges[kLane] = {0, f.pairs() - 1};
   const IntExpr lane = IntExpr::symbol(kLane);
-  const PairAt at = pair_at(f, lane, placement.ranges);
-  place(placement, p.rows, tile.rows.first + at.row);
+  const PairAt at = place_pair(f, tile, placement);
   std::vector<Stmt> body, stores;
   evaluator_.enter(&body, &placement.ranges);
   for (int c = 0; c < 2; ++c) {
     place(placement, p.columns, at.column + c);
-    std::vector<schedule::Guard> guards = guards_of(placement, p.rows);
-    for (const schedule::Guard& g : guards_of(placement, p.columns)) guards.push_back(g);
-    const ExprId mask = evaluator_.only_where(guards);
+    const ExprId mask = evaluator_.only_where(guards_of(placement, p.rows, p.columns));
     const ExprId sum = builder_.apply(
         Op::Mul, {builder_.load({true, f.registers, {lane, c}}), builder_.load({true, factors, {at.row}})});
     ready_ = {{p.sums[0].node, sum}};

@@ -49,6 +49,7 @@ class ChainLowering : public Lowering {
   };
   Keys keys_of(const Tile& tile) const;
   std::vector<Stmt> over_keys(const Tile& tile, const Keys& keys, const Panel& queries);
+  PairAt place_pair(const Fragment& f, const Tile& tile, Placement& placement) const;
   Stmt score(const Tile& tile, const IntExpr& first_key);
   Stmt row_factors(const Tile& tile, int rows, int factors);
   Stmt results(const Tile& tile, int factors);

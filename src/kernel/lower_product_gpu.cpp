@@ -76,9 +76,7 @@ std::vector<Stmt> ProductLowering::stage(const Panel& panel, bool of_rows, const
   evaluator_.enter(&element, &placement.ranges);
   ExprId inside = kNoExpr;
   if (!whole && panel.packed < 0) {
-    std::vector<schedule::Guard> guards = guards_of(placement, of_rows ? p.rows : p.columns);
-    for (const schedule::Guard& g : guards_of(placement, p.inner)) guards.push_back(g);
-    inside = evaluator_.only_where(guards);
+    inside = evaluator_.only_where(guards_of(placement, of_rows ? p.rows : p.columns, p.inner));
   }
   const ExprId value =
       panel.packed >= 0
@@ -220,9 +218,7 @@ std::vector<Stmt> ProductLowering::results(const GpuPanels& panels, const Tile& 
   evaluator_.enter(&body, &placement.ranges);
   ExprId mask = kNoExpr;
   if (!whole) {
-    std::vector<schedule::Guard> guards = guards_of(placement, p.rows);
-    for (const schedule::Guard& g : guards_of(placement, p.columns)) guards.push_back(g);
-    mask = evaluator_.only_where(guards);
+    mask = evaluator_.only_where(guards_of(placement, p.rows, p.columns));
   }
   for (size_t s = 0; s < p.sums.size(); ++s) {
     const ExprId sum = builder_.load({true, panels.sums[s], {row, column}});

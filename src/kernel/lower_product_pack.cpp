@@ -38,7 +38,7 @@ ExprId ProductLowering::factor_at(const Panel& panel, const Placement& placement
   return evaluator_.value(panel.factor, placement.at(domain().reductions[panel.reduction].argument_index));
 }
 
-// One of the terms of a word, where it stands in the word.
+// One of the terms of a word, shifted to its place in the word.
 ExprId ProductLowering::term_in_word(ExprId value, int64_t term) {
   const auto number = [&](uint64_t n) { return builder_.constant(Scalar::of_uint(DType::U32, n)); };
   if (product().units == DType::BF16) {

@@ -18,6 +18,25 @@ namespace {
 
 constexpr int64_t kPackPiece = 2048;
 
+// The points of these axes, row-major, in pieces: where lane kLane of an iteration is, iterations, and lanes.
+struct InPieces {
+  Placement placement;
+  IntExpr grid, length;
+};
+InPieces in_pieces(const std::vector<Axis>& axes, int64_t size) {
+  IntExpr points = 1;
+  for (const Axis& axis : axes) points = points * axis.extent;
+  const Symbol chunk = Symbol::loop("c");
+  Grid grid;
+  grid.add_pieces(chunk, points, size);
+  Placement placement;
+  grid.decode(placement);
+  const Piece piece = piece_at(placement, chunk, points, size);
+  placement.ranges[kLane] = {0, piece.length - 1};
+  placement.unravel(axes, piece.first + IntExpr::symbol(kLane));
+  return {std::move(placement), grid.extent(), piece.length};
+}
+
 }  // namespace
 
 bool ProductLowering::is_packed(NodeId factor) const {
@@ -67,16 +86,7 @@ void ProductLowering::pack(const GpuPanels& panels) {
 void ProductLowering::pack(const Panel& panel, bool of_rows) {
   const schedule::Product& p = product();
   const std::vector<Axis> axes = packed_axes(of_rows);
-  IntExpr points = 1;
-  for (const Axis& axis : axes) points = points * axis.extent;
-  const Symbol chunk = Symbol::loop("c");
-  Grid grid;
-  grid.add_pieces(chunk, points, kPackPiece);
-  Placement placement;
-  grid.decode(placement);
-  const Piece piece = piece_at(placement, chunk, points, kPackPiece);
-  placement.ranges[kLane] = {0, piece.length - 1};
-  placement.unravel(axes, piece.first + IntExpr::symbol(kLane));
+  auto [placement, grid, length] = in_pieces(axes, kPackPiece);
   schedule::Index to;
   for (const Axis& axis : axes) to.push_back(placement.value_of.at(axis.var));
   const IntExpr own = placement.value_of.at(Symbol::loop("own")), inner = placement.value_of.at(Symbol::loop("in"));
@@ -85,13 +95,11 @@ void ProductLowering::pack(const Panel& panel, bool of_rows) {
   place(placement, p.inner, inner);
   std::vector<Stmt> body;
   evaluator_.enter(&body, &placement.ranges);
-  std::vector<schedule::Guard> guards = guards_of(placement, of_rows ? p.rows : p.columns);
-  for (const schedule::Guard& g : guards_of(placement, p.inner)) guards.push_back(g);
-  const ExprId inside = evaluator_.only_where(guards);
+  const ExprId inside = evaluator_.only_where(guards_of(placement, of_rows ? p.rows : p.columns, p.inner));
   const ExprId value = or_zero(factor_at(panel, placement), inside, panel.buffer);
   evaluator_.only_where(kNoExpr);
   body.push_back(builder_.store({false, panel.packed, std::move(to)}, value));
-  add_phase(grid.extent(), single(loop(LoopKind::Vector, kLane, piece.length, std::move(body), 8, 1)), kPackPiece);
+  add_phase(grid, single(loop(LoopKind::Vector, kLane, length, std::move(body), 8, 1)), kPackPiece);
   set_team(static_cast<int>(kPackPiece / 8));
 }
 
@@ -118,17 +126,7 @@ schedule::Index ProductLowering::partial_at(const IntExpr& part, const Placement
 void ProductLowering::add_up_parts(const GpuPanels& panels) {
   const schedule::Product& p = product();
   constexpr int64_t kPiece = 1024;
-  IntExpr points = 1;
-  for (const Axis& axis : kept_axes()) points = points * axis.extent;
-  const Symbol chunk = Symbol::loop("c");
-  Grid grid;
-  grid.add_pieces(chunk, points, kPiece);
-  Placement placement;
-  grid.decode(placement);
-  const Piece piece = piece_at(placement, chunk, points, kPiece);
-  placement.ranges[kLane] = {0, piece.length - 1};
-  const IntExpr at = piece.first + IntExpr::symbol(kLane);
-  placement.unravel(kept_axes(), at);
+  auto [placement, grid, length] = in_pieces(kept_axes(), kPiece);
   std::vector<Stmt> body;
   evaluator_.enter(&body, &placement.ranges);
   for (size_t s = 0; s < p.sums.size(); ++s) {
@@ -138,7 +136,7 @@ void ProductLowering::add_up_parts(const GpuPanels& panels) {
     evaluator_.set_reduction(p.sums[s].node, sum);
   }
   append(body, elements(placement));
-  add_phase(grid.extent(), single(loop(LoopKind::Vector, kLane, piece.length, std::move(body), 4, 1)), kPiece);
+  add_phase(grid, single(loop(LoopKind::Vector, kLane, length, std::move(body), 4, 1)), kPiece);
   set_team(static_cast<int>(kPiece / 4));
 }
 

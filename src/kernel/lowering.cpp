@@ -111,12 +111,14 @@ void Lowering::place(Placement& placement, const std::vector<int>& axes, const I
   placement.unravel(these, position);
 }
 
-std::vector<schedule::Guard> Lowering::guards_of(const Placement& placement, const std::vector<int>& axes) const {
+std::vector<schedule::Guard> Lowering::guards_of(const Placement& placement, const std::vector<int>& axes,
+                                                 const std::vector<int>& more) const {
   std::vector<schedule::Guard> guards;
-  for (const int a : axes) {
-    const Axis& axis = domain().axes[static_cast<size_t>(a)];
-    guards.push_back({placement.value_of.at(axis.var), axis.extent});
-  }
+  for (const std::vector<int>* these : {&axes, &more})
+    for (const int a : *these) {
+      const Axis& axis = domain().axes[static_cast<size_t>(a)];
+      guards.push_back({placement.value_of.at(axis.var), axis.extent});
+    }
   return guards;
 }
 

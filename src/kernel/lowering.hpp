@@ -46,7 +46,8 @@ class Lowering {
   IntExpr launch_size(Symbol symbol, const IntExpr& value);
   // The axes, merged row-major, at a position, and that they are inside.
   void place(Placement& placement, const std::vector<int>& axes, const IntExpr& position) const;
-  std::vector<schedule::Guard> guards_of(const Placement& placement, const std::vector<int>& axes) const;
+  std::vector<schedule::Guard> guards_of(const Placement& placement, const std::vector<int>& axes,
+                                         const std::vector<int>& more = {}) const;
   // A value for a buffer where `inside` holds, which may be kNoExpr; else 0.
   ExprId or_zero(ExprId value, ExprId inside, int buffer);
   // The outputs of an element.

@@ -50,6 +50,13 @@ double array_bytes(const Graph& graph, const SizeBinding& sizes, NodeId node) {
   return static_cast<double>(element_count(evaluate(array.shape, sizes))) * size_of(array.dtype);
 }
 
+double group_bytes(const Graph& graph, const SizeBinding& sizes, const Group& group) {
+  double bytes = 0;
+  for (const NodeId id : group.inputs) bytes += array_bytes(graph, sizes, id);
+  for (const NodeId id : group.outputs) bytes += array_bytes(graph, sizes, id);
+  return bytes;
+}
+
 void take_longest(Cost& cost) {
   const std::pair<double, Resource> terms[] = {{cost.memory_us, Resource::Memory},
                                                {cost.cache_us, Resource::Cache},

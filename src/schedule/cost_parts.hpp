@@ -17,6 +17,8 @@ bool moves_along(const Domain& domain, const Read& read, bool reduced);
 double stride_of(const Graph& graph, const Domain& domain, const SizeBinding& sizes, NodeId node, const Index& index,
                  Symbol var);
 double array_bytes(const Graph& graph, const SizeBinding& sizes, NodeId node);
+// Of all that a group reads and stores, each once.
+double group_bytes(const Graph& graph, const SizeBinding& sizes, const Group& group);
 
 // cost_gpu.cpp
 Cost predict_on_gpu(const Graph& graph, const Group& group, const Schedule& schedule, const Options& options);

@@ -21,9 +21,7 @@ Cost predict_product(const Graph& graph, const Group& group, const Schedule& sch
   const Product& p = *schedule.product;
   const Domain& domain = schedule.domain;
   const TargetFacts facts = facts_of(options.target);
-  double bytes = 0;
-  for (const NodeId id : group.inputs) bytes += array_bytes(graph, options.sizes, id);
-  for (const NodeId id : group.outputs) bytes += array_bytes(graph, options.sizes, id);
+  const double bytes = group_bytes(graph, options.sizes, group);
   const double tiles =
       static_cast<double>(estimate_of(domain, p.batch)) *
       ceil_ratio(static_cast<double>(estimate_of(domain, p.rows)), static_cast<double>(p.tile_rows)) *

@@ -42,9 +42,7 @@ class ProductCost {
     const double ending = sums_of_tile() / kSums + kTileLatency / together;
     cost.issue_us = of_processor * (parts * part + ending) / kClock;
     cost.cache_us = tiles * parts * static_cast<double>(bytes_of_part(p_)) / facts_.cache_bytes;
-    double bytes = 0;
-    for (const NodeId id : group_.inputs) bytes += array_bytes(graph_, options_.sizes, id);
-    for (const NodeId id : group_.outputs) bytes += array_bytes(graph_, options_.sizes, id);
+    const double bytes = group_bytes(graph_, options_.sizes, group_);
     const bool near = bytes < static_cast<double>(facts_.cache_bytes_total) / 2;
     cost.memory_us = bytes / (near ? facts_.cache_bytes : facts_.memory_bytes);
     cost.launch_us = facts_.launch_us;

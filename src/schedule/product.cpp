@@ -194,20 +194,21 @@ std::optional<DType> half_of_factors(const Graph& graph, const Group& group, con
   return half;
 }
 
-bool is_copied(const Graph& graph, const Group& group, NodeId factor) {
+// What a factor is computed from, past moves and casts.
+static NodeId source_of(const Graph& graph, const Group& group, NodeId factor) {
   const auto is_member = [&](NodeId id) { return std::binary_search(group.nodes.begin(), group.nodes.end(), id); };
   while (is_view(graph.at(factor).kind) || (is_member(factor) && graph.at(factor).kind == NodeKind::Cast))
     factor = graph.at(factor).args[0];
-  return !is_member(factor);
+  return factor;
+}
+
+bool is_copied(const Graph& graph, const Group& group, NodeId factor) {
+  return !std::binary_search(group.nodes.begin(), group.nodes.end(), source_of(graph, group, factor));
 }
 
 bool is_copied_wide(const Graph& graph, const Group& group, const SizeBinding& sizes, NodeId factor) {
   if (!is_copied(graph, group, factor)) return false;
-  while (is_view(graph.at(factor).kind) || graph.at(factor).kind == NodeKind::Cast) {
-    if (!std::binary_search(group.nodes.begin(), group.nodes.end(), factor) && !is_view(graph.at(factor).kind)) break;
-    factor = graph.at(factor).args[0];
-  }
-  const Node& array = graph.at(factor);
+  const Node& array = graph.at(source_of(graph, group, factor));
   return array.shape.empty() || array.shape.back().evaluate(sizes) * size_of(array.dtype) % 16 == 0;
 }
 

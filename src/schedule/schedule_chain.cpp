@@ -96,9 +96,7 @@ Cost predict_chain(const Graph& graph, const Group& group, const Schedule& sched
   const Chain& chain = *schedule.chain;
   const Product& p = chain.product;
   const TargetFacts facts = facts_of(options.target);
-  double bytes = 0;
-  for (const NodeId id : group.inputs) bytes += array_bytes(graph, options.sizes, id);
-  for (const NodeId id : group.outputs) bytes += array_bytes(graph, options.sizes, id);
+  const double bytes = group_bytes(graph, options.sizes, group);
   const double tiles =
       static_cast<double>(estimate_of(schedule.domain, p.batch)) *
       ceil_ratio(static_cast<double>(estimate_of(schedule.domain, p.rows)), static_cast<double>(p.tile_rows));

@@ -1,4 +1,4 @@
-"""Products of matrices with what stands in front and behind, and attention with masks and scores of one's own."""
+"""Matrix products with prologues and epilogues, and attention with masks and scores of the program."""
 
 from . import Row
 
