@@ -97,7 +97,11 @@ class BoundedInterpreter {
   }
 
   std::vector<Bounded> run() {
-    for (NodeId id : needed_) errors_[id] = error_of(id);
+    for (NodeId id : needed_) {
+      const Errors& errors = errors_[id] = error_of(id);
+      SMELT_CHECK(std::none_of(errors.begin(), errors.end(), [](double e) { return std::isnan(e); }),
+                  "errors are numbers");
+    }
     std::vector<Bounded> result;
     for (NodeId id : graph_.outputs) result.push_back({values_.at(id), full(id)});
     return result;
@@ -188,7 +192,7 @@ class BoundedInterpreter {
         if (is_float(node.dtype) && node.op != Op::Where && !whole)
           out[k] += rounding(v, node.dtype, ulp, largest == 0);
         if (dots) out[k] += flushed(x[0], x[1]);
-        out[k] += std::fabs(v) * rounded;
+        if (std::isfinite(v)) out[k] += std::fabs(v) * rounded;
         if (is_float(node.dtype) && out[k] > 0 && std::fabs(v) + out[k] > format_of(node.dtype).largest)
           out[k] = kAnything;
       }

@@ -34,6 +34,13 @@ TEST(Bounds, ARoundedResultIsOffByItsUnit) {
   EXPECT_EQ(e[1], 0);
 }
 
+TEST(Bounds, AnOverflowThatErrorsDecideIsAnything) {
+  const auto e = errors(DType::F32, {7e20}, [](auto& b, NodeId x) {
+    return b.elementwise(Op::Exp, {b.elementwise(Op::Sub, {b.elementwise(Op::Mul, {x, 0.1}), tenth(b, x)})});
+  });
+  EXPECT_EQ(e[0], kAnything);
+}
+
 TEST(Bounds, AComparisonOfNeighboursIsAnything) {
   const auto e = errors(DType::F32, {1, 3, 5}, [](auto& b, NodeId x) {
     return b.elementwise(Op::Lt, {tenth(b, x), b.elementwise(Op::Mul, {x, 0.1})});
