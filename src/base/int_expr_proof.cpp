@@ -175,8 +175,20 @@ class Prover {
     return std::nullopt;
   }
 
+  // A bound of `e`, where it is one division by a size, from a bound of what is divided.
+  std::optional<IntExpr> end_of_quotient(const IntExpr& e, bool upper, int depth) const {
+    if (depth > kMaxDepth || e.terms().size() != 1 || e.terms()[0].coefficient != 1 || e.terms()[0].atoms.size() != 1)
+      return std::nullopt;
+    const IntExpr::Atom& atom = *e.terms()[0].atoms[0];
+    if (atom.kind != AtomKind::FloorDiv) return std::nullopt;
+    const auto end = end_of(atom.a, upper, depth + 1);
+    if (!end) return std::nullopt;
+    return upper ? floor_above(*end, atom.b, depth + 1) : floor_below(*end, atom.b, depth + 1);
+  }
+
   // A bound of `e` by putting symbols with ranges at their ends. Divisions and minima that those bring in stay.
   std::optional<IntExpr> end_of(IntExpr e, bool upper, int depth) const {
+    if (const auto end = end_of_quotient(e, upper, depth)) return end;
     for (int round = 0; round < kMaxDepth; ++round) {
       const auto atoms = removable_atoms(e);
       const auto symbol = std::find_if(atoms.begin(), atoms.end(), [](const auto& a) { return a->symbol.has_value(); });

@@ -140,8 +140,9 @@ Executable compile(const Graph& graph, const Machine& device, const CompileOptio
   std::vector<StageTime> times;
   Clock clock(times);
   verify(graph);
-  const Graph simplified = clock.stage(
-      "simplify", [&] { return store_for_custom(with_local_reductions(simplify(graph), most_local(device))); });
+  const Graph simplified = clock.stage("simplify", [&] {
+    return store_for_custom(with_local_reductions(simplify(graph), most_local(device), !device.is_gpu));
+  });
   verify(simplified);
   check_custom(simplified, device);
   CompileOptions complete = options;

@@ -195,11 +195,11 @@ NodeId conv(GraphBuilder& b, NodeId x, NodeId weight, std::optional<NodeId> bias
   if (!is_float(b.dtype(x)) || !is_float(b.dtype(weight)))
     throw UserBuildError({fmt::format("conv takes floats, not {} and {}", describe(b.at(x)), describe(b.at(weight))),
                           "cast first: f32(...)"});
-  const Factors f = factors(b, x, weight, "conv");
-  const NodeId around = padded(b, f.x.id(), spread(how.padding, n, 0, "conv", "padding"), Literal(0.0), "conv");
+  const NodeId around = padded(b, x, spread(how.padding, n, 0, "conv", "padding"), Literal(0.0), "conv");
   const Axes slides = last_axes(b, around, n, "conv");
+  const Factors f = factors(b, around, weight, "conv");
   const NodeId seen =
-      b.window(around, slides, Shape(w.begin() + 2, w.end()), spread(how.stride, n, 1, "conv", "stride"),
+      b.window(f.x.id(), slides, Shape(w.begin() + 2, w.end()), spread(how.stride, n, 1, "conv", "stride"),
                spread(how.dilation, n, 1, "conv", "dilation"));
   // x: [N, groups, 1, C, sizes, window]; weight: [groups, O, C, 1.., window].
   const Shape s = b.shape(seen);

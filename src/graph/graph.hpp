@@ -178,8 +178,9 @@ Graph join_reductions(Graph graph);
 Graph store_for_custom(const Graph& graph);
 
 // The same with reductions of at most `most` elements made local where they reduce what two arrays,
-// each broadcast along an axis of the other, make together.
-Graph with_local_reductions(Graph graph, int64_t most);
+// each broadcast along an axis of the other, make together. `in_tiles`: products of matrices are not
+// local, convolutions of many channels among them.
+Graph with_local_reductions(Graph graph, int64_t most, bool in_tiles);
 
 // The reference: op by op, floats in float64 with no rounding in between (an explicit cast to a float type rounds), integers
 // exact. One result per output: floats as F64 tensors, others in their own dtype. Throws UserError on a gather out of range.

@@ -14,6 +14,9 @@ namespace {
 // Operations between such a reduction and the arrays: past these it is not looked for.
 constexpr int kMostViewSteps = 256;
 
+// Smaller products have each result evaluated where it is needed: terms, what one factor has alone, and multiplications.
+constexpr int64_t kFewestTerms = 8, kFewestOfOne = 8, kSmallProduct = 1 << 14;
+
 // Which dimension of a node each dimension of the reduction's argument is; -1: the node is the same
 // along it.
 using Dimensions = std::vector<int>;
@@ -88,6 +91,36 @@ bool is_product_of_halves(const Graph& graph, const Node& reduce) {
   });
 }
 
+// Points of these dimensions; those that are not known are many.
+int64_t points(const Shape& shape, const std::vector<int>& dims) {
+  constexpr int64_t kMany = 1 << 20;
+  int64_t n = 1;
+  for (const int d : dims) n = std::min(kMany, n * shape[static_cast<size_t>(d)].constant().value_or(kMany));
+  return n;
+}
+
+// Whether it is a product of matrices, as a convolution of many channels is: tiles of those use what is read more often than windows.
+bool is_dense(const Graph& graph, const Node& reduce) {
+  const Node& product = graph.at(reduce.args[0]);
+  if (reduce.reduce != ReduceKind::Sum || product.kind != NodeKind::Elementwise || product.op != Op::Mul) return false;
+  const Shape& shape = product.shape;
+  std::vector<int> own[2], all;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    all.push_back(static_cast<int>(d));
+    bool repeated[2];
+    for (size_t s = 0; s < 2; ++s) {
+      const Node& factor = graph.at(product.args[s]);
+      if (factor.kind != NodeKind::Broadcast) return false;
+      const Shape& source = graph.at(factor.args[0]).shape;
+      const size_t missing = shape.size() - source.size();
+      repeated[s] = d < missing || (source[d - missing].is(1) && !shape[d].is(1));
+    }
+    if (repeated[0] != repeated[1]) own[repeated[0] ? 1 : 0].push_back(static_cast<int>(d));
+  }
+  return points(shape, reduce.axes) >= kFewestTerms && points(shape, all) >= kSmallProduct &&
+         points(shape, own[0]) >= kFewestOfOne && points(shape, own[1]) >= kFewestOfOne;
+}
+
 bool of_two_arrays(const Graph& graph, const Node& reduce) {
   const Shape& shape = graph.at(reduce.args[0]).shape;
   Dimensions own(shape.size());
@@ -109,9 +142,10 @@ bool of_two_arrays(const Graph& graph, const Node& reduce) {
 
 }  // namespace
 
-Graph with_local_reductions(Graph graph, int64_t most) {
+Graph with_local_reductions(Graph graph, int64_t most, bool in_tiles) {
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
     const Node& node = graph.nodes[i];
+    if (in_tiles && node.local && is_dense(graph, node)) graph.nodes[i].local = false;
     if (node.kind == NodeKind::Reduce && !node.local && is_short(graph, node, most) &&
         !is_product_of_halves(graph, node) && of_two_arrays(graph, node))
       graph.nodes[i].local = true;

@@ -25,7 +25,7 @@
 namespace smelt::kernel {
 
 static const Symbol kRowTile = Symbol::loop("rt"), kColumnTile = Symbol::loop("ct"), kRowBlock = Symbol::loop("ir"),
-                    kBand = Symbol::loop("band"), kRowInBand = Symbol::loop("rb");
+                    kLineTile = Symbol::loop("lt"), kBand = Symbol::loop("band"), kRowInBand = Symbol::loop("rb");
 
 void ProductLowering::phases() { on_gpu() ? gpu_tiles() : cpu_tiles(); }
 
@@ -39,14 +39,18 @@ ProductLowering::Tile ProductLowering::tile_of_grid() const {
     const Axis& axis = domain().axes[static_cast<size_t>(a)];
     grid.add(axis.var, axis.extent);
   }
+  const bool in_lines = product().lines > 0;
   const IntExpr rows = schedule::count_of(domain(), product().rows),
-                columns = schedule::count_of(domain(), product().columns);
+                lines = in_lines ? schedule::count_of(domain(), axes_of_lines()) : 1,
+                columns = in_lines ? last_of_columns().extent : schedule::count_of(domain(), product().columns);
+  const int64_t across = in_lines ? product().tile_columns / product().lines : product().tile_columns;
   const int64_t band = product().band;
   if (band > 1)
     grid.add(kBand, ceildiv(rows, product().tile_rows * band));
   else
     grid.add_pieces(kRowTile, rows, product().tile_rows);
-  grid.add_pieces(kColumnTile, columns, product().tile_columns);
+  if (in_lines) grid.add_pieces(kLineTile, lines, product().lines);
+  grid.add_pieces(kColumnTile, columns, across);
   if (product().split > 1) grid.add(kSplit, product().split);
   if (band > 1) grid.add(kRowInBand, band);
   Tile tile;
@@ -55,8 +59,31 @@ ProductLowering::Tile ProductLowering::tile_of_grid() const {
   if (band > 1)
     tile.placement.place(kRowTile, tile.placement.value_of.at(kBand) * band + tile.placement.value_of.at(kRowInBand));
   tile.rows = piece_at(tile.placement, kRowTile, rows, product().tile_rows);
-  tile.columns = piece_at(tile.placement, kColumnTile, columns, product().tile_columns);
+  tile.lines = in_lines ? piece_at(tile.placement, kLineTile, lines, product().lines) : Piece{0, 1};
+  tile.columns = piece_at(tile.placement, kColumnTile, columns, across);
+  tile.across = in_lines ? tile.lines.length * across : tile.columns.length;
   return tile;
+}
+
+std::vector<int> ProductLowering::axes_of_lines() const {
+  return {product().columns.begin(), product().columns.end() - 1};
+}
+
+const Axis& ProductLowering::last_of_columns() const {
+  return domain().axes[static_cast<size_t>(product().columns.back())];
+}
+
+// Places the column of a tile, in one of its lines, that is `column` behind its first.
+void ProductLowering::place_column(Placement& placement, const Tile& tile, const IntExpr& line,
+                                   const IntExpr& column) const {
+  if (product().lines == 0) return place(placement, product().columns, tile.columns.first + column);
+  place(placement, axes_of_lines(), tile.lines.first + line);
+  placement.place(last_of_columns().var, tile.columns.first + column);
+}
+
+// Where a column of a line stands in what a tile has of it.
+IntExpr ProductLowering::in_tile(const IntExpr& line, const IntExpr& column) const {
+  return product().lines == 0 ? column : line * (product().tile_columns / product().lines) + column;
 }
 
 Piece ProductLowering::inner_part(Tile& tile) const {
@@ -86,7 +113,7 @@ std::vector<Stmt> ProductLowering::multiply(const Panels& panels, const Tile& ti
                 k = IntExpr::symbol(kInner);
   std::vector<Stmt> body, steps, ends;
   std::map<NodeId, ExprId> columns;
-  for (const Panel& panel : panels.columns) columns[panel.factor] = builder_.load({true, panel.buffer, {vec, k, lane}});
+  for (const Panel& panel : panels.columns) columns[panel.factor] = builder_.load(columns_at(panel, vec, k));
   for (size_t s = 0; s < p.sums.size(); ++s) {
     const DType t = accumulator(p.sums[s]), of_part = p.units == DType::I8 ? DType::I32 : t;
     const Panel& rows = panel_of(panels.rows, p.sums[s].rows);
@@ -108,8 +135,7 @@ std::vector<Stmt> ProductLowering::multiply(const Panels& panels, const Tile& ti
   append(body, in_loops({{kInner, ceildiv(inner.length, p.terms)}}, std::move(steps)));
   append(body, std::move(ends));
   return in_loops(
-      {{kColumnVector, ceildiv(tile.columns.length, p.block_columns)},
-       {kRowBlock, ceildiv(tile.rows.length, p.block_rows)}},
+      {{kColumnVector, ceildiv(tile.across, p.block_columns)}, {kRowBlock, ceildiv(tile.rows.length, p.block_rows)}},
       single(loop(LoopKind::Vector, kLane, p.block_columns, std::move(body), static_cast<int>(p.block_columns))));
 }
 
@@ -165,28 +191,32 @@ void ProductLowering::cpu_tiles() {
   Tile tile = tile_of_grid();
   const Panels panels = add_panels();
   const IntExpr lane = IntExpr::symbol(kLane), row = IntExpr::symbol(kRow);
+  const IntExpr line = IntExpr::symbol(kLine);
   std::vector<Stmt> body, parts;
   for (size_t s = 0; s < p.sums.size(); ++s) {
     std::vector<Stmt> zero = single(builder_.store(
         {true, panels.sums[s], {row, lane}}, builder_.constant(neutral(ReduceKind::Sum, accumulator(p.sums[s])))));
-    append(body,
-           in_loops({{kRow, ceildiv(tile.rows.length, p.block_rows) * p.block_rows}},
-                    single(vector(ceildiv(tile.columns.length, p.block_columns) * p.block_columns, std::move(zero)))));
+    append(body, in_loops({{kRow, ceildiv(tile.rows.length, p.block_rows) * p.block_rows}},
+                          single(vector(ceildiv(tile.across, p.block_columns) * p.block_columns, std::move(zero)))));
   }
   const Piece inner = inner_part(tile);
-  for (const Panel& panel : panels.columns) append(parts, pack_columns(panel, tile, inner));
+  for (const Panel& panel : panels.columns)
+    append(parts, p.lines > 0 ? pack_lines(panel, tile, inner) : pack_columns(panel, tile, inner));
   for (const Panel& panel : panels.rows) append(parts, pack_rows(panel, tile, inner));
   append(parts, p.few_rows ? multiply_few(panels, tile, inner) : multiply(panels, tile, inner));
   append(body, in_loops({{kPart, ceildiv(schedule::count_of(domain(), p.inner), p.tile_inner)}}, std::move(parts)));
 
   Placement placement = tile.placement;
   placement.ranges[kRow] = {0, tile.rows.length - 1};
+  placement.ranges[kLine] = {0, tile.lines.length - 1};
   placement.ranges[kLane] = {0, tile.columns.length - 1};
   place(placement, p.rows, tile.rows.first + row);
-  place(placement, p.columns, tile.columns.first + lane);
+  place_column(placement, tile, line, lane);
   for (size_t s = 0; s < p.sums.size(); ++s)
-    evaluator_.set_reduction(p.sums[s].node, builder_.load({true, panels.sums[s], {row, lane}}));
-  append(body, in_loops({{kRow, tile.rows.length}}, single(vector(tile.columns.length, elements(placement)))));
+    evaluator_.set_reduction(p.sums[s].node, builder_.load({true, panels.sums[s], {row, in_tile(line, lane)}}));
+  LoopExtents loops{{kRow, tile.rows.length}};
+  if (p.lines > 0) loops.insert(loops.begin(), {kLine, tile.lines.length});
+  append(body, in_loops(loops, single(vector(tile.columns.length, elements(placement)))));
   add_phase(tile.grid, std::move(body),
             IntExpr(p.tile_rows * p.tile_columns) * max(1, floordiv(schedule::count_of(domain(), p.inner), 8)));
 }

@@ -9,8 +9,8 @@ namespace smelt::kernel {
 
 // The variables of the loops over parts of the inner axes, and over one of them.
 inline const Symbol kPart = Symbol::loop("kb"), kInner = Symbol::loop("k");
-// On a CPU, over rows, and over vectors of columns.
-inline const Symbol kRow = Symbol::loop("y"), kColumnVector = Symbol::loop("jr");
+// On a CPU, over rows, over vectors of columns, and over lines of them.
+inline const Symbol kRow = Symbol::loop("y"), kColumnVector = Symbol::loop("jr"), kLine = Symbol::loop("z");
 // That of the parts of the inner axes which the grid goes over.
 inline const Symbol kSplit = Symbol::loop("s");
 
@@ -25,10 +25,15 @@ class ProductLowering : public Lowering {
   // A tile of results: where it stands, and its rows and columns.
   struct Tile {
     Placement placement;
-    Piece rows, columns;
-    IntExpr grid;  // iterations
+    Piece rows, columns, lines;
+    IntExpr across;  // columns of all lines
+    IntExpr grid;    // iterations
   };
   Tile tile_of_grid() const;
+  std::vector<int> axes_of_lines() const;
+  const Axis& last_of_columns() const;
+  void place_column(Placement& placement, const Tile& tile, const IntExpr& line, const IntExpr& column) const;
+  IntExpr in_tile(const IntExpr& line, const IntExpr& column) const;
   // A part of the inner axes.
   Piece inner_part(Tile& tile) const;
   DType accumulator(const schedule::ProductSum& sum) const;
@@ -61,6 +66,8 @@ class ProductLowering : public Lowering {
   std::vector<Words> words_of(const Piece& inner) const;
   Stmt zero_of(const Panel& panel, schedule::Index at);
   std::vector<Stmt> pack_rows(const Panel& panel, const Tile& tile, const Piece& inner);
+  Access columns_at(const Panel& panel, const IntExpr& vector, const IntExpr& word) const;
+  std::vector<Stmt> pack_lines(const Panel& panel, const Tile& tile, const Piece& inner);
   std::vector<Stmt> pack_columns(const Panel& panel, const Tile& tile, const Piece& inner);
   std::vector<Stmt> sum_moved(const Panel& panel, const IntExpr& vectors, const IntExpr& words);
   // lower_product.cpp, on a CPU

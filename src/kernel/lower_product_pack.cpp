@@ -9,7 +9,8 @@ static const Symbol kWord = Symbol::loop("w");
 
 ProductLowering::Panels ProductLowering::add_panels() {
   const schedule::Product& p = product();
-  const int64_t words = p.tile_inner / p.terms;
+  constexpr int64_t kApart = 16;  // elements, so that neighbours of the inner axes are not in one set of a cache
+  const int64_t words = p.tile_inner / p.terms, blocks = (p.tile_columns + p.block_columns - 1) / p.block_columns;
   Panels panels;
   const auto add = [&](std::vector<Panel>& of, NodeId factor, size_t reduction, const std::vector<IntExpr>& dims) {
     if (std::any_of(of.begin(), of.end(), [&](const Panel& panel) { return panel.factor == factor; })) return;
@@ -20,13 +21,14 @@ ProductLowering::Panels ProductLowering::add_panels() {
   for (const schedule::ProductSum& sum : p.sums) {
     add(panels.rows, sum.rows, sum.reduction,
         p.rows_along_inner ? std::vector<IntExpr>{p.tile_rows, words + 16} : std::vector<IntExpr>{words, p.tile_rows});
-    if (!p.few_rows)
-      add(panels.columns, sum.columns, sum.reduction, {p.tile_columns / p.block_columns, words, p.block_columns});
-    panels.sums.push_back(add_scratch(accumulator(sum), {p.tile_rows, p.tile_columns}));
+    if (p.lines > 0)
+      add(panels.columns, sum.columns, sum.reduction, {words, blocks * p.block_columns + kApart});
+    else if (!p.few_rows)
+      add(panels.columns, sum.columns, sum.reduction, {blocks, words, p.block_columns});
+    panels.sums.push_back(add_scratch(accumulator(sum), {p.tile_rows, blocks * p.block_columns}));
   }
   if (p.moved_rows)
-    for (Panel& panel : panels.columns)
-      panel.moved = add_scratch(DType::I32, {p.tile_columns / p.block_columns, p.block_columns});
+    for (Panel& panel : panels.columns) panel.moved = add_scratch(DType::I32, {blocks, p.block_columns});
   return panels;
 }
 
@@ -117,6 +119,45 @@ Stmt ProductLowering::zero_of(const Panel& panel, schedule::Index at) {
   return builder_.store({true, panel.buffer, std::move(at)}, builder_.constant(neutral(ReduceKind::Sum, t)));
 }
 
+// The lanes of a vector of columns.
+Access ProductLowering::columns_at(const Panel& panel, const IntExpr& vector, const IntExpr& word) const {
+  const IntExpr lane = IntExpr::symbol(kLane);
+  if (product().lines > 0) return {true, panel.buffer, {word, vector * product().block_columns + lane}};
+  return {true, panel.buffer, {vector, word, lane}};
+}
+
+// Columns of several axes: a panel has the lines of a tile one behind the other, so that each is packed by vectors of neighbours.
+std::vector<Stmt> ProductLowering::pack_lines(const Panel& panel, const Tile& tile, const Piece& inner) {
+  const schedule::Product& p = product();
+  const IntExpr lane = IntExpr::symbol(kLane), line = IntExpr::symbol(kLine), k = IntExpr::symbol(kWord);
+  const IntExpr vectors = ceildiv(tile.across, p.block_columns), all = ceildiv(inner.length, p.terms);
+  std::vector<Stmt> body;
+  const auto zeros = [&](const IntExpr& lines, const IntExpr& first, const IntExpr& count) {
+    if (count.is(0)) return;
+    append(body, in_loops({{kLine, lines}, {kWord, all}},
+                          single(vector(count, single(zero_of(panel, {k, in_tile(line, first + lane)}))))));
+  };
+  // What is beyond the columns is multiplied all the same.
+  zeros(tile.lines.length, tile.columns.length, in_tile(1, 0) - tile.columns.length);
+  zeros(1, tile.across, vectors * p.block_columns - tile.across);
+  for (const Words& words : words_of(inner)) {
+    Placement placement = tile.placement;
+    placement.ranges[kLine] = {0, tile.lines.length - 1};
+    placement.ranges[kLane] = {0, tile.columns.length - 1};
+    placement.ranges[kWord] = {0, words.count - 1};
+    place(placement, p.rows, 0);
+    place_column(placement, tile, line, lane);
+    std::vector<Stmt> element;
+    evaluator_.enter(&element, &placement.ranges);
+    const ExprId value = word_at(panel, placement, inner.first + (words.first + k) * p.terms, words.last);
+    element.push_back(builder_.store({true, panel.buffer, {words.first + k, in_tile(line, lane)}}, value));
+    append(body, in_loops({{kLine, tile.lines.length}, {kWord, words.count}},
+                          single(vector(tile.columns.length, std::move(element)))));
+  }
+  if (panel.moved >= 0) append(body, sum_moved(panel, vectors, all));
+  return body;
+}
+
 std::vector<Stmt> ProductLowering::pack_columns(const Panel& panel, const Tile& tile, const Piece& inner) {
   const schedule::Product& p = product();
   const IntExpr lane = IntExpr::symbol(kLane), vec = IntExpr::symbol(kColumnVector), k = IntExpr::symbol(kWord);
@@ -157,7 +198,7 @@ std::vector<Stmt> ProductLowering::sum_moved(const Panel& panel, const IntExpr& 
   const LocalId sum = builder_.new_local(DType::I32, true);
   std::vector<Stmt> body = single(assign(sum, builder_.constant(Scalar::of_int(DType::I32, 0))));
   const ExprId moved = builder_.constant(Scalar::of_uint(DType::U32, 0x80808080u)),
-               column = builder_.load({true, panel.buffer, {vec, k, lane}});
+               column = builder_.load(columns_at(panel, vec, k));
   append(body, in_loops({{kWord, words}}, single(assign(sum, builder_.raw(RawOp::DotBytes, DType::I32,
                                                                           {builder_.local(sum), moved, column})))));
   body.push_back(builder_.store({true, panel.moved, {vec, lane}}, builder_.local(sum)));

@@ -129,8 +129,20 @@ class FactorFinder {
     if (elements <= found.largest) return true;
     found.largest = elements;
     const int contiguous = contiguous_axis(graph_, domain_, id, index);
-    found.along_inner = contiguous >= 0 && domain_.axes[static_cast<size_t>(contiguous)].reduced;
+    found.along_inner =
+        contiguous >= 0 && domain_.axes[static_cast<size_t>(contiguous)].reduced &&
+        !has_longer_line(flat_offset(graph_.at(id).shape, index), domain_.axes[static_cast<size_t>(contiguous)]);
     return true;
+  }
+
+  // Whether the elements along a kept axis are only a few apart, and more than those along an inner one: a window that moves by steps.
+  bool has_longer_line(const IntExpr& offset, const Axis& inner) const {
+    constexpr int64_t kFewApart = 4;
+    return std::any_of(domain_.axes.begin(), domain_.axes.end(), [&](const Axis& axis) {
+      const auto step = offset.coefficient_of(axis.var);
+      const auto apart = step ? step->constant() : std::nullopt;
+      return !axis.reduced && axis.estimate > inner.estimate && apart && *apart != 0 && std::abs(*apart) <= kFewApart;
+    });
   }
 
   const Graph& graph_;

@@ -33,6 +33,9 @@ struct Product {
   std::optional<DType> units;
   // On a CPU: few rows, and columns contiguous along the inner axes, which are read where they lie; lanes go along the inner axes.
   bool few_rows = false;
+  // On a CPU: places of all axes of the columns but the last that a tile has beside each other, with a piece of the last one each, so that
+  // vectors go along it; 0: a tile goes over all of them as one axis.
+  int64_t lines = 0;
   // On a CPU: neighbours of the inner axes that one multiplication takes. Of bytes one factor is unsigned: the rows, where the
   // columns are not; rows of i8 are then moved by 128.
   int64_t terms = 1;

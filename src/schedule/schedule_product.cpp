@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "schedule/candidates.hpp"
+#include "schedule/cost_parts.hpp"
 #include "schedule/parts.hpp"
 #include "schedule/product.hpp"
 
@@ -13,10 +15,15 @@ namespace {
 constexpr int64_t kFewestOfFewRows = 2;
 
 // Of a tile on a CPU: what is staged of the inner axes, and bytes of the second-level cache that its panels and sums may take.
-constexpr int64_t kInnerOfTile = 256, kTileRows = 192, kTileColumns = 256;
-constexpr int64_t kTilesPerThread = 3;
+constexpr int64_t kInnerOfTile = 256, kTileRows = 256, kTileColumns = 256;
 
 int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
+
+// The least piece of which as few make up `all` as of pieces of `most`, in multiples of `of`.
+int64_t even_piece(int64_t all, int64_t most, int64_t of) {
+  const int64_t pieces = std::max<int64_t>(1, (all + most - 1) / most);
+  return round_up((all + pieces - 1) / pieces, of);
+}
 
 void take_dot_products(const Graph& graph, const Group& group, const Target& target, Product& p) {
   if (target.dot_bf16 && half_of_factors(graph, group, p, false) == DType::BF16) {
@@ -28,6 +35,21 @@ void take_dot_products(const Graph& graph, const Group& group, const Target& tar
   p.units = DType::I8, p.terms = 4;
   p.unsigned_rows = is_signed_int(bytes->second);
   p.moved_rows = p.unsigned_rows && is_signed_int(bytes->first);
+}
+
+// Columns of several axes that are contiguous along the last one: a tile of at most `most` has lines of it.
+bool take_lines(const Domain& domain, Product& p, int64_t most, int64_t lanes) {
+  if (p.columns.size() < 2 || p.columns_along_inner) return false;
+  const int64_t last = domain.axes[static_cast<size_t>(p.columns.back())].estimate,
+                all = estimate_of(domain, p.columns) / std::max<int64_t>(1, last);
+  const auto wasted = [&](int64_t across) { return round_up(across, lanes) - across; };
+  // Pieces of the last axis, as few and as alike as can be; then as many lines as leave the fewest lanes without one.
+  const int64_t piece = last <= most ? last : even_piece(last, most, lanes);
+  p.lines = 1;
+  for (int64_t lines = 2; lines <= std::min(all, most / piece); ++lines)
+    if (wasted(lines * piece) * p.lines <= wasted(p.lines * piece) * lines) p.lines = lines;
+  p.tile_columns = p.lines * piece;
+  return true;
 }
 
 // Sums of few rows with columns that are contiguous along the inner axes wait for memory: panels of those would only be another copy.
@@ -53,6 +75,37 @@ bool take_few_rows(Product& p, int64_t rows, int64_t columns, int64_t inner, int
   return true;
 }
 
+// The tile that takes the fewest cycles on the thread that has most of them. Panels are packed anew for each tile.
+void choose_tile(const Domain& domain, Product& p, int threads, int64_t lanes) {
+  // Cycles to pack an element (AVX-512, f32): rows and columns that are neighbours, columns that are turned, and lines.
+  constexpr double kNeighbours = 0.15, kTurned = 1.3, kInLines = 1.0, kStored = 0.5;
+  const double batch = static_cast<double>(estimate_of(domain, p.batch)),
+               inner = static_cast<double>(estimate_of(domain, p.inner));
+  const int64_t rows = estimate_of(domain, p.rows), columns = estimate_of(domain, p.columns);
+  const auto sums = static_cast<double>(p.sums.size());
+  double least = std::numeric_limits<double>::infinity();
+  Product best = p;
+  for (int64_t most_columns = kTileColumns; most_columns >= std::min(kTileColumns, 2 * lanes); most_columns /= 2) {
+    Product tried = p;
+    if (!take_lines(domain, tried, most_columns, lanes)) tried.tile_columns = even_piece(columns, most_columns, lanes);
+    const double column = tried.lines > 0 ? kInLines : p.columns_along_inner ? kTurned : kNeighbours;
+    for (int64_t most_rows = kTileRows; most_rows >= std::min(kTileRows, 2 * p.block_rows); most_rows /= 2) {
+      tried.tile_rows = even_piece(rows, most_rows, p.block_rows);
+      const double tiles = batch * ceil_ratio(static_cast<double>(rows), static_cast<double>(tried.tile_rows)) *
+                           ceil_ratio(static_cast<double>(columns), static_cast<double>(tried.tile_columns));
+      const auto high = static_cast<double>(tried.tile_rows),
+                 wide = static_cast<double>(round_up(tried.tile_columns, lanes));
+      const double of_tile =
+          sums * (inner / static_cast<double>(p.terms) *
+                      (high * wide / static_cast<double>(lanes) + wide * column + high * kNeighbours) +
+                  high * wide * kStored);
+      const double cycles = ceil_ratio(tiles, threads) * of_tile;
+      if (cycles < least) least = cycles, best = tried;
+    }
+  }
+  p = best;
+}
+
 }  // namespace
 
 std::optional<Schedule> product_on_cpu(const Graph& graph, const Domain& domain, const Group& group,
@@ -69,21 +122,12 @@ std::optional<Schedule> product_on_cpu(const Graph& graph, const Domain& domain,
   p.block_rows = std::max<int64_t>(1, (registers - 4) / 2 / sums);
   if (p.block_rows > 6) p.block_rows = p.block_rows / 6 * 6;
   p.block_rows = std::min(p.block_rows, rows);
-  p.tile_inner = std::min<int64_t>(kInnerOfTile * p.terms, round_up(inner, 16));
-  p.tile_rows = std::min(round_up(kTileRows, p.block_rows), round_up(rows, p.block_rows));
-  p.tile_columns = std::min(round_up(kTileColumns, lanes), round_up(columns, lanes));
-  const int64_t batch = estimate_of(domain, p.batch);
-  const auto tiles = [&, &p = p, rows = rows, columns = columns] {
-    return batch * ((rows + p.tile_rows - 1) / p.tile_rows) * ((columns + p.tile_columns - 1) / p.tile_columns);
-  };
-  while (tiles() < kTilesPerThread * kThreadsOfACpu && (p.tile_rows > 4 * p.block_rows || p.tile_columns > 2 * lanes)) {
-    // Columns that have to be turned are packed anew for each tile of rows.
-    const bool tall = !p.columns_along_inner && p.tile_rows / p.block_rows >= 2 * (p.tile_columns / lanes);
-    if (tall || p.tile_columns <= 2 * lanes)
-      p.tile_rows = round_up(p.tile_rows / 2, p.block_rows);
-    else
-      p.tile_columns = round_up(p.tile_columns / 2, lanes);
-  }
+  // As many as leave the fewest over, but for those of few rows.
+  if (rows < kTileRows)
+    for (int64_t r = p.block_rows, least = std::max<int64_t>(1, 2 * r / 3); --r >= least;)
+      if (round_up(rows, r) * 32 < round_up(rows, p.block_rows) * 31) p.block_rows = r;
+  p.tile_inner = even_piece(inner, kInnerOfTile * p.terms, 16);
+  choose_tile(domain, p, options.target.threads, lanes);
   Schedule s;
   s.strategy = Strategy::Product;
   s.domain = domain;

@@ -66,7 +66,8 @@ struct Work {
 Work work_of(const std::string& program, const Where& where) {
   const plan::Options options = options_of(where);
   // As compile() prepares it.
-  const Graph graph = with_local_reductions(simplify(lang::parse_program(program, "<pair>")), where.gpu ? 64 : 8);
+  const Graph graph =
+      with_local_reductions(simplify(lang::parse_program(program, "<pair>")), where.gpu ? 64 : 8, !where.gpu);
   const plan::Plan plan = plan::make_plan(graph, options);
   plan::verify(graph, plan);
   Work work = {plan.groups.size(), plan.traffic.fused_bytes, 0, ""};
