@@ -52,12 +52,12 @@ bool take_lines(const Domain& domain, Product& p, int64_t most, int64_t lanes) {
   return true;
 }
 
-// Sums of few rows with columns that are contiguous along the inner axes wait for memory: panels of those would only be another copy.
+// Sums of few rows with columns that are contiguous along the one inner axis wait for memory: panels of those would only be another copy.
 bool take_few_rows(Product& p, int64_t rows, int64_t columns, int64_t inner, int64_t lanes) {
   constexpr int64_t kFewRows = 64, kFewRowsOfDots = 16, kSteps = 8, kTotals = 24, kTile = 48;
   constexpr int64_t kPart = 2048, kLeastPart = 512, kPanel = 1 << 15;  // elements
   const auto sums = static_cast<int64_t>(p.sums.size());
-  if (p.units == DType::I8 || !p.rows_along_inner || !p.columns_along_inner ||
+  if (p.units == DType::I8 || p.inner.size() > 1 || !p.rows_along_inner || !p.columns_along_inner ||
       rows > (p.units ? kFewRowsOfDots : kFewRows) || inner < kSteps * lanes || sums > 2)
     return false;
   p.few_rows = true;

@@ -25,19 +25,17 @@ TEST(Convolution, OfManyChannels) {
     Dims x, w;
     const char* how;
   };
-  for (const auto& [x, w, how] : {Case{{2, 12, 17, 19}, {24, 12, 3, 3}, "padding=1"},
-                                  Case{{2, 12, 17, 19}, {24, 12, 3, 3}, "padding=1, stride=2"},
-                                  Case{{1, 3, 33, 40}, {16, 3, 7, 7}, "padding=3, stride=2"},
-                                  Case{{3, 16, 7, 7}, {40, 16, 3, 3}, "padding=1"},
-                                  Case{{1, 8, 2, 300}, {9, 8, 1, 3}, "padding=(0, 1)"},
-                                  Case{{2, 10, 20, 23}, {13, 10, 3, 3}, "dilation=2, padding=2"},
-                                  Case{{2, 20, 14, 14}, {36, 20, 1, 1}, "padding=0"},
-                                  Case{{2, 20, 15, 15}, {36, 20, 1, 1}, "stride=2"},
-                                  Case{{2, 24, 14, 14}, {32, 12, 3, 3}, "groups=2, padding=1"},
-                                  Case{{4, 24, 129}, {40, 24, 5}, "padding=2"},
-                                  Case{{1, 4, 9, 10, 11}, {11, 4, 2, 3, 3}, "padding=1"},
-                                  Case{{1, 90, 6, 6}, {270, 90, 3, 3}, "padding=1"}}) {
-    const std::string program = fmt::format("input x: f32{}\ninput w: f32{}\nreturn conv(x, w, {})\n", str(x), str(w), how);
+  for (const auto& [x, w, how] :
+       {Case{{2, 12, 17, 19}, {24, 12, 3, 3}, "padding=1"},
+        Case{{2, 12, 17, 19}, {24, 12, 3, 3}, "padding=1, stride=2"},
+        Case{{1, 3, 33, 40}, {16, 3, 7, 7}, "padding=3, stride=2"}, Case{{3, 16, 7, 7}, {40, 16, 3, 3}, "padding=1"},
+        Case{{1, 8, 2, 300}, {9, 8, 1, 3}, "padding=(0, 1)"},
+        Case{{2, 10, 20, 23}, {13, 10, 3, 3}, "dilation=2, padding=2"},
+        Case{{2, 20, 14, 14}, {36, 20, 1, 1}, "padding=0"}, Case{{2, 20, 15, 15}, {36, 20, 1, 1}, "stride=2"},
+        Case{{2, 24, 14, 14}, {32, 12, 3, 3}, "groups=2, padding=1"}, Case{{4, 24, 129}, {40, 24, 5}, "padding=2"},
+        Case{{1, 4, 9, 10, 11}, {11, 4, 2, 3, 3}, "padding=1"}, Case{{1, 90, 6, 6}, {270, 90, 3, 3}, "padding=1"}}) {
+    const std::string program =
+        fmt::format("input x: f32{}\ninput w: f32{}\nreturn conv(x, w, {})\n", str(x), str(w), how);
     EXPECT_TRUE(right(program, {noise(DType::F32, x, 1), noise(DType::F32, w, 2)})) << program;
     if (!device().is_gpu) EXPECT_TRUE(in_tiles(program)) << program;
   }
@@ -46,8 +44,8 @@ TEST(Convolution, OfManyChannels) {
 TEST(Convolution, OfEveryFloat) {
   NEEDS_LLVM();
   for (const DType t : {DType::F64, DType::F16, DType::BF16}) {
-    const std::string program =
-        fmt::format("input x: {0}[N, 10, H, W]\ninput w: {0}[20, 10, 3, 3]\nreturn conv(x, w, padding=1)\n", name_of(t));
+    const std::string program = fmt::format(
+        "input x: {0}[N, 10, H, W]\ninput w: {0}[20, 10, 3, 3]\nreturn conv(x, w, padding=1)\n", name_of(t));
     EXPECT_TRUE(right(program, {noise(t, {2, 10, 18, 21}, 1), noise(t, {20, 10, 3, 3}, 2)})) << name_of(t);
   }
 }
@@ -61,8 +59,8 @@ TEST(Convolution, OfAnySize) {
       tensors.push_back({noise(DType::F32, x, 1), noise(DType::F32, {10, 9, 3, 3}, 2)});
     std::vector<std::vector<TensorView>> calls;
     for (const auto& t : tensors) calls.push_back({t[0], t[1]});
-    EXPECT_TRUE(right(
-        fmt::format("input x: f32[N, 9, H, W]\ninput w: f32[10, 9, 3, 3]\nreturn conv(x, w, {})\n", how), calls))
+    EXPECT_TRUE(
+        right(fmt::format("input x: f32[N, 9, H, W]\ninput w: f32[10, 9, 3, 3]\nreturn conv(x, w, {})\n", how), calls))
         << how;
   }
 }
@@ -92,25 +90,21 @@ TEST(Convolution, OfDrawnShapes) {
 TEST(Convolution, WhatStandsAround) {
   NEEDS_LLVM();
   const Tensor x = noise(DType::F32, {2, 10, 16, 18}, 1), w = noise(DType::F32, {16, 10, 3, 3}, 2),
-               b = noise(DType::F32, {16}, 3), v = noise(DType::F32, {16, 10, 3, 3}, 4), u = noise(DType::F32, {16, 16, 3, 3}, 5),
-               r = noise(DType::F32, {2, 16, 16, 18}, 6), q = noise(DType::U8, {2, 16, 18, 10}, 7);
+               b = noise(DType::F32, {16}, 3), v = noise(DType::F32, {16, 10, 3, 3}, 4),
+               u = noise(DType::F32, {16, 16, 3, 3}, 5), r = noise(DType::F32, {2, 16, 16, 18}, 6),
+               q = noise(DType::U8, {2, 16, 18, 10}, 7);
   const std::string inputs =
       "input x: f32[N, 10, 16, 18]\ninput w: f32[16, 10, 3, 3]\ninput b: f32[16]\ninput v: f32[16, 10, 3, 3]\n"
       "input u: f32[16, 16, 3, 3]\ninput r: f32[N, 16, 16, 18]\ninput q: u8[N, 16, 18, 10]\n";
-  for (const char* last : {"relu(conv(x, w, b, padding=1))",
-                           "relu(conv(x, w, padding=1) * b[:, None, None] + r)",
-                           "conv(relu(x), w, padding=1), x",
-                           "conv(x, w, padding=1) * sigmoid(conv(x, v, padding=1))",
-                           "conv(relu(conv(x, w, padding=1)), u, padding=1) + r",
-                           "max_pool(relu(conv(x, w, padding=1)), 2)",
-                           "mean(conv(x, w, padding=1), axis=(2, 3))",
-                           "softmax(conv(x, w, padding=1), axis=1)",
-                           "conv(pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)), mode='reflect'), w)",
-                           "conv(concat((x[:, :4], x[:, 4:]), axis=1), w, padding=1)",
-                           "permute(conv(x, w, padding=1), (0, 2, 3, 1))",
-                           "conv(f32(permute(q, (0, 3, 1, 2))) / 255, w, padding=1)",
-                           "conv(x[:, :, ::2, 1::3], w, padding=1)",
-                           "gradient(sum(tanh(conv(x, w, b, padding=1) * 0.01)), (x, w, b))"})
+  for (const char* last :
+       {"relu(conv(x, w, b, padding=1))", "relu(conv(x, w, padding=1) * b[:, None, None] + r)",
+        "conv(relu(x), w, padding=1), x", "conv(x, w, padding=1) * sigmoid(conv(x, v, padding=1))",
+        "conv(relu(conv(x, w, padding=1)), u, padding=1) + r", "max_pool(relu(conv(x, w, padding=1)), 2)",
+        "mean(conv(x, w, padding=1), axis=(2, 3))", "softmax(conv(x, w, padding=1), axis=1)",
+        "conv(pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)), mode='reflect'), w)",
+        "conv(concat((x[:, :4], x[:, 4:]), axis=1), w, padding=1)", "permute(conv(x, w, padding=1), (0, 2, 3, 1))",
+        "conv(f32(permute(q, (0, 3, 1, 2))) / 255, w, padding=1)", "conv(x[:, :, ::2, 1::3], w, padding=1)",
+        "gradient(sum(tanh(conv(x, w, b, padding=1) * 0.01)), (x, w, b))"})
     EXPECT_TRUE(right(inputs + "g = " + last + "\nreturn g\n", {x, w, b, v, u, r, q})) << last;
 }
 
@@ -123,7 +117,8 @@ TEST(Convolution, NanAndInfinity) {
   numbers[5 * 225 + 224] = std::numeric_limits<float>::infinity();
   numbers[7 * 225 + 14] = -std::numeric_limits<float>::infinity();
   for (const char* how : {"padding=1", "padding=1, stride=2", "padding=0"})
-    EXPECT_TRUE(right(fmt::format("input x: f32[N, 9, 15, 15]\ninput w: f32[12, 9, 3, 3]\nreturn conv(x, w, {})\n", how), {x, w}))
+    EXPECT_TRUE(right(
+        fmt::format("input x: f32[N, 9, 15, 15]\ninput w: f32[12, 9, 3, 3]\nreturn conv(x, w, {})\n", how), {x, w}))
         << how;
 }
 
