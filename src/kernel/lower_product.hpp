@@ -10,7 +10,8 @@ namespace smelt::kernel {
 // The variables of the loops over parts of the inner axes, and over one of them.
 inline const Symbol kPart = Symbol::loop("kb"), kInner = Symbol::loop("k");
 // On a CPU, over rows, over vectors of columns, and over lines of them.
-inline const Symbol kRow = Symbol::loop("y"), kColumnVector = Symbol::loop("jr"), kLine = Symbol::loop("z");
+inline const Symbol kRow = Symbol::loop("y"), kColumnVector = Symbol::loop("jr"), kLine = Symbol::loop("z"),
+                    kInnerLine = Symbol::loop("zk");
 // That of the parts of the inner axes which the grid goes over.
 inline const Symbol kSplit = Symbol::loop("s");
 
@@ -53,17 +54,20 @@ class ProductLowering : public Lowering {
     std::vector<Panel> rows, columns;
     std::vector<int> sums;  // buffers of results, by sum
   };
-  // A word of a panel has neighbours of the inner axes; the last one may have some that are beyond.
+  // A word of a panel has neighbours of the inner axes; the last one may have some that are beyond. Those of `lines` lines begin at `first`
+  // of kInnerLine.
   struct Words {
     IntExpr first, count;
     bool last;
+    IntExpr lines = 1;
   };
   Panels add_panels();
   const Panel& panel_of(const std::vector<Panel>& panels, NodeId factor) const;
   ExprId factor_at(const Panel& panel, const Placement& placement);
   ExprId term_in_word(ExprId value, int64_t term);
   ExprId word_at(const Panel& panel, Placement placement, const IntExpr& first, bool last);
-  std::vector<Words> words_of(const Piece& inner) const;
+  std::vector<Words> words_of(const Piece& inner, bool in_lanes = false) const;
+  static LoopExtents with_lines(LoopExtents loops, const Words& words);
   Stmt zero_of(const Panel& panel, schedule::Index at);
   std::vector<Stmt> pack_rows(const Panel& panel, const Tile& tile, const Piece& inner);
   Access columns_at(const Panel& panel, const IntExpr& vector, const IntExpr& word) const;

@@ -72,13 +72,22 @@ ExprId ProductLowering::word_at(const Panel& panel, Placement placement, const I
   return word;
 }
 
-// The words that lie inside of the inner axes, and the one behind them.
-std::vector<ProductLowering::Words> ProductLowering::words_of(const Piece& inner) const {
+// The words that lie inside of the inner axes, and the one behind them. `in_lanes`: lanes go along them, line by line where there are lines.
+std::vector<ProductLowering::Words> ProductLowering::words_of(const Piece& inner, bool in_lanes) const {
   const int64_t terms = product().terms;
+  if (in_lanes && product().inner_lines > 0) {
+    const int64_t line = product().tile_inner / product().inner_lines;
+    return {{IntExpr::symbol(kInnerLine) * (line / terms), line / terms, false, floordiv(inner.length, line)}};
+  }
   const IntExpr whole = floordiv(inner.length, terms), rest = ceildiv(inner.length, terms) - whole;
   std::vector<Words> words{{0, whole, false}};
   if (!rest.is(0)) words.push_back({whole, rest, true});
   return words;
+}
+
+LoopExtents ProductLowering::with_lines(LoopExtents loops, const Words& words) {
+  if (!words.lines.is(1)) loops.emplace_back(kInnerLine, words.lines);
+  return loops;
 }
 
 std::vector<Stmt> ProductLowering::pack_rows(const Panel& panel, const Tile& tile, const Piece& inner) {
@@ -86,8 +95,9 @@ std::vector<Stmt> ProductLowering::pack_rows(const Panel& panel, const Tile& til
   const schedule::Product& p = product();
   const bool along_inner = p.rows_along_inner;
   std::vector<Stmt> body;
-  for (const Words& words : words_of(inner)) {
+  for (const Words& words : words_of(inner, along_inner)) {
     Placement placement = tile.placement;
+    placement.ranges[kInnerLine] = {0, words.lines - 1};
     const IntExpr outer_extent = along_inner ? tile.rows.length : words.count;
     const IntExpr lane_extent = along_inner ? words.count : tile.rows.length;
     placement.ranges[kRow] = {0, outer_extent - 1};
@@ -100,7 +110,7 @@ std::vector<Stmt> ProductLowering::pack_rows(const Panel& panel, const Tile& til
     const ExprId value = word_at(panel, placement, inner.first + word * p.terms, words.last);
     element.push_back(builder_.store(
         {true, panel.buffer, along_inner ? schedule::Index{row, word} : schedule::Index{word, row}}, value));
-    append(body, in_loops({{kRow, outer_extent}}, single(vector(lane_extent, std::move(element)))));
+    append(body, in_loops(with_lines({{kRow, outer_extent}}, words), single(vector(lane_extent, std::move(element)))));
   }
   // What a block has beyond the rows is multiplied all the same.
   const IntExpr whole = ceildiv(tile.rows.length, p.block_rows) * p.block_rows;
@@ -168,9 +178,10 @@ std::vector<Stmt> ProductLowering::pack_columns(const Panel& panel, const Tile& 
   if (!(vectors == full))
     append(body, in_loops({{kColumnVector, vectors - full}, {kWord, all}},
                           single(vector(p.block_columns, single(zero_of(panel, {full + vec, k, lane}))))));
-  for (const Words& words : words_of(inner)) {
+  for (const Words& words : words_of(inner, p.columns_along_inner)) {
     Placement placement = tile.placement;
     place(placement, p.rows, 0);
+    placement.ranges[kInnerLine] = {0, words.lines - 1};
     placement.ranges[kColumnVector] = {0, vectors - 1};
     const IntExpr width = min(p.block_columns, tile.columns.length - vec * p.block_columns, placement.ranges);
     const IntExpr column = p.columns_along_inner ? IntExpr::symbol(kRow) : lane,
@@ -182,10 +193,10 @@ std::vector<Stmt> ProductLowering::pack_columns(const Panel& panel, const Tile& 
     evaluator_.enter(&element, &placement.ranges);
     const ExprId value = word_at(panel, placement, inner.first + word * p.terms, words.last);
     element.push_back(builder_.store({true, panel.buffer, {vec, word, column}}, value));
-    append(body,
-           p.columns_along_inner
-               ? in_loops({{kColumnVector, vectors}, {kRow, width}}, single(vector(words.count, std::move(element))))
-               : in_loops({{kWord, words.count}, {kColumnVector, vectors}}, single(vector(width, std::move(element)))));
+    append(body, p.columns_along_inner ? in_loops(with_lines({{kColumnVector, vectors}, {kRow, width}}, words),
+                                                  single(vector(words.count, std::move(element))))
+                                       : in_loops({{kWord, words.count}, {kColumnVector, vectors}},
+                                                  single(vector(width, std::move(element)))));
   }
   if (panel.moved >= 0) append(body, sum_moved(panel, vectors, all));
   return body;

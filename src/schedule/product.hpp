@@ -36,6 +36,8 @@ struct Product {
   // On a CPU: places of all axes of the columns but the last that a tile has beside each other, with a piece of the last one each, so that
   // vectors go along it; 0: a tile goes over all of them as one axis.
   int64_t lines = 0;
+  // The same of the inner axes, where each line is whole: a part has so many.
+  int64_t inner_lines = 0;
   // On a CPU: neighbours of the inner axes that one multiplication takes. Of bytes one factor is unsigned: the rows, where the
   // columns are not; rows of i8 are then moved by 128.
   int64_t terms = 1;

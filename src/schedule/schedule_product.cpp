@@ -52,6 +52,16 @@ bool take_lines(const Domain& domain, Product& p, int64_t most, int64_t lanes) {
   return true;
 }
 
+// Several inner axes of which the last is known: parts have whole lines of it, along which lanes go where factors are contiguous along them.
+void take_inner_lines(const Domain& domain, Product& p) {
+  constexpr int64_t kShortestLine = 12;
+  if (p.inner.size() < 2 || !(p.rows_along_inner || p.columns_along_inner)) return;
+  const auto line = domain.axes[static_cast<size_t>(p.inner.back())].extent.constant();
+  if (!line || *line < kShortestLine || *line > kInnerOfTile * p.terms || *line % p.terms != 0) return;
+  p.inner_lines = std::max<int64_t>(1, p.tile_inner / *line);
+  p.tile_inner = p.inner_lines * *line;
+}
+
 // Sums of few rows with columns that are contiguous along the one inner axis wait for memory: panels of those would only be another copy.
 bool take_few_rows(Product& p, int64_t rows, int64_t columns, int64_t inner, int64_t lanes) {
   constexpr int64_t kFewRows = 64, kFewRowsOfDots = 16, kSteps = 8, kTotals = 24, kTile = 48;
@@ -127,6 +137,7 @@ std::optional<Schedule> product_on_cpu(const Graph& graph, const Domain& domain,
     for (int64_t r = p.block_rows, least = std::max<int64_t>(1, 2 * r / 3); --r >= least;)
       if (round_up(rows, r) * 32 < round_up(rows, p.block_rows) * 31) p.block_rows = r;
   p.tile_inner = even_piece(inner, kInnerOfTile * p.terms, 16);
+  take_inner_lines(domain, p);
   choose_tile(domain, p, options.target.threads, lanes);
   Schedule s;
   s.strategy = Strategy::Product;
