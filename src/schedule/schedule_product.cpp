@@ -85,10 +85,10 @@ bool take_few_rows(Product& p, int64_t rows, int64_t columns, int64_t inner, int
   return true;
 }
 
-// The tile that takes the fewest cycles on the thread that has most of them. Panels are packed anew for each tile.
-void choose_tile(const Domain& domain, Product& p, int threads, int64_t lanes) {
+// The tile that takes the fewest cycles on the thread that has most of them, and how many. Panels are packed anew for each tile.
+double choose_tile(const Domain& domain, Product& p, int threads, int64_t lanes, double stored) {
   // Cycles to pack an element (AVX-512, f32): rows and columns that are neighbours, columns that are turned, and lines.
-  constexpr double kNeighbours = 0.15, kTurned = 1.3, kInLines = 1.0, kStored = 0.5;
+  constexpr double kNeighbours = 0.15, kTurned = 1.3, kInLines = 1.0;
   const double batch = static_cast<double>(estimate_of(domain, p.batch)),
                inner = static_cast<double>(estimate_of(domain, p.inner));
   const int64_t rows = estimate_of(domain, p.rows), columns = estimate_of(domain, p.columns);
@@ -108,12 +108,41 @@ void choose_tile(const Domain& domain, Product& p, int threads, int64_t lanes) {
       const double of_tile =
           sums * (inner / static_cast<double>(p.terms) *
                       (high * wide / static_cast<double>(lanes) + wide * column + high * kNeighbours) +
-                  high * wide * kStored);
+                  high * wide * stored);
       const double cycles = ceil_ratio(tiles, threads) * of_tile;
       if (cycles < least) least = cycles, best = tried;
     }
   }
   p = best;
+  return least;
+}
+
+// Chooses blocks and tiles; cycles of the thread that has most of them. `stored`: those of storing a result.
+double settle(const Graph& graph, const Group& group, const Domain& domain, const Options& options, double stored,
+              Product& p) {
+  take_dot_products(graph, group, options.target, p);
+  // Results of a block: vectors of two registers, in as many rows as leave some for the factors.
+  const int64_t lanes = 2 * natural_lanes(options.target) * 4 / (p.units ? 4 : bytes_of_sums(graph, p));
+  const int64_t registers = options.target.vector_bits >= 512 ? 32 : 16, rows = estimate_of(domain, p.rows);
+  p.block_columns = lanes;
+  p.block_rows = std::max<int64_t>(1, (registers - 4) / 2 / static_cast<int64_t>(p.sums.size()));
+  if (p.block_rows > 6) p.block_rows = p.block_rows / 6 * 6;
+  p.block_rows = std::min(p.block_rows, rows);
+  // As many as leave the fewest over, but for those of few rows.
+  if (rows < kTileRows)
+    for (int64_t r = p.block_rows, least = std::max<int64_t>(1, 2 * r / 3); --r >= least;)
+      if (round_up(rows, r) * 32 < round_up(rows, p.block_rows) * 31) p.block_rows = r;
+  p.tile_inner = even_piece(estimate_of(domain, p.inner), kInnerOfTile * p.terms, 16);
+  take_inner_lines(domain, p);
+  return choose_tile(domain, p, options.target.threads, lanes, stored);
+}
+
+// With rows for columns: results are stored across their lanes, and the other factor is turned.
+Product turned(Product p) {
+  std::swap(p.rows, p.columns);
+  std::swap(p.rows_along_inner, p.columns_along_inner);
+  for (ProductSum& sum : p.sums) std::swap(sum.rows, sum.columns);
+  return p;
 }
 
 }  // namespace
@@ -123,36 +152,25 @@ std::optional<Schedule> product_on_cpu(const Graph& graph, const Domain& domain,
   auto found = large_product(graph, group, domain, kFewestOfFewRows);
   if (!found) return std::nullopt;
   auto& [p, rows, columns, inner, bytes] = *found;
-  take_dot_products(graph, group, options.target, p);
-  // Results of a block: vectors of two registers, in as many rows as leave some for the factors.
-  const int64_t lanes = 2 * natural_lanes(options.target) * 4 / (p.units ? 4 : bytes);
-  const int64_t registers = options.target.vector_bits >= 512 ? 32 : 16;
-  const auto sums = static_cast<int64_t>(p.sums.size());
-  p.block_columns = lanes;
-  p.block_rows = std::max<int64_t>(1, (registers - 4) / 2 / sums);
-  if (p.block_rows > 6) p.block_rows = p.block_rows / 6 * 6;
-  p.block_rows = std::min(p.block_rows, rows);
-  // As many as leave the fewest over, but for those of few rows.
-  if (rows < kTileRows)
-    for (int64_t r = p.block_rows, least = std::max<int64_t>(1, 2 * r / 3); --r >= least;)
-      if (round_up(rows, r) * 32 < round_up(rows, p.block_rows) * 31) p.block_rows = r;
-  p.tile_inner = even_piece(inner, kInnerOfTile * p.terms, 16);
-  take_inner_lines(domain, p);
-  choose_tile(domain, p, options.target.threads, lanes);
+  constexpr double kAlongLanes = 0.5, kAcrossLanes = 2, kMuchLess = 0.85;
+  Product other = turned(p);
+  const double cycles = settle(graph, group, domain, options, kAlongLanes, p);
+  const bool few_rows = take_few_rows(p, rows, columns, inner, natural_lanes(options.target) * 4 / bytes);
+  if (!few_rows && std::min(rows, columns) >= kFewestOfRows &&
+      settle(graph, group, domain, options, kAcrossLanes, other) < kMuchLess * cycles)
+    p = std::move(other), std::swap(rows, columns);
   Schedule s;
   s.strategy = Strategy::Product;
   s.domain = domain;
-  s.lanes = static_cast<int>(lanes);
-  if (take_few_rows(p, rows, columns, inner, natural_lanes(options.target) * 4 / bytes)) {
-    s.lanes = static_cast<int>(natural_lanes(options.target) * 4 / bytes);
-    s.tile = p.tile_columns;
+  s.tile = p.tile_columns;
+  s.lanes = static_cast<int>(few_rows ? natural_lanes(options.target) * 4 / bytes : p.block_columns);
+  if (few_rows) {
     s.note = fmt::format("products of {} x {} x {}, {} columns of {} at a time, {} x {} sums along the inner axis",
                          rows, columns, inner, p.tile_columns, p.tile_inner, p.block_rows, p.block_columns);
     s.product = std::move(p);
     return s;
   }
   if (rows < kFewestOfRows) return std::nullopt;
-  s.tile = p.tile_columns;
   s.note = fmt::format("products of {} x {} x {} in tiles of {} x {}, {} at a time; {} x {} results in registers{}",
                        rows, columns, inner, p.tile_rows, p.tile_columns, p.tile_inner, p.block_rows, p.block_columns,
                        p.units ? fmt::format(", dot products of {}", name_of(*p.units)) : "");

@@ -1,0 +1,69 @@
+// Tiles of products on CPUs: convolutions among them, lines of several axes, and which factor has the lanes.
+#include <gtest/gtest.h>
+
+#include "frontends/language.hpp"
+#include "plan/plan.hpp"
+#include "schedule/schedule.hpp"
+
+namespace smelt::schedule {
+namespace {
+
+constexpr int kThreads = 2;
+
+// Of the first kernel on a CPU with vectors of 512 bits; nothing where it is no product.
+std::optional<Product> product_of(const std::string& program) {
+  plan::Options options;
+  options.target.threads = kThreads;
+  options.target.vector_bits = 512;
+  const Graph graph = with_local_reductions(simplify(lang::parse_program(program, "<test>")), 8, true);
+  return plan::make_plan(graph, options).groups.at(0).schedule->product;
+}
+
+Product of_conv(const std::string& x, const std::string& w, const std::string& how) {
+  return product_of("input x: f32" + x + "\ninput w: f32" + w + "\nreturn conv(x, w, " + how + ")\n").value();
+}
+
+TEST(ProductTiles, HaveLinesOfAnImage) {
+  const Product p = of_conv("[8, 64, 56, 56]", "[64, 64, 3, 3]", "padding=1");
+  EXPECT_EQ(p.lines, 4);
+  EXPECT_EQ(p.tile_columns, 4 * 56);
+  const Product small = of_conv("[8, 256, 14, 14]", "[256, 256, 3, 3]", "padding=1");
+  EXPECT_EQ(small.lines, 16);
+  EXPECT_EQ(small.tile_columns, 16 * 14);
+}
+
+TEST(ProductTiles, HavePiecesOfLongLines) {
+  const Product p = of_conv("[8, 16, 10, 600]", "[64, 16, 3, 3]", "padding=1");
+  EXPECT_EQ(p.lines, 1);
+  EXPECT_EQ(p.tile_columns, 224);  // 600 in three pieces of whole blocks
+}
+
+TEST(ProductTiles, WindowsThatMoveByStepsAreLines) {
+  EXPECT_GT(of_conv("[8, 64, 56, 56]", "[64, 64, 3, 3]", "padding=1, stride=2").lines, 0);
+}
+
+// The gradient of the weights adds up over places; the image is not turned, as it has more of them than there are results.
+TEST(ProductTiles, OfGradientsHaveWholeInnerLines) {
+  const Product p = product_of(
+                        "input x: f32[8, 32, 28, 28]\ninput w: f32[32, 32, 3, 3]\ninput g: f32[8, 32, 28, 28]\n"
+                        "return gradient(sum(conv(x, w, padding=1) * g), w)\n")
+                        .value();
+  EXPECT_EQ(p.inner_lines, 9);
+  EXPECT_EQ(p.tile_inner, 9 * 28);
+  EXPECT_EQ(p.rows.size(), 3u);  // channels and the window
+  EXPECT_EQ(p.columns.size(), 1u);
+}
+
+TEST(ProductTiles, ColumnsAreWhatTakesFewerLanes) {
+  const Product narrow =
+      product_of("input a: f32[9, 1000]\ninput b: f32[1000, 4096]\nreturn (a @ b).T\n").value();  // columns: 9
+  EXPECT_GT(narrow.tile_columns, narrow.tile_rows);
+}
+
+TEST(ProductTiles, BlocksLeaveFewRowsOver) {
+  EXPECT_EQ(product_of("input a: f32[64, 512]\ninput b: f32[512, 512]\nreturn a @ b\n").value().block_rows, 11);
+  EXPECT_EQ(product_of("input a: f32[512, 512]\ninput b: f32[512, 512]\nreturn a @ b\n").value().block_rows, 12);
+}
+
+}  // namespace
+}  // namespace smelt::schedule
