@@ -85,9 +85,12 @@ std::vector<Tensor> host_inputs(const Special& special, const Arguments& argumen
   for (const Array& array : special.captured) all.push_back(array.node()->data());
   std::vector<Tensor> tensors;
   tensors.reserve(all.size());
-  for (const Data* data : all)
-    tensors.push_back(data->device.is_gpu() ? to_host(machine_of(data->device), data->tensor)
-                                            : contiguous_copy(data->tensor));
+  for (const Data* data : all) {
+    Tensor tensor = data->tensor;
+    if (tensors.size() < special.types.size())
+      static_cast<TensorView&>(tensor) = in_order(special.types[tensors.size()], tensor);
+    tensors.push_back(data->device.is_gpu() ? to_host(machine_of(data->device), tensor) : contiguous_copy(tensor));
+  }
   return tensors;
 }
 

@@ -76,7 +76,14 @@ class Collector {
 
 Needed needed_by(const std::vector<Array>& outputs) { return Collector().run(outputs); }
 
-std::string InputType::str() const { return weak ? "a number" : smelt::describe(dtype, shape); }
+std::string InputType::str() const {
+  if (weak) return "a number";
+  const std::string text = smelt::describe(dtype, shape);
+  if (order.empty()) return text;
+  Shape lying;
+  for (const int axis : order) lying.push_back(shape[static_cast<size_t>(axis)]);
+  return text + " that lies as " + smelt::str(lying);
+}
 
 std::vector<Array> placeholders_for(const std::vector<InputType>& types) {
   std::vector<Array> result;

@@ -14,7 +14,10 @@ std::vector<TensorView> views_of(const Special& special, const Arguments& argume
     views.push_back(data.tensor);
     if (machine.gpu && data.device.is_gpu()) note_use(data.tensor, runtime::current_stream(*machine.gpu));
   };
-  for (const Data* data : arguments.arrays) add(*data);
+  for (size_t i = 0; i < arguments.arrays.size(); ++i) {
+    add(*arguments.arrays[i]);
+    if (!special.types[i].order.empty()) views.back() = in_order(special.types[i], views.back());
+  }
   for (const Array& array : special.captured) add(*array.node()->data());
   return views;
 }

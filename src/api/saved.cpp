@@ -51,6 +51,7 @@ void write(ByteWriter& out, const std::vector<InputType>& types) {
     out.number(type.dtype);
     smelt::write(out, type.shape);
     out.number(type.weak);
+    out.list(type.order, [&](int axis) { out.number(axis); });
   });
 }
 
@@ -62,6 +63,11 @@ std::vector<InputType> read_types(ByteReader& in) {
     type.dtype = in.one_of(DType::F64);
     type.shape = read_shape(in);
     type.weak = in.word() != 0;
+    in.list([&] { type.order.push_back(in.number<int>()); });
+    std::vector<int> axes = type.order;
+    std::sort(axes.begin(), axes.end());
+    for (size_t d = 0; d < axes.size(); ++d)
+      if (axes.size() != type.shape.size() || axes[d] != static_cast<int>(d)) throw DamagedBytes();
     types.push_back(std::move(type));
   });
   return types;
@@ -115,7 +121,11 @@ void check_types(const Special& special, const std::vector<InputType>& types, co
   if (types.size() + captured.size() != graph.inputs.size()) throw DamagedBytes();
   for (size_t i = 0; i < types.size(); ++i) {
     const smelt::Node& input = graph.at(graph.inputs[i]);
-    if (input.dtype != types[i].dtype || input.shape != types[i].shape) throw DamagedBytes();
+    const std::vector<int>& order = types[i].order;
+    bool same = input.dtype == types[i].dtype && input.shape.size() == types[i].shape.size();
+    for (size_t d = 0; same && d < input.shape.size(); ++d)
+      same = input.shape[d] == types[i].shape[order.empty() ? d : static_cast<size_t>(order[d])];
+    if (!same) throw DamagedBytes();
   }
   for (const Symbol symbol : graph.size_symbols())
     if (!special.sizes.count(symbol)) throw DamagedBytes();
@@ -289,7 +299,7 @@ std::shared_ptr<Special> SavedFile::special_of(const Program& program, const Dev
   ByteReader bytes(program.graph);
   special->program = read_graph(bytes);
   special->types = program.types;
-  special->pattern = Pattern(program.types, declared_);
+  special->pattern = Pattern(program.types, declared_, true);
   special->lists = program.lists;
   special->device = on;
   special->number_uses = program.number_uses;

@@ -7,12 +7,14 @@
 #include <bit>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
 #include "api/saved.hpp"
 #include "base/check.hpp"
 #include "graph/build_detail.hpp"
+#include "graph/input_orders.hpp"
 #include "graph/short_sizes.hpp"
 
 namespace smelt::detail {
@@ -62,6 +64,37 @@ uint64_t class_of_size(int64_t size) {
 
 }  // namespace
 
+std::vector<int> memory_order(const TensorView& array) {
+  constexpr int64_t kLeastBytes = 1 << 16;
+  if (array.dims.size() < 2 || array.bytes() < kLeastBytes || array.contiguous()) return {};
+  std::vector<int> order(array.dims.size());
+  std::iota(order.begin(), order.end(), 0);
+  // An axis of one element may have any stride: it stays where it is.
+  const auto stride = [&](int axis) {
+    for (auto d = static_cast<size_t>(axis); d < array.dims.size(); ++d)
+      if (array.dims[d] != 1) return array.strides[d];
+    return int64_t{0};
+  };
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return stride(a) > stride(b); });
+  int64_t apart = 1;
+  for (size_t d = order.size(); d-- > 0;) {
+    const auto axis = static_cast<size_t>(order[d]);
+    if (array.dims[axis] != 1 && array.strides[axis] != apart) return {};
+    apart *= array.dims[axis];
+  }
+  return order;
+}
+
+TensorView in_order(const InputType& type, TensorView view) {
+  if (type.order.empty()) return view;
+  const Dims dims = view.dims, strides = view.strides;
+  for (size_t d = 0; d < type.order.size(); ++d) {
+    const auto axis = static_cast<size_t>(type.order[d]);
+    view.dims[d] = dims[axis], view.strides[d] = strides[axis];
+  }
+  return view;
+}
+
 std::vector<InputType> exact_types(const Arguments& arguments, const Naming& naming) {
   std::vector<InputType> types;
   const std::vector<std::string> names = naming.inputs(arguments.arrays.size(), arguments.lists);
@@ -69,7 +102,7 @@ std::vector<InputType> exact_types(const Arguments& arguments, const Naming& nam
     const Dims& dims = data->tensor.dims;
     const size_t i = types.size();
     types.push_back({names[i], data->tensor.dtype, Shape(dims.begin(), dims.end()), arguments.is_weak(i),
-                     !naming.parameters.empty()});
+                     !naming.parameters.empty(), memory_order(data->tensor)});
   }
   return types;
 }
@@ -109,10 +142,11 @@ std::vector<InputType> open_types(const Arguments& arguments, const Options& opt
   return types;
 }
 
-Pattern::Pattern(const std::vector<InputType>& types, bool one_may_be_open) : one_may_be_open_(one_may_be_open) {
+Pattern::Pattern(const std::vector<InputType>& types, bool one_may_be_open, bool copies)
+    : one_may_be_open_(one_may_be_open), copies_(copies) {
   std::map<std::string, size_t> symbols;
   for (const InputType& type : types) {
-    Input input{type.dtype, type.weak, {}};
+    Input input{type.dtype, type.weak, {}, type.order};
     for (const IntExpr& size : type.shape) {
       const auto constant = size.constant();
       calculated_ |= !constant && !size.as_symbol();
@@ -122,6 +156,12 @@ Pattern::Pattern(const std::vector<InputType>& types, bool one_may_be_open) : on
     inputs_.push_back(std::move(input));
   }
   symbols_ = symbols.size();
+}
+
+bool Pattern::Input::takes_order(const TensorView& array, bool copies) const {
+  if (copies) return true;
+  if (order.empty()) return array.contiguous() || memory_order(array).empty();
+  return memory_order(array) == order;
 }
 
 std::optional<uint64_t> Pattern::class_of(const Arguments& arguments) const {
@@ -135,7 +175,8 @@ std::optional<uint64_t> Pattern::class_of(const Arguments& arguments) const {
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const Input& input = inputs_[i];
     const Tensor& tensor = arguments.arrays[i]->tensor;
-    if (tensor.dtype != input.dtype || tensor.dims.size() != input.dims.size() || arguments.is_weak(i) != input.weak)
+    if (tensor.dtype != input.dtype || tensor.dims.size() != input.dims.size() || arguments.is_weak(i) != input.weak ||
+        !input.takes_order(tensor, copies_))
       return std::nullopt;
     for (size_t d = 0; d < input.dims.size(); ++d) {
       const int64_t extent = tensor.dims[d];
@@ -157,7 +198,7 @@ std::optional<uint64_t> Pattern::class_of(const Arguments& arguments) const {
 SizeBinding Special::sizes_of(const Arguments& arguments) const {
   if (pattern.calculated()) {
     std::vector<Dims> dims;
-    for (const Data* data : arguments.arrays) dims.push_back(data->tensor.dims);
+    for (size_t i = 0; i < types.size(); ++i) dims.push_back(in_order(types[i], arguments.arrays[i]->tensor).dims);
     for (const Array& array : captured) dims.push_back(array.node()->data()->tensor.dims);
     return bind_sizes(program, dims);
   }
@@ -307,6 +348,9 @@ SpecialPtr Specializer::find_saved(const Arguments& arguments, const Device& on)
       if (chosen != special.sizes.end())
         sum += std::abs(std::log2(static_cast<double>(size + 1) / static_cast<double>(chosen->second + 1)));
     }
+    // An array in another order is copied.
+    for (size_t i = 0; i < special.types.size(); ++i)
+      sum += memory_order(arguments.arrays[i]->tensor) != special.types[i].order;
     return sum;
   };
   std::vector<SavedEntry>& programs = saved_entries_[on.name()];
@@ -388,14 +432,17 @@ std::shared_ptr<Special> compile_for(std::vector<InputType> types, const Argumen
   }
   for (Array& array : traced.captured)
     if (array.ndim() > 0) array = array.to(on);
+  if (declared)  // the program's own types
+    for (size_t i = 0; i < types.size(); ++i) types[i].shape = traced.graph.at(traced.graph.inputs[i]).shape;
+  std::vector<std::vector<int>> orders;
+  for (const InputType& type : types) orders.push_back(type.order);
+  traced.graph = with_input_orders(traced.graph, orders);
   special->program = traced.graph;
   special->fuse = options.fuse;
   special->threads = options.threads;
   special->executable = smelt::compile(traced.graph, machine_of(on), o);
-  if (declared)  // the program's own types
-    for (size_t i = 0; i < types.size(); ++i) types[i].shape = traced.graph.at(traced.graph.inputs[i]).shape;
   special->types = std::move(types);
-  special->pattern = Pattern(special->types, declared);
+  special->pattern = Pattern(special->types, declared, false);
   special->lists = arguments.lists;
   special->device = on;
   special->captured = std::move(traced.captured);
@@ -461,6 +508,13 @@ static Difference difference(const Special& special, const Arguments& arguments,
       const bool same = expected == tensor.dims[d] && (constant || may_be_open(tensor.dims[d]));
       found.nearness += same;
       agrees &= same;
+    }
+    const std::vector<int> order = memory_order(tensor);
+    if (agrees && found.text.empty() && order != type.order) {
+      InputType now = type;
+      now.order = order;
+      found.text = fmt::format("{} is {}{}, not {}{}", naming.argument(i, arguments.lists), now.str(),
+                               order.empty() ? " row by row" : "", type.str(), type.order.empty() ? " row by row" : "");
     }
     if (!agrees && found.text.empty())
       found.text = fmt::format("{} is {}, not {}", naming.argument(i, arguments.lists),

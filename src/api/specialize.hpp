@@ -30,14 +30,19 @@ struct Traced {
   Graph graph;
   std::vector<Array> captured;  // behind the arguments
 };
+// The axes of an array as they lie in memory, the outermost first, where they lie without a gap in another order than they have; empty
+// where they do not, and where the array is so small that kernels of its own are not worth it.
+std::vector<int> memory_order(const TensorView& array);
+
 using Build = std::function<Traced(const std::vector<InputType>& types, const std::vector<int>& lists)>;
 
 // Which sizes an executable takes, laid out for a fast answer.
 class Pattern {
  public:
   Pattern() = default;
-  // `one_may_be_open`: whether a symbol may stand for 1, which broadcasts and is dropped by squeeze.
-  Pattern(const std::vector<InputType>& types, bool one_may_be_open);
+  // `one_may_be_open`: whether a symbol may stand for 1, which broadcasts and is dropped by squeeze. `copies`: whether inputs
+  // take arrays in any order, in the place of another specialization.
+  Pattern(const std::vector<InputType>& types, bool one_may_be_open, bool copies);
   // The class of the sizes that stand for symbols, when it takes them. Those of a class differ by less than a factor of four each.
   std::optional<uint64_t> class_of(const Arguments& arguments) const;
   bool calculated() const { return calculated_; }  // whether a size is an expression of symbols, as 4*H
@@ -47,10 +52,12 @@ class Pattern {
     DType dtype;
     bool weak;
     std::vector<int64_t> dims;  // a size, or -1 - s for symbol s, or for an expression
+    std::vector<int> order;     // of InputType
+    bool takes_order(const TensorView& array, bool copies) const;
   };
   std::vector<Input> inputs_;
   size_t symbols_ = 0;
-  bool one_may_be_open_ = false, calculated_ = false;
+  bool one_may_be_open_ = false, copies_ = false, calculated_ = false;
 };
 
 // A number among the arguments, and a dtype that it takes because of what it meets.
@@ -65,7 +72,7 @@ struct Special {
   Pattern pattern;
   std::vector<int> lists;
   Device device;  // where it was compiled for
-  Graph program;  // as it was traced
+  Graph program;  // as it was traced, for inputs in the order of memory
   bool fuse = true;
   int threads = 0;  // Options::threads
   Executable executable;
@@ -178,7 +185,9 @@ std::vector<Array> run(const Special& special, const Arguments& arguments);
 void run_into(const Special& special, const Arguments& arguments, const std::vector<Array>& outputs);
 // How many plans eval() has compiled in this process.
 int eval_compile_count();
-// The views of a call: arguments, then captured arrays.
+// An argument with its axes in the order that the program has.
+TensorView in_order(const InputType& type, TensorView view);
+// The views of a call: arguments, in the order of their memory, then captured arrays.
 std::vector<TensorView> views_of(const Special& special, const Arguments& arguments);
 std::vector<TensorView> output_views(const Special& special, const std::vector<Array>& outputs);
 

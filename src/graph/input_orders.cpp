@@ -1,0 +1,52 @@
+#include "graph/input_orders.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace smelt {
+
+// Of an input whose axes are to be in this order: the input, and what shows it as the program has it.
+static std::pair<Node, Node> in_order(const Node& input, const std::vector<int>& order) {
+  Node lying = input, shown = input;
+  shown.kind = NodeKind::Permute;
+  shown.name.clear();
+  shown.axes.resize(order.size());
+  for (size_t d = 0; d < order.size(); ++d) {
+    const auto axis = static_cast<size_t>(order[d]);
+    lying.shape[d] = input.shape[axis];
+    shown.axes[axis] = static_cast<int>(d);
+  }
+  return {std::move(lying), std::move(shown)};
+}
+
+Graph with_input_orders(const Graph& graph, const std::vector<std::vector<int>>& orders) {
+  if (std::all_of(orders.begin(), orders.end(), [](const auto& order) { return order.empty(); })) return graph;
+  Graph result;
+  result.constraints = graph.constraints;
+  result.source = graph.source;
+  std::vector<NodeId> made(graph.nodes.size());
+  const auto add = [&](Node node) {
+    result.nodes.push_back(std::move(node));
+    return static_cast<NodeId>(result.nodes.size()) - 1;
+  };
+  std::vector<NodeId> inputs(graph.nodes.size(), -1);
+  for (size_t id = 0; id < graph.nodes.size(); ++id) {
+    Node node = graph.nodes[id];
+    for (NodeId& arg : node.args) arg = made[static_cast<size_t>(arg)];
+    const auto place = std::find(graph.inputs.begin(), graph.inputs.end(), static_cast<NodeId>(id)) - graph.inputs.begin();
+    const auto i = static_cast<size_t>(place);
+    if (i < graph.inputs.size() && i < orders.size() && !orders[i].empty()) {
+      auto [lying, shown] = in_order(node, orders[i]);
+      inputs[id] = add(std::move(lying));
+      shown.args = {inputs[id]};
+      made[id] = add(std::move(shown));
+    } else {
+      inputs[id] = made[id] = add(std::move(node));
+    }
+  }
+  for (const NodeId id : graph.inputs) result.inputs.push_back(inputs[static_cast<size_t>(id)]);
+  for (const NodeId id : graph.outputs) result.outputs.push_back(made[static_cast<size_t>(id)]);
+  return result;
+}
+
+}  // namespace smelt
