@@ -33,7 +33,8 @@ Graph with_input_orders(const Graph& graph, const std::vector<std::vector<int>>&
   for (size_t id = 0; id < graph.nodes.size(); ++id) {
     Node node = graph.nodes[id];
     for (NodeId& arg : node.args) arg = made[static_cast<size_t>(arg)];
-    const auto place = std::find(graph.inputs.begin(), graph.inputs.end(), static_cast<NodeId>(id)) - graph.inputs.begin();
+    const auto place =
+        std::find(graph.inputs.begin(), graph.inputs.end(), static_cast<NodeId>(id)) - graph.inputs.begin();
     const auto i = static_cast<size_t>(place);
     if (i < graph.inputs.size() && i < orders.size() && !orders[i].empty()) {
       auto [lying, shown] = in_order(node, orders[i]);

@@ -87,8 +87,10 @@ bool take_few_rows(Product& p, int64_t rows, int64_t columns, int64_t inner, int
 
 // The tile that takes the fewest cycles on the thread that has most of them, and how many. Panels are packed anew for each tile.
 double choose_tile(const Domain& domain, Product& p, int threads, int64_t lanes, double stored) {
-  // Cycles to pack an element (AVX-512, f32): rows and columns that are neighbours, columns that are turned, and lines.
-  constexpr double kNeighbours = 0.15, kTurned = 1.3, kInLines = 1.0;
+  // Cycles to pack an element (AVX-512, f32): neighbours, columns that are turned, lines, and lanes that go over several axes.
+  constexpr double kNeighbours = 0.15, kTurned = 1.3, kInLines = 1.0, kGathered = 1.5;
+  const bool gathered = p.rows_along_inner ? p.inner.size() > 1 && p.inner_lines == 0 : p.rows.size() > 1;
+  const double row = gathered ? kGathered : kNeighbours;
   const double batch = static_cast<double>(estimate_of(domain, p.batch)),
                inner = static_cast<double>(estimate_of(domain, p.inner));
   const int64_t rows = estimate_of(domain, p.rows), columns = estimate_of(domain, p.columns);
@@ -105,10 +107,9 @@ double choose_tile(const Domain& domain, Product& p, int threads, int64_t lanes,
                            ceil_ratio(static_cast<double>(columns), static_cast<double>(tried.tile_columns));
       const auto high = static_cast<double>(tried.tile_rows),
                  wide = static_cast<double>(round_up(tried.tile_columns, lanes));
-      const double of_tile =
-          sums * (inner / static_cast<double>(p.terms) *
-                      (high * wide / static_cast<double>(lanes) + wide * column + high * kNeighbours) +
-                  high * wide * stored);
+      const double of_tile = sums * (inner / static_cast<double>(p.terms) *
+                                         (high * wide / static_cast<double>(lanes) + wide * column + high * row) +
+                                     high * wide * stored);
       const double cycles = ceil_ratio(tiles, threads) * of_tile;
       if (cycles < least) least = cycles, best = tried;
     }

@@ -54,12 +54,11 @@ TEST(Order, OfImagesWithChannelsLast) {
 TEST(Order, OtherArraysAreCopied) {
   const auto f = compile([](Array x) { return x + 1; });
   const std::vector<float> memory = counted(size_t{300} * 300);
-  for (const auto& [dims, strides, offset] :
-       std::vector<std::tuple<Dims, Dims, int64_t>>{{{20, 30}, {1, 20}, 0},
-                                                    {{150, 150}, {2, 300}, 0},
-                                                    {{200, 150}, {150, -1}, 149},
-                                                    {{200, 150}, {0, 1}, 0},
-                                                    {{150, 200}, {1, 300}, 0}}) {
+  for (const auto& [dims, strides, offset] : std::vector<std::tuple<Dims, Dims, int64_t>>{{{20, 30}, {1, 20}, 0},
+                                                                                          {{150, 150}, {2, 300}, 0},
+                                                                                          {{200, 150}, {150, -1}, 149},
+                                                                                          {{200, 150}, {0, 1}, 0},
+                                                                                          {{150, 200}, {1, 300}, 0}}) {
     const Array x = Array::borrow(memory, dims, strides, offset);
     EXPECT_THAT(f(x).to_vector<float>(), ElementsAreArray(f(x.copy()).to_vector<float>()));
   }
