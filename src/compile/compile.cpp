@@ -134,15 +134,20 @@ std::string kernels_for(const Executable::State& state, const SizeBinding& sizes
 // rows apart are gathers.
 static int64_t most_local(const Machine& device) { return device.is_gpu && !device.gpu_facts.is_processor ? 64 : 8; }
 
+// Simple, and as devices of this kind compute it best. A GPU keeps long windows together (schedule/blocked.hpp).
+static Graph for_device(const Graph& graph, const Machine& device) {
+  const Graph simple = simplify(graph);
+  return store_for_custom(with_local_reductions(device.is_gpu ? simple : simplify(with_windows_in_steps(simple)),
+                                                most_local(device), !device.is_gpu));
+}
+
 Executable compile(const Graph& graph, const Machine& device, const CompileOptions& options) {
   if (device.is_gpu && !device.compiles()) throw UserError(device.missing);
   if (!device.compiles()) fall_back(device, options);
   std::vector<StageTime> times;
   Clock clock(times);
   verify(graph);
-  const Graph simplified = clock.stage("simplify", [&] {
-    return store_for_custom(with_local_reductions(simplify(graph), most_local(device), !device.is_gpu));
-  });
+  const Graph simplified = clock.stage("simplify", [&] { return for_device(graph, device); });
   verify(simplified);
   check_custom(simplified, device);
   CompileOptions complete = options;

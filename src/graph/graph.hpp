@@ -181,6 +181,8 @@ Graph store_for_custom(const Graph& graph);
 // each broadcast along an axis of the other, make together. `in_tiles`: products of matrices are not
 // local, convolutions of many channels among them.
 Graph with_local_reductions(Graph graph, int64_t most, bool in_tiles);
+// The same with sums and extrema over long windows written as sums and extrema of shorter ones.
+Graph with_windows_in_steps(const Graph& graph);
 
 // The reference: op by op, floats in float64 with no rounding in between (an explicit cast to a float type rounds), integers
 // exact. One result per output: floats as F64 tensors, others in their own dtype. Throws UserError on a gather out of range.
