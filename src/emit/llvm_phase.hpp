@@ -229,6 +229,8 @@ class PhasePrinter {
   void assign(const kernel::Assign& s);
   void combine(const kernel::Combine& s);
   Value reduce_lanes(Op op, Value x);
+  Value extreme_lane(const Value& x, bool smaller);
+  Value flip_below_zero(const Value& bits);
   // llvm_scan.cpp: a running value, and whether it has begun anew on the way
   struct Running {
     Value value;

@@ -73,8 +73,32 @@ void PhasePrinter::assign(const kernel::Assign& s) {
   forget(changes);
 }
 
+// Floats as integers in the same order, and back: those below 0 have their other bits flipped.
+Value PhasePrinter::flip_below_zero(const Value& bits) {
+  const int width = 8 * size_of(bits.dtype);
+  const Value sign = op("ashr $T $a, $b", bits.dtype, {bits, constant(bits.dtype, width - 1)});
+  const Value magnitude = op("lshr $T $a, $b", bits.dtype, {sign, constant(bits.dtype, 1)});
+  return op("xor $T $a, $b", bits.dtype, {bits, magnitude});
+}
+
+// The largest (or smallest) of few lanes, NaN if any is, +0 above -0. As integers a halving takes one instruction of one cycle; as
+// floats three comparisons and three choices, each waiting for the one before.
+Value PhasePrinter::extreme_lane(const Value& x, bool smaller) {
+  const DType bits = size_of(x.dtype) == 8 ? DType::I64 : DType::I32;
+  // A NaN with the sign of the end that wins.
+  const int64_t nan = size_of(x.dtype) == 8 ? 0x7ff8000000000000 : 0x7fc00000;
+  const int64_t sign = size_of(x.dtype) == 8 ? min_int(DType::I64) : min_int(DType::I32);
+  const Value is_nan = op("fcmp uno $T $a, $b", DType::Bool, {x, x});
+  const Value last = constant(bits, smaller ? nan + sign : nan);
+  const Value chosen = op("select $C $a, $T $b, $T $c", bits, {is_nan, last, bitcast(x, bits)});
+  const Value found = reduce_lanes(smaller ? Op::Min : Op::Max, flip_below_zero(chosen));
+  return bitcast(flip_below_zero(found), x.dtype);
+}
+
 // Halves again and again: lane i meets lane i + n/2. The order is the same on every machine.
 Value PhasePrinter::reduce_lanes(Op with, Value x) {
+  constexpr int kVectorBytes = 64;
+  const bool extreme = with == Op::Max || with == Op::Min;
   for (int half = x.lanes / 2; half >= 1; half /= 2) {
     const std::string type = type_of(x);
     auto part = [&](int first) {
@@ -85,8 +109,10 @@ Value PhasePrinter::reduce_lanes(Op with, Value x) {
       return define(x.scope, x.dtype, half,
                     fmt::format("shufflevector {} {}, {} poison, <{} x i32> <{}>", type, x.text, type, half, order));
     };
+    if (extreme && is_float(x.dtype) && x.lanes > 2 && x.lanes * size_of(x.dtype) <= kVectorBytes)
+      return extreme_lane(x, with == Op::Min);
     const Value low = part(0), high = part(half);
-    if (with == Op::Max || with == Op::Min)
+    if (extreme)
       x = maximum(low, high, with == Op::Min);
     else
       x = op(is_float(x.dtype) ? info(with).llvm_float : info(with).llvm_int, x.dtype, {low, high});

@@ -56,7 +56,8 @@ class Classifier {
   }
 
   // What cannot be proved, or holds nowhere, is a gather.
-  LaneAccess load(const IntExpr& offset, bool masked, const std::vector<bool>* active) const {
+  LaneAccess load(const IntExpr& given, bool masked, const std::vector<bool>* active) const {
+    const IntExpr offset = merged_quotients(given);
     LaneAccess made = likely(offset, masked, active);
     const bool nowhere = std::any_of(made.holds.begin(), made.holds.end(),
                                      [&](const IntExpr& h) { return proves_nonnegative(-h - 1, ranges_); });
@@ -162,7 +163,10 @@ class Classifier {
     const auto numerator = unwrapped(a->a, holds);
     if (!numerator) return std::nullopt;
     const auto divisor = a->b.constant();
-    if (divisor && *divisor > 0 && (steps_.once || steps_.lanes % *divisor == 0) && *numerator == a->a) return whole;
+    // Not so where the numerator is a quotient itself, which takes several steps to the next multiple of the divisor.
+    if (divisor && *divisor > 0 && (steps_.once || steps_.lanes % *divisor == 0) && *numerator == a->a &&
+        table_of(whole))
+      return whole;
     const auto table = table_of(*numerator);
     if (!table) return std::nullopt;
     int64_t furthest = 0;

@@ -173,9 +173,35 @@ std::optional<LineRow> line_row(const Kernel& kernel, const Access& access, cons
 
 IntExpr in_lane(const LaneSteps& steps, const IntExpr& e, int lane) { return LaneOffsets(steps, {}).at(e, lane); }
 
-std::string lane_fault(const LaneSteps& steps, const LaneAccess& access, const IntExpr& offset,
+IntExpr merged_quotients(const IntExpr& e) {
+  const auto is_quotient = [](const IntExpr::Atom& a) {
+    return a.kind == AtomKind::FloorDiv && !a.symbol && a.b.constant().value_or(0) > 0;
+  };
+  IntExpr sum;
+  for (const IntExpr::Term& term : e.terms()) {
+    IntExpr product = term.coefficient;
+    for (const IntExpr::AtomPtr& a : term.atoms) {
+      IntExpr factor = IntExpr::of_term({1, {a}});
+      if (is_quotient(*a)) {
+        const IntExpr below = merged_quotients(a->a);
+        const bool one =
+            below.terms().size() == 1 && below.terms()[0].coefficient == 1 && below.terms()[0].atoms.size() == 1;
+        if (one && is_quotient(*below.terms()[0].atoms[0])) {
+          const IntExpr::Atom& inner = *below.terms()[0].atoms[0];
+          factor = floordiv(inner.a, inner.b * a->b);
+        }
+      }
+      product = product * factor;
+    }
+    sum = sum + product;
+  }
+  return sum;
+}
+
+std::string lane_fault(const LaneSteps& steps, const LaneAccess& access, const IntExpr& given,
                        const std::vector<bool>* active) {
   if (access.form == AccessForm::Gather) return "";
+  const IntExpr offset = merged_quotients(given);
   LaneOffsets offsets(steps, access.holds);
   if (access.form == AccessForm::Pieces) return fault_of_pieces(access, offset, steps, active, offsets);
   const int64_t step = access.form == AccessForm::Broadcast ? 0 : access.step;

@@ -32,6 +32,9 @@ std::optional<LineRow> line_row(const Kernel& kernel, const Access& access, cons
 // An index in one lane of a step.
 IntExpr in_lane(const LaneSteps& steps, const IntExpr& e, int lane);
 
+// The same with a quotient of a quotient as one: what lanes share of x // 56 // 56 may wrap around once in 3136 of them, not in 56.
+IntExpr merged_quotients(const IntExpr& e);
+
 // The first lane that does not lie at `offset` as the form says, as a text; "" where all are proved. `active`: the lanes that a
 // mask lets read.
 std::string lane_fault(const LaneSteps& steps, const LaneAccess& access, const IntExpr& offset,

@@ -88,6 +88,18 @@ TEST(ClassifyAccesses, WhatWrapsAroundNowAndThen) {
   EXPECT_EQ(Reading(mod(i + S, 15), 8, true).form().form, Form::Gather) << "it wraps around in most steps";
 }
 
+// A channel's parameter over rows of fewer elements than lanes, and a pair's angle: the quotient of a quotient is one of rows of rows.
+TEST(ClassifyAccesses, QuotientsOfQuotients) {
+  Reading channel(floordiv(floordiv(i, 6), 20), 8, true);
+  EXPECT_EQ(channel.form().form, Form::Broadcast);
+  ASSERT_EQ(channel.form().holds.size(), 1U);
+  EXPECT_EQ(channel.form().holds[0], 120 - 1 - mod(i, 120) - 7);
+  const IntExpr pair = floordiv(i, 2), row = floordiv(floordiv(pair, 8), 4);
+  Reading angle(mod(pair, 8) + 8 * mod(row + S, 1360), 8);
+  EXPECT_EQ(angle.form().form, Form::Pieces);
+  EXPECT_EQ(angle.form().holds.size(), 1U);
+}
+
 TEST(ClassifyAccesses, ClampsHoldAtBothEndsOfAStep) {
   Reading x(max(0, i - S), 8, true);
   EXPECT_EQ(x.form().form, Form::Strided);
