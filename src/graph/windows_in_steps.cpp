@@ -113,7 +113,8 @@ class Writer {
     std::vector<NodeId> windows{x};  // of 1, 2, 4, .. elements
     int64_t length = 1;
     for (; 2 * length <= n; length *= 2)
-      windows.push_back(joined(windows.back(), 0, windows.back(), length, d, at(windows.back()).shape[d] - length, reduce));
+      windows.push_back(
+          joined(windows.back(), 0, windows.back(), length, d, at(windows.back()).shape[d] - length, reduce));
     if (length == n) return windows.back();
     const IntExpr extent = at(x).shape[d] - (n - 1);
     if (is_extremum(reduce.reduce)) return joined(windows.back(), 0, windows.back(), n - length, d, extent, reduce);
@@ -128,7 +129,8 @@ class Writer {
   }
 
   // The operation over `extent` elements along axis d of both, from these on.
-  NodeId joined(NodeId a, int64_t from_a, NodeId b, int64_t from_b, size_t d, const IntExpr& extent, const Node& reduce) {
+  NodeId joined(NodeId a, int64_t from_a, NodeId b, int64_t from_b, size_t d, const IntExpr& extent,
+                const Node& reduce) {
     const NodeId left = slice(a, from_a, d, extent, reduce), right = slice(b, from_b, d, extent, reduce);
     Node node{.kind = NodeKind::Elementwise};
     node.op = reduce.reduce == ReduceKind::Sum ? Op::Add : reduce.reduce == ReduceKind::Max ? Op::Max : Op::Min;

@@ -337,11 +337,13 @@ std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const 
     s.keep_bytes = options.target.l2_bytes / 2;
     const bool in_rows = s.domain.scans.empty() &&
                          (tuning.tile ? !one_pass || height < kTallColumn : far && takes_far_tiles(s, options.target));
-    const auto too_high = [&] { return !one_pass && height * s.lanes * 4 > options.target.l2_bytes / 2; };
-    while (!in_rows && s.lanes > natural_lanes(options.target) && too_high()) s.lanes /= 2;
-    if (!in_rows && too_high())
+    // Lanes that go down their own columns take some lines of every row, which must stay near until the last pass. Fewer lanes take less of
+    // each line, so that every pass fetches it several times.
+    const bool too_high =
+        !one_pass && height * std::min<int64_t>(s.lanes, width) * kBytesOfElement > options.target.l2_bytes / 2;
+    if (!in_rows && too_high && height * width * kBytesOfElement > options.target.l2_bytes / 2)
       return Refusal{fmt::format("a column of {} does not stay on chip between its passes", height),
-                     fmt::format("columns of at most {}", options.target.l2_bytes / 8 / s.lanes)};
+                     fmt::format("columns of at most {}", options.target.l2_bytes / 2 / kBytesOfElement / s.lanes)};
     s.tile = !in_rows ? s.lanes : tuning.tile ? wide : std::max<int64_t>(s.lanes, kFarTile / s.lanes * s.lanes);
     s.note =
         fmt::format("{} columns of {} side by side, {}{}", s.tile, height, passes_text(s.domain), scans_text(s.domain));
@@ -373,7 +375,10 @@ std::variant<Schedule, Refusal> cpu_schedule(const Graph& graph, Domain domain, 
   const bool as_columns = has_columns && (!along_rows || !has_rows || short_rows);
   const bool turned = options.tuning.turned && has_columns && has_rows;
   const int passes = passes_of(domain);
-  const bool on_chip = domain.estimate(true) * kBytesOfElement <= options.target.l2_bytes;
+  // Rows: one. Columns: those of a step's lanes, beside each other, of which the first level should hold a good part.
+  const int64_t beside = as_columns != turned ? 4 * natural_lanes(options.target) : 1;
+  const bool on_chip =
+      domain.estimate(true) * beside * kBytesOfElement <= options.target.l2_bytes / (beside > 1 ? 8 : 1);
   const auto make = [&](Domain of) {
     if (as_columns != turned) return column(graph, std::move(of), group, options, turned);
     return row(graph, std::move(of), group, options);

@@ -22,7 +22,9 @@ struct Count {
   size_t reductions = 0, operations = 0;
   bool operator==(const Count&) const = default;
 };
-void PrintTo(const Count& c, std::ostream* out) { *out << c.reductions << " reductions, " << c.operations << " operations"; }
+void PrintTo(const Count& c, std::ostream* out) {
+  *out << c.reductions << " reductions, " << c.operations << " operations";
+}
 
 Count count_in(const Graph& graph) {
   Count count;
@@ -92,16 +94,17 @@ struct Case {
 
 TEST(WindowsInSteps, AreTheSameValues) {
   std::mt19937_64 random(3);
-  for (const Case& c : {Case{DType::F32, max_of({7, 5}), 0}, Case{DType::U8, min_of({6, 11}), 0},
-                        Case{DType::I32, sum_of({7, 13}), 0}, Case{DType::BF16, sum_of({7, 13}), 1e-2},
-                        Case{DType::F32, mean_of({23}), 1e-9}}) {
+  for (const Case& c :
+       {Case{DType::F32, max_of({7, 5}), 0}, Case{DType::U8, min_of({6, 11}), 0}, Case{DType::I32, sum_of({7, 13}), 0},
+        Case{DType::BF16, sum_of({7, 13}), 1e-2}, Case{DType::F32, mean_of({23}), 1e-9}}) {
     const Graph graph = graph_of(c.dtype, {2, 19, 90}, c.build), steps = with_windows_in_steps(graph);
     EXPECT_EQ(count_in(steps).reductions, 0U);
     const Tensor array = noise(c.dtype, {2, 19, 90}, random, 100);
     const Tensor a = interpret(graph, {array})[0], b = interpret(steps, {array})[0];
     ASSERT_EQ(a.dims, b.dims);
     for (int64_t i = 0; i < a.count(); ++i)
-      ASSERT_NEAR(element(a, i), element(b, i), c.relative * (1 + std::abs(element(a, i)))) << name_of(c.dtype) << " at " << i;
+      ASSERT_NEAR(element(a, i), element(b, i), c.relative * (1 + std::abs(element(a, i))))
+          << name_of(c.dtype) << " at " << i;
   }
 }
 
