@@ -14,8 +14,10 @@ namespace {
 // One more addition in a single expression costs less than a step, which stores its result in a ring. An extremum takes several
 // instructions, so that fewer of them are worth a step.
 constexpr int64_t kSumsWorthAStep = 3, kExtremaWorthAStep = 2;
-// Rows of fewer elements leave most of a ring's vectors empty: there a step costs twice as much.
+// Rows of fewer elements leave most of a ring's vectors empty, and rings keep rows, so that a third axis takes a kernel of its own:
+// there a step costs twice as much.
 constexpr int64_t kNarrow = 64;
+constexpr size_t kAxesOfRings = 2;
 
 bool is_extremum(ReduceKind kind) { return kind == ReduceKind::Max || kind == ReduceKind::Min; }
 
@@ -84,7 +86,9 @@ class Writer {
       steps += steps_of(n, extremum);
     }
     const bool narrow = window.shape[static_cast<size_t>(rank) - 1].constant().value_or(kNarrow) < kNarrow;
-    return elements - 1 >= steps * (extremum ? kExtremaWorthAStep : kSumsWorthAStep) * (narrow ? 2 : 1);
+    const int64_t worth =
+        (extremum ? kExtremaWorthAStep : kSumsWorthAStep) * (narrow || window.axes.size() > kAxesOfRings ? 2 : 1);
+    return elements - 1 >= steps * worth;
   }
 
   NodeId in_steps(const Node& reduce) {

@@ -85,6 +85,7 @@ class AccumulatorLowering : public Lowering {
   void add_moments(std::vector<Accumulator>& accs);
   std::vector<Stmt> update_moments(const std::vector<Accumulator>& accs, const Placement& placement);
   std::vector<Stmt> take_moments(const std::vector<Accumulator>& accs, const std::vector<ExprId>& part);
+  ExprId origin_of_part(const std::vector<Accumulator>& accs, const std::vector<ExprId>& part, size_t origin);
   std::vector<Stmt> join_moments(const std::vector<Accumulator>& accs);
   static std::vector<Accumulator> of_all_lanes(std::vector<Accumulator> accs);  // after join_moments
   ExprId held(const std::vector<Accumulator>& accs,

@@ -171,6 +171,20 @@ std::vector<Stmt> AccumulatorLowering::update_moments(const std::vector<Accumula
   return origins;
 }
 
+// Where the first part brings an origin to: its mean, where sums from that origin are known. An element of the part may be far from all
+// others.
+ExprId AccumulatorLowering::origin_of_part(const std::vector<Accumulator>& accs, const std::vector<ExprId>& part,
+                                           size_t origin) {
+  const Val there{&builder_, part[origin]}, n{&builder_, count_in(part, accs, accs[origin])};
+  for (size_t i = 0; i < accs.size(); ++i) {
+    if (accs[i].role != Role::Sum || accs[i].origins[0] != static_cast<int>(origin)) continue;
+    const Val mean = there + Val{&builder_, part[i]} / n;
+    return select(mean - mean == like(mean, 0), mean, there)
+        .id;  // not of nothing, and not where the sum has overflowed
+  }
+  return there.id;
+}
+
 // `part` is what the accumulators of a part hold. The first part brings the origins.
 std::vector<Stmt> AccumulatorLowering::take_moments(const std::vector<Accumulator>& accs,
                                                     const std::vector<ExprId>& part) {
@@ -181,8 +195,8 @@ std::vector<Stmt> AccumulatorLowering::take_moments(const std::vector<Accumulato
     const Accumulator& a = accs[i];
     if (a.role != Role::Origin) continue;
     const Val n{&builder_, builder_.local(accs[count_of(accs, a)].value)}, there{&builder_, part[i]},
-        origin{&builder_, builder_.local(a.value)};
-    origins.push_back(assign(a.value, select(n == like(n, 0), there, origin).id));
+        first{&builder_, origin_of_part(accs, part, i)}, origin{&builder_, builder_.local(a.value)};
+    origins.push_back(assign(a.value, select(n == like(n, 0), first, origin).id));
     by[i] = (there - origin).id;
   }
   const Moved moved{builder_, part, by};

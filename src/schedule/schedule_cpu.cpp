@@ -375,16 +375,18 @@ std::variant<Schedule, Refusal> cpu_schedule(const Graph& graph, Domain domain, 
   const bool as_columns = has_columns && (!along_rows || !has_rows || short_rows);
   const bool turned = options.tuning.turned && has_columns && has_rows;
   const int passes = passes_of(domain);
-  // Rows: one. Columns: those of a step's lanes, beside each other, of which the first level should hold a good part.
-  const int64_t beside = as_columns != turned ? 4 * natural_lanes(options.target) : 1;
+  const bool columns = as_columns != turned;
+  // A lane measures from its first element, which may be far from the others (moments.hpp): columns that a register of lanes keeps near take
+  // the passes that they need.
   const bool on_chip =
-      domain.estimate(true) * beside * kBytesOfElement <= options.target.l2_bytes / (beside > 1 ? 8 : 1);
+      columns ? domain.estimate(true) * natural_lanes(options.target) * kBytesOfElement <= options.target.l2_bytes / 2
+              : domain.estimate(true) * kBytesOfElement <= options.target.l2_bytes;
   const auto make = [&](Domain of) {
-    if (as_columns != turned) return column(graph, std::move(of), group, options, turned);
+    if (columns) return column(graph, std::move(of), group, options, turned);
     return row(graph, std::move(of), group, options);
   };
   auto made = make(std::move(domain));
-  if (passes == 1 || (on_chip && std::holds_alternative<Schedule>(made))) return made;
+  if (passes == 1 || (on_chip && (columns || std::holds_alternative<Schedule>(made)))) return made;
   // What does not stay on chip between passes: every pass less is a reading less.
   auto shorter = domain_of_fewer_passes(graph, group, options, Online::Moments, passes);
   if (!shorter) return made;

@@ -84,6 +84,7 @@ TEST(WindowsInSteps, NotWhereThatSavesLittle) {
   EXPECT_EQ(written(kImages, max_of({8, 8}, {8})), whole);
   EXPECT_EQ(written(kImages, max_of({5, 5}, {1}, {2})), whole);
   EXPECT_EQ(written(kNarrow, max_of({3, 3})), whole);
+  EXPECT_EQ(written(kImages, mean_of({3, 3, 3})), whole);
 }
 
 struct Case {
