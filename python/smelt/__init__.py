@@ -39,6 +39,9 @@ from ._grad import (
 gradient = grad
 value_and_gradient = value_and_grad
 
+from ._bench import (
+    Bench as Bench, Measurement as Measurement, bench as bench,
+)
 from ._config import (
     config as config, fusion_savings as fusion_savings, log_events as log_events, on_event as on_event,
     show_config as show_config,
