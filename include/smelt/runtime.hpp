@@ -77,6 +77,31 @@ struct CacheOptions {
 /// For all devices, from now on. Throws UserError for a negative limit.
 SMELT_API void set_cache(const CacheOptions& options);
 
+// ---- the compiler
+
+/// Another compiler of LLVM IR for the CPU, used where no libLLVM is found. Each call of a
+/// function compiles in its own thread, without others.
+struct LlvmCompiler {
+  /// What it compiles with and for.
+  struct Target {
+    int major = 0, minor = 0, patch = 0;  ///< of LLVM, 16 to 22
+    std::string triple;                   ///< "x86_64-unknown-linux-gnu"
+    std::string cpu;                      ///< this processor, as LLVM calls it
+    std::string passes;                   ///< what optimises; other passes, other entries of the cache on disk
+  };
+  std::string name;     ///< "llvmlite": SMELT_LLVM=llvmlite takes it where libLLVM is installed too
+  std::string install;  ///< "pip install llvmlite": for the message when neither is there
+  /// The file it is in, without opening it; empty when it is not installed.
+  std::function<std::string()> path;
+  /// Opens it.
+  std::function<Target()> target;
+  /// The text of a module as the bytes of an object file with position-independent code, or as assembly; for this processor, or
+  /// where `cpu` is not empty for the one of this name ("x86-64-v3"). Throws when the text is wrong.
+  std::function<std::string(const std::string& ir_text, const std::string& cpu, bool assembly)> compile;
+};
+/// For devices that are opened from now on. Throws UserError when a function is missing; one without a name brings back that there is none.
+SMELT_API void set_llvm_compiler(LlvmCompiler compiler);
+
 // ---- profilers and debuggers
 
 /// Who is told where the code of kernels for the CPU is.

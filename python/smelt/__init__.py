@@ -10,7 +10,7 @@
     softmax(numpy.random.rand(1000, 512).astype("f4"))  # one kernel; a numpy.ndarray
 """
 
-from . import _smelt
+from . import _smelt, _llvmlite
 from ._smelt import (
     DType as DType, Error as Error, Explanation as Explanation, InternalError as InternalError, Size as Size,
     UserError as UserError, bfloat16 as bfloat16, float16 as float16, float32 as float32, float64 as float64,

@@ -25,6 +25,10 @@ def config() -> dict[str, str]:
         missing: str = _smelt.missing(name)
         return f"not usable: {missing.strip()}" if missing else "usable"
 
+    def llvm() -> str:
+        version, path = _smelt.llvm()
+        return f"{version}, {path}" if path else "none"
+
     cache = os.environ.get("SMELT_CACHE_DIR") or os.path.join(
         os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "smelt"
     )
@@ -32,6 +36,7 @@ def config() -> dict[str, str]:
         "smelt": _smelt.version,
         "python": f"{platform.python_version()} ({sys.implementation.name})",
         "module": _smelt.__file__,
+        "llvm": llvm(),
         "cpu": device("cpu"),
         "cuda": device("cuda"),
         "cache": cache,

@@ -141,6 +141,12 @@ nb::object to_dlpack_capsule(const Array& array, bool versioned, std::optional<u
   }));
 }
 
+// Elements in row-major order; a kernel may do it.
+Array copied(const Array& array) {
+  const nb::gil_scoped_release unlocked;
+  return array.copy();
+}
+
 // The element at an index for each axis, of an array with data.
 nb::object item_of(const Array& array, const Dims& index) {
   const Array x = array.to(Device::cpu());
@@ -481,10 +487,10 @@ void bind_arrays(nb::module_& m) {
                return x.to(device);
              }());
            })
-      .def("contiguous", [](const Array& x) { return wrap(x.copy()); })
+      .def("contiguous", [](const Array& x) { return wrap(copied(x)); })
       .def("to_bytes",
            [](const Array& x) {
-             const Array rows = x.copy();
+             const Array rows = copied(x);
              return nb::bytes(static_cast<const char*>(rows.data()),
                               static_cast<size_t>(rows.size() * size_of(rows.dtype())));
            })

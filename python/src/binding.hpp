@@ -93,6 +93,7 @@ void bind_functions(nb::module_& m);
 void bind_dispatch(nb::module_& m);
 void bind_reports(nb::module_& m);
 void bind_kernels(nb::module_& m);
+void bind_llvm(nb::module_& m);
 void bind_torch(nb::module_& m);
 
 }  // namespace smelt::python

@@ -253,13 +253,14 @@ static std::vector<Array> evaluated(const nb::list& arguments) {
 }
 
 void bind_functions(nb::module_& m) {
+  const nb::call_guard<nb::gil_scoped_release> unlocked;  // these may compile, and run what they compiled
   nb::class_<Explanation>(m, "Explanation", "What became one kernel, what did not, and why.")
       .def_prop_ro("kernels", [](const Explanation& e) { return e.kernels.size(); })
       .def_prop_ro("unfused_bytes", [](const Explanation& e) { return e.unfused_bytes; })
       .def_prop_ro("fused_bytes", [](const Explanation& e) { return e.fused_bytes; })
-      .def("json", &Explanation::json)
-      .def("html", &Explanation::html)
-      .def("dump", &Explanation::dump, nb::arg("stage"))
+      .def("json", &Explanation::json, unlocked)
+      .def("html", &Explanation::html, unlocked)
+      .def("dump", &Explanation::dump, nb::arg("stage"), unlocked)
       .def("__str__", &Explanation::text)
       .def("__repr__", &Explanation::text);
   nb::class_<FunctionObject>(m, "Function", "A function that is traced and compiled for the arguments of its calls.")

@@ -14,5 +14,6 @@ NB_MODULE(_smelt, m) {
   bind_dispatch(m);
   bind_reports(m);
   bind_kernels(m);
+  bind_llvm(m);
   bind_torch(m);
 }

@@ -1,8 +1,10 @@
 // What the library reports: savings of a chain of operations, devices, events.
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
 #include <nlohmann/json.hpp>
 
+#include "api/node.hpp"
 #include "binding.hpp"
 #include "report/savings.hpp"
 
@@ -14,8 +16,17 @@ void bind_reports(nb::module_& m) {
     const auto chain = report::parse_chain(operations, "operations");
     return report::to_json(report::chain_savings(chain, dtype_bytes)).dump();
   });
-  m.def("missing",
-        [](const std::string& device) { return (device == "cuda" ? Device::cuda() : Device::cpu()).missing(); });
+  m.def("missing", [](const std::string& device) {
+    const nb::gil_scoped_release unlocked;  // opening a device may call set_llvm_compiler()'s functions
+    return (device == "cuda" ? Device::cuda() : Device::cpu()).missing();
+  });
+  // The version of LLVM for the CPU and the file it is in; empty where there is none.
+  m.def("llvm", []() -> std::pair<std::string, std::string> {
+    const nb::gil_scoped_release unlocked;
+    const auto& llvm = detail::machine_of(Device::cpu()).llvm;
+    if (!llvm) return {};
+    return {llvm->version_text(), llvm->path()};
+  });
   m.def("set_cache", [](const std::string& folder) { set_cache({folder, std::nullopt}); });
   m.def("set_threads", &set_threads);
   m.def(

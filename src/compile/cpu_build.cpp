@@ -51,6 +51,8 @@ std::vector<size_t> kernels_of(const Executable::State& state, const SourceOf& s
   return first;
 }
 
+int compiling_threads(const Machine& device) { return device.llvm->on_any_thread() ? device.facts.threads : 1; }
+
 // One object for each source. Those in the cache one after another, which takes microseconds; the others several at a time.
 std::vector<std::string> compile_all(Executable::State& state, const SourceOf& source_of) {
   const std::vector<size_t> kernel_of = kernels_of(state, source_of);
@@ -71,7 +73,7 @@ std::vector<std::string> compile_all(Executable::State& state, const SourceOf& s
   }
   state.cache_use.misses = static_cast<int>(missing.size());
   state.cache_use.hits = static_cast<int>(objects.size() - missing.size());
-  runtime::parallel_for(device.facts.threads, static_cast<int64_t>(missing.size()), 1,
+  runtime::parallel_for(compiling_threads(device), static_cast<int64_t>(missing.size()), 1,
                         [&](int, int64_t begin, int64_t end) {
                           for (int64_t i = begin; i < end; ++i) {
                             const size_t k = missing[static_cast<size_t>(i)];
@@ -208,7 +210,7 @@ OtherKernels build_others(const Executable::State& state,
       job.text = emit::emit_llvm(*job.kernel, dialect);
     });
   runtime::parallel_for(
-      state.device.facts.threads, static_cast<int64_t>(jobs.size()), 1, [&](int, int64_t begin, int64_t end) {
+      compiling_threads(state.device), static_cast<int64_t>(jobs.size()), 1, [&](int, int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
           Job& job = jobs[static_cast<size_t>(i)];
           if (!job.kernel) continue;

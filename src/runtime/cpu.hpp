@@ -38,7 +38,7 @@ std::string cpu_identity(const std::string& level);
 class DiskCache;
 
 // libLLVM, opened at run time. Looked for: $SMELT_LLVM (a path to the library; nothing else is tried when it is set), then
-// libLLVM 22 down to 16 by the system's names.
+// libLLVM 22 down to 16 by the system's names, then what set_llvm_compiler() gave.
 class Llvm {
  public:
   // Nothing when it is not there; then `why` says what was tried and the command that installs it. A cache remembers where it was
@@ -54,6 +54,8 @@ class Llvm {
   virtual std::string path() const = 0;
   virtual std::string triple() const = 0;
   virtual std::string cpu_name() const = 0;  // as LLVM calls it; opens the library
+  // Whether threads of a loop may compile too, beside the one that asked.
+  virtual bool on_any_thread() const { return true; }
   // What code depends on beside its text: the library's file, the target, the processor, the passes.
   virtual const std::string& identity() const = 0;
 

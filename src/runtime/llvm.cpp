@@ -12,6 +12,7 @@
 #include "runtime/disk_cache.hpp"
 #include "runtime/elf_loader.hpp"
 #include "runtime/llvm_compile.hpp"
+#include "runtime/llvm_hook.hpp"
 #include "runtime/llvm_library.hpp"
 
 namespace smelt::runtime {
@@ -71,6 +72,8 @@ std::optional<Found> read_note(const std::string& note) {
   return found;
 }
 
+std::string version_of(const Found& found) { return fmt::format("{}.{}.{}", found.major, found.minor, found.patch); }
+
 class FoundLlvm final : public Llvm {
  public:
   // `chosen_cpu`: a name that read_cpu_facts() or cpu_facts_for() has checked; empty for the processor at hand.
@@ -81,9 +84,7 @@ class FoundLlvm final : public Llvm {
   }
 
   int version() const override { return static_cast<int>(found_.major); }
-  std::string version_text() const override {
-    return fmt::format("{}.{}.{}", found_.major, found_.minor, found_.patch);
-  }
+  std::string version_text() const override { return version_of(found_); }
   std::string path() const override { return found_.path; }
   std::string triple() const override { return found_.triple; }
   std::string cpu_name() const override { return opened().host.cpu; }
@@ -118,6 +119,32 @@ class FoundLlvm final : public Llvm {
   mutable std::mutex mutex_;
   mutable OpenedLibrary library_;
   mutable std::optional<Opened> opened_;
+};
+
+// Of a compiler that the user gave.
+class HookedLlvm final : public Llvm {
+ public:
+  HookedLlvm(Found found, std::string passes, std::shared_ptr<const LlvmCompiler> compiler, std::string chosen_cpu)
+      : found_(std::move(found)), compiler_(std::move(compiler)), chosen_cpu_(std::move(chosen_cpu)) {
+    identity_ = fmt::format("{} {}\n{}\n{}\n{}\n{}", compiler_->name, version_text(), file_identity(found_.path),
+                            found_.triple, passes, cpu_identity(chosen_cpu_));
+  }
+
+  int version() const override { return static_cast<int>(found_.major); }
+  std::string version_text() const override { return version_of(found_); }
+  std::string path() const override { return found_.path; }
+  std::string triple() const override { return found_.triple; }
+  std::string cpu_name() const override { return chosen_cpu_.empty() ? compiler_->target().cpu : chosen_cpu_; }
+  // The caller may hold the lock of the language that the compiler is written in.
+  bool on_any_thread() const override { return false; }
+  const std::string& identity() const override { return identity_; }
+  std::string compile(const std::string& ir_text) override { return compiler_->compile(ir_text, chosen_cpu_, false); }
+  std::string assembly(const std::string& ir_text) override { return compiler_->compile(ir_text, chosen_cpu_, true); }
+
+ private:
+  Found found_;
+  std::shared_ptr<const LlvmCompiler> compiler_;
+  std::string chosen_cpu_, identity_;
 };
 
 class AbsentLlvm final : public Llvm {
@@ -168,13 +195,45 @@ std::shared_ptr<Llvm> Llvm::absent(int version, std::string triple) {
   return std::make_shared<AbsentLlvm>(version, std::move(triple));
 }
 
+// The compiler that the user gave, as a note has it; nothing when none fits.
+static std::shared_ptr<Llvm> hooked_by_note(const std::shared_ptr<const LlvmCompiler>& compiler, const std::string& key,
+                                            const std::string& level, DiskCache* cache) {
+  if (!compiler || !cache) return nullptr;
+  const auto note = cache->find(key, DiskCache::Kind::Note);
+  const auto found = note ? read_note(*note) : std::nullopt;
+  if (!found || found->path != compiler->path()) return nullptr;
+  return std::make_shared<HookedLlvm>(*found, note->substr(note->rfind('\n') + 1), compiler, level);
+}
+
+// The same, which is opened and noted; nothing when it is not installed.
+static std::shared_ptr<Llvm> hooked(const std::shared_ptr<const LlvmCompiler>& compiler, const std::string& key,
+                                    const std::string& level, std::string& why, DiskCache* cache) {
+  if (!compiler) return nullptr;
+  const std::string path = compiler->path();
+  if (path.empty()) {
+    why += fmt::format("{}{} is not installed either: {}", why.empty() ? "" : "\n", compiler->name, compiler->install);
+    return nullptr;
+  }
+  const LlvmCompiler::Target target = compiler->target();
+  const Found found{path, target.triple, static_cast<unsigned>(target.major), static_cast<unsigned>(target.minor),
+                    static_cast<unsigned>(target.patch)};
+  if (cache) cache->store(key, note_of(found) + target.passes, DiskCache::Kind::Note);
+  return std::make_shared<HookedLlvm>(found, target.passes, compiler, level);
+}
+
 std::shared_ptr<Llvm> Llvm::open_for(const std::string& level, std::string& why, DiskCache* cache) {
   const std::string key = search_key();
+  const std::shared_ptr<const LlvmCompiler> compiler = compiler_of_user();
+  const std::string compiler_key = compiler ? key + "\n" + compiler->name : "";
+  const bool by_name = compiler && variable("SMELT_LLVM") == compiler->name;
+  if (auto noted = hooked_by_note(compiler, compiler_key, level, cache)) return noted;
+  if (by_name) return hooked(compiler, compiler_key, level, why, cache);
   if (cache)
     if (const auto note = cache->find(key, DiskCache::Kind::Note))
       if (auto found = read_note(*note)) return std::make_shared<FoundLlvm>(*found, OpenedLibrary(), level);
   OpenedLibrary library = open_library(why);
-  if (!library) return nullptr;
+  if (!library && !variable("SMELT_LLVM").empty()) return nullptr;
+  if (!library) return hooked(compiler, compiler_key, level, why, cache);
   const Found found{library.path, default_triple(*library.api), library.major, library.minor, library.patch};
   if (cache) cache->store(key, note_of(found), DiskCache::Kind::Note);
   return std::make_shared<FoundLlvm>(found, std::move(library), level);

@@ -6,8 +6,10 @@
 #include <thread>
 
 #include "runtime/cpu.hpp"
+#include "runtime/disk_cache.hpp"
 #include "runtime/llvm_compile.hpp"
 #include "smelt/error.hpp"
+#include "smelt/runtime.hpp"
 
 using namespace smelt;
 using namespace smelt::runtime;
@@ -201,4 +203,82 @@ TEST(Llvm, ALibraryThatIsNotLlvmIsExplained) {
   std::string why;
   EXPECT_EQ(Llvm::open(why), nullptr);
   EXPECT_THAT(why, HasSubstr("LLVMGetVersion"));
+}
+
+namespace {
+
+// A compiler that is libLLVM after all, and counts how often it is opened and asked.
+struct Counted {
+  int opened = 0, compiled = 0;
+  std::string cpu;
+};
+
+LlvmCompiler counting(const std::shared_ptr<Llvm>& llvm, const std::shared_ptr<Counted>& counted,
+                      const std::string& passes) {
+  LlvmCompiler compiler;
+  compiler.name = "counting";
+  compiler.install = "pip install counting";
+  compiler.path = [llvm] { return llvm->path(); };
+  compiler.target = [llvm, counted, passes] {
+    ++counted->opened;
+    return LlvmCompiler::Target{llvm->version(), 1, 2, llvm->triple(), "a processor", passes};
+  };
+  compiler.compile = [llvm, counted](const std::string& text, const std::string& cpu, bool assembly) {
+    ++counted->compiled;
+    counted->cpu = cpu;
+    return assembly ? llvm->assembly(text) : llvm->compile(text);
+  };
+  return compiler;
+}
+
+class GivenCompiler : public testing::Test {
+ protected:
+  void TearDown() override { set_llvm_compiler({}); }
+  std::shared_ptr<Llvm> llvm_ = open_or_skip();
+  std::shared_ptr<Counted> counted_ = std::make_shared<Counted>();
+  std::string why_;
+};
+
+}  // namespace
+
+TEST_F(GivenCompiler, CompilesWhereItIsNamed) {
+  if (!llvm_) GTEST_SKIP() << "no libLLVM";
+  set_llvm_compiler(counting(llvm_, counted_, "sroa"));
+  EXPECT_EQ(call(*Llvm::open(why_)->load(adder(4)), 3), 7);
+  EXPECT_EQ(counted_->compiled, 0);  // libLLVM goes first
+  const Setting setting("SMELT_LLVM", "counting");
+  const auto given = Llvm::open_for("x86-64-v2", why_, nullptr);
+  ASSERT_NE(given, nullptr);
+  EXPECT_EQ(given->version_text(), std::to_string(llvm_->version()) + ".1.2");
+  EXPECT_FALSE(given->on_any_thread());
+  EXPECT_EQ(call(*given->load(adder(4)), 3), 7);
+  EXPECT_THAT(given->assembly(adder(4)), HasSubstr("k0_p0"));
+  EXPECT_EQ(counted_->compiled, 2);
+  EXPECT_EQ(counted_->cpu, "x86-64-v2");
+}
+
+TEST_F(GivenCompiler, IsOpenedOnceForAllProcesses) {
+  if (!llvm_) GTEST_SKIP() << "no libLLVM";
+  const Setting setting("SMELT_LLVM", "counting");
+  const std::string folder = testing::TempDir() + "/given_compiler";
+  std::filesystem::remove_all(folder);
+  DiskCache cache(folder);
+  set_llvm_compiler(counting(llvm_, counted_, "sroa"));
+  const std::string identity = Llvm::open(why_, &cache)->identity();
+  EXPECT_EQ(counted_->opened, 1);
+  EXPECT_EQ(Llvm::open(why_, &cache)->identity(), identity);
+  EXPECT_EQ(counted_->opened, 1);
+  set_llvm_compiler(counting(llvm_, counted_, "gvn"));
+  EXPECT_NE(Llvm::open(why_, nullptr)->identity(), identity);
+}
+
+TEST_F(GivenCompiler, IsNamedWhenItIsMissing) {
+  LlvmCompiler compiler = counting(llvm_, counted_, "");
+  compiler.path = [] { return ""; };
+  set_llvm_compiler(compiler);
+  const Setting setting("SMELT_LLVM", "counting");
+  EXPECT_EQ(Llvm::open(why_), nullptr);
+  EXPECT_THAT(why_, HasSubstr("pip install counting"));
+  compiler.target = nullptr;
+  EXPECT_THROW(set_llvm_compiler(compiler), UserError);
 }
