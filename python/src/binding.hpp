@@ -95,5 +95,6 @@ void bind_reports(nb::module_& m);
 void bind_kernels(nb::module_& m);
 void bind_llvm(nb::module_& m);
 void bind_torch(nb::module_& m);
+void bind_jax(nb::module_& m);
 
 }  // namespace smelt::python

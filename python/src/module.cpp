@@ -16,4 +16,5 @@ NB_MODULE(_smelt, m) {
   bind_kernels(m);
   bind_llvm(m);
   bind_torch(m);
+  bind_jax(m);
 }
