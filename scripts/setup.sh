@@ -89,6 +89,15 @@ make_python() {
     "$python_place/bin/python" -m pip install -q --disable-pip-version-check --retries 2 --timeout 60 --only-binary :all: \
       "numpy>=2.1" "nanobind>=3.0" nanobind-backend scikit-build-core pytest hypothesis mypy
 }
+# Without one of these its tests are skipped, and listed as skipped.
+add_python() {
+  local package
+  for package in llvmlite jax "dask[array] distributed xarray" matplotlib; do
+    # shellcheck disable=SC2086 # several packages
+    "$python_place/bin/python" -m pip install -q --disable-pip-version-check --retries 1 --timeout 30 --only-binary :all: \
+      $package >/dev/null 2>&1 || echo "setup: $package could not be fetched: its Python tests will be skipped"
+  done
+}
 fetch_python() {
   [ "$goal" = test ] && [ ! -f "$python_place/ready" ] || return 0
   have_venv && have_python_header || { echo "setup: no venv, or no header of Python: the Python tests will be skipped"; return 0; }
@@ -96,6 +105,7 @@ fetch_python() {
   local log
   log=$(mktemp)
   if make_python >"$log" 2>&1; then
+    add_python
     echo ready >"$python_place/ready"
   else
     echo "setup: it could not be fetched: the Python tests will be skipped. The last words were:"

@@ -190,6 +190,7 @@ class Jit(_smelt.Dispatcher, Generic[R]):
         self._entries: dict[Any, _Entry] = {}
         self._plain: Optional[_Entry] = None  # the one of calls that take the short path
         self._warned = False
+        self._token: Optional[str] = None  # of its pickled copies
 
     # ---- calls
 
@@ -410,15 +411,39 @@ class Jit(_smelt.Dispatcher, Generic[R]):
         return f"<smelt.jit of {self.__qualname__}, {self.compile_count()} compiled>"
 
     def __reduce__(self) -> Any:
-        return _unpickled, (self.__module__, self.__qualname__)
+        # By name, as functions of Python, where the name is this one's; a process that is started by this one has another __main__.
+        if self.__module__ != "__main__" and _find(self.__module__, self.__qualname__) is self:
+            return _find, (self.__module__, self.__qualname__)
+        if self._token is None:
+            import uuid
+
+            self._token = uuid.uuid4().hex
+        return _received, (self._token, self.function, self._static, self._fixed, self._tune, self._threads)
 
 
-def _unpickled(module: str, name: str) -> Any:
+_MOST_RECEIVED = 256
+_received_by_token: dict[str, Jit[Any]] = {}  # the latest ones
+
+
+def _received(token: str, *arguments: Any) -> Jit[Any]:
+    """The function that was pickled; the same for each of its copies, so that it is traced once in each process."""
+    found = _received_by_token.pop(token, None) or Jit(*arguments)
+    found._token = token
+    _received_by_token[token] = found
+    if len(_received_by_token) > _MOST_RECEIVED:
+        _received_by_token.pop(next(iter(_received_by_token)), None)
+    return found
+
+
+def _find(module: str, name: str) -> Any:
     import importlib
 
-    found: Any = importlib.import_module(module)
-    for part in name.split("."):
-        found = getattr(found, part)
+    try:
+        found: Any = importlib.import_module(module)
+        for part in name.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError):
+        return None
     return found
 
 

@@ -129,9 +129,8 @@ void bind_jax(nb::module_& m) {
     known().functions.push_back(std::make_unique<FunctionObject>(function));
     return known().functions.size() - 1;
   });
-  m.def("ffi_handler", [](bool gpu) {
-    return nb::capsule(reinterpret_cast<const void*>(gpu ? &handle<true> : &handle<false>));
-  });
+  m.def("ffi_handler",
+        [](bool gpu) { return nb::capsule(reinterpret_cast<const void*>(gpu ? &handle<true> : &handle<false>)); });
 }
 
 }  // namespace smelt::python
