@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/memory.hpp"
@@ -70,22 +72,92 @@ Tensor Tensor::zeros(DType dtype, Dims dims) {
   return t;
 }
 
+namespace {
+
+// An axis of a copy, its steps in bytes.
+struct Axis {
+  int64_t size, from, to;
+};
+
+// Without axes of size 1, and with those as one that follow each other in memory.
+std::vector<Axis> axes_of(const TensorView& from) {
+  const int width = size_of(from.dtype);
+  std::vector<Axis> axes;
+  int64_t to = width;
+  for (size_t d = from.dims.size(); d-- > 0;) {
+    const Axis axis{from.dims[d], from.strides[d] * width, to};
+    to *= axis.size;
+    if (axis.size == 1) continue;
+    if (!axes.empty() && axis.from == axes.back().from * axes.back().size)
+      axes.back().size *= axis.size;
+    else
+      axes.push_back(axis);
+  }
+  return axes;  // the innermost first
+}
+
+// Tiles fit in the L1 cache, so that a transposition reads and writes whole cache lines.
+template <int kWidth>
+void copy_plane(char* to, const char* from, const Axis& inner, const Axis& outer) {
+  constexpr int64_t kTile = 32;
+  const int64_t columns = outer.size == 1 ? inner.size : kTile;
+  for (int64_t r = 0; r < outer.size; r += kTile)
+    for (int64_t c = 0; c < inner.size; c += columns)
+      for (int64_t i = r; i < std::min(r + kTile, outer.size); ++i) {
+        char* const row = to + i * outer.to;
+        const char* const source = from + i * outer.from;
+        for (int64_t k = c; k < std::min(c + columns, inner.size); ++k)
+          std::memcpy(row + k * kWidth, source + k * inner.from, kWidth);
+      }
+}
+
+void copy_plane(int width, char* to, const char* from, const Axis& inner, const Axis& outer) {
+  if (inner.from == width) {
+    for (int64_t i = 0; i < outer.size; ++i)
+      std::memcpy(to + i * outer.to, from + i * outer.from, static_cast<size_t>(inner.size * width));
+    return;
+  }
+  switch (width) {
+    case 1: return copy_plane<1>(to, from, inner, outer);
+    case 2: return copy_plane<2>(to, from, inner, outer);
+    case 4: return copy_plane<4>(to, from, inner, outer);
+    default: return copy_plane<8>(to, from, inner, outer);
+  }
+}
+
+}  // namespace
+
 void copy_strided(const TensorView& view, const TensorView& out) {
-  const int64_t n = out.count();
-  const int size = size_of(view.dtype);
-  const size_t rank = view.dims.size();
-  Dims index(rank, 0);
+  if (view.count() == 0) return;
+  const int width = size_of(view.dtype);
+  std::vector<Axis> axes = axes_of(view);
+  if (axes.empty()) axes.push_back({1, width, width});
+  const Axis inner = axes.front();
+  axes.erase(axes.begin());
+  Axis outer{1, 0, 0};
+  // The one that is densest in the source.
+  const auto densest = std::min_element(
+      axes.begin(), axes.end(), [](const Axis& a, const Axis& b) { return std::abs(a.from) < std::abs(b.from); });
+  if (densest != axes.end()) {
+    outer = *densest;
+    axes.erase(densest);
+  }
   const char* from = static_cast<const char*>(view.data);
   char* to = static_cast<char*>(out.data);
-  for (int64_t i = 0; i < n; ++i) {
-    int64_t offset = 0;
-    for (size_t d = 0; d < rank; ++d) offset += index[d] * view.strides[d];
-    std::memcpy(to + i * size, from + offset * size, static_cast<size_t>(size));
-    for (size_t d = rank; d-- > 0;) {
-      if (++index[d] < view.dims[d]) break;
+  Dims index(axes.size(), 0);
+  const auto advance = [&] {
+    for (size_t d = 0; d < axes.size(); ++d) {
+      from += axes[d].from;
+      to += axes[d].to;
+      if (++index[d] < axes[d].size) return true;
+      from -= axes[d].from * axes[d].size;
+      to -= axes[d].to * axes[d].size;
       index[d] = 0;
     }
-  }
+    return false;
+  };
+  do copy_plane(width, to, from, inner, outer);
+  while (advance());
 }
 
 Tensor contiguous_copy(const TensorView& view) {

@@ -75,6 +75,48 @@ TEST(Tensor, CopiesOfViews) {
   EXPECT_EQ(copied({DType::I32, {1}, {1}, bytes + 1}), (std::vector<int32_t>{77})) << "misaligned";
 }
 
+// Views of every order of axes, with steps, backwards, broadcast, of sizes beside those of tiles.
+TEST(Tensor, CopiesOfStridedViewsAreElementByElement) {
+  for (const DType dtype : {DType::U8, DType::I16, DType::F32, DType::F64}) {
+    const int width = size_of(dtype);
+    std::vector<char> memory(static_cast<size_t>(400000 * width));
+    for (size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<char>(i * 31 + i / 251);
+    char* const middle = memory.data() + 200000 * width;
+    const std::pair<Dims, Dims> views[] = {
+        {{}, {}},
+        {{7}, {2}},
+        {{33}, {-3}},
+        {{31, 33}, {1, 31}},
+        {{64, 65}, {-1, 70}},
+        {{33, 5}, {0, 1}},
+        {{5, 33}, {1, 0}},
+        {{2, 40, 3}, {1, 6, 2}},
+        {{4, 3, 32}, {3, 1, 12}},
+        {{3, 1, 33}, {66, 5, 2}},
+        {{0, 4}, {9, 9}},
+        {{2, 3, 4, 5}, {60, 1, 15, 3}},
+        {{3, 34, 2, 33}, {-2, 6, 1, 300}},
+        {{1, 1}, {7, 7}},
+    };
+    for (const auto& [dims, strides] : views) {
+      const Tensor copy = contiguous_copy(TensorView{dtype, dims, strides, middle});
+      Dims index(dims.size(), 0);
+      for (int64_t i = 0; i < copy.count(); ++i) {
+        int64_t offset = 0;
+        for (size_t d = 0; d < dims.size(); ++d) offset += index[d] * strides[d];
+        ASSERT_EQ(
+            std::memcmp(static_cast<char*>(copy.data) + i * width, middle + offset * width, static_cast<size_t>(width)),
+            0)
+            << name_of(dtype) << ", element " << i;
+        for (size_t d = dims.size(); d-- > 0;) {
+          if (++index[d] < dims[d]) break;
+          index[d] = 0;
+        }
+      }
+    }
+  }
+}
+
 TEST(Shape, Numbers) {
   const Shape shape = {sym("B"_size), 4, sym("B"_size) + 1};
   EXPECT_EQ(str(shape), "[B, 4, B + 1]");
