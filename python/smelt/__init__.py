@@ -39,9 +39,6 @@ from ._grad import (
 gradient = grad
 value_and_gradient = value_and_grad
 
-from ._bench import (
-    Bench as Bench, Measurement as Measurement, bench as bench,
-)
 from ._config import (
     config as config, fusion_savings as fusion_savings, log_events as log_events, on_event as on_event,
     show_config as show_config,
@@ -53,3 +50,18 @@ e, pi, inf, nan, newaxis = 2.718281828459045, 3.141592653589793, float("inf"), f
 __array_api_version__ = "2024.12"
 
 __version__: str = _smelt.version
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ._bench import (
+        Bench as Bench, Measurement as Measurement, bench as bench,
+    )
+else:
+
+    def __getattr__(name):
+        # Imported when it is used.
+        if name in ("Bench", "Measurement", "bench"):
+            from . import _bench
+
+            return getattr(_bench, name)
+        raise AttributeError(f"module 'smelt' has no attribute {name!r}")

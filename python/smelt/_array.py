@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterator, Protocol, Union
+TYPE_CHECKING = False  # of typing, which takes longer to import than this package
+if TYPE_CHECKING:
+    from typing import Any, Iterator, Protocol, Union
+
+    class SupportsDLPack(Protocol):
+        """An array of another library."""
+
+        def __dlpack__(self, *args: Any, **kwargs: Any) -> Any: ...
+
 
 from . import _smelt
 from ._methods import Methods
-
-
-class SupportsDLPack(Protocol):
-    """An array of another library."""
-
-    def __dlpack__(self, *args: Any, **kwargs: Any) -> Any: ...
 
 
 class Array(Methods):
@@ -326,7 +328,10 @@ class Array(Methods):
         return f"<div><code>{html.escape(self.describe())}</code><table>{body}</table></div>"
 
 
-ArrayLike = Union[Array, bool, int, float, SupportsDLPack]
+if TYPE_CHECKING:
+    ArrayLike = Union[Array, bool, int, float, SupportsDLPack]
+else:
+    ArrayLike = object
 
 
 def _binary(op: str, a: Any, b: Any) -> Array:

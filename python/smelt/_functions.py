@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence, Union
+TYPE_CHECKING = False  # of typing, which takes longer to import than this package
+if TYPE_CHECKING:
+    from typing import Any, Optional, Sequence, Union
+
+    _Axes = Union[None, int, Sequence[int]]
+    _Sizes = Union[int, Sequence[int]]
 
 from . import _smelt
 from ._array import Array, ArrayLike
 from ._smelt import DType
 
-_Axes = Union[None, int, Sequence[int]]
-_Sizes = Union[int, Sequence[int]]
 _call = _smelt.call
 
 

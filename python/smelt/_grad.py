@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Sequence, Union
+TYPE_CHECKING = False  # of typing, which takes longer to import than this package
+if TYPE_CHECKING:
+    from typing import Any, Callable, Sequence, Union
 
 from . import _smelt, _tree
 from ._array import Array

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
-import warnings
-import weakref
-from typing import Any, Callable, Generic, Hashable, Iterator, Optional, Sequence, TypeVar, Union, overload
+from _weakref import ref
+TYPE_CHECKING = False  # of typing, which takes longer to import than this package
+if TYPE_CHECKING:
+    from typing import Any, Callable, Generic, Hashable, Iterator, Optional, Sequence, TypeVar, Union, overload
 
 from . import _smelt, _tree
 from ._array import Array
 from ._smelt import Explanation, UserError
 
-R = TypeVar("R")
+if TYPE_CHECKING:
+    R = TypeVar("R")
+
+    class _Dispatcher(_smelt.Dispatcher, Generic[R]): ...
+else:
+    R = None
+
+    class _Dispatcher(_smelt.Dispatcher):
+        def __class_getitem__(cls, item):
+            return cls
+
+    def overload(function):
+        return function
+
 
 _MOST_RETRACES = 8
 _SMELT, _NUMPY, _OTHER = 0, 1, 2  # kinds of results
@@ -91,7 +104,7 @@ class _Entry:
         self.tree: Any = None  # the one, as long as there is one alone
         self.changed = False
         function, convention = owner.function, owner._convention
-        self._owner = weakref.ref(owner)
+        self._owner = ref(owner)
         self.function = _smelt.make_function(
             lambda arrays: self._trace(function, convention, structure, static, arrays),
             owner.__name__, names, len(names), owner._threads, owner._tune, owner._fixed_axes(names),
@@ -164,7 +177,7 @@ class Lowered:
         return self._explanation.kernels
 
 
-class Jit(_smelt.Dispatcher, Generic[R]):
+class Jit(_Dispatcher[R]):
     """What smelt.jit makes of a function: called like it."""
 
     def __init__(self, function: Callable[..., R], static: Sequence[str] = (), fixed: Any = None, tune: bool = False,
@@ -325,6 +338,8 @@ class Jit(_smelt.Dispatcher, Generic[R]):
         if self._warned or self.compile_count() + len(self._entries) - 1 <= _MOST_RETRACES + 1:
             return
         self._warned = True
+        import warnings
+
         warnings.warn(
             f"{self.__name__}() was traced {self.compile_count()} times: {reason()}\n"
             "help: pass what changes as an array or a number, with the same dtype and number of axes",
@@ -519,14 +534,15 @@ def jit(function: Any = None, *, static: Any = (), fixed: Any = None, tune: bool
 _disabled = False
 
 
-@contextlib.contextmanager
-def disable_jit() -> Iterator[None]:
+class disable_jit:
     """While it lasts, functions under jit run as they are written, operation by operation, so that print and debuggers see values."""
-    global _disabled
-    before, _disabled = _disabled, True
-    _smelt.set_disabled(True)
-    try:
-        yield
-    finally:
-        _disabled = before
-        _smelt.set_disabled(before)
+
+    def __enter__(self) -> None:
+        global _disabled
+        self._before, _disabled = _disabled, True
+        _smelt.set_disabled(True)
+
+    def __exit__(self, *raised: Any) -> None:
+        global _disabled
+        _disabled = self._before
+        _smelt.set_disabled(self._before)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import _thread
 import os
-import threading
-from typing import Any, Optional
+TYPE_CHECKING = False  # of typing, which takes longer to import than this package
+if TYPE_CHECKING:
+    from typing import Any, Optional
 
 from . import _smelt
 
 # Not to be had through llvmlite is early-cse, which libLLVM runs after sroa.
 _PASSES = "sroa,instcombine,newgvn,simplifycfg"
 
-_lock = threading.Lock()
+_lock = _thread.allocate_lock()
 _machines: dict[str, Any] = {}
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
+TYPE_CHECKING = False  # of typing, which takes longer to import than this package
+if TYPE_CHECKING:
+    from typing import Any, Optional, Sequence, Union
+
+    from ._array import Array, ArrayLike
+
+    _Axes = Union[None, int, Sequence[int]]
+    _Sizes = Union[int, Sequence[int]]
 
 from . import _smelt
 from ._smelt import DType
 
-if TYPE_CHECKING:
-    from ._array import Array, ArrayLike
-
-_Axes = Union[None, int, Sequence[int]]
-_Sizes = Union[int, Sequence[int]]
 _call = _smelt.call
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Sequence, Union
+TYPE_CHECKING = False  # of typing, which takes longer to import than this package
+if TYPE_CHECKING:
+    from typing import Sequence, Union
 
 from . import _smelt
 from ._array import Array, ArrayLike

@@ -72,20 +72,3 @@ def unique_all(x: Array, /) -> UniqueAll:
     return UniqueAll(
         _smelt.call("take", row, places, 0), _smelt.call("take", order, places, 0), _smelt.call("reshape", inverse, x.shape), ends - places
     )
-
-
-def unique_counts(x: Array, /) -> UniqueCounts:
-    """The different elements in order, and how many of each there are."""
-    made = unique_all(x)
-    return UniqueCounts(made.values, made.counts)
-
-
-def unique_inverse(x: Array, /) -> UniqueInverse:
-    """The different elements in order, and which one each element is."""
-    made = unique_all(x)
-    return UniqueInverse(made.values, made.inverse_indices)
-
-
-def unique_values(x: Array, /) -> Array:
-    """The different elements in order."""
-    return unique_all(x).values

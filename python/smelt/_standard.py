@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence, Union
+TYPE_CHECKING = False  # of typing, which takes longer to import than this package
+if TYPE_CHECKING:
+    from typing import Any, Optional, Sequence, Union
+
+    from . import _search
+
+    _Axis = Union[None, int, Sequence[int]]
 
 from . import _smelt
 from ._array import Array
@@ -19,7 +25,6 @@ __all__ = [
 ]
 
 _call = _smelt.call
-_Axis = Union[None, int, Sequence[int]]
 _bool = _smelt.bool
 _FLOAT, _INT = ("float",), ("signed", "unsigned")
 
@@ -552,6 +557,38 @@ def searchsorted(x1: Array, x2: Any, /, *, side: str = "left", sorter: Optional[
     return _call("reshape", _smelt.searchsorted(_call("astype", x1, common), flat, side == "right"), x2.shape)
 
 
+def nonzero(x: Array, /) -> tuple[Array, ...]:
+    """The indices of the elements that are not 0, an array for each axis."""
+    from . import _search
+
+    return _search.nonzero(x)
+
+
+def unique_all(x: Array, /) -> _search.UniqueAll:
+    """The different elements in order, where each is first, which one each element is, and how many there are. Every nan is one."""
+    from . import _search
+
+    return _search.unique_all(x)
+
+
+def unique_counts(x: Array, /) -> _search.UniqueCounts:
+    """The different elements in order, and how many of each there are."""
+    from . import _search
+
+    return _search.UniqueCounts(*unique_all(x)[::3])
+
+
+def unique_inverse(x: Array, /) -> _search.UniqueInverse:
+    """The different elements in order, and which one each element is."""
+    from . import _search
+
+    return _search.UniqueInverse(*unique_all(x)[::2])
+
+
+def unique_values(x: Array, /) -> Array:
+    """The different elements in order."""
+    return unique_all(x).values
+
+
 from ._linear import matmul, tensordot, vecdot  # noqa: E402
-from ._search import nonzero, unique_all, unique_counts, unique_inverse, unique_values  # noqa: E402
 from builtins import all as builtins_all, any as builtins_any, max as builtins_max  # noqa: E402

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Callable, Hashable, Iterator
+TYPE_CHECKING = False  # of typing, which takes longer to import than this package
+if TYPE_CHECKING:
+    from typing import Any, Callable, Hashable, Iterator
 
 LEAF: Hashable = "*"
 

@@ -25,6 +25,9 @@ def test_import_loads_neither_numpy_nor_torch():
     loaded = run("import smelt, sys; print(' '.join(sorted(sys.modules)))").split()
     assert "smelt" in loaded
     assert "numpy" not in loaded and "torch" not in loaded
+    # Each takes as long to import as a large part of the package.
+    bare = run("import sys; print(' '.join(sys.modules))").split()
+    assert not {"typing", "re", "inspect", "threading", "functools", "contextlib"} & set(loaded) - set(bare)
 
 
 def test_show_config_names_what_compiles():
