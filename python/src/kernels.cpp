@@ -1,6 +1,8 @@
 // Operations that no formula of the language is: sorting, searching, the next number of a float. They are operations of smelt with
 // code of their own, for the CPU; fusion stops at them.
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <numeric>
 #include <stdexcept>
@@ -50,13 +52,98 @@ bool before(T a, T b) {
   return x < y;
 }
 
+// Unsigned numbers in the order of the elements, every nan the last. Ones for a float are never a number's.
+template <class T>
+auto key_of(T value, bool merge_zeros) {
+  if constexpr (std::is_same_v<T, bool>) {
+    return static_cast<uint8_t>(value);
+  } else if constexpr (std::is_integral_v<T>) {
+    using Key = std::make_unsigned_t<T>;
+    constexpr Key sign = std::is_signed_v<T> ? Key(Key{1} << (sizeof(T) * 8 - 1)) : Key{0};
+    return static_cast<Key>(static_cast<Key>(value) ^ sign);
+  } else {
+    using Key = std::conditional_t<sizeof(T) == 2, uint16_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>;
+    constexpr Key sign = Key(Key{1} << (sizeof(T) * 8 - 1));
+    if (std::isnan(number(value))) return static_cast<Key>(~Key{0});
+    Key bits = std::bit_cast<Key>(value);
+    if (merge_zeros && bits == sign) bits = 0;
+    return static_cast<Key>(bits & sign ? ~bits : bits | sign);
+  }
+}
+
+// The way back; of ones it is a nan.
+template <class T, class Key>
+T value_of(Key key) {
+  constexpr Key sign = Key(Key{1} << (sizeof(T) * 8 - 1));
+  if constexpr (std::is_same_v<T, bool>)
+    return key != 0;
+  else if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(std::is_signed_v<T> ? key ^ sign : key);
+  else
+    return std::bit_cast<T>(static_cast<Key>(key & sign ? key & ~sign : ~key));
+}
+
+// Sorts keys by their bytes, the lowest first, and with them their places where there are some; equal keys keep their order.
+template <class Key>
+void sort_by_bytes(std::vector<Key>& keys, std::vector<uint32_t>* places) {
+  constexpr size_t kBytes = sizeof(Key), kDigits = 256;
+  const size_t n = keys.size();
+  std::vector<std::array<uint32_t, kDigits>> counts(kBytes);
+  for (const Key key : keys)
+    for (size_t b = 0; b < kBytes; ++b) ++counts[b][(key >> (8 * b)) & 0xff];
+  std::vector<Key> other(n);
+  std::vector<uint32_t> other_places(places ? n : 0);
+  for (size_t b = 0; b < kBytes; ++b) {
+    if (n && counts[b][(keys[0] >> (8 * b)) & 0xff] == n) continue;  // all have the same
+    std::array<uint32_t, kDigits> at{};
+    std::partial_sum(counts[b].begin(), counts[b].end() - 1, at.begin() + 1);
+    for (size_t i = 0; i < n; ++i) {
+      const uint32_t to = at[(keys[i] >> (8 * b)) & 0xff]++;
+      other[to] = keys[i];
+      if (places) other_places[to] = (*places)[i];
+    }
+    keys.swap(other);
+    if (places) places->swap(other_places);
+  }
+}
+
+// Below this many elements counting bytes takes longer than comparing.
+constexpr int64_t kFew = 64;
+
+template <class T>
+void sort_row(const T* row, int64_t n, bool descending, T* to) {
+  using Key = decltype(key_of(T{}, false));
+  std::vector<Key> keys(static_cast<size_t>(n));
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const Key key = key_of(row[i], false);
+    keys[i] = descending ? static_cast<Key>(~key) : key;
+  }
+  if (n < kFew || n > UINT32_MAX)
+    std::sort(keys.begin(), keys.end());
+  else
+    sort_by_bytes<Key>(keys, nullptr);
+  for (const Key key : keys) *to++ = value_of<T>(descending ? static_cast<Key>(~key) : key);
+}
+
 // The places of a row's elements in their order; equal elements stay in theirs.
 template <class T>
-void order_of(const T* row, int64_t n, bool descending, std::vector<int64_t>& order) {
-  order.resize(static_cast<size_t>(n));
-  std::iota(order.begin(), order.end(), int64_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](int64_t i, int64_t j) { return descending ? before(row[j], row[i]) : before(row[i], row[j]); });
+void order_row(const T* row, int64_t n, bool descending, int64_t* to) {
+  using Key = decltype(key_of(T{}, true));
+  if (n < kFew || n > UINT32_MAX) {
+    std::iota(to, to + n, int64_t{0});
+    std::stable_sort(
+        to, to + n, [&](int64_t i, int64_t j) { return descending ? before(row[j], row[i]) : before(row[i], row[j]); });
+    return;
+  }
+  std::vector<Key> keys(static_cast<size_t>(n));
+  std::vector<uint32_t> places(static_cast<size_t>(n));
+  std::iota(places.begin(), places.end(), 0u);
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const Key key = key_of(row[i], true);
+    keys[i] = descending ? static_cast<Key>(~key) : key;
+  }
+  sort_by_bytes(keys, &places);
+  std::copy(places.begin(), places.end(), to);
 }
 
 Custom sorting(bool places, bool descending) {
@@ -73,15 +160,11 @@ Custom sorting(bool places, bool descending) {
     for_dtype(call.inputs[0].dtype, [&]<class T>(T) {
       const auto x = call.inputs[0].span<T>();
       const int64_t n = call.inputs[0].dims.back();
-      std::vector<int64_t> order;
       for (size_t at = 0; at < x.size(); at += static_cast<size_t>(n)) {
-        order_of(x.data() + at, n, descending, order);
-        if (places) {
-          std::copy(order.begin(), order.end(), call.outputs[0].span<int64_t>().data() + at);
-        } else {
-          T* to = call.outputs[0].span<T>().data() + at;
-          for (const int64_t i : order) *to++ = x[at + static_cast<size_t>(i)];
-        }
+        if (places)
+          order_row(x.data() + at, n, descending, call.outputs[0].span<int64_t>().data() + at);
+        else
+          sort_row(x.data() + at, n, descending, call.outputs[0].span<T>().data() + at);
       }
     });
   };

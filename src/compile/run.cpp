@@ -49,13 +49,17 @@ namespace {
 
 // Kernels read row-major arrays. A bool of the caller may hold any byte; in kernels it is 0 or 1 only where it was stored so,
 // which the printer's loads do not rely on.
-std::vector<TensorView> row_major_inputs(const std::vector<TensorView>& inputs, std::vector<Tensor>& copies) {
+std::vector<TensorView> row_major_inputs(const Executable::State& state, const std::vector<TensorView>& inputs,
+                                         std::vector<Tensor>& copies) {
+  int64_t bytes = 0;
+  for (const TensorView& view : inputs) bytes += view.contiguous() ? 0 : view.bytes();
   std::vector<TensorView> result;
   for (const TensorView& view : inputs) {
     if (view.contiguous()) {
       result.push_back(view);
     } else {
-      copies.push_back(contiguous_copy(view));
+      copies.push_back(state.copy_pool->take(view.dtype, view.dims, bytes));
+      copy_strided(view, copies.back());
       result.push_back(copies.back());
     }
   }
@@ -233,7 +237,7 @@ void Executable::run_into(const std::vector<TensorView>& inputs, const std::vect
   std::vector<Tensor> copies;
   std::vector<TensorView> rows, direct;
   const bool row_major = std::all_of(inputs.begin(), inputs.end(), [](const TensorView& v) { return v.contiguous(); });
-  if (!row_major) rows = row_major_inputs(inputs, copies);
+  if (!row_major) rows = row_major_inputs(state, inputs, copies);
   const std::vector<TensorView>& sources = row_major ? inputs : rows;
   std::vector<size_t> aside;
   const bool as_they_are = stand_alone(sources, outputs);

@@ -172,6 +172,7 @@ struct Executable::State {
   mutable AtomicSharedPtr<const Prepared> last;  // of the latest call
   mutable MemoryPool pool;
   std::shared_ptr<OutputPool> output_pool = std::make_shared<OutputPool>();
+  std::shared_ptr<OutputPool> copy_pool = std::make_shared<OutputPool>();  // of inputs that are not row-major
 };
 
 // For these inputs: the latest call's, when its sizes were the same. Throws UserError when the inputs do not fit.

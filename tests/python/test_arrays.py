@@ -143,6 +143,24 @@ def test_sorting_with_nasty_data():
         smelt.jit(lambda x: smelt.nonzero(x)[0])(np.ones(3, "f4"))
 
 
+@pytest.mark.parametrize("dtype", ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "f2", "f4", "f8"])
+@pytest.mark.parametrize("n", [0, 1, 63, 64, 65, 3000])
+def test_sorting_of_every_dtype(dtype, n):
+    rng = np.random.default_rng(n)
+    x = (rng.standard_normal((2, n)) * 50).astype(dtype)
+    if x.dtype.kind == "f":
+        x[:, : n // 4] = rng.choice(np.array([np.nan, -np.nan, np.inf, -np.inf, 0.0, -0.0, 5e-8, np.finfo(dtype).max], dtype), (2, n // 4))
+    elif dtype != "bool" and n:
+        x[0, 0], x[1, -1] = np.iinfo(dtype).min, np.iinfo(dtype).max
+    a = smelt.asarray(x)
+    np.testing.assert_array_equal(smelt.sort(a).numpy(), np.sort(x))
+    np.testing.assert_array_equal(smelt.argsort(a).numpy(), np.argsort(x, kind="stable"))
+    # The other way round every nan is the first; equal elements stay in their order.
+    np.testing.assert_array_equal(smelt.sort(a, descending=True).numpy(), np.sort(x)[:, ::-1])
+    order = smelt.argsort(a, descending=True).numpy()
+    np.testing.assert_array_equal(order, n - 1 - np.argsort(x[:, ::-1], kind="stable")[:, ::-1])
+
+
 def test_matrix_products():
     rng = np.random.default_rng(0)
     for a, b in (((3, 4), (4, 5)), ((4,), (4, 5)), ((2, 3, 4), (4,)), ((2, 1, 3, 4), (5, 4, 2)), ((0, 4), (4, 3)), ((3, 0), (0, 2))):
