@@ -25,10 +25,8 @@ VML = "https://github.com/pydata/numexpr/blob/master/bench/vml_timing.py"
 POLY = "https://github.com/pydata/numexpr/blob/master/bench/poly.py"
 README = "https://github.com/pydata/numexpr/blob/master/README.rst"
 CUPY = "https://docs.cupy.dev/en/stable/user_guide/kernel.html"
-CUPY_FINANCE = "https://github.com/cupy/cupy/blob/main/examples/finance/black_scholes.py"
 NUMBA_TIPS = "https://numba.readthedocs.io/en/stable/user/performance-tips.html"
 NUMBA_VECTORIZE = "https://numba.readthedocs.io/en/stable/user/vectorize.html"
-NUMBA_STENCIL = "https://numba.readthedocs.io/en/stable/user/stencil.html"
 
 # Source, expression for NumPy, smelt and numexpr, that of one element for numba where it is another, arguments. smelt mixes no
 # dtypes that NumPy makes a third one of: IN_SMELT has what is written for it.

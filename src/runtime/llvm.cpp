@@ -214,6 +214,7 @@ static std::shared_ptr<Llvm> hooked(const std::shared_ptr<const LlvmCompiler>& c
     why += fmt::format("{}{} is not installed either: {}", why.empty() ? "" : "\n", compiler->name, compiler->install);
     return nullptr;
   }
+  why.clear();  // of libLLVM, which is not needed
   const LlvmCompiler::Target target = compiler->target();
   const Found found{path, target.triple, static_cast<unsigned>(target.major), static_cast<unsigned>(target.minor),
                     static_cast<unsigned>(target.patch)};

@@ -247,8 +247,10 @@ TEST_F(GivenCompiler, CompilesWhereItIsNamed) {
   EXPECT_EQ(call(*Llvm::open(why_)->load(adder(4)), 3), 7);
   EXPECT_EQ(counted_->compiled, 0);  // libLLVM goes first
   const Setting setting("SMELT_LLVM", "counting");
+  why_ = "libLLVM was not found";
   const auto given = Llvm::open_for("x86-64-v2", why_, nullptr);
   ASSERT_NE(given, nullptr);
+  EXPECT_EQ(why_, "");
   EXPECT_EQ(given->version_text(), std::to_string(llvm_->version()) + ".1.2");
   EXPECT_FALSE(given->on_any_thread());
   EXPECT_EQ(call(*given->load(adder(4)), 3), 7);
