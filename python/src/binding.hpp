@@ -87,6 +87,7 @@ void set_python_error(const std::exception_ptr& thrown);
 
 void bind_errors(nb::module_& m);
 void bind_dtypes(nb::module_& m);
+void bind_sizes(nb::module_& m);
 void bind_arrays(nb::module_& m);
 void bind_calls(nb::module_& m);
 void bind_functions(nb::module_& m);

@@ -138,53 +138,65 @@ const ExchangeApi* exchange_of_object(PyObject* object) {
   return api;
 }
 
-// An argument whose library has the exchange API, as a tensor that shows its memory; nothing: it has none, or its library refuses.
-static std::optional<dlpack::Tensor> tensor_of(PyObject* object) {
-  const ExchangeApi* api = exchange_of_object(object);
-  dlpack::Tensor tensor{};
-  if (!api) return std::nullopt;
-  if (api->tensor_from_object(object, &tensor) == 0) return tensor;
-  PyErr_Clear();  // to_array() says what is wrong with it
-  return std::nullopt;
-}
+namespace {
 
-// The stream that the library of an argument works in on its GPU, while this lives: nothing has to wait then, and memory that is dropped is
-// used again behind the call.
-static std::optional<StreamScope> scope_of(PyObject* const* arguments, size_t count) {
+// An argument whose library has the exchange API.
+struct Exchanged {
+  size_t argument;
+  const ExchangeApi* api;
+  std::optional<dlpack::Tensor>
+      tensor;  // its memory; nothing: the library refuses, and to_array() says what is wrong with it
+};
+
+// Those of a call in order, each looked up once. None of a call on NumPy's arrays and numbers, which allocates nothing.
+std::vector<Exchanged> exchanged_of(PyObject* const* arguments, size_t count) {
+  std::vector<Exchanged> found;
   for (size_t i = 0; i < count; ++i) {
     if (Py_TYPE(arguments[i]) == ndarray_type() || PyFloat_Check(arguments[i]) || PyLong_Check(arguments[i]) ||
         find_array(arguments[i]))
       continue;
-    const auto tensor = tensor_of(arguments[i]);
+    const ExchangeApi* const api = exchange_of_object(arguments[i]);
+    if (!api) continue;
+    dlpack::Tensor tensor{};
+    const bool given = api->tensor_from_object(arguments[i], &tensor) == 0;
+    if (!given) PyErr_Clear();
+    found.push_back({i, api, given ? std::optional(tensor) : std::nullopt});
+  }
+  return found;
+}
+
+// The stream that the library of an argument works in on its GPU, while this lives: nothing has to wait then, and memory that is dropped is
+// used again behind the call.
+std::optional<StreamScope> scope_of(const std::vector<Exchanged>& exchanged) {
+  for (const auto& [argument, api, tensor] : exchanged) {
     if (!tensor || tensor->device.type != dlpack::DeviceType::Cuda) continue;
     const Device device = Device::cuda(tensor->device.id);
     void* stream = nullptr;
-    const auto current = exchange_of_object(arguments[i])->current_stream;
-    if (current(dlpack::DeviceType::Cuda, tensor->device.id, &stream) != 0) throw nb::python_error();
+    if (api->current_stream(dlpack::DeviceType::Cuda, tensor->device.id, &stream) != 0) throw nb::python_error();
     if (device.usable()) return std::optional<StreamScope>(std::in_place, Stream(device, stream));
   }
   return std::nullopt;
 }
 
 // A result as a tensor of the library that the first such argument is of.
-static nb::object tensor_from(const Array& array, PyObject* const* arguments, size_t count) {
-  for (size_t i = 0; i < count; ++i) {
-    const ExchangeApi* api = find_array(arguments[i]) ? nullptr : exchange_of_object(arguments[i]);
-    if (!api) continue;
-    dlpack::ManagedTensorVersioned* const managed =
-        array.device().is_gpu() ? detail::to_dlpack_in(array, Stream::current(array.device()).handle())
-                                : to_dlpack(array);
-    void* made = nullptr;
-    if (api->managed_to_object(managed, &made) == 0) return nb::steal(static_cast<PyObject*>(made));
-    managed->deleter(managed);
-    throw nb::python_error();
-  }
-  throw InternalError("a call on tensors without a tensor");
+nb::object tensor_from(const Array& array, const std::vector<Exchanged>& exchanged) {
+  if (exchanged.empty()) throw InternalError("a call on tensors without a tensor");
+  dlpack::ManagedTensorVersioned* const managed =
+      array.device().is_gpu() ? detail::to_dlpack_in(array, Stream::current(array.device()).handle())
+                              : to_dlpack(array);
+  void* made = nullptr;
+  if (exchanged.front().api->managed_to_object(managed, &made) == 0) return nb::steal(static_cast<PyObject*>(made));
+  managed->deleter(managed);
+  throw nb::python_error();
 }
+
+}  // namespace
 
 std::vector<nb::object> run(const FunctionObject& function, PyObject* const* arguments, size_t count,
                             const std::vector<PyObject*>& outputs, Kind kind) {
-  const std::optional<StreamScope> scope = scope_of(arguments, count);
+  const std::vector<Exchanged> exchanged = exchanged_of(arguments, count);
+  const std::optional<StreamScope> scope = scope_of(exchanged);
+  auto next = exchanged.begin();
   Buffers buffers;
   std::vector<Array> arrays, unevaluated;
   arrays.reserve(count);
@@ -193,11 +205,10 @@ std::vector<nb::object> run(const FunctionObject& function, PyObject* const* arg
       arrays.push_back(buffers.back().array());
       continue;
     }
-    if (kind == Kind::Tensors) {
-      if (const auto tensor = tensor_of(arguments[i])) {
-        arrays.push_back(detail::array_from(*tensor, false, kept(nb::borrow(arguments[i]))));
-        continue;
-      }
+    const auto here = next != exchanged.end() && next->argument == i ? next++ : exchanged.end();
+    if (kind == Kind::Tensors && here != exchanged.end() && here->tensor) {
+      arrays.push_back(detail::array_from(*here->tensor, false, kept(nb::borrow(arguments[i]))));
+      continue;
     }
     arrays.push_back(to_array(arguments[i]));
     if (find_array(arguments[i]) && !arrays.back().evaluated()) unevaluated.push_back(arrays.back());
@@ -236,7 +247,7 @@ std::vector<nb::object> run(const FunctionObject& function, PyObject* const* arg
     made = function.any.call(arrays, {});
   }
   for (Array& array : made)
-    results.push_back(kind == Kind::Tensors ? tensor_from(array, arguments, count) : wrap(std::move(array)));
+    results.push_back(kind == Kind::Tensors ? tensor_from(array, exchanged) : wrap(std::move(array)));
   return results;
 }
 
