@@ -159,6 +159,17 @@ TEST(IntExpr, Proofs) {
   EXPECT_FALSE(proves_nonnegative(sym("N"_size) - ceildiv(sym("N"_size), 4) * 4, {{"k"_loop, {0, 0}}}));
 }
 
+// A grid of pieces of M, over B, over 13: what the first one has left.
+TEST(IntExpr, ProofsOfQuotientsOfQuotients) {
+  const IntExpr pieces = ceildiv(sym("M"_size), 72);
+  const Ranges ranges = {{"g"_loop, {0, pieces * B * 13 - 1}}};
+  const IntExpr piece = floordiv(floordiv(sym("g"_loop), 13), B);
+  EXPECT_TRUE(proves_nonnegative(sym("M"_size) - 1 - piece * 72, ranges));
+  EXPECT_TRUE(proves_nonnegative(pieces - 1 - piece, ranges));
+  EXPECT_FALSE(proves_nonnegative(sym("M"_size) - 2 - piece * 72, ranges));
+  EXPECT_FALSE(proves_nonnegative(pieces - 2 - piece, ranges));
+}
+
 // Numbers that do not fit 64 bits on the way are nobody's mistake.
 TEST(IntExpr, ProofsMayOverflow) {
   const IntExpr big = int64_t{1} << 61;

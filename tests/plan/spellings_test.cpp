@@ -67,8 +67,8 @@ Work work_of(const std::string& program, const Where& where) {
   const plan::Options options = options_of(where);
   // As compile() prepares it.
   const Graph simple = simplify(lang::parse_program(program, "<pair>"));
-  const Graph graph =
-      with_local_reductions(where.gpu ? simple : simplify(with_windows_in_steps(simple)), where.gpu ? 64 : 8, !where.gpu);
+  const Graph graph = with_local_reductions(where.gpu ? simple : simplify(with_windows_in_steps(simple)),
+                                            where.gpu ? 64 : 8, !where.gpu);
   const plan::Plan plan = plan::make_plan(graph, options);
   plan::verify(graph, plan);
   Work work = {plan.groups.size(), plan.traffic.fused_bytes, 0, ""};
