@@ -53,6 +53,7 @@ __version__: str = _smelt.version
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from . import linalg as linalg
     from ._bench import (
         Bench as Bench, Measurement as Measurement, bench as bench,
     )
@@ -64,4 +65,8 @@ else:
             from . import _bench
 
             return getattr(_bench, name)
+        if name == "linalg":
+            import importlib
+
+            return importlib.import_module(".linalg", __name__)
         raise AttributeError(f"module 'smelt' has no attribute {name!r}")

@@ -4,8 +4,8 @@
     SMELT_ARRAY_API_TESTS=FOLDER tests/python/array_api.py [--max-examples 200] [other arguments of pytest]
 
 FOLDER is a clone of the suite with its submodule. The run is of version 2024.12 without complex dtypes; the expected failures are in
-array_api_xfails.txt, each with its reason, and the cases of complex numbers in array_api_skips.txt. The extensions linalg and fft are
-not in smelt. Exit 77: there is no suite.
+array_api_xfails.txt, each with its reason, and the cases of complex numbers in array_api_skips.txt. Of the
+extensions, linalg is there in part (tests/python/test_linalg.py), fft is not. Exit 77: there is no suite.
 """
 
 import os
