@@ -92,11 +92,13 @@ docs: ## the reference of the C++ library in build/docs/html, by Doxygen; fails 
 format: ## lays out every C++ file with clang-format
 	@bash scripts/check_format.sh --fix
 
-check: ## the checks that need no build: layout, includes, words, tests; lists what has grown too large
+check: ## the checks that need no build: layout, includes, words, pages, tests; lists what has grown too large
 	@bash scripts/check_format.sh
 	@python3 scripts/check_includes.py
 	@bash scripts/check_words.sh
 	@python3 scripts/check_quotes.py
+	@python3 scripts/check_pages.py
+	@python3 scripts/check_results.py
 	@python3 scripts/check_tests.py
 	@python3 scripts/list_sizes.py
 

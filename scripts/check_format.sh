@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Checks the layout of every tracked C++ file and of the page's script, or with --fix mends it. Exit 77 (CTest: skipped)
+# Checks the layout of every tracked C++ file and of the page's script, or with --fix corrects it. Exit 77 (CTest: skipped)
 # without clang-format 14.
 #
 # Version 14 and no other: two versions lay the same code out differently under the same .clang-format, so a newer one would

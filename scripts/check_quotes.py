@@ -1,15 +1,20 @@
 #!/usr/bin/env python3
 """Checks that the programs which a page quotes are the files that tests build and run.
 
-In docs/cpp-api.md and README.md a line `<!-- examples/cpp/norm.cpp -->` stands before a quoted file; the block behind it is the file,
-without its first comment and the blank lines around. With --fix the blocks are written anew. Also: no public header may include
-anything but the standard library and other public headers, and every example must be quoted.
+A line `<!-- examples/cpp/norm.cpp -->` precedes a quoted file; the block after it is the file without
+its first comment and the blank lines around it. With --fix the blocks are written again. After
+`<!-- part of examples/cpp/norm.cpp -->` the block is some lines of the file, which follow each other;
+after `<!-- in a function of (PARAMETERS) -->` tests/docs compiles it as the body of such a function.
+Also: no public header may include anything but the standard library and other public headers, and
+every example must be quoted.
 """
 import pathlib
 import re
 import sys
 
-PAGES = ["docs/cpp-api.md"]
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGES = ["README.md", *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").rglob("*.md"))]
+PART = re.compile(r"<!-- part of (\S+) -->\n```cpp\n(.*?)```\n", re.S)
 QUOTE = re.compile(r"(<!-- (examples/cpp/\S+) -->\n```cpp\n)(.*?)(```\n)", re.S)
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.M)
 
@@ -21,6 +26,10 @@ def quoted(root, name):
     return "\n".join(lines).strip("\n") + "\n"
 
 
+def dedented(text):
+    return "\n".join(line.strip() for line in text.strip().splitlines())
+
+
 def faults(root, fix):
     seen = set()
     for page in PAGES:
@@ -28,10 +37,16 @@ def faults(root, fix):
         text = path.read_text(encoding="utf-8")
         for match in QUOTE.finditer(text):
             seen.add(match.group(2))
-        mended = QUOTE.sub(lambda m: m.group(1) + quoted(root, m.group(2)) + m.group(4), text)
+        for match in re.finditer(r"(.*)\n```cpp\n", text):
+            if not match[1].startswith("<!-- "):
+                yield f"{page}: a block of C++ without a comment that says where it is compiled: {match[1] or text[match.end():].splitlines()[0]}"
+        for name, block in PART.findall(text):
+            if dedented(block) not in dedented((root / name).read_text(encoding="utf-8")):
+                yield f"{page}: these lines are not those of {name}: {block.splitlines()[0]}"
+        written = QUOTE.sub(lambda m: m.group(1) + quoted(root, m.group(2)) + m.group(4), text)
         if fix:
-            path.write_text(mended, encoding="utf-8")
-        elif mended != text:
+            path.write_text(written, encoding="utf-8")
+        elif written != text:
             yield f"{page}: a quoted example is not the file: scripts/check_quotes.py --fix"
     for example in sorted((root / "examples/cpp").glob("*.cpp")):
         if f"examples/cpp/{example.name}" not in seen:
@@ -45,8 +60,7 @@ def faults(root, fix):
 
 
 def main():
-    root = pathlib.Path(__file__).resolve().parent.parent
-    found = list(faults(root, "--fix" in sys.argv[1:]))
+    found = list(faults(ROOT, "--fix" in sys.argv[1:]))
     for fault in found:
         print(fault)
     print(f"quotes: {len(found)} faults" if found else "quotes: as the files are")

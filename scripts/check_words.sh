@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Names that say nothing, and things left behind in the text of the project.
+# Names that say nothing, words that nobody in the field uses, and things left behind in the text of the project.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -11,7 +11,28 @@ fi
 existing=()
 for file in "${files[@]}"; do [ -f "$file" ] && existing+=("$file"); done
 
+prose=() pages=()
+for file in "${existing[@]}"; do
+  case $file in
+    *CHANGELOG.md | *golden/* | *gallery/* | docs/torch-operators.md) continue ;;
+    *.md) pages+=("$file") ;;
+  esac
+  prose+=("$file")
+done
+
 found=0
+words() { # words PATTERN WHY: anywhere but in the history of changes and in what programs printed
+  if grep -nIHEi -- "$1" "${prose[@]}"; then
+    echo "words: $2"
+    found=1
+  fi
+}
+pages() { # pages PATTERN WHY: in pages alone
+  if grep -nIHE -- "$1" "${pages[@]}"; then
+    echo "words: $2"
+    found=1
+  fi
+}
 look() { # look PATTERN WHY
   if grep -nIHE -- "$1" "${existing[@]}"; then
     echo "words: $2"
@@ -23,6 +44,15 @@ look '\b(TODO|FIXME|XXX)\b' 'finish it, or say in docs/ what is missing'
 look '[Cc]odegen' 'write emit (to text) or lower (to IR)'
 look '(^|[^A-Za-z0-9_.])/(home|work|root|Users)/[A-Za-z]' 'a path of one machine'
 look '[[:blank:]]+$' 'blanks at the end of a line'
+words '\b(mended|thousand million|dear|dearer|for want of)\b' 'fixed; billion; more expensive; without'
+words '(written|measured|drawn|computed|found|made|packed|proved|begins?|begun|began|starts) anew' 'again, or restart'
+words '\bstands? in (the|a|its|this|front|memory|scratch)\b' 'is in, or see'
+words '\basks? for\b' 'requires, needs or requests'
+words '(driver|compiler|executable|kernel|program) serves\b' 'supports'
+words 'asks for the next (row|tile)' 'prefetches'
+pages '\b(that|which) (is|are) there already\b' 'existing'
+pages '\banew\b' 'again, or restart'
+pages '\bstands? in\b' 'is in, or see'
 for file in "${existing[@]}"; do
   case $(basename "$file") in
     *[Hh]elper* | *[Uu]tils* | *[Mm]anager*) echo "words: $file: a file is called after what it does"; found=1 ;;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Lists what is larger than CONTRIBUTING.md asks for: files of more than 500 lines, functions of
+"""Lists what is larger than CONTRIBUTING.md requires: files of more than 500 lines, functions of
 more than 80, classes of more than 25 member functions. It lists them and does not fail.
 
 Reads the sources as clang-format leaves them: a function ends at the first closing brace in the
@@ -61,7 +61,7 @@ def main():
                 found.append(f"{where}:{at + 1}: {name} has {members} member functions")
     for line in found:
         print(line)
-    print(f"sizes: {len(found)} over what CONTRIBUTING.md asks for" if found else "sizes: nothing is over")
+    print(f"sizes: {len(found)} over what CONTRIBUTING.md requires" if found else "sizes: nothing is over")
 
 
 if __name__ == "__main__":

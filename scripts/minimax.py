@@ -3,7 +3,7 @@
 
     scripts/minimax.py                # the names of the fits
     scripts/minimax.py exp_f32 ...    # prints fits: coefficients from the constant upwards, and the largest error
-    scripts/minimax.py --check        # whether the coefficients of every fit stand in include/smelt/static/expand/
+    scripts/minimax.py --check        # whether the coefficients of every fit are in include/smelt/static/expand/
 
 A fit minimises the largest weight(x) |p(x) - f(x)| over an interval, by Remez exchange on a dense grid. The weight makes it the
 relative error of the function that the polynomial is a part of. Coefficients are rounded to the working precision one by one

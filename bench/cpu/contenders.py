@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy
 from library import NotWritten, function_of
 
-# key: what the tables call it. `into`: results go into memory that is there already; `fresh`: into memory taken anew by each call.
+# key: what the tables call it. `into`: results go into existing memory; `fresh`: into memory allocated by each call.
 NAMES = {"smelt": "smelt", "unfused": "smelt, unfused", "copy": "copy of the same bytes", "numba": "numba", "halide": "Halide", "jax": "JAX",
          "numexpr": "numexpr", "compile": "torch.compile", "eager": "torch eager"}
 PEERS = ("numba", "halide", "jax", "numexpr", "compile", "eager")

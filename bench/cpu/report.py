@@ -107,10 +107,10 @@ def heading(results):
     ]
     out.append("\n".join(f"- {f}" for f in facts) + "\n")
     out.append("""One process, one run; the contenders take turns, round after round. A figure is the median over the rounds of the wall time of a
-call, quartiles in brackets; a ratio is the median of the ratios within a round. Results go into memory that is there already (**kept**)
-or into memory that the call takes anew (**fresh**), whose pages the system then has to find and clear. **Copy**: a parallel copy that
-moves as many bytes as the workload needs, each input once and each output once, half of them read and half written, into memory that is
-there; the faster of two ways to store. **Read**: a parallel read of as many bytes. Every result is checked against float64. docs/benchmarks.md says more.
+call, quartiles in brackets; a ratio is the median of the ratios within a round. Results go into existing memory (**kept**)
+or into memory that the call allocates (**fresh**), whose pages the system then has to find and clear. **Copy**: a parallel copy that
+moves as many bytes as the workload needs, each input once and each output once, half of them read and half written, into existing
+memory; the faster of two ways to store. **Read**: a parallel read of as many bytes. Every result is checked against float64. docs/benchmarks/README.md says more.
 """)
     return "\n".join(out)
 

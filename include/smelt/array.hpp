@@ -196,7 +196,7 @@ class SMELT_API Array : public Methods<Array> {
   Dims shape() const;
   int64_t shape(Axis axis) const;  ///< one of them; axis -1 is the last
   int64_t size() const;            ///< number of elements, as shape()
-  /// A size as a value: in arithmetic and in shapes it needs not be known, so that one kernel serves every size.
+  /// A size as a value: in arithmetic and in shapes it needs not be known, so that one kernel supports every size.
   Size extent(Axis axis, Where where = Where::here()) const;
   Dims strides() const;     ///< in elements; of data
   Device device() const;    ///< where its data is; of an unevaluated value Device::cpu()

@@ -336,7 +336,7 @@ class Function<Result(Parameters...)> {
             },
             std::move(options), detail::kinds_of<Parameters...>()) {}
 
-  /// Runs the function on data, compiling first when no executable serves these dtypes, ranks and sizes. When an argument is
+  /// Runs the function on data, compiling first when no executable supports these dtypes, ranks and sizes. When an argument is
   /// unevaluated nothing runs: the function becomes part of the expression, and the result is unevaluated too. Throws UserError when the
   /// arrays do not fit the function, with the message of the operation that does not take them.
   Result operator()(const Parameters&... arguments) const {
@@ -429,7 +429,7 @@ class Function<Result(Parameters...)> {
 /// first call: then the callable is called with arrays that have dtypes and shapes but no data (so a branch on data cannot be
 /// written, and arrays that it captures are those of then; their memory is read by every call); again for every executable.
 ///
-/// One executable serves many sizes. Of an argument of rank 2 and more the first size is left open and the others are built in, since
+/// One executable supports many sizes. Of an argument of rank 2 and more the first size is left open and the others are built in, since
 /// kernels are best when they know the length of a row; the size of an argument of rank 1 is open unless it equals an inner size of
 /// another argument; first sizes that are equal are one size; 1 is built in, because it broadcasts. Sizes far from those of the call that
 /// an executable was compiled for get another one, when other kernels are better for them. Where the callable needs to know an open size,

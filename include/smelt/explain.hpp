@@ -88,7 +88,7 @@ struct SMELT_API Explanation {
   std::vector<Kernel> kernels;        ///< in the order of execution
   std::vector<Decision> decisions;    ///< of every pair of operations
   std::vector<ReadAgain> read_again;  ///< inputs that several kernels read
-  std::vector<InPlace> in_place;      ///< outputs that may stand in place of inputs
+  std::vector<InPlace> in_place;      ///< outputs that may reuse the memory of inputs
   std::vector<Stage> stages;          ///< in their order
   Specialization specialization;      ///< of the executable
   bool compiled_now = false;          ///< whether this call had to compile

@@ -16,7 +16,7 @@ namespace smelt {
 struct ScanOptions {
   bool reverse = false;    ///< from the end of the axis to its start
   bool exclusive = false;  ///< of what comes before an element, without itself
-  Array restart = {};      ///< Bool, broadcast to x: true where the running value begins anew
+  Array restart = {};      ///< Bool, broadcast to x: true where the running value restarts
 };
 
 // ---- Reductions

@@ -1,5 +1,5 @@
 /// \file
-/// What stands in shapes, axes and subscripts: sizes that may not be known yet, axes, slices.
+/// What shapes, axes and subscripts are made of: sizes that may not be known yet, axes, slices.
 #pragma once
 
 #include <concepts>

@@ -612,7 +612,7 @@ def l2norm(x: ArrayLike, axis: _Axes = None, keepdims: bool = False) -> Array:
 def cumsum(
     x: ArrayLike, axis: _Axes = -1, reverse: bool = False, exclusive: bool = False, restart: Optional[ArrayLike] = None
 ) -> Array:
-    """running sum along an axis; integers as in sum. reverse: from the end. exclusive: of what comes before, from 0. restart: bools, true where the sum begins anew."""
+    """running sum along an axis; integers as in sum. reverse: from the end. exclusive: of what comes before, from 0. restart: bools, true where the sum restarts."""
     return _call("cumsum", x, axis, reverse, exclusive, restart)
 
 

@@ -112,8 +112,7 @@ Dims known_dims(const ArrayNode& node, std::string_view asked_by) {
   for (const IntExpr& size : node.type.shape) {
     const auto known = size.constant();
     if (!known)
-      throw SizeUnknown(
-          fmt::format("{} asks for the sizes of {}, and {} is open", asked_by, describe(node), size.str()));
+      throw SizeUnknown(fmt::format("{} needs the sizes of {}, and {} is open", asked_by, describe(node), size.str()));
     dims.push_back(*known);
   }
   return dims;

@@ -1,4 +1,4 @@
-// Which sizes an executable is built for, and which executable serves a call.
+// Which sizes an executable is built for, and which executable runs a call.
 #pragma once
 
 #include <cstdint>
@@ -117,7 +117,7 @@ std::vector<InputType> exact_types(const Arguments& arguments, const Naming& nam
 void check_options(const Options& options);
 int most_executables(const Options& options);
 
-// The executables of one function. Calls look them up side by side; one at a time is compiled. An executable serves the classes of sizes
+// The executables of one function. Calls look them up side by side; one at a time is compiled. An executable supports the classes of sizes
 // that the same kernels would be made for: what is best for a hundred elements is neither fast nor exact for a hundred million.
 // A size of 2 to 16 of a last axis is a class of its own on a CPU, and a constant of its kernels (graph/short_sizes.hpp): kernels that must ask how
 // short rows are take 4 to 15 times as long. A function has them for kMostShort lengths; executables with

@@ -55,7 +55,7 @@ class IntExpr {
   bool any_symbol(const Condition& meets) const;
   std::vector<Symbol> symbols() const;                    // each once, in order of first appearance
   void collect_symbols(std::vector<Symbol>& into) const;  // those that are not there yet
-  // The coefficient of `symbol` when the expression is linear in it (and it stands in no floordiv, mod, min
+  // The coefficient of `symbol` when the expression is linear in it (and it is in no floordiv, mod, min
   // or max).
   std::optional<IntExpr> coefficient_of(Symbol symbol) const;
   IntExpr substitute(const std::map<Symbol, IntExpr>& replacements, const Ranges& ranges) const;

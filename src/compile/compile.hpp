@@ -222,7 +222,7 @@ class Executable {
                  runtime::StreamHandle stream) const;
 
   // Arrays in the memory of the GPU, anybody's: `data` holds addresses of the device, whole multiples of the size of an element, with
-  // any strides (0 for inputs only). Inputs of rank 0 may stand in the memory of the host. Without a stream, smelt's own.
+  // any strides (0 for inputs only). Inputs of rank 0 may be in host memory. Without a stream, smelt's own.
 
   // Binds and runs once; temporaries are those of calls before. Returns when it is queued. An index out of range stays unknown.
   void run_device(const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs,

@@ -181,7 +181,7 @@ static void check_launch(const CustomLaunch& launch, const CudaLaunch& asked) {
       grid[2] > kMostAcross)
     refuse(fmt::format("has a grid of {} x {} x {} blocks, and a GPU takes up to {} x {} x {}", grid[0], grid[1],
                        grid[2], runtime::kMostWorkgroups, kMostAcross, kMostAcross));
-  if (asked.shared_bytes < 0) refuse(fmt::format("asks for {} bytes of shared memory", asked.shared_bytes));
+  if (asked.shared_bytes < 0) refuse(fmt::format("requests {} bytes of shared memory", asked.shared_bytes));
 }
 
 std::optional<GpuStep> custom_step(const Machine& device, const CustomLaunch& launch, const std::vector<Dims>& dims,
@@ -196,7 +196,7 @@ std::optional<GpuStep> custom_step(const Machine& device, const CustomLaunch& la
   const int64_t room = device.gpu_facts.shared_bytes_per_workgroup - launch.gpu.facts.shared_bytes;
   if (asked.shared_bytes > room)
     throw UserError(
-        fmt::format("the operation {}: its launch asks for {} bytes of shared memory, and {} has {} for it\n"
+        fmt::format("the operation {}: its launch requests {} bytes of shared memory, and {} has {} for it\n"
                     "help: smaller tiles",
                     launch.code->name, asked.shared_bytes, device.gpu_facts.name, room));
   // Of all launches of the function; as much as there is, so that calls side by side do not undo each other.

@@ -86,7 +86,7 @@ Machine Machine::cuda(int ordinal) {
     why = fmt::format("{} has compute capability {}.{}; smelt supports 7.5 and newer", device.gpu_facts.name,
                       device.gpu_facts.compute / 10, device.gpu_facts.compute % 10);
     device.nvrtc = nullptr;
-  } else if (device.nvrtc && !device.nvrtc->serves(device.gpu_facts.compute, why)) {
+  } else if (device.nvrtc && !device.nvrtc->supports(device.gpu_facts.compute, why)) {
     device.nvrtc = nullptr;
   }
   if (!device.nvrtc) device.missing = why;
@@ -101,7 +101,7 @@ Machine Machine::cuda_architecture(int compute) {
   device.facts = runtime::read_cpu_facts();
   device.gpu_facts = typical_facts(compute);
   device.nvrtc = runtime::Nvrtc::open(device.missing);
-  if (device.nvrtc && !device.nvrtc->serves(compute, device.missing)) device.nvrtc = nullptr;
+  if (device.nvrtc && !device.nvrtc->supports(compute, device.missing)) device.nvrtc = nullptr;
   device.cache = runtime::DiskCache::of_user();
   return device;
 }

@@ -44,7 +44,7 @@ Pressure pressure_of(const Executable::State& state, const GpuKernel& kernel);
 std::vector<schedule::Candidate> lighter_schedules(const Executable::State& state, size_t group);
 
 // Kernels that spill or starve are made again with lighter schedules; what spills all the same and costs less in two kernels is asked to be
-// split: it stands in state.splits.
+// split: it is in state.splits.
 void relieve(Executable::State& state, std::vector<GpuKernel>& kernels);
 
 // Takes the schedules that were found best on this GPU before.

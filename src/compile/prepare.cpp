@@ -28,7 +28,7 @@ Prepared::Launch prepare_kernel(const kernel::Kernel& kernel, const Launch& laun
   Prepared::Launch prepared;
   for (Symbol symbol : launch.sizes) {
     const auto size = sizes.find(symbol);
-    SMELT_CHECK(size != sizes.end(), "kernel {} asks for {}, which no input has", kernel.name, symbol);
+    SMELT_CHECK(size != sizes.end(), "kernel {} needs {}, which no input has", kernel.name, symbol);
     prepared.arguments.push_back(size->second);
   }
   if (launch.custom)

@@ -152,7 +152,7 @@ std::string why_not_here(const SavedTarget& target, const Machine& device) {
     return fmt::format("this GPU ({}) is sm_{}", device.gpu_facts.name, here);
   const int driver = device.gpu_facts.driver, needed = target.nvrtc_version;
   const bool old = driver / 1000 < needed / 1000 || (driver < kLargeTables && needed >= kLargeTables);
-  return old ? fmt::format("it was compiled by CUDA {}.{}, and the driver serves {}.{}", needed / 1000,
+  return old ? fmt::format("it was compiled by CUDA {}.{}, and the driver supports {}.{}", needed / 1000,
                            needed % 1000 / 10, driver / 1000, driver % 1000 / 10)
              : "";
 }

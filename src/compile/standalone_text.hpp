@@ -27,7 +27,7 @@ class StandaloneText {
   const std::vector<Slot>& slots() const { return slots_; }
   const std::vector<Symbol>& symbols() const { return symbols_; }
 
-  // Names are made here; what users wrote stands in comments only.
+  // Names are made here; what users wrote is in comments only.
   std::string symbol_name(Symbol symbol) const;  // "n0" of a size, "threads", "launch_splits"
   std::string integer(const IntExpr& e) const;
   std::string size_parameters() const;        // "int64_t n0, int64_t n1"

@@ -204,7 +204,7 @@ void launch_on_cpu(const Executable::State& state, const Launch& launch, const P
 
 // The reference interpreter in place of kernels.
 void interpret_into(const Graph& graph, const std::vector<TensorView>& inputs, const std::vector<TensorView>& outputs);
-// Where kernels write: row-major memory that no other output and no input shares, but where it may stand in place. Else `outputs[o]`
+// Where kernels write: row-major memory that no other output and no input shares, but where it may reuse one. Else `outputs[o]`
 // is written aside, into one of `copies`, and `aside` has its number.
 std::vector<TensorView> direct_outputs(const Executable::State& state, const std::vector<TensorView>& inputs,
                                        const std::vector<TensorView>& outputs, std::vector<Tensor>& copies,

@@ -19,7 +19,7 @@ void PhasePrinter::pop() {
   scopes_.pop_back();
 }
 
-// A local was assigned, or an array stored to: what was computed from it is computed anew.
+// A local was assigned, or an array stored to: what was computed from it is computed again.
 void PhasePrinter::forget(int resource) {
   for (auto& scope : scopes_)
     std::erase_if(scope, [&](ExprId id) {

@@ -191,7 +191,7 @@ class PhasePrinter {
   struct ScanText {
     int number = 0;  // of its names
     std::string type, nothing;
-    std::string running;  // the type of what runs: that, or that and whether it has begun anew
+    std::string running;  // the type of what runs: that, or that and whether it has restarted
   };
   void groups(const std::vector<const Stmt*>& stmts, const kernel::BlockAccesses& accesses, const Scan* scan,
               const ScanText* text);

@@ -66,7 +66,7 @@ void PhasePrinter::grid(const Loop& s) {
     line("const {0} g = ({0})turn;", type);
   } else if (team_.iterations() > 1) {
     std::string team = fmt::format("(int)({} / {})", as_.thread, team_.threads);
-    // The compiler does not see that all threads of a warp have the same, and would gather them anew for every shuffle.
+    // The compiler does not see that all threads of a warp have the same, and would gather them again for every shuffle.
     if (team_.threads == 32 && shuffles_) team = fmt::format("__shfl_sync(0xffffffffu, {}, 0)", team);
     line("const {0} g = ({0}){2} * {1} + {3};", type, team_.iterations(), workgroup, team);
   } else if (team_.cluster() > 1) {

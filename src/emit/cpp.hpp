@@ -8,7 +8,7 @@
 
 namespace smelt::emit {
 
-// What stands in front of all kernels: includes, and the functions that they call.
+// What is in front of all kernels: includes, and the functions that they call.
 std::string cpp_prelude();
 
 // One function a phase:

@@ -6,7 +6,7 @@ namespace smelt::emit::cuda {
 HelperList scan_helpers() {
   return {
       {{}, ""},
-      {{}, R"(// A running value that may have begun anew on the way.
+      {{}, R"(// A running value that may have restarted on the way.
 template <class T> struct Run { T value; unsigned anew; };)"},
       {{"from_lane_before"},
        R"(template <class T> SMELT_INLINE T from_lane_before(unsigned mask, T x, int d, int width) {

@@ -24,7 +24,7 @@ HelperList cuda::scan_grid_helpers() {
   asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" :: "l"(at), "l"(x) : "memory");
 })"},
       {{},
-       R"(// A total as words: up to 4 bytes beside what says that it is there (and whether it has begun anew), or 8 bytes in front of it.
+       R"(// A total as words: up to 4 bytes beside what says that it is there (and whether it has restarted), or 8 bytes in front of it.
 template <class T> struct Total {
   __device__ __forceinline__ static T value(const T& x) { return x; }
   __device__ __forceinline__ static unsigned anew(const T&) { return 0; }

@@ -115,7 +115,7 @@ void PhasePrinter::unrolled_loop(const Loop& s) {
 }
 
 // Stores that bypass the caches go to whole lines. How many elements lie before the first line of the loop's streaming stores, and
-// whether all of them meet a line there and the launch asks for it. Nothing when the loop has no such stores.
+// whether all of them meet a line there and the launch requests it. Nothing when the loop has no such stores.
 std::optional<PhasePrinter::Stream> PhasePrinter::find_stream(const Loop& s, const Value& extent) {
   std::optional<Stream> stream;
   const DType t = DType::I64;
@@ -287,7 +287,7 @@ std::string PhasePrinter::some_steps(const Loop& s, const Value& full, int label
 }
 
 // The same with a loop of streaming stores beside the plain one. The body under a mask serves both ends: what it covers, and where it
-// goes on, stand in slots.
+// goes on, are in slots.
 std::string PhasePrinter::streamed_steps(const Loop& s, const Value& extent, const Value& full, const Stream& stream,
                                          int label) {
   const std::string start = fmt::format("%start{}", label), stop = fmt::format("%stop{}", label),

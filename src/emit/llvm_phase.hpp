@@ -231,7 +231,7 @@ class PhasePrinter {
   Value reduce_lanes(Op op, Value x);
   Value extreme_lane(const Value& x, bool smaller);
   Value flip_below_zero(const Value& bits);
-  // llvm_scan.cpp: a running value, and whether it has begun anew on the way
+  // llvm_scan.cpp: a running value, and whether it has restarted on the way
   struct Running {
     Value value;
     std::optional<Value> anew;

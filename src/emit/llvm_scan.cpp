@@ -15,7 +15,7 @@ Value PhasePrinter::joined(Op with, const Value& a, const Value& b) {
   return op(is_float(a.dtype) ? info(with).llvm_float : info(with).llvm_int, a.dtype, {a, b});
 }
 
-// b, and what comes before it where it did not begin anew.
+// b, and what comes before it where it did not restart.
 PhasePrinter::Running PhasePrinter::after(Op with, const Running& a, const Running& b) {
   Running result{joined(with, a.value, b.value), b.anew};
   if (!b.anew) return {result.value, a.anew};

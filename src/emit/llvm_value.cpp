@@ -192,7 +192,7 @@ Value PhasePrinter::from_memory(DType dtype, int lanes, int scope, const std::st
   return define(scope, dtype, lanes, fmt::format("icmp ne {} {}, {}", memory, raw, lanes ? "zeroinitializer" : "0"));
 }
 
-// The same the other way; `scope` becomes the one that the result stands in.
+// The same the other way; `scope` becomes the one that the result is in.
 std::string PhasePrinter::to_memory(DType dtype, const Value& x, int& scope) {
   scope = x.scope;
   if (!is_bool(dtype)) return x.text;

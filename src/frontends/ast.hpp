@@ -9,7 +9,7 @@
 //               | Attribute(x, name) | Tuple(items) | Each(names, lists, body)
 //
 // Expressions lie in one list, arguments before their users, so that going through the list in order evaluates the program:
-// nothing recurses over a chain of a million additions. What stands in brackets begins with an Open: where it turns out to be the body of
+// nothing recurses over a chain of a million additions. What is in brackets begins with an Open: where it turns out to be the body of
 // an Each, going through the list jumps over it, and the Each goes through it for every item.
 #pragma once
 

@@ -13,7 +13,7 @@ enum class CTokenKind : uint8_t { Name, Number, Operator, EndOfText };
 
 struct CToken {
   CTokenKind kind;
-  Span span;  // in the source that the function stands in
+  Span span;  // in the source that the function is in
   std::string_view text;
   Scalar number;  // of a Number, in the type that C gives it
 

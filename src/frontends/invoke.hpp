@@ -1,4 +1,4 @@
-// Calls of the language's functions that stand in no text.
+// Calls of the language's functions that are in no text.
 #pragma once
 
 #include <string_view>

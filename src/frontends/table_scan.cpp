@@ -13,7 +13,7 @@ static Value scan(Call& c) {
 static constexpr Row kScanRows[] = {
     {"cumsum", "", "x, axis=-1, reverse=False, exclusive=False, restart=None",
      "running sum along an axis; integers as in sum. reverse: from the end. exclusive: of what comes before, from 0. "
-     "restart: bools, true where the sum begins anew",
+     "restart: bools, true where the sum restarts",
      scan<ReduceKind::Sum>},
     {"cumprod", "", "x, axis=-1, reverse=False, exclusive=False, restart=None", "running product; exclusive: from 1",
      scan<ReduceKind::Prod>},

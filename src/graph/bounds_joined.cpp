@@ -126,7 +126,7 @@ Errors of_scan(const Node& node, const Tensor& x, const Errors& errors, const Te
   for (int64_t o = 0; o < outer; ++o)
     for (int64_t i = 0; i < inner; ++i) {
       Joined line;
-      bool lost = false;  // nobody knows whether it began anew
+      bool lost = false;  // nobody knows whether it restarted
       for (int64_t k = 0; k < length; ++k) {
         const int64_t at = (o * length + (node.reverse ? length - 1 - k : k)) * inner + i;
         const auto place = static_cast<size_t>(at);

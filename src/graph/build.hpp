@@ -71,7 +71,7 @@ class GraphBuilder {
   NodeId alias(NodeId x);          // x as a node of its own: gradients by it are those of its own users alone
   NodeId stop_gradient(NodeId x);  // the same, which gradients take for a constant
   NodeId reduce(ReduceKind kind, NodeId x, std::vector<int> axes, bool keepdims);  // axes may be negative; empty: all
-  // The running sum, product, maximum or minimum along an axis. It begins anew wherever `restart`, a bool array that is broadcast to x,
+  // The running sum, product, maximum or minimum along an axis. It restarts wherever `restart`, a bool array that is broadcast to x,
   // is true.
   NodeId scan(ReduceKind kind, NodeId x, int axis, bool reverse = false, bool exclusive = false,
               std::optional<NodeId> restart = std::nullopt);

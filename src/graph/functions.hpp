@@ -154,7 +154,7 @@ NodeId tril(GraphBuilder& b, NodeId x, int64_t diagonal);  // zero above the dia
 NodeId triu(GraphBuilder& b, NodeId x, int64_t diagonal);  // zero below it
 
 // ---- windows (functions_window.cpp). Lists of numbers: one for each axis that windows slide along, one for all of them, or
-// none for what stands in the comment.
+// none for what is in the comment.
 struct Pool {
   std::vector<int64_t> size;                       // of the last axes
   std::vector<int64_t> stride, padding, dilation;  // the size; 0; 1

@@ -61,7 +61,7 @@ class ScanRule {
     return slice_axis(b_, longer, axis_, node_.reverse ? 0 : 1, n);
   }
 
-  // A running sum on the way back. It begins anew with the last element of each segment.
+  // A running sum on the way back. It restarts with the last element of each segment.
   Term back(const Term& x, bool exclusive) {
     return Term(b_, b_.scan(ReduceKind::Sum, x.id(), node_.axes[0], !node_.reverse, exclusive, restart_back_));
   }

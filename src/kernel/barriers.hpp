@@ -19,7 +19,7 @@ namespace smelt::kernel {
 
 // Whether an access is to scratch that threads share.
 bool is_shared(const Kernel& kernel, const Access& access);
-// A pipeline, within which the team waits on its own; and the buffers that stand in its memory.
+// A pipeline, within which the team waits on its own; and the buffers that are in its memory.
 bool is_pipeline(const Stmt& s);
 std::set<int> in_memory_of_pipeline(const Kernel& kernel);
 // Whether a team goes through the body of a statement again and again.
@@ -28,7 +28,7 @@ bool repeats(const Stmt& s);
 // Scope::Lane has one for its Vector loops, and its elements along it are dealt out to the threads.
 std::optional<size_t> axis_along(const Access& access, Symbol var);
 
-// Both return whether they changed the kernel; that barriers stand in it is a change, also where none is needed.
+// Both return whether they changed the kernel; that barriers are in it is a change, also where none is needed.
 bool place_scratch(Kernel& kernel);
 bool insert_barriers(Kernel& kernel);
 

@@ -52,7 +52,7 @@ void Evaluator::enter(std::vector<Stmt>* block, const Ranges* ranges) {
 }
 
 ExprId Evaluator::value(NodeId id, const Index& index) {
-  // A scan goes over every element, whoever asks for its values.
+  // A scan goes over every element, whoever requests its values.
   if (guard_ != kNoExpr && graph_.at(id).kind == NodeKind::Scan && members_.count(id)) {
     const ExprId outer = std::exchange(guard_, kNoExpr);
     const ExprId result = value(id, index);

@@ -106,7 +106,7 @@ class Evaluator {
   ScanAt scan_;
   bool clamp_ = false;
   ExprId guard_ = kNoExpr;
-  int64_t repeated_ = 1;                           // how often what is evaluated now stands in the kernel
+  int64_t repeated_ = 1;                           // how often what is evaluated now is in the kernel
   std::unordered_map<std::string, ExprId> known_;  // within the current block
 };
 

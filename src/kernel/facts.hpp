@@ -68,7 +68,7 @@ class Facts {
   mutable std::shared_ptr<Found> found_;  // empty until something is asked
 };
 
-// What has been proved so far, by what is known at the place: a kernel that is verified again after a pass is proved anew only
+// What has been proved so far, by what is known at the place: a kernel that is verified again after a pass is proved again only
 // where the pass has changed something.
 class Proved {
  private:

@@ -1,4 +1,4 @@
-// Which outputs may stand in the memory of which inputs: every element of the input is read at the
+// Which outputs may reuse the memory of which inputs: every element of the input is read at the
 // index of the element of the output that takes its place alone, and before that is stored.
 //
 //   grid %i < N                                     in place: out1 in in0

@@ -32,7 +32,7 @@
 //           | Random(draw, seed, offset, stream, IntExpr)   u32: that element of an array of random words (ops/philox.hpp)
 //
 // Scan. `local` is a new value of each lane: expr of lane 0 to that of the lane at hand, joined by `op` in a fixed order that neither
-// times nor addresses change; `exclusive`: without the lane's own, `start` where it begins anew. Sums of floats take -0 for the value of
+// times nor addresses change; `exclusive`: without the lane's own, `start` where it restarts. Sums of floats take -0 for the value of
 // nothing, so that -0 stays. It stands directly in the Vector loop. With `over_grid` (GPU only) iterations of the Grid loop follow on
 // each other: this one is number `part` of `parts`, whose loops each take one step; the phase has a counter, by which iterations
 // begin in order; the parts meet in the words of `meet`, a temporary whose last dimensions are [3, parts, scan_words()], 0 before.
@@ -128,7 +128,7 @@ enum class RawOp : uint8_t {
   // Of a CPU that has such instructions: what is added to, and words of u32 with what is multiplied pair by pair.
   DotBF16,   // an f32, and two bf16 in each word; subnormal numbers count as 0
   DotBytes,  // an i32, which wraps; four u8, and four i8
-  // Of f32 on a GPU; what they promise stands in smelt/static/unit.hpp.
+  // Of f32 on a GPU; what they promise is in smelt/static/unit.hpp.
   PowerOfTwo,
   PowerOfTwoFull,
   Reciprocal,
@@ -140,7 +140,7 @@ enum class RawOp : uint8_t {
   Cosine,
   RoundF16,  // to the nearest value of that format, which stays f32
   RoundBF16,
-  // Of a GPU: what the thread n to the right has for x; n is a constant i32, negative to the left. It stands in a Vector loop of 32 lanes
+  // Of a GPU: what the thread n to the right has for x; n is a constant i32, negative to the left. It is in a Vector loop of 32 lanes
   // that a team of 32 threads runs, each one of them; where that thread is none of the 32, the value is anything.
   FromThread,
 };
@@ -415,7 +415,7 @@ struct Fragment {
   bool in_groups() const { return down * 16 == rows && down % 4 == 0 && columns % 64 == 0 && columns <= 256; }
 };
 
-// Two params of which the output may stand in the memory of the input (in_place.hpp).
+// Two params of which the output may reuse the memory of the input (in_place.hpp).
 struct InPlace {
   int input, output;
 };

@@ -71,7 +71,7 @@ void ColumnLowering::narrow_steps(const NarrowRows& rows, const std::vector<Accu
   body.push_back(vector(lanes, std::move(to_scratch)));
 }
 
-// What stands in scratch, and the rows that made no step, of one column to a lane.
+// What is in scratch, and the rows that made no step, of one column to a lane.
 void ColumnLowering::narrow_rest(const NarrowRows& rows, const Placement& placement,
                                  const std::vector<Accumulator>& totals, const std::vector<ScratchPair>& scratch,
                                  std::vector<Stmt>& body) {

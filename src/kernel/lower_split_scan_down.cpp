@@ -54,7 +54,7 @@ std::vector<ColumnLowering::PartScan> ColumnLowering::total_parts(const SplitAxi
     lanes.push_back(assign(s.carry, s.start));
     stores.push_back(builder_.store({false, part.totals, at}, builder_.local(s.carry)));
     if (s.anew != kNoExpr) {
-      part.anew = add_temporary(DType::Bool, dims, "whether a part begins anew");
+      part.anew = add_temporary(DType::Bool, dims, "whether a part restarts");
       const LocalId anew = builder_.new_local(DType::Bool, true);
       lanes.push_back(assign(anew, builder_.constant(Scalar::of_int(DType::Bool, 0))));
       element.push_back(assign(anew, builder_.apply(Op::Or, {builder_.local(anew), s.anew})));

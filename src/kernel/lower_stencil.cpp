@@ -122,7 +122,7 @@ std::vector<Stmt> StencilLowering::stencil_loop(const StencilRow& row, size_t lo
       const bool beside = place.right + ring.left != step.left;
       if (const auto here = newest.find(r); here != newest.end() && place.back == 0 && !beside)
         return builder_.local(here->second);
-      // Whether that row stands in its line before, after, or while this loop runs.
+      // Whether that row is in its line before, after, or while this loop runs.
       if (place.back == 0 && ring.loop >= loop) return kNoExpr;
       if (place.back == ring.lines && (ring.loop < loop || (ring.loop == loop && beside))) return kNoExpr;
       const IntExpr line =

@@ -1,5 +1,5 @@
 // Stencil on a GPU: a warp goes down the rows of a strip, each thread with `lanes` neighbouring columns. Rings are registers, of the
-// thread's own columns; what stands in columns of its neighbours it has from them by shuffles. The first and the last threads of the
+// thread's own columns; what is in columns of its neighbours it has from them by shuffles. The first and the last threads of the
 // warp compute what others need of columns beyond the strip, which the next warp computes too; so warps never wait for each other.
 //
 //   grid %g over the outer axes, the chunks of rows, and the strips
@@ -100,7 +100,7 @@ void StencilLowering::registers() {
         RawOp::FromThread, ring.dtype,
         {builder_.local(ring.own(back, at - threads * lanes)), builder_.constant(Scalar::of_int(DType::I32, threads))});
   };
-  // Evaluates what stands in column `c` of the thread.
+  // Evaluates what is in column `c` of the thread.
   const auto at_column = [&](int64_t c) {
     placement.place(vector_axis().var, column + c);
     read_rings(step, [&rings, &builder = builder_, &from_neighbour, lanes, c](size_t r, const RingPlace& place) {

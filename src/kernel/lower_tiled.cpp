@@ -34,7 +34,7 @@ bool divides(int64_t tile, const IntExpr& extent) {
 
 }  // namespace
 
-// The statements for a tile, through scratch that stands in `buffers`, two for each staged read that is turned as a whole.
+// The statements for a tile, through scratch that is in `buffers`, two for each staged read that is turned as a whole.
 std::vector<Stmt> PointwiseLowering::through_tile(const Tile& tile, const Placement& placement,
                                                   const std::vector<std::pair<int, int>>& buffers) {
   const auto& axes = domain().axes;

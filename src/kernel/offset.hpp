@@ -1,4 +1,4 @@
-// Where an element stands in its array.
+// Where an element is in its array.
 #pragma once
 
 #include <cstdint>

@@ -53,7 +53,7 @@ constexpr Pass kPasses[] = {
      choose_variants, !kMayFail, verify_variants},
     {"find-naturals", "quotients of what is never below 0 need no rounding down", kGpu, kCpu, find_naturals, kMayFail,
      verify_naturals},
-    {"find-in-place", "outputs that may stand in the memory of an input read at their own index", kGpu, kCpu,
+    {"find-in-place", "outputs that may reuse the memory of an input read at their own index", kGpu, kCpu,
      find_in_place},
 };
 

@@ -115,7 +115,7 @@ bool is_leaf(const Expr& e) {
 bool is_infix(const Apply& apply) { return apply.args.size() == 2 && !infix(apply.op).empty(); }
 bool is_infix(const Expr& e) { return e.is<Apply>() && is_infix(e.get<Apply>()); }
 
-// Whether the text must stand in parentheses as an operand of `user`.
+// Whether the text must be in parentheses as an operand of `user`.
 bool is_open(const Expr& e, const Expr& user) {
   const bool user_is_bare = is_infix(user) || user.is<Load>();
   return is_masked(e) || (is_infix(e) && user_is_bare);

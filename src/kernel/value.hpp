@@ -1,5 +1,5 @@
 // Val: an expression of a kernel with C++ operators, so that the expansions of smelt/static/expand/ can be instantiated on it. The list of
-// what it offers, with its meaning, stands in smelt/static/expand/algebra.hpp.
+// what it offers, with its meaning, is in smelt/static/expand/algebra.hpp.
 #pragma once
 
 #include "base/check.hpp"

@@ -30,7 +30,7 @@ enum class TypeRule : uint8_t {
   Select,   // bool, T, T -> T
 };
 
-// The type of NONE, which stands in a row of ops.def where the operation has no such form.
+// The type of NONE, which is in a row of ops.def where the operation has no such form.
 struct None {};
 inline constexpr None NONE;
 

@@ -100,7 +100,7 @@ Plan make_plan(const Graph& graph, const Options& options);
 // Its bytes, of decisions and as a whole, for other sizes than those that it was made with.
 void count_bytes(const Graph& graph, const SizeBinding& sizes, Plan& plan);
 std::string print(const Graph& graph, const Plan& plan);
-// Throws InternalError unless every computing node stands in at least one group, groups are in order, and edges are decided.
+// Throws InternalError unless every computing node is in at least one group, groups are in order, and edges are decided.
 void verify(const Graph& graph, const Plan& plan);
 
 }  // namespace smelt::plan

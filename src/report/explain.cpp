@@ -165,7 +165,7 @@ std::string to_text(const Explanation& e, const Style& style) {
   if (e.temporary_bytes >= 0)
     out += fmt::format("  temporaries of a call: {}\n",
                        e.temporary_bytes > 0 ? format_memory(e.temporary_bytes) + ", one block" : "none");
-  if (!e.in_place.empty()) out += fmt::format("  may stand in place of an input: {}\n", in_place_text(e));
+  if (!e.in_place.empty()) out += fmt::format("  may reuse the memory of an input: {}\n", in_place_text(e));
   out += "\n" + style.bold("edges") + "\n" + edges_text(e, style);
   out += "\n" + style.bold("bytes moved") + "\n" + ledger_text(e.plan.traffic);
   return out;

@@ -15,7 +15,7 @@ namespace smelt::report {
 
 struct NpyHeader {
   DType dtype = DType::F32;
-  bool swapped = false;        // the bytes of an element stand in the other order than this machine's
+  bool swapped = false;        // the bytes of an element are in the other order than this machine's
   bool fortran_order = false;  // the first index runs fastest
   Dims dims;
   int64_t data_offset = 0;  // bytes from the start of the file

@@ -21,7 +21,7 @@ constexpr const char* kWritten = "dram__bytes_write.sum";
 constexpr const char* kWarps = "sm__warps_active.avg.pct_of_peak_sustained_active";
 constexpr const char* kDuration = "gpu__time_duration.sum";
 
-// Fields stand in quotes, in which a quote is doubled.
+// Fields are in quotes, in which a quote is doubled.
 std::vector<std::string> fields_of(const std::string& line) {
   std::vector<std::string> fields(1);
   bool quoted = false;
@@ -102,7 +102,7 @@ std::vector<CountedLaunch> parse_counters(const std::string& text) {
     } else if (titles.empty() || fields.size() != titles.size()) {
       continue;
     } else if (units.empty()) {
-      units = fields;  // stand in the line below the titles
+      units = fields;  // are in the line below the titles
     } else {
       const auto value = [&](const char* title, bool scaled = true) {
         const auto column = static_cast<size_t>(std::find(titles.begin(), titles.end(), title) - titles.begin());

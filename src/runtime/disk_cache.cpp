@@ -116,7 +116,7 @@ std::string fault_of(const std::string& folder) {
   if (S_ISLNK(facts.st_mode)) return folder + " is a link";
   if (!S_ISDIR(facts.st_mode)) return folder + " is not a folder";
   if (facts.st_uid != ::geteuid()) return folder + " belongs to another user";
-  if (facts.st_mode & (S_IWGRP | S_IWOTH)) return folder + " can be written by others (chmod go-w mends that)";
+  if (facts.st_mode & (S_IWGRP | S_IWOTH)) return folder + " can be written by others (chmod go-w fixes that)";
   return "";
 }
 
@@ -221,7 +221,7 @@ std::string DiskCache::usable_folder() {
   looked_ = true;
   if (folder_.empty()) {
     refused_ =
-        "there is no place for it (SMELT_CACHE_DIR=off, or neither SMELT_CACHE_DIR, XDG_CACHE_HOME nor HOME is set)";
+        "there is no folder for it (SMELT_CACHE_DIR=off, or neither SMELT_CACHE_DIR, XDG_CACHE_HOME nor HOME is set)";
     return "";
   }
   std::error_code failed;
@@ -273,7 +273,7 @@ bool DiskCache::store(const std::string& key, const std::string& value, Kind kin
 // Removes what was not used for longest, down to three quarters of the limit, so that the folder is not read for every entry.
 void DiskCache::make_room(int64_t coming) {
   const std::lock_guard lock(mutex_);
-  // Other processes write too: count anew now and then.
+  // Other processes write too: count again now and then.
   if (bytes_ >= 0 && bytes_ + coming <= limit_ && ++written_ % 64 != 0) {
     bytes_ += coming;
     return;
@@ -338,7 +338,7 @@ CacheInfo DiskCache::info() const {
     info.folder = folder_;
     info.limit_bytes = limit_;
   }
-  info.refused = info.folder.empty() ? "there is no place for it" : fault_of(info.folder);
+  info.refused = info.folder.empty() ? "there is no folder for it" : fault_of(info.folder);
   std::error_code failed;
   if (!info.folder.empty() && !fs::exists(fs::symlink_status(info.folder, failed)))
     info.refused.clear();  // made when needed

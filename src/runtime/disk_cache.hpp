@@ -36,7 +36,7 @@ class DiskCache {
   // The folder ("off": none) and the limit of all caches of the user, those that are there too; without a value as of_user() finds it.
   static void configure(std::optional<std::string> folder, std::optional<int64_t> limit_bytes);
 
-  // The value of this key, made where it is not known. Threads that ask for one key at a time make it once. `hit` tells where it is
+  // The value of this key, made where it is not known. Threads that request one key at a time make it once. `hit` tells where it is
   // from, `stored` whether it is new in the folder.
   std::string get(const std::string& key, const std::function<std::string()>& make, bool* hit = nullptr,
                   bool* stored = nullptr);

@@ -21,7 +21,7 @@ class DeviceContext {
  public:
   DeviceContext(std::shared_ptr<const Driver> opened, DeviceNumber number)
       : driver_(std::move(opened)), number_(number) {
-    check("make a context", driver_->retain_context(&context_, number));
+    check("create a context", driver_->retain_context(&context_, number));
   }
   DeviceContext(const DeviceContext&) = delete;
   DeviceContext& operator=(const DeviceContext&) = delete;
@@ -32,7 +32,7 @@ class DeviceContext {
   void check(const char* what, Status status) const { cuda::check(*driver_, status, what); }
   int attribute(int which) const {
     int value = 0;
-    check("tell what it is", driver_->device_attribute(&value, which, number_));
+    check("report its attributes", driver_->device_attribute(&value, which, number_));
     return value;
   }
   DeviceNumber number() const { return number_; }
@@ -83,7 +83,7 @@ class LoadedModule final : public GpuModule {
   int workgroups_per_processor(FunctionHandle function, int threads, int64_t shared_bytes) const override {
     const Current current = context_->enter();
     int count = 0;
-    context_->check("tell how many workgroups fit a multiprocessor",
+    context_->check("report how many workgroups fit a multiprocessor",
                     context_->driver().occupancy(&count, function, threads, static_cast<size_t>(shared_bytes)));
     return count;
   }
@@ -187,13 +187,13 @@ class OpenedGpu final : public Gpu {
   MappedMemory allocate_mapped(int64_t bytes) override {
     const Current current = context_->enter();
     MappedMemory memory;
-    context_->check("allocate host memory that it can reach",
+    context_->check("allocate pinned host memory",
                     driver_.allocate_host(&memory.host, static_cast<size_t>(std::max<int64_t>(bytes, 1)),
                                           kHostPortable | kHostMapped));
     Address address = 0;
     const Status status = driver_.host_address(&address, memory.host, 0);
     if (status != kSuccess) driver_.release_host(memory.host);
-    context_->check("reach host memory", status);
+    context_->check("map host memory", status);
     memory.device = address;
     return memory;
   }
@@ -203,7 +203,7 @@ class OpenedGpu final : public Gpu {
   int64_t free_bytes() const override {
     const Current current = context_->enter();
     size_t free = 0, total = 0;
-    context_->check("tell how much memory is free", driver_.memory_info(&free, &total));
+    context_->check("report its free memory", driver_.memory_info(&free, &total));
     return static_cast<int64_t>(free);
   }
   bool is_device_memory(const void* pointer) const override {
@@ -219,13 +219,14 @@ class OpenedGpu final : public Gpu {
   void upload(uint64_t to, const void* from, int64_t bytes, StreamHandle stream) override {
     if (bytes == 0) return;
     const Current current = context_->enter();
-    context_->check("take data", driver_.upload(to, from, static_cast<size_t>(bytes), stream));
-    context_->check("take data", driver_.synchronize_stream(stream));
+    context_->check("copy data to its memory", driver_.upload(to, from, static_cast<size_t>(bytes), stream));
+    context_->check("copy data to its memory", driver_.synchronize_stream(stream));
   }
   void download(void* to, uint64_t from, int64_t bytes, StreamHandle stream) override {
     const Current current = context_->enter();
-    if (bytes > 0) context_->check("hand over data", driver_.download(to, from, static_cast<size_t>(bytes), stream));
-    context_->check("hand over data", driver_.synchronize_stream(stream));
+    if (bytes > 0)
+      context_->check("copy data from its memory", driver_.download(to, from, static_cast<size_t>(bytes), stream));
+    context_->check("copy data from its memory", driver_.synchronize_stream(stream));
   }
   void copy(uint64_t to, uint64_t from, int64_t bytes, StreamHandle stream) override {
     if (bytes == 0) return;
@@ -263,7 +264,7 @@ class OpenedGpu final : public Gpu {
   StreamHandle create_stream() override {
     const Current current = context_->enter();
     Stream stream = nullptr;
-    context_->check("make a stream", driver_.create_stream(&stream, kStreamNonBlocking));
+    context_->check("create a stream", driver_.create_stream(&stream, kStreamNonBlocking));
     return stream;
   }
   void destroy_stream(StreamHandle stream) noexcept override {
@@ -271,17 +272,17 @@ class OpenedGpu final : public Gpu {
   }
   void synchronize(StreamHandle stream) override {
     const Current current = context_->enter();
-    context_->check("finish what it was given", driver_.synchronize_stream(stream));
+    context_->check("finish queued work", driver_.synchronize_stream(stream));
   }
   void synchronize_all() override {
     const Current current = context_->enter();
-    context_->check("finish what it was given", driver_.synchronize_context());
+    context_->check("finish queued work", driver_.synchronize_context());
   }
 
   EventHandle create_event(bool timing) override {
     const Current current = context_->enter();
     Event event = nullptr;
-    context_->check("make an event", driver_.create_event(&event, timing ? 0 : kEventNoTiming));
+    context_->check("create an event", driver_.create_event(&event, timing ? 0 : kEventNoTiming));
     return event;
   }
   void destroy_event(EventHandle event) noexcept override {
@@ -289,7 +290,7 @@ class OpenedGpu final : public Gpu {
   }
   void record(EventHandle event, StreamHandle stream) override {
     const Current current = context_->enter();
-    context_->check("note an event", driver_.record_event(event, stream));
+    context_->check("record an event", driver_.record_event(event, stream));
   }
   void wait(StreamHandle stream, EventHandle event) override {
     const Current current = context_->enter();
@@ -297,27 +298,27 @@ class OpenedGpu final : public Gpu {
   }
   void synchronize_event(EventHandle event) override {
     const Current current = context_->enter();
-    context_->check("finish what it was given", driver_.synchronize_event(event));
+    context_->check("finish queued work", driver_.synchronize_event(event));
   }
   double elapsed_ms(EventHandle from, EventHandle to) override {
     const Current current = context_->enter();
     float ms = 0;
-    context_->check("tell a time", driver_.elapsed_ms(&ms, from, to));
+    context_->check("report the time between events", driver_.elapsed_ms(&ms, from, to));
     return ms;
   }
 
   void begin_capture(StreamHandle stream) override {
     const Current current = context_->enter();
-    context_->check("note a graph", driver_.begin_capture(stream, kCaptureRelaxed));
+    context_->check("record a graph", driver_.begin_capture(stream, kCaptureRelaxed));
   }
   GraphHandle end_capture(StreamHandle stream) override {
     const Current current = context_->enter();
     Graph graph = nullptr;
-    context_->check("note a graph", driver_.end_capture(stream, &graph));
+    context_->check("record a graph", driver_.end_capture(stream, &graph));
     GraphExec runnable = nullptr;
     const Status status = driver_.instantiate(&runnable, graph, 0);
     driver_.destroy_graph(graph);
-    context_->check("make a graph", status);
+    context_->check("create a graph", status);
     return runnable;
   }
   void launch_graph(GraphHandle graph, StreamHandle stream) override {

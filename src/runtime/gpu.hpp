@@ -16,7 +16,7 @@ namespace smelt::runtime {
 struct GpuFacts {
   std::string name;  // "NVIDIA H200"
   int ordinal = 0;
-  int driver = 0;      // newest CUDA version that the driver serves: 13000
+  int driver = 0;      // newest CUDA version that the driver supports: 13000
   int compute = 0;     // compute capability, times ten: 90
   int processors = 0;  // multiprocessors
   int threads_per_processor = 0;
@@ -65,7 +65,7 @@ class Nvrtc {
   virtual std::string path() const = 0;
   virtual std::vector<int> architectures() const = 0;  // that it compiles for: 75, 80, ...
   // Whether it compiles for this architecture; if not, why and what to do.
-  virtual bool serves(int compute, std::string& why) const = 0;
+  virtual bool supports(int compute, std::string& why) const = 0;
   // What the compiler is told besides the source: part of what a cubin depends on.
   virtual std::vector<std::string> arguments(int compute, const NvrtcOptions& options) const = 0;
   // To a cubin for this architecture. Throws InternalError with NVRTC's log and the lines of the source that it names.
@@ -86,9 +86,9 @@ class GpuModule {
   virtual FunctionHandle function(const std::string& name, const std::vector<int>& arguments = {}) const = 0;
   virtual FunctionFacts facts(FunctionHandle function) const = 0;
   virtual int workgroups_per_processor(FunctionHandle function, int threads, int64_t shared_bytes) const = 0;
-  // Lets launches ask for this much dynamic shared memory. Once per function, not per launch.
+  // Lets launches request this much dynamic shared memory. Once per function, not per launch.
   virtual void allow_shared_bytes(FunctionHandle function, int64_t bytes) const = 0;
-  // Lets launches ask for clusters of more than 8 workgroups.
+  // Lets launches request clusters of more than 8 workgroups.
   virtual void allow_large_clusters(FunctionHandle function) const = 0;
 };
 

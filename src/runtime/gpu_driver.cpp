@@ -55,7 +55,7 @@ void check(const Driver& driver, Status status, const char* what) {
     case kNvlinkError:
     case kLaunchTimeout:
     case kSystemNotReady:
-    case kDriverMismatch: throw UserError(message + "\nhelp: see to the machine: nvidia-smi tells more");
+    case kDriverMismatch: throw UserError(message + "\nhelp: nvidia-smi says more about the machine");
     default: throw InternalError(message);
   }
 }
@@ -65,7 +65,7 @@ Current::Current(const Driver& driver, Context context) : driver_(driver) {
   driver.current_context(&now);
   if (now == context) return;
   // A thread that has none keeps this one, so that it is looked up only in later calls.
-  check(driver, now ? driver.push_context(context) : driver.set_context(context), "enter its context");
+  check(driver, now ? driver.push_context(context) : driver.set_context(context), "set its context");
   pushed_ = now != nullptr;
 }
 

@@ -48,7 +48,7 @@ constexpr const char* kArchitecture = "aarch64";
 constexpr const char* kArchitecture = "other";
 #endif
 
-// Where the library was found depends on these. The system's list of libraries is written anew whenever one is installed.
+// Where the library was found depends on these. The system's list of libraries is written again whenever one is installed.
 std::string search_key() {
   return fmt::format("libLLVM\n{}\n{}\n{}\n{}", kArchitecture, variable("SMELT_LLVM"), variable("LD_LIBRARY_PATH"),
                      file_identity("/etc/ld.so.cache"));

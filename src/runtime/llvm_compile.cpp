@@ -77,7 +77,7 @@ struct Compilation {
   }
 };
 
-// The line of the text that stands in a message of the verifier, which quotes instructions but counts no lines.
+// The line of the text that is in a message of the verifier, which quotes instructions but counts no lines.
 std::string quoted_line(const std::string& message, const std::string& text) {
   size_t start = 0;
   while (start < message.size()) {

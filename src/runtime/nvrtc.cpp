@@ -72,7 +72,7 @@ class OpenedNvrtc final : public Nvrtc {
     return all;
   }
 
-  bool serves(int compute, std::string& why) const override {
+  bool supports(int compute, std::string& why) const override {
     const std::vector<int> all = architectures();
     if (std::find(all.begin(), all.end(), compute) != all.end()) return true;
     const bool older = !all.empty() && compute < all.front();
@@ -199,7 +199,7 @@ class AbsentNvrtc final : public Nvrtc {
   std::string version_text() const override { return fmt::format("{}.{}", version_ / 1000, version_ % 1000 / 10); }
   std::string path() const override { return ""; }
   std::vector<int> architectures() const override { return {}; }
-  bool serves(int, std::string&) const override { return true; }
+  bool supports(int, std::string&) const override { return true; }
   std::vector<std::string> arguments(int, const NvrtcOptions&) const override { return {}; }
   std::string compile(const std::string&, int, const NvrtcOptions&) const override {
     throw UserError("the file of a saved function lacks code: another build of smelt saved it\nhelp: save it again");

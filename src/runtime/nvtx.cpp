@@ -43,7 +43,7 @@ struct EventAttributes {
 };
 static_assert(sizeof(EventAttributes) == 48);
 
-// The profiler asks for these tables by a function without arguments of ours, so that there is one set in a process.
+// The profiler requests these tables by a function without arguments of ours, so that there is one set in a process.
 struct Tables {
   Function functions[kModules][kMostFunctions] = {};    // what the profiler fills in
   Function* places[kModules][kMostFunctions + 1] = {};  // what it is handed: where to; ends in a null

@@ -26,7 +26,7 @@ void check(Status status, const char* what) {
   const std::string message = fmt::format("the OpenCL device cannot {} (OpenCL error {})", what, status);
   if (status == kTooLarge || status == kNoResources || status == kNoHostMemory || status == kBadBufferSize)
     throw UserError(message + ": there is not enough memory\nhelp: use smaller arrays, or free memory of the device");
-  if (status == kDeviceUnavailable) throw UserError(message + "\nhelp: see to the machine: clinfo tells more");
+  if (status == kDeviceUnavailable) throw UserError(message + "\nhelp: clinfo says more about the machine");
   throw InternalError(message);
 }
 
@@ -87,7 +87,7 @@ struct Opened {
   Opened(Libraries library, Device here) : cl(std::move(library)), device(here) {
     Status status = kSuccess;
     context = cl->create_context(nullptr, 1, &device, nullptr, nullptr, &status);
-    check(status, "make a context");
+    check(status, "create a context");
   }
   Opened(const Opened&) = delete;
   Opened& operator=(const Opened&) = delete;
@@ -193,10 +193,10 @@ class OpenedDevice final : public OpenCl {
     check(status, "make a program");
     build(program.get());
     size_t bytes = 0;
-    check(cl().program_info(program.get(), kBinarySizes, sizeof bytes, &bytes, nullptr), "tell how large its code is");
+    check(cl().program_info(program.get(), kBinarySizes, sizeof bytes, &bytes, nullptr), "report the size of its code");
     std::string code(bytes, '\0');
     char* at = code.data();
-    check(cl().program_info(program.get(), kBinaries, sizeof at, &at, nullptr), "give its code");
+    check(cl().program_info(program.get(), kBinaries, sizeof at, &at, nullptr), "return its code");
     return code;
   }
 
@@ -303,7 +303,7 @@ class OpenedDevice final : public OpenCl {
     const std::lock_guard lock(function.mutex);
     Number number = 0;
     const auto set = [&](size_t bytes, const void* value) {
-      check(cl().set_argument(function.kernel, number++, bytes, value), "take the arguments of a kernel");
+      check(cl().set_argument(function.kernel, number++, bytes, value), "set the arguments of a kernel");
     };
     for (size_t a = 0; a < function.arguments.size(); ++a) {
       if (function.arguments[a] > 0) {
@@ -327,7 +327,7 @@ class OpenedDevice final : public OpenCl {
   void destroy_stream(StreamHandle stream) noexcept override { cl().release_queue(queue(stream)); }
   void synchronize_all() override { synchronize(stream()); }
   void synchronize(StreamHandle stream) override {
-    check(cl().finish(queue(stream)), "finish its work");
+    check(cl().finish(queue(stream)), "finish queued work");
     const std::lock_guard lock(mapped_mutex_);
     for (const auto& [host, mapped] : mapped_) {
       std::vector<char> there(static_cast<size_t>(mapped.bytes));
@@ -335,7 +335,7 @@ class OpenedDevice final : public OpenCl {
       if (std::all_of(there.begin(), there.end(), [](char c) { return c == 0; })) continue;
       std::memcpy(host, there.data(), there.size());
       fill(mapped.device, 0, mapped.bytes, queue(stream));
-      check(cl().finish(queue(stream)), "finish its work");
+      check(cl().finish(queue(stream)), "finish queued work");
     }
   }
 
@@ -349,7 +349,7 @@ class OpenedDevice final : public OpenCl {
     auto* moment = static_cast<Moment*>(event);
     if (moment->event) cl().release_event(moment->event);
     moment->event = nullptr;
-    check(cl().marker(queue(stream), 0, nullptr, &moment->event), "mark a moment");
+    check(cl().marker(queue(stream), 0, nullptr, &moment->event), "record an event");
     cl().flush(queue(stream));
   }
   void wait(StreamHandle stream, EventHandle event) override {
@@ -365,7 +365,7 @@ class OpenedDevice final : public OpenCl {
     const EventHandle both[2] = {from, to};
     for (int i = 0; i < 2; ++i)
       check(cl().event_time(static_cast<Moment*>(both[i])->event, kCommandEnd, sizeof ns[i], &ns[i], nullptr),
-            "tell the time");
+            "report the time of an event");
     return static_cast<double>(ns[1] - ns[0]) * 1e-6;
   }
 

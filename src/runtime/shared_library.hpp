@@ -19,7 +19,7 @@ struct SharedLibrary {
 // Opens by path or by a name that the system knows; the handle is never closed, since drivers keep state for the life of the
 // process. Without a handle, `why` is what the loader said.
 SharedLibrary open_library(const std::string& name, std::string& why);
-// The path of the library that a function stands in; `otherwise` when that cannot be found out.
+// The path of the library that a function is in; `otherwise` when that cannot be found out.
 std::string path_of(void* function, const std::string& otherwise);
 
 // One function of a library, called like one. Empty when it is not needed and not there.

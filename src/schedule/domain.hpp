@@ -1,4 +1,4 @@
-// The loops that a group of nodes shares: its iteration domain, where each reduction and output stands in it, and what the group
+// The loops that a group of nodes shares: its iteration domain, where each reduction and output is in it, and what the group
 // reads. This walk is what makes a merge legal or not.
 #pragma once
 
@@ -98,7 +98,7 @@ void follow_memory(const Graph& graph, Domain& domain, const SizeBinding& sizes)
 // Merges neighbouring axes wherever every read and output steps through them as through one.
 void merge_axes(const Graph& graph, Domain& domain);
 
-// Merges a last axis shorter than `least` with the one before, also where guards ask for a place along that one: as colours with the columns of a
+// Merges a last axis shorter than `least` with the one before, also where guards read a place along that one: as colours with the columns of a
 // picture that is padded. Of a pointwise domain.
 void merge_short_axis(const Graph& graph, Domain& domain, int64_t least);
 

@@ -25,7 +25,7 @@ constexpr int64_t kMostCopies = 64;
 constexpr size_t kLongestIndex = 4000;
 
 // Where rings may keep a value, it is evaluated once for all places that differ by constants (stencil.cpp). Of so many
-// of these the walk sees what the others ask for too.
+// of these the walk sees what the others request too.
 constexpr int kMostPlaces = 64;
 
 Index without_constants(const Index& index) {

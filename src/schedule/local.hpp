@@ -20,7 +20,7 @@ int64_t window_elements(const Domain& domain, const Index& index);
 // Whether a place is one that the data names, which is not known before the loop.
 bool reads_gathered(const Index& index);
 
-// Where the argument of a local reduction is evaluated for a result at `index`: loops over the window stand in it, whose ranges
+// Where the argument of a local reduction is evaluated for a result at `index`: loops over the window are in it, whose ranges
 // are added.
 Index window_index(const Graph& graph, NodeId reduce, const Index& index, Ranges& ranges);
 

@@ -28,7 +28,7 @@ struct Widths {
 Widths widths_of(const Graph& graph, const Schedule& s);
 // Neighbours that one thread takes: accesses of 16 bytes, at least of the widest elements.
 int lanes_of(const Widths& w);
-// Also of an extent that is not known: the kernel asks for a multiple then.
+// Also of an extent that is not known: the kernel requires a multiple then.
 bool may_divide(int lanes, const IntExpr& extent);
 // The most elements of a thread that stay below kMostWrittenOutInstructions in all passes together; at least 1.
 int64_t most_written_out(const Graph& graph, const Group& group, const Domain& domain, const SizeBinding& sizes);

@@ -85,7 +85,7 @@ bool take_few_rows(Product& p, int64_t rows, int64_t columns, int64_t inner, int
   return true;
 }
 
-// The tile that takes the fewest cycles on the thread that has most of them, and how many. Panels are packed anew for each tile.
+// The tile that takes the fewest cycles on the thread that has most of them, and how many. Panels are packed again for each tile.
 double choose_tile(const Domain& domain, Product& p, int threads, int64_t lanes, double stored) {
   // Cycles to pack an element (AVX-512, f32): neighbours, columns that are turned, lines, and lanes that go over several axes.
   constexpr double kNeighbours = 0.15, kTurned = 1.3, kInLines = 1.0, kGathered = 1.5;

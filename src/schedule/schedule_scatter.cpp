@@ -122,7 +122,7 @@ std::variant<Schedule, Refusal> scatter_schedule(const Graph& graph, const Group
     const Node& node = graph.at(id);
     if ((node.kind == NodeKind::Reduce && !node.local) || node.kind == NodeKind::Scan)
       return Refusal{
-          "a scatter asks for its updates in an order of its own, and so a whole row would be done again for each",
+          "a scatter needs its updates in an order of its own, and so a whole row would be done again for each",
           "nothing: it takes a kernel before"};
     scatters += node.kind == NodeKind::Scatter;
   }

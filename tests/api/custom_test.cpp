@@ -425,7 +425,7 @@ TEST_F(CustomOnGpu, SeveralResultsAndSharedMemory) {
     EXPECT_EQ(places.to(Device::cpu()).to_vector<int32_t>(), (std::vector<int32_t>{2, 3, 4}));
   }
   const std::string message = message_of([&] { f(Array::empty({1, 1000000}, DType::F32).to(gpu_)); });
-  EXPECT_TRUE(has(message, "asks for 4000000 bytes of shared memory")) << message;
+  EXPECT_TRUE(has(message, "requests 4000000 bytes of shared memory")) << message;
 }
 
 TEST_F(CustomOnGpu, SaysWhatIsWrong) {

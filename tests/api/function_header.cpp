@@ -31,7 +31,7 @@ bool one_of(std::string_view name, std::initializer_list<std::string_view> names
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// How a parameter stands in the declaration: "const Axes& axis = -1".
+// How a parameter is written in the declaration: "const Axes& axis = -1".
 std::string declaration(const Function& f, const Parameter& p) {
   const std::string_view name = p.name;
   const bool none = p.default_text == "None";
@@ -373,7 +373,7 @@ constexpr std::string_view kScanOptions = R"(
 struct ScanOptions {
   bool reverse = false;    ///< from the end of the axis to its start
   bool exclusive = false;  ///< of what comes before an element, without itself
-  Array restart = {};      ///< Bool, broadcast to x: true where the running value begins anew
+  Array restart = {};      ///< Bool, broadcast to x: true where the running value restarts
 };
 )";
 

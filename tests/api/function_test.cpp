@@ -109,7 +109,7 @@ TEST(Function, SizesOfAnotherClassGetTheirOwnKernels) {
     for (const float sum : columns(x).to_vector<float>())
       EXPECT_NEAR(static_cast<double>(sum), expected, 1e-5 * expected) << rows;
   }
-  // Where they would be the same, one executable serves all classes.
+  // Where they would be the same, one executable supports all classes.
   const auto norm = norm_function();
   const Array g = Array::from(random_floats(16, 2));
   for (const int64_t rows : {4, 100, 3000, 50000})

@@ -312,7 +312,7 @@ TEST(SavedTargets, SayWhyTheyDoNotRun) {
   EXPECT_EQ(why_not_here(target, gpu), "this GPU (a GPU) is sm_86");
   target.gpu_facts.compute = 86;
   target.nvrtc_version = 13000;
-  EXPECT_EQ(why_not_here(target, gpu), "it was compiled by CUDA 13.0, and the driver serves 12.4");
+  EXPECT_EQ(why_not_here(target, gpu), "it was compiled by CUDA 13.0, and the driver supports 12.4");
   EXPECT_EQ(why_not_here(target, Machine()), "it is no code for cpu");
   target.nvrtc_version = 12010;
   gpu.gpu = nullptr;

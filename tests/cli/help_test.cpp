@@ -150,48 +150,6 @@ TEST(CliHelp, ProgressIsALineOfJsonPerStage) {
   EXPECT_EQ(none.out.find("\x1b[K"), std::string::npos) << none.out;
 }
 
-// Commands of a page, `    $ COMMAND`, each with the output that is quoted under it.
-std::vector<std::pair<std::string, std::string>> quotes(const std::string& page) {
-  std::vector<std::pair<std::string, std::string>> found;
-  bool inside = false;
-  std::istringstream lines(page);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.rfind("    $ ", 0) == 0) {
-      found.emplace_back(line.substr(6), "");
-      inside = true;
-    } else if (inside && (line.empty() || line.rfind("    ", 0) == 0)) {
-      found.back().second += (line.empty() ? line : line.substr(4)) + "\n";
-    } else {
-      inside = false;
-    }
-  }
-  for (auto& [command, output] : found)
-    while (output.ends_with("\n\n")) output.pop_back();
-  return found;
-}
-
-TEST(CliHelp, TheDocumentQuotesWhatIsPrinted) {
-  const TemporaryFolder folder;
-  int compared = 0;
-  for (const auto& [command, output] : quotes(contents(std::string(SMELT_SOURCE_DIR) + "/docs/cli.md"))) {
-    if (command.rfind("cat ", 0) == 0) {
-      folder.file(command.substr(4), output);
-      continue;
-    }
-    const std::string out = folder / "out.txt";
-    const std::string script = "cd '" + (folder / ".") +
-                               "' && PATH='" SMELT_BINARY_DIR "':\"$PATH\" SMELT_CUDA=/nonexistent " +
-                               "SMELT_CACHE_DIR='" + (folder / "cache") + "' " + command + " > '" + out + "' 2>&1";
-    const int status = std::system(script.c_str());
-    if (status != 0 && contents(out).find("NVRTC") != std::string::npos)
-      continue;  // kernels for GPUs cannot be made here
-    EXPECT_EQ(status, 0) << command;
-    EXPECT_EQ(contents(out), output) << command;
-    ++compared;
-  }
-  EXPECT_GE(compared, 3);
-}
-
 // What a shell makes of an unquoted *: the names of the files here.
 TEST(CliHelp, AnExpandedStarIsRecognized) {
   const Result r =

@@ -11,7 +11,7 @@ namespace {
 const std::vector<std::string> kProfile = {"profile",     "(x + y) * 2", "-i",    "x=f32[B,64]", "-i",
                                            "y=f32[B,64]", "--size",      "B=100", "--device",    "cuda"};
 
-// The driver that stands in, and the tools of a folder.
+// The stand-in driver, and the tools of a folder.
 std::map<std::string, std::string> with_tools(const TemporaryFolder& folder) {
   return {{"SMELT_CUDA", SMELT_FAKE_CUDA},
           {"SMELT_NVRTC", SMELT_FAKE_CUDA},

@@ -1,4 +1,4 @@
-// What compiled code depends on stands in its key, each by itself: what is left out would bring
+// What compiled code depends on is in its key, each by itself: what is left out would bring
 // back code of another.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -105,7 +105,7 @@ class FakeNvrtc final : public runtime::Nvrtc {
   std::string version_text() const override { return text; }
   std::string path() const override { return path_; }
   std::vector<int> architectures() const override { return {80, 90}; }
-  bool serves(int, std::string&) const override { return true; }
+  bool supports(int, std::string&) const override { return true; }
   std::vector<std::string> arguments(int compute, const runtime::NvrtcOptions& options) const override {
     return {"sm_" + std::to_string(compute), options.contract ? "contract" : "", options.for_device ? "device" : ""};
   }

@@ -35,7 +35,7 @@ class CountingLlvm final : public runtime::Llvm {
 
 }  // namespace
 
-TEST(CpuCache, C37_ThreadsThatAskForTheSameColdKernelCompileItOnce) {
+TEST(CpuCache, C37_ThreadsThatRequestTheSameColdKernelCompileItOnce) {
   Machine device = Machine::cpu();
   if (!device.llvm) GTEST_SKIP() << device.missing;
   std::string folder = (std::filesystem::temp_directory_path() / "smelt-c37-XXXXXX").string();

@@ -150,7 +150,7 @@ TEST_F(CustomOnFakeGpu, SaysWhatIsWrong) {
   EXPECT_THAT(launched({{1, 70000, 1}, {1, 1, 1}, 0, {}}), HasSubstr("a grid of 1 x 70000 x 1 blocks"));
   EXPECT_THAT(launched({{-1, 1, 1}, {1, 1, 1}, 0, {}}), HasSubstr("a grid of -1 x 1 x 1 blocks"));
   EXPECT_THAT(launched({{1, 1, 1}, {1, 1, 1}, -5, {}}), HasSubstr("-5 bytes of shared memory"));
-  EXPECT_THAT(launched({{1, 1, 1}, {1, 1, 1}, 1 << 20, {}}), HasSubstr("asks for 1048576 bytes of shared memory"));
+  EXPECT_THAT(launched({{1, 1, 1}, {1, 1, 1}, 1 << 20, {}}), HasSubstr("requests 1048576 bytes of shared memory"));
   wrong = triple();
   wrong.cuda->launch = [](const CustomCall&) -> CudaLaunch { throw Failed{1}; };
   EXPECT_THROW(twice(wrong).run({floats(3)}), Failed);

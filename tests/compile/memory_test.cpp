@@ -39,7 +39,7 @@ class Memory : public ::testing::Test {
 #if defined(__SANITIZE_ADDRESS__)
     GTEST_SKIP() << "the address sanitizer keeps memory of its own";
 #endif
-    if (!forget_peak()) GTEST_SKIP() << "this system does not tell the peak of a process anew";
+    if (!forget_peak()) GTEST_SKIP() << "this system does not reset the peak of a process";
   }
 
   Peak peak_of(const std::string& program, const std::vector<Dims>& shapes, bool fuse) {

@@ -6,7 +6,7 @@
 //   ---
 //   message
 //
-// SMELT_UPDATE_GOLDENS=1 writes the messages anew.
+// SMELT_UPDATE_GOLDENS=1 writes the messages again.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -355,7 +355,7 @@ TEST(Functions, KeywordsOfOtherLibraries) {
   EXPECT_EQ(numbers("m.astype(int8) + int8(1)", m), list({2, 3, 4, 5}));
 }
 
-// The manual's list of functions is the table's; SMELT_UPDATE_GOLDENS=1 writes it anew.
+// The manual's list of functions is the table's; SMELT_UPDATE_GOLDENS=1 writes it again.
 TEST(Functions, StandInTheManual) {
   const std::string path = std::string(SMELT_SOURCE_DIR) + "/docs/language.md";
   std::ifstream in(path, std::ios::binary);

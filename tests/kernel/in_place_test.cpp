@@ -1,4 +1,4 @@
-// Which outputs may stand in place of which inputs.
+// Which outputs may reuse the memory of which inputs.
 #include "kernel/in_place.hpp"
 
 #include <gtest/gtest.h>
@@ -115,7 +115,7 @@ TEST(FindInPlace, RowsThatArePassedOverTwice) {
 }
 
 TEST(FindInPlace, NotAcrossRunsOrAtomics) {
-  Sample again;  // every iteration over i2 stores all of the row anew
+  Sample again;  // every iteration over i2 stores all of the row again
   const int in = again.input(DType::F32, {9}), out = again.output(DType::F32, {9});
   const ExprId x = again.load(in, {i});
   again.phase(grid("i0"_loop, 9, {serial("i2"_loop, 3, {store({false, out, {i}}, x)})}));

@@ -194,7 +194,7 @@ TEST(Chains, AtRandom) {
   }
 }
 
-// A cut that the length of a kernel asks for says so, and what would change it.
+// A cut that the length of a kernel requires says so, and what would change it.
 TEST(Chains, SayWhereTheyWereCut) {
   const Graph graph = simplify(lang::parse_program(levels_of("input x: f32[H, W]\n", "x = layernorm(x)", 40), "<cut>"));
   plan::Options options;

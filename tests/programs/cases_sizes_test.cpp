@@ -18,7 +18,7 @@ using ::testing::HasSubstr;
 
 TEST(Cases, C11_OddSizesAndGuardBytes) {
   NEEDS_LLVM();
-  // One executable serves every size of its symbols.
+  // One executable supports every size of its symbols.
   const std::vector<std::string> programs{
       "input x: f32[N]\nreturn x * 2 + 1, x[::-1]\n",
       "input x: f32[N]\nreturn sum(x), relu(x) - mean(x)\n",

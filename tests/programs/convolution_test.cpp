@@ -50,7 +50,7 @@ TEST(Convolution, OfEveryFloat) {
   }
 }
 
-// One executable serves images of any size, also those with less than a line of a tile.
+// One executable supports images of any size, also those with less than a line of a tile.
 TEST(Convolution, OfAnySize) {
   NEEDS_LLVM();
   for (const auto& [how, least] : {std::pair{"padding=1", 1}, {"padding=1, stride=2", 1}, {"padding=0", 3}}) {

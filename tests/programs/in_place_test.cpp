@@ -1,4 +1,4 @@
-// Outputs that stand in place of inputs: which may, and that a call then computes what it does elsewhere. Random programs are
+// Outputs that are in place of inputs: which may, and that a call then computes what it does elsewhere. Random programs are
 // run in place too (check.cpp).
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -30,7 +30,7 @@ TEST(Cubin, HasTheFactsOfItsFunctions) {
   const auto compiler = open_nvrtc(why);
   if (!compiler) GTEST_SKIP() << "no NVRTC here: " << why;
   for (const int compute : {75, 80, 90, 100}) {
-    if (!compiler->serves(compute, why)) continue;
+    if (!compiler->supports(compute, why)) continue;
     const std::string cubin = compiler->compile(kTwo, compute);
     const auto busy = facts_of_cubin(cubin, "busy"), idle = facts_of_cubin(cubin, "idle");
     ASSERT_TRUE(busy && idle) << compute;

@@ -78,7 +78,7 @@ TEST_F(Cache, KeepsWhatItWasGiven) {
   EXPECT_EQ(first.find("a"), std::nullopt);
 }
 
-TEST_F(Cache, C37_ThreadsThatAskForTheSameEntryMakeItOnce) {
+TEST_F(Cache, C37_ThreadsThatRequestTheSameEntryMakeItOnce) {
   DiskCache cache(folder_);
   std::atomic<int> made{0}, hits{0};
   std::vector<std::thread> threads;
@@ -204,7 +204,7 @@ TEST_F(Cache, AFileOfAnotherKeyIsNotTaken) {
   EXPECT_EQ(cache.find("one"), "1");
 }
 
-TEST_F(Cache, C41_WithoutAFolderEveryCallMakesItAnew) {
+TEST_F(Cache, C41_WithoutAFolderEveryCallMakesItAgain) {
   const auto works_without = [](DiskCache& cache) {
     bool hit = true;
     EXPECT_EQ(cache.get(
@@ -218,7 +218,7 @@ TEST_F(Cache, C41_WithoutAFolderEveryCallMakesItAnew) {
   };
   DiskCache none("");
   works_without(none);
-  EXPECT_EQ(none.info().refused, "there is no place for it");
+  EXPECT_EQ(none.info().refused, "there is no folder for it");
 
   write(root_ / "file", "x");
   DiskCache under_file((root_ / "file" / "smelt").string());
@@ -274,7 +274,7 @@ TEST_F(Cache, C41_FoldersNamedByTheEnvironment) {
   EXPECT_EQ(DiskCache::of_user()->info().folder, "");
   EXPECT_EQ(DiskCache::of_user()->get("k", [] { return std::string("v"); }), "v");
   const Variable off("SMELT_CACHE_DIR", "off");
-  EXPECT_EQ(DiskCache::of_user()->info().refused, "there is no place for it");
+  EXPECT_EQ(DiskCache::of_user()->info().refused, "there is no folder for it");
 }
 
 TEST_F(Cache, C43_FoldersThatAreNotOursAreRefused) {

@@ -38,7 +38,7 @@ TEST(Nvrtc, CompilesForEveryArchitectureThatWeServe) {
   int built = 0;
   for (const int compute : {75, 80, 86, 89, 90, 100, 120}) {
     std::string reason;
-    if (!compiler->serves(compute, reason)) {
+    if (!compiler->supports(compute, reason)) {
       EXPECT_THAT(reason, HasSubstr("does not compile for sm_"));
       continue;
     }
@@ -79,9 +79,9 @@ TEST(Nvrtc, WrongSourceSaysWhichLine) {
 TEST(Nvrtc, RefusesAnArchitectureThatItDoesNotKnow) {
   NEEDS_NVRTC(compiler);
   EXPECT_THROW(compiler->compile(kScale, 999), InternalError);
-  EXPECT_FALSE(compiler->serves(999, why));
+  EXPECT_FALSE(compiler->supports(999, why));
   EXPECT_THAT(why, HasSubstr("newer"));
-  EXPECT_FALSE(compiler->serves(10, why));
+  EXPECT_FALSE(compiler->supports(10, why));
   EXPECT_THAT(why, HasSubstr("older"));
 }
 

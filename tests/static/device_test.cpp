@@ -1,4 +1,4 @@
-// The device side of smelt/static compiles for every architecture that smelt serves; no GPU is needed.
+// The device side of smelt/static compiles for every architecture that smelt supports; no GPU is needed.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -69,7 +69,7 @@ TEST_P(StaticDevice, Compiles) {
   std::string why;
   const auto nvrtc = open_nvrtc(why);
   if (!nvrtc) GTEST_SKIP() << "no NVRTC here: " << why;
-  if (!nvrtc->serves(GetParam(), why)) GTEST_SKIP() << why;
+  if (!nvrtc->supports(GetParam(), why)) GTEST_SKIP() << why;
   std::set<std::string> seen;
   const std::string source = flattened("smelt/static.hpp", seen) + kKernels + (GetParam() == 90 ? kFunctions : "");
   EXPECT_EQ(source.find("#include \"smelt"), std::string::npos);

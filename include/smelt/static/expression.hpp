@@ -270,7 +270,7 @@ SMELT_HD constexpr auto make(const A&... a) {
 
 }  // namespace detail
 
-/// Argument number i of the expression that it stands in.
+/// Argument number i of the expression that it is in.
 template <int i>
 inline constexpr detail::Argument<i> arg{};
 

@@ -33,7 +33,7 @@ _MODES = ("default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagra
 
 
 def _tunes(mode: Optional[str]) -> bool:
-    """Whether a mode of torch.compile asks for measured schedules. CUDA graphs, which others ask for, are the caller's."""
+    """Whether a mode of torch.compile requests measured schedules. CUDA graphs, which others request, are the caller's."""
     if mode is not None and mode not in _MODES:
         raise UserError(f"torch.compile(backend=\"smelt\") has no mode {mode!r}\nhelp: it is one of {', '.join(_MODES)}")
     if mode in ("reduce-overhead", "max-autotune"):

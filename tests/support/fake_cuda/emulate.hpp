@@ -40,7 +40,7 @@ class HostLibrary {
 bool can_emulate();
 
 // The fake GPU, of compute capability 8.0, as new; its kernels do what their text says. What goes
-// wrong in one stands in `fault` of the driver's state.
+// wrong in one is in `fault` of the driver's state.
 struct EmulatedMachine {
   fake_cuda::State* driver = nullptr;
   Machine machine;

@@ -41,7 +41,7 @@ struct State {
   size_t memory_bytes = size_t{64} << 20;
   std::map<std::string, Kernel> kernels;                 // by function name
   std::function<Kernel(const std::string&)> kernel_for;  // of functions that have none there
-  // The same by the text of the image that the function stands in, too.
+  // The same by the text of the image that the function is in, too.
   std::function<Kernel(const std::string&, const std::string&)> kernel_of_image;
   std::map<std::string, int> failures;    // "cuLaunchKernel": the status that it returns from now on
   std::map<std::string, int> attributes;  // of every function: "registers", "local", "shared", "threads"
@@ -58,7 +58,7 @@ struct State {
   int contexts = 0, modules = 0, streams = 0, events = 0, graphs = 0;  // alive
   std::vector<std::string> images;                                     // that were loaded
   std::map<std::string, int> allowed_shared;                           // by function name
-  int compiled = 0;                                                    // by the NVRTC that stands in the same library
+  int compiled = 0;                                                    // by the NVRTC that is in the same library
   std::string fault;                                                   // a use that the real driver leaves undefined
 };
 

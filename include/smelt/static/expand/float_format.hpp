@@ -1,4 +1,4 @@
-// What f32 and f64 are made of, so that one function serves both.
+// What f32 and f64 are made of, so that one function supports both.
 #pragma once
 
 #include "smelt/static/expand/algebra.hpp"
