@@ -139,9 +139,8 @@ class FactorFinder {
   bool has_longer_line(const IntExpr& offset, const Axis& inner) const {
     constexpr int64_t kFewApart = 4;
     return std::any_of(domain_.axes.begin(), domain_.axes.end(), [&](const Axis& axis) {
-      const auto step = offset.coefficient_of(axis.var);
-      const auto apart = step ? step->constant() : std::nullopt;
-      return !axis.reduced && axis.estimate > inner.estimate && apart && *apart != 0 && std::abs(*apart) <= kFewApart;
+      const int64_t apart = offset.coefficient_of(axis.var).value_or(0).constant().value_or(0);
+      return !axis.reduced && axis.estimate > inner.estimate && apart != 0 && std::abs(apart) <= kFewApart;
     });
   }
 
