@@ -73,6 +73,9 @@ ROWS = [
         lambda t, a, x: (a * x).sum(1)),
     Row("reductions", "vector_times_matrix_odd", {"a": "f32[9787,N=2129]", "x": "f32[9787]"}, "return sum(a * x[:, None], axis=0)",
         lambda t, a, x: (a * x[:, None]).sum(0)),
+    Row("reductions", "var_first_4000_odd", {"x": "f32[4001,N=5003]"}, "return var(x, axis=0)", lambda t, x: x.var(0, unbiased=False)),
+    Row("reductions", "std_first_7680", {"x": "f32[7680,N=2048]"}, "return std(x, axis=0)", lambda t, x: x.std(0, unbiased=False)),
+    Row("reductions", "max_32", {"x": "f32[N=3000000,32]"}, "return max(x, axis=1)", lambda t, x: x.amax(1)),
     Row("reductions", "range_of_columns_skewed", {"x": "f32[N=20635936,6]"}, "return max(x, axis=0) - min(x, axis=0)",
         lambda t, x: x.amax(0) - x.amin(0)),
 ]
