@@ -180,7 +180,12 @@ class Prover {
     if (depth > kMaxDepth || e.terms().size() != 1 || e.terms()[0].coefficient != 1 || e.terms()[0].atoms.size() != 1)
       return std::nullopt;
     const IntExpr::Atom& atom = *e.terms()[0].atoms[0];
-    if (atom.kind != AtomKind::FloorDiv) return std::nullopt;
+    // Of one quotient: chains of them are what indices of many axes are made of, and take too long.
+    const auto plain = [](const IntExpr::Term& t) {
+      return std::all_of(t.atoms.begin(), t.atoms.end(), [](const auto& a) { return a->symbol.has_value(); });
+    };
+    if (atom.kind != AtomKind::FloorDiv || !std::all_of(atom.a.terms().begin(), atom.a.terms().end(), plain))
+      return std::nullopt;
     const auto end = end_of(atom.a, upper, depth + 1);
     if (!end) return std::nullopt;
     return upper ? floor_above(*end, atom.b, depth + 1) : floor_below(*end, atom.b, depth + 1);
