@@ -84,10 +84,12 @@ SMELT_API void set_cache(const CacheOptions& options);
 struct LlvmCompiler {
   /// What it compiles with and for.
   struct Target {
-    int major = 0, minor = 0, patch = 0;  ///< of LLVM, 16 to 22
-    std::string triple;                   ///< "x86_64-unknown-linux-gnu"
-    std::string cpu;                      ///< this processor, as LLVM calls it
-    std::string passes;                   ///< what optimises; other passes, other entries of the cache on disk
+    int major = 0;       ///< of LLVM, 16 to 22
+    int minor = 0;       ///< of LLVM
+    int patch = 0;       ///< of LLVM
+    std::string triple;  ///< "x86_64-unknown-linux-gnu"
+    std::string cpu;     ///< this processor, as LLVM calls it
+    std::string passes;  ///< what optimises; other passes, other entries of the cache on disk
   };
   std::string name;     ///< "llvmlite": SMELT_LLVM=llvmlite takes it where libLLVM is installed too
   std::string install;  ///< "pip install llvmlite": for the message when neither is there
