@@ -285,6 +285,12 @@ TEST(Product, ExamplesOfLayers) {
   for (int i = 0; i < 24; ++i) static_cast<int32_t*>(slots.data)[i] = i * 7 % 20;
   EXPECT_TRUE(right(example("moe"), {noise(f, {20, 16}, 1), slots, noise(f, {3, 8}, 2), noise(f, {3, 16, 40}, 3),
                                      noise(f, {3, 40, 16}, 4)}));
+  std::vector<Tensor> residual{noise(f, {2, 64, 7, 9}, 1)};
+  for (uint64_t layer = 2; layer < 4; ++layer)
+    for (const Tensor& t : {noise(f, {64, 64, 3, 3}, layer), noise(f, {64}, layer), filled(f, {64}, 1.5),
+                            noise(f, {64}, layer + 2), noise(f, {64}, layer + 4)})
+      residual.push_back(t);
+  EXPECT_TRUE(right(example("resnet_block"), std::vector<TensorView>(residual.begin(), residual.end())));
 }
 
 TEST(Product, ExamplesOfAttention) {
