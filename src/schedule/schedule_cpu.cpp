@@ -47,14 +47,16 @@ constexpr int64_t kBytesOfElement = 4;
 
 // How many elements a step of the Vector loop takes. What a core waits for is mostly the chain of dependent steps that a function is, so
 // four vectors go side by side; values that do not fit the registers then cost less than the wait. Elements of 8 bytes are two vectors
-// already; of very long bodies there is more to lose in compiling them than in waiting.
+// already: eight of those in each array are seldom in the order that the processor reads ahead in (x + y of f64 took up to 1.8 times as long),
+// and of very long bodies there is more to lose in compiling them than in waiting.
 // Along `axis`, where one is known: no more lanes than it fills, and in vain, in its last step, no more than a quarter of all.
 int lanes_for(const Graph& graph, const Group& group, const Domain& domain, int axis, const Options& options) {
   int cost = static_cast<int>(domain.again - domain.once);
-  bool wide = false;
+  bool wide = false, stored_wide = false;
   for (NodeId id : group.nodes) {
     cost += cost_of(graph.at(id));
     wide = wide || graph.at(id).dtype == DType::F64;
+    stored_wide = stored_wide || (domain.pointwise() && size_of(graph.at(id).dtype) == 8);
   }
   const bool light = cost <= kLightBody;
   const int natural = natural_lanes(options.target);
@@ -62,7 +64,7 @@ int lanes_for(const Graph& graph, const Group& group, const Domain& domain, int 
   if (std::count_if(domain.reads.begin(), domain.reads.end(), [](const Read& r) { return reads_gathered(r.index); }) >=
       kSeveralGathers)
     return natural;
-  int lanes = natural * (cost <= kLongBody ? 4 : 2) / (wide && !light ? 2 : 1);
+  int lanes = natural * (cost <= kLongBody ? 4 : 2) / ((wide && !light) || stored_wide ? 2 : 1);
   const auto extent = axis < 0 ? std::nullopt : domain.axes[static_cast<size_t>(axis)].extent.constant();
   if (!extent) return lanes;
   const auto computed = [&](int64_t step) { return (*extent + step - 1) / step * step; };
