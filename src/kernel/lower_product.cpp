@@ -81,7 +81,7 @@ void ProductLowering::place_column(Placement& placement, const Tile& tile, const
   placement.place(last_of_columns().var, tile.columns.first + column);
 }
 
-// Where a column of a line stands in what a tile has of it.
+// The position within the tile of a column of one of its lines.
 IntExpr ProductLowering::in_tile(const IntExpr& line, const IntExpr& column) const {
   return product().lines == 0 ? column : line * (product().tile_columns / product().lines) + column;
 }

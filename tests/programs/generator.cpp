@@ -1,4 +1,5 @@
 #include "generator.hpp"
+#include "generator_draws.hpp"
 
 #include <fmt/format.h>
 
@@ -29,9 +30,9 @@ std::set<std::string> words_of(const std::string& text) {
   return words;
 }
 
-class Generator {
+class Generator : Draws {
  public:
-  explicit Generator(uint64_t seed) : random_(seed) { program_.seed = seed; }
+  explicit Generator(uint64_t seed) : Draws(seed) { program_.seed = seed; }
 
   Program run() {
     const size_t kind = pick(20);
@@ -53,12 +54,6 @@ class Generator {
     bool indices = false;
   };
 
-  size_t pick(size_t n) { return static_cast<size_t>(random_() % n); }
-  bool chance(size_t one_in) { return pick(one_in) == 0; }
-  template <class T>
-  const T& among(const std::vector<T>& list) {
-    return list[pick(list.size())];
-  }
   std::string word(std::initializer_list<const char*> list) { return *(list.begin() + pick(list.size())); }
 
   // ---- sizes and inputs
@@ -471,7 +466,6 @@ class Generator {
     for (size_t more = pick(3); more > 0; --more) program_.outputs.push_back(among(all).name);
   }
 
-  std::mt19937_64 random_;
   Program program_;
   bool large_ = false;
   Shape dims_;

@@ -7,15 +7,16 @@
 #include "c_text.hpp"
 #include "frontends/language.hpp"
 #include "generator.hpp"
+#include "generator_draws.hpp"
 #include "smelt/error.hpp"
 #include "support/symbols.hpp"
 
 namespace smelt::testing {
 namespace {
 
-class FunctionGenerator {
+class FunctionGenerator : Draws {
  public:
-  explicit FunctionGenerator(uint64_t seed) : random_(seed * 6007 + 5) { program_.seed = seed; }
+  explicit FunctionGenerator(uint64_t seed) : Draws(seed * 6007 + 5) { program_.seed = seed; }
 
   Program run() {
     const size_t kind = pick(20);
@@ -35,13 +36,6 @@ class FunctionGenerator {
     std::string name;
     std::vector<std::string> types;  // of C; empty strings: of a def
   };
-
-  size_t pick(size_t n) { return static_cast<size_t>(random_() % n); }
-  bool chance(size_t one_in) { return pick(one_in) == 0; }
-  template <class T>
-  const T& among(const std::vector<T>& list) {
-    return list[pick(list.size())];
-  }
 
   void choose_sizes() {
     for (size_t d = 0, rank = pick(4); d < rank; ++d)
@@ -155,7 +149,6 @@ class FunctionGenerator {
     program_.outputs = outputs;
   }
 
-  std::mt19937_64 random_;
   Program program_;
   Shape dims_;
   std::vector<std::string> values_;

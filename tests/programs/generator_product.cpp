@@ -6,14 +6,15 @@
 
 #include "frontends/language.hpp"
 #include "generator.hpp"
+#include "generator_draws.hpp"
 #include "smelt/error.hpp"
 
 namespace smelt::testing {
 namespace {
 
-class ProductGenerator {
+class ProductGenerator : Draws {
  public:
-  explicit ProductGenerator(uint64_t seed) : random_(seed * 9176 + 29) { program_.seed = seed; }
+  explicit ProductGenerator(uint64_t seed) : Draws(seed * 9176 + 29) { program_.seed = seed; }
 
   Program run() {
     const size_t kind = pick(20);
@@ -40,12 +41,6 @@ class ProductGenerator {
     Shape shape;
   };
 
-  size_t pick(size_t n) { return static_cast<size_t>(random_() % n); }
-  bool chance(size_t one_in) { return pick(one_in) == 0; }
-  template <class T>
-  const T& among(const std::vector<T>& list) {
-    return list[pick(list.size())];
-  }
   std::string word(std::initializer_list<const char*> list) { return *(list.begin() + pick(list.size())); }
 
   // ---- sizes: around those of blocks, tiles and parts
@@ -321,7 +316,6 @@ class ProductGenerator {
     program_.inputs.resize(inputs_);
   }
 
-  std::mt19937_64 random_;
   Program program_;
   DType main_ = DType::F32;
   Shape batch_;

@@ -6,14 +6,15 @@
 
 #include "frontends/language.hpp"
 #include "generator.hpp"
+#include "generator_draws.hpp"
 #include "smelt/error.hpp"
 
 namespace smelt::testing {
 namespace {
 
-class WindowGenerator {
+class WindowGenerator : Draws {
  public:
-  explicit WindowGenerator(uint64_t seed) : random_(seed * 7919 + 13) { program_.seed = seed; }
+  explicit WindowGenerator(uint64_t seed) : Draws(seed * 7919 + 13) { program_.seed = seed; }
 
   Program run() {
     const size_t kind = pick(20);
@@ -36,13 +37,6 @@ class WindowGenerator {
     DType dtype;
     Shape shape;
   };
-
-  size_t pick(size_t n) { return static_cast<size_t>(random_() % n); }
-  bool chance(size_t one_in) { return pick(one_in) == 0; }
-  template <class T>
-  const T& among(const std::vector<T>& list) {
-    return list[pick(list.size())];
-  }
 
   void choose_sizes() {
     const size_t rank = among<size_t>({1, 2, 2, 3, 4, 4, 5});
@@ -247,7 +241,6 @@ class WindowGenerator {
     program_.inputs.resize(inputs);
   }
 
-  std::mt19937_64 random_;
   Program program_;
   Shape dims_;
   std::vector<Value> values_;
