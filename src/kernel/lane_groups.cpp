@@ -91,21 +91,23 @@ std::optional<int> LaneGroups::step(const IntExpr& e, std::vector<IntExpr>& when
   return static_cast<int>(total);
 }
 
-bool LaneGroups::same(ExprId id) const {
+bool LaneGroups::same(ExprId id, std::vector<IntExpr>& when) const {
   const Expr& e = kernel_.at(id);
-  std::vector<IntExpr> when;
-  if (const auto* index = e.get_if<IndexValue>()) return step(index->value, when) == 0 && when.empty();
+  if (const auto* index = e.get_if<IndexValue>()) return step(index->value, when) == 0;
   if (e.is<Const>()) return true;
   const auto* apply = e.get_if<Apply>();
   if (!apply) return false;
   if (const auto left = holds_where(kernel_, *apply)) {
     // Of neighbours between two multiples of the lanes all are at least 0, or none is. Groups of a peeled loop begin anywhere.
     const auto grows = step(*left, when);
-    const bool all = grows == 0 || (!peeled_ && ((grows == 1 && divisible(*left, when)) ||
-                                                 (grows == -1 && divisible(*left - (lanes_ - 1), when))));
-    return all && when.empty();
+    return grows == 0 || (!peeled_ && ((grows == 1 && divisible(*left, when)) ||
+                                       (grows == -1 && divisible(*left - (lanes_ - 1), when))));
   }
-  return std::all_of(apply->args.begin(), apply->args.end(), [&](ExprId a) { return same(a); });
+  return std::all_of(apply->args.begin(), apply->args.end(), [&](ExprId a) { return same(a, when); });
+}
+
+bool may_require(bool holds, const std::vector<IntExpr>& when, const Variant& variant) {
+  return holds && (when.empty() || variant.form == Variant::Form::Fast);
 }
 
 int step_of_group(const LaneGroups& groups, const LoopShape& shape, const GroupAccess& access, bool downwards,

@@ -42,8 +42,8 @@ class LaneGroups {
   bool divisible(const IntExpr& e, std::vector<IntExpr>& when) const;
   // Whether the value is a multiple of n where `var` is one.
   bool divisible(const IntExpr& e, int64_t n, std::optional<Symbol> var, std::vector<IntExpr>& when) const;
-  // Whether all lanes have the same value, whatever the sizes are.
-  bool same(ExprId id) const;
+  // Whether all lanes have the same value, where each of `when` is at least 0.
+  bool same(ExprId id, std::vector<IntExpr>& when) const;
 
  private:
   std::optional<int> step(const IntExpr::Atom& a, std::vector<IntExpr>& when) const;
@@ -54,6 +54,9 @@ class LaneGroups {
   const int lanes_;
   const bool peeled_;
 };
+
+// Whether what holds under these conditions may be used by the variant: the odd one has sizes that are no multiples.
+bool may_require(bool holds, const std::vector<IntExpr>& when, const Variant& variant);
 
 // An access of a group to an array.
 struct GroupAccess {

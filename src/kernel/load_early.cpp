@@ -195,7 +195,8 @@ class EarlyLoads {
   }
 
   bool is_early(ExprId id, const Load& load, const Vector& vector) {
-    if (load.access.scratch || held_.count(id)) return false;
+    if (load.access.scratch) return is_group_of_scratch(id, load, vector);
+    if (held_.count(id)) return false;
     if (load.mask != kNoExpr && !groups_are_inside_or_outside(id, load, vector)) return false;
     const auto array = static_cast<size_t>(load.access.array);
     if (uses_.stored[array] || kernel_.params[array].kind == ParamKind::Scalar) return false;
@@ -206,13 +207,25 @@ class EarlyLoads {
     return !depends && vector.groups.varies(id) && !is_of_column(id, vector);
   }
 
+  // Sums of matrix units that neighbours take from shared scratch: one by one they would come from a quarter of its banks.
+  bool is_group_of_scratch(ExprId id, const Load& load, const Vector& vector) {
+    const ScratchBuffer& buffer = kernel_.buffers[static_cast<size_t>(load.access.array)];
+    return !kernel_.fragments.empty() && vector.shape.lanes > 1 && !vector.shape.peeled && load.mask == kNoExpr &&
+           buffer.scope != Scope::Lane && !buffer.swizzled && !stores_to_scratch(vector.loop) &&
+           step_of(id, vector) > 0;
+  }
+
   // A load behind a mask that holds for all lanes of a group or for none, and gives 0 there, as
   // around a padded array.
   bool groups_are_inside_or_outside(ExprId id, const Load& load, const Vector& vector) {
     const LoopShape& shape = vector.shape;
     if (!kernel_.is_zero(load.other)) return false;
     if (shape.lanes == 1) return vector.loop.columns > 0;  // a group is one element
-    return !shape.peeled && vector.groups.same(load.mask) && step_of(id, vector) > 0;
+    std::vector<IntExpr> when;
+    if (shape.peeled || !may_require(vector.groups.same(load.mask, when), when, variant_)) return false;
+    if (step_of(id, vector) <= 0) return false;
+    require(when, variant_);
+    return true;
   }
 
   // Whether an expression of a loop over columns depends on the column alone. The compiler sees that
@@ -253,8 +266,8 @@ class EarlyLoads {
       EarlyLoad early{.load = id, .step = step_of(id, vector)};
       // The compiler takes a load out of a loop that it does not change in, but no inline assembly.
       const bool stays = !serial_.empty() && !found_.offsets.of(id).mentions(serial_.back());
-      early.lasting =
-          early.step > 0 && vector.shape.lanes * size_of(kernel_.dtype_of(access)) >= 16 && !stays && !computes_much_;
+      early.lasting = early.step > 0 && !access.scratch &&
+                      vector.shape.lanes * size_of(kernel_.dtype_of(access)) >= 16 && !stays && !computes_much_;
       if (early.step == 0) early.from = from_lane(id, made, vector);
       early.shared = early.step == 0 && !early.from && lanes_read_one(id, vector);
       made.push_back(early);
@@ -270,7 +283,8 @@ class EarlyLoads {
 
   int step_of(ExprId id, const Vector& vector) {
     const Access& access = kernel_.at(id).get<Load>().access;
-    return step_of_group(vector.groups, vector.shape, {access.array, kernel_.dtype_of(access), found_.offsets.of(id)},
+    return step_of_group(vector.groups, vector.shape,
+                         {access.scratch ? -1 : access.array, kernel_.dtype_of(access), found_.offsets.of(id)},
                          in_order_, variant_);
   }
 

@@ -21,6 +21,14 @@ bool has(const std::vector<Stmt>& body) {
 bool has_loops(const Loop& loop) {
   return std::any_of(loop.body.begin(), loop.body.end(), [](const Stmt& s) { return s.is<Loop>() || s.is<If>(); });
 }
+bool stores_to_scratch(const Loop& loop) {
+  bool found = false;
+  for_each_stmt(loop.body, [&](const Stmt& s) {
+    const auto* store = s.get_if<Store>();
+    found = found || (store && store->access.scratch);
+  });
+  return found;
+}
 bool has_scans(const std::vector<Stmt>& body) { return has<Scan>(body); }
 bool has_each(const std::vector<Stmt>& body) { return has<Each>(body); }
 

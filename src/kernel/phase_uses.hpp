@@ -9,6 +9,7 @@
 namespace smelt::kernel {
 
 bool has_loops(const Loop& loop);  // directly inside, or an If
+bool stores_to_scratch(const Loop& loop);
 bool has_scans(const std::vector<Stmt>& body);
 bool has_each(const std::vector<Stmt>& body);
 

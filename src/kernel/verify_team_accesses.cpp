@@ -214,12 +214,21 @@ class AccessVerifier {
     if (early.step == 0) return;
     need(lanes > 1 && std::abs(early.step) == 1 && vector.lanes.are_neighbours(offset, early.step), id, loop,
          "one access for {} lanes that are no neighbours from a multiple on", lanes);
-    aligned(id, load.access, lanes, loop);
+    if (!load.access.scratch) return aligned(id, load.access, lanes, loop);
+    need(early.step == 1 && load.mask == kNoExpr && !early.lasting, id, loop,
+         "a group of scratch that is no plain access");
   }
 
-  // A load of an array that the phase does not store to.
+  // A load of an array that the phase does not store to, or of shared scratch that the loop does not store to.
   const Load& unchanged(ExprId id, const Loop& loop) const {
     const auto* load = kernel_.at(id).get_if<Load>();
+    if (load && load->access.scratch) {
+      need(is_shared(kernel_, load->access) && !kernel_.buffers[static_cast<size_t>(load->access.array)].swizzled, id,
+           loop, "made early from scratch{}, where neighbours do not lie beside each other", load->access.array);
+      need(!stores_to_scratch(loop), id, loop, "made early from scratch{}, in a loop that stores to scratch",
+           load->access.array);
+      return *load;
+    }
     need(load && !load->access.scratch, id, loop, "made early, but no load of an array");
     const auto array = static_cast<size_t>(load->access.array);
     need(!uses_.stored[array], id, loop, "made early from {}, which is stored to",

@@ -228,11 +228,14 @@ class Widening {
   void group_stores(const Block& block, const Vector& vector, BlockAccesses& accesses) {
     for (size_t n = 0; n < block.size(); ++n) {
       const Store* s = store_of_group(*block[n]);
-      if (!s || (s->mask != kNoExpr && !vector.groups.same(s->mask))) continue;
+      if (!s) continue;
+      std::vector<IntExpr> when;
+      if (s->mask != kNoExpr && !may_require(vector.groups.same(s->mask, when), when, variant_)) continue;
       const GroupAccess access{s->access.scratch ? -1 : s->access.array, kernel_.dtype_of(s->access),
                                flat_offset(kernel_, s->access)};
       const int step = step_of_group(vector.groups, vector.shape, access, in_order_, variant_);
       if (step == 0) continue;
+      require(when, variant_);
       accesses.group_stores.push_back({static_cast<int>(n), step});
       if (s->later && step > 0 && block.size() == 1) copy_group(*s, vector, accesses);
     }

@@ -121,6 +121,17 @@ TEST(LoadEarly, MasksThatHoldForWholeGroups) {
   EXPECT_EQ(y.loaded(), Lines{});
 }
 
+// A group is inside of rows of a length that is open, or outside, where that is a multiple of the lanes: as the fast variant then asks.
+TEST(LoadEarly, MasksOfOpenSizes) {
+  Rows x;
+  const int open = x.s.input(DType::F32, {4, C});
+  x.s.size("C"_size);
+  x.phase({x.row({x.put(x.s.load(open, {g, i}, x.s.at_least(C - 1, i), x.s.f32(0)))})});
+  EXPECT_EQ(x.loaded(), Lines{"+ fast: loads early lasting groups of in2[%g, %i]"});
+  EXPECT_EQ(x.s.kernel.phases[0].variants[0].when, std::vector<IntExpr>{-mod(C, 4)});
+  EXPECT_TRUE(x.s.kernel.phases[0].variants[1].when.empty());
+}
+
 TEST(LoadEarly, IterationsThatStoreOnTheWay) {
   Rows x;
   const int in = x.s.input(DType::F32, {64, 1024}), out = x.s.output(DType::F32, {4, 64, 1024});
