@@ -37,7 +37,7 @@ plan::Options plan_options(const Machine& device, const CompileOptions& options)
     o.target.l2_bytes = gpu.l2_bytes;
     o.target.compute = gpu.compute;
     o.target.memory_gbs = gpu.memory_gbs;
-    o.target.shared_bytes = gpu.shared_bytes_per_workgroup;
+    o.target.shared_bytes = gpu.shared_bytes_per_workgroup - kStaticShared;
     o.target.clusters = gpu.clusters;
     if (device.opencl) {
       o.target.device = "opencl";

@@ -17,6 +17,9 @@ constexpr int kMostViewSteps = 256;
 // Smaller products have each result evaluated where it is needed: terms, what one factor has alone, and multiplications.
 constexpr int64_t kFewestTerms = 8, kFewestOfOne = 8, kSmallProduct = 1 << 14;
 
+// Products of matrices with no more terms than these are as fast where they are needed: nothing of a tile is used often.
+constexpr int64_t kFewTerms = 8;
+
 // Which dimension of a node each dimension of the reduction's argument is; -1: the node is the same
 // along it.
 using Dimensions = std::vector<int>;
@@ -147,7 +150,8 @@ Graph with_local_reductions(Graph graph, int64_t most, bool in_tiles) {
     const Node& node = graph.nodes[i];
     if (in_tiles && node.local && is_dense(graph, node)) graph.nodes[i].local = false;
     if (node.kind == NodeKind::Reduce && !node.local && is_short(graph, node, most) &&
-        !is_product_of_halves(graph, node) && of_two_arrays(graph, node))
+        !is_product_of_halves(graph, node) && (is_short(graph, node, kFewTerms) || !is_dense(graph, node)) &&
+        of_two_arrays(graph, node))
       graph.nodes[i].local = true;
   }
   return graph;

@@ -104,8 +104,7 @@ class ProductLowering : public Lowering {
     return made;
   }
   std::vector<Stmt> in_pipeline(const GpuPanels& panels, const Tile& tile, const Piece& parts, bool whole);
-  std::vector<Stmt> whole_parts(const GpuPanels& panels, const Tile& tile, const Piece& parts);
-  std::vector<Stmt> other_parts(const GpuPanels& panels, const Tile& tile, const Piece& parts);
+  std::vector<Stmt> by_threads(const GpuPanels& panels, const Tile& tile, const Piece& parts, bool whole);
   // lower_product_phases.cpp
   bool is_packed(NodeId factor) const;
   std::vector<Axis> packed_axes(bool of_rows) const;

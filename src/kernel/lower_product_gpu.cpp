@@ -233,7 +233,11 @@ std::vector<Stmt> ProductLowering::results(const GpuPanels& panels, const Tile& 
       stores.push_back(store_output(o, placement, evaluator_.value_to_store(o.base, placement.at(o.base_index)), mask));
   evaluator_.only_where(kNoExpr);
   append(body, std::move(stores));
-  return single(loop(LoopKind::Vector, kLane, points, std::move(body), 4, 4));
+  // Neighbours store 16 bytes at once.
+  const bool halves = p.split == 1 && std::all_of(domain().outputs.begin(), domain().outputs.end(),
+                                                  [&](const auto& o) { return size_of(graph_.at(o.base).dtype) == 2; });
+  const int lanes = p.units && halves ? 8 : 4;
+  return single(loop(LoopKind::Vector, kLane, points, std::move(body), lanes, 16 / lanes));
 }
 
 std::vector<Stmt> ProductLowering::in_pipeline(const GpuPanels& panels, const Tile& tile, const Piece& parts,
@@ -252,12 +256,13 @@ std::vector<Stmt> ProductLowering::in_pipeline(const GpuPanels& panels, const Ti
 }
 
 // The inner axes by threads. While a part is multiplied, the next one is read.
-std::vector<Stmt> ProductLowering::whole_parts(const GpuPanels& panels, const Tile& tile, const Piece& parts) {
+std::vector<Stmt> ProductLowering::by_threads(const GpuPanels& panels, const Tile& tile, const Piece& parts,
+                                              bool whole) {
   Tile at = tile;
   at.placement.ranges[kPart] = {0, parts.length - 1};
   const auto hold = [&](const IntExpr& number) {
     return for_panels(panels, [&](const Panel& panel, bool of_rows) {
-      return stage(panel, of_rows, at, parts.first + number, true, true);
+      return stage(panel, of_rows, at, parts.first + number, whole, true);
     });
   };
   std::vector<Stmt> steps =
@@ -267,16 +272,6 @@ std::vector<Stmt> ProductLowering::whole_parts(const GpuPanels& panels, const Ti
   std::vector<Stmt> all = single(loop(LoopKind::Serial, Symbol::loop("first"), min(1, parts.length), hold(0)));
   append(all, single(loop(LoopKind::Serial, kPart, parts.length, std::move(steps))));
   return all;
-}
-
-std::vector<Stmt> ProductLowering::other_parts(const GpuPanels& panels, const Tile& tile, const Piece& parts) {
-  Tile at = tile;
-  at.placement.ranges[kPart] = {0, parts.length - 1};
-  std::vector<Stmt> steps = for_panels(panels, [&](const Panel& panel, bool of_rows) {
-    return stage(panel, of_rows, at, parts.first + IntExpr::symbol(kPart), false, false);
-  });
-  append(steps, multiply_by_threads(panels));
-  return single(loop(LoopKind::Serial, kPart, parts.length, std::move(steps)));
 }
 
 void ProductLowering::gpu_tiles() {
@@ -306,16 +301,16 @@ void ProductLowering::gpu_tiles() {
   if (p.units) {
     append(body, in_pipeline(panels, tile, parts, always_whole && divides(p.tile_inner * p.split, inner)));
   } else if (p.split > 1) {
-    append(body, always_whole ? whole_parts(panels, tile, parts) : other_parts(panels, tile, parts));
+    append(body, by_threads(panels, tile, parts, always_whole));
   } else if (always_whole) {
-    append(body, whole_parts(panels, tile, {0, whole}));
-    if (!(all - whole).is(0)) append(body, other_parts(panels, tile, {whole, all - whole}));
+    append(body, by_threads(panels, tile, {0, whole}, true));
+    if (!(all - whole).is(0)) append(body, by_threads(panels, tile, {whole, all - whole}, false));
   } else {
     const IntExpr done =
         evaluator_.as_index(builder_.apply(Op::Where, {is_whole, builder_.index(whole), builder_.index(0)}), whole + 1);
     tile.placement.ranges = evaluator_.ranges();
-    body.push_back(If{is_whole, whole_parts(panels, tile, {0, whole})});
-    append(body, other_parts(panels, tile, {done, all - done}));
+    body.push_back(If{is_whole, by_threads(panels, tile, {0, whole}, true)});
+    append(body, by_threads(panels, tile, {done, all - done}, false));
   }
   append(body, put_sums(panels));
   const bool never_whole = builder_.constant_at(is_whole) && !builder_.constant_at(is_whole)->as_bool();

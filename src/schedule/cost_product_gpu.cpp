@@ -14,7 +14,8 @@ constexpr double kClock = 1755;  // in a microsecond
 constexpr double kUnits = 2048, kUnitsOfGroups = 1,
                  kUnitsOfWarps = 2.3;  // multiplications of matrix units, and what they take of that
 constexpr double kThreads = 128, kThreadsOfLarge = 1.2,
-                 kThreadsOfSmall = 1 / 0.45;  // the same of threads, by the results of one
+                 kThreadsOfSmall = 1 / 0.54,  // the same of threads, by the results of one
+    kWaitingOfWarp = 0.6;                     // more, where a multiprocessor has one warp
 constexpr double kStaged = 128, kSums = 5;    // bytes of factors, sums that are stored, in a cycle
 constexpr double kComputing = 12,
                  kBusyWarps = 16;  // instructions of a computed element, warps that hide each other's waiting
@@ -36,9 +37,9 @@ class ProductCost {
     Cost cost;
     cost.resident_workgroups = resident();
     const double together = std::min<double>(cost.resident_workgroups, of_processor);
-    const double part =
-        std::max(multiplying() + static_cast<double>(bytes_of_part(p_)) / kStaged + kBarrier + by_element(together),
-                 latency() / together);
+    const double part = std::max(
+        multiplying(together) + static_cast<double>(bytes_of_part(p_)) / kStaged + kBarrier + by_element(together),
+        latency(together) / together);
     const double ending = sums_of_tile() / kSums + kTileLatency / together;
     cost.issue_us = of_processor * (parts * part + ending) / kClock;
     cost.cache_us = tiles * parts * static_cast<double>(bytes_of_part(p_)) / facts_.cache_bytes;
@@ -68,11 +69,12 @@ class ProductCost {
     return p_.units && p_.block_columns == p_.tile_columns && p_.down * 16 == p_.tile_rows && p_.down % 4 == 0;
   }
 
-  double multiplying() const {
+  double waiting(double together) const { return 1 + kWaitingOfWarp / (s_.workgroup / 32.0 * together); }
+  double multiplying(double together) const {
     const double all = sums_of_tile() * static_cast<double>(p_.tile_inner);
     if (p_.units) return all / kUnits * (groups() ? kUnitsOfGroups : kUnitsOfWarps);
     return all / kThreads * (p_.block_rows * p_.block_columns >= 64 ? kThreadsOfLarge : kThreadsOfSmall) *
-           (bytes_of_sums(graph_, p_) > 4 ? 2 : 1);
+           waiting(together) * (bytes_of_sums(graph_, p_) > 4 ? 2 : 1);
   }
   bool is_packed(NodeId factor) const {
     return std::find(p_.packed.begin(), p_.packed.end(), factor) != p_.packed.end();
@@ -107,8 +109,8 @@ class ProductCost {
     return cycles + computing * std::max(1.0, kBusyWarps / (s_.workgroup / 32.0 * together));
   }
   // From where a part is asked for to where it is on chip: copies are under way for several parts.
-  double latency() const {
-    if (!p_.units) return kHeldLatency;
+  double latency(double together) const {
+    if (!p_.units) return kHeldLatency * waiting(together);
     for (const ProductSum& sum : p_.sums)
       for (const NodeId factor : {sum.rows, sum.columns})
         if (!is_packed(factor) && !is_copied(graph_, group_, factor)) return kComputeLatency;

@@ -132,8 +132,8 @@ std::optional<Schedule> in_tiles(const Graph& graph, const Group& group, const L
     const auto all = count_of(domain, p.inner).constant();
     if (p.split > 1 && (!all || *all % (p.tile_inner * p.split) != 0)) return std::nullopt;
     if (sums * found.bytes > (target.plain ? 8 << 10 : 64 << 10)) return std::nullopt;
-    p.block_rows = p.tile_rows == 128 ? 8 : 4;
-    p.block_columns = p.tile_columns == 128 ? 8 : 4;
+    p.block_rows = p.tile_rows >= 64 ? 8 : 4;
+    p.block_columns = p.tile_columns >= 64 ? 8 : 4;
     s.team = s.workgroup = static_cast<int>(p.tile_rows * p.tile_columns / (p.block_rows * p.block_columns));
     s.lanes = 4;
   }
