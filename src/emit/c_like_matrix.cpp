@@ -1,5 +1,7 @@
 // Tiles of matrix units: a type names the tile, an array the sums of a thread.
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include "emit/c_like.hpp"
 #include "emit/c_like_phase.hpp"
@@ -26,16 +28,18 @@ void PhasePrinter::declare_fragments() {
          made.inner, team_.threads / 32, made.down, made.rows_along_inner, made.columns_along_inner,
          made.factors == DType::BF16);
     line("float {}[Tile{}::kSums];", sums_of(static_cast<int>(f)), f);
-    if (made.has_weights) line("{} w{};", used_("RowWeights"), f);
+    if (!made.has_weights) continue;
+    line("{} w{};", used_("RowWeights"), f);
+    line("unsigned p{0}[Tile{0}::kInner / 4];", f);
   }
 }
 
-// The stage at hand of a buffer, of which one without a pipeline has one.
-std::string PhasePrinter::stage_of(int buffer) const {
+// A stage of a buffer, of which one without a pipeline has one.
+std::string PhasePrinter::stage_of(int buffer, const char* stage) const {
   const std::vector<IntExpr>& dims = kernel_.buffers[static_cast<size_t>(buffer)].dims;
   const int64_t stages = *dims[0].constant();
   return stages == 1 ? fmt::format("b{}", buffer)
-                     : fmt::format("b{} + stage * {}", buffer, *count(dims).constant() / stages);
+                     : fmt::format("b{} + {} * {}", buffer, stage, *count(dims).constant() / stages);
 }
 
 void PhasePrinter::matrix(const kernel::Matrix& s) {
@@ -50,12 +54,14 @@ void PhasePrinter::matrix(const kernel::Matrix& s) {
       break;
     case kernel::Matrix::Step::Multiply:
       if (s.by >= 0)
-        line("{}<Tile{}>({}, {}, {}, t);", used_("multiply_held"), f, sums, by, stage_of(s.columns));
+        multiply_weights(s, "stage");
       else
-        line("{}<Tile{}>({}, {}, {}, t);", used_("multiply_tile"), f, sums, stage_of(s.rows), stage_of(s.columns));
+        line("{}<Tile{}>({}, {}, {}, t);", used_("multiply_tile"), f, sums, stage_of(s.rows, "stage"),
+             stage_of(s.columns, "stage"));
       break;
     case kernel::Matrix::Step::Weigh:
-      line("{}<Tile{}, Tile{}>({}, {}, w{});", used_("weigh_rows"), s.by, f, by, sums, f);
+      line("{}<Tile{}>({}, w{});", used_("weigh_rows"), s.by, by, f);
+      rescale(s);
       break;
     case kernel::Matrix::Step::PutRows: line("{}<Tile{}>(w{}, b{}, t);", used_("put_rows"), f, f, s.into); break;
     case kernel::Matrix::Step::Put:
@@ -66,12 +72,26 @@ void PhasePrinter::matrix(const kernel::Matrix& s) {
     if (b >= 0) forget(uses_.resource({true, b, {}}));
 }
 
+// What was added up by an earlier maximum, and the weights as the rows' factor of the next multiplication.
+void PhasePrinter::rescale(const kernel::Matrix& weigh) {
+  const int f = weigh.fragment;
+  line("{}<Tile{}>({}, w{});", used_("rescale_rows"), f, sums_of(f), f);
+  line("{}<Tile{}>(p{}, {});", used_("round_weights"), f, f, sums_of(weigh.by));
+}
+
+void PhasePrinter::multiply_weights(const kernel::Matrix& s, const char* stage) {
+  const int f = s.fragment;
+  line("{}<Tile{}>({}, p{}, {}, t);", used_("multiply_held"), f, sums_of(f), f, stage_of(s.columns, stage));
+}
+
 // Parts are made as many iterations ahead as there are stages for. Behind the barrier of an iteration every thread sees its part, and
 // nobody uses the stage any more that the next part goes to. Units that go on alone still have the part before then.
 void PhasePrinter::pipeline(const Loop& s) {
   const size_t first_use = kernel::uses_of_pipeline(s);
-  const bool alone = kernel::goes_on_alone(kernel_, s);
+  const bool alone = kernel::goes_on_alone(kernel_, s), weighs = kernel::weighs_meanwhile(kernel_, s);
   const int ahead = kernel::parts_ahead(kernel_, s);
+  const bool groups = std::all_of(kernel_.fragments.begin(), kernel_.fragments.end(),
+                                  [](const kernel::Fragment& f) { return f.in_groups(); });
   const std::string type = index_type(), count = fmt::format("n{}", names_++), part = fmt::format("s{}", names_++),
                     next = fmt::format("s{}", names_++);
   line("const {} {} = {};", type, count, integer(s.extent));
@@ -95,27 +115,76 @@ void PhasePrinter::pipeline(const Loop& s) {
   line("const {} {} = {} + {};", type, next, part, ahead);
   line("{}<{}>();", used_("await_parts"), ahead - 1);
   barrier();
-  if (!alone) make();
+  // The units have work while threads make the next part.
+  bool made = false;
+  const std::function<void()> make_meanwhile = [&] {
+    if (std::exchange(made, true)) return;
+    make();
+    symbols_[s.var] = part;
+  };
   symbols_[s.var] = part;
   push();
-  if (alone) line("{}();", used_("begin_multiplication"));
-  for (size_t k = first_use; k < s.body.size(); ++k) alone ? statement(s.body[k]) : use_part(s.body[k]);
-  if (alone) line("{}();", used_("end_multiplication"));
-  pop();
+  if (!groups) make_meanwhile();
   if (alone) {
-    make();
+    line("{}();", used_("begin_multiplication"));
+    for (size_t k = first_use; k < s.body.size(); ++k) statement(s.body[k]);
+    line("{}();", used_("end_multiplication"));
+    make_meanwhile();
     line("{}<1>();", used_("await_multiplications"));
+  } else if (weighs) {
+    line("const int before = (int)({} + {}) % {};", part, s.stages - 1, s.stages);
+    use_part_meanwhile(s, first_use, part, make_meanwhile);
+  } else {
+    for (size_t k = first_use; k < s.body.size(); ++k) use_part(s.body[k], make_meanwhile);
   }
+  pop();
   close();
   --serial_depth_;
-  if (!alone) return;
+  if (weighs) {
+    const auto& last = s.body.back().get<kernel::Matrix>();
+    open(fmt::format("if ({} > 0)", count));
+    line("const int before = (int)({} - 1) % {};", count, s.stages);
+    line("{}();", used_("begin_multiplication"));
+    multiply_weights(last, "before");
+    line("{}();", used_("end_multiplication"));
+    close();
+  }
+  if (!alone && !weighs) return;
   line("{}<0>();", used_("await_multiplications"));
   for (size_t k = first_use; k < s.body.size(); ++k)
-    line("{}({});", used_("settle_sums"), sums_of(s.body[k].get<kernel::Matrix>().fragment));
+    if (const auto* matrix = s.body[k].get_if<kernel::Matrix>();
+        matrix && matrix->step == kernel::Matrix::Step::Multiply && (alone || matrix->by >= 0))
+      line("{}({});", used_("settle_sums"), sums_of(matrix->fragment));
+}
+
+// While the scores of a part are weighed, the units multiply the weights of the part before.
+void PhasePrinter::use_part_meanwhile(const Loop& s, size_t first_use, const std::string& part,
+                                      const std::function<void()>& make) {
+  const auto& weigh = s.body[s.body.size() - 2].get<kernel::Matrix>();
+  const auto& last = s.body.back().get<kernel::Matrix>();
+  for (size_t k = first_use; k < s.body.size() - 2; ++k) {
+    const auto* matrix = s.body[k].get_if<kernel::Matrix>();
+    const bool multiplies = matrix && matrix->step == kernel::Matrix::Step::Multiply;
+    if (multiplies) line("{}();", used_("begin_multiplication"));
+    statement(s.body[k]);
+    if (!multiplies) continue;
+    line("{}();", used_("end_multiplication"));
+    open(fmt::format("if ({} > 0)", part));
+    multiply_weights(last, "before");
+    close();
+    line("{}();", used_("end_multiplication"));
+    make();
+    line("{}<1>();", used_("await_multiplications"));
+    line("{}({});", used_("settle_sums"), sums_of(matrix->fragment));
+  }
+  line("{}<Tile{}>({}, w{});", used_("weigh_rows"), weigh.by, sums_of(weigh.by), weigh.fragment);
+  line("{}<0>();", used_("await_multiplications"));
+  line("{}({});", used_("settle_sums"), sums_of(last.fragment));
+  rescale(weigh);
 }
 
 // A step of a pipeline whose sums the next one takes.
-void PhasePrinter::use_part(const Stmt& s) {
+void PhasePrinter::use_part(const Stmt& s, const std::function<void()>& make) {
   const auto* matrix = s.get_if<kernel::Matrix>();
   const bool waits = matrix && matrix->step == kernel::Matrix::Step::Multiply &&
                      kernel_.fragments[static_cast<size_t>(matrix->fragment)].in_groups();
@@ -123,6 +192,7 @@ void PhasePrinter::use_part(const Stmt& s) {
   statement(s);
   if (!waits) return;
   line("{}();", used_("end_multiplication"));
+  make();
   line("{}<0>();", used_("await_multiplications"));
   line("{}({});", used_("settle_sums"), sums_of(matrix->fragment));
 }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -136,8 +137,11 @@ class PhasePrinter {
   void declare_fragments();
   void matrix(const kernel::Matrix& s);
   void pipeline(const Loop& s);
-  void use_part(const Stmt& s);
-  std::string stage_of(int buffer) const;
+  void use_part(const Stmt& s, const std::function<void()>& make);
+  void use_part_meanwhile(const Loop& s, size_t first_use, const std::string& part, const std::function<void()>& make);
+  void multiply_weights(const kernel::Matrix& s, const char* stage);
+  void rescale(const kernel::Matrix& weigh);
+  std::string stage_of(int buffer, const char* stage) const;
   bool batched_loop(const Loop& s);
   void count_loop(const Loop& s, const char* pragma);
   void each(const Each& s);  // c_like_each.cpp

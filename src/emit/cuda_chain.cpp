@@ -42,9 +42,10 @@ HelperList held_group_helpers(const kernel::Kernel& kernel) {
   list.push_back({{"multiply_held_groups"},
                   R"(#ifdef __CUDA_ARCH_FEAT_SM90_ALL
 template <class Tile> SMELT_INLINE void multiply_held_groups(float* sums, const unsigned* a, const unsigned short* g) {
+  const unsigned long long columns = described_columns<Tile>(g);
 #pragma unroll
   for (int k = 0; k < Tile::kInner; k += 16) {
-    const unsigned long long of_columns = described_columns<Tile>(g, k);
+    const unsigned long long of_columns = columns + columns_at<Tile>(k);
     )" + calls + R"(
   }
 }
@@ -55,36 +56,54 @@ template <class Tile> SMELT_INLINE void multiply_held_groups(float* sums, const 
 
 constexpr const char* kWeighRows =
     R"(// A thread has sums of two rows, 8 apart, and the 3 threads beside it have the others of these rows.
-struct RowWeights { float most[2], total[2]; };
+struct RowWeights { float most[2], total[2], next[2], now[2]; };
 SMELT_INLINE void clear_weights(RowWeights& w) {
   w.most[0] = w.most[1] = __uint_as_float(0xff800000u), w.total[0] = w.total[1] = 0;
 }
-// Scores become weights exp(score - maximum of the row so far), and what was added up by an earlier maximum is rescaled. Totals are those
-// of the thread until put_rows() joins them. Of scores that are all -inf nothing is subtracted.
-template <class Scores, class Tile> SMELT_INLINE void weigh_rows(float* scores, float* sums, RowWeights& w) {
-  const float none = __uint_as_float(0xff800000u), log2e = 1.44269504f;
+// Scores become weights exp(score - base), where the base of a row is its largest score so far, or one that is not much less: only when
+// scores grow by more than kMuch, what was added up is rescaled. Totals are those of the thread until put_rows() joins them. Of scores
+// that are all -inf nothing is subtracted. One fma does for small bases; what it rounds would be too much for others.
+template <class Scores> SMELT_INLINE void weigh_rows(float* scores, RowWeights& w) {
+  const float none = __uint_as_float(0xff800000u), log2e = 1.44269504f, kMuch = 5, kSmall = 1024;
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
-    float most = w.most[r];
+    float most = scores[2 * r];
 #pragma unroll
     for (int j = 0; j < Scores::kSums; j += 4) most = fmaxf(most, fmaxf(scores[j + 2 * r], scores[j + 2 * r + 1]));
     most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 1));
     most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 2));
-    const float base = most == none ? 0.0f : most, scale = power_of_two((w.most[r] - base) * log2e);
+    w.next[r] = most > w.most[r] + kMuch || w.most[r] == none ? most : w.most[r];
+    const float base = w.next[r] == none ? 0.0f : w.next[r];
+    float shift = base * log2e;
+    if (__ballot_sync(0xffffffffu, !(fabsf(base) <= kSmall))) {
+#pragma unroll
+      for (int j = 0; j < Scores::kSums; j += 4) scores[j + 2 * r] -= base, scores[j + 2 * r + 1] -= base;
+      shift = 0;
+    }
     float total = 0;
 #pragma unroll
     for (int j = 0; j < Scores::kSums; j += 4)
 #pragma unroll
       for (int c = 0; c < 2; ++c) {
-        const float weight = power_of_two((scores[j + 2 * r + c] - base) * log2e);
+        const float weight = power_of_two(fmaf(scores[j + 2 * r + c], log2e, -shift));
         scores[j + 2 * r + c] = weight;
         total += weight;
       }
-    w.total[r] = w.total[r] * scale + total;
-    w.most[r] = most;
-#pragma unroll
-    for (int j = 0; j < Tile::kSums; j += 4) sums[j + 2 * r] *= scale, sums[j + 2 * r + 1] *= scale;
+    w.now[r] = total;
   }
+}
+template <class Tile> SMELT_INLINE void rescale_rows(float* sums, RowWeights& w) {
+  if (__ballot_sync(0xffffffffu, w.next[0] != w.most[0] || w.next[1] != w.most[1])) {
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      const float log2e = 1.44269504f, none = __uint_as_float(0xff800000u);
+      const float scale = w.next[r] == w.most[r] ? 1.0f : w.most[r] == none ? 0.0f : power_of_two((w.most[r] - w.next[r]) * log2e);
+      w.total[r] *= scale, w.most[r] = w.next[r];
+#pragma unroll
+      for (int j = 0; j < Tile::kSums; j += 4) sums[j + 2 * r] *= scale, sums[j + 2 * r + 1] *= scale;
+    }
+  }
+  w.total[0] += w.now[0], w.total[1] += w.now[1];
 }
 template <class Tile> SMELT_INLINE void put_rows(const RowWeights& w, float* to, int t) {
 #pragma unroll
@@ -98,12 +117,13 @@ template <class Tile> SMELT_INLINE void put_rows(const RowWeights& w, float* to,
 })";
 
 std::string multiply_held(bool groups) {
-  return R"(// sums += scores * g, where the scores are rounded and stay in registers: the sums of 16 x 8 that a product leaves are the
-// first half of the rows that the next one takes.
-template <class Tile> SMELT_INLINE void multiply_held(float* sums, const float* scores, const unsigned short* g, int t) {
-  unsigned a[Tile::kInner / 4];
+  return R"(// Weights as halves: the sums of 16 x 8 that a product leaves are the first half of the rows that the next one takes.
+template <class Tile> SMELT_INLINE void round_weights(unsigned* a, const float* weights) {
 #pragma unroll
-  for (int k = 0; k < Tile::kInner / 4; ++k) a[k] = packed_halves<Tile::kBf16>(scores[2 * k], scores[2 * k + 1]);
+  for (int k = 0; k < Tile::kInner / 4; ++k) a[k] = packed_halves<Tile::kBf16>(weights[2 * k], weights[2 * k + 1]);
+}
+// sums += weights * g
+template <class Tile> SMELT_INLINE void multiply_held(float* sums, const unsigned* a, const unsigned short* g, int t) {
 )" +
          std::string(groups ? R"(#ifdef __CUDA_ARCH_FEAT_SM90_ALL
   multiply_held_groups<Tile>(sums, a, g);
@@ -133,9 +153,10 @@ HelperList chain_helpers(const kernel::Kernel& kernel) {
   HelperList list = groups ? held_group_helpers(kernel) : HelperList{};
   std::vector<std::string> needs{"load_matrices", "multiply_matrices", "packed_halves", "MatrixTile"};
   if (groups) needs.push_back("multiply_held_groups");
-  append(list, {
-                   {{"packed_halves"},
-                    R"(template <bool kBf16> SMELT_INLINE unsigned packed_halves(float low, float high) {
+  append(list,
+         {
+             {{"packed_halves"},
+              R"(template <bool kBf16> SMELT_INLINE unsigned packed_halves(float low, float high) {
   unsigned word;
   if (kBf16)
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
@@ -143,9 +164,9 @@ HelperList chain_helpers(const kernel::Kernel& kernel) {
     asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(high), "f"(low));
   return word;
 })"},
-                   {{"RowWeights", "clear_weights", "weigh_rows", "put_rows"}, kWeighRows, {"power_of_two"}},
-                   {{"multiply_held"}, multiply_held(groups), needs},
-               });
+             {{"RowWeights", "clear_weights", "weigh_rows", "rescale_rows", "put_rows"}, kWeighRows, {"power_of_two"}},
+             {{"multiply_held", "round_weights"}, multiply_held(groups), needs},
+         });
   return list;
 }
 

@@ -43,21 +43,26 @@ template <int kRow> SMELT_INLINE unsigned long long described(const unsigned sho
   return (unsigned long long)((at & 0x3ffffu) >> 4) | (unsigned long long)(column_bytes >> 4) << 16 |
          (unsigned long long)kRow << 32 | (unsigned long long)(kRow == 64 ? 1 : 2) << 62;
 }
-template <class Tile> SMELT_INLINE unsigned long long described_columns(const unsigned short* g, int k) {
-  return described<Tile::kColumnsWide>(
-      g + (Tile::kColumnsInner ? k / Tile::kColumnsWide * (Tile::kColumns * Tile::kColumnsWide) + k % Tile::kColumnsWide
-                               : k * Tile::kColumnsWide),
-      Tile::kInner * Tile::kColumnsWide * 2);
+// What step k of a part adds to a description: 16 bytes are one.
+template <class Tile> SMELT_INLINE constexpr int columns_at(int k) {
+  return (Tile::kColumnsInner ? k / Tile::kColumnsWide * (Tile::kColumns * Tile::kColumnsWide) + k % Tile::kColumnsWide
+                              : k * Tile::kColumnsWide) / 8;
+}
+template <class Tile> SMELT_INLINE constexpr int rows_at(int k) {
+  return (Tile::kRowsInner ? k / Tile::kRowsWide * (Tile::kRows * Tile::kRowsWide) + k % Tile::kRowsWide : k * Tile::kRowsWide) / 8;
+}
+template <class Tile> SMELT_INLINE unsigned long long described_columns(const unsigned short* g) {
+  return described<Tile::kColumnsWide>(g, Tile::kInner * Tile::kColumnsWide * 2);
 }
 template <class Tile> SMELT_INLINE void multiply_groups(float* sums, const unsigned short* f, const unsigned short* g, int t) {
   const int row = t / 128 * 64;
+  const unsigned long long rows = described<Tile::kRowsWide>(
+      f + (Tile::kRowsInner ? row * Tile::kRowsWide : row / Tile::kRowsWide * (Tile::kInner * Tile::kRowsWide)),
+      Tile::kInner * Tile::kRowsWide * 2);
+  const unsigned long long columns = described_columns<Tile>(g);
 #pragma unroll
   for (int k = 0; k < Tile::kInner; k += 16) {
-    const unsigned long long of_rows = described<Tile::kRowsWide>(
-      f + (Tile::kRowsInner ? k / Tile::kRowsWide * (Tile::kRows * Tile::kRowsWide) + row * Tile::kRowsWide + k % Tile::kRowsWide
-                            : row / Tile::kRowsWide * (Tile::kInner * Tile::kRowsWide) + k * Tile::kRowsWide),
-      Tile::kInner * Tile::kRowsWide * 2);
-    const unsigned long long of_columns = described_columns<Tile>(g, k);
+    const unsigned long long of_rows = rows + rows_at<Tile>(k), of_columns = columns + columns_at<Tile>(k);
     )";
 
 HelperList group_helpers(const kernel::Kernel& kernel) {

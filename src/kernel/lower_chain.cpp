@@ -30,7 +30,12 @@ ChainLowering::Tile ChainLowering::tile_of_grid() const {
   grid.add_pieces(kRowTile, rows, product().tile_rows);
   Tile tile;
   tile.grid = grid.extent();
-  grid.decode(tile.placement);
+  // Where later rows see more keys, their tiles come first: nobody waits for them at the end.
+  const bool grows = std::any_of(chain().seen.begin(), chain().seen.end(), [&](const schedule::Seen& seen) {
+    return is_from_above(seen) && slope_of(seen).value_or(0) > 0;
+  });
+  tile.placement.ranges.add(kGrid, {0, tile.grid - 1});
+  grid.decode(tile.placement, grows ? tile.grid - 1 - IntExpr::symbol(kGrid) : IntExpr::symbol(kGrid));
   tile.rows = piece_at(tile.placement, kRowTile, rows, product().tile_rows);
   return tile;
 }
@@ -93,29 +98,60 @@ int ChainLowering::add_fragment(int64_t columns, int64_t inner, bool columns_alo
 
 // ---- keys
 
-// A condition e >= 0 of row and key bounds the keys by its value for the first or the last row of the tile.
+// By how much the condition moves from a row to the next; nothing where that is not known.
+std::optional<int64_t> ChainLowering::slope_of(const schedule::Seen& seen) const {
+  const schedule::Product& p = product();
+  if (p.rows.size() != 1) return std::nullopt;
+  const Symbol row = domain().axes[static_cast<size_t>(p.rows[0])].var;
+  const auto of_row = seen.least.coefficient_of(row);
+  if (of_row) return of_row->constant();
+  return seen.least.mentions(row) ? std::nullopt : std::optional<int64_t>(0);
+}
+
+// What the condition compares with 0, at a key and for the row of the tile that is the first to meet it, or the last.
+IntExpr ChainLowering::least_at(const schedule::Seen& seen, const Tile& tile, const IntExpr& key, bool for_all) const {
+  const schedule::Product& p = product();
+  Placement at = tile.placement;
+  const bool last = (*slope_of(seen) > 0) != for_all;
+  at.place(domain().axes[static_cast<size_t>(p.rows[0])].var,
+           last ? tile.rows.first + tile.rows.length - 1 : tile.rows.first);
+  at.place(domain().axes[static_cast<size_t>(p.inner[0])].var, key);
+  return at.at({seen.least})[0];
+}
+
+bool ChainLowering::is_from_above(const schedule::Seen& seen) const {
+  return seen.least.coefficient_of(domain().axes[static_cast<size_t>(product().inner[0])].var)->is(-1);
+}
+
 ChainLowering::Keys ChainLowering::keys_of(const Tile& tile) const {
   const schedule::Product& p = product();
-  const int64_t size = p.tile_inner;
-  const Axis& keys = domain().axes[static_cast<size_t>(p.inner[0])];
-  const Axis& row = domain().axes[static_cast<size_t>(p.rows[0])];
-  IntExpr low = 0, high = keys.extent;
-  for (const IntExpr& seen : chain().seen) {
-    const auto of_row = seen.coefficient_of(row.var);
-    const auto slope = of_row ? of_row->constant() : seen.mentions(row.var) ? std::nullopt : std::optional<int64_t>(0);
-    if (p.rows.size() != 1 || !slope) continue;
-    const bool from_above = seen.coefficient_of(keys.var)->is(-1);
-    Placement at = tile.placement;
-    at.place(row.var, *slope > 0 ? tile.rows.first + tile.rows.length - 1 : tile.rows.first);
-    at.place(keys.var, 0);
-    const IntExpr bound = at.at({seen})[0];
-    if (from_above)
-      high = min(high, max(0, bound + 1, at.ranges), at.ranges);
+  IntExpr low = 0, high = domain().axes[static_cast<size_t>(p.inner[0])].extent;
+  for (const schedule::Seen& seen : chain().seen) {
+    if (!slope_of(seen)) continue;
+    const IntExpr bound = least_at(seen, tile, 0, false);
+    if (is_from_above(seen))
+      high = min(high, max(0, bound + 1, tile.placement.ranges), tile.placement.ranges);
     else
-      low = max(low, -bound, at.ranges);
+      low = max(low, -bound, tile.placement.ranges);
   }
-  const IntExpr first = floordiv(low, size, tile.placement.ranges);
-  return {first, ceildiv(high, size, tile.placement.ranges) - first};
+  const IntExpr first = floordiv(low, p.tile_inner, tile.placement.ranges);
+  return {first, ceildiv(high, p.tile_inner, tile.placement.ranges) - first};
+}
+
+// Whether every row of the tile sees all keys from the first one on: what is asked of each pair is known then.
+ExprId ChainLowering::sees_all(const Tile& tile, const IntExpr& first_key) {
+  const schedule::Product& p = product();
+  const IntExpr end = first_key + p.tile_inner, &keys = domain().axes[static_cast<size_t>(p.inner[0])].extent;
+  ExprId all = kNoExpr;
+  const auto need = [&](const IntExpr& least) {
+    const ExprId holds = builder_.apply(Op::Ge, {builder_.index(least), builder_.index(0)});
+    all = all == kNoExpr ? holds : builder_.apply(Op::And, {all, holds});
+  };
+  if (p.inner.size() != 1) return kNoExpr;
+  if (!keys.constant() || *keys.constant() % p.tile_inner != 0) need(keys - end);
+  for (const schedule::Seen& seen : chain().seen)
+    if (slope_of(seen)) need(least_at(seen, tile, is_from_above(seen) ? end - 1 : first_key, true));
+  return all;
 }
 
 // The row of the pair that lane kLane of a fragment has.
@@ -126,8 +162,8 @@ PairAt ChainLowering::place_pair(const Fragment& f, const Tile& tile, Placement&
   return at;
 }
 
-// The program's score of each product that is in registers.
-Stmt ChainLowering::score(const Tile& tile, const IntExpr& first_key) {
+// The program's score of each product that is in registers. `seen`: every row of the tile sees all keys.
+Stmt ChainLowering::score(const Tile& tile, const IntExpr& first_key, bool seen) {
   const schedule::Product& p = product();
   const Fragment& f = kernel_.fragments[kScores];
   Placement placement = tile.placement;
@@ -138,10 +174,12 @@ Stmt ChainLowering::score(const Tile& tile, const IntExpr& first_key) {
   std::vector<Stmt> stores;
   for (int c = 0; c < 2; ++c) {
     place(placement, p.inner, first_key + at.column + c);
-    const ExprId is_key = evaluator_.only_where(guards_of(placement, p.inner));
+    const ExprId is_key = seen ? kNoExpr : evaluator_.only_where(guards_of(placement, p.inner));
     evaluator_.only_where(guards_of(placement, p.inner, p.rows));
     const Access sum{true, f.registers, {lane, c}};
     ready_ = {{chain().products, builder_.load(sum)}};
+    for (const schedule::Seen& condition : chain().seen)
+      if (seen && slope_of(condition)) ready_[condition.condition] = builder_.constant(Scalar::of_bool(true));
     ExprId value = evaluator_.value(chain().scores.node, placement.at(chain().scores.index));
     if (is_key != kNoExpr)
       value = builder_.apply(Op::Where, {is_key, value, builder_.constant(Scalar::of_float(DType::F32, -HUGE_VAL))});
@@ -176,7 +214,12 @@ std::vector<Stmt> ChainLowering::over_keys(const Tile& tile, const Keys& keys, c
   }));
   steps.push_back(Matrix{Matrix::Step::Clear, kScores});
   steps.push_back(Matrix{Matrix::Step::Multiply, kScores, queries.buffer, of_keys.buffer});
-  steps.push_back(score(at, first_key));
+  if (const ExprId all = sees_all(at, first_key); all == kNoExpr) {
+    steps.push_back(score(at, first_key, false));
+  } else {
+    steps.push_back(If{all, single(score(at, first_key, true))});
+    steps.push_back(If{builder_.apply(Op::Not, {all}), single(score(at, first_key, false))});
+  }
   steps.push_back(Matrix{.step = Matrix::Step::Weigh, .fragment = kSums, .by = kScores});
   steps.push_back(Matrix{.step = Matrix::Step::Multiply, .fragment = kSums, .columns = values.buffer, .by = kScores});
   Loop pipeline = loop(LoopKind::Serial, kKeyTile, keys.count, std::move(steps));

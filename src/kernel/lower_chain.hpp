@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "kernel/fragment.hpp"
@@ -48,9 +49,13 @@ class ChainLowering : public Lowering {
     IntExpr first, count;
   };
   Keys keys_of(const Tile& tile) const;
+  std::optional<int64_t> slope_of(const schedule::Seen& seen) const;
+  bool is_from_above(const schedule::Seen& seen) const;
+  IntExpr least_at(const schedule::Seen& seen, const Tile& tile, const IntExpr& key, bool for_all) const;
+  ExprId sees_all(const Tile& tile, const IntExpr& first_key);
   std::vector<Stmt> over_keys(const Tile& tile, const Keys& keys, const Panel& queries);
   PairAt place_pair(const Fragment& f, const Tile& tile, Placement& placement) const;
-  Stmt score(const Tile& tile, const IntExpr& first_key);
+  Stmt score(const Tile& tile, const IntExpr& first_key, bool seen);
   Stmt row_factors(const Tile& tile, int rows, int factors);
   Stmt results(const Tile& tile, int factors);
 

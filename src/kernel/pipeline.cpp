@@ -19,8 +19,18 @@ bool goes_on_alone(const Kernel& kernel, const Loop& pipeline) {
                      });
 }
 
+bool weighs_meanwhile(const Kernel& kernel, const Loop& pipeline) {
+  constexpr int kStages = 3;
+  if (pipeline.stages < kStages || pipeline.body.size() < 2) return false;
+  const auto* weigh = pipeline.body[pipeline.body.size() - 2].get_if<Matrix>();
+  const auto* multiply = pipeline.body.back().get_if<Matrix>();
+  return weigh && weigh->step == Matrix::Step::Weigh && multiply && multiply->step == Matrix::Step::Multiply &&
+         multiply->fragment == weigh->fragment && multiply->by == weigh->by &&
+         std::all_of(kernel.fragments.begin(), kernel.fragments.end(), [](const Fragment& f) { return f.in_groups(); });
+}
+
 int parts_ahead(const Kernel& kernel, const Loop& pipeline) {
-  return pipeline.stages - (goes_on_alone(kernel, pipeline) ? 2 : 1);
+  return pipeline.stages - (goes_on_alone(kernel, pipeline) || weighs_meanwhile(kernel, pipeline) ? 2 : 1);
 }
 
 }  // namespace smelt::kernel

@@ -11,7 +11,9 @@ namespace smelt::kernel {
 size_t uses_of_pipeline(const Loop& pipeline);
 // Whether nothing of an iteration needs what it multiplies, and the units go on with that while threads do something else.
 bool goes_on_alone(const Kernel& kernel, const Loop& pipeline);
-// Iterations that parts are made ahead: units that go on alone still have the part before.
+// Whether it ends with rows that it weighs and then multiplies, which the units do while the next part is weighed.
+bool weighs_meanwhile(const Kernel& kernel, const Loop& pipeline);
+// Iterations that parts are made ahead: units that go on meanwhile still have the part before.
 int parts_ahead(const Kernel& kernel, const Loop& pipeline);
 
 }  // namespace smelt::kernel

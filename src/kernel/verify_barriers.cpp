@@ -94,6 +94,13 @@ class BarrierVerifier {
 
   // By matrix units, and by loops over what threads have in registers.
   void use(const Loop& s, const Stmt& step, const std::set<int>& staged) const {
+    if (const auto* where = step.get_if<If>()) {
+      for (const Stmt& inside : where->body) {
+        if (!loop_of(inside, LoopKind::Vector)) fail(kernel_, "pipeline {} multiplies where a condition holds", s.var);
+        use(s, inside, staged);
+      }
+      return;
+    }
     const auto* matrix = step.get_if<Matrix>();
     const Loop* loop = loop_of(step, LoopKind::Vector);
     if ((!matrix && !loop) || (matrix && matrix->into >= 0))

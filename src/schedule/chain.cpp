@@ -297,7 +297,7 @@ class ChainFinder {
     if (node.op == Op::Ge) holds = *a - *b;
     if (node.op == Op::Gt) holds = *a - *b - 1;
     const auto step = holds ? holds->coefficient_of(keys_) : std::nullopt;
-    if (step && (step->is(1) || step->is(-1))) chain_.seen.push_back(*holds);
+    if (step && (step->is(1) || step->is(-1))) chain_.seen.push_back({*holds, condition.node});
   }
 
   // An integer that follows from positions alone, where 64 bits are enough for it.

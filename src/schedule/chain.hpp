@@ -22,6 +22,12 @@ struct ValueAt {
   Index index;
 };
 
+// A key has weight only where this is at least 0, as the node says.
+struct Seen {
+  IntExpr least;
+  NodeId condition;
+};
+
 struct Chain {
   Product product;      // the second one, whose rows' factor is the weights and whose inner axis is the keys
   ValueAt scores;       // x
@@ -32,8 +38,8 @@ struct Chain {
   Axis depth{Symbol::loop("depth"), 1};
   ValueAt below;                       // what the exponential subtracts: the maximum, or a guarded form of it
   std::optional<ValueAt> times, over;  // what multiplies, or divides, the exponentials of a row
-  std::vector<IntExpr> seen;           // a key has weight only where each is at least 0
-  int64_t depth_padded = 0;            // what is staged of the depth
+  std::vector<Seen> seen;
+  int64_t depth_padded = 0;  // what is staged of the depth
 };
 
 // The chain that a group is, tiles not chosen yet. Nothing where it is none, or where the values between would be stored.

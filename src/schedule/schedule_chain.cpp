@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "schedule/chain.hpp"
 #include "schedule/cost_parts.hpp"
@@ -49,9 +50,12 @@ std::optional<Schedule> chain_on_gpu(const Graph& graph, const Group& group, con
   found->depth_padded = padded(*depth, kNeighbours);
   p.tile_columns = padded(*columns, kNeighbours);
   p.tile_rows = batch * ((rows + 127) / 128) >= options.target.threads ? 128 : 64;
-  p.tile_inner = std::max(found->depth_padded, p.tile_columns) <= 64 && keys > 64 ? 128 : 64;
+  const bool groups = options.target.compute == 90;
+  p.tile_inner = !groups && std::max(found->depth_padded, p.tile_columns) <= 64 && keys > 64 ? 128 : 64;
+  int resident = 2;
   const Tuning& tuning = options.tuning;
-  if (tuning.tile >= 64 && tuning.lanes >= 32) p.tile_rows = tuning.tile, p.tile_inner = tuning.lanes;
+  if (tuning.tile >= 64 && tuning.lanes >= 32)
+    p.tile_rows = tuning.tile, p.tile_inner = tuning.lanes, resident = tuning.cluster;
   if (shared_bytes(*found) > options.target.shared_bytes) p.tile_rows = p.tile_inner = 64;
   if (shared_bytes(*found) > options.target.shared_bytes) return std::nullopt;
   p.units = graph.at(graph.at(found->weights).args[0]).dtype;
@@ -60,8 +64,9 @@ std::optional<Schedule> chain_on_gpu(const Graph& graph, const Group& group, con
   s.team = s.workgroup = p.down * kWarp;
   s.lanes = 8;
   // With 128 registers a second workgroup runs while the first one waits.
-  const bool groups = options.target.compute == 90 && found->depth_padded <= 128 && p.tile_columns <= 128;
-  if (groups && s.team == kWorkgroupOfTwo && p.tile_inner == 64) s.resident = 2;
+  const bool fit = std::max(found->depth_padded, p.tile_columns) <= 128 && p.tile_inner == 64 &&
+                   2 * shared_bytes(*found) <= options.target.shared_bytes;
+  if (groups && resident == 2 && s.team == kWorkgroupOfTwo && fit) s.resident = 2;
   // Keys and values of the tile at hand, and of those that are on their way; two workgroups share what there is.
   p.stages = 2;
   while (p.stages < 4) {
@@ -73,19 +78,19 @@ std::optional<Schedule> chain_on_gpu(const Graph& graph, const Group& group, con
   s.tile = p.tile_rows;
   s.note = fmt::format(
       "weights of {} keys to {} rows, in tiles of {} x {}, never stored: they are measured from the largest score so "
-      "far, "
-      "and divided by their sum behind the second product",
-      keys, rows, p.tile_rows, p.tile_inner);
+      "far, and divided by their sum behind the second product{}",
+      keys, rows, p.tile_rows, p.tile_inner, s.resident == 2 ? "; two workgroups to a multiprocessor" : "");
   s.chain = std::move(*found);
   return s;
 }
 
-// A tuning's tile and lanes are the rows and keys of a tile here.
+// A tuning's tile and lanes are the rows and keys of a tile here, its cluster the workgroups of a multiprocessor.
 std::vector<Tuning> propose_chain() {
   std::vector<Tuning> tunings;
-  for (const auto& [rows, keys] : {std::pair{128, 128}, {128, 64}, {64, 128}, {64, 64}}) {
+  for (const auto& [rows, keys, resident] :
+       {std::tuple{128, 128, 1}, {128, 64, 1}, {128, 64, 2}, {192, 128, 1}, {192, 64, 1}, {64, 128, 1}, {64, 64, 1}}) {
     Tuning tuning;
-    tuning.tile = rows, tuning.lanes = keys;
+    tuning.tile = rows, tuning.lanes = keys, tuning.cluster = resident;
     tunings.push_back(tuning);
   }
   return tunings;

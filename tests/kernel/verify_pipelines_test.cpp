@@ -109,6 +109,12 @@ TEST(VerifyPipelines, AnArrayIsStoredTo) {
   EXPECT_THAT(p.result(), HasSubstr("stores to an array"));
 }
 
+TEST(VerifyPipelines, UnitsWhereAConditionHolds) {
+  Pipeline p;
+  p.loop.body.push_back(If{p.at_least(sym(kPart), 3), {Matrix{Matrix::Step::Multiply, 0, p.rows, p.columns}}});
+  EXPECT_THAT(p.result(), HasSubstr("multiplies where a condition holds"));
+}
+
 TEST(VerifyPipelines, RowsOfTheFragment) {
   Pipeline p;
   p.kernel.buffers[static_cast<size_t>(p.rows)].swizzled = false;

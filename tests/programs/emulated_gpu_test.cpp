@@ -2,60 +2,14 @@
 // against the reference. Threads take turns at barriers only, so a barrier, a mask or a turn of a
 // buffer that is missing gives other numbers, or does not end.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <tuple>
 
 #include "aliasing.hpp"
 #include "compile/saved.hpp"
-#include "frontends/language.hpp"
-#include "graph/bounds.hpp"
-#include "run.hpp"
-#include "support/fake_cuda/emulate.hpp"
+#include "emulated_gpu.hpp"
 #include "support/programs.hpp"
-#include "support/symbols.hpp"
 
 namespace smelt::testing {
 namespace {
-
-class EmulatedGpu : public ::testing::Test {
- protected:
-  void SetUp() override {
-#if defined(__SANITIZE_ADDRESS__)
-    GTEST_SKIP() << "threads of the emulated GPU have stacks that the sanitizer does not know";
-#endif
-    static const bool can = can_emulate();
-    if (!can) GTEST_SKIP() << "no " << SMELT_TEST_CXX << " here";
-    gpu_ = emulated_gpu();
-    gpu_.driver->memory_bytes = size_t{256} << 20;
-    ASSERT_TRUE(gpu_.machine.compiles()) << gpu_.machine.missing;
-  }
-  void TearDown() override { gpu_.machine = {}; }
-
-  // Each call twice: workgroups wake their threads in the other order the second time.
-  // One executable, made for the sizes of the first call unless others are given; several calls.
-  void check_calls(const std::string& program, const std::vector<std::vector<TensorView>>& calls,
-                   SizeBinding sizes = {}) {
-    const Graph graph = lang::parse_program(program, "emulated.smelt");
-    CompileOptions options;
-    options.sizes = std::move(sizes);
-    const Executable executable = compile(graph, gpu_.machine, options);
-    for (size_t c = 0; c < calls.size(); ++c) {
-      const std::vector<Bounded> expected = interpret_bounded(graph, calls[c], true);
-      for (int again = 0; again < 2; ++again) {
-        const std::vector<Tensor> got = executable.run(calls[c]);
-        ASSERT_EQ(gpu_.driver->fault, "") << program << "call " << c;
-        for (size_t o = 0; o < got.size(); ++o)
-          ASSERT_EQ(differences(got[o], expected[o]), "") << program << "call " << c << ", output " << o;
-      }
-    }
-  }
-  void check(const std::string& program, const std::vector<TensorView>& inputs, SizeBinding sizes = {}) {
-    check_calls(program, {inputs}, std::move(sizes));
-  }
-
-  EmulatedMachine gpu_;
-};
 
 Tensor rows(DType t, int64_t count, int64_t length) { return noise(t, {count, length}, static_cast<uint64_t>(length)); }
 
@@ -70,124 +24,6 @@ TEST_F(EmulatedGpu, RowsByTeamsOfEverySize) {
     check_calls("input x: f32[R, C]\nreturn softmax(x), argmax(x, axis=1)\n", calls,
                 {{"R"_size, 5}, {"C"_size, length}});
   }
-}
-
-// Tiles of every size, whole ones and their ends.
-TEST_F(EmulatedGpu, ProductsInTiles) {
-  const std::string program =
-      "input a: f32[M, K]\ninput b: f32[K, N]\ninput c: f32[N]\nreturn relu(a @ b + c), (a @ b) * 2\n";
-  for (const int64_t estimate : {40, 1000, 5000}) {
-    std::vector<std::vector<Tensor>> keep;
-    std::vector<std::vector<TensorView>> calls;
-    for (const auto& [m, k, n] :
-         {std::tuple<int64_t, int64_t, int64_t>{33, 35, 66}, {128, 32, 128}, {130, 17, 7}, {1, 1, 1}})
-      keep.push_back({noise(DType::F32, {m, k}, 1), noise(DType::F32, {k, n}, 2), noise(DType::F32, {n}, 3)});
-    for (const auto& t : keep) calls.push_back({t[0], t[1], t[2]});
-    check_calls(program, calls, {{"M"_size, estimate}, {"K"_size, 64}, {"N"_size, estimate}});
-  }
-}
-
-TEST_F(EmulatedGpu, ProductsOfTurnedArrays) {
-  const Tensor a = noise(DType::F32, {70, 45}, 1), b = noise(DType::F32, {70, 45}, 2),
-               c = noise(DType::F64, {3, 40, 50}, 3);
-  for (const char* last : {"a @ b.T", "a.T @ b", "gelu(linear(a, b, b[:, 0])), max(a)"})
-    check(fmt::format("input a: f32[70, 45]\ninput b: f32[70, 45]\nreturn {}\n", last), {a, b});
-  check("input c: f64[3, 40, 50]\nreturn c @ c.mT\n", {c});
-}
-
-// Matrix units: every order of the factors' axes, whole tiles and their ends.
-TEST_F(EmulatedGpu, ProductsOfHalves) {
-  for (const char* last : {"a @ b", "relu(at.T @ bt.T + c)", "silu(a @ b) * (at.T @ b)"})
-    for (const DType t : {DType::BF16, DType::F16}) {
-      const std::string program = fmt::format(
-          "input a: {0}[M, K]\ninput b: {0}[K, N]\ninput at: {0}[K, M]\ninput bt: {0}[N, K]\ninput c: {0}[N]\nreturn "
-          "{1}\n",
-          name_of(t), last);
-      std::vector<std::vector<Tensor>> keep;
-      std::vector<std::vector<TensorView>> calls;
-      for (const auto& [m, k, n] :
-           {std::tuple<int64_t, int64_t, int64_t>{33, 72, 66}, {128, 128, 128}, {130, 64, 8}, {1, 1, 1}})
-        keep.push_back(
-            {noise(t, {m, k}, 1), noise(t, {k, n}, 2), noise(t, {k, m}, 3), noise(t, {n, k}, 4), noise(t, {n}, 5)});
-      for (const auto& k : keep) calls.push_back({k[0], k[1], k[2], k[3], k[4]});
-      for (const int64_t estimate : {40, 5000})
-        check_calls(program, calls, {{"M"_size, estimate}, {"K"_size, 64}, {"N"_size, estimate}});
-    }
-}
-
-// Few results of long inner axes: the grid goes over parts of these, which a second phase adds up.
-TEST_F(EmulatedGpu, ProductsInParts) {
-  for (const auto& [m, k, n] :
-       {std::tuple<int64_t, int64_t, int64_t>{17, 4096, 24}, {8, 1000, 70}, {33, 520, 40}, {64, 2048, 64}})
-    for (const DType t : {DType::BF16, DType::F32})
-      check(fmt::format("input a: {0}[{1}, {2}]\ninput b: {0}[{2}, {3}]\ninput c: {0}[{3}]\n"
-                        "return relu(a @ b + c), (a @ b).T * 2\n",
-                        name_of(t), m, k, n),
-            {noise(t, {m, k}, 1), noise(t, {k, n}, 2), noise(t, {n}, 3)});
-  const Tensor a = noise(DType::BF16, {4, 700}, 1), b = noise(DType::BF16, {40, 700}, 2);
-  check_calls("input a: bf16[M, K]\ninput b: bf16[N, K]\nreturn a @ b.T\n", {{a, b}},
-              {{"M"_size, 8}, {"K"_size, 9000}, {"N"_size, 64}});
-}
-
-// Factors that are computed, or whose rows begin anywhere: made for large sizes, where packing them pays.
-TEST_F(EmulatedGpu, ProductsOfPackedFactors) {
-  std::vector<std::vector<Tensor>> keep;
-  std::vector<std::vector<TensorView>> calls;
-  for (const auto& [m, k, n] : {std::tuple<int64_t, int64_t, int64_t>{33, 67, 66}, {1, 1, 1}, {130, 128, 9}})
-    keep.push_back({noise(DType::BF16, {3, m, k}, 1), noise(DType::BF16, {3, k, n}, 2), noise(DType::BF16, {n, k}, 3)});
-  for (const auto& k : keep) calls.push_back({k[0], k[1], k[2]});
-  for (const char* last : {"a @ b", "relu(a) @ b", "a @ exp(w).T", "tanh(a @ (b * 2))"})
-    check_calls(fmt::format("input a: bf16[3, M, K]\ninput b: bf16[3, K, N]\ninput w: bf16[N, K]\nreturn {}\n", last),
-                calls, {{"M"_size, 4000}, {"K"_size, 1001}, {"N"_size, 4001}});
-}
-
-// Products whose rows are weights of the results of another one: one kernel, whatever is between.
-TEST_F(EmulatedGpu, ChainsOfProducts) {
-  const auto check_chain = [&](const std::string& returned, const std::vector<Tensor>& keep) {
-    std::string program;
-    for (size_t i = 0; i < keep.size(); ++i)
-      program += fmt::format("input {}: {}[{}]\n", "qkvm"[i], name_of(keep[i].dtype), fmt::join(keep[i].dims, ", "));
-    program += returned + "\n";
-    const Graph graph = lang::parse_program(program, "emulated.smelt");
-    EXPECT_EQ(compile(graph, gpu_.machine, {}).plan().groups.size(), 1u) << program;
-    std::vector<TensorView> inputs(keep.begin(), keep.end());
-    check(program, inputs);
-  };
-  const auto inputs = [](DType t, int64_t heads, int64_t of_keys, int64_t rows, int64_t keys, int64_t depth) {
-    return std::vector<Tensor>{noise(t, {2, heads, rows, depth}, 1), noise(t, {2, of_keys, keys, depth}, 2),
-                               noise(t, {2, of_keys, keys, depth}, 3)};
-  };
-  const std::string plain = "return scaled_dot_product_attention(q, k, v)",
-                    causal = "return scaled_dot_product_attention(q, k, v, causal=True)";
-  check_chain(plain, inputs(DType::F16, 1, 1, 128, 192, 128));
-  check_chain(causal, inputs(DType::BF16, 1, 1, 192, 192, 64));
-  check_chain(causal, inputs(DType::F16, 4, 2, 70, 101, 80));
-  check_chain(plain, inputs(DType::BF16, 1, 1, 33, 17, 40));
-  // Scores and results with operations of the program around them, a window of keys, and division by the sum.
-  check_chain(
-      "r = arange(200)[:, None]\ni = arange(200)\ns = (f32(q) @ f32(k).mT) * 0.1\n"
-      "e = where((i <= r) & (i > r - 70), 5 * tanh(s / 5) - 0.1 * f32(r - i), -inf)\ne = exp(e - max(e, axis=-1, "
-      "keepdims=True))\n"
-      "return silu(f32(bf16(e / sum(e, axis=-1, keepdims=True)) @ v) + f32(q))",
-      inputs(DType::BF16, 1, 1, 200, 200, 64));
-  // One kernel for every length.
-  std::vector<std::vector<Tensor>> lengths;
-  std::vector<std::vector<TensorView>> calls;
-  for (const auto& [rows, keys] : {std::pair<int64_t, int64_t>{128, 128}, {65, 130}, {1, 7}})
-    lengths.push_back(inputs(DType::BF16, 2, 1, rows, keys, 64));
-  for (const auto& k : lengths) calls.push_back({k[0], k[1], k[2]});
-  check_calls("input q: bf16[2, H, L, 64]\ninput k: bf16[2, 1, S, 64]\ninput v: bf16[2, 1, S, 64]\n" + causal + "\n",
-              calls, {{"H"_size, 2}, {"L"_size, 128}, {"S"_size, 128}});
-  // Rows that see nothing, a mask of numbers with -inf, and scores that are no numbers.
-  std::vector<Tensor> masked = inputs(DType::BF16, 2, 2, 100, 90, 64);
-  masked.push_back(noise(DType::F32, {100, 90}, 4));
-  float* mask = static_cast<float*>(masked[3].data);
-  for (int64_t i = 0; i < 90; ++i) mask[17 * 90 + i] = -HUGE_VALF, mask[40 * 90 + i] = i == 3 ? 1.0f : -HUGE_VALF;
-  check_chain("return scaled_dot_product_attention(q, k, v, m > 0)", masked);
-  check_chain("return scaled_dot_product_attention(q, k, v, m)", masked);
-  static_cast<uint16_t*>(masked[0].data)[64 * 5] = 0x7fc0;
-  static_cast<uint16_t*>(masked[0].data)[64 * 7] = 0x7f80;
-  check_chain("return scaled_dot_product_attention(q, k, v, m)", masked);
 }
 
 TEST_F(EmulatedGpu, RowsOfAKnownLength) {

@@ -22,9 +22,9 @@ plan::Plan plan_of(const Graph& graph, int compute) {
   return plan;
 }
 
-Graph graph_of(const std::string& program, const std::string& dtype = "bf16") {
+Graph graph_of(const std::string& program, const std::string& dtype = "bf16", int depth = 64) {
   std::string inputs;
-  for (const char* name : {"q", "k", "v"}) inputs += fmt::format("input {}: {}[4, 512, 64]\n", name, dtype);
+  for (const char* name : {"q", "k", "v"}) inputs += fmt::format("input {}: {}[4, 512, {}]\n", name, dtype, depth);
   return simplify(lang::parse_program(inputs + program, "<test>"));
 }
 
@@ -80,7 +80,7 @@ TEST(Attention, LeavesOutKeysThatNothingSees) {
 
 // What is scratch of lanes and the registers of matrix units is proved to lie alike.
 TEST(Attention, KernelsOfOtherLayoutsAreRefused) {
-  const Graph graph = graph_of("return scaled_dot_product_attention(q, k, v, causal=True)\n");
+  const Graph graph = graph_of("return scaled_dot_product_attention(q, k, v, causal=True)\n", "bf16", 128);
   const plan::Plan plan = plan_of(graph, 90);
   const kernel::Kernel made = kernel::lower(graph, plan.groups.at(0), *plan.groups.at(0).schedule, "k");
   EXPECT_NO_THROW(kernel::verify(made));

@@ -149,7 +149,7 @@ void* HostLibrary::find(const std::string& name) const { return dlsym(handle_.ge
 EmulatedMachine emulated_gpu(const EmulatedCode& code) {
   EmulatedMachine gpu;
   gpu.driver = &fresh_fake();
-  gpu.driver->major = 8;
+  gpu.driver->major = code.major;
   const Variable driver("SMELT_CUDA", SMELT_FAKE_CUDA), nvrtc("SMELT_NVRTC", SMELT_FAKE_CUDA);
   const Variable cache("SMELT_CACHE_DIR", "off");
   gpu.machine = Machine::cuda();

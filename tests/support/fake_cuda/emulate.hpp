@@ -39,7 +39,7 @@ class HostLibrary {
 // Whether there is a compiler.
 bool can_emulate();
 
-// The fake GPU, of compute capability 8.0, as new; its kernels do what their text says. What goes
+// The fake GPU, as new; its kernels do what their text says. What goes
 // wrong in one is in `fault` of the driver's state.
 struct EmulatedMachine {
   fake_cuda::State* driver = nullptr;
@@ -49,6 +49,7 @@ struct EmulatedMachine {
 struct EmulatedCode {
   std::string more, flags;
   std::function<void(const HostLibrary&)> opened;
+  int major = 8;  // of the GPU's compute capability
 };
 EmulatedMachine emulated_gpu(const EmulatedCode& code = {});
 

@@ -1,0 +1,56 @@
+// Programs on an emulated GPU against the reference.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "frontends/language.hpp"
+#include "graph/bounds.hpp"
+#include "run.hpp"
+#include "support/fake_cuda/emulate.hpp"
+#include "support/symbols.hpp"
+
+namespace smelt::testing {
+
+class EmulatedGpu : public ::testing::Test {
+ protected:
+  // Of the compute capability.
+  virtual int major() const { return 8; }
+  void SetUp() override {
+#if defined(__SANITIZE_ADDRESS__)
+    GTEST_SKIP() << "threads of the emulated GPU have stacks that the sanitizer does not know";
+#endif
+    static const bool can = can_emulate();
+    if (!can) GTEST_SKIP() << "no " << SMELT_TEST_CXX << " here";
+    gpu_ = emulated_gpu({.major = major()});
+    gpu_.driver->memory_bytes = size_t{256} << 20;
+    ASSERT_TRUE(gpu_.machine.compiles()) << gpu_.machine.missing;
+  }
+  void TearDown() override { gpu_.machine = {}; }
+
+  // Each call twice: workgroups wake their threads in the other order the second time.
+  // One executable, made for the sizes of the first call unless others are given; several calls.
+  void check_calls(const std::string& program, const std::vector<std::vector<TensorView>>& calls,
+                   SizeBinding sizes = {}) {
+    const Graph graph = lang::parse_program(program, "emulated.smelt");
+    CompileOptions options;
+    options.sizes = std::move(sizes);
+    const Executable executable = compile(graph, gpu_.machine, options);
+    for (size_t c = 0; c < calls.size(); ++c) {
+      const std::vector<Bounded> expected = interpret_bounded(graph, calls[c], true);
+      for (int again = 0; again < 2; ++again) {
+        const std::vector<Tensor> got = executable.run(calls[c]);
+        ASSERT_EQ(gpu_.driver->fault, "") << program << "call " << c;
+        for (size_t o = 0; o < got.size(); ++o)
+          ASSERT_EQ(differences(got[o], expected[o]), "") << program << "call " << c << ", output " << o;
+      }
+    }
+  }
+  void check(const std::string& program, const std::vector<TensorView>& inputs, SizeBinding sizes = {}) {
+    check_calls(program, {inputs}, std::move(sizes));
+  }
+
+  EmulatedMachine gpu_;
+};
+
+}  // namespace smelt::testing
