@@ -342,7 +342,7 @@ class Located {
 
 /// The array in a file that numpy.save wrote (.npy). Throws UserError, with the path, for what is none.
 SMELT_API Array load(const std::string& path);
-/// Writes the array to a file that numpy.load reads (.npy). Throws UserError when it is not evaluated, for BF16, which NumPy has not, and
+/// Writes the array to a file that numpy.load reads (.npy). Throws UserError when it is not evaluated, for BF16 and floats of 8 bits, which NumPy has not, and
 /// when the file cannot be written; then no file is left half written.
 SMELT_API void save(const std::string& path, const Array& array);
 

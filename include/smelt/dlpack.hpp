@@ -20,7 +20,7 @@ struct Device {
   int32_t id;       ///< 0 for host memory
 };
 /// DLDataTypeCode, those that smelt knows.
-enum class Code : uint8_t { Int = 0, UInt = 1, Float = 2, Bfloat = 4, Bool = 6 };
+enum class Code : uint8_t { Int = 0, UInt = 1, Float = 2, Bfloat = 4, Bool = 6, Float8E4m3fn = 10, Float8E5m2 = 12 };
 /// DLDataType
 struct DataType {
   Code code;       ///< what the bits mean

@@ -13,9 +13,9 @@
 from . import _smelt, _llvmlite
 from ._smelt import (
     DType as DType, Error as Error, Explanation as Explanation, InternalError as InternalError, Size as Size,
-    UserError as UserError, bfloat16 as bfloat16, float16 as float16, float32 as float32, float64 as float64,
-    int8 as int8, int16 as int16, int32 as int32, int64 as int64, uint8 as uint8, uint16 as uint16, uint32 as uint32,
-    uint64 as uint64,
+    UserError as UserError, bfloat16 as bfloat16, float8_e4m3fn as float8_e4m3fn,
+    float8_e5m2 as float8_e5m2, float16 as float16, float32 as float32, float64 as float64, int8 as int8, int16 as int16,
+    int32 as int32, int64 as int64, uint8 as uint8, uint16 as uint16, uint32 as uint32, uint64 as uint64,
 )
 from ._array import (
     Array as Array,

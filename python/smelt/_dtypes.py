@@ -13,6 +13,15 @@ from ._smelt import DType
 __all__ = ["__array_namespace_info__", "astype", "can_cast", "finfo", "iinfo", "isdtype", "result_type"]
 
 _INTEGERS = {"int8": 8, "int16": 16, "int32": 32, "int64": 64, "uint8": 8, "uint16": 16, "uint32": 32, "uint64": 64}
+# Bits of the mantissa; exponents of the largest and of the smallest normal number.
+_FLOATS = {
+    "float8_e4m3fn": (3, 8, -6),
+    "float8_e5m2": (2, 15, -14),
+    "float16": (10, 15, -14),
+    "bfloat16": (7, 127, -126),
+    "float32": (23, 127, -126),
+    "float64": (52, 1023, -1022),
+}
 _KINDS = {
     "bool": ("bool",),
     "signed integer": ("signed",),
@@ -44,12 +53,13 @@ class finfo:
         self.dtype = type.dtype if isinstance(type, Array) else _smelt.dtype(type)
         if self.dtype.kind != "float":
             raise ValueError(f"finfo: {self.dtype.name} is no float")
-        digits, exponent = {"float16": (10, 15), "bfloat16": (7, 127), "float32": (23, 127), "float64": (52, 1023)}[self.dtype.name]
+        digits, exponent, lowest = _FLOATS[self.dtype.name]
         self.bits = self.dtype.itemsize * 8
         self.eps = 2.0**-digits
-        self.max = (2 - self.eps) * 2.0**exponent
+        # What the bits of the largest number of other formats are is NaN in float8_e4m3fn.
+        self.max = (2 - self.eps * (1 + (self.dtype.name == "float8_e4m3fn"))) * 2.0**exponent
         self.min = -self.max
-        self.smallest_normal = 2.0 ** (1 - exponent)
+        self.smallest_normal = 2.0**lowest
 
 
 def isdtype(dtype: DType, kind: Union[DType, str, tuple[Any, ...]]) -> bool:

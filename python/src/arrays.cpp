@@ -170,6 +170,8 @@ nb::object item_of(const Array& array, const Dims& index) {
     case DType::U16: return nb::int_(read(uint16_t{}));
     case DType::U32: return nb::int_(read(uint32_t{}));
     case DType::U64: return nb::int_(read(uint64_t{}));
+    case DType::F8E4M3: return nb::float_(static_cast<double>(static_cast<float>(read(f8_e4m3{}))));
+    case DType::F8E5M2: return nb::float_(static_cast<double>(static_cast<float>(read(f8_e5m2{}))));
     case DType::F16: return nb::float_(static_cast<double>(static_cast<float>(read(f16{}))));
     case DType::BF16: return nb::float_(static_cast<double>(static_cast<float>(read(bf16{}))));
     case DType::F32: return nb::float_(static_cast<double>(read(float{})));
@@ -221,6 +223,8 @@ Array from_numbers(const nb::list& flat, const Dims& dims, DType dtype) {
     case DType::U16: fill(uint16_t{}); break;
     case DType::U32: fill(uint32_t{}); break;
     case DType::U64: fill(uint64_t{}); break;
+    case DType::F8E4M3: fill(f8_e4m3{}); break;
+    case DType::F8E5M2: fill(f8_e5m2{}); break;
     case DType::F16: fill(f16{}); break;
     case DType::BF16: fill(bf16{}); break;
     case DType::F32: fill(float{}); break;

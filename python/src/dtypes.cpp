@@ -10,8 +10,9 @@ namespace smelt::python {
 namespace {
 
 constexpr int kDTypes = static_cast<int>(DType::F64) + 1;
-constexpr const char* kNames[kDTypes] = {"bool",   "int8",   "int16",   "int32",    "int64",   "uint8",  "uint16",
-                                         "uint32", "uint64", "float16", "bfloat16", "float32", "float64"};
+constexpr const char* kNames[kDTypes] = {"bool",        "int8",    "int16",    "int32",   "int64",
+                                         "uint8",       "uint16",  "uint32",   "uint64",  "float8_e4m3fn",
+                                         "float8_e5m2", "float16", "bfloat16", "float32", "float64"};
 std::array<PyObject*, kDTypes> dtype_objects{};
 PyObject* size_class = nullptr;
 

@@ -33,10 +33,9 @@ std::string in_python(std::string text) {
   for (int i = 0; i <= static_cast<int>(DType::F64); ++i) {
     const auto dtype = static_cast<DType>(i);
     std::string constant(name_of(dtype));
-    if (dtype == DType::BF16 || dtype == DType::F16 || constant[0] != 'b')
-      for (char& c : constant) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-    else
-      constant = "Bool";
+    std::erase(constant, '_');
+    for (size_t c = 0; c < (is_bool(dtype) ? 1 : constant.size()); ++c)
+      constant[c] = static_cast<char>(std::toupper(static_cast<unsigned char>(constant[c])));
     // The longest first: U16 begins no other name, but F16 ends BF16.
     replace_all(text, "DType::" + constant, std::string("smelt.") + python_name(dtype));
   }

@@ -50,6 +50,8 @@ dlpack::DataType type_of(xla::Type type) {
     case xla::Type::F32: return {Code::Float, 32, 1};
     case xla::Type::F64: return {Code::Float, 64, 1};
     case xla::Type::BF16: return {Code::Bfloat, 16, 1};
+    case xla::Type::F8E5M2: return {Code::Float8E5m2, 8, 1};
+    case xla::Type::F8E4M3FN: return {Code::Float8E4m3fn, 8, 1};
   }
   throw UserError("smelt has no dtype for XLA's type " + std::to_string(static_cast<int>(type)));
 }

@@ -26,6 +26,8 @@ void for_dtype(DType dtype, F&& f) {
     case DType::U16: return f(uint16_t{});
     case DType::U32: return f(uint32_t{});
     case DType::U64: return f(uint64_t{});
+    case DType::F8E4M3: return f(f8_e4m3{});
+    case DType::F8E5M2: return f(f8_e5m2{});
     case DType::F16: return f(f16{});
     case DType::BF16: return f(bf16{});
     case DType::F32: return f(float{});
@@ -35,7 +37,7 @@ void for_dtype(DType dtype, F&& f) {
 
 template <class T>
 auto number(T value) {
-  if constexpr (std::is_same_v<T, f16> || std::is_same_v<T, bf16>)
+  if constexpr (std::is_class_v<T>)  // small floats
     return static_cast<float>(value);
   else
     return value;
@@ -62,7 +64,9 @@ auto key_of(T value, bool merge_zeros) {
     constexpr Key sign = std::is_signed_v<T> ? Key(Key{1} << (sizeof(T) * 8 - 1)) : Key{0};
     return static_cast<Key>(static_cast<Key>(value) ^ sign);
   } else {
-    using Key = std::conditional_t<sizeof(T) == 2, uint16_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>;
+    using Key = std::conditional_t<
+        sizeof(T) == 1, uint8_t,
+        std::conditional_t<sizeof(T) == 2, uint16_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
     constexpr Key sign = Key(Key{1} << (sizeof(T) * 8 - 1));
     if (std::isnan(number(value))) return static_cast<Key>(~Key{0});
     Key bits = std::bit_cast<Key>(value);

@@ -35,6 +35,8 @@ enum class Type : int {
   F32 = 11,
   F64 = 12,
   BF16 = 16,
+  F8E5M2 = 19,
+  F8E4M3FN = 20,
 };
 
 struct Buffer {

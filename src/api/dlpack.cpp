@@ -9,11 +9,13 @@ namespace smelt {
 namespace {
 
 dlpack::DataType type_of(DType dtype) {
-  const auto code = is_bool(dtype)         ? dlpack::Code::Bool
-                    : dtype == DType::BF16 ? dlpack::Code::Bfloat
-                    : is_float(dtype)      ? dlpack::Code::Float
-                    : is_signed_int(dtype) ? dlpack::Code::Int
-                                           : dlpack::Code::UInt;
+  const auto code = is_bool(dtype)           ? dlpack::Code::Bool
+                    : dtype == DType::BF16   ? dlpack::Code::Bfloat
+                    : dtype == DType::F8E4M3 ? dlpack::Code::Float8E4m3fn
+                    : dtype == DType::F8E5M2 ? dlpack::Code::Float8E5m2
+                    : is_float(dtype)        ? dlpack::Code::Float
+                    : is_signed_int(dtype)   ? dlpack::Code::Int
+                                             : dlpack::Code::UInt;
   return {code, static_cast<uint8_t>(8 * size_of(dtype)), 1};
 }
 

@@ -243,8 +243,9 @@ static std::string with_cpp_casts(std::string text) {
   for (const DType dtype : kAllDTypes) {
     const std::string cast = fmt::format("{}(", name_of(dtype));
     std::string constant(name_of(dtype));
-    constant[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(constant[0])));
-    if (dtype == DType::BF16) constant = "BF16";
+    std::erase(constant, '_');
+    for (size_t i = 0; i < (is_bool(dtype) ? 1 : constant.size()); ++i)
+      constant[i] = static_cast<char>(std::toupper(static_cast<unsigned char>(constant[i])));
     for (size_t at = 0; (at = text.find(cast, at)) != std::string::npos;) {
       const size_t inner = at + cast.size(), close = text.find(')', inner);
       const bool starts = at == 0 || !std::isalnum(static_cast<unsigned char>(text[at - 1]));

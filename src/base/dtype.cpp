@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cmath>
+#include <limits>
 
 namespace smelt {
 
@@ -9,7 +10,9 @@ int size_of(DType dtype) {
   switch (dtype) {
     case DType::Bool:
     case DType::I8:
-    case DType::U8: return 1;
+    case DType::U8:
+    case DType::F8E4M3:
+    case DType::F8E5M2: return 1;
     case DType::I16:
     case DType::U16:
     case DType::F16:
@@ -25,8 +28,8 @@ int size_of(DType dtype) {
 }
 
 std::string_view name_of(DType dtype) {
-  constexpr std::string_view names[kDTypeCount] = {"bool", "i8",  "i16", "i32",  "i64", "u8", "u16",
-                                                   "u32",  "u64", "f16", "bf16", "f32", "f64"};
+  constexpr std::string_view names[kDTypeCount] = {"bool", "i8",      "i16",     "i32", "i64",  "u8",  "u16", "u32",
+                                                   "u64",  "f8_e4m3", "f8_e5m2", "f16", "bf16", "f32", "f64"};
   return names[static_cast<int>(dtype)];
 }
 
@@ -39,7 +42,7 @@ std::optional<DType> dtype_from_name(std::string_view name) {
 std::optional<DType> promote(DType a, DType b) {
   if (a == b) return a;
   if (is_float(a) && is_float(b)) {
-    if (size_of(a) == 2 && size_of(b) == 2) return DType::F32;
+    if (size_of(a) == size_of(b)) return DType::F32;
     return size_of(a) > size_of(b) ? a : b;
   }
   if (is_signed_int(a) && is_signed_int(b)) return size_of(a) > size_of(b) ? a : b;
@@ -57,34 +60,54 @@ std::optional<DType> promote(DType a, DType b) {
   return std::nullopt;
 }
 
-// Rounds a double to a binary format with `mantissa` explicit bits, smallest normal exponent `min_exponent`,
-// whose bits are returned; the arithmetic is exact in double, so there is one rounding.
-static uint16_t small_float_from_double(double value, int mantissa, int min_exponent, int max_exponent) {
-  const uint16_t sign = std::signbit(value) ? 0x8000 : 0;
-  const int exponent_bits = 15 - mantissa;
-  const uint16_t infinity = static_cast<uint16_t>(((1 << exponent_bits) - 1) << mantissa);
-  if (std::isnan(value)) return static_cast<uint16_t>(sign | infinity | (1 << (mantissa - 1)));
-  double magnitude = std::fabs(value);
-  if (magnitude == 0) return sign;
-  if (std::isinf(magnitude)) return static_cast<uint16_t>(sign | infinity);
-  int exponent;
-  std::frexp(magnitude, &exponent);
-  exponent = std::max(exponent - 1, min_exponent);
-  // nearbyint rounds half to even under the default rounding mode.
-  double steps = std::nearbyint(std::ldexp(magnitude, mantissa - exponent));
-  if (steps >= std::ldexp(1.0, mantissa + 1)) {
-    steps = std::ldexp(1.0, mantissa);
-    ++exponent;
-  }
-  if (exponent > max_exponent) return static_cast<uint16_t>(sign | infinity);
-  const int whole = static_cast<int>(steps);
-  const int biased = whole < (1 << mantissa) ? 0 : exponent - min_exponent + 1;
-  return static_cast<uint16_t>(sign | (biased << mantissa) | (whole & ((1 << mantissa) - 1)));
+double FloatFormat::largest() const { return std::ldexp(2 - std::ldexp(has_infinity ? 1 : 2, -mantissa), most); }
+double FloatFormat::tiny() const { return std::ldexp(1, least - mantissa); }
+double FloatFormat::epsilon() const { return std::ldexp(1, -mantissa - 1); }
+uint16_t FloatFormat::sign_bit() const {
+  return static_cast<uint16_t>((most - least + (has_infinity ? 2 : 1) + 1) << mantissa);
+}
+uint16_t FloatFormat::too_large() const {
+  return static_cast<uint16_t>(sign_bit() - (has_infinity ? 1 << mantissa : 1));
+}
+uint16_t FloatFormat::nan() const {
+  return static_cast<uint16_t>(too_large() | (has_infinity ? 1 << (mantissa - 1) : 0));
 }
 
-uint16_t f16_from_double(double value) { return small_float_from_double(value, 10, -14, 15); }
-uint16_t bf16_from_double(double value) { return small_float_from_double(value, 7, -126, 127); }
-uint16_t f16_from_float(float value) { return f16_from_double(value); }
+uint16_t small_float_bits(DType small, double value) {
+  const FloatFormat f = float_format(small);
+  const uint16_t sign = std::signbit(value) ? f.sign_bit() : 0;
+  if (std::isnan(value)) return static_cast<uint16_t>(sign | f.nan());
+  const double magnitude = std::fabs(value);
+  if (magnitude == 0) return sign;
+  if (std::isinf(magnitude)) return static_cast<uint16_t>(sign | f.too_large());
+  int exponent;
+  std::frexp(magnitude, &exponent);
+  exponent = std::max(exponent - 1, f.least);
+  // nearbyint rounds half to even under the default rounding mode. A carry goes on into the exponent by itself.
+  const double steps = std::nearbyint(std::ldexp(magnitude, f.mantissa - exponent));
+  if (std::ldexp(steps, exponent - f.mantissa) > f.largest()) return static_cast<uint16_t>(sign | f.too_large());
+  return static_cast<uint16_t>(sign | (((exponent - f.least) << f.mantissa) + static_cast<int>(steps)));
+}
+
+float small_float_value(DType small, uint16_t bits) {
+  const FloatFormat f = float_format(small);
+  const int rest = bits & (f.sign_bit() - 1), exponent = rest >> f.mantissa;
+  float magnitude;
+  if (rest >= f.too_large()) {
+    const bool infinite = f.has_infinity && rest == f.too_large();
+    magnitude = infinite ? HUGE_VALF : std::numeric_limits<float>::quiet_NaN();
+  } else {
+    const int fraction = rest & ((1 << f.mantissa) - 1), whole = exponent ? fraction | 1 << f.mantissa : fraction;
+    magnitude = std::ldexp(static_cast<float>(whole), std::max(exponent, 1) - 1 + f.least - f.mantissa);
+  }
+  return std::copysign(magnitude, bits & f.sign_bit() ? -1.0f : 1.0f);
+}
+
+uint8_t f8_e4m3_from_float(float value) { return static_cast<uint8_t>(small_float_bits(DType::F8E4M3, value)); }
+uint8_t f8_e5m2_from_float(float value) { return static_cast<uint8_t>(small_float_bits(DType::F8E5M2, value)); }
+uint16_t f16_from_float(float value) { return small_float_bits(DType::F16, value); }
+float float_from_f8_e4m3(uint8_t bits) { return small_float_value(DType::F8E4M3, bits); }
+float float_from_f8_e5m2(uint8_t bits) { return small_float_value(DType::F8E5M2, bits); }
 
 uint16_t bf16_from_float(float value) {
   uint32_t bits = std::bit_cast<uint32_t>(value);

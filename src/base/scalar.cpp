@@ -20,8 +20,10 @@ uint64_t max_int(DType dtype) {
 
 double round_to(DType dtype, double value) {
   switch (dtype) {
-    case DType::F16: return float_from_f16(f16_from_double(value));
-    case DType::BF16: return float_from_bf16(bf16_from_double(value));
+    case DType::F8E4M3:
+    case DType::F8E5M2:
+    case DType::F16:
+    case DType::BF16: return small_float_value(dtype, small_float_bits(dtype, value));
     case DType::F32: return static_cast<float>(value);
     default: return value;
   }
@@ -143,8 +145,10 @@ Scalar load_scalar(DType dtype, const void* at) {
     case DType::U16: return Scalar::of_uint(dtype, read<uint16_t>(at));
     case DType::U32: return Scalar::of_uint(dtype, read<uint32_t>(at));
     case DType::U64: return Scalar::of_uint(dtype, read<uint64_t>(at));
-    case DType::F16: return Scalar::of_float(dtype, float_from_f16(read<uint16_t>(at)));
-    case DType::BF16: return Scalar::of_float(dtype, float_from_bf16(read<uint16_t>(at)));
+    case DType::F8E4M3:
+    case DType::F8E5M2: return Scalar::of_float(dtype, small_float_value(dtype, read<uint8_t>(at)));
+    case DType::F16:
+    case DType::BF16: return Scalar::of_float(dtype, small_float_value(dtype, read<uint16_t>(at)));
     case DType::F32: return Scalar::of_float(dtype, read<float>(at));
     case DType::F64: return Scalar::of_float(dtype, read<double>(at));
   }
@@ -153,14 +157,13 @@ Scalar load_scalar(DType dtype, const void* at) {
 
 void store_scalar(const Scalar& value, void* at) {
   switch (value.dtype) {
-    case DType::F16: {
-      uint16_t bits = f16_from_double(value.f);
-      std::memcpy(at, &bits, 2);
-      return;
-    }
+    case DType::F8E4M3:
+    case DType::F8E5M2:
+    case DType::F16:
     case DType::BF16: {
-      uint16_t bits = bf16_from_double(value.f);
-      std::memcpy(at, &bits, 2);
+      // Little endian, as integers below.
+      const uint16_t bits = small_float_bits(value.dtype, value.f);
+      std::memcpy(at, &bits, static_cast<size_t>(size_of(value.dtype)));
       return;
     }
     case DType::F32: {

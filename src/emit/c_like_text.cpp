@@ -24,6 +24,8 @@ std::string type_of(const CLike& as, DType dtype) {
     case DType::U64: return std::string(as.wide_unsigned);
     case DType::F32: return "float";
     case DType::F64: return "double";
+    case DType::F8E4M3:
+    case DType::F8E5M2: return "unsigned char";
     case DType::F16:
     case DType::BF16: return "unsigned short";
   }
@@ -44,8 +46,10 @@ std::string literal(const CLike& as, const Scalar& constant) {
     case DType::I32: return constant.i == INT32_MIN ? "(-2147483647 - 1)" : braced(std::to_string(constant.i));
     case DType::U64: return fmt::format("{}{}", constant.as_int(), as.wide_unsigned_suffix);
     case DType::U32: return fmt::format("{}u", static_cast<uint32_t>(constant.as_int()));
-    case DType::F16: return fmt::format("(unsigned short){:#x}", f16_from_double(constant.f));
-    case DType::BF16: return fmt::format("(unsigned short){:#x}", bf16_from_double(constant.f));
+    case DType::F8E4M3:
+    case DType::F8E5M2:
+    case DType::F16:
+    case DType::BF16: return fmt::format("({}){:#x}", type_of(as, t), small_float_bits(t, constant.f));
     case DType::F32: {
       const float f = static_cast<float>(constant.f);
       if (!std::isfinite(f)) return fmt::format("{}({:#x}u)", as.float_of_unsigned, std::bit_cast<uint32_t>(f));
@@ -161,8 +165,8 @@ std::string raw(const CLike& as, UsedHelpers& used, kernel::RawOp op, DType from
 std::string cast(const CLike& as, UsedHelpers& used, const std::string& x, DType from, DType to, bool wrap) {
   if (from == to) return x;
   const std::string type = type_of(as, to);
-  if (is_half(from)) return fmt::format("{}({})", used(fmt::format("from_{}", name_of(from))), x);
-  if (is_half(to)) return fmt::format("{}({})", used(fmt::format("to_{}", name_of(to))), x);
+  if (is_small_float(from)) return fmt::format("{}({})", used(fmt::format("from_{}", name_of(from))), x);
+  if (is_small_float(to)) return fmt::format("{}({})", used(fmt::format("to_{}", name_of(to))), x);
   if (is_bool(to)) return fmt::format("({} != 0)", x);
   if (from == DType::U32 && (is_float(to) || size_of(to) == 8))
     return fmt::format("({}){}({})", type, used("opaque"), x);

@@ -5,6 +5,7 @@
 #include "base/check.hpp"
 #include "emit/c_like.hpp"
 #include "emit/cpp.hpp"
+#include "emit/small_float_text.hpp"
 
 namespace smelt::emit {
 
@@ -69,6 +70,22 @@ std::string maximum(const std::string& a, const std::string& b, DType dtype, boo
 }
 
 }  // namespace cpp
+
+// Their lines are indented as those of the namespace.
+static std::string small_floats() {
+  std::string text;
+  for (const DType small : {DType::F16, DType::F8E4M3, DType::F8E5M2}) {
+    const SmallFloatSpelling as{"inline",   size_of(small) == 1 ? "unsigned char" : "unsigned short",
+                                "uint32_t", "float_of",
+                                "bits_of",  "std::fabs",
+                                true};
+    for (std::string function : {from_small_float(small, as), to_small_float(small, as)}) {
+      for (size_t at = 0; (at = function.find('\n', at)) != std::string::npos; at += 3) function.insert(at + 1, "  ");
+      text += "  " + function + "\n";
+    }
+  }
+  return text;
+}
 
 std::string cpp_prelude() {
   return R"smelt(#include <cmath>
@@ -207,24 +224,8 @@ inline To same_bits(From from) {
     const uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
     return static_cast<unsigned short>(choose<uint32_t>(x != x, (bits >> 16) | 0x40u, rounded));
   }
-  inline float from_f16(unsigned short x) {
-    const uint32_t sign = (x & 0x8000u) << 16, rest = x & 0x7fffu;
-    const float small = static_cast<float>(static_cast<int>(rest)) * 0x1p-24f;
-    const uint32_t normal = (rest << 13) + choose<uint32_t>(rest >= 0x7c00u, 224u << 23, 112u << 23);
-    return float_of(sign | choose<uint32_t>(rest < 0x400u, static_cast<uint32_t>(bits_of(small)), normal));
-  }
-  inline unsigned short to_f16(float x) {
-    const uint32_t bits = static_cast<uint32_t>(bits_of(x)), sign = (bits >> 16) & 0x8000u,
-                   magnitude = bits & 0x7fffffffu;
-    // Below 2^-14: adding 0.5 leaves a multiple of 2^-24 in the lowest bits.
-    const uint32_t small = static_cast<uint32_t>(bits_of(std::fabs(x) + 0.5f)) - (126u << 23);
-    const uint32_t rounded = ((magnitude + 0xfffu + ((magnitude >> 13) & 1u)) >> 13) - (112u << 10);
-    const uint32_t finite = choose<uint32_t>(magnitude < (113u << 23), small, rounded);
-    const uint32_t limited = choose<uint32_t>(magnitude >= 0x477ff000u, 0x7c00u, finite);
-    return static_cast<unsigned short>(sign | choose<uint32_t>(x != x, 0x7e00u, limited));
-  }
-
-)smelt";
+)smelt" + small_floats() +
+         "\n";
 }
 
 }  // namespace smelt::emit

@@ -2,6 +2,7 @@
 
 #include "emit/c_like_phase.hpp"
 #include "emit/ptx_text.hpp"
+#include "emit/small_float_text.hpp"
 
 namespace smelt::emit {
 
@@ -209,6 +210,27 @@ HelperList half_helpers() {
   };
 }
 
+// The instructions from compute capability 8.9 on take pairs and saturate, so that these have as few.
+HelperList f8_helpers() {
+  constexpr SmallFloatSpelling byte{"SMELT_INLINE",    "unsigned char",   "unsigned",
+                                    "__uint_as_float", "__float_as_uint", "fabsf"};
+  return {
+      {{"from_f8_e4m3"},
+       R"(// As an f16 it is 2^-8 of its value.
+SMELT_INLINE float from_f8_e4m3(unsigned char x) {
+  const unsigned rest = x & 0x7fu;
+  const float y = from_f16((unsigned short)(((x & 0x80u) << 8) | (rest << 7))) * 256.0f;
+  return rest == 0x7fu ? __uint_as_float(0x7fc00000u) : y;
+})",
+       {"from_f16"}},
+      {{"to_f8_e4m3"}, to_small_float(DType::F8E4M3, byte)},
+      {{"from_f8_e5m2"},
+       R"(SMELT_INLINE float from_f8_e5m2(unsigned char x) { return from_f16((unsigned short)(x << 8)); })",
+       {"from_f16"}},
+      {{"to_f8_e5m2"}, to_small_float(DType::F8E5M2, byte)},
+  };
+}
+
 HelperList bf16_helpers(int compute) {
   if (compute >= 80)
     return {
@@ -375,6 +397,7 @@ HelperList prelude(const CudaTarget& target) {
   HelperList list = memory_helpers();
   append(list, integer_helpers());
   append(list, half_helpers());
+  append(list, f8_helpers());
   append(list, bf16_helpers(target.compute));
   append(list, truncating_helpers());
   append(list, bit_helpers());

@@ -125,8 +125,10 @@ class PhasePrinter {
   Value maximum(const Value& a, const Value& b, bool smaller);
   Value both(const std::optional<Value>& a, const std::optional<Value>& b, int lanes);
   Value iota(int lanes, DType dtype);
-  Value widen_half(const Value& x);
-  Value narrow_to_half(const Value& x, DType to);
+  Value widen_small(const Value& x);
+  Value widen_f8(const Value& x);
+  Value narrow_to_small(const Value& x, DType to);
+  Value narrow_to_f8(const Value& x, DType to);
   Value from_memory(DType dtype, int lanes, int scope, const std::string& raw);
   std::string to_memory(DType dtype, const Value& x, int& scope);
 

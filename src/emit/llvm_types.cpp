@@ -15,9 +15,7 @@ std::string lane_type(DType dtype) {
     case DType::Bool: return "i1";
     case DType::F32: return "float";
     case DType::F64: return "double";
-    case DType::F16:
-    case DType::BF16: return "i16";  // their bits
-    default: return fmt::format("i{}", 8 * size_of(dtype));
+    default: return fmt::format("i{}", 8 * size_of(dtype));  // small floats are their bits
   }
 }
 
@@ -41,8 +39,7 @@ std::string type_of(const Value& value) { return vector_of(lane_type(value.dtype
 std::string literal(const Scalar& constant) {
   const DType t = constant.dtype;
   if (is_bool(t)) return constant.i ? "true" : "false";
-  if (is_half(t))
-    return fmt::format("{}", t == DType::F16 ? f16_from_double(constant.f) : bf16_from_double(constant.f));
+  if (is_small_float(t)) return fmt::format("{}", small_float_bits(t, constant.f));
   // LLVM's integers have no sign; the signed reading of the bits is the one that always fits.
   if (!is_float(t)) {
     const int unused = 64 - 8 * size_of(t);

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 
 #include "base/check.hpp"
 #include "emit/llvm_phase.hpp"
@@ -103,7 +105,23 @@ Value PhasePrinter::cast_int_to_int(const Value& x, DType to, bool wrap) {
   return convert(is_signed_int(from) ? "sext" : "zext", v, to);
 }
 
-Value PhasePrinter::widen_half(const Value& x) {
+// All numbers of 8 bits are ones of f16, whose upper half f8_e5m2 is. f8_e4m3 is, with as many exponent bits, 2^-8 of its value.
+Value PhasePrinter::widen_f8(const Value& x) {
+  const DType t = DType::U16;
+  const Value bits = convert("zext", x, t);
+  const auto shifted = [&](const Value& v, int by) { return op("shl $T $a, $b", t, {v, constant(t, by)}); };
+  const auto as_f16 = [](Value v) { return v.dtype = DType::F16, v; };
+  if (x.dtype == DType::F8E5M2) return widen_small(as_f16(shifted(bits, 8)));
+  const Value rest = op("and $T $a, $b", t, {bits, constant(t, 0x7f)});
+  const Value sign = shifted(op("and $T $a, $b", t, {bits, constant(t, 0x80)}), 8);
+  const Value small = widen_small(as_f16(op("or $T $a, $b", t, {sign, shifted(rest, 7)})));
+  const Value value = op("fmul $T $a, $b", DType::F32, {small, Value{"256.0", DType::F32, 0, 0}});
+  const Value is_nan = op("icmp eq $T $a, $b", DType::Bool, {rest, constant(t, 0x7f)});
+  return op("select $C $a, $T $b, $T $c", DType::F32, {is_nan, Value{"0x7FF8000000000000", DType::F32, 0, 0}, value});
+}
+
+Value PhasePrinter::widen_small(const Value& x) {
+  if (is_f8(x.dtype)) return widen_f8(x);
   if (x.dtype == DType::BF16) {
     const Value wide = convert("zext", x, DType::I32);
     return bitcast(op("shl $T $a, $b", DType::I32, {wide, constant(DType::I32, 16)}), DType::F32);
@@ -117,7 +135,37 @@ Value PhasePrinter::widen_half(const Value& x) {
   return op("call $T @llvm.arithmetic.fence.$V($T $a)", DType::F32, {wide});
 }
 
-Value PhasePrinter::narrow_to_half(const Value& x, DType to) {
+// As bits_of_small of smelt/static/expand/small_float.hpp, with the rounding.
+Value PhasePrinter::narrow_to_f8(const Value& x, DType to) {
+  const FloatFormat f = float_format(to);
+  const DType t = DType::U32;
+  const int dropped = 23 - f.mantissa;
+  const auto number = [&](int64_t n) { return constant(t, n); };
+  const Value bits = bitcast(x, t);
+  const Value magnitude = op("and $T $a, $b", t, {bits, number(0x7fffffff)});
+  const Value sign = op("and $T $a, $b", t, {op("lshr $T $a, $b", t, {bits, number(24)}), number(f.sign_bit())});
+  // Adding a number whose last bit is the step of subnormal numbers leaves how many of them it is in the lowest bits.
+  const auto large = static_cast<float>(std::ldexp(f.tiny(), 23));
+  const Value moved =
+      op("fadd $T $a, $b", DType::F32,
+         {bitcast(magnitude, DType::F32), Value{literal(Scalar::of_float(DType::F32, large)), DType::F32, 0, 0}});
+  const Value small = op("sub $T $a, $b", t, {bitcast(moved, t), number(std::bit_cast<int32_t>(large))});
+  const Value odd = op("and $T $a, $b", t, {op("lshr $T $a, $b", t, {magnitude, number(dropped)}), number(1)});
+  const Value near =
+      op("add $T $a, $b", t, {op("add $T $a, $b", t, {magnitude, number((1 << (dropped - 1)) - 1)}), odd});
+  const Value normal =
+      op("sub $T $a, $b", t, {op("lshr $T $a, $b", t, {near, number(dropped)}), number((126 + f.least) << f.mantissa)});
+  const Value is_small =
+      op("icmp ult $T $a, $b", DType::Bool, {magnitude, number(static_cast<int64_t>(127 + f.least) << 23)});
+  const Value finite = op("select $C $a, $T $b, $T $c", t, {is_small, small, normal});
+  const Value limited = op("call $T @llvm.umin.$V($T $a, $T $b)", t, {finite, number(f.too_large())});
+  const Value is_nan = op("fcmp uno $T $a, $b", DType::Bool, {x, x});
+  const Value result = op("select $C $a, $T $b, $T $c", t, {is_nan, number(f.nan()), limited});
+  return convert("trunc", op("or $T $a, $b", t, {sign, result}), to);
+}
+
+Value PhasePrinter::narrow_to_small(const Value& x, DType to) {
+  if (is_f8(to)) return narrow_to_f8(x, to);
   if (to == DType::F16) {
     const std::string half =
         name(x.scope, fmt::format("fptrunc {} {} to {}", type_of(x), x.text, vector_of("half", x.lanes)));
@@ -139,8 +187,8 @@ Value PhasePrinter::narrow_to_half(const Value& x, DType to) {
 Value PhasePrinter::cast(const Value& x, DType to, bool wrap) {
   const DType from = x.dtype;
   if (from == to) return x;
-  if (is_half(from)) return widen_half(x);
-  if (is_half(to)) return narrow_to_half(x, to);
+  if (is_small_float(from)) return widen_small(x);
+  if (is_small_float(to)) return narrow_to_small(x, to);
   if (is_bool(to)) {
     const Value zero = is_float(from) ? Value{"0.0", from, 0, 0} : constant(from, 0);
     return op(is_float(from) ? "fcmp une $T $a, $b" : "icmp ne $T $a, $b", to, {x, zero});

@@ -6,6 +6,7 @@
 #include "emit/c_like_phase.hpp"
 #include "emit/opencl_text.hpp"
 #include "emit/ptx_text.hpp"
+#include "emit/small_float_text.hpp"
 
 namespace smelt::emit {
 namespace {
@@ -124,6 +125,9 @@ HelperList f64_helpers() {
   };
 }
 
+constexpr SmallFloatSpelling kHalf{"SMELT_INLINE", "ushort", "uint", "as_float", "as_uint", "fabs"},
+    kByte{"SMELT_INLINE", "uchar", "uint", "as_float", "as_uint", "fabs"};
+
 HelperList function_helpers() {
   return {
       {{}, ""},
@@ -151,27 +155,18 @@ SMELT_INLINE int int_quotient(int a, long m) {
   const uint rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
   return (ushort)(x == x ? rounded : (bits >> 16) | 0x40u);
 })"},
-      {{"from_f16"}, R"(SMELT_INLINE float from_f16(ushort x) {
-  const uint sign = (x & 0x8000u) << 16, rest = x & 0x7fffu;
-  const float small = (float)(int)rest * 0x1p-24f;
-  const uint normal = (rest << 13) + (rest >= 0x7c00u ? 224u << 23 : 112u << 23);
-  return as_float(sign | (rest < 0x400u ? as_uint(small) : normal));
-})"},
-      {{"to_f16"}, R"(SMELT_INLINE ushort to_f16(float x) {
-  const uint bits = as_uint(x), sign = (bits >> 16) & 0x8000u, magnitude = bits & 0x7fffffffu;
-  // Below 2^-14: adding 0.5 leaves a multiple of 2^-24 in the lowest bits.
-  const uint small = as_uint(fabs(x) + 0.5f) - (126u << 23);
-  const uint rounded = ((magnitude + 0xfffu + ((magnitude >> 13) & 1u)) >> 13) - (112u << 10);
-  const uint finite = magnitude < (113u << 23) ? small : rounded;
-  const uint limited = magnitude >= 0x477ff000u ? 0x7c00u : finite;
-  return (ushort)(sign | (x != x ? 0x7e00u : limited));
-})"},
+      {{"from_f16"}, from_small_float(DType::F16, kHalf)},
+      {{"to_f16"}, to_small_float(DType::F16, kHalf)},
       {{"round_f16"},
        R"(SMELT_INLINE float round_f16(float x) { return from_f16(to_f16(x)); })",
        {"from_f16", "to_f16"}},
       {{"round_bf16"},
        R"(SMELT_INLINE float round_bf16(float x) { return from_bf16(to_bf16(x)); })",
        {"from_bf16", "to_bf16"}},
+      {{"from_f8_e4m3"}, from_small_float(DType::F8E4M3, kByte)},
+      {{"to_f8_e4m3"}, to_small_float(DType::F8E4M3, kByte)},
+      {{"from_f8_e5m2"}, from_small_float(DType::F8E5M2, kByte)},
+      {{"to_f8_e5m2"}, to_small_float(DType::F8E5M2, kByte)},
   };
 }
 

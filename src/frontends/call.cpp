@@ -290,7 +290,8 @@ std::optional<ExtendMode> Call::pad_mode(std::string_view parameter) const {
 
 DType Call::dtype(std::string_view parameter) const {
   const auto* dtype = value(parameter).as<DType>();
-  if (!dtype) fail_kind(parameter, "a type", "the types are f64 f32 f16 bf16 i8 i16 i32 i64 u8 u16 u32 u64 bool");
+  if (!dtype)
+    fail_kind(parameter, "a type", "the types are f64 f32 f16 bf16 f8_e4m3 f8_e5m2 i8 i16 i32 i64 u8 u16 u32 u64 bool");
   return *dtype;
 }
 

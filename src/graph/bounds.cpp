@@ -11,12 +11,8 @@ namespace smelt {
 namespace bounds {
 
 Format format_of(DType t) {
-  switch (t) {
-    case DType::F16: return {0x1p-11, 0x1p-24, 65504};
-    case DType::BF16: return {0x1p-8, 0x1p-133, 0x1.fep127};
-    case DType::F32: return {0x1p-24, 0x1p-149, 0x1.fffffep127};
-    default: return {0x1p-53, 0x1p-1074, std::numeric_limits<double>::max()};
-  }
+  const FloatFormat f = float_format(is_float(t) ? t : DType::F64);
+  return {f.epsilon(), f.tiny(), f.largest()};
 }
 
 double rounding(double v, DType dtype, double ulp, bool exact_arguments) {
@@ -200,11 +196,12 @@ class BoundedInterpreter {
     return out;
   }
 
-  // Whether an f32 is a bf16 that was widened.
+  // Whether an f32 is a bf16, or a float of 8 bits, that was widened.
   bool was_bf16(NodeId id) const {
     while (is_view(graph_.at(id).kind)) id = graph_.at(id).args[0];
     const Node& cast = graph_.at(id);
-    return cast.kind == NodeKind::Cast && cast.dtype == DType::F32 && graph_.at(cast.args[0]).dtype == DType::BF16;
+    return cast.kind == NodeKind::Cast && cast.dtype == DType::F32 &&
+           (graph_.at(cast.args[0]).dtype == DType::BF16 || is_f8(graph_.at(cast.args[0]).dtype));
   }
   // How far matrix units round a factor that operations of f16 or bf16 make, which is f32 elsewhere (docs/numerics.md).
   double rounding_of(NodeId id) const {
@@ -215,7 +212,7 @@ class BoundedInterpreter {
     while (is_view(graph_.at(from).kind)) from = graph_.at(from).args[0];
     const DType half = graph_.at(from).dtype;
     if (graph_.at(from).kind != NodeKind::Elementwise || !is_half(half)) return 0;
-    return half == DType::BF16 ? 0x1p-8 : 0x1p-11;
+    return float_format(half).epsilon();
   }
   // What the dot products of a CPU lose of a product of bf16, to which subnormal numbers are 0 (docs/numerics.md).
   static double flushed(double a, double b) {
@@ -256,16 +253,16 @@ class BoundedInterpreter {
     const Elements x(source), result(values_.at(id));
     const Errors errors = full(node.args[0]);
     Errors out(errors.size(), 0.0);
-    const bool half = node.dtype == DType::F16 || node.dtype == DType::BF16;
+    const bool small = is_small_float(node.dtype);
     // Weights may be rounded before they are divided by their sum, which is another rounding.
-    const bool weights = on_gpu_ && half && is_weights(node);
-    const double rounding = weights ? node.dtype == DType::BF16 ? 0x1p-7 : 0x1p-10 : 0;
+    const bool weights = on_gpu_ && is_half(node.dtype) && is_weights(node);
+    const double rounding = weights ? 2 * float_format(node.dtype).epsilon() : 0;
     for (size_t k = 0; k < out.size(); ++k) {
       const auto i = static_cast<int64_t>(k);
       double e = errors[k];
       if (weights) e += std::fabs(x.f(i)) * rounding + (node.dtype == DType::F16 ? 0x1p-24 : 0);
       if (e == 0) continue;
-      if (half && is_float(from)) e = std::max(e, std::fabs(x.f(i)) * gelu_of_half_);
+      if (small && is_float(from)) e = std::max(e, std::fabs(x.f(i)) * gelu_of_half_);
       if (std::isinf(e) || !is_float(from)) {
         out[k] = kAnything;
         continue;

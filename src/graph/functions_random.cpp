@@ -56,7 +56,7 @@ NodeId uniform(GraphBuilder& b, Shape shape, const Key& key, DType dtype) {
     case DType::F64: return (wide_number(b, words(b, std::move(shape), key, Draw::Words, 2), 0) * 0x1p-53).id();
     case DType::F32: return (as_float(shifted(b, words(b, std::move(shape), key), 8), dtype) * 0x1p-24).id();
     default: {
-      const int bits = dtype == DType::F16 ? 11 : 8;
+      const int bits = float_format(dtype).mantissa + 1;
       const Term number = as_float(shifted(b, words(b, std::move(shape), key), 32 - bits), DType::F32);
       return narrowed(number * std::ldexp(1.0, -bits), dtype);
     }

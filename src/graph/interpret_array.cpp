@@ -137,6 +137,8 @@ Tensor load_input(const TensorView& view) {
   Tensor out = Tensor::empty(storage_type(view.dtype), view.dims);
   switch (view.dtype) {
     case DType::Bool: load_as<uint8_t, uint8_t>(view, out, [](uint8_t b) { return b != 0; }); break;
+    case DType::F8E4M3: load_as<uint8_t, double>(view, out, float_from_f8_e4m3); break;
+    case DType::F8E5M2: load_as<uint8_t, double>(view, out, float_from_f8_e5m2); break;
     case DType::F16: load_as<uint16_t, double>(view, out, [](uint16_t bits) { return float_from_f16(bits); }); break;
     case DType::BF16: load_as<uint16_t, double>(view, out, [](uint16_t bits) { return float_from_bf16(bits); }); break;
     case DType::F32: load_as<float, double>(view, out, [](float f) { return f; }); break;

@@ -11,21 +11,23 @@ namespace smelt::reference {
 
 namespace {
 
-// Rounds to a format with `kMantissa` bits of mantissa, all in double: normal numbers by their bits, subnormal ones by
-// adding a number so large that only multiples of the format's smallest step remain.
-template <int kMantissa>
-double round_small(double value, double smallest_normal, double to_infinity, double subnormal_shift) {
+// Rounds to a small float, all in double: normal numbers by their bits, subnormal ones by adding a number so large that only
+// multiples of the format's smallest step remain.
+template <DType kTo>
+double round_small(double value) {
+  constexpr FloatFormat f = float_format(kTo);
+  constexpr auto power = [](int exponent) { return std::bit_cast<double>(uint64_t(1023 + exponent) << 52); };
+  constexpr double smallest_normal = power(f.least), subnormal_shift = power(f.least - f.mantissa + 52);
+  constexpr double largest = power(f.most) * (2 - (f.has_infinity ? 1 : 2) * power(-f.mantissa));
   const double magnitude = std::fabs(value);
-  if (!(magnitude < to_infinity)) return std::isnan(value) ? value : std::copysign(HUGE_VAL, value);
   if (magnitude < smallest_normal) return std::copysign((magnitude + subnormal_shift) - subnormal_shift, value);
-  constexpr int kDropped = 52 - kMantissa;
-  uint64_t bits = std::bit_cast<uint64_t>(value);
+  constexpr int kDropped = 52 - f.mantissa;
+  uint64_t bits = std::bit_cast<uint64_t>(magnitude);
   bits += (uint64_t{1} << (kDropped - 1)) - 1 + ((bits >> kDropped) & 1);
-  return std::bit_cast<double>(bits >> kDropped << kDropped);
+  const double rounded = std::bit_cast<double>(bits >> kDropped << kDropped);
+  if (rounded <= largest) return std::copysign(rounded, value);
+  return f.has_infinity && !std::isnan(value) ? std::copysign(HUGE_VAL, value) : std::copysign(NAN, value);
 }
-
-double round_f16(double value) { return round_small<10>(value, 0x1p-14, 65520.0, 0x1p28); }
-double round_bf16(double value) { return round_small<7>(value, 0x1p-126, 0x1.ffp127, 0x1p-81); }
 
 template <class To>
 To int_from_double(double value) {
@@ -60,9 +62,12 @@ void each(const Tensor& x, Tensor& out, F f) {
 template <class From>
 void to_float(DType to, const Tensor& x, Tensor& out) {
   const auto loop = [&](auto f) { each<From, double>(x, out, f); };
+  const auto small = [&]<DType kTo>() { loop([](From v) { return round_small<kTo>(static_cast<double>(v)); }); };
   switch (to) {
-    case DType::F16: return loop([](From v) { return round_f16(static_cast<double>(v)); });
-    case DType::BF16: return loop([](From v) { return round_bf16(static_cast<double>(v)); });
+    case DType::F8E4M3: return small.template operator()<DType::F8E4M3>();
+    case DType::F8E5M2: return small.template operator()<DType::F8E5M2>();
+    case DType::F16: return small.template operator()<DType::F16>();
+    case DType::BF16: return small.template operator()<DType::BF16>();
     case DType::F32: return loop([](From v) { return static_cast<double>(static_cast<float>(v)); });
     default: return loop([](From v) { return static_cast<double>(v); });
   }

@@ -14,7 +14,7 @@ bool may_join(const Node& inner, const Node& outer) {
   const bool rounds = outer.reduce == ReduceKind::Sum || outer.reduce == ReduceKind::Prod;
   const bool finds = outer.reduce == ReduceKind::ArgMax || outer.reduce == ReduceKind::ArgMin;
   return inner.kind == NodeKind::Reduce && inner.reduce == outer.reduce && inner.dtype == outer.dtype && !inner.local &&
-         !outer.local && !finds && !(rounds && (outer.dtype == DType::F16 || outer.dtype == DType::BF16));
+         !outer.local && !finds && !(rounds && is_small_float(outer.dtype));
 }
 
 // The axes of the joined reduction, of the argument of `inner`; nothing where the two stay two.

@@ -11,11 +11,11 @@ namespace {
 
 bool is_op(const Node& node, Op op) { return node.kind == NodeKind::Elementwise && node.op == op; }
 
-// The value of an operation on constants, unless folding would round where running would not: f16 and bf16 compute in f32
+// The value of an operation on constants, unless folding would round where running would not: small floats compute in f32
 // and round only where a value is stored.
 std::optional<Scalar> folded(Op op, const std::vector<Scalar>& args) {
   const Scalar result = evaluate(op, args);
-  if (!is_float(result.dtype) || size_of(result.dtype) > 2) return result;
+  if (!is_small_float(result.dtype)) return result;
   std::vector<double> values;
   for (const Scalar& arg : args) values.push_back(arg.as_double());
   const double exact = evaluate_float(op, values);
@@ -35,8 +35,8 @@ bool holds_all(DType b, DType a) {
   if (is_float(a)) return is_float(b) && promote(a, b) == b;
   if (is_int(b)) return promote(a, b) == b;
   const int value_bits = 8 * size_of(a) - (is_signed_int(a) ? 1 : 0);
-  const int mantissa = b == DType::F64 ? 53 : b == DType::F32 ? 24 : b == DType::F16 ? 11 : 8;
-  return value_bits <= mantissa;
+  const FloatFormat format = float_format(b);
+  return value_bits <= format.mantissa + 1 && value_bits <= format.most;
 }
 
 // For x OP constant: the argument itself when the constant changes nothing.
@@ -248,8 +248,8 @@ std::optional<NodeId> decide_choices(Rewriter& r, const Node& node) {
   return std::nullopt;
 }
 
-// i8(i32(x)) -> x where x is i8: a cast that holds every value is no step of its own. A cast that comes back to f16 or bf16
-// stays: it rounds what so far was computed in f32.
+// i8(i32(x)) -> x where x is i8: a cast that holds every value is no step of its own. A cast that comes back to a small
+// float stays: it rounds what so far was computed in f32.
 std::optional<NodeId> merge_casts(Rewriter& r, const Node& node) {
   if (node.kind != NodeKind::Cast) return std::nullopt;
   const Node& inner = r.arg(node, 0);
@@ -257,7 +257,7 @@ std::optional<NodeId> merge_casts(Rewriter& r, const Node& node) {
   const DType from = r.arg(inner, 0).dtype;
   if (!holds_all(inner.dtype, from)) return std::nullopt;
   if (from == node.dtype) {
-    if (is_half(from)) return std::nullopt;
+    if (is_small_float(from)) return std::nullopt;
     return inner.args[0];
   }
   Node merged = node;

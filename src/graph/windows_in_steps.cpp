@@ -94,7 +94,7 @@ class Writer {
   NodeId in_steps(const Node& reduce) {
     const Node& window = window_of(reduce);
     const size_t rank = from_.at(window.args[0]).shape.size();
-    const bool narrow = is_half(reduce.dtype) && reduce.reduce == ReduceKind::Sum;
+    const bool narrow = is_small_float(reduce.dtype) && reduce.reduce == ReduceKind::Sum;
     NodeId x = ids_[static_cast<size_t>(window.args[0])];
     if (const Node* wider = cast_of(reduce)) {
       Node node = *wider;

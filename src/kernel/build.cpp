@@ -42,7 +42,7 @@ ExprId Builder::add(Expr e) {
 }
 
 ExprId Builder::constant(const Scalar& value) {
-  // In registers half precision is f32; every f16 and bf16 value is an f32 value.
+  // In registers small floats are f32; each of their values is an f32 value.
   Scalar s = value;
   s.dtype = compute_type(value.dtype);
   return add({s.dtype, Const{s}});
@@ -61,24 +61,24 @@ ExprId Builder::load(Access access, ExprId mask, ExprId other) {
     mask = other = kNoExpr;
   }
   const DType t = kernel_.dtype_of(access);
-  if (other != kNoExpr) other = to_half(other, t);
-  return from_half(add({t, Load{std::move(access), mask, other}}));
+  if (other != kNoExpr) other = to_small(other, t);
+  return from_small(add({t, Load{std::move(access), mask, other}}));
 }
 
 Store Builder::store(Access access, ExprId value, ExprId mask, bool streaming) {
-  const ExprId stored = to_half(value, kernel_.dtype_of(access));
+  const ExprId stored = to_small(value, kernel_.dtype_of(access));
   return {std::move(access), stored, mask, streaming, {}};
 }
 
-ExprId Builder::from_half(ExprId x) {
+ExprId Builder::from_small(ExprId x) {
   const DType from = dtype(x);
-  if (!is_half(from)) return x;
+  if (!is_small_float(from)) return x;
   if (const Scalar* known = constant_at(x)) return constant(*known);
   return add({DType::F32, Cast{x, false}});
 }
 
-ExprId Builder::to_half(ExprId x, DType to) {
-  if (!is_half(to)) return x;
+ExprId Builder::to_small(ExprId x, DType to) {
+  if (!is_small_float(to)) return x;
   if (const Scalar* known = constant_at(x)) return add({to, Const{convert(*known, to, false)}});
   // What was loaded is stored as it was.
   if (const auto* wide = at(x).get_if<Cast>(); wide && dtype(wide->x) == to) return wide->x;
@@ -87,7 +87,7 @@ ExprId Builder::to_half(ExprId x, DType to) {
 
 const Load* Builder::loaded(ExprId id) const {
   const auto* wide = at(id).get_if<Cast>();
-  return at(wide && is_half(dtype(wide->x)) ? wide->x : id).get_if<Load>();
+  return at(wide && is_small_float(dtype(wide->x)) ? wide->x : id).get_if<Load>();
 }
 
 // Whether the printers spell this operation as it stands.
@@ -128,7 +128,7 @@ static ExprId rounded_to_odd(Builder& builder, ExprId f64) {
   return from_bits(select(back != x, toward_zero | like(bits, 1), bits)).id;
 }
 
-ExprId Builder::before_half(ExprId x) {
+ExprId Builder::before_small(ExprId x) {
   const DType from = dtype(x);
   if (from == DType::F32) return x;
   if (from == DType::F64) return rounded_to_odd(*this, x);
@@ -138,12 +138,13 @@ ExprId Builder::before_half(ExprId x) {
 
 ExprId Builder::cast(ExprId x, DType to, bool wrap) {
   const DType from = dtype(x);
-  if (is_half(to)) {
+  if (is_small_float(to)) {
     if (const Scalar* known = constant_at(x))
       return constant(Scalar::of_float(DType::F32, convert(*known, to, wrap).as_double()));
-    const ExprId near = before_half(x);
+    const ExprId near = before_small(x);
+    if (on_gpu() && is_f8(to)) return from_small(to_small(near, to));
     if (on_gpu()) return raw(to == DType::F16 ? RawOp::RoundF16 : RawOp::RoundBF16, DType::F32, {near});
-    return round_to_half(near, to);
+    return round_to_small(near, to);
   }
   if (from == to) return x;
   if (const Scalar* known = constant_at(x)) return constant(convert(*known, to, wrap));

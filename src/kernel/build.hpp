@@ -20,18 +20,18 @@ class Builder {
   ExprId constant(const Scalar& value);
   ExprId local(LocalId id);
   ExprId index(const IntExpr& value);  // i64
-  // What computes is f32 where memory has f16 or bf16: an element is widened behind its load, and a value narrowed, with one
+  // What computes is f32 where memory has a small float: an element is widened behind its load, and a value narrowed, with one
   // rounding, before its store.
   ExprId load(Access access, ExprId mask = kNoExpr, ExprId other = kNoExpr);
   Store store(Access access, ExprId value, ExprId mask = kNoExpr, bool streaming = false);
-  ExprId from_half(ExprId x);          // f16 and bf16 to f32, others as they are
-  ExprId to_half(ExprId x, DType to);  // f32 to f16 or bf16
+  ExprId from_small(ExprId x);          // small floats to f32, others as they are
+  ExprId to_small(ExprId x, DType to);  // f32 to a small float
   // The load that an expression is, widened or not.
   const Load* loaded(ExprId id) const;
   ExprId apply(Op op, std::vector<ExprId> args);       // expanded when the target lacks it
-  ExprId cast(ExprId x, DType to, bool wrap = false);  // `to` may be f16 or bf16: rounds to it, stays f32
-  // An f32 that rounds to f16 and bf16 as x itself would: f64 and wide integers do not fit an f32.
-  ExprId before_half(ExprId x);
+  ExprId cast(ExprId x, DType to, bool wrap = false);  // `to` may be a small float: rounds to it, stays f32
+  // An f32 that rounds to small floats as x itself would: f64 and wide integers do not fit an f32.
+  ExprId before_small(ExprId x);
   ExprId bitcast(ExprId x, DType to);
   ExprId raw(RawOp op, DType dtype, std::vector<ExprId> args);
   // args: seed, offset, stream. One of `extent` elements.
@@ -52,7 +52,7 @@ class Builder {
   ExprId expand_for_gpu(Op op, const std::vector<ExprId>& args);
   ExprId gelu_for_half(const std::vector<ExprId>& factors);
   ExprId without_factor(ExprId product, double factor) const;
-  ExprId round_to_half(ExprId x, DType to);
+  ExprId round_to_small(ExprId x, DType to);
   ExprId saturate(ExprId x, DType to);
   ExprId extreme_of_constant(Op op, const std::vector<ExprId>& args);
   // What a float that is not NaN lies between.

@@ -101,9 +101,9 @@ void Evaluator::label(ExprId value, const Node& node) {
 
 ExprId Evaluator::value_to_store(NodeId id, const Index& index) {
   const Node& node = graph_.at(id);
-  const bool half = is_half(node.dtype);
+  const bool half = is_small_float(node.dtype);
   if (!half || node.kind != NodeKind::Cast || !members_.count(id)) return value(id, index);
-  return builder_.before_half(value(node.args[0], index));
+  return builder_.before_small(value(node.args[0], index));
 }
 
 ExprId Evaluator::compute(NodeId id, const Index& index) {
@@ -258,7 +258,7 @@ ExprId Evaluator::joined(const Node& node, const Index& index) {
     guard_ = outer;
     // A load under the same mask has the value of where it does not hold already.
     const Load* load = builder_.loaded(inside);
-    const bool same = load && load->other != kNoExpr && builder_.from_half(load->other) == result;
+    const bool same = load && load->other != kNoExpr && builder_.from_small(load->other) == result;
     const ExprId mask = same ? load->mask : kNoExpr;
     if (result == kNoExpr || condition == kNoExpr || (mask != kNoExpr && mask == both(outer, condition)))
       result = inside;

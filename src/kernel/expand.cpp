@@ -4,6 +4,7 @@
 #include "base/check.hpp"
 #include "kernel/value.hpp"
 #include "smelt/static/expand/all.hpp"
+#include "smelt/static/expand/small_float.hpp"
 
 namespace smelt::kernel {
 namespace {
@@ -14,25 +15,11 @@ namespace {
 
 }  // namespace
 
-// Rounds f32 to the nearest f16 or bf16 value and keeps it as f32, by bit arithmetic: the same on every target.
-ExprId Builder::round_to_half(ExprId id, DType to) {
+// Rounds f32 to the nearest value of a small float and keeps it as f32.
+ExprId Builder::round_to_small(ExprId id, DType to) {
   if (const Scalar* known = constant_at(id)) return constant(convert(*known, to));
-  const Val x{this, id};
-  const Val raw = as_unsigned(bits(x));
-  if (to == DType::BF16) {
-    const Val odd = (raw >> like(raw, 16)) & like(raw, 1);
-    const Val rounded = (raw + like(raw, 0x7fff) + odd) & like(raw, 0xffff0000u);
-    return select(x != x, x, from_bits(as_signed(rounded))).id;
-  }
-  // Normal f16: drop 13 bits of the fraction. Subnormal f16 (below 2^-14): adding and taking away 2^-24 * 2^23 = 0.5 rounds to
-  // multiples of 2^-24. Past the largest (65519.99... rounds to 65504): infinity.
-  const Val odd = (raw >> like(raw, 13)) & like(raw, 1);
-  const Val normal = from_bits(as_signed((raw + like(raw, 0xfff) + odd) & like(raw, 0xffffe000u)));
-  const Val magnitude = abs(x);
-  const Val small = (magnitude + like(x, 0.5)) - like(x, 0.5);
-  const Val finite = select(magnitude < like(x, 0x1p-14), copysign(small, x), normal);
-  const Val limited = select(magnitude >= like(x, 65520.0), copysign(like(x, HUGE_VAL), x), finite);
-  return select(x != x, x, limited).id;
+  const FloatFormat f = float_format(to);
+  return expand::nearest_small(Val{this, id}, {f.mantissa, f.least, f.most, f.has_infinity}).id;
 }
 
 // Float to integer: saturates, NaN becomes 0. By clamping first, since machines convert out-of-range values each in their own way

@@ -72,8 +72,8 @@ class Reuse {
   ExprId made_again(const Expr& e, ExprId old) {
     return e.match([&](const Apply& apply) { return builder_.apply(apply.op, apply.args); },
                    [&](const Cast& cast) {
-                     return is_half(e.dtype) ? builder_.to_half(cast.x, e.dtype)
-                                             : builder_.cast(cast.x, e.dtype, cast.wrap);
+                     return is_small_float(e.dtype) ? builder_.to_small(cast.x, e.dtype)
+                                                    : builder_.cast(cast.x, e.dtype, cast.wrap);
                    },
                    [&](const Bitcast& cast) { return builder_.bitcast(cast.x, e.dtype); },
                    [&](const Raw& raw) { return builder_.raw(raw.op, e.dtype, raw.args); },

@@ -20,7 +20,7 @@ Lowering::Lowering(const Graph& graph, const schedule::Group& group, const Sched
 Dialect Lowering::dialect() const {
   if (schedule_.plain) return on_gpu() ? Dialect::PlainTeam : Dialect::PlainThread;
   if (!on_gpu()) return Dialect::Portable;
-  const auto stores_half = [&](NodeId id) { return is_half(graph_.at(id).dtype); };
+  const auto stores_half = [&](NodeId id) { return is_small_float(graph_.at(id).dtype); };
   auto decides = [&](NodeId id) {
     const Node& node = graph_.at(id);
     if (node.kind == NodeKind::Cast) return is_int(node.dtype) && is_float(graph_.at(node.args[0]).dtype);

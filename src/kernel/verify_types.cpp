@@ -1,4 +1,4 @@
-// Dtypes: each expression has the one that its kind and its operands give it, and half precision occurs in memory only.
+// Dtypes: each expression has the one that its kind and its operands give it, and small floats occur in memory only.
 #include "kernel/fragment.hpp"
 #include "kernel/text.hpp"
 #include "kernel/verify_parts.hpp"
@@ -62,8 +62,8 @@ class Types {
             [&](const Apply& applied) { apply(id, applied); }, [&](const Raw& applied) { raw(id, applied, e.dtype); },
             [&](const Cast& cast) {
               const DType from = dtype(cast.x);
-              const DType other = is_half(from) ? e.dtype : from;
-              if (is_half(from) || is_half(e.dtype))
+              const DType other = is_small_float(from) ? e.dtype : from;
+              if (is_small_float(from) || is_small_float(e.dtype))
                 need(other == DType::F32, "{}: {} becomes {}, which takes f32 in between", text(id), name_of(from),
                      name_of(e.dtype));
             },
@@ -87,8 +87,8 @@ class Types {
   void apply(ExprId id, const Apply& e) const {
     need_operands(id, e.args, static_cast<size_t>(info(e.op).arity));
     const DType argument = dtype(e.args.back());
-    need(accepts(e.op, argument) && !is_half(argument), "{}: {} does not take {}", text(id), smelt::name_of(e.op),
-         name_of(argument));
+    need(accepts(e.op, argument) && !is_small_float(argument), "{}: {} does not take {}", text(id),
+         smelt::name_of(e.op), name_of(argument));
     for (size_t i = 0; i < e.args.size(); ++i) {
       const bool condition = info(e.op).rule == TypeRule::Select && i == 0;
       need_dtype(e.args[i], condition ? DType::Bool : argument, condition ? "a condition" : "another operand");

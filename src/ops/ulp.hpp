@@ -10,25 +10,11 @@
 
 namespace smelt {
 
-// A binary float format: explicit bits of the mantissa, smallest and largest exponent of a normal number.
-struct UlpFormat {
-  int mantissa, least, most;
-};
-
-inline UlpFormat ulp_format(DType dtype) {
-  switch (dtype) {
-    case DType::F16: return {10, -14, 15};
-    case DType::BF16: return {7, -126, 127};
-    case DType::F64: return {52, -1022, 1023};
-    default: return {23, -126, 127};
-  }
-}
-
 // Wide holds the exact result with far more precision than the format: double for formats up to f32, long double for f64.
 // Infinity and overflow count as the power of two past the largest number, so that either is right where the exact result
 // rounds to infinity. A nan on one side only, or the other sign of an exact zero, is an infinite error.
 template <class Wide>
-double ulp_error(const UlpFormat& format, Wide computed, Wide exact) {
+double ulp_error(const FloatFormat& format, Wide computed, Wide exact) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   if (std::isnan(exact) || std::isnan(computed)) return std::isnan(exact) && std::isnan(computed) ? 0 : kInfinity;
   if (exact == 0) return computed == 0 && std::signbit(computed) == std::signbit(exact) ? 0 : kInfinity;
@@ -47,7 +33,7 @@ inline double ulp_error_f32(float computed, double exact) {
   if (std::bit_cast<uint64_t>(static_cast<double>(computed)) == std::bit_cast<uint64_t>(exact)) return 0;
   const double magnitude = std::abs(exact);
   if (!(magnitude >= 0x1p-126 && magnitude < 0x1p127) || !(std::abs(computed) < HUGE_VALF))
-    return ulp_error<double>(ulp_format(DType::F32), computed, exact);
+    return ulp_error<double>(float_format(DType::F32), computed, exact);
   // 2^(23 - exponent), by exponent bits.
   const auto exponent = std::bit_cast<uint64_t>(exact) >> 52 & 0x7ff;
   const double per_unit = std::bit_cast<double>((uint64_t{2 * 1023 + 23} - exponent) << 52);

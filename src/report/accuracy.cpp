@@ -24,14 +24,7 @@ constexpr double kUnboundedShare = 1e-2;       // of elements that differ where 
 constexpr int64_t kMostBounded = 100'000'000;  // elements that bounds are computed for: 16 bytes each
 constexpr int64_t kSamples = 1'000'000;
 
-double largest(DType dtype) {
-  switch (dtype) {
-    case DType::F16: return 65504;
-    case DType::BF16: return 0x1.fep127;
-    case DType::F32: return std::numeric_limits<float>::max();
-    default: return std::numeric_limits<double>::max();
-  }
-}
+double largest(DType dtype) { return float_format(is_float(dtype) ? dtype : DType::F64).largest(); }
 
 // Errors of one element.
 struct Error {
@@ -341,24 +334,17 @@ Tolerance tolerance_of(DType dtype) {
     case DType::F32: return {1e-5, 1e-6};
     case DType::F16: return {1e-3, 1e-3};
     case DType::BF16: return {1.6e-2, 1.6e-2};
+    case DType::F8E4M3: return {0.13, 2e-3};
+    case DType::F8E5M2: return {0.26, 2e-5};
     default: return {};
   }
 }
 
 double unit_in_last_place(DType dtype, double value) {
-  struct Format {
-    int digits, lowest;  // bits of the significand behind the first; exponent of the smallest normal number
-  };
-  Format format{};
-  switch (dtype) {
-    case DType::F64: format = {52, -1022}; break;
-    case DType::F32: format = {23, -126}; break;
-    case DType::F16: format = {10, -14}; break;
-    case DType::BF16: format = {7, -126}; break;
-    default: return 1;
-  }
-  const int exponent = value == 0 ? format.lowest : std::max(std::ilogb(value), format.lowest);
-  return std::ldexp(1.0, exponent - format.digits);
+  if (!is_float(dtype)) return 1;
+  const FloatFormat format = float_format(dtype);
+  const int exponent = value == 0 ? format.least : std::max(std::ilogb(value), format.least);
+  return std::ldexp(1.0, exponent - format.mantissa);
 }
 
 Accuracy compare(const Graph& graph, const std::vector<Tensor>& results, const std::vector<Tensor>& unfused,

@@ -43,12 +43,10 @@ void store(DType dtype, char* at, double value, double integer_scale) {
       std::memcpy(at, &narrow, 4);
       return;
     }
+    case DType::F8E4M3:
+    case DType::F8E5M2:
     case DType::F16:
-    case DType::BF16: {
-      const uint16_t bits = dtype == DType::F16 ? f16_from_double(value) : bf16_from_double(value);
-      std::memcpy(at, &bits, 2);
-      return;
-    }
+    case DType::BF16: return store_scalar(Scalar::of_float(dtype, value), at);
     default: break;
   }
   const double scaled = value * integer_scale;

@@ -142,6 +142,8 @@ std::string_view code_of(DType dtype) {
     case DType::U32: return "<u4";
     case DType::U64: return "<u8";
     case DType::F16: return "<f2";
+    case DType::F8E4M3:
+    case DType::F8E5M2:
     case DType::BF16: return "";
     case DType::F32: return "<f4";
     case DType::F64: return "<f8";
@@ -189,9 +191,9 @@ Tensor read_npy(const std::string& path) {
 }
 
 void check_npy_dtype(DType dtype, const std::string& what) {
-  if (dtype != DType::BF16) return;
-  throw UserError(
-      fmt::format("{} is bf16, which NumPy does not have\nhelp: cast it in the program: return f32(...)", what));
+  if (!code_of(dtype).empty()) return;
+  throw UserError(fmt::format("{} is {}, which NumPy does not have\nhelp: cast it in the program: return f32(...)",
+                              what, name_of(dtype)));
 }
 
 void write_npy(const std::vector<NpyOutput>& outputs) {

@@ -1,7 +1,7 @@
 // NumPy's .npy files, versions 1 to 3: https://numpy.org/neps/nep-0001-npy-format.html
 //
 // A file is untrusted text: nothing in the header is believed before it agrees with the size of the file, so memory stays
-// bounded by what is really there. NumPy has no bf16: such arrays are cast to f32 by the program before they are written.
+// bounded by what is really there. NumPy has no bf16 and no float of 8 bits: such arrays are cast to f32 by the program before they are written.
 #pragma once
 
 #include <cstdint>

@@ -174,7 +174,7 @@ static bool is_wider(DType from, DType to) {
   return from == to || (size_of(to) > size_of(from) && (is_signed_int(to) || is_unsigned_int(from)));
 }
 
-// Whether a value of f16 or bf16 is a number of that dtype where it is computed: operations keep f32 in between (docs/numerics.md), so it is
+// Whether a value of a small float is a number of that dtype where it is computed: operations keep f32 in between (docs/numerics.md), so it is
 // what was stored or cast, moved or chosen.
 static bool is_rounded(const Graph& graph, const Group& group, NodeId id) {
   const Node& node = graph.at(id);
@@ -189,8 +189,10 @@ static bool is_rounded(const Graph& graph, const Group& group, NodeId id) {
   return std::all_of(node.args.begin() + (node.op == Op::Where), node.args.end(), rounded);
 }
 
-std::optional<DType> half_of_factors(const Graph& graph, const Group& group, const Product& product, bool rounds) {
+std::optional<DType> half_of_factors(const Graph& graph, const Group& group, const Product& product, DType of_f8,
+                                     bool rounds) {
   std::optional<DType> half;
+  bool any = false;
   for (const ProductSum& sum : product.sums)
     for (NodeId factor : {sum.rows, sum.columns}) {
       while (is_view(graph.at(factor).kind)) factor = graph.at(factor).args[0];
@@ -198,11 +200,14 @@ std::optional<DType> half_of_factors(const Graph& graph, const Group& group, con
       const bool member = std::binary_search(group.nodes.begin(), group.nodes.end(), factor);
       if (!member || cast.kind != NodeKind::Cast || cast.dtype != DType::F32) return std::nullopt;
       const DType from = graph.at(cast.args[0]).dtype;
-      if (!is_half(from) || from != half.value_or(from) || (!rounds && !is_rounded(graph, group, cast.args[0])))
+      if (!is_small_float(from) || (!(rounds && is_half(from)) && !is_rounded(graph, group, cast.args[0])))
         return std::nullopt;
+      any = true;
+      if (is_f8(from)) continue;
+      if (from != half.value_or(from)) return std::nullopt;
       half = from;
     }
-  return half;
+  return any ? half.value_or(of_f8) : half;
 }
 
 // What a factor is computed from, past moves and casts.
@@ -214,7 +219,8 @@ static NodeId source_of(const Graph& graph, const Group& group, NodeId factor) {
 }
 
 bool is_copied(const Graph& graph, const Group& group, NodeId factor) {
-  return !std::binary_search(group.nodes.begin(), group.nodes.end(), source_of(graph, group, factor));
+  const NodeId source = source_of(graph, group, factor);
+  return !is_f8(graph.at(source).dtype) && !std::binary_search(group.nodes.begin(), group.nodes.end(), source);
 }
 
 bool is_copied_wide(const Graph& graph, const Group& group, const SizeBinding& sizes, NodeId factor) {

@@ -57,9 +57,11 @@ std::optional<Product> find_product(const Graph& graph, const Group& group, cons
 // Of a sum: the multiplication that it adds up, where both are one operation of the program as people count, as `a @ b` is; -1: none.
 NodeId multiplication_of(const Graph& graph, NodeId sum);
 
-// The half type that all factors have before they are cast to what adds up: matrix units multiply it. `rounds`: what operations make is
-// rounded to it on the way, as it would be where it is stored; else it must be rounded before.
-std::optional<DType> half_of_factors(const Graph& graph, const Group& group, const Product& product, bool rounds);
+// The half type that all factors have before they are cast to what adds up: matrix units multiply it. A float of 8 bits is a number of
+// both; `of_f8` where all factors are of 8 bits. `rounds`: what operations of a half make is rounded to it on the way, as it would be where
+// it is stored; else it must be rounded before.
+std::optional<DType> half_of_factors(const Graph& graph, const Group& group, const Product& product, DType of_f8,
+                                     bool rounds);
 
 // The bytes that all factors are before they are cast to an integer of 32 bits or more, rows and then columns; nothing where any is
 // something else, or both are unsigned.
@@ -79,7 +81,7 @@ struct LargeProduct {
 std::optional<LargeProduct> large_product(const Graph& graph, const Group& group, const Domain& domain,
                                           int64_t fewest_of_rows = kFewestOfRows);
 
-// Whether the elements of a factor are those of an array, cast or not: copies bring them on chip.
+// Whether the elements of a factor are those of an array, cast or not: copies bring them on chip. Those of 8 bits are converted.
 bool is_copied(const Graph& graph, const Group& group, NodeId factor);
 
 // Whether copies of 16 bytes bring a factor on chip, for the sizes at hand: it is that of an array whose rows begin at multiples of them.

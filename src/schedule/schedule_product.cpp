@@ -26,7 +26,7 @@ int64_t even_piece(int64_t all, int64_t most, int64_t of) {
 }
 
 void take_dot_products(const Graph& graph, const Group& group, const Target& target, Product& p) {
-  if (target.dot_bf16 && half_of_factors(graph, group, p, false) == DType::BF16) {
+  if (target.dot_bf16 && half_of_factors(graph, group, p, DType::BF16, false) == DType::BF16) {
     p.units = DType::BF16, p.terms = 2;
     return;
   }

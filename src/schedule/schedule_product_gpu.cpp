@@ -156,7 +156,8 @@ std::optional<Schedule> product_on_gpu(const Graph& graph, const Domain& domain,
   auto found = large_product(graph, group, domain);
   if (!found) return std::nullopt;
   const Target& target = options.target;
-  if (!target.plain && target.compute >= 80) found->product.units = half_of_factors(graph, group, found->product, true);
+  if (!target.plain && target.compute >= 80)
+    found->product.units = half_of_factors(graph, group, found->product, DType::F16, true);
   const Tuning& tuning = options.tuning;
   if (tuning.tile >= 16 && tuning.lanes >= 32 && tuning.unroll >= 8)  // as propose_product has it
     return in_tiles(graph, group, *found, domain, options, tuning);

@@ -93,7 +93,8 @@ TEST(Dlpack, WhatItRefusesIsDeletedToo) {
 }
 
 TEST(Dlpack, GoesOutAndOutlivesTheArray) {
-  for (const DType dtype : {DType::Bool, DType::I8, DType::U16, DType::I64, DType::F16, DType::BF16, DType::F64}) {
+  for (const DType dtype : {DType::Bool, DType::I8, DType::U16, DType::I64, DType::F8E4M3, DType::F8E5M2, DType::F16,
+                            DType::BF16, DType::F64}) {
     dlpack::ManagedTensorVersioned* out = nullptr;
     {
       Array x = astype(Array::from({0, 1, 2, 3}, {2, 2}), dtype);

@@ -42,6 +42,8 @@ TEST(DType, PromotionIsThatOfTheArrayStandard) {
   EXPECT_FALSE(promote(DType::U64, DType::I64));
   EXPECT_EQ(promote(DType::F16, DType::BF16), DType::F32);
   EXPECT_EQ(promote(DType::BF16, DType::F64), DType::F64);
+  EXPECT_EQ(promote(DType::F8E4M3, DType::F8E5M2), DType::F32);
+  EXPECT_EQ(promote(DType::F8E4M3, DType::BF16), DType::BF16);
 }
 
 // The value of f16 bits by definition.
@@ -63,7 +65,7 @@ TEST(Half, EveryValueIsReadAndWrittenExactly) {
     }
     ASSERT_EQ(std::bit_cast<uint32_t>(float_from_f16(half)), std::bit_cast<uint32_t>(static_cast<float>(value)));
     ASSERT_EQ(f16_from_float(static_cast<float>(value)), half);
-    ASSERT_EQ(f16_from_double(value), half);
+    ASSERT_EQ(small_float_bits(DType::F16, value), half);
   }
 }
 
@@ -85,21 +87,79 @@ TEST(Half, RoundsHalfToEven) {
     const double low = f16_value(static_cast<uint16_t>(bits)), high = f16_value(static_cast<uint16_t>(bits + 1));
     const double middle = (low + high) / 2;
     const uint32_t even = bits % 2 ? bits + 1 : bits;
-    ASSERT_EQ(f16_from_double(middle), even);
-    ASSERT_EQ(f16_from_double(-middle), even | 0x8000);
-    ASSERT_EQ(f16_from_double(std::nextafter(middle, 0.0)), bits);
-    ASSERT_EQ(f16_from_double(std::nextafter(middle, kInf)), bits + 1);
+    ASSERT_EQ(small_float_bits(DType::F16, middle), even);
+    ASSERT_EQ(small_float_bits(DType::F16, -middle), even | 0x8000);
+    ASSERT_EQ(small_float_bits(DType::F16, std::nextafter(middle, 0.0)), bits);
+    ASSERT_EQ(small_float_bits(DType::F16, std::nextafter(middle, kInf)), bits + 1);
     ASSERT_EQ(f16_from_float(std::nextafterf(static_cast<float>(middle), 0.0f)), bits);
   }
-  EXPECT_EQ(f16_from_double(65519.99), 0x7bff);
-  EXPECT_EQ(f16_from_double(65520), 0x7c00) << "overflow to infinity";
-  EXPECT_EQ(f16_from_double(-1e300), 0xfc00);
-  EXPECT_EQ(f16_from_double(0x1p-25), 0) << "half of the smallest: to even";
-  EXPECT_EQ(f16_from_double(-0x1p-25), 0x8000);
-  EXPECT_EQ(bf16_from_double(0x1.ffp127), 0x7f80);
+  EXPECT_EQ(small_float_bits(DType::F16, 65519.99), 0x7bff);
+  EXPECT_EQ(small_float_bits(DType::F16, 65520), 0x7c00) << "overflow to infinity";
+  EXPECT_EQ(small_float_bits(DType::F16, -1e300), 0xfc00);
+  EXPECT_EQ(small_float_bits(DType::F16, 0x1p-25), 0) << "half of the smallest: to even";
+  EXPECT_EQ(small_float_bits(DType::F16, -0x1p-25), 0x8000);
+  EXPECT_EQ(small_float_bits(DType::BF16, 0x1.ffp127), 0x7f80);
   // Just above a tie, by less than a float shows: two roundings would go wrong.
-  EXPECT_EQ(f16_from_double(1 + 0x1p-11 + 0x1p-40), 0x3c01);
-  EXPECT_EQ(bf16_from_double(1 + 0x1p-8 + 0x1p-40), 0x3f81);
+  EXPECT_EQ(small_float_bits(DType::F16, 1 + 0x1p-11 + 0x1p-40), 0x3c01);
+  EXPECT_EQ(small_float_bits(DType::BF16, 1 + 0x1p-8 + 0x1p-40), 0x3f81);
+}
+
+// The value of bits of a float of 8 bits by its definition.
+double f8_value(DType t, int bits) {
+  const bool wide = t == DType::F8E5M2;
+  const int digits = wide ? 2 : 3, exponent = (bits & 127) >> digits, fraction = bits & ((1 << digits) - 1);
+  const double sign = bits >> 7 ? -1 : 1;
+  if (wide && exponent == 31) return fraction ? kNan : sign * kInf;
+  if (!wide && (bits & 127) == 127) return kNan;
+  const int lowest = wide ? -16 : -9;
+  return sign * (exponent ? std::ldexp((1 << digits) + fraction, exponent - 1 + lowest) : std::ldexp(fraction, lowest));
+}
+
+TEST(F8, EveryValueIsReadAndWrittenExactly) {
+  for (const DType t : {DType::F8E4M3, DType::F8E5M2})
+    for (int bits = 0; bits < 256; ++bits) {
+      const double value = f8_value(t, bits);
+      const float read = small_float_value(t, static_cast<uint16_t>(bits));
+      if (std::isnan(value)) {
+        ASSERT_TRUE(std::isnan(read)) << name_of(t) << bits;
+        ASSERT_TRUE(std::isnan(f8_value(t, small_float_bits(t, read))));
+        continue;
+      }
+      ASSERT_EQ(std::bit_cast<uint32_t>(read), std::bit_cast<uint32_t>(static_cast<float>(value)))
+          << name_of(t) << bits;
+      ASSERT_EQ(small_float_bits(t, value), bits) << name_of(t);
+    }
+}
+
+TEST(F8, RoundsHalfToEven) {
+  for (const DType t : {DType::F8E4M3, DType::F8E5M2})
+    for (int bits = 0; bits < (t == DType::F8E5M2 ? 0x7b : 0x7e); ++bits) {
+      const double middle = (f8_value(t, bits) + f8_value(t, bits + 1)) / 2;
+      const int even = bits % 2 ? bits + 1 : bits;
+      ASSERT_EQ(small_float_bits(t, middle), even) << name_of(t);
+      ASSERT_EQ(small_float_bits(t, -middle), even | 0x80);
+      ASSERT_EQ(small_float_bits(t, std::nextafter(middle, 0.0)), bits);
+      ASSERT_EQ(small_float_bits(t, std::nextafter(middle, kInf)), bits + 1);
+    }
+  // As torch, JAX and ml_dtypes: no saturation.
+  EXPECT_EQ(f8_e4m3_from_float(464), 0x7e) << "halfway between 448 and what would be 480: to even";
+  EXPECT_EQ(f8_e4m3_from_float(std::nextafterf(464, 500)), 0x7f);
+  EXPECT_EQ(f8_e4m3_from_float(static_cast<float>(-kInf)), 0xff);
+  EXPECT_EQ(f8_e5m2_from_float(std::nextafterf(61440, 0)), 0x7b);
+  EXPECT_EQ(f8_e5m2_from_float(61440), 0x7c) << "halfway between the largest number and infinity: to infinity";
+  EXPECT_EQ(f8_e5m2_from_float(static_cast<float>(-kInf)), 0xfc);
+}
+
+TEST(F8, Formats) {
+  EXPECT_EQ(float_format(DType::F8E4M3).largest(), 448);
+  EXPECT_EQ(float_format(DType::F8E5M2).largest(), 57344);
+  EXPECT_EQ(float_format(DType::F16).largest(), 65504);
+  EXPECT_EQ(float_format(DType::BF16).largest(), 0x1.fep127);
+  EXPECT_EQ(float_format(DType::F32).largest(), std::numeric_limits<float>::max());
+  EXPECT_EQ(float_format(DType::F64).largest(), std::numeric_limits<double>::max());
+  EXPECT_EQ(float_format(DType::F8E4M3).tiny(), 0x1p-9);
+  EXPECT_EQ(float_format(DType::F8E5M2).tiny(), 0x1p-16);
+  EXPECT_EQ(float_format(DType::F64).tiny(), 0x1p-1074);
 }
 
 TEST(Scalar, IntegersWrapOrSaturate) {

@@ -1,6 +1,7 @@
 // Every conversion between dtypes, on special values and on every half-precision number, against convert() of base.
 #include <bit>
 #include <cmath>
+#include <cstring>
 
 #include "fixture.hpp"
 #include "support/symbols.hpp"
@@ -19,6 +20,8 @@ struct Bytes {
   void* at(size_t i) { return memory.data() + i * static_cast<size_t>(size_of(dtype)); }
   Scalar get(size_t i) { return load_scalar(dtype, at(i)); }
 };
+
+constexpr DType kSmallFloats[] = {DType::F8E4M3, DType::F8E5M2, DType::F16, DType::BF16};
 
 // One input, one output, every element cast.
 void make_cast(Maker& m, DType from, DType to, bool wrap, int lanes) {
@@ -135,28 +138,27 @@ TEST_P(Conversion, EveryPairOfDtypes) {
   }
 }
 
-TEST_P(Conversion, AllHalfPrecisionNumbers) {
-  for (DType half : {DType::F16, DType::BF16})
-    for (DType other : {DType::F32, DType::I8, DType::Bool, DType::F16, DType::BF16}) {
+TEST_P(Conversion, AllSmallFloats) {
+  for (DType half : kSmallFloats)
+    for (DType other : {DType::F32, DType::I8, DType::Bool, DType::F16, DType::BF16, DType::F8E4M3, DType::F8E5M2}) {
       Maker m;
       make_cast(m, half, other, false, 32);
       auto module = load(m.kernel);
-      constexpr size_t count = 65536;
-      std::vector<uint16_t> in(count);
-      for (size_t k = 0; k < count; ++k) in[k] = static_cast<uint16_t>(k);
-      Bytes out(other, count);
-      run(*module, 0, 1, {in.data(), out.memory.data()}, {static_cast<int64_t>(count)});
+      const size_t count = size_t{1} << (8 * size_of(half));
+      Bytes in(half, count), out(other, count);
+      for (size_t k = 0; k < count; ++k) std::memcpy(in.at(k), &k, static_cast<size_t>(size_of(half)));
+      run(*module, 0, 1, {in.memory.data(), out.memory.data()}, {static_cast<int64_t>(count)});
       for (size_t k = 0; k < count; ++k) {
-        const Scalar expected = convert(load_scalar(half, &in[k]), other);
+        const Scalar expected = convert(in.get(k), other);
         ASSERT_TRUE(out.get(k) == expected)
             << name_of(half) << " " << k << " to " << name_of(other) << ": " << out.get(k).str();
       }
     }
 }
 
-// Rounding to half precision: ties, overflow, subnormals and NaN payloads, from f32 bits spread over the whole range.
-TEST_P(Conversion, RoundingToHalfPrecision) {
-  for (DType half : {DType::F16, DType::BF16}) {
+// Rounding to small floats: ties, overflow, subnormals and NaN payloads, from f32 bits spread over the whole range.
+TEST_P(Conversion, RoundingToSmallFloats) {
+  for (DType half : kSmallFloats) {
     Maker m;
     make_cast(m, DType::F32, half, false, 16);
     auto module = load(m.kernel);
@@ -166,15 +168,19 @@ TEST_P(Conversion, RoundingToHalfPrecision) {
     for (uint32_t high = 0; high < 65536; high += 7)
       for (uint32_t low : {0x7fffu, 0x8000u, 0x8001u, 0x1000u, 0x0fffu})
         in.push_back(std::bit_cast<float>(high << 16 | low));
-    std::vector<uint16_t> out(in.size());
-    run(*module, 0, 1, {in.data(), out.data()}, {static_cast<int64_t>(in.size())});
-    for (size_t k = 0; k < in.size(); ++k) {
-      const uint16_t expected = half == DType::F16 ? f16_from_float(in[k]) : bf16_from_float(in[k]);
-      if (std::isnan(in[k]))
-        ASSERT_TRUE(std::isnan(half == DType::F16 ? float_from_f16(out[k]) : float_from_bf16(out[k])));
-      else
-        ASSERT_EQ(out[k], expected) << in[k];
-    }
+    if (half != DType::BF16)
+      for (uint16_t bits = 0; bits < float_format(half).too_large(); ++bits) {
+        // Between this one and the next.
+        const float step = std::ldexp(1.0f, -float_format(half).mantissa - 1), x = small_float_value(half, bits);
+        const float middle = bits == 0 ? static_cast<float>(float_format(half).tiny() / 2)
+                                       : (x + small_float_value(half, static_cast<uint16_t>(bits + 1))) / 2;
+        for (const float y : {middle, std::nextafterf(middle, 0), std::nextafterf(middle, 1e6f), x * (1 + step)})
+          in.insert(in.end(), {y, -y});
+      }
+    Bytes out(half, in.size());
+    run(*module, 0, 1, {in.data(), out.memory.data()}, {static_cast<int64_t>(in.size())});
+    for (size_t k = 0; k < in.size(); ++k)
+      ASSERT_TRUE(out.get(k) == Scalar::of_float(half, in[k])) << name_of(half) << " of " << in[k];
   }
 }
 

@@ -74,7 +74,7 @@ void expect_simplified(const std::vector<DType>& dtypes, const std::string& expe
   }
 }
 
-const std::vector<DType> kEveryFloat = {DType::F16, DType::BF16, DType::F32, DType::F64};
+const std::vector<DType> kEveryFloat = {DType::F8E4M3, DType::F8E5M2, DType::F16, DType::BF16, DType::F32, DType::F64};
 const std::vector<DType> kEveryInt = {DType::I8, DType::I16, DType::I32, DType::I64,
                                       DType::U8, DType::U16, DType::U32, DType::U64};
 const std::vector<DType> kNumbers = {DType::F16, DType::BF16, DType::F32, DType::F64, DType::I8,  DType::I16,

@@ -64,8 +64,8 @@ const std::vector<V>& specials() {
 }
 
 template <class V, class Wide>
-UlpFormat format_of() {
-  return ulp_format(sizeof(V) == 4 ? DType::F32 : DType::F64);
+FloatFormat format_of() {
+  return float_format(sizeof(V) == 4 ? DType::F32 : DType::F64);
 }
 
 // Counts what is out of bounds and tells the first few.
@@ -77,7 +77,7 @@ class Checker {
   void operator()(V a, V b = 0) {
     const V computed = row_.expansion(a, b, b);
     const Wide exact = row_.meaning(a, b, b);
-    const double error = ulp_error<Wide>(ulp_format(sizeof(V) == 4 ? DType::F32 : DType::F64), computed, exact);
+    const double error = ulp_error<Wide>(float_format(sizeof(V) == 4 ? DType::F32 : DType::F64), computed, exact);
     if (error <= row_.max_ulp * 1.0001) return;
     if (++failures_ <= 5)
       ADD_FAILURE() << row_.name << "(" << a << (row_.arity > 1 ? ", " + std::to_string(b) : "")
@@ -200,7 +200,7 @@ TEST(ExpandFloat, UnaryF32Strided) {
 
 // All inputs of a half format, computed in f32 and rounded once more: half a unit, and what the error in f32 can add.
 void check_all_inputs(DType dtype, float (*from_bits)(uint16_t)) {
-  const UlpFormat format = ulp_format(dtype);
+  const FloatFormat format = float_format(dtype);
   for (const auto& row : columns::rows<float, double>()) {
     if (row.arity != 1) continue;
     const double bound = 0.5 + row.max_ulp * std::ldexp(1.0, format.mantissa - 23);
@@ -279,7 +279,7 @@ TEST(ExpandFloat, SineOfArgumentsNearItsZeros) {
   const auto sine = [](double a) { return expand::on_float::Sin<double>(a, a, a); };
   const auto cosine = [](double a) { return expand::on_float::Cos<double>(a, a, a); };
   for (double a : {3.141592653589793, 6.283185307179586, 355.0, 0x1.921fb54442d18p+21, 1e22, 0x1p1023, 1.7e308})
-    EXPECT_LE(ulp_error<long double>(ulp_format(DType::F64), sine(a), sinl(a)), 4) << a;
+    EXPECT_LE(ulp_error<long double>(float_format(DType::F64), sine(a), sinl(a)), 4) << a;
   // The double that comes nearest of all to a multiple of pi/2.
   const double nearest = 6381956970095103.0 * 0x1p797;
   EXPECT_NEAR(cosine(nearest), std::cos(nearest), 0x1p-103);

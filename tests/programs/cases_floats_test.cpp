@@ -9,7 +9,7 @@
 namespace smelt::testing {
 namespace {
 
-constexpr DType kFloats[] = {DType::F32, DType::F64, DType::F16, DType::BF16};
+constexpr DType kFloats[] = {DType::F32, DType::F64, DType::F16, DType::BF16, DType::F8E4M3, DType::F8E5M2};
 
 // One elementwise expression of x (and y), with numbers for them.
 std::vector<double> of(DType t, const std::string& expression, const std::vector<double>& x,
@@ -127,8 +127,12 @@ TEST(Cases, C24_RoundHalfToEven) {
 
 TEST(Cases, C25_SubnormalsAreKept) {
   NEEDS_LLVM();
-  for (const auto& [t, least] : std::vector<std::pair<DType, double>>{
-           {DType::F32, 0x1p-149}, {DType::F64, 0x1p-1074}, {DType::F16, 0x1p-24}, {DType::BF16, 0x1p-133}}) {
+  for (const auto& [t, least] : std::vector<std::pair<DType, double>>{{DType::F32, 0x1p-149},
+                                                                      {DType::F64, 0x1p-1074},
+                                                                      {DType::F16, 0x1p-24},
+                                                                      {DType::BF16, 0x1p-133},
+                                                                      {DType::F8E4M3, 0x1p-9},
+                                                                      {DType::F8E5M2, 0x1p-16}}) {
     EXPECT_TRUE(same_numbers(of(t, "x + x", {least, -least}), {2 * least, -2 * least})) << name_of(t);
     EXPECT_TRUE(same_numbers(of(t, "x * 0.5", {4 * least, 6 * least}), {2 * least, 3 * least})) << name_of(t);
     EXPECT_TRUE(same_numbers(of(t, "sum(x)", {least, least, least}), {3 * least})) << name_of(t);

@@ -71,7 +71,7 @@ TEST(Gathers, TheOneThatMetAnIndexOutOfRangeIsNamed) {
 
 TEST(Gathers, RotaryTurnsPairs) {
   NEEDS_LLVM();
-  for (const char* dtype : {"f32", "bf16", "f64"}) {
+  for (const char* dtype : {"f32", "bf16", "f64", "f8_e4m3"}) {
     const DType t = dtype_from_name(dtype).value();
     for (const int64_t d : {2, 8, 64, 130}) {
       const std::string inputs =

@@ -22,8 +22,9 @@ class FunctionGenerator : Draws {
     const size_t kind = pick(20);
     program_.data = kind < 11 ? kNormal : kind < 14 ? kWhole : kind < 18 ? kSpecial : kExtreme;
     choose_sizes();
-    const std::vector<DType> dtypes{DType::F32, DType::F32, DType::F32, DType::F16, DType::BF16, DType::F64,
-                                    DType::I32, DType::I64, DType::U32, DType::I8,  DType::U8,   DType::Bool};
+    const std::vector<DType> dtypes{DType::F32,    DType::F32, DType::F32, DType::F16, DType::BF16,
+                                    DType::F8E5M2, DType::F64, DType::I32, DType::I64, DType::U32,
+                                    DType::I8,     DType::U8,  DType::Bool};
     for (size_t i = 0, n = 1 + pick(3); i < n; ++i) add_input(among(dtypes));
     const size_t wanted = 1 + pick(4);
     for (size_t tries = 0; tries < 12 * wanted && made_ < wanted; ++tries) step();

@@ -20,7 +20,8 @@ class ProductGenerator : Draws {
     const size_t kind = pick(20);
     program_.data = kind < 10 ? kNormal : kind < 16 ? kWhole : kind < 19 ? kSpecial : kExtreme;
     main_ = among<DType>({DType::F32, DType::F32, DType::F32, DType::F32, DType::BF16, DType::BF16, DType::F16,
-                          DType::F64, DType::I32, DType::I8, DType::U8, DType::I64, DType::Bool});
+                          DType::F8E4M3, DType::F8E5M2, DType::F64, DType::I32, DType::I8, DType::U8, DType::I64,
+                          DType::Bool});
     choose_sizes();
     add_statement(product());
     for (size_t tries = 0; program_.statements.empty() && tries < 20; ++tries) add_statement(product());
@@ -89,7 +90,7 @@ class ProductGenerator : Draws {
   }
   DType near_main() {
     if (!chance(5)) return main_;
-    return among<DType>({DType::F32, DType::BF16, DType::F16, DType::I8, DType::I32, DType::F64});
+    return among<DType>({DType::F32, DType::BF16, DType::F16, DType::F8E4M3, DType::I8, DType::I32, DType::F64});
   }
 
   // An array [batch.., rows, columns] as it lies in memory.
@@ -273,7 +274,7 @@ class ProductGenerator : Draws {
       case 5: return fmt::format("{} + {}", x, add_input(a.dtype, a.shape));
       case 6: return fmt::format("{} * 0.5", number);
       case 7: return fmt::format("i8(clamp(round({} * 0.25), -128, 127))", number);
-      case 8: return fmt::format("{}({})", word({"bf16", "f16", "f32"}), number);
+      case 8: return fmt::format("{}({})", word({"bf16", "f16", "f32", "f8_e4m3"}), number);
       case 9: return fmt::format("{}({}, axis={})", word({"sum", "max", "argmax", "min", "mean"}), number, axis);
       case 10: return fmt::format("softmax({})", number);
       case 11: return fmt::format("{0} / (sum(abs({0}), axis=-1, keepdims=True) + 1)", number);

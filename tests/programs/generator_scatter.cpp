@@ -11,8 +11,8 @@ class Maker {
   explicit Maker(uint64_t seed) : random_(seed * 7919 + 17) { program_.seed = seed; }
 
   Program run() {
-    const DType t = pick_of({DType::F32, DType::F32, DType::F32, DType::F64, DType::BF16, DType::F16, DType::I32,
-                             DType::I64, DType::U8, DType::I16, DType::U32, DType::Bool});
+    const DType t = pick_of({DType::F32, DType::F32, DType::F32, DType::F64, DType::BF16, DType::F16, DType::F8E5M2,
+                             DType::I32, DType::I64, DType::U8, DType::I16, DType::U32, DType::Bool});
     const DType i = pick_of({DType::I32, DType::I64, DType::I32, DType::U8, DType::I16});
     const bool symbols = pick(2) == 0, wide = pick(3) != 0;
     const int64_t rows = 1 + pick_of({0, 1, 4, 12, 63, 200, 1500}), columns = pick_of({1, 2, 3, 7, 32, 65, 300, 1030});

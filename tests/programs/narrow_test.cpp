@@ -35,7 +35,8 @@ TEST(Narrow, RowsThatMakeNoStep) {
 
 TEST(Narrow, EveryDtype) {
   NEEDS_LLVM();
-  for (const DType t : {DType::F64, DType::F16, DType::BF16, DType::I8, DType::U16, DType::I64, DType::Bool}) {
+  for (const DType t :
+       {DType::F64, DType::F16, DType::BF16, DType::F8E4M3, DType::I8, DType::U16, DType::I64, DType::Bool}) {
     const std::string text = fmt::format(
         "input x: {}[5000, 5]\nreturn sum(x, axis=0), min(x, axis=0), argmax(x, axis=0), any(x, axis=0)\n", name_of(t));
     EXPECT_TRUE(right(text, {noise(t, {5000, 5}, 7)})) << text;

@@ -42,8 +42,8 @@ TEST(Product, EveryOrderOfTheAxes) {
 
 TEST(Product, EveryDtype) {
   NEEDS_LLVM();
-  for (const DType t : {DType::F32, DType::F64, DType::F16, DType::BF16, DType::I8, DType::U8, DType::I32, DType::U32,
-                        DType::I64, DType::Bool}) {
+  for (const DType t : {DType::F32, DType::F64, DType::F16, DType::BF16, DType::F8E4M3, DType::F8E5M2, DType::I8,
+                        DType::U8, DType::I32, DType::U32, DType::I64, DType::Bool}) {
     const Tensor a = noise(t, {21, 40}, 1), b = noise(t, {40, 50}, 2);
     EXPECT_TRUE(right(fmt::format("input a: {0}[M, K]\ninput b: {0}[K, N]\nreturn a @ b\n", name_of(t)), {a, b}))
         << name_of(t);

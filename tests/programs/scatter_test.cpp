@@ -31,7 +31,7 @@ TEST(Scatters, EveryUpdateCounts) {
 
 TEST(Scatters, RowsAndAxes) {
   NEEDS_LLVM();
-  for (const char* dtype : {"f32", "f64", "i32", "u8", "i64", "bf16"}) {
+  for (const char* dtype : {"f32", "f64", "i32", "u8", "i64", "bf16", "f8_e4m3", "f8_e5m2"}) {
     const DType t = dtype_from_name(dtype).value();
     std::vector<Tensor> kept;
     std::vector<std::vector<TensorView>> calls;

@@ -99,7 +99,7 @@ TEST(Accuracy, OverflowOfTheDtypeIsInfinity) {
 }
 
 TEST(Accuracy, TheToleranceIsThatOfTheDtype) {
-  for (const DType dtype : {DType::F16, DType::BF16, DType::F32, DType::F64}) {
+  for (const DType dtype : {DType::F8E4M3, DType::F8E5M2, DType::F16, DType::BF16, DType::F32, DType::F64}) {
     const Tolerance t = tolerance_of(dtype);
     const double inside = 8 + 0.5 * (8 * t.relative + t.absolute), outside = 8 + 3 * (8 * t.relative + t.absolute);
     EXPECT_TRUE(floats(dtype, {inside}, {8}).correct) << name_of(dtype);

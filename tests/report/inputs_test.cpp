@@ -125,7 +125,7 @@ TEST(Fill, EveryFillerAndDtype) {
 
 TEST(Fill, NormalNumbersAreNormal) {
   const int64_t n = 100001;  // odd: the last pair is cut
-  for (const DType dtype : {DType::F64, DType::F32, DType::F16, DType::BF16, DType::I32}) {
+  for (const DType dtype : {DType::F64, DType::F32, DType::F16, DType::BF16, DType::F8E4M3, DType::I32}) {
     const Tensor t = fill(Filler::Normal, dtype, {n}, 42);
     double sum = 0, squares = 0, cubes = 0;
     const double scale = dtype == DType::I32 ? 10 : 1;

@@ -57,7 +57,7 @@ Scalar scalar_of(T x) {
 template <class T>
 void expect_same(const OpInfo& info, T got, const Scalar& meant, const std::string& where) {
   if constexpr (std::is_floating_point_v<T>) {
-    const UlpFormat format = ulp_format(dtype_of<T>);
+    const FloatFormat format = float_format(dtype_of<T>);
     const double error = ulp_error(format, static_cast<long double>(got), static_cast<long double>(meant.f));
     EXPECT_LE(error, allowed_ulp(info, dtype_of<T>)) << where << " gives " << got << ", not " << meant.str();
   } else {
@@ -183,7 +183,28 @@ TEST(StaticOps, Halves) {
     const float x = std::bit_cast<float>(static_cast<uint32_t>(random()));
     if (std::isnan(x)) continue;
     ASSERT_EQ(st::to_f16(x).bits, f16_from_float(x)) << x;
+    ASSERT_EQ(st::to_f8_e4m3(x).bits, f8_e4m3_from_float(x)) << x;
+    ASSERT_EQ(st::to_f8_e5m2(x).bits, f8_e5m2_from_float(x)) << x;
     ASSERT_EQ(st::to_bf16(x).bits, bf16_from_float(x)) << x;
+  }
+}
+
+TEST(StaticOps, FloatsOf8Bits) {
+  for (int bits = 0; bits < 256; ++bits) {
+    const auto raw = static_cast<uint8_t>(bits);
+    const float fine = st::to_float(st::f8_e4m3{raw}), wide = st::to_float(st::f8_e5m2{raw});
+    ASSERT_EQ(std::isnan(fine), std::isnan(float_from_f8_e4m3(raw))) << bits;
+    ASSERT_EQ(std::isnan(wide), std::isnan(float_from_f8_e5m2(raw))) << bits;
+    if (!std::isnan(fine)) ASSERT_EQ(fine, float_from_f8_e4m3(raw)) << bits;
+    if (!std::isnan(wide)) ASSERT_EQ(wide, float_from_f8_e5m2(raw)) << bits;
+    // Ties between two neighbours, and what is next to them.
+    for (const float step : {0.0625f, 0.125f})
+      for (const float x : {fine, wide})
+        for (const float y : {x * (1 + step), std::nextafterf(x * (1 + step), 0), x + 0x1p-10f, x + 0x1p-17f}) {
+          if (std::isnan(y)) continue;
+          ASSERT_EQ(st::to_f8_e4m3(y).bits, f8_e4m3_from_float(y)) << y;
+          ASSERT_EQ(st::to_f8_e5m2(y).bits, f8_e5m2_from_float(y)) << y;
+        }
   }
 }
 

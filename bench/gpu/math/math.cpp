@@ -58,7 +58,7 @@ std::string sum_of_terms(const std::string& name) {
 }
 
 std::string source_for(const Function& f, const Format& format) {
-  const UlpFormat u = ulp_format(format.dtype);
+  const FloatFormat u = float_format(format.dtype);
   return checking_source(f.exact, format.bits, u.mantissa, u.least, u.most);
 }
 

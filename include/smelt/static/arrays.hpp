@@ -26,7 +26,8 @@ struct Same {
 template <class T>
 SMELT_HD auto source_of(const T* data) {
   using Element = meta::plain<T>;
-  static_assert(is_element<Element>, "smelt: arrays are of bool, integers, float, double, fixed::f16 or fixed::bf16");
+  static_assert(is_element<Element>,
+                "smelt: arrays are of bool, integers, float, double, fixed::f16, bf16, f8_e4m3 or f8_e5m2");
   return Array<type_of<dtype_of<Element>>>{reinterpret_cast<const type_of<dtype_of<Element>>*>(data)};
 }
 template <class T>
@@ -100,7 +101,8 @@ SMELT_HD auto in(S... sources) {
 /// An array of n elements to write.
 template <class T>
 SMELT_HD auto out(T* data) {
-  static_assert(detail::is_element<T>, "smelt: arrays are of bool, integers, float, double, fixed::f16 or fixed::bf16");
+  static_assert(detail::is_element<T>,
+                "smelt: arrays are of bool, integers, float, double, fixed::f16, bf16, f8_e4m3 or f8_e5m2");
   using Element = detail::type_of<detail::dtype_of<T>>;
   return Out<Element>{reinterpret_cast<Element*>(data)};
 }

@@ -66,28 +66,28 @@ SMELT_HD Real32 rounded_to_odd(Real64 x) {
 }
 
 template <class F>
-SMELT_HD Real32 before_half(Real<F> x) {
+SMELT_HD Real32 before_small(Real<F> x) {
   if constexpr (sizeof(F) == 4)
     return x;
   else
     return rounded_to_odd(x);
 }
 template <class T>
-SMELT_HD Real32 before_half(Int<T> x) {
+SMELT_HD Real32 before_small(Int<T> x) {
   if constexpr (sizeof(T) < 4)
     return {static_cast<float>(x.value)};
   else
     return rounded_to_odd(Real64{static_cast<double>(x.value)});
 }
-SMELT_HD Real32 before_half(Truth x) { return {x.value ? 1.0f : 0.0f}; }
+SMELT_HD Real32 before_small(Truth x) { return {x.value ? 1.0f : 0.0f}; }
 
 /// To a dtype, as f32(x), i8(x), bool(x) of the language.
 template <class To, class From>
 SMELT_HD Typed<To> cast_value(Typed<From> x) {
   using V = computed<To>;
   constexpr D to = dtype_of<To>, from = dtype_of<From>;
-  if constexpr (to == D::F16 || to == D::BF16) {
-    return {rounded(To{}, before_half(x.v))};
+  if constexpr (is_small_float<To>) {
+    return {rounded(To{}, before_small(x.v))};
   } else if constexpr (to == from) {
     return x;
   } else if constexpr (to == D::Bool) {
@@ -116,23 +116,28 @@ template <class T>
 SMELT_HD constexpr bool fits(WeakBool) {
   return true;
 }
+// What is rounded to no number from here on.
+template <class T>
+SMELT_HD constexpr double end_of() {
+  if constexpr (is_small_float<T>)
+    return expand::too_large(format_of(T{}));
+  else
+    return dtype_of<T> == D::F32 ? 0x1.ffffffp127 : expand::kInfinity;
+}
+template <class T>
+SMELT_HD constexpr bool fits(WeakFloat n) {
+  constexpr double end = end_of<T>();
+  const double magnitude = n.v < 0 ? -n.v : n.v;
+  return !(magnitude >= end) || magnitude == expand::kInfinity;
+}
 template <class T>
 SMELT_HD constexpr bool fits(WeakInt n) {
   if constexpr (is_int(dtype_of<T>)) {
     if (n.v < 0) return meta::signed_integer<T> && n.v >= static_cast<int64_t>(least<T>());
     return static_cast<uint64_t>(n.v) <= static_cast<uint64_t>(most<T>());
   } else {
-    return dtype_of<T> != D::F16 || (n.v < 65520 && n.v > -65520);
+    return fits<T>(WeakFloat{static_cast<double>(n.v)});
   }
-}
-template <class T>
-SMELT_HD constexpr bool fits(WeakFloat n) {
-  constexpr double end = dtype_of<T> == D::F16    ? 65520.0
-                         : dtype_of<T> == D::BF16 ? 0x1.ffp127
-                         : dtype_of<T> == D::F32  ? 0x1.ffffffp127
-                                                  : expand::kInfinity;
-  const double magnitude = n.v < 0 ? -n.v : n.v;
-  return !(magnitude >= end) || magnitude == expand::kInfinity;
 }
 
 template <class T>

@@ -80,8 +80,9 @@ SMELT_HD auto as_typed(X x) {
 /// A C++ scalar as a value; the dtypes of long and long long are the same.
 template <class T>
 SMELT_HD auto typed_scalar(T x) {
-  static_assert(is_element<T>,
-                "smelt: expressions are called with bool, integers, float, double, fixed::f16 or fixed::bf16");
+  static_assert(
+      is_element<T>,
+      "smelt: expressions are called with bool, integers, float, double, fixed::f16, bf16, f8_e4m3 or f8_e5m2");
   return load_value(static_cast<type_of<dtype_of<T>>>(x));
 }
 template <class T>
@@ -278,7 +279,7 @@ inline constexpr detail::Argument<i> arg{};
 template <class T>
 SMELT_HD constexpr auto value(T x) {
   static_assert(detail::is_element<T>,
-                "smelt: a value is a bool, an integer, float, double, fixed::f16 or fixed::bf16");
+                "smelt: a value is a bool, an integer, float, double, fixed::f16, bf16, f8_e4m3 or f8_e5m2");
   using Element = detail::type_of<detail::dtype_of<T>>;
   return detail::Scalar<Element>(static_cast<Element>(x));
 }

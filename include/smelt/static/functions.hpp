@@ -321,11 +321,11 @@ template <class C, class A, class B>
 SMELT_HD constexpr auto where(const C& condition, const A& a, const B& b) {
   return detail::make<op::Where>(condition, a, b);
 }
-/// The saturating cast to a C++ type: bool, an integer, float, double, f16, bf16.
+/// The saturating cast to a C++ type: bool, an integer, float, double, f16, bf16, f8_e4m3, f8_e5m2.
 template <class T, class A>
 SMELT_HD constexpr auto cast(const A& a) {
   static_assert(detail::is_element<T>,
-                "smelt: a cast is to bool, an integer, float, double, fixed::f16 or fixed::bf16");
+                "smelt: a cast is to bool, an integer, float, double, fixed::f16, bf16, f8_e4m3 or f8_e5m2");
   return detail::make<op::Cast<detail::type_of<detail::dtype_of<T>>>>(a);
 }
 /// Integers to integers, keeping the low bits.

@@ -8,7 +8,7 @@ namespace smelt::fixed {
 
 namespace detail {
 
-enum class D : unsigned char { Bool, I8, I16, I32, I64, U8, U16, U32, U64, F16, BF16, F32, F64, None };
+enum class D : unsigned char { Bool, I8, I16, I32, I64, U8, U16, U32, U64, F8E4M3, F8E5M2, F16, BF16, F32, F64, None };
 
 template <D d>
 struct Dtype;
@@ -49,6 +49,14 @@ struct Dtype<D::U64> {
   using type = uint64_t;
 };
 template <>
+struct Dtype<D::F8E4M3> {
+  using type = f8_e4m3;
+};
+template <>
+struct Dtype<D::F8E5M2> {
+  using type = f8_e5m2;
+};
+template <>
 struct Dtype<D::F16> {
   using type = f16;
 };
@@ -68,14 +76,14 @@ struct Dtype<D::F64> {
 template <D d>
 using type_of = typename Dtype<d>::type;
 
-SMELT_HD constexpr bool is_float(D d) { return d >= D::F16 && d <= D::F64; }
+SMELT_HD constexpr bool is_float(D d) { return d >= D::F8E4M3 && d <= D::F64; }
 SMELT_HD constexpr bool is_signed_int(D d) { return d >= D::I8 && d <= D::I64; }
 SMELT_HD constexpr bool is_int(D d) { return d >= D::I8 && d <= D::U64; }
 SMELT_HD constexpr int size_of(D d) {
-  return d == D::Bool || d == D::I8 || d == D::U8                    ? 1
-         : d == D::I16 || d == D::U16 || d == D::F16 || d == D::BF16 ? 2
-         : d == D::I32 || d == D::U32 || d == D::F32                 ? 4
-                                                                     : 8;
+  return d == D::Bool || d == D::I8 || d == D::U8 || d == D::F8E4M3 || d == D::F8E5M2 ? 1
+         : d == D::I16 || d == D::U16 || d == D::F16 || d == D::BF16                  ? 2
+         : d == D::I32 || d == D::U32 || d == D::F32                                  ? 4
+                                                                                      : 8;
 }
 
 template <class T>
@@ -87,6 +95,8 @@ SMELT_HD constexpr bool is_integer() {
 template <class T>
 SMELT_HD constexpr D find_dtype() {
   if constexpr (meta::same<T, bool>) return D::Bool;
+  if constexpr (meta::same<T, f8_e4m3>) return D::F8E4M3;
+  if constexpr (meta::same<T, f8_e5m2>) return D::F8E5M2;
   if constexpr (meta::same<T, f16>) return D::F16;
   if constexpr (meta::same<T, bf16>) return D::BF16;
   if constexpr (meta::same<T, float>) return D::F32;
@@ -109,7 +119,7 @@ inline constexpr bool is_element = dtype_of<T> != D::None;
 SMELT_HD constexpr D promote(D a, D b) {
   if (a == b) return a;
   const int m = size_of(a), n = size_of(b);
-  if (is_float(a) && is_float(b)) return m == 2 && n == 2 ? D::F32 : m > n ? a : b;
+  if (is_float(a) && is_float(b)) return m == n ? D::F32 : m > n ? a : b;
   if (!is_int(a) || !is_int(b)) return D::None;
   if (is_signed_int(a) == is_signed_int(b)) return m > n ? a : b;
   const D with_sign = is_signed_int(a) ? a : b, without = is_signed_int(a) ? b : a;
@@ -121,19 +131,11 @@ SMELT_HD constexpr D promote(D a, D b) {
 
 template <class T>
 struct Computed {
-  using type = Int<T>;
+  using type = meta::either<is_small_float<T>, Real32, Int<T>>;
 };
 template <>
 struct Computed<bool> {
   using type = Truth;
-};
-template <>
-struct Computed<f16> {
-  using type = Real32;
-};
-template <>
-struct Computed<bf16> {
-  using type = Real32;
 };
 template <>
 struct Computed<float> {
@@ -147,7 +149,7 @@ struct Computed<double> {
 template <class T>
 using computed = typename Computed<T>::type;
 
-/// A value of dtype T. f16 and bf16 are as exact as f32 until they are stored or cast.
+/// A value of dtype T. f16, bf16 and floats of 8 bits are as exact as f32 until they are stored or cast.
 template <class T>
 struct Typed {
   computed<T> v;
@@ -172,14 +174,14 @@ inline constexpr bool is_weak = meta::same<X, WeakBool> || meta::same<X, WeakInt
 
 template <class T>
 SMELT_HD Typed<T> load_value(T x) {
-  if constexpr (meta::same<T, f16> || meta::same<T, bf16>)
+  if constexpr (is_small_float<T>)
     return {loaded(x)};
   else
     return {{x}};
 }
 template <class T>
 SMELT_HD T store_value(Typed<T> x) {
-  if constexpr (meta::same<T, f16> || meta::same<T, bf16>)
+  if constexpr (is_small_float<T>)
     return stored(T{}, rounded(T{}, x.v));
   else
     return x.v.value;
