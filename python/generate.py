@@ -47,7 +47,7 @@ TYPES = {
     "stride": "Optional[_Sizes]", "padding": "_Sizes", "dilation": "_Sizes", "shape": "_Sizes", "reps": "_Sizes",
     "shift": "_Sizes", "size": "_Sizes", "groups": "int", "repeats": "int", "n": "int", "m": "Optional[int]", "low": "float",
     "high": "float", "parts": "int", "bins": "int", "base": "float", "pad_width": "Any", "arrays": "Sequence[ArrayLike]",
-    "approximate": "str", "reduction": "str", "mode": "str", "index": "Any",
+    "approximate": "str", "precision": "str", "reduction": "str", "mode": "str", "index": "Any",
 }
 
 

@@ -36,6 +36,7 @@ struct SMELT_API Argument {
   Argument(Reduction reduction);
   Argument(OutOfRange mode);
   Argument(PadMode mode);
+  Argument(Precision precision);
   Argument(KeepDims keep) : kind(Kind::Flag), integer(keep.value) {}
   Argument(std::same_as<bool> auto flag) : kind(Kind::Flag), integer(flag) {}
   template <std::integral T>

@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "smelt/precision.hpp"
+
 namespace smelt {
 
 /// How gelu() is calculated.

@@ -20,9 +20,9 @@ def _common(name: str, a: Any, b: Any) -> tuple[Array, Array]:
     return _call("astype", a, common) if a.dtype != common else a, _call("astype", b, common) if b.dtype != common else b
 
 
-def matmul(x1: Array, x2: Array, /) -> Array:
+def matmul(x1: Array, x2: Array, /, *, precision: str = "full") -> Array:
     """The product of matrices; of vectors too, as in NumPy."""
-    made: Array = _call("matmul", *_common("matmul", x1, x2))
+    made: Array = _call("matmul", *_common("matmul", x1, x2), precision)
     return made
 
 
@@ -37,8 +37,8 @@ def vecdot(x1: Array, x2: Array, /, *, axis: int = -1) -> Array:
     return made
 
 
-def tensordot(x1: Array, x2: Array, /, *, axes: Union[int, tuple[Sequence[int], Sequence[int]]] = 2) -> Array:
+def tensordot(x1: Array, x2: Array, /, *, axes: Union[int, tuple[Sequence[int], Sequence[int]]] = 2, precision: str = "full") -> Array:
     """The sums of the products along pairs of axes, the last of x1 with the first of x2 where a number says how many."""
     pairs = axes if isinstance(axes, int) else tuple(tuple(of) for of in axes)
-    made: Array = _call("tensordot", *_common("tensordot", x1, x2), pairs)
+    made: Array = _call("tensordot", *_common("tensordot", x1, x2), pairs, precision)
     return made

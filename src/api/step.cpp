@@ -40,6 +40,14 @@ Argument::Argument(OutOfRange mode) : kind(Kind::Text) {
   }
 }
 
+Argument::Argument(Precision precision) : kind(Kind::Text) {
+  switch (precision) {
+    case Precision::Full: text = "full"; return;
+    case Precision::Tf32: text = "tf32"; return;
+    case Precision::Bf16x3: text = "bf16x3"; return;
+  }
+}
+
 Argument::Argument(PadMode mode) : kind(Kind::Text) {
   switch (mode) {
     case PadMode::Constant: text = "constant"; return;

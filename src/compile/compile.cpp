@@ -135,8 +135,10 @@ std::string kernels_for(const Executable::State& state, const SizeBinding& sizes
 static int64_t most_local(const Machine& device) { return device.is_gpu && !device.gpu_facts.is_processor ? 64 : 8; }
 
 // Simple, and as devices of this kind compute it best. A GPU keeps long windows together (schedule/blocked.hpp).
-static Graph for_device(const Graph& graph, const Machine& device) {
-  const Graph simple = simplify(graph);
+static Graph for_device(const Graph& graph, const Machine& device, const SizeBinding& sizes) {
+  Graph simple = simplify(graph);
+  const bool has_units = device.is_gpu && !device.opencl && device.gpu_facts.compute >= 80;
+  if (has_units) simple = with_products_in_bf16(std::move(simple), sizes);
   return store_for_custom(with_local_reductions(device.is_gpu ? simple : simplify(with_windows_in_steps(simple)),
                                                 most_local(device), !device.is_gpu));
 }
@@ -147,7 +149,7 @@ Executable compile(const Graph& graph, const Machine& device, const CompileOptio
   std::vector<StageTime> times;
   Clock clock(times);
   verify(graph);
-  const Graph simplified = clock.stage("simplify", [&] { return for_device(graph, device); });
+  const Graph simplified = clock.stage("simplify", [&] { return for_device(graph, device, options.sizes); });
   verify(simplified);
   check_custom(simplified, device);
   CompileOptions complete = options;

@@ -23,9 +23,8 @@ std::string from_small_float(DType small, const SmallFloatSpelling& as) {
           ? fmt::format("(rest << {}) + {}", dropped,
                         choice(as, above, fmt::format("{}u << 23", 2 * exponent), fmt::format("{}u << 23", exponent)))
           : choice(as, above, "0x7fc00000u", fmt::format("(rest << {}) + ({}u << 23)", dropped, exponent));
-  const std::string chosen =
-      choice(as, fmt::format("rest < {:#x}u", 1 << f.mantissa), fmt::format("({}){}(small)", as.wide, as.bits_of),
-             "normal");
+  const std::string chosen = choice(as, fmt::format("rest < {:#x}u", 1 << f.mantissa),
+                                    fmt::format("({}){}(small)", as.wide, as.bits_of), "normal");
   return fmt::format(R"({} float from_{}({} x) {{
   const {} sign = ({})(x & {:#x}u) << {}, rest = x & {:#x}u;
   const float small = (float)(int)rest * {:a}f;

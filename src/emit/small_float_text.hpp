@@ -10,11 +10,11 @@ namespace smelt::emit {
 
 // How the text is spelled.
 struct SmallFloatSpelling {
-  std::string_view begin;               // of a function
-  std::string_view memory, wide;        // unsigned integers: of the size of the small float, of 32 bits
-  std::string_view float_of, bits_of;   // the bits of one as the other
-  std::string_view magnitude;           // fabs
-  bool choose = false;                  // a choice is a call of choose<wide>
+  std::string_view begin;              // of a function
+  std::string_view memory, wide;       // unsigned integers: of the size of the small float, of 32 bits
+  std::string_view float_of, bits_of;  // the bits of one as the other
+  std::string_view magnitude;          // fabs
+  bool choose = false;                 // a choice is a call of choose<wide>
 };
 
 std::string from_small_float(DType small, const SmallFloatSpelling& as);

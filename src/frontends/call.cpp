@@ -101,6 +101,10 @@ void Call::fill(const std::vector<Given>& given) {
             usage());
       if (function_.parameters[slot].rest) {
         fill_rest(slot, given, i);
+        if (slot + 1 < slots_.size() && given[i].value.as<Tuple>()) {
+          next = slot + 1;
+          continue;
+        }
         while (i + 1 < given.size() && given[i + 1].name.empty()) ++i;
         next = slots_.size();
         continue;
@@ -124,6 +128,8 @@ void Call::fill(const std::vector<Given>& given) {
 void Call::fill_rest(size_t slot, const std::vector<Given>& given, size_t from) {
   size_t to = from;
   while (to < given.size() && given[to].name.empty()) ++to;
+  // A tuple is all of them where another parameter follows.
+  if (slot + 1 < slots_.size() && given[from].value.as<Tuple>()) to = from + 1;
   Value value = given[from].value;
   if (to - from > 1) {
     std::vector<Value> items;
@@ -281,6 +287,8 @@ std::vector<int64_t> Call::integers(std::string_view parameter) const {
   }
   return result;
 }
+
+Precision Call::precision() const { return static_cast<Precision>(choice("precision", {"full", "tf32", "bf16x3"})); }
 
 std::optional<ExtendMode> Call::pad_mode(std::string_view parameter) const {
   const size_t mode = choice(parameter, {"constant", "edge", "reflect", "symmetric", "wrap"});

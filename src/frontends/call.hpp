@@ -48,6 +48,7 @@ class Call {
   Shape shape(std::string_view parameter) const;                    // a tuple of sizes, or one size
   std::vector<int64_t> integers(std::string_view parameter) const;  // a tuple, one integer, or None: empty
   // A way to pad, as numpy.pad names it; nothing for 'constant'.
+  Precision precision() const;  // of the parameter of this name
   std::optional<ExtendMode> pad_mode(std::string_view parameter) const;
   DType dtype(std::string_view parameter) const;
   std::optional<DType> optional_dtype(std::string_view parameter) const;

@@ -162,6 +162,7 @@ class BoundedInterpreter {
       errors.push_back(full(a));
     }
     const bool on_floats = is_float(graph_.at(node.args.back()).dtype);
+    const double imprecise = on_gpu_ ? imprecision(node.precision) : 0;
     const bool dots = !on_gpu_ && node.op == Op::Mul && was_bf16(node.args[0]) && was_bf16(node.args[1]);
     const double rounded = on_gpu_ && node.op == Op::Mul ? rounding_of(node.args[0]) + rounding_of(node.args[1]) : 0;
     const double ulp = compute_type(node.dtype) == DType::F64 ? info(node.op).max_ulp_f64 : info(node.op).max_ulp_f32;
@@ -188,6 +189,7 @@ class BoundedInterpreter {
         if (is_float(node.dtype) && node.op != Op::Where && !whole)
           out[k] += rounding(v, node.dtype, ulp, largest == 0);
         if (dots) out[k] += flushed(x[0], x[1]);
+        if (imprecise > 0) out[k] += in_parts(x[0], x[1], v, imprecise);
         if (std::isfinite(v)) out[k] += std::fabs(v) * rounded;
         if (is_float(node.dtype) && out[k] > 0 && std::fabs(v) + out[k] > format_of(node.dtype).largest)
           out[k] = kAnything;
@@ -221,6 +223,22 @@ class BoundedInterpreter {
     const double product = std::fabs(a * b);
     if (is_subnormal(a) || is_subnormal(b)) return std::isfinite(product) ? product : kAnything;
     return product > 0 && product < kSmall ? kLeast : 0;
+  }
+
+  // How far a product may be off where it is made of parts (docs/numerics.md).
+  static double imprecision(Precision precision) {
+    switch (precision) {
+      case Precision::Full: return 0;
+      case Precision::Tf32: return 0x1p-10;
+      case Precision::Bf16x3: return 0x1p-14;
+    }
+    return 0;
+  }
+  static double in_parts(double a, double b, double product, double relative) {
+    constexpr double kLargest = 0x1.fep127, kLeastPart = 0x1p-133;
+    if (!(std::fabs(a) <= kLargest && std::fabs(b) <= kLargest)) return kAnything;
+    const double lost = std::fabs(product) * relative + (std::fabs(a) + std::fabs(b)) * kLeastPart;
+    return std::isfinite(lost) ? lost : kAnything;
   }
 
   // How far the result moves when each argument moves by its error.

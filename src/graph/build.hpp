@@ -65,6 +65,8 @@ class GraphBuilder {
   NodeId elementwise(Op op, std::initializer_list<Operand> args) {
     return elementwise(op, std::span(args.begin(), args.size()));
   }
+  // x * y, of which a device may make less where both are f32.
+  NodeId multiply(NodeId x, NodeId y, Precision precision);
   NodeId materialize(const Operand& operand);               // a literal becomes a constant of its default dtype
   NodeId materialize(const Operand& operand, DType dtype);  // of this dtype (error when it does not fit: 300 as i8)
   NodeId cast(NodeId x, DType to, bool wrap = false);       // x itself when it is of that dtype

@@ -39,6 +39,10 @@ auto with_sizes_checked(F&& arithmetic) {
 // Throws when no array can have this shape: a negative size, too many dimensions, more elements than 64 bits count.
 void check_shape(const Shape& shape);
 
+// What no value is below, and what none is above.
+Scalar lowest(DType dtype);
+Scalar highest(DType dtype);
+
 // What a literal meets, for messages: how the program writes it, and its type.
 struct Meets {
   std::string text = "...", type;

@@ -107,4 +107,10 @@ NodeId GraphBuilder::elementwise(Op op, std::span<const Operand> args) {
   return add(std::move(node));
 }
 
+NodeId GraphBuilder::multiply(NodeId x, NodeId y, Precision precision) {
+  const NodeId product = elementwise(Op::Mul, {x, y});
+  if (dtype(product) == DType::F32) graph_.nodes.back().precision = precision;
+  return product;
+}
+
 }  // namespace smelt

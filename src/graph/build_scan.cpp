@@ -8,13 +8,23 @@
 
 namespace smelt {
 
+static Scalar extreme(DType t, bool high) {
+  if (is_bool(t)) return Scalar::of_bool(high);
+  if (is_int(t)) return high ? Scalar::of_uint(t, max_int(t)) : Scalar::of_int(t, min_int(t));
+  const FloatFormat f = float_format(t);
+  const double end = f.has_infinity ? HUGE_VAL : f.largest();
+  return Scalar::of_float(t, high ? end : -end);
+}
+Scalar lowest(DType dtype) { return extreme(dtype, false); }
+Scalar highest(DType dtype) { return extreme(dtype, true); }
+
 // Before the first element: of max the smallest value, so that it never wins.
 static Scalar start_of(ReduceKind kind, DType t) {
   switch (kind) {
     case ReduceKind::Sum: return Scalar::of_int(t, 0);
     case ReduceKind::Prod: return Scalar::of_int(t, 1);
-    case ReduceKind::Max: return is_float(t) ? Scalar::of_float(t, -HUGE_VAL) : Scalar::of_int(t, min_int(t));
-    case ReduceKind::Min: return is_float(t) ? Scalar::of_float(t, HUGE_VAL) : Scalar::of_uint(t, max_int(t));
+    case ReduceKind::Max: return lowest(t);
+    case ReduceKind::Min: return highest(t);
     default: throw InternalError("a scan of no kind");
   }
 }

@@ -44,7 +44,7 @@ Scalar int_scalar(int64_t value, DType dtype, const Meets& meets) {
                : "write a number in that range");
   }
   const Scalar scalar = Scalar::of_int(dtype, value);
-  if (std::isinf(scalar.f))
+  if (!std::isfinite(scalar.f))
     fail(fmt::format("{} does not fit {}", value, name_of(dtype)), fmt::format("write f32({})", meets.text));
   return scalar;
 }
@@ -53,10 +53,12 @@ Scalar float_scalar(double value, DType dtype, const Meets& meets) {
   if (is_bool(dtype) || is_int(dtype))
     fail(fmt::format("cannot mix {} with the float {}", meets.type, value), fmt::format("write f32({})", meets.text));
   const Scalar scalar = Scalar::of_float(dtype, value);
-  if (std::isinf(scalar.f) && !std::isinf(value)) {
-    const bool f32_holds_it = std::fabs(value) <= std::numeric_limits<float>::max();
+  const bool same = std::isnan(value) == std::isnan(scalar.f) && std::isinf(value) == std::isinf(scalar.f);
+  if (!same) {
+    const bool has_infinity = float_format(dtype).has_infinity;
+    const bool f32_holds_it = std::isinf(value) || std::fabs(value) <= std::numeric_limits<float>::max();
     fail(fmt::format("{} does not fit {}", value, name_of(dtype)),
-         fmt::format("write {}({}), or inf", f32_holds_it ? "f32" : "f64", meets.text));
+         fmt::format("write {}({}){}", f32_holds_it ? "f32" : "f64", meets.text, has_infinity ? ", or inf" : ""));
   }
   return scalar;
 }

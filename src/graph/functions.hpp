@@ -90,21 +90,26 @@ NodeId mse(GraphBuilder& b, NodeId x, NodeId target, Reduction reduction);  // (
 NodeId huber(GraphBuilder& b, NodeId x, NodeId target, const Operand& delta, Reduction reduction);
 
 // ---- products (functions_product.cpp). Results have the promoted dtype: f16 and bf16 add up in f32 and are rounded once, integers wrap,
-// of bools it is whether any pair is true.
+// of bools it is whether any pair is true. A precision is that of f32 factors; others are as exact as ever.
 // Letters name axes: those that two arrays share are multiplied, those that the result lacks are summed; '...' broadcasts.
-NodeId einsum(GraphBuilder& b, std::string_view subscripts, const std::vector<NodeId>& arrays);
+NodeId einsum(GraphBuilder& b, std::string_view subscripts, const std::vector<NodeId>& arrays,
+              Precision precision = Precision::Full);
 // numpy.matmul: [.., m, k] and [.., k, n] -> [.., m, n]; a vector is a row as x, a column as y. `what`: its name in messages.
-NodeId matmul(GraphBuilder& b, NodeId x, NodeId y, std::string_view what = "matmul");
-NodeId dot(GraphBuilder& b, NodeId x, NodeId y);  // numpy.dot: over the last axis of x and the last but one of y
+NodeId matmul(GraphBuilder& b, NodeId x, NodeId y, std::string_view what = "matmul",
+              Precision precision = Precision::Full);
+// numpy.dot: over the last axis of x and the last but one of y
+NodeId dot(GraphBuilder& b, NodeId x, NodeId y, Precision precision = Precision::Full);
 NodeId vecdot(GraphBuilder& b, NodeId x, NodeId y, int axis);
-NodeId outer(GraphBuilder& b, NodeId x, NodeId y);                            // of the flattened arrays
-NodeId tensordot(GraphBuilder& b, NodeId x, NodeId y, Axes of_x, Axes of_y);  // over these axes, pair by pair
-NodeId linear(GraphBuilder& b, NodeId x, NodeId weight,
-              std::optional<NodeId> bias);  // x @ weight.T + bias; weight: [out, in]
+NodeId outer(GraphBuilder& b, NodeId x, NodeId y);  // of the flattened arrays
+// Over these axes, pair by pair.
+NodeId tensordot(GraphBuilder& b, NodeId x, NodeId y, Axes of_x, Axes of_y, Precision precision = Precision::Full);
+// x @ weight.T + bias; weight: [out, in]
+NodeId linear(GraphBuilder& b, NodeId x, NodeId weight, std::optional<NodeId> bias,
+              Precision precision = Precision::Full);
 // softmax(q @ k.T * scale + mask) @ v, of [.., length, n] each. A bool mask says which keys are seen, causal those up to the row; a row
 // that sees none is 0. Without a scale 1 / sqrt(n). Where q has more heads (axis -3) than k and v, neighbours share theirs.
 NodeId attention(GraphBuilder& b, NodeId q, NodeId k, NodeId v, std::optional<NodeId> mask, bool causal,
-                 std::optional<Operand> scale);
+                 std::optional<Operand> scale, Precision precision = Precision::Full);
 
 // ---- movement
 NodeId expand_dims(GraphBuilder& b, NodeId x, Axes axes);  // the axes count in the result

@@ -109,7 +109,7 @@ void check_sizes(const GraphBuilder& b, const Named& x, const Named& y, const st
 }
 
 // The product of two arrays with the axes `result`, in the dtype that it adds up in.
-NodeId product(GraphBuilder& b, Named x, Named y, const Names& result, DType common) {
+NodeId product(GraphBuilder& b, Named x, Named y, const Names& result, DType common, Precision precision) {
   const DType wide = wide_type(common);
   const auto needed = [&](const Named& other) {
     Names names = result;
@@ -127,7 +127,8 @@ NodeId product(GraphBuilder& b, Named x, Named y, const Names& result, DType com
     }
   const NodeId left = aligned(b, {b.cast(x.x, wide), x.names}, all);
   const NodeId right = aligned(b, {b.cast(y.x, wide), y.names}, all);
-  return sum_over(b, b.elementwise(is_bool(wide) ? Op::And : Op::Mul, {left, right}), axes);
+  if (is_bool(wide)) return sum_over(b, b.elementwise(Op::And, {left, right}), axes);
+  return sum_over(b, b.multiply(left, right, common == DType::F32 ? precision : Precision::Full), axes);
 }
 
 DType common_dtype_of(const GraphBuilder& b, NodeId x, NodeId y, std::string_view what) {
@@ -252,7 +253,7 @@ class SubscriptParser {
 
 }  // namespace
 
-NodeId einsum(GraphBuilder& b, std::string_view subscripts, const std::vector<NodeId>& arrays) {
+NodeId einsum(GraphBuilder& b, std::string_view subscripts, const std::vector<NodeId>& arrays, Precision precision) {
   if (arrays.empty()) fail("einsum takes one array or more", "einsum('ij,jk->ik', a, b)");
   const Subscripts s = SubscriptParser(b, subscripts, arrays).run();
   Named so_far = diagonal(b, {arrays[0], s.arrays[0]});
@@ -276,13 +277,13 @@ NodeId einsum(GraphBuilder& b, std::string_view subscripts, const std::vector<No
         if (has(later, name) && !has(kept, name)) kept.push_back(name);
     }
     const DType common = common_dtype_of(b, so_far.x, next.x, "einsum");
-    so_far = {narrow(b, product(b, so_far, next, kept, common), common), kept};
+    so_far = {narrow(b, product(b, so_far, next, kept, common, precision), common), kept};
   }
   return so_far.x;
 }
 
 // Of x[..., m, k] and y[..., k, n], where a vector has no m or n, in the dtype that the product adds up in.
-static NodeId wide_matmul(GraphBuilder& b, NodeId x, NodeId y, DType common) {
+static NodeId wide_matmul(GraphBuilder& b, NodeId x, NodeId y, DType common, Precision precision) {
   const size_t rx = b.shape(x).size(), ry = b.shape(y).size();
   Named left{x, broadcasting(rx > 2 ? rx - 2 : 0)}, right{y, broadcasting(ry > 2 ? ry - 2 : 0)};
   Names result = broadcasting(std::max(left.names.size(), right.names.size()));
@@ -290,7 +291,7 @@ static NodeId wide_matmul(GraphBuilder& b, NodeId x, NodeId y, DType common) {
   left.names.push_back('k');
   right.names.push_back('k');
   if (ry > 1) right.names.push_back('n'), result.push_back('n');
-  return product(b, left, right, result, common);
+  return product(b, left, right, result, common, precision);
 }
 
 static void require_rows(const GraphBuilder& b, NodeId x, NodeId y, size_t axis_of_y, std::string_view what) {
@@ -313,7 +314,7 @@ static void require_stacks(const GraphBuilder& b, NodeId x, NodeId y, std::strin
   }
 }
 
-NodeId matmul(GraphBuilder& b, NodeId x, NodeId y, std::string_view what) {
+NodeId matmul(GraphBuilder& b, NodeId x, NodeId y, std::string_view what, Precision precision) {
   const size_t rx = b.shape(x).size(), ry = b.shape(y).size();
   if (rx == 0 || ry == 0)
     fail(fmt::format("{}: {} is a number, not a matrix", what, describe(b.at(rx == 0 ? x : y))),
@@ -321,14 +322,14 @@ NodeId matmul(GraphBuilder& b, NodeId x, NodeId y, std::string_view what) {
   require_rows(b, x, y, ry > 1 ? ry - 2 : 0, what);
   require_stacks(b, x, y, what);
   const DType common = common_dtype_of(b, x, y, what);
-  return narrow(b, wide_matmul(b, x, y, common), common);
+  return narrow(b, wide_matmul(b, x, y, common, precision), common);
 }
 
-NodeId dot(GraphBuilder& b, NodeId x, NodeId y) {
+NodeId dot(GraphBuilder& b, NodeId x, NodeId y, Precision precision) {
   const size_t rx = b.shape(x).size(), ry = b.shape(y).size();
   if (rx == 0 || ry == 0) return b.elementwise(Op::Mul, {x, y});
   require_rows(b, x, y, ry > 1 ? ry - 2 : 0, "dot");
-  return tensordot(b, x, y, {-1}, {ry > 1 ? -2 : -1});
+  return tensordot(b, x, y, {-1}, {ry > 1 ? -2 : -1}, precision);
 }
 
 NodeId vecdot(GraphBuilder& b, NodeId x, NodeId y, int axis) {
@@ -344,7 +345,7 @@ NodeId outer(GraphBuilder& b, NodeId x, NodeId y) {
   return b.elementwise(Op::Mul, {b.reshape(x, {-1, 1}), b.reshape(y, {1, -1})});
 }
 
-NodeId tensordot(GraphBuilder& b, NodeId x, NodeId y, Axes of_x, Axes of_y) {
+NodeId tensordot(GraphBuilder& b, NodeId x, NodeId y, Axes of_x, Axes of_y, Precision precision) {
   if (of_x.size() != of_y.size())
     fail(fmt::format("tensordot: {} axes of x and {} of y", of_x.size(), of_y.size()),
          "they are multiplied pair by pair");
@@ -374,17 +375,17 @@ NodeId tensordot(GraphBuilder& b, NodeId x, NodeId y, Axes of_x, Axes of_y) {
     for (const int name : n.names)
       if (name >= kOfX) result.push_back(name);
   const DType common = common_dtype_of(b, x, y, "tensordot");
-  return narrow(b, product(b, left, right, result, common), common);
+  return narrow(b, product(b, left, right, result, common, precision), common);
 }
 
-NodeId linear(GraphBuilder& b, NodeId x, NodeId weight, std::optional<NodeId> bias) {
+NodeId linear(GraphBuilder& b, NodeId x, NodeId weight, std::optional<NodeId> bias, Precision precision) {
   if (b.shape(x).empty())
     fail(fmt::format("linear: {} is a number", describe(b.at(x))), "x has rows along its last axis");
   if (b.shape(weight).size() != 2)
     fail(fmt::format("linear: the weight is {}", describe(b.at(weight))), "it is a matrix [out, in], as in torch");
   require_rows(b, x, weight, 1, "linear");
   const DType common = common_dtype_of(b, x, weight, "linear");
-  const NodeId sums = wide_matmul(b, x, swapaxes(b, weight, -2, -1), common);
+  const NodeId sums = wide_matmul(b, x, swapaxes(b, weight, -2, -1), common, precision);
   if (!bias) return narrow(b, sums, common);
   return narrow(b, b.elementwise(Op::Add, {sums, b.cast(*bias, b.dtype(sums))}), common);
 }
@@ -401,7 +402,7 @@ static NodeId grouped(GraphBuilder& b, NodeId x, const IntExpr& groups) {
 }
 
 NodeId attention(GraphBuilder& b, NodeId q, NodeId k, NodeId v, std::optional<NodeId> mask, bool causal,
-                 std::optional<Operand> scale) {
+                 std::optional<Operand> scale, Precision precision) {
   constexpr std::string_view kName = "scaled_dot_product_attention";
   for (const NodeId x : {q, k, v})
     if (b.shape(x).size() < 2) fail(fmt::format("{} takes [.., length, n], not {}", kName, describe(b.at(x))), "");
@@ -413,7 +414,7 @@ NodeId attention(GraphBuilder& b, NodeId q, NodeId k, NodeId v, std::optional<No
   if (of_q && of_k && of_v && *of_q != *of_k && *of_k > 1 && of_k == of_v && *of_q % *of_k == 0) {
     if (mask && b.shape(*mask).size() >= 3) mask = grouped(b, *mask, *of_k);
     const NodeId result =
-        attention(b, grouped(b, q, *of_k), grouped(b, k, *of_k), grouped(b, v, *of_k), mask, causal, scale);
+        attention(b, grouped(b, q, *of_k), grouped(b, k, *of_k), grouped(b, v, *of_k), mask, causal, scale, precision);
     Shape shape = b.shape(result);
     shape.erase(shape.end() - 4);
     shape[shape.size() - 3] = *of_q;
@@ -421,7 +422,7 @@ NodeId attention(GraphBuilder& b, NodeId q, NodeId k, NodeId v, std::optional<No
   }
   const DType common = common_dtype_of(b, q, k, kName);
   if (!is_float(common)) fail(fmt::format("{} takes floats, not {}", kName, describe(b.at(q))), "cast first");
-  const Term sums(b, wide_matmul(b, q, swapaxes(b, k, -2, -1), common));
+  const Term sums(b, wide_matmul(b, q, swapaxes(b, k, -2, -1), common, precision));
   const IntExpr length = b.shape(q).back();
   const Term unit = length.constant() ? Term(1.0 / std::sqrt(static_cast<double>(*length.constant())))
                                       : rsqrt(Term(b, b.cast(b.size_value(length), dtype_of(sums))));
@@ -442,7 +443,7 @@ NodeId attention(GraphBuilder& b, NodeId q, NodeId k, NodeId v, std::optional<No
   const Term total = kept(ReduceKind::Sum, e, {-1});
   const Term weights = e * apply(Op::Reciprocal, {mask ? where(equal(total, Term(0.0)), Term(1.0), total) : total});
   const NodeId rounded = narrowed(weights, b.dtype(v));
-  return narrow(b, wide_matmul(b, rounded, v, common_dtype_of(b, rounded, v, kName)), b.dtype(q));
+  return narrow(b, wide_matmul(b, rounded, v, common_dtype_of(b, rounded, v, kName), precision), b.dtype(q));
 }
 
 }  // namespace smelt::functions

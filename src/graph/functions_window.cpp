@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "graph/build_detail.hpp"
 #include "graph/term.hpp"
 
 namespace smelt::functions {
@@ -81,11 +82,7 @@ struct Slide {
 };
 
 // What never is the largest (or smallest).
-NodeId neutral(GraphBuilder& b, DType t, bool largest) {
-  if (is_bool(t)) return b.constant(Scalar::of_int(t, largest ? 0 : 1));
-  if (is_float(t)) return b.constant(Scalar::of_float(t, largest ? -HUGE_VAL : HUGE_VAL));
-  return b.constant(largest ? Scalar::of_int(t, min_int(t)) : Scalar::of_uint(t, max_int(t)));
-}
+NodeId neutral(GraphBuilder& b, DType t, bool largest) { return b.constant(largest ? lowest(t) : highest(t)); }
 
 NodeId extreme_pool(GraphBuilder& b, NodeId x, const Pool& pool, ReduceKind kind, const char* function) {
   const Slide slide(b, x, pool, function);

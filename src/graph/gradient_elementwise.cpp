@@ -105,6 +105,12 @@ Shares shares_of(Op op, const Term& a, const Term& b, const Term& c, const Term&
 void elementwise(Sweep& s, NodeId id, NodeId g) {
   const Op op = s.b.at(id).op;
   const std::vector<NodeId> args = s.b.at(id).args;
+  if (const Precision precision = s.b.at(id).precision; precision != Precision::Full) {
+    // A gradient of a product is as exact as the product.
+    for (size_t k = 0; k < 2; ++k)
+      if (s.wants(id, k)) s.add(args[k], s.b.multiply(g, args[1 - k], precision));
+    return;
+  }
   const auto term = [&](size_t k) { return Term(s.b, args[std::min(k, args.size() - 1)]); };
   const Shares shares = shares_of(op, term(0), term(1), term(2), Term(s.b, id), Term(s.b, g));
   SMELT_CHECK(shares.empty() || shares.size() == args.size(), "{} has {} derivatives for {} arguments", name_of(op),

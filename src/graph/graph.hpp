@@ -33,6 +33,7 @@
 #include "base/shape.hpp"
 #include "ops/op.hpp"
 #include "ops/philox.hpp"
+#include "smelt/precision.hpp"
 
 namespace smelt {
 
@@ -89,6 +90,7 @@ std::string_view name_of(NodeKind kind);
 std::string_view name_of(ReduceKind kind);
 std::string_view name_of(ScatterKind kind);
 std::string_view name_of(ExtendMode mode);
+std::string_view name_of(Precision precision);
 std::string_view name_of_scan(ReduceKind kind);  // "cumsum"
 
 // Where in the user's text a node comes from. `file`: a source file that wrote the program down by calls, of which only the line is
@@ -102,7 +104,9 @@ std::string place_text(const Origin& origin);
 
 struct Node {
   NodeKind kind;
-  Op op{};                 // Elementwise
+  Op op{};  // Elementwise
+  Precision
+      precision{};  // Elementwise: of a multiplication of f32 whose products are added up, and of those of its gradients
   ReduceKind reduce{};     // Reduce; Scan: Sum, Prod, Max or Min
   bool wrap = false;       // Cast: keep the low bits instead of saturating
   bool stops = false;      // Cast: gradients take it for a constant
@@ -183,6 +187,8 @@ Graph store_for_custom(const Graph& graph);
 Graph with_local_reductions(Graph graph, int64_t most, bool in_tiles);
 // The same with sums and extrema over long windows written as sums and extrema of shorter ones.
 Graph with_windows_in_steps(const Graph& graph);
+// The same with large products that may be less exact than f32 as products of parts in bf16, for devices that multiply those faster.
+Graph with_products_in_bf16(Graph graph, const SizeBinding& sizes);
 
 // The reference: op by op, floats in float64 with no rounding in between (an explicit cast to a float type rounds), integers
 // exact. One result per output: floats as F64 tensors, others in their own dtype. Throws UserError on a gather out of range.

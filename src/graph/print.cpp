@@ -98,6 +98,15 @@ static std::string name_of(philox::Draw draw) {
   throw InternalError("a draw of no kind");
 }
 
+std::string_view name_of(Precision precision) {
+  switch (precision) {
+    case Precision::Full: return "full";
+    case Precision::Tf32: return "tf32";
+    case Precision::Bf16x3: return "bf16x3";
+  }
+  return "";
+}
+
 // A name as one word: what is no letter, digit or underscore of ASCII is written as its byte.
 static std::string quoted(const std::string& name) {
   std::string text;
@@ -114,6 +123,8 @@ static std::string attributes(const Node& node) {
     case NodeKind::Input: return node.name.empty() ? "" : fmt::format(" {}", quoted(node.name));
     case NodeKind::Constant: return fmt::format(" {}", node.constant.str());
     case NodeKind::SizeValue: return fmt::format(" {}", node.size.str());
+    case NodeKind::Elementwise:
+      return node.precision == Precision::Full ? "" : fmt::format(" precision={}", name_of(node.precision));
     case NodeKind::Cast: return node.wrap ? " wrap" : node.stops ? " stops" : "";
     case NodeKind::Reduce: return fmt::format(" axes=[{}]{}", fmt::join(node.axes, ", "), node.local ? " local" : "");
     case NodeKind::Scan:
@@ -135,7 +146,6 @@ static std::string attributes(const Node& node) {
     case NodeKind::Extend: return fmt::format(" mode={} low={}", name_of(node.extend), str(node.starts));
     case NodeKind::Pad: return fmt::format(" low={}", str(node.starts));
     case NodeKind::Custom: return fmt::format(" {} result={}", quoted(node.custom->code->name), node.result);
-    case NodeKind::Elementwise:
     case NodeKind::Reshape:
     case NodeKind::Broadcast: return "";
   }

@@ -106,6 +106,7 @@ void write(ByteWriter& out, const Node& node) {
                     node.custom->code->name));
   out.number(node.kind);
   out.number(node.op);
+  out.number(node.precision);
   out.number(node.reduce);
   out.number(node.gather);
   out.number(node.scatter);
@@ -132,6 +133,7 @@ Node read_node(ByteReader& in, size_t number) {
   node.kind = in.one_of(NodeKind::Scatter);
   if (node.kind == NodeKind::Custom) throw DamagedBytes();
   node.op = in.one_of(static_cast<Op>(kOpCount - 1));
+  node.precision = in.one_of(Precision::Bf16x3);
   node.reduce = in.one_of(ReduceKind::ArgMin);
   node.gather = in.one_of(GatherMode::Drop);
   node.scatter = in.one_of(ScatterKind::Min);

@@ -48,6 +48,7 @@ std::string key_of(const Node& node) {
   std::string key;
   append(key, node.kind);
   append(key, node.op);
+  append(key, node.precision);
   append(key, node.reduce);
   append(key, node.wrap);
   append(key, node.gather);

@@ -148,6 +148,8 @@ class Verifier {
              str(arg(node, i).shape), str(node.shape));
     }
     expect(accepts(node.op, dtype), "{} does not take {}", name_of(node.op), name_of(dtype));
+    expect(node.precision == Precision::Full || (node.op == Op::Mul && dtype == DType::F32), "{} of {} in {}",
+           name_of(node.op), name_of(dtype), name_of(node.precision));
     expect(node.dtype == result_type(node.op, dtype), "{} of {} is not {}", name_of(node.op), name_of(dtype),
            name_of(node.dtype));
   }

@@ -22,6 +22,7 @@ Op op_of(ReduceKind kind) {
 }
 
 Scalar neutral(ReduceKind kind, DType t) {
+  t = compute_type(t);
   switch (kind) {
     case ReduceKind::Sum:
     case ReduceKind::Any: return Scalar::of_int(t, 0);

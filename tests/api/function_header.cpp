@@ -68,6 +68,7 @@ std::string declaration(const Function& f, const Parameter& p) {
   if (name == "pad_width") return "const PadWidth& pad_width";
   if (name == "arrays") return "const std::vector<Array>& arrays";
   if (name == "approximate") return "Approximate approximate = Approximate::None";
+  if (name == "precision") return "Precision precision = Precision::Full";
   if (name == "reduction") return "Reduction reduction = Reduction::Mean";
   if (name == "mode" && one_of(f.row.name, {"pad", "filter"}))
     return fmt::format("PadMode mode = PadMode::{}", f.row.name == "pad" ? "Constant" : "Edge");

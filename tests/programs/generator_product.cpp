@@ -251,6 +251,7 @@ class ProductGenerator : Draws {
       }
       default: {
         const std::string a = x(), b = y();
+        if (chance(4)) return fmt::format("matmul({}, {}, precision='{}')", a, b, word({"tf32", "bf16x3"}));
         return fmt::format("{} @ {}", a, b);
       }
     }
