@@ -14,25 +14,29 @@ namespace smelt {
 
 // ---- Products
 
-/// x @ y: sums of products over the last axis of x and the last but one of y; axes in front broadcast. f16 and bf16 add
-/// up in f32 and are rounded once; integers wrap. x: [.., m, k], y: [.., k, n], gives [.., m, n]; a vector is a row as
-/// x, a column as y. Gives the promoted dtype.
-inline Array matmul(const Array& x, const Array& y, Where where = Where::here()) {
-  return detail::call("matmul", {x, y}, where);
+/// matrix product: sums of products over the last axis of x and the last but one of y; axes in front broadcast. F16 and
+/// BF16 add up in F32 and are rounded once; integers wrap; Precision::Tf32 or Bf16x3: products of F32 may be off by
+/// 2^-10 or 2^-14. x: [.., m, k], y: [.., k, n], gives [.., m, n]; a vector is a row as x, a column as y. Gives the
+/// promoted dtype.
+inline Array matmul(const Array& x, const Array& y, Precision precision = Precision::Full,
+                    Where where = Where::here()) {
+  return detail::call("matmul", {x, y, precision}, where);
 }
 /// x @ weight.T + bias; weight: [out, in]. x: [.., in]. Gives [.., out] in the promoted dtype.
-inline Array linear(const Array& x, const Array& weight, const Array& bias = {}, Where where = Where::here()) {
-  return detail::call("linear", {x, weight, bias}, where);
+inline Array linear(const Array& x, const Array& weight, const Array& bias = {}, Precision precision = Precision::Full,
+                    Where where = Where::here()) {
+  return detail::call("linear", {x, weight, bias, precision}, where);
 }
 /// letters name axes: those that two arrays share are multiplied, those that the result lacks are summed, as in
 /// einsum('bij,bjk->bik', x, y); ... broadcasts. Gives the promoted dtype; several arrays are multiplied from the first
 /// to the last.
-inline Array einsum(std::string_view subscripts, const std::vector<Array>& operands, Where where = Where::here()) {
-  return detail::call("einsum", {subscripts, operands}, where);
+inline Array einsum(std::string_view subscripts, const std::vector<Array>& operands,
+                    Precision precision = Precision::Full, Where where = Where::here()) {
+  return detail::call("einsum", {subscripts, operands, precision}, where);
 }
 /// sums of products over the last axis of x and the last but one of y, or its only one. Gives the promoted dtype.
-inline Array dot(const Array& x, const Array& y, Where where = Where::here()) {
-  return detail::call("dot", {x, y}, where);
+inline Array dot(const Array& x, const Array& y, Precision precision = Precision::Full, Where where = Where::here()) {
+  return detail::call("dot", {x, y, precision}, where);
 }
 /// sum(x * y, axis). Gives the promoted dtype.
 inline Array vecdot(const Array& x, const Array& y, const Axes& axis = -1, Where where = Where::here()) {
@@ -47,8 +51,9 @@ inline Array outer(const Array& x, const Array& y, Where where = Where::here()) 
 /// n], k: [.., keys, n], v: [.., keys, m]. Gives [.., rows, m] in the dtype of q; 0 in rows that see no key. Vaswani et
 /// al. 2017.
 inline Array scaled_dot_product_attention(const Array& q, const Array& k, const Array& v, const Array& mask = {},
-                                          bool causal = false, const Array& scale = {}, Where where = Where::here()) {
-  return detail::call("scaled_dot_product_attention", {q, k, v, mask, causal, scale}, where);
+                                          bool causal = false, const Array& scale = {},
+                                          Precision precision = Precision::Full, Where where = Where::here()) {
+  return detail::call("scaled_dot_product_attention", {q, k, v, mask, causal, scale, precision}, where);
 }
 
 /// Sums of products over the last axes of x and as many first ones of y.

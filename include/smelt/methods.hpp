@@ -141,14 +141,15 @@ class SMELT_API Methods {
                      Where where = Where::here()) const;  ///< cross_entropy()
   Self mse(const Self& targets, Reduction reduction = Reduction::Mean, Where where = Where::here()) const;  ///< mse()
   Self huber(const Self& targets, const Self& delta = 1.0, Reduction reduction = Reduction::Mean,
-             Where where = Where::here()) const;                                              ///< huber()
-  Self matmul(const Self& y, Where where = Where::here()) const;                              ///< matmul()
-  Self linear(const Self& weight, const Self& bias = {}, Where where = Where::here()) const;  ///< linear()
-  Self dot(const Self& y, Where where = Where::here()) const;                                 ///< dot()
-  Self vecdot(const Self& y, const Axes& axis = -1, Where where = Where::here()) const;       ///< vecdot()
-  Self outer(const Self& y, Where where = Where::here()) const;                               ///< outer()
+             Where where = Where::here()) const;                                                         ///< huber()
+  Self matmul(const Self& y, Precision precision = Precision::Full, Where where = Where::here()) const;  ///< matmul()
+  Self linear(const Self& weight, const Self& bias = {}, Precision precision = Precision::Full,
+              Where where = Where::here()) const;                                                     ///< linear()
+  Self dot(const Self& y, Precision precision = Precision::Full, Where where = Where::here()) const;  ///< dot()
+  Self vecdot(const Self& y, const Axes& axis = -1, Where where = Where::here()) const;               ///< vecdot()
+  Self outer(const Self& y, Where where = Where::here()) const;                                       ///< outer()
   Self scaled_dot_product_attention(const Self& k, const Self& v, const Self& mask = {}, bool causal = false,
-                                    const Self& scale = {},
+                                    const Self& scale = {}, Precision precision = Precision::Full,
                                     Where where = Where::here()) const;      ///< scaled_dot_product_attention()
   Self reshape(const Sizes& shape, Where where = Where::here()) const;       ///< reshape()
   Self flatten(Where where = Where::here()) const;                           ///< flatten()

@@ -7,16 +7,16 @@
 namespace smelt {
 
 template <class Self>
-Self Methods<Self>::matmul(const Self& y, Where where) const {
-  return smelt::matmul(self(), y, where);
+Self Methods<Self>::matmul(const Self& y, Precision precision, Where where) const {
+  return smelt::matmul(self(), y, precision, where);
 }
 template <class Self>
-Self Methods<Self>::linear(const Self& weight, const Self& bias, Where where) const {
-  return smelt::linear(self(), weight, bias, where);
+Self Methods<Self>::linear(const Self& weight, const Self& bias, Precision precision, Where where) const {
+  return smelt::linear(self(), weight, bias, precision, where);
 }
 template <class Self>
-Self Methods<Self>::dot(const Self& y, Where where) const {
-  return smelt::dot(self(), y, where);
+Self Methods<Self>::dot(const Self& y, Precision precision, Where where) const {
+  return smelt::dot(self(), y, precision, where);
 }
 template <class Self>
 Self Methods<Self>::vecdot(const Self& y, const Axes& axis, Where where) const {
@@ -28,8 +28,8 @@ Self Methods<Self>::outer(const Self& y, Where where) const {
 }
 template <class Self>
 Self Methods<Self>::scaled_dot_product_attention(const Self& k, const Self& v, const Self& mask, bool causal,
-                                                 const Self& scale, Where where) const {
-  return smelt::scaled_dot_product_attention(self(), k, v, mask, causal, scale, where);
+                                                 const Self& scale, Precision precision, Where where) const {
+  return smelt::scaled_dot_product_attention(self(), k, v, mask, causal, scale, precision, where);
 }
 
 }  // namespace smelt

@@ -57,7 +57,8 @@ class ProductsInBf16 {
 
   // The inner axis along which the parts of both factors lie; -1: not such a product, or too small.
   int axis_of_parts(const Node& sum) const {
-    if (sum.kind != NodeKind::Reduce || sum.reduce != ReduceKind::Sum || sum.local || sum.dtype != DType::F32) return -1;
+    if (sum.kind != NodeKind::Reduce || sum.reduce != ReduceKind::Sum || sum.local || sum.dtype != DType::F32)
+      return -1;
     const Node& product = from_.at(sum.args[0]);
     if (product.precision == Precision::Full) return -1;
     const size_t rank = product.shape.size();

@@ -196,7 +196,11 @@ constexpr Note kNotes[] = {
     {"bernoulli", "", "p broadcasts. Gives Bool. seed, offset, stream: as in random_bits()."},
     {"dropout", "0 where bernoulli() of the same seed, offset and stream is true, else x / (1 - p)",
      "Floats. Gives the shape and dtype of x."},
-    {"matmul", "",
+    {"matmul",
+     "matrix product: sums of products over the last axis of x and the last but one of y; axes in front broadcast. F16 "
+     "and BF16 add up in F32 and are rounded once; integers wrap; Precision::Tf32 or Bf16x3: products of F32 may be "
+     "off "
+     "by 2^-10 or 2^-14",
      "x: [.., m, k], y: [.., k, n], gives [.., m, n]; a vector is a row as x, a column as y. Gives the promoted "
      "dtype."},
     {"linear", "", "x: [.., in]. Gives [.., out] in the promoted dtype."},

@@ -50,8 +50,9 @@ TEST(Cases, C19_SignOfZero) {
     check("x * 1", {-0.0, 0.0}, {-0.0, 0.0});
     check("x * 0", {-1, 1}, {-0.0, 0.0});
     check("-x", {-0.0, 0.0}, {0.0, -0.0});
-    check("1 / x", {-0.0, 0.0}, {-kInf, kInf});
-    check("reciprocal(x)", {-0.0, 0.0}, {-kInf, kInf});
+    const double infinity = t == DType::F8E4M3 ? kNan : kInf;  // which it does not have
+    check("1 / x", {-0.0, 0.0}, {-infinity, infinity});
+    check("reciprocal(x)", {-0.0, 0.0}, {-infinity, infinity});
     check("maximum(x, y)", {-0.0, 0.0}, {0.0, 0.0}, {0.0, -0.0});
     check("minimum(x, y)", {-0.0, 0.0}, {-0.0, -0.0}, {0.0, -0.0});
     check("round(x)", {-0.0, 0.0, -0.25, 0.25}, {-0.0, 0.0, -0.0, 0.0});
