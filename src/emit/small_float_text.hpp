@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/dtype.hpp"
+#include "base/scalar.hpp"
 
 namespace smelt::emit {
 
