@@ -720,28 +720,28 @@ huber_loss = huber
 
 # ---- Products
 
-def matmul(x: ArrayLike, y: ArrayLike) -> Array:
-    """x @ y: sums of products over the last axis of x and the last but one of y; axes in front broadcast. f16 and bf16 add up in f32 and are rounded once; integers wrap."""
-    return _call("matmul", x, y)
+def matmul(x: ArrayLike, y: ArrayLike, precision: str = 'full') -> Array:
+    """x @ y: sums of products over the last axis of x and the last but one of y; axes in front broadcast. f16 and bf16 add up in f32 and are rounded once; integers wrap; precision 'tf32' or 'bf16x3': products of f32 may be off by 2^-10 or 2^-14."""
+    return _call("matmul", x, y, precision)
 
 
 mm = matmul
 bmm = matmul
 
 
-def linear(x: ArrayLike, weight: ArrayLike, bias: Optional[ArrayLike] = None) -> Array:
+def linear(x: ArrayLike, weight: ArrayLike, bias: Optional[ArrayLike] = None, precision: str = 'full') -> Array:
     """x @ weight.T + bias; weight: [out, in]."""
-    return _call("linear", x, weight, bias)
+    return _call("linear", x, weight, bias, precision)
 
 
-def einsum(subscripts: str, *operands: Any) -> Array:
+def einsum(subscripts: str, *operands: Any, precision: str = 'full') -> Array:
     """letters name axes: those that two arrays share are multiplied, those that the result lacks are summed, as in einsum('bij,bjk->bik', x, y); ... broadcasts."""
-    return _call("einsum", subscripts, _items(operands))
+    return _call("einsum", subscripts, _items(operands), precision)
 
 
-def dot(x: ArrayLike, y: ArrayLike) -> Array:
+def dot(x: ArrayLike, y: ArrayLike, precision: str = 'full') -> Array:
     """sums of products over the last axis of x and the last but one of y, or its only one."""
-    return _call("dot", x, y)
+    return _call("dot", x, y, precision)
 
 
 def vecdot(x: ArrayLike, y: ArrayLike, axis: _Axes = -1) -> Array:
@@ -754,16 +754,16 @@ def outer(x: ArrayLike, y: ArrayLike) -> Array:
     return _call("outer", x, y)
 
 
-def tensordot(x: ArrayLike, y: ArrayLike, axes: Any = 2) -> Array:
+def tensordot(x: ArrayLike, y: ArrayLike, axes: Any = 2, precision: str = 'full') -> Array:
     """sums of products over pairs of axes: a number n pairs the last n of x with the first n of y, and ((1, 0), (0, 1)) names them."""
-    return _call("tensordot", x, y, axes)
+    return _call("tensordot", x, y, axes, precision)
 
 
 def scaled_dot_product_attention(
-    q: ArrayLike, k: ArrayLike, v: ArrayLike, mask: Optional[ArrayLike] = None, causal: bool = False, scale: Optional[ArrayLike] = None
+    q: ArrayLike, k: ArrayLike, v: ArrayLike, mask: Optional[ArrayLike] = None, causal: bool = False, scale: Optional[ArrayLike] = None, precision: str = 'full'
 ) -> Array:
     """softmax(q @ k.mT * scale + mask) @ v; a bool mask says which keys are seen, causal those up to the row; without scale 1 / sqrt of the last axis; more heads of q than of k share theirs."""
-    return _call("scaled_dot_product_attention", q, k, v, mask, causal, scale)
+    return _call("scaled_dot_product_attention", q, k, v, mask, causal, scale, precision)
 
 
 attention = scaled_dot_product_attention

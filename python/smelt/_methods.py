@@ -476,17 +476,17 @@ class Methods(_smelt.Array):
         """smelt.huber() of this array."""
         return _call("huber", self, targets, delta, reduction)
 
-    def matmul(self, y: ArrayLike) -> Array:
+    def matmul(self, y: ArrayLike, precision: str = 'full') -> Array:
         """smelt.matmul() of this array."""
-        return _call("matmul", self, y)
+        return _call("matmul", self, y, precision)
 
-    def linear(self, weight: ArrayLike, bias: Optional[ArrayLike] = None) -> Array:
+    def linear(self, weight: ArrayLike, bias: Optional[ArrayLike] = None, precision: str = 'full') -> Array:
         """smelt.linear() of this array."""
-        return _call("linear", self, weight, bias)
+        return _call("linear", self, weight, bias, precision)
 
-    def dot(self, y: ArrayLike) -> Array:
+    def dot(self, y: ArrayLike, precision: str = 'full') -> Array:
         """smelt.dot() of this array."""
-        return _call("dot", self, y)
+        return _call("dot", self, y, precision)
 
     def vecdot(self, y: ArrayLike, axis: _Axes = -1) -> Array:
         """smelt.vecdot() of this array."""
@@ -496,9 +496,9 @@ class Methods(_smelt.Array):
         """smelt.outer() of this array."""
         return _call("outer", self, y)
 
-    def tensordot(self, y: ArrayLike, axes: Any = 2) -> Array:
+    def tensordot(self, y: ArrayLike, axes: Any = 2, precision: str = 'full') -> Array:
         """smelt.tensordot() of this array."""
-        return _call("tensordot", self, y, axes)
+        return _call("tensordot", self, y, axes, precision)
 
     def reshape(self, *shape: Any) -> Array:
         """smelt.reshape() of this array."""

@@ -118,7 +118,7 @@ def test_precision_is_a_permission(precision):
         lambda a, b: smelt.dot(a, b, precision=precision),
     ):
         assert np.allclose(smelt.jit(f)(a, b), exact, atol=1e-4)  # on a CPU in full
-    slope = smelt.grad(lambda a: smelt.sum(smelt.matmul(a, b, precision=precision) ** 2))(a)
+    slope = smelt.grad(lambda a, b: smelt.sum(smelt.matmul(a, b, precision=precision) ** 2))(a, b)
     assert np.allclose(slope, 2 * exact @ b.T, rtol=1e-4, atol=1e-2)
     q = a[:, :32]
     attention = smelt.jit(lambda q: smelt.scaled_dot_product_attention(q, q, q, precision=precision))
