@@ -220,7 +220,7 @@ HelperList f8_helpers() {
 SMELT_INLINE float from_f8_e4m3(unsigned char x) {
   const unsigned rest = x & 0x7fu;
   const float y = from_f16((unsigned short)(((x & 0x80u) << 8) | (rest << 7))) * 256.0f;
-  return rest == 0x7fu ? __uint_as_float(0x7fc00000u) : y;
+  return rest == 0x7fu ? __uint_as_float(__float_as_uint(y) | 0x7fc00000u) : y;
 })",
        {"from_f16"}},
       {{"to_f8_e4m3"}, to_small_float(DType::F8E4M3, byte)},

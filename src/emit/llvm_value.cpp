@@ -117,7 +117,8 @@ Value PhasePrinter::widen_f8(const Value& x) {
   const Value small = widen_small(as_f16(op("or $T $a, $b", t, {sign, shifted(rest, 7)})));
   const Value value = op("fmul $T $a, $b", DType::F32, {small, Value{"256.0", DType::F32, 0, 0}});
   const Value is_nan = op("icmp eq $T $a, $b", DType::Bool, {rest, constant(t, 0x7f)});
-  return op("select $C $a, $T $b, $T $c", DType::F32, {is_nan, Value{"0x7FF8000000000000", DType::F32, 0, 0}, value});
+  const Value nan = op("or $T $a, $b", DType::U32, {bitcast(value, DType::U32), constant(DType::U32, 0x7fc00000)});
+  return op("select $C $a, $T $b, $T $c", DType::F32, {is_nan, bitcast(nan, DType::F32), value});
 }
 
 Value PhasePrinter::widen_small(const Value& x) {

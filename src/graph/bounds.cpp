@@ -16,6 +16,8 @@ Format format_of(DType t) {
 }
 
 double rounding(double v, DType dtype, double ulp, bool exact_arguments) {
+  // An infinity becomes NaN where it is stored in a format that has none.
+  if (std::isinf(v) && is_float(dtype) && !float_format(dtype).has_infinity) return kAnything;
   if (!std::isfinite(v)) return 0;
   const Format f = format_of(dtype), computed = format_of(compute_type(dtype));
   if (std::fabs(v) > f.largest) return kAnything;

@@ -78,13 +78,16 @@ double rounded(DType dtype, double value) {
 
 bool same_pattern(DType dtype, double got, double exact) {
   const double want = rounded(dtype, exact);
-  if (std::isnan(got) || std::isnan(want)) return std::isnan(got) && std::isnan(want);
-  if (std::isinf(got) != std::isinf(want)) {  // right at the largest number, the last bit decides
-    const double edge = largest(dtype), finite = std::isinf(got) ? exact : got;
-    return std::isfinite(exact) && std::signbit(got) == std::signbit(want) &&
+  // What is past the largest number: an infinity, or NaN where there is none.
+  const bool has_infinity = !is_float(dtype) || float_format(dtype).has_infinity;
+  const auto past = [&](double x) { return has_infinity ? std::isinf(x) : std::isnan(x) && std::isfinite(exact); };
+  if (past(got) != past(want)) {  // right at the largest number, the last bit decides
+    const double edge = largest(dtype), finite = past(got) ? exact : got;
+    return std::isfinite(exact) && (!has_infinity || std::signbit(got) == std::signbit(want)) &&
            std::fabs(finite) >= edge * (1 - tolerance_of(dtype).relative) &&
            std::fabs(exact) <= edge * (1 + tolerance_of(dtype).relative);
   }
+  if (std::isnan(got) || std::isnan(want)) return std::isnan(got) && std::isnan(want);
   // Of a zero that stands for a tiny number the sign may be that of a rounding error; of an exact one it is part of the result.
   if (std::isinf(got) || (got == 0 && exact == 0)) return std::signbit(got) == std::signbit(want);
   return true;

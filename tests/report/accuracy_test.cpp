@@ -98,6 +98,14 @@ TEST(Accuracy, OverflowOfTheDtypeIsInfinity) {
   EXPECT_TRUE(floats(DType::F32, {3.4028234e38}, {3.40282357e38}).correct);  // the last bit decides
 }
 
+TEST(Accuracy, NanIsPastTheLargestNumberWithoutInfinities) {
+  EXPECT_TRUE(floats(DType::F8E4M3, {kNan}, {1000}).correct);
+  EXPECT_TRUE(floats(DType::F8E4M3, {kNan}, {kInf}).correct);
+  EXPECT_TRUE(floats(DType::F8E4M3, {kNan}, {463.9}).correct);  // the last bit decides
+  EXPECT_FALSE(floats(DType::F8E4M3, {kNan}, {300}).correct);
+  EXPECT_FALSE(floats(DType::F8E4M3, {300}, {kNan}).correct);
+}
+
 TEST(Accuracy, TheToleranceIsThatOfTheDtype) {
   for (const DType dtype : {DType::F8E4M3, DType::F8E5M2, DType::F16, DType::BF16, DType::F32, DType::F64}) {
     const Tolerance t = tolerance_of(dtype);
