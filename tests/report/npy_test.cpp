@@ -46,7 +46,7 @@ Scalar element(const TensorView& view, const Dims& index) {
 TEST(Npy, EveryDtypeComesBackWithTheSameBits) {
   const TemporaryFolder folder;
   for (const DType dtype : kAllDTypes) {
-    if (dtype == DType::BF16) continue;
+    if (dtype == DType::BF16 || is_f8(dtype)) continue;  // which NumPy has not
     Tensor array = Tensor::zeros(dtype, {3, 5});
     auto* bytes = static_cast<unsigned char*>(array.data);
     for (int64_t i = 0; i < array.bytes(); ++i)
