@@ -472,7 +472,7 @@ TEST(Verify, HalvesAreBits) {
                {alloc(kept), vector("i0"_loop, 8, {let(local, half), store({true, kept, {i}}, s.build.local(local))}),
                 vector("i0"_loop, 8, {s.build.store({false, out, {i}}, s.load_scratch(kept, {i}))})}));
   EXPECT_EQ(fault(s.kernel), "");
-  EXPECT_EQ(s.build.to_half(wide, DType::F16), half) << "what was loaded is stored as it was";
+  EXPECT_EQ(s.build.to_small(wide, DType::F16), half) << "what was loaded is stored as it was";
   s.build.apply(Op::Neg, {half});
   EXPECT_FAULT(s.kernel, "negative does not take f16");
   s.kernel.exprs.back() = {DType::F64, Cast{half, false}};
