@@ -79,7 +79,7 @@ bool is_short(const Graph& graph, const Node& reduce, int64_t most) {
 }
 
 // Whether it adds up products of small floats, which are cast to f32 first: matrix units do that, from their own number of terms on.
-bool is_product_of_small(const Graph& graph, const Node& reduce) {
+bool is_product_of_halves(const Graph& graph, const Node& reduce) {
   constexpr int64_t kTerms = 16;
   const Node& product = graph.at(reduce.args[0]);
   if (reduce.reduce != ReduceKind::Sum || product.kind != NodeKind::Elementwise || product.op != Op::Mul ||
@@ -150,7 +150,7 @@ Graph with_local_reductions(Graph graph, int64_t most, bool in_tiles) {
     const Node& node = graph.nodes[i];
     if (in_tiles && node.local && is_dense(graph, node)) graph.nodes[i].local = false;
     if (node.kind == NodeKind::Reduce && !node.local && is_short(graph, node, most) &&
-        !is_product_of_small(graph, node) && (is_short(graph, node, kFewTerms) || !is_dense(graph, node)) &&
+        !is_product_of_halves(graph, node) && (is_short(graph, node, kFewTerms) || !is_dense(graph, node)) &&
         of_two_arrays(graph, node))
       graph.nodes[i].local = true;
   }
