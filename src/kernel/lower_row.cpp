@@ -6,6 +6,12 @@
 //         vector %i over the row (or block):  accumulate; store what is ready; keep what later passes need
 //       combine the lanes
 //       store results of one element a row
+//
+// Rows together (Schedule::rows): the grid goes over blocks of rows, whose reductions meet in scratch.
+//
+//   grid %g over the blocks
+//     serial %r over the rows of a block:  the passes of a row; put what it was reduced to into scratch
+//     vector %i over the rows of a block:  store results of one element a row
 #include <algorithm>
 
 #include "base/check.hpp"
@@ -15,6 +21,8 @@ namespace smelt::kernel {
 
 // Vector steps of one accumulator before its lanes are added up: keeps the error of long sums near that of pairwise summation.
 constexpr int64_t kBlockSteps = 256;
+
+static const Symbol kRowOfBlock = Symbol::loop("r");
 
 RowLoops RowLowering::row_loops(Placement& placement, const IntExpr& first, const IntExpr& length, int64_t estimate,
                                 const RowPart& part) const {
@@ -161,31 +169,71 @@ void RowLowering::phases() {
   domain().scans.empty() ? split_rows() : split_scan();
 }
 
+// Behind the passes of the rows of a block: their results of one element a row, a lane to each. `done` are the accumulators of these
+// passes; what the results need of them is stored by the statements that `row` gains.
+Stmt RowLowering::results_of_rows(const Piece& rows, const std::vector<Accumulator>& done, Placement placement,
+                                  std::vector<Stmt>& row) {
+  for (const Accumulator& a : done) {
+    const ExprId value = result(a);
+    const int buffer = add_scratch(builder_.dtype(value), {schedule_.rows});
+    row.push_back(builder_.store({true, buffer, {IntExpr::symbol(kRowOfBlock)}}, value));
+    evaluator_.set_reduction(a.reduction->node, builder_.load({true, buffer, {IntExpr::symbol(kLane)}}));
+  }
+  placement.ranges[kLane] = {0, rows.length - 1};
+  placement.place(column_axis().var, rows.first + IntExpr::symbol(kLane));
+  std::vector<Stmt> body;
+  for (int level = 1; level <= domain().levels; ++level) append(body, row_outputs(level, placement));
+  return loop(LoopKind::Vector, kLane, rows.length, std::move(body), schedule_.rows);
+}
+
 void RowLowering::row() {
   Grid grid;
+  const Symbol tile = Symbol::loop("t");
+  const bool together = schedule_.rows > 0;
   for (const Axis& axis : domain().axes)
-    if (!axis.reduced && !(schedule_.columns && &axis == &column_axis())) grid.add(axis.var, axis.extent);
-  if (schedule_.columns) grid.add(Symbol::loop("t"), ceildiv(column_axis().extent, schedule_.columns));
+    if (!axis.reduced && !((schedule_.columns || together) && &axis == &column_axis())) grid.add(axis.var, axis.extent);
+  if (schedule_.columns) grid.add(tile, ceildiv(column_axis().extent, schedule_.columns));
+  if (together) grid.add_pieces(tile, column_axis().extent, schedule_.rows);
   Placement placement;
   grid.decode(placement);
+  Piece rows;
+  if (together) {
+    rows = piece_at(placement, tile, column_axis().extent, schedule_.rows);
+    placement.ranges[kRowOfBlock] = {0, rows.length - 1};
+    placement.place(column_axis().var, rows.first + IntExpr::symbol(kRowOfBlock));
+  }
   const IntExpr length = schedule_.vector_axis < 0 ? IntExpr(1) : vector_axis().extent;
   const RowLoops loops = schedule_.flat
                              ? flat_loops(placement)
                              : row_loops(placement, 0, length, schedule_.vector_axis < 0 ? 1 : vector_axis().estimate);
 
   PassLoops in;
-  in.accumulators = [&](int level) { return row_accumulators(loops, placement, level); };
+  std::vector<Accumulator> done;
+  in.accumulators = [&](int level) {
+    std::vector<Accumulator> accs = row_accumulators(loops, placement, level);
+    for (const Accumulator& a : totals_of(accs)) done.push_back(a);
+    return accs;
+  };
   in.around = [&](const std::vector<Accumulator>& accs, std::vector<Stmt> starts, std::vector<Stmt> element) {
     if (!element.empty()) append(starts, row_pass(loops, accs, std::move(element)));
     return starts;
   };
   in.outputs = [&](int level) {
+    if (together) return std::vector<Stmt>();
     return schedule_.columns ? column_outputs(level, placement) : row_outputs(level, placement);
   };
   in.points = domain().estimate(true) * std::max(1, schedule_.columns);
   in.innermost = kLane;
   if (schedule_.flat) in.lanes = loops.vector_extent;
-  add_phase(grid.extent(), passes(placement, std::move(in)), domain().reduced_count() * (domain().levels + 1));
+  std::vector<Stmt> body = passes(placement, std::move(in));
+  IntExpr work = domain().reduced_count() * (domain().levels + 1);
+  if (together) {
+    Stmt results = results_of_rows(rows, done, placement, body);
+    body = in_loops({{kRowOfBlock, rows.length}}, std::move(body));
+    body.push_back(std::move(results));
+    work = work * schedule_.rows;
+  }
+  add_phase(grid.extent(), std::move(body), work);
 }
 
 }  // namespace smelt::kernel

@@ -93,7 +93,7 @@ std::optional<Tuning> tuning_of(const std::string& text) {
 
 bool same_form(const Schedule& a, const Schedule& b) {
   return a.team == b.team && a.workgroup == b.workgroup && a.lanes == b.lanes && a.unroll == b.unroll &&
-         a.tile == b.tile && a.held == b.held && a.flat == b.flat && a.columns == b.columns &&
+         a.tile == b.tile && a.held == b.held && a.flat == b.flat && a.columns == b.columns && a.rows == b.rows &&
          a.flattened == b.flattened && a.pieces == b.pieces && a.narrow_axis == b.narrow_axis &&
          along_rows(a) == along_rows(b) && a.strategy == b.strategy && a.scatter == b.scatter &&
          rows_of(a) == rows_of(b) && block_of(a) == block_of(b) && tile_of(a) == tile_of(b) &&

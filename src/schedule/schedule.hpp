@@ -38,8 +38,9 @@ struct Schedule {
   int64_t tile = 0;          // points of the vector axis in one grid iteration; 0: all
   bool flat = false;         // Row on a GPU: one vector loop over all reduced axes, indices by division
   int columns = 0;           // of a flat Row: so many neighbours of the last kept axis side by side; 0: it reduces rows
-  int64_t keep_bytes = 0;    // Row, Column: on-chip memory for values that several stages need
-  int64_t cache_bytes = 0;   // on a CPU: the last cache, where results may wait for who reads them next
+  int rows = 0;            // Row on a CPU: of so many rows, what follows from their reductions is computed side by side
+  int64_t keep_bytes = 0;  // Row, Column: on-chip memory for values that several stages need
+  int64_t cache_bytes = 0;  // on a CPU: the last cache, where results may wait for who reads them next
   // GPU: the threads that run one iteration together, of a workgroup, and steps of a Vector loop taken at once.
   int team = 0, workgroup = 0;
   int unroll = 1;

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <numeric>
 
 #include "schedule/candidates.hpp"
+#include "schedule/cost_parts.hpp"
 #include "schedule/local.hpp"
 #include "schedule/parts.hpp"
 
@@ -21,8 +23,9 @@ constexpr int64_t kTile = 64, kLargeTile = 128, kLargestTile = 256;
 constexpr int64_t kLargeArray = 1 << 22;
 // Column sums keep their accumulators in the first-level cache.
 constexpr int64_t kColumnTile = 2048;
-// Passes over columns whose rows are far apart: a kilobyte of each row, so that what comes next is fetched ahead.
-constexpr int64_t kFarTile = 256;
+// Passes over columns whose rows are far apart: a kilobyte of each row, so that what comes next is fetched ahead. Where no cache holds a
+// tile from pass to pass, more.
+constexpr int64_t kFarTile = 256, kWideTile = 1024;
 // Rows shorter than this leave most lanes of a vector empty.
 constexpr int64_t kShortRow = 16;
 // One row to a thread leaves threads idle where rows are few. Rows fewer than the first, reduced in one pass, are therefore split over
@@ -41,6 +44,9 @@ constexpr int64_t kSeveralGathers = 3;
 
 // Bodies of this cost (operations.hpp) are light, and longer than that are long.
 constexpr int kLightBody = 12, kLongBody = 640;
+
+// Values of nodes that cost as much are kept between passes (kernel/keep.cpp).
+constexpr int kWorthKeeping = 8;
 
 // Of what passes over a row read again, about.
 constexpr int64_t kBytesOfElement = 4;
@@ -223,6 +229,35 @@ std::optional<Refusal> turned_read(const Graph& graph, const Domain& domain, con
 }
 
 // Reductions whose rows lie along the fastest axis.
+// Rows of which the outputs of one element a row are computed together, a lane to each: where these take long beside the reduction of a
+// row. A function of one value takes as long as of a vector. 0: each row on its own.
+int rows_together(const Graph& graph, const Group& group, const Domain& domain, const Options& options) {
+  constexpr int64_t kLongRow = 512;
+  const int rows = 4 * natural_lanes(options.target);
+  const int last = last_axis(domain, false);
+  if (options.target.plain || !domain.scans.empty() || last < 0 || domain.estimate(true) > kLongRow ||
+      domain.axes[static_cast<size_t>(last)].estimate < rows ||
+      domain.estimate(false) < int64_t{2} * rows * options.target.threads)
+    return 0;
+  for (const Reduction& r : domain.reductions)
+    if (r.moment || r.online || is_half(graph.at(r.node).dtype)) return 0;
+  const auto per_row = [](const Output& o) { return o.per_row; };
+  if (std::none_of(domain.outputs.begin(), domain.outputs.end(), per_row)) return 0;
+  int cost = 0;
+  for (const NodeId id : group.nodes) {
+    const Node& node = graph.at(id);
+    int64_t elements = 1;
+    for (const IntExpr& size : node.shape) elements *= size.evaluate(options.sizes);
+    if (node.kind != NodeKind::Elementwise || elements > domain.estimate(false)) continue;
+    // Lanes beyond the last row divide by what they find.
+    if (!is_float(node.dtype) &&
+        (node.op == Op::Div || node.op == Op::FloorDiv || node.op == Op::Mod || node.op == Op::Fmod))
+      return 0;
+    cost += cost_of(node);
+  }
+  return cost >= kWorthKeeping ? rows : 0;
+}
+
 std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const Group& group, const Options& options) {
   if (auto refusal = turned_read(graph, domain, group)) return *refusal;
   Schedule s;
@@ -242,7 +277,9 @@ std::variant<Schedule, Refusal> row(const Graph& graph, Domain domain, const Gro
   } else {
     s.strategy = Strategy::Row;
     s.keep_bytes = options.target.l2_bytes / 2;
-    s.note = fmt::format("a row of {} per iteration, {} over it{}", length, passes_text(domain), scans_text(domain));
+    s.rows = rows_together(graph, group, domain, options);
+    s.note = fmt::format("{} of {} per iteration, {} over {}{}", s.rows ? fmt::format("{} rows", s.rows) : "a row",
+                         length, passes_text(domain), s.rows ? "each" : "it", scans_text(domain));
   }
   s.domain = std::move(domain);
   return s;
@@ -306,6 +343,30 @@ bool takes_far_tiles(const Schedule& s, const Target& target) {
   return width >= kFarTile * kThreadsOfACpu / 2 && height * kFarTile * kBytesOfElement <= 2 * target.l2_bytes;
 }
 
+// Whether the rows of columns lie in the same sets of the first-level cache, as those of 1024 elements of 32 bits do: a few push each other
+// out, of the second level too, so that a lane going down its own column finds nothing of it again.
+bool has_colliding_rows(const Graph& graph, const Schedule& s, const Options& options) {
+  constexpr int64_t kWays = 8, kWaySize = 4096;  // of the first level, mostly
+  const Axis& row = s.domain.axes[static_cast<size_t>(last_axis(s.domain, true))];
+  const auto collides = [&](NodeId node, const Index& index) {
+    const double step = stride_of(graph, s.domain, options.sizes, node, index, row.var) * size_of(graph.at(node).dtype);
+    return step > 0 && std::fmod(step, kWaySize) == 0;
+  };
+  return row.estimate > 2 * kWays && std::any_of(s.domain.reads.begin(), s.domain.reads.end(),
+                                                 [&](const Read& read) { return collides(read.node, read.index); });
+}
+
+// Columns of a tile of colliding rows: as many as leave each thread a tile, and as the second level holds the values of that are kept between
+// passes.
+int64_t colliding_tile(const Graph& graph, const Group& group, const Schedule& s, const Target& target) {
+  const auto is_kept = [&](NodeId id) { return cost_of(graph.at(id)) >= kWorthKeeping; };
+  const bool keeps = std::any_of(group.nodes.begin(), group.nodes.end(), is_kept);
+  const int64_t kept = s.keep_bytes / (s.domain.estimate(true) * kBytesOfElement);
+  const int64_t most = keeps && kept >= 2 * s.lanes ? std::min(kFarTile, kept) : kWideTile;
+  const int64_t row = s.domain.axes[static_cast<size_t>(s.vector_axis)].estimate;
+  return std::min({most, row, s.domain.estimate(false) / target.threads}) / s.lanes * s.lanes;
+}
+
 // Reductions across the fastest axis: lanes are neighbouring columns. `turned`: in place of rows.
 std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const Group& group, const Options& options,
                                        bool turned) {
@@ -337,8 +398,13 @@ std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const 
   } else {
     s.strategy = Strategy::Column;
     s.keep_bytes = options.target.l2_bytes / 2;
-    const bool in_rows = s.domain.scans.empty() &&
-                         (tuning.tile ? !one_pass || height < kTallColumn : far && takes_far_tiles(s, options.target));
+    int64_t tile = tuning.tile ? wide : std::max<int64_t>(s.lanes, kFarTile / s.lanes * s.lanes);
+    bool in_rows = s.domain.scans.empty() &&
+                   (tuning.tile ? !one_pass || height < kTallColumn : far && takes_far_tiles(s, options.target));
+    if (!tuning.tile && !one_pass && !far && s.domain.scans.empty() && has_colliding_rows(graph, s, options)) {
+      tile = colliding_tile(graph, group, s, options.target);
+      in_rows = tile >= 2 * s.lanes;
+    }
     // Lanes that go down their own columns take some lines of every row, which must stay near until the last pass. Fewer lanes take less of
     // each line, so that every pass fetches it several times.
     const bool too_high =
@@ -346,7 +412,7 @@ std::variant<Schedule, Refusal> column(const Graph& graph, Domain domain, const 
     if (!in_rows && too_high && height * width * kBytesOfElement > options.target.l2_bytes / 2)
       return Refusal{fmt::format("a column of {} does not stay on chip between its passes", height),
                      fmt::format("columns of at most {}", options.target.l2_bytes / 2 / kBytesOfElement / s.lanes)};
-    s.tile = !in_rows ? s.lanes : tuning.tile ? wide : std::max<int64_t>(s.lanes, kFarTile / s.lanes * s.lanes);
+    s.tile = in_rows ? tile : s.lanes;
     s.note =
         fmt::format("{} columns of {} side by side, {}{}", s.tile, height, passes_text(s.domain), scans_text(s.domain));
   }

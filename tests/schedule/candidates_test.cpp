@@ -390,10 +390,10 @@ TEST(Candidates, WhereMemoryIsTheLimitTheFamilyChooses) {
 
 // The candidates of the last group on a CPU with two threads and vectors of 512 bits, the fewest microseconds first; the one that the
 // plan takes has a star.
-std::vector<std::string> on_a_cpu(const std::string& program) {
+std::vector<std::string> on_a_cpu(const std::string& program, int threads = 2) {
   Planned p;
   p.options = {};
-  p.options.target.threads = 2;
+  p.options.target.threads = threads;
   p.options.target.vector_bits = 512;
   p.graph = with_local_reductions(simplify(lang::parse_program(program, "<test>")), 8, true);
   p.plan = plan::make_plan(p.graph, p.options);
@@ -409,19 +409,37 @@ std::vector<std::string> on_a_cpu(const std::string& program) {
   return lines;
 }
 
+// The family's own choice.
+std::string own_on_a_cpu(const std::string& program, int threads = 2) {
+  const std::vector<std::string> all = on_a_cpu(program, threads);
+  const auto own = std::find_if(all.begin(), all.end(), [](const std::string& line) { return line[0] == '*'; });
+  return own == all.end() ? "" : own->substr(2, own->find(':') - 2);
+}
+
 // A lane goes down its own column where near caches hold the array, or the rows follow each other in memory.
 TEST(Candidates, PassesOverColumnsOfFarRows) {
-  const auto family = [](const std::string& program) {
-    const std::vector<std::string> all = on_a_cpu(program);
-    const auto own = std::find_if(all.begin(), all.end(), [](const std::string& line) { return line[0] == '*'; });
-    return own == all.end() ? "" : own->substr(2, own->find(':') - 2);
-  };
   const std::string own = "column, 64 lanes, a column to each", tile = "column, 64 lanes, 256 columns at a time";
-  EXPECT_EQ(family("input x: f32[64, 8192]\nreturn softmax(x, axis=0)"), own);
-  EXPECT_EQ(family("input x: f32[64, 81920]\nreturn softmax(x, axis=0)"), tile);
-  EXPECT_EQ(family("input x: f32[64, 64, 4096]\nreturn x - mean(x, axis=1, keepdims=True)"), tile);
-  EXPECT_EQ(family("input x: f32[4096, 64, 64]\nreturn x - mean(x, axis=1, keepdims=True)"), own);
-  EXPECT_EQ(family("input x: f32[8, 819200]\nreturn softmax(x, axis=0)"), own);
+  EXPECT_EQ(own_on_a_cpu("input x: f32[64, 8200]\nreturn softmax(x, axis=0)"), own);
+  EXPECT_EQ(own_on_a_cpu("input x: f32[64, 81920]\nreturn softmax(x, axis=0)"), tile);
+  EXPECT_EQ(own_on_a_cpu("input x: f32[64, 64, 4096]\nreturn x - mean(x, axis=1, keepdims=True)"), tile);
+  EXPECT_EQ(own_on_a_cpu("input x: f32[4096, 64, 64]\nreturn x - mean(x, axis=1, keepdims=True)"), own);
+  EXPECT_EQ(own_on_a_cpu("input x: f32[8, 819200]\nreturn softmax(x, axis=0)"), own);
+}
+
+// Rows of whole kilobytes lie in the same sets of a cache. Values that are kept between passes make a tile narrow, threads too.
+TEST(Candidates, PassesOverColumnsOfCollidingRows) {
+  const std::string own = "column, 64 lanes, a column to each", tile = "column, 64 lanes, 256 columns at a time",
+                    wide = "column, 64 lanes, 1024 columns at a time";
+  EXPECT_EQ(own_on_a_cpu("input x: f32[1000, 1024]\nreturn x - mean(x, axis=0)", 1), wide);
+  EXPECT_EQ(own_on_a_cpu("input x: f32[1000, 1024]\nreturn x - mean(x, axis=0)", 4), tile);
+  EXPECT_EQ(own_on_a_cpu("input x: f32[1000, 1024]\nreturn x - mean(x, axis=0)", 16), own);
+  EXPECT_EQ(own_on_a_cpu("input x: f32[1000, 1000]\nreturn x - mean(x, axis=0)"), own);
+  EXPECT_EQ(own_on_a_cpu("input x: f32[12, 1024]\nreturn x - mean(x, axis=0)"), own);
+  EXPECT_EQ(own_on_a_cpu("input x: f64[100, 4096]\nreturn x[:, :512] - mean(x[:, :512], axis=0)", 1),
+            "column, 64 lanes, 512 columns at a time");
+  EXPECT_EQ(own_on_a_cpu("input x: f32[100, 1024]\nreturn softmax(x, axis=0)"), tile);
+  EXPECT_EQ(own_on_a_cpu("input x: f32[1000, 1024]\nreturn softmax(x, axis=0)", 1),
+            "column, 64 lanes, 128 columns at a time");
 }
 
 TEST(Candidates, OfEveryFamilyOnACpu) {
