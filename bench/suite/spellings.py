@@ -59,7 +59,7 @@ def shapes(inputs, sizes):
     extents = dict(item.split("=") for item in sizes.split())
     types = re.sub(r"\b([A-Z])\b", lambda m: extents.get(m[1], m[1]), inputs)
     counts = [1]
-    for shape in re.findall(r"\[([^]]*)\]", types):
+    for shape in re.findall(r"\[([^][]*)\]", types):
         count = 1
         for extent in shape.split(","):
             count *= eval(extent) if extent.strip() else 1  # noqa: S307: of the tests' own text
