@@ -64,4 +64,9 @@ std::optional<NodeId> drop_still_movement(Rewriter& r, const Node& node);
 std::optional<NodeId> merge_movement(Rewriter& r, const Node& node);
 std::optional<NodeId> sink_unit_axes(Rewriter& r, const Node& node);
 
+// What is read.
+std::optional<NodeId> slice_ranges(Rewriter& r, const Node& node);
+std::optional<NodeId> reduce_without_padding(Rewriter& r, const Node& node);
+std::optional<NodeId> reduce_in_order(Rewriter& r, const Node& node);
+
 }  // namespace smelt::simplifying

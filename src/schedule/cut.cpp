@@ -14,7 +14,6 @@
 namespace smelt::schedule {
 namespace {
 
-constexpr int64_t kLeastRun = 64;  // elements of a range that lie together
 constexpr size_t kMostRanges = 16;
 
 // Made of symbols by + and *. Where it is a remainder, as in roll(x, 1), that a place lies inside does not follow from its range.
@@ -124,7 +123,8 @@ void side_by_side(const Graph& graph, const std::vector<IntExpr>& starts, const 
 
 }  // namespace
 
-std::optional<Cut> find_cut(const Graph& graph, const Group& group, const Domain& domain, const SizeBinding& sizes) {
+std::optional<Cut> find_cut(const Graph& graph, const Group& group, const Domain& domain, const SizeBinding& sizes,
+                            int64_t least) {
   std::optional<Cut> cut = CutFinder(graph, group, domain).run();
   if (!cut || cut->starts.size() > kMostRanges) return std::nullopt;
   int64_t run = 1;
@@ -132,7 +132,7 @@ std::optional<Cut> find_cut(const Graph& graph, const Group& group, const Domain
   const Axis& axis = domain.axes[static_cast<size_t>(cut->axis)];
   for (size_t r = 0; r < cut->starts.size(); ++r) {
     const IntExpr end = r + 1 < cut->starts.size() ? cut->starts[r + 1] : axis.extent;
-    if ((end - cut->starts[r]).evaluate(sizes) * run < kLeastRun) return std::nullopt;
+    if ((end - cut->starts[r]).evaluate(sizes) * run < least) return std::nullopt;
   }
   return cut;
 }

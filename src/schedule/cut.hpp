@@ -14,8 +14,12 @@ struct Cut {
   std::vector<IntExpr> starts;  // of the ranges along it, ascending; the first is 0
 };
 
-// Nothing where nothing is joined, or where ranges are so short that they are no loops of their own.
-std::optional<Cut> find_cut(const Graph& graph, const Group& group, const Domain& domain, const SizeBinding& sizes);
+// Elements of a range that lie together where it is a loop of its own.
+inline constexpr int64_t kLeastRun = 64;
+
+// Nothing where nothing is joined, or where a range has fewer elements that lie together than `least`.
+std::optional<Cut> find_cut(const Graph& graph, const Group& group, const Domain& domain, const SizeBinding& sizes,
+                            int64_t least = kLeastRun);
 
 // Where the ranges are equally long and few: loops over one of them, in which all are computed side
 // by side, so that what several of them read is read once. Whether it was done.

@@ -86,6 +86,45 @@ void follow_memory(const Graph& graph, Domain& domain, const SizeBinding& sizes)
     }
 }
 
+// Accesses that go up an axis, less those that go down: of all, and of what is stored.
+struct Directions {
+  int all = 0, stored = 0;
+};
+
+static Directions directions_along(const Graph& graph, const Domain& domain, const SizeBinding& sizes, Symbol var) {
+  Directions found;
+  const auto direction = [&](NodeId node, const Index& index) {
+    const auto step = flat_offset(graph.at(node).shape, index).coefficient_of(var);
+    const int64_t elements = step ? step->evaluate(sizes) : 0;
+    return elements > 0 ? 1 : elements < 0 ? -1 : 0;
+  };
+  for (const Read& r : domain.reads) found.all += direction(r.node, r.index);
+  for (const Output& o : domain.outputs) found.stored += direction(o.node, o.store_index);
+  found.all += found.stored;
+  return found;
+}
+
+void follow_direction(const Graph& graph, Domain& domain, const SizeBinding& sizes) {
+  // Positions are counted, scans run, and moments are measured, in the order of the program.
+  const auto ordered = [&](const Reduction& r) { return r.moment || r.online; };
+  if (!domain.scans.empty() || finds_positions(graph, domain) ||
+      std::any_of(domain.reductions.begin(), domain.reductions.end(), ordered))
+    return;
+  for (const Axis& axis : domain.axes) {
+    if (axis.extent.is(1)) continue;
+    const Directions found = directions_along(graph, domain, sizes, axis.var);
+    if (found.all > 0 || (found.all == 0 && found.stored >= 0)) continue;
+    const std::map<Symbol, IntExpr> turned{{axis.var, axis.extent - 1 - axis.value()}};
+    const auto turn = [&](Index& index) {
+      for (IntExpr& i : index) i = i.substitute(turned, domain.ranges);
+    };
+    for (Reduction& r : domain.reductions) turn(r.argument_index), turn(r.result_index);
+    for (Output& o : domain.outputs) turn(o.base_index), turn(o.store_index);
+    for (std::vector<Read>* list : {&domain.reads, &domain.draws})
+      for (Read& read : *list) turn(read.index);
+  }
+}
+
 // Whether every access steps over `inner` and then over `outer` as over one axis of outer * inner points.
 static bool step_as_one(const Graph& graph, const Domain& domain, const Axis& outer, const Axis& inner) {
   auto as_one = [&](NodeId node, const Index& index) {

@@ -95,6 +95,9 @@ std::variant<Domain, Refusal> find_domain(const Graph& graph, const Group& group
 // Orders the axes of reductions and scans as memory has them, where what is read and stored agrees: the columns of x.T are rows.
 void follow_memory(const Graph& graph, Domain& domain, const SizeBinding& sizes);
 
+// Goes through an axis from its end where most of what is read and stored lies that way: what is flipped on its way in or out, or both.
+void follow_direction(const Graph& graph, Domain& domain, const SizeBinding& sizes);
+
 // Merges neighbouring axes wherever every read and output steps through them as through one.
 void merge_axes(const Graph& graph, Domain& domain);
 

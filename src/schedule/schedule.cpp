@@ -42,6 +42,8 @@ static std::variant<Schedule, Refusal> choose(const Graph& graph, const Group& g
   auto found = find_domain(graph, group, options.sizes);
   if (auto* refusal = std::get_if<Refusal>(&found)) return *refusal;
   Domain domain = std::get<Domain>(std::move(found));
+  // A GPU reads lines of either direction.
+  if (!options.target.gpu) follow_direction(graph, domain, options.sizes);
   merge_axes(graph, domain);
   if (domain.overlap && !options.target.gpu) return *domain.overlap;
   if (options.target.gpu) return gpu_schedule(graph, std::move(domain), group, options);

@@ -156,8 +156,10 @@ Schedule pointwise_cpu(const Graph& graph, Domain domain, const Group& group, co
   s.strategy = Strategy::Pointwise;
   follow_output(graph, domain);
   if (auto stencil = stencil_schedule(graph, domain, group, options, s.unprofitable)) return std::move(*stencil);
-  auto cut = find_cut(graph, group, domain, options.sizes);
+  // Ranges side by side are one loop, which may be short, but fills its vectors.
+  auto cut = find_cut(graph, group, domain, options.sizes, 2 * natural_lanes(options.target));
   const bool joined = cut && join_ranges(graph, *cut, options.sizes, domain);
+  if (!joined) cut = find_cut(graph, group, domain, options.sizes);
   if (!cut || joined) merge_short_axis(graph, domain, 2 * natural_lanes(options.target));
   if (joined) cut = find_cut(graph, group, domain, options.sizes);
   s.vector_axis = static_cast<int>(domain.axes.size()) - 1;

@@ -214,7 +214,6 @@ const std::vector<Differing> kDiffer = {
       "return bf16((y - m) / sqrt(v + 1e-5) * f32(w))"},
      "cpu",
      kDivision},
-    {{"taken_rows", "x: f32[B, C]", kOdd, "exp(x)", "exp(x[arange(B)])"}, "cpu", kIndexOperations},
     {{"taken_modulo", "x: f32[B, C]", kOdd, "roll(x, -7, axis=1)", "take(x, (arange(C) + 7) % C, axis=1)"},
      "cpu",
      kIndexOperations},

@@ -107,6 +107,7 @@ const std::vector<Spelling> kLayouts = {
     // Gathers.
     {"taken_range", "x: f32[B, C]", kSquare, "x[:, 1:-1] * 2", "take(x, arange(1, C - 1), axis=1) * 2"},
     {"taken_steps", "x: f32[B, C]", kSquare, "x[:, ::2]", "take(x, arange(0, C, 2), axis=1)"},
+    {"taken_rows", "x: f32[B, C]", kOdd, "exp(x)", "exp(x[arange(B)])"},
     {"embedding",
      "t: f32[B, C]; i: i32[D]",
      {"B=50000 C=512 D=32768", "B=6 C=4 D=9"},

@@ -46,8 +46,9 @@ TEST(RowsTogether, RowsOfSeveralAxesAndDtypes) {
   for (const DType t : {DType::F32, DType::F64, DType::BF16, DType::F16}) {
     SCOPED_TRACE(name_of(t));
     const std::string of = std::string(name_of(t));
-    EXPECT_TRUE(right("input x: " + of + "[3, 4111, 33]\nreturn tanh(f32(max(x, axis=2))), log(f32(sum(x * x, axis=2)))\n",
-                      {rows(t, {3, 4111, 33})}));
+    EXPECT_TRUE(
+        right("input x: " + of + "[3, 4111, 33]\nreturn tanh(f32(max(x, axis=2))), log(f32(sum(x * x, axis=2)))\n",
+              {rows(t, {3, 4111, 33})}));
     EXPECT_TRUE(right("input x: " + of + "[5, 4999, 9]\nreturn exp(-f32(max(abs(x), axis=(0, 2))))\n",
                       {rows(t, {5, 4999, 9})}));
   }
@@ -56,21 +57,22 @@ TEST(RowsTogether, RowsOfSeveralAxesAndDtypes) {
 TEST(RowsTogether, BesideElementsViewsAndGathers) {
   NEEDS_LLVM();
   const Tensor x = rows(DType::F32, {9001, 40}), i = noise(DType::I32, {9001}, 3);
-  for (const char* results :
-       {"x - mean(x, axis=1, keepdims=True), exp(mean(x, axis=1))", "sin(sum(x, axis=1))[::-1]",
-        "pad(exp(sum(x, axis=1) * 0.1), 3)", "softmax(x), logsumexp(x, axis=1)",
-        "std(x, axis=1), log(var(x, axis=1)), mean(x, axis=1)"})
+  for (const char* results : {"x - mean(x, axis=1, keepdims=True), exp(mean(x, axis=1))", "sin(sum(x, axis=1))[::-1]",
+                              "pad(exp(sum(x, axis=1) * 0.1), 3)", "softmax(x), logsumexp(x, axis=1)",
+                              "std(x, axis=1), log(var(x, axis=1)), mean(x, axis=1)"})
     EXPECT_TRUE(right(std::string("input x: f32[9001, 40]\nreturn ") + results + "\n", {x})) << results;
-  EXPECT_TRUE(right("input x: f32[9001, 40]\ninput i: i32[9001]\nreturn logsumexp(x, axis=1) - "
-                    "take_along_axis(x, abs(i)[:, None] % 40, axis=1)[:, 0]\n",
-                    {x, i}));
+  EXPECT_TRUE(
+      right("input x: f32[9001, 40]\ninput i: i32[9001]\nreturn logsumexp(x, axis=1) - "
+            "take_along_axis(x, abs(i)[:, None] % 40, axis=1)[:, 0]\n",
+            {x, i}));
 }
 
 // Lanes beyond the last row find no divisor.
 TEST(RowsTogether, IntegersAreDividedInRowsAlone) {
   NEEDS_LLVM();
   const Tensor x = noise(DType::I64, {9001, 20}, 3);
-  EXPECT_TRUE(right("input x: i64[N, 20]\nv = max(abs(x), axis=1) + 1\nreturn 1000 // v, 1000 % v, exp(-f32(v))\n", {x}));
+  EXPECT_TRUE(
+      right("input x: i64[N, 20]\nv = max(abs(x), axis=1) + 1\nreturn 1000 // v, 1000 % v, exp(-f32(v))\n", {x}));
 }
 
 }  // namespace

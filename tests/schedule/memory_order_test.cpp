@@ -39,5 +39,41 @@ TEST(MemoryOrder, StaysWhereAccessesDisagreeOrPositionsCount) {
     EXPECT_EQ(axes("input x: f32[9, 64]\nreturn argmax(x.T.reshape(-1), axis=0)", gpu), "a0r a1r");
 }
 
+// How far apart the elements of neighbouring points of the last axis are: those that are read, then the one that is stored.
+std::string steps(const std::string& program) {
+  const Graph graph = simplify(lang::parse_program(program, "<test>"));
+  plan::Options options;
+  options.target.threads = 16;
+  const plan::Plan plan = plan::make_plan(graph, options);
+  EXPECT_EQ(plan.groups.size(), 1U) << plan::print(graph, plan);
+  const Domain& domain = plan.groups[0].schedule->domain;
+  std::string text;
+  const auto add = [&](NodeId node, const Index& index) {
+    const auto step = flat_offset(graph.at(node).shape, index).coefficient_of(domain.axes.back().var);
+    text += (text.empty() ? "" : " ") + (step ? step->str() : "?");
+  };
+  for (const Read& r : domain.reads) add(r.node, r.index);
+  for (const Output& o : domain.outputs) add(o.node, o.store_index);
+  return text;
+}
+
+TEST(MemoryOrder, WhatIsFlippedIsReadForwards) {
+  EXPECT_EQ(steps("input x: f32[40, 300]\nreturn sum(x[:, ::-1], axis=1)"), "1 0");
+  EXPECT_EQ(steps("input x: f32[40, 300]\nreturn exp(x[::-1, ::-1])[::-1, ::-1]"), "1 1");
+  EXPECT_EQ(steps("input x: f32[40, 300]\nreturn softmax(x[:, ::-1])[:, ::-1]"), "1 1");
+  EXPECT_EQ(steps("input x: f32[40, 300]\ninput y: f32[40, 300]\nreturn x[:, ::-1] - y[:, ::-1]"), "1 1 -1");
+}
+
+TEST(MemoryOrder, WhatIsStoredGoesForwardsWhereReadsDisagree) {
+  EXPECT_EQ(steps("input x: f32[40, 300]\nreturn exp(x)[:, ::-1]"), "-1 1");
+  EXPECT_EQ(steps("input x: f32[40, 300]\nreturn x[:, ::-1] * 2"), "-1 1");
+  EXPECT_EQ(steps("input x: f32[40, 3]\nreturn x[:, ::-1]"), "-1 1");
+}
+
+TEST(MemoryOrder, PositionsAndScansKeepTheirDirection) {
+  EXPECT_EQ(steps("input x: f32[40, 300]\nreturn argmax(x[:, ::-1], axis=1)"), "-1 0");
+  EXPECT_EQ(steps("input x: f32[40, 300]\nreturn cumsum(x[:, ::-1], axis=1)"), "-1 1");
+}
+
 }  // namespace
 }  // namespace smelt::schedule
