@@ -182,8 +182,8 @@ Graph join_reductions(Graph graph);
 Graph store_for_custom(const Graph& graph);
 
 // The same with reductions of at most `most` elements made local where they reduce what two arrays,
-// each broadcast along an axis of the other, make together. `in_tiles`: products of matrices are not
-// local, convolutions of many channels among them.
+// each broadcast along an axis of the other, make together; products of matrices of more than 8 terms
+// are not. `in_tiles`: nor are convolutions of many channels.
 Graph with_local_reductions(Graph graph, int64_t most, bool in_tiles);
 // The same with sums and extrema over long windows written as sums and extrema of shorter ones.
 Graph with_windows_in_steps(const Graph& graph);

@@ -99,8 +99,7 @@ TEST(SimplifyReads, WhatChangesNoResultIsNotRead) {
 Build joined(ReduceKind kind, std::vector<std::pair<int64_t, int64_t>> ranges, std::vector<int> axes) {
   return [=](GraphBuilder& b, NodeId x) {
     std::vector<NodeId> parts;
-    for (const auto& [first, last] : ranges)
-      parts.push_back(b.slice(x, {0, first}, {1, 1}, {kRows, last - first}));
+    for (const auto& [first, last] : ranges) parts.push_back(b.slice(x, {0, first}, {1, 1}, {kRows, last - first}));
     return b.reduce(kind, b.concat(parts, 1), axes, false);
   };
 }
