@@ -233,10 +233,11 @@ std::vector<Stmt> ProductLowering::results(const GpuPanels& panels, const Tile& 
       stores.push_back(store_output(o, placement, evaluator_.value_to_store(o.base, placement.at(o.base_index)), mask));
   evaluator_.only_where(kNoExpr);
   append(body, std::move(stores));
-  // Neighbours store 16 bytes at once.
+  // Neighbours store 16 bytes at once; where rows of results begin anywhere, threads store them one by one beside each other.
   const bool halves = p.split == 1 && std::all_of(domain().outputs.begin(), domain().outputs.end(),
                                                   [&](const auto& o) { return size_of(graph_.at(o.base).dtype) == 2; });
-  const int lanes = p.units && halves ? 8 : 4;
+  const auto columns = schedule::count_of(domain(), p.columns).constant();
+  const int lanes = !columns ? 4 : p.units && halves && *columns % 8 == 0 ? 8 : *columns % 4 == 0 ? 4 : 1;
   return single(loop(LoopKind::Vector, kLane, points, std::move(body), lanes, 16 / lanes));
 }
 
