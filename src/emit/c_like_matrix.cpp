@@ -90,8 +90,6 @@ void PhasePrinter::pipeline(const Loop& s) {
   const size_t first_use = kernel::uses_of_pipeline(s);
   const bool alone = kernel::goes_on_alone(kernel_, s), weighs = kernel::weighs_meanwhile(kernel_, s);
   const int ahead = kernel::parts_ahead(kernel_, s);
-  const bool groups = std::all_of(kernel_.fragments.begin(), kernel_.fragments.end(),
-                                  [](const kernel::Fragment& f) { return f.in_groups(); });
   const std::string type = index_type(), count = fmt::format("n{}", names_++), part = fmt::format("s{}", names_++),
                     next = fmt::format("s{}", names_++);
   line("const {} {} = {};", type, count, integer(s.extent));
@@ -124,7 +122,7 @@ void PhasePrinter::pipeline(const Loop& s) {
   };
   symbols_[s.var] = part;
   push();
-  if (!groups) make_meanwhile();
+  if (!kernel::all_in_groups(kernel_)) make_meanwhile();
   if (alone) {
     line("{}();", used_("begin_multiplication"));
     for (size_t k = first_use; k < s.body.size(); ++k) statement(s.body[k]);
@@ -140,21 +138,22 @@ void PhasePrinter::pipeline(const Loop& s) {
   pop();
   close();
   --serial_depth_;
-  if (weighs) {
-    const auto& last = s.body.back().get<kernel::Matrix>();
-    open(fmt::format("if ({} > 0)", count));
-    line("const int before = (int)({} - 1) % {};", count, s.stages);
-    line("{}();", used_("begin_multiplication"));
-    multiply_weights(last, "before");
-    line("{}();", used_("end_multiplication"));
-    close();
-  }
+  if (weighs) multiply_last_weights(s, count);
   if (!alone && !weighs) return;
   line("{}<0>();", used_("await_multiplications"));
   for (size_t k = first_use; k < s.body.size(); ++k)
     if (const auto* matrix = s.body[k].get_if<kernel::Matrix>();
         matrix && matrix->step == kernel::Matrix::Step::Multiply && (alone || matrix->by >= 0))
       line("{}({});", used_("settle_sums"), sums_of(matrix->fragment));
+}
+
+void PhasePrinter::multiply_last_weights(const Loop& s, const std::string& count) {
+  open(fmt::format("if ({} > 0)", count));
+  line("const int before = (int)({} - 1) % {};", count, s.stages);
+  line("{}();", used_("begin_multiplication"));
+  multiply_weights(s.body.back().get<kernel::Matrix>(), "before");
+  line("{}();", used_("end_multiplication"));
+  close();
 }
 
 // While the scores of a part are weighed, the units multiply the weights of the part before.

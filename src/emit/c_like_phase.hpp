@@ -140,6 +140,7 @@ class PhasePrinter {
   void use_part(const Stmt& s, const std::function<void()>& make);
   void use_part_meanwhile(const Loop& s, size_t first_use, const std::string& part, const std::function<void()>& make);
   void multiply_weights(const kernel::Matrix& s, const char* stage);
+  void multiply_last_weights(const Loop& s, const std::string& count);
   void rescale(const kernel::Matrix& weigh);
   std::string stage_of(int buffer, const char* stage) const;
   bool batched_loop(const Loop& s);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "emit/cuda_text.hpp"
+#include "kernel/pipeline.hpp"
 
 namespace smelt::emit::cuda {
 namespace {
@@ -148,8 +149,7 @@ template <class Tile> SMELT_INLINE void multiply_held(float* sums, const unsigne
 }  // namespace
 
 HelperList chain_helpers(const kernel::Kernel& kernel) {
-  const bool groups = std::all_of(kernel.fragments.begin(), kernel.fragments.end(),
-                                  [](const kernel::Fragment& f) { return f.in_groups(); });
+  const bool groups = kernel::all_in_groups(kernel);
   HelperList list = groups ? held_group_helpers(kernel) : HelperList{};
   std::vector<std::string> needs{"load_matrices", "multiply_matrices", "packed_halves", "MatrixTile"};
   if (groups) needs.push_back("multiply_held_groups");

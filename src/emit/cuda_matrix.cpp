@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "emit/cuda_text.hpp"
+#include "kernel/pipeline.hpp"
 
 namespace smelt::emit::cuda {
 
@@ -129,8 +130,7 @@ template <int kSums> SMELT_INLINE void settle_sums(float (&sums)[kSums]) {
 }  // namespace
 
 HelperList matrix_helpers(const kernel::Kernel& kernel) {
-  const bool groups = std::all_of(kernel.fragments.begin(), kernel.fragments.end(),
-                                  [](const kernel::Fragment& f) { return f.in_groups(); });
+  const bool groups = kernel::all_in_groups(kernel);
   HelperList list{{{}, ""}};
   if (groups) append(list, group_helpers(kernel));
   append(list, pipeline_helpers(groups));

@@ -4,6 +4,10 @@
 
 namespace smelt::kernel {
 
+bool all_in_groups(const Kernel& kernel) {
+  return std::all_of(kernel.fragments.begin(), kernel.fragments.end(), [](const Fragment& f) { return f.in_groups(); });
+}
+
 size_t uses_of_pipeline(const Loop& pipeline) {
   const auto first =
       std::find_if(pipeline.body.begin(), pipeline.body.end(), [](const Stmt& s) { return s.is<Matrix>(); });
@@ -25,8 +29,7 @@ bool weighs_meanwhile(const Kernel& kernel, const Loop& pipeline) {
   const auto* weigh = pipeline.body[pipeline.body.size() - 2].get_if<Matrix>();
   const auto* multiply = pipeline.body.back().get_if<Matrix>();
   return weigh && weigh->step == Matrix::Step::Weigh && multiply && multiply->step == Matrix::Step::Multiply &&
-         multiply->fragment == weigh->fragment && multiply->by == weigh->by &&
-         std::all_of(kernel.fragments.begin(), kernel.fragments.end(), [](const Fragment& f) { return f.in_groups(); });
+         multiply->fragment == weigh->fragment && multiply->by == weigh->by && all_in_groups(kernel);
 }
 
 int parts_ahead(const Kernel& kernel, const Loop& pipeline) {

@@ -88,7 +88,7 @@ std::optional<Schedule> chain_on_gpu(const Graph& graph, const Group& group, con
 std::vector<Tuning> propose_chain() {
   std::vector<Tuning> tunings;
   for (const auto& [rows, keys, resident] :
-       {std::tuple{128, 128, 1}, {128, 64, 1}, {128, 64, 2}, {192, 128, 1}, {192, 64, 1}, {64, 128, 1}, {64, 64, 1}}) {
+       {std::tuple{128, 128, 1}, {128, 64, 2}, {128, 64, 1}, {64, 128, 1}, {64, 64, 1}}) {
     Tuning tuning;
     tuning.tile = rows, tuning.lanes = keys, tuning.cluster = resident;
     tunings.push_back(tuning);
