@@ -100,8 +100,8 @@ class Generator : Draws {
 
   DType some_dtype() {
     return among<DType>({DType::F32, DType::F32, DType::F32, DType::F32, DType::F32, DType::F16, DType::BF16,
-                         DType::F8E4M3, DType::F8E5M2, DType::F64, DType::I32, DType::I64, DType::I8, DType::U8,
-                         DType::I16, DType::U16, DType::U32, DType::U64, DType::Bool});
+                         DType::F64, DType::I32, DType::I64, DType::I8, DType::U8, DType::I16, DType::U16, DType::U32,
+                         DType::U64, DType::Bool});
   }
 
   void add_input(DType dtype, Shape shape, int64_t index_below = 0) {
