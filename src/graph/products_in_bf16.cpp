@@ -7,7 +7,7 @@
 // as fast as threads multiply f32. A factor that bf16 holds has no lo, and then there are two products.
 #include <algorithm>
 
-#include "graph/graph.hpp"
+#include "graph/graph_copy.hpp"
 
 namespace smelt {
 namespace {
@@ -15,33 +15,18 @@ namespace {
 // Of the results of a tile and of the terms: with fewer, reading and writing the parts costs more than multiplying in f32.
 constexpr int64_t kFewestOfSide = 128, kFewestOfInner = 32;
 
-class ProductsInBf16 {
+class ProductsInBf16 : GraphCopy {
  public:
-  ProductsInBf16(const Graph& from, const SizeBinding& sizes) : from_(from), sizes_(sizes) {}
+  ProductsInBf16(const Graph& from, const SizeBinding& sizes) : GraphCopy(from), sizes_(sizes) {}
 
   Graph run() {
-    for (const Node& node : from_.nodes) {
+    return copy([&](const Node& node) {
       const int axis = axis_of_parts(node);
-      ids_.push_back(axis < 0 ? add(copied(node)) : in_parts(node, static_cast<size_t>(axis)));
-    }
-    Graph made = from_;
-    for (NodeId& id : made.inputs) id = ids_[static_cast<size_t>(id)];
-    for (NodeId& id : made.outputs) id = ids_[static_cast<size_t>(id)];
-    made.nodes = std::move(nodes_);
-    return made;
+      return axis < 0 ? add_as_it_is(node) : in_parts(node, static_cast<size_t>(axis));
+    });
   }
 
  private:
-  NodeId add(Node node) {
-    nodes_.push_back(std::move(node));
-    return static_cast<NodeId>(nodes_.size()) - 1;
-  }
-  Node copied(Node node) const {
-    for (NodeId& arg : node.args) arg = ids_[static_cast<size_t>(arg)];
-    return node;
-  }
-  const Node& at(NodeId id) const { return nodes_[static_cast<size_t>(id)]; }
-
   // Sizes that nobody knows are large.
   int64_t estimate(const Shape& shape, const std::vector<size_t>& axes) const {
     constexpr int64_t kLarge = 1024;
@@ -100,7 +85,7 @@ class ProductsInBf16 {
     const bool exact[] = {is_exact(factors[0]), is_exact(factors[1])};
     NodeId repeated[2];
     for (size_t f = 0; f < 2; ++f) {
-      const NodeId x = ids_[static_cast<size_t>(factors[f])];
+      const NodeId x = written(factors[f]);
       const NodeId high = cast(x, DType::BF16, sum);
       std::vector<NodeId> parts;
       if (exact[f]) {
@@ -121,36 +106,32 @@ class ProductsInBf16 {
     return add(std::move(added));
   }
 
-  NodeId add_like(Node node, DType dtype, Shape shape, std::vector<NodeId> args, const Node& like) {
-    node.dtype = dtype;
-    node.shape = std::move(shape);
-    node.args = std::move(args);
-    node.origin = like.origin;
-    node.label = like.label;
-    return add(std::move(node));
-  }
   NodeId cast(NodeId x, DType to, const Node& like) {
-    return add_like({.kind = NodeKind::Cast}, to, at(x).shape, {x}, like);
+    Node node{.kind = NodeKind::Cast};
+    node.dtype = to;
+    return add_like(std::move(node), at(x).shape, {x}, like);
   }
   NodeId subtract(NodeId x, NodeId y, const Node& like) {
-    return add_like({.kind = NodeKind::Elementwise, .op = Op::Sub}, at(x).dtype, at(x).shape, {x, y}, like);
+    Node node{.kind = NodeKind::Elementwise, .op = Op::Sub};
+    node.dtype = at(x).dtype;
+    return add_like(std::move(node), at(x).shape, {x, y}, like);
   }
   NodeId joined(const std::vector<NodeId>& parts, size_t axis, const Node& like) {
     Shape shape = at(parts[0]).shape;
     shape[axis] = shape[axis] * static_cast<int64_t>(parts.size());
     Node node{.kind = NodeKind::Concat};
+    node.dtype = DType::BF16;
     node.axes = {static_cast<int>(axis)};
-    return add_like(std::move(node), DType::BF16, std::move(shape), parts, like);
+    return add_like(std::move(node), std::move(shape), parts, like);
   }
   NodeId broadcast(NodeId x, Shape shape, size_t axis, const Node& like) {
     shape[axis] = at(x).shape[axis];
-    return add_like({.kind = NodeKind::Broadcast}, DType::F32, std::move(shape), {x}, like);
+    Node node{.kind = NodeKind::Broadcast};
+    node.dtype = DType::F32;
+    return add_like(std::move(node), std::move(shape), {x}, like);
   }
 
-  const Graph& from_;
   const SizeBinding& sizes_;
-  std::vector<Node> nodes_;
-  std::vector<NodeId> ids_;  // of the nodes of `from_`
 };
 
 }  // namespace

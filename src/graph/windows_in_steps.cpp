@@ -6,7 +6,7 @@
 // (schedule/stencil.hpp), so that each is computed once.
 #include <algorithm>
 
-#include "graph/graph.hpp"
+#include "graph/graph_copy.hpp"
 
 namespace smelt {
 namespace {
@@ -31,31 +31,15 @@ int64_t steps_of(int64_t n, bool overlap) {
 }
 
 // Copies a graph, and writes such reductions out.
-class Writer {
+class Writer : GraphCopy {
  public:
-  explicit Writer(const Graph& from) : from_(from) {}
+  explicit Writer(const Graph& from) : GraphCopy(from) {}
 
   Graph run() {
-    for (const Node& node : from_.nodes) ids_.push_back(is_worth_it(node) ? in_steps(node) : add(copied(node)));
-    Graph made = from_;
-    for (NodeId& id : made.inputs) id = ids_[static_cast<size_t>(id)];
-    for (NodeId& id : made.outputs) id = ids_[static_cast<size_t>(id)];
-    made.nodes = std::move(nodes_);
-    return made;
+    return copy([&](const Node& node) { return is_worth_it(node) ? in_steps(node) : add_as_it_is(node); });
   }
 
  private:
-  const Node& at(NodeId id) const { return nodes_[static_cast<size_t>(id)]; }
-
-  Node copied(Node node) const {
-    for (NodeId& arg : node.args) arg = ids_[static_cast<size_t>(arg)];
-    return node;
-  }
-  NodeId add(Node node) {
-    nodes_.push_back(std::move(node));
-    return static_cast<NodeId>(nodes_.size()) - 1;
-  }
-
   // What a reduction reads windows by, and the cast between them: small integers are added up in wider ones.
   const Node& window_of(const Node& reduce) const {
     const Node& read = from_.at(reduce.args[0]);
@@ -95,7 +79,7 @@ class Writer {
     const Node& window = window_of(reduce);
     const size_t rank = from_.at(window.args[0]).shape.size();
     const bool narrow = is_small_float(reduce.dtype) && reduce.reduce == ReduceKind::Sum;
-    NodeId x = ids_[static_cast<size_t>(window.args[0])];
+    NodeId x = written(window.args[0]);
     if (const Node* wider = cast_of(reduce)) {
       Node node = *wider;
       x = add_like(std::move(node), at(x).shape, {x}, *wider);
@@ -153,18 +137,6 @@ class Writer {
     shape[d] = extent;
     return add_like(std::move(node), std::move(shape), {x}, like);
   }
-
-  NodeId add_like(Node node, Shape shape, std::vector<NodeId> args, const Node& like) {
-    node.shape = std::move(shape);
-    node.args = std::move(args);
-    node.origin = like.origin;
-    node.label = like.label;
-    return add(std::move(node));
-  }
-
-  const Graph& from_;
-  std::vector<Node> nodes_;
-  std::vector<NodeId> ids_;  // of the nodes of `from_`
 };
 
 }  // namespace

@@ -1,0 +1,52 @@
+// A copy of a graph, some of whose nodes are written in another way. Internal to this folder.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "graph/graph.hpp"
+
+namespace smelt {
+
+class GraphCopy {
+ protected:
+  explicit GraphCopy(const Graph& from) : from_(from) {}
+
+  // The copy; `write` gives what stands for a node, once what it reads is written.
+  template <class Write>
+  Graph copy(const Write& write) {
+    for (const Node& node : from_.nodes) ids_.push_back(write(node));
+    Graph made = from_;
+    for (NodeId& id : made.inputs) id = written(id);
+    for (NodeId& id : made.outputs) id = written(id);
+    made.nodes = std::move(nodes_);
+    return made;
+  }
+
+  NodeId written(NodeId id) const { return ids_[static_cast<size_t>(id)]; }
+  const Node& at(NodeId id) const { return nodes_[static_cast<size_t>(id)]; }
+  NodeId add(Node node) {
+    nodes_.push_back(std::move(node));
+    return static_cast<NodeId>(nodes_.size()) - 1;
+  }
+  NodeId add_as_it_is(Node node) {
+    for (NodeId& arg : node.args) arg = written(arg);
+    return add(std::move(node));
+  }
+  // With the place in the program that `like` has.
+  NodeId add_like(Node node, Shape shape, std::vector<NodeId> args, const Node& like) {
+    node.shape = std::move(shape);
+    node.args = std::move(args);
+    node.origin = like.origin;
+    node.label = like.label;
+    return add(std::move(node));
+  }
+
+  const Graph& from_;
+
+ private:
+  std::vector<Node> nodes_;
+  std::vector<NodeId> ids_;  // of the nodes of `from_`
+};
+
+}  // namespace smelt
