@@ -1,8 +1,9 @@
 # Two commands for a new user: `make demo` and `make test`. CMake does the building (presets release, debug, asan).
 JOBS ?= $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
-# Ninja where it is there; a folder that is already configured keeps its generator.
-GENERATOR = $(if $(wildcard build/$(1)/CMakeCache.txt),,$(if $(shell command -v ninja),-G Ninja,-G "Unix Makefiles"))
-configure = cmake --preset $(1) $(call GENERATOR,$(1)) $(2) -Wno-dev --log-level=NOTICE
+# Ninja if it is installed, which scripts/setup.sh may have done just before: the shell looks, since make expands a recipe before it
+# runs the first line. A folder that is already configured keeps its generator. Errors and warnings go to standard error.
+generator = $$(test -f build/$(1)/CMakeCache.txt || { command -v ninja >/dev/null && echo Ninja; } || echo Unix Makefiles)
+configure = generator="$(generator)"; cmake --preset $(1) $${generator:+-G "$$generator"} $(2) -Wno-dev --log-level=NOTICE >/dev/null
 
 # The Python module, where scripts/setup.sh could make its environment; looked for by the shell, once that has run.
 python = $$(test ! -f build/python/ready || echo -DSMELT_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/build/python/bin/python)
