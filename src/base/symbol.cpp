@@ -49,5 +49,5 @@ bool Symbol::is_before(Symbol other) const {
 // Here, since fmt/core.h alone does not define how strings are formatted.
 fmt::format_context::iterator fmt::formatter<smelt::Symbol>::format(smelt::Symbol symbol,
                                                                     format_context& context) const {
-  return fmt::formatter<std::string_view>::format(symbol.str(), context);
+  return fmt::formatter<fmt::string_view>::format(symbol.str(), context);
 }

@@ -70,6 +70,6 @@ class Symbol {
 }  // namespace smelt
 
 template <>
-struct fmt::formatter<smelt::Symbol> : fmt::formatter<std::string_view> {
+struct fmt::formatter<smelt::Symbol> : fmt::formatter<fmt::string_view> {
   format_context::iterator format(smelt::Symbol symbol, format_context& context) const;
 };
